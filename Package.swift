@@ -1,0 +1,106 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One manifest, two machines: everything under Sources/Portable and Sources/Web also compiles with Embedded Swift for
+// wasm32 (Scripts/build-web); everything else is native only.
+
+let common: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+let portable: [SwiftSetting] = common + [.treatWarning("EmbeddedRestrictions", as: .error)]
+let web: [SwiftSetting] = portable + [.enableExperimentalFeature("Extern")]
+
+func system(_ name: String, pkgConfig: String? = nil, apt: String) -> Target {
+  .systemLibrary(
+    name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+func module(
+  _ name: String, in folder: String, uses dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = common
+) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Sources/\(folder)/\(name)", swiftSettings: settings)
+}
+
+func program(
+  _ name: String, path: String, uses dependencies: [Target.Dependency], settings: [SwiftSetting] = common
+) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+}
+
+func tests(of name: String, uses dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
+  .testTarget(
+    name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, path: "Tests/\(name)Tests",
+    resources: resources, swiftSettings: common)
+}
+
+let package = Package(
+  name: "martlet",
+  products: [
+    .executable(name: "martlet", targets: ["martlet"]),
+    .executable(name: "martlet-thumbnail", targets: ["martlet-thumbnail"]),
+    .executable(name: "WebApp", targets: ["WebApp"]),
+    .library(name: "MatrixClient", targets: ["MatrixClient"]),
+    .library(name: "Messenger", targets: ["Messenger"]),
+  ],
+  targets: [
+    // Portable: native and wasm32
+    module("JSON", in: "Portable", settings: portable),
+    module("MatrixModel", in: "Portable", uses: ["JSON"], settings: portable),
+    module("ClientCore", in: "Portable", uses: ["JSON", "MatrixModel"], settings: portable),
+    module("Messenger", in: "Portable", settings: portable),
+
+    // Web
+    module("WebHost", in: "Web", uses: ["Messenger"], settings: web),
+    program(
+      "WebApp", path: "Sources/Web/WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "WebHost"],
+      settings: web),
+
+    // Server
+    module("EventLoop", in: "Server", uses: ["CUV", "CLinux"]),
+    module("HTTPServer", in: "Server", uses: ["EventLoop", "CUV", "CLLHTTP", "CWslay", "CCrypto", "CLinux"]),
+    module("Database", in: "Server", uses: ["CSQLite", "CLinux"]),
+    module("RoomRules", in: "Server", uses: ["JSON", "MatrixModel", "CSodium", "CCrypto"]),
+    module(
+      "Homeserver", in: "Server",
+      uses: ["JSON", "MatrixModel", "Database", "RoomRules", "EventLoop", "CSodium", "CCrypto", "CLinux"]),
+    module("HomeserverAPI", in: "Server", uses: ["JSON", "MatrixModel", "HTTPServer", "EventLoop", "Homeserver"]),
+
+    // Client
+    module("MatrixClient", in: "Client", uses: ["JSON", "MatrixModel", "ClientCore", "CCurl"]),
+
+    // Programs
+    program(
+      "martlet", path: "Sources/martlet",
+      uses: ["JSON", "MatrixModel", "EventLoop", "HTTPServer", "Database", "Homeserver", "HomeserverAPI", "CYAML", "CLinux"]),
+    program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
+    program("martlet-benchmark", path: "Benchmarks/Micro", uses: ["JSON", "MatrixModel", "Database", "RoomRules", "Homeserver"]),
+    program("matrix-load", path: "Benchmarks/Load", uses: ["JSON", "EventLoop", "CUV", "CLLHTTP", "CLinux"]),
+    program("fuzz", path: "Tests/Fuzz", uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "ClientCore"]),
+
+    // C libraries of the system (installed by Scripts/install-dependencies)
+    system("CUV", pkgConfig: "libuv", apt: "libuv1-dev"),
+    system("CLLHTTP", pkgConfig: "libllhttp", apt: "libllhttp-dev"),
+    system("CWslay", apt: "libwslay-dev"),
+    system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
+    system("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
+    system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
+    system("CVips", pkgConfig: "vips", apt: "libvips-dev"),
+    system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
+    system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+    .target(name: "CLinux", path: "Sources/System/CLinux"),
+
+    // Tests
+    tests(of: "JSON"),
+    tests(of: "MatrixModel", uses: ["JSON"]),
+    tests(of: "ClientCore", uses: ["JSON", "MatrixModel"]),
+    tests(of: "Messenger"),
+    tests(of: "WebApp", uses: ["WebHost", "Messenger", "ClientCore"]),
+    tests(of: "EventLoop"),
+    tests(of: "HTTPServer", uses: ["EventLoop", "CLinux"]),
+    tests(of: "Database", uses: ["CSQLite"]),
+    tests(of: "RoomRules", uses: ["JSON", "MatrixModel"]),
+    tests(of: "Homeserver", uses: ["JSON", "MatrixModel", "Database", "RoomRules"]),
+    tests(of: "HomeserverAPI", uses: ["JSON", "MatrixModel", "HTTPServer", "Homeserver", "Database"]),
+    tests(of: "MatrixClient"),
+    tests(of: "martlet"),
+  ],
+  swiftLanguageModes: [.v6]
+)
