@@ -54,14 +54,15 @@ let package = Package(
       settings: web),
 
     // Server
+    module("Telemetry", in: "Server", uses: ["CLinux"]),
     module("EventLoop", in: "Server", uses: ["CUV", "CLinux"]),
-    module("HTTPServer", in: "Server", uses: ["EventLoop", "CUV", "CLLHTTP", "CWslay", "CCrypto", "CLinux"]),
-    module("Database", in: "Server", uses: ["CSQLite", "CLinux"]),
+    module("HTTPServer", in: "Server", uses: ["Telemetry", "EventLoop", "CUV", "CLLHTTP", "CWslay", "CCrypto", "CLinux"]),
+    module("Database", in: "Server", uses: ["Telemetry", "CSQLite", "CLinux"]),
     module("RoomRules", in: "Server", uses: ["JSON", "MatrixModel", "CSodium", "CCrypto"]),
     module(
       "Homeserver", in: "Server",
-      uses: ["JSON", "MatrixModel", "Database", "RoomRules", "EventLoop", "CSodium", "CCrypto", "CLinux"]),
-    module("HomeserverAPI", in: "Server", uses: ["JSON", "MatrixModel", "HTTPServer", "EventLoop", "Homeserver"]),
+      uses: ["JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "CSodium", "CCrypto", "CLinux"]),
+    module("HomeserverAPI", in: "Server", uses: ["JSON", "MatrixModel", "Telemetry", "HTTPServer", "EventLoop", "Homeserver"]),
 
     // Client
     module("MatrixClient", in: "Client", uses: ["JSON", "MatrixModel", "ClientCore", "CCurl"]),
@@ -69,7 +70,10 @@ let package = Package(
     // Programs
     program(
       "martlet", path: "Sources/martlet",
-      uses: ["JSON", "MatrixModel", "EventLoop", "HTTPServer", "Database", "Homeserver", "HomeserverAPI", "CYAML", "CLinux"]),
+      uses: [
+        "JSON", "MatrixModel", "Telemetry", "EventLoop", "HTTPServer", "Database", "Homeserver", "HomeserverAPI", "CYAML",
+        "CLinux",
+      ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
     program("martlet-benchmark", path: "Benchmarks/Micro", uses: ["JSON", "MatrixModel", "Database", "RoomRules", "Homeserver"]),
     program("matrix-load", path: "Benchmarks/Load", uses: ["JSON", "EventLoop", "CUV", "CLLHTTP", "CLinux"]),
@@ -93,6 +97,7 @@ let package = Package(
     tests(of: "ClientCore", uses: ["JSON", "MatrixModel"]),
     tests(of: "Messenger"),
     tests(of: "WebApp", uses: ["WebHost", "Messenger", "ClientCore"]),
+    tests(of: "Telemetry"),
     tests(of: "EventLoop"),
     tests(of: "HTTPServer", uses: ["EventLoop", "CLinux"]),
     tests(of: "Database", uses: ["CSQLite"]),
