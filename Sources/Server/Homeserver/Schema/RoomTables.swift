@@ -1,0 +1,50 @@
+/// Rooms and their events.
+///
+/// Positions are those of the one durable stream: an event's position is its place in every room's timeline and in every
+/// sync. Strings that repeat in wide tables are the room only (`room` is a small number); the rest is bytes as they are.
+enum RoomTables {
+  static let statements = [
+    """
+    CREATE TABLE room(
+      room BIGINT PRIMARY KEY, room_id TEXT NOT NULL UNIQUE, version TEXT NOT NULL, created BIGINT NOT NULL)
+    """,
+    // `shared` is the fragment that clients and servers see, `federation` what only servers see; both without braces.
+    // `redacted_by` is the position of the redaction event; the fragments of a redacted event are already reduced.
+    """
+    CREATE TABLE event(
+      position BIGINT PRIMARY KEY, room BIGINT NOT NULL, event_id TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
+      state_key TEXT, sender TEXT NOT NULL, timestamp BIGINT NOT NULL, depth BIGINT NOT NULL, redacted_by BIGINT,
+      device_id TEXT, transaction_id TEXT, shared BYTEA NOT NULL, federation BYTEA NOT NULL)
+    """,
+    "CREATE INDEX event_room ON event(room, position)",
+    // Same commit as the event: a repeated request finds it, also after a crash. `scope` is the endpoint with its path.
+    """
+    CREATE TABLE sent_transaction(
+      user_id TEXT NOT NULL, device_id TEXT NOT NULL, scope TEXT NOT NULL, transaction_id TEXT NOT NULL,
+      event_id TEXT NOT NULL, sent BIGINT NOT NULL, PRIMARY KEY(user_id, device_id, scope, transaction_id))
+    """,
+    """
+    CREATE TABLE forward_extremity(
+      room BIGINT NOT NULL, event_id TEXT NOT NULL, depth BIGINT NOT NULL, PRIMARY KEY(room, event_id))
+    """,
+    """
+    CREATE TABLE current_state(
+      room BIGINT NOT NULL, type TEXT NOT NULL, state_key TEXT NOT NULL, event BIGINT NOT NULL,
+      PRIMARY KEY(room, type, state_key))
+    """,
+    // The state of a room at a position is the newest row per type and key at or before it.
+    """
+    CREATE TABLE state_change(
+      room BIGINT NOT NULL, position BIGINT NOT NULL, type TEXT NOT NULL, state_key TEXT NOT NULL,
+      event BIGINT NOT NULL, replaced BIGINT, PRIMARY KEY(room, position, type, state_key))
+    """,
+    """
+    CREATE TABLE membership(
+      user_id TEXT NOT NULL, room BIGINT NOT NULL, membership SMALLINT NOT NULL, position BIGINT NOT NULL,
+      event BIGINT NOT NULL, forgotten SMALLINT NOT NULL DEFAULT 0, PRIMARY KEY(user_id, room))
+    """,
+    "CREATE INDEX membership_room ON membership(room, membership)",
+    "CREATE TABLE room_alias(alias TEXT PRIMARY KEY, room BIGINT NOT NULL, creator TEXT NOT NULL, created BIGINT NOT NULL)",
+    "CREATE INDEX room_alias_room ON room_alias(room)",
+  ]
+}

@@ -1,0 +1,9 @@
+import Database
+
+/// Every table of the server. A chapter keeps its tables beside its code as `static let tables: [String]`; this is the list of
+/// chapters. Until the first release there is one migration, afterwards each change is a new one.
+package enum Schema {
+  package static let migrations = [
+    Migration(version: 1, name: "foundation", statements: RoomTables.statements)
+  ]
+}
