@@ -19,6 +19,7 @@ package struct HomeserverConfiguration: Sendable {
   /// The thumbnail program; nil where there is none.
   package var thumbnailProgram: String?
   package var database: DatabaseConfiguration
+  package var clock = WallClock.system
 
   package init(serverName: ServerName, dataDirectory: String) {
     self.serverName = serverName
