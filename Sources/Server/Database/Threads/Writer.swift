@@ -44,6 +44,9 @@ final class Writer: @unchecked Sendable {
     let before = transaction.mark
     var succeeded: [(job: WriteJob, resume: @Sendable () -> Void)] = []
     succeeded.reserveCapacity(batch.count)
+    // Told after the commit like the others: what made a job throw may be rows that are not durable yet.
+    var failed: [(job: WriteJob, error: any Error)] = []
+    defer { for (job, error) in failed { job.fail(error) } }
     do throws(DatabaseError) {
       try connection.run("BEGIN IMMEDIATE")
     } catch {
@@ -52,13 +55,13 @@ final class Writer: @unchecked Sendable {
     }
     for (index, job) in batch.enumerated() {
       guard !job.isCancelled() else {
-        job.fail(CancellationError())
+        failed.append((job, CancellationError()))
         continue
       }
       do {
         succeeded.append((job, try run(job)))
       } catch {
-        job.fail(error)
+        failed.append((job, error))
         statistics.withLock { $0.failedWrites += 1 }
         // Some errors (disk full, I/O) end the whole transaction: then nobody before or after in this batch has rows.
         guard connection.isInTransaction else {
