@@ -157,6 +157,19 @@ struct GroupCommitTests {
     #expect(try await database.write { try $0.addNote(by: "d") } == 1)
   }
 
+  @Test("A job that goes on after SQLite ended the transaction writes nothing")
+  func swallowedError() async throws {
+    let database = try folder.open()
+    await #expect(throws: DatabaseError.self) {
+      try await database.write { transaction in
+        try transaction.connection.execute("ROLLBACK")
+        #expect(throws: DatabaseError.self) { try transaction.addNote(by: "a") }
+      }
+    }
+    #expect(try database.readBlocking { try $0.authors() } == [])
+    #expect(try await database.write { try $0.addNote(by: "b") } == 1)
+  }
+
   @Test("Publishing comes before the position moves, waking after it, callers last")
   func orderOfPublication() async throws {
     let database = try folder.open()
