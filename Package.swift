@@ -77,6 +77,7 @@ let package = Package(
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
     program("martlet-benchmark", path: "Benchmarks/Micro", uses: ["JSON", "MatrixModel", "Database", "RoomRules", "Homeserver"]),
     program("matrix-load", path: "Benchmarks/Load", uses: ["JSON", "EventLoop", "CUV", "CLLHTTP", "CLinux"]),
+    program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
     program("fuzz", path: "Tests/Fuzz", uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "ClientCore"]),
 
     // C libraries of the system (installed by Scripts/install-dependencies)
@@ -100,7 +101,7 @@ let package = Package(
     tests(of: "Telemetry"),
     tests(of: "EventLoop"),
     tests(of: "HTTPServer", uses: ["EventLoop", "CLinux"]),
-    tests(of: "Database", uses: ["CSQLite"]),
+    tests(of: "Database", uses: ["CSQLite", "database-crash"]),
     tests(of: "RoomRules", uses: ["JSON", "MatrixModel"]),
     tests(of: "Homeserver", uses: ["JSON", "MatrixModel", "Database", "RoomRules"]),
     tests(of: "HomeserverAPI", uses: ["JSON", "MatrixModel", "HTTPServer", "Homeserver", "Database"]),

@@ -8,7 +8,7 @@ import Synchronization
 package final class Database: Sendable {
   private let writer: Writer
   private let readers: Readers
-  private let writerThread: WorkerThread
+  private let threads: [WorkerThread]
   private let lock: Mutex<LockFile?>
   private let isClosed = Atomic<Bool>(false)
 
@@ -25,9 +25,10 @@ package final class Database: Sendable {
     } catch .corrupt(let message) {
       throw .unusable(path: configuration.path, reason: message)
     }
+    // Both before either starts a thread: what fails here leaves nothing running.
     readers = try Readers(configuration)
     writer = try Writer(configuration, on: connection)
-    writerThread = writer.start()
+    threads = readers.start() + [writer.start()]
   }
 
   deinit { close() }
@@ -82,8 +83,8 @@ package final class Database: Sendable {
   package func close() {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     writer.queue.close()
-    readers.stop()
-    writerThread.join()
+    readers.queue.close()
+    for thread in threads { thread.join() }
     lock.withLock { $0 = nil }
   }
 

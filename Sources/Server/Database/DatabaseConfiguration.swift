@@ -23,8 +23,8 @@ package struct DatabaseConfiguration: Sendable {
   package var readQueueLimit = 8_192
   /// Jobs that share one commit at most.
   package var batchLimit = 512
-  /// Pages in the write-ahead log after which it is copied into the database beside the writer; the writer
-  /// itself takes part at four times as many.
+  /// Pages in the write-ahead log after which it is copied into the database, between two commits; at four
+  /// times as many that waits for readers.
   package var checkpointPages = 4_000
 
   package init(path: String) { self.path = path }

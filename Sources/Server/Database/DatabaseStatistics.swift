@@ -15,6 +15,6 @@ package struct DatabaseStatistics: Sendable, Equatable {
   package internal(set) var longestCommitNanoseconds: UInt64 = 0
   /// Pages in the write-ahead log after the last commit.
   package internal(set) var logPages = 0
-  /// Checkpoints for which the writer had to stop.
-  package internal(set) var writerCheckpoints = 0
+  /// Times the log was copied into the database.
+  package internal(set) var checkpoints = 0
 }

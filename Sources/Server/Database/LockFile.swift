@@ -20,7 +20,11 @@ struct LockFile: ~Copyable {
     if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, digits, digits.count, 0) }
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // Not by closing alone: a child process between fork and exec has the descriptor too, and with it the lock.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 
   private static func processID(in descriptor: Int32) -> Int32? {
     var digits = [UInt8](repeating: 0, count: 16)

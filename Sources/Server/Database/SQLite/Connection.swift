@@ -1,7 +1,7 @@
 import CSQLite
 
 /// One SQLite connection with its prepared statements. Opened without SQLite's mutexes: only one thread at a time may use
-/// it, which the owner (writer, reader, checkpointer) guarantees.
+/// it, which the owner (writer or reader) guarantees.
 @usableFromInline
 final class Connection {
   let handle: OpaquePointer
@@ -12,9 +12,10 @@ final class Connection {
   /// Keyed by the literal's address: no text is hashed on the hot path.
   private var statements: [UnsafeRawPointer: Statement] = [:]
 
-  enum Role { case writer, reader, checkpointer }
+  enum Role { case writer, reader }
 
   init(_ configuration: DatabaseConfiguration, as role: Role) throws(DatabaseError) {
+    _ = Self.withoutMemoryStatistics
     let access = role == .reader ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
     var handle: OpaquePointer?
     let result = sqlite3_open_v2(configuration.path, &handle, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
@@ -31,7 +32,7 @@ final class Connection {
       // The log is checkpointed by our own rules; it is overwritten, never truncated: that halves the cost of a commit.
       try execute("PRAGMA wal_autocheckpoint=0")
       try execute("PRAGMA cache_size=-\(configuration.cacheBytes >> 10)")
-      try execute("PRAGMA mmap_size=\(1 << 30)")
+      try execute("PRAGMA mmap_size=0")
       for pragma in ["temp_store=MEMORY", "secure_delete=OFF", "foreign_keys=OFF", "trusted_schema=OFF"] {
         try execute("PRAGMA " + pragma)
       }
@@ -64,6 +65,9 @@ final class Connection {
     .sqlite(result, on: handle, in: statement.sql.description)
   }
 
+  /// Once a process, before the first connection; later SQLite refuses, and keeps its statistics.
+  private static let withoutMemoryStatistics = sqlite3_config_without_memory_statistics()
+
   private func watchLog() {
     let hook: @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafePointer<CChar>?, Int32) -> Int32 = {
       connection, _, _, pages in
@@ -76,7 +80,15 @@ final class Connection {
 
 // Statements: taken, bound, stepped, given back.
 extension Connection {
+  /// For the statements of a job. Once SQLite has ended the transaction by itself (disk full, I/O) it refuses: a job
+  /// that swallowed that error would otherwise write rows of which each is a transaction of its own.
   @usableFromInline func take(_ sql: StaticString) throws(DatabaseError) -> Statement {
+    guard isInTransaction else { throw .io(message: "the transaction has ended after an error, before \(sql)") }
+    return try takeOutside(sql)
+  }
+
+  /// For statements that begin or end a transaction, or need none.
+  func takeOutside(_ sql: StaticString) throws(DatabaseError) -> Statement {
     let statement = try prepared(sql)
     statement.isTaken = true
     statement.scratchMark = scratch.used
@@ -106,7 +118,7 @@ extension Connection {
 
   /// Runs a cached statement without parameters (BEGIN, COMMIT, SAVEPOINT…).
   func run(_ sql: StaticString) throws(DatabaseError) {
-    let statement = try take(sql)
+    let statement = try takeOutside(sql)
     defer { giveBack(statement) }
     _ = try run(statement)
   }

@@ -61,7 +61,7 @@ struct Migrator {
   }
 
   private func appliedSteps() throws(DatabaseError) -> [(version: Int, name: String)] {
-    let statement = try connection.take("SELECT version, name FROM schema_version ORDER BY version")
+    let statement = try connection.takeOutside("SELECT version, name FROM schema_version ORDER BY version")
     defer { connection.giveBack(statement) }
     var steps: [(version: Int, name: String)] = []
     while try connection.step(statement) {
@@ -72,7 +72,7 @@ struct Migrator {
   }
 
   private func count(_ sql: StaticString) throws(DatabaseError) -> Int64 {
-    let statement = try connection.take(sql)
+    let statement = try connection.takeOutside(sql)
     defer { connection.giveBack(statement) }
     return try connection.step(statement) ? Row(statement: statement.handle).integer(0) : 0
   }

@@ -3,21 +3,19 @@ final class Readers: Sendable {
   typealias ReadJob = Job<ReadTransaction>
 
   let queue: BoundedQueue<ReadJob>
-  private let threads: [WorkerThread]
+  private let readers: [Reader]
 
   init(_ configuration: DatabaseConfiguration) throws(DatabaseError) {
-    let queue = BoundedQueue<ReadJob>(limit: configuration.readQueueLimit)
+    queue = BoundedQueue(limit: configuration.readQueueLimit)
     var readers: [Reader] = []
     for _ in 0..<max(1, configuration.readerCount) {
       readers.append(Reader(on: try Connection(configuration, as: .reader)))
     }
-    self.queue = queue
-    threads = readers.map { reader in WorkerThread { reader.run(queue) } }
+    self.readers = readers
   }
 
-  func stop() {
-    queue.close()
-    for thread in threads { thread.join() }
+  func start() -> [WorkerThread] {
+    readers.map { [queue] reader in WorkerThread { reader.run(queue) } }
   }
 }
 
@@ -37,6 +35,7 @@ private final class Reader: @unchecked Sendable {
       for job in jobs { run(job) }
       jobs.removeAll(keepingCapacity: true)
     }
+    connection.close()
   }
 
   private func run(_ job: Job<ReadTransaction>) {

@@ -8,7 +8,8 @@ struct WorkerThread: Sendable {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
     defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setstacksize(&attributes, 1 << 20)
+    // The system's usual size: jobs run rules of the domain, in debug builds too. Only what is touched becomes memory.
+    pthread_attr_setstacksize(&attributes, 8 << 20)
     var thread = pthread_t()
     let result = pthread_create(
       &thread, &attributes,

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The only thread that writes: takes all that is queued, runs it as one transaction, commits, tells everyone.
 ///
-/// Unchecked: `connection` and `transaction` belong to the thread after `start`, and to nobody after `stop`.
+/// Unchecked: `connection`, `transaction` and `checkpoints` belong to the thread after `start`, and to nobody after `stop`.
 final class Writer: @unchecked Sendable {
   typealias WriteJob = Job<WriteTransaction>
 
@@ -14,7 +14,7 @@ final class Writer: @unchecked Sendable {
   private let connection: Connection
   private let transaction: WriteTransaction
   private let batchLimit: Int
-  private let checkpointer: Checkpointer
+  private var checkpoints: Checkpoints
 
   /// `connection` has the newest schema already.
   init(_ configuration: DatabaseConfiguration, on connection: Connection) throws(DatabaseError) {
@@ -24,7 +24,7 @@ final class Writer: @unchecked Sendable {
     committedPosition = Atomic(head)
     queue = BoundedQueue(limit: configuration.writeQueueLimit)
     batchLimit = max(1, configuration.batchLimit)
-    checkpointer = try Checkpointer(configuration)
+    checkpoints = Checkpoints(configuration)
   }
 
   func start() -> WorkerThread {
@@ -33,9 +33,9 @@ final class Writer: @unchecked Sendable {
       while queue.take(upTo: batchLimit, into: &batch) {
         commit(batch)
         batch.removeAll(keepingCapacity: true)
-        checkpointer.logHasGrown(on: connection) { self.statistics.withLock { $0.writerCheckpoints += 1 } }
+        if checkpoints.logHasGrown(on: connection) { statistics.withLock { $0.checkpoints += 1 } }
       }
-      checkpointer.finish(on: connection)
+      checkpoints.finish(on: connection)
       connection.close()
     }
   }
@@ -44,6 +44,9 @@ final class Writer: @unchecked Sendable {
     let before = transaction.mark
     var succeeded: [(job: WriteJob, resume: @Sendable () -> Void)] = []
     succeeded.reserveCapacity(batch.count)
+    // Told after the commit like the others: what made a job throw may be rows that are not durable yet.
+    var failed: [(job: WriteJob, error: any Error)] = []
+    defer { for (job, error) in failed { job.fail(error) } }
     do throws(DatabaseError) {
       try connection.run("BEGIN IMMEDIATE")
     } catch {
@@ -52,13 +55,13 @@ final class Writer: @unchecked Sendable {
     }
     for (index, job) in batch.enumerated() {
       guard !job.isCancelled() else {
-        job.fail(CancellationError())
+        failed.append((job, CancellationError()))
         continue
       }
       do {
         succeeded.append((job, try run(job)))
       } catch {
-        job.fail(error)
+        failed.append((job, error))
         statistics.withLock { $0.failedWrites += 1 }
         // Some errors (disk full, I/O) end the whole transaction: then nobody before or after in this batch has rows.
         guard connection.isInTransaction else {
@@ -144,7 +147,7 @@ extension Writer {
   static let headTable = "CREATE TABLE stream_head(id INTEGER PRIMARY KEY, position INTEGER NOT NULL) STRICT"
 
   private static func head(of connection: Connection) throws(DatabaseError) -> Int64 {
-    let statement = try connection.take("SELECT position FROM stream_head WHERE id = 1")
+    let statement = try connection.takeOutside("SELECT position FROM stream_head WHERE id = 1")
     defer { connection.giveBack(statement) }
     guard try connection.step(statement) else { throw .corrupt(message: "stream_head has no row") }
     return Row(statement: statement.handle).integer(0)
