@@ -14,11 +14,35 @@ package final class Homeserver: Sendable {
   package let notifier: Notifier
   package let log: Log
 
+  package let sessions: Sessions
+  package let accounts: Accounts
+  package let profiles: Profiles
+  package let userDirectory: UserDirectory
+  package let devices: Devices
+  package let deviceLists: DeviceLists
+  package let deviceKeys: DeviceKeys
+  package let oneTimeKeys: OneTimeKeys
+  package let crossSigningKeys: CrossSigningKeys
+  package let signatureUpload: SignatureUpload
+  package let toDeviceMessages: ToDeviceMessages
+
   /// Opens the database in `configuration.dataDirectory` and brings its schema up to date.
   package init(_ configuration: HomeserverConfiguration, log: Log) throws {
     self.configuration = configuration
     self.log = log
     database = try Database(configuration.database, migrations: Schema.migrations)
     notifier = Notifier(startPosition: database.committedPosition)
+    let clock = configuration.clock
+    sessions = Sessions(database: database, clock: clock)
+    deviceLists = DeviceLists(database: database, notifier: notifier)
+    devices = Devices(database: database, lists: deviceLists, clock: clock)
+    deviceKeys = DeviceKeys(database: database, lists: deviceLists, notifier: notifier)
+    oneTimeKeys = OneTimeKeys(database: database, notifier: notifier)
+    crossSigningKeys = CrossSigningKeys(database: database, lists: deviceLists)
+    signatureUpload = SignatureUpload(database: database, lists: deviceLists)
+    toDeviceMessages = ToDeviceMessages(database: database, notifier: notifier, clock: clock)
+    accounts = try Accounts(configuration: configuration, database: database, sessions: sessions, devices: devices)
+    profiles = Profiles(database: database, accounts: accounts)
+    userDirectory = UserDirectory(database: database)
   }
 }

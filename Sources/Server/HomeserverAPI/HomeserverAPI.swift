@@ -1,1 +1,25 @@
-// Replaced by the module's first real file.
+import EventLoop
+import HTTPServer
+import Homeserver
+import Telemetry
+
+/// The Client-Server API over HTTP: one file of routes per endpoint group, each of which authenticates, bounds, parses,
+/// calls the domain and answers. No policy.
+package enum HomeserverAPI {
+  /// Everything a homeserver answers to, ready for `HTTPServer` or for `Router.respond(to:)`.
+  ///
+  /// - Parameter pool: reads the web client's files; nil serves none.
+  package static func router(
+    for homeserver: Homeserver, _ configuration: APIConfiguration = APIConfiguration(), pool: BlockingPool? = nil
+  ) -> Router {
+    var routes = Routes(homeserver, configuration)
+    addRoutes(to: &routes, configuration)
+    var router = routes.router
+    if let site = StaticSite(configuration, pool: pool) { site.mount(on: &router) }
+    return router
+  }
+
+  /// One line per group of endpoints.
+  private static func addRoutes(to routes: inout Routes, _ configuration: APIConfiguration) {
+  }
+}

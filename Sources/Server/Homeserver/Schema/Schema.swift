@@ -4,6 +4,6 @@ import Database
 /// chapters. Until the first release there is one migration, afterwards each change is a new one.
 package enum Schema {
   package static let migrations = [
-    Migration(version: 1, name: "foundation", statements: RoomTables.statements)
+    Migration(version: 1, name: "foundation", statements: RoomTables.statements + AccountTables.statements + DeviceTables.statements)
   ]
 }
