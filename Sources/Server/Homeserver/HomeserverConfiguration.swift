@@ -1,4 +1,5 @@
 import Database
+import JSON
 import MatrixModel
 
 /// What an operator decides. The program fills it from file, environment and flags; the defaults here are the documented ones.

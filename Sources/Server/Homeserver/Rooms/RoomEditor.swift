@@ -37,13 +37,14 @@ struct RoomEditor {
   /// is no event.
   @discardableResult
   mutating func append(_ draft: Draft) throws -> StoredEvent {
-    let state = RoomAuthorizationState(room: room)
+    let isFounding = draft.type == .create && room.tail.isEmpty && room.version.roomIDIsCreateHash
     var event = EventDraft(
-      version: room.version, roomID: room.roomID, type: draft.type, sender: draft.sender, stateKey: draft.stateKey,
+      version: room.version, roomID: isFounding ? nil : room.roomID, type: draft.type, sender: draft.sender, stateKey: draft.stateKey,
       content: draft.content, redacts: draft.redacts, prevEvents: room.extremities.map(\.eventID),
       depth: (room.extremities.map(\.depth).max() ?? 0) + 1, originServerTimestamp: now)
     event.authEvents = room.version.authEventKeys(for: event).compactMap { room[$0.type, $0.stateKey]?.eventID }
-    let signed = try rooms.authorizeAndSign(event, state)
+    let signed = try rooms.authorizeAndSign(event, in: room)
+    if isFounding { room.take(signed.roomID) }
     let stored = try write(signed, draft, event)
     room.append(stored)
     appended.append(stored)
@@ -52,8 +53,22 @@ struct RoomEditor {
 
   /// Replaces an event by its redacted form, everywhere.
   mutating func redact(_ event: StoredEvent, because redaction: StoredEvent) throws {
-    let redacted = try rooms.redacted(event, in: room, because: redaction, transaction)
-    room.replace(redacted)
+    guard
+      let federation = try transaction.first(
+        "SELECT federation FROM event WHERE position = $1", event.position, row: { $0.blob(0) })
+    else { return }
+    let fragments = EventFragments(client: event.shared, federation: federation)
+    let whole = try PDU(fragments, roomID: room.roomID, eventID: event.eventID, version: room.version)
+    let redacted = try whole.redacted()
+    let reduced = EventFragments(redacted)
+    try transaction.execute(
+      "UPDATE event SET shared = $1, federation = $2, redacted_by = $3 WHERE position = $4", reduced.client,
+      reduced.federation, redaction.position, event.position)
+    room.replace(
+      StoredEvent(
+        position: event.position, eventID: event.eventID, room: event.room, type: event.type, stateKey: event.stateKey,
+        sender: event.sender, timestamp: event.timestamp, depth: event.depth, shared: reduced.client,
+        content: redacted.content, origin: event.origin, replaced: event.replaced, redactedBecause: redaction.clientForm))
   }
 
   /// Makes the appended events visible with the commit and wakes who is concerned.

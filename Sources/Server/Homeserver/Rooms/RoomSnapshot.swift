@@ -18,7 +18,8 @@ package struct RoomSnapshot: Sendable {
   }
 
   package let number: RoomNumber
-  package let roomID: RoomID
+  /// Of a room whose ID is its create event's hash, empty until that event is built.
+  package private(set) var roomID: RoomID
   package let version: RoomVersion
   package private(set) var extremities: [Extremity]
   /// Current state without the members.
@@ -29,8 +30,11 @@ package struct RoomSnapshot: Sendable {
   package private(set) var invitedCount = 0
   /// Newest events in stream order, from 1 to `tailLimit`.
   package private(set) var tail: [StoredEvent]
-  /// Of the room's power levels, read once.
-  package private(set) var powerLevels: PowerLevels
+  // Read once from the state.
+  package private(set) var create: RoomCreate?
+  package private(set) var powerLevels = PowerLevels(creator: nil)
+  package private(set) var joinRule: JoinRule? = .invite
+  package private(set) var historyVisibility = HistoryVisibility.shared
 
   /// How many of its newest events a room keeps in RAM.
   package static let tailLimit = 64
@@ -45,9 +49,7 @@ package struct RoomSnapshot: Sendable {
     self.version = version
     self.tail = tail
     self.extremities = extremities
-    powerLevels = PowerLevels(creators: [])
     for event in state { set(event) }
-    updatePowerLevels()
   }
 
   // MARK: Questions
@@ -70,12 +72,6 @@ package struct RoomSnapshot: Sendable {
 
   package func isJoined(_ user: UserID) -> Bool { members[user]?.membership == .join }
 
-  /// Who stands above every power level: from room version 12 on the sender of `m.room.create` and who it names.
-  package var creators: [UserID] {
-    guard version.hasPrivilegedCreators, let create = self[.create] else { return [] }
-    return [create.sender] + (create.content["additional_creators"]?.elements.compactMap { UserID($0) } ?? [])
-  }
-
   package var joinedUsers: [UserID] { members.compactMap { $1.membership == .join ? $0 : nil } }
 
   // MARK: Changes
@@ -85,23 +81,24 @@ package struct RoomSnapshot: Sendable {
     extremities = [Extremity(eventID: event.eventID, depth: event.depth)]
     if tail.count >= Self.tailLimit { tail.removeFirst(tail.count - Self.tailLimit + 1) }
     tail.append(event)
-    guard event.stateKey != nil else { return }
-    set(event)
-    if event.type == .powerLevels || event.type == .create { updatePowerLevels() }
+    if event.stateKey != nil { set(event) }
   }
+
+  /// Gives a room that is being created the ID that its create event's hash makes.
+  mutating func take(_ roomID: RoomID) { self.roomID = roomID }
 
   /// The room with an event's redacted form in place of the event.
   mutating func replace(_ event: StoredEvent) {
     if let index = tail.firstIndex(where: { $0.position == event.position }) { tail[index] = event }
     guard let key = event.stateKey, self[event.type, key]?.position == event.position else { return }
     set(event)
-    if event.type == .powerLevels { updatePowerLevels() }
   }
 
   private mutating func set(_ event: StoredEvent) {
     guard let key = event.stateKey else { return }
     guard event.type == .member else {
       state[StateMapKey(event.type, key)] = event
+      if key.isEmpty { read(event) }
       return
     }
     let user = UserID(trusted: key)
@@ -119,7 +116,22 @@ package struct RoomSnapshot: Sendable {
     }
   }
 
-  private mutating func updatePowerLevels() {
-    powerLevels = self[.powerLevels].map { PowerLevels($0.content, creators: creators) } ?? PowerLevels(creators: creators)
+  private mutating func read(_ event: StoredEvent) {
+    switch event.type {
+    case .create:
+      create = RoomCreate(
+        eventID: event.eventID, roomID: roomID, sender: event.sender, content: event.content, version: version)
+      powerLevels = create?.powerLevels(self[.powerLevels]?.content) ?? powerLevels
+    case .powerLevels: powerLevels = create?.powerLevels(event.content) ?? PowerLevels(event.content)
+    case .joinRules: joinRule = JoinRule(event.content["join_rule"])
+    case .historyVisibility: historyVisibility = HistoryVisibility(event.content["history_visibility"])
+    default: break
+    }
+  }
+}
+
+extension RoomSnapshot: AuthorizationState {
+  package func thirdPartyInvite(token: ByteString) -> ThirdPartyInvite? {
+    self[.thirdPartyInvite, token].map { ThirdPartyInvite(sender: $0.sender, content: $0.content) }
   }
 }

@@ -57,13 +57,13 @@ extension Rooms {
         throw MatrixError.notFound("There is no such event in this room.")
       }
       let levels = editor.room.powerLevels
-      guard target.sender == actor.userID || levels.canRedactOthers(actor.userID) else {
+      guard levels.canRedact(eventOf: target.sender, by: actor.userID) else {
         throw MatrixError.forbidden("You may not remove messages of others in this room.")
       }
       let redaction = try editor.append(
         RoomEditor.Draft(
           type: .redaction, sender: actor.userID,
-          content: editor.room.version.redactionContent(content, redacts: eventID),
+          content: try editor.room.version.redactionContent(content, redacts: eventID),
           redacts: editor.room.version.redactsInContent ? nil : eventID, origin: actor.origin(of: transactionID)))
       try editor.redact(target, because: redaction)
       try self.remember(redaction, transactionID, scope: scope, by: actor, in: editor.transaction)
@@ -80,15 +80,7 @@ extension Rooms.Actor {
 
 extension RoomVersion {
   /// The content a redaction has in this version: with `redacts` or without.
-  fileprivate func redactionContent(_ content: JSON, redacts: EventID) -> JSON {
-    var writer = JSONWriter()
-    writer.object { writer in
-      for member in content.members where !member.isKey("redacts") {
-        writer.key(member.key)
-        writer.write(member.value)
-      }
-      if redactsInContent { writer.member("redacts", redacts) }
-    }
-    return writer.json
+  fileprivate func redactionContent(_ content: JSON, redacts: EventID) throws -> JSON {
+    try content.replacing(["redacts"]) { if redactsInContent { $0.member("redacts", redacts) } }
   }
 }

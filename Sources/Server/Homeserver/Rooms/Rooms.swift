@@ -70,7 +70,7 @@ package final class Rooms: Sendable {
 
   func authorizeAndSign(_ event: EventDraft, in room: RoomSnapshot) throws(MatrixError) -> SignedEvent {
     do throws(AuthorizationError) {
-      try room.version.authorize(event, in: RoomAuthorizationState(room))
+      try room.version.authorize(event, in: room)
     } catch {
       throw .forbidden(error.message)
     }

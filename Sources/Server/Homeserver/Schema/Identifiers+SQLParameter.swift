@@ -4,26 +4,26 @@ import MatrixModel
 
 // Identifiers are TEXT columns, compared by their bytes.
 
-extension ByteString: @retroactive SQLParameter {
-  package func bind(to binder: inout SQLBinder) {
+extension ByteString: SQLParameter {
+  @usableFromInline package func bind(to binder: inout SQLBinder) {
     withBytes { binder.text(UnsafeRawBufferPointer($0)) }
   }
 }
 
 extension SQLParameter where Self: Identifier {
-  package func bind(to binder: inout SQLBinder) { text.bind(to: &binder) }
+  @usableFromInline package func bind(to binder: inout SQLBinder) { text.bind(to: &binder) }
 }
 
-extension UserID: @retroactive SQLParameter {}
-extension RoomID: @retroactive SQLParameter {}
-extension RoomAlias: @retroactive SQLParameter {}
-extension EventID: @retroactive SQLParameter {}
-extension DeviceID: @retroactive SQLParameter {}
-extension TransactionID: @retroactive SQLParameter {}
-extension EventType: @retroactive SQLParameter {}
+extension UserID: SQLParameter {}
+extension RoomID: SQLParameter {}
+extension RoomAlias: SQLParameter {}
+extension EventID: SQLParameter {}
+extension DeviceID: SQLParameter {}
+extension TransactionID: SQLParameter {}
+extension EventType: SQLParameter {}
 
 extension RoomNumber: SQLParameter {
-  package func bind(to binder: inout SQLBinder) { binder.integer(value) }
+  @usableFromInline package func bind(to binder: inout SQLBinder) { binder.integer(value) }
 }
 
 extension Row {
