@@ -51,6 +51,16 @@ struct RoomEditor {
     return stored
   }
 
+  /// Begins a room that does not exist yet; its first event must be `m.room.create`.
+  init(
+    founding version: RoomVersion, roomID: RoomID?, in transaction: WriteTransaction, of rooms: Rooms
+  ) {
+    let room = RoomSnapshot(
+      number: RoomNumber(transaction.nextPosition()), roomID: roomID ?? RoomID(trusted: ""), version: version, state: [],
+      tail: [], extremities: [])
+    self.init(room, in: transaction, of: rooms)
+  }
+
   /// Replaces an event by its redacted form, everywhere.
   mutating func redact(_ event: StoredEvent, because redaction: StoredEvent) throws {
     guard

@@ -6,7 +6,8 @@ enum RoomTables {
   static let statements = [
     """
     CREATE TABLE room(
-      room BIGINT PRIMARY KEY, room_id TEXT NOT NULL UNIQUE, version TEXT NOT NULL, created BIGINT NOT NULL)
+      room BIGINT PRIMARY KEY, room_id TEXT NOT NULL UNIQUE, version TEXT NOT NULL, created BIGINT NOT NULL,
+      published SMALLINT NOT NULL DEFAULT 0)
     """,
     // `shared` is the fragment that clients and servers see, `federation` what only servers see; both without braces.
     // `redacted_by` and `replaces` are positions: of the redaction (the fragments are reduced already), and of the state
