@@ -20,9 +20,10 @@ func module(
 }
 
 func program(
-  _ name: String, path: String, uses dependencies: [Target.Dependency], settings: [SwiftSetting] = common
+  _ name: String, path: String, uses dependencies: [Target.Dependency], without exclude: [String] = [],
+  settings: [SwiftSetting] = common
 ) -> Target {
-  .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+  .executableTarget(name: name, dependencies: dependencies, path: path, exclude: exclude, swiftSettings: settings)
 }
 
 func tests(of name: String, uses dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
@@ -78,7 +79,9 @@ let package = Package(
     program("martlet-benchmark", path: "Benchmarks/Micro", uses: ["JSON", "MatrixModel", "Database", "RoomRules", "Homeserver"]),
     program("matrix-load", path: "Benchmarks/Load", uses: ["JSON", "EventLoop", "CUV", "CLLHTTP", "CLinux"]),
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
-    program("fuzz", path: "Tests/Fuzz", uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "ClientCore"]),
+    program(
+      "fuzz", path: "Tests/Fuzz", uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "ClientCore"],
+      without: ["Corpus"]),
 
     // C libraries of the system (installed by Scripts/install-dependencies)
     system("CUV", pkgConfig: "libuv", apt: "libuv1-dev"),
