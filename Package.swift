@@ -106,6 +106,8 @@ let package = Package(
     tests(of: "HomeserverAPI", uses: ["JSON", "MatrixModel", "HTTPServer", "Homeserver", "Database"]),
     tests(of: "MatrixClient"),
     tests(of: "martlet"),
+    .testTarget(
+      name: "ThumbnailTests", dependencies: ["martlet-thumbnail"], path: "Tests/ThumbnailTests", swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]
 )

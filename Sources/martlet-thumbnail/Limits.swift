@@ -30,7 +30,12 @@ enum Limits {
     for signal in [SIGXCPU, SIGALRM, SIGABRT, SIGTRAP, SIGILL, SIGSEGV, SIGBUS] {
       Glibc.signal(signal) { _ in _exit(ExitCode.exhausted.rawValue) }
     }
-    Glibc.signal(SIGPIPE, SIG_IGN)
+    // The thread that started this process may have had them blocked, and a mask is inherited.
+    var none = sigset_t()
+    sigemptyset(&none)
+    sigprocmask(SIG_SETMASK, &none, nil)
+    // A write to a closed pipe or to a file fails as a write, not as a death.
+    for signal in [SIGPIPE, SIGXFSZ] { Glibc.signal(signal, SIG_IGN) }
     alarm(wallSeconds)
   }
 }

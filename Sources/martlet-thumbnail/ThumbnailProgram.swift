@@ -36,6 +36,7 @@ enum ThumbnailProgram {
   /// libvips with one worker, nothing on disk, and only four loaders; its plug-ins (ImageMagick, PDF, HEIF …) stay unloaded.
   private static func startVips() throws(ExitCode) {
     setenv("VIPSHOME", "/nonexistent", 1)
+    setenv("VIPS_WARNING", "1", 1)  // means: keep warnings to itself
     setenv("VIPS_DISC_THRESHOLD", "2g", 1)
     guard martlet_vips_start("martlet-thumbnail") == 0 else { throw .systemFailure }
     vips_concurrency_set(1)
