@@ -76,7 +76,7 @@ let package = Package(
       ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
     program("martlet-benchmark", path: "Benchmarks/Micro", uses: ["JSON", "MatrixModel", "Database", "RoomRules", "Homeserver"]),
-    program("matrix-load", path: "Benchmarks/Load", uses: ["JSON", "EventLoop", "CUV", "CLLHTTP", "CLinux"]),
+    program("matrix-load", path: "Benchmarks/Load", uses: ["CUV", "CLLHTTP", "CCrypto"]),
     program("fuzz", path: "Tests/Fuzz", uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "ClientCore"]),
 
     // C libraries of the system (installed by Scripts/install-dependencies)
