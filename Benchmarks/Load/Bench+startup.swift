@@ -15,7 +15,7 @@ extension Bench {
       if let answered {
         measurement.succeeded(after: answered - start)
       } else {
-        measurement.failed("no answer within \(options.timeoutSeconds.fixed(0)) s")
+        measurement.failed("the server ended, or did not answer within \(options.timeoutSeconds.fixed(0)) s")
       }
       measurement.set(startSeconds: start, endSeconds: answered ?? monotonicSeconds())
       report(
