@@ -77,7 +77,7 @@ let package = Package(
       ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
     program("martlet-benchmark", path: "Benchmarks/Micro", uses: ["JSON", "MatrixModel", "Database", "RoomRules", "Homeserver"]),
-    program("matrix-load", path: "Benchmarks/Load", uses: ["JSON", "EventLoop", "CUV", "CLLHTTP", "CLinux"]),
+    program("matrix-load", path: "Benchmarks/Load", uses: ["CUV", "CLLHTTP", "CCrypto"]),
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
     program(
       "fuzz", path: "Tests/Fuzz", uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "ClientCore"],
@@ -110,6 +110,8 @@ let package = Package(
     tests(of: "HomeserverAPI", uses: ["JSON", "MatrixModel", "HTTPServer", "Homeserver", "Database"]),
     tests(of: "MatrixClient"),
     tests(of: "martlet"),
+    .testTarget(
+      name: "ThumbnailTests", dependencies: ["martlet-thumbnail"], path: "Tests/ThumbnailTests", swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]
 )
