@@ -143,9 +143,9 @@ public final class BatchDOM: DOM {
   }
 
   private static func word(_ value: Double) -> Int32 {
-    if value >= Double(Int32.max) { return .max }
-    if value <= Double(Int32.min) { return .min }
-    return Int32(value.rounded())
+    if value >= Double(Int32.max) - 1 { return .max }
+    if value <= Double(Int32.min) + 1 { return .min }
+    return Int32(value < 0 ? value - 0.5 : value + 0.5)
   }
 
   private static func pageEvent(_ kind: EventKind, _ event: HostEvent) -> PageEvent {

@@ -15,12 +15,15 @@ struct PictureBox: Equatable {
   init(width: Int, height: Int, timelineWidth: Double) {
     let room = max(PictureBox.minimum, min(PictureBox.widthLimit, timelineWidth - PictureBox.surroundings))
     guard width > 0, height > 0 else {
-      self.width = min(240, room).rounded(.down)
-      self.height = (self.width * 0.75).rounded(.down)
+      self.width = PictureBox.whole(min(240, room))
+      self.height = PictureBox.whole(self.width * 0.75)
       return
     }
     let scale = min(1, room / Double(width), PictureBox.heightLimit / Double(height))
-    self.width = max(PictureBox.minimum, (Double(width) * scale).rounded(.down))
-    self.height = max(PictureBox.minimum, (Double(height) * scale).rounded(.down))
+    self.width = max(PictureBox.minimum, PictureBox.whole(Double(width) * scale))
+    self.height = max(PictureBox.minimum, PictureBox.whole(Double(height) * scale))
   }
+
+  /// Without its fraction (`rounded` would want the C mathematics library).
+  private static func whole(_ pixels: Double) -> Double { Double(Int(pixels)) }
 }

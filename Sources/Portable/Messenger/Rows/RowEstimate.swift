@@ -20,6 +20,6 @@ enum RowEstimate {
 
   private static func lines(_ text: String, _ width: Double) -> Float {
     let room = max(120, min(560, width - 140))
-    return 20 * (Float(text.utf8.count) * 7.2 / Float(room)).rounded(.up)
+    return 20 * Float(1 + Int(Double(text.utf8.count) * 7.2 / room))
   }
 }
