@@ -99,8 +99,11 @@ let package = Package(
     tests(of: "JSON"),
     tests(of: "MatrixModel", uses: ["JSON"]),
     tests(of: "ClientCore", uses: ["JSON", "MatrixModel"]),
-    tests(of: "Messenger"),
-    tests(of: "WebApp", uses: ["WebHost", "Messenger", "ClientCore"]),
+    .target(
+      name: "MessengerTesting", dependencies: ["Messenger"], path: "Tests/MessengerTesting", swiftSettings: common),
+    tests(of: "Messenger", uses: ["MessengerTesting"]),
+    tests(of: "WebHost", uses: ["Messenger"]),
+    tests(of: "WebApp", uses: ["WebHost", "Messenger", "MessengerTesting", "ClientCore"]),
     tests(of: "Telemetry"),
     tests(of: "EventLoop"),
     tests(of: "HTTPServer", uses: ["EventLoop", "CLinux"]),
