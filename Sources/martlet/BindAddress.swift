@@ -1,4 +1,4 @@
-import Glibc
+import HTTPServer
 
 /// Where a server listens: a host and a TCP port.
 struct BindAddress: Sendable, Hashable, CustomStringConvertible {
@@ -23,7 +23,7 @@ struct BindAddress: Sendable, Hashable, CustomStringConvertible {
     let host = bytes[..<colon]
     if host.first == UInt8(ascii: "["), host.last == UInt8(ascii: "]"), host.count > 2 {
       let inner = String(decoding: host.dropFirst().dropLast(), as: UTF8.self)
-      guard IPAddress(inner)?.isIPv6 == true else { return nil }
+      guard SocketAddress(address: inner, port: 0)?.isIPv4 == false else { return nil }
       self.init(host: inner, port: port)
     } else {
       let name = String(decoding: host, as: UTF8.self)
@@ -34,7 +34,7 @@ struct BindAddress: Sendable, Hashable, CustomStringConvertible {
 
   /// Whether only this machine reaches it: 127.0.0.0/8, ::1 or `localhost`.
   var isLoopback: Bool {
-    guard let address = IPAddress(host) else { return host == "localhost" }
+    guard let address = SocketAddress(address: host, port: 0) else { return host == "localhost" }
     return address.isLoopback
   }
 
@@ -46,7 +46,7 @@ func isHostName(_ text: String) -> Bool {
   let bytes = Array(text.utf8)
   guard (1...255).contains(bytes.count) else { return false }
   let isNumeric = bytes.allSatisfy { isDigit($0) || $0 == UInt8(ascii: ".") }
-  if isNumeric { return IPAddress(text) != nil }
+  if isNumeric { return SocketAddress(address: text, port: 0) != nil }
   return bytes.allSatisfy { byte in
     isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
       || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")

@@ -1,3 +1,4 @@
+import HTTPServer
 import Telemetry
 
 /// Everything an operator can set, with the default of each. `Setting.all` says how each is written and what is allowed.

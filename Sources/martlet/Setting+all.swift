@@ -1,3 +1,4 @@
+import HTTPServer
 import Telemetry
 
 extension Setting {
@@ -83,7 +84,7 @@ private func isServerName(_ text: String) -> Bool {
   guard text.utf8.count <= 230 else { return false }
   if isHostName(text) || BindAddress(text) != nil { return true }
   guard text.hasPrefix("["), text.hasSuffix("]") else { return false }
-  return IPAddress(String(text.dropFirst().dropLast()))?.isIPv6 == true
+  return SocketAddress(address: text, port: 0)?.isIPv4 == false
 }
 
 private func isRegistrationToken(_ text: String) -> Bool {

@@ -1,4 +1,7 @@
 import Glibc
+import Homeserver
+import JSON
+import MatrixModel
 import Telemetry
 
 /// `martlet user add NAME`: makes an account while no server runs on the same data.
@@ -11,24 +14,22 @@ enum UserAddCommand {
       let loaded = try ConfigurationLoader.load(flags: Array(words.dropFirst()), environment: processEnvironment())
       let directory = try DataDirectory(loaded.configuration.dataDirectory)
       let password = try PasswordPrompt.read()
-      let userID = try await Accounts.add(name, password: password, loaded.configuration, in: directory)
+      let homeserver = try Homeserver(
+        try loaded.configuration.homeserver(in: directory), log: Log("homeserver"))
+      defer { homeserver.close() }
+      let userID = try await homeserver.accounts.create(
+        ByteString(name), password: Redacted(String(decoding: password.reveal(), as: UTF8.self))
+      ).userID
       Program.output("\(userID)\n")
       return .success
     } catch let error as ConfigurationError {
       return Program.complain(error)
+    } catch let error as MatrixError {
+      Program.complain(error.message)
+      return .failure
     } catch {
       Program.complain("\(error)")
       return .failure
     }
-  }
-}
-
-/// Accounts made from the command line.
-enum Accounts {
-  /// Makes an account and returns its user ID. Throws `failed` if the name is taken or not allowed.
-  static func add(
-    _ localpart: String, password: Redacted<[UInt8]>, _ configuration: Configuration, in directory: DataDirectory
-  ) async throws(StartError) -> String {
-    throw .failed("this build has no accounts yet")
   }
 }

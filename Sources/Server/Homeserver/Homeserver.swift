@@ -57,4 +57,7 @@ package final class Homeserver: Sendable {
       hooks.accountDeactivated = { user in try await rooms.leaveAll(user) }
     }
   }
+
+  /// Finishes what is being written and lets go of the data directory. Blocks until that is done.
+  package func close() { database.close() }
 }
