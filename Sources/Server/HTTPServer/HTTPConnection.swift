@@ -127,7 +127,8 @@ actor HTTPConnection {
     afterChange()
   }
 
-  /// The client closed its side or the connection broke. Either way nobody waits for what is being done.
+  /// The client closed its side or the connection broke: the handler is cancelled. After a clean end the client may still
+  /// read, as one does that closes its sending side only: an answer that is ready within `lingerTimeout` is sent.
   private func ended(isClean: Bool) {
     hasPeerEnded = true
     isReading = false
@@ -136,6 +137,7 @@ actor HTTPConnection {
       return
     }
     exchange?.keepsAlive = false
+    phaseStarted = state.now
     if exchange?.isBodyComplete == false { failBody(.clientGone) }
     cancelHandler()
     afterChange()
