@@ -82,6 +82,8 @@ let package = Package(
     program(
       "fuzz", path: "Tests/Fuzz", uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "ClientCore"],
       without: ["Corpus"]),
+    program(
+      "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger"], settings: web),
 
     // C libraries of the system (installed by Scripts/install-dependencies)
     system("CUV", pkgConfig: "libuv", apt: "libuv1-dev"),
