@@ -25,6 +25,7 @@ package final class Homeserver: Sendable {
   package let crossSigningKeys: CrossSigningKeys
   package let signatureUpload: SignatureUpload
   package let toDeviceMessages: ToDeviceMessages
+  package let rooms: Rooms
 
   /// Opens the database in `configuration.dataDirectory` and brings its schema up to date.
   package init(_ configuration: HomeserverConfiguration, log: Log) throws {
@@ -44,5 +45,16 @@ package final class Homeserver: Sendable {
     accounts = try Accounts(configuration: configuration, database: database, sessions: sessions, devices: devices)
     profiles = Profiles(database: database, accounts: accounts)
     userDirectory = UserDirectory(database: database)
+    rooms = Rooms(
+      configuration, database: database, notifier: notifier,
+      signingKey: try SigningKeyFile(in: configuration.dataDirectory).key
+    ) { user, transaction in
+      guard let account = try Accounts.account(transaction, user), !account.isDeactivated else { return nil }
+      return try Profiles.profile(transaction, of: user)
+    }
+    accounts.hooks.withLock { [rooms] hooks in
+      hooks.profileChanged = { user, _ in try await rooms.updateProfile(of: user) }
+      hooks.accountDeactivated = { user in try await rooms.leaveAll(user) }
+    }
   }
 }

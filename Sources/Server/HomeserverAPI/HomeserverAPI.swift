@@ -21,5 +21,10 @@ package enum HomeserverAPI {
 
   /// One line per group of endpoints.
   private static func addRoutes(to routes: inout Routes, _ configuration: APIConfiguration) {
+    routes.addRoomRoutes()
+    routes.addMembershipRoutes()
+    routes.addEventRoutes()
+    routes.addTimelineRoutes()
+    routes.addMemberRoutes()
   }
 }

@@ -30,7 +30,7 @@ final class RoomsFixture: Sendable {
     notifier = Notifier(startPosition: database.committedPosition)
     guard let key = SigningKey(seed: Array(0..<32), version: "test") else { preconditionFailure("32 bytes are a seed") }
     rooms = Rooms(configuration, database: database, notifier: notifier, signingKey: key) { user, _ in
-      user.localpart.hasPrefix("nobody") ? nil : Rooms.Profile(displayName: user.localpart.string)
+      user.localpart.hasPrefix("nobody") ? nil : Profile(fields: [("displayname", Array("\"\(user.localpart)\"".utf8))])
     }
   }
 

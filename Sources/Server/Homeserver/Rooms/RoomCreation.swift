@@ -100,12 +100,3 @@ package struct RoomCreation: Sendable {
     return events
   }
 }
-
-extension JSON {
-  /// A member that is a string, or absent (or null). Throws `M_BAD_JSON` for another kind.
-  package func optionalText(_ key: StaticString) throws(MatrixError) -> ByteString? {
-    guard let value = self[key], !value.isNull else { return nil }
-    guard let text = value.text else { throw .badJSON("'\(key)' is a string.") }
-    return text
-  }
-}

@@ -16,17 +16,6 @@ package final class Rooms: Sendable {
     }
   }
 
-  /// What a member event shows of a user.
-  package struct Profile: Sendable {
-    package var displayName: String?
-    package var avatarURL: String?
-
-    package init(displayName: String? = nil, avatarURL: String? = nil) {
-      self.displayName = displayName
-      self.avatarURL = avatarURL
-    }
-  }
-
   /// What rooms ask of accounts: the profile of a user of this server, nil where there is no such (active) account.
   package typealias ProfileLookup = @Sendable (UserID, ReadTransaction) throws -> Profile?
 
