@@ -20,9 +20,10 @@ func module(
 }
 
 func program(
-  _ name: String, path: String, uses dependencies: [Target.Dependency], settings: [SwiftSetting] = common
+  _ name: String, path: String, uses dependencies: [Target.Dependency], settings: [SwiftSetting] = common,
+  exclude: [String] = []
 ) -> Target {
-  .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+  .executableTarget(name: name, dependencies: dependencies, path: path, exclude: exclude, swiftSettings: settings)
 }
 
 func tests(of name: String, uses dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
@@ -37,6 +38,7 @@ let package = Package(
     .executable(name: "martlet", targets: ["martlet"]),
     .executable(name: "martlet-thumbnail", targets: ["martlet-thumbnail"]),
     .executable(name: "WebApp", targets: ["WebApp"]),
+    .executable(name: "MessengerBenchmark", targets: ["MessengerBenchmark"]),
     .library(name: "MatrixClient", targets: ["MatrixClient"]),
     .library(name: "Messenger", targets: ["Messenger"]),
   ],
@@ -52,6 +54,9 @@ let package = Package(
     program(
       "WebApp", path: "Sources/Web/WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "WebHost"],
       settings: web),
+    program(
+      "MessengerBenchmark", path: "Benchmarks/Messenger", uses: ["Messenger", "WebHost"], settings: web,
+      exclude: ["index.html", "page.css", "picture.svg", "run.py"]),
 
     // Server
     module("Telemetry", in: "Server", uses: ["CLinux"]),
