@@ -38,6 +38,7 @@ let package = Package(
     .executable(name: "martlet", targets: ["martlet"]),
     .executable(name: "martlet-thumbnail", targets: ["martlet-thumbnail"]),
     .executable(name: "WebApp", targets: ["WebApp"]),
+    .executable(name: "MessengerBenchmark", targets: ["MessengerBenchmark"]),
     .library(name: "MatrixClient", targets: ["MatrixClient"]),
     .library(name: "Messenger", targets: ["Messenger"]),
   ],
@@ -53,6 +54,9 @@ let package = Package(
     program(
       "WebApp", path: "Sources/Web/WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "WebHost"],
       settings: web),
+    program(
+      "MessengerBenchmark", path: "Benchmarks/Messenger", uses: ["Messenger", "WebHost"], settings: web,
+      without: ["index.html", "page.css", "picture.svg", "run.py"]),
 
     // Server
     module("Telemetry", in: "Server", uses: ["CLinux"]),

@@ -72,6 +72,7 @@ extension RowStore {
     var decor: Decor = []
     if index == 0 || entries[index - 1].day != entry.day { decor.insert(.date) }
     if entry.row.id == divider { decor.insert(.divider) }
+    if case .gap(.loading) = entry.row.content { decor.insert(.pending) }
     guard case .message(let message) = entry.row.content else { return decor }
     if message.sender.isOwn { decor.insert(.own) }
     if index == 0 || entry.row.id == divider || !isGroup(index - 1, index, groupingMilliseconds) { decor.insert(.first) }
