@@ -118,6 +118,10 @@ public enum ClientError: Error, Sendable {
   case notSignedIn
   /// The server wants a way of signing in that this client does not have.
   case unsupportedFlow
+  /// The server registers only people with a token; ask for one and register again.
+  case registrationTokenNeeded
+  /// Too many messages wait already.
+  case outboxIsFull
   /// The file of an attachment is no longer there.
   case attachmentIsGone
 }

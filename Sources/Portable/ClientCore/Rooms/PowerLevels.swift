@@ -15,5 +15,21 @@ struct PowerLevels: Sendable {
     }
   }
 
+  /// As content of the event, as far as it is kept here.
+  var record: [UInt8] {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.member("users_default", usersDefault)
+      writer.key("users")
+      writer.object { writer in
+        for (user, level) in users {
+          writer.key(user)
+          writer.write(level)
+        }
+      }
+    }
+    return writer.bytes
+  }
+
   func level(of user: UserID) -> Int64 { users[user] ?? usersDefault }
 }

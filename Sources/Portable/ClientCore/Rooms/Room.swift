@@ -14,8 +14,7 @@ public struct Room: Sendable {
   public internal(set) var draft: ByteString = ""
   var reading = Reading()
   var ownTyping = OwnTyping()
-  /// When each typing fuse burns out, in the order of `typing`.
-  var typingFuses: [Int64] = []
+  var typingTimer: TimerID?
   var isLoadingMembers = false
 
   init(id: RoomID, state: RoomState) {

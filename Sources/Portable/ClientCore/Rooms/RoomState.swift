@@ -12,6 +12,8 @@ struct RoomState: Sendable {
   var successor: RoomID?
   var powerLevels: PowerLevels?
   var inviter: UserID?
+  /// Whether the invitation says that it is to a direct chat.
+  var isDirectInvite = false
   /// The other one of a direct chat, from `m.direct`.
   var directUserID: UserID?
 
@@ -29,8 +31,8 @@ struct RoomState: Sendable {
   var preview: RoomPreview?
   var lastActivity: Int64 = 0
 
-  /// Timeline segments in the store: the first and the number behind the last.
-  var segments: Range<Int> = 0..<0
+  /// Timeline segments in the store, in order.
+  var segments: [Segment] = []
 
   var computedName = RoomName.empty(formerly: [])
   var computedAvatar: MediaURI?

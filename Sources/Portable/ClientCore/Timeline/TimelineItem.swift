@@ -31,6 +31,10 @@ public struct TimelineItem: Sendable {
   public internal(set) var content: Content
   public internal(set) var delivery: Delivery
   public internal(set) var replyTo: EventID?
+  /// Of an echo: by it the event is known again.
+  var transactionID: TransactionID?
+  /// Members whose last read event this is.
+  var readerCount = 0
   public internal(set) var isEdited = false
   /// By first appearance.
   public internal(set) var reactions: [Reaction] = []
