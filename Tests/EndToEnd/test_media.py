@@ -63,8 +63,7 @@ def upload_limit(context):
     limit = user.get("/_matrix/client/v1/media/config").ok()["m.upload.size"]
     media = upload(user, b"x" * limit)
     assert len(download(user, media).body) == limit
-    if context.is_synapse:  # reads to the end first, and wants a Content-Length
-        user.request("POST", "/_matrix/media/v3/upload", body=b"x" * (limit + 1)).fails(413, "M_TOO_LARGE")
+    if context.is_synapse:  # drops the connection without an answer
         return
     user.request("POST", "/_matrix/media/v3/upload", body=b"x", headers={"Content-Length": str(limit + 1)}).fails(413, "M_TOO_LARGE")
     try:
@@ -74,7 +73,7 @@ def upload_limit(context):
     answer.fails(413, "M_TOO_LARGE")
 
 
-@test("a part of a file can be asked for", differs_on_synapse="answers the whole file to some ranges")
+@test("a part of a file can be asked for", differs_on_synapse="knows no ranges")
 def ranges(context):
     user = User(context.base)
     body = os.urandom(5000)
@@ -91,7 +90,7 @@ def ranges(context):
         assert download(user, media, headers={"Range": ignored}).body == body
 
 
-@test("HEAD is GET without the body", differs_on_synapse="refuses HEAD on media with 405")
+@test("HEAD is GET without the body")
 def head(context):
     user = User(context.base)
     media = upload(user, b"12345", "text/plain")
