@@ -82,7 +82,7 @@ class Martlet(Server):
 
     def command(self):
         return [self.program, "serve", "--server-name", "load.test", "--bind", f"127.0.0.1:{self.port}", "--data-dir", self.folder,
-                "--registration", "open", "--rate-limits", "false"]
+                "--registration", "open", "--rate-limits", "false", "--password-hash-memory-mib", "8", "--password-hash-iterations", "1"]
 
 
 class Synapse(Server):

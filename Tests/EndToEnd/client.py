@@ -48,7 +48,7 @@ class Api:
         self.base, self.token = base, token
         self.host = urlsplit(base).netloc
 
-    def request(self, method, path, json_body=None, *, body=None, headers=None, token=..., seconds=60, **query):
+    def request(self, method, path, json_body=None, /, *, body=None, headers=None, token=..., seconds=60, **query):
         """One request on a connection of its own. `path` is relative to /_matrix/client/v3/ unless it begins with a slash; further arguments
         are the query."""
         if not path.startswith("/"):
@@ -71,13 +71,13 @@ class Api:
         finally:
             connection.close()
 
-    def get(self, path, **query):
+    def get(self, path, /, **query):
         return self.request("GET", path, **query)
 
-    def put(self, path, body, **query):
+    def put(self, path, body, /, **query):
         return self.request("PUT", path, body, **query)
 
-    def post(self, path, body=None, **query):
+    def post(self, path, body=None, /, **query):
         return self.request("POST", path, {} if body is None else body, **query)
 
 

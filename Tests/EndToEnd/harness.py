@@ -23,11 +23,11 @@ class NotRun(Exception):
 class Context:
     """What the tests are given.
 
-    base: where clients connect (through the schema proxy if there is one). server: the `Server` behind it, None with --base.
+    base: where clients connect (through the schema proxy if there is one). direct: the server itself. server: the `Server` behind it, None with --base.
     limited_base(): a server with its rate limits on. artifacts: a folder for screenshots and the like."""
 
-    def __init__(self, base, server=None, is_synapse=False, limited=None, artifacts="."):
-        self.base, self.server, self.is_synapse, self.artifacts = base, server, is_synapse, artifacts
+    def __init__(self, base, direct, server=None, is_synapse=False, limited=None, artifacts="."):
+        self.base, self.direct, self.server, self.is_synapse, self.artifacts = base, direct, server, is_synapse, artifacts
         self._limited = limited
 
     def limited_base(self):

@@ -52,7 +52,8 @@ def bad_json(context):
     user.post(room_path(room, "ban")).fails(400, ("M_BAD_JSON", "M_MISSING_PARAM"))
     if not context.is_synapse:  # answers 500
         user.post(room_path(room, "ban"), {"user_id": 7}).fails(400, ("M_BAD_JSON", "M_INVALID_PARAM"))
-    user.put(room_path(room, "typing", user.user_id), {"typing": "yes"}).fails(400, ("M_BAD_JSON", "M_INVALID_PARAM"))
+    if not context.is_synapse:  # takes it for true
+        user.put(room_path(room, "typing", user.user_id), {"typing": "yes"}).fails(400, ("M_BAD_JSON", "M_INVALID_PARAM"))
 
 
 @test("numbers that canonical JSON does not know are refused in events")  # appendices, "Canonical JSON"
@@ -92,7 +93,7 @@ def forbidden(context):
     member.post(room_path(room, "kick"), {"user_id": owner.user_id}).fails(403, "M_FORBIDDEN")
     member.post(room_path(room, "ban"), {"user_id": owner.user_id}).fails(403, "M_FORBIDDEN")
     member.put(room_path(room, "typing", owner.user_id), {"typing": True}).fails((400, 403), "M_FORBIDDEN")
-    member.put(f"profile/{quote(owner.user_id)}/displayname", {"displayname": "x"}).fails(403, "M_FORBIDDEN")
+    member.put(f"profile/{quote(owner.user_id)}/displayname", {"displayname": "x"}).fails((400, 403), "M_FORBIDDEN")
     owner.get(room_path(room, "state", "m.room.name", "")).fails(404, "M_NOT_FOUND")
 
 
@@ -164,7 +165,7 @@ def registration(context):
     register(api, name).fails(400, "M_USER_IN_USE")
     api.get("register/available", username=name).fails(400, "M_USER_IN_USE")
     assert api.get("register/available", username=fresh("free")).ok()["available"] is True
-    for wrong in ["UPPER", "sp ace", "a" * 256, "ü"]:
+    for wrong in ["UPPER", "sp ace", "a" * 256] + ([] if context.is_synapse else ["ü"]):  # Synapse: M_UNKNOWN
         api.get("register/available", username=wrong).fails(400, "M_INVALID_USERNAME")
         if wrong != "UPPER":  # a server may make it lower case
             register(api, wrong).fails(400, "M_INVALID_USERNAME")
