@@ -55,19 +55,22 @@ let package = Package(
       "WebApp", path: "Sources/Web/WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "WebHost"],
       settings: web),
     program(
-      "MessengerBenchmark", path: "Benchmarks/Messenger", uses: ["Messenger", "WebHost"], settings: web,
-      without: ["index.html", "page.css", "picture.svg", "run.py"]),
+      "MessengerBenchmark", path: "Benchmarks/Messenger", uses: ["Messenger", "WebHost"],
+      without: ["index.html", "page.css", "picture.svg", "run.py"], settings: web),
 
     // Server
     module("Telemetry", in: "Server", uses: ["CLinux"]),
     module("EventLoop", in: "Server", uses: ["CUV", "CLinux"]),
-    module("HTTPServer", in: "Server", uses: ["Telemetry", "EventLoop", "CUV", "CLLHTTP", "CWslay", "CCrypto", "CLinux"]),
+    module(
+      "HTTPServer", in: "Server", uses: ["Telemetry", "EventLoop", "CUV", "CLLHTTP", "CWslay", "CCrypto", "CLinux"]),
     module("Database", in: "Server", uses: ["Telemetry", "CSQLite", "CLinux"]),
     module("RoomRules", in: "Server", uses: ["JSON", "MatrixModel", "CSodium", "CCrypto"]),
     module(
       "Homeserver", in: "Server",
       uses: ["JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "CSodium", "CCrypto", "CLinux"]),
-    module("HomeserverAPI", in: "Server", uses: ["JSON", "MatrixModel", "Telemetry", "HTTPServer", "EventLoop", "Homeserver"]),
+    module(
+      "HomeserverAPI", in: "Server",
+      uses: ["JSON", "MatrixModel", "Telemetry", "HTTPServer", "EventLoop", "Homeserver"]),
 
     // Client
     module("MatrixClient", in: "Client", uses: ["JSON", "MatrixModel", "ClientCore", "CCurl"]),
@@ -76,18 +79,22 @@ let package = Package(
     program(
       "martlet", path: "Sources/martlet",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "EventLoop", "HTTPServer", "Database", "Homeserver", "HomeserverAPI", "CYAML",
+        "JSON", "MatrixModel", "Telemetry", "EventLoop", "HTTPServer", "Database", "Homeserver", "HomeserverAPI",
+        "CYAML",
         "CLinux",
       ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
-    program("martlet-benchmark", path: "Benchmarks/Micro", uses: ["JSON", "MatrixModel", "Database", "RoomRules", "Homeserver"]),
+    program(
+      "martlet-benchmark", path: "Benchmarks/Micro",
+      uses: ["JSON", "MatrixModel", "Database", "RoomRules", "Homeserver"]),
     program("matrix-load", path: "Benchmarks/Load", uses: ["CUV", "CLLHTTP", "CCrypto"]),
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
     program(
       "fuzz", path: "Tests/Fuzz", uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "ClientCore"],
       without: ["Corpus"]),
     program(
-      "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger"], settings: web),
+      "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger"],
+      settings: web),
 
     // C libraries of the system (installed by Scripts/install-dependencies)
     system("CUV", pkgConfig: "libuv", apt: "libuv1-dev"),
