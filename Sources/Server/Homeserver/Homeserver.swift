@@ -26,6 +26,7 @@ package final class Homeserver: Sendable {
   package let signatureUpload: SignatureUpload
   package let toDeviceMessages: ToDeviceMessages
   package let rooms: Rooms
+  package let media: MediaRepository
 
   /// Opens the database in `configuration.dataDirectory` and brings its schema up to date.
   package init(_ configuration: HomeserverConfiguration, log: Log) throws {
@@ -45,6 +46,7 @@ package final class Homeserver: Sendable {
     accounts = try Accounts(configuration: configuration, database: database, sessions: sessions, devices: devices)
     profiles = Profiles(database: database, accounts: accounts)
     userDirectory = UserDirectory(database: database)
+    media = try MediaRepository(configuration, database: database)
     rooms = Rooms(
       configuration, database: database, notifier: notifier,
       signingKey: try SigningKeyFile(in: configuration.dataDirectory).key
