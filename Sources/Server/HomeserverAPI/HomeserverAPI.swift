@@ -21,6 +21,17 @@ package enum HomeserverAPI {
 
   /// One line per group of endpoints.
   private static func addRoutes(to routes: inout Routes, _ configuration: APIConfiguration) {
+    routes.addServerRoutes(configuration)
+    routes.addRegistrationRoutes()
+    routes.addLoginRoutes()
+    routes.addPasswordRoutes()
+    routes.addProfileRoutes()
+    routes.addDeviceRoutes()
+    routes.addKeyRoutes()
+    routes.addToDeviceRoutes()
+    routes.addAccountDataRoutes()
+    routes.addFilterRoutes()
+    routes.addPushRuleRoutes()
     routes.addRoomRoutes()
     routes.addMembershipRoutes()
     routes.addEventRoutes()
