@@ -57,7 +57,7 @@ struct Server: Sendable {
     for server in servers { await server.shutdown(grace: Self.grace) }
     await loops.shutdown()
     await pool.shutdown()
-    homeserver.close()
+    await homeserver.shutdown()
   }
 }
 

@@ -16,10 +16,10 @@ enum UserAddCommand {
       let password = try PasswordPrompt.read()
       let homeserver = try Homeserver(
         try loaded.configuration.homeserver(in: directory), log: Log("homeserver"))
-      defer { homeserver.close() }
       let userID = try await homeserver.accounts.create(
         ByteString(name), password: Redacted(String(decoding: password.reveal(), as: UTF8.self))
       ).userID
+      await homeserver.shutdown()
       Program.output("\(userID)\n")
       return .success
     } catch let error as ConfigurationError {

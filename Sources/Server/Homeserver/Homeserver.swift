@@ -1,4 +1,5 @@
 import Database
+import JSON
 import MatrixModel
 import RoomRules
 import Telemetry
@@ -25,8 +26,17 @@ package final class Homeserver: Sendable {
   package let crossSigningKeys: CrossSigningKeys
   package let signatureUpload: SignatureUpload
   package let toDeviceMessages: ToDeviceMessages
+  package let accountData: AccountData
+  package let tags: Tags
+  package let storedFilters: StoredFilters
+  package let pushRules: PushRules
   package let rooms: Rooms
   package let media: MediaRepository
+
+  /// The room versions this server can take part in.
+  package static var roomVersions: [(name: ByteString, isStable: Bool)] {
+    RoomVersion.known.map { ($0.name, $0.isStable) }
+  }
 
   /// Opens the database in `configuration.dataDirectory` and brings its schema up to date.
   package init(_ configuration: HomeserverConfiguration, log: Log) throws {
@@ -43,7 +53,12 @@ package final class Homeserver: Sendable {
     crossSigningKeys = CrossSigningKeys(database: database, lists: deviceLists)
     signatureUpload = SignatureUpload(database: database, lists: deviceLists)
     toDeviceMessages = ToDeviceMessages(database: database, notifier: notifier, clock: clock)
-    accounts = try Accounts(configuration: configuration, database: database, sessions: sessions, devices: devices)
+    accountData = AccountData(database: database, notifier: notifier)
+    tags = Tags(accountData: accountData)
+    storedFilters = StoredFilters(database: database)
+    pushRules = PushRules(database: database, accountData: accountData)
+    accounts = try Accounts(
+      configuration: configuration, database: database, sessions: sessions, devices: devices, pushRules: pushRules)
     profiles = Profiles(database: database, accounts: accounts)
     userDirectory = UserDirectory(database: database)
     media = try MediaRepository(configuration, database: database)
@@ -60,6 +75,11 @@ package final class Homeserver: Sendable {
     }
   }
 
-  /// Finishes what is being written and lets go of the data directory. Blocks until that is done.
-  package func close() { database.close() }
+  /// Finishes what is under way and lets go of threads and files. Blocks the calling task's thread until the database is
+  /// closed: for the end of the process and of tests.
+  package func shutdown() async {
+    await accounts.passwords.shutdown()
+    await media.shutdown()
+    database.close()
+  }
 }

@@ -43,9 +43,15 @@ package struct Routes {
     let budget = budget ?? RateLimiter.Budget(of: endpoint)
     add(endpoint, paths, bodyLimit) { request in
       let session = try await authentication.session(of: request)
+      try await authentication.sessions.saw(session, from: request.peer.address)
       try limiter?.charge(budget, to: session.userID)
       return try await handler(APIRequest(request, bodyLimit: bodyLimit), session)
     }
+  }
+
+  /// Charges a guess at a user's password to that user, whoever makes it.
+  var loginGuesses: @Sendable (UserID) throws -> Void {
+    { [limiter] userID in try limiter?.charge(.authentication, to: userID) }
   }
 
   /// Adds an endpoint that anyone may call. `APIRequest.session` looks for a token all the same.

@@ -69,6 +69,7 @@ extension Accounts {
         ON CONFLICT(user_id) DO NOTHING
         """, userID, hash, configuration.clock.now(), Profiles.searchText(userID, displayName: nil))
       guard created == 1 else { throw Self.inUse }
+      try pushRules.storeDefaults(tx, of: userID)
       return try device.map { try devices.logIn(tx, userID, $0, sessions) }
     }
     return (userID, login)

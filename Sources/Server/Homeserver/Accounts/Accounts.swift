@@ -15,12 +15,16 @@ package final class Accounts: Sendable {
   let database: Database
   let sessions: Sessions
   let devices: Devices
+  let pushRules: PushRules
 
-  init(configuration: HomeserverConfiguration, database: Database, sessions: Sessions, devices: Devices) throws {
+  init(
+    configuration: HomeserverConfiguration, database: Database, sessions: Sessions, devices: Devices, pushRules: PushRules
+  ) throws {
     self.configuration = configuration
     self.database = database
     self.sessions = sessions
     self.devices = devices
+    self.pushRules = pushRules
     passwords = try Passwords(
       memoryBytes: configuration.passwordHashMemoryBytes, iterations: configuration.passwordHashIterations)
     interactiveAuthentication = InteractiveAuthentication(clock: configuration.clock)
@@ -41,6 +45,9 @@ package final class Accounts: Sendable {
       Account(passwordHash: row.optionalText(0), isDeactivated: row.bool(1))
     }
   }
+
+  /// Throws `M_WEAK_PASSWORD` for a password that is too short or too long.
+  package static func checkStrength(of password: Redacted<String>) throws(MatrixError) { try Passwords.check(password) }
 
   /// Whether there is such an account, deactivated or not.
   package func exists(_ userID: UserID) async throws -> Bool { try await account(userID) != nil }

@@ -1,4 +1,5 @@
 import CCrypto
+import CLinux
 import Glibc
 
 /// A call of the system on a file that failed.
@@ -54,7 +55,7 @@ final class IncomingFile: @unchecked Sendable {
   init(in folder: MediaFolder) throws {
     self.folder = folder
     var template = Array((folder.path + "/incoming/XXXXXX").utf8CString)
-    descriptor = mkostemp(&template, O_CLOEXEC)
+    descriptor = clinux_temporary_file(&template)
     path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     guard descriptor >= 0, let context = EVP_MD_CTX_new() else { throw MediaFileError(folder.path + "/incoming") }
     digest = context

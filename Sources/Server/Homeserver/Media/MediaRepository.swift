@@ -42,6 +42,12 @@ package final class MediaRepository: Sendable {
     thumbnailer = try configuration.thumbnailProgram.map { try Thumbnailer(program: $0) }
   }
 
+  /// Lets files and thumbnails in work finish.
+  func shutdown() async {
+    await files.shutdown()
+    await thumbnailer?.shutdown()
+  }
+
   // MARK: Uploading
 
   /// Takes content piece by piece.
@@ -68,7 +74,7 @@ package final class MediaRepository: Sendable {
     let mediaID = Self.randomMediaID()
     let (now, bytesCount) = (clock.now(), file.bytesCount)
     try await database.write { transaction in
-      try transaction.execute(
+      _ = try transaction.execute(
         """
         INSERT INTO media(media_id, hash, bytes, content_type, file_name, user_id, created)
         VALUES ($1, $2, $3, $4, $5, $6, $7)

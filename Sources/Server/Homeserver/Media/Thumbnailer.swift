@@ -1,3 +1,4 @@
+import CLinux
 import EventLoop
 import Glibc
 import JSON
@@ -63,6 +64,8 @@ struct Thumbnailer: Sendable {
     pool = try BlockingPool(threads: 2, queueLimit: 256, name: "thumbnail")
   }
 
+  func shutdown() async { await pool.shutdown() }
+
   /// nil where the image is not larger than `size`. Throws `M_UNKNOWN` (400), `M_TOO_LARGE`.
   func thumbnail(of path: String, _ size: ThumbnailSize) async throws -> Thumbnail? {
     let (status, output) = try await pool.run { [program] in
@@ -90,7 +93,7 @@ struct Thumbnailer: Sendable {
     guard source >= 0 else { throw MediaFileError(input) }
     defer { close(source) }
     var ends: [Int32] = [0, 0]
-    guard pipe2(&ends, O_CLOEXEC) == 0 else { throw MediaFileError("pipe") }
+    guard clinux_pipe(&ends) == 0 else { throw MediaFileError("pipe") }
     defer { close(ends[0]) }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
