@@ -66,14 +66,14 @@ private func meaning(
 
   @Test(arguments: [
     ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400),
-    ("GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505), ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
+    ("GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505), ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
     ("GET /\r\n\r\n", 400), ("GET / HTTP/0.9\r\nHost: a\r\n\r\n", 400),
     ("BREW / HTTP/1.1\r\nHost: a\r\n\r\n", 400), ("TRACE / HTTP/1.1\r\nHost: a\r\n\r\n", 501),
     ("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", 501),
     ("GET a HTTP/1.1\r\nHost: a\r\n\r\n", 400), ("GET * HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     ("GET ftp://a/ HTTP/1.1\r\nHost: a\r\n\r\n", 400), ("GET /#f HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     ("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 501),
-    ("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 501),
+    ("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
     ("PUT / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
     ("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n", 400),
     ("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", 400),

@@ -95,7 +95,7 @@ import Testing
       _ = await began.wait()
       try poller.send("GET /poll HTTP/1.1\r\nHost: x\r\n\r\n")
       _ = await began.wait()
-      let stopping = Task { await server.shutdown(grace: .seconds(60)) }
+      async let stopped: Void = server.shutdown(grace: .seconds(60))
       let polled = try poller.answer()
       #expect(polled.text == "woken" && polled.header("Connection") == "close")
       #expect(try idle.receiveToEnd() == [])
@@ -104,7 +104,7 @@ import Testing
       #expect(try worker.answer().text == "done")
       _ = try worker.receiveToEnd()
       withExtendedLifetime((poller, worker)) {}
-      await stopping.value
+      await stopped
       #expect(server.connectionCount == 0)
     }
   }

@@ -3,28 +3,32 @@ import HTTPServer
 import Synchronization
 
 /// Runs a server on a free port of the loopback for the time of `body`.
+///
+/// `body` and its child tasks run on threads of their own: raw clients block, and would starve Swift's pool.
 func withServer(
   _ router: Router, loops count: Int = 1, configure: (inout HTTPServerConfiguration) -> Void = { _ in },
   _ body: @Sendable (HTTPServer, SocketAddress) async throws -> Void
 ) async throws {
   let loops = try EventLoopGroup(count: count)
   let pool = try BlockingPool(threads: 1)
+  let clients = try BlockingPool(threads: 2)
   var configuration = HTTPServerConfiguration(bind: [.loopback])
   configuration.lingerTimeout = .milliseconds(300)
   configure(&configuration)
   let server = HTTPServer(configuration: configuration, router: router, loops: loops, pool: pool)
   try await server.start()
+  let result: Result<Void, any Error>
   do {
-    try await body(server, server.boundAddresses[0])
+    try await withTaskExecutorPreference(clients) { try await body(server, server.boundAddresses[0]) }
+    result = .success(())
   } catch {
-    await server.shutdown(grace: .zero)
-    await loops.shutdown()
-    await pool.shutdown()
-    throw error
+    result = .failure(error)
   }
   await server.shutdown(grace: .zero)
   await loops.shutdown()
   await pool.shutdown()
+  await clients.shutdown()
+  try result.get()
 }
 
 /// One value that tests wait for.

@@ -31,6 +31,8 @@ actor HTTPConnection {
   var isReading = false
   var hasPeerEnded = false
   private var isAdvancing = false
+  /// A read is being worked on, which brings everything in line once, at its end.
+  private var isReceiving = false
 
   var output = OutputQueue()
   /// Bytes a pending `uv_write` has.
@@ -111,6 +113,7 @@ actor HTTPConnection {
 
   private func received(_ bytes: UnsafeRawBufferPointer) {
     lastReceived = state.now
+    isReceiving = true
     switch mode {
     case .http:
       var events = state.events
@@ -122,8 +125,9 @@ actor HTTPConnection {
       nonisolated(unsafe) let bytes = bytes
       session.assumeIsolated { $0.receive(bytes) }
     case .lingering, .closed:
-      return
+      break
     }
+    isReceiving = false
     afterChange()
   }
 
@@ -196,6 +200,7 @@ actor HTTPConnection {
 
   /// Brings reading and deadlines in line with what has happened.
   func afterChange() {
+    guard !isReceiving else { return }
     if logic.phase != seenPhase {
       // The head's deadline counts from its first byte: an idle connection that gets bytes starts it.
       seenPhase = logic.phase
