@@ -22,7 +22,11 @@ final class DataDirectory: Sendable {
     }
   }
 
-  deinit { close(lock) }
+  deinit {
+    // Not by closing alone: a child process between fork and exec has the descriptor too, and with it the lock.
+    flock(lock, LOCK_UN)
+    close(lock)
+  }
 
   /// Like `mkdir -p`.
   private static func make(_ path: String) throws(StartError) {

@@ -5,6 +5,8 @@ struct FuzzTarget: Sendable {
   let body: @Sendable (UnsafeRawBufferPointer) -> Void
 
   static let all = [
-    FuzzTarget(name: "json", body: fuzzJSON)
+    FuzzTarget(name: "json", body: fuzzJSON),
+    FuzzTarget(name: "http", body: fuzzHTTP),
+    FuzzTarget(name: "room-rules", body: fuzzRoomRules),
   ]
 }
