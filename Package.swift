@@ -55,8 +55,7 @@ let package = Package(
       "WebApp", path: "Sources/Web/WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "WebHost"],
       settings: web),
     program(
-      "MessengerBenchmark", path: "Benchmarks/Messenger", uses: ["Messenger", "WebHost"], settings: web,
-      without: ["index.html", "page.css", "picture.svg", "run.py"]),
+      "MessengerBenchmark", path: "Benchmarks/Messenger", uses: ["Messenger", "WebHost"], without: ["index.html", "page.css", "picture.svg", "run.py"], settings: web),
 
     // Server
     module("Telemetry", in: "Server", uses: ["CLinux"]),
@@ -119,6 +118,8 @@ let package = Package(
     tests(of: "HomeserverAPI", uses: ["JSON", "MatrixModel", "HTTPServer", "Homeserver", "Database"]),
     tests(of: "MatrixClient"),
     tests(of: "martlet"),
+    .testTarget(
+      name: "LoadTests", dependencies: ["matrix-load"], path: "Tests/LoadTests", swiftSettings: common),
     .testTarget(
       name: "ThumbnailTests", dependencies: ["martlet-thumbnail"], path: "Tests/ThumbnailTests", swiftSettings: common),
   ],
