@@ -5,6 +5,7 @@ struct FuzzTarget: Sendable {
   let body: @Sendable (UnsafeRawBufferPointer) -> Void
 
   static let all = [
-    FuzzTarget(name: "json", body: fuzzJSON)
+    FuzzTarget(name: "json", body: fuzzJSON),
+    FuzzTarget(name: "room-rules", body: fuzzRoomRules),
   ]
 }

@@ -101,7 +101,9 @@ private let carol = TestRoom.carol
     #expect(try resolve(one, two).state[StateMapKey(.topic)] == max(a.eventID, b.eventID))
   }
 
-  @Test(arguments: versions) func `what follows newer power levels holds, whatever the clocks say`(version: RoomVersion) throws {
+  @Test(arguments: versions) func `what follows newer power levels holds, whatever the clocks say`(version: RoomVersion)
+    throws
+  {
     var one = try room(version)
     var two = one
     try one.add(.topic, from: bob, stateKey: "", #"{"topic":"old"}"#, at: 99_000)
@@ -124,7 +126,9 @@ private let carol = TestRoom.carol
   }
 
   /// The first change of version 12's algorithm: Bob's topic was allowed when he sent it, and he left afterwards.
-  @Test(arguments: versions) func `only from version 12 on does resolution start from nothing`(version: RoomVersion) throws {
+  @Test(arguments: versions) func `only from version 12 on does resolution start from nothing`(version: RoomVersion)
+    throws
+  {
     var one = try room(version)
     var two = one
     try one.add(.topic, from: bob, stateKey: "", #"{"topic":"bob"}"#, at: 3_000)
