@@ -142,14 +142,15 @@ private let carol = TestRoom.carol
     #expect(resolved.membership(of: bob) == .leave)
   }
 
-  /// The second change: a power levels event between two conflicted ones that both states have in their auth chains.
+  /// The second change: a power levels event between two conflicted ones that both states have in their auth chains. Without
+  /// it Bob would not have had the power for his own.
   @Test func `the conflicted subgraph has what lies between conflicted events`() throws {
     var room = try room(.v12)
     let first = room.state
-    try room.add(.powerLevels, from: alice, stateKey: "", levels(.v12, bob: 50, more: #""invite":1,"#))
+    try room.add(.powerLevels, from: alice, stateKey: "", levels(.v12, bob: 100))
     let between = try #require(room.event(StateMapKey(.powerLevels)))
     let name = try room.add(.name, from: alice, stateKey: "", #"{"name":"n"}"#)
-    try room.add(.powerLevels, from: alice, stateKey: "", levels(.v12, bob: 50, more: #""invite":2,"#))
+    try room.add(.powerLevels, from: bob, stateKey: "", levels(.v12, bob: 100, more: #""invite":100,"#))
     var old = first
     old[StateMapKey(.name)] = name.eventID
     let graph = try AuthGraph(states: [old, room.state], version: .v12) { room.events[$0] }
@@ -157,7 +158,8 @@ private let carol = TestRoom.carol
     #expect(conflicted == Set([first, room.state].compactMap { $0[StateMapKey(.powerLevels)] }))
     func ids(_ set: Set<Int>) -> Set<EventID> { Set(set.map { graph.events[$0].eventID }) }
     #expect(!ids(graph.authDifference(of: [old, room.state])).contains(between.eventID))
-    #expect(ids(graph.conflictedSubgraph(of: conflicted)) == conflicted.union([between.eventID]))
+    let bobsWay = [StateMapKey(.joinRules), StateMapKey(.member, bob.text)].compactMap { first[$0] }
+    #expect(ids(graph.conflictedSubgraph(of: conflicted)) == conflicted.union([between.eventID] + bobsWay))
     let resolved = try RoomVersion.v12.resolve([old, room.state]) { room.events[$0] }
     #expect(resolved == room.state)
   }
