@@ -12,7 +12,8 @@ func fuzzRoomRules(_ bytes: UnsafeRawBufferPointer) {
       fatalError("a redaction changed the event ID")
     }
     let fragments = EventFragments(event)
-    guard let whole = try? fragments.event(roomID: event.roomID, version: version), whole.elementsEqual(event.bytes) else {
+    guard let whole = try? fragments.event(roomID: event.roomID, version: version), whole.elementsEqual(event.bytes)
+    else {
       fatalError("fragments do not make the event again")
     }
     _ = event.hasValidContentHash

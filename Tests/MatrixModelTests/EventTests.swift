@@ -8,7 +8,8 @@ import Testing
   @Test func `a full event`() throws {
     let event = try #require(
       try event(
-        #"{"type":"m.room.name","content":{"name":"x"},"event_id":"$e","room_id":"!r","sender":"@a:b","state_key":"","origin_server_ts":5,"unsigned":{"transaction_id":"t","redacted_because":{}}}"#))
+        #"{"type":"m.room.name","content":{"name":"x"},"event_id":"$e","room_id":"!r","sender":"@a:b","state_key":"","origin_server_ts":5,"unsigned":{"transaction_id":"t","redacted_because":{}}}"#
+      ))
     #expect(event.type == .name && event.content["name"]?.string == "x" && event.stateKey == "")
     #expect(event.eventID == EventID("$e") && event.roomID == RoomID("!r") && event.sender == UserID("@a:b"))
     #expect(event.originServerTimestamp == 5 && event.transactionID == TransactionID("t") && event.isRedacted)
@@ -20,14 +21,19 @@ import Testing
     #expect(!event.isRedacted && event.transactionID == nil && event.originServerTimestamp == nil)
   }
 
-  @Test(arguments: ["{}", "[]", "1", #"{"type":"x"}"#, #"{"content":{}}"#, #"{"type":1,"content":{}}"#, #"{"type":"x","content":[]}"#, #"{"type":"x","content":null}"#])
+  @Test(arguments: [
+    "{}", "[]", "1", #"{"type":"x"}"#, #"{"content":{}}"#, #"{"type":1,"content":{}}"#, #"{"type":"x","content":[]}"#,
+    #"{"type":"x","content":null}"#,
+  ])
   func `without type or content it is no event`(text: String) throws {
     #expect(try event(text) == nil)
   }
 
   @Test func `malformed fields count as absent`() throws {
     let event = try #require(
-      try event(#"{"type":"x","content":{},"event_id":"e","room_id":1,"sender":"a","state_key":null,"origin_server_ts":1.5,"unsigned":{"redacted_because":null}}"#))
+      try event(
+        #"{"type":"x","content":{},"event_id":"e","room_id":1,"sender":"a","state_key":null,"origin_server_ts":1.5,"unsigned":{"redacted_because":null}}"#
+      ))
     #expect(event.eventID == nil && event.roomID == nil && event.sender == nil && event.stateKey == nil)
     #expect(event.originServerTimestamp == nil && !event.isRedacted)
   }

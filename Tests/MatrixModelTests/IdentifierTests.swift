@@ -7,14 +7,19 @@ private func filled(_ bytes: Int, _ prefix: String, _ suffix: String = "") -> St
 }
 
 @Suite struct UserIDTests {
-  @Test(arguments: ["@alice:example.org", "@:example.org", "@Älice 1!:example.org:8448", "@a\n\u{1}:[::1]", "@a:1.2.3.4:80", "@@a:b"])
+  @Test(arguments: [
+    "@alice:example.org", "@:example.org", "@Älice 1!:example.org:8448", "@a\n\u{1}:[::1]", "@a:1.2.3.4:80", "@@a:b",
+  ])
   func `what was ever valid is accepted`(text: String) throws {
     let id = try #require(UserID(text))
     #expect(id.string == text)
     #expect(id.localpart.string + ":" + id.serverName.string == String(text.dropFirst()))
   }
 
-  @Test(arguments: ["", "@", "alice:example.org", "@alice", "@alice:", "@a:b:c:d", "@a:exa mple", "@a:b:", "@a:b:123456", "@a:b:8x", "@a\0:b", "!a:b", "@a:[::1", "@a:ü"])
+  @Test(arguments: [
+    "", "@", "alice:example.org", "@alice", "@alice:", "@a:b:c:d", "@a:exa mple", "@a:b:", "@a:b:123456", "@a:b:8x",
+    "@a\0:b", "!a:b", "@a:[::1", "@a:ü",
+  ])
   func `what never was is refused`(text: String) {
     #expect(UserID(text) == nil)
   }
@@ -33,7 +38,9 @@ private func filled(_ bytes: Int, _ prefix: String, _ suffix: String = "") -> St
     #expect(UserID.isAllowedLocalpart(ByteString(text)))
   }
 
-  @Test(arguments: ["", "A", "ä", "a b", "a:b", "a!", "a\u{0}", "a@b"]) func `localparts no new account may have`(text: String) {
+  @Test(arguments: ["", "A", "ä", "a b", "a:b", "a!", "a\u{0}", "a@b"]) func `localparts no new account may have`(
+    text: String
+  ) {
     #expect(!UserID.isAllowedLocalpart(ByteString(text)))
   }
 
@@ -79,7 +86,8 @@ private func filled(_ bytes: Int, _ prefix: String, _ suffix: String = "") -> St
 
   @Test func `event types and transaction IDs end at 255 bytes`() {
     #expect(EventType(filled(255, "t")) != nil && EventType(filled(256, "t")) == nil)
-    #expect(TransactionID(filled(255, "t")) != nil && TransactionID(filled(256, "t")) == nil && TransactionID("") == nil)
+    #expect(
+      TransactionID(filled(255, "t")) != nil && TransactionID(filled(256, "t")) == nil && TransactionID("") == nil)
     #expect(DeviceID(filled(255, "D")) != nil && DeviceID(filled(256, "D")) == nil)
     #expect(DeviceID("") == nil && DeviceID("a\0") == nil)
   }
@@ -87,12 +95,18 @@ private func filled(_ bytes: Int, _ prefix: String, _ suffix: String = "") -> St
 
 @Suite struct ServerNameTests {
   /// Appendices, "Server Name".
-  @Test(arguments: ["matrix.org", "matrix.org:8888", "1.2.3.4", "1.2.3.4:1234", "[1234:5678::abcd]", "[1234:5678::abcd]:5678", "a", "A-1", "localhost:1"])
+  @Test(arguments: [
+    "matrix.org", "matrix.org:8888", "1.2.3.4", "1.2.3.4:1234", "[1234:5678::abcd]", "[1234:5678::abcd]:5678", "a",
+    "A-1", "localhost:1",
+  ])
   func `the grammar's names`(text: String) {
     #expect(ServerName(text)?.string == text)
   }
 
-  @Test(arguments: ["", ":", ":80", "a:", "a:b", "a:123456", "a b", "a/b", "a_b", "é", "[]", "[:]x", "[::1", "::1", "[::g]", "a:80:80", "a\0", "http://a"])
+  @Test(arguments: [
+    "", ":", ":80", "a:", "a:b", "a:123456", "a b", "a/b", "a_b", "é", "[]", "[:]x", "[::1", "::1", "[::g]", "a:80:80",
+    "a\0", "http://a",
+  ])
   func `other names`(text: String) {
     #expect(ServerName(text) == nil)
   }
@@ -112,7 +126,10 @@ private func filled(_ bytes: Int, _ prefix: String, _ suffix: String = "") -> St
     #expect(MediaURI(server: uri.serverName, mediaID: uri.mediaID) == uri)
   }
 
-  @Test(arguments: ["", "mxc://", "mxc://a", "mxc://a/", "mxc:///b", "mxc://a/b/c", "mxc://a/b.c", "mxc://a/../c", "mxc://a/é", "http://a/b", "mxc://a/b?c", "MXC://a/b"])
+  @Test(arguments: [
+    "", "mxc://", "mxc://a", "mxc://a/", "mxc:///b", "mxc://a/b/c", "mxc://a/b.c", "mxc://a/../c", "mxc://a/é",
+    "http://a/b", "mxc://a/b?c", "MXC://a/b",
+  ])
   func `other URIs`(text: String) {
     #expect(MediaURI(text) == nil)
   }

@@ -24,7 +24,9 @@ import Testing
     #expect(try written(.unknownToken())["soft_logout"]?.bool == false)
   }
 
-  @Test(arguments: ["null", "[]", "{}", #"{"errcode":1,"error":[]}"#]) func `an unreadable body is M_UNKNOWN`(body: String) throws {
+  @Test(arguments: ["null", "[]", "{}", #"{"errcode":1,"error":[]}"#]) func `an unreadable body is M_UNKNOWN`(
+    body: String
+  ) throws {
     let error = MatrixError(status: 502, body: try JSON.parse(Array(body.utf8)))
     #expect(error.code == .unknown && error.message == "" && error.status == 502)
     #expect(MatrixError(status: 502, body: nil).code == .unknown)
@@ -32,9 +34,17 @@ import Testing
 
   /// Client-Server API, "Common error codes", "Rate limiting", "Client authentication".
   @Test func `statuses are the spec's`() {
-    #expect([MatrixError.forbidden("").status, MatrixError.notFound("").status, MatrixError.missingToken().status] == [403, 404, 401])
-    #expect([MatrixError.notJSON().status, MatrixError.badJSON("").status, MatrixError.missingParameter("x").status] == [400, 400, 400])
-    #expect([MatrixError.tooLarge("").status, MatrixError.unrecognized(status: 405).status, MatrixError.unknown("").status] == [413, 405, 500])
+    #expect(
+      [MatrixError.forbidden("").status, MatrixError.notFound("").status, MatrixError.missingToken().status] == [
+        403, 404, 401,
+      ])
+    #expect(
+      [MatrixError.notJSON().status, MatrixError.badJSON("").status, MatrixError.missingParameter("x").status] == [
+        400, 400, 400,
+      ])
+    #expect(
+      [MatrixError.tooLarge("").status, MatrixError.unrecognized(status: 405).status, MatrixError.unknown("").status]
+        == [413, 405, 500])
     #expect(MatrixError.limitExceeded(retryAfterMilliseconds: 1).status == 429)
   }
 }

@@ -31,7 +31,10 @@ private func levels(_ content: String, creators: [UserID] = []) throws -> PowerL
   }
 
   @Test func `privileged creators stand above every integer`() throws {
-    for levels in [PowerLevels(creator: alice, creators: [alice, bob]), try levels(#"{"users":{"@alice:a":1},"ban":9007199254740991}"#, creators: [alice, bob])] {
+    for levels in [
+      PowerLevels(creator: alice, creators: [alice, bob]),
+      try levels(#"{"users":{"@alice:a":1},"ban":9007199254740991}"#, creators: [alice, bob]),
+    ] {
       #expect(levels.level(of: alice) == .creator && levels.level(of: bob).isCreator)
       #expect(levels.level(of: alice) > PowerLevel(9_007_199_254_740_991))
       #expect(levels.level(of: carol) == 0)
@@ -43,7 +46,8 @@ private func levels(_ content: String, creators: [UserID] = []) throws -> PowerL
 
   @Test func `what the event says counts`() throws {
     let levels = try levels(
-      #"{"ban":1,"events_default":2,"invite":3,"kick":4,"redact":5,"state_default":6,"users_default":7,"events":{"m.room.name":8},"users":{"@alice:a":9},"notifications":{"room":10}}"#)
+      #"{"ban":1,"events_default":2,"invite":3,"kick":4,"redact":5,"state_default":6,"users_default":7,"events":{"m.room.name":8},"users":{"@alice:a":9},"notifications":{"room":10}}"#
+    )
     #expect(PowerLevels.Property.allCases.map { levels.explicit($0) } == [1, 2, 3, 4, 5, 6, 7])
     #expect(levels.required(for: .name, isState: true) == 8)
     #expect(levels.required(for: .topic, isState: true) == 6)
@@ -54,12 +58,15 @@ private func levels(_ content: String, creators: [UserID] = []) throws -> PowerL
   }
 
   @Test(arguments: [
-    ("50", 50), ("-3", -3), (#""50""#, 50), (#"" +0007 ""#, 7), (#""-1""#, -1), ("9007199254740991", 9_007_199_254_740_991),
+    ("50", 50), ("-3", -3), (#""50""#, 50), (#"" +0007 ""#, 7), (#""-1""#, -1),
+    ("9007199254740991", 9_007_199_254_740_991),
   ]) func `integers and their strings are levels`(value: String, level: Int64) throws {
     #expect(try levels(#"{"ban":\#(value)}"#).explicit(.ban) == level)
   }
 
-  @Test(arguments: ["1.5", "null", "{}", #""""#, #""x""#, #""1.0""#, "9007199254740992", #""99999999999999999999""#, #""+""#])
+  @Test(arguments: [
+    "1.5", "null", "{}", #""""#, #""x""#, #""1.0""#, "9007199254740992", #""99999999999999999999""#, #""+""#,
+  ])
   func `other values are ignored`(value: String) throws {
     let levels = try levels(#"{"ban":\#(value),"users":{"@alice:a":\#(value)},"events":\#(value)}"#)
     #expect(levels.explicit(.ban) == nil)
@@ -67,7 +74,9 @@ private func levels(_ content: String, creators: [UserID] = []) throws -> PowerL
   }
 
   @Test func `questions need the level, and power over the target`() throws {
-    let levels = try levels(#"{"users":{"@alice:a":50,"@bob:a":49,"@carol:a":50},"invite":50,"redact":50,"events":{"m.room.redaction":10,"m.room.power_levels":50}}"#)
+    let levels = try levels(
+      #"{"users":{"@alice:a":50,"@bob:a":49,"@carol:a":50},"invite":50,"redact":50,"events":{"m.room.redaction":10,"m.room.power_levels":50}}"#
+    )
     let dave = UserID(trusted: "@dave:a")
     #expect(levels.canInvite(by: alice) && !levels.canInvite(by: bob))
     #expect(levels.canKick(bob, by: alice) && !levels.canKick(carol, by: alice) && !levels.canKick(dave, by: bob))

@@ -19,12 +19,17 @@ private let carol = TestRoom.carol
     #expect(try room.refusal(.message, from: bob) == "You are banned from this room.")
   }
 
-  @Test(arguments: versions) func `state needs 50, messages 0, the event may say otherwise`(version: RoomVersion) throws {
+  @Test(arguments: versions) func `state needs 50, messages 0, the event may say otherwise`(version: RoomVersion) throws
+  {
     var room = try TestRoom(version)
     try room.setMember(bob, "join")
-    #expect(try room.refusal(.topic, from: bob, stateKey: "") == "You need power level 50 to send 'm.room.topic'; you have 0.")
+    #expect(
+      try room.refusal(.topic, from: bob, stateKey: "") == "You need power level 50 to send 'm.room.topic'; you have 0."
+    )
     #expect(try room.refusal(.topic, from: alice, stateKey: "") == nil)
-    try room.add(.powerLevels, from: alice, stateKey: "", #"{"state_default":1,"events_default":1,"users":{"@bob:a.example":1},"events":{"m.room.name":2}}"#)
+    try room.add(
+      .powerLevels, from: alice, stateKey: "",
+      #"{"state_default":1,"events_default":1,"users":{"@bob:a.example":1},"events":{"m.room.name":2}}"#)
     #expect(try room.refusal(.topic, from: bob, stateKey: "") == nil)
     #expect(try room.refusal(.message, from: bob) == nil)
     #expect(try room.refusal(.name, from: bob, stateKey: "") != nil)
@@ -68,12 +73,16 @@ private let carol = TestRoom.carol
     try room.setMember(bob, "join")
     #expect(try room.refusal(.thirdPartyInvite, from: bob, stateKey: "token") == nil)
     try room.add(.powerLevels, from: alice, stateKey: "", #"{"invite":1}"#)
-    #expect(try room.refusal(.thirdPartyInvite, from: bob, stateKey: "token") == "You need power level 1 to invite; you have 0.")
+    #expect(
+      try room.refusal(.thirdPartyInvite, from: bob, stateKey: "token")
+        == "You need power level 1 to invite; you have 0.")
   }
 
   // MARK: Create
 
-  private func createRefusal(_ version: RoomVersion, _ content: String, _ change: (inout EventDraft) -> Void = { _ in }) throws -> String? {
+  private func createRefusal(_ version: RoomVersion, _ content: String, _ change: (inout EventDraft) -> Void = { _ in })
+    throws -> String?
+  {
     var draft = EventDraft(
       version: version, roomID: version.roomIDIsCreateHash ? nil : RoomID(trusted: "!r:a.example"), type: .create,
       sender: alice, stateKey: "", content: try json(content), originServerTimestamp: 1)
@@ -106,27 +115,35 @@ private let carol = TestRoom.carol
     #expect(try createRefusal(.v12, #"{"additional_creators":\#(list)}"#) == nil)
   }
 
-  @Test(arguments: [#"["@a"]"#, "[1]", "{}", #""@a:b""#]) func `other additional creators are refused from version 12 on`(list: String) throws {
+  @Test(arguments: [#"["@a"]"#, "[1]", "{}", #""@a:b""#])
+  func `other additional creators are refused from version 12 on`(list: String) throws {
     #expect(try createRefusal(.v12, #"{"additional_creators":\#(list)}"#) != nil)
     #expect(try createRefusal(.v11, #"{"additional_creators":\#(list)}"#) == nil)
   }
 
   // MARK: Auth events
 
-  private func keys(_ room: TestRoom, _ type: EventType, _ stateKey: ByteString?, _ content: String) throws -> Set<String> {
-    Set(room.version.authEventKeys(for: try room.draft(type, from: alice, stateKey: stateKey, content)).map { "\($0.type) \($0.stateKey)" })
+  private func keys(_ room: TestRoom, _ type: EventType, _ stateKey: ByteString?, _ content: String) throws -> Set<
+    String
+  > {
+    Set(
+      room.version.authEventKeys(for: try room.draft(type, from: alice, stateKey: stateKey, content)).map {
+        "\($0.type) \($0.stateKey)"
+      })
   }
 
   @Test(arguments: versions) func `auth events are selected by type and membership`(version: RoomVersion) throws {
     let room = try TestRoom(version)
-    let common: Set = version.roomIDIsCreateHash
+    let common: Set =
+      version.roomIDIsCreateHash
       ? ["m.room.power_levels ", "m.room.member @alice:a.example"]
       : ["m.room.create ", "m.room.power_levels ", "m.room.member @alice:a.example"]
     #expect(try keys(room, .create, "", "{}") == [])
     #expect(try keys(room, .message, nil, "{}") == common)
     let target = "m.room.member @bob:a.example"
     #expect(try keys(room, .member, bob.text, #"{"membership":"ban"}"#) == common.union([target]))
-    #expect(try keys(room, .member, bob.text, #"{"membership":"invite"}"#) == common.union([target, "m.room.join_rules "]))
+    #expect(
+      try keys(room, .member, bob.text, #"{"membership":"invite"}"#) == common.union([target, "m.room.join_rules "]))
     #expect(
       try keys(room, .member, bob.text, #"{"membership":"invite","third_party_invite":{"signed":{"token":"t"}}}"#)
         == common.union([target, "m.room.join_rules ", "m.room.third_party_invite t"]))
@@ -152,7 +169,9 @@ private let carol = TestRoom.carol
       let stranger = try #require(other.event(StateMapKey(.member, alice.text)))
       #expect(throws: AuthorizationError.self) { try version.checkAuthEvents([stranger], of: message) }
     } else {
-      #expect(throws: AuthorizationError.self) { try version.checkAuthEvents(right.filter { $0.type != .create }, of: message) }
+      #expect(throws: AuthorizationError.self) {
+        try version.checkAuthEvents(right.filter { $0.type != .create }, of: message)
+      }
     }
   }
 }

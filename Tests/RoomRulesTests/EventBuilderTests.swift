@@ -7,7 +7,9 @@ import Testing
 @Suite struct EventBuilderTests {
   static let room = RoomID(trusted: "!room:a.example")
 
-  func draft(_ version: RoomVersion = .v12, _ content: String = #"{"body":"hi","msgtype":"m.text"}"#) throws -> EventDraft {
+  func draft(_ version: RoomVersion = .v12, _ content: String = #"{"body":"hi","msgtype":"m.text"}"#) throws
+    -> EventDraft
+  {
     EventDraft(
       version: version, roomID: Self.room, type: .message, sender: TestRoom.alice, content: try json(content),
       prevEvents: [EventID(trusted: "$prev")], authEvents: [EventID(trusted: "$auth1"), EventID(trusted: "$auth2")],
@@ -21,7 +23,8 @@ import Testing
     #expect(read.bytes.elementsEqual(built.bytes))
     #expect(text(read.content.bytes) == #"{"a":null,"b":[1,{"c":"é/","d":2}]}"#)
     #expect(read.hasValidContentHash)
-    #expect(read.isSigned { server, keyID in server == TestRoom.server && keyID == "ed25519:1" ? testKey.publicKey : nil })
+    #expect(
+      read.isSigned { server, keyID in server == TestRoom.server && keyID == "ed25519:1" ? testKey.publicKey : nil })
     #expect((read.depth, read.originServerTimestamp) == (7, 1_700_000_000_123))
     #expect(read.prevEvents == [EventID(trusted: "$prev")])
     #expect(read.authEvents == [EventID(trusted: "$auth1"), EventID(trusted: "$auth2")])
@@ -30,14 +33,18 @@ import Testing
 
   /// Content hash and event ID computed by another program (Python's json and hashlib) from the same fields.
   @Test(arguments: [
-    (RoomVersion.v10, "$aymJ-shoOK2fKc11ZjBHvCwdOhz0jNDu-MW7ySFJQfM"), (RoomVersion.v11, "$Kv6KEoHFgAzy4qDWgmNiNLge0zWMmSqJFzSncP0nW10"),
+    (RoomVersion.v10, "$aymJ-shoOK2fKc11ZjBHvCwdOhz0jNDu-MW7ySFJQfM"),
+    (RoomVersion.v11, "$Kv6KEoHFgAzy4qDWgmNiNLge0zWMmSqJFzSncP0nW10"),
   ]) func `the event ID is the one another program computes`(version: RoomVersion, eventID: String) throws {
     var draft = try draft(version, #"{"body":"é \" \\ \u0001","msgtype":"m.text","n":-5}"#)
     draft.stateKey = "key"
     draft.redacts = EventID(trusted: "$other")
     let built = try TestRoom.builder.build(draft)
     #expect(built.eventID.string == eventID)
-    #expect(try JSON.parse(built.bytes)["hashes"]?["sha256"]?.string == (version == .v10 ? "+k76yGUsGNLHr0s0Tjtv7zoqXDXzs+goykxVvLQ5zZI" : "gVi2vAds/zqJ0hG7H8I4he6LapnGALhPIeqJsnhfceU"))
+    #expect(
+      try JSON.parse(built.bytes)["hashes"]?["sha256"]?.string
+        == (version == .v10
+          ? "+k76yGUsGNLHr0s0Tjtv7zoqXDXzs+goykxVvLQ5zZI" : "gVi2vAds/zqJ0hG7H8I4he6LapnGALhPIeqJsnhfceU"))
   }
 
   @Test(arguments: versions) func `fragments make the event again`(version: RoomVersion) throws {
@@ -51,7 +58,8 @@ import Testing
       #expect(try built.fragments.event(roomID: built.roomID, version: version) == built.bytes)
       let read = try PDU(built.bytes, version: version)
       #expect(EventFragments(read) == built.fragments)
-      #expect(!text(built.fragments.client).contains("room_id") && !text(built.fragments.federation).contains("room_id"))
+      #expect(
+        !text(built.fragments.client).contains("room_id") && !text(built.fragments.federation).contains("room_id"))
       #expect(read.redacts == (draft.type == .redaction ? EventID(trusted: "$x") : nil))
     }
     let create = try #require(room.event(StateMapKey(.create)))
@@ -65,11 +73,13 @@ import Testing
     draft.redacts = EventID(trusted: "$r")
     #expect(
       text(try TestRoom.builder.build(draft).fragments.client)
-        == #""content":{"body":"hi","msgtype":"m.text"},"origin_server_ts":1700000000123,"redacts":"$r","sender":"@alice:a.example","state_key":"s","type":"m.room.message""#)
+        == #""content":{"body":"hi","msgtype":"m.text"},"origin_server_ts":1700000000123,"redacts":"$r","sender":"@alice:a.example","state_key":"s","type":"m.room.message""#
+    )
   }
 
   @Test func `unknown keys are kept for servers and covered by the content hash`() throws {
-    let source = #"{"auth_events":[],"content":{},"depth":1,"hashes":{"sha256":"x"},"new.key":[1],"origin_server_ts":1,"prev_events":[],"room_id":"!r:d","sender":"@a:d","signatures":{},"type":"T","unsigned":{"age":1}}"#
+    let source =
+      #"{"auth_events":[],"content":{},"depth":1,"hashes":{"sha256":"x"},"new.key":[1],"origin_server_ts":1,"prev_events":[],"room_id":"!r:d","sender":"@a:d","signatures":{},"type":"T","unsigned":{"age":1}}"#
     let event = try PDU(Array(source.utf8), version: .v11)
     let fragments = EventFragments(event)
     #expect(text(fragments.federation).contains(#""new.key":[1]"#))
@@ -128,6 +138,8 @@ import Testing
     #expect(try builds { $0.roomID = nil } == .field("room_id"))
     #expect(try builds { $0.authEvents = [EventID(createEventOf: Self.room)] } == .authEventsNameCreate)
     #expect(try builds { $0.type = .create } == .createNamesRoom)
+    #expect(try builds { $0.roomID = RoomID(trusted: "!abc") } == nil)
+    #expect(try builds { ($0.version, $0.roomID) = (.v11, RoomID(trusted: "!abc")) } == .field("room_id"))
   }
 
   @Test(arguments: ["[]", #"{"a":1.5}"#, #"{"a":9007199254740992}"#, #"{"a":1,"a":2}"#])

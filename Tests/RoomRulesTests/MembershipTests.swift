@@ -17,7 +17,8 @@ private let carol = TestRoom.carol
     ("invite", nil, false), ("invite", "leave", false), ("invite", "invite", true), ("invite", "join", true),
     ("invite", "knock", false), ("invite", "ban", false),
     ("knock", nil, false), ("knock", "knock", false), ("knock", "invite", true), ("knock", "ban", false),
-    ("restricted", nil, false), ("restricted", "invite", true), ("restricted", "join", true), ("restricted", "ban", false),
+    ("restricted", nil, false), ("restricted", "invite", true), ("restricted", "join", true),
+    ("restricted", "ban", false),
     ("knock_restricted", "knock", false), ("knock_restricted", "invite", true),
     ("private", "invite", false), ("strange", "invite", false),
   ]
@@ -63,9 +64,12 @@ private let carol = TestRoom.carol
     var room = try TestRoom(version)
     try room.setJoinRule(rule)
     try room.setMember(carol, "join")
-    try room.add(.powerLevels, from: alice, stateKey: "", #"{"invite":1,"users":{\#(version.hasPrivilegedCreators ? "" : #""@alice:a.example":100"#)}}"#)
+    try room.add(
+      .powerLevels, from: alice, stateKey: "",
+      #"{"invite":1,"users":{\#(version.hasPrivilegedCreators ? "" : #""@alice:a.example":100"#)}}"#)
     func join(via user: UserID) throws -> String? {
-      try room.refusal(.member, from: bob, stateKey: bob.text, #"{"membership":"join","join_authorised_via_users_server":"\#(user)"}"#)
+      try room.refusal(
+        .member, from: bob, stateKey: bob.text, #"{"membership":"join","join_authorised_via_users_server":"\#(user)"}"#)
     }
     #expect(try join(via: alice) == nil)
     #expect(try join(via: carol) == "You do not meet the conditions for joining this room.")
@@ -75,7 +79,9 @@ private let carol = TestRoom.carol
   }
 
   /// Membership before: whether Alice (who may) may invite.
-  static let invites: [(String?, Bool)] = [(nil, true), ("leave", true), ("knock", true), ("invite", true), ("join", false), ("ban", false)]
+  static let invites: [(String?, Bool)] = [
+    (nil, true), ("leave", true), ("knock", true), ("invite", true), ("join", false), ("ban", false),
+  ]
 
   @Test(arguments: versions, invites) func `inviting`(version: RoomVersion, invite: (String?, Bool)) throws {
     var room = try TestRoom(version)
@@ -93,7 +99,9 @@ private let carol = TestRoom.carol
   }
 
   /// Membership before: whether Bob may leave.
-  static let leaves: [(String?, Bool)] = [(nil, false), ("leave", false), ("knock", true), ("invite", true), ("join", true), ("ban", false)]
+  static let leaves: [(String?, Bool)] = [
+    (nil, false), ("leave", false), ("knock", true), ("invite", true), ("join", true), ("ban", false),
+  ]
 
   @Test(arguments: versions, leaves) func `leaving`(version: RoomVersion, leave: (String?, Bool)) throws {
     var room = try TestRoom(version)
@@ -113,7 +121,9 @@ private let carol = TestRoom.carol
 
   @Test(arguments: versions) func `kicking needs the level and power over the target`(version: RoomVersion) throws {
     #expect(try moderated(version, bob: 40, carol: 39).memberRefusal(carol, "leave", by: bob) == nil)
-    #expect(try moderated(version, bob: 39, carol: 0).memberRefusal(carol, "leave", by: bob) == "You need power level 40 to remove; you have 39.")
+    #expect(
+      try moderated(version, bob: 39, carol: 0).memberRefusal(carol, "leave", by: bob)
+        == "You need power level 40 to remove; you have 39.")
     #expect(try moderated(version, bob: 40, carol: 40).memberRefusal(carol, "leave", by: bob) != nil)
     var outside = try moderated(version, bob: 40, carol: 0)
     try outside.setMember(bob, "leave")
@@ -122,7 +132,9 @@ private let carol = TestRoom.carol
 
   @Test(arguments: versions) func `banning needs the level and power over the target`(version: RoomVersion) throws {
     #expect(try moderated(version, bob: 60, carol: 59).memberRefusal(carol, "ban", by: bob) == nil)
-    #expect(try moderated(version, bob: 59, carol: 0).memberRefusal(carol, "ban", by: bob) == "You need power level 60 to ban; you have 59.")
+    #expect(
+      try moderated(version, bob: 59, carol: 0).memberRefusal(carol, "ban", by: bob)
+        == "You need power level 60 to ban; you have 59.")
     #expect(try moderated(version, bob: 60, carol: 60).memberRefusal(carol, "ban", by: bob) != nil)
     #expect(try moderated(version, bob: 60, carol: 0).memberRefusal(UserID(trusted: "@new:c"), "ban", by: bob) == nil)
   }
@@ -138,7 +150,8 @@ private let carol = TestRoom.carol
   /// Join rule, membership before: whether Bob may knock.
   static let knocks: [(String, String?, Bool)] = [
     ("knock", nil, true), ("knock", "leave", true), ("knock", "knock", true), ("knock", "invite", false),
-    ("knock", "join", false), ("knock", "ban", false), ("knock_restricted", nil, true), ("knock_restricted", "ban", false),
+    ("knock", "join", false), ("knock", "ban", false), ("knock_restricted", nil, true),
+    ("knock_restricted", "ban", false),
     ("public", nil, false), ("invite", nil, false), ("restricted", nil, false),
   ]
 
@@ -169,17 +182,21 @@ private let carol = TestRoom.carol
     func invite(_ signed: String, by sender: UserID = alice, signer: SigningKey = testKey) throws -> String? {
       let signed = text(try SignedJSON.sign(try json(signed), as: "id.example", with: signer))
       return try room.refusal(
-        .member, from: sender, stateKey: bob.text, #"{"membership":"invite","third_party_invite":{"signed":\#(signed)}}"#)
+        .member, from: sender, stateKey: bob.text,
+        #"{"membership":"invite","third_party_invite":{"signed":\#(signed)}}"#)
     }
     let right = #"{"mxid":"@bob:a.example","token":"token"}"#
     #expect(try invite(right) == nil)
     #expect(try invite(right, signer: other) == nil)
-    #expect(try invite(right, signer: try #require(SigningKey(seed: [UInt8](repeating: 8, count: 32), version: "0"))) != nil)
+    #expect(
+      try invite(right, signer: try #require(SigningKey(seed: [UInt8](repeating: 8, count: 32), version: "0"))) != nil)
     #expect(try invite(right, by: carol) != nil)
     #expect(try invite(#"{"mxid":"@carol:b.example","token":"token"}"#) != nil)
     #expect(try invite(#"{"mxid":"@bob:a.example","token":"unknown"}"#) != nil)
     #expect(try invite(#"{"mxid":"@bob:a.example"}"#) != nil)
-    #expect(try room.refusal(.member, from: alice, stateKey: bob.text, #"{"membership":"invite","third_party_invite":{}}"#) != nil)
+    #expect(
+      try room.refusal(.member, from: alice, stateKey: bob.text, #"{"membership":"invite","third_party_invite":{}}"#)
+        != nil)
     try room.setMember(bob, "ban", by: alice)
     #expect(try invite(right) == "The user is banned from the room.")
   }

@@ -23,7 +23,9 @@ private let carol = TestRoom.carol
     return #"{\#(members)"users":{"@bob:a.example":\#(bob)\#(users)}}"#
   }
 
-  private func refusal(_ room: TestRoom, _ members: String, users: String = "", bob bobLevel: Int = 50) throws -> String? {
+  private func refusal(_ room: TestRoom, _ members: String, users: String = "", bob bobLevel: Int = 50) throws
+    -> String?
+  {
     try room.refusal(.powerLevels, from: bob, stateKey: "", Self.content(members, users: users, bob: bobLevel))
   }
 
@@ -61,7 +63,9 @@ private let carol = TestRoom.carol
     #expect(try refusal(below, "") == nil)
     let equal = try room(version, users: carolIs(50))
     #expect(try refusal(equal, "", users: carolIs(50)) == nil)
-    #expect(try refusal(equal, "", users: carolIs(49)) == "You cannot change the level of a user who has as much power as you.")
+    #expect(
+      try refusal(equal, "", users: carolIs(49))
+        == "You cannot change the level of a user who has as much power as you.")
     #expect(try refusal(equal, "") != nil)
   }
 
@@ -72,21 +76,32 @@ private let carol = TestRoom.carol
     #expect(try room.refusal(.powerLevels, from: bob, stateKey: "", #"{"users":{}}"#) == nil)
   }
 
-  @Test(arguments: versions, [#""ban":"50""#, #""users_default":1.5"#, #""kick":null"#, #""events":{"x":"1"}"#, #""events":1"#, #""notifications":{"room":{}}"#, #""notifications":[]"#])
+  @Test(
+    arguments: versions,
+    [
+      #""ban":"50""#, #""users_default":1.5"#, #""kick":null"#, #""events":{"x":"1"}"#, #""events":1"#,
+      #""notifications":{"room":{}}"#, #""notifications":[]"#,
+    ])
   func `levels are integers`(version: RoomVersion, member: String) throws {
     let room = try TestRoom(version)
-    #expect(try room.refusal(.powerLevels, from: alice, stateKey: "", "{\(member)}")?.hasSuffix("of the power levels is malformed.") == true)
+    #expect(
+      try room.refusal(.powerLevels, from: alice, stateKey: "", "{\(member)}")?.hasSuffix(
+        "of the power levels is malformed.") == true)
   }
 
   @Test(arguments: versions, [#"{"bob":1}"#, #"{"@bob":1}"#, #"{"@bob:a":"1"}"#, "[]", "1"])
   func `users are user IDs with integers`(version: RoomVersion, users: String) throws {
     let room = try TestRoom(version)
-    #expect(try room.refusal(.powerLevels, from: alice, stateKey: "", #"{"users":\#(users)}"#) == "'users' of the power levels is malformed.")
+    #expect(
+      try room.refusal(.powerLevels, from: alice, stateKey: "", #"{"users":\#(users)}"#)
+        == "'users' of the power levels is malformed.")
   }
 
   @Test(arguments: versions) func `the first power levels may say anything`(version: RoomVersion) throws {
     let room = try TestRoom(version)
-    #expect(try room.refusal(.powerLevels, from: alice, stateKey: "", #"{"ban":1000,"users":{"@bob:a.example":1000}}"#) == nil)
+    #expect(
+      try room.refusal(.powerLevels, from: alice, stateKey: "", #"{"ban":1000,"users":{"@bob:a.example":1000}}"#) == nil
+    )
     #expect(try room.refusal(.powerLevels, from: bob, stateKey: "", "{}") != nil)
   }
 
@@ -106,11 +121,16 @@ private let carol = TestRoom.carol
     #expect(try first.refusal(.powerLevels, from: alice, stateKey: "", #"{"users":{"@alice:a.example":100}}"#) != nil)
   }
 
-  @Test(arguments: [RoomVersion.v10, .v11]) func `before version 12 creators can lose their power`(version: RoomVersion) throws {
-    var room = try TestRoom(version, createContent: #"{"creator":"@alice:a.example","additional_creators":["@bob:a.example"]}"#)
+  @Test(arguments: [RoomVersion.v10, .v11]) func `before version 12 creators can lose their power`(version: RoomVersion)
+    throws
+  {
+    var room = try TestRoom(
+      version, createContent: #"{"creator":"@alice:a.example","additional_creators":["@bob:a.example"]}"#)
     try room.setMember(bob, "join")
     #expect(try room.refusal(.topic, from: bob, stateKey: "") != nil)
     try room.add(.powerLevels, from: alice, stateKey: "", #"{"users":{"@alice:a.example":10}}"#)
-    #expect(try room.refusal(.topic, from: alice, stateKey: "") == "You need power level 50 to send 'm.room.topic'; you have 10.")
+    #expect(
+      try room.refusal(.topic, from: alice, stateKey: "")
+        == "You need power level 50 to send 'm.room.topic'; you have 10.")
   }
 }

@@ -38,7 +38,8 @@ import Testing
     ),
   ]
 
-  @Test(arguments: signedEvents) func `the spec's signed events`(source: String, hash: String, signature: String) throws {
+  @Test(arguments: signedEvents) func `the spec's signed events`(source: String, hash: String, signature: String) throws
+  {
     let event = try JSON.parse(try json(source).canonical())
     #expect(text(UnpaddedBase64.encode(PDU.contentHash(of: event))) == hash)
 
@@ -84,7 +85,10 @@ import Testing
     #expect(again.sign([1, 2]) == key.sign([1, 2]))
   }
 
-  @Test(arguments: ["", "ed25519 1", "ed25519 1 AAAA", "curve25519 1 YJDBA9Xnr2sVqXD9Vj7XVUnmFZcZrlw8Md7kMW+3XA1", "ed25519 a:b YJDBA9Xnr2sVqXD9Vj7XVUnmFZcZrlw8Md7kMW+3XA1"])
+  @Test(arguments: [
+    "", "ed25519 1", "ed25519 1 AAAA", "curve25519 1 YJDBA9Xnr2sVqXD9Vj7XVUnmFZcZrlw8Md7kMW+3XA1",
+    "ed25519 a:b YJDBA9Xnr2sVqXD9Vj7XVUnmFZcZrlw8Md7kMW+3XA1",
+  ])
   func `other lines are no keys`(line: String) {
     #expect(SigningKey(line: ByteString(line)) == nil)
   }
@@ -102,7 +106,10 @@ import Testing
 
 @Suite struct UnpaddedBase64Tests {
   /// Appendices, "Unpadded Base64".
-  @Test(arguments: [("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("fooba", "Zm9vYmE"), ("foobar", "Zm9vYmFy")])
+  @Test(arguments: [
+    ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("fooba", "Zm9vYmE"),
+    ("foobar", "Zm9vYmFy"),
+  ])
   func `the spec's examples`(plain: String, encoded: String) {
     #expect(text(UnpaddedBase64.encode(Array(plain.utf8))) == encoded)
     #expect(UnpaddedBase64.decode(Array(encoded.utf8)) == Array(plain.utf8))
@@ -114,7 +121,9 @@ import Testing
     #expect(text(UnpaddedBase64.encode([0xFB, 0xFF], .urlSafe)) == "-_8")
   }
 
-  @Test(arguments: ["A", "AAAAA", "A=AA", "AA===", "AAA==", "A A", "Zg\n", "é"]) func `other text is refused`(text: String) {
+  @Test(arguments: ["A", "AAAAA", "A=AA", "AA===", "AAA==", "A A", "Zg\n", "é"]) func `other text is refused`(
+    text: String
+  ) {
     #expect(UnpaddedBase64.decode(Array(text.utf8)) == nil)
   }
 }

@@ -78,7 +78,8 @@ import Testing
     default: change = (.member, sender.text, #"{"membership":"join","displayname":"\#(number)"}"#)
     }
     guard try room.refusal(change.0, from: sender, stateKey: change.1, change.2) == nil else { return }
-    try room.add(change.0, from: sender, stateKey: change.1, change.2, at: Int64.random(in: 1_000...1_030, using: &random))
+    try room.add(
+      change.0, from: sender, stateKey: change.1, change.2, at: Int64.random(in: 1_000...1_030, using: &random))
   }
 }
 

@@ -101,7 +101,9 @@ private let carol = TestRoom.carol
     #expect(try resolve(one, two).state[StateMapKey(.topic)] == max(a.eventID, b.eventID))
   }
 
-  @Test(arguments: versions) func `what follows newer power levels holds, whatever the clocks say`(version: RoomVersion) throws {
+  @Test(arguments: versions) func `what follows newer power levels holds, whatever the clocks say`(version: RoomVersion)
+    throws
+  {
     var one = try room(version)
     var two = one
     try one.add(.topic, from: bob, stateKey: "", #"{"topic":"old"}"#, at: 99_000)
@@ -124,7 +126,9 @@ private let carol = TestRoom.carol
   }
 
   /// The first change of version 12's algorithm: Bob's topic was allowed when he sent it, and he left afterwards.
-  @Test(arguments: versions) func `only from version 12 on does resolution start from nothing`(version: RoomVersion) throws {
+  @Test(arguments: versions) func `only from version 12 on does resolution start from nothing`(version: RoomVersion)
+    throws
+  {
     var one = try room(version)
     var two = one
     try one.add(.topic, from: bob, stateKey: "", #"{"topic":"bob"}"#, at: 3_000)
@@ -138,14 +142,15 @@ private let carol = TestRoom.carol
     #expect(resolved.membership(of: bob) == .leave)
   }
 
-  /// The second change: a power levels event between two conflicted ones that both states have in their auth chains.
+  /// The second change: a power levels event between two conflicted ones that both states have in their auth chains. Without
+  /// it Bob would not have had the power for his own.
   @Test func `the conflicted subgraph has what lies between conflicted events`() throws {
     var room = try room(.v12)
     let first = room.state
-    try room.add(.powerLevels, from: alice, stateKey: "", levels(.v12, bob: 50, more: #""invite":1,"#))
+    try room.add(.powerLevels, from: alice, stateKey: "", levels(.v12, bob: 100))
     let between = try #require(room.event(StateMapKey(.powerLevels)))
     let name = try room.add(.name, from: alice, stateKey: "", #"{"name":"n"}"#)
-    try room.add(.powerLevels, from: alice, stateKey: "", levels(.v12, bob: 50, more: #""invite":2,"#))
+    try room.add(.powerLevels, from: bob, stateKey: "", levels(.v12, bob: 100, more: #""invite":100,"#))
     var old = first
     old[StateMapKey(.name)] = name.eventID
     let graph = try AuthGraph(states: [old, room.state], version: .v12) { room.events[$0] }
@@ -153,7 +158,8 @@ private let carol = TestRoom.carol
     #expect(conflicted == Set([first, room.state].compactMap { $0[StateMapKey(.powerLevels)] }))
     func ids(_ set: Set<Int>) -> Set<EventID> { Set(set.map { graph.events[$0].eventID }) }
     #expect(!ids(graph.authDifference(of: [old, room.state])).contains(between.eventID))
-    #expect(ids(graph.conflictedSubgraph(of: conflicted)) == conflicted.union([between.eventID]))
+    let bobsWay = [StateMapKey(.joinRules), StateMapKey(.member, bob.text)].compactMap { first[$0] }
+    #expect(ids(graph.conflictedSubgraph(of: conflicted)) == conflicted.union([between.eventID] + bobsWay))
     let resolved = try RoomVersion.v12.resolve([old, room.state]) { room.events[$0] }
     #expect(resolved == room.state)
   }

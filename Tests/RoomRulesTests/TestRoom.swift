@@ -23,7 +23,8 @@ struct TestRoom {
     self.version = version
     roomID = RoomID(trusted: "!room:a.example")
     lastEvent = EventID(trusted: "$none")
-    let content = version.createNamesCreator && createContent == "{}" ? #"{"creator":"@alice:a.example"}"# : createContent
+    let content =
+      version.createNamesCreator && createContent == "{}" ? #"{"creator":"@alice:a.example"}"# : createContent
     let create = try Self.build(
       EventDraft(
         version: version, roomID: version.roomIDIsCreateHash ? nil : roomID, type: .create, sender: Self.alice,

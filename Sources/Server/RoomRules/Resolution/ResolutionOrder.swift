@@ -84,8 +84,10 @@ struct ResolutionOrder {
     guard let powerLevels = graph.authEvent(of: event, StateMapKey(.powerLevels)) else {
       return (create?.powerLevels(nil) ?? PowerLevels(creator: nil)).level(of: sender)
     }
-    let levels = parsed[powerLevels] ?? PowerLevels(
-      graph.events[powerLevels].content, creators: create?.privilegedCreators ?? [])
+    let levels =
+      parsed[powerLevels]
+      ?? PowerLevels(
+        graph.events[powerLevels].content, creators: create?.privilegedCreators ?? [])
     parsed[powerLevels] = levels
     return levels.level(of: sender)
   }
