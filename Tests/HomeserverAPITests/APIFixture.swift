@@ -40,7 +40,7 @@ final class APIFixture: Sendable {
   ) throws {
     var template = Array("/tmp/martlet-api-XXXXXX".utf8CString)
     let directory = String(cString: mkdtemp(&template))
-    var configuration = HomeserverConfiguration(serverName: "example.org", dataDirectory: directory)
+    var configuration = HomeserverConfiguration(serverName: ServerName(trusted: "example.org"), dataDirectory: directory)
     configuration.passwordHashMemoryBytes = 8192
     configuration.passwordHashIterations = 1
     let time = Time()
