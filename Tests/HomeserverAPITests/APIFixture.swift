@@ -40,7 +40,7 @@ final class APIFixture: Sendable {
   ) throws {
     var template = Array("/tmp/martlet-api-XXXXXX".utf8CString)
     let directory = String(cString: mkdtemp(&template))
-    var configuration = HomeserverConfiguration(serverName: "example.org", dataDirectory: directory)
+    var configuration = HomeserverConfiguration(serverName: ServerName(trusted: "example.org"), dataDirectory: directory)
     configuration.passwordHashMemoryBytes = 8192
     configuration.passwordHashIterations = 1
     let time = Time()
@@ -61,11 +61,23 @@ final class APIFixture: Sendable {
     let fixture = try APIFixture(api, configure: configure)
     do {
       try await body(fixture)
-      await fixture.homeserver.shutdown()
+      await fixture.close()
     } catch {
-      await fixture.homeserver.shutdown()
+      await fixture.close()
       throw error
     }
+  }
+
+  private func close() async {
+    await homeserver.shutdown()
+    let directory = homeserver.configuration.dataDirectory
+    guard let entries = opendir(directory) else { return }
+    while let entry = readdir(entries) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      unlink(directory + "/" + name)
+    }
+    closedir(entries)
+    rmdir(directory)
   }
 
   func advance(milliseconds: Int64) { time.milliseconds.wrappingAdd(milliseconds, ordering: .relaxed) }
@@ -107,6 +119,9 @@ final class APIFixture: Sendable {
       userID: try #require(UserID(answer.json["user_id"])), deviceID: try #require(DeviceID(answer.json["device_id"])),
       token: try #require(answer.json["access_token"]?.string))
   }
+
+  /// The path of a user's own things: `user/{userId}/…`.
+  static func own(_ user: User, _ rest: String) -> String { "user/\(PercentEncoding.encode(user.userID.text))/\(rest)" }
 
   /// An `auth` that proves the password.
   static func passwordAuth(_ name: String, _ password: String = "correct horse", session: String? = nil) -> String {
