@@ -69,6 +69,8 @@ public struct RoomPreview: Sendable {
   public let sender: UserID
   public let timestampMilliseconds: Int64
   public let content: MessageContent?
+  /// When the edit that is shown was made; 0 without one.
+  var editedAt: Int64 = 0
   /// Whether its content was removed or cannot be read.
   public var isUnreadable: Bool { content == nil }
 }

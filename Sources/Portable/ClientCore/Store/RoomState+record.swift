@@ -99,6 +99,7 @@ extension RoomPreview {
       if let eventID { writer.member("event", eventID) }
       writer.member("sender", sender)
       writer.member("time", timestampMilliseconds)
+      if editedAt != 0 { writer.member("edited", editedAt) }
       if let content {
         writer.member("kind", Int(content.kind.rawValue))
         writer.member("body", content.body)
@@ -114,6 +115,7 @@ extension RoomPreview {
       content = MessageContent(kind: kind, body: record["body"]?.text ?? "")
     }
     self.init(
-      eventID: EventID(record["event"]), sender: sender, timestampMilliseconds: record["time"]?.integer ?? 0, content: content)
+      eventID: EventID(record["event"]), sender: sender, timestampMilliseconds: record["time"]?.integer ?? 0, content: content,
+      editedAt: record["edited"]?.integer ?? 0)
   }
 }

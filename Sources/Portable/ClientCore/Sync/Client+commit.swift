@@ -41,6 +41,7 @@ extension Client {
       room.timeline.loadState = .loaded
       if let user = session?.userID {
         for entry in outbox.entries(in: prepared.id) { _ = room.timeline.appendEcho(entry.item(sender: user)) }
+        notify(.timeline(prepared.id, [.reset(room.timeline.items)]))
       }
     }
     rooms[prepared.id] = room

@@ -28,9 +28,12 @@ extension PreparedRoom {
       case .state, .unparsable, .gap: break
       }
     case .edit(let target, let message):
-      guard let preview = state.preview, preview.eventID == target, preview.sender == event.sender else { return }
+      guard let preview = state.preview, preview.eventID == target, preview.sender == event.sender,
+        preview.content != nil, preview.editedAt <= event.timestampMilliseconds
+      else { return }
       state.preview = RoomPreview(
-        eventID: target, sender: preview.sender, timestampMilliseconds: preview.timestampMilliseconds, content: message)
+        eventID: target, sender: preview.sender, timestampMilliseconds: preview.timestampMilliseconds, content: message,
+        editedAt: event.timestampMilliseconds)
       delta.aspects.insert(.preview)
     case .redaction(let target):
       guard let preview = state.preview, preview.eventID == target else { return }

@@ -56,6 +56,7 @@ extension Client {
     }
     syncLoop.backoff.reset()
     syncLoop.prepared = prepared
+    for id in prepared.delivered { outbox[id]?.isDelivered = true }
     write(prepared.operations, .sync)
   }
 
