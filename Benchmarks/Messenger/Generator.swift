@@ -7,9 +7,12 @@ struct Generator {
   private var nextID: UInt64
   private var sender = 1
   static let senders: [Sender] = [
-    Sender(id: "@me:example.org", name: "Me", isOwn: true), Sender(id: "@alice:example.org", name: "Alice", isOwn: false),
-    Sender(id: "@boris:example.org", name: "Борис", isOwn: false), Sender(id: "@chloe:example.org", name: "Chloé Martin", isOwn: false),
-    Sender(id: "@daisuke:example.org", name: "大輔", isOwn: false), Sender(id: "@eve:example.org", name: "Eve 🦊", isOwn: false),
+    Sender(id: "@me:example.org", name: "Me", isOwn: true),
+    Sender(id: "@alice:example.org", name: "Alice", isOwn: false),
+    Sender(id: "@boris:example.org", name: "Борис", isOwn: false),
+    Sender(id: "@chloe:example.org", name: "Chloé Martin", isOwn: false),
+    Sender(id: "@daisuke:example.org", name: "大輔", isOwn: false),
+    Sender(id: "@eve:example.org", name: "Eve 🦊", isOwn: false),
   ]
   private static let words: [String] = [
     "the", "release", "is", "ready", "please", "look", "at", "it", "tomorrow", "coffee", "naïve", "straße", "сообщение",
@@ -41,7 +44,8 @@ struct Generator {
     if number(30) == 0 { text += " https://example.org/\(nextID)" }
     let body: MessageRow.Body =
       isImage
-      ? .image(ImageBody(name: "photo", thumbnail: nil, width: Int(200 + number(2000)), height: Int(200 + number(1500))))
+      ? .image(
+        ImageBody(name: "photo", thumbnail: nil, width: Int(200 + number(2000)), height: Int(200 + number(1500))))
       : .text(text)
     defer { nextID += 1 }
     return TimelineRow(

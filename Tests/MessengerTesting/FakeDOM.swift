@@ -142,9 +142,13 @@ public final class FakeDOM: DOM {
     self[node].text = text
     self[node].children = []
   }
-  public func setAttribute(_ node: Node, _ name: Atom, _ value: String) { self[node].attributes[atoms.name(of: name)] = value }
+  public func setAttribute(_ node: Node, _ name: Atom, _ value: String) {
+    self[node].attributes[atoms.name(of: name)] = value
+  }
   public func removeAttribute(_ node: Node, _ name: Atom) { self[node].attributes[atoms.name(of: name)] = nil }
-  public func setVariable(_ node: Node, _ name: Atom, _ value: Double) { self[node].variables[atoms.name(of: name)] = value }
+  public func setVariable(_ node: Node, _ name: Atom, _ value: Double) {
+    self[node].variables[atoms.name(of: name)] = value
+  }
   public func setLength(_ node: Node, _ length: Length, _ pixels: Double) { self[node].lengths[length] = pixels }
   public func setValue(_ node: Node, _ value: String) { self[node].value = value }
   public func setImage(_ node: Node, _ source: String?) { self[node].image = source }

@@ -45,7 +45,9 @@ struct ComposerTests {
     #expect(desk.dom.focused == desk.field.node)
   }
 
-  @Test("Shift-Enter, and Enter of an input method, send nothing", arguments: [Modifiers.shift, .composing, [.composing, .shift]])
+  @Test(
+    "Shift-Enter, and Enter of an input method, send nothing",
+    arguments: [Modifiers.shift, .composing, [.composing, .shift]])
   func breaksLine(modifiers: Modifiers) {
     let desk = Desk()
     desk.type("hello")

@@ -18,10 +18,13 @@ struct GroupingTests {
     #expect(found[2] == [.last])
   }
 
-  @Test("A message alone is first and last", arguments: [
-    (message(2, from: bob, at: 10), "another sender"), (message(2, at: 120), "two minutes later"),
-    (message(2, at: 86_400), "another day"), (TimelineRow(id: RowID(2), timestampMilliseconds: 10_000, content: .line("x")), "a line"),
-  ])
+  @Test(
+    "A message alone is first and last",
+    arguments: [
+      (message(2, from: bob, at: 10), "another sender"), (message(2, at: 120), "two minutes later"),
+      (message(2, at: 86_400), "another day"),
+      (TimelineRow(id: RowID(2), timestampMilliseconds: 10_000, content: .line("x")), "a line"),
+    ])
   func separates(next: TimelineRow, reason: String) {
     let found = decors([message(1, at: 0), next])
     #expect(found[0].contains(.first) && found[0].contains(.last), "\(reason)")

@@ -46,7 +46,9 @@ final class Screen {
     return found
   }
 
-  func visible() -> [(id: RowID, y: Double, height: Double)] { rows().filter { $0.y + $0.height > 0 && $0.y < viewport } }
+  func visible() -> [(id: RowID, y: Double, height: Double)] {
+    rows().filter { $0.y + $0.height > 0 && $0.y < viewport }
+  }
 
   /// The element of a row, if it is rendered.
   func element(_ id: RowID) -> FakeElement? {
@@ -61,7 +63,8 @@ let bob = Sender(id: "@bob:example.org", name: "Bob", isOwn: false)
 let me = Sender(id: "@me:example.org", name: "Me", isOwn: true)
 
 func message(
-  _ id: UInt64, _ text: String = "hello", from sender: Sender = alice, at seconds: Int64? = nil, state: SendState = .sent
+  _ id: UInt64, _ text: String = "hello", from sender: Sender = alice, at seconds: Int64? = nil,
+  state: SendState = .sent
 ) -> TimelineRow {
   TimelineRow(
     id: RowID(id), timestampMilliseconds: (seconds ?? Int64(id) * 60) * 1000,

@@ -43,7 +43,9 @@ struct TimelineAnchorTests {
         touched = [last.id]
       case 4:
         // A font comes late: a row above the view grows by itself.
-        guard let row = screen.rows().first, row.y + row.height < 0, let element = screen.element(row.id) else { continue }
+        guard let row = screen.rows().first, row.y + row.height < 0, let element = screen.element(row.id) else {
+          continue
+        }
         screen.dom.extraHeights[element.node.id] = 37
         let height = screen.rows().reduce(0) { $0 + $1.height }
         screen.dom.fire(.resize, on: screen.timeline.parts.window, x: 600, y: height)
@@ -105,7 +107,9 @@ struct TimelineAnchorTests {
     #expect(rows.count == screen.timeline.rendered.count)
     guard let first = rows.first, let last = rows.last else { return }
     #expect(first.y <= 0.5 || screen.timeline.firstRendered == 0)
-    #expect(last.y + last.height >= screen.viewport - 0.5 || last.id == screen.timeline.store[screen.timeline.count - 1].row.id)
+    #expect(
+      last.y + last.height >= screen.viewport - 0.5
+        || last.id == screen.timeline.store[screen.timeline.count - 1].row.id)
     for (offset, row) in rows.enumerated() {
       #expect(row.id == screen.timeline.store[screen.timeline.firstRendered + offset].row.id)
     }
@@ -145,7 +149,9 @@ struct TimelineAnchorTests {
     let timeline = Timeline(dom: dom)
     timeline.load((1...500).map { message($0) }, head: .hidden, at: ReadingPosition(row: RowID(100), offset: 3))
     dom.fire(.resize, on: timeline.parts.scroller, x: 600, y: 800)
-    #expect(timeline.readingPosition == ReadingPosition(row: RowID(100), offset: 3) || timeline.readingPosition?.row == RowID(101))
+    #expect(
+      timeline.readingPosition == ReadingPosition(row: RowID(100), offset: 3)
+        || timeline.readingPosition?.row == RowID(101))
     #expect(timeline.rendered.contains { $0.id == RowID(100) })
   }
 

@@ -31,7 +31,8 @@ struct TimelineFollowTests {
     screen.scroll(by: -700)
     let top = screen.top
     screen.timeline.apply([.append([message(301), message(302)])])
-    screen.timeline.apply([.append([TimelineRow(id: RowID(303), timestampMilliseconds: 0, content: .line("Bob left"))])])
+    screen.timeline.apply([.append([TimelineRow(id: RowID(303), timestampMilliseconds: 0, content: .line("Bob left"))])]
+    )
     #expect(screen.top == top)
     #expect(screen.timeline.newMessageCount == 2)
     let jump = screen.dom[screen.timeline.parts.jump]
@@ -51,9 +52,11 @@ struct TimelineFollowTests {
     #expect(screen.timeline.newMessageCount == 0 && screen.timeline.isAtEnd)
   }
 
-  @Test("Within the follow distance the reader counts as at the end, but is not dragged there by scrolling", arguments: [
-    (-16.0, true), (-17, false),
-  ])
+  @Test(
+    "Within the follow distance the reader counts as at the end, but is not dragged there by scrolling",
+    arguments: [
+      (-16.0, true), (-17, false),
+    ])
   func distance(scrolled: Double, isAtEnd: Bool) {
     let screen = filled()
     let end = screen.top
@@ -156,13 +159,17 @@ struct TimelineFollowTests {
     screen.timeline.scroll(to: RowID(9_999))
     screen.scroll(by: 5)
     #expect(asked == [RowID(9_999)])
-    screen.timeline.apply([.update(TimelineRow(id: RowID(9_999), timestampMilliseconds: 100_000, content: .gap(.loading)))])
+    screen.timeline.apply([
+      .update(TimelineRow(id: RowID(9_999), timestampMilliseconds: 100_000, content: .gap(.loading)))
+    ])
     #expect(asked.count == 1)
     screen.timeline.apply([.insert((400..<430).map { message($0) }, before: RowID(9_999)), .update(gap)])
     #expect(asked.count == 1, "the new rows pushed it out of view")
     screen.timeline.scroll(to: RowID(9_999))
     #expect(asked.count == 2)
-    screen.timeline.apply([.update(TimelineRow(id: RowID(9_999), timestampMilliseconds: 100_000, content: .gap(.failed)))])
+    screen.timeline.apply([
+      .update(TimelineRow(id: RowID(9_999), timestampMilliseconds: 100_000, content: .gap(.failed)))
+    ])
     screen.dom.fire(.click, on: try #require(screen.slot(RowID(9_999), .retry)))
     #expect(asked.count == 2 && screen.actions.first?.contains("retryGap") == true)
   }

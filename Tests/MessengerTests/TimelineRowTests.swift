@@ -33,7 +33,8 @@ struct TimelineRowTests {
     let screen = Screen()
     screen.timeline.load([message(1)], head: .hidden)
     screen.timeline.apply([
-      .update(message(5)), .remove(RowID(6)), .replace(RowID(7), with: message(8)), .insert([message(9)], before: RowID(10)),
+      .update(message(5)), .remove(RowID(6)), .replace(RowID(7), with: message(8)),
+      .insert([message(9)], before: RowID(10)),
       .insertAfter([message(11)], after: RowID(12)),
     ])
     screen.timeline.apply([])
@@ -73,7 +74,9 @@ struct TimelineRowTests {
     let screen = Screen()
     var rows: [TimelineRow] = []
     for id in UInt64(1)...400 {
-      rows.append(message(id, id % 2 == 0 ? "see https://example.org/\(id) there" : "plain \(id)", from: id % 5 == 0 ? me : alice))
+      rows.append(
+        message(id, id % 2 == 0 ? "see https://example.org/\(id) there" : "plain \(id)", from: id % 5 == 0 ? me : alice)
+      )
     }
     screen.timeline.load(rows, head: .hidden)
     for step in 0..<40 {
@@ -146,14 +149,19 @@ struct TimelineRowTests {
     #expect(screen.actions.first?.contains("https://example.org/x") == true)
   }
 
-  @Test("Every kind of body is shown", arguments: [
-    (MessageRow.Body.text("t"), "t"), (.emote("waves"), "Alice Ay waves"), (.notice("n"), "n"), (.redacted, "Message deleted"),
-    (.undecryptable, "This message could not be decrypted yet."), (.unsupported(""), "This kind of message is not supported here."),
-    (.unsupported("fallback"), "fallback"), (.file(FileBody(name: "a.pdf", detail: "2 MB")), "a.pdf2 MB"),
-  ])
+  @Test(
+    "Every kind of body is shown",
+    arguments: [
+      (MessageRow.Body.text("t"), "t"), (.emote("waves"), "Alice Ay waves"), (.notice("n"), "n"),
+      (.redacted, "Message deleted"),
+      (.undecryptable, "This message could not be decrypted yet."),
+      (.unsupported(""), "This kind of message is not supported here."),
+      (.unsupported("fallback"), "fallback"), (.file(FileBody(name: "a.pdf", detail: "2 MB")), "a.pdf2 MB"),
+    ])
   func bodies(body: MessageRow.Body, expected: String) throws {
     let screen = Screen()
-    let row = TimelineRow(id: RowID(1), timestampMilliseconds: 0, content: .message(MessageRow(sender: alice, body: body)))
+    let row = TimelineRow(
+      id: RowID(1), timestampMilliseconds: 0, content: .message(MessageRow(sender: alice, body: body)))
     screen.timeline.load([row], head: .hidden)
     #expect(screen.element(RowID(1))?.first("mg-bubble")?.allText == expected)
   }
@@ -162,7 +170,8 @@ struct TimelineRowTests {
   func badges() throws {
     let screen = Screen()
     var content = MessageRow(sender: me, body: .text("x"), isEdited: true, unreadMembers: 3)
-    screen.timeline.load([TimelineRow(id: RowID(1), timestampMilliseconds: 0, content: .message(content))], head: .hidden)
+    screen.timeline.load(
+      [TimelineRow(id: RowID(1), timestampMilliseconds: 0, content: .message(content))], head: .hidden)
     let element = try #require(screen.element(RowID(1)))
     #expect(element.first("mg-unread")?.text == "3" && element.first("mg-state")?.text == "edited")
     #expect(element.attributes["aria-label"]?.contains("Me, 0:00") == true)

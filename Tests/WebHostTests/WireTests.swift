@@ -17,7 +17,8 @@ struct WireTests {
   @Test("A request's head cannot be split by line breaks in its parts")
   func requestHead() {
     let request = HostRequest(
-      method: "PUT", url: "https://a.b/\nx: y", headers: [("Authorization", "Bearer a\r\nevil: 1")], timeoutMilliseconds: 5)
+      method: "PUT", url: "https://a.b/\nx: y", headers: [("Authorization", "Bearer a\r\nevil: 1")],
+      timeoutMilliseconds: 5)
     #expect(
       String(decoding: request.head(), as: UTF8.self) == "PUT\nhttps://a.b/x: y\n5\nAuthorization:Bearer aevil: 1")
   }
@@ -50,7 +51,10 @@ struct WireTests {
       default: #expect(entries == nil, "\(count) bytes")
       }
     }
-    #expect(KeyValueStore.batch([.delete("k"), .deletePrefix("p")]) == [2, 1, 0, 0, 0, 0, 0, 0, 0, 107, 3, 1, 0, 0, 0, 0, 0, 0, 0, 112])
+    #expect(
+      KeyValueStore.batch([.delete("k"), .deletePrefix("p")]) == [
+        2, 1, 0, 0, 0, 0, 0, 0, 0, 107, 3, 1, 0, 0, 0, 0, 0, 0, 0, 112,
+      ])
   }
 
   @Test("Picked files are read from their lines; broken lines are left out")

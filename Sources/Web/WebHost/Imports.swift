@@ -29,7 +29,8 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
   @_extern(wasm, module: "host", name: "revoke_url") @_extern(c) func hostRevokeURL(_ p: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "pick_files") @_extern(c)
   func hostPickFiles(_ id: Int32, _ accept: Bytes?, _ n: Int32, _ isMultiple: Int32)
-  @_extern(wasm, module: "host", name: "store_open") @_extern(c) func hostStoreOpen(_ id: Int32, _ name: Bytes?, _ n: Int32)
+  @_extern(wasm, module: "host", name: "store_open") @_extern(c) func hostStoreOpen(
+    _ id: Int32, _ name: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "store_read") @_extern(c)
   func hostStoreRead(_ store: Int32, _ id: Int32, _ prefix: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "store_write") @_extern(c)
@@ -46,8 +47,10 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
   func hostPageDo(_ action: Int32, _ value: Int32, _ p: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "clipboard_write") @_extern(c)
   func hostClipboardWrite(_ id: Int32, _ p: Bytes?, _ n: Int32)
-  @_extern(wasm, module: "host", name: "channel_open") @_extern(c) func hostChannelOpen(_ id: Int32, _ name: Bytes?, _ n: Int32)
-  @_extern(wasm, module: "host", name: "channel_post") @_extern(c) func hostChannelPost(_ id: Int32, _ p: Bytes?, _ n: Int32)
+  @_extern(wasm, module: "host", name: "channel_open") @_extern(c) func hostChannelOpen(
+    _ id: Int32, _ name: Bytes?, _ n: Int32)
+  @_extern(wasm, module: "host", name: "channel_post") @_extern(c) func hostChannelPost(
+    _ id: Int32, _ p: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "lock") @_extern(c) func hostLock(_ id: Int32, _ name: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "utc_offset") @_extern(c) func hostUTCOffset(_ milliseconds: Double) -> Int32
   @_extern(wasm, module: "host", name: "format") @_extern(c)

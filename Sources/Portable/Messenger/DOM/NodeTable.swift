@@ -44,8 +44,16 @@ public struct NodeTable {
   public mutating func unlink(_ child: Node) {
     let old = links[Int(child.id)]
     guard old.parent != 0 else { return }
-    if old.previous == 0 { links[Int(old.parent)].firstChild = old.next } else { links[Int(old.previous)].next = old.next }
-    if old.next == 0 { links[Int(old.parent)].lastChild = old.previous } else { links[Int(old.next)].previous = old.previous }
+    if old.previous == 0 {
+      links[Int(old.parent)].firstChild = old.next
+    } else {
+      links[Int(old.previous)].next = old.next
+    }
+    if old.next == 0 {
+      links[Int(old.parent)].lastChild = old.previous
+    } else {
+      links[Int(old.next)].previous = old.previous
+    }
     links[Int(child.id)].parent = 0
     links[Int(child.id)].previous = 0
     links[Int(child.id)].next = 0

@@ -21,7 +21,8 @@ struct Decor: OptionSet, Sendable {
   static let highlighted = Decor(rawValue: 1024)
 
   private static let classes: [(Decor, String)] = [
-    (.date, " mg-has-date"), (.divider, " mg-has-divider"), (.first, " mg-first"), (.last, " mg-last"), (.own, " mg-own"),
+    (.date, " mg-has-date"), (.divider, " mg-has-divider"), (.first, " mg-first"), (.last, " mg-last"),
+    (.own, " mg-own"),
     (.pending, " mg-pending"), (.failed, " mg-failed"), (.quiet, " mg-quiet"), (.emote, " mg-emote"),
     (.entering, " mg-entering"), (.highlighted, " mg-highlighted"),
   ]
@@ -68,39 +69,49 @@ enum RowKind: Int, Sendable {
 extension RowStore {
   /// The decoration of a row among its present neighbours.
   func decor(at index: Int, divider: RowID?, groupingMilliseconds: Int64) -> Decor {
-    let entry = entries[index]
     var decor: Decor = []
-    if index == 0 || entries[index - 1].day != entry.day { decor.insert(.date) }
-    if entry.row.id == divider { decor.insert(.divider) }
-    if case .gap(.loading) = entry.row.content { decor.insert(.pending) }
-    guard case .message(let message) = entry.row.content else { return decor }
-    if message.sender.isOwn { decor.insert(.own) }
-    if index == 0 || entry.row.id == divider || !isGroup(index - 1, index, groupingMilliseconds) { decor.insert(.first) }
-    if index + 1 == count || entries[index + 1].row.id == divider || !isGroup(index, index + 1, groupingMilliseconds) {
+    let isDivided = divider != nil && entries[index].row.id == divider
+    if index == 0 || entries[index - 1].day != entries[index].day { decor.insert(.date) }
+    if isDivided { decor.insert(.divider) }
+    decor.formUnion(own(index))
+    guard entries[index].author != 0 else { return decor }
+    if index == 0 || isDivided || !isGroup(index - 1, index, groupingMilliseconds) { decor.insert(.first) }
+    if index + 1 == count || (divider != nil && entries[index + 1].row.id == divider)
+      || !isGroup(index, index + 1, groupingMilliseconds)
+    {
       decor.insert(.last)
-    }
-    switch message.sendState {
-    case .sent: break
-    case .sending, .queued: decor.insert(.pending)
-    case .failed: decor.insert(.failed)
-    }
-    switch message.body {
-    case .notice, .redacted, .undecryptable, .unsupported: decor.insert(.quiet)
-    case .emote: decor.insert(.emote)
-    default: break
     }
     return decor
   }
 
+  /// What comes from the row itself.
+  private func own(_ index: Int) -> Decor {
+    switch entries[index].row.content {
+    case .line: return []
+    case .gap(let state): return state == .loading ? .pending : []
+    case .message(let message):
+      var decor: Decor = message.sender.isOwn ? .own : []
+      switch message.sendState {
+      case .sent: break
+      case .sending, .queued: decor.insert(.pending)
+      case .failed: decor.insert(.failed)
+      }
+      switch message.body {
+      case .notice, .redacted, .undecryptable, .unsupported: decor.insert(.quiet)
+      case .emote: decor.insert(.emote)
+      default: break
+      }
+      return decor
+    }
+  }
+
   /// Two neighbours of one sender, on one day, less than the grouping time apart.
   private func isGroup(_ a: Int, _ b: Int, _ groupingMilliseconds: Int64) -> Bool {
-    let (first, second) = (entries[a], entries[b])
-    guard first.day == second.day, case .message(let one) = first.row.content,
-      case .message(let other) = second.row.content
-    else { return false }
-    guard one.sender === other.sender || one.sender.id.hasSameBytes(as: other.sender.id) else { return false }
-    let (apart, overflows) = second.row.timestampMilliseconds.subtractingReportingOverflow(
-      first.row.timestampMilliseconds)
+    guard entries[a].day == entries[b].day, entries[a].author == entries[b].author, entries[a].author != 0 else {
+      return false
+    }
+    let (apart, overflows) = entries[b].row.timestampMilliseconds.subtractingReportingOverflow(
+      entries[a].row.timestampMilliseconds)
     return !overflows && apart.magnitude < groupingMilliseconds.magnitude
   }
 }

@@ -25,7 +25,9 @@ public enum LinkScanner {
         position = end
       }
       guard !segments.isEmpty else { return nil }
-      if plainStart < bytes.count { segments.append(Segment(text: string(bytes, plainStart..<bytes.count), isLink: false)) }
+      if plainStart < bytes.count {
+        segments.append(Segment(text: string(bytes, plainStart..<bytes.count), isLink: false))
+      }
       return segments
     }
   }

@@ -19,7 +19,9 @@ public struct Phrases {
   public var redacted = "Message deleted"
   public var undecryptable = "This message could not be decrypted yet."
   public var unsupported = "This kind of message is not supported here."
-  public var unreadMembers: (Int) -> String = { $0 == 1 ? "1 member has not read this" : "\($0) members have not read this" }
+  public var unreadMembers: (Int) -> String = {
+    $0 == 1 ? "1 member has not read this" : "\($0) members have not read this"
+  }
   public var typing: (String) -> String = { "\($0) is typing" }
   public var openImage: (String) -> String = { "Open image \($0)" }
   public var composerPlaceholder = "Write a message"

@@ -34,7 +34,8 @@ struct RowFiller<D: DOM> {
     set(view, .divider, decor.contains(.divider) ? phrases.newMessagesDivider : "")
     switch row.content {
     case .line(let text): set(view, .text, text)
-    case .gap(let state): set(view, .text, state == .loading ? phrases.loading : state == .idle ? phrases.gap : phrases.loadingFailed)
+    case .gap(let state):
+      set(view, .text, state == .loading ? phrases.loading : state == .idle ? phrases.gap : phrases.loadingFailed)
     case .message(let message): fill(view, message, row.timestampMilliseconds, decor, width)
     }
     if case .gap(let state) = row.content { setHidden(view.slot(.retry), state == .loading) }
@@ -66,7 +67,9 @@ struct RowFiller<D: DOM> {
     setAvatar(view, showsSender ? message.sender.avatar : nil)
     set(view, .time, clock)
     set(view, .unread, message.unreadMembers > 0 ? "\(message.unreadMembers)" : "")
-    if message.unreadMembers > 0 { dom.setAttribute(view.slot(.unread), label, phrases.unreadMembers(message.unreadMembers)) }
+    if message.unreadMembers > 0 {
+      dom.setAttribute(view.slot(.unread), label, phrases.unreadMembers(message.unreadMembers))
+    }
     let state = stateText(message)
     set(view, .state, state)
     var spoken = message.sender.name + ", " + clock

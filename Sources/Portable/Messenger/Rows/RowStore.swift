@@ -4,6 +4,8 @@ struct RowStore {
     var row: TimelineRow
     /// Local calendar day.
     var day: Int
+    /// The sender's number; 0 for rows that are not messages. Grouping compares these without touching the content.
+    var author: Int32
     /// Grows with each new content, so that a rendered row knows it is out of date.
     var version: UInt32 = 0
   }
@@ -13,6 +15,8 @@ struct RowStore {
   private var positions: [RowID: Int] = [:]
   private var base = 0
   private let localDay: (Int64) -> Int
+  private var authors = AtomTable()
+  private var lastAuthor: (sender: Sender, number: Int32)?
 
   init(localDay: @escaping (Int64) -> Int) { self.localDay = localDay }
 
@@ -32,11 +36,11 @@ struct RowStore {
     base = 0
     for row in rows {
       if let index = index(of: row.id) {
-        entries[index].row = row
+        update(row, at: index)
         continue
       }
       positions[row.id] = entries.count
-      entries.append(Entry(row: row, day: localDay(row.timestampMilliseconds)))
+      entries.append(entry(row))
     }
   }
 
@@ -52,7 +56,7 @@ struct RowStore {
         continue
       }
       positions[row.id] = Int.min
-      new.append(Entry(row: row, day: localDay(row.timestampMilliseconds)))
+      new.append(entry(row))
     }
     shift(from: index, by: new.count)
     for (offset, entry) in new.enumerated() { positions[entry.row.id] = index + offset + base }
@@ -72,9 +76,24 @@ struct RowStore {
       positions[old.id] = nil
       positions[row.id] = index + base
     }
-    if old.timestampMilliseconds != row.timestampMilliseconds { entries[index].day = localDay(row.timestampMilliseconds) }
+    if old.timestampMilliseconds != row.timestampMilliseconds {
+      entries[index].day = localDay(row.timestampMilliseconds)
+    }
+    entries[index].author = author(of: row)
     entries[index].row = row
     entries[index].version &+= 1
+  }
+
+  private mutating func entry(_ row: TimelineRow) -> Entry {
+    Entry(row: row, day: localDay(row.timestampMilliseconds), author: author(of: row))
+  }
+
+  private mutating func author(of row: TimelineRow) -> Int32 {
+    guard case .message(let message) = row.content else { return 0 }
+    if let lastAuthor, lastAuthor.sender === message.sender { return lastAuthor.number }
+    let number = authors.intern(message.sender.id).atom.id
+    lastAuthor = (message.sender, number)
+    return number
   }
 
   /// Makes the positions right for `amount` rows more at `index`, touching the shorter side only.

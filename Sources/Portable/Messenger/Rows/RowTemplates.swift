@@ -53,7 +53,7 @@ struct RowTemplates<D: DOM> {
     let bubble = dom.element("div", "mg-bubble", in: pair)
     if kind == .image { picture(dom, bubble, slot) }
     if kind == .file { file(dom, bubble, slot) }
-    dom.setAttribute(slot(.text, "div", "mg-text", in: bubble), "dir", "auto")
+    _ = slot(.text, "div", "mg-text", in: bubble)
     let side = dom.element("div", "mg-side", in: pair)
     _ = slot(.unread, "span", "mg-unread", in: side)
     _ = slot(.state, "span", "mg-state", in: side)

@@ -49,7 +49,9 @@ struct Geometry {
   func anchorRow() -> Int {
     let row = row(at: scrollTop)
     let top = y(of: row)
-    if top < scrollTop, row + 1 < heights.count, top + Double(heights.heights[row]) < scrollTop + viewport { return row + 1 }
+    if top < scrollTop, row + 1 < heights.count, top + Double(heights.heights[row]) < scrollTop + viewport {
+      return row + 1
+    }
     return row
   }
 

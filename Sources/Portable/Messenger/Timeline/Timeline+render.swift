@@ -38,7 +38,9 @@ extension Timeline {
     guard !nodes.isEmpty else { return false }
     let measured = dom.measure(nodes)
     var changed = false
-    for (index, view) in fresh.enumerated() where geometry.heights.set(view.index, measured[index]) != 0 { changed = true }
+    for (index, view) in fresh.enumerated() where geometry.heights.set(view.index, measured[index]) != 0 {
+      changed = true
+    }
     if measuresParts {
       parts.isUnmeasured = false
       let (head, foot) = (Double(measured[fresh.count]), Double(measured[fresh.count + 1]))

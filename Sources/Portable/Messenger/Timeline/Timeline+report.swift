@@ -31,7 +31,8 @@ extension Timeline {
     guard let first else { return nil }
     return VisibleRows(
       first: store[first].row.id, last: store[last].row.id,
-      isAtEnd: last == store.count - 1 && geometry.scrollTop >= geometry.maxScroll - geometry.footHeight - geometry.followDistance)
+      isAtEnd: last == store.count - 1
+        && geometry.scrollTop >= geometry.maxScroll - geometry.footHeight - geometry.followDistance)
   }
 
   private func reportGaps() {
