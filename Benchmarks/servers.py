@@ -68,7 +68,7 @@ class Server:
         """What the server calls itself."""
         url = self.base + "/_matrix/federation/v1/version"
         try:
-            return json.load(urllib.request.urlopen(url, timeout=5))["server"]["version"]
+            return json.load(urllib.request.urlopen(url, timeout=5))["server"]["version"].split(" ")[0]
         except (OSError, ValueError, KeyError):
             return ""
 
