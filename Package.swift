@@ -127,6 +127,8 @@ let package = Package(
     tests(of: "MatrixClient"),
     tests(of: "martlet"),
     .testTarget(
+      name: "LoadTests", dependencies: ["matrix-load"], path: "Tests/LoadTests", swiftSettings: common),
+    .testTarget(
       name: "ThumbnailTests", dependencies: ["martlet-thumbnail"], path: "Tests/ThumbnailTests", swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]

@@ -2,13 +2,13 @@ import CUV
 
 /// One libuv loop, run by hand on the program's only thread.
 final class Loop {
-  let handle: UnsafeMutablePointer<uv_loop_t>
+  let handle = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
   /// What every connection reads into; its bytes are consumed before the next read.
   let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
   private let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
 
   init() {
-    handle = uv_default_loop()
+    uv_loop_init(handle)
     uv_timer_init(handle, timer)
   }
 
