@@ -149,7 +149,7 @@ async def serve(options):
     proxy = Proxy(options.upstream, checker)
     application = web.Application(client_max_size=1 << 40)
     application.router.add_route("*", "/{path:.*}", proxy.handle)
-    runner = web.AppRunner(application, access_log=None, shutdown_timeout=1)
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=1, handler_cancellation=True)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", options.port)
     await site.start()

@@ -43,7 +43,7 @@ struct HostileImageTests {
     let jpeg = Samples.jpeg(width: 64, height: 64)
     let png = Samples.halves(width: 8, height: 8)
     for source in [jpeg, png] {
-      for count in stride(from: 1, to: source.count - 14, by: 7) {
+      for count in stride(from: 1, to: source.count - 14, by: 19) {
         let run = Program.run(["8", "8", "scale"], input: Array(source[..<count]))
         #expect([3, 5].contains(run.exitCode), "cut at \(count) of \(source.count): \(run.errors)")
         #expect(run.output.isEmpty)
@@ -88,7 +88,7 @@ struct HostileImageTests {
     #expect(run.output.isEmpty)
   }
 
-  @Test("survives bytes without meaning, also behind a good beginning", arguments: 0..<24)
+  @Test("survives bytes without meaning, also behind a good beginning", arguments: 0..<10)
   func noise(_ seed: UInt64) {
     let noise = Samples.noise(count: 3_000, seed: seed)
     let beginnings: [[UInt8]] = [
