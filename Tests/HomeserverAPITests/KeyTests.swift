@@ -105,19 +105,44 @@ import Testing
       let room = try await fixture.call(.post, "createRoom", as: ann, #"{"preset":"public_chat"}"#)
       let roomID = PercentEncoding.encode(try #require(room.json["room_id"]?.text))
       #expect(try await fixture.call(.post, "rooms/\(roomID)/join", as: bob, "{}").status == 200)
-      let lists = fixture.homeserver.deviceLists
-      let start = fixture.homeserver.database.committedPosition
+      func changes(for user: APIFixture.User, after start: Int64, upTo end: Int64? = nil) async throws -> [String] {
+        let end = end ?? fixture.homeserver.database.committedPosition
+        let answer = try await fixture.call(.get, "keys/changes?from=s\(start)_0_1&to=s\(end)_0_1", as: user)
+        return ["changed", "left"].flatMap { name in answer.json[ByteString(name)]?.elements.map { "\(name) \($0.string ?? "")" } ?? [] }
+      }
+      func position() -> Int64 { fixture.homeserver.database.committedPosition }
+      let start = position()
       _ = try await fixture.call(.post, "keys/upload", as: ann, Self.deviceKeys(ann))
-      let middle = fixture.homeserver.database.committedPosition
-      #expect(try await lists.changes(for: bob.userID, after: start, upTo: middle) == [ann.userID])
-      #expect(try await lists.changes(for: ann.userID, after: start, upTo: middle) == [ann.userID])
-      #expect(try await lists.changes(for: eve.userID, after: start, upTo: middle) == [])
+      let middle = position()
+      #expect(try await changes(for: bob, after: start, upTo: middle) == ["changed @ann:example.org"])
+      #expect(try await changes(for: ann, after: start, upTo: middle) == ["changed @ann:example.org"])
+      #expect(try await changes(for: eve, after: start, upTo: middle) == [])
       _ = try await fixture.call(.post, "keys/upload", as: ann, Self.deviceKeys(ann))
-      #expect(try await lists.changes(for: bob.userID, after: middle, upTo: .max) == [])
+      #expect(try await changes(for: bob, after: middle) == [])
       #expect(fixture.homeserver.notifier.hasNews(for: bob.userID, after: middle) == false)
+      let second = try fixture.user(await fixture.logIn("ann"))
       _ = try await fixture.call(.post, "logout", as: ann)
-      #expect(try await lists.changes(for: bob.userID, after: middle, upTo: .max) == [ann.userID])
+      #expect(try await changes(for: bob, after: middle) == ["changed @ann:example.org"])
       #expect(fixture.homeserver.notifier.hasNews(for: bob.userID, after: middle))
+      let late = position()
+      _ = try await fixture.call(.post, "rooms/\(roomID)/join", as: eve, "{}")
+      #expect(try await changes(for: bob, after: late) == ["changed @eve:example.org"])
+      #expect(try await changes(for: eve, after: late) == ["changed @ann:example.org", "changed @bob:example.org"])
+      let later = position()
+      _ = try await fixture.call(.post, "rooms/\(roomID)/leave", as: eve, "{}")
+      #expect(try await changes(for: second, after: later) == ["left @eve:example.org"])
+      #expect(try await changes(for: eve, after: later) == ["left @ann:example.org", "left @bob:example.org"])
+      #expect(try await changes(for: eve, after: late) == ["left @ann:example.org", "left @bob:example.org"])
+    }
+  }
+
+  @Test(arguments: [("", "M_MISSING_PARAM"), ("from=s1_0_1", "M_MISSING_PARAM"), ("from=x&to=s1_0_1", "M_INVALID_PARAM"),
+    ("from=s_0_1&to=s1_0_1", "M_INVALID_PARAM")])
+  func `changes need two sync tokens`(query: String, code: String) async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      let answer = try await fixture.call(.get, "keys/changes?" + query, as: ann)
+      #expect(answer.errorCode == code)
     }
   }
 }
