@@ -1,4 +1,5 @@
 import Database
+import EventLoop
 import Glibc
 import HTTPServer
 import Homeserver
@@ -29,6 +30,7 @@ final class APIFixture: Sendable {
 
   let homeserver: Homeserver
   let router: Router
+  private let pool: BlockingPool
   private let time: Time
 
   final class Time: Sendable {
@@ -50,7 +52,8 @@ final class APIFixture: Sendable {
     homeserver = try Homeserver(configuration, log: Log("test"))
     var unlimited = APIConfiguration()
     unlimited.rateLimits = false
-    router = HomeserverAPI.router(for: homeserver, api ?? unlimited)
+    pool = try BlockingPool(threads: 1)
+    router = HomeserverAPI.router(for: homeserver, api ?? unlimited, pool: pool)
   }
 
   /// Runs a test and lets go of everything afterwards.
@@ -70,14 +73,18 @@ final class APIFixture: Sendable {
 
   private func close() async {
     await homeserver.shutdown()
-    let directory = homeserver.configuration.dataDirectory
-    guard let entries = opendir(directory) else { return }
+    await pool.shutdown()
+    Self.remove(homeserver.configuration.dataDirectory)
+  }
+
+  private static func remove(_ path: String) {
+    guard unlink(path) != 0, let entries = opendir(path) else { return }
     while let entry = readdir(entries) {
       let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      unlink(directory + "/" + name)
+      if name != ".", name != ".." { remove(path + "/" + name) }
     }
     closedir(entries)
-    rmdir(directory)
+    rmdir(path)
   }
 
   func advance(milliseconds: Int64) { time.milliseconds.wrappingAdd(milliseconds, ordering: .relaxed) }

@@ -1,6 +1,7 @@
 import CUV
 import EventLoop
 import Glibc
+import Telemetry
 
 extension HTTPConnection {
   // MARK: The request

@@ -1,3 +1,5 @@
+import Telemetry
+
 /// The parsers of this module under arbitrary input, for the fuzz program.
 package enum HTTPFuzzing {
   private static let router: Router = {

@@ -1,3 +1,5 @@
+import Telemetry
+
 /// One request as its handler sees it. The body arrives while the handler runs.
 ///
 /// What never changes lies in one object, so that a request passed through middleware costs two references.
