@@ -36,17 +36,17 @@ struct Options {
     case message(String)
   }
 
-  private nonisolated(unsafe) static let texts: [String: WritableKeyPath<Options, String>] = [
+  private static let texts: [String: any WritableKeyPath<Options, String> & Sendable] = [
     "--base": \.base, "--label": \.label, "--state": \.state, "--shared-secret": \.sharedSecret, "--exec": \.command,
     "--path": \.path,
   ]
-  private nonisolated(unsafe) static let numbers: [String: WritableKeyPath<Options, Int>] = [
+  private static let numbers: [String: any WritableKeyPath<Options, Int> & Sendable] = [
     "--concurrency": \.concurrency, "--setup-concurrency": \.setupConcurrency, "--ops": \.operations,
     "--users": \.users,
     "--members": \.members, "--rooms": \.rooms, "--events": \.events, "--limit": \.limit, "--senders": \.senders,
     "--reps": \.repetitions, "--poll-ms": \.pollMilliseconds,
   ]
-  private nonisolated(unsafe) static let decimals: [String: WritableKeyPath<Options, Double>] = [
+  private static let decimals: [String: any WritableKeyPath<Options, Double> & Sendable] = [
     "--duration": \.durationSeconds, "--warmup": \.warmupSeconds, "--idle-s": \.idleSeconds,
     "--timeout": \.timeoutSeconds, "--rate": \.rate,
   ]

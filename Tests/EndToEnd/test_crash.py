@@ -7,7 +7,7 @@ from harness import test
 from server import Server
 
 SENDERS = 16
-ACKNOWLEDGED_BEFORE_KILL = 200
+ACKNOWLEDGED_BEFORE_KILL = 600
 
 
 class Sender(threading.Thread):
