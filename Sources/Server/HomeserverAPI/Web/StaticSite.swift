@@ -13,8 +13,6 @@ struct StaticSite: Sendable {
     "manifest-src 'self'", "object-src 'none'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'self'",
   ].joined(separator: "; ")
 
-  private static let path = "path"
-
   private let files: StaticFiles
   /// Where the program lies when it is not in the directory.
   private let program: (files: StaticFiles, name: String)?
@@ -30,10 +28,14 @@ struct StaticSite: Sendable {
     }
   }
 
-  /// Serves every path that no endpoint takes, for GET and HEAD.
+  /// Serves GET and HEAD for every path that no endpoint takes. An API's paths get an API's answer, whatever lies here.
   func mount(on router: inout Router) {
-    router.on(.get, "/{\(Self.path)...}") { request in
-      let path = request.parameters[Self.path] ?? ""
+    let unrecognized = router.notFound
+    router.notFound = { request in
+      let path = Self.path(of: request)
+      guard request.method == .get || request.method == .head, let path, !Self.isOfAPI(path) else {
+        return try await unrecognized(request)
+      }
       var response = try await answer(request, path)
       response.headers.add("Content-Security-Policy", Self.contentSecurityPolicy)
       response.headers["X-Content-Type-Options"] = "nosniff"
@@ -43,11 +45,16 @@ struct StaticSite: Sendable {
     }
   }
 
+  private static func isOfAPI(_ path: String) -> Bool {
+    path.utf8.starts(with: "_matrix/".utf8) || path.utf8.starts(with: ".well-known/".utf8)
+  }
+
+  /// Without the first slash, percent-decoded; nil where that is no text.
+  private static func path(of request: Request) -> String? {
+    PercentCoding.decode(request.pathBytes.dropFirst())
+  }
+
   private func answer(_ request: Request, _ path: String) async throws -> Response {
-    // What an API client asks for gets an API's answer, whatever else is served here.
-    if path.utf8.starts(with: "_matrix/".utf8) || path.utf8.starts(with: ".well-known/".utf8) {
-      throw MatrixError.unrecognized(status: 404)
-    }
     if let program, path.utf8.elementsEqual("app.wasm".utf8),
       let response = try await program.files.response(to: request, path: program.name)
     {
