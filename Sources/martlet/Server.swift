@@ -42,7 +42,8 @@ struct Server: Sendable {
       if !configuration.metricsBind.isEmpty {
         servers.append(
           HTTPServer(
-            configuration: try configuration.http(configuration.metricsBind), router: operations, loops: loops, pool: pool))
+            configuration: try configuration.http(configuration.metricsBind), router: operations, loops: loops,
+            pool: pool))
       }
       for server in servers { try await server.start() }
       let addresses = servers[0].boundAddresses.map { "http://\($0.isLoopback ? "localhost:\($0.port)" : "\($0)")" }
