@@ -1,0 +1,47 @@
+import JSON
+
+/// The type of an event, account data or to-device message: an open set of names, at most 255 bytes.
+public struct EventType: Identifier, ExpressibleByStringLiteral {
+  public let text: ByteString
+
+  public init(trusted text: ByteString) { self.text = text }
+  public init(stringLiteral value: String) { text = ByteString(value) }
+
+  public static func accepts(_ text: ByteString) -> Bool { text.count <= 255 }
+}
+
+extension EventType {
+  // State
+  public static let create: EventType = "m.room.create"
+  public static let member: EventType = "m.room.member"
+  public static let powerLevels: EventType = "m.room.power_levels"
+  public static let joinRules: EventType = "m.room.join_rules"
+  public static let historyVisibility: EventType = "m.room.history_visibility"
+  public static let guestAccess: EventType = "m.room.guest_access"
+  public static let canonicalAlias: EventType = "m.room.canonical_alias"
+  public static let name: EventType = "m.room.name"
+  public static let topic: EventType = "m.room.topic"
+  public static let avatar: EventType = "m.room.avatar"
+  public static let encryption: EventType = "m.room.encryption"
+  public static let tombstone: EventType = "m.room.tombstone"
+  public static let serverACL: EventType = "m.room.server_acl"
+  public static let thirdPartyInvite: EventType = "m.room.third_party_invite"
+  public static let pinnedEvents: EventType = "m.room.pinned_events"
+
+  // Timeline
+  public static let message: EventType = "m.room.message"
+  public static let encrypted: EventType = "m.room.encrypted"
+  public static let redaction: EventType = "m.room.redaction"
+  public static let reaction: EventType = "m.reaction"
+  public static let sticker: EventType = "m.sticker"
+
+  // Ephemeral and account data
+  public static let typing: EventType = "m.typing"
+  public static let receipt: EventType = "m.receipt"
+  public static let presence: EventType = "m.presence"
+  public static let fullyRead: EventType = "m.fully_read"
+  public static let tag: EventType = "m.tag"
+  public static let direct: EventType = "m.direct"
+  public static let ignoredUserList: EventType = "m.ignored_user_list"
+  public static let pushRules: EventType = "m.push_rules"
+}

@@ -1,0 +1,78 @@
+import JSON
+
+/// The standard error of the Matrix APIs: an HTTP status, an `errcode` and a sentence for people.
+///
+/// The server's pairs of status and code are the constructors below, each with its place in the spec; a client reads any
+/// answer with `init(status:body:)`. Spec: Client-Server API, "Standard error response".
+public struct MatrixError: Error, Sendable {
+  /// HTTP status, 400 to 599.
+  public let status: Int
+  public let code: ErrorCode
+  public let message: String
+  /// Milliseconds to wait, with `M_LIMIT_EXCEEDED`.
+  public var retryAfterMilliseconds: Int64?
+  /// Whether the client may log in again and keep its data, with `M_UNKNOWN_TOKEN`.
+  public var softLogout: Bool?
+
+  public init(status: Int, _ code: ErrorCode, _ message: String) {
+    self.status = status
+    self.code = code
+    self.message = message
+  }
+
+  /// Reads an answer; an unreadable body becomes `M_UNKNOWN`.
+  public init(status: Int, body: JSON?) {
+    self.init(
+      status: status, ErrorCode(body?["errcode"]?.text ?? ErrorCode.unknown.text), body?["error"]?.string ?? "")
+    retryAfterMilliseconds = body?["retry_after_ms"]?.integer
+    softLogout = body?["soft_logout"]?.bool
+  }
+
+  public func write(to writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("errcode", code.text)
+      writer.member("error", message)
+      if let retryAfterMilliseconds { writer.member("retry_after_ms", retryAfterMilliseconds) }
+      if let softLogout { writer.member("soft_logout", softLogout) }
+    }
+  }
+}
+
+extension MatrixError {
+  // "Common error codes" and "Client authentication", with the statuses given there.
+  public static func forbidden(_ message: String) -> MatrixError { .init(status: 403, .forbidden, message) }
+  public static func notFound(_ message: String) -> MatrixError { .init(status: 404, .notFound, message) }
+  public static func missingToken() -> MatrixError { .init(status: 401, .missingToken, "No access token was given.") }
+
+  public static func unknownToken(softLogout: Bool = false) -> MatrixError {
+    var error = MatrixError(status: 401, .unknownToken, "The access token is not known; log in again.")
+    error.softLogout = softLogout
+    return error
+  }
+
+  public static func notJSON(_ message: String = "The body is not JSON.") -> MatrixError {
+    .init(status: 400, .notJSON, message)
+  }
+  public static func badJSON(_ message: String) -> MatrixError { .init(status: 400, .badJSON, message) }
+  public static func missingParameter(_ name: String) -> MatrixError {
+    .init(status: 400, .missingParameter, "'\(name)' is missing.")
+  }
+  public static func invalidParameter(_ message: String) -> MatrixError { .init(status: 400, .invalidParameter, message) }
+  public static func tooLarge(_ message: String) -> MatrixError { .init(status: 413, .tooLarge, message) }
+
+  /// 404 for an unknown path, 405 for a known path with another method.
+  public static func unrecognized(status: Int) -> MatrixError {
+    .init(status: status, .unrecognized, status == 405 ? "This path has no such method." : "There is no such endpoint.")
+  }
+
+  /// "Rate limiting".
+  public static func limitExceeded(retryAfterMilliseconds: Int64) -> MatrixError {
+    var error = MatrixError(status: 429, .limitExceeded, "Too many requests; try again later.")
+    error.retryAfterMilliseconds = retryAfterMilliseconds
+    return error
+  }
+
+  public static func unknown(status: Int = 500, _ message: String) -> MatrixError {
+    .init(status: status, .unknown, message)
+  }
+}
