@@ -213,7 +213,7 @@ def screenshots(browser, address, folder):
 EXPECTED = {
     "fetch": "429 7 PUT yes bödy", "refused": "0", "timeout": "0", "timer": "later", "store": "a/1:uno a/2:two a/ä:",
     "empty": "0", "setting": "value ä gone", "channel": "hello", "lock": "first|released|second", "random": "random",
-    "clock": "12:00 AM", "day": "Today, Yesterday", "size": "1.4 MB", "local": "20453 20454", "fragment": "/room/!a:b.c",
+    "clock": "12:00 AM", "day": "Today, Yesterday", "size": "1.4 MB", "local": "20453 20454", "extreme": "true", "fragment": "/room/!a:b.c",
     "picked": "p.png image/png 70 1x1", "blob": "blob", "upload": "200 1.0 70", "page": "en-US Chrome on Linux",
     "change": "2 /room/!a:b.c",
 }

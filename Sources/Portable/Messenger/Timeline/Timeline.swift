@@ -102,7 +102,7 @@ public final class Timeline<D: DOM> {
     var aim = Aim.end
     geometry.follows = true
     pendingPosition = geometry.viewport > 0 ? nil : position
-    if let position, let index = store.index(of: position.row) {
+    if let position, position.offset.isFinite, let index = store.index(of: position.row) {
       geometry.follows = false
       aim = .anchor(Anchor(index: index, screenY: -position.offset))
     }
