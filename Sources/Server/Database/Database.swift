@@ -1,1 +1,97 @@
-// Replaced by the module's first real file.
+import Glibc
+import Synchronization
+
+/// The server's rows: one writer with group commit, several readers, one gapless stream of positions.
+///
+/// A closure given to `read` or `write` runs on a database thread: it computes and calls its transaction, it never waits
+/// for anything else, and it never calls `read` or `write`.
+package final class Database: Sendable {
+  private let writer: Writer
+  private let readers: Readers
+  private let threads: [WorkerThread]
+  private let lock: Mutex<LockFile?>
+  private let isClosed = Atomic<Bool>(false)
+
+  /// Opens or creates the database and brings it to the newest of `migrations`.
+  ///
+  /// Throws `.unusable` for a path that cannot be used, `.locked` while another process has it open, `.newer` and
+  /// `.migration` for a schema this program must not touch.
+  package init(_ configuration: DatabaseConfiguration, migrations: [Migration]) throws(DatabaseError) {
+    lock = Mutex(try LockFile(for: configuration.path))
+    try Self.create(configuration.path)
+    let connection = try Connection(configuration, as: .writer)
+    do throws(DatabaseError) {
+      try Migrator(path: configuration.path, connection: connection).apply(migrations)
+    } catch .corrupt(let message) {
+      throw .unusable(path: configuration.path, reason: message)
+    }
+    // Both before either starts a thread: what fails here leaves nothing running.
+    readers = try Readers(configuration)
+    writer = try Writer(configuration, on: connection)
+    threads = readers.start() + [writer.start()]
+  }
+
+  deinit { close() }
+
+  /// Runs `body` in one read transaction on a reader thread. It sees at least every commit whose `write` has returned.
+  ///
+  /// Throws what `body` throws, `.overloaded` when too many jobs wait, `.closed` after `close()`, and `CancellationError`
+  /// when the task is cancelled before `body` starts.
+  package nonisolated(nonsending) func read<Value: Sendable>(
+    _ body: @escaping @Sendable (ReadTransaction) throws -> Value
+  ) async throws -> Value {
+    try await readers.queue.run(body)
+  }
+
+  /// Runs `body` on the writer thread and returns once the group commit that holds it is durable.
+  ///
+  /// When `body` throws, its changes alone are undone and the error is thrown here. When the commit fails, every job of
+  /// the batch is undone and throws the commit's error. Otherwise throws as `read` does; a job that has started is not
+  /// dropped by cancellation.
+  package nonisolated(nonsending) func write<Value: Sendable>(
+    _ body: @escaping @Sendable (WriteTransaction) throws -> Value
+  ) async throws -> Value {
+    try await writer.queue.run(body)
+  }
+
+  /// `read` for starting up and for commands: blocks the calling thread, so never on a loop or in a task.
+  package func readBlocking<Value: Sendable>(
+    _ body: @escaping @Sendable (ReadTransaction) throws -> Value
+  ) throws -> Value {
+    try readers.queue.runBlocking(body)
+  }
+
+  /// `write` for starting up and for commands: blocks the calling thread, so never on a loop or in a task.
+  package func writeBlocking<Value: Sendable>(
+    _ body: @escaping @Sendable (WriteTransaction) throws -> Value
+  ) throws -> Value {
+    try writer.queue.runBlocking(body)
+  }
+
+  /// The newest position that is durable and whose `afterCommit` closures have run.
+  package var committedPosition: Int64 { writer.committedPosition.load(ordering: .acquiring) }
+
+  package var statistics: DatabaseStatistics {
+    var statistics = writer.statistics.withLock { $0 }
+    statistics.waitingWrites = writer.queue.count
+    statistics.waitingReads = readers.queue.count
+    return statistics
+  }
+
+  /// Finishes what is queued, refuses the rest, moves the log into the database and lets go of the file. Blocks until that
+  /// is done. A second call does nothing.
+  package func close() {
+    guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    writer.queue.close()
+    readers.queue.close()
+    for thread in threads { thread.join() }
+    lock.withLock { $0 = nil }
+  }
+
+  /// SQLite creates with the umask's mode, and gives its log the mode of the file: so the file is made first.
+  private static func create(_ path: String) throws(DatabaseError) {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw .unusable(path: path, reason: String(cString: strerror(errno))) }
+    Glibc.close(descriptor)
+  }
+}

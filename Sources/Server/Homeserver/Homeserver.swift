@@ -1,1 +1,85 @@
-// Replaced by the module's first real file.
+import Database
+import JSON
+import MatrixModel
+import RoomRules
+import Telemetry
+
+/// The domain of one homeserver: accounts, rooms, sync and what belongs to them. No HTTP.
+///
+/// A *command* is one `Database.write`: it looks at snapshots and rows, decides, writes rows, stages the new snapshot. Nothing
+/// is visible before the commit: `afterCommit` publishes to the caches, `afterPublish` wakes who waits.
+/// A *query* reads immutable snapshots and, where they end, one read transaction.
+package final class Homeserver: Sendable {
+  package let configuration: HomeserverConfiguration
+  package let database: Database
+  package let notifier: Notifier
+  package let log: Log
+
+  package let sessions: Sessions
+  package let accounts: Accounts
+  package let profiles: Profiles
+  package let userDirectory: UserDirectory
+  package let devices: Devices
+  package let deviceLists: DeviceLists
+  package let deviceKeys: DeviceKeys
+  package let oneTimeKeys: OneTimeKeys
+  package let crossSigningKeys: CrossSigningKeys
+  package let signatureUpload: SignatureUpload
+  package let toDeviceMessages: ToDeviceMessages
+  package let accountData: AccountData
+  package let tags: Tags
+  package let storedFilters: StoredFilters
+  package let pushRules: PushRules
+  package let rooms: Rooms
+  package let media: MediaRepository
+
+  /// The room versions this server can take part in.
+  package static var roomVersions: [(name: ByteString, isStable: Bool)] {
+    RoomVersion.known.map { ($0.name, $0.isStable) }
+  }
+
+  /// Opens the database in `configuration.dataDirectory` and brings its schema up to date.
+  package init(_ configuration: HomeserverConfiguration, log: Log) throws {
+    self.configuration = configuration
+    self.log = log
+    database = try Database(configuration.database, migrations: Schema.migrations)
+    notifier = Notifier(startPosition: database.committedPosition)
+    let clock = configuration.clock
+    sessions = Sessions(database: database, clock: clock)
+    deviceLists = DeviceLists(database: database, notifier: notifier)
+    devices = Devices(database: database, lists: deviceLists, clock: clock)
+    deviceKeys = DeviceKeys(database: database, lists: deviceLists, notifier: notifier)
+    oneTimeKeys = OneTimeKeys(database: database, notifier: notifier)
+    crossSigningKeys = CrossSigningKeys(database: database, lists: deviceLists)
+    signatureUpload = SignatureUpload(database: database, lists: deviceLists)
+    toDeviceMessages = ToDeviceMessages(database: database, notifier: notifier, clock: clock)
+    accountData = AccountData(database: database, notifier: notifier)
+    tags = Tags(accountData: accountData)
+    storedFilters = StoredFilters(database: database)
+    pushRules = PushRules(database: database, accountData: accountData)
+    accounts = try Accounts(
+      configuration: configuration, database: database, sessions: sessions, devices: devices, pushRules: pushRules)
+    profiles = Profiles(database: database, accounts: accounts)
+    userDirectory = UserDirectory(database: database)
+    media = try MediaRepository(configuration, database: database)
+    rooms = Rooms(
+      configuration, database: database, notifier: notifier,
+      signingKey: try SigningKeyFile(in: configuration.dataDirectory).key
+    ) { user, transaction in
+      guard let account = try Accounts.account(transaction, user), !account.isDeactivated else { return nil }
+      return try Profiles.profile(transaction, of: user)
+    }
+    accounts.hooks.withLock { [rooms] hooks in
+      hooks.profileChanged = { user, _ in try await rooms.updateProfile(of: user) }
+      hooks.accountDeactivated = { user in try await rooms.leaveAll(user) }
+    }
+  }
+
+  /// Finishes what is under way and lets go of threads and files. Blocks the calling task's thread until the database is
+  /// closed: for the end of the process and of tests.
+  package func shutdown() async {
+    await accounts.passwords.shutdown()
+    await media.shutdown()
+    database.close()
+  }
+}

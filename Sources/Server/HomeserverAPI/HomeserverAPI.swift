@@ -1,1 +1,42 @@
-// Replaced by the module's first real file.
+import EventLoop
+import HTTPServer
+import Homeserver
+import Telemetry
+
+/// The Client-Server API over HTTP: one file of routes per endpoint group, each of which authenticates, bounds, parses,
+/// calls the domain and answers. No policy.
+package enum HomeserverAPI {
+  /// Everything a homeserver answers to, ready for `HTTPServer` or for `Router.respond(to:)`.
+  ///
+  /// - Parameter pool: reads files; without one there is neither media nor a web client.
+  package static func router(
+    for homeserver: Homeserver, _ configuration: APIConfiguration = APIConfiguration(), pool: BlockingPool? = nil
+  ) -> Router {
+    var routes = Routes(homeserver, configuration)
+    addRoutes(to: &routes, configuration)
+    if let pool { routes.addMediaRoutes(pool: pool) }
+    var router = routes.router
+    if let site = StaticSite(configuration, pool: pool) { site.mount(on: &router) }
+    return router
+  }
+
+  /// One line per group of endpoints.
+  private static func addRoutes(to routes: inout Routes, _ configuration: APIConfiguration) {
+    routes.addServerRoutes(configuration)
+    routes.addRegistrationRoutes()
+    routes.addLoginRoutes()
+    routes.addPasswordRoutes()
+    routes.addProfileRoutes()
+    routes.addDeviceRoutes()
+    routes.addKeyRoutes()
+    routes.addToDeviceRoutes()
+    routes.addAccountDataRoutes()
+    routes.addFilterRoutes()
+    routes.addPushRuleRoutes()
+    routes.addRoomRoutes()
+    routes.addMembershipRoutes()
+    routes.addEventRoutes()
+    routes.addTimelineRoutes()
+    routes.addMemberRoutes()
+  }
+}

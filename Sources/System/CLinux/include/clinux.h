@@ -1,6 +1,16 @@
 #pragma once
-// What the Glibc module does not show to Swift.
-#define _GNU_SOURCE 1
+// What the Glibc module does not show to Swift. _GNU_SOURCE stays in clinux.c: here it would give the system's types
+// other definitions than the Glibc module has, and a file could not import both.
+#include <pthread.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+
+/// Names a thread as the system shows it; at most 15 bytes.
+int clinux_name_thread(pthread_t thread, const char *name);
+
+/// pipe2(2) with O_CLOEXEC: no child started meanwhile by another thread keeps an end. 0, or -1 with errno.
+int clinux_pipe(int ends[2]);
+
+/// mkostemp(3) with O_CLOEXEC. The descriptor, or -1 with errno.
+int clinux_temporary_file(char *path_template);

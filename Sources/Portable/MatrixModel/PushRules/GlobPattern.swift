@@ -1,0 +1,125 @@
+import JSON
+
+/// A glob pattern, compiled: `*` stands for any run of characters, `?` for exactly one.
+///
+/// ASCII letters match in either case; the spec leaves the meaning of "case-insensitive" to the server. Matching takes time in
+/// proportion to text times pattern at most: between stars the leftmost match is as good as any.
+///
+/// Spec: Appendices, "Glob-style Matching"; Client-Server API, `event_match`.
+public struct GlobPattern: Sendable {
+  /// What stands between the stars: bytes in lower case, nil for `?`.
+  private let pieces: [[UInt8?]]
+
+  public init(_ pattern: ByteString) {
+    var pieces: [[UInt8?]] = [[]]
+    for byte in pattern.utf8 {
+      switch byte {
+      case UInt8(ascii: "*"): pieces.append([])
+      case UInt8(ascii: "?"): pieces[pieces.count - 1].append(nil)
+      default: pieces[pieces.count - 1].append(Self.folded(byte))
+      }
+    }
+    self.pieces = pieces
+  }
+
+  /// Matches just this text, in which `*` and `?` mean themselves.
+  public init(literal text: ByteString) {
+    pieces = [text.utf8.map { Self.folded($0) }]
+  }
+
+  /// Whether the pattern matches all of the text.
+  public func matches(_ text: ByteString) -> Bool {
+    text.withBytes { text in
+      matches(text, from: 0, isEnd: { $0 == text.count })
+    }
+  }
+
+  /// Whether the pattern matches a part of the text that begins and ends at a word boundary: the edge of the text or of a
+  /// character other than `A-Z`, `a-z`, `0-9` and `_`.
+  public func matchesWords(in text: ByteString) -> Bool {
+    text.withBytes { text in
+      var start = 0
+      while start <= text.count {
+        if Self.isBoundary(text, start) {
+          switch firstEnd(text, from: start) {
+          case .match: return true
+          case .hopeless: return false
+          case .none: break
+          }
+        }
+        start += 1
+      }
+      return false
+    }
+  }
+
+  private enum WordMatch { case match, none, hopeless }
+
+  /// A match that begins at `start`. Once the first piece is placed, a later start has only less room: where the rest of
+  /// the pieces does not fit behind the leftmost place of the first, it fits nowhere.
+  private func firstEnd(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> WordMatch {
+    if matches(text, from: start, isEnd: { Self.isBoundary(text, $0) }) { return .match }
+    return pieces.count > 1 && place(pieces[0], in: text, at: start) != nil ? .hopeless : .none
+  }
+
+  // MARK: Pieces
+
+  private func matches(_ text: UnsafeBufferPointer<UInt8>, from start: Int, isEnd: (Int) -> Bool) -> Bool {
+    guard var position = place(pieces[0], in: text, at: start) else { return false }
+    if pieces.count == 1 { return isEnd(position) }
+    for piece in pieces[1..<(pieces.count - 1)] {
+      guard let end = find(piece, in: text, from: position, where: { _ in true }) else { return false }
+      position = end
+    }
+    return find(pieces[pieces.count - 1], in: text, from: position, where: isEnd) != nil
+  }
+
+  /// Where the leftmost occurrence of a piece that ends at a place which `isEnd` accepts ends.
+  private func find(
+    _ piece: [UInt8?], in text: UnsafeBufferPointer<UInt8>, from start: Int, where isEnd: (Int) -> Bool
+  ) -> Int? {
+    var position = start
+    while position <= text.count {
+      if let end = place(piece, in: text, at: position), isEnd(end) { return end }
+      position += 1
+    }
+    return nil
+  }
+
+  /// Where a piece that begins at `start` ends; nil where it does not match there.
+  @inline(__always)
+  private func place(_ piece: [UInt8?], in text: UnsafeBufferPointer<UInt8>, at start: Int) -> Int? {
+    // A character is never entered in its middle.
+    if start < text.count && Self.isContinuation(text[start]) { return nil }
+    var position = start
+    for expected in piece {
+      guard position < text.count else { return nil }
+      if let expected {
+        guard Self.folded(text[position]) == expected else { return nil }
+        position += 1
+      } else {
+        position += 1
+        while position < text.count && Self.isContinuation(text[position]) { position += 1 }
+      }
+    }
+    return position
+  }
+
+  private static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
+
+  @inline(__always)
+  static func folded(_ byte: UInt8) -> UInt8 { byte &- 65 < 26 ? byte | 0x20 : byte }
+
+  private static func isBoundary(_ text: UnsafeBufferPointer<UInt8>, _ position: Int) -> Bool {
+    position == 0 || position == text.count || !isWord(text[position - 1]) || !isWord(text[position])
+  }
+
+  private static func isWord(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+      UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import JSON
+
+/// Tries the rules of many users on one event.
+///
+/// What does not depend on the user (nearly all of the default rules) is decided once, when the evaluator is made; a user
+/// with default rules then costs a few bit tests.
+public struct PushEvaluator: Sendable {
+  public let event: PushEvent
+  /// Bit i: whether the conditions of default rule i hold.
+  private let shared: UInt64
+  /// Whom the event invites.
+  private let invited: ByteString?
+  /// Whom the event mentions.
+  private let mentioned: Set<ByteString>
+
+  public init(_ event: PushEvent) {
+    self.event = event
+    var shared: UInt64 = 0
+    var bit: UInt64 = 1
+    for definition in DefaultPushRules.definitions {
+      if case .shared = definition.matcher, definition.conditions.allSatisfy({ $0.holds(for: event, displayName: nil) }) {
+        shared |= bit
+      }
+      bit <<= 1
+    }
+    self.shared = shared
+    let isInvite = event.type == .member && (event.content["membership"]?.isString("invite") ?? false)
+    invited = isInvite ? event.stateKey : nil
+    var mentioned: Set<ByteString> = []
+    if let userIDs = event.content["m.mentions"]?["user_ids"] {
+      for userID in userIDs.elements { if let text = userID.text { mentioned.insert(text) } }
+    }
+    self.mentioned = mentioned
+  }
+
+  /// The actions of the first rule that matches; nil where none does, and for the sender's own rules: nobody is notified
+  /// of what they sent themselves.
+  ///
+  /// - Parameter displayName: of the user in the event's room; nil where there is none.
+  public func actions(of rules: PushRuleSet, displayName: ByteString?) -> PushActions? {
+    guard event.sender != rules.userID else { return nil }
+    for step in rules.steps {
+      let matches =
+        switch step.test {
+        case .shared: shared >> UInt64(step.sharedIndex) & 1 == 1
+        case .invitesMe: invited.map { $0 == rules.userID.text } ?? false
+        case .mentionsMe: !mentioned.isEmpty && mentioned.contains(rules.userID.text)
+        case .own: self.matches(rules[step.kind][Int(step.place)], displayName)
+        }
+      if matches { return rules[step.kind][Int(step.place)].actions }
+    }
+    return nil
+  }
+
+  private func matches(_ rule: PushRule, _ displayName: ByteString?) -> Bool {
+    switch rule.matcher {
+    case .conditions: return rule.conditions.allSatisfy { $0.holds(for: event, displayName: displayName) }
+    case .body(let pattern):
+      guard let body = event.content["body"]?.text else { return false }
+      return pattern.matchesWords(in: body)
+    case .room: return rule.ruleID == event.roomID.text
+    case .sender: return rule.ruleID == event.sender.text
+    case .shared, .invitesMe, .mentionsMe: return false
+    }
+  }
+}

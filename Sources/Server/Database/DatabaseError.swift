@@ -1,0 +1,59 @@
+/// Everything that can go wrong between a caller and its rows. `description` names the path or the statement and the reason.
+@usableFromInline package enum DatabaseError: Error, Equatable, Sendable {
+  /// What kind of rule a statement broke.
+  @usableFromInline package enum Constraint: Equatable, Sendable {
+    case unique, notNull, check, foreignKey, dataType, other
+  }
+
+  /// The file or its folder cannot be used at all.
+  case unusable(path: String, reason: String)
+  /// Another process has the database open; `processID` is what its lock file says, nil when unreadable.
+  case locked(path: String, processID: Int32?)
+  /// The database was migrated by a newer program.
+  case newer(path: String, version: Int, supported: Int)
+  /// A migration could not be applied, or the applied ones are not the ones this program knows. The old version stands.
+  case migration(version: Int, name: String, reason: String)
+  /// A statement broke a rule of its table. Nothing of that statement is kept.
+  case constraint(Constraint, message: String)
+  /// Another process holds SQLite's own lock for longer than the busy timeout.
+  case busy(message: String)
+  /// The disk, or the database, is full.
+  case full(message: String)
+  /// The file is not a sound database.
+  case corrupt(message: String)
+  /// The operating system refused to read or write.
+  case io(message: String)
+  /// A mistake in the program: SQL that does not compile, a wrong number of parameters, a write in a read.
+  case misuse(message: String)
+  /// The queue of waiting jobs is at its limit; the job was not taken.
+  case overloaded
+  /// `close()` was called before the job was queued.
+  case closed
+
+  /// Whether the same call may succeed a moment later with nothing repaired.
+  package var isTransient: Bool {
+    switch self {
+    case .busy, .overloaded, .locked: true
+    default: false
+    }
+  }
+}
+
+extension DatabaseError: CustomStringConvertible {
+  @usableFromInline package var description: String {
+    switch self {
+    case .unusable(let path, let reason): "cannot use the database \(path): \(reason)"
+    case .locked(let path, let processID):
+      "the database \(path) is in use by another process"
+        + (processID.map { " (process \($0))" } ?? "") + ", which holds the lock \(LockFile.path(for: path))"
+    case .newer(let path, let version, let supported):
+      "the database \(path) has schema version \(version), this program knows versions up to \(supported): "
+        + "start the newer program, or restore an older copy"
+    case .migration(let version, let name, let reason): "migration \(version) (\(name)): \(reason)"
+    case .constraint(_, let message): message
+    case .busy(let message), .full(let message), .corrupt(let message), .io(let message), .misuse(let message): message
+    case .overloaded: "the database has too many waiting jobs"
+    case .closed: "the database is closed"
+    }
+  }
+}

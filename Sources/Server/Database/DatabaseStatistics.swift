@@ -1,0 +1,20 @@
+/// Counters since the database was opened, for metrics.
+package struct DatabaseStatistics: Sendable, Equatable {
+  /// Jobs waiting now.
+  package internal(set) var waitingWrites = 0
+  package internal(set) var waitingReads = 0
+  /// Group commits that succeeded, and that did not.
+  package internal(set) var commits = 0
+  package internal(set) var failedCommits = 0
+  /// Write jobs that were committed, and that threw and were undone. `writes / commits` is the mean batch.
+  package internal(set) var writes = 0
+  package internal(set) var failedWrites = 0
+  package internal(set) var largestBatch = 0
+  /// Time spent in COMMIT, all together, and the longest one.
+  package internal(set) var commitNanoseconds: UInt64 = 0
+  package internal(set) var longestCommitNanoseconds: UInt64 = 0
+  /// Pages in the write-ahead log after the last commit.
+  package internal(set) var logPages = 0
+  /// Times the log was copied into the database.
+  package internal(set) var checkpoints = 0
+}

@@ -1,0 +1,42 @@
+/// One consistent view of the database, valid inside the closure that receives it.
+///
+/// SQL is a literal (it is the key of the statement cache) with parameters `$1`, `$2`…, in the common subset of SQLite and
+/// PostgreSQL: see Documentation/Decisions/0002-one-sql.md. Being no `Sendable` it cannot leave its closure.
+@usableFromInline package class ReadTransaction {
+  @usableFromInline let connection: Connection
+
+  init(on connection: Connection) { self.connection = connection }
+
+  /// Calls `body` with each row, in order. `body` may run other statements, this one included.
+  @inlinable package func query<each Parameter: SQLParameter>(
+    _ sql: StaticString, _ parameters: repeat each Parameter, forEach body: (Row) throws -> Void
+  ) throws {
+    let statement = try connection.take(sql)
+    defer { connection.giveBack(statement) }
+    var binder = SQLBinder(statement, connection)
+    repeat (each parameters).bind(to: &binder)
+    try binder.check()
+    while try connection.step(statement) { try body(Row(statement: statement.handle)) }
+  }
+
+  /// What `body` makes of the first row, nil when there is none. Further rows are not looked at.
+  @inlinable package func first<Result, each Parameter: SQLParameter>(
+    _ sql: StaticString, _ parameters: repeat each Parameter, row body: (Row) throws -> Result
+  ) throws -> Result? {
+    let statement = try connection.take(sql)
+    defer { connection.giveBack(statement) }
+    var binder = SQLBinder(statement, connection)
+    repeat (each parameters).bind(to: &binder)
+    try binder.check()
+    return try connection.step(statement) ? try body(Row(statement: statement.handle)) : nil
+  }
+
+  /// What `body` makes of each row, in order.
+  @inlinable package func all<Result, each Parameter: SQLParameter>(
+    _ sql: StaticString, _ parameters: repeat each Parameter, row body: (Row) throws -> Result
+  ) throws -> [Result] {
+    var results: [Result] = []
+    try query(sql, repeat each parameters) { results.append(try body($0)) }
+    return results
+  }
+}

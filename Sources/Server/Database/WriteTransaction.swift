@@ -1,0 +1,80 @@
+/// One job's share of a group commit, valid inside the closure that receives it. It sees the rows of the jobs before it
+/// in the batch. When the closure throws, everything it did here is undone and only its own caller hears of it.
+@usableFromInline package final class WriteTransaction: ReadTransaction {
+  /// The last position given out, of this job or an earlier one.
+  package private(set) var position: Int64
+
+  private var commitActions: [@Sendable () -> Void] = []
+  private var publishActions: [@Sendable () -> Void] = []
+  private var rollbackActions: [@Sendable () -> Void] = []
+
+  init(on connection: Connection, position: Int64) {
+    self.position = position
+    super.init(on: connection)
+  }
+
+  /// Runs a statement that returns no rows. The result is the number of rows it inserted, changed or deleted.
+  @discardableResult
+  @inlinable package func execute<each Parameter: SQLParameter>(
+    _ sql: StaticString, _ parameters: repeat each Parameter
+  ) throws(DatabaseError) -> Int {
+    let statement = try connection.take(sql)
+    defer { connection.giveBack(statement) }
+    var binder = SQLBinder(statement, connection)
+    repeat (each parameters).bind(to: &binder)
+    try binder.check()
+    return try connection.run(statement)
+  }
+
+  /// The next position of the one gapless stream: each is used exactly once, in commit order, across restarts.
+  /// Those of a job that throws, or of a commit that fails, are given out again.
+  package func nextPosition() -> Int64 {
+    position += 1
+    return position
+  }
+
+  /// Publishes what this job wrote. Runs on the writer thread once the rows are durable, in the order of all jobs of
+  /// the batch, before `committedPosition` moves and before any caller resumes. Must not block or call the database.
+  package func afterCommit(_ action: @escaping @Sendable () -> Void) { commitActions.append(action) }
+
+  /// Wakes who waits for what this job wrote. Runs after every `afterCommit` of the batch and after `committedPosition`
+  /// has moved: who is woken finds all of it. Must not block or call the database.
+  package func afterPublish(_ action: @escaping @Sendable () -> Void) { publishActions.append(action) }
+
+  /// Undoes what this job staged in memory. Runs, last registered first, when the job throws (before the next job
+  /// starts) or when the commit fails. Must not block or call the database.
+  package func onRollback(_ action: @escaping @Sendable () -> Void) { rollbackActions.append(action) }
+}
+
+// What the writer does with the transaction between jobs.
+extension WriteTransaction {
+  /// Where a job started: what failing it goes back to.
+  struct Mark {
+    let position: Int64
+    let commitActions, publishActions, rollbackActions: Int
+  }
+
+  var mark: Mark {
+    Mark(
+      position: position, commitActions: commitActions.count, publishActions: publishActions.count,
+      rollbackActions: rollbackActions.count)
+  }
+
+  /// Undoes in memory what was done since `mark`; the rows are the writer's affair.
+  func undo(to mark: Mark) {
+    position = mark.position
+    commitActions.removeSubrange(mark.commitActions...)
+    publishActions.removeSubrange(mark.publishActions...)
+    while rollbackActions.count > mark.rollbackActions { rollbackActions.removeLast()() }
+  }
+
+  /// The batch is durable: publishes it, lets `advance` show the new position, wakes who waits.
+  func publish(advance: (Int64) -> Void) {
+    for action in commitActions { action() }
+    advance(position)
+    for action in publishActions { action() }
+    commitActions.removeAll(keepingCapacity: true)
+    publishActions.removeAll(keepingCapacity: true)
+    rollbackActions.removeAll(keepingCapacity: true)
+  }
+}

@@ -1,0 +1,54 @@
+extension Response {
+  /// A file as the answer to GET or HEAD: all of it, the part a Range field asks for (206, 416), or 304 when the client
+  /// has this version.
+  ///
+  /// - Parameters:
+  ///   - entityTag: with its quotes, strong; nil leaves out everything that needs one.
+  ///   - headers: Content-Type and whatever else goes with it.
+  package static func file(
+    _ file: OpenFile, for request: Request, entityTag: String?, headers: ResponseHeaders
+  ) -> Response {
+    var response = Response(headers: headers, body: .file(file, range: 0..<file.size))
+    response.headers.add("Accept-Ranges", "bytes")
+    if let entityTag {
+      response.headers.add("ETag", entityTag)
+      if isCurrent(entityTag, request) {
+        response.status = .notModified
+        response.body = .empty
+        return response
+      }
+    }
+    guard request.method == .get, let range = request.headers.first("Range"), rangeStillApplies(entityTag, request) else {
+      return response
+    }
+    switch ByteRange.parse(range, size: file.size) {
+    case .whole:
+      return response
+    case .part(let part):
+      response.status = .partialContent
+      response.headers.add("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(file.size)")
+      response.body = .file(file, range: part)
+    case .unsatisfiable:
+      response = Response(status: .rangeNotSatisfiable, headers: ["Content-Range": "bytes */\(file.size)"])
+    }
+    return response
+  }
+
+  /// If-None-Match compares weakly. RFC 9110 §13.1.2.
+  private static func isCurrent(_ entityTag: String, _ request: Request) -> Bool {
+    for line in request.headers.all("If-None-Match") {
+      for candidate in ASCII.list(Array(line.utf8)[...]) {
+        let strong = candidate.starts(with: "W/".utf8) ? candidate.dropFirst(2) : candidate
+        if strong.elementsEqual(entityTag.utf8) || strong.elementsEqual("*".utf8) { return true }
+      }
+    }
+    return false
+  }
+
+  /// If-Range compares strongly; a date in it never equals a tag, and the whole is sent. RFC 9110 §13.1.5.
+  private static func rangeStillApplies(_ entityTag: String?, _ request: Request) -> Bool {
+    guard let condition = request.headers.first("If-Range") else { return true }
+    guard let entityTag else { return false }
+    return condition.elementsEqual(entityTag.utf8)
+  }
+}

@@ -1,0 +1,118 @@
+import Database
+import JSON
+import MatrixModel
+
+/// Events that only their owner sees, for the whole account or for one room.
+///
+/// Spec: Client-Server API, "Client Config".
+package final class AccountData: Sendable {
+  /// One entry as sync shows it.
+  package struct Entry: Sendable {
+    /// nil for data of no room.
+    package let roomID: RoomID?
+    package let type: EventType
+    /// The `content` object's bytes.
+    package let content: [UInt8]
+
+    /// As `{"type":…,"content":…}`.
+    package func write(to writer: inout JSONWriter) {
+      writer.object { writer in
+        writer.member("type", type)
+        writer.member("content", raw: content)
+      }
+    }
+  }
+
+  /// Bytes of one content.
+  package static let contentBytesLimit = 256 << 10
+  /// Entries of one user, all rooms together.
+  package static let countLimit = 20_000
+  /// Types that have endpoints of their own.
+  package static let protectedTypes: Set<EventType> = [.pushRules, .fullyRead]
+
+  private let database: Database
+  private let notifier: Notifier
+
+  init(database: Database, notifier: Notifier) {
+    self.database = database
+    self.notifier = notifier
+  }
+
+  /// Replaces what there is of a type.
+  ///
+  /// Throws `M_BAD_JSON` (405) for types the server controls, `M_TOO_LARGE`.
+  package func set(_ type: EventType, _ content: JSON, of userID: UserID, in roomID: RoomID?) async throws {
+    guard !Self.protectedTypes.contains(type) else {
+      throw MatrixError(status: 405, .badJSON, "The server controls '\(type)'; it has endpoints of its own.")
+    }
+    let bytes = [UInt8](content.bytes)
+    try await database.write { [self] tx in try store(tx, type, bytes, of: userID, in: roomID) }
+  }
+
+  /// The content of a type. Throws `M_NOT_FOUND`.
+  package func content(of type: EventType, _ userID: UserID, in roomID: RoomID?) async throws -> [UInt8] {
+    let content = try await database.read { tx in try Self.content(tx, of: type, userID, in: roomID) }
+    guard let content else { throw MatrixError.notFound("There is no account data of this type.") }
+    return content
+  }
+
+  package static func content(_ tx: ReadTransaction, of type: EventType, _ userID: UserID, in roomID: RoomID?) throws
+    -> [UInt8]?
+  {
+    try tx.first(
+      "SELECT content FROM account_data WHERE user_id = $1 AND room_id = $2 AND type = $3",
+      userID, roomID?.text ?? "", type) { $0.blob(0) }
+  }
+
+  /// Entries that changed after `start`, up to and with `end`, in that order. For sync: those of `m.push_rules` are brought
+  /// up to date by `PushRules.content(_:)`.
+  package static func changes(_ tx: ReadTransaction, of userID: UserID, after start: Int64, upTo end: Int64) throws
+    -> [Entry]
+  {
+    try tx.all(
+      """
+      SELECT room_id, type, content FROM account_data
+      WHERE user_id = $1 AND position > $2 AND position <= $3 ORDER BY position
+      """, userID, start, end
+    ) { row in
+      let roomID = row.text(0)
+      return Entry(
+        roomID: roomID.isEmpty ? nil : RoomID(trusted: ByteString(roomID)), type: row.identifier(1), content: row.blob(2))
+    }
+  }
+
+  /// Changes a content that depends on what was there: `change` gets it (nil for none) and answers the new one, or nil to
+  /// leave everything as it is.
+  package func update(
+    _ type: EventType, of userID: UserID, in roomID: RoomID?,
+    _ change: @escaping @Sendable ([UInt8]?) throws -> [UInt8]?
+  ) async throws {
+    try await database.write { [self] tx in
+      guard let content = try change(Self.content(tx, of: type, userID, in: roomID)) else { return }
+      try store(tx, type, content, of: userID, in: roomID)
+    }
+  }
+
+  /// Stores inside a command, of any type, and wakes the user's devices.
+  package func store(
+    _ tx: WriteTransaction, _ type: EventType, _ content: [UInt8], of userID: UserID, in roomID: RoomID?
+  ) throws {
+    guard content.count <= Self.contentBytesLimit else {
+      throw MatrixError.tooLarge("Account data has at most \(Self.contentBytesLimit) bytes.")
+    }
+    let position = tx.nextPosition()
+    let replaced = try tx.execute(
+      "UPDATE account_data SET content = $4, position = $5 WHERE user_id = $1 AND room_id = $2 AND type = $3",
+      userID, roomID?.text ?? "", type, content, position)
+    if replaced == 0 {
+      let count = try tx.first("SELECT COUNT(*) FROM account_data WHERE user_id = $1", userID) { $0.integer(0) } ?? 0
+      guard count < Int64(Self.countLimit) else {
+        throw MatrixError.tooLarge("A user has at most \(Self.countLimit) entries of account data.")
+      }
+      try tx.execute(
+        "INSERT INTO account_data(user_id, room_id, type, content, position) VALUES($1, $2, $3, $4, $5)",
+        userID, roomID?.text ?? "", type, content, position)
+    }
+    tx.afterPublish { [notifier] in notifier.publish(position: position, users: [userID]) }
+  }
+}

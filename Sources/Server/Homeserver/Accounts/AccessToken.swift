@@ -1,0 +1,56 @@
+import CCrypto
+import CSodium
+import JSON
+
+/// A secret a client proves itself with: 256 random bits, shown once, stored only as its hash.
+package struct AccessToken: Sendable {
+  /// `mlt_` (so that secret scanners know one) and 43 characters of URL-safe Base64.
+  package let text: ByteString
+
+  package static func random() -> AccessToken {
+    AccessToken(text: ByteString("mlt_" + RandomText.urlSafe(bytes: 32)))
+  }
+
+  package var hash: AccessTokenHash { text.withBytes { AccessTokenHash(of: [UInt8]($0)[...]) } }
+}
+
+/// SHA-256 of an access token: what the database and the cache know of it.
+package struct AccessTokenHash: Hashable, Sendable {
+  private let words: (UInt64, UInt64, UInt64, UInt64)
+
+  package init(of token: ArraySlice<UInt8>) {
+    var digest = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
+    withUnsafeMutableBytes(of: &digest) { digest in
+      token.withUnsafeBytes { token in
+        _ = SHA256(token.baseAddress, token.count, digest.baseAddress)
+      }
+    }
+    words = digest
+  }
+
+  package var bytes: [UInt8] { withUnsafeBytes(of: words) { [UInt8]($0) } }
+
+  package static func == (left: AccessTokenHash, right: AccessTokenHash) -> Bool { left.words == right.words }
+
+  /// The hash of a secret is as random as anything: a part of it is enough.
+  package func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+}
+
+/// Text that cannot be guessed.
+package enum RandomText {
+  /// URL-safe Base64 without padding of that many random bytes.
+  package static func urlSafe(bytes count: Int) -> String {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    return text(length: (count * 8 + 5) / 6, of: alphabet)
+  }
+
+  /// Device IDs, localparts: short names that need to be unique, not secret.
+  package static func name(length: Int, of alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZ") -> String {
+    text(length: length, of: Array(alphabet.description.utf8))
+  }
+
+  private static func text(length: Int, of alphabet: [UInt8]) -> String {
+    let letters = (0..<length).map { _ in alphabet[Int(randombytes_uniform(UInt32(alphabet.count)))] }
+    return String(decoding: letters, as: UTF8.self)
+  }
+}

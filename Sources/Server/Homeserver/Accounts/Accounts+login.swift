@@ -1,0 +1,79 @@
+import Database
+import JSON
+import MatrixModel
+import Telemetry
+
+extension Accounts {
+  /// Lets a user in by password, on a new device or one the user has already. Spec: `POST /_matrix/client/v3/login`.
+  ///
+  /// Throws `M_FORBIDDEN` for an unknown user and for a wrong password alike, after the same work; `M_USER_DEACTIVATED`.
+  package func logIn(
+    _ user: UserIdentifier, password: Redacted<String>, device: DeviceRequest
+  ) async throws -> (userID: UserID, login: Login) {
+    let userID = user.userID(on: configuration.serverName)
+    var account: Account?
+    if let userID { account = try await self.account(userID) }
+    guard try await passwords.verify(password, against: account?.passwordHash), let userID, let account else {
+      // Its password was wiped, so that whoever asks cannot have known it: the spec still wants this said.
+      if account?.isDeactivated == true {
+        throw MatrixError(status: 403, .userDeactivated, "This account has been deactivated.")
+      }
+      throw MatrixError.forbidden("The user name or the password is wrong.")
+    }
+    let login = try await database.write { [self] tx in
+      // It may have been deactivated, or got another password, while the old one was verified.
+      guard let now = try Self.account(tx, userID), now.passwordHash == account.passwordHash else {
+        throw MatrixError.forbidden("The user name or the password is wrong.")
+      }
+      return try devices.logIn(tx, userID, device, sessions)
+    }
+    return (userID, login)
+  }
+
+  /// Ends the session and deletes its device. Spec: `POST /_matrix/client/v3/logout`.
+  package func logOut(_ session: Session) async throws {
+    try await database.write { [self] tx in
+      try devices.remove(tx, of: session.userID, sessions) { $0 == session.deviceID }
+    }
+  }
+
+  /// Ends every session of the user and deletes the devices. Spec: `POST /_matrix/client/v3/logout/all`.
+  package func logOutEverywhere(_ userID: UserID) async throws {
+    try await database.write { [self] tx in
+      try devices.remove(tx, of: userID, sessions) { _ in true }
+    }
+  }
+
+  /// Sets a new password. Spec: `POST /_matrix/client/v3/account/password`.
+  ///
+  /// - Parameter keeping: the device that stays logged in while all others are deleted; nil keeps every device.
+  /// - Throws: `M_WEAK_PASSWORD`.
+  package func setPassword(_ password: Redacted<String>, of userID: UserID, loggingOutAllBut keeping: DeviceID?)
+    async throws
+  {
+    try Passwords.check(password)
+    let hash = try await passwords.hash(password)
+    try await database.write { [self] tx in
+      let changed = try tx.execute(
+        "UPDATE account SET password = $1 WHERE user_id = $2 AND deactivated = 0", hash, userID)
+      guard changed == 1 else { throw MatrixError.forbidden("This account has been deactivated.") }
+      if let keeping { try devices.remove(tx, of: userID, sessions) { $0 != keeping } }
+    }
+  }
+
+  /// Ends an account for good: no login, no devices, no rooms. The name stays taken.
+  ///
+  /// - Parameter erase: whether the profile goes too and the account is marked for erasure.
+  ///   Spec: `POST /_matrix/client/v3/account/deactivate`.
+  package func deactivate(_ userID: UserID, erase: Bool) async throws {
+    try await database.write { [self] tx in
+      try tx.execute(
+        "UPDATE account SET password = NULL, deactivated = 1, erased = $1, search_text = '' WHERE user_id = $2",
+        erase, userID)
+      try devices.remove(tx, of: userID, sessions) { _ in true }
+      if erase { try tx.execute("DELETE FROM profile_field WHERE user_id = $1", userID) }
+    }
+    let leave = hooks.withLock { $0.accountDeactivated }
+    try await leave(userID)
+  }
+}

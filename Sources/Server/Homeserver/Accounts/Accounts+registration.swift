@@ -1,0 +1,113 @@
+import Database
+import JSON
+import MatrixModel
+import Telemetry
+
+/// What a client sends to become a user.
+package struct RegistrationRequest: Sendable {
+  /// The localpart; nil lets the server choose.
+  package var username: ByteString?
+  package var password: Redacted<String>?
+  package var device: DeviceRequest
+  /// Whether only the account is made, no device.
+  package var inhibitsLogin = false
+  package var auth: JSON?
+
+  package init(device: DeviceRequest = DeviceRequest()) { self.device = device }
+}
+
+/// The device a client asks for with its login.
+package struct DeviceRequest: Sendable {
+  /// nil lets the server choose.
+  package var deviceID: DeviceID?
+  /// For a new device; ignored where the device is known.
+  package var displayName: String?
+
+  package init(deviceID: DeviceID? = nil, displayName: String? = nil) {
+    self.deviceID = deviceID
+    self.displayName = displayName
+  }
+}
+
+/// A device that may act for a user from now on.
+package struct Login: Sendable {
+  package let deviceID: DeviceID
+  package let accessToken: AccessToken
+}
+
+extension Accounts {
+  /// Makes an account. Spec: `POST /_matrix/client/v3/register`.
+  ///
+  /// Throws the challenge until the configured flow is complete; `M_FORBIDDEN` where registration is closed,
+  /// `M_INVALID_USERNAME`, `M_USER_IN_USE`, `M_WEAK_PASSWORD`, `M_MISSING_PARAM`.
+  package func register(_ request: RegistrationRequest) async throws -> (userID: UserID, login: Login?) {
+    guard configuration.registration != .closed else { throw Self.closed }
+    if let username = request.username { _ = try await available(username) }
+    if let password = request.password { try Passwords.check(password) }
+    let flow: [InteractiveAuthentication.Stage] =
+      configuration.registration == .token ? [.registrationToken] : [.dummy]
+    try await interactiveAuthentication.require([flow], for: .init("register"), auth: request.auth) { stage, auth in
+      stage == .dummy || self.isRegistrationToken(auth["token"]?.text)
+    }
+    guard let password = request.password else { throw MatrixError.missingParameter("password") }
+    let localpart = request.username ?? ByteString(RandomText.name(length: 12, of: "abcdefghijklmnopqrstuvwxyz0123456789"))
+    return try await create(
+      localpart, password: password, device: request.inhibitsLogin ? nil : request.device)
+  }
+
+  /// Makes an account without asking anyone: for the operator's command.
+  package func create(
+    _ localpart: ByteString, password: Redacted<String>, device: DeviceRequest? = nil
+  ) async throws -> (userID: UserID, login: Login?) {
+    let userID = try newUserID(localpart)
+    try Passwords.check(password)
+    let hash = try await passwords.hash(password)
+    let login = try await database.write { [self] tx in
+      let created = try tx.execute(
+        """
+        INSERT INTO account(user_id, password, created, search_text) VALUES($1, $2, $3, $4)
+        ON CONFLICT(user_id) DO NOTHING
+        """, userID, hash, configuration.clock.now(), Profiles.searchText(userID, displayName: nil))
+      guard created == 1 else { throw Self.inUse }
+      try pushRules.storeDefaults(tx, of: userID)
+      return try device.map { try devices.logIn(tx, userID, $0, sessions) }
+    }
+    return (userID, login)
+  }
+
+  /// The user ID an unused name would get. Throws `M_INVALID_USERNAME` and `M_USER_IN_USE`.
+  package func available(_ username: ByteString) async throws -> UserID {
+    let userID = try newUserID(username)
+    guard try await account(userID) == nil else { throw Self.inUse }
+    return userID
+  }
+
+  /// Whether a registration token is valid now. Throws `M_FORBIDDEN` where nobody can register.
+  package func registrationTokenIsValid(_ token: ByteString) throws(MatrixError) -> Bool {
+    guard configuration.registration != .closed else { throw Self.closed }
+    return configuration.registration == .token && isRegistrationToken(token)
+  }
+
+  private func isRegistrationToken(_ token: ByteString?) -> Bool {
+    guard let token else { return false }
+    // Every candidate is compared to its end, so that the time says nothing about which was nearly right.
+    return configuration.registrationTokens.reduce(false) { found, candidate in
+      let (a, b) = (Array(candidate.utf8), Array(token.utf8))
+      let difference = zip(a, b).reduce(UInt8(a.count == b.count ? 0 : 1)) { $0 | ($1.0 ^ $1.1) }
+      return found || (difference == 0 && !a.isEmpty)
+    }
+  }
+
+  private func newUserID(_ localpart: ByteString) throws(MatrixError) -> UserID {
+    guard UserID.isAllowedLocalpart(localpart),
+      let userID = UserID(localpart: localpart, server: configuration.serverName)
+    else {
+      throw MatrixError(
+        status: 400, .invalidUsername, "A user name has letters a-z, digits and . _ = - / + only, and at most 255 bytes in all.")
+    }
+    return userID
+  }
+
+  private static let inUse = MatrixError(status: 400, .userInUse, "This user name is taken.")
+  private static let closed = MatrixError.forbidden("Registration is closed on this server.")
+}

@@ -1,0 +1,107 @@
+import Database
+import JSON
+import MatrixModel
+import Synchronization
+import Telemetry
+
+/// Accounts and how people get into them.
+package final class Accounts: Sendable {
+  package let passwords: Passwords
+  package let interactiveAuthentication: InteractiveAuthentication
+  /// What other chapters do when an account changes. Set once, when the homeserver is put together.
+  package let hooks = Mutex(AccountHooks())
+
+  let configuration: HomeserverConfiguration
+  let database: Database
+  let sessions: Sessions
+  let devices: Devices
+  let pushRules: PushRules
+
+  init(
+    configuration: HomeserverConfiguration, database: Database, sessions: Sessions, devices: Devices, pushRules: PushRules
+  ) throws {
+    self.configuration = configuration
+    self.database = database
+    self.sessions = sessions
+    self.devices = devices
+    self.pushRules = pushRules
+    passwords = try Passwords(
+      memoryBytes: configuration.passwordHashMemoryBytes, iterations: configuration.passwordHashIterations)
+    interactiveAuthentication = InteractiveAuthentication(clock: configuration.clock)
+  }
+
+  /// The account of a user as stored; nil where there is none on this server.
+  struct Account: Sendable {
+    let passwordHash: String?
+    let isDeactivated: Bool
+  }
+
+  func account(_ userID: UserID) async throws -> Account? {
+    try await database.read { tx in try Self.account(tx, userID) }
+  }
+
+  static func account(_ tx: ReadTransaction, _ userID: UserID) throws -> Account? {
+    try tx.first("SELECT password, deactivated FROM account WHERE user_id = $1", userID) { row in
+      Account(passwordHash: row.optionalText(0), isDeactivated: row.bool(1))
+    }
+  }
+
+  /// Throws `M_WEAK_PASSWORD` for a password that is too short or too long.
+  package static func checkStrength(of password: Redacted<String>) throws(MatrixError) { try Passwords.check(password) }
+
+  /// Whether there is such an account, deactivated or not.
+  package func exists(_ userID: UserID) async throws -> Bool { try await account(userID) != nil }
+
+  /// Asks for the password of the logged-in user. Throws the challenge until it is given.
+  package func requirePassword(of session: Session, for endpoint: String, auth: JSON?) async throws {
+    let userID = session.userID
+    try await interactiveAuthentication.require(
+      [[.password]], for: .init(endpoint, of: userID), auth: auth
+    ) { _, auth in
+      guard let password = auth["password"]?.string else { throw MatrixError.missingParameter("password") }
+      guard try UserIdentifier(auth).userID(on: self.configuration.serverName) == userID else { return false }
+      return try await self.passwords.verify(Redacted(password), against: self.account(userID)?.passwordHash)
+    }
+  }
+}
+
+/// What the rooms do when an account changes; nothing until set.
+package struct AccountHooks: Sendable {
+  /// A display name or avatar changed: update the user's member events in all joined rooms.
+  package var profileChanged: @Sendable (UserID, Profile) async throws -> Void = { _, _ in }
+  /// The account was deactivated: leave all rooms, reject all invites.
+  package var accountDeactivated: @Sendable (UserID) async throws -> Void = { _ in }
+
+  package init() {}
+}
+
+/// How a client names the user who logs in. Spec: Client-Server API, "Identifier types".
+package struct UserIdentifier: Sendable {
+  /// A user ID or its localpart.
+  package let name: ByteString
+
+  package init(name: ByteString) { self.name = name }
+
+  /// From `identifier` of type `m.id.user`, else from the deprecated `user`.
+  ///
+  /// Throws `M_MISSING_PARAM` where there is neither, `M_UNKNOWN` (400) for types this server has no accounts by.
+  package init(_ json: JSON) throws(MatrixError) {
+    guard let identifier = try json.optionalObject("identifier") else {
+      name = try json.requiredText("user")
+      return
+    }
+    guard try identifier.requiredText("type") == "m.id.user" else {
+      throw .unknown(status: 400, "Users of this server are known by 'm.id.user' only.")
+    }
+    name = try identifier.requiredText("user")
+  }
+
+  /// nil for users of other servers and names that no account can have.
+  package func userID(on server: ServerName) -> UserID? {
+    if name.hasPrefix("@") {
+      guard let userID = UserID(name), userID.serverName == server else { return nil }
+      return userID
+    }
+    return UserID(localpart: name, server: server)
+  }
+}

@@ -1,0 +1,102 @@
+import Database
+import MatrixModel
+import Synchronization
+
+/// Finds the session of an access token, nearly always in memory.
+package final class Sessions: Sendable {
+  private struct Cache {
+    var sessions: [AccessTokenHash: Session] = [:]
+    /// Counts revocations: a session read from the database before one is not put into the cache after it.
+    var revocations = 0
+  }
+
+  /// Sessions kept in memory; about 200 bytes each.
+  private static let cacheLimit = 100_000
+  /// How old what the database knows of a device's last request may become.
+  private static let lastSeenMilliseconds: Int64 = 5 * 60_000
+
+  private let cache = Mutex(Cache())
+  private let database: Database
+  private let clock: WallClock
+
+  init(database: Database, clock: WallClock) {
+    self.database = database
+    self.clock = clock
+  }
+
+  /// The session where it is in memory: no wait.
+  package func cached(_ token: AccessTokenHash) -> Session? {
+    cache.withLock { $0.sessions[token] }
+  }
+
+  /// The session from the database; nil where nobody has the token.
+  package func load(_ token: AccessTokenHash) async throws -> Session? {
+    let revocations = cache.withLock { $0.revocations }
+    let session = try await database.read { tx in
+      try tx.first(
+        """
+        SELECT t.user_id, t.device_id, d.last_seen FROM access_token t
+        JOIN device d ON d.user_id = t.user_id AND d.device_id = t.device_id WHERE t.hash = $1
+        """, token.bytes
+      ) { row in
+        Session(
+          userID: row.identifier(0), deviceID: row.identifier(1), token: token, lastSeen: row.integer(2))
+      }
+    }
+    guard let session else { return nil }
+    return cache.withLock { cache in
+      // Two requests may load at once; the first stays, so that there is one `lastSeen`.
+      if let known = cache.sessions[token] { return known }
+      if cache.revocations == revocations {
+        if cache.sessions.count >= Self.cacheLimit { cache.sessions.removeAll(keepingCapacity: true) }
+        cache.sessions[token] = session
+      }
+      return session
+    }
+  }
+
+  /// Writes down, at most every five minutes, when and from where a device was seen.
+  package func saw(_ session: Session, from address: @autoclosure () -> String) async throws {
+    let now = clock.now()
+    let before = session.lastSeen.load(ordering: .relaxed)
+    guard now - before >= Self.lastSeenMilliseconds,
+      session.lastSeen.compareExchange(expected: before, desired: now, ordering: .relaxed).exchanged
+    else { return }
+    let address = address()
+    _ = try await database.write { tx in
+      try tx.execute(
+        "UPDATE device SET last_seen = $1, last_seen_address = $2 WHERE user_id = $3 AND device_id = $4",
+        now, address, session.userID, session.deviceID)
+    }
+  }
+
+  // MARK: Inside a transaction
+
+  /// Makes the device's only token; those it had before are worth nothing once this commits.
+  func issue(_ tx: WriteTransaction, _ userID: UserID, _ deviceID: DeviceID) throws -> AccessToken {
+    try revoke(tx, userID) { $0 == deviceID }
+    let token = AccessToken.random()
+    try tx.execute(
+      "INSERT INTO access_token(hash, user_id, device_id, created) VALUES($1, $2, $3, $4)",
+      token.hash.bytes, userID, deviceID, clock.now())
+    return token
+  }
+
+  /// Takes the tokens of those devices of a user for which `isRevoked` says so; the cache forgets them with the commit.
+  func revoke(_ tx: WriteTransaction, _ userID: UserID, where isRevoked: (DeviceID) -> Bool) throws {
+    let devices = try tx.all("SELECT device_id FROM access_token WHERE user_id = $1", userID) { row in
+      row.identifier(0, as: DeviceID.self)
+    }
+    let revoked = Set(devices.filter(isRevoked))
+    guard !revoked.isEmpty else { return }
+    for device in revoked {
+      try tx.execute("DELETE FROM access_token WHERE user_id = $1 AND device_id = $2", userID, device)
+    }
+    tx.afterCommit { [self] in
+      cache.withLock { cache in
+        cache.revocations += 1
+        cache.sessions = cache.sessions.filter { $0.value.userID != userID || !revoked.contains($0.value.deviceID) }
+      }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import Database
+import MatrixModel
+
+/// The stream of users whose devices or cross-signing keys changed.
+///
+/// Spec: Client-Server API, "Tracking the device list for a user".
+package final class DeviceLists: Sendable {
+  private let database: Database
+  private let notifier: Notifier
+
+  init(database: Database, notifier: Notifier) {
+    self.database = database
+    self.notifier = notifier
+  }
+
+  /// Those of `users` whose devices or keys changed after `start`, up to and with `end`. A user who changed once more after
+  /// `end` is not among them, and will be in the next interval.
+  package static func changed(_ tx: ReadTransaction, among users: Set<UserID>, after start: Int64, upTo end: Int64)
+    throws -> [UserID]
+  {
+    var changed: [UserID] = []
+    try tx.query(
+      "SELECT user_id FROM device_list_change WHERE position > $1 AND position <= $2 ORDER BY position", start, end
+    ) { row in
+      let userID = row.identifier(0, as: UserID.self)
+      if users.contains(userID) { changed.append(userID) }
+    }
+    return changed
+  }
+
+  /// Users who are joined to a room in which `userID` is joined, `userID` included.
+  package static func sharingRooms(_ tx: ReadTransaction, with userID: UserID) throws -> Set<UserID> {
+    var users: Set<UserID> = [userID]
+    try tx.query(
+      """
+      SELECT DISTINCT other.user_id FROM membership mine
+      JOIN membership other ON other.room = mine.room AND other.membership = $2
+      WHERE mine.user_id = $1 AND mine.membership = $2
+      """, userID, Int(Membership.join.rawValue)
+    ) { row in users.insert(row.identifier(0)) }
+    return users
+  }
+
+  /// Notes that the user's devices or keys changed, and wakes who shares a room.
+  func changed(_ tx: WriteTransaction, _ userID: UserID) throws {
+    let position = tx.nextPosition()
+    try tx.execute(
+      """
+      INSERT INTO device_list_change(user_id, position) VALUES($1, $2)
+      ON CONFLICT(user_id) DO UPDATE SET position = excluded.position
+      """, userID, position)
+    let users = try Self.sharingRooms(tx, with: userID)
+    tx.afterPublish { [notifier] in notifier.publish(position: position, users: users) }
+  }
+
+  /// Which of the users who share a room now changed in the interval. Spec: `GET /_matrix/client/v3/keys/changes`.
+  package func changes(for userID: UserID, after start: Int64, upTo end: Int64) async throws -> [UserID] {
+    try await database.read { tx in
+      try Self.changed(tx, among: Self.sharingRooms(tx, with: userID), after: start, upTo: end)
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import JSON
+import MatrixModel
+
+/// Which events someone wants to see. Spec: Client-Server API, "Filtering" (`EventFilter`, `RoomEventFilter`).
+package struct EventFilter: Sendable {
+  /// Events at most; nil leaves it to the endpoint.
+  package var limit: Int?
+  package var types: [ByteString]?
+  package var excludedTypes: [ByteString] = []
+  package var senders: Set<ByteString>?
+  package var excludedSenders: Set<ByteString> = []
+  package var rooms: Set<ByteString>?
+  package var excludedRooms: Set<ByteString> = []
+  package var containsURL: Bool?
+  package var lazyLoadsMembers = false
+  package var includesRedundantMembers = false
+  package var unreadThreadNotifications = false
+
+  /// Everything.
+  package init() {}
+
+  /// Throws `M_BAD_JSON` naming the property that is of another kind than the spec says.
+  package init(_ json: JSON) throws(MatrixError) {
+    guard json.isObject else { throw .badJSON("A filter is an object.") }
+    if let value = json["limit"] {
+      guard let limit = value.integer, limit >= 0 else { throw .badJSON("'limit' of a filter is a number from 0 up.") }
+      self.limit = Int(clamping: limit)
+    }
+    types = try Self.texts(json, "types")
+    excludedTypes = try Self.texts(json, "not_types") ?? []
+    senders = try Self.texts(json, "senders").map { Set($0) }
+    excludedSenders = Set(try Self.texts(json, "not_senders") ?? [])
+    rooms = try Self.texts(json, "rooms").map { Set($0) }
+    excludedRooms = Set(try Self.texts(json, "not_rooms") ?? [])
+    containsURL = json["contains_url"]?.bool
+    lazyLoadsMembers = json["lazy_load_members"]?.bool ?? false
+    includesRedundantMembers = json["include_redundant_members"]?.bool ?? false
+    unreadThreadNotifications = json["unread_thread_notifications"]?.bool ?? false
+  }
+
+  /// Whether it lets everything through, so that events need no look.
+  package var isOpen: Bool {
+    types == nil && excludedTypes.isEmpty && senders == nil && excludedSenders.isEmpty && containsURL == nil
+  }
+
+  package func matches(type: EventType, sender: UserID?, content: @autoclosure () -> JSON?) -> Bool {
+    if isOpen { return true }
+    if excludedTypes.contains(where: { Self.matches(type.text, pattern: $0) }) { return false }
+    if let types, !types.contains(where: { Self.matches(type.text, pattern: $0) }) { return false }
+    if let sender {
+      if excludedSenders.contains(sender.text) { return false }
+      if let senders, !senders.contains(sender.text) { return false }
+    }
+    if let containsURL, (content()?["url"]?.isString ?? false) != containsURL { return false }
+    return true
+  }
+
+  package func matches(_ event: StoredEvent) -> Bool {
+    matches(type: event.type, sender: event.sender, content: event.content)
+  }
+
+  package func matches(room: RoomID) -> Bool {
+    !excludedRooms.contains(room.text) && (rooms?.contains(room.text) ?? true)
+  }
+
+  /// `*` in a pattern stands for any bytes, also none.
+  static func matches(_ text: ByteString, pattern: ByteString) -> Bool {
+    text.withBytes { text in
+      pattern.withBytes { pattern in
+        // Greedy with one point of return: linear for each star.
+        var t = 0, p = 0, starAt = -1, starText = 0
+        while t < text.count {
+          if p < pattern.count, pattern[p] == UInt8(ascii: "*") {
+            starAt = p
+            starText = t
+            p += 1
+          } else if p < pattern.count, pattern[p] == text[t] {
+            t += 1
+            p += 1
+          } else if starAt >= 0 {
+            starText += 1
+            t = starText
+            p = starAt + 1
+          } else {
+            return false
+          }
+        }
+        return pattern[p...].allSatisfy { $0 == UInt8(ascii: "*") }
+      }
+    }
+  }
+
+  private static func texts(_ json: JSON, _ key: StaticString) throws(MatrixError) -> [ByteString]? {
+    guard let list = json[key] else { return nil }
+    guard list.isArray else { throw .badJSON("'\(key)' of a filter is a list of strings.") }
+    var texts: [ByteString] = []
+    for element in list.elements {
+      guard let text = element.text else { throw .badJSON("'\(key)' of a filter is a list of strings.") }
+      texts.append(text)
+    }
+    return texts
+  }
+}

@@ -1,0 +1,83 @@
+import Database
+import JSON
+import MatrixModel
+import Synchronization
+
+/// Everyone's push rules: rows of account data, compiled in memory.
+///
+/// Spec: Client-Server API, "Push Rules: API".
+package final class PushRules: Sendable {
+  private struct Cache {
+    var rules: [UserID: PushRuleSet] = [:]
+    /// Counts changes: rules read before one are not put into the cache after it.
+    var changes = 0
+  }
+
+  /// Rule sets kept in memory; about 4 KB each.
+  private static let cacheLimit = 20_000
+
+  private let cache = Mutex(Cache())
+  private let database: Database
+  private let accountData: AccountData
+
+  init(database: Database, accountData: AccountData) {
+    self.database = database
+    self.accountData = accountData
+  }
+
+  /// The rules of a user of this server.
+  package func rules(of userID: UserID) async throws -> PushRuleSet {
+    if let known = cached(userID) { return known }
+    return try await database.read { [self] tx in try rules(tx, of: userID) }
+  }
+
+  /// The rules where they are in memory: no wait.
+  package func cached(_ userID: UserID) -> PushRuleSet? { cache.withLock { $0.rules[userID] } }
+
+  /// The rules inside a query or command.
+  package func rules(_ tx: ReadTransaction, of userID: UserID) throws -> PushRuleSet {
+    let changes = cache.withLock { cache in (known: cache.rules[userID], count: cache.changes) }
+    if let known = changes.known { return known }
+    let rules = try Self.load(tx, userID)
+    // A command may see rows that are not committed yet.
+    if tx is WriteTransaction { return rules }
+    cache.withLock { cache in
+      guard cache.changes == changes.count else { return }
+      if cache.rules.count >= Self.cacheLimit { cache.rules.removeAll(keepingCapacity: true) }
+      cache.rules[userID] = rules
+    }
+    return rules
+  }
+
+  /// The content of `m.push_rules` for sync: default rules this version added are in.
+  package func content(_ tx: ReadTransaction, of userID: UserID) throws -> [UInt8] {
+    try rules(tx, of: userID).content()
+  }
+
+  /// Changes the rules; `change` works on a copy and may throw. Throws `M_TOO_LARGE` where they become too many.
+  package func change(_ userID: UserID, _ change: @escaping @Sendable (inout PushRuleSet) throws -> Void) async throws {
+    try await database.write { [self] tx in
+      var rules = try Self.load(tx, userID)
+      try change(&rules)
+      try accountData.store(tx, .pushRules, rules.content(), of: userID, in: nil)
+      tx.afterCommit { [rules] in
+        self.cache.withLock { cache in
+          cache.changes += 1
+          cache.rules[userID] = rules
+        }
+      }
+    }
+  }
+
+  /// Writes the default rules of a new account, so that its first sync has them.
+  func storeDefaults(_ tx: WriteTransaction, of userID: UserID) throws {
+    try accountData.store(tx, .pushRules, PushRuleSet(defaultsFor: userID).content(), of: userID, in: nil)
+  }
+
+  private static func load(_ tx: ReadTransaction, _ userID: UserID) throws -> PushRuleSet {
+    guard let stored = try AccountData.content(tx, of: .pushRules, userID, in: nil) else {
+      return PushRuleSet(defaultsFor: userID)
+    }
+    return PushRuleSet(try JSON.parse(stored), for: userID)
+  }
+}

@@ -1,0 +1,101 @@
+import Database
+import MatrixModel
+import RoomRules
+
+/// One room as one user may see it: which of its events, and its state as of when.
+///
+/// Spec: Client-Server API, "Room History Visibility", "Server behaviour".
+package struct RoomView: Sendable {
+  package let room: RoomSnapshot
+  package let user: UserID
+  package let membership: Membership?
+  /// Of who left or was banned: the position of that; what came later is not theirs to see.
+  package let leftAt: Int64?
+
+  /// What the past was, where the present does not tell it all: oldest first, each from its position on.
+  private struct History: Sendable {
+    var memberships: [(position: Int64, value: Membership)] = []
+    var visibilities: [(position: Int64, value: HistoryVisibility)] = []
+  }
+
+  /// nil where every event is visible, which is the rule: a member of a room whose visibility never changed.
+  private let history: History?
+
+  init(_ room: RoomSnapshot, user: UserID, in transaction: ReadTransaction) throws {
+    self.room = room
+    self.user = user
+    let member = room.members[user]
+    membership = member?.membership
+    leftAt = membership == .leave || membership == .ban ? member?.event.position : nil
+    let neverChanged = room[.historyVisibility]?.replaced == nil
+    if membership == .join, neverChanged, room.historyVisibility == .shared || room.historyVisibility == .worldReadable {
+      history = nil
+      return
+    }
+    let loader = RoomLoader(transaction: transaction)
+    var history = History()
+    for entry in try loader.history(of: room.number, .member, user.text) {
+      history.memberships.append((entry.position, Membership(entry.event.content["membership"]) ?? .leave))
+    }
+    for entry in try loader.history(of: room.number, .historyVisibility, "") {
+      history.visibilities.append((entry.position, HistoryVisibility(entry.event.content["history_visibility"])))
+    }
+    self.history = history
+  }
+
+  package func canSee(_ event: StoredEvent) -> Bool {
+    guard let history else { return true }
+    let position = event.position
+    let isOwnMembership = event.type == .member && event.stateKey == user.text
+    if let leftAt, position > leftAt, !isOwnMembership, Self.value(history.visibilities, before: position) != .worldReadable {
+      return false
+    }
+    let memberships = [Self.value(history.memberships, before: position), Self.value(history.memberships, at: position)]
+    let visibilities = [Self.value(history.visibilities, before: position), Self.value(history.visibilities, at: position)]
+    let joinsLater = history.memberships.contains { $0.position > position && $0.value == .join }
+    return visibilities.contains { visibility in
+      memberships.contains { Self.allows(visibility ?? .shared, $0, joinsLater: joinsLater) }
+    }
+  }
+
+  /// Whether the user may read any of it now.
+  package var canRead: Bool {
+    membership == .join || leftAt != nil && wasEverJoined || room.historyVisibility == .worldReadable
+  }
+
+  private var wasEverJoined: Bool { history?.memberships.contains { $0.value == .join } ?? true }
+
+  private static func allows(_ visibility: HistoryVisibility, _ membership: Membership?, joinsLater: Bool) -> Bool {
+    if visibility == .worldReadable || membership == .join { return true }
+    switch visibility {
+    case .shared: return joinsLater
+    case .invited: return membership == .invite
+    case .worldReadable, .joined: return false
+    }
+  }
+
+  private static func value<Value>(_ history: [(position: Int64, value: Value)], at position: Int64) -> Value? {
+    history.last { $0.position <= position }?.value
+  }
+
+  private static func value<Value>(_ history: [(position: Int64, value: Value)], before position: Int64) -> Value? {
+    history.last { $0.position < position }?.value
+  }
+}
+
+extension Rooms {
+  /// The room as `user` sees it, for reading.
+  ///
+  /// Throws `M_FORBIDDEN` where the user was never in the room, nor may everyone read it, nor does it exist.
+  package func view(of roomID: RoomID, for user: UserID, in transaction: ReadTransaction) throws -> RoomView {
+    guard let room = try cache.snapshot(of: roomID, in: transaction) else {
+      throw MatrixError.forbidden("You are not in this room.")
+    }
+    let view = try RoomView(room, user: user, in: transaction)
+    guard view.canRead else { throw MatrixError.forbidden("You are not in this room.") }
+    if view.leftAt != nil, try memberships.rooms(of: user, in: transaction)[room.number]?.isForgotten ?? false {
+      throw MatrixError.forbidden("You have left and forgotten this room.")
+    }
+    return view
+  }
+}

@@ -1,0 +1,168 @@
+import Database
+import JSON
+import MatrixModel
+import RoomRules
+
+extension Rooms {
+  /// Joins a room. Who is in it already changes nothing.
+  ///
+  /// Spec: `POST /rooms/{roomId}/join`. Throws `M_FORBIDDEN`, `M_NOT_FOUND` for a room this server does not know.
+  package func join(_ roomID: RoomID, by actor: Actor, reason: String? = nil) async throws {
+    do {
+      try await edit(roomID) { editor in
+        if editor.room.isJoined(actor.userID) { return }
+        let authoriser = try self.authoriser(ofJoinBy: actor.userID, in: editor)
+        try self.appendMember(.join, of: actor.userID, by: actor.userID, reason: reason, to: &editor) { writer in
+          if let authoriser { writer.member("join_authorised_via_users_server", authoriser) }
+        }
+      }
+    } catch let error as MatrixError where error.status == 403 {
+      let exists = try await database.read { try self.cache.snapshot(of: roomID, in: $0) != nil }
+      throw exists ? error : MatrixError.notFound("There is no such room on this server.")
+    }
+  }
+
+  /// Invites a user of this server. Spec: `POST /rooms/{roomId}/invite`. Throws `M_FORBIDDEN`, `M_NOT_FOUND`.
+  package func invite(
+    _ user: UserID, to roomID: RoomID, by actor: Actor, reason: String? = nil
+  ) async throws {
+    try await edit(roomID) { editor in
+      try self.requireAccount(user, in: editor.transaction)
+      try self.appendMember(.invite, of: user, by: actor.userID, reason: reason, to: &editor)
+    }
+  }
+
+  /// Leaves a room, declines an invitation or takes back a knock. Who is out already changes nothing.
+  ///
+  /// Spec: `POST /rooms/{roomId}/leave`. Throws `M_FORBIDDEN`.
+  package func leave(_ roomID: RoomID, by actor: Actor, reason: String? = nil) async throws {
+    try await edit(roomID) { editor in
+      if editor.room.membership(of: actor.userID) == .leave { return }
+      try self.appendMember(.leave, of: actor.userID, by: actor.userID, reason: reason, to: &editor)
+    }
+  }
+
+  /// Spec: `POST /rooms/{roomId}/kick`. Throws `M_FORBIDDEN`.
+  package func kick(_ user: UserID, from roomID: RoomID, by actor: Actor, reason: String? = nil) async throws {
+    try await edit(roomID) { editor in
+      switch editor.room.membership(of: user) {
+      case .join, .invite, .knock: break
+      default: throw MatrixError.forbidden("The user is not in this room.")
+      }
+      try self.appendMember(.leave, of: user, by: actor.userID, reason: reason, to: &editor)
+    }
+  }
+
+  /// Spec: `POST /rooms/{roomId}/ban`. Throws `M_FORBIDDEN`.
+  package func ban(_ user: UserID, from roomID: RoomID, by actor: Actor, reason: String? = nil) async throws {
+    try await edit(roomID) { editor in
+      if editor.room.membership(of: user) == .ban, editor.room.powerLevels.canBan(user, by: actor.userID) { return }
+      try self.appendMember(.ban, of: user, by: actor.userID, reason: reason, to: &editor)
+    }
+  }
+
+  /// Spec: `POST /rooms/{roomId}/unban`. Throws `M_FORBIDDEN`.
+  package func unban(_ user: UserID, in roomID: RoomID, by actor: Actor, reason: String? = nil) async throws {
+    try await edit(roomID) { editor in
+      guard editor.room.membership(of: user) == .ban else { throw MatrixError.forbidden("The user is not banned.") }
+      try self.appendMember(.leave, of: user, by: actor.userID, reason: reason, to: &editor)
+    }
+  }
+
+  /// Takes a room one has left off one's record: its history can no longer be read.
+  ///
+  /// Spec: `POST /rooms/{roomId}/forget`. Throws `M_UNKNOWN` where the user is still in the room.
+  package func forget(_ roomID: RoomID, by actor: Actor) async throws {
+    try await database.write { transaction in
+      guard let room = try self.cache.newest(roomID, in: transaction), let member = room.members[actor.userID] else {
+        throw MatrixError.unknown(status: 400, "You were never in this room.")
+      }
+      guard member.membership == .leave || member.membership == .ban else {
+        throw MatrixError.unknown(status: 400, "Leave the room before you forget it.")
+      }
+      try transaction.execute(
+        "UPDATE membership SET forgotten = 1 WHERE user_id = $1 AND room = $2", actor.userID, room.number)
+      let entry = Memberships.Entry(
+        membership: member.membership, position: member.event.position, isForgotten: true)
+      transaction.afterCommit { self.memberships.publish(entry, of: actor.userID, in: room.number) }
+    }
+  }
+
+  // MARK: What other chapters ask for
+
+  /// Shows a changed profile in every room the user is in: one member event each.
+  package func updateProfile(of user: UserID) async throws {
+    for roomID in try await joinedRooms(of: user) {
+      try await edit(roomID) { editor in
+        guard editor.room.isJoined(user) else { return }
+        try self.appendMember(.join, of: user, by: user, reason: nil, to: &editor)
+      }
+    }
+  }
+
+  /// Takes a user whose account ends out of all rooms and invitations.
+  package func leaveAll(_ user: UserID) async throws {
+    let rooms = try await database.read { transaction in
+      try self.memberships.rooms(of: user, in: transaction)
+        .filter { $0.value.membership == .join || $0.value.membership == .invite || $0.value.membership == .knock }.keys
+        .compactMap { try self.cache.snapshot(of: $0, in: transaction)?.roomID }
+    }
+    for roomID in rooms { try await leave(roomID, by: Actor(userID: user, deviceID: nil)) }
+  }
+
+  /// Every user with whom `user` is in a room, without `user`.
+  package func neighbours(of user: UserID, in transaction: ReadTransaction) throws -> Set<UserID> {
+    var neighbours: Set<UserID> = []
+    for (room, entry) in try memberships.rooms(of: user, in: transaction) where entry.membership == .join {
+      neighbours.formUnion(try cache.snapshot(of: room, in: transaction)?.joinedUsers ?? [])
+    }
+    neighbours.remove(user)
+    return neighbours
+  }
+
+  // MARK: Member events
+
+  func appendMember(
+    _ membership: Membership, of user: UserID, by sender: UserID, reason: String?, to editor: inout RoomEditor,
+    _ more: (inout JSONWriter) -> Void = { _ in }
+  ) throws {
+    let profile = membership == .join || membership == .invite ? try self.profile(user, editor.transaction) : nil
+    let content = try JSON.object { writer in
+      writer.member("membership", String(describing: membership.name))
+      if let name = profile?.displayName { writer.member("displayname", name) }
+      if let avatar = profile?.avatarURL { writer.member("avatar_url", avatar) }
+      if let reason { writer.member("reason", reason) }
+      more(&writer)
+    }
+    try editor.append(RoomEditor.Draft(type: .member, sender: sender, stateKey: user.text, content: content))
+  }
+
+  func requireAccount(_ user: UserID, in transaction: ReadTransaction) throws {
+    guard user.serverName == configuration.serverName else {
+      throw MatrixError.forbidden("\(user) is on another server; this server does not federate yet.")
+    }
+    guard try profile(user, transaction) != nil else {
+      throw MatrixError.notFound("There is no user \(user) on this server.")
+    }
+  }
+
+  /// In a restricted room, the member in whose name the server vouches for a user who meets a condition.
+  ///
+  /// Spec: room version 8, "Restricted rooms"; `M_UNABLE_TO_AUTHORISE_JOIN` where nobody here may invite.
+  private func authoriser(ofJoinBy user: UserID, in editor: RoomEditor) throws -> UserID? {
+    let room = editor.room
+    guard let rule = room.joinRule, rule.allowsRestrictedJoins, room.membership(of: user) != .invite else { return nil }
+    let allowed = room[.joinRules]?.content["allow"]?.elements.contains { condition in
+      guard condition["type"]?.isString("m.room_membership") ?? false, let other = RoomID(condition["room_id"]) else {
+        return false
+      }
+      return (try? cache.newest(other, in: editor.transaction)?.isJoined(user)) ?? false
+    }
+    guard allowed ?? false else { throw MatrixError.forbidden("You do not meet the conditions for joining this room.") }
+    let levels = room.powerLevels
+    guard let authoriser = room.joinedUsers.filter({ levels.canInvite(by: $0) }).min() else {
+      throw MatrixError(status: 400, .unableToAuthoriseJoin, "Nobody on this server can let you into this room.")
+    }
+    return authoriser
+  }
+}

@@ -1,0 +1,120 @@
+import Database
+import JSON
+import MatrixModel
+import RoomRules
+
+/// The rooms of this server: commands that add events, and what is read of them.
+package final class Rooms: Sendable {
+  /// A device of one of our users, acting.
+  package struct Actor: Sendable {
+    package let userID: UserID
+    package let deviceID: DeviceID?
+
+    package init(userID: UserID, deviceID: DeviceID?) {
+      self.userID = userID
+      self.deviceID = deviceID
+    }
+  }
+
+  /// What rooms ask of accounts: the profile of a user of this server, nil where there is no such (active) account.
+  package typealias ProfileLookup = @Sendable (UserID, ReadTransaction) throws -> Profile?
+
+  package let cache = RoomCache()
+  package let memberships = Memberships()
+  let configuration: HomeserverConfiguration
+  let database: Database
+  let profile: ProfileLookup
+  private let notifier: Notifier
+  private let builder: EventBuilder
+
+  package init(
+    _ configuration: HomeserverConfiguration, database: Database, notifier: Notifier, signingKey: SigningKey,
+    profile: @escaping ProfileLookup
+  ) {
+    self.configuration = configuration
+    self.database = database
+    self.notifier = notifier
+    self.profile = profile
+    builder = EventBuilder(server: configuration.serverName, key: signingKey)
+  }
+
+  // MARK: For commands
+
+  /// Runs a command on one room and answers once its events are durable.
+  ///
+  /// Throws `M_FORBIDDEN` for a room that does not exist, as for one the user may not know of.
+  func edit<Value: Sendable>(
+    _ roomID: RoomID, _ body: @escaping @Sendable (inout RoomEditor) throws -> Value
+  ) async throws -> Value {
+    try await database.write { transaction in
+      guard let room = try self.cache.newest(roomID, in: transaction) else {
+        throw MatrixError.forbidden("You are not in this room.")
+      }
+      var editor = RoomEditor(room, in: transaction, of: self)
+      let value = try body(&editor)
+      editor.stage()
+      return value
+    }
+  }
+
+  func authorizeAndSign(_ event: EventDraft, in room: RoomSnapshot) throws(MatrixError) -> SignedEvent {
+    do throws(AuthorizationError) {
+      try room.version.authorize(event, in: room)
+    } catch {
+      throw .forbidden(error.message)
+    }
+    do throws(EventFormatError) {
+      return try builder.build(event)
+    } catch {
+      throw error.isTooLarge ? .tooLarge(error.message) : .badJSON(error.message)
+    }
+  }
+
+  /// Shows what the editor did with the commit and wakes who is concerned.
+  func publish(_ editor: RoomEditor) {
+    let room = editor.room
+    cache.stage(room, in: editor.transaction)
+    var concerned: [UserID] = []
+    for event in editor.appended where event.type == .member {
+      guard let key = event.stateKey else { continue }
+      let user = UserID(trusted: key)
+      concerned.append(user)
+      let entry = Memberships.Entry(
+        membership: Membership(event.content["membership"]) ?? .leave, position: event.position, isForgotten: false)
+      editor.transaction.afterCommit { self.memberships.publish(entry, of: user, in: room.number) }
+    }
+    editor.transaction.afterPublish { [notifier, concerned] in
+      let joined = room.members.lazy.filter { $0.value.membership == .join }.map(\.key)
+      notifier.publish(position: room.position, users: joined)
+      if !concerned.isEmpty { notifier.publish(position: room.position, users: concerned) }
+    }
+  }
+
+  // MARK: Transactions
+
+  /// The event that a request made before, if this is its repetition.
+  func sentEvent(
+    _ transactionID: TransactionID, scope: String, by actor: Actor, in transaction: ReadTransaction
+  ) throws -> EventID? {
+    guard let deviceID = actor.deviceID else { return nil }
+    return try transaction.first(
+      """
+      SELECT event_id FROM sent_transaction
+      WHERE user_id = $1 AND device_id = $2 AND scope = $3 AND transaction_id = $4
+      """, actor.userID, deviceID, scope, transactionID
+    ) { $0.identifier(0) }
+  }
+
+  /// Remembers, in the event's own commit, which request made it.
+  func remember(
+    _ event: StoredEvent, _ transactionID: TransactionID, scope: String, by actor: Actor,
+    in transaction: WriteTransaction
+  ) throws {
+    guard let deviceID = actor.deviceID else { return }
+    try transaction.execute(
+      """
+      INSERT INTO sent_transaction(user_id, device_id, scope, transaction_id, event_id, sent)
+      VALUES ($1, $2, $3, $4, $5, $6)
+      """, actor.userID, deviceID, scope, transactionID, event.eventID, event.timestamp)
+  }
+}

@@ -1,0 +1,66 @@
+import JSON
+import MatrixModel
+
+/// The short name of a room in our own tables and caches.
+package struct RoomNumber: Hashable, Sendable {
+  package let value: Int64
+
+  package init(_ value: Int64) { self.value = value }
+}
+
+/// An accepted event: immutable, shared by snapshots, timelines and answers in flight.
+///
+/// The bytes are kept in two fragments without braces (`RoomRules` splits and joins them): what clients see is spliced
+/// into answers as it is, never parsed and written again.
+package final class StoredEvent: Sendable {
+  /// Which request of which device made it: only that device sees the transaction ID.
+  package struct Origin: Sendable {
+    package let deviceID: DeviceID
+    package let transactionID: TransactionID
+  }
+
+  package let position: Int64
+  package let eventID: EventID
+  package let room: RoomNumber
+  package let type: EventType
+  package let stateKey: ByteString?
+  package let sender: UserID
+  /// Milliseconds since 1970.
+  package let timestamp: Int64
+  package let depth: Int64
+  /// `"content":{…},"origin_server_ts":…,"sender":…[,"state_key":…],"type":…`
+  package let shared: [UInt8]
+  package let content: JSON
+  package let origin: Origin?
+  /// Of a state event: the event it replaced, for `unsigned.prev_content` and `replaces_state`.
+  package let replaced: Replaced?
+  /// The redaction's client form, for `unsigned.redacted_because`; the fragment is already reduced.
+  package let redactedBecause: [UInt8]?
+
+  package struct Replaced: Sendable {
+    package let eventID: EventID
+    package let sender: UserID
+    /// The `content` object's bytes.
+    package let content: [UInt8]
+  }
+
+  package init(
+    position: Int64, eventID: EventID, room: RoomNumber, type: EventType, stateKey: ByteString?, sender: UserID,
+    timestamp: Int64, depth: Int64, shared: [UInt8], content: JSON, origin: Origin? = nil, replaced: Replaced? = nil,
+    redactedBecause: [UInt8]? = nil
+  ) {
+    self.position = position
+    self.eventID = eventID
+    self.room = room
+    self.type = type
+    self.stateKey = stateKey
+    self.sender = sender
+    self.timestamp = timestamp
+    self.depth = depth
+    self.shared = shared
+    self.content = content
+    self.origin = origin
+    self.replaced = replaced
+    self.redactedBecause = redactedBecause
+  }
+}

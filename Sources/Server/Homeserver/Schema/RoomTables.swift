@@ -1,0 +1,61 @@
+/// Rooms and their events.
+///
+/// Positions are those of the one durable stream: an event's position is its place in every room's timeline and in every
+/// sync. Strings that repeat in wide tables are the room only (`room` is a small number); the rest is bytes as they are.
+enum RoomTables {
+  static let statements = [
+    """
+    CREATE TABLE room(
+      room BIGINT PRIMARY KEY, room_id TEXT NOT NULL UNIQUE, version TEXT NOT NULL, created BIGINT NOT NULL,
+      published SMALLINT NOT NULL DEFAULT 0)
+    """,
+    // `shared` is the fragment that clients and servers see, `federation` what only servers see; both without braces.
+    // `redacted_by` and `replaces` are positions: of the redaction (the fragments are reduced already), and of the state
+    // event that was current before this one.
+    """
+    CREATE TABLE event(
+      position BIGINT PRIMARY KEY, room BIGINT NOT NULL, event_id TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
+      state_key TEXT, sender TEXT NOT NULL, timestamp BIGINT NOT NULL, depth BIGINT NOT NULL, redacted_by BIGINT,
+      replaces BIGINT, device_id TEXT, transaction_id TEXT, shared BYTEA NOT NULL, federation BYTEA NOT NULL)
+    """,
+    // What a client may see of an event: the columns, in this order, that `RoomLoader` reads.
+    """
+    CREATE VIEW client_event AS
+      SELECT position, room, event_id, type, state_key, sender, timestamp, depth, redacted_by, replaces, device_id,
+        transaction_id, shared
+      FROM event
+    """,
+    "CREATE INDEX event_room ON event(room, position)",
+    // Same commit as the event: a repeated request finds it, also after a crash. `scope` is the endpoint with its path.
+    """
+    CREATE TABLE sent_transaction(
+      user_id TEXT NOT NULL, device_id TEXT NOT NULL, scope TEXT NOT NULL, transaction_id TEXT NOT NULL,
+      event_id TEXT NOT NULL, sent BIGINT NOT NULL, PRIMARY KEY(user_id, device_id, scope, transaction_id))
+    """,
+    // The newest event of a room is always an extremity (nothing can name it yet) and not listed; these are the others.
+    """
+    CREATE TABLE forward_extremity(
+      room BIGINT NOT NULL, event_id TEXT NOT NULL, depth BIGINT NOT NULL, PRIMARY KEY(room, event_id))
+    """,
+    """
+    CREATE TABLE current_state(
+      room BIGINT NOT NULL, type TEXT NOT NULL, state_key TEXT NOT NULL, event BIGINT NOT NULL,
+      PRIMARY KEY(room, type, state_key))
+    """,
+    // The state of a room at a position is the newest row per type and key at or before it. `event` is that event's position.
+    """
+    CREATE TABLE state_change(
+      room BIGINT NOT NULL, type TEXT NOT NULL, state_key TEXT NOT NULL, position BIGINT NOT NULL, event BIGINT NOT NULL,
+      PRIMARY KEY(room, type, state_key, position))
+    """,
+    "CREATE INDEX state_change_position ON state_change(room, position)",
+    """
+    CREATE TABLE membership(
+      user_id TEXT NOT NULL, room BIGINT NOT NULL, membership SMALLINT NOT NULL, position BIGINT NOT NULL,
+      event BIGINT NOT NULL, forgotten SMALLINT NOT NULL DEFAULT 0, PRIMARY KEY(user_id, room))
+    """,
+    "CREATE INDEX membership_room ON membership(room, membership)",
+    "CREATE TABLE room_alias(alias TEXT PRIMARY KEY, room BIGINT NOT NULL, creator TEXT NOT NULL, created BIGINT NOT NULL)",
+    "CREATE INDEX room_alias_room ON room_alias(room)",
+  ]
+}

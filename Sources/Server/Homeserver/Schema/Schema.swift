@@ -1,0 +1,14 @@
+import Database
+
+/// Every table of the server. A chapter keeps its tables in `…Tables.statements`; this is the list of chapters. Until the
+/// first release there is one migration, afterwards each change is a new one.
+package enum Schema {
+  package static let migrations = [
+    Migration(
+      version: 1, name: "foundation",
+      statements: [
+        RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
+        MediaTables.statements,
+      ].flatMap { $0 })
+  ]
+}

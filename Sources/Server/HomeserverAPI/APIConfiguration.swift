@@ -1,0 +1,14 @@
+/// What an operator decides about the HTTP side.
+package struct APIConfiguration: Sendable {
+  /// Whether clients are held to `RateLimiter`'s budgets.
+  package var rateLimits = true
+  /// The folder of the web client (`index.html` and what it loads); nil serves none.
+  package var webDirectory: String?
+  /// The page's program, served as `/app.wasm`; nil takes it from `webDirectory`.
+  package var webProgram: String?
+  /// Where clients reach this server (`https://matrix.example.org`), for `.well-known`; nil answers with what the
+  /// request itself says in `Host`.
+  package var publicBaseURL: String?
+
+  package init() {}
+}

@@ -1,0 +1,119 @@
+import EventLoop
+import Glibc
+import HTTPServer
+import MatrixModel
+import Synchronization
+
+/// Token buckets by user or address and kind of request.
+///
+/// Spec: Client-Server API, "Rate limiting".
+package final class RateLimiter: Sendable {
+  /// An allowance: `burst` requests at once, `perSecond` from then on.
+  package enum Budget: UInt8, Sendable, CaseIterable {
+    /// Long polls and what costs a look into memory: held by nothing.
+    case free
+    /// What only reads.
+    case read
+    /// What commits to disk.
+    case write
+    /// Logging in, registering, passwords: each costs a hash of tens of milliseconds.
+    case authentication
+
+    package init(of endpoint: Endpoint) {
+      self = endpoint.method == .get ? .read : .write
+    }
+
+    var burst: Double {
+      switch self {
+      case .free: .infinity
+      case .read: 500
+      case .write: 200
+      case .authentication: 30
+      }
+    }
+
+    var perSecond: Double {
+      switch self {
+      case .free: .infinity
+      case .read: 100
+      case .write: 30
+      case .authentication: 1
+      }
+    }
+  }
+
+  private enum Owner: Hashable {
+    case user(UserID)
+    /// An IPv4 address, or the first 64 bits of an IPv6 address: one household has that many.
+    case address(UInt64)
+  }
+
+  private struct Key: Hashable {
+    let owner: Owner
+    let budget: Budget
+  }
+
+  private struct Bucket {
+    var tokens: Double
+    var filledAt: UInt64
+  }
+
+  /// Buckets kept at once; beyond it, those that have filled up again are forgotten.
+  private static let bucketsLimit = 50_000
+
+  private let buckets = Mutex<[Key: Bucket]>([:])
+  private let now: @Sendable () -> UInt64
+
+  /// - Parameter now: monotonic nanoseconds.
+  package init(now: @escaping @Sendable () -> UInt64 = { EventLoop.nowNanoseconds }) {
+    self.now = now
+  }
+
+  /// Takes one request from the user's budget. Throws `M_LIMIT_EXCEEDED` with the time until the next is there.
+  package func charge(_ budget: Budget, to user: UserID) throws(MatrixError) {
+    if budget != .free { try charge(Key(owner: .user(user), budget: budget)) }
+  }
+
+  /// Takes one request from the budget of an address.
+  package func charge(_ budget: Budget, to peer: SocketAddress) throws(MatrixError) {
+    if budget != .free { try charge(Key(owner: .address(Self.network(of: peer)), budget: budget)) }
+  }
+
+  private func charge(_ key: Key) throws(MatrixError) {
+    let now = now()
+    let waitSeconds = buckets.withLock { buckets -> Double? in
+      if buckets.count >= Self.bucketsLimit { Self.forgetFull(&buckets, now) }
+      var bucket = buckets[key] ?? Bucket(tokens: key.budget.burst, filledAt: now)
+      Self.fill(&bucket, key.budget, now)
+      let isAllowed = bucket.tokens >= 1
+      if isAllowed { bucket.tokens -= 1 }
+      buckets[key] = bucket
+      return isAllowed ? nil : (1 - bucket.tokens) / key.budget.perSecond
+    }
+    if let waitSeconds { throw .limitExceeded(retryAfterMilliseconds: Int64((waitSeconds * 1_000).rounded(.up))) }
+  }
+
+  private static func fill(_ bucket: inout Bucket, _ budget: Budget, _ now: UInt64) {
+    let seconds = Double(now &- bucket.filledAt) / 1e9
+    bucket.tokens = min(budget.burst, bucket.tokens + seconds * budget.perSecond)
+    bucket.filledAt = now
+  }
+
+  /// A full bucket is as good as none. Where an attack has left only others, all go: the limit on memory comes first.
+  private static func forgetFull(_ buckets: inout [Key: Bucket], _ now: UInt64) {
+    buckets = buckets.filter { key, bucket in
+      var bucket = bucket
+      fill(&bucket, key.budget, now)
+      return bucket.tokens < key.budget.burst
+    }
+    if buckets.count >= bucketsLimit { buckets = [:] }
+  }
+
+  private static func network(of peer: SocketAddress) -> UInt64 {
+    var v4 = in_addr()
+    if inet_pton(AF_INET, peer.address, &v4) == 1 { return UInt64(v4.s_addr) }
+    var v6 = in6_addr()
+    guard inet_pton(AF_INET6, peer.address, &v6) == 1 else { return 0 }
+    return withUnsafeBytes(of: v6) { $0.loadUnaligned(as: UInt64.self) }
+  }
+}

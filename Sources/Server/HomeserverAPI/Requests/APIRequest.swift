@@ -1,0 +1,68 @@
+import HTTPServer
+import Homeserver
+import JSON
+import MatrixModel
+
+/// A request as a route reads it: identifiers from the path, parameters from query and body, each with its precise error.
+package struct APIRequest: Sendable {
+  package let http: Request
+  private let bodyLimit: Int
+  private let authentication: Authentication?
+
+  init(_ http: Request, bodyLimit: Int, authentication: Authentication? = nil) {
+    self.http = http
+    self.bodyLimit = bodyLimit
+    self.authentication = authentication
+  }
+
+  /// Who asks, for an endpoint that anyone may call: nil without a token. Throws for a token that is not known.
+  package func session() async throws -> Session? { try await authentication?.optionalSession(of: http) }
+
+  // MARK: Path
+
+  /// A segment of the path, percent-decoded.
+  package func path(_ name: StaticString) -> ByteString {
+    ByteString(http.parameters[name.description] ?? "")
+  }
+
+  /// An identifier in the path. Throws `M_INVALID_PARAM` where it does not fit its grammar.
+  package func path<ID: Identifier>(_ name: StaticString, as type: ID.Type = ID.self) throws -> ID {
+    guard let id = ID(path(name)) else { throw MatrixError.invalidParameter("'\(name)' in the path is not valid.") }
+    return id
+  }
+
+  // MARK: Query
+
+  /// The query, decoded once. Throws `M_INVALID_PARAM` where it is not UTF-8.
+  package func query() throws -> QueryParameters { try QueryParameters(http.query) }
+
+  // MARK: Body
+
+  /// The bytes of the body. Throws `M_TOO_LARGE` beyond the route's limit.
+  package func bytes() async throws -> [UInt8] { try await http.body.collect(upTo: bodyLimit) }
+
+  /// The body as a JSON object. Throws `M_NOT_JSON` for what does not parse (an empty body included), `M_BAD_JSON` for
+  /// another kind of value, `M_TOO_LARGE`.
+  package func object() async throws -> JSON {
+    let body = try await bytes()
+    guard !body.isEmpty else { throw MatrixError.notJSON("The body is empty; a JSON object is needed.") }
+    return try Self.object(body)
+  }
+
+  /// The body as a JSON object, an empty one where there is none: for endpoints whose parameters are all optional.
+  package func optionalObject() async throws -> JSON {
+    let body = try await bytes()
+    return try Self.object(body.isEmpty ? Array("{}".utf8) : body)
+  }
+
+  private static func object(_ body: [UInt8]) throws -> JSON {
+    let json: JSON
+    do { json = try JSON.parse(body) } catch {
+      throw error.reason == .tooDeep
+        ? MatrixError.badJSON("The body has too many values inside each other.")
+        : MatrixError.notJSON("The body is not JSON: \(error.reason) at byte \(error.offset).")
+    }
+    guard json.isObject else { throw MatrixError.badJSON("The body is not a JSON object.") }
+    return json
+  }
+}

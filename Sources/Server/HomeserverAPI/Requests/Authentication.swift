@@ -1,0 +1,40 @@
+import HTTPServer
+import Homeserver
+import MatrixModel
+
+/// Finds the session that a request belongs to. Spec: Client-Server API, "Using access tokens".
+struct Authentication: Sendable {
+  let sessions: Sessions
+
+  /// Throws `M_MISSING_TOKEN` and `M_UNKNOWN_TOKEN`. A known token costs a hash and a look into memory.
+  func session(of request: Request) async throws -> Session {
+    guard let token = try token(of: request) else { throw MatrixError.missingToken() }
+    if let session = sessions.cached(token) { return session }
+    guard let session = try await sessions.load(token) else { throw MatrixError.unknownToken() }
+    return session
+  }
+
+  /// nil where no token was given; throws where a wrong one was.
+  func optionalSession(of request: Request) async throws -> Session? {
+    try token(of: request) == nil ? nil : try await session(of: request)
+  }
+
+  /// From `Authorization: Bearer`, else from the deprecated query parameter.
+  private func token(of request: Request) throws -> AccessTokenHash? {
+    if let header = request.headers.first("Authorization") {
+      guard let bytes = Self.bearer(header), !bytes.isEmpty else { throw MatrixError.missingToken() }
+      return AccessTokenHash(of: bytes)
+    }
+    return request.query["access_token"].map { AccessTokenHash(of: Array($0.utf8)[...]) }
+  }
+
+  /// What follows the scheme, whose name has no case. RFC 9110 §11.1.
+  private static func bearer(_ header: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    var rest = header
+    for expected in "bearer".utf8 {
+      guard let byte = rest.popFirst(), byte | 0x20 == expected else { return nil }
+    }
+    guard rest.first == UInt8(ascii: " ") else { return nil }
+    return rest.drop { $0 == UInt8(ascii: " ") }
+  }
+}

@@ -1,0 +1,82 @@
+import HTTPServer
+import Homeserver
+import MatrixModel
+import Telemetry
+
+/// Turns `Endpoint` descriptions into routes: authentication, rate limits and errors are the same for all of them.
+///
+///     routes.on(.getTokenOwner) { request, session in
+///       .json { $0.object { $0.member("user_id", session.userID) } }
+///     }
+package struct Routes {
+  package let homeserver: Homeserver
+  package private(set) var router: Router
+  private let authentication: Authentication
+  private let limiter: RateLimiter?
+
+  init(_ homeserver: Homeserver, _ configuration: APIConfiguration) {
+    self.homeserver = homeserver
+    authentication = Authentication(sessions: homeserver.sessions)
+    limiter = configuration.rateLimits ? RateLimiter() : nil
+    let errors = ErrorAnswers(log: homeserver.log)
+    router = Router(errorResponse: errors.response)
+    router.notFound = { _ in throw MatrixError.unrecognized(status: 404) }
+    router.methodNotAllowed = { _, _ in throw MatrixError.unrecognized(status: 405) }
+    router.use(CORS.middleware)
+  }
+
+  /// Bytes of a JSON body where the endpoint does not say otherwise: an event may have 65,536, keys in bulk need more.
+  package static let bodyBytesLimit = 1 << 20
+
+  /// Adds an endpoint that needs an access token.
+  ///
+  /// - Parameters:
+  ///   - budget: which allowance of the rate limiter a request is charged to; nil takes it from the method.
+  ///   - paths: further paths that mean the same.
+  package mutating func on(
+    _ endpoint: Endpoint, budget: RateLimiter.Budget? = nil, bodyLimit: Int = Routes.bodyBytesLimit,
+    alsoAt paths: [String] = [],
+    _ handler: @escaping @Sendable (APIRequest, Session) async throws -> Response
+  ) {
+    precondition(endpoint.access == .account, "an endpoint for anyone has no session")
+    let (authentication, limiter) = (authentication, limiter)
+    let budget = budget ?? RateLimiter.Budget(of: endpoint)
+    add(endpoint, paths, bodyLimit) { request in
+      let session = try await authentication.session(of: request)
+      try await authentication.sessions.saw(session, from: request.peer.address)
+      try limiter?.charge(budget, to: session.userID)
+      return try await handler(APIRequest(request, bodyLimit: bodyLimit), session)
+    }
+  }
+
+  /// Charges a guess at a user's password to that user, whoever makes it.
+  var loginGuesses: @Sendable (UserID) throws -> Void {
+    { [limiter] userID in try limiter?.charge(.authentication, to: userID) }
+  }
+
+  /// Adds an endpoint that anyone may call. `APIRequest.session` looks for a token all the same.
+  package mutating func on(
+    _ endpoint: Endpoint, budget: RateLimiter.Budget? = nil, bodyLimit: Int = Routes.bodyBytesLimit,
+    alsoAt paths: [String] = [],
+    _ handler: @escaping @Sendable (APIRequest) async throws -> Response
+  ) {
+    precondition(endpoint.access == .anyone, "the handler of an endpoint for accounts takes a session")
+    let (authentication, limiter) = (authentication, limiter)
+    let budget = budget ?? RateLimiter.Budget(of: endpoint)
+    add(endpoint, paths, bodyLimit) { request in
+      try limiter?.charge(budget, to: request.peer)
+      return try await handler(APIRequest(request, bodyLimit: bodyLimit, authentication: authentication))
+    }
+  }
+
+  private mutating func add(_ endpoint: Endpoint, _ paths: [String], _ bodyLimit: Int, _ handler: @escaping Handler) {
+    let method: Method =
+      switch endpoint.method {
+      case .get: .get
+      case .put: .put
+      case .post: .post
+      case .delete: .delete
+      }
+    for path in [endpoint.pattern.description] + paths { router.on(method, path, bodyLimit: bodyLimit, handler) }
+  }
+}

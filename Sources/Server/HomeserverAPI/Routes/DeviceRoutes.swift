@@ -1,0 +1,69 @@
+import HTTPServer
+import Homeserver
+import JSON
+import MatrixModel
+
+/// A user's devices.
+extension Routes {
+  mutating func addDeviceRoutes() {
+    let (devices, accounts, sessions) = (homeserver.devices, homeserver.accounts, homeserver.sessions)
+
+    on(.getDevices) { _, session in
+      let all = try await devices.all(of: session.userID)
+      return .json { writer in
+        writer.object { writer in
+          writer.key("devices")
+          writer.array { writer in for device in all { Self.write(device, to: &writer) } }
+        }
+      }
+    }
+
+    on(.getDevice) { request, session in
+      let device = try await devices.device(Self.deviceID(request), of: session.userID)
+      return .json { Self.write(device, to: &$0) }
+    }
+
+    on(.updateDevice) { request, session in
+      let deviceID = try Self.deviceID(request)
+      let name = try await request.object().optionalText("display_name")
+      try await devices.rename(deviceID, of: session.userID, to: name?.string)
+      return .emptyObject
+    }
+
+    on(.deleteDevice) { request, session in
+      let deviceID: DeviceID = try request.path("deviceId")
+      let body = try await request.optionalObject()
+      try await accounts.requirePassword(of: session, for: "devices/" + deviceID.string, auth: body.given("auth"))
+      try await devices.delete([deviceID], of: session.userID, sessions)
+      return .emptyObject
+    }
+
+    on(.deleteDevices) { request, session in
+      let body = try await request.object()
+      var deviceIDs: Set<DeviceID> = []
+      for element in try body.requiredArray("devices").elements {
+        guard element.isString else { throw MatrixError.badJSON("'devices' is not a list of device IDs.") }
+        if let deviceID = DeviceID(element) { deviceIDs.insert(deviceID) }
+      }
+      let names = deviceIDs.sorted().map(\.string).joined(separator: "\n")
+      try await accounts.requirePassword(of: session, for: "delete_devices/" + names, auth: body.given("auth"))
+      try await devices.delete(deviceIDs, of: session.userID, sessions)
+      return .emptyObject
+    }
+  }
+
+  /// An ID no device can have is that of a device that is not there.
+  private static func deviceID(_ request: APIRequest) throws -> DeviceID {
+    guard let deviceID = DeviceID(request.path("deviceId")) else { throw MatrixError.notFound("The user has no such device.") }
+    return deviceID
+  }
+
+  private static func write(_ device: Devices.Device, to writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("device_id", device.deviceID)
+      if let name = device.displayName { writer.member("display_name", name) }
+      if let address = device.lastSeenAddress { writer.member("last_seen_ip", address) }
+      writer.member("last_seen_ts", device.lastSeen)
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import HTTPServer
+import Homeserver
+import JSON
+import MatrixModel
+
+/// Sending events, setting state, and reading single ones.
+extension Routes {
+  package mutating func addEventRoutes() {
+    let rooms = homeserver.rooms
+    let clock = homeserver.configuration.clock
+
+    on(.sendMessage) { request, session in
+      let eventID = try await rooms.send(
+        try request.path("eventType"), try await request.object(), to: try request.path("roomId"), by: session.actor,
+        transactionID: try request.path("txnId"))
+      return .eventID(eventID)
+    }
+
+    on(.redactEvent) { request, session in
+      let eventID = try await rooms.redact(
+        try request.path("eventId"), in: try request.path("roomId"), try await request.optionalObject(),
+        by: session.actor, transactionID: try request.path("txnId"))
+      return .eventID(eventID)
+    }
+
+    // The state key may be left out with its slash where it is empty.
+    on(.setRoomStateWithKey, alsoAt: Self.emptyStateKeyPaths) { request, session in
+      let eventID = try await rooms.setState(
+        try request.path("eventType"), request.path("stateKey"), try await request.object(),
+        in: try request.path("roomId"), by: session.actor)
+      return .eventID(eventID)
+    }
+
+    on(.getRoomStateWithKey, alsoAt: Self.emptyStateKeyPaths) { request, session in
+      let roomID: RoomID = try request.path("roomId")
+      let event = try await rooms.state(
+        try request.path("eventType"), request.path("stateKey"), of: roomID, for: session.userID)
+      guard try request.query().text("format") == "event" else { return .json { $0.write(event.content) } }
+      return .json { event.write(to: &$0, for: session.reader(clock), roomID: roomID) }
+    }
+
+    on(.getOneRoomEvent) { request, session in
+      let roomID: RoomID = try request.path("roomId")
+      let event = try await rooms.event(try request.path("eventId"), in: roomID, for: session.userID)
+      return .json { event.write(to: &$0, for: session.reader(clock), roomID: roomID) }
+    }
+  }
+
+  private static let emptyStateKeyPaths = [
+    "/_matrix/client/v3/rooms/{roomId}/state/{eventType}", "/_matrix/client/v3/rooms/{roomId}/state/{eventType}/",
+  ]
+}
+
+extension Response {
+  fileprivate static func eventID(_ eventID: EventID) -> Response {
+    .json { $0.object { $0.member("event_id", eventID) } }
+  }
+}
+
+extension Session {
+  /// Who reads an event, for the parts of it that differ from reader to reader.
+  func reader(_ clock: WallClock) -> EventReader {
+    EventReader(userID: userID, deviceID: deviceID, now: clock.now())
+  }
+}

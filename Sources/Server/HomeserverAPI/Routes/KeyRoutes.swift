@@ -1,0 +1,82 @@
+import HTTPServer
+import Homeserver
+import JSON
+import MatrixModel
+
+/// End-to-end keys: upload, query, claim, and who changed theirs.
+extension Routes {
+  mutating func addKeyRoutes() {
+    let homeserver = homeserver
+    addCrossSigningRoutes()
+
+    on(.uploadKeys) { request, session in
+      let upload = try DeviceKeys.Upload(await request.object())
+      let counts = try await homeserver.deviceKeys.upload(upload, from: session)
+      return .json { writer in
+        writer.object { writer in
+          writer.key("one_time_key_counts")
+          writer.object { writer in
+            for entry in counts { writer.key(entry.algorithm); writer.write(entry.count) }
+          }
+        }
+      }
+    }
+
+    on(.queryKeys, budget: .read) { request, session in
+      let body = try await request.object()
+      _ = try body.optionalInteger("timeout")
+      let query = try KeyQuery(body.requiredObject("device_keys"))
+      return .json(try await query.answer(homeserver, to: session.userID))
+    }
+
+    on(.claimKeys) { request, _ in
+      let body = try await request.object()
+      _ = try body.optionalInteger("timeout")
+      let claimed = try await homeserver.oneTimeKeys.claim(Self.wanted(body.requiredObject("one_time_keys")))
+      return .json(capacity: 4096) { Self.write(claimed, to: &$0) }
+    }
+  }
+
+  /// Keys of one claim or query.
+  private static let wantedLimit = 10_000
+
+  private static func wanted(_ json: JSON) throws(MatrixError) -> [OneTimeKeys.Wanted] {
+    var wanted: [OneTimeKeys.Wanted] = []
+    for user in json.members {
+      guard let userID = UserID(user.key), user.value.isObject else {
+        throw .badJSON("'one_time_keys' is not a map of user IDs to devices.")
+      }
+      for device in user.value.members {
+        guard let deviceID = DeviceID(device.key), let algorithm = device.value.text else {
+          throw .badJSON("'one_time_keys' does not map a device ID to an algorithm.")
+        }
+        wanted.append(.init(userID: userID, deviceID: deviceID, algorithm: algorithm))
+        guard wanted.count <= wantedLimit else { throw .tooLarge("At most \(wantedLimit) keys are claimed at once.") }
+      }
+    }
+    return wanted
+  }
+
+  /// `{user: {device: {"algorithm:id": key}}}`
+  private static func write(_ claimed: [OneTimeKeys.Claimed], to writer: inout JSONWriter) {
+    let byUser = Dictionary(grouping: claimed) { $0.wanted.userID }
+    writer.object { writer in
+      writer.member("failures", raw: Array("{}".utf8))
+      writer.key("one_time_keys")
+      writer.object { writer in
+        for (userID, keys) in byUser.sorted(by: { $0.key < $1.key }) {
+          writer.key(userID)
+          writer.object { writer in
+            for key in keys {
+              writer.key(key.wanted.deviceID)
+              writer.object { writer in
+                writer.key(key.keyID)
+                writer.raw(key.json)
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import HTTPServer
+import Homeserver
+import JSON
+import MatrixModel
+import Telemetry
+
+/// Becoming a user.
+extension Routes {
+  mutating func addRegistrationRoutes() {
+    let accounts = homeserver.accounts
+    let server = homeserver.configuration.serverName
+
+    on(.register, budget: .authentication) { request in
+      let kind = try request.query().text("kind") ?? "user"
+      if kind == "guest" { throw MatrixError.forbidden("Guests are not admitted on this server.") }
+      guard kind == "user" else { throw MatrixError.invalidParameter("'kind' is neither user nor guest.") }
+      let body = try await request.object()
+      var registration = RegistrationRequest(device: try DeviceRequest(body))
+      registration.username = try body.optionalText("username")
+      registration.password = try body.optionalText("password").map { Redacted($0.string) }
+      registration.inhibitsLogin = try body.optionalBool("inhibit_login") ?? false
+      registration.auth = body.given("auth")
+      let (userID, login) = try await accounts.register(registration)
+      return .login(userID, login, server)
+    }
+
+    on(.checkUsernameAvailability) { request in
+      _ = try await accounts.available(try request.query().required("username"))
+      return .json { $0.object { $0.member("available", true) } }
+    }
+
+    on(.registrationTokenValidity, budget: .authentication) { request in
+      let isValid = try accounts.registrationTokenIsValid(try request.query().required("token"))
+      return .json { $0.object { $0.member("valid", isValid) } }
+    }
+  }
+}
+
+extension DeviceRequest {
+  /// `device_id` and `initial_device_display_name` of a body.
+  init(_ body: JSON) throws(MatrixError) {
+    self.init(
+      deviceID: try body.optionalIdentifier("device_id"),
+      displayName: try body.optionalText("initial_device_display_name")?.string)
+  }
+}
+
+extension Response {
+  /// The answer to a registration or login; without `login` only the account was made.
+  static func login(_ userID: UserID, _ login: Login?, _ server: ServerName) -> Response {
+    .json { writer in
+      writer.object { writer in
+        writer.member("user_id", userID)
+        writer.member("home_server", server)
+        if let login {
+          writer.member("access_token", login.accessToken.text)
+          writer.member("device_id", login.deviceID)
+        }
+      }
+    }
+  }
+}

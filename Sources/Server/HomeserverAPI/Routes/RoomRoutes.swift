@@ -1,0 +1,57 @@
+import HTTPServer
+import Homeserver
+import JSON
+import MatrixModel
+
+/// Making rooms and finding them by alias.
+extension Routes {
+  package mutating func addRoomRoutes() {
+    let rooms = homeserver.rooms
+    let configuration = homeserver.configuration
+
+    on(.createRoom) { request, session in
+      let creation = try RoomCreation(try await request.object(), defaultVersion: configuration.defaultRoomVersion)
+      let roomID = try await rooms.create(creation, by: session.actor)
+      return .json { $0.object { $0.member("room_id", roomID) } }
+    }
+
+    on(.getRoomIDByAlias) { request in
+      let roomID = try await rooms.room(of: try request.path("roomAlias"))
+      return .json { writer in
+        writer.object { writer in
+          writer.member("room_id", roomID)
+          writer.key("servers")
+          writer.array { $0.write(configuration.serverName) }
+        }
+      }
+    }
+
+    on(.setRoomAlias) { request, session in
+      let roomID: RoomID = try await request.object().requiredIdentifier("room_id")
+      try await rooms.addAlias(try request.path("roomAlias"), to: roomID, by: session.actor)
+      return .emptyObject
+    }
+
+    on(.deleteRoomAlias) { request, session in
+      try await rooms.removeAlias(try request.path("roomAlias"), by: session.actor)
+      return .emptyObject
+    }
+
+    on(.getLocalAliases) { request, session in
+      let aliases = try await rooms.aliases(of: try request.path("roomId"), for: session.userID)
+      return .json { writer in
+        writer.object { writer in
+          writer.key("aliases")
+          writer.array { writer in
+            for alias in aliases { writer.write(alias) }
+          }
+        }
+      }
+    }
+  }
+}
+
+extension Session {
+  /// The device that acts, as the rooms see it.
+  var actor: Rooms.Actor { Rooms.Actor(userID: userID, deviceID: deviceID) }
+}

@@ -1,0 +1,249 @@
+import CSQLite
+import Synchronization
+import Testing
+
+@testable import Database
+
+private struct Refused: Error, Equatable { let name: String }
+
+/// What happened, in order, from several threads.
+private final class Journal: Sendable {
+  private let lines = Mutex<[String]>([])
+  func note(_ line: String) { lines.withLock { $0.append(line) } }
+  var all: [String] { lines.withLock { $0 } }
+}
+
+@Suite("Group commit")
+struct GroupCommitTests {
+  let folder = try! Folder()
+
+  /// Queues `jobs` behind a held one, so that they share one batch, and returns how each ended.
+  private func batch(
+    _ database: Database, _ jobs: [@Sendable (WriteTransaction) throws -> Int64]
+  ) async -> [Result<Int64, any Error>] {
+    let gate = Gate()
+    let held = Task { try await database.write { _ in gate.pass() } }
+    await gate.waitUntilEntered()
+    var tasks: [Task<Int64, any Error>] = []
+    for job in jobs {
+      let waiting = database.statistics.waitingWrites
+      tasks.append(Task { try await database.write(job) })
+      await eventually { database.statistics.waitingWrites > waiting }
+    }
+    gate.open()
+    _ = await held.result
+    var results: [Result<Int64, any Error>] = []
+    for task in tasks { results.append(await task.result) }
+    return results
+  }
+
+  @Test("What waits together is committed together")
+  func sharesOneCommit() async throws {
+    let database = try folder.open()
+    let results = await batch(database, (0..<10).map { n in { try $0.addNote(by: "\(n)") } })
+    #expect(try results.map { try $0.get() } == Array(1...10))
+    let statistics = database.statistics
+    #expect(statistics.commits == 2)  // the held job's and the ten's
+    #expect(statistics.writes == 11)
+    #expect(statistics.largestBatch == 10)
+    #expect(statistics.commitNanoseconds >= statistics.longestCommitNanoseconds)
+    #expect(statistics.longestCommitNanoseconds > 0)
+    #expect(statistics.logPages > 0)
+  }
+
+  @Test("A batch is at most as large as its limit")
+  func batchLimit() async throws {
+    let database = try folder.open { $0.batchLimit = 4 }
+    let results = await batch(database, (0..<9).map { n in { try $0.addNote(by: "\(n)") } })
+    #expect(try results.map { try $0.get() } == Array(1...9))
+    #expect(database.statistics.largestBatch == 4)
+    #expect(database.statistics.commits == 1 + 3)
+  }
+
+  @Test("A job that throws is undone alone: rows, position, staging")
+  func failedJobIsUndoneAlone() async throws {
+    let database = try folder.open()
+    let journal = Journal()
+    let results = await batch(
+      database,
+      [
+        { transaction in
+          transaction.afterCommit { journal.note("a published") }
+          transaction.onRollback { journal.note("a undone") }
+          return try transaction.addNote(by: "a")
+        },
+        { transaction in
+          transaction.afterCommit { journal.note("b published") }
+          transaction.afterPublish { journal.note("b woke") }
+          transaction.onRollback { journal.note("b undone 1") }
+          transaction.onRollback { journal.note("b undone 2") }
+          try transaction.addNote(by: "b")
+          try transaction.addNote(by: "b2")
+          throw Refused(name: "b")
+        },
+        { transaction in
+          journal.note("c starts")
+          transaction.afterCommit { journal.note("c published") }
+          return try transaction.addNote(by: "c")
+        },
+      ])
+    #expect(try results[0].get() == 1)
+    #expect(throws: Refused(name: "b")) { try results[1].get() }
+    #expect(try results[2].get() == 2)
+    #expect(journal.all == ["b undone 2", "b undone 1", "c starts", "a published", "c published"])
+    #expect(try database.readBlocking { try $0.authors() } == ["a", "c"])
+    #expect(database.committedPosition == 2)
+    #expect(database.statistics.failedWrites == 1)
+  }
+
+  @Test("A commit that fails undoes every job, tells every caller and publishes nothing")
+  func failedCommit() async throws {
+    let database = try folder.open()
+    let journal = Journal()
+    func job(_ name: String, _ alsoDo: @escaping @Sendable (WriteTransaction) -> Void = { _ in })
+      -> @Sendable (WriteTransaction) throws -> Int64
+    {
+      { transaction in
+        transaction.afterCommit { journal.note("\(name) published") }
+        transaction.afterPublish { journal.note("\(name) woke") }
+        transaction.onRollback { journal.note("\(name) undone") }
+        alsoDo(transaction)
+        return try transaction.addNote(by: name)
+      }
+    }
+    // SQLite's own switch to make COMMIT fail.
+    let failing = await batch(
+      database,
+      [
+        job("a"),
+        job("b") { sqlite3_commit_hook($0.connection.handle, { _ in 1 }, nil) },
+        { _ in throw Refused(name: "c") },
+      ])
+    #expect(throws: DatabaseError.self) { try failing[0].get() }
+    #expect(throws: DatabaseError.self) { try failing[1].get() }
+    #expect(throws: Refused(name: "c")) { try failing[2].get() }
+    #expect(journal.all == ["b undone", "a undone"])
+    #expect(database.committedPosition == 0)
+    #expect(database.statistics.failedCommits == 1)
+    #expect(try database.readBlocking { try $0.authors() } == [])
+
+    let recovered = await batch(database, [job("d") { sqlite3_commit_hook($0.connection.handle, nil, nil) }])
+    // The held job before it met the hook too; this one was given the first position again.
+    #expect(try recovered[0].get() == 1)
+    #expect(try database.readBlocking { try $0.authors() } == ["d"])
+  }
+
+  @Test("When SQLite itself ends the transaction, no job of the batch is acknowledged")
+  func transactionLost() async throws {
+    let database = try folder.open()
+    let journal = Journal()
+    let results = await batch(
+      database,
+      [
+        { transaction in
+          transaction.onRollback { journal.note("a undone") }
+          return try transaction.addNote(by: "a")
+        },
+        { transaction in
+          try transaction.connection.execute("ROLLBACK")
+          throw Refused(name: "b")
+        },
+        { try $0.addNote(by: "c") },
+      ])
+    #expect(throws: DatabaseError.self) { try results[0].get() }
+    #expect(throws: Refused(name: "b")) { try results[1].get() }
+    #expect(throws: DatabaseError.self) { try results[2].get() }
+    #expect(journal.all == ["a undone"])
+    #expect(try await database.write { try $0.addNote(by: "d") } == 1)
+  }
+
+  @Test("A job that goes on after SQLite ended the transaction writes nothing")
+  func swallowedError() async throws {
+    let database = try folder.open()
+    await #expect(throws: DatabaseError.self) {
+      try await database.write { transaction in
+        try transaction.connection.execute("ROLLBACK")
+        #expect(throws: DatabaseError.self) { try transaction.addNote(by: "a") }
+      }
+    }
+    #expect(try database.readBlocking { try $0.authors() } == [])
+    #expect(try await database.write { try $0.addNote(by: "b") } == 1)
+  }
+
+  @Test("Publishing comes before the position moves, waking after it, callers last")
+  func orderOfPublication() async throws {
+    let database = try folder.open()
+    let journal = Journal()
+    func job(_ name: String) -> @Sendable (WriteTransaction) throws -> Int64 {
+      { transaction in
+        transaction.afterCommit { journal.note("\(name) published at \(database.committedPosition)") }
+        transaction.afterPublish { journal.note("\(name) woke at \(database.committedPosition)") }
+        return try transaction.addNote(by: name)
+      }
+    }
+    _ = await batch(database, [job("a"), job("b")])
+    #expect(journal.all == ["a published at 0", "b published at 0", "a woke at 2", "b woke at 2"])
+  }
+
+  @Test("The queue takes as many as its limit, then refuses")
+  func queueLimit() async throws {
+    let database = try folder.open { $0.writeQueueLimit = 2 }
+    let gate = Gate()
+    let held = Task { try await database.write { _ in gate.pass() } }
+    await gate.waitUntilEntered()
+    var tasks: [Task<Int64, any Error>] = []
+    for name in ["a", "b"] { tasks.append(Task { try await database.write { try $0.addNote(by: name) } }) }
+    await eventually { database.statistics.waitingWrites == 2 }
+    await #expect(throws: DatabaseError.overloaded) { try await database.write { try $0.addNote(by: "c") } }
+    gate.open()
+    try await held.value
+    for task in tasks { _ = try await task.value }
+    #expect(try database.readBlocking { try $0.authors().sorted() } == ["a", "b"])
+    #expect(try await database.write { try $0.addNote(by: "c") } == 3)
+  }
+
+  @Test("A caller cancelled before its job starts writes nothing")
+  func cancellation() async throws {
+    let database = try folder.open()
+    let gate = Gate()
+    let held = Task { try await database.write { _ in gate.pass() } }
+    await gate.waitUntilEntered()
+    let task = Task { try await database.write { try $0.addNote(by: "a") } }
+    await eventually { database.statistics.waitingWrites == 1 }
+    task.cancel()
+    gate.open()
+    try await held.value
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try database.readBlocking { try $0.authors() } == [])
+  }
+
+  @Test("Positions have no gaps and no duplicates under 32 writers of which a third fail")
+  func gapless() async throws {
+    let database = try folder.open()
+    let positions = try await withThrowingTaskGroup(of: [Int64].self) { group in
+      for writer in 0..<32 {
+        group.addTask {
+          var given: [Int64] = []
+          for number in 0..<30 {
+            do {
+              given.append(
+                try await database.write { transaction in
+                  let position = try transaction.addNote(by: "\(writer)/\(number)")
+                  if number % 3 == 0 { throw Refused(name: "every third") }
+                  return position
+                })
+            } catch is Refused {}
+          }
+          return given
+        }
+      }
+      return try await group.reduce(into: []) { $0 += $1 }
+    }
+    #expect(positions.sorted() == Array(1...Int64(32 * 20)))
+    #expect(database.committedPosition == 640)
+    let stored = try database.readBlocking {
+      try $0.all("SELECT position FROM note ORDER BY position") { $0.integer(0) }
+    }
+    #expect(stored == Array(1...640))
+  }
+}

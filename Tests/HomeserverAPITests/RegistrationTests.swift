@@ -1,0 +1,127 @@
+import Homeserver
+import JSON
+import Testing
+
+@Suite struct RegistrationTests {
+  @Test func `registering takes a challenge and its session, then gives a working token`() async throws {
+    try await APIFixture.run { fixture in
+      let body = #"{"username":"ann","password":"correct horse","device_id":"PHONE","initial_device_display_name":"Phone""#
+      let challenge = try await fixture.call(.post, "register", body + "}")
+      #expect(challenge.status == 401)
+      #expect(challenge.json["flows"]?.elements.first(where: { _ in true })?["stages"]?.bytes.elementsEqual(#"["m.login.dummy"]"#.utf8) == true)
+      #expect(challenge.errorCode == nil)
+      let session = try #require(challenge.json["session"]?.string)
+      let done = try await fixture.call(
+        .post, "register", body + #","auth":{"type":"m.login.dummy","session":"\#(session)"}}"#)
+      #expect(done.status == 200)
+      let user = try fixture.user(done)
+      #expect(user.userID.string == "@ann:example.org")
+      #expect(user.deviceID.string == "PHONE")
+      let who = try await fixture.call(.get, "account/whoami", as: user)
+      #expect(who.json["user_id"]?.string == "@ann:example.org")
+      #expect(who.json["device_id"]?.string == "PHONE")
+    }
+  }
+
+  @Test func `a session of user-interactive authentication works once`() async throws {
+    try await APIFixture.run { fixture in
+      let challenge = try await fixture.call(.post, "register", #"{"username":"ann","password":"correct horse"}"#)
+      let session = try #require(challenge.json["session"]?.string)
+      func body(_ name: String) -> String {
+        #"{"username":"\#(name)","password":"correct horse","auth":{"type":"m.login.dummy","session":"\#(session)"}}"#
+      }
+      #expect(try await fixture.call(.post, "register", body("ann")).status == 200)
+      let again = try await fixture.call(.post, "register", body("bob"))
+      #expect(again.status == 401)
+      #expect(again.json["session"]?.string != session)
+    }
+  }
+
+  @Test func `a session ends after thirty minutes`() async throws {
+    try await APIFixture.run { fixture in
+      for (wait, status) in [(30 * 60_000 - 1, 200), (30 * 60_000, 401)] {
+        let challenge = try await fixture.call(.post, "register", "{}")
+        let session = try #require(challenge.json["session"]?.string)
+        fixture.advance(milliseconds: Int64(wait))
+        let body = #"{"username":"u\#(status)","password":"correct horse","auth":{"type":"m.login.dummy","session":"\#(session)"}}"#
+        #expect(try await fixture.call(.post, "register", body).status == status)
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("Ann", "M_INVALID_USERNAME"), ("", "M_INVALID_USERNAME"), ("a b", "M_INVALID_USERNAME"), ("a:b", "M_INVALID_USERNAME"),
+    ("taken", "M_USER_IN_USE"), ("free", nil),
+  ]) func `a name is available or says why not`(name: String, code: String?) async throws {
+    try await APIFixture.run { fixture in
+      _ = try await fixture.register("taken")
+      let encoded = name.replacing(" ", with: "%20")
+      let answer = try await fixture.call(.get, "register/available?username=\(encoded)")
+      #expect(answer.status == (code == nil ? 200 : 400))
+      #expect(answer.errorCode == code)
+      let registered = try await fixture.call(
+        .post, "register", #"{"username":"\#(name)","password":"correct horse","auth":{"type":"m.login.dummy"}}"#)
+      #expect(registered.errorCode == code)
+    }
+  }
+
+  @Test(arguments: [(7, "M_WEAK_PASSWORD"), (8, nil), (512, nil), (513, "M_WEAK_PASSWORD")])
+  func `a password has 8 to 512 bytes`(count: Int, code: String?) async throws {
+    try await APIFixture.run { fixture in
+      let password = String(repeating: "x", count: count)
+      let answer = try await fixture.call(
+        .post, "register", #"{"username":"ann","password":"\#(password)","auth":{"type":"m.login.dummy"}}"#)
+      #expect(answer.errorCode == code)
+    }
+  }
+
+  @Test func `closed registration refuses everyone, before asking for anything`() async throws {
+    try await APIFixture.run(configure: { $0.registration = .closed }) { fixture in
+      let answer = try await fixture.call(.post, "register", #"{"username":"ann","password":"correct horse"}"#)
+      #expect(answer.status == 403)
+      #expect(answer.errorCode == "M_FORBIDDEN")
+      let token = try await fixture.call(.get, "/_matrix/client/v1/register/m.login.registration_token/validity?token=x")
+      #expect(token.status == 403)
+    }
+  }
+
+  @Test func `registration by token takes a valid token only`() async throws {
+    let configure: (inout HomeserverConfiguration) -> Void = {
+      $0.registration = .token
+      $0.registrationTokens = ["letmein"]
+    }
+    try await APIFixture.run(configure: configure) { fixture in
+      func register(_ name: String, _ auth: String) async throws -> APIFixture.Answer {
+        try await fixture.call(.post, "register", #"{"username":"\#(name)","password":"correct horse","auth":\#(auth)}"#)
+      }
+      #expect(try await register("a", #"{"type":"m.login.dummy"}"#).status == 401)
+      let wrong = try await register("a", #"{"type":"m.login.registration_token","token":"letmeim"}"#)
+      #expect(wrong.status == 401)
+      #expect(wrong.errorCode == "M_FORBIDDEN")
+      #expect(try await register("a", #"{"type":"m.login.registration_token","token":"letmein"}"#).status == 200)
+      let path = "/_matrix/client/v1/register/m.login.registration_token/validity?token="
+      #expect(try await fixture.call(.get, path + "letmein").json["valid"]?.bool == true)
+      #expect(try await fixture.call(.get, path + "letme").json["valid"]?.bool == false)
+    }
+  }
+
+  @Test func `without a name the server chooses one, and inhibit_login makes no device`() async throws {
+    try await APIFixture.run { fixture in
+      let answer = try await fixture.call(
+        .post, "register", #"{"password":"correct horse","inhibit_login":true,"auth":{"type":"m.login.dummy"}}"#)
+      #expect(answer.status == 200)
+      #expect(answer.json["user_id"]?.string?.hasSuffix(":example.org") == true)
+      #expect(answer.json["access_token"] == nil)
+      #expect(answer.json["device_id"] == nil)
+    }
+  }
+
+  @Test func `guests are not admitted`() async throws {
+    try await APIFixture.run { fixture in
+      for (kind, code) in [("guest", "M_FORBIDDEN"), ("king", "M_INVALID_PARAM")] {
+        let answer = try await fixture.call(.post, "register?kind=\(kind)", "{}")
+        #expect(answer.errorCode == code)
+      }
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import Database
+import Glibc
+import JSON
+import MatrixModel
+import RoomRules
+import Synchronization
+
+@testable import Homeserver
+
+/// A rooms chapter on a real database in a folder of its own, with users that exist by decree and a clock that is set.
+final class RoomsFixture: Sendable {
+  static let server = ServerName(trusted: "example.org")
+
+  let directory: String
+  let configuration: HomeserverConfiguration
+  let database: Database
+  let notifier: Notifier
+  let rooms: Rooms
+  private let nextTransaction = Atomic<Int>(0)
+
+  init(in directory: String? = nil) throws {
+    if let directory {
+      self.directory = directory
+    } else {
+      var template = Array("/tmp/martlet-rooms-XXXXXX".utf8CString)
+      self.directory = String(cString: mkdtemp(&template))
+    }
+    configuration = HomeserverConfiguration(serverName: Self.server, dataDirectory: self.directory)
+    database = try Database(configuration.database, migrations: Schema.migrations)
+    notifier = Notifier(startPosition: database.committedPosition)
+    guard let key = SigningKey(seed: Array(0..<32), version: "test") else { preconditionFailure("32 bytes are a seed") }
+    rooms = Rooms(configuration, database: database, notifier: notifier, signingKey: key) { user, _ in
+      user.localpart.hasPrefix("nobody") ? nil : Profile(fields: [("displayname", Array("\"\(user.localpart)\"".utf8))])
+    }
+  }
+
+  /// The same database as after a restart.
+  func reopened() throws -> RoomsFixture {
+    database.close()
+    return try RoomsFixture(in: directory)
+  }
+
+  static func user(_ name: String) -> UserID { UserID(trusted: ByteString("@\(name):example.org")) }
+
+  static func actor(_ name: String, device: String = "DEVICE") -> Rooms.Actor {
+    Rooms.Actor(userID: user(name), deviceID: DeviceID(trusted: ByteString(device)))
+  }
+
+  func createRoom(by name: String, _ body: String = "{}") async throws -> RoomID {
+    try await rooms.create(RoomCreation(json(body), defaultVersion: "12"), by: Self.actor(name))
+  }
+
+  @discardableResult
+  func send(_ text: String, to room: RoomID, by name: String, transaction: String? = nil) async throws -> EventID {
+    let number = nextTransaction.wrappingAdd(1, ordering: .relaxed).newValue
+    return try await rooms.send(
+      .message, json(#"{"msgtype":"m.text","body":"\#(text)"}"#), to: room, by: Self.actor(name),
+      transactionID: TransactionID(trusted: ByteString(transaction ?? "t\(number)")))
+  }
+
+  func bodies(of room: RoomID, for name: String) async throws -> [String] {
+    let page = try await rooms.messages(
+      of: room, for: Self.user(name), from: nil, to: nil, .backward, limit: 100, EventFilter())
+    return page.events.compactMap { $0.content["body"]?.string }
+  }
+}
+
+func json(_ text: String) throws -> JSON { try JSON.parse(Array(text.utf8)) }
+
+/// The errcode of what `body` throws; nil when it throws nothing or something else.
+func errorCode(of body: () async throws -> Void) async -> ErrorCode? {
+  do {
+    try await body()
+    return nil
+  } catch {
+    return (error as? MatrixError)?.code
+  }
+}
