@@ -8,5 +8,6 @@ struct FuzzTarget: Sendable {
     FuzzTarget(name: "json", body: fuzzJSON),
     FuzzTarget(name: "http", body: fuzzHTTP),
     FuzzTarget(name: "room-rules", body: fuzzRoomRules),
+    FuzzTarget(name: "client-sync", body: fuzzClientSync),
   ]
 }
