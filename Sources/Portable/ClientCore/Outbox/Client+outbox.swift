@@ -112,7 +112,7 @@ extension Client {
   mutating func uploadMoved(_ id: RequestID, sentBytes: Int64, totalBytes: Int64) {
     guard case .upload(let entryID)? = pending.requests[id], let entry = outbox[entryID] else { return }
     changeTimeline(entry.roomID) { timeline, _ in
-      timeline.update(entry.itemID) { $0.delivery = .uploading(sentBytes: sentBytes, totalBytes: totalBytes) }
+      timeline.updateEcho(entry.itemID) { $0.delivery = .uploading(sentBytes: sentBytes, totalBytes: totalBytes) }
     }
   }
 
@@ -182,7 +182,7 @@ extension Client {
 
   private mutating func showProgress(of entry: OutboxEntry) {
     changeTimeline(entry.roomID) { timeline, _ in
-      timeline.update(entry.itemID) { item in
+      timeline.updateEcho(entry.itemID) { item in
         item.delivery = entry.delivery
         if case .sent(let event, _) = entry.phase { item.eventID = event }
       }

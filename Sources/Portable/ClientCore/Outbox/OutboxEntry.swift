@@ -31,9 +31,10 @@ struct OutboxEntry: Sendable {
 
   /// Still to be sent.
   var isWaiting: Bool {
+    if isDelivered { return false }
     switch phase {
-    case .storing, .queued, .uploading, .sending: true
-    case .sent, .failed: false
+    case .storing, .queued, .uploading, .sending: return true
+    case .sent, .failed: return false
     }
   }
 

@@ -126,12 +126,25 @@ extension Client {
       if outcome.itemCount > 0 { timeline.placeReaders(receipts) }
       return outcome.changes
     }
+    dropEntries(deliveredBy: events, in: id)
     if outcome.itemCount > 0, let count = rooms[id]?.timeline.remoteCount { notify(.readCounts(id, 0..<count)) }
     if outcome.itemCount == 0, !outcome.isClosed, emptyPages < Limits.emptyPages {
       return continuePaging(id, gap: gap, end, command, emptyPages: emptyPages + 1)
     }
     if gap == nil { notify(.room(id, .pagination)) }
     finish(command, .done)
+  }
+
+  /// Messages whose event a limited sync left out: the page has brought them.
+  private mutating func dropEntries(deliveredBy events: [TimelineEvent], in id: RoomID) {
+    for event in events {
+      guard let entry = outbox.entry(for: event, in: id).flatMap({ outbox[$0] }) else { continue }
+      if case .sending(let request) = entry.phase { pending.requests[request] = nil }
+      drop(entry)
+      changeTimeline(id) { timeline, _ in timeline.removeEcho(entry.itemID) }
+      write([.delete(key: StoreKey.outbox(entry.id))])
+    }
+    pump(id)
   }
 
   /// A page with nothing to show: nobody would know why nothing happened.
