@@ -95,7 +95,7 @@ final class APIFixture: Sendable {
   ) async throws -> Answer {
     var headers = headers
     if let token = token ?? user?.token { headers.append(("Authorization", "Bearer " + token)) }
-    let target = path.hasPrefix("/_matrix") || path.hasPrefix("/.") ? path : "/_matrix/client/v3/" + path
+    let target = path.hasPrefix("/") ? path : "/_matrix/client/v3/" + path
     let response = await router.respond(
       to: Request(method, target, headers: headers, body: body.map { Array($0.utf8) } ?? []))
     let bytes: [UInt8] =

@@ -1,3 +1,4 @@
+import CCrypto
 import Homeserver
 import JSON
 import Testing
@@ -123,5 +124,38 @@ import Testing
         #expect(answer.errorCode == code)
       }
     }
+  }
+
+  @Test func `who knows the shared secret makes accounts on a closed server`() async throws {
+    let path = "/_synapse/admin/v1/register"
+    try await APIFixture.run { fixture in
+      let answer = try await fixture.call(.get, path)
+      #expect(answer.errorCode == "M_UNRECOGNIZED")
+    }
+    try await APIFixture.run(configure: { $0.registrationSharedSecret = "the secret" }) { fixture in
+      func body(_ name: String, nonce: String, secret: String = "the secret") -> String {
+        let mac = hmacSHA1(secret, "\(nonce)\0\(name)\0correct horse\0notadmin")
+        return #"{"nonce":"\#(nonce)","username":"\#(name)","password":"correct horse","admin":false,"mac":"\#(mac)"}"#
+      }
+      func nonce() async throws -> String { try #require(try await fixture.call(.get, path).json["nonce"]?.string) }
+      let first = try await nonce()
+      let made = try await fixture.call(.post, path, body("ann", nonce: first))
+      #expect(made.json["user_id"]?.string == "@ann:example.org")
+      #expect(try await fixture.call(.get, "account/whoami", as: fixture.user(made)).status == 200)
+      #expect(try await fixture.call(.post, path, body("bob", nonce: first)).status == 400)
+      #expect(try await fixture.call(.post, path, body("bob", nonce: nonce(), secret: "another")).status == 403)
+      for (wait, status) in [(59_999, 200), (60_000, 400)] {
+        let late = try await nonce()
+        fixture.advance(milliseconds: Int64(wait))
+        #expect(try await fixture.call(.post, path, body("u\(wait)", nonce: late)).status == status)
+      }
+    }
+  }
+
+  private func hmacSHA1(_ key: String, _ message: String) -> String {
+    var digest = [UInt8](repeating: 0, count: 20)
+    let bytes = Array(message.utf8)
+    _ = HMAC(EVP_sha1(), key, Int32(key.utf8.count), bytes, bytes.count, &digest, nil)
+    return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }

@@ -22,6 +22,7 @@ import Testing
     configuration.webDirectory = directory
     configuration.webProgram = program
     var router = Router()
+    router.on(.get, "/_matrix/known") { _ in Response() }
     StaticSite(configuration, pool: pool)?.mount(on: &router)
     try await body(router)
     await pool.shutdown()
@@ -50,6 +51,15 @@ import Testing
       let response = await router.respond(to: Request(.get, "/app.wasm"))
       #expect(response.status == .ok)
       #expect(response.headers["Content-Type"] == "application/wasm")
+    }
+  }
+
+  @Test func `paths of unknown endpoints stay unknown, whatever the method`() async throws {
+    try await Self.withSite { router in
+      for (method, path, status) in [(HTTPMethod.post, "/_matrix/x", 404), (.post, "/_matrix/known", 405), (.post, "/x", 404)] {
+        let response = await router.respond(to: Request(method, path))
+        #expect(response.status.code == status)
+      }
     }
   }
 
