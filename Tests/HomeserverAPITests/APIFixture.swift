@@ -42,7 +42,8 @@ final class APIFixture: Sendable {
   ) throws {
     var template = Array("/tmp/martlet-api-XXXXXX".utf8CString)
     let directory = String(cString: mkdtemp(&template))
-    var configuration = HomeserverConfiguration(serverName: ServerName(trusted: "example.org"), dataDirectory: directory)
+    var configuration = HomeserverConfiguration(
+      serverName: ServerName(trusted: "example.org"), dataDirectory: directory)
     configuration.passwordHashMemoryBytes = 8192
     configuration.passwordHashIterations = 1
     let time = Time()
@@ -118,7 +119,8 @@ final class APIFixture: Sendable {
   func logIn(_ name: String, password: String = "correct horse", more: String = "") async throws -> Answer {
     try await call(
       .post, "login",
-      #"{"type":"m.login.password","identifier":{"type":"m.id.user","user":"\#(name)"},"password":"\#(password)"\#(more)}"#)
+      #"{"type":"m.login.password","identifier":{"type":"m.id.user","user":"\#(name)"},"password":"\#(password)"\#(more)}"#
+    )
   }
 
   func user(_ answer: Answer) throws -> User {
@@ -133,7 +135,8 @@ final class APIFixture: Sendable {
   /// An `auth` that proves the password.
   static func passwordAuth(_ name: String, _ password: String = "correct horse", session: String? = nil) -> String {
     let session = session.map { #","session":"\#($0)""# } ?? ""
-    return #"{"type":"m.login.password","identifier":{"type":"m.id.user","user":"\#(name)"},"password":"\#(password)"\#(session)}"#
+    return
+      #"{"type":"m.login.password","identifier":{"type":"m.id.user","user":"\#(name)"},"password":"\#(password)"\#(session)}"#
   }
 }
 

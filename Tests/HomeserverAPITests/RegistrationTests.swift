@@ -6,10 +6,13 @@ import Testing
 @Suite struct RegistrationTests {
   @Test func `registering takes a challenge and its session, then gives a working token`() async throws {
     try await APIFixture.run { fixture in
-      let body = #"{"username":"ann","password":"correct horse","device_id":"PHONE","initial_device_display_name":"Phone""#
+      let body =
+        #"{"username":"ann","password":"correct horse","device_id":"PHONE","initial_device_display_name":"Phone""#
       let challenge = try await fixture.call(.post, "register", body + "}")
       #expect(challenge.status == 401)
-      #expect(challenge.json["flows"]?.elements.first(where: { _ in true })?["stages"]?.bytes.elementsEqual(#"["m.login.dummy"]"#.utf8) == true)
+      #expect(
+        challenge.json["flows"]?.elements.first(where: { _ in true })?["stages"]?.bytes.elementsEqual(
+          #"["m.login.dummy"]"#.utf8) == true)
       #expect(challenge.errorCode == nil)
       let session = try #require(challenge.json["session"]?.string)
       let done = try await fixture.call(
@@ -44,14 +47,16 @@ import Testing
         let challenge = try await fixture.call(.post, "register", "{}")
         let session = try #require(challenge.json["session"]?.string)
         fixture.advance(milliseconds: Int64(wait))
-        let body = #"{"username":"u\#(status)","password":"correct horse","auth":{"type":"m.login.dummy","session":"\#(session)"}}"#
+        let body =
+          #"{"username":"u\#(status)","password":"correct horse","auth":{"type":"m.login.dummy","session":"\#(session)"}}"#
         #expect(try await fixture.call(.post, "register", body).status == status)
       }
     }
   }
 
   @Test(arguments: [
-    ("Ann", "M_INVALID_USERNAME"), ("", "M_INVALID_USERNAME"), ("a b", "M_INVALID_USERNAME"), ("a:b", "M_INVALID_USERNAME"),
+    ("Ann", "M_INVALID_USERNAME"), ("", "M_INVALID_USERNAME"), ("a b", "M_INVALID_USERNAME"),
+    ("a:b", "M_INVALID_USERNAME"),
     ("taken", "M_USER_IN_USE"), ("free", nil),
   ]) func `a name is available or says why not`(name: String, code: String?) async throws {
     try await APIFixture.run { fixture in
@@ -81,7 +86,8 @@ import Testing
       let answer = try await fixture.call(.post, "register", #"{"username":"ann","password":"correct horse"}"#)
       #expect(answer.status == 403)
       #expect(answer.errorCode == "M_FORBIDDEN")
-      let token = try await fixture.call(.get, "/_matrix/client/v1/register/m.login.registration_token/validity?token=x")
+      let token = try await fixture.call(
+        .get, "/_matrix/client/v1/register/m.login.registration_token/validity?token=x")
       #expect(token.status == 403)
     }
   }
@@ -93,7 +99,8 @@ import Testing
     }
     try await APIFixture.run(configure: configure) { fixture in
       func register(_ name: String, _ auth: String) async throws -> APIFixture.Answer {
-        try await fixture.call(.post, "register", #"{"username":"\#(name)","password":"correct horse","auth":\#(auth)}"#)
+        try await fixture.call(
+          .post, "register", #"{"username":"\#(name)","password":"correct horse","auth":\#(auth)}"#)
       }
       #expect(try await register("a", #"{"type":"m.login.dummy"}"#).status == 401)
       let wrong = try await register("a", #"{"type":"m.login.registration_token","token":"letmeim"}"#)

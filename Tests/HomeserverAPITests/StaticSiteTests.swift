@@ -37,7 +37,9 @@ import Testing
         #expect(response.status == .ok)
         #expect(response.headers["Content-Type"]?.hasPrefix("text/html") == true)
         let policy = try #require(response.headers["Content-Security-Policy"])
-        for part in ["default-src 'self'", "script-src 'self' 'wasm-unsafe-eval'", "object-src 'none'", "base-uri 'none'"] {
+        for part in [
+          "default-src 'self'", "script-src 'self' 'wasm-unsafe-eval'", "object-src 'none'", "base-uri 'none'",
+        ] {
           #expect(policy.split(separator: "; ").contains { $0 == part })
         }
         #expect(!policy.contains("unsafe-inline"))
@@ -56,7 +58,9 @@ import Testing
 
   @Test func `paths of unknown endpoints stay unknown, whatever the method`() async throws {
     try await Self.withSite { router in
-      for (method, path, status) in [(HTTPMethod.post, "/_matrix/x", 404), (.post, "/_matrix/known", 405), (.post, "/x", 404)] {
+      for (method, path, status) in [
+        (HTTPMethod.post, "/_matrix/x", 404), (.post, "/_matrix/known", 405), (.post, "/x", 404),
+      ] {
         let response = await router.respond(to: Request(method, path))
         #expect(response.status.code == status)
       }

@@ -63,7 +63,9 @@ package final class SharedSecretRegistration: Sendable {
     let message = Array(parts.map { Array($0.utf8) }.joined(separator: [0]))
     var digest = [UInt8](repeating: 0, count: 20)
     var count: UInt32 = 0
-    guard HMAC(EVP_sha1(), secret, Int32(secret.count), message, message.count, &digest, &count) != nil else { return false }
+    guard HMAC(EVP_sha1(), secret, Int32(secret.count), message, message.count, &digest, &count) != nil else {
+      return false
+    }
     let alphabet = Array("0123456789abcdef".utf8)
     var hexadecimal: [UInt8] = []
     for byte in digest { hexadecimal += [alphabet[Int(byte >> 4)], alphabet[Int(byte & 15)]] }
