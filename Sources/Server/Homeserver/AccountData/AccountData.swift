@@ -115,6 +115,6 @@ package final class AccountData: Sendable {
         "INSERT INTO account_data(user_id, room_id, type, content, position) VALUES($1, $2, $3, $4, $5)",
         userID, roomID?.text ?? "", type, content, position)
     }
-    tx.afterPublish { [notifier] in notifier.publish(position: position, users: [userID]) }
+    notifier.publish(position: position, users: [userID], in: tx)
   }
 }

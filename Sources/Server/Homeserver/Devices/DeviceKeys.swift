@@ -46,7 +46,7 @@ package final class DeviceKeys: Sendable {
       if let keys = upload.fallbackKeys { try OneTimeKeys.storeFallback(tx, keys, of: userID, deviceID) }
       if upload.oneTimeKeys != nil || upload.fallbackKeys != nil {
         let position = tx.nextPosition()
-        tx.afterPublish { notifier.publish(position: position, users: [userID]) }
+        notifier.publish(position: position, users: [userID], in: tx)
       }
       return try OneTimeKeys.counts(tx, of: userID, deviceID)
     }

@@ -64,7 +64,7 @@ package final class ToDeviceMessages: Sendable {
       guard isNew == 1 else { return }
       let receivers = try Self.store(tx, type, session.userID, messages)
       guard let last = receivers.map(\.position).max() else { return }
-      tx.afterPublish { notifier.publish(position: last, users: Set(receivers.map(\.userID))) }
+      notifier.publish(position: last, users: Set(receivers.map(\.userID)), in: tx)
     }
   }
 
