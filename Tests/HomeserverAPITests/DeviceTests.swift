@@ -38,7 +38,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [(256, nil), (257, "M_INVALID_PARAM")]) func `a device's name has at most 256 bytes`(count: Int, code: String?)
+  @Test(arguments: [(256, nil), (257, "M_INVALID_PARAM")]) func `a device's name has at most 256 bytes`(
+    count: Int, code: String?
+  )
     async throws
   {
     try await APIFixture.run { fixture in
@@ -75,7 +77,9 @@ import Testing
       #expect(try await send("2", "*", 2).status == 200)
       #expect(try await send("2", "*", 2).status == 200)
       #expect(try await send("3", "UNKNOWN", 3).status == 200)
-      func waiting(_ user: APIFixture.User, limit: Int = 100) async throws -> (messages: [ToDeviceMessages.Message], isLimited: Bool) {
+      func waiting(_ user: APIFixture.User, limit: Int = 100) async throws -> (
+        messages: [ToDeviceMessages.Message], isLimited: Bool
+      ) {
         try await fixture.homeserver.database.read { tx in
           try ToDeviceMessages.messages(tx, for: user.userID, user.deviceID, after: 0, upTo: .max, limit: limit)
         }
@@ -95,7 +99,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["{}", #"{"messages":[]}"#, #"{"messages":{"@bob:example.org":7}}"#, #"{"messages":{"@bob:example.org":{"*":7}}}"#])
+  @Test(arguments: [
+    "{}", #"{"messages":[]}"#, #"{"messages":{"@bob:example.org":7}}"#, #"{"messages":{"@bob:example.org":{"*":7}}}"#,
+  ])
   func `what is no map of messages is refused`(body: String) async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")

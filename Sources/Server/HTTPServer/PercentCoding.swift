@@ -1,7 +1,7 @@
 /// Percent-decoding. RFC 3986 §2.1.
-package enum PercentCoding {
+enum PercentCoding {
   /// The text of a path segment or query component; nil when a `%` is not followed by two digits or the bytes are no UTF-8.
-  package static func decode(_ bytes: ArraySlice<UInt8>, plusIsBlank: Bool = false) -> String? {
+  static func decode(_ bytes: ArraySlice<UInt8>, plusIsBlank: Bool = false) -> String? {
     let needsWork = bytes.contains { $0 == UInt8(ascii: "%") || (plusIsBlank && $0 == UInt8(ascii: "+")) }
     guard needsWork else { return String(validating: bytes, as: UTF8.self) }
     guard let decoded = decodedBytes(bytes, plusIsBlank: plusIsBlank) else { return nil }

@@ -28,15 +28,15 @@ struct StaticSite: Sendable {
     }
   }
 
-  /// Serves GET and HEAD for every path that no endpoint takes. An API's paths get an API's answer, whatever lies here.
+  /// Answers GET and HEAD for every path that no endpoint takes. A route of its own would take the paths of unknown
+  /// endpoints too, and make 405 of their 404.
   func mount(on router: inout Router) {
-    let unrecognized = router.notFound
+    let notFound = router.notFound
     router.notFound = { request in
-      let path = Self.path(of: request)
-      guard request.method == .get || request.method == .head, let path, !Self.isOfAPI(path) else {
-        return try await unrecognized(request)
+      guard request.method == .get || request.method == .head, !Self.isForClients(request.pathBytes) else {
+        return try await notFound(request)
       }
-      var response = try await answer(request, path)
+      var response = try await answer(request, String(decoding: request.pathBytes.dropFirst(), as: UTF8.self))
       response.headers.add("Content-Security-Policy", Self.contentSecurityPolicy)
       response.headers["X-Content-Type-Options"] = "nosniff"
       response.headers.add("Referrer-Policy", "no-referrer")
@@ -45,15 +45,12 @@ struct StaticSite: Sendable {
     }
   }
 
-  private static func isOfAPI(_ path: String) -> Bool {
-    path.utf8.starts(with: "_matrix/".utf8) || path.utf8.starts(with: ".well-known/".utf8)
+  /// What an API client asks for gets an API's answer, whatever else is served here.
+  private static func isForClients(_ path: ArraySlice<UInt8>) -> Bool {
+    ["/_matrix", "/_synapse", "/.well-known"].contains { path.starts(with: $0.utf8) }
   }
 
-  /// Without the first slash, percent-decoded; nil where that is no text.
-  private static func path(of request: Request) -> String? {
-    PercentCoding.decode(request.pathBytes.dropFirst())
-  }
-
+  /// - Parameter path: without the first slash, as received: the names of the client's files need no percent-encoding.
   private func answer(_ request: Request, _ path: String) async throws -> Response {
     if let program, path.utf8.elementsEqual("app.wasm".utf8),
       let response = try await program.files.response(to: request, path: program.name)
