@@ -37,5 +37,8 @@ package enum HomeserverAPI {
     routes.addEventRoutes()
     routes.addTimelineRoutes()
     routes.addMemberRoutes()
+    routes.addSyncRoutes()
+    routes.addTypingRoutes()
+    routes.addReceiptRoutes()
   }
 }
