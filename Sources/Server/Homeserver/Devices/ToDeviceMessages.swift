@@ -122,8 +122,7 @@ package final class ToDeviceMessages: Sendable {
   }
 
   /// Deletes what the device has: it came back with the sync token of `position`. Costs no write where nothing waits.
-  package func acknowledge(_ session: Session, upTo position: Int64) async throws {
-    let (userID, deviceID) = (session.userID, session.deviceID)
+  package func acknowledge(for userID: UserID, _ deviceID: DeviceID, upTo position: Int64) async throws {
     let isNeeded = try await database.read { tx in
       try tx.first(
         "SELECT 1 FROM to_device WHERE user_id = $1 AND device_id = $2 AND position <= $3", userID, deviceID, position

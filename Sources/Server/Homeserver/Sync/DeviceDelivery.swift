@@ -30,12 +30,13 @@ final class DeviceDelivery: Sendable {
 
   private let state = Mutex(State())
 
-  /// The counts, where the user has had no news since they were read.
-  func keyCounts(newerThan position: Int64) -> KeyCounts? {
-    state.withLock { state in
-      guard let counts = state.keyCounts, counts.readAt >= position else { return nil }
-      return counts
-    }
+  /// The counts as they were read last.
+  var keyCounts: KeyCounts? { state.withLock { $0.keyCounts } }
+
+  /// The counts, where the user has had no news after `readAt`, `position` being that of the newest.
+  func keyCounts(asOf position: Int64) -> KeyCounts? {
+    guard let counts = keyCounts, counts.readAt >= position else { return nil }
+    return counts
   }
 
   func remember(_ counts: KeyCounts) {
