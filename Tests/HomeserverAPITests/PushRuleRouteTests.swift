@@ -104,4 +104,21 @@ import Testing
       #expect(enabled.errorCode == "M_NOT_FOUND")
     }
   }
+
+  @Test(arguments: [
+    (255, 512, 100, 200), (256, 1, 1, 400), (1, 513, 1, 400), (1, 1, 101, 400),
+  ]) func `IDs, patterns and conditions have their limits`(id: Int, pattern: Int, conditions: Int, status: Int)
+    async throws
+  {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      func text(_ count: Int) -> String { String(repeating: "x", count: count) }
+      let list = Array(repeating: #"{"kind":"contains_display_name"}"#, count: conditions).joined(separator: ",")
+      let content = try await fixture.call(
+        .put, "pushrules/global/content/\(text(id))", as: ann, #"{"pattern":"\#(text(pattern))","actions":[]}"#)
+      let override = try await fixture.call(
+        .put, "pushrules/global/override/\(text(id))", as: ann, #"{"conditions":[\#(list)],"actions":[]}"#)
+      #expect(max(content.status, override.status) == status)
+    }
+  }
 }
