@@ -20,9 +20,10 @@ func module(
 }
 
 func program(
-  _ name: String, path: String, uses dependencies: [Target.Dependency], settings: [SwiftSetting] = common
+  _ name: String, path: String, uses dependencies: [Target.Dependency], without exclude: [String] = [],
+  settings: [SwiftSetting] = common
 ) -> Target {
-  .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+  .executableTarget(name: name, dependencies: dependencies, path: path, exclude: exclude, swiftSettings: settings)
 }
 
 func tests(of name: String, uses dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
@@ -37,6 +38,7 @@ let package = Package(
     .executable(name: "martlet", targets: ["martlet"]),
     .executable(name: "martlet-thumbnail", targets: ["martlet-thumbnail"]),
     .executable(name: "WebApp", targets: ["WebApp"]),
+    .executable(name: "MessengerBenchmark", targets: ["MessengerBenchmark"]),
     .library(name: "MatrixClient", targets: ["MatrixClient"]),
     .library(name: "Messenger", targets: ["Messenger"]),
   ],
@@ -52,17 +54,23 @@ let package = Package(
     program(
       "WebApp", path: "Sources/Web/WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "WebHost"],
       settings: web),
+    program(
+      "MessengerBenchmark", path: "Benchmarks/Messenger", uses: ["Messenger", "WebHost"],
+      without: ["index.html", "page.css", "picture.svg", "run.py"], settings: web),
 
     // Server
     module("Telemetry", in: "Server", uses: ["CLinux"]),
     module("EventLoop", in: "Server", uses: ["CUV", "CLinux"]),
-    module("HTTPServer", in: "Server", uses: ["Telemetry", "EventLoop", "CUV", "CLLHTTP", "CWslay", "CCrypto", "CLinux"]),
+    module(
+      "HTTPServer", in: "Server", uses: ["Telemetry", "EventLoop", "CUV", "CLLHTTP", "CWslay", "CCrypto", "CLinux"]),
     module("Database", in: "Server", uses: ["Telemetry", "CSQLite", "CLinux"]),
     module("RoomRules", in: "Server", uses: ["JSON", "MatrixModel", "CSodium", "CCrypto"]),
     module(
       "Homeserver", in: "Server",
       uses: ["JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "CSodium", "CCrypto", "CLinux"]),
-    module("HomeserverAPI", in: "Server", uses: ["JSON", "MatrixModel", "Telemetry", "HTTPServer", "EventLoop", "Homeserver"]),
+    module(
+      "HomeserverAPI", in: "Server",
+      uses: ["JSON", "MatrixModel", "Telemetry", "HTTPServer", "EventLoop", "Homeserver"]),
 
     // Client
     module("MatrixClient", in: "Client", uses: ["JSON", "MatrixModel", "ClientCore", "CCurl"]),
@@ -71,14 +79,22 @@ let package = Package(
     program(
       "martlet", path: "Sources/martlet",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "EventLoop", "HTTPServer", "Database", "Homeserver", "HomeserverAPI", "CYAML",
+        "JSON", "MatrixModel", "Telemetry", "EventLoop", "HTTPServer", "Database", "Homeserver", "HomeserverAPI",
+        "CYAML",
         "CLinux",
       ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
-    program("martlet-benchmark", path: "Benchmarks/Micro", uses: ["JSON", "MatrixModel", "Database", "RoomRules", "Homeserver"]),
-    program("matrix-load", path: "Benchmarks/Load", uses: ["JSON", "EventLoop", "CUV", "CLLHTTP", "CLinux"]),
+    program(
+      "martlet-benchmark", path: "Benchmarks/Micro",
+      uses: ["JSON", "MatrixModel", "Database", "RoomRules", "Homeserver"]),
+    program("matrix-load", path: "Benchmarks/Load", uses: ["CUV", "CLLHTTP", "CCrypto"]),
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
-    program("fuzz", path: "Tests/Fuzz", uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "ClientCore"]),
+    program(
+      "fuzz", path: "Tests/Fuzz", uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "ClientCore"],
+      without: ["Corpus"]),
+    program(
+      "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger"],
+      settings: web),
 
     // C libraries of the system (installed by Scripts/install-dependencies)
     system("CUV", pkgConfig: "libuv", apt: "libuv1-dev"),
@@ -96,8 +112,11 @@ let package = Package(
     tests(of: "JSON"),
     tests(of: "MatrixModel", uses: ["JSON"]),
     tests(of: "ClientCore", uses: ["JSON", "MatrixModel"]),
-    tests(of: "Messenger"),
-    tests(of: "WebApp", uses: ["WebHost", "Messenger", "ClientCore"]),
+    .target(
+      name: "MessengerTesting", dependencies: ["Messenger"], path: "Tests/MessengerTesting", swiftSettings: common),
+    tests(of: "Messenger", uses: ["MessengerTesting"]),
+    tests(of: "WebHost", uses: ["Messenger"]),
+    tests(of: "WebApp", uses: ["WebHost", "Messenger", "MessengerTesting", "ClientCore"]),
     tests(of: "Telemetry"),
     tests(of: "EventLoop"),
     tests(of: "HTTPServer", uses: ["EventLoop", "CLinux"]),
@@ -107,6 +126,10 @@ let package = Package(
     tests(of: "HomeserverAPI", uses: ["JSON", "MatrixModel", "HTTPServer", "Homeserver", "Database"]),
     tests(of: "MatrixClient"),
     tests(of: "martlet"),
+    .testTarget(
+      name: "LoadTests", dependencies: ["matrix-load"], path: "Tests/LoadTests", swiftSettings: common),
+    .testTarget(
+      name: "ThumbnailTests", dependencies: ["martlet-thumbnail"], path: "Tests/ThumbnailTests", swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]
 )

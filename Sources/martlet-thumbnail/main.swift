@@ -1,1 +1,3 @@
-// Replaced by the program.
+import Glibc
+
+exit(ThumbnailProgram.run(arguments: CommandLine.arguments).rawValue)

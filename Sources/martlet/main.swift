@@ -1,1 +1,4 @@
-// Replaced by the program.
+import Glibc
+
+StopSignal.block()
+exit(await Program.run(CommandLine.arguments))

@@ -1,1 +1,3 @@
-// Replaced by the program.
+import Glibc
+
+exit(FuzzProgram.run(Array(CommandLine.arguments.dropFirst())))

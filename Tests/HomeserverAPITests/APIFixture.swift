@@ -1,4 +1,5 @@
 import Database
+import EventLoop
 import Glibc
 import HTTPServer
 import Homeserver
@@ -29,6 +30,7 @@ final class APIFixture: Sendable {
 
   let homeserver: Homeserver
   let router: Router
+  private let pool: BlockingPool
   private let time: Time
 
   final class Time: Sendable {
@@ -40,7 +42,8 @@ final class APIFixture: Sendable {
   ) throws {
     var template = Array("/tmp/martlet-api-XXXXXX".utf8CString)
     let directory = String(cString: mkdtemp(&template))
-    var configuration = HomeserverConfiguration(serverName: "example.org", dataDirectory: directory)
+    var configuration = HomeserverConfiguration(
+      serverName: ServerName(trusted: "example.org"), dataDirectory: directory)
     configuration.passwordHashMemoryBytes = 8192
     configuration.passwordHashIterations = 1
     let time = Time()
@@ -50,7 +53,8 @@ final class APIFixture: Sendable {
     homeserver = try Homeserver(configuration, log: Log("test"))
     var unlimited = APIConfiguration()
     unlimited.rateLimits = false
-    router = HomeserverAPI.router(for: homeserver, api ?? unlimited)
+    pool = try BlockingPool(threads: 1)
+    router = HomeserverAPI.router(for: homeserver, api ?? unlimited, pool: pool)
   }
 
   /// Runs a test and lets go of everything afterwards.
@@ -61,11 +65,27 @@ final class APIFixture: Sendable {
     let fixture = try APIFixture(api, configure: configure)
     do {
       try await body(fixture)
-      await fixture.homeserver.shutdown()
+      await fixture.close()
     } catch {
-      await fixture.homeserver.shutdown()
+      await fixture.close()
       throw error
     }
+  }
+
+  private func close() async {
+    await homeserver.shutdown()
+    await pool.shutdown()
+    Self.remove(homeserver.configuration.dataDirectory)
+  }
+
+  private static func remove(_ path: String) {
+    guard unlink(path) != 0, let entries = opendir(path) else { return }
+    while let entry = readdir(entries) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      if name != ".", name != ".." { remove(path + "/" + name) }
+    }
+    closedir(entries)
+    rmdir(path)
   }
 
   func advance(milliseconds: Int64) { time.milliseconds.wrappingAdd(milliseconds, ordering: .relaxed) }
@@ -76,7 +96,7 @@ final class APIFixture: Sendable {
   ) async throws -> Answer {
     var headers = headers
     if let token = token ?? user?.token { headers.append(("Authorization", "Bearer " + token)) }
-    let target = path.hasPrefix("/_matrix") || path.hasPrefix("/.") ? path : "/_matrix/client/v3/" + path
+    let target = path.hasPrefix("/") ? path : "/_matrix/client/v3/" + path
     let response = await router.respond(
       to: Request(method, target, headers: headers, body: body.map { Array($0.utf8) } ?? []))
     let bytes: [UInt8] =
@@ -99,7 +119,8 @@ final class APIFixture: Sendable {
   func logIn(_ name: String, password: String = "correct horse", more: String = "") async throws -> Answer {
     try await call(
       .post, "login",
-      #"{"type":"m.login.password","identifier":{"type":"m.id.user","user":"\#(name)"},"password":"\#(password)"\#(more)}"#)
+      #"{"type":"m.login.password","identifier":{"type":"m.id.user","user":"\#(name)"},"password":"\#(password)"\#(more)}"#
+    )
   }
 
   func user(_ answer: Answer) throws -> User {
@@ -108,10 +129,14 @@ final class APIFixture: Sendable {
       token: try #require(answer.json["access_token"]?.string))
   }
 
+  /// The path of a user's own things: `user/{userId}/…`.
+  static func own(_ user: User, _ rest: String) -> String { "user/\(PercentEncoding.encode(user.userID.text))/\(rest)" }
+
   /// An `auth` that proves the password.
   static func passwordAuth(_ name: String, _ password: String = "correct horse", session: String? = nil) -> String {
     let session = session.map { #","session":"\#($0)""# } ?? ""
-    return #"{"type":"m.login.password","identifier":{"type":"m.id.user","user":"\#(name)"},"password":"\#(password)"\#(session)}"#
+    return
+      #"{"type":"m.login.password","identifier":{"type":"m.id.user","user":"\#(name)"},"password":"\#(password)"\#(session)}"#
   }
 }
 

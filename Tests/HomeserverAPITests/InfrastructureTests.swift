@@ -8,7 +8,8 @@ import Testing
 
 @Suite struct InfrastructureTests {
   @Test(arguments: [
-    (HTTPMethod.get, "nothing/here", 404), (.get, "/_matrix/nothing", 404), (.delete, "login", 405), (.post, "account/whoami", 405),
+    (HTTPMethod.get, "nothing/here", 404), (.get, "/_matrix/nothing", 404), (.delete, "login", 405),
+    (.post, "account/whoami", 405),
   ]) func `unknown paths and methods are unrecognized`(method: HTTPMethod, path: String, status: Int) async throws {
     try await APIFixture.run { fixture in
       let answer = try await fixture.call(method, path)
@@ -45,7 +46,8 @@ import Testing
     try await APIFixture.run { fixture in
       func padded(_ count: Int) -> String { #"{"a":""# + String(repeating: "x", count: count - 8) + #""}"# }
       let limit = Routes.bodyBytesLimit
-      #expect(try await fixture.call(.post, "login", padded(limit)).errorCode == "M_MISSING_PARAM")
+      let most = try await fixture.call(.post, "login", padded(limit))
+      #expect(most.errorCode == "M_MISSING_PARAM")
       let answer = try await fixture.call(.post, "login", padded(limit + 1))
       #expect(answer.status == 413)
       #expect(answer.errorCode == "M_TOO_LARGE")
@@ -54,9 +56,11 @@ import Testing
 
   @Test func `an identifier in the path that is none is an invalid parameter`() async throws {
     try await APIFixture.run { fixture in
-      #expect(try await fixture.call(.get, "profile/ann").errorCode == "M_INVALID_PARAM")
-      #expect(try await fixture.call(.get, "profile/%40ann%3Aexample.org").errorCode == "M_NOT_FOUND")
-      #expect(try await fixture.call(.get, "profile/%FF").errorCode == "M_INVALID_PARAM")
+      let cases = [("ann", "M_INVALID_PARAM"), ("%40ann%3Aexample.org", "M_NOT_FOUND"), ("%FF", "M_INVALID_PARAM")]
+      for (userID, code) in cases {
+        let answer = try await fixture.call(.get, "profile/" + userID)
+        #expect(answer.errorCode == code)
+      }
     }
   }
 

@@ -7,13 +7,21 @@ public enum JoinRule: UInt8, Sendable {
   /// nil for rules outside the spec's set, under which nobody may join.
   public init?(_ json: JSON?) {
     guard let json else { return nil }
-    if json.isString("public") { self = .public }
-    else if json.isString("invite") { self = .invite }
-    else if json.isString("knock") { self = .knock }
-    else if json.isString("restricted") { self = .restricted }
-    else if json.isString("knock_restricted") { self = .knockRestricted }
-    else if json.isString("private") { self = .private }
-    else { return nil }
+    if json.isString("public") {
+      self = .public
+    } else if json.isString("invite") {
+      self = .invite
+    } else if json.isString("knock") {
+      self = .knock
+    } else if json.isString("restricted") {
+      self = .restricted
+    } else if json.isString("knock_restricted") {
+      self = .knockRestricted
+    } else if json.isString("private") {
+      self = .private
+    } else {
+      return nil
+    }
   }
 
   public var name: StaticString {

@@ -8,12 +8,19 @@ public enum Membership: UInt8, Sendable {
   /// nil for names outside the spec's set.
   public init?(_ json: JSON?) {
     guard let json else { return nil }
-    if json.isString("join") { self = .join }
-    else if json.isString("leave") { self = .leave }
-    else if json.isString("invite") { self = .invite }
-    else if json.isString("ban") { self = .ban }
-    else if json.isString("knock") { self = .knock }
-    else { return nil }
+    if json.isString("join") {
+      self = .join
+    } else if json.isString("leave") {
+      self = .leave
+    } else if json.isString("invite") {
+      self = .invite
+    } else if json.isString("ban") {
+      self = .ban
+    } else if json.isString("knock") {
+      self = .knock
+    } else {
+      return nil
+    }
   }
 
   public var name: StaticString {

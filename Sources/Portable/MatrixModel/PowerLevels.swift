@@ -57,10 +57,15 @@ public struct PowerLevels: Sendable {
     self.creators = creators
     isFromEvent = true
     for member in content.members {
-      if member.isKey("events") { events = Self.levels(of: member.value) }
-      else if member.isKey("notifications") { notifications = Self.levels(of: member.value) }
-      else if member.isKey("users") { users = Self.levels(of: member.value) }
-      else { set(member) }
+      if member.isKey("events") {
+        events = Self.levels(of: member.value)
+      } else if member.isKey("notifications") {
+        notifications = Self.levels(of: member.value)
+      } else if member.isKey("users") {
+        users = Self.levels(of: member.value)
+      } else {
+        set(member)
+      }
     }
   }
 
@@ -149,13 +154,21 @@ public struct PowerLevels: Sendable {
   // MARK: Reading
 
   private mutating func set(_ member: JSON.Member) {
-    if member.isKey("ban") { ban = Self.level(member.value) }
-    else if member.isKey("events_default") { eventsDefault = Self.level(member.value) }
-    else if member.isKey("invite") { invite = Self.level(member.value) }
-    else if member.isKey("kick") { kick = Self.level(member.value) }
-    else if member.isKey("redact") { redact = Self.level(member.value) }
-    else if member.isKey("state_default") { stateDefault = Self.level(member.value) }
-    else if member.isKey("users_default") { usersDefault = Self.level(member.value) }
+    if member.isKey("ban") {
+      ban = Self.level(member.value)
+    } else if member.isKey("events_default") {
+      eventsDefault = Self.level(member.value)
+    } else if member.isKey("invite") {
+      invite = Self.level(member.value)
+    } else if member.isKey("kick") {
+      kick = Self.level(member.value)
+    } else if member.isKey("redact") {
+      redact = Self.level(member.value)
+    } else if member.isKey("state_default") {
+      stateDefault = Self.level(member.value)
+    } else if member.isKey("users_default") {
+      usersDefault = Self.level(member.value)
+    }
   }
 
   private static func levels(of json: JSON) -> Levels {

@@ -26,6 +26,21 @@ package final class BlockingPool: TaskExecutor, @unchecked Sendable {
     var isShutDown = false
     var threads: Int
     var ended: [CheckedContinuation<Void, Never>] = []
+
+    mutating func take(keepingUpTo capacity: Int) -> Work? {
+      guard head < queue.count else { return nil }
+      let work = queue[head]
+      head += 1
+      if case .closure = work { waitingClosures -= 1 }
+      if head == queue.count {
+        queue.removeAll(keepingCapacity: queue.count <= capacity)
+        head = 0
+      } else if head >= 256 && head * 2 >= queue.count {
+        queue.removeFirst(head)
+        head = 0
+      }
+      return work
+    }
   }
 
   /// Closures that may wait for a thread.
@@ -120,23 +135,15 @@ package final class BlockingPool: TaskExecutor, @unchecked Sendable {
   }
 
   /// Waits for work; nil when the pool is shut down and its queue empty.
+  ///
+  /// The wait stands outside any access to `state`: others change it meanwhile.
   private func next() -> Work? {
-    withLock { state in
-      while state.head == state.queue.count {
-        if state.isShutDown { return nil }
-        pthread_cond_wait(condition, lock)
-      }
-      let work = state.queue[state.head]
-      state.head += 1
-      if case .closure = work { state.waitingClosures -= 1 }
-      if state.head == state.queue.count {
-        state.queue.removeAll(keepingCapacity: state.queue.count <= queueLimit)
-        state.head = 0
-      } else if state.head >= 256 && state.head * 2 >= state.queue.count {
-        state.queue.removeFirst(state.head)
-        state.head = 0
-      }
-      return work
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    while true {
+      if let work = state.take(keepingUpTo: queueLimit) { return work }
+      if state.isShutDown { return nil }
+      pthread_cond_wait(condition, lock)
     }
   }
 

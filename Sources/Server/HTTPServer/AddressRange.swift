@@ -1,5 +1,7 @@
 /// Addresses that begin with the same bits, as `10.0.0.0/8` and `fd00::/8`. RFC 4632 §3.1, RFC 4291 §2.3.
-package struct AddressRange: Sendable, Equatable {
+package struct AddressRange: Sendable, Equatable, CustomStringConvertible {
+  /// As it was written.
+  package let description: String
   private let high: UInt64
   private let low: UInt64
   /// Bits of 128.
@@ -17,6 +19,7 @@ package struct AddressRange: Sendable, Equatable {
       guard let number = ASCII.number(parts[1]), number <= widest else { return nil }
       bits = Int(number)
     }
+    description = text
     prefixBits = bits + 128 - widest
     high = address.high & Self.mask(prefixBits)
     low = address.low & Self.mask(prefixBits - 64)

@@ -1,4 +1,5 @@
 import EventLoop
+import Telemetry
 
 /// One request and its response, as the connection keeps them between callbacks.
 struct Exchange {

@@ -46,6 +46,8 @@ extension HTTPConnection {
       next = (Self.sum(phaseStarted, timeouts.linger), .close)
     case .webSocket(let session):
       next = (session.assumeIsolated { $0.pingDeadline(interval: timeouts.ping) }, .ping(session))
+    case .http where hasPeerEnded:
+      next = (Self.sum(phaseStarted, timeouts.linger), .close)
     case .http:
       next = httpDeadline(timeouts)
     }

@@ -1,6 +1,7 @@
 import CUV
 import EventLoop
 import Glibc
+import Telemetry
 
 extension HTTPConnection {
   // MARK: The request
@@ -8,24 +9,24 @@ extension HTTPConnection {
   func begin(_ head: RequestHead, _ body: [UInt8], isComplete: Bool) {
     exchangeCount += 1
     let number = exchangeCount
-    var request = Request(
-      method: head.method, headers: head.headers, peer: core.peer(of: socketPeer, head.headers), id: RequestID.next(),
-      body: .empty)
-    let (handler, bodyLimit, endsOnShutdown) = core.router.resolve(&request)
+    let route = core.router.resolve(head.method, head.headers.pathBytes)
+    let peer = core.peer(of: socketPeer, head.headers)
+    let id = RequestID.next()
     var exchange = Exchange(
-      number: number, id: request.id, method: request.method, routePattern: request.routePattern, peer: request.peer,
-      started: EventLoop.nowNanoseconds, endsOnShutdown: endsOnShutdown, isHTTP10: head.isHTTP10,
+      number: number, id: id, method: head.method, routePattern: route.pattern, peer: peer,
+      started: EventLoop.nowNanoseconds, endsOnShutdown: route.endsOnShutdown, isHTTP10: head.isHTTP10,
       keepsAlive: head.keepsAlive && !state.isShuttingDown, announcedLength: head.announcedLength,
       owesContinue: head.expectsContinue && !isComplete && body.isEmpty, isBodyComplete: isComplete,
-      requestBodyBytes: Int64(body.count))
-    exchange.webSocketKey = WebSocketHandshake.key(of: request)
-    request.body = requestBody(of: head, body, isComplete: isComplete, limit: bodyLimit, &exchange)
+      requestBodyBytes: Int64(body.count), webSocketKey: WebSocketHandshake.key(of: head))
+    let requestBody = requestBody(of: head, body, isComplete: isComplete, limit: route.bodyLimit, &exchange)
     self.exchange = exchange
-    let task = Self.launch(handler, request, number, on: self)
+    let request = Request(
+      method: head.method, headers: head.headers, route: route, peer: peer, id: id, body: requestBody)
+    let task = Self.launch(route.answer, request, number, on: self)
     // The handler may have run to its end already.
     if self.exchange?.number == number {
       self.exchange?.task = task
-      if endsOnShutdown && state.isShuttingDown { task.cancel() }
+      if route.endsOnShutdown && state.isShuttingDown { task.cancel() }
     }
   }
 
@@ -51,11 +52,10 @@ extension HTTPConnection {
 
   /// Runs the handler inline up to its first suspension; afterwards on the same loop.
   private nonisolated static func launch(
-    _ handler: @escaping Handler, _ request: Request, _ number: UInt64, on connection: HTTPConnection
+    _ handler: @escaping Router.Answer, _ request: Request, _ number: UInt64, on connection: HTTPConnection
   ) -> Task<Void, Never> {
     Task.immediate(executorPreference: connection.loop) {
-      let response = await connection.state.core.router.run(handler, request)
-      await answer(response, number, on: connection)
+      await answer(await handler(request), number, on: connection)
     }
   }
 

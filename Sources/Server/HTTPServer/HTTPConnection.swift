@@ -31,6 +31,8 @@ actor HTTPConnection {
   var isReading = false
   var hasPeerEnded = false
   private var isAdvancing = false
+  /// A read is being worked on, which brings everything in line once, at its end.
+  private var isReceiving = false
 
   var output = OutputQueue()
   /// Bytes a pending `uv_write` has.
@@ -111,6 +113,7 @@ actor HTTPConnection {
 
   private func received(_ bytes: UnsafeRawBufferPointer) {
     lastReceived = state.now
+    isReceiving = true
     switch mode {
     case .http:
       var events = state.events
@@ -122,12 +125,14 @@ actor HTTPConnection {
       nonisolated(unsafe) let bytes = bytes
       session.assumeIsolated { $0.receive(bytes) }
     case .lingering, .closed:
-      return
+      break
     }
+    isReceiving = false
     afterChange()
   }
 
-  /// The client closed its side or the connection broke. Either way nobody waits for what is being done.
+  /// The client closed its side or the connection broke: the handler is cancelled. After a clean end the client may still
+  /// read, as one does that closes its sending side only: an answer that is ready within `lingerTimeout` is sent.
   private func ended(isClean: Bool) {
     hasPeerEnded = true
     isReading = false
@@ -136,6 +141,7 @@ actor HTTPConnection {
       return
     }
     exchange?.keepsAlive = false
+    phaseStarted = state.now
     if exchange?.isBodyComplete == false { failBody(.clientGone) }
     cancelHandler()
     afterChange()
@@ -194,6 +200,7 @@ actor HTTPConnection {
 
   /// Brings reading and deadlines in line with what has happened.
   func afterChange() {
+    guard !isReceiving else { return }
     if logic.phase != seenPhase {
       // The head's deadline counts from its first byte: an idle connection that gets bytes starts it.
       seenPhase = logic.phase

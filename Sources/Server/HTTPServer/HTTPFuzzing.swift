@@ -1,3 +1,5 @@
+import Telemetry
+
 /// The parsers of this module under arbitrary input, for the fuzz program.
 package enum HTTPFuzzing {
   private static let router: Router = {
@@ -40,11 +42,11 @@ package enum HTTPFuzzing {
   }
 
   private static func inspect(_ head: RequestHead) {
-    var request = Request(
-      method: head.method, headers: head.headers, peer: .loopback, id: RequestID.next(), body: .empty)
-    _ = router.resolve(&request)
+    let route = router.resolve(head.method, head.headers.pathBytes)
+    let request = Request(
+      method: head.method, headers: head.headers, route: route, peer: .loopback, id: RequestID.next(), body: .empty)
     _ = request.query.items.count
-    _ = WebSocketHandshake.key(of: request)
+    _ = WebSocketHandshake.key(of: head)
     for (_, value) in request.headers { _ = ByteRange.parse(Array(value.utf8)[...], size: 1000) }
   }
 

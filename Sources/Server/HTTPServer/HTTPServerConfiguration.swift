@@ -1,3 +1,5 @@
+import Telemetry
+
 /// Every limit and every hook of the server, with its default.
 package struct HTTPServerConfiguration: Sendable {
   /// Where to listen. Port 0 means a free one; `HTTPServer.boundAddresses` tells which.

@@ -1,27 +1,45 @@
+import Telemetry
+
 /// One request as its handler sees it. The body arrives while the handler runs.
+///
+/// What never changes lies in one object, so that a request passed through middleware costs two references.
 package struct Request: Sendable {
-  package let method: Method
-  package let headers: RequestHeaders
-  /// The variables of the route's pattern.
-  package internal(set) var parameters = PathParameters()
-  /// The pattern of the route, "" when none matched.
-  package internal(set) var routePattern = ""
-  /// Who asks: the socket's other end or, behind a trusted proxy, what it says in `X-Forwarded-For`.
-  package let peer: SocketAddress
-  package let id: RequestID
-  package internal(set) var body: RequestBody
+  private final class Content: Sendable {
+    let method: Method
+    let headers: RequestHeaders
+    let parameters: PathParameters
+    let routePattern: String
+    let peer: SocketAddress
+    let id: RequestID
+    let body: RequestBody
+
+    init(
+      method: Method, headers: RequestHeaders, parameters: PathParameters, routePattern: String, peer: SocketAddress,
+      id: RequestID, body: RequestBody
+    ) {
+      self.method = method
+      self.headers = headers
+      self.parameters = parameters
+      self.routePattern = routePattern
+      self.peer = peer
+      self.id = id
+      self.body = body
+    }
+  }
+
+  private let content: Content
   /// What middleware leaves for those after it.
   package var context = RequestContext()
 
-  init(method: Method, headers: RequestHeaders, peer: SocketAddress, id: RequestID, body: RequestBody) {
-    self.method = method
-    self.headers = headers
-    self.peer = peer
-    self.id = id
-    self.body = body
+  init(
+    method: Method, headers: RequestHeaders, route: Router.Resolution, peer: SocketAddress, id: RequestID, body: RequestBody
+  ) {
+    content = Content(
+      method: method, headers: headers, parameters: route.parameters, routePattern: route.pattern, peer: peer, id: id,
+      body: body)
   }
 
-  /// A request that did not come over a socket: the router answers it just so.
+  /// A request that did not come over a socket, for `Router.respond(to:)`.
   package init(
     _ method: Method, _ target: String, headers fields: [(name: String, value: String)] = [], body: [UInt8] = [],
     peer: SocketAddress = .loopback
@@ -31,24 +49,38 @@ package struct Request: Sendable {
     headers.targetCount = headers.bytes.count
     for field in fields { headers.append(name: field.name, value: field.value) }
     self.init(
-      method: method, headers: headers, peer: peer, id: RequestID.next(),
+      method: method, headers: headers, route: .none, peer: peer, id: RequestID.next(),
       body: body.isEmpty ? .empty : RequestBody(bytes: body))
   }
+
+  /// The same request with what the router found out about it.
+  func routed(_ route: Router.Resolution) -> Request {
+    var routed = Request(method: method, headers: headers, route: route, peer: peer, id: id, body: body)
+    routed.context = context
+    return routed
+  }
+
+  package var method: Method { content.method }
+  package var headers: RequestHeaders { content.headers }
+  /// The variables of the route's pattern.
+  package var parameters: PathParameters { content.parameters }
+  /// The pattern of the route, "" when none matched.
+  package var routePattern: String { content.routePattern }
+  /// Who asks: the socket's other end or, behind a trusted proxy, what it says in `X-Forwarded-For`.
+  package var peer: SocketAddress { content.peer }
+  package var id: RequestID { content.id }
+  package var body: RequestBody { content.body }
 
   /// The request target as received, query included. Not for logs: queries hold tokens.
   package var target: String { String(decoding: headers.bytes[0..<headers.targetCount], as: UTF8.self) }
 
   /// The target up to its query, still percent-encoded.
-  package var pathBytes: ArraySlice<UInt8> { headers.bytes[0..<pathCount] }
+  package var pathBytes: ArraySlice<UInt8> { headers.pathBytes }
 
   /// The query, decoded on each call: keep it when more than one key is wanted.
   package var query: Query {
-    let start = pathCount + 1
+    let start = headers.pathBytes.endIndex + 1
     return start < headers.targetCount ? Query(headers.bytes[start..<headers.targetCount]) : Query()
-  }
-
-  private var pathCount: Int {
-    headers.bytes[0..<headers.targetCount].firstIndex(of: UInt8(ascii: "?")) ?? headers.targetCount
   }
 }
 

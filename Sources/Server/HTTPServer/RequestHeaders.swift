@@ -14,6 +14,11 @@ package struct RequestHeaders: Sendable, Sequence {
   var targetCount = 0
   var spans: [Span] = []
 
+  /// The target up to its query.
+  var pathBytes: ArraySlice<UInt8> {
+    bytes[0..<(bytes[0..<targetCount].firstIndex(of: UInt8(ascii: "?")) ?? targetCount)]
+  }
+
   package init() {}
 
   /// Fields made by hand, for tests and internal requests.

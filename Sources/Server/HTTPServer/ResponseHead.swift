@@ -58,7 +58,11 @@ enum ResponseHead {
   }
 
   private static func putClean(_ text: String, _ output: inout [UInt8]) {
-    for byte in text.utf8 { output.append((byte >= 0x20 && byte != 0x7F) || byte == 9 ? byte : 0x20) }
+    let start = output.count
+    output.append(contentsOf: text.utf8)
+    for index in start..<output.count where (output[index] < 0x20 && output[index] != 9) || output[index] == 0x7F {
+      output[index] = 0x20
+    }
   }
 
   static func put(_ text: StaticString, _ output: inout [UInt8]) {

@@ -15,7 +15,22 @@ package struct Router: Sendable {
     let parameterNames: [String]
     let bodyLimit: Int
     let endsOnShutdown: Bool
-    let handler: Handler
+    let answer: Answer
+  }
+
+  /// A handler with its middleware around it, whose errors have become responses.
+  typealias Answer = @Sendable (Request) async -> Response
+
+  /// What routing found out about a request.
+  struct Resolution: Sendable {
+    var answer: Answer
+    var bodyLimit = Router.defaultBodyLimit
+    var endsOnShutdown = false
+    var pattern = ""
+    var parameters = PathParameters()
+
+    /// Before routing.
+    static let none = Resolution(answer: { _ in Response(status: .notFound) })
   }
 
   enum Match: Sendable {
@@ -73,7 +88,7 @@ package struct Router: Sendable {
     let segments = RouteTrie.Segment.parse(full)
     let route = Route(
       pattern: full, parameterNames: segments.compactMap(\.variableName), bodyLimit: bodyLimit,
-      endsOnShutdown: endsOnShutdown, handler: wrapped(handler, in: middleware))
+      endsOnShutdown: endsOnShutdown, answer: wrapped(handler, in: middleware))
     trie.insert(segments, method, route)
   }
 
@@ -86,7 +101,7 @@ package struct Router: Sendable {
     (self.prefix, self.middleware) = (outerPrefix, outerMiddleware)
   }
 
-  private func wrapped(_ handler: @escaping Handler, in middleware: [Middleware]) -> Handler {
+  private func wrapped(_ handler: @escaping Handler, in middleware: [Middleware]) -> Answer {
     var wrapped = caught(handler)
     for layer in middleware.reversed() {
       let inner = wrapped
@@ -95,7 +110,7 @@ package struct Router: Sendable {
     return wrapped
   }
 
-  private func caught(_ handler: @escaping Handler) -> Handler {
+  private func caught(_ handler: @escaping Handler) -> Answer {
     let errorResponse = errorResponse
     return { request in
       do { return try await handler(request) } catch { return errorResponse(error, request) }
@@ -106,34 +121,29 @@ package struct Router: Sendable {
 
   /// The answer to a request, without a socket. Never throws: errors have become responses.
   package func respond(to request: Request) async -> Response {
-    var request = request
-    let handler = resolve(&request).handler
-    return await run(handler, request)
+    let route = resolve(request.method, request.pathBytes)
+    return await route.answer(request.routed(route))
   }
 
-  func run(_ handler: Handler, _ request: Request) async -> Response {
-    do { return try await handler(request) } catch { return errorResponse(error, request) }
-  }
-
-  /// The handler for a request, whose pattern and parameters are filled in, and the route's settings.
-  func resolve(_ request: inout Request) -> (handler: Handler, bodyLimit: Int, endsOnShutdown: Bool) {
-    switch match(request.method, request.pathBytes) {
+  /// Who answers, and what the pattern says about the request.
+  func resolve(_ method: Method, _ path: ArraySlice<UInt8>) -> Resolution {
+    switch match(method, path) {
     case .route(let route, let values):
-      request.routePattern = route.pattern
-      if !values.isEmpty { request.parameters = PathParameters(names: route.parameterNames, values: values) }
-      return (route.handler, route.bodyLimit, route.endsOnShutdown)
+      return Resolution(
+        answer: route.answer, bodyLimit: route.bodyLimit, endsOnShutdown: route.endsOnShutdown, pattern: route.pattern,
+        parameters: PathParameters(names: values.isEmpty ? [] : route.parameterNames, values: values))
     case .notFound:
-      return (wrapped(notFound, in: middleware), Self.defaultBodyLimit, false)
+      return Resolution(answer: wrapped(notFound, in: middleware))
     case .methodNotAllowed(let methods):
       let fallback = methodNotAllowed
-      let answer: Handler = { request in
+      let handler: Handler = { request in
         var response = try await fallback(request, methods)
         response.headers["Allow"] = methods.map(\.description).joined(separator: ", ")
         return response
       }
-      return (wrapped(answer, in: middleware), Self.defaultBodyLimit, false)
+      return Resolution(answer: wrapped(handler, in: middleware))
     case .malformed:
-      return (wrapped({ _ in throw HTTPError.malformedPath }, in: middleware), Self.defaultBodyLimit, false)
+      return Resolution(answer: wrapped({ _ in throw HTTPError.malformedPath }, in: middleware))
     }
   }
 

@@ -3,7 +3,7 @@ import CCrypto
 /// The opening handshake. RFC 6455 §4.2.
 enum WebSocketHandshake {
   /// The key of a request that is a handshake of version 13, else nil.
-  static func key(of request: Request) -> [UInt8]? {
+  static func key(of request: RequestHead) -> [UInt8]? {
     guard request.method == .get, let key = request.headers.first("Sec-WebSocket-Key"), key.count == 24,
       let upgrade = request.headers.first("Upgrade"), ASCII.list(upgrade).contains(where: { ASCII.equal($0, "websocket") }),
       let connection = request.headers.first("Connection"),

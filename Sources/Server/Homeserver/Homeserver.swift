@@ -34,6 +34,7 @@ package final class Homeserver: Sendable {
   package let receipts: Receipts
   package let syncFilters: SyncFilters
   package let sync: SyncEngine
+  package let media: MediaRepository
 
   /// The room versions this server can take part in.
   package static var roomVersions: [(name: ByteString, isStable: Bool)] {
@@ -63,6 +64,7 @@ package final class Homeserver: Sendable {
       configuration: configuration, database: database, sessions: sessions, devices: devices, pushRules: pushRules)
     profiles = Profiles(database: database, accounts: accounts)
     userDirectory = UserDirectory(database: database)
+    media = try MediaRepository(configuration, database: database)
     rooms = Rooms(
       configuration, database: database, notifier: notifier,
       signingKey: try SigningKeyFile(in: configuration.dataDirectory).key
@@ -88,6 +90,7 @@ package final class Homeserver: Sendable {
   /// closed: for the end of the process and of tests.
   package func shutdown() async {
     await accounts.passwords.shutdown()
+    await media.shutdown()
     database.close()
   }
 }

@@ -8,12 +8,13 @@ import Telemetry
 package enum HomeserverAPI {
   /// Everything a homeserver answers to, ready for `HTTPServer` or for `Router.respond(to:)`.
   ///
-  /// - Parameter pool: reads the web client's files; nil serves none.
+  /// - Parameter pool: reads files; without one there is neither media nor a web client.
   package static func router(
     for homeserver: Homeserver, _ configuration: APIConfiguration = APIConfiguration(), pool: BlockingPool? = nil
   ) -> Router {
     var routes = Routes(homeserver, configuration)
     addRoutes(to: &routes, configuration)
+    if let pool { routes.addMediaRoutes(pool: pool) }
     var router = routes.router
     if let site = StaticSite(configuration, pool: pool) { site.mount(on: &router) }
     return router

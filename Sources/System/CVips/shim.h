@@ -1,2 +1,46 @@
 #pragma once
+// libvips takes its options as NULL-ended variable arguments, which Swift cannot call: one wrapper for each call made.
 #include <vips/vips.h>
+
+/// Reads only the header of an image held in memory. NULL when no permitted loader accepts it.
+static inline VipsImage *martlet_vips_open(const void *bytes, size_t count) {
+  return vips_image_new_from_buffer(bytes, count, "", "access", VIPS_ACCESS_SEQUENTIAL, NULL);
+}
+
+/// Decodes, applies the EXIF orientation, converts to sRGB and reduces (never enlarges) to fit in or to cover the box.
+/// Fails on an image that is cut short; as an option of the loader, for libvips 8.14 does not hand its own "fail_on" down.
+static inline int martlet_vips_thumbnail(
+    const void *bytes, size_t count, VipsImage **out, int width, int height, int crop) {
+  return vips_thumbnail_buffer(
+      (void *)bytes, count, out, width, "height", height, "size", VIPS_SIZE_DOWN, "crop",
+      crop ? VIPS_INTERESTING_CENTRE : VIPS_INTERESTING_NONE, "export_profile", "srgb", "option_string",
+      "[fail_on=truncated]", NULL);
+}
+
+/// Eight-bit sRGB, with or without alpha.
+static inline int martlet_vips_eight_bit_sRGB(VipsImage *in, VipsImage **out) {
+  VipsImage *colour = NULL;
+  if (vips_colourspace(in, &colour, VIPS_INTERPRETATION_sRGB, NULL)) return -1;
+  int result = vips_cast_uchar(colour, out, NULL);
+  g_object_unref(colour);
+  return result;
+}
+
+static inline int martlet_vips_save_jpeg(VipsImage *in, void **bytes, size_t *count, int quality) {
+  return vips_jpegsave_buffer(
+      in, bytes, count, "Q", quality, "strip", TRUE, "optimize_coding", TRUE, "interlace", FALSE, NULL);
+}
+
+static inline int martlet_vips_save_png(VipsImage *in, void **bytes, size_t *count) {
+  return vips_pngsave_buffer(in, bytes, count, "compression", 6, "strip", TRUE, NULL);
+}
+
+static inline void martlet_vips_release(VipsImage *image) { g_object_unref(image); }
+
+/// The name of the loader that accepts these bytes among those not blocked, NULL when none does.
+static inline const char *martlet_vips_loader(const void *bytes, size_t count) {
+  return vips_foreign_find_load_buffer(bytes, count);
+}
+
+/// VIPS_INIT is a macro.
+static inline int martlet_vips_start(const char *program) { return VIPS_INIT(program); }

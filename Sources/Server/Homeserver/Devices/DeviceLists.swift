@@ -53,10 +53,8 @@ package final class DeviceLists: Sendable {
     notifier.publish(position: position, users: users, in: tx)
   }
 
-  /// Which of the users who share a room now changed in the interval. Spec: `GET /_matrix/client/v3/keys/changes`.
-  package func changes(for userID: UserID, after start: Int64, upTo end: Int64) async throws -> [UserID] {
-    try await database.read { tx in
-      try Self.changed(tx, among: Self.sharingRooms(tx, with: userID), after: start, upTo: end)
-    }
+  /// What changed for `userID` in the interval. Spec: `GET /_matrix/client/v3/keys/changes`.
+  package func changes(for userID: UserID, after start: Int64, upTo end: Int64) async throws -> Changes {
+    try await database.read { tx in try Self.changes(tx, for: userID, after: start, upTo: end) }
   }
 }

@@ -95,7 +95,8 @@ package final class ToDeviceMessages: Sendable {
     let oldest = try tx.first(
       """
       SELECT position FROM to_device WHERE user_id = $1 AND device_id = $2 ORDER BY position DESC LIMIT 1 OFFSET $3
-      """, userID, deviceID, waitingLimit) { $0.integer(0) }
+      """, userID, deviceID, waitingLimit
+    ) { $0.integer(0) }
     guard let oldest else { return }
     try tx.execute(
       "DELETE FROM to_device WHERE user_id = $1 AND device_id = $2 AND position <= $3", userID, deviceID, oldest)

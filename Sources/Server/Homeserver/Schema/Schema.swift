@@ -9,6 +9,7 @@ package enum Schema {
       statements: [
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
         ReceiptTables.statements,
+        MediaTables.statements,
       ].flatMap { $0 })
   ]
 }

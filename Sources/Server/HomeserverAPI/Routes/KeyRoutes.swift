@@ -16,7 +16,10 @@ extension Routes {
         writer.object { writer in
           writer.key("one_time_key_counts")
           writer.object { writer in
-            for entry in counts { writer.key(entry.algorithm); writer.write(entry.count) }
+            for entry in counts {
+              writer.key(entry.algorithm)
+              writer.write(entry.count)
+            }
           }
         }
       }
@@ -29,12 +32,37 @@ extension Routes {
       return .json(try await query.answer(homeserver, to: session.userID))
     }
 
+    on(.getKeysChanges) { request, session in
+      let query = try request.query()
+      let (start, end) = (try Self.position(query, "from"), try Self.position(query, "to"))
+      let changes = try await homeserver.deviceLists.changes(for: session.userID, after: start, upTo: end)
+      return .json { writer in
+        writer.object { writer in
+          writer.key("changed")
+          writer.array { writer in for userID in changes.changed { writer.write(userID) } }
+          writer.key("left")
+          writer.array { writer in for userID in changes.left { writer.write(userID) } }
+        }
+      }
+    }
+
     on(.claimKeys) { request, _ in
       let body = try await request.object()
       _ = try body.optionalInteger("timeout")
       let claimed = try await homeserver.oneTimeKeys.claim(Self.wanted(body.requiredObject("one_time_keys")))
       return .json(capacity: 4096) { Self.write(claimed, to: &$0) }
     }
+  }
+
+  /// The position in a sync token, `s<position>_…`. Throws `M_MISSING_PARAM`, `M_INVALID_PARAM`.
+  private static func position(_ query: QueryParameters, _ name: StaticString) throws -> Int64 {
+    let token = try query.required(name)
+    let digits = token.utf8.dropFirst().prefix { $0 != UInt8(ascii: "_") }
+    guard token.hasPrefix("s"), (1...18).contains(digits.count), digits.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 })
+    else {
+      throw MatrixError.invalidParameter("'\(name)' is not a token of this server's syncs.")
+    }
+    return digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
   }
 
   /// Keys of one claim or query.

@@ -37,6 +37,7 @@ package enum AuthorizationError: Error, Sendable {
   // Power
   case power(Action, needed: PowerLevel, has: PowerLevel)
   case targetNotBelow(Action)
+  case levelNotBelow
   case stateKeyOfOtherUser
   case malformedPowerLevels(StaticString)
   case creatorInPowerLevels
@@ -66,6 +67,7 @@ package enum AuthorizationError: Error, Sendable {
     case .thirdPartyInvite(let what): "The third-party invitation is not valid: \(what)."
     case .power(let action, let needed, let has): Self.message(action, needed: needed, has: has)
     case .targetNotBelow(let action): "You cannot \(Self.verb(action)) a user whose power level is not below yours."
+    case .levelNotBelow: "You cannot change the level of a user who has as much power as you."
     case .stateKeyOfOtherUser: "Only the user whose ID is the state key can set this state."
     case .malformedPowerLevels(let name): "'\(name)' of the power levels is malformed."
     case .creatorInPowerLevels: "The power levels must not list the room's creators."

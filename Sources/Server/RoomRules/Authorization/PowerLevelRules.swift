@@ -52,9 +52,9 @@ struct PowerLevelRules {
 
   /// As for the others, but that nobody else's level may be taken from a user who has as much as the sender.
   private func checkUsers(from old: PowerLevels.Levels, to new: PowerLevels.Levels) throws(AuthorizationError) {
-    try checkChanges(from: old, to: new, of: "users")
     for (user, level) in old where user != sender.text && new[user] != level {
-      guard PowerLevel(level) < senderLevel else { throw .targetNotBelow(.change("users")) }
+      guard PowerLevel(level) < senderLevel else { throw .levelNotBelow }
     }
+    try checkChanges(from: old, to: new, of: "users")
   }
 }

@@ -16,7 +16,8 @@ package struct RoomCreate: Sendable {
 
   package init(_ event: PDU) {
     self.init(
-      eventID: event.eventID, roomID: event.roomID, sender: event.sender, content: event.content, version: event.version)
+      eventID: event.eventID, roomID: event.roomID, sender: event.sender, content: event.content, version: event.version
+    )
   }
 
   package init(eventID: EventID, roomID: RoomID, sender: UserID, content: JSON, version: RoomVersion) {
@@ -31,7 +32,8 @@ package struct RoomCreate: Sendable {
       return
     }
     var creators = [sender]
-    for user in content["additional_creators"]?.elements.compactMap({ UserID($0) }) ?? [] where !creators.contains(user) {
+    for user in content["additional_creators"]?.elements.compactMap({ UserID($0) }) ?? [] where !creators.contains(user)
+    {
       creators.append(user)
     }
     privilegedCreators = creators

@@ -48,7 +48,7 @@ package struct SigningKey: Sendable {
   /// The public key as published under `verify_keys`.
   package var publicKeyBase64: ByteString { ByteString(decoding: UnpaddedBase64.encode(publicKey)) }
 
-  /// 64 bytes. About 14 µs for an event.
+  /// 64 bytes. About 16 µs for an event.
   package func sign(_ message: [UInt8]) -> [UInt8] {
     var signature = [UInt8](repeating: 0, count: Self.signatureBytes)
     crypto_sign_ed25519_detached(&signature, nil, message, UInt64(message.count), secretKey)

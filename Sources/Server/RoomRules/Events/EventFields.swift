@@ -50,7 +50,9 @@ struct EventFields {
       guard event["room_id"] == nil else { throw .createNamesRoom }
       return nil
     }
-    guard let roomID = RoomID(event["room_id"]), version.roomIDIsCreateHash || roomID.serverName != nil else {
+    guard let roomID = RoomID(event["room_id"]),
+      version.roomIDIsCreateHash || roomID.text.utf8.contains(UInt8(ascii: ":"))
+    else {
       throw .field("room_id")
     }
     return roomID

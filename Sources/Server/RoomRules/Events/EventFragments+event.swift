@@ -2,7 +2,9 @@ import JSON
 import MatrixModel
 
 extension EventFragments {
-  private static let clientKeys: [StaticString] = ["content", "origin_server_ts", "redacts", "sender", "state_key", "type"]
+  private static let clientKeys: [StaticString] = [
+    "content", "origin_server_ts", "redacts", "sender", "state_key", "type",
+  ]
 
   /// Cuts an event in two.
   package init(_ event: PDU) {

@@ -11,6 +11,4 @@ package enum EventLimits {
   package static let authEvents = 10
   /// `depth` is 0 to this.
   package static let depth = Int64(JSON.integerMagnitudeLimit)
-  /// Containers inside each other, the event itself included; the standard sets none.
-  package static let nesting = JSONLimits.standard.depth
 }

@@ -8,3 +8,9 @@
 
 /// Names a thread as the system shows it; at most 15 bytes.
 int clinux_name_thread(pthread_t thread, const char *name);
+
+/// pipe2(2) with O_CLOEXEC: no child started meanwhile by another thread keeps an end. 0, or -1 with errno.
+int clinux_pipe(int ends[2]);
+
+/// mkostemp(3) with O_CLOEXEC. The descriptor, or -1 with errno.
+int clinux_temporary_file(char *path_template);

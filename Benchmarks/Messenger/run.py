@@ -1,0 +1,335 @@
+"""Scrolls through 100,000 messages in Chromium and prints one line of figures; exits with 1 when something jumps or is blank.
+
+Build first: Scripts/build-web MessengerBenchmark. Needs the Python package playwright and a Chromium (MARTLET_CHROMIUM,
+else /usr/bin/chromium).
+Usage: run.py [--messages N] [--step PIXELS] | --services | --screenshots FOLDER
+"""
+import argparse
+import base64
+import http.server
+import os
+import pathlib
+import sys
+import threading
+import time
+
+from playwright.sync_api import sync_playwright
+
+here = pathlib.Path(__file__).resolve().parent
+repository = here.parent.parent
+folders = [here, repository / "Web", repository / ".build" / "web"]
+types = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".svg": "image/svg+xml"}
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        if self.path == "/slow" or self.path.startswith("/media/"):
+            return self.serve_media()
+        name = self.path.split("?")[0].lstrip("/") or "index.html"
+        found = [folder / name for folder in folders if "/" not in name and (folder / name).is_file()]
+        body = found[0].read_bytes() if found else b""
+        self.send_response(200 if found else 404)
+        self.send_header("Content-Type", types.get(pathlib.Path(name).suffix, "application/octet-stream"))
+        self.send_header("Content-Length", str(len(body)))
+        # Isolation gives the page a clock of 5 microseconds.
+        self.send_header("Cross-Origin-Opener-Policy", "same-origin")
+        self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_PUT(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path == "/count":
+            self.answer(200, str(len(body)).encode())
+        else:
+            self.answer(429, f"{self.command} {self.headers.get('X-Test')} ".encode() + body, retry_after="7")
+
+    do_POST = do_PUT
+
+    def serve_media(self):
+        if self.path == "/slow":
+            time.sleep(1)
+            self.answer(200, b"late")
+        elif self.path == "/media/good" and self.headers.get("Authorization") == "Bearer secret":
+            self.answer(200, (here / "picture.svg").read_bytes(), "image/svg+xml")
+        else:
+            self.answer(403, b"")
+
+    def answer(self, status, body, kind="text/plain", retry_after=None):
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        if retry_after:
+            self.send_header("Retry-After", retry_after)
+        self.end_headers()
+        try:
+            self.wfile.write(body)
+        except BrokenPipeError:
+            pass  # The page gave the request up, as it should.
+
+    def log_message(self, *_):
+        pass
+
+
+# Times each entry into the program, and lets the script call its exports.
+TIMING = """
+const real = WebAssembly.instantiateStreaming;
+globalThis.busy = [];
+WebAssembly.instantiateStreaming = async (...a) => {
+  const { instance, module } = await real(...a);
+  const exports = { ...instance.exports };
+  exports.dispatch = (...b) => { const t = performance.now(); try { return instance.exports.dispatch(...b); } finally { busy.push(performance.now() - t); } };
+  globalThis.program = exports;
+  return { module, instance: { exports } };
+};
+"""
+
+MEASURE = """
+async ({ messages, step }) => {
+  const frame = () => new Promise(requestAnimationFrame);
+  const settle = async () => { await frame(); await frame(); };
+  const out = {};
+  program.benchmark_prepare(messages);
+  let t = performance.now();
+  program.benchmark_load();
+  out.load = performance.now() - t;
+  await settle();
+  const scroller = document.querySelector('.mg-scroller'), rows = document.querySelector('.mg-window');
+  const end = () => scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop;
+  out.endDistance = Math.abs(end());
+  const isBlank = () => {
+    const area = scroller.getBoundingClientRect(), first = rows.firstElementChild, last = rows.lastElementChild;
+    if (!first) return true;
+    const head = scroller.scrollTop < 1, foot = end() < 40;
+    return (!head && first.getBoundingClientRect().top > area.top + 1) || (!foot && last.getBoundingClientRect().bottom < area.bottom - 1);
+  };
+  // Everything, from the end to the beginning; every frame replaces all rows.
+  const times = [];
+  busy.length = 0;
+  out.blank = 0;
+  let last = await frame();
+  while (scroller.scrollTop > 0) {
+    scroller.scrollTop -= step;
+    const now = await frame();
+    times.push(now - last);
+    last = now;
+    if (isBlank()) out.blank++;
+  }
+  const sorted = [...busy].sort((a, b) => a - b), at = p => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))];
+  Object.assign(out, { frames: times.length, p50: at(0.5), p95: at(0.95), p99: at(0.99), worst: at(1) });
+  out.dropped = times.slice(1).reduce((sum, d) => sum + Math.max(0, Math.round(d * 60 / 1000) - 1), 0);
+  // The head of the list, its middle and its very start: what is in view stays where it is.
+  const seen = () => [...rows.children].map(e => [e.querySelector('.mg-text, .mg-picture').textContent, e.getAttribute('aria-label'), e.querySelector('.mg-bubble').getBoundingClientRect().bottom]).filter(x => x[2] > 0 && x[2] < scroller.clientHeight);
+  out.jump = 0;
+  out.compared = 0;
+  const prepends = [];
+  for (const top of [0, 30, 1200, 40000, 2000000]) {
+    scroller.scrollTop = top;
+    await settle();
+    const before = seen();
+    t = performance.now();
+    program.benchmark_prepend(100);
+    prepends.push(performance.now() - t);
+    await settle();
+    const after = seen();
+    for (const [text, label, y] of before) {
+      const same = after.filter(x => x[0] === text && x[1] === label);
+      if (same.length !== 1 || before.filter(x => x[0] === text && x[1] === label).length !== 1) continue;
+      out.compared++;
+      out.jump = Math.max(out.jump, Math.abs(same[0][2] - y));
+    }
+  }
+  for (let k = 0; k < 20; k++) { t = performance.now(); program.benchmark_prepend(100); prepends.push(performance.now() - t); await frame(); }
+  out.prepend = prepends.sort((a, b) => a - b)[prepends.length >> 1];
+  // Small steps through rows that were never measured: they move by what was scrolled.
+  scroller.scrollTop = scroller.scrollHeight * 0.37;
+  await settle();
+  out.drift = 0;
+  for (let k = 0; k < 150; k++) {
+    const before = seen();
+    scroller.scrollTop -= 97;
+    await settle();
+    const after = new Map(seen().map(x => [x[0] + x[1], x[2]]));
+    for (const [text, label, y] of before) {
+      const now = after.get(text + label);
+      if (now !== undefined && text !== '') out.drift = Math.max(out.drift, Math.abs(now - y - 97));
+    }
+    if (isBlank()) out.blank++;
+  }
+  for (let k = 0; k < 60; k++) {
+    scroller.scrollTop = Math.random() * scroller.scrollHeight;
+    await settle();
+    if (isBlank()) out.blank++;
+  }
+  scroller.scrollTop = scroller.scrollHeight;
+  await settle();
+  const appends = [];
+  for (let k = 0; k < 40; k++) { t = performance.now(); program.benchmark_append(); appends.push(performance.now() - t); await frame(); }
+  out.append = appends.sort((a, b) => a - b)[20];
+  out.endAfterAppend = Math.abs(end());
+  out.elements = rows.children.length;
+  out.memory = program.memory.buffer.byteLength / 1048576;
+  return out;
+}
+"""
+
+
+CPU = """
+async () => {
+  const scroller = document.querySelector('.mg-scroller');
+  for (let k = 0; k < 300; k++) { scroller.scrollTop -= 2000; await new Promise(requestAnimationFrame); }
+}
+"""
+
+
+def open_page(browser, address, width, height, ready=".mg-scroller", expects_errors=False, **options):
+    context = browser.new_context(viewport={"width": width, "height": height}, **options)
+    page = context.new_page()
+    page.on("pageerror", lambda error: print("page:", error, file=sys.stderr))
+    page.on("console", lambda line: line.type == "error" and not expects_errors and print("console:", line.text, file=sys.stderr))
+    page.add_init_script(TIMING)
+    page.goto(address)
+    page.wait_for_function("ready => globalThis.program && document.querySelector(ready)?.clientHeight > 0", arg=ready)
+    return page
+
+
+def screenshots(browser, address, folder):
+    for scheme in ("light", "dark"):
+        for width, height in ((320, 640), (1200, 800)):
+            page = open_page(browser, address + "?demo", width, height, color_scheme=scheme)
+            page.wait_for_timeout(600)
+            name = f"messenger-{scheme}-{width}"
+            page.screenshot(path=str(folder / f"{name}-end.png"))
+            for part, top in (("middle", 0.55), ("start", 0)):
+                page.evaluate("part => { const s = document.querySelector('.mg-scroller'); s.scrollTop = s.scrollHeight * part; }", top)
+                page.wait_for_timeout(300)
+                page.screenshot(path=str(folder / f"{name}-{part}.png"))
+            page.context.close()
+
+
+EXPECTED = {
+    "fetch": "429 7 PUT yes bödy", "refused": "0", "timeout": "0", "timer": "later", "store": "a/1:uno a/2:two a/ä:",
+    "empty": "0", "setting": "value ä gone", "channel": "hello", "lock": "first|released|second", "random": "random",
+    "clock": "12:00 AM", "day": "Today, Yesterday", "size": "1.4 MB", "local": "20453 20454", "fragment": "/room/!a:b.c",
+    "picked": "p.png image/png 70 1x1", "blob": "blob", "upload": "200 1.0 70", "page": "en-US Chrome on Linux",
+    "change": "2 /room/!a:b.c",
+}
+PIXEL = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+
+
+def services(browser, address):
+    """Every service of the host in a real browser, the composer under a real keyboard, and the page after a trap."""
+    failures = []
+    expect = lambda name, found, wanted: found == wanted or failures.append(f"{name}: {found!r}, not {wanted!r}")
+    page = open_page(browser, address + "?services", 400, 600, locale="en-US", timezone_id="UTC", ready="pre.checks", expects_errors=True)
+    with page.expect_file_chooser() as chooser:
+        page.click("button.pick")
+    chooser.value.set_files({"name": "p.png", "mimeType": "image/png", "buffer": PIXEL})
+    page.evaluate("history.pushState(null, '', '#elsewhere'); history.back()")
+    page.wait_for_timeout(1500)
+    found = {}
+    for line in page.inner_text("pre.checks").splitlines():
+        name, _, value = line.partition("=")
+        found[name] = found[name] + "|" + value if name in found else value
+    found["store"] = found.get("store", "").rstrip()
+    # The language data decides which kind of space stands before AM.
+    found["clock"] = found.get("clock", "").replace("\u202f", " ")
+    for name, wanted in EXPECTED.items():
+        expect(name, found.pop(name, None), wanted)
+    found and failures.append(f"unexpected: {found}")
+    expect("title", page.title(), "checked")
+    expect("good image", page.get_attribute("img.good", "data-state"), "loaded")
+    expect("bad image", page.get_attribute("img.bad", "data-state"), "failed")
+    page.click("button.trap")
+    expect("notice after a trap", page.locator(".mg-notice button").inner_text(), "Reload")
+    page.click("button.pick")
+    page.wait_for_timeout(100)
+    page.context.close()
+
+    page = open_page(browser, address + "?demo", 600, 700)
+    rows = lambda: page.evaluate("document.querySelectorAll('.mg-message').length")
+    last = lambda: page.evaluate("[...document.querySelectorAll('.mg-row')].at(-1).querySelector('.mg-text').textContent")
+    height = lambda: page.evaluate("document.querySelector('.mg-input').offsetHeight")
+    small = height()
+    page.click(".mg-input")
+    page.keyboard.type("one")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("two")
+    expect("the box grows by a line", height() - small, 22)
+    page.evaluate("document.querySelector('.mg-input').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true }))")
+    expect("an input method's Enter", page.input_value(".mg-input"), "one\ntwo")
+    page.keyboard.press("Enter")
+    expect("sent", last(), "one\ntwo")
+    expect("emptied", (page.input_value(".mg-input"), height()), ("", small))
+    page.evaluate("""async () => {
+      const data = new DataTransfer();
+      const canvas = new OffscreenCanvas(300, 200);
+      canvas.getContext('2d').fillRect(0, 0, 300, 200);
+      data.items.add(new File([await canvas.convertToBlob()], 'pasted.png', { type: 'image/png' }));
+      document.querySelector('.mg-input').dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+    }""")
+    page.wait_for_selector("img[alt='pasted.png'][data-state=loaded]")
+    box = page.evaluate("(b => [b.offsetWidth, b.offsetHeight])(document.querySelector(\"img[alt='pasted.png']\"))")
+    expect("pasted image", box, [300, 200])
+    count = rows()
+    page.evaluate("document.querySelector('.mg-scroller').scrollTop -= 600")
+    page.wait_for_timeout(100)
+    page.evaluate("document.querySelector('.mg-failed:not([hidden]) button:last-child').click()")
+    expect("jump button", page.is_visible(".mg-jump"), True)
+    page.click(".mg-jump")
+    page.wait_for_timeout(100)
+    end = page.evaluate("(s => s.scrollHeight - s.clientHeight - s.scrollTop)(document.querySelector('.mg-scroller'))")
+    expect("end", abs(end) <= 1, True)
+    page.context.close()
+    for failure in failures:
+        print("services:", failure)
+    print(f"services: {len(EXPECTED) + 12 - len(failures)} checks passed, {len(failures)} failed")
+    return 1 if failures else 0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--messages", type=int, default=100_000)
+    parser.add_argument("--step", type=int, default=5000, help="pixels per frame")
+    parser.add_argument("--screenshots", type=pathlib.Path)
+    parser.add_argument("--services", action="store_true", help="check the host's services and the composer instead")
+    arguments = parser.parse_args()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}/"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=os.environ.get("MARTLET_CHROMIUM", "/usr/bin/chromium"), args=["--no-sandbox"])
+        if arguments.services:
+            return services(browser, address)
+        if arguments.screenshots:
+            arguments.screenshots.mkdir(parents=True, exist_ok=True)
+            screenshots(browser, address, arguments.screenshots)
+            return 0
+        page = open_page(browser, address, 720, 900)
+        r = page.evaluate(MEASURE, {"messages": arguments.messages, "step": arguments.step})
+        # The page's own processor time, which does not depend on what else the machine does.
+        tools = page.context.new_cdp_session(page)
+        tools.send("Performance.enable", {"timeDomain": "threadTicks"})
+        cpu = lambda: {m["name"]: m["value"] * 1000 for m in tools.send("Performance.getMetrics")["metrics"]}
+        before = cpu()
+        page.evaluate(CPU)
+        after = cpu()
+        script, layout, style = (
+            (after[name] - before[name]) / 300 for name in ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration"))
+        browser.close()
+    print(
+        f"messenger: {arguments.messages} messages, {r['frames']} frames, handler ms p50 {r['p50']:.2f} p95 {r['p95']:.2f} "
+        f"p99 {r['p99']:.2f} max {r['worst']:.2f}, cpu ms per frame script {script:.2f} layout {layout:.2f} style {style:.2f}, "
+        f"dropped {r['dropped']}, load {r['load']:.1f} ms, prepend 100 {r['prepend']:.2f} ms, "
+        f"append {r['append']:.2f} ms, jump {r['jump']:g} px ({r['compared']} rows), drift {r['drift']:g} px, blank {r['blank']}, "
+        f"rows in page {r['elements']}, wasm memory {r['memory']:.0f} MB")
+    wrong = r["jump"] > 0 or r["drift"] > 0 or r["blank"] or r["endDistance"] > 1 or r["endAfterAppend"] > 1 or r["compared"] < 20
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

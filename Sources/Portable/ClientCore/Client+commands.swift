@@ -1,0 +1,60 @@
+import JSON
+import MatrixModel
+
+extension Client {
+  mutating func handle(_ command: Command, _ id: CommandID) {
+    switch command {
+    case .loadFlows: loadFlows(id)
+    case .logIn(let user, let password): logIn(user: user, password: password, id)
+    case .register(let username, let password, let token):
+      register(username: username, password: password, token: token, id)
+    default:
+      guard sessionState == .signedIn || sessionState == .softLoggedOut, session != nil else {
+        return finish(id, .failed(.notSignedIn))
+      }
+      handleSignedIn(command, id)
+    }
+  }
+
+  private mutating func handleSignedIn(_ command: Command, _ id: CommandID) {
+    switch command {
+    case .loadFlows, .logIn, .register: break
+    case .logOut: logOut(id)
+    case .openRoom(let room): openRoom(room, id)
+    case .closeRoom(let room): closeRoom(room, id)
+    case .paginateBack(let room): paginateBack(room, id)
+    case .fillGap(let room, let item): fillGap(room, item, id)
+    case .loadMembers(let room): loadMembers(room, id)
+    case .viewed(let room, let item): viewed(room, upTo: item, id)
+    case .send(let room, let message): send(message, to: room, id)
+    case .retry(let room, let item): retry(item, in: room, id)
+    case .cancel(let room, let item): cancel(item, in: room, id)
+    case .redact(let room, let item, let reason): redact(item, in: room, reason: reason, id)
+    case .setDraft(let room, let text): setDraft(text, in: room, id)
+    case .setPublicReceipts(let isPublic):
+      sendsPublicReceipts = isPublic
+      finish(id, .done)
+    default: handleRoomsAndAccount(command, id)
+    }
+  }
+
+  private mutating func handleRoomsAndAccount(_ command: Command, _ id: CommandID) {
+    switch command {
+    case .createRoom(let room): createRoom(room, directUser: nil, id)
+    case .openDirectChat(let user): openDirectChat(with: user, id)
+    case .invite(let room, let user): invite(user, to: room, id)
+    case .join(let address): join(address, id)
+    case .leave(let room): leave(room, id)
+    case .forget(let room): forget(room, id)
+    case .kick(let room, let user, let reason): moderate(.kick, room, user, reason, id)
+    case .ban(let room, let user, let reason): moderate(.ban, room, user, reason, id)
+    case .unban(let room, let user): moderate(.unban, room, user, nil, id)
+    case .setRoomName(let room, let name): setState(.name, in: room, member: "name", name, id)
+    case .setRoomTopic(let room, let topic): setState(.topic, in: room, member: "topic", topic, id)
+    case .setDisplayName(let name): setProfile("displayname", name, id)
+    case .setAvatar(let blob, let mimeType): uploadAvatar(blob, mimeType: mimeType, id)
+    case .setAccountData(let type, let content): setAccountData(type, content, .command(id))
+    default: break
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import JSON
+import MatrixModel
+
+/// One account as a state machine: inputs in, effects out, no I/O, no clock, no randomness of its own.
+///
+///     var client = Client(randomSeed: seed, deviceDisplayName: "Martlet Web")
+///     for effect in client.handle(.start, now: milliseconds) { host.carryOut(effect) }
+///
+/// The host carries the effects out in order and answers each as `Effect` says. A sync is prepared, written in one batch
+/// together with its token, and shown only when the write is acknowledged; a local echo is shown at once and its request
+/// goes out once the outbox record is written. Views read the properties and follow `Effect.change`.
+public struct Client: Sendable {
+  public internal(set) var sessionState = SessionState.loading
+  public internal(set) var session: Session?
+  public internal(set) var signIn = SignIn()
+  public internal(set) var connection = ConnectionState.idle
+  /// Invited rooms first, then the joined ones, the one with the latest message first; left rooms are not among them.
+  public internal(set) var roomIDs: [RoomID] = []
+  public internal(set) var ownDisplayName: ByteString?
+  public internal(set) var ownAvatar: MediaURI?
+  /// Whether others see how far one has read (`Command.setPublicReceipts`).
+  public internal(set) var sendsPublicReceipts = true
+
+  var rooms: [RoomID: Room] = [:]
+  /// Rooms whose timeline is kept, the one used last at the end, and which of them are on the screen.
+  var keptTimelines: [RoomID] = []
+  var openRooms: [RoomID] = []
+  var directRooms = DirectRooms()
+  var outbox = Outbox()
+  var syncLoop = SyncLoop()
+  var registering: Registering?
+  var dirtyDrafts: [RoomID] = []
+  var draftTimer: TimerID?
+  /// Drafts of rooms that a fresh sync is still to bring.
+  var orphanDrafts: [RoomID: ByteString] = [:]
+  var isStoreBroken = false
+  var isOnline = true
+  var isVisible = true
+  var isFocused = true
+
+  var effects: [Effect] = []
+  var now: Int64 = 0
+  var random: RandomSource
+  var itemIDs = ItemIDs()
+  var pending = Pending()
+  let deviceDisplayName: ByteString
+
+  /// - Parameter randomSeed: from the host's cryptographic source; transaction IDs and jitter grow from it.
+  public init(randomSeed: UInt64, deviceDisplayName: ByteString) {
+    random = RandomSource(seed: randomSeed)
+    self.deviceDisplayName = deviceDisplayName
+  }
+
+  /// The room, also a left one; nil where it is not known.
+  public func room(_ id: RoomID) -> Room? { rooms[id] }
+
+  /// Unread rooms' messages in sum, for the title of the window.
+  public var notificationCount: Int {
+    roomIDs.reduce(0) { $0 &+ (rooms[$1]?.notificationCount ?? 0) }
+  }
+
+  /// Takes one input and returns what is to be done, in order.
+  /// - Parameter now: milliseconds since 1970.
+  public mutating func handle(_ input: Input, now: Int64) -> [Effect] {
+    self.now = now
+    switch input {
+    case .start: startFromStore()
+    case .loaded(let id, let records): loaded(id, records)
+    case .written(let id, let isStored): written(id, isStored)
+    case .response(let id, let response): answered(id, response)
+    case .uploadProgress(let id, let sent, let total): uploadMoved(id, sentBytes: sent, totalBytes: total)
+    case .timerFired(let id): timerFired(id)
+    case .networkChanged(let isOnline): networkChanged(isOnline)
+    case .attentionChanged(let isVisible, let isFocused):
+      self.isVisible = isVisible
+      self.isFocused = isFocused
+      if hasAttention { readWhatIsViewed() }
+    case .command(let command, let id): handle(command, id)
+    }
+    let done = effects
+    effects = []
+    return done
+  }
+
+  /// Whether what is on the screen is being read.
+  var hasAttention: Bool { isVisible && isFocused }
+
+  mutating func notify(_ change: Change) { effects.append(.change(change)) }
+
+  mutating func finish(_ id: CommandID, _ result: CommandResult) {
+    if id != 0 { notify(.commandFinished(id, result)) }
+  }
+}

@@ -1,0 +1,55 @@
+import JSON
+import MatrixModel
+
+/// What a view has to look at again. All changes of one `handle` describe the state after it.
+public enum Change: Sendable {
+  /// `Client.sessionState` or `Client.signIn`.
+  case session
+  /// `Client.connection`.
+  case connection
+  /// `Client.roomIDs`: rooms came, went or changed places.
+  case roomOrder
+  /// These aspects of one room.
+  case room(RoomID, RoomAspects)
+  /// Steps that turn the timeline as it was into what it is, one after the other; each index counts after the steps before it.
+  case timeline(RoomID, [TimelineChange])
+  /// Names or avatars of these members, as `Room.displayName(of:)` gives them.
+  case members(RoomID, [UserID])
+  /// `Client.unreadMemberCount` of the items in this range.
+  case readCounts(RoomID, Range<Int>)
+  /// The own name or avatar.
+  case profile
+  case commandFinished(CommandID, CommandResult)
+  /// The store does not take writes: the client goes on in memory, a restart goes back to the last write that succeeded.
+  case storeFailed
+}
+
+/// Parts of a room that a list or header shows.
+public struct RoomAspects: OptionSet, Sendable {
+  public let rawValue: UInt16
+  public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  public static let name = RoomAspects(rawValue: 1)
+  public static let avatar = RoomAspects(rawValue: 2)
+  public static let topic = RoomAspects(rawValue: 4)
+  public static let membership = RoomAspects(rawValue: 8)
+  public static let unread = RoomAspects(rawValue: 16)
+  public static let preview = RoomAspects(rawValue: 32)
+  public static let typing = RoomAspects(rawValue: 64)
+  public static let memberCounts = RoomAspects(rawValue: 128)
+  public static let draft = RoomAspects(rawValue: 256)
+  /// `Timeline.backState`.
+  public static let pagination = RoomAspects(rawValue: 512)
+  public static let fullyRead = RoomAspects(rawValue: 1024)
+  /// Direct chat, encryption, successor, power levels.
+  public static let settings = RoomAspects(rawValue: 2048)
+}
+
+/// One step of a timeline.
+public enum TimelineChange: Sendable {
+  case inserted(at: Int, [TimelineItem])
+  case updated(at: Int, TimelineItem)
+  case removed(Range<Int>)
+  /// All of it is new: loaded, or dropped (empty).
+  case reset([TimelineItem])
+}

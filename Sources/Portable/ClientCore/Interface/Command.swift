@@ -1,0 +1,127 @@
+import JSON
+import MatrixModel
+
+/// What a person can ask for.
+public enum Command: Sendable {
+  // Session
+  /// Asks the server how one can log in and register; `SignIn` then says.
+  case loadFlows
+  /// `user` is a localpart or a whole user ID.
+  case logIn(user: ByteString, password: ByteString)
+  /// `token` is used where the server asks for a registration token; without one `SignIn.needsRegistrationToken` turns true.
+  case register(username: ByteString, password: ByteString, token: ByteString?)
+  case logOut
+
+  // Reading
+  /// Loads the timeline from the store and keeps it until other rooms push it out.
+  case openRoom(RoomID)
+  case closeRoom(RoomID)
+  /// Older events in front of the first item. Nothing happens at the start of the room or while a page is under way.
+  case paginateBack(RoomID)
+  /// The gap is on the screen.
+  case fillGap(RoomID, ItemID)
+  /// The whole member list.
+  case loadMembers(RoomID)
+  /// The last item that is fully on the screen. Counts as read once the window has the focus.
+  case viewed(RoomID, upTo: ItemID)
+
+  // Writing
+  case send(RoomID, OutgoingMessage)
+  /// A failed message once more.
+  case retry(RoomID, ItemID)
+  /// Takes back what is not sent yet: nothing happens when it is.
+  case cancel(RoomID, ItemID)
+  case redact(RoomID, ItemID, reason: ByteString?)
+  /// What stands in the composer; empty where nothing does. Also drives the typing notification.
+  case setDraft(RoomID, ByteString)
+
+  // Rooms
+  case createRoom(NewRoom)
+  /// The room of the direct chat with that user, made where there is none. Fails with `invalidUserID`.
+  case openDirectChat(with: ByteString)
+  case invite(RoomID, user: ByteString)
+  /// A room ID or alias.
+  case join(ByteString)
+  case leave(RoomID)
+  case forget(RoomID)
+  case kick(RoomID, UserID, reason: ByteString?)
+  case ban(RoomID, UserID, reason: ByteString?)
+  case unban(RoomID, UserID)
+  case setRoomName(RoomID, ByteString)
+  case setRoomTopic(RoomID, ByteString)
+
+  // Account
+  case setDisplayName(ByteString)
+  /// Uploads the picture, then names it in the profile.
+  case setAvatar(BlobHandle, mimeType: ByteString)
+  /// `content` is a JSON object.
+  case setAccountData(EventType, content: [UInt8])
+  /// Whether others see how far one has read (`m.read`) or not (`m.read.private`).
+  case setPublicReceipts(Bool)
+}
+
+/// What a new room is like.
+public struct NewRoom: Sendable {
+  public enum Preset: Sendable { case privateChat, trustedPrivateChat, publicChat }
+
+  public var preset: Preset
+  public var name: ByteString?
+  public var topic: ByteString?
+  /// Localpart of the alias to make, without `#` and server.
+  public var aliasLocalpart: ByteString?
+  public var invited: [UserID]
+
+  public init(
+    preset: Preset = .privateChat, name: ByteString? = nil, topic: ByteString? = nil, aliasLocalpart: ByteString? = nil,
+    invited: [UserID] = []
+  ) {
+    self.preset = preset
+    self.name = name
+    self.topic = topic
+    self.aliasLocalpart = aliasLocalpart
+    self.invited = invited
+  }
+}
+
+/// What one can write into a room.
+public enum OutgoingMessage: Sendable {
+  public enum Style: UInt8, Sendable { case text, emote, notice }
+
+  case text(ByteString, style: Style = .text, replyTo: EventID? = nil)
+  /// `message.attachment` is set and names the blob; kind image, video, audio or file.
+  case attachment(kind: MessageContent.Kind, Attachment)
+}
+
+/// How a command ended.
+public enum CommandResult: Sendable {
+  case done
+  /// The room that was made, joined or found.
+  case room(RoomID)
+  case failed(ClientError)
+}
+
+/// Why something did not happen.
+public enum ClientError: Error, Sendable {
+  /// No answer from the server.
+  case network
+  /// The server refused it.
+  case refused(status: Int, code: ErrorCode, message: ByteString)
+  /// The answer was not what the spec says.
+  case badAnswer
+  /// Not `@localpart:server`.
+  case invalidUserID
+  /// Neither a room ID nor an alias.
+  case invalidRoomAddress
+  /// One cannot chat with oneself.
+  case ownUserID
+  case unknownRoom
+  case notSignedIn
+  /// The server wants a way of signing in that this client does not have.
+  case unsupportedFlow
+  /// The server registers only people with a token; ask for one and register again.
+  case registrationTokenNeeded
+  /// Too many messages wait already.
+  case outboxIsFull
+  /// The file of an attachment is no longer there.
+  case attachmentIsGone
+}

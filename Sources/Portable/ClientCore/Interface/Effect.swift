@@ -1,0 +1,52 @@
+import JSON
+import MatrixModel
+
+/// What the host is to do. Effects are carried out in order; none is answered before `handle` has returned.
+public enum Effect: Sendable {
+  /// Answer with `Input.response`.
+  case request(RequestID, HTTPRequest)
+  /// Send the blob as the body. Report `Input.uploadProgress` on the way and `Input.response` at the end.
+  case upload(RequestID, HTTPRequest, BlobHandle)
+  /// The answer is no longer wanted; an answer that comes all the same is ignored.
+  case cancelRequest(RequestID)
+  /// Answer with `Input.timerFired` after that time, once.
+  case startTimer(TimerID, milliseconds: Int64)
+  case cancelTimer(TimerID)
+  /// Read all records whose key begins with these bytes, in key order (bytewise). Answer with `Input.loaded`.
+  case load(LoadID, prefix: ByteString)
+  /// Carry out in order, all or nothing, after every write before it. Answer with `Input.written` when it is durable.
+  case write(WriteID, [StoreOperation])
+  /// The host need not keep the blob any more.
+  case releaseBlob(BlobHandle)
+  /// Something a view shows is now different.
+  case change(Change)
+}
+
+/// One request to the homeserver. The body, where there is one, is JSON, but for uploads.
+public struct HTTPRequest: Sendable {
+  public var method: Endpoint.Method
+  /// Path and query, percent-encoded; begins with `/`.
+  public var target: String
+  public var body: [UInt8]?
+  /// Of the body; nil without one.
+  public var contentType: String?
+  /// Goes into `Authorization: Bearer …`; nil where the endpoint wants none.
+  public var accessToken: ByteString?
+  /// After which the host gives up with `networkError`.
+  public var timeoutMilliseconds: Int64
+}
+
+/// Names bytes that the host holds (a picked file). Opaque; a host that keeps its blobs over a restart lets uploads survive it.
+public struct BlobHandle: Hashable, Sendable {
+  public var name: ByteString
+
+  public init(_ name: ByteString) { self.name = name }
+}
+
+/// A change of the store.
+public enum StoreOperation: Sendable {
+  case put(key: ByteString, value: [UInt8])
+  case delete(key: ByteString)
+  /// Every record whose key begins with these bytes.
+  case deleteAll(prefix: ByteString)
+}

@@ -1,0 +1,51 @@
+import JSON
+
+/// What the host tells the client. Every input comes with the time, see `Client.handle`.
+public enum Input: Sendable {
+  /// Once, first. The client asks for its records and goes on from what they hold.
+  case start
+  /// Answer to `Effect.load`. An unreadable store is answered with no records.
+  case loaded(LoadID, [StoreRecord])
+  /// Answer to `Effect.write`; false where the batch could not be stored. In the order of the writes.
+  case written(WriteID, Bool)
+  /// Answer to `Effect.request` and `Effect.upload`.
+  case response(RequestID, Response)
+  /// Bytes of an upload that are on their way.
+  case uploadProgress(RequestID, sentBytes: Int64, totalBytes: Int64)
+  /// A timer of `Effect.startTimer` has run out.
+  case timerFired(TimerID)
+  /// The machine has lost or found its network.
+  case networkChanged(isOnline: Bool)
+  /// Whether a person can see the page and whether its window has the focus. Receipts are sent only while both are true.
+  case attentionChanged(isVisible: Bool, isFocused: Bool)
+  /// What the person wants. `id` comes back in `Change.commandFinished`.
+  case command(Command, id: CommandID)
+}
+
+public typealias RequestID = UInt32
+public typealias TimerID = UInt32
+public typealias WriteID = UInt32
+public typealias LoadID = UInt32
+/// Chosen by the caller; 0 where it does not want to know the end.
+public typealias CommandID = UInt32
+
+/// How a request ended.
+public enum Response: Sendable {
+  /// Any answer of the server, its body whole.
+  case answer(status: Int, body: [UInt8])
+  /// No answer: no connection, a timeout, a broken transfer. Worth another try.
+  case networkError
+  /// The blob of an upload is no longer there: no try will help.
+  case blobIsGone
+}
+
+/// One record of the store.
+public struct StoreRecord: Sendable {
+  public var key: ByteString
+  public var value: [UInt8]
+
+  public init(key: ByteString, value: [UInt8]) {
+    self.key = key
+    self.value = value
+  }
+}

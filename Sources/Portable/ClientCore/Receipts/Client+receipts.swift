@@ -1,0 +1,122 @@
+import JSON
+import MatrixModel
+
+extension Client {
+  /// How many joined members have not read the item, its sender not counted; nil where nobody can tell (gaps, own messages on
+  /// their way, rooms one is not in). O(items behind it).
+  public func unreadMemberCount(_ roomID: RoomID, itemAt index: Int) -> Int? {
+    guard let room = rooms[roomID], room.membership == .join, index >= 0, index < room.timeline.remoteCount else { return nil }
+    if case .gap = room.timeline.items[index].content { return nil }
+    // The sender is among the readers.
+    return max(0, room.joinedMemberCount - room.timeline.readerCount(at: index))
+  }
+
+  // MARK: Reading
+
+  mutating func viewed(_ id: RoomID, upTo item: ItemID, _ command: CommandID) {
+    defer { finish(command, .done) }
+    guard rooms[id] != nil else { return }
+    rooms[id]?.reading.viewed = item
+    if hasAttention { read(id, upTo: item) }
+  }
+
+  mutating func readWhatIsViewed() {
+    for id in openRooms {
+      if let item = rooms[id]?.reading.viewed { read(id, upTo: item) }
+    }
+  }
+
+  private mutating func read(_ id: RoomID, upTo item: ItemID) {
+    guard let user = session?.userID, let room = rooms[id], room.membership == .join,
+      let index = room.timeline.lastEvent(upTo: item), let event = room.timeline.items[index].eventID
+    else { return }
+    if let known = room.fullyRead, let old = room.timeline.position(of: known), old >= index { return }
+    rooms[id]?.reading.fullyRead = event
+    rooms[id]?.reading.localCount = room.timeline.messageCount(after: index, notFrom: user)
+    rooms[id]?.reading.isDirty = true
+    if let range = rooms[id]?.timeline.hasRead(user, room.timeline.items[index].id) { notify(.readCounts(id, range)) }
+    notify(.room(id, [.unread, .fullyRead]))
+    sendReceipt(id)
+  }
+
+  /// One request at a time, and a pause after each.
+  private mutating func sendReceipt(_ id: RoomID) {
+    guard let reading = rooms[id]?.reading, reading.isDirty, reading.request == nil, reading.timer == nil,
+      let event = reading.fullyRead, sessionState == .signedIn, isOnline
+    else { return }
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.member("m.fully_read", event)
+      if sendsPublicReceipts { writer.member("m.read", event) } else { writer.member("m.read.private", event) }
+    }
+    let request = request(.setReadMarker, Endpoint.setReadMarker.path(id.text), body: writer.bytes, for: .receipt(id))
+    rooms[id]?.reading.request = request
+    rooms[id]?.reading.isDirty = false
+  }
+
+  mutating func receiptAnswered(_ answer: Answer, _ id: RoomID) {
+    rooms[id]?.reading.request = nil
+    var pause = Limits.receiptIntervalMilliseconds
+    if answer.isTransient {
+      rooms[id]?.reading.isDirty = true
+      pause = max(answer.retryAfterMilliseconds ?? 0, 10_000)
+    }
+    guard rooms[id] != nil else { return }
+    let timer = startTimer(pause, .receipt(id))
+    rooms[id]?.reading.timer = timer
+  }
+
+  mutating func receiptTimerFired(_ id: RoomID) {
+    rooms[id]?.reading.timer = nil
+    sendReceipt(id)
+  }
+
+  // MARK: Commit
+
+  /// Receipts of the sync, and what it says about the own reading. Whether the badge may be different.
+  mutating func commitReading(_ prepared: PreparedRoom, ownUserID: UserID) -> Bool {
+    let id = prepared.id
+    guard let reading = rooms[id]?.reading else { return false }
+    var changed: Range<Int>?
+    for user in prepared.delta.receipts + prepared.delta.members {
+      guard let range = commitReceipt(user, prepared) else { continue }
+      changed = changed.map { min($0.lowerBound, range.lowerBound)..<max($0.upperBound, range.upperBound) } ?? range
+    }
+    if let changed { notify(.readCounts(id, changed)) }
+    if prepared.delta.aspects.contains(.fullyRead), !reading.isDirty, reading.request == nil { rooms[id]?.reading.fullyRead = nil }
+    guard reading.localCount != nil else { return false }
+    // The server has counted with our receipt: its figure holds.
+    let isConfirmed = prepared.delta.receipts.contains(ownUserID) && prepared.state.receipts[ownUserID] == reading.fullyRead
+    if isConfirmed, !reading.isDirty {
+      rooms[id]?.reading.localCount = nil
+    } else if let timeline = rooms[id]?.timeline, let event = reading.fullyRead, let index = timeline.position(of: event) {
+      rooms[id]?.reading.localCount = timeline.messageCount(after: index, notFrom: ownUserID)
+    } else {
+      rooms[id]?.reading.localCount = nil
+    }
+    return true
+  }
+
+  private mutating func commitReceipt(_ user: UserID, _ prepared: PreparedRoom) -> Range<Int>? {
+    if let member = prepared.state.members[user], member.membership == .leave || member.membership == .ban {
+      return rooms[prepared.id]?.timeline.forgetReader(user)
+    }
+    guard let event = prepared.state.receipts[user], let item = rooms[prepared.id]?.timeline.itemOfEvent[event] else { return nil }
+    return rooms[prepared.id]?.timeline.hasRead(user, item)
+  }
+}
+
+extension Timeline {
+  /// Index of the last event at or before the item.
+  func lastEvent(upTo item: ItemID) -> Int? {
+    guard let index = index(of: item) else { return nil }
+    return items[...min(index, remoteCount - 1)].lastIndex { $0.eventID != nil }
+  }
+
+  /// Index of the item the event stands at, also for events without an item.
+  func position(of event: EventID) -> Int? { itemOfEvent[event].flatMap { index(of: $0) } }
+
+  func messageCount(after index: Int, notFrom user: UserID) -> Int {
+    items[(index + 1)..<max(index + 1, remoteCount)].reduce(0) { $1.isMessage && $1.sender != user ? $0 + 1 : $0 }
+  }
+}

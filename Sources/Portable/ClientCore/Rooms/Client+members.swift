@@ -1,0 +1,44 @@
+import JSON
+import MatrixModel
+
+extension Client {
+  mutating func loadMembers(_ id: RoomID, _ command: CommandID) {
+    guard let room = rooms[id] else { return finish(command, .failed(.unknownRoom)) }
+    guard !room.hasAllMembers, !room.isLoadingMembers else { return finish(command, .done) }
+    rooms[id]?.isLoadingMembers = true
+    request(
+      .getMembersByRoom, Endpoint.getMembersByRoom.path(id.text), query: "?not_membership=leave", for: .members(id, command))
+  }
+
+  mutating func membersAnswered(_ answer: Answer, _ id: RoomID, _ command: CommandID) {
+    // The batch being stored works on a copy of the members: this answer waits, or it would be lost.
+    guard syncLoop.prepared == nil else {
+      syncLoop.deferredAnswers.append((answer, .members(id, command)))
+      return
+    }
+    rooms[id]?.isLoadingMembers = false
+    guard let user = session?.userID, var state = rooms[id]?.state, case .success(let json) = answer, let chunk = json["chunk"] else {
+      return finish(command, .failed(answer.error ?? .unknownRoom))
+    }
+    var delta = RoomDelta()
+    for json in chunk.elements {
+      guard let event = Event(json), event.type == .member else { continue }
+      state.apply(event, &delta, ownUserID: user)
+    }
+    state.hasAllMembers = true
+    state.computeName(for: user)
+    rooms[id]?.state = state
+    var operations: [StoreOperation] = []
+    if state.members.count <= Limits.storedMembers {
+      for user in delta.members {
+        guard let member = state.members[user] else { continue }
+        operations.append(.put(key: StoreKey.member(user, in: id), value: member.record(in: id)))
+      }
+      operations.append(.put(key: StoreKey.room(id), value: state.record(of: id)))
+    }
+    if !delta.shownMembers.isEmpty { notify(.members(id, delta.shownMembers)) }
+    notify(.room(id, [.memberCounts, .name]))
+    finish(command, .done)
+    if !operations.isEmpty { write(operations) }
+  }
+}

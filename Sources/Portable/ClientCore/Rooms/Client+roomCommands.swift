@@ -1,0 +1,142 @@
+import JSON
+import MatrixModel
+
+extension Client {
+  // MARK: Making and entering
+
+  mutating func createRoom(_ room: NewRoom, directUser: UserID?, _ id: CommandID) {
+    var writer = JSONWriter()
+    writer.object { writer in
+      switch room.preset {
+      case .privateChat: writer.member("preset", "private_chat")
+      case .trustedPrivateChat: writer.member("preset", "trusted_private_chat")
+      case .publicChat: writer.member("preset", "public_chat")
+      }
+      writer.member("visibility", room.preset == .publicChat ? "public" : "private")
+      if let name = room.name { writer.member("name", name) }
+      if let topic = room.topic { writer.member("topic", topic) }
+      if let alias = room.aliasLocalpart { writer.member("room_alias_name", alias) }
+      if directUser != nil { writer.member("is_direct", true) }
+      writer.key("invite")
+      writer.array { writer in for user in room.invited { writer.write(user) } }
+    }
+    request(.createRoom, Endpoint.createRoom.path(), body: writer.bytes, for: .createRoom(directUser: directUser, id))
+  }
+
+  /// The latest room with that user that both may be in, or a new one.
+  mutating func openDirectChat(with text: ByteString, _ id: CommandID) {
+    guard let user = UserID(text) else { return finish(id, .failed(.invalidUserID)) }
+    guard user != session?.userID else { return finish(id, .failed(.ownUserID)) }
+    let existing = directRooms.rooms(with: user).filter { room in
+      guard let room = rooms[room], room.membership == .join else { return false }
+      // One that the other has left is no way to reach them.
+      let other = room.membership(of: user)
+      return other != .leave && other != .ban
+    }
+    if let room = existing.max(by: { (rooms[$0]?.state.lastActivity ?? 0) < (rooms[$1]?.state.lastActivity ?? 0) }) {
+      return finish(id, .room(room))
+    }
+    let invitation = rooms.values.first { $0.membership == .invite && $0.state.isDirectInvite && $0.inviter == user }
+    if let invitation { return join(invitation.id.text, id) }
+    createRoom(NewRoom(preset: .trustedPrivateChat, invited: [user]), directUser: user, id)
+  }
+
+  mutating func join(_ address: ByteString, _ id: CommandID) {
+    var directUser: UserID?
+    if let room = RoomID(address) {
+      if rooms[room]?.membership == .join { return finish(id, .room(room)) }
+      if let state = rooms[room]?.state, state.isDirectInvite { directUser = state.inviter }
+    } else if RoomAlias(address) == nil {
+      return finish(id, .failed(.invalidRoomAddress))
+    }
+    request(.joinRoom, Endpoint.joinRoom.path(address), for: .join(directUser: directUser, id))
+  }
+
+  mutating func invite(_ text: ByteString, to room: RoomID, _ id: CommandID) {
+    guard let user = UserID(text) else { return finish(id, .failed(.invalidUserID)) }
+    var writer = JSONWriter()
+    writer.object { $0.member("user_id", user) }
+    request(.inviteUser, Endpoint.inviteUser.path(room.text), body: writer.bytes, for: .command(id))
+  }
+
+  // MARK: Leaving
+
+  mutating func leave(_ room: RoomID, _ id: CommandID) {
+    request(.leaveRoom, Endpoint.leaveRoom.path(room.text), for: .leave(room, id))
+  }
+
+  mutating func forget(_ room: RoomID, _ id: CommandID) {
+    request(.forgetRoom, Endpoint.forgetRoom.path(room.text), for: .forget(room, id))
+  }
+
+  // MARK: Others
+
+  mutating func moderate(_ endpoint: Endpoint, _ room: RoomID, _ user: UserID, _ reason: ByteString?, _ id: CommandID) {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.member("user_id", user)
+      if let reason { writer.member("reason", reason) }
+    }
+    request(endpoint, endpoint.path(room.text), body: writer.bytes, for: .command(id))
+  }
+
+  mutating func setState(_ type: EventType, in room: RoomID, member: StaticString, _ value: ByteString, _ id: CommandID) {
+    var writer = JSONWriter()
+    writer.object { $0.member(member, value) }
+    let path = Endpoint.setRoomStateWithKey.path(room.text, type.text, "")
+    request(.setRoomStateWithKey, path, body: writer.bytes, for: .command(id))
+  }
+
+  mutating func redact(_ item: ItemID, in room: RoomID, reason: ByteString?, _ id: CommandID) {
+    guard let timeline = rooms[room]?.timeline, let i = timeline.index(of: item), let event = timeline.items[i].eventID else {
+      return finish(id, .failed(.unknownRoom))
+    }
+    var writer = JSONWriter()
+    writer.object { writer in if let reason { writer.member("reason", reason) } }
+    let path = Endpoint.redactEvent.path(room.text, event.text, random.transactionID(at: now).text)
+    request(.redactEvent, path, body: writer.bytes, for: .command(id))
+  }
+
+  // MARK: Answers
+
+  mutating func commandAnswered(_ answer: Answer, _ purpose: RequestPurpose) {
+    switch purpose {
+    case .createRoom(let user, let id), .join(let user, let id): roomAnswered(answer, directUser: user, id)
+    case .leave(_, let id), .command(let id): finish(id, answer.error.map { .failed($0) } ?? .done)
+    case .forget(let room, let id):
+      if let error = answer.error { return finish(id, .failed(error)) }
+      forgetRoom(room)
+      finish(id, .done)
+    case .setProfile(let isName, let value, let id): setProfileAnswered(answer, isName: isName, value, id)
+    case .uploadAvatar(let blob, let id): avatarUploaded(answer, blob, id)
+    default: break
+    }
+  }
+
+  private mutating func roomAnswered(_ answer: Answer, directUser: UserID?, _ id: CommandID) {
+    guard case .success(let json) = answer, let room = RoomID(json["room_id"]) else {
+      return finish(id, .failed(answer.error ?? .badAnswer))
+    }
+    if let directUser, directRooms.user(of: room) == nil {
+      directRooms.add(room, with: directUser)
+      setAccountData(.direct, directRooms.content, .forgettable)
+    }
+    finish(id, .room(room))
+  }
+
+  private mutating func forgetRoom(_ id: RoomID) {
+    guard rooms.removeValue(forKey: id) != nil else { return }
+    keptTimelines.removeAll { $0 == id }
+    openRooms.removeAll { $0 == id }
+    var operations: [StoreOperation] = [
+      .delete(key: StoreKey.room(id)), .delete(key: StoreKey.draft(id)), .deleteAll(prefix: StoreKey.members(of: id)),
+      .deleteAll(prefix: StoreKey.receipts(of: id)), .deleteAll(prefix: StoreKey.timeline(of: id)),
+    ]
+    for entry in outbox.entries(in: id) {
+      drop(entry)
+      operations.append(.delete(key: StoreKey.outbox(entry.id)))
+    }
+    write(operations)
+    sortRooms()
+  }
+}

@@ -1,0 +1,47 @@
+import JSON
+import MatrixModel
+
+/// The direct chats of the account. Spec: `m.direct`: user IDs with the rooms shared with each.
+struct DirectRooms: Sendable {
+  private var users: [UserID: [RoomID]] = [:]
+  private var userOfRoom: [RoomID: UserID] = [:]
+  /// Entries whose key is no user ID; they survive a change.
+  private var foreign: [(key: ByteString, value: [UInt8])] = []
+
+  init() {}
+
+  init(content: JSON) {
+    for member in content.members {
+      guard let user = UserID(member.key) else {
+        foreign.append((member.key, Array(member.value.bytes)))
+        continue
+      }
+      for room in member.value.elements { if let room = RoomID(room) { add(room, with: user) } }
+    }
+  }
+
+  func user(of room: RoomID) -> UserID? { userOfRoom[room] }
+  func rooms(with user: UserID) -> [RoomID] { users[user] ?? [] }
+  var roomIDs: Dictionary<RoomID, UserID>.Keys { userOfRoom.keys }
+
+  mutating func add(_ room: RoomID, with user: UserID) {
+    if users[user]?.contains(room) ?? false { return }
+    users[user, default: []].append(room)
+    userOfRoom[room] = user
+  }
+
+  var content: [UInt8] {
+    var writer = JSONWriter()
+    writer.object { writer in
+      for entry in foreign {
+        writer.key(entry.key)
+        writer.raw(entry.value)
+      }
+      for user in users.keys.sorted() {
+        writer.key(user)
+        writer.array { writer in for room in users[user] ?? [] { writer.write(room) } }
+      }
+    }
+    return writer.bytes
+  }
+}

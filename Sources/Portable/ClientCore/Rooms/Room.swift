@@ -1,0 +1,76 @@
+import JSON
+import MatrixModel
+
+/// One room, as views read it.
+public struct Room: Sendable {
+  public let id: RoomID
+  /// What the syncs have told; as stored.
+  var state: RoomState
+  /// Empty until the room was opened.
+  public internal(set) var timeline = Timeline()
+  /// Who is writing now, without oneself.
+  public internal(set) var typing: [UserID] = []
+  /// What stands in the composer.
+  public internal(set) var draft: ByteString = ""
+  var reading = Reading()
+  var ownTyping = OwnTyping()
+  var typingTimer: TimerID?
+  var isLoadingMembers = false
+
+  init(id: RoomID, state: RoomState) {
+    self.id = id
+    self.state = state
+  }
+
+  public var membership: Membership { state.membership }
+  /// Spec: "Calculating the display name for a room".
+  public var name: RoomName { state.computedName }
+  /// The room's avatar, in a direct chat without one that of the other member.
+  public var avatar: MediaURI? { state.computedAvatar }
+  public var topic: ByteString? { state.topic }
+  public var canonicalAlias: RoomAlias? { state.canonicalAlias }
+  public var isDirect: Bool { state.directUserID != nil }
+  /// The other one of a direct chat.
+  public var directUserID: UserID? { state.directUserID }
+  public var isEncrypted: Bool { state.isEncrypted }
+  /// The room that replaces this one.
+  public var successor: RoomID? { state.successor }
+  public var joinedMemberCount: Int { state.joinedCount }
+  public var invitedMemberCount: Int { state.invitedCount }
+  /// Who invited one, in invited rooms.
+  public var inviter: UserID? { state.inviter }
+  /// Whether all members are known (`Command.loadMembers`).
+  public var hasAllMembers: Bool { state.hasAllMembers }
+  /// The last message, nil where none is known.
+  public var preview: RoomPreview? { state.preview }
+  /// Milliseconds since 1970 of the last message or of the invitation; 0 where unknown.
+  public var lastActivityMilliseconds: Int64 { state.lastActivity }
+  /// Everything before and at this event has been read.
+  public var fullyRead: EventID? { reading.fullyRead ?? state.fullyRead }
+
+  /// Unread messages that call for notice; 0 at once when one has read to the end.
+  public var notificationCount: Int { reading.localCount.map { min($0, state.notificationCount) } ?? state.notificationCount }
+  /// Of these, the ones that name the reader.
+  public var highlightCount: Int { min(state.highlightCount, notificationCount) }
+
+  /// As the spec tells ambiguous names apart; the user ID of unknown members.
+  public func displayName(of user: UserID) -> ByteString { state.members.displayName(of: user) }
+  public func avatar(of user: UserID) -> MediaURI? { state.members[user]?.avatar }
+  public func membership(of user: UserID) -> Membership? { state.members[user]?.membership }
+  /// The members known so far that have joined or are invited, in user ID order. O(members · log members).
+  public var members: [Member] { state.members.present() }
+  /// Of the power levels event; nil where it is unknown.
+  public func powerLevel(of user: UserID) -> Int64? { state.powerLevels?.level(of: user) }
+}
+
+/// The last message of a room, for its line in the list.
+public struct RoomPreview: Sendable {
+  public let eventID: EventID?
+  public let sender: UserID
+  public let timestampMilliseconds: Int64
+  public let content: MessageContent?
+  /// When the edit that is shown was made; 0 without one.
+  var editedAt: Int64 = 0
+  /// Whether its content was removed or cannot be read.
+  public var isUnreadable: Bool { content == nil }
+}

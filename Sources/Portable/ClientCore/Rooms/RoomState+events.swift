@@ -1,0 +1,147 @@
+import JSON
+import MatrixModel
+
+/// What a batch of events did to a room, for the records and the views.
+struct RoomDelta: Sendable {
+  var aspects: RoomAspects = []
+  /// Members whose record is different.
+  var members: [UserID] = []
+  /// Members whose shown name or avatar is different.
+  var shownMembers: [UserID] = []
+  var receipts: [UserID] = []
+}
+
+extension RoomState {
+  /// Takes a state event, full or stripped, into account.
+  mutating func apply(_ event: Event, _ delta: inout RoomDelta, ownUserID: UserID) {
+    guard let stateKey = event.stateKey else { return }
+    if event.type == .member {
+      guard let user = UserID(stateKey) else { return }
+      return applyMember(event, user, &delta, ownUserID: ownUserID)
+    }
+    guard stateKey.isEmpty else { return }
+    let content = event.content
+    switch event.type {
+    case .name:
+      name = content["name"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+      delta.aspects.insert(.name)
+    case .canonicalAlias:
+      canonicalAlias = RoomAlias(content["alias"])
+      delta.aspects.insert(.name)
+    case .avatar:
+      avatar = MediaURI(content["url"])
+      delta.aspects.insert(.avatar)
+    case .topic:
+      topic = content["topic"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+      delta.aspects.insert(.topic)
+    case .encryption:
+      isEncrypted = true
+      delta.aspects.insert(.settings)
+    case .powerLevels:
+      powerLevels = PowerLevels(content: content)
+      delta.aspects.insert(.settings)
+    case .tombstone:
+      successor = RoomID(content["replacement_room"])
+      delta.aspects.insert(.settings)
+    case .create:
+      lastActivity = max(lastActivity, event.originServerTimestamp ?? 0)
+    default: break
+    }
+  }
+
+  private mutating func applyMember(_ event: Event, _ user: UserID, _ delta: inout RoomDelta, ownUserID: UserID) {
+    guard let membership = Membership(event.content["membership"]) else { return }
+    let isGone = membership == .leave || membership == .ban
+    var member = Member(
+      userID: user, membership: membership, displayName: event.content["displayname"]?.text.flatMap { $0.isEmpty ? nil : $0 },
+      avatar: MediaURI(event.content["avatar_url"]))
+    // A leave event seldom repeats the name; old messages still want it.
+    if isGone, let known = members[user], member.displayName == nil {
+      member.displayName = known.displayName
+      member.avatar = known.avatar
+    }
+    if user == ownUserID {
+      if membership == .invite, let sender = event.sender {
+        inviter = sender
+        isDirectInvite = event.content["is_direct"]?.bool ?? false
+        lastActivity = max(lastActivity, event.originServerTimestamp ?? 0)
+      }
+      if self.membership == .leave, membership == .ban { self.membership = .ban }
+    }
+    let old = members[user]
+    if let old, old.membership == member.membership, old.displayName == member.displayName, old.avatar == member.avatar { return }
+    delta.members.append(user)
+    delta.shownMembers += members.set(member)
+    delta.aspects.insert(.name)
+    delta.aspects.insert(.avatar)
+    if isGone, receipts[user] != nil {
+      receipts[user] = nil
+      delta.receipts.append(user)
+    }
+  }
+
+  /// Spec: "Sync": `summary`. What it leaves out has not changed.
+  mutating func apply(summary: JSON, _ delta: inout RoomDelta) {
+    if let count = summary["m.joined_member_count"]?.count32, count != joinedCount {
+      joinedCount = count
+      delta.aspects.formUnion([.memberCounts, .name])
+    }
+    if let count = summary["m.invited_member_count"]?.count32, count != invitedCount {
+      invitedCount = count
+      delta.aspects.formUnion([.memberCounts, .name])
+    }
+    if let listed = summary["m.heroes"], listed.isArray {
+      heroes = listed.elements.compactMap { UserID($0) }
+      delta.aspects.insert(.name)
+    }
+  }
+
+  /// Spec: `m.receipt`. Receipts of threads other than the main one are left out.
+  mutating func apply(receipts content: JSON, _ delta: inout RoomDelta) {
+    for entry in content.members {
+      guard let event = EventID(entry.key) else { continue }
+      for kind in entry.value.members where kind.isKey("m.read") || kind.isKey("m.read.private") {
+        for reader in kind.value.members {
+          guard let user = UserID(reader.key), receipts[user] != event else { continue }
+          if let thread = reader.value["thread_id"], !thread.isString("main") { continue }
+          receipts[user] = event
+          delta.receipts.append(user)
+        }
+      }
+    }
+  }
+
+  /// Spec: "Calculating the display name for a room".
+  mutating func computeName(for ownUserID: UserID) {
+    let others = namedMembers(except: ownUserID)
+    computedAvatar = avatar ?? (directUserID ?? (others.count == 1 && joinedCount + invitedCount <= 2 ? others.first : nil))
+      .flatMap { members[$0]?.avatar }
+    if let name {
+      computedName = .text(name)
+      return
+    }
+    if let canonicalAlias {
+      computedName = .text(canonicalAlias.text)
+      return
+    }
+    if membership == .invite, others.isEmpty, let inviter {
+      computedName = .members([members.displayName(of: inviter)], others: 0)
+      return
+    }
+    let names = others.map { members.displayName(of: $0) }
+    let rest = joinedCount + invitedCount - 1 - names.count
+    if names.isEmpty || (joinedCount + invitedCount <= 1 && membership != .invite) {
+      computedName = rest > 0 ? .members([], others: rest) : .empty(formerly: names)
+    } else {
+      computedName = .members(names, others: max(0, rest))
+    }
+  }
+
+  /// The heroes the server chose, or else the first five of the members known.
+  private func namedMembers(except ownUserID: UserID) -> [UserID] {
+    if !heroes.isEmpty { return heroes.filter { $0 != ownUserID } }
+    let present = members.present().filter { $0.userID != ownUserID }
+    let candidates = present.isEmpty ? members.all.filter { $0.userID != ownUserID }.sorted { $0.userID < $1.userID } : present
+    return candidates.prefix(5).map { $0.userID }
+  }
+}

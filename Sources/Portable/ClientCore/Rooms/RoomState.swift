@@ -1,0 +1,41 @@
+import JSON
+import MatrixModel
+
+/// What the syncs have told about a room. A sync works on a copy, which takes the place of the old one once it is stored.
+struct RoomState: Sendable {
+  var membership: Membership
+  var name: ByteString?
+  var canonicalAlias: RoomAlias?
+  var avatar: MediaURI?
+  var topic: ByteString?
+  var isEncrypted = false
+  var successor: RoomID?
+  var powerLevels: PowerLevels?
+  var inviter: UserID?
+  /// Whether the invitation says that it is to a direct chat.
+  var isDirectInvite = false
+  /// The other one of a direct chat, from `m.direct`.
+  var directUserID: UserID?
+
+  var joinedCount = 0
+  var invitedCount = 0
+  var heroes: [UserID] = []
+  var members = Members()
+  var hasAllMembers = false
+
+  var notificationCount = 0
+  var highlightCount = 0
+  var fullyRead: EventID?
+  var receipts: [UserID: EventID] = [:]
+
+  var preview: RoomPreview?
+  var lastActivity: Int64 = 0
+
+  /// Timeline segments in the store, in order.
+  var segments: [Segment] = []
+
+  var computedName = RoomName.empty(formerly: [])
+  var computedAvatar: MediaURI?
+
+  init(membership: Membership) { self.membership = membership }
+}

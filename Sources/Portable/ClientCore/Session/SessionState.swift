@@ -1,0 +1,62 @@
+import JSON
+import MatrixModel
+
+/// Who is logged in.
+public enum SessionState: UInt8, Sendable {
+  /// The store has not answered yet.
+  case loading
+  case signedOut
+  /// A login or registration is under way.
+  case signingIn
+  case signedIn
+  /// The server wants the password once more; all data is still here. Spec: "Soft logout".
+  case softLoggedOut
+}
+
+/// A login, as the server gave it.
+public struct Session: Sendable {
+  public let userID: UserID
+  public let deviceID: DeviceID
+  public internal(set) var accessToken: ByteString
+
+  init(userID: UserID, deviceID: DeviceID, accessToken: ByteString) {
+    self.userID = userID
+    self.deviceID = deviceID
+    self.accessToken = accessToken
+  }
+}
+
+/// What the sign-in screen shows.
+public struct SignIn: Sendable {
+  public enum Registration: UInt8, Sendable {
+    /// Not asked yet (`Command.loadFlows`).
+    case unknown
+    case open
+    /// Only with a registration token.
+    case withToken
+    case closed
+    /// Open, but only in ways this client does not have.
+    case unsupported
+  }
+
+  /// nil until the server was asked.
+  public internal(set) var allowsPasswordLogin: Bool?
+  public internal(set) var registration = Registration.unknown
+  /// A registration waits for `Command.register` with a token.
+  public internal(set) var needsRegistrationToken = false
+  /// Why the last try failed.
+  public internal(set) var error: ClientError?
+}
+
+/// Whether the client talks with its server.
+public enum ConnectionState: Sendable {
+  /// Not signed in, or not started.
+  case idle
+  /// The first sync of this run is under way.
+  case connecting
+  case running
+  /// The last sync failed.
+  case reconnecting(retryAtMilliseconds: Int64)
+  /// The machine has no network.
+  case offline
+}

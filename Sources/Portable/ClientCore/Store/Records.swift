@@ -1,0 +1,97 @@
+import JSON
+import MatrixModel
+
+extension Session {
+  var record: [UInt8] {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.member("user_id", userID)
+      writer.member("device_id", deviceID)
+      writer.member("access_token", accessToken)
+    }
+    return writer.bytes
+  }
+
+  init?(record: JSON) {
+    guard let user = UserID(record["user_id"]), let device = DeviceID(record["device_id"]), let token = record["access_token"]?.text
+    else { return nil }
+    self.init(userID: user, deviceID: device, accessToken: token)
+  }
+}
+
+extension Member {
+  func record(in room: RoomID) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.member("room", room)
+      writer.member("user", userID)
+      writer.member("membership", Int(membership.rawValue))
+      if let displayName { writer.member("name", displayName) }
+      if let avatar { writer.member("avatar", avatar) }
+    }
+    return writer.bytes
+  }
+
+  init?(record: JSON) {
+    guard let user = UserID(record["user"]), let number = record["membership"]?.integer,
+      let membership = UInt8(exactly: number).flatMap(Membership.init(rawValue:))
+    else { return nil }
+    self.init(
+      userID: user, membership: membership, displayName: record["name"]?.text, avatar: MediaURI(record["avatar"]))
+  }
+}
+
+/// `a/receipt/…`
+struct ReceiptRecord: Sendable {
+  let room: RoomID
+  let user: UserID
+  let event: EventID
+
+  var record: [UInt8] {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.member("room", room)
+      writer.member("user", user)
+      writer.member("event", event)
+    }
+    return writer.bytes
+  }
+
+  init(room: RoomID, user: UserID, event: EventID) {
+    self.room = room
+    self.user = user
+    self.event = event
+  }
+
+  init?(record: JSON) {
+    guard let room = RoomID(record["room"]), let user = UserID(record["user"]), let event = EventID(record["event"]) else {
+      return nil
+    }
+    self.init(room: room, user: user, event: event)
+  }
+}
+
+/// `a/draft/…`
+struct DraftRecord: Sendable {
+  let room: RoomID
+  let text: ByteString
+
+  var record: [UInt8] {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.member("room", room)
+      writer.member("text", text)
+    }
+    return writer.bytes
+  }
+
+  init(room: RoomID, text: ByteString) {
+    self.room = room
+    self.text = text
+  }
+
+  init?(record: JSON) {
+    guard let room = RoomID(record["room"]), let text = record["text"]?.text else { return nil }
+    self.init(room: room, text: text)
+  }
+}

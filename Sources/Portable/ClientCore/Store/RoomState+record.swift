@@ -1,0 +1,121 @@
+import JSON
+import MatrixModel
+
+/// A room as one record. A field that is missing is nil, empty or zero; a record that lacks `id` or `membership` is corrupt.
+extension RoomState {
+  func record(of id: RoomID) -> [UInt8] {
+    var writer = JSONWriter(capacity: 512)
+    writer.object { writer in
+      writer.member("id", id)
+      writer.member("membership", Int(membership.rawValue))
+      if let name { writer.member("name", name) }
+      if let canonicalAlias { writer.member("alias", canonicalAlias) }
+      if let avatar { writer.member("avatar", avatar) }
+      if let topic { writer.member("topic", topic) }
+      if isEncrypted { writer.member("encrypted", true) }
+      if let successor { writer.member("successor", successor) }
+      if let powerLevels { writer.member("power_levels", raw: powerLevels.record) }
+      if let inviter { writer.member("inviter", inviter) }
+      if isDirectInvite { writer.member("direct_invite", true) }
+      writer.member("joined", joinedCount)
+      writer.member("invited", invitedCount)
+      writer.key("heroes")
+      writer.array { writer in for hero in heroes { writer.write(hero) } }
+      if hasAllMembers, members.count <= Limits.storedMembers { writer.member("all_members", true) }
+      writer.member("notifications", notificationCount)
+      writer.member("highlights", highlightCount)
+      if let fullyRead { writer.member("fully_read", fullyRead) }
+      if let preview { writer.member("preview", raw: preview.record) }
+      writer.member("activity", lastActivity)
+      writer.key("segments")
+      writer.array { writer in for segment in segments { writer.raw(segment.record) } }
+    }
+    return writer.bytes
+  }
+
+  init?(record: JSON) {
+    guard let number = record["membership"]?.integer, let membership = UInt8(exactly: number).flatMap(Membership.init(rawValue:)) else {
+      return nil
+    }
+    self.init(membership: membership)
+    name = record["name"]?.text
+    canonicalAlias = RoomAlias(record["alias"])
+    avatar = MediaURI(record["avatar"])
+    topic = record["topic"]?.text
+    isEncrypted = record["encrypted"]?.bool ?? false
+    successor = RoomID(record["successor"])
+    powerLevels = record["power_levels"].map { PowerLevels(content: $0) }
+    inviter = UserID(record["inviter"])
+    isDirectInvite = record["direct_invite"]?.bool ?? false
+    joinedCount = record["joined"]?.count32 ?? 0
+    invitedCount = record["invited"]?.count32 ?? 0
+    heroes = record["heroes"]?.elements.compactMap { UserID($0) } ?? []
+    hasAllMembers = record["all_members"]?.bool ?? false
+    notificationCount = record["notifications"]?.count32 ?? 0
+    highlightCount = record["highlights"]?.count32 ?? 0
+    fullyRead = EventID(record["fully_read"])
+    preview = record["preview"].flatMap { RoomPreview(record: $0) }
+    lastActivity = record["activity"]?.integer ?? 0
+    segments = record["segments"]?.elements.compactMap { Segment(record: $0) } ?? []
+  }
+}
+
+extension JSON {
+  /// A count: 0 to 2^31 − 1, larger ones become that.
+  var count32: Int? {
+    guard let value = integer, value >= 0 else { return nil }
+    return Int(min(value, Int64(Int32.max)))
+  }
+}
+
+/// What one sync brought of a room's timeline, in the store under its number.
+struct Segment: Sendable {
+  var number: Int
+  var eventCount: Int
+  /// Whether one can page back from its first event, so that everything before it may be dropped.
+  var hasToken: Bool
+
+  var record: [UInt8] { Array("[\(number),\(eventCount),\(hasToken)]".utf8) }
+
+  init(number: Int, eventCount: Int, hasToken: Bool) {
+    self.number = number
+    self.eventCount = eventCount
+    self.hasToken = hasToken
+  }
+
+  init?(record: JSON) {
+    let parts = Array(record.elements)
+    guard parts.count == 3, let number = parts[0].count32, let count = parts[1].count32, let hasToken = parts[2].bool else {
+      return nil
+    }
+    self.init(number: number, eventCount: count, hasToken: hasToken)
+  }
+}
+
+extension RoomPreview {
+  var record: [UInt8] {
+    var writer = JSONWriter(capacity: 128)
+    writer.object { writer in
+      if let eventID { writer.member("event", eventID) }
+      writer.member("sender", sender)
+      writer.member("time", timestampMilliseconds)
+      if editedAt != 0 { writer.member("edited", editedAt) }
+      if let content {
+        writer.member("kind", Int(content.kind.rawValue))
+        writer.member("body", content.body)
+      }
+    }
+    return writer.bytes
+  }
+
+  init?(record: JSON) {
+    guard let sender = UserID(record["sender"]) else { return nil }
+    var content: MessageContent?
+    if let number = record["kind"]?.integer, let kind = UInt8(exactly: number).flatMap(MessageContent.Kind.init(rawValue:)) {
+      content = MessageContent(kind: kind, body: record["body"]?.text ?? "")
+    }
+    self.init(
+      eventID: EventID(record["event"]), sender: sender, timestampMilliseconds: record["time"]?.integer ?? 0, content: content,
+      editedAt: record["edited"]?.integer ?? 0)
+  }
+}

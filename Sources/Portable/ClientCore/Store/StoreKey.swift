@@ -1,0 +1,58 @@
+import JSON
+import MatrixModel
+
+/// The keys of the store's records. Identifiers stand percent-encoded between slashes, so that no ID can look like another key.
+///
+/// | key | value (JSON) |
+/// |---|---|
+/// | `a/schema` | the version of this table |
+/// | `a/session` | the login |
+/// | `a/sync` | the sync token |
+/// | `a/data/TYPE` | account data this client reads |
+/// | `a/room/ROOM` | a room without its members |
+/// | `a/member/ROOM/USER` | a member |
+/// | `a/receipt/ROOM/USER` | up to where a member has read |
+/// | `a/outbox/NUMBER` | a message on its way, 16 hexadecimal digits |
+/// | `a/draft/ROOM` | what stands in the composer |
+/// | `t/ROOM/NUMBER` | a timeline segment: what one sync brought, 8 hexadecimal digits |
+///
+/// All of `a/` is read at the start, a timeline when its room is opened.
+enum StoreKey {
+  static let schema: ByteString = "a/schema"
+  static let schemaVersion = Array("1".utf8)
+  static let session: ByteString = "a/session"
+  static let sync: ByteString = "a/sync"
+  static let account: ByteString = "a/"
+  static let timelines: ByteString = "t/"
+  /// What a fresh sync brings again: everything but the login, the outbox and the drafts.
+  static let synced: [ByteString] = ["a/sync", "a/data/", "a/room/", "a/member/", "a/receipt/", "t/"]
+
+  static func data(_ type: EventType) -> ByteString { key("a/data/", type.text) }
+  static func room(_ room: RoomID) -> ByteString { key("a/room/", room.text) }
+  static func draft(_ room: RoomID) -> ByteString { key("a/draft/", room.text) }
+  static func members(of room: RoomID) -> ByteString { key("a/member/", room.text, "/") }
+  static func receipts(of room: RoomID) -> ByteString { key("a/receipt/", room.text, "/") }
+  static func timeline(of room: RoomID) -> ByteString { key("t/", room.text, "/") }
+
+  static func member(_ user: UserID, in room: RoomID) -> ByteString { key("a/member/", room.text, "/", user.text) }
+  static func receipt(_ user: UserID, in room: RoomID) -> ByteString { key("a/receipt/", room.text, "/", user.text) }
+
+  static func outbox(_ number: UInt64) -> ByteString { ByteString("a/outbox/" + hexadecimal(number, digits: 16)) }
+
+  static func segment(_ number: Int, of room: RoomID) -> ByteString {
+    ByteString(timeline(of: room).string + hexadecimal(UInt64(number), digits: 8))
+  }
+
+  private static func key(_ prefix: StaticString, _ id: ByteString, _ separator: StaticString = "", _ last: ByteString = "") -> ByteString {
+    var bytes = Array(UnsafeBufferPointer(start: prefix.utf8Start, count: prefix.utf8CodeUnitCount))
+    PercentEncoding.encode(id, to: &bytes)
+    bytes += UnsafeBufferPointer(start: separator.utf8Start, count: separator.utf8CodeUnitCount)
+    PercentEncoding.encode(last, to: &bytes)
+    return ByteString(decoding: bytes)
+  }
+
+  private static func hexadecimal(_ number: UInt64, digits: Int) -> String {
+    let text = String(number, radix: 16)
+    return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+  }
+}

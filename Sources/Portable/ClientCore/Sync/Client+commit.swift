@@ -1,0 +1,125 @@
+import JSON
+import MatrixModel
+
+/// A stored sync becomes visible.
+extension Client {
+  mutating func commit(_ sync: PreparedSync) {
+    guard let user = session?.userID else { return }
+    if let direct = sync.directRooms { directRooms = direct }
+    for prepared in sync.rooms { commit(prepared, sync, ownUserID: user) }
+    for id in sync.delivered {
+      guard let entry = outbox[id] else { continue }
+      if case .sending(let request) = entry.phase { pending.requests[request] = nil }
+      drop(entry)
+      pump(entry.roomID)
+    }
+    sortRooms()
+  }
+
+  private mutating func commit(_ prepared: PreparedRoom, _ sync: PreparedSync, ownUserID: UserID) {
+    let id = prepared.id
+    let isNew = rooms[id] == nil
+    var aspects = prepared.delta.aspects
+    if isNew { addRoom(prepared) }
+    if prepared.isLimited { hideSkippedEchoes(in: id, sync) }
+    let oldName = rooms[id]?.state.computedName
+    rooms[id]?.state = prepared.state
+    if aspects.contains(.name), let oldName, oldName.isSame(as: prepared.state.computedName) { aspects.remove(.name) }
+    appendEvents(of: prepared, ownUserID: ownUserID)
+    if commitReading(prepared, ownUserID: ownUserID) { aspects.insert(.unread) }
+    if commitTyping(prepared) { aspects.insert(.typing) }
+    if prepared.state.membership != .join { leaveBehind(id) }
+    if !prepared.delta.shownMembers.isEmpty { notify(.members(id, prepared.delta.shownMembers)) }
+    if !aspects.isEmpty { notify(.room(id, aspects)) }
+  }
+
+  private mutating func addRoom(_ prepared: PreparedRoom) {
+    var room = Room(id: prepared.id, state: prepared.state)
+    room.draft = orphanDrafts.removeValue(forKey: prepared.id) ?? ""
+    // Opened before the sync brought it.
+    if keptTimelines.contains(prepared.id) {
+      room.timeline.loadState = .loaded
+      if let user = session?.userID {
+        for entry in outbox.entries(in: prepared.id) { _ = room.timeline.appendEcho(entry.item(sender: user)) }
+        notify(.timeline(prepared.id, [.reset(room.timeline.items)]))
+      }
+    }
+    rooms[prepared.id] = room
+  }
+
+  private mutating func appendEvents(of prepared: PreparedRoom, ownUserID: UserID) {
+    guard let events = prepared.events else { return }
+    let batch = TimelineBatch(events: events, isLimited: prepared.isLimited, token: prepared.previousBatch)
+    guard !events.isEmpty || prepared.isLimited else { return }
+    changeTimeline(prepared.id) { timeline, ids in timeline.append(batch, ownUserID: ownUserID, &ids) }
+  }
+
+  /// Messages the server took before this sync was asked for, and that it now skips: they lie in the gap, and the gap brings
+  /// them. Their place behind newer messages would be wrong.
+  private mutating func hideSkippedEchoes(in room: RoomID, _ sync: PreparedSync) {
+    for entry in outbox.entries(in: room) where !sync.delivered.contains(entry.id) {
+      guard case .sent(_, let afterSync) = entry.phase, afterSync < sync.number else { continue }
+      drop(entry)
+      changeTimeline(room) { timeline, _ in timeline.removeEcho(entry.itemID) }
+      write([.delete(key: StoreKey.outbox(entry.id))])
+    }
+  }
+
+  /// Nothing more to wait for in a room one has left.
+  private mutating func leaveBehind(_ id: RoomID) {
+    for entry in outbox.entries(in: id) where entry.isWaiting {
+      guard case .queued = entry.phase else { continue }
+      var failed = entry
+      failed.phase = .failed(.unknownRoom)
+      outbox[entry.id] = failed
+      changeTimeline(id) { timeline, _ in timeline.update(entry.itemID) { $0.delivery = failed.delivery } }
+    }
+  }
+
+  // MARK: Order
+
+  /// Invitations first, then by the last message.
+  mutating func sortRooms() {
+    var shown: [(id: RoomID, isInvite: Bool, activity: Int64)] = []
+    for (id, room) in rooms where room.membership == .join || room.membership == .invite {
+      shown.append((id, room.membership == .invite, room.state.lastActivity))
+    }
+    shown.sort { a, b in
+      if a.isInvite != b.isInvite { return a.isInvite }
+      if a.activity != b.activity { return a.activity > b.activity }
+      return a.id < b.id
+    }
+    let sorted = shown.map { $0.id }
+    if sorted != roomIDs {
+      roomIDs = sorted
+      notify(.roomOrder)
+    }
+  }
+
+  // MARK: Timeline changes
+
+  /// The only way a timeline changes in place.
+  mutating func changeTimeline(_ id: RoomID, _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]) {
+    guard let changes = rooms[id]?.change(&itemIDs, body), !changes.isEmpty else { return }
+    notify(.timeline(id, changes))
+  }
+}
+
+extension Room {
+  mutating func change(
+    _ ids: inout ItemIDs, _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]
+  ) -> [TimelineChange] {
+    body(&timeline, &ids)
+  }
+}
+
+extension RoomName {
+  func isSame(as other: RoomName) -> Bool {
+    switch (self, other) {
+    case (.text(let a), .text(let b)): a == b
+    case (.members(let a, let m), .members(let b, let n)): a == b && m == n
+    case (.empty(let a), .empty(let b)): a == b
+    default: false
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import JSON
+import MatrixModel
+
+extension PreparedRoom {
+  /// The own membership is now another: what was known of the members is old.
+  mutating func enter(_ membership: Membership, from old: Membership?) {
+    if old == membership { return }
+    delta.aspects.insert(.membership)
+    state.membership = membership
+    if membership == .join {
+      state.hasAllMembers = false
+      state.isDirectInvite = false
+    }
+    if membership != .join {
+      state.notificationCount = 0
+      state.highlightCount = 0
+      delta.aspects.insert(.unread)
+    }
+  }
+
+  /// What the list shows of the last message.
+  mutating func note(_ event: TimelineEvent) {
+    switch event.kind {
+    case .item(let content, _):
+      switch content {
+      case .message(let message): setPreview(event, message)
+      case .undecryptable, .redacted: setPreview(event, nil)
+      case .state, .unparsable, .gap: break
+      }
+    case .edit(let target, let message):
+      guard let preview = state.preview, preview.eventID == target, preview.sender == event.sender,
+        preview.content != nil, preview.editedAt <= event.timestampMilliseconds
+      else { return }
+      state.preview = RoomPreview(
+        eventID: target, sender: preview.sender, timestampMilliseconds: preview.timestampMilliseconds, content: message,
+        editedAt: event.timestampMilliseconds)
+      delta.aspects.insert(.preview)
+    case .redaction(let target):
+      guard let preview = state.preview, preview.eventID == target else { return }
+      state.preview = RoomPreview(
+        eventID: target, sender: preview.sender, timestampMilliseconds: preview.timestampMilliseconds, content: nil)
+      delta.aspects.insert(.preview)
+    case .reaction, .hidden: break
+    }
+  }
+
+  private mutating func setPreview(_ event: TimelineEvent, _ content: MessageContent?) {
+    state.preview = RoomPreview(
+      eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, content: content)
+    state.lastActivity = max(state.lastActivity, event.timestampMilliseconds)
+    delta.aspects.insert(.preview)
+    senders.append(event.sender)
+  }
+
+  /// Summary, counts, ephemeral events and account data of the room.
+  mutating func prepareRest(_ json: JSON, ownUserID: UserID) {
+    if let summary = json["summary"] { state.apply(summary: summary, &delta) }
+    if let counts = json["unread_notifications"] {
+      let notifications = counts["notification_count"]?.count32 ?? 0
+      let highlights = counts["highlight_count"]?.count32 ?? 0
+      if notifications != state.notificationCount || highlights != state.highlightCount {
+        state.notificationCount = notifications
+        state.highlightCount = highlights
+        delta.aspects.insert(.unread)
+      }
+    }
+    if let events = json["ephemeral"]?["events"] {
+      for json in events.elements {
+        guard let event = Event(json) else { continue }
+        if event.type == .typing {
+          typing = event.content["user_ids"]?.elements.compactMap { UserID($0) }.filter { $0 != ownUserID } ?? []
+        } else if event.type == .receipt {
+          state.apply(receipts: event.content, &delta)
+        }
+      }
+    }
+    if let events = json["account_data"]?["events"] {
+      for json in events.elements {
+        guard let event = Event(json), event.type == .fullyRead, let id = EventID(event.content["event_id"]) else { continue }
+        if state.fullyRead != id { delta.aspects.insert(.fullyRead) }
+        state.fullyRead = id
+      }
+    }
+  }
+
+  /// Puts the segment and drops old ones, as far as one can page back to them.
+  mutating func addSegment(_ bytes: [UInt8], eventCount: Int, to operations: inout [StoreOperation]) {
+    let (next, overflow) = (state.segments.last?.number ?? -1).addingReportingOverflow(1)
+    // 2^31 syncs of one room: start anew rather than out of order.
+    guard !overflow, next < Int(Int32.max) else {
+      operations.append(.deleteAll(prefix: StoreKey.timeline(of: id)))
+      state.segments = []
+      return
+    }
+    state.segments.append(Segment(number: next, eventCount: eventCount, hasToken: previousBatch != nil))
+    operations.append(.put(key: StoreKey.segment(next, of: id), value: bytes))
+    var total = state.segments.reduce(0) { $0 + $1.eventCount }
+    var keep = 0
+    for (i, segment) in state.segments.enumerated().dropLast() {
+      total -= segment.eventCount
+      if total < Limits.storedEvents { break }
+      if state.segments[i + 1].hasToken { keep = i + 1 }
+    }
+    for segment in state.segments.prefix(keep) { operations.append(.delete(key: StoreKey.segment(segment.number, of: id))) }
+    state.segments.removeFirst(keep)
+  }
+
+  func appendRecords(to operations: inout [StoreOperation], isNew: Bool) {
+    operations.append(.put(key: StoreKey.room(id), value: state.record(of: id)))
+    for user in delta.members {
+      guard let member = state.members[user] else { continue }
+      operations.append(.put(key: StoreKey.member(user, in: id), value: member.record(in: id)))
+    }
+    for user in delta.receipts {
+      if let event = state.receipts[user] {
+        operations.append(
+          .put(key: StoreKey.receipt(user, in: id), value: ReceiptRecord(room: id, user: user, event: event).record))
+      } else {
+        operations.append(.delete(key: StoreKey.receipt(user, in: id)))
+      }
+    }
+  }
+}

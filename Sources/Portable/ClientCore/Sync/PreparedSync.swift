@@ -1,0 +1,149 @@
+import JSON
+import MatrixModel
+
+/// A sync answer worked out but not shown: it becomes visible when its operations are stored.
+struct PreparedSync: Sendable {
+  var nextBatch: ByteString
+  /// Number of the request that brought it.
+  var number: Int
+  private(set) var rooms: [PreparedRoom] = []
+  private var roomIDs: Set<RoomID> = []
+  /// nil where `m.direct` has not changed.
+  var directRooms: DirectRooms?
+  var operations: [StoreOperation] = []
+  /// Outbox entries whose event is among the events.
+  var delivered: [OutboxEntry.ID] = []
+
+  init(nextBatch: ByteString, number: Int) {
+    self.nextBatch = nextBatch
+    self.number = number
+  }
+
+  func contains(_ id: RoomID) -> Bool { roomIDs.contains(id) }
+
+  mutating func append(_ room: PreparedRoom) {
+    roomIDs.insert(room.id)
+    rooms.append(room)
+  }
+}
+
+struct PreparedRoom: Sendable {
+  let id: RoomID
+  var state: RoomState
+  var delta = RoomDelta()
+  /// nil where the timeline is not in memory.
+  var events: [TimelineEvent]?
+  var isLimited = false
+  var previousBatch: ByteString?
+  /// nil without news.
+  var typing: [UserID]?
+  /// Senders of messages; they have stopped writing.
+  var senders: [UserID] = []
+}
+
+extension Client {
+  /// nil where the answer is not what the spec says.
+  func prepareSync(_ json: JSON, ownUserID: UserID) -> PreparedSync? {
+    guard let nextBatch = json["next_batch"]?.text else { return nil }
+    var sync = PreparedSync(nextBatch: nextBatch, number: syncLoop.started)
+    if let data = json["account_data"]?["events"] {
+      for event in data.elements { prepare(accountData: event, &sync) }
+    }
+    if let rooms = json["rooms"] {
+      prepare(rooms["join"], as: .join, ownUserID, &sync)
+      prepare(rooms["invite"], as: .invite, ownUserID, &sync)
+      prepare(rooms["knock"], as: .knock, ownUserID, &sync)
+      prepare(rooms["leave"], as: .leave, ownUserID, &sync)
+    }
+    if let direct = sync.directRooms { prepare(direct, ownUserID, &sync) }
+    var writer = JSONWriter()
+    writer.object { $0.member("next_batch", nextBatch) }
+    sync.operations.append(.put(key: StoreKey.sync, value: writer.bytes))
+    return sync
+  }
+
+  private func prepare(accountData json: JSON, _ sync: inout PreparedSync) {
+    guard let event = Event(json), event.type == .direct else { return }
+    sync.directRooms = DirectRooms(content: event.content)
+    sync.operations.append(.put(key: StoreKey.data(.direct), value: Array(event.content.bytes)))
+  }
+
+  private func prepare(_ section: JSON?, as membership: Membership, _ ownUserID: UserID, _ sync: inout PreparedSync) {
+    guard let section else { return }
+    for member in section.members {
+      // A room that stands twice would be worked out from the same old state: the first counts.
+      guard let id = RoomID(member.key), member.value.isObject, !sync.contains(id) else { continue }
+      sync.append(prepare(id, member.value, as: membership, ownUserID, &sync))
+    }
+  }
+
+  private func prepare(
+    _ id: RoomID, _ json: JSON, as membership: Membership, _ ownUserID: UserID, _ sync: inout PreparedSync
+  ) -> PreparedRoom {
+    let old = rooms[id]
+    var room = PreparedRoom(id: id, state: old?.state ?? RoomState(membership: membership))
+    room.enter(membership, from: old?.membership)
+    let direct = sync.directRooms ?? directRooms
+    for events in [json["state"]?["events"], json["invite_state"]?["events"], json["knock_state"]?["events"]] {
+      guard let events else { continue }
+      for json in events.elements {
+        if let event = Event(json) { room.state.apply(event, &room.delta, ownUserID: ownUserID) }
+      }
+    }
+    if let timeline = json["timeline"] {
+      let isInMemory = old.map { $0.timeline.loadState != .unloaded } ?? keptTimelines.contains(id)
+      prepare(timeline, isInMemory: isInMemory, ownUserID, &room, &sync)
+    }
+    room.prepareRest(json, ownUserID: ownUserID)
+    let isDirectFromInvite = room.state.isDirectInvite && room.state.membership == .invite
+    room.state.directUserID = direct.user(of: id) ?? (isDirectFromInvite ? room.state.inviter : nil)
+    room.state.computeName(for: ownUserID)
+    room.appendRecords(to: &sync.operations, isNew: old == nil)
+    return room
+  }
+
+  /// Rooms that `m.direct` names or no longer names, beyond those of this sync.
+  private func prepare(_ direct: DirectRooms, _ ownUserID: UserID, _ sync: inout PreparedSync) {
+    for (id, room) in rooms where direct.user(of: id) != room.directUserID {
+      if sync.contains(id) { continue }
+      var prepared = PreparedRoom(id: id, state: room.state)
+      prepared.state.directUserID = direct.user(of: id)
+      prepared.state.computeName(for: ownUserID)
+      prepared.delta.aspects = [.settings, .avatar]
+      sync.append(prepared)
+    }
+  }
+
+  private func prepare(
+    _ timeline: JSON, isInMemory: Bool, _ ownUserID: UserID, _ room: inout PreparedRoom, _ sync: inout PreparedSync
+  ) {
+    room.isLimited = timeline["limited"]?.bool ?? false
+    room.previousBatch = timeline["prev_batch"]?.text
+    var segment = JSONWriter(capacity: 1024)
+    segment.beginObject()
+    segment.member("limited", room.isLimited)
+    if let token = room.previousBatch { segment.member("token", token) }
+    segment.key("events")
+    segment.beginArray()
+    var parsed: [TimelineEvent] = []
+    var count = 0
+    for json in timeline["events"]?.elements ?? timeline.elements {
+      if let event = Event(json), event.stateKey != nil { room.state.apply(event, &room.delta, ownUserID: ownUserID) }
+      guard let event = TimelineEvent(json) else { continue }
+      segment.write(json)
+      count += 1
+      room.note(event)
+      if event.sender == ownUserID, let entry = outbox.entry(for: event, in: room.id) {
+        sync.delivered.append(entry)
+        sync.operations.append(.delete(key: StoreKey.outbox(entry)))
+      }
+      if isInMemory { parsed.append(event) }
+    }
+    segment.endArray()
+    segment.endObject()
+    if isInMemory { room.events = parsed }
+    if count > 0 || room.isLimited {
+      room.addSegment(segment.bytes, eventCount: count, to: &sync.operations)
+    }
+  }
+}

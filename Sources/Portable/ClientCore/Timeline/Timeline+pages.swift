@@ -1,0 +1,78 @@
+import JSON
+import MatrixModel
+
+/// Older events: a page in front of the first item or inside a gap.
+extension Timeline {
+  /// How many items a page brought and whether the place it was for is now closed.
+  struct PageOutcome: Sendable {
+    var changes: [TimelineChange] = []
+    var itemCount = 0
+    var isClosed = false
+  }
+
+  /// Events behind `gap` (nil: in front of everything), the newest first; `end` is where to go on, nil at the room's start.
+  mutating func insertPage(
+    _ events: [TimelineEvent], gap: ItemID?, end: ByteString?, ownUserID: UserID, _ ids: inout ItemIDs
+  ) -> PageOutcome {
+    var outcome = PageOutcome()
+    guard let gapIndex = gap.map({ index(of: $0) }) ?? -1 else { return outcome }
+    var run: [TimelineItem] = []
+    var hiddenEvents: [EventID] = []
+    for event in events {
+      if let known = itemOfEvent[event.eventID] {
+        if joins(known, gapIndex: gapIndex) {
+          outcome.isClosed = true
+          break
+        }
+        continue
+      }
+      guard case .item(let content, let replyTo) = event.kind else {
+        itemOfEvent[event.eventID] = 0
+        hiddenEvents.append(event.eventID)
+        relate(event, ownUserID: ownUserID, &outcome.changes)
+        for i in run.indices { relations.decorate(&run[i], ownUserID: ownUserID) }
+        continue
+      }
+      let item = makeItem(ids.next(), event, content, replyTo, ownUserID: ownUserID)
+      itemOfEvent[event.eventID] = item.id
+      for hidden in hiddenEvents { itemOfEvent[hidden] = item.id }
+      hiddenEvents = []
+      run.append(item)
+    }
+    outcome.itemCount = run.count
+    if !run.isEmpty {
+      run.reverse()
+      items.insert(contentsOf: run, at: gapIndex + 1)
+      remoteCount += run.count
+      outcome.changes.append(.inserted(at: gapIndex + 1, run))
+    }
+    finishPage(gap: gap, gapIndex: gapIndex, end: end, &outcome)
+    return outcome
+  }
+
+  /// Whether a known event lies in front of the gap, so that nothing is missing any more.
+  private func joins(_ known: ItemID, gapIndex: Int) -> Bool {
+    guard gapIndex >= 0 else { return false }
+    return items[..<gapIndex].contains { $0.id == known }
+  }
+
+  private mutating func finishPage(gap: ItemID?, gapIndex: Int, end: ByteString?, _ outcome: inout PageOutcome) {
+    guard let gap else {
+      headToken = end
+      backState = end == nil ? .atStart : .idle
+      outcome.isClosed = end == nil
+      return
+    }
+    if outcome.isClosed || end == nil {
+      outcome.isClosed = true
+      gapTokens[gap] = nil
+      items.remove(at: gapIndex)
+      remoteCount -= 1
+      outcome.changes.append(.removed(gapIndex..<(gapIndex + 1)))
+    } else {
+      gapTokens[gap] = end
+      items[gapIndex].content = .gap(.idle)
+      outcome.changes.append(.updated(at: gapIndex, items[gapIndex]))
+    }
+  }
+}

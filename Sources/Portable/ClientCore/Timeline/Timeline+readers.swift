@@ -1,0 +1,59 @@
+import JSON
+import MatrixModel
+
+/// Who has read how far. Whoever writes has read what stands before it.
+extension Timeline {
+  /// Items whose count is now different; nil where nothing changed. A position never moves back.
+  @discardableResult
+  mutating func hasRead(_ user: UserID, _ item: ItemID) -> Range<Int>? {
+    guard let new = index(of: item) else { return nil }
+    var first = 0
+    if let position = readPositions[user], let old = index(of: position) {
+      guard old < new else { return nil }
+      items[old].readerCount -= 1
+      first = old + 1
+    }
+    readPositions[user] = item
+    items[new].readerCount += 1
+    return first..<(new + 1)
+  }
+
+  /// The member is gone and counts no more.
+  mutating func forgetReader(_ user: UserID) -> Range<Int>? {
+    guard let position = readPositions.removeValue(forKey: user), let i = index(of: position) else { return nil }
+    items[i].readerCount -= 1
+    return 0..<(i + 1)
+  }
+
+  /// After items have come in front: places for those whose position was not in memory. O(items + receipts).
+  mutating func placeReaders(_ receipts: [UserID: EventID]) {
+    var indices: [ItemID: Int] = [:]
+    indices.reserveCapacity(items.count)
+    for i in items.indices { indices[items[i].id] = i }
+    var places: [UserID: Int] = [:]
+    for i in 0..<remoteCount {
+      if case .gap = items[i].content { continue }
+      places[items[i].sender] = i
+    }
+    for (user, event) in receipts {
+      guard let item = itemOfEvent[event], let i = indices[item] else { continue }
+      if i >= places[user] ?? 0 { places[user] = i }
+    }
+    for (user, item) in readPositions {
+      guard let i = indices[item] else { continue }
+      if i >= places[user] ?? 0 { places[user] = i }
+    }
+    for i in items.indices { items[i].readerCount = 0 }
+    readPositions = [:]
+    for (user, i) in places {
+      readPositions[user] = items[i].id
+      items[i].readerCount += 1
+    }
+  }
+
+  /// Readers of the item, its sender included. O(items behind it).
+  func readerCount(at index: Int) -> Int {
+    guard index >= 0, index < remoteCount else { return 0 }
+    return items[index..<remoteCount].reduce(0) { $0 + $1.readerCount }
+  }
+}

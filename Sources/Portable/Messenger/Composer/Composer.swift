@@ -1,0 +1,162 @@
+/// The box a message is written in: grows with its text, Enter sends, Shift-Enter breaks the line, input methods are left alone.
+public final class Composer<D: DOM> {
+  public let dom: D
+  /// The component's element; as wide as its container.
+  public let root: Node
+  public let phrases: Phrases
+  /// Unicode scalars; a longer text cannot be sent and the counter says so.
+  public var maximumLength = 1000
+  /// Pixels up to which the box grows; then it scrolls.
+  public var maximumHeight = 160.0
+
+  /// Asked with the trimmed text before it is sent; false (or no one to ask) leaves the text in the box.
+  public var onSend: ((String) -> Bool)?
+  /// The text changed by typing or sending: keep it as the draft.
+  public var onDraft: ((String) -> Void)?
+  /// The text is not empty (true, with every change), or became empty or was sent (false).
+  public var onTyping: ((Bool) -> Void)?
+  /// The attach button: open the file picker.
+  public var onAttach: (() -> Void)?
+  /// Files were pasted, or dropped on the composer or on a node given to `acceptDrops`.
+  public var onFiles: (([PickedFile]) -> Void)?
+  /// A key the composer has no use for, for example Escape or the arrow up in an empty box.
+  public var onKey: ((PageEvent) -> EventReply)?
+
+  public private(set) var text = ""
+  public private(set) var isEnabled = true
+
+  private let field: Node
+  private let attach: Node
+  private let send: Node
+  private let counter: Node
+
+  public init(dom: D, phrases: Phrases = Phrases()) {
+    self.dom = dom
+    self.phrases = phrases
+    root = dom.element("div", "mg-composer")
+    attach = Composer.button(dom, "mg-composer-button mg-attach", phrases.attach, .attach, in: root)
+    let box = dom.element("div", "mg-field", in: root)
+    field = dom.element("textarea", "mg-input", in: box)
+    counter = dom.element("span", "mg-counter", in: box)
+    send = Composer.button(dom, "mg-composer-button mg-send", phrases.send, .send, in: root)
+    dom.setAttribute(field, "rows", "1")
+    dom.setAttribute(field, "dir", "auto")
+    dom.setAttribute(field, "enterkeyhint", "send")
+    dom.setAttribute(field, "autocomplete", "off")
+    dom.setAttribute(counter, "role", "status")
+    setEnabled(true)
+    listen()
+  }
+
+  /// Puts a draft in. Raises no callback.
+  public func setText(_ text: String) {
+    self.text = text
+    dom.setValue(field, text)
+    update()
+    dom.flush()
+  }
+
+  /// Not enabled: nothing can be written or sent (for example: no permission in the room).
+  public func setEnabled(_ isEnabled: Bool, placeholder: String? = nil) {
+    self.isEnabled = isEnabled
+    let placeholder = placeholder ?? phrases.composerPlaceholder
+    dom.setAttribute(field, "placeholder", placeholder)
+    dom.setAttribute(field, "aria-label", placeholder)
+    dom.setFlag(field, "disabled", !isEnabled)
+    dom.setFlag(attach, "disabled", !isEnabled)
+    update()
+    dom.flush()
+  }
+
+  /// Lets files be dropped on another element too, for example the whole room.
+  public func acceptDrops(on node: Node) {
+    dom.on(node, .files) { [self] in took($0.files) }
+    dom.flush()
+  }
+
+  public func focus() {
+    dom.focus(field)
+    dom.flush()
+  }
+
+  /// Ends the composer: its elements and listeners are released. Until then the page keeps it alive.
+  public func close() {
+    dom.release(root)
+    dom.flush()
+  }
+
+  // MARK: Events
+
+  private func listen() {
+    dom.on(field, .input) { [self] in typed($0.text) }
+    dom.listen(field, .keyDown) { [self] in pressed($0) }
+    dom.on(send, .click) { [self] _ in submit() }
+    dom.on(attach, .click) { [self] _ in onAttach?() }
+    dom.on(root, .files) { [self] in took($0.files) }
+  }
+
+  private func typed(_ text: String) {
+    self.text = text
+    update()
+    dom.flush()
+    onDraft?(text)
+    onTyping?(!text.utf8.isEmpty)
+  }
+
+  private func pressed(_ event: PageEvent) -> EventReply {
+    // A key that belongs to an input method must neither send nor be kept from it.
+    if event.modifiers.contains(.composing) { return .pass }
+    if case .enter = event.key, !event.modifiers.contains(.shift) {
+      submit()
+      return .preventDefault
+    }
+    return onKey?(event) ?? .pass
+  }
+
+  private func took(_ files: [PickedFile]) {
+    if isEnabled, !files.isEmpty { onFiles?(files) }
+  }
+
+  private func submit() {
+    let trimmed = Composer.trimmed(text)
+    guard isEnabled, !trimmed.utf8.isEmpty, remaining >= 0, onSend?(trimmed) == true else { return }
+    setText("")
+    dom.focus(field)
+    dom.flush()
+    onDraft?("")
+    onTyping?(false)
+  }
+
+  /// Unicode scalars that may still be written; negative when there are too many.
+  public var remaining: Int { maximumLength - Composer.trimmed(text).unicodeScalars.count }
+
+  private func update() {
+    let remaining = remaining
+    let isEmpty = Composer.trimmed(text).utf8.isEmpty
+    dom.setFlag(send, "disabled", !isEnabled || isEmpty || remaining < 0)
+    dom.setClass(send, isEmpty || remaining < 0 ? "mg-composer-button mg-send" : "mg-composer-button mg-send mg-ready")
+    // Said in time, not all the time: in the last tenth.
+    let isNear = remaining <= maximumLength / 10
+    dom.setText(counter, isNear ? phrases.remainingLength(remaining) : "")
+    dom.setClass(counter, remaining < 0 ? "mg-counter mg-over" : "mg-counter")
+    dom.setLength(field, .fitContentUpTo, maximumHeight)
+  }
+
+  private static func button(_ dom: D, _ classes: String, _ label: String, _ icon: Icon, in parent: Node) -> Node {
+    let button = dom.element("button", classes, in: parent)
+    dom.setAttribute(button, "type", "button")
+    dom.setAttribute(button, "aria-label", label)
+    dom.setAttribute(button, "title", label)
+    icon.draw(dom, in: button)
+    return button
+  }
+
+  /// Without white space and control characters of ASCII at both ends.
+  static func trimmed(_ text: String) -> String {
+    let bytes = text.utf8
+    guard let first = bytes.firstIndex(where: { $0 > 0x20 }), let last = bytes.lastIndex(where: { $0 > 0x20 }) else {
+      return ""
+    }
+    return String(text[first...last])
+  }
+}

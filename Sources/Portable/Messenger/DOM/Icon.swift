@@ -1,0 +1,25 @@
+/// Line drawings of 24 by 24 units, in the colour of the text around them.
+public enum Icon: Sendable {
+  case send, attach, document, arrowDown, clock, alert
+
+  /// Draws the icon as an SVG element and appends it.
+  public func draw<D: DOM>(_ dom: D, in parent: Node) {
+    let svg = dom.element("svg:svg", "mg-icon", in: parent)
+    dom.setAttribute(svg, "viewBox", "0 0 24 24")
+    dom.setAttribute(svg, "aria-hidden", "true")
+    let path = dom.element("svg:path", in: svg)
+    dom.setAttribute(path, "d", outline)
+  }
+
+  private var outline: String {
+    switch self {
+    case .send: "M4 12 L20 4 L14 20 L11 13 Z M11 13 L20 4"
+    case .attach:
+      "M20 11.5 L12.2 19.3 a5 5 0 0 1 -7.1 -7.1 L13 4.4 a3.3 3.3 0 0 1 4.7 4.7 L9.9 16.9 a1.7 1.7 0 0 1 -2.4 -2.4 L14.6 7.4"
+    case .document: "M13 3 H7 a2 2 0 0 0 -2 2 V19 a2 2 0 0 0 2 2 H17 a2 2 0 0 0 2 -2 V9 Z M13 3 V9 H19"
+    case .arrowDown: "M12 5 V19 M6 13 L12 19 L18 13"
+    case .clock: "M12 7 V12 L15 14 M12 3 a9 9 0 1 0 0.01 0 Z"
+    case .alert: "M12 8 V13 M12 16.5 V16.6 M12 3 a9 9 0 1 0 0.01 0 Z"
+    }
+  }
+}

@@ -1,0 +1,89 @@
+/// What the program listens to. The raw value is the number the host knows it by.
+public enum EventKind: Int32, Sendable {
+  case click = 0
+  /// The text of a field changed; `text` is its value.
+  case input = 1
+  case keyDown = 2
+  /// `x` is the scroll position, `y` the viewport's height.
+  case scroll = 3
+  /// The element's own size changed (also once at first); `x` is its width, `y` its height. Comes before the frame is painted.
+  case resize = 4
+  /// Files were pasted or dropped on the element.
+  case files = 5
+  case focus = 6
+  case blur = 7
+  /// A field was left with a new value; `text` is its value.
+  case change = 8
+  /// A form was submitted; the browser's own doing is always prevented.
+  case submit = 9
+  case contextMenu = 10
+}
+
+/// What becomes of the browser's own reaction to an event.
+public enum EventReply: Int32, Sendable {
+  case pass = 0
+  case preventDefault = 1
+}
+
+/// Held keys and key state of an event.
+public struct Modifiers: OptionSet, Sendable {
+  public let rawValue: Int32
+  public init(rawValue: Int32) { self.rawValue = rawValue }
+  public static let shift = Modifiers(rawValue: 1)
+  public static let control = Modifiers(rawValue: 2)
+  public static let alt = Modifiers(rawValue: 4)
+  public static let meta = Modifiers(rawValue: 8)
+  /// An input method is composing: the key belongs to it (`isComposing`, or key code 229).
+  public static let composing = Modifiers(rawValue: 16)
+}
+
+/// The keys the program tells apart.
+public enum Key: Sendable {
+  case other, enter, escape, tab, backspace, arrowUp, arrowDown, arrowLeft, arrowRight, pageUp, pageDown, home, end
+
+  /// By the standard's name. Spec: UI Events KeyboardEvent key Values.
+  public init(named name: String) {
+    var key = Key.other
+    for (known, value) in Key.names where known.hasSameBytes(as: name) { key = value }
+    self = key
+  }
+
+  private static let names: [(String, Key)] = [
+    ("Enter", .enter), ("Escape", .escape), ("Tab", .tab), ("Backspace", .backspace), ("ArrowUp", .arrowUp),
+    ("ArrowDown", .arrowDown), ("ArrowLeft", .arrowLeft), ("ArrowRight", .arrowRight), ("PageUp", .pageUp),
+    ("PageDown", .pageDown), ("Home", .home), ("End", .end),
+  ]
+}
+
+/// An event of the page.
+public struct PageEvent {
+  /// The innermost element with a number where it happened.
+  public var node: Node
+  public var x: Double
+  public var y: Double
+  /// The value of a field, or the name of a key.
+  public var text: String
+  public var modifiers: Modifiers
+  public var files: [PickedFile]
+
+  public init(
+    node: Node, x: Double = 0, y: Double = 0, text: String = "", modifiers: Modifiers = [], files: [PickedFile] = []
+  ) {
+    self.node = node
+    self.x = x
+    self.y = y
+    self.text = text
+    self.modifiers = modifiers
+    self.files = files
+  }
+
+  /// The key of a `keyDown`.
+  public var key: Key { Key(named: text) }
+}
+
+extension String {
+  /// Equality of bytes. `==` would be canonical equivalence and link Unicode tables.
+  public func hasSameBytes(as other: String) -> Bool {
+    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+  }
+}

@@ -1,0 +1,117 @@
+/// What a row looks like beyond its content; most of it comes from its neighbours.
+struct Decor: OptionSet, Sendable {
+  let rawValue: UInt16
+  /// A date separator above.
+  static let date = Decor(rawValue: 1)
+  /// The "new messages" divider above.
+  static let divider = Decor(rawValue: 2)
+  /// First of its group: avatar and name.
+  static let first = Decor(rawValue: 4)
+  /// Last of its group: time.
+  static let last = Decor(rawValue: 8)
+  static let own = Decor(rawValue: 16)
+  static let pending = Decor(rawValue: 32)
+  static let failed = Decor(rawValue: 64)
+  /// Of a program, or a placeholder for what cannot be shown.
+  static let quiet = Decor(rawValue: 128)
+  static let emote = Decor(rawValue: 256)
+  /// Comes in moving.
+  static let entering = Decor(rawValue: 512)
+  /// Someone jumped here.
+  static let highlighted = Decor(rawValue: 1024)
+
+  private static let classes: [(Decor, String)] = [
+    (.date, " mg-has-date"), (.divider, " mg-has-divider"), (.first, " mg-first"), (.last, " mg-last"),
+    (.own, " mg-own"),
+    (.pending, " mg-pending"), (.failed, " mg-failed"), (.quiet, " mg-quiet"), (.emote, " mg-emote"),
+    (.entering, " mg-entering"), (.highlighted, " mg-highlighted"),
+  ]
+
+  /// The class list of a row's element.
+  func classList(_ kind: RowKind) -> String {
+    var list = "mg-row " + kind.className
+    for (decor, name) in Decor.classes where contains(decor) { list += name }
+    return list
+  }
+}
+
+/// The templates of rows.
+enum RowKind: Int, Sendable {
+  case text = 0
+  case image, file, line, gap
+
+  static let count = 5
+
+  var className: String {
+    switch self {
+    case .text: "mg-message"
+    case .image: "mg-message mg-image"
+    case .file: "mg-message mg-file"
+    case .line: "mg-line"
+    case .gap: "mg-gap"
+    }
+  }
+
+  init(_ content: TimelineRow.Content) {
+    switch content {
+    case .line: self = .line
+    case .gap: self = .gap
+    case .message(let message):
+      switch message.body {
+      case .image: self = .image
+      case .file: self = .file
+      default: self = .text
+      }
+    }
+  }
+}
+
+extension RowStore {
+  /// The decoration of a row among its present neighbours.
+  func decor(at index: Int, divider: RowID?, groupingMilliseconds: Int64) -> Decor {
+    var decor: Decor = []
+    let isDivided = divider != nil && entries[index].row.id == divider
+    if index == 0 || entries[index - 1].day != entries[index].day { decor.insert(.date) }
+    if isDivided { decor.insert(.divider) }
+    decor.formUnion(own(index))
+    guard entries[index].author != 0 else { return decor }
+    if index == 0 || isDivided || !isGroup(index - 1, index, groupingMilliseconds) { decor.insert(.first) }
+    if index + 1 == count || (divider != nil && entries[index + 1].row.id == divider)
+      || !isGroup(index, index + 1, groupingMilliseconds)
+    {
+      decor.insert(.last)
+    }
+    return decor
+  }
+
+  /// What comes from the row itself.
+  private func own(_ index: Int) -> Decor {
+    switch entries[index].row.content {
+    case .line: return []
+    case .gap(let state): return state == .loading ? .pending : []
+    case .message(let message):
+      var decor: Decor = message.sender.isOwn ? .own : []
+      switch message.sendState {
+      case .sent: break
+      case .sending, .queued: decor.insert(.pending)
+      case .failed: decor.insert(.failed)
+      }
+      switch message.body {
+      case .notice, .redacted, .undecryptable, .unsupported: decor.insert(.quiet)
+      case .emote: decor.insert(.emote)
+      default: break
+      }
+      return decor
+    }
+  }
+
+  /// Two neighbours of one sender, on one day, less than the grouping time apart.
+  private func isGroup(_ a: Int, _ b: Int, _ groupingMilliseconds: Int64) -> Bool {
+    guard entries[a].day == entries[b].day, entries[a].author == entries[b].author, entries[a].author != 0 else {
+      return false
+    }
+    let (apart, overflows) = entries[b].row.timestampMilliseconds.subtractingReportingOverflow(
+      entries[a].row.timestampMilliseconds)
+    return !overflows && apart.magnitude < groupingMilliseconds.magnitude
+  }
+}

@@ -1,0 +1,118 @@
+/// What a transaction has to remember between its first change and its rendering.
+struct Transaction {
+  /// Rows in view and where they stood, the preferred anchor first.
+  var candidates: [(id: RowID, screenY: Double)]
+  /// Rows that came in and have no height yet.
+  var inserted: [RowID] = []
+  /// Messages that came in at the end.
+  var appendedMessages: [MessageRow] = []
+}
+
+extension Timeline {
+  /// The rows that may serve as anchor: those in view, first the one the geometry prefers.
+  func anchorCandidates() -> [(id: RowID, screenY: Double)] {
+    guard geometry.heights.count > 0, geometry.viewport > 0 else { return [] }
+    let preferred = geometry.anchorRow()
+    let last = geometry.row(at: geometry.scrollTop + geometry.viewport)
+    let first = geometry.row(at: geometry.scrollTop)
+    var candidates: [(id: RowID, screenY: Double)] = []
+    func add(_ index: Int) { candidates.append((store[index].row.id, geometry.y(of: index) - geometry.scrollTop)) }
+    for index in preferred..<max(preferred, last) + 1 { add(index) }
+    if first < preferred { add(first) }
+    return candidates
+  }
+
+  func perform(_ change: RowChange, _ transaction: inout Transaction) {
+    switch change {
+    case .append(let rows):
+      noteAppended(rows, &transaction)
+      insert(rows, at: store.count, &transaction)
+    case .prepend(let rows): insert(rows, at: 0, &transaction)
+    case .insert(let rows, let before):
+      if let index = store.index(of: before) { insert(rows, at: index, &transaction) }
+    case .insertAfter(let rows, let after):
+      if let index = store.index(of: after) { insert(rows, at: index + 1, &transaction) }
+    case .update(let row):
+      if let index = store.index(of: row.id) { replace(row, at: index) }
+    case .replace(let old, let row):
+      guard let index = store.index(of: old) else { return }
+      // The new identity must not be there twice.
+      if old != row.id, let twin = store.index(of: row.id) {
+        replace(row, at: twin)
+        remove(at: index)
+        return
+      }
+      for position in transaction.candidates.indices where transaction.candidates[position].id == old {
+        transaction.candidates[position].id = row.id
+      }
+      for view in rendered where view.id == old { view.id = row.id }
+      replace(row, at: index)
+    case .remove(let id):
+      if let index = store.index(of: id) { remove(at: index) }
+    }
+  }
+
+  private func insert(_ rows: [TimelineRow], at index: Int, _ transaction: inout Transaction) {
+    let count = store.insert(rows, at: index)
+    guard count > 0 else { return }
+    // Zero for now; estimated when the whole transaction is in, since neighbours decide what a row looks like.
+    if count == 1, index == geometry.heights.count {
+      geometry.heights.append(0)
+    } else {
+      geometry.heights.replaceSubrange(index..<index, with: [Float](repeating: 0, count: count))
+    }
+    for new in index..<index + count { transaction.inserted.append(store[new].row.id) }
+  }
+
+  private func replace(_ row: TimelineRow, at index: Int) { store.update(row, at: index) }
+
+  private func remove(at index: Int) {
+    store.remove(at: index)
+    geometry.heights.replaceSubrange(index..<index + 1, with: [])
+  }
+
+  private func noteAppended(_ rows: [TimelineRow], _ transaction: inout Transaction) {
+    for row in rows where store.index(of: row.id) == nil {
+      if case .message(let message) = row.content { transaction.appendedMessages.append(message) }
+      entering.append(row.id)
+    }
+  }
+
+  /// Heights for what came in, then one rendering with the anchor where it was.
+  func finish(_ transaction: Transaction) {
+    geometry.heights.settle()
+    for id in transaction.inserted {
+      if let index = store.index(of: id) { geometry.heights.set(index, estimate(index)) }
+    }
+    countNew(transaction.appendedMessages)
+    isDirty = true
+    // A crowd does not come in moving: that is catching up, not news.
+    if !geometry.follows || entering.count > 3 { entering.removeAll() }
+    render(geometry.follows ? .end : aim(transaction.candidates))
+    entering.removeAll()
+  }
+
+  /// The first candidate that is still there.
+  private func aim(_ candidates: [(id: RowID, screenY: Double)]) -> Aim {
+    for candidate in candidates {
+      if let index = store.index(of: candidate.id) { return .anchor(Anchor(index: index, screenY: candidate.screenY)) }
+    }
+    return .here
+  }
+
+  /// Own new messages take the reader to the end; others are counted while the reader is elsewhere.
+  private func countNew(_ messages: [MessageRow]) {
+    for message in messages {
+      if message.sender.isOwn {
+        if message.sendState != .sent { geometry.follows = true }
+      } else if !geometry.follows {
+        newMessageCount += 1
+      }
+    }
+    if geometry.follows { newMessageCount = 0 }
+    guard geometry.follows, messages.count == 1, let message = messages.first, !message.sender.isOwn,
+      case .text(let text) = message.body
+    else { return }
+    parts.announce(message.sender.name + ": " + text)
+  }
+}

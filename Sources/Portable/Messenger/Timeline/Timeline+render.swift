@@ -1,0 +1,142 @@
+extension Timeline {
+  /// Measuring can uncover rows that must be rendered too; more rounds than this never happen with sane heights.
+  private static var roundLimit: Int { 5 }
+
+  /// Brings the page in line with rows and geometry; the aim is met by the measured heights, not by the estimates.
+  func render(_ aim: Aim, mustScroll: Bool = false) {
+    guard geometry.viewport > 0 else { return }
+    let before = geometry.scrollTop
+    geometry.take(aim)
+    for round in 0..<Timeline.roundLimit {
+      reconcile(geometry.range(overscan: options.overscan))
+      guard !fresh.isEmpty || parts.isUnmeasured || round == 0 else { break }
+      parts.place(geometry, first: firstRendered)
+      guard measureFresh() else { break }
+      geometry.take(aim)
+    }
+    parts.place(geometry, first: firstRendered)
+    let moved = geometry.scrollTop - before
+    if mustScroll || moved > 0.25 || moved < -0.25 { dom.setLength(parts.scroller, .scrollTop, geometry.scrollTop) }
+    let distance = geometry.maxScroll - geometry.scrollTop
+    parts.showJump(
+      !geometry.follows && (newMessageCount > 0 || distance > geometry.viewport / 2), count: newMessageCount,
+      options.phrases)
+    dom.flush()
+    report()
+  }
+
+  /// Measures what is new in the page; false when nothing changed.
+  private func measureFresh() -> Bool {
+    let measuresParts = parts.isUnmeasured
+    var nodes: [Node] = []
+    nodes.reserveCapacity(fresh.count + 2)
+    for view in fresh { nodes.append(view.node) }
+    if measuresParts {
+      nodes.append(parts.head)
+      nodes.append(parts.foot)
+    }
+    guard !nodes.isEmpty else { return false }
+    let measured = dom.measure(nodes)
+    var changed = false
+    for (index, view) in fresh.enumerated() where geometry.heights.set(view.index, measured[index]) != 0 {
+      changed = true
+    }
+    if measuresParts {
+      parts.isUnmeasured = false
+      let (head, foot) = (Double(measured[fresh.count]), Double(measured[fresh.count + 1]))
+      if head != geometry.headHeight || foot != geometry.footHeight { changed = true }
+      geometry.headHeight = head
+      geometry.footHeight = foot
+    }
+    fresh.removeAll(keepingCapacity: true)
+    return changed
+  }
+
+  // MARK: Rows in the page
+
+  /// Makes the rendered rows those of `range`: rows that stay keep their elements, wherever they move.
+  private func reconcile(_ range: Range<Int>) {
+    let isSame = range.lowerBound == firstRendered && range.count == rendered.count
+    guard isDirty || !isSame else { return }
+    var wanted = [RowView?](repeating: nil, count: range.count)
+    var kept: [RowView] = []
+    kept.reserveCapacity(rendered.count)
+    for view in rendered {
+      if let index = isDirty ? store.index(of: view.id) : view.index, range.contains(index),
+        view.kind == RowKind(store[index].row.content)
+      {
+        view.index = index
+        wanted[index - range.lowerBound] = view
+        kept.append(view)
+      } else {
+        drop(view)
+      }
+    }
+    rendered.removeAll(keepingCapacity: true)
+    firstRendered = range.lowerBound
+    var next = Node.none
+    for index in range.reversed() {
+      let view: RowView
+      if let known = wanted[index - range.lowerBound] {
+        view = known
+        if kept.last === known { kept.removeLast() } else { move(known, before: next, &kept) }
+      } else {
+        view = make(index)
+        insert(view, before: next)
+      }
+      refresh(view)
+      next = view.node
+      rendered.append(view)
+    }
+    rendered.reverse()
+    isDirty = false
+  }
+
+  private func insert(_ view: RowView, before next: Node) {
+    if next == .none {
+      dom.append(view.node, to: parts.window)
+    } else {
+      dom.insert(view.node, into: parts.window, before: next)
+    }
+  }
+
+  private func move(_ view: RowView, before next: Node, _ kept: inout [RowView]) {
+    kept.removeAll { $0 === view }
+    insert(view, before: next)
+  }
+
+  private func make(_ index: Int) -> RowView {
+    let kind = RowKind(store[index].row.content)
+    let view = pool[kind.rawValue].popLast() ?? RowView(node: dom.clone(templates[kind]), kind: kind)
+    view.index = index
+    view.id = store[index].row.id
+    view.isEntering = entering.contains(view.id)
+    return view
+  }
+
+  /// Fills the row when what it shows is out of date.
+  private func refresh(_ view: RowView) {
+    let entry = store[view.index]
+    var decor = decor(view.index)
+    if view.isEntering { decor.insert(.entering) }
+    if view.id == highlighted { decor.insert(.highlighted) }
+    let signature = RowView.Signature(decor: decor, version: entry.version, layout: layoutVersion)
+    guard view.signature != signature else { return }
+    view.signature = signature
+    filler.fill(view, entry.row, decor, width: geometry.width)
+    fresh.append(view)
+  }
+
+  /// Takes a row out of the page and keeps its element for another.
+  func drop(_ view: RowView) {
+    filler.empty(view)
+    if view.id == highlighted { highlighted = nil }
+    fresh.removeAll { $0 === view }
+    if pool[view.kind.rawValue].count < 48 {
+      dom.remove(view.node)
+      pool[view.kind.rawValue].append(view)
+    } else {
+      dom.release(view.node)
+    }
+  }
+}

@@ -1,0 +1,62 @@
+extension Timeline {
+  /// Tells the host what the reader sees and what is wanted. Comes last in a rendering: the host may change rows from here.
+  func report() {
+    guard geometry.viewport > 0 else { return }
+    reportVisible()
+    reportGaps()
+    reportStart()
+  }
+
+  private func reportVisible() {
+    guard let onVisible, let rows = visibleRows(), rows != reportedRows else { return }
+    reportedRows = rows
+    onVisible(rows)
+  }
+
+  /// Rows of which at least half is seen, or that fill at least half of the viewport.
+  func visibleRows() -> VisibleRows? {
+    guard store.count > 0 else { return nil }
+    let (top, bottom) = (geometry.scrollTop, geometry.scrollTop + geometry.viewport)
+    var first: Int?
+    var last = 0
+    let range = geometry.row(at: top)...geometry.row(at: bottom)
+    for index in range {
+      let y = geometry.y(of: index)
+      let height = Double(geometry.heights.heights[index])
+      let seen = min(y + height, bottom) - max(y, top)
+      guard seen > 0, seen * 2 >= min(height, geometry.viewport) else { continue }
+      if first == nil { first = index }
+      last = index
+    }
+    guard let first else { return nil }
+    return VisibleRows(
+      first: store[first].row.id, last: store[last].row.id,
+      isAtEnd: last == store.count - 1
+        && geometry.scrollTop >= geometry.maxScroll - geometry.footHeight - geometry.followDistance)
+  }
+
+  private func reportGaps() {
+    guard let onGapVisible, store.count > 0 else { return }
+    var wanted: [RowID] = []
+    for view in rendered where view.kind == .gap {
+      guard case .gap(.idle) = store[view.index].row.content else { continue }
+      let y = geometry.y(of: view.index) - geometry.scrollTop
+      guard y < geometry.viewport, y + Double(geometry.heights.heights[view.index]) > 0 else { continue }
+      let version = store[view.index].version
+      if askedGaps.contains(where: { $0.id == view.id && $0.version == version }) { continue }
+      askedGaps.removeAll { $0.id == view.id }
+      askedGaps.append((view.id, version))
+      wanted.append(view.id)
+    }
+    for id in wanted { onGapVisible(id) }
+  }
+
+  /// The head prefetch: also when there is less than a viewport of rows, and whatever moved the reader there.
+  private func reportStart() {
+    guard head == .more(.idle), let onNearStart,
+      geometry.scrollTop - geometry.headHeight < options.leadViewports * geometry.viewport
+    else { return }
+    setHead(.more(.loading))
+    onNearStart()
+  }
+}

@@ -1,0 +1,114 @@
+/// The fixed elements around the rows.
+final class TimelineParts<D: DOM> {
+  let dom: D
+  let root: Node
+  let scroller: Node
+  let content: Node
+  let head: Node
+  let window: Node
+  let foot: Node
+  let jump: Node
+  private let badge: Node
+  /// Spoken by screen readers when it changes.
+  private let announcer: Node
+  private(set) var headRetry = Node.none
+
+  /// What the page was told last: nothing is told twice.
+  private var lengths: [Double] = [-1, -1, -1, -1]
+  private var jumpIsShown = false
+  private var badgeCount = 0
+  /// Head or foot changed and must be measured.
+  var isUnmeasured = true
+
+  init(_ dom: D, _ phrases: Phrases) {
+    self.dom = dom
+    root = dom.element("section", "mg-timeline")
+    dom.setAttribute(root, "aria-label", phrases.timeline)
+    scroller = dom.element("div", "mg-scroller", in: root)
+    dom.setAttribute(scroller, "tabindex", "0")
+    dom.setAttribute(scroller, "role", "feed")
+    dom.setAttribute(scroller, "aria-label", phrases.timeline)
+    content = dom.element("div", "mg-content", in: scroller)
+    head = dom.element("div", "mg-head", in: content)
+    window = dom.element("div", "mg-window", in: content)
+    foot = dom.element("div", "mg-foot", in: content)
+    jump = dom.element("button", "mg-jump", in: root)
+    dom.setAttribute(jump, "type", "button")
+    dom.setAttribute(jump, "aria-label", phrases.jumpToEnd)
+    badge = dom.element("span", "mg-jump-badge", in: jump)
+    Icon.arrowDown.draw(dom, in: jump)
+    dom.setFlag(jump, "hidden", true)
+    announcer = dom.element("div", "mg-announcer", in: root)
+    dom.setAttribute(announcer, "role", "status")
+    dom.setAttribute(announcer, "aria-live", "polite")
+  }
+
+  func showHead(_ state: HeadState, _ phrases: Phrases) {
+    isUnmeasured = true
+    dom.releaseChildren(of: head)
+    headRetry = .none
+    dom.setAttribute(scroller, "aria-busy", state == .more(.loading) ? "true" : "false")
+    switch state {
+    case .hidden: dom.setClass(head, "mg-head")
+    case .start:
+      dom.setClass(head, "mg-head mg-head-start")
+      dom.element("div", "mg-head-text", text: phrases.startOfHistory, in: head)
+    case .more(let fetch):
+      // The same height in all states: asking for more moves nothing.
+      dom.setClass(head, "mg-head mg-head-more")
+      if fetch == .loading {
+        dom.element("span", "mg-spinner", in: head)
+        dom.element("span", "mg-head-text", text: phrases.loading, in: head)
+      } else if fetch == .failed {
+        dom.element("span", "mg-head-text", text: phrases.loadingFailed, in: head)
+        headRetry = dom.element("button", "mg-button", text: phrases.retry, in: head)
+        dom.setAttribute(headRetry, "type", "button")
+      }
+    }
+  }
+
+  func showTyping(_ members: [TypingMember], _ phrases: Phrases) {
+    isUnmeasured = true
+    dom.releaseChildren(of: foot)
+    for member in members {
+      let row = dom.element("div", "mg-typing", in: foot)
+      let avatar = dom.element("span", "mg-avatar mg-colour-\(member.sender.colour)", in: row)
+      dom.element("span", "mg-initials", text: member.sender.initials, in: avatar)
+      if let source = member.sender.avatar {
+        let image = dom.element("img", "mg-avatar-image", in: avatar)
+        dom.setAttribute(image, "alt", "")
+        dom.setImage(image, source)
+      }
+      let bubble = dom.element("span", "mg-typing-bubble", in: row)
+      for _ in 0..<3 { dom.element("i", "mg-typing-dot", in: bubble) }
+      dom.element("span", "mg-typing-text", text: phrases.typing(member.sender.name), in: row)
+    }
+  }
+
+  func place(_ geometry: Geometry, first: Int) {
+    set(0, content, .height, geometry.contentHeight)
+    set(1, head, .translateY, geometry.slack)
+    set(2, window, .translateY, geometry.y(of: first))
+    set(3, foot, .translateY, geometry.y(of: geometry.heights.count))
+  }
+
+  private func set(_ which: Int, _ node: Node, _ length: Length, _ value: Double) {
+    guard lengths[which] != value else { return }
+    lengths[which] = value
+    dom.setLength(node, length, value)
+  }
+
+  func showJump(_ isShown: Bool, count: Int, _ phrases: Phrases) {
+    if isShown != jumpIsShown {
+      jumpIsShown = isShown
+      dom.setFlag(jump, "hidden", !isShown)
+    }
+    if count != badgeCount {
+      badgeCount = count
+      dom.setText(badge, count > 0 ? phrases.newMessagesBadge(count) : "")
+      dom.setClass(jump, count > 0 ? "mg-jump mg-jump-new" : "mg-jump")
+    }
+  }
+
+  func announce(_ text: String) { dom.setText(announcer, text) }
+}

@@ -1,0 +1,47 @@
+import Database
+import MatrixModel
+
+/// Who comes into view and goes out of it: the same stream as seen by one user.
+extension DeviceLists {
+  /// What a user's client has to know about the device lists of others.
+  package struct Changes: Sendable {
+    /// Users who share a room now and whose devices changed, or who did not share one before, by user ID.
+    package let changed: [UserID]
+    /// Users who shared a room before and share none now, by user ID.
+    package let left: [UserID]
+  }
+
+  /// What changed for `userID` after `start`, up to and with `end`.
+  ///
+  /// A user may be listed whose membership was only written anew, as with a new display name: telling too much costs a
+  /// query, telling too little leaves a device without keys.
+  package static func changes(_ tx: ReadTransaction, for userID: UserID, after start: Int64, upTo end: Int64) throws
+    -> Changes
+  {
+    let sharing = try sharingRooms(tx, with: userID)
+    var changed = Set(try changed(tx, among: sharing, after: start, upTo: end))
+    var left: Set<UserID> = []
+    let join = Int(Membership.join.rawValue)
+    // Others who moved in rooms the user is in.
+    try tx.query(
+      """
+      SELECT other.user_id, other.membership FROM membership mine
+      JOIN membership other ON other.room = mine.room AND other.position > $3 AND other.position <= $4
+      WHERE mine.user_id = $1 AND mine.membership = $2 AND other.user_id <> $1
+      """, userID, join, start, end
+    ) { row in
+      if row.integer(1) == Int64(join) { changed.insert(row.identifier(0)) } else { left.insert(row.identifier(0)) }
+    }
+    // Everyone in rooms the user moved into or out of.
+    try tx.query(
+      """
+      SELECT other.user_id, mine.membership FROM membership mine
+      JOIN membership other ON other.room = mine.room AND other.membership = $2
+      WHERE mine.user_id = $1 AND mine.position > $3 AND mine.position <= $4 AND other.user_id <> $1
+      """, userID, join, start, end
+    ) { row in
+      if row.integer(1) == Int64(join) { changed.insert(row.identifier(0)) } else { left.insert(row.identifier(0)) }
+    }
+    return Changes(changed: changed.intersection(sharing).sorted(), left: left.subtracting(sharing).sorted())
+  }
+}

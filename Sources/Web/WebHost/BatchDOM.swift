@@ -1,0 +1,163 @@
+import Messenger
+
+/// The real page: commands are buffered and cross to JavaScript in one call per `flush`. No call returns a value, since
+/// numbers are given out here.
+public final class BatchDOM: DOM {
+  private var commands = CommandBuffer()
+  private var atoms = AtomTable()
+  private var nodes = NodeTable()
+  private var templateCount: Int32 = 0
+  /// Callbacks by node, dropped with it.
+  private var listeners: [Int32: [Int32]] = [:]
+
+  public init() {}
+
+  /// Elements that are not released; a figure for leak checks.
+  public var liveNodeCount: Int { nodes.liveCount }
+
+  public func atom(_ name: String) -> Atom {
+    let (atom, isNew) = atoms.intern(name)
+    if isNew {
+      commands.add(.atom, atom.id)
+      commands.add(text: name)
+    }
+    return atom
+  }
+
+  public func create(_ tag: Atom) -> Node {
+    let node = nodes.allocate()
+    commands.add(.create, node.id, tag.id)
+    return node
+  }
+
+  public func template(root: Node, slots: [Node]) -> Template {
+    templateCount += 1
+    let template = Template(id: templateCount, span: Int32(slots.count) + 1)
+    commands.add(.template, template.id, root.id, Int32(slots.count))
+    for slot in slots { commands.add(word: slot.id) }
+    release(root)
+    return template
+  }
+
+  public func clone(_ template: Template) -> Node {
+    let node = nodes.allocate(span: template.span)
+    commands.add(.clone, template.id, node.id)
+    return node
+  }
+
+  public func append(_ child: Node, to parent: Node) {
+    nodes.link(child, into: parent)
+    commands.add(.append, parent.id, child.id)
+  }
+
+  public func insert(_ child: Node, into parent: Node, before sibling: Node) {
+    nodes.link(child, into: parent, before: sibling)
+    commands.add(.insert, parent.id, child.id, sibling.id)
+  }
+
+  public func remove(_ node: Node) {
+    nodes.unlink(node)
+    commands.add(.remove, node.id)
+  }
+
+  public func release(_ node: Node) {
+    commands.add(.remove, node.id)
+    nodes.release(node) { freed, span in forget(freed, span) }
+  }
+
+  public func releaseChildren(of node: Node) {
+    for child in nodes.children(of: node) { release(child) }
+  }
+
+  private func forget(_ node: Node, _ span: Int32) {
+    commands.add(.free, node.id, span)
+    for id in node.id..<(node.id + span) {
+      guard let ids = listeners.removeValue(forKey: id) else { continue }
+      for callback in ids { callbacks.remove(callback) }
+    }
+  }
+
+  public func setClass(_ node: Node, _ classes: Atom) { commands.add(.classes, node.id, classes.id) }
+
+  public func setText(_ node: Node, _ text: String) {
+    commands.add(.text, node.id)
+    commands.add(text: text)
+  }
+
+  public func setAttribute(_ node: Node, _ name: Atom, _ value: String) {
+    commands.add(.attribute, node.id, name.id)
+    commands.add(text: value)
+  }
+
+  public func removeAttribute(_ node: Node, _ name: Atom) { commands.add(.noAttribute, node.id, name.id) }
+
+  public func setVariable(_ node: Node, _ name: Atom, _ value: Double) {
+    commands.add(.variable, node.id, name.id, BatchDOM.word(value * 1_000_000))
+  }
+
+  /// 1/64 pixel is the layout unit of the engines: nothing is lost, and 32 bits reach as far as the engines do.
+  public func setLength(_ node: Node, _ length: Length, _ pixels: Double) {
+    commands.add(.length, node.id, length.rawValue, BatchDOM.word(pixels * 64))
+  }
+
+  public func setValue(_ node: Node, _ value: String) {
+    commands.add(.value, node.id)
+    commands.add(text: value)
+  }
+
+  public func setImage(_ node: Node, _ source: String?) {
+    commands.add(.image, node.id)
+    commands.add(text: source ?? "")
+  }
+
+  public func focus(_ node: Node) { commands.add(.focus, node.id) }
+
+  public func listen(_ node: Node, _ kind: EventKind, _ handler: @escaping (PageEvent) -> EventReply) {
+    let id = callbacks.add { handler(BatchDOM.pageEvent(kind, $0)) }
+    listeners[node.id, default: []].append(id)
+    commands.add(.listen, node.id, kind.rawValue, id)
+  }
+
+  public func flush() {
+    guard !commands.isEmpty else { return }
+    // The host keeps events back while it applies a batch, so nothing is added here meanwhile.
+    commands.words.withUnsafeBufferPointer { words in
+      commands.text.withUnsafeBufferPointer { text in
+        hostApply(words.baseAddress, Int32(words.count), text.baseAddress, Int32(text.count))
+      }
+    }
+    commands.removeAll()
+  }
+
+  public func measure(_ measured: [Node]) -> [Float] {
+    flush()
+    guard !measured.isEmpty else { return [] }
+    return [Float](unsafeUninitializedCapacity: measured.count) { out, count in
+      out.initialize(repeating: 0)
+      var ids: [Int32] = []
+      ids.reserveCapacity(measured.count)
+      for node in measured { ids.append(node.id) }
+      ids.withUnsafeBufferPointer { hostMeasure($0.baseAddress, Int32(ids.count), out.baseAddress) }
+      count = measured.count
+    }
+  }
+
+  private static func word(_ value: Double) -> Int32 {
+    if value >= Double(Int32.max) - 1 { return .max }
+    if value <= Double(Int32.min) + 1 { return .min }
+    return Int32(value < 0 ? value - 0.5 : value + 0.5)
+  }
+
+  private static func pageEvent(_ kind: EventKind, _ event: HostEvent) -> PageEvent {
+    var page = PageEvent(node: Node(id: event.code), x: event.x, y: event.y)
+    switch kind {
+    case .files: page.files = Host.pickedFiles(event.bytes)
+    case .keyDown:
+      page.text = event.text
+      page.modifiers = Modifiers(rawValue: Int32(event.x))
+    case .input, .change: page.text = event.text
+    default: break
+    }
+    return page
+  }
+}

@@ -1,0 +1,48 @@
+import Messenger
+
+/// Local time and the reader's way to write it.
+public final class LocalClock {
+  /// Offsets change at most on the quarter hour; the last one asked for is nearly always asked for again.
+  private var quarter: Int64 = .min
+  private var offsetMilliseconds: Int64 = 0
+
+  public init() {}
+
+  /// Days since 1970-01-01 of the local calendar, for a moment in milliseconds since 1970, UTC.
+  public func day(_ milliseconds: Int64) -> Int {
+    let asked = milliseconds / 900_000
+    if asked != quarter {
+      quarter = asked
+      offsetMilliseconds = Int64(hostUTCOffset(Double(milliseconds))) * 60_000
+    }
+    let local = milliseconds &+ offsetMilliseconds
+    return Int(local >= 0 ? local / 86_400_000 : (local + 1) / 86_400_000 - 1)
+  }
+}
+
+extension Host {
+  /// Clock time, for example `14:05`.
+  public static func clockLabel(_ milliseconds: Int64) -> String { format(0, milliseconds) }
+  /// `Today`, `Yesterday`, a weekday with date, with the year where it is not this one.
+  public static func dayLabel(_ milliseconds: Int64) -> String { format(1, milliseconds) }
+  /// Full date and time, for a tooltip.
+  public static func dateTimeLabel(_ milliseconds: Int64) -> String { format(2, milliseconds) }
+  /// As short as a list of rooms needs: clock time today, weekday this week, else the date.
+  public static func shortLabel(_ milliseconds: Int64) -> String { format(3, milliseconds) }
+  /// A size in the reader's way, for example `1.4 MB`.
+  public static func byteCountLabel(_ bytes: Int64) -> String { format(4, bytes) }
+
+  /// Options of a timeline that speak the reader's language about time.
+  public static func timelineOptions() -> TimelineOptions {
+    let clock = LocalClock()
+    var options = TimelineOptions()
+    options.localDay = { clock.day($0) }
+    options.dayLabel = { dayLabel($0) }
+    options.clockLabel = { clockLabel($0) }
+    return options
+  }
+
+  private static func format(_ kind: Int32, _ value: Int64) -> String {
+    readText { hostFormat(kind, Double(value), $0, $1) } ?? ""
+  }
+}

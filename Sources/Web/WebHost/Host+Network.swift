@@ -1,0 +1,120 @@
+import Messenger
+
+/// A request to a server.
+public struct HostRequest {
+  public var method: String
+  public var url: String
+  public var headers: [(name: String, value: String)]
+  /// Empty sends no body.
+  public var body: [UInt8]
+  /// 0 waits for ever.
+  public var timeoutMilliseconds: Int
+
+  public init(
+    method: String, url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
+    timeoutMilliseconds: Int = 0
+  ) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.timeoutMilliseconds = timeoutMilliseconds
+  }
+
+  /// `METHOD\nURL\ntimeout\nname: value\n...`. Line breaks cannot occur in any part: they are dropped.
+  func head() -> [UInt8] {
+    var head: [UInt8] = []
+    func line(_ text: String) {
+      for byte in text.utf8 where byte != 0x0A && byte != 0x0D { head.append(byte) }
+    }
+    line(method)
+    head.append(0x0A)
+    line(url)
+    head.append(0x0A)
+    line("\(timeoutMilliseconds)")
+    for header in headers {
+      head.append(0x0A)
+      line(header.name)
+      head.append(0x3A)
+      line(header.value)
+    }
+    return head
+  }
+}
+
+/// What came back. Status 0: no answer (offline, refused, timed out, blocked).
+public struct HostResponse {
+  public var status: Int
+  /// `content-type` and `retry-after` where present, names in lower case.
+  public var headers: [(name: String, value: String)]
+  public var body: [UInt8]
+
+  public func header(_ name: String) -> String? {
+    for header in headers where header.name.hasSameBytes(as: name) { return header.value }
+    return nil
+  }
+
+  /// The first `headCount` bytes are `name:value` lines, the rest is the body.
+  init(status: Int32, headCount: Int, bytes: UnsafeRawBufferPointer) {
+    self.status = Int(status)
+    let headCount = min(max(headCount, 0), bytes.count)
+    headers = []
+    for line in bytes[..<headCount].split(separator: 0x0A) {
+      guard let colon = line.firstIndex(of: 0x3A) else { continue }
+      headers.append(
+        (String(decoding: line[..<colon], as: UTF8.self), String(decoding: line[(colon + 1)...], as: UTF8.self)))
+    }
+    body = [UInt8](bytes[headCount...])
+  }
+}
+
+/// How an upload goes.
+public enum UploadEvent {
+  /// Bytes that left, 0...1 of all.
+  case progress(Double)
+  /// The last event.
+  case done(HostResponse)
+}
+
+extension Host {
+  /// Sends a request without cookies. `then` is called once, unless the task is cancelled.
+  @discardableResult
+  public static func fetch(_ request: HostRequest, _ then: @escaping (HostResponse) -> Void) -> HostTask {
+    let id = registerOnce { then(HostResponse(status: $0.code, headCount: Int($0.x), bytes: $0.bytes)) }
+    withBytes(request.head()) { head, headCount in
+      withBytes(request.body) { body, bodyCount in hostFetch(id, head, headCount, body, bodyCount) }
+    }
+    return HostTask(id: id)
+  }
+
+  /// Sends a file as the body of a request (whose own `body` is not used); the bytes never enter the program.
+  @discardableResult
+  public static func upload(
+    _ file: PickedFile, _ request: HostRequest, _ then: @escaping (UploadEvent) -> Void
+  ) -> HostTask {
+    var id: Int32 = 0
+    id = register { event in
+      // Code -1 is progress; otherwise it is the status of the final answer.
+      if event.code < 0 {
+        then(.progress(event.x))
+      } else {
+        callbacks.remove(id)
+        then(.done(HostResponse(status: event.code, headCount: Int(event.x), bytes: event.bytes)))
+      }
+    }
+    withBytes(request.head()) { hostUpload(id, file.handle, $0, $1) }
+    return HostTask(id: id)
+  }
+
+  /// Fetches a URL (with the images' token where it applies) and hands it to the person as a file. False: it failed.
+  public static func download(url: String, fileName: String, _ then: @escaping (Bool) -> Void) {
+    let id = registerOnce { then($0.code == 1) }
+    withBytes(url + "\n" + fileName) { hostDownload(id, $0, $1) }
+  }
+
+  /// From now on `DOM.setImage` fetches sources that begin with `prefix` with `Authorization: Bearer token`. An empty
+  /// token ends that and forgets every loaded image (at logout).
+  public static func authorizeImages(prefix: String, token: String) {
+    withBytes(prefix + "\n" + token) { hostImageAccess($0, $1) }
+  }
+}

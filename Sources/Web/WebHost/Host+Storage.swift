@@ -1,0 +1,88 @@
+import Messenger
+
+/// A durable key-value store of the browser (IndexedDB). Batches are atomic and happen in the order of the calls.
+public final class KeyValueStore {
+  private let handle: JSHandle
+  init(handle: JSHandle) { self.handle = handle }
+
+  public enum Change {
+    case put(String, [UInt8])
+    case delete(String)
+    case deletePrefix(String)
+  }
+
+  /// All entries whose key begins with `prefix`, in the order of their keys; nil when the store failed.
+  public func read(prefix: String, _ then: @escaping ([(key: String, value: [UInt8])]?) -> Void) {
+    let id = registerOnce { then($0.code == 1 ? KeyValueStore.entries($0.bytes) : nil) }
+    withBytes(prefix) { hostStoreRead(handle.id, id, $0, $1) }
+  }
+
+  /// Applies all changes or none. False: nothing was written (no space, private mode, closed).
+  public func write(_ changes: [Change], _ then: @escaping (Bool) -> Void) {
+    let id = registerOnce { then($0.code == 1) }
+    withBytes(KeyValueStore.batch(changes)) { hostStoreWrite(handle.id, id, $0, $1) }
+  }
+
+  /// Per change: kind (1 put, 2 delete, 3 delete by prefix), key count, value count as little-endian 32 bit, key, value.
+  static func batch(_ changes: [Change]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    func add(_ kind: UInt8, _ key: String, _ value: [UInt8]) {
+      bytes.append(kind)
+      for count in [UInt32(truncatingIfNeeded: key.utf8.count), UInt32(truncatingIfNeeded: value.count)] {
+        for shift: UInt32 in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: count >> shift)) }
+      }
+      bytes.append(contentsOf: key.utf8)
+      bytes.append(contentsOf: value)
+    }
+    for change in changes {
+      switch change {
+      case .put(let key, let value): add(1, key, value)
+      case .delete(let key): add(2, key, [])
+      case .deletePrefix(let prefix): add(3, prefix, [])
+      }
+    }
+    return bytes
+  }
+
+  /// Per entry: key count, value count as little-endian 32 bit, key, value. Nil for anything else.
+  static func entries(_ bytes: UnsafeRawBufferPointer) -> [(key: String, value: [UInt8])]? {
+    var entries: [(key: String, value: [UInt8])] = []
+    var position = 0
+    while position < bytes.count {
+      guard bytes.count - position >= 8 else { return nil }
+      let keyCount = Int(bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self).littleEndian)
+      let valueCount = Int(bytes.loadUnaligned(fromByteOffset: position + 4, as: UInt32.self).littleEndian)
+      position += 8
+      guard keyCount <= bytes.count - position, valueCount <= bytes.count - position - keyCount else { return nil }
+      let key = String(decoding: bytes[position..<position + keyCount], as: UTF8.self)
+      position += keyCount
+      entries.append((key, [UInt8](bytes[position..<position + valueCount])))
+      position += valueCount
+    }
+    return entries
+  }
+}
+
+extension Host {
+  /// Opens (and at first creates) a store. Nil: the browser has none to give.
+  public static func openStore(named name: String, _ then: @escaping (KeyValueStore?) -> Void) {
+    var id: Int32 = 0
+    id = register { event in
+      callbacks.remove(id)
+      then(event.code == 1 ? KeyValueStore(handle: JSHandle(id: id)) : nil)
+    }
+    withBytes(name) { hostStoreOpen(id, $0, $1) }
+  }
+
+  /// A small setting kept by the browser (local storage), read at once.
+  public static func setting(_ key: String) -> String? {
+    withBytes(key) { p, n in readText { hostSettingGet(p, n, $0, $1) } }
+  }
+
+  /// Nil takes the setting away.
+  public static func setSetting(_ key: String, _ value: String?) {
+    withBytes(key) { p, n in
+      if let value { withBytes(value) { hostSettingSet(p, n, $0, $1) } } else { hostSettingSet(p, n, nil, -1) }
+    }
+  }
+}

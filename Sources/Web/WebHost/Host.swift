@@ -1,0 +1,28 @@
+import Messenger
+
+/// The services of the browser. Callbacks come later, never inside the call that asked.
+public enum Host {
+  /// Writes a line to the console. Never tokens or message bodies.
+  public static func log(_ text: String) { withBytes(text) { hostLog($0, $1) } }
+
+  /// Milliseconds of a clock that never goes back, from an arbitrary zero.
+  public static func monotonicMilliseconds() -> Double { hostMonotonic() }
+
+  /// Milliseconds since 1970, UTC, as the device believes.
+  public static func wallClockMilliseconds() -> Int64 { Int64(hostWall()) }
+
+  /// Cryptographically random bytes.
+  public static func randomBytes(_ count: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    bytes.withUnsafeMutableBufferPointer { hostRandom($0.baseAddress, Int32(count)) }
+    return bytes
+  }
+
+  /// Calls `then` once, not before `milliseconds` have passed. Browsers slow timers down in hidden pages.
+  @discardableResult
+  public static func after(milliseconds: Double, _ then: @escaping () -> Void) -> HostTask {
+    let id = registerOnce { _ in then() }
+    hostTimer(id, milliseconds)
+    return HostTask(id: id)
+  }
+}

@@ -1,0 +1,56 @@
+import CVips
+import Glibc
+
+/// An image as it was uploaded: its bytes and what its header says, not decoded.
+struct SourceImage {
+  let bytes: [UInt8]
+  /// The media type found in the bytes themselves.
+  let type: String
+  /// Pixels as a viewer sees them, after the EXIF orientation.
+  let width: Int
+  let height: Int
+
+  /// Throws `unsupported`, `broken` (the header is damaged) or `tooLarge` (`Limits.pixels`).
+  init(_ bytes: [UInt8]) throws(ExitCode) {
+    let loader = bytes.withUnsafeBytes { martlet_vips_loader($0.baseAddress, $0.count) }
+    guard let loader, let type = Self.type(ofLoader: String(cString: loader)) else { throw .unsupported }
+    let image = bytes.withUnsafeBytes { martlet_vips_open($0.baseAddress, $0.count) }
+    guard let image else { throw .broken }
+    defer { martlet_vips_release(image) }
+    let width = Int(vips_image_get_width(image))
+    let height = Int(vips_image_get_page_height(image))
+    let isTurned = vips_image_get_orientation_swap(image) != 0
+    guard width > 0, height > 0 else { throw .broken }
+    guard Int64(width) * Int64(height) <= Limits.pixels else { throw .tooLarge }
+    self.bytes = bytes
+    self.type = type
+    self.width = isTurned ? height : width
+    self.height = isTurned ? width : height
+  }
+
+  /// Everything on the descriptor until its end. Throws `tooLarge` past `Limits.inputBytes`.
+  static func read(descriptor: Int32) throws(ExitCode) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 256 << 10)
+    while true {
+      let count = Glibc.read(descriptor, &chunk, chunk.count)
+      if count == 0 { return bytes }
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw .systemFailure
+      }
+      guard bytes.count + count <= Limits.inputBytes else { throw .tooLarge }
+      bytes.append(contentsOf: chunk[..<count])
+    }
+  }
+
+  private static func type(ofLoader name: String) -> String? {
+    switch name {
+    case "VipsForeignLoadJpegBuffer": "image/jpeg"
+    case "VipsForeignLoadPngBuffer": "image/png"
+    case "VipsForeignLoadNsgifBuffer": "image/gif"
+    case "VipsForeignLoadWebpBuffer": "image/webp"
+    default: nil
+    }
+  }
+}

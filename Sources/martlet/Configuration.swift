@@ -1,0 +1,60 @@
+import HTTPServer
+import Telemetry
+
+/// Everything an operator can set, with the default of each. `Setting.all` says how each is written and what is allowed.
+struct Configuration: Sendable {
+  /// Who may make an account.
+  enum Registration: String, Sendable, CaseIterable { case open, token, closed }
+
+  /// The cost of hashing a password with Argon2id.
+  struct PasswordHash: Sendable, Equatable {
+    /// OWASP's "Password Storage Cheat Sheet" recommends at least 19 MiB with two iterations.
+    var memoryMiB = 19
+    var iterations = 2
+  }
+
+  var serverName = "localhost"
+  var bind = [BindAddress(host: "127.0.0.1", port: 8008)]
+  var dataDirectory = "./data"
+  /// What the operator wrote; nil if nothing.
+  var registrationSetting: Registration?
+  var registrationOpenToEveryone = false
+  var registrationSharedSecret: Redacted<String>?
+  var registrationTokens: [Redacted<String>] = []
+  var rateLimits = true
+  var passwordHash = PasswordHash()
+  var uploadBytesLimit = 100 << 20
+  var logLevel = Log.Level.info
+  var logFormat = LogSink.Format.text
+  var metricsBind: [BindAddress] = []
+  var defaultRoomVersion = "12"
+  /// nil: the folder that belongs to the program, see `webFolder`.
+  var webDirectory: String?
+  /// Without a slash at the end; nil: clients keep the address they came by.
+  var publicBaseURL: String?
+  var trustedProxies: [AddressRange] = []
+
+  /// Who may make an account: by default anyone, as long as only this machine can ask.
+  var registration: Registration { registrationSetting ?? (isLoopbackOnly ? .open : .closed) }
+
+  /// Whether nobody outside this machine can reach the Client-Server API.
+  var isLoopbackOnly: Bool { bind.allSatisfy(\.isLoopback) }
+
+  /// What one setting alone does not show to be wrong; nil if all is well.
+  var contradiction: String? {
+    if registration == .open, !isLoopbackOnly, !registrationOpenToEveryone {
+      let outside = bind.filter { !$0.isLoopback }.map(\.description).joined(separator: ", ")
+      return """
+        registration is open and bind has \(outside), which other machines can reach: anyone could make accounts. Set \
+        registration to token or closed, or registration_open_to_everyone to true if that is what you want
+        """
+    }
+    if registration == .token, registrationTokens.isEmpty {
+      return "registration is token, but registration_tokens has none"
+    }
+    if let both = metricsBind.first(where: { $0.port != 0 && bind.contains($0) }) {
+      return "metrics_bind and bind both have \(both)"
+    }
+    return nil
+  }
+}

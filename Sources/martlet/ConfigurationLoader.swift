@@ -1,0 +1,106 @@
+import Glibc
+
+/// A configuration with the origin of each value that is not a default.
+struct LoadedConfiguration: Sendable {
+  var configuration = Configuration()
+  /// By the names of settings.
+  var origins: [String: ConfigurationOrigin] = [:]
+  /// `MARTLET_…` variables that are no setting. They are no error: Kubernetes makes such variables from a service's name.
+  var unknownVariables: [String] = []
+}
+
+/// Brings file, environment and flags together: a flag beats the environment, which beats the file, which beats the default.
+enum ConfigurationLoader {
+  /// The file that is read if there is one and none is named.
+  static let defaultPath = "martlet.yaml"
+
+  /// `flags` are the words after the subcommand: `--name value` or `--name=value`. For a list, a flag may come several times, and
+  /// commas separate values in flags and variables.
+  /// Throws on the first thing that is wrong.
+  static func load(flags: [String], environment: [String: String]) throws(ConfigurationError) -> LoadedConfiguration {
+    let flags = try parse(flags)
+    var loaded = LoadedConfiguration()
+    if let path = flags.configurationPath ?? environment["MARTLET_CONFIG"] {
+      try loaded.take(ConfigurationFile(path: path), path: path)
+    } else if access(defaultPath, F_OK) == 0 {
+      try loaded.take(ConfigurationFile(path: defaultPath), path: defaultPath)
+    }
+    for setting in Setting.all {
+      guard let value = environment[setting.variable] else { continue }
+      try loaded.take(
+        setting, setting.isList ? commaSeparated(value) : [value], .environment(variable: setting.variable))
+    }
+    for setting in Setting.all {
+      guard let values = flags.values[setting.flag] else { continue }
+      guard setting.isList || values.count == 1 else { throw .repeated(name: setting.name, .flag(setting.flag)) }
+      try loaded.take(setting, setting.isList ? values.flatMap(commaSeparated) : values, .flag(setting.flag))
+    }
+    let known = Set(Setting.all.map(\.variable) + ["MARTLET_CONFIG"])
+    loaded.unknownVariables = environment.keys.filter { $0.hasPrefix("MARTLET_") && !known.contains($0) }.sorted()
+    if let contradiction = loaded.configuration.contradiction { throw .contradiction(contradiction) }
+    return loaded
+  }
+
+  private static func parse(
+    _ words: [String]
+  ) throws(ConfigurationError) -> (configurationPath: String?, values: [String: [String]]) {
+    let known = Set(Setting.all.map(\.flag))
+    var path: String?
+    var values: [String: [String]] = [:]
+    var rest = words[...]
+    while let word = rest.popFirst() {
+      guard word.hasPrefix("--") else {
+        throw .usage("\(word) is not understood; settings are flags such as --bind 127.0.0.1:8008")
+      }
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let flag = String(parts[0])
+      guard flag == "--config" || known.contains(flag) else { throw .unknownSetting(name: flag, .flag(flag)) }
+      guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst() else {
+        throw .usage("the flag \(flag) needs a value")
+      }
+      if flag == "--config" { path = value } else { values[flag, default: []].append(value) }
+    }
+    return (path, values)
+  }
+
+  /// An empty text is an empty list.
+  private static func commaSeparated(_ text: String) -> [String] {
+    text.split(separator: ",").map { word in
+      String(word.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+  }
+}
+
+extension LoadedConfiguration {
+  fileprivate mutating func take(_ file: ConfigurationFile, path: String) throws(ConfigurationError) {
+    for entry in file.entries {
+      let origin = ConfigurationOrigin.file(path: path, line: entry.line)
+      guard let setting = Setting.all.first(where: { $0.name == entry.name }) else {
+        throw .unknownSetting(name: entry.name, origin)
+      }
+      try take(setting, entry.values, origin)
+    }
+  }
+
+  fileprivate mutating func take(
+    _ setting: Setting, _ values: [String], _ origin: ConfigurationOrigin
+  ) throws(ConfigurationError) {
+    guard setting.read(values, &configuration) else {
+      let shown = setting.isSecret ? nil : values.joined(separator: ", ")
+      throw .badValue(name: setting.name, value: shown, allowed: setting.allowed, origin)
+    }
+    origins[setting.name] = origin
+  }
+}
+
+/// The environment of this process.
+func processEnvironment() -> [String: String] {
+  var result: [String: String] = [:]
+  var next = environ
+  while let entry = next.pointee {
+    let parts = String(cString: entry).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    if parts.count == 2 { result[String(parts[0])] = String(parts[1]) }
+    next += 1
+  }
+  return result
+}

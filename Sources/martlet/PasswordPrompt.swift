@@ -1,0 +1,48 @@
+import Glibc
+import Telemetry
+
+/// Asks for a password on the terminal without showing it, or takes the first line of standard input.
+enum PasswordPrompt {
+  /// In bytes. Hashing takes the same time for any length; this only bounds memory.
+  static let byteLimit = 512
+
+  /// Ctrl-C as a character.
+  private static let endOfText: UInt8 = 3
+
+  /// Throws `failed` for an empty or too long password, or if two entries differ.
+  static func read() throws(StartError) -> Redacted<[UInt8]> {
+    guard isatty(STDIN_FILENO) == 1 else { return try line() }
+    LogSink.standardError(Array("Password: ".utf8))
+    let first = try withoutEcho { () throws(StartError) in try line() }
+    LogSink.standardError(Array("\nOnce more: ".utf8))
+    let second = try withoutEcho { () throws(StartError) in try line() }
+    LogSink.standardError(Array("\n".utf8))
+    guard first == second else { throw .failed("the two passwords differ") }
+    return first
+  }
+
+  private static func line() throws(StartError) -> Redacted<[UInt8]> {
+    var bytes: [UInt8] = []
+    var byte: UInt8 = 0
+    while Glibc.read(STDIN_FILENO, &byte, 1) == 1, byte != UInt8(ascii: "\n") {
+      if byte == endOfText { throw .failed("cancelled") }
+      bytes.append(byte)
+      guard bytes.count <= byteLimit else { throw .failed("the password is longer than \(byteLimit) bytes") }
+    }
+    if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+    guard !bytes.isEmpty else { throw .failed("the password is empty") }
+    return Redacted(bytes)
+  }
+
+  private static func withoutEcho<T>(_ body: () throws(StartError) -> T) throws(StartError) -> T {
+    var before = termios()
+    tcgetattr(STDIN_FILENO, &before)
+    var silent = before
+    // Ctrl-C ends the line as a character instead of ending the process, which would leave the terminal silent.
+    silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
+    silent.c_cc.11 = endOfText  // VEOL
+    tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
+    defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &before) }
+    return try body()
+  }
+}

@@ -1,0 +1,55 @@
+import Glibc
+import Telemetry
+
+/// `martlet serve`.
+enum ServeCommand {
+  private static let log = Log("serve")
+
+  static func run(_ flags: [String]) async -> Program.Status {
+    do {
+      let loaded = try ConfigurationLoader.load(flags: flags, environment: processEnvironment())
+      try await serve(loaded)
+      return .success
+    } catch let error as ConfigurationError {
+      return Program.complain(error)
+    } catch {
+      Program.complain("\(error)")
+      return .failure
+    }
+  }
+
+  private static func serve(_ loaded: LoadedConfiguration) async throws {
+    let configuration = loaded.configuration
+    LogSink.process.configure(level: configuration.logLevel, format: configuration.logFormat)
+    for variable in loaded.unknownVariables {
+      log.warning("an environment variable is no setting", ["variable": .text(variable)])
+    }
+    raiseFileLimit()
+    ProcessMetrics.register()
+    let directory = try DataDirectory(configuration.dataDirectory)
+    for address in configuration.bind { try address.checkUsable(setting: "bind") }
+    for address in configuration.metricsBind { try address.checkUsable(setting: "metrics_bind") }
+
+    let pages = OperationsPages()
+    let server = try await Server.start(configuration, in: directory, pages: pages)
+    pages.set(.ok)
+    for address in server.addresses { Program.output("Martlet is at \(address)\n") }
+    let signal = await StopSignal.wait()
+    log.info("stopping", ["signal": .integer(signal)])
+    pages.set(.stopping)
+    await server.stop()
+    log.info("stopped")
+  }
+
+  /// A parked request holds a descriptor; the usual soft limit of 1024 is for programs that call select(2).
+  private static func raiseFileLimit() {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max else {
+      return
+    }
+    limit.rlim_cur = limit.rlim_max
+    if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) != 0 {
+      log.warning("the limit of open files cannot be raised", ["errno": .integer(errno)])
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import EventLoop
+import HTTPServer
+import Homeserver
+import HomeserverAPI
+import JSON
+import MatrixModel
+import Telemetry
+
+/// The running homeserver: what `serve` starts and stops.
+struct Server: Sendable {
+  /// Where it listens, as URLs for people: `http://localhost:8008`.
+  let addresses: [String]
+
+  private let homeserver: Homeserver
+  private let loops: EventLoopGroup
+  private let pool: BlockingPool
+  /// The Client-Server API first, then the metrics where they are on.
+  private let servers: [HTTPServer]
+
+  /// How long `stop` lets open requests finish.
+  private static let grace = Duration.seconds(10)
+
+  /// Opens the database in `directory`, listens on `bind` and `metrics_bind`, and returns when both accept connections.
+  /// Throws `failed` or `address`.
+  static func start(
+    _ configuration: Configuration, in directory: DataDirectory, pages: OperationsPages
+  ) async throws(StartError) -> Server {
+    do {
+      let homeserver = try Homeserver(
+        try configuration.homeserver(in: directory), log: Log("homeserver"))
+      let loops = try EventLoopGroup()
+      let pool = try BlockingPool(threads: 4)
+      var router = HomeserverAPI.router(for: homeserver, configuration.api, pool: pool)
+      pages.mount(on: &router, health: true, metrics: false)
+      var operations = Router()
+      pages.mount(on: &operations, health: true, metrics: true)
+
+      var servers = [
+        HTTPServer(
+          configuration: try configuration.http(configuration.bind), router: router, loops: loops, pool: pool)
+      ]
+      if !configuration.metricsBind.isEmpty {
+        servers.append(
+          HTTPServer(
+            configuration: try configuration.http(configuration.metricsBind), router: operations, loops: loops, pool: pool))
+      }
+      for server in servers { try await server.start() }
+      let addresses = servers[0].boundAddresses.map { "http://\($0.isLoopback ? "localhost:\($0.port)" : "\($0)")" }
+      return Server(addresses: addresses, homeserver: homeserver, loops: loops, pool: pool, servers: servers)
+    } catch {
+      throw error as? StartError ?? .failed("\(error)")
+    }
+  }
+
+  /// Accepts nothing new, lets open requests finish within ten seconds, closes the database.
+  func stop() async {
+    for server in servers { await server.shutdown(grace: Self.grace) }
+    await loops.shutdown()
+    await pool.shutdown()
+    await homeserver.shutdown()
+  }
+}
+
+extension Configuration {
+  /// What the domain needs of the settings.
+  func homeserver(in directory: DataDirectory) throws(StartError) -> HomeserverConfiguration {
+    guard let name = ServerName(serverName) else { throw .failed("server_name '\(serverName)' is no server name") }
+    var homeserver = HomeserverConfiguration(serverName: name, dataDirectory: directory.path)
+    homeserver.registration =
+      switch registration {
+      case .open: .open
+      case .token: .token
+      case .closed: .closed
+      }
+    homeserver.registrationTokens = registrationTokens.map { $0.reveal() }
+    homeserver.registrationSharedSecret = registrationSharedSecret?.reveal()
+    homeserver.defaultRoomVersion = ByteString(defaultRoomVersion)
+    homeserver.passwordHashMemoryBytes = passwordHash.memoryMiB << 20
+    homeserver.passwordHashIterations = passwordHash.iterations
+    homeserver.uploadBytesLimit = Int64(uploadBytesLimit)
+    homeserver.thumbnailProgram = ProgramFolder.file("martlet-thumbnail")
+    return homeserver
+  }
+
+  fileprivate var api: APIConfiguration {
+    var api = APIConfiguration()
+    api.rateLimits = rateLimits
+    api.webDirectory = webDirectory ?? WebFolder.find()
+    api.publicBaseURL = publicBaseURL
+    return api
+  }
+
+  fileprivate func http(_ bind: [BindAddress]) throws -> HTTPServerConfiguration {
+    var addresses: [SocketAddress] = []
+    for address in bind { addresses += try SocketAddress.resolve(address.description) }
+    var http = HTTPServerConfiguration(bind: addresses)
+    http.trustedProxies = trustedProxies
+    let log = Log("http")
+    http.log = { log.warning("connection", ["message": .text($0)]) }
+    let access = AccessLog()
+    http.requestFinished = { access.record($0) }
+    return http
+  }
+}
+
+/// Every finished request as metrics and, at the level `debug`, as a log line.
+private struct AccessLog: Sendable {
+  private let log = Log("access")
+  private let requests = Metrics.process.counter(
+    "martlet_http_requests_total", "Finished HTTP requests.", labels: ["method", "route", "status"])
+  private let seconds = Metrics.process.histogram(
+    "martlet_http_request_seconds", "From the request's header to the last byte of the answer.", labels: ["route"])
+
+  func record(_ request: FinishedRequest) {
+    requests.labelled(request.method.description, request.routePattern, request.status.code.description).add()
+    seconds.labelled(request.routePattern).observe(request.duration)
+    log.debug(
+      "request",
+      [
+        "request": .text(request.id), "method": .text(request.method), "route": .text(request.routePattern),
+        "status": .integer(request.status.code), "took": .duration(request.duration),
+        "bytes": .integer(request.responseBodyBytes),
+      ])
+  }
+}
+
+extension OperationsPages {
+  fileprivate func mount(on router: inout Router, health: Bool, metrics: Bool) {
+    if health { router.on(.get, "/health") { [self] _ in self.health().response } }
+    if metrics { router.on(.get, "/metrics") { [self] _ in self.metricsPage().response } }
+  }
+}
+
+extension PlainAnswer {
+  fileprivate var response: Response {
+    Response(status: Status(status), headers: ["Content-Type": contentType], body: .bytes(body))
+  }
+}

@@ -1,0 +1,101 @@
+import HTTPServer
+import Telemetry
+
+extension Setting {
+  /// Every setting, in the order of the documentation.
+  static let all: [Setting] = network + accounts + service + diagnostics
+
+  private static let network: [Setting] = [
+    .one(
+      "server_name", \.serverName,
+      "The name after the colon in user IDs and room aliases. It can never be changed once there are accounts.",
+      allowed: "a host name or IP address, with a port if need be, of at most 230 characters",
+      parse: { isServerName($0) ? $0 : nil }, show: { $0 }),
+    .list(
+      "bind", \.bind, "Where clients connect. Port 0 takes any free port.",
+      allowed: "host:port, such as 127.0.0.1:8008, [::1]:8008 or 0.0.0.0:8008", atLeast: 1,
+      parse: { BindAddress($0) }, show: { $0.description }),
+    .one(
+      "public_base_url", \.publicBaseURL,
+      "The address by which clients reach the server from outside, answered at /.well-known/matrix/client.",
+      allowed: "a URL that starts with https:// or http://", parse: { baseURL($0) }, show: { $0 }),
+    .list(
+      "trusted_proxies", \.trustedProxies,
+      "The reverse proxies whose X-Forwarded-For header is believed.",
+      allowed: "an IP address or a range such as 10.0.0.0/8",
+      parse: { AddressRange($0) }, show: { $0.description }),
+    .one(
+      "web_dir", \.webDirectory, "The folder with the web client's files.", allowed: "a folder",
+      defaultText: "the client that was built with the program", parse: { $0.isEmpty ? nil : $0 }, show: { $0 }),
+  ]
+
+  private static let accounts: [Setting] = [
+    .choice(
+      "registration", \.registrationSetting,
+      "Who may make an account: anyone, those with a registration token, or only who has the shared secret.",
+      defaultText: "open if every address in bind is a loopback address, else closed",
+      words: Configuration.Registration.allCases.map { ($0.rawValue, $0) }, show: { $0?.rawValue }),
+    .flag(
+      "registration_open_to_everyone", \.registrationOpenToEveryone,
+      "Must be true for open registration on an address that other machines can reach."),
+    .list(
+      "registration_tokens", \.registrationTokens, "The tokens that registration: token accepts.",
+      allowed: "1 to 64 letters, digits and . _ ~ - (Client-Server API, \"Token-authenticated registration\")",
+      isSecret: true,
+      parse: { isRegistrationToken($0) ? Redacted($0) : nil }, show: { $0.reveal() }),
+    .one(
+      "registration_shared_secret", \.registrationSharedSecret,
+      "Whoever has this secret may make accounts whatever registration says.", allowed: "8 to 255 bytes",
+      isSecret: true,
+      parse: { (8...255).contains($0.utf8.count) ? .some(Redacted($0)) : nil }, show: { $0?.reveal() }),
+    .integer(
+      "password_hash.memory_mib", \.passwordHash.memoryMiB,
+      "Memory that hashing one password takes (Argon2id), in MiB.", 8...1024),
+    .integer("password_hash.iterations", \.passwordHash.iterations, "Passes over that memory (Argon2id).", 1...16),
+  ]
+
+  private static let service: [Setting] = [
+    .one(
+      "data_dir", \.dataDirectory,
+      "The folder of the database, the media and the server's keys. It is made if it is not there.",
+      allowed: "a folder", parse: { $0.isEmpty ? nil : $0 }, show: { $0 }),
+    .integer("max_upload_bytes", \.uploadBytesLimit, "The largest file that can be uploaded, in bytes.", 1...(1 << 40)),
+    .flag("rate_limits", \.rateLimits, "Whether requests that come too fast are answered with M_LIMIT_EXCEEDED."),
+    .choice(
+      "default_room_version", \.defaultRoomVersion, "The version of rooms whose creator asks for none.",
+      words: ["10", "11", "12"].map { ($0, $0) }, show: { $0 }),
+  ]
+
+  private static let diagnostics: [Setting] = [
+    .choice(
+      "log.level", \.logLevel, "The least important lines that are written to standard error.",
+      words: Log.Level.allCases.map { ($0.name, $0) }, show: { $0.name }),
+    .choice(
+      "log.format", \.logFormat, "Lines for people, or one JSON object a line.",
+      words: LogSink.Format.allCases.map { ($0.rawValue, $0) }, show: { $0.rawValue }),
+    .list(
+      "metrics_bind", \.metricsBind, "Where Prometheus reads /metrics. Nowhere unless set; keep it from the public.",
+      allowed: "host:port, such as 127.0.0.1:9108", parse: { BindAddress($0) }, show: { $0.description }),
+  ]
+}
+
+/// Spec: appendices, "Server Name". The limit leaves room for a localpart within the 255 bytes of a user ID.
+private func isServerName(_ text: String) -> Bool {
+  guard text.utf8.count <= 230 else { return false }
+  if isHostName(text) || BindAddress(text) != nil { return true }
+  guard text.hasPrefix("["), text.hasSuffix("]") else { return false }
+  return SocketAddress(address: text, port: 0)?.isIPv4 == false
+}
+
+private func isRegistrationToken(_ text: String) -> Bool {
+  (1...64).contains(text.utf8.count)
+    && text.utf8.allSatisfy { isDigit($0) || (0x61...0x7A).contains($0 | 0x20) || Array("._~-".utf8).contains($0) }
+}
+
+/// The URL without the slash at its end.
+private func baseURL(_ text: String) -> String?? {
+  let rest = text.hasPrefix("https://") ? text.dropFirst(8) : text.hasPrefix("http://") ? text.dropFirst(7) : ""
+  guard !rest.isEmpty, !rest.hasPrefix("/"), rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
+  guard !rest.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else { return nil }
+  return .some(text.hasSuffix("/") ? String(text.dropLast()) : text)
+}

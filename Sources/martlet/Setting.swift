@@ -1,0 +1,101 @@
+import Telemetry
+
+/// One setting: its names, what it means, what is allowed, and where in `Configuration` it goes.
+///
+/// `Setting.all` is the only list of settings. The file, the environment, the flags, the help text and
+/// `Documentation/Configuration.md` all come from it.
+struct Setting: Sendable {
+  /// The name in the file; a dot stands for nesting: `log.level`.
+  let name: String
+  let summary: String
+  /// Ends the sentence "… is not allowed here; allowed is …".
+  let allowed: String
+  /// Said instead of the default's value where the default depends on something.
+  let defaultText: String?
+  let isList: Bool
+  let isSecret: Bool
+  /// Takes the values, or returns false and changes nothing if one is not allowed. Never called with no value for a setting that is no list.
+  let read: @Sendable ([String], inout Configuration) -> Bool
+  /// The values as they are written; empty if there are none.
+  let values: @Sendable (Configuration) -> [String]
+
+  /// `MARTLET_LOG_LEVEL`
+  var variable: String { "MARTLET_" + name.map { $0 == "." ? "_" : $0.uppercased() }.joined() }
+
+  /// `--log-level`
+  var flag: String { "--" + String(name.map { $0 == "." || $0 == "_" ? "-" : $0 }) }
+
+  /// The default in words.
+  var defaultDescription: String {
+    if let defaultText { return defaultText }
+    let values = values(Configuration())
+    return values.isEmpty ? "none" : values.joined(separator: ", ")
+  }
+}
+
+extension Setting {
+  /// A setting with one value. `parse` returns nil for what is not allowed.
+  static func one<T: Sendable>(
+    _ name: String, _ path: any WritableKeyPath<Configuration, T> & Sendable, _ summary: String, allowed: String,
+    defaultText: String? = nil, isSecret: Bool = false, parse: @escaping @Sendable (String) -> T?,
+    show: @escaping @Sendable (T) -> String?
+  ) -> Setting {
+    Setting(
+      name: name, summary: summary, allowed: allowed, defaultText: defaultText, isList: false, isSecret: isSecret,
+      read: { values, configuration in
+        guard values.count == 1, let value = parse(values[0]) else { return false }
+        configuration[keyPath: path] = value
+        return true
+      },
+      values: { configuration in show(configuration[keyPath: path]).map { [$0] } ?? [] })
+  }
+
+  /// A setting with any number of values.
+  static func list<T: Sendable>(
+    _ name: String, _ path: any WritableKeyPath<Configuration, [T]> & Sendable, _ summary: String, allowed: String,
+    atLeast minimum: Int = 0, isSecret: Bool = false, parse: @escaping @Sendable (String) -> T?,
+    show: @escaping @Sendable (T) -> String
+  ) -> Setting {
+    Setting(
+      name: name, summary: summary, allowed: allowed, defaultText: nil, isList: true, isSecret: isSecret,
+      read: { values, configuration in
+        let parsed = values.compactMap(parse)
+        guard parsed.count == values.count, parsed.count >= minimum else { return false }
+        configuration[keyPath: path] = parsed
+        return true
+      },
+      values: { configuration in configuration[keyPath: path].map(show) })
+  }
+
+  static func integer(
+    _ name: String, _ path: any WritableKeyPath<Configuration, Int> & Sendable, _ summary: String,
+    _ range: ClosedRange<Int>
+  ) -> Setting {
+    .one(
+      name, path, summary, allowed: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+      parse: { text in
+        guard text.utf8.allSatisfy(isDigit), let number = Int(text), range.contains(number) else { return nil }
+        return number
+      },
+      show: { "\($0)" })
+  }
+
+  static func flag(_ name: String, _ path: any WritableKeyPath<Configuration, Bool> & Sendable, _ summary: String)
+    -> Setting
+  {
+    .one(
+      name, path, summary, allowed: "true or false", parse: { $0 == "true" ? true : $0 == "false" ? false : nil },
+      show: { $0 ? "true" : "false" })
+  }
+
+  /// A setting whose values have names; `words` lists them with what they stand for.
+  static func choice<T: Sendable>(
+    _ name: String, _ path: any WritableKeyPath<Configuration, T> & Sendable, _ summary: String,
+    defaultText: String? = nil,
+    words: [(String, T)], show: @escaping @Sendable (T) -> String?
+  ) -> Setting {
+    .one(
+      name, path, summary, allowed: words.map(\.0).joined(separator: ", "), defaultText: defaultText,
+      parse: { text in words.first { $0.0 == text }?.1 }, show: show)
+  }
+}

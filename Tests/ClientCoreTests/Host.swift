@@ -1,0 +1,243 @@
+import JSON
+import MatrixModel
+import Testing
+
+@testable import ClientCore
+
+/// Carries out a client's effects in memory: the store is a dictionary, requests and timers wait for the test.
+///
+/// After every input it replays the changes on copies of the timelines and compares: a change notice that leaves
+/// something out or counts wrong fails the test that it happens in.
+struct Host {
+  struct Waiting {
+    let id: RequestID
+    let request: HTTPRequest
+    let blob: BlobHandle?
+  }
+
+  var client: Client
+  var now: Int64 = 1_700_000_000_000
+  var store: [ByteString: [UInt8]] = [:]
+  var waiting: [Waiting] = []
+  var timers: [TimerID: Int64] = [:]
+  var changes: [Change] = []
+  var releasedBlobs: [BlobHandle] = []
+  var finished: [CommandID: CommandResult] = [:]
+  /// Writes that are not durable yet, where `writesAtOnce` is false.
+  var unwritten: [(WriteID, [StoreOperation])] = []
+  var writesAtOnce = true
+  var storeWorks = true
+  /// Off for tests of many inputs: comparing costs O(items) each.
+  var comparesMirrors = true
+  private var mirrors: [RoomID: [TimelineItem]] = [:]
+  private var inputs: [Input] = []
+
+  init(seed: UInt64 = 1, store: [ByteString: [UInt8]] = [:]) {
+    client = Client(randomSeed: seed, deviceDisplayName: "Test")
+    self.store = store
+  }
+
+  /// A client that is signed in as @me:test and has begun to sync.
+  static func signedIn(seed: UInt64 = 1) -> Host {
+    var host = Host(seed: seed)
+    host.handle(.start)
+    host.handle(.command(.logIn(user: "me", password: "secret"), id: 1))
+    host.answer("/login", #"{"user_id":"@me:test","device_id":"D","access_token":"T"}"#)
+    return host
+  }
+
+  /// Another process on what the store holds durably.
+  func restarted(seed: UInt64 = 2) -> Host {
+    var host = Host(seed: seed, store: store)
+    host.now = now + 1000
+    host.handle(.start)
+    return host
+  }
+
+  // MARK: Inputs
+
+  mutating func handle(_ input: Input) {
+    inputs.append(input)
+    while !inputs.isEmpty {
+      let effects = client.handle(inputs.removeFirst(), now: now)
+      for effect in effects { carryOut(effect) }
+      if comparesMirrors { compareMirrors() }
+    }
+  }
+
+  mutating func command(_ command: Command, id: CommandID = 9) {
+    finished[id] = nil
+    handle(.command(command, id: id))
+  }
+
+  /// Lets the time pass and the timers that run out in it fire, in order.
+  mutating func wait(_ milliseconds: Int64) {
+    let end = now + milliseconds
+    while let next = timers.filter({ $0.value <= end }).min(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
+      timers[next.key] = nil
+      now = max(now, next.value)
+      handle(.timerFired(next.key))
+    }
+    now = end
+  }
+
+  // MARK: Requests
+
+  func request(_ part: String) -> Waiting? { waiting.first { $0.request.target.contains(part) } }
+
+  func body(_ part: String) -> JSON? { request(part)?.request.body.flatMap { try? JSON.parse($0) } }
+
+  /// Answers the oldest request whose target contains `part`.
+  mutating func answer(_ part: String, status: Int = 200, _ body: String, sourceLocation: SourceLocation = #_sourceLocation) {
+    respond(part, .answer(status: status, body: Array(body.utf8)), sourceLocation: sourceLocation)
+  }
+
+  mutating func respond(_ part: String, _ response: Response, sourceLocation: SourceLocation = #_sourceLocation) {
+    guard let i = waiting.firstIndex(where: { $0.request.target.contains(part) }) else {
+      Issue.record("no request for \(part); waiting: \(waiting.map { $0.request.target })", sourceLocation: sourceLocation)
+      return
+    }
+    let request = waiting.remove(at: i)
+    handle(.response(request.id, response))
+  }
+
+  private var batch = 0
+
+  /// Answers the sync with these rooms. `token` counts up by itself.
+  mutating func sync(_ rooms: String = "", extra: String = "", sourceLocation: SourceLocation = #_sourceLocation) {
+    batch += 1
+    let rooms = rooms.isEmpty ? "" : #","rooms":{"# + rooms + "}"
+    answer("/sync?", #"{"next_batch":"s\#(batch)""# + rooms + extra + "}", sourceLocation: sourceLocation)
+  }
+
+  // MARK: Effects
+
+  private mutating func carryOut(_ effect: Effect) {
+    switch effect {
+    case .request(let id, let request): waiting.append(Waiting(id: id, request: request, blob: nil))
+    case .upload(let id, let request, let blob): waiting.append(Waiting(id: id, request: request, blob: blob))
+    case .cancelRequest(let id): waiting.removeAll { $0.id == id }
+    case .startTimer(let id, let milliseconds): timers[id] = now + milliseconds
+    case .cancelTimer(let id): timers[id] = nil
+    case .load(let id, let prefix):
+      let records = store.filter { $0.key.string.hasPrefix(prefix.string) }.sorted { $0.key < $1.key }
+      inputs.append(.loaded(id, records.map { StoreRecord(key: $0.key, value: $0.value) }))
+    case .write(let id, let operations):
+      unwritten.append((id, operations))
+      if writesAtOnce { inputs += acknowledge(unwritten.count) }
+    case .releaseBlob(let blob): releasedBlobs.append(blob)
+    case .change(let change): note(change)
+    }
+  }
+
+  /// The first writes become durable.
+  mutating func finishWrites(_ count: Int = .max) {
+    for input in acknowledge(min(count, unwritten.count)) { handle(input) }
+  }
+
+  private mutating func acknowledge(_ count: Int) -> [Input] {
+    var inputs: [Input] = []
+    for (id, operations) in unwritten.prefix(count) {
+      if storeWorks { for operation in operations { carryOut(operation) } }
+      inputs.append(.written(id, storeWorks))
+    }
+    unwritten.removeFirst(count)
+    return inputs
+  }
+
+  private mutating func carryOut(_ operation: StoreOperation) {
+    switch operation {
+    case .put(let key, let value): store[key] = value
+    case .delete(let key): store[key] = nil
+    case .deleteAll(let prefix): store = store.filter { !$0.key.string.hasPrefix(prefix.string) }
+    }
+  }
+
+  private mutating func note(_ change: Change) {
+    changes.append(change)
+    switch change {
+    case .timeline(let room, let steps):
+      for step in steps { apply(step, to: &mirrors[room, default: []]) }
+    case .commandFinished(let id, let result): finished[id] = result
+    default: break
+    }
+  }
+
+  private func apply(_ step: TimelineChange, to items: inout [TimelineItem]) {
+    switch step {
+    case .inserted(let index, let new):
+      guard index <= items.count else {
+        Issue.record("insertion at \(index) of \(items.count)")
+        return
+      }
+      items.insert(contentsOf: new, at: index)
+    case .updated(let index, let item):
+      guard index < items.count else {
+        Issue.record("update at \(index) of \(items.count)")
+        return
+      }
+      #expect(items[index].id == item.id)
+      items[index] = item
+    case .removed(let range):
+      guard range.upperBound <= items.count else {
+        Issue.record("removal of \(range) of \(items.count)")
+        return
+      }
+      items.removeSubrange(range)
+    case .reset(let new): items = new
+    }
+  }
+
+  private func compareMirrors() {
+    for (room, mirror) in mirrors {
+      guard let items = client.room(room)?.timeline.items else { continue }
+      let seen = mirror.map(describe)
+      let real = items.map(describe)
+      if seen != real { Issue.record("changes of \(room) give\n\(seen)\nbut the timeline is\n\(real)") }
+    }
+  }
+
+  // MARK: Looking
+
+  func items(_ room: RoomID = .test) -> [TimelineItem] { client.room(room)?.timeline.items ?? [] }
+
+  /// The rows in short: text, `[gap]`, `[redacted]` …; what is not `received` says so.
+  func texts(_ room: RoomID = .test) -> [String] { items(room).map(describeShort) }
+
+  func result(_ id: CommandID = 9) -> String {
+    switch finished[id] {
+    case nil: "nothing"
+    case .done: "done"
+    case .room(let room): room.string
+    case .failed(let error): "\(error)"
+    }
+  }
+}
+
+func describe(_ item: TimelineItem) -> String {
+  "\(item.id) \(item.eventID?.string ?? "-") \(describeShort(item)) \(item.isEdited) \(item.reactions.map { "\($0.key)\($0.count)" })"
+}
+
+func describeShort(_ item: TimelineItem) -> String {
+  let text =
+    switch item.content {
+    case .message(let message): message.body.string
+    case .state(let change): "(\(change))"
+    case .redacted: "[redacted]"
+    case .undecryptable: "[undecryptable]"
+    case .unparsable: "[unparsable]"
+    case .gap(let state): state == .idle ? "[gap]" : "[gap \(state)]"
+    }
+  switch item.delivery {
+  case .received: return text
+  case .queued: return text + " queued"
+  case .uploading(let sent, let total): return text + " uploading \(sent)/\(total)"
+  case .sending: return text + " sending"
+  case .sent: return text + " sent"
+  case .failed: return text + " failed"
+  }
+}
+
+extension RoomID {
+  static let test = RoomID(trusted: "!room:test")
+}

@@ -1,0 +1,199 @@
+import JSON
+import MatrixModel
+import Testing
+
+@testable import ClientCore
+
+@Suite struct RoomTests {
+  static func room(_ state: [String], summary: String = "", membership: String = "join") -> Host {
+    var host = Host.signedIn()
+    host.sync(Wire.join(state: state, extra: summary.isEmpty ? "" : #","summary":{\#(summary)}"#))
+    return host
+  }
+
+  static let alice = Wire.member("@alice:test", name: "Alice")
+  static let bob = Wire.member("@bob:test", name: "Bob")
+
+  // Spec: "Calculating the display name for a room".
+  @Test(arguments: [
+    ([Wire.event("m.room.name", "$n", #"{"name":"Tea"}"#, stateKey: ""), alice], #""m.joined_member_count":2"#, "Tea"),
+    ([Wire.event("m.room.name", "$n", #"{"name":""}"#, stateKey: ""), alice], #""m.joined_member_count":2,"m.heroes":["@alice:test"]"#, "Alice"),
+    ([Wire.event("m.room.canonical_alias", "$n", ##"{"alias":"#tea:test"}"##, stateKey: ""), alice], #""m.joined_member_count":2"#, "#tea:test"),
+    ([alice], #""m.joined_member_count":2,"m.heroes":["@alice:test"]"#, "Alice"),
+    ([alice, bob], #""m.joined_member_count":3,"m.heroes":["@alice:test","@bob:test"]"#, "Alice and Bob"),
+    ([alice, bob], #""m.joined_member_count":4,"m.heroes":["@alice:test","@bob:test"]"#, "Alice, Bob and 1 other"),
+    ([alice, bob], #""m.joined_member_count":2,"m.invited_member_count":998,"m.heroes":["@alice:test","@bob:test"]"#, "Alice, Bob and 997 others"),
+    ([alice], #""m.joined_member_count":1,"m.invited_member_count":0,"m.heroes":["@alice:test"]"#, "Empty room (was Alice)"),
+    ([], #""m.joined_member_count":1,"m.invited_member_count":0"#, "Empty room"),
+    ([], #""m.joined_member_count":2,"m.heroes":["@carol:test"]"#, "@carol:test"),
+    ([alice, Wire.member("@carol:test", name: "Alice")], #""m.joined_member_count":3,"m.heroes":["@alice:test","@carol:test"]"#, "Alice (@alice:test) and Alice (@carol:test)"),
+  ]) func `a room is named as the spec says`(state: [String], summary: String, expected: String) {
+    #expect(Self.room(state, summary: summary).client.room(.test)?.name.english.string == expected)
+  }
+
+  @Test func `names that two bear are told apart, until one goes`() {
+    var host = Host.inRoom()
+    #expect(host.client.room(.test)?.displayName(of: UserID(trusted: "@alice:test")) == "Alice")
+    host.changes = []
+    host.sync(Wire.join([Wire.member("@carol:test", name: "Alice")]))
+    #expect(host.client.room(.test)?.displayName(of: UserID(trusted: "@alice:test")) == "Alice (@alice:test)")
+    #expect(host.client.room(.test)?.displayName(of: UserID(trusted: "@carol:test")) == "Alice (@carol:test)")
+    let told = host.changes.flatMap { change -> [String] in
+      if case .members(_, let users) = change { return users.map { $0.string } }
+      return []
+    }
+    #expect(Set(told) == ["@alice:test", "@carol:test"])
+    host.sync(Wire.join([Wire.member("@carol:test", "leave", "$leave")]))
+    #expect(host.client.room(.test)?.displayName(of: UserID(trusted: "@alice:test")) == "Alice")
+    #expect(host.client.room(.test)?.displayName(of: UserID(trusted: "@nobody:test")) == "@nobody:test")
+  }
+
+  @Test func `rooms are in the order of their last message, invitations first`() {
+    var host = Host.signedIn()
+    let invite = #""invite":{"!i:test":{"invite_state":{"events":["#
+      + Wire.event("m.room.member", "$i", #"{"membership":"invite","is_direct":true}"#, stateKey: "@me:test") + "]}}}"
+    host.sync(
+      #""join":{"# + Wire.joined([Wire.message("a", "$a", time: 1000)], room: "!a:test") + ","
+        + Wire.joined([Wire.message("b", "$b", time: 2000)], room: "!b:test") + "}," + invite)
+    #expect(host.client.roomIDs.map { $0.string } == ["!i:test", "!b:test", "!a:test"])
+    host.changes = []
+    host.sync(Wire.join([Wire.message("c", "$c", time: 3000)], room: "!a:test"))
+    #expect(host.client.roomIDs.map { $0.string } == ["!i:test", "!a:test", "!b:test"])
+    #expect(host.changes.contains { if case .roomOrder = $0 { true } else { false } })
+    #expect(host.client.room(RoomID(trusted: "!i:test"))?.inviter?.string == "@alice:test")
+    #expect(host.client.room(RoomID(trusted: "!i:test"))?.isDirect == true)
+  }
+
+  @Test func `a room one has left goes from the list and, forgotten, from the store`() {
+    var host = Host.inRoom()
+    host.command(.leave(.test))
+    host.answer("/leave", "{}")
+    host.sync(#""leave":{"!room:test":{"timeline":{"events":["# + Wire.member("@me:test", "leave", "$l") + "]}}}")
+    #expect(host.client.roomIDs.isEmpty)
+    #expect(host.client.room(.test)?.membership == .leave)
+    host.command(.forget(.test))
+    host.answer("/forget", "{}")
+    #expect(host.client.room(.test) == nil)
+    #expect(host.store.keys.allSatisfy { !$0.string.contains("room%3Atest") })
+    #expect(host.restarted().client.room(.test) == nil)
+  }
+
+  @Test func `creating a room gives its ID, and it opens when the sync brings it`() {
+    var host = Host.signedIn()
+    host.sync()
+    host.command(.createRoom(NewRoom(name: "Tea", topic: "Green", invited: [UserID(trusted: "@bob:test")])))
+    let body = host.body("/createRoom")
+    #expect(body?["preset"]?.string == "private_chat")
+    #expect(body?["name"]?.string == "Tea")
+    #expect(body?["topic"]?.string == "Green")
+    #expect(body?["invite"]?.elements.map { $0.string ?? "" } == ["@bob:test"])
+    host.answer("/createRoom", #"{"room_id":"!room:test"}"#)
+    #expect(host.result() == "!room:test")
+    host.command(.openRoom(.test))
+    host.sync(Wire.join([Wire.event("m.room.create", "$c", "{}", stateKey: "")], token: nil))
+    #expect(host.texts() == ["(created)"])
+    #expect(host.client.room(.test)?.timeline.backState == .atStart)
+  }
+
+  @Test func `a direct chat is made once and written into m.direct`() {
+    var host = Host.inRoom()
+    host.command(.openDirectChat(with: "@carol:test"))
+    #expect(host.body("/createRoom")?["is_direct"]?.bool == true)
+    #expect(host.body("/createRoom")?["preset"]?.string == "trusted_private_chat")
+    host.answer("/createRoom", #"{"room_id":"!dm:test"}"#)
+    #expect(host.body("/account_data/m.direct")?["@carol:test"]?.elements.map { $0.string ?? "" } == ["!dm:test"])
+    host.sync(
+      Wire.join([Wire.member("@carol:test", "invite", name: "Carol", "$ci")], room: "!dm:test"),
+      extra: #","account_data":{"events":[{"type":"m.direct","content":{"@carol:test":["!dm:test"],"email:x":["!q:test"]}}]}"#)
+    #expect(host.client.room(RoomID(trusted: "!dm:test"))?.directUserID?.string == "@carol:test")
+    host.command(.openDirectChat(with: "@carol:test"))
+    #expect(host.result() == "!dm:test")
+    #expect(host.request("/createRoom") == nil)
+    var next = host.restarted()
+    next.command(.openDirectChat(with: "@carol:test"))
+    #expect(next.result() == "!dm:test")
+  }
+
+  @Test(arguments: [("carol", "invalidUserID"), ("@carol", "invalidUserID"), ("", "invalidUserID"), ("@:", "invalidUserID"), ("@me:test", "ownUserID")])
+  func `what is no user ID is said so`(text: String, expected: String) {
+    var host = Host.inRoom()
+    host.command(.openDirectChat(with: ByteString(text)))
+    #expect(host.result() == expected)
+    #expect(host.request("/createRoom") == nil)
+  }
+
+  @Test func `accepting an invitation to a direct chat notes it in m.direct`() {
+    var host = Host.signedIn()
+    host.sync(
+      #""invite":{"!i:test":{"invite_state":{"events":["#
+        + Wire.event("m.room.member", "$i", #"{"membership":"invite","is_direct":true}"#, stateKey: "@me:test") + "]}}}")
+    host.command(.join("!i:test"))
+    host.answer("/join/", #"{"room_id":"!i:test"}"#)
+    #expect(host.body("/account_data/m.direct")?["@alice:test"] != nil)
+    host.command(.join("nonsense"))
+    #expect(host.result() == "invalidRoomAddress")
+    host.command(.join("#tea:test"))
+    #expect(host.request("/join/%23tea%3Atest") != nil)
+  }
+
+  @Test func `a refused command says why`() {
+    var host = Host.inRoom()
+    host.command(.invite(.test, user: "@carol:test"))
+    host.answer("/invite", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
+    #expect(host.result().contains("M_FORBIDDEN"))
+    host.command(.invite(.test, user: "carol"))
+    #expect(host.result() == "invalidUserID")
+  }
+
+  @Test func `state and moderation go to their endpoints`() {
+    var host = Host.inRoom()
+    host.command(.setRoomName(.test, "Tea"))
+    #expect(host.body("/state/m.room.name/")?["name"]?.string == "Tea")
+    host.command(.setRoomTopic(.test, "Green"))
+    #expect(host.body("/state/m.room.topic/")?["topic"]?.string == "Green")
+    host.command(.kick(.test, UserID(trusted: "@bob:test"), reason: "so"))
+    #expect(host.body("/kick")?["reason"]?.string == "so")
+    host.command(.ban(.test, UserID(trusted: "@bob:test"), reason: nil))
+    #expect(host.body("/ban")?["user_id"]?.string == "@bob:test")
+    host.command(.redact(.test, host.items()[0].id, reason: nil))
+    #expect(host.request("/redact/%241/") != nil)
+    host.command(.setDisplayName("Neo"))
+    host.answer("/displayname", "{}")
+    #expect(host.client.ownDisplayName == "Neo")
+    host.command(.setAvatar(BlobHandle("b"), mimeType: "image/png"))
+    host.answer("/upload", #"{"content_uri":"mxc://test/a"}"#)
+    #expect(host.body("/avatar_url")?["avatar_url"]?.string == "mxc://test/a")
+    host.answer("/avatar_url", "{}")
+    #expect(host.client.ownAvatar == MediaURI("mxc://test/a"))
+    #expect(host.result() == "done")
+  }
+
+  @Test func `the whole member list comes on demand and stays`() {
+    var host = Host.inRoom()
+    host.command(.loadMembers(.test))
+    host.answer("/members", #"{"chunk":["# + (Wire.members + [Wire.member("@dan:test", name: "Dan")]).joined(separator: ",") + "]}")
+    #expect(host.client.room(.test)?.members.map { $0.userID.string } == ["@alice:test", "@bob:test", "@dan:test", "@me:test"])
+    #expect(host.restarted().client.room(.test)?.members.count == 4)
+    host.command(.loadMembers(.test))
+    #expect(host.request("/members") == nil)
+  }
+
+  @Test func `members that come while a batch is being stored are not lost`() {
+    var host = Host.inRoom()
+    host.command(.loadMembers(.test))
+    host.writesAtOnce = false
+    host.sync(Wire.join([Wire.message("two", "$2")]))
+    host.answer("/members", #"{"chunk":["# + Wire.member("@dan:test", name: "Dan") + "]}")
+    host.finishWrites()
+    #expect(host.client.room(.test)?.displayName(of: UserID(trusted: "@dan:test")) == "Dan")
+    #expect(host.client.room(.test)?.hasAllMembers == true)
+  }
+
+  @Test func `media requests carry the token`() {
+    let client = Host.inRoom().client
+    let request = client.thumbnail(MediaURI(trusted: "mxc://test/abc"), width: 96, height: 64, crops: true)
+    #expect(request.target == "/_matrix/client/v1/media/thumbnail/test/abc?width=96&height=64&method=crop")
+    #expect(request.accessToken == "T")
+    #expect(client.download(MediaURI(trusted: "mxc://test/abc")).target == "/_matrix/client/v1/media/download/test/abc")
+  }
+}

@@ -1,0 +1,252 @@
+import JSON
+import MatrixModel
+import Testing
+
+@testable import ClientCore
+
+@Suite struct TimelineTests {
+  static func page(_ events: [String], end: String?) -> String {
+    #"{"start":"x","chunk":["# + events.joined(separator: ",") + "]" + (end.map { #","end":"\#($0)""# } ?? "") + "}"
+  }
+
+  // MARK: Gaps and pages
+
+  @Test func `a limited timeline makes a gap that pages fill without a seam`() {
+    var host = Host.inRoom()
+    host.sync(Wire.join([Wire.message("five", "$5")], limited: true, token: "t5"))
+    #expect(host.texts() == ["one", "[gap]", "five"])
+    host.command(.fillGap(.test, host.items()[1].id))
+    #expect(host.texts() == ["one", "[gap loading]", "five"])
+    #expect(host.request("/messages")?.request.target.contains("from=t5") == true)
+    #expect(host.request("/messages")?.request.target.contains("dir=b") == true)
+    host.answer("/messages", Self.page([Wire.message("four", "$4"), Wire.message("three", "$3")], end: "t3"))
+    #expect(host.texts() == ["one", "[gap]", "three", "four", "five"])
+    host.command(.fillGap(.test, host.items()[1].id))
+    host.answer("/messages", Self.page([Wire.message("two", "$2"), Wire.message("one", "$1"), Wire.message("zero", "$0")], end: "t0"))
+    #expect(host.texts() == ["one", "two", "three", "four", "five"])
+  }
+
+  @Test func `a page that overlaps brings nothing twice`() {
+    var host = Host.inRoom()
+    host.sync(Wire.join([Wire.message("four", "$4"), Wire.message("five", "$5")], limited: true, token: "t4"))
+    host.command(.fillGap(.test, host.items()[1].id))
+    host.answer("/messages", Self.page([Wire.message("four", "$4"), Wire.message("three", "$3"), Wire.message("one", "$1")], end: "t0"))
+    #expect(host.texts() == ["one", "three", "four", "five"])
+  }
+
+  @Test func `a limited batch that overlaps makes no gap`() {
+    var host = Host.inRoom()
+    host.sync(Wire.join([Wire.message("one", "$1"), Wire.message("two", "$2")], limited: true, token: "t1"))
+    #expect(host.texts() == ["one", "two"])
+  }
+
+  @Test func `a gap whose page fails says so and can be tried again`() {
+    var host = Host.inRoom()
+    host.sync(Wire.join([Wire.message("five", "$5")], limited: true, token: "t5"))
+    host.command(.fillGap(.test, host.items()[1].id))
+    host.respond("/messages", .networkError)
+    #expect(host.texts() == ["one", "[gap failed]", "five"])
+    #expect(host.result() == "network")
+    host.command(.fillGap(.test, host.items()[1].id))
+    #expect(host.request("/messages") != nil)
+  }
+
+  @Test func `one asks for a gap once however often it is on the screen`() {
+    var host = Host.inRoom()
+    host.sync(Wire.join([Wire.message("five", "$5")], limited: true, token: "t5"))
+    for _ in 0..<3 { host.command(.fillGap(.test, host.items()[1].id)) }
+    #expect(host.waiting.filter { $0.request.target.contains("/messages") }.count == 1)
+  }
+
+  @Test func `gaps are still there after a restart`() {
+    var host = Host.inRoom()
+    host.sync(Wire.join([Wire.message("five", "$5")], limited: true, token: "t5"))
+    var next = host.restarted()
+    next.command(.openRoom(.test))
+    #expect(next.texts() == ["one", "[gap]", "five"])
+    next.command(.fillGap(.test, next.items()[1].id))
+    #expect(next.request("/messages")?.request.target.contains("from=t5") == true)
+  }
+
+  @Test func `one pages back to the start of the room`() {
+    var host = Host.inRoom()
+    host.command(.paginateBack(.test))
+    host.command(.paginateBack(.test))
+    #expect(host.waiting.filter { $0.request.target.contains("/messages") }.count == 1)
+    host.answer("/messages", Self.page([Wire.message("b", "$b"), Wire.message("a", "$a")], end: "ta"))
+    #expect(host.texts() == ["a", "b", "one"])
+    host.command(.paginateBack(.test))
+    host.answer("/messages", Self.page([Wire.event("m.room.create", "$c", "{}", stateKey: "")], end: nil))
+    #expect(host.client.room(.test)?.timeline.backState == .atStart)
+    #expect(host.texts() == ["(created)", "a", "b", "one"])
+    host.command(.paginateBack(.test))
+    #expect(host.request("/messages") == nil)
+  }
+
+  @Test func `pages with nothing to show are followed by the next one, not for ever`() {
+    var host = Host.inRoom()
+    host.command(.paginateBack(.test))
+    var pages = 0
+    while host.request("/messages") != nil, pages < 100 {
+      pages += 1
+      host.answer("/messages", Self.page([Wire.event("m.reaction", "$r\(pages)", "{}")], end: "t\(pages)"))
+    }
+    #expect(pages == Limits.emptyPages + 1)
+    #expect(host.client.room(.test)?.timeline.backState == .idle)
+    #expect(host.result() == "done")
+  }
+
+  @Test func `ten thousand events of history come without one missing or twice`() {
+    var host = Host.inRoom()
+    host.comparesMirrors = false
+    var next = 10_000
+    while host.client.room(.test)?.timeline.backState != .atStart {
+      host.command(.paginateBack(.test))
+      let events = (max(0, next - 100)..<next).reversed().map { Wire.message("m\($0)", "$h\($0)") }
+      next = max(0, next - 100)
+      // Each page repeats one event of the page before.
+      host.answer("/messages", Self.page((next < 9_900 ? [Wire.message("x", "$h\(next + 100)")] : []) + events, end: next == 0 ? nil : "t\(next)"))
+    }
+    #expect(host.texts() == (0..<10_000).map { "m\($0)" } + ["one"])
+    #expect(Set(host.items().map { $0.id }).count == 10_001)
+  }
+
+  @Test func `closed rooms leave the memory but for the last few`() {
+    var host = Host.signedIn()
+    let ids = (0..<10).map { "!r\($0):test" }
+    host.sync(#""join":{"# + ids.map { Wire.joined([Wire.message("in \($0)", "$\($0)")], room: $0) }.joined(separator: ",") + "}")
+    for id in ids {
+      host.command(.openRoom(RoomID(trusted: ByteString(id))))
+      host.command(.closeRoom(RoomID(trusted: ByteString(id))))
+    }
+    let loaded = ids.filter { !host.items(RoomID(trusted: ByteString($0))).isEmpty }
+    #expect(loaded == Array(ids.suffix(Limits.keptTimelines)))
+    host.command(.openRoom(RoomID(trusted: "!r0:test")))
+    #expect(host.texts(RoomID(trusted: "!r0:test")) == ["in !r0:test"])
+  }
+
+  @Test func `a message while the store is reading comes once and at the end`() {
+    var client = Host.inRoom()
+    client = client.restarted()
+    // The load is answered late: the sync's batch is committed in between.
+    let load = client.client.handle(.command(.openRoom(.test), id: 0), now: client.now)
+    guard case .load(let id, let prefix)? = load.first else { return #expect(Bool(false), "no load") }
+    let records = client.store.filter { $0.key.string.hasPrefix(prefix.string) }.sorted { $0.key < $1.key }
+    client.sync(Wire.join([Wire.message("two", "$2")]))
+    client.command(.send(.test, .text("mine")))
+    client.handle(.loaded(id, records.map { StoreRecord(key: $0.key, value: $0.value) }))
+    #expect(client.texts() == ["one", "two", "mine sending"])
+  }
+
+  // MARK: Relations
+
+  static func edit(_ body: String, of target: String, _ id: String, by sender: String = "@alice:test", time: Int = 1_700_000_000_001) -> String {
+    Wire.event(
+      "m.room.message", id, by: sender, time: time,
+      ##"{"msgtype":"m.text","body":"* \##(body)","m.new_content":{"msgtype":"m.text","body":"\##(body)"},"m.relates_to":{"rel_type":"m.replace","event_id":"\##(target)"}}"##)
+  }
+
+  static func reaction(_ key: String, to target: String, _ id: String, by sender: String) -> String {
+    Wire.event("m.reaction", id, by: sender, #"{"m.relates_to":{"rel_type":"m.annotation","event_id":"\#(target)","key":"\#(key)"}}"#)
+  }
+
+  static func redaction(of target: String, _ id: String) -> String {
+    Wire.event("m.room.redaction", id, #"{"redacts":"\#(target)"}"#)
+  }
+
+  @Test func `an edit takes the body's place, the newest wins, foreign ones are ignored`() {
+    var host = Host.inRoom()
+    let id = host.items()[0].id
+    host.sync(Wire.join([Self.edit("new", of: "$1", "$e2", time: 1_700_000_000_002), Self.edit("older", of: "$1", "$e1")]))
+    host.sync(Wire.join([Self.edit("forged", of: "$1", "$e3", by: "@bob:test", time: 1_800_000_000_000)]))
+    #expect(host.texts() == ["new"])
+    #expect(host.items()[0].isEdited)
+    #expect(host.items()[0].id == id)
+    #expect(host.client.room(.test)?.preview?.content?.body == "new")
+    host.sync(Wire.join([Self.redaction(of: "$e2", "$x")]))
+    #expect(host.texts() == ["one"])
+    #expect(!host.items()[0].isEdited)
+  }
+
+  @Test func `an edit that comes before its event is applied when it comes`() {
+    var host = Host.inRoom([Self.edit("new", of: "$0", "$e")])
+    #expect(host.texts() == [])
+    host.command(.paginateBack(.test))
+    host.answer("/messages", Self.page([Wire.message("old", "$0")], end: nil))
+    #expect(host.texts() == ["new"])
+  }
+
+  @Test func `an edit the server bundles is applied`() {
+    let unsigned = #"{"m.relations":{"m.replace":"# + Self.edit("new", of: "$1", "$e") + "}}"
+    let host = Host.inRoom([Wire.event("m.room.message", "$1", #"{"msgtype":"m.text","body":"old"}"#, unsigned: unsigned)])
+    #expect(host.texts() == ["new"])
+  }
+
+  @Test func `reactions are counted once per person and key and can be taken back`() {
+    var host = Host.inRoom()
+    host.sync(
+      Wire.join([
+        Self.reaction("👍", to: "$1", "$r1", by: "@bob:test"), Self.reaction("👍", to: "$1", "$r2", by: "@me:test"),
+        Self.reaction("👍", to: "$1", "$r3", by: "@bob:test"), Self.reaction("🎉", to: "$1", "$r4", by: "@bob:test"),
+      ]))
+    #expect(host.items()[0].reactions.map { "\($0.key)\($0.count)\($0.isOwn)" } == ["👍2true", "🎉1false"])
+    host.sync(Wire.join([Self.redaction(of: "$r2", "$x")]))
+    #expect(host.items()[0].reactions.map { "\($0.key)\($0.count)\($0.isOwn)" } == ["👍1false", "🎉1false"])
+    #expect(host.texts() == ["one"])
+  }
+
+  @Test(arguments: [true, false]) func `a redaction removes the content`(isVersion11: Bool) {
+    var host = Host.inRoom()
+    let redaction =
+      isVersion11
+      ? Self.redaction(of: "$1", "$x") : Wire.event("m.room.redaction", "$x", "{}", extra: #","redacts":"$1""#)
+    host.sync(Wire.join([redaction]))
+    #expect(host.texts() == ["[redacted]"])
+    #expect(host.client.room(.test)?.preview?.isUnreadable == true)
+  }
+
+  @Test func `events without a body the client knows have rows that say so`() {
+    let host = Host.inRoom([
+      Wire.event("m.room.encrypted", "$1", #"{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"x"}"#),
+      Wire.event("m.room.message", "$2", "{}"),
+      Wire.event("m.room.message", "$3", #"{"msgtype":"m.text"}"#),
+      Wire.event("org.example.poll", "$4", #"{"x":1}"#),
+      #"{"type":"m.room.message","event_id":"$5","sender":"@alice:test"}"#,
+      #"{"type":"m.room.message","content":{"body":"nobody"}}"#,
+    ])
+    #expect(host.texts() == ["[undecryptable]", "[redacted]", "[unparsable]", "[unparsable]", "[unparsable]"])
+  }
+
+  @Test func `a reply has its target and loses the old fallback`() {
+    let content = #"{"msgtype":"m.text","body":"> <@bob:test> hm\n> more\n\nyes","m.relates_to":{"m.in_reply_to":{"event_id":"$0"}}}"#
+    let host = Host.inRoom([Wire.event("m.room.message", "$1", content)])
+    #expect(host.texts() == ["yes"])
+    #expect(host.items()[0].replyTo?.string == "$0")
+  }
+
+  @Test func `a reply is sent with its target`() {
+    var host = Host.inRoom()
+    host.command(.send(.test, .text("yes", replyTo: EventID("$1"))))
+    #expect(host.body("/send/")?["m.relates_to"]?["m.in_reply_to"]?["event_id"]?.string == "$1")
+  }
+
+  // MARK: State
+
+  @Test(arguments: [
+    ("join", "", "@bob:test", "joined(@bob:test)"), ("leave", "join", "@bob:test", "left(@bob:test)"),
+    ("leave", "join", "@alice:test", "kicked(@bob:test, reason: nil)"), ("leave", "invite", "@bob:test", "inviteRejected(@bob:test)"),
+    ("leave", "invite", "@alice:test", "inviteWithdrawn(@bob:test)"), ("leave", "ban", "@alice:test", "unbanned(@bob:test)"),
+    ("ban", "join", "@alice:test", "banned(@bob:test, reason: nil)"), ("invite", "", "@alice:test", "invited(@bob:test)"),
+    ("knock", "", "@bob:test", "knocked(@bob:test)"),
+  ]) func `membership changes are told apart`(now: String, before: String, sender: String, expected: String) {
+    let unsigned = before.isEmpty ? nil : #"{"prev_content":{"membership":"\#(before)"}}"#
+    let event = Wire.event("m.room.member", "$m", by: sender, #"{"membership":"\#(now)"}"#, stateKey: "@bob:test", unsigned: unsigned)
+    #expect(Host.inRoom([event]).texts() == ["(\(expected))"])
+  }
+
+  @Test func `a member event without a difference has no row`() {
+    let unsigned = #"{"prev_content":{"membership":"join","displayname":"B"}}"#
+    let same = Wire.event("m.room.member", "$m", by: "@bob:test", #"{"membership":"join","displayname":"B"}"#, stateKey: "@bob:test", unsigned: unsigned)
+    #expect(Host.inRoom([same]).texts() == [])
+  }
+}

@@ -1,0 +1,72 @@
+"""Collects tests and runs them: a sentence for each, one line for each, a traceback where one fails."""
+import asyncio
+import inspect
+import sys
+import time
+import traceback
+
+TESTS = []
+
+
+def test(sentence, differs_on_synapse=None):
+    """`differs_on_synapse` says why the test, right by the specification, is not run against Synapse."""
+    def add(function):
+        TESTS.append((function.__module__, sentence, function, differs_on_synapse))
+        return function
+    return add
+
+
+class NotRun(Exception):
+    """Raised by a test that lacks something; its text says what."""
+
+
+class Context:
+    """What the tests are given.
+
+    base: where clients connect (through the schema proxy if there is one). direct: the server itself. server: the `Server` behind it, None with --base.
+    limited_base(): a server with its rate limits on. artifacts: a folder for screenshots and the like."""
+
+    def __init__(self, base, direct, server=None, is_synapse=False, limited=None, artifacts="."):
+        self.base, self.direct, self.server, self.is_synapse, self.artifacts = base, direct, server, is_synapse, artifacts
+        self._limited = limited
+
+    def limited_base(self):
+        if self._limited is None:
+            raise NotRun("no server with rate limits (--limited-base)")
+        return self._limited() if callable(self._limited) else self._limited
+
+    def own_server(self):
+        """For tests that kill it."""
+        if self.server is None:
+            raise NotRun("needs a server of its own, --base was given")
+
+
+def run(context, only=None):
+    """(passed, failed, not run)"""
+    counts = [0, 0, 0]
+    module = None
+    for name, sentence, function, difference in TESTS:
+        if only and name.removeprefix("test_") not in only:
+            continue
+        if name != module:
+            module = name
+            print(f"\n{name}", flush=True)
+        start = time.monotonic()
+        try:
+            if difference and context.is_synapse:
+                raise NotRun("Synapse: " + difference)
+            result = function(context)
+            if inspect.iscoroutine(result):
+                asyncio.run(asyncio.wait_for(result, 300))
+            counts[0] += 1
+            print(f"  ok      {sentence} ({time.monotonic() - start:.1f} s)", flush=True)
+        except NotRun as reason:
+            counts[2] += 1
+            print(f"  not run {sentence}: {reason}", flush=True)
+        except Exception:
+            counts[1] += 1
+            print(f"  FAILED  {sentence}", flush=True)
+            for line in traceback.format_exc().splitlines()[1:]:
+                print("          " + line, flush=True)
+    sys.stdout.flush()
+    return tuple(counts)

@@ -1,0 +1,96 @@
+"""Starts, kills and restarts `martlet serve` on a free loopback port with a data folder of its own."""
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+HEALTH_SECONDS = 30
+
+
+def program():
+    """$MARTLET_PROGRAM, or the newest build."""
+    named = os.environ.get("MARTLET_PROGRAM")
+    if named:
+        return named
+    built = [os.path.join(ROOT, ".build", kind, "martlet") for kind in ("release", "debug")]
+    built = [path for path in built if os.path.exists(path)]
+    if not built:
+        raise SystemExit("martlet is not built: swift build --product martlet")
+    return max(built, key=os.path.getmtime)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Server:
+    """`settings` are flags without their dashes: rate_limits="false" becomes --rate-limits false. The folder is removed by
+    `close` unless it was given."""
+
+    def __init__(self, folder=None, **settings):
+        self.owns_folder = folder is None
+        self.folder = folder or tempfile.mkdtemp(prefix="martlet-test-")
+        self.port = free_port()
+        self.settings = {"server_name": "test.example", "bind": f"127.0.0.1:{self.port}", "data_dir": self.folder,
+                         "registration": "open", "rate_limits": "false", "password_hash_memory_mib": "8",
+                         "password_hash_iterations": "1", "log_level": "warning", **settings}
+        self.log = os.path.join(self.folder, "test-server.log")
+        self.process = None
+
+    @property
+    def base(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self):
+        arguments = [program(), "serve"]
+        for name, value in self.settings.items():
+            arguments += ["--" + name.replace("_", "-").replace(".", "-"), str(value)]
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(arguments, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True)
+        end = time.monotonic() + HEALTH_SECONDS
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                raise SystemExit(f"martlet serve ended with {self.process.returncode}:\n{self.output()}")
+            try:
+                urllib.request.urlopen(self.base + "/health", timeout=2).read()
+                return self
+            except OSError:
+                time.sleep(0.02)
+        raise SystemExit(f"martlet serve is not healthy after {HEALTH_SECONDS} s:\n{self.output()}")
+
+    def kill(self):
+        """kill -9: nothing is flushed, nobody is told."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self):
+        """Ends it as an operator would; gives the exit code."""
+        if self.process is None:
+            return None
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        return self.process.returncode
+
+    def close(self):
+        self.stop()
+        if self.owns_folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def output(self, characters=4000):
+        try:
+            with open(self.log, encoding="utf-8", errors="replace") as f:
+                return f.read()[-characters:]
+        except OSError:
+            return ""

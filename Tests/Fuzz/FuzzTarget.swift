@@ -1,0 +1,13 @@
+/// One parser under attack: a function that must return for any bytes. Add a file `<Name>Target.swift` with the function, a line here, and inputs
+/// of every interesting kind in `Corpus/<name>`.
+struct FuzzTarget: Sendable {
+  let name: String
+  let body: @Sendable (UnsafeRawBufferPointer) -> Void
+
+  static let all = [
+    FuzzTarget(name: "json", body: fuzzJSON),
+    FuzzTarget(name: "http", body: fuzzHTTP),
+    FuzzTarget(name: "room-rules", body: fuzzRoomRules),
+    FuzzTarget(name: "push-rules", body: fuzzPushRules),
+  ]
+}

@@ -1,0 +1,77 @@
+import EventLoop
+import Glibc
+import HTTPServer
+import Testing
+
+@testable import HomeserverAPI
+
+@Suite struct StaticSiteTests {
+  /// A router with the site alone, over a folder with a page and a program elsewhere.
+  private static func withSite(_ body: (Router) async throws -> Void) async throws {
+    var template = Array("/tmp/martlet-site-XXXXXX".utf8CString)
+    let directory = String(cString: mkdtemp(&template))
+    let program = directory + "-program.wasm"
+    let files = [(directory + "/index.html", "<p>page"), (directory + "/.secret", "secret"), (program, "wasm")]
+    for (path, text) in files {
+      let file = fopen(path, "w")
+      fputs(text, file)
+      fclose(file)
+    }
+    let pool = try BlockingPool(threads: 1)
+    var configuration = APIConfiguration()
+    configuration.webDirectory = directory
+    configuration.webProgram = program
+    var router = Router()
+    router.on(.get, "/_matrix/known") { _ in Response() }
+    StaticSite(configuration, pool: pool)?.mount(on: &router)
+    try await body(router)
+    await pool.shutdown()
+    for (path, _) in files { unlink(path) }
+    rmdir(directory)
+  }
+
+  @Test func `the page comes with a policy that lets no foreign script in`() async throws {
+    try await Self.withSite { router in
+      for path in ["/", "/index.html"] {
+        let response = await router.respond(to: Request(.get, path))
+        #expect(response.status == .ok)
+        #expect(response.headers["Content-Type"]?.hasPrefix("text/html") == true)
+        let policy = try #require(response.headers["Content-Security-Policy"])
+        for part in [
+          "default-src 'self'", "script-src 'self' 'wasm-unsafe-eval'", "object-src 'none'", "base-uri 'none'",
+        ] {
+          #expect(policy.split(separator: "; ").contains { $0 == part })
+        }
+        #expect(!policy.contains("unsafe-inline"))
+        #expect(response.headers["X-Content-Type-Options"] == "nosniff")
+      }
+    }
+  }
+
+  @Test func `the program may lie elsewhere`() async throws {
+    try await Self.withSite { router in
+      let response = await router.respond(to: Request(.get, "/app.wasm"))
+      #expect(response.status == .ok)
+      #expect(response.headers["Content-Type"] == "application/wasm")
+    }
+  }
+
+  @Test func `paths of unknown endpoints stay unknown, whatever the method`() async throws {
+    try await Self.withSite { router in
+      for (method, path, status) in [
+        (HTTPMethod.post, "/_matrix/x", 404), (.post, "/_matrix/known", 405), (.post, "/x", 404),
+      ] {
+        let response = await router.respond(to: Request(method, path))
+        #expect(response.status.code == status)
+      }
+    }
+  }
+
+  @Test(arguments: ["/.secret", "/../index.html", "/%2e%2e/etc/passwd", "/none", "/_matrix/x", "/.well-known/x"])
+  func `nothing else is there`(path: String) async throws {
+    try await Self.withSite { router in
+      let response = await router.respond(to: Request(.get, path))
+      #expect(response.status != .ok)
+    }
+  }
+}

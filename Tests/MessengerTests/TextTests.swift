@@ -1,0 +1,69 @@
+import Testing
+
+@testable import Messenger
+
+@Suite("Texts")
+struct TextTests {
+  @Test(
+    "Links are found where they are",
+    arguments: [
+      ("see https://example.org/a?b=c#d now", ["https://example.org/a?b=c#d"]),
+      ("😀 http://example.org.", ["http://example.org"]),
+      ("(https://en.wikipedia.org/wiki/Swift_(bird))", ["https://en.wikipedia.org/wiki/Swift_(bird)"]),
+      ("HTTPS://EXAMPLE.ORG, and http://b.c!", ["HTTPS://EXAMPLE.ORG", "http://b.c"]),
+      ("https://example.org/ä/日本", ["https://example.org/ä/日本"]),
+      ("http://[::1]:80/x", ["http://[::1]:80/x"]),
+      ("xhttp://a.b", []), ("http://", []), ("https:// a", []), ("javascript:alert(1)", []), ("http://.", []),
+      ("h", []),
+      ("<https://a.b>", ["https://a.b"]), ("", []),
+    ])
+  func links(text: String, expected: [String]) {
+    let segments = LinkScanner.segments(of: text)
+    #expect((segments ?? []).filter(\.isLink).map(\.text) == expected)
+    if let segments { #expect(segments.map(\.text).joined() == text) }
+  }
+
+  @Test(
+    "Initials come from the first and the last word",
+    arguments: [
+      ("Alice", "A"), ("Alice B. Carol", "AC"), ("@bob:example.org", "b"), ("  大輔 山田 ", "大"), ("Ünal Öz", "ÜÖ"),
+      ("", ""),
+      ("!!!", ""), ("🦊 fox", "🦊"), ("(Eve)", "E"),
+    ])
+  func initials(name: String, expected: String) {
+    #expect(Initials.of(name) == expected)
+  }
+
+  @Test("A colour belongs to an identity")
+  func colours() {
+    #expect(Initials.colour(of: "@alice:example.org") == Initials.colour(of: "@alice:example.org"))
+    let all = Set((0..<200).map { Initials.colour(of: "@user\($0):example.org") })
+    #expect(all == Set(0..<Initials.colourCount))
+  }
+
+  @Test(
+    "An image's place is known before it is loaded",
+    arguments: [
+      (4000, 3000, 1000.0, 360.0, 270.0), (100, 80, 1000, 100, 80), (1000, 4000, 1000, 80, 320), (0, 0, 1000, 240, 180),
+      (4000, 3000, 320, 184, 138), (10_000, 1, 1000, 360, 56), (1, 10_000, 1000, 56, 320), (-5, 7, 1000, 240, 180),
+    ])
+  func pictures(width: Int, height: Int, timeline: Double, boxWidth: Double, boxHeight: Double) {
+    let box = PictureBox(width: width, height: height, timelineWidth: timeline)
+    #expect(box.width == boxWidth && box.height == boxHeight)
+  }
+
+  @Test("Atoms are interned once")
+  func atoms() {
+    var table = AtomTable()
+    var seen: [Atom] = []
+    for number in 0..<1000 {
+      let (atom, isNew) = table.intern("name\(number)")
+      #expect(isNew)
+      seen.append(atom)
+    }
+    for number in 0..<1000 {
+      #expect(table.intern("name\(number)") == (seen[number], false))
+      #expect(table.name(of: seen[number]) == "name\(number)")
+    }
+  }
+}

@@ -1,0 +1,229 @@
+import MessengerTesting
+import Testing
+
+@testable import Messenger
+
+@Suite("Rows in the page")
+struct TimelineRowTests {
+  @Test("A local echo keeps its element when it becomes an event, by identity or by replacement")
+  func echo() throws {
+    let screen = Screen()
+    screen.timeline.load([message(1), message(2, from: me, state: .sending)], head: .hidden)
+    let element = try #require(screen.element(RowID(2)))
+    #expect(element.has("mg-pending") && element.allText.contains("Sending"))
+    screen.timeline.apply([.update(message(2, from: me))])
+    #expect(screen.element(RowID(2)) === element)
+    #expect(!element.has("mg-pending") && !element.allText.contains("Sending"))
+    screen.timeline.apply([.replace(RowID(2), with: message(77, from: me))])
+    #expect(screen.element(RowID(77)) === element)
+    #expect(screen.timeline.contains(RowID(77)) && !screen.timeline.contains(RowID(2)))
+  }
+
+  @Test("Replacing by a row that is already there leaves one of them")
+  func replaceByKnown() {
+    let screen = Screen()
+    screen.timeline.load([message(1), message(2, from: me, state: .sending), message(3, from: me)], head: .hidden)
+    screen.timeline.apply([.replace(RowID(2), with: message(3, from: me))])
+    #expect(screen.timeline.count == 2)
+    #expect(screen.visible().map(\.id) == [RowID(1), RowID(3)])
+  }
+
+  @Test("Unknown identities are harmless")
+  func unknown() {
+    let screen = Screen()
+    screen.timeline.load([message(1)], head: .hidden)
+    screen.timeline.apply([
+      .update(message(5)), .remove(RowID(6)), .replace(RowID(7), with: message(8)),
+      .insert([message(9)], before: RowID(10)),
+      .insertAfter([message(11)], after: RowID(12)),
+    ])
+    screen.timeline.apply([])
+    screen.timeline.setDivider(above: RowID(44))
+    #expect(screen.timeline.count == 1 && screen.visible().count == 1)
+    #expect(screen.timeline.row(RowID(1)) != nil && screen.timeline.row(RowID(5)) == nil)
+  }
+
+  @Test("Removing everything and adding again works")
+  func emptied() {
+    let screen = Screen()
+    screen.timeline.load([message(1), message(2)], head: .hidden)
+    screen.timeline.apply([.remove(RowID(1)), .remove(RowID(2))])
+    #expect(screen.visible().isEmpty && screen.timeline.count == 0)
+    screen.timeline.apply([.append([message(3)])])
+    #expect(screen.visible().map(\.id) == [RowID(3)])
+  }
+
+  @Test("Groups are made again where rows come and go")
+  func regrouping() throws {
+    let screen = Screen()
+    screen.timeline.load([message(1, at: 0), message(2, at: 10), message(3, at: 20)], head: .hidden)
+    #expect(try #require(screen.element(RowID(2))).has("mg-first") == false)
+    screen.timeline.apply([.remove(RowID(1))])
+    let second = try #require(screen.element(RowID(2)))
+    #expect(second.has("mg-first") && second.has("mg-has-date") && second.first("mg-name")?.text == "Alice Ay")
+    screen.timeline.apply([.insert([message(9, from: bob, at: 15)], before: RowID(3))])
+    #expect(try #require(screen.element(RowID(3))).has("mg-first"))
+    #expect(try #require(screen.element(RowID(2))).has("mg-last"))
+    screen.timeline.apply([.remove(RowID(9))])
+    #expect(try #require(screen.element(RowID(3))).has("mg-first") == false)
+    #expect(try #require(screen.element(RowID(3))).first("mg-name")?.text == "")
+  }
+
+  @Test("A recycled element shows nothing of its former row")
+  func recycling() {
+    let screen = Screen()
+    var rows: [TimelineRow] = []
+    for id in UInt64(1)...400 {
+      rows.append(
+        message(id, id % 2 == 0 ? "see https://example.org/\(id) there" : "plain \(id)", from: id % 5 == 0 ? me : alice)
+      )
+    }
+    screen.timeline.load(rows, head: .hidden)
+    for step in 0..<40 {
+      screen.scroll(to: Double(step * 733 % 20_000))
+      for view in screen.timeline.rendered {
+        let id = view.id.rawValue
+        let expected = id % 2 == 0 ? "see https://example.org/\(id) there" : "plain \(id)"
+        #expect(screen.dom[view.slot(.text)].allText == expected)
+        #expect(view.links.count == (id % 2 == 0 ? 1 : 0))
+      }
+    }
+    let live = screen.dom.liveNodeCount
+    for step in 0..<40 { screen.scroll(to: Double(step * 733 % 20_000)) }
+    #expect(screen.dom.liveNodeCount <= live + 40)
+  }
+
+  @Test("Text reaches the page as text only")
+  func escaping() {
+    let screen = Screen()
+    let markup = "<img src=x onerror=alert(1)> & </article>"
+    screen.timeline.load([message(1, markup)], head: .hidden)
+    let text = screen.element(RowID(1))!.first("mg-text")!
+    #expect(text.text == markup && text.children.isEmpty)
+  }
+
+  @Test("An image's place does not change when the image arrives or its upload goes on")
+  func imageHeight() throws {
+    func image(_ thumbnail: String?, _ progress: Double?) -> TimelineRow {
+      let body = ImageBody(name: "p.png", thumbnail: thumbnail, width: 800, height: 600, uploadProgress: progress)
+      return TimelineRow(
+        id: RowID(1), timestampMilliseconds: 0,
+        content: .message(MessageRow(sender: me, body: .image(body), sendState: progress == nil ? .sent : .sending)))
+    }
+    let screen = Screen()
+    screen.timeline.load([image(nil, 0), message(2, from: bob, at: 10)], head: .hidden)
+    let open = try #require(screen.slot(RowID(1), .open))
+    let progress = try #require(screen.slot(RowID(1), .progress))
+    let height = screen.dom[open].lengths[.height]
+    #expect(!screen.dom[progress].isHidden)
+    screen.timeline.apply([.update(image("blob:1", 0.5))])
+    #expect(screen.dom[try #require(screen.slot(RowID(1), .progressBar))].variables["--mg-progress"] == 0.5)
+    screen.timeline.apply([.update(image("https://example.org/t", nil))])
+    #expect(screen.dom[progress].isHidden)
+    #expect(screen.dom[open].lengths[.height] == height)
+    #expect(screen.dom[try #require(screen.slot(RowID(1), .picture))].image == "https://example.org/t")
+    screen.dom.fire(.click, on: try #require(screen.slot(RowID(1), .picture)))
+    #expect(screen.actions.first?.contains("openImage") == true)
+  }
+
+  @Test("A failed message offers to try again and to give up")
+  func failed() throws {
+    let screen = Screen()
+    screen.timeline.load([message(1, from: me, state: .failed)], head: .hidden)
+    #expect(screen.element(RowID(1))?.has("mg-failed") == true)
+    screen.dom.fire(.click, on: try #require(screen.slot(RowID(1), .retry)))
+    screen.dom.fire(.click, on: try #require(screen.slot(RowID(1), .cancel)))
+    #expect(screen.actions.count == 2)
+    #expect(screen.actions[0].contains("retry") && screen.actions[1].contains("cancel"))
+  }
+
+  @Test("A link is opened by the browser unless the host takes it", arguments: [false, true])
+  func links(isTaken: Bool) throws {
+    let screen = Screen()
+    screen.handlesLinks = isTaken
+    screen.timeline.load([message(1, "to https://example.org/x")], head: .hidden)
+    let link = try #require(screen.timeline.rendered[0].links.first)
+    #expect(screen.dom[link.node].attributes["href"] == "https://example.org/x")
+    #expect(screen.dom[link.node].attributes["rel"] == "noopener noreferrer")
+    #expect(screen.dom.fire(.click, on: link.node) == (isTaken ? .preventDefault : .pass))
+    #expect(screen.actions.first?.contains("https://example.org/x") == true)
+  }
+
+  @Test(
+    "Every kind of body is shown",
+    arguments: [
+      (MessageRow.Body.text("t"), "t"), (.emote("waves"), "Alice Ay waves"), (.notice("n"), "n"),
+      (.redacted, "Message deleted"),
+      (.undecryptable, "This message could not be decrypted yet."),
+      (.unsupported(""), "This kind of message is not supported here."),
+      (.unsupported("fallback"), "fallback"), (.file(FileBody(name: "a.pdf", detail: "2 MB")), "a.pdf2 MB"),
+    ])
+  func bodies(body: MessageRow.Body, expected: String) throws {
+    let screen = Screen()
+    let row = TimelineRow(
+      id: RowID(1), timestampMilliseconds: 0, content: .message(MessageRow(sender: alice, body: body)))
+    screen.timeline.load([row], head: .hidden)
+    #expect(screen.element(RowID(1))?.first("mg-bubble")?.allText == expected)
+  }
+
+  @Test("Badges: edited, and how many have not read it")
+  func badges() throws {
+    let screen = Screen()
+    var content = MessageRow(sender: me, body: .text("x"), isEdited: true, unreadMembers: 3)
+    screen.timeline.load(
+      [TimelineRow(id: RowID(1), timestampMilliseconds: 0, content: .message(content))], head: .hidden)
+    let element = try #require(screen.element(RowID(1)))
+    #expect(element.first("mg-unread")?.text == "3" && element.first("mg-state")?.text == "edited")
+    #expect(element.attributes["aria-label"]?.contains("Me, 0:00") == true)
+    content.unreadMembers = 0
+    content.isEdited = false
+    screen.timeline.apply([.update(TimelineRow(id: RowID(1), timestampMilliseconds: 0, content: .message(content)))])
+    #expect(element.first("mg-unread")?.text == "" && element.first("mg-state")?.text == "")
+  }
+
+  @Test("A row that changes its kind gets another element in the same place")
+  func changesKind() {
+    let screen = Screen()
+    screen.timeline.load([message(1), message(2), message(3)], head: .hidden)
+    screen.timeline.apply([.update(TimelineRow(id: RowID(2), timestampMilliseconds: 120_000, content: .line("gone")))])
+    #expect(screen.visible().map(\.id) == [RowID(1), RowID(2), RowID(3)])
+    #expect(screen.element(RowID(2))?.has("mg-line") == true)
+  }
+
+  @Test("One new message comes in moving, a crowd does not")
+  func entering() {
+    let screen = Screen()
+    screen.timeline.load([message(1)], head: .hidden)
+    screen.timeline.apply([.append([message(2)])])
+    #expect(screen.element(RowID(2))?.has("mg-entering") == true)
+    screen.timeline.apply([.append((3...20).map { message($0) })])
+    #expect(screen.element(RowID(20))?.has("mg-entering") == false)
+  }
+
+  @Test("The keyboard walks from message to message, beyond what is rendered")
+  func keyboard() {
+    let screen = Screen()
+    screen.timeline.load((1...200).map { message($0) }, head: .hidden)
+    screen.dom.fire(.keyDown, on: screen.scroller, text: "ArrowUp", modifiers: .alt)
+    #expect(screen.timeline.view(of: screen.dom.focused)?.id == RowID(200))
+    for step in UInt64(1)...60 {
+      screen.dom.fire(.keyDown, on: screen.dom.focused, text: "ArrowUp", modifiers: .alt)
+      #expect(screen.timeline.view(of: screen.dom.focused)?.id == RowID(200 - step))
+    }
+    #expect(screen.dom.fire(.keyDown, on: screen.scroller, text: "ArrowUp") == .pass)
+  }
+
+  @Test("Closing releases every element")
+  func close() {
+    let dom = FakeDOM()
+    let before = dom.liveNodeCount
+    let timeline = Timeline(dom: dom)
+    dom.append(timeline.root, to: .root)
+    dom.fire(.resize, on: timeline.parts.scroller, x: 600, y: 800)
+    timeline.load((1...200).map { message($0) }, head: .start)
+    dom.fire(.scroll, on: timeline.parts.scroller, x: 100, y: 800)
+    timeline.close()
+    #expect(dom.liveNodeCount == before)
+    timeline.apply([.append([message(900)])])
+  }
+}

@@ -1,0 +1,51 @@
+/// Images made for the tests.
+enum Samples {
+  /// Left half red, right half blue.
+  static func halves(width: Int, height: Int) -> [UInt8] {
+    PNG.encode(width: width, height: height, colour: .colour) { x, _ in x < width / 2 ? [255, 0, 0] : [0, 0, 255] }
+  }
+
+  static func transparent(width: Int, height: Int) -> [UInt8] {
+    PNG.encode(width: width, height: height, colour: .colourAlpha) { _, _ in [0, 255, 0, 100] }
+  }
+
+  /// A JPEG, as the program itself writes it.
+  static func jpeg(width: Int, height: Int) -> [UInt8] {
+    Program.run(["\(width)", "\(height)", "scale"], input: halves(width: width, height: height)).answer.body
+  }
+
+  /// The JPEG with an Exif segment that holds the orientation (1...8) and a camera name.
+  static func turned(_ jpeg: [UInt8], orientation: UInt8) -> [UInt8] {
+    let camera = Array("SECRETCAMERA\0".utf8)
+    let directory: [UInt8] =
+      [0, 2]
+      + [0x01, 0x0F, 0, 2, 0, 0, 0, UInt8(camera.count), 0, 0, 0, 38]
+      + [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0]
+      + [0, 0, 0, 0]
+    let body = Array("Exif\0\0".utf8) + [0x4D, 0x4D, 0, 42, 0, 0, 0, 8] + directory + camera
+    let length = UInt16(body.count + 2)
+    return jpeg[..<2] + [0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 0xFF)] + body + jpeg[2...]
+  }
+
+  /// One pixel each.
+  static let gif: [UInt8] =
+    Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 255, 255, 255, 0, 0, 0]
+    + [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3B]
+  static let webP: [UInt8] =
+    Array("RIFF".utf8) + [0x1A, 0, 0, 0] + Array("WEBPVP8L".utf8)
+    + [0x0D, 0, 0, 0, 0x2F, 0, 0, 0, 0x10, 0x07, 0x10, 0x11, 0x11, 0x88, 0x88, 0xFE, 0x07, 0]
+
+  static let scalableVector = Array(
+    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\"><rect width=\"9\" height=\"9\"/></svg>".utf8)
+  static let portableDocument = Array("%PDF-1.4\n1 0 obj\n<</Type/Catalog>>\nendobj\n%%EOF\n".utf8)
+  static let portablePixmap = Array("P6\n2 2\n255\n123456789012".utf8)
+
+  /// Bytes without meaning, the same at every run.
+  static func noise(count: Int, seed: UInt64) -> [UInt8] {
+    var state = seed
+    return (0..<count).map { _ in
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return UInt8(state >> 56)
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import Testing
+
+@Suite("martlet-thumbnail")
+struct ThumbnailTests {
+  struct Case {
+    let source: (Int, Int)
+    let box: (Int, Int)
+    let method: String
+    let result: (Int, Int)
+  }
+
+  @Test(
+    "reduces to fit or to cover the box and never enlarges",
+    arguments: [
+      Case(source: (400, 200), box: (100, 100), method: "scale", result: (100, 50)),
+      Case(source: (200, 400), box: (100, 100), method: "scale", result: (50, 100)),
+      Case(source: (400, 200), box: (100, 100), method: "crop", result: (100, 100)),
+      Case(source: (400, 200), box: (96, 48), method: "crop", result: (96, 48)),
+      Case(source: (40, 20), box: (100, 100), method: "scale", result: (40, 20)),
+      Case(source: (40, 20), box: (100, 100), method: "crop", result: (20, 20)),
+      Case(source: (40, 200), box: (100, 50), method: "crop", result: (40, 20)),
+      Case(source: (1, 1), box: (4096, 4096), method: "crop", result: (1, 1)),
+      Case(source: (500, 1), box: (10, 10), method: "scale", result: (10, 1)),
+    ])
+  func size(_ sample: Case) {
+    let source = Samples.halves(width: sample.source.0, height: sample.source.1)
+    let run = Program.run(["\(sample.box.0)", "\(sample.box.1)", sample.method], input: source)
+    #expect(run.exitCode == 0)
+    let (words, body) = run.answer
+    #expect(
+      words == [
+        "image/jpeg", "\(sample.result.0)", "\(sample.result.1)", "\(body.count)", "\(sample.source.0)",
+        "\(sample.source.1)",
+      ])
+    #expect(Array(body.prefix(3)) == [0xFF, 0xD8, 0xFF])
+    #expect(
+      Program.run(["--probe"], input: body).output == Array("image/jpeg \(sample.result.0) \(sample.result.1)\n".utf8))
+  }
+
+  @Test("keeps transparency by answering with a PNG")
+  func transparency() {
+    let run = Program.run(["32", "32", "scale"], input: Samples.transparent(width: 64, height: 64))
+    #expect(run.exitCode == 0)
+    #expect(run.answer.words.prefix(3) == ["image/png", "32", "32"])
+    #expect(Array(run.answer.body.prefix(4)) == [0x89, 0x50, 0x4E, 0x47])
+  }
+
+  @Test("turns by the Exif orientation and keeps nothing of the metadata", arguments: [1, 3, 6, 8] as [UInt8])
+  func orientation(_ orientation: UInt8) {
+    let source = Samples.turned(Samples.jpeg(width: 200, height: 100), orientation: orientation)
+    let run = Program.run(["50", "50", "scale"], input: source)
+    let isSideways = orientation >= 5
+    #expect(run.exitCode == 0)
+    #expect(run.answer.words[1...2] == (isSideways ? ["25", "50"] : ["50", "25"]))
+    #expect(run.answer.words[4...5] == (isSideways ? ["100", "200"] : ["200", "100"]))
+    #expect(String(decoding: source, as: Unicode.ASCII.self).contains("SECRETCAMERA"))
+    #expect(!String(decoding: run.output, as: Unicode.ASCII.self).contains("SECRETCAMERA"))
+    #expect(!String(decoding: run.output, as: Unicode.ASCII.self).contains("Exif"))
+  }
+
+  @Test(
+    "finds type and size of every permitted type",
+    arguments: [
+      (Samples.gif, "image/gif 1 1\n"), (Samples.webP, "image/webp 1 1\n"),
+      (Samples.halves(width: 7, height: 3), "image/png 7 3\n"),
+    ])
+  func probe(_ source: [UInt8], _ answer: String) {
+    let run = Program.run(["--probe"], input: source)
+    #expect(run.exitCode == 0)
+    #expect(String(decoding: run.output, as: UTF8.self) == answer)
+    #expect(Program.run(["8", "8", "scale"], input: source).exitCode == 0)
+  }
+
+  @Test(
+    "refuses a command line that is not one of its two forms",
+    arguments: [
+      [], ["--help"], ["10", "10"], ["10", "10", "fill"], ["0", "10", "crop"], ["10", "-1", "crop"],
+      ["4097", "1", "scale"],
+      ["1", "4097", "scale"], ["x", "1", "scale"], ["10", "10", "scale", "more"],
+    ])
+  func usage(_ arguments: [String]) {
+    let run = Program.run(arguments, input: Samples.gif)
+    #expect(run.exitCode == 2)
+    #expect(run.output.isEmpty)
+    #expect(run.errors.contains("usage:"))
+  }
+}

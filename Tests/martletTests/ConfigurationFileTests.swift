@@ -1,0 +1,94 @@
+import Testing
+
+@testable import martlet
+
+@Suite("Configuration file")
+struct ConfigurationFileTests {
+  private func entries(_ text: String) throws -> [ConfigurationFile.Entry] {
+    try ConfigurationFile(Array(text.utf8), path: "m.yaml").entries
+  }
+
+  @Test("Words, lists and nesting are read with their lines")
+  func reading() throws {
+    #expect(
+      try entries("a: one\nb:\n  - x\n  - \"y z\"\nc:\n  d: 5\n  e: {f: [ ]}\n") == [
+        .init(name: "a", values: ["one"], line: 1), .init(name: "b", values: ["x", "y z"], line: 2),
+        .init(name: "c.d", values: ["5"], line: 6), .init(name: "c.e.f", values: [], line: 7),
+      ])
+  }
+
+  @Test("A file without settings is fine", arguments: ["", "# nothing\n", "---\n", "{}\n", "---\n...\n"])
+  func empty(text: String) throws {
+    #expect(try entries(text).isEmpty)
+  }
+
+  @Test(
+    "What is no settings file is refused with the line",
+    arguments: [
+      ("a: [1, 2\nb: 3\n", 2), ("- a\n", 1), ("a\n", 1), ("a: 1\n---\nb: 2\n", 2), ("a: &x 1\nb: *x\n", 1),
+      ("a: !!str 1\n", 1),
+      ("\na: \n", 2), ("a: ~\n", 1), ("a: [[1]]\n", 1), ("a: [{b: 1}]\n", 1), ("? [a]\n: 1\n", 1),
+      ("a: 1\n\tb: 2\n", 2),
+      ("a: 'open\n", 2), ("a: 1\na.b: *x\n", 2), ("a: {a: {a: {a: {a: {a: {a: {a: {a: 1}}}}}}}}\n", 1),
+    ])
+  func malformed(text: String, line: Int) {
+    do {
+      let entries = try entries(text)
+      Issue.record("accepted: \(entries)")
+    } catch let error as ConfigurationError {
+      guard case .malformed("m.yaml", line, _) = error else {
+        Issue.record("\(error)")
+        return
+      }
+    } catch {
+      Issue.record("\(error)")
+    }
+  }
+
+  @Test("Eight levels are still allowed")
+  func depth() throws {
+    #expect(try entries("a: {a: {a: {a: {a: {a: {a: {a: 1}}}}}}}\n").map(\.name) == ["a.a.a.a.a.a.a.a"])
+  }
+
+  @Test(
+    "A setting that comes twice is refused",
+    arguments: ["a: 1\na: 2\n", "a:\n  b: 1\na.b: 2\n", "a:\n  b: 1\na:\n  b: 2\n"])
+  func repeated(text: String) {
+    do {
+      _ = try entries(text)
+      Issue.record("accepted")
+    } catch let error as ConfigurationError {
+      guard case .repeated = error else {
+        Issue.record("\(error)")
+        return
+      }
+    } catch {
+      Issue.record("\(error)")
+    }
+  }
+
+  @Test("A text in quotes may look like null or be empty")
+  func quoted() throws {
+    #expect(
+      try entries("a: \"\"\nb: 'null'\nc: |\n  two\n  lines\n").map(\.values) == [[""], ["null"], ["two\nlines\n"]])
+  }
+
+  @Test("Invalid UTF-8 and every truncation are refused or read, never a crash")
+  func hostile() {
+    let text = Array("a: [\"x\\u0041\", 'y']\nb: {c: |-\n  d}\n".utf8)
+    for count in 0...text.count {
+      _ = try? ConfigurationFile(Array(text[..<count]), path: "m.yaml")
+      _ = try? ConfigurationFile(Array(text[..<count]) + [0xFF, 0], path: "m.yaml")
+    }
+    #expect(throws: ConfigurationError.self) { try ConfigurationFile([0x61, 0x3A, 0x20, 0xFF, 0xFE], path: "m.yaml") }
+  }
+
+  @Test("A file at the size limit is read, one byte more is not")
+  func size() throws {
+    let comment = String(repeating: "#", count: ConfigurationFile.byteLimit - 1) + "\n"
+    #expect(try withTemporaryFile(comment) { try ConfigurationFile(path: $0).entries }.isEmpty)
+    #expect(throws: ConfigurationError.self) {
+      try withTemporaryFile(comment + "\n") { try ConfigurationFile(path: $0) }
+    }
+  }
+}

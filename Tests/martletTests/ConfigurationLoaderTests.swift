@@ -1,0 +1,159 @@
+import Testing
+
+@testable import martlet
+
+@Suite("Configuration: file, environment, flags")
+struct ConfigurationLoaderTests {
+  private func load(_ yaml: String = "", _ environment: [String: String] = [:], _ flags: [String] = []) throws
+    -> LoadedConfiguration
+  {
+    try withTemporaryFile(yaml) { path in
+      try ConfigurationLoader.load(flags: ["--config", path] + flags, environment: environment)
+    }
+  }
+
+  /// The refusal's sentence.
+  private func refusal(_ yaml: String = "", _ environment: [String: String] = [:], _ flags: [String] = []) -> String {
+    do {
+      _ = try load(yaml, environment, flags)
+      return "accepted"
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  @Test("A flag beats the environment, which beats the file, which beats the default")
+  func precedence() throws {
+    let yaml = "server_name: file.example"
+    let environment = ["MARTLET_SERVER_NAME": "environment.example"]
+    let flags = ["--server-name", "flag.example"]
+    #expect(try load().configuration.serverName == "localhost")
+    #expect(try load(yaml).configuration.serverName == "file.example")
+    #expect(try load(yaml, environment).configuration.serverName == "environment.example")
+    #expect(try load(yaml, environment, flags).configuration.serverName == "flag.example")
+    #expect(try load(yaml, [:], flags).configuration.serverName == "flag.example")
+    #expect(try load("", environment, flags).configuration.serverName == "flag.example")
+  }
+
+  @Test("Every setting can be given in all three places with the same effect", arguments: Setting.all.map(\.name))
+  func everySetting(name: String) throws {
+    let samples = [
+      "server_name": "a.example", "bind": "127.0.0.1:1,[::1]:2", "public_base_url": "https://a.example",
+      "trusted_proxies": "10.0.0.0/8,::1", "web_dir": "/x", "registration": "closed",
+      "registration_open_to_everyone": "true",
+      "registration_tokens": "one,two", "registration_shared_secret": "a long secret", "password_hash.memory_mib": "8",
+      "password_hash.iterations": "3", "data_dir": "/y", "max_upload_bytes": "1", "rate_limits": "false",
+      "default_room_version": "11", "log.level": "trace", "log.format": "json", "metrics_bind": "127.0.0.1:9",
+    ]
+    let setting = try #require(Setting.all.first { $0.name == name })
+    let sample = try #require(samples[name], "a sample for the new setting is missing")
+    let values = setting.isList ? sample.split(separator: ",").map(String.init) : [sample]
+    let written = setting.isList ? "[" + values.map { "\"\($0)\"" }.joined(separator: ", ") + "]" : "\"\(sample)\""
+    let parts = name.split(separator: ".")
+    let yaml = parts.count == 2 ? "\(parts[0]):\n  \(parts[1]): \(written)\n" : "\(name): \(written)\n"
+    #expect(setting.values(Configuration()) != values, "the sample must differ from the default")
+    for loaded in try [load(yaml), load("", [setting.variable: sample]), load("", [:], ["\(setting.flag)=\(sample)"])] {
+      #expect(setting.values(loaded.configuration) == values)
+      #expect(loaded.origins.count == 1)
+    }
+  }
+
+  @Test("Names in file, environment and flags are distinct")
+  func distinctNames() {
+    #expect(Set(Setting.all.map(\.name)).count == Setting.all.count)
+    #expect(Set(Setting.all.map(\.variable)).count == Setting.all.count)
+    #expect(Set(Setting.all.map(\.flag)).count == Setting.all.count)
+    #expect(!Setting.all.map(\.flag).contains("--config"))
+  }
+
+  @Test("An unknown name is refused with its name and place")
+  func unknownName() throws {
+    #expect(refusal("# a comment\nserver_nam: x\n").contains("unknown setting server_nam"))
+    #expect(refusal("# a comment\nserver_nam: x\n").contains("line 2"))
+    #expect(refusal("log:\n  levle: info\n").contains("unknown setting log.levle"))
+    #expect(refusal("log: info\n").contains("unknown setting log"))
+    #expect(refusal("", [:], ["--server-nam", "x"]).contains("unknown setting --server-nam"))
+    #expect(try load("", ["MARTLET_SERVER_NAM": "x", "OTHER": "y"]).unknownVariables == ["MARTLET_SERVER_NAM"])
+  }
+
+  @Test(
+    "A bad value is refused with name, value and what is allowed",
+    arguments: [
+      ("registration", "maybe", "open, token, closed"), ("rate_limits", "yes", "true or false"),
+      ("max_upload_bytes", "0", "from 1 to"), ("max_upload_bytes", "1e6", "from 1 to"),
+      ("max_upload_bytes", "99999999999999999999999", "from 1 to"), ("max_upload_bytes", "-1", "from 1 to"),
+      ("bind", "8008", "host:port"), ("bind", ":8008", "host:port"), ("bind", "localhost:65536", "host:port"),
+      ("default_room_version", "9", "10, 11, 12"), ("server_name", "a b", "host name"),
+      ("server_name", "", "host name"),
+      ("public_base_url", "ftp://x", "https://"), ("public_base_url", "https://", "https://"),
+      ("trusted_proxies", "10.0.0.0/33", "range"), ("log.level", "loud", "trace, debug, info, warning, error"),
+      ("password_hash.memory_mib", "7", "from 8 to 1024"), ("password_hash.memory_mib", "1025", "from 8 to 1024"),
+      ("password_hash.iterations", "17", "from 1 to 16"), ("data_dir", "", "a folder"),
+    ])
+  func badValue(name: String, value: String, allowed: String) throws {
+    let setting = try #require(Setting.all.first { $0.name == name })
+    for text in [refusal("", [setting.variable: value]), refusal("", [:], [setting.flag, value])] {
+      #expect(text.contains("\"\(value)\" is not allowed for \(name)"))
+      #expect(text.contains(allowed))
+    }
+    let parts = name.split(separator: ".")
+    let yaml = parts.count == 2 ? "\(parts[0]):\n  \(parts[1]): \"\(value)\"\n" : "\n\(name): \"\(value)\"\n"
+    #expect(refusal(yaml).contains("line 2"))
+  }
+
+  @Test("Both ends of a range are allowed", arguments: ["8", "1024"])
+  func rangeEnds(value: String) throws {
+    #expect(try load("password_hash: {memory_mib: \(value)}").configuration.passwordHash.memoryMiB == Int(value))
+  }
+
+  @Test("A refused secret is not repeated")
+  func refusedSecret() {
+    for text in [
+      refusal("registration_shared_secret: hunter2"), refusal("", ["MARTLET_REGISTRATION_TOKENS": "good,hunter2!"]),
+      refusal("", [:], ["--registration-shared-secret", "hunter2"]),
+    ] {
+      #expect(text.contains("the value is not allowed for registration_"))
+      #expect(!text.contains("hunter2"))
+    }
+  }
+
+  @Test("Open registration beyond this machine needs its explicit setting")
+  func openRegistration() throws {
+    #expect(try load().configuration.registration == .open)
+    #expect(try load("bind: 0.0.0.0:8008").configuration.registration == .closed)
+    #expect(try load("bind: [\"127.0.0.1:1\", \"0.0.0.0:2\"]").configuration.registration == .closed)
+    let refused = refusal("bind: 0.0.0.0:8008\nregistration: open")
+    #expect(refused.contains("0.0.0.0:8008"))
+    #expect(refused.contains("registration_open_to_everyone"))
+    let allowed = try load("bind: 0.0.0.0:8008\nregistration: open\nregistration_open_to_everyone: true")
+    #expect(allowed.configuration.registration == .open)
+    #expect(try load("bind: \"[::1]:8008\"\nregistration: open").configuration.registration == .open)
+  }
+
+  @Test("Settings that contradict each other are refused")
+  func contradictions() {
+    #expect(refusal("registration: token").contains("registration_tokens"))
+    #expect(refusal("metrics_bind: 127.0.0.1:8008").contains("127.0.0.1:8008"))
+    #expect(refusal("bind: 127.0.0.1:0\nmetrics_bind: 127.0.0.1:0") == "accepted")
+  }
+
+  @Test("Flags that are incomplete, repeated or no flags are refused")
+  func badFlags() {
+    #expect(refusal("", [:], ["--bind"]).contains("--bind needs a value"))
+    #expect(refusal("", [:], ["8008"]).contains("8008 is not understood"))
+    #expect(refusal("", [:], ["--log-level", "info", "--log-level", "debug"]).contains("log.level is given twice"))
+  }
+
+  @Test("A list may come in several flags")
+  func repeatedListFlag() throws {
+    let loaded = try load("", [:], ["--bind", "127.0.0.1:1", "--bind=127.0.0.1:2, [::1]:3"])
+    #expect(loaded.configuration.bind.map(\.description) == ["127.0.0.1:1", "127.0.0.1:2", "[::1]:3"])
+  }
+
+  @Test("A file that is named and not there is refused with its name")
+  func missingFile() {
+    #expect(throws: ConfigurationError.unreadable(path: "/no/such.yaml", reason: "No such file or directory")) {
+      try ConfigurationLoader.load(flags: [], environment: ["MARTLET_CONFIG": "/no/such.yaml"])
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import Glibc
+import Telemetry
+import Testing
+
+@testable import martlet
+
+@Suite("Program")
+struct ProgramTests {
+  @Test("The data folder is made with its parents, for its owner only")
+  func makesFolder() throws {
+    let folder = try TemporaryFolder()
+    let directory = try DataDirectory(folder.path + "/a/b")
+    var status = stat()
+    #expect(stat(directory.path, &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o700)
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test("A data folder belongs to one at a time")
+  func lock() throws {
+    let folder = try TemporaryFolder()
+    do {
+      let first = try DataDirectory(folder.path)
+      #expect(throws: StartError.directoryInUse(path: folder.path)) { try DataDirectory(folder.path) }
+      withExtendedLifetime(first) {}
+    }
+    _ = try DataDirectory(folder.path)
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test("What is no folder or cannot be made is named", arguments: ["/dev/null", "/dev/null/data", "/proc/martlet"])
+  func unusableFolder(path: String) {
+    let error = #expect(throws: StartError.self) { try DataDirectory(path) }
+    #expect(error?.description.contains("data_dir \(path):") == true)
+  }
+
+  @Test("Health is 200 only between start and stop")
+  func health() {
+    let pages = OperationsPages(metrics: Metrics())
+    #expect(pages.health().status == 503)
+    pages.set(.ok)
+    #expect(
+      pages.health() == PlainAnswer(status: 200, contentType: "application/json", body: Array(#"{"status":"ok"}"#.utf8))
+    )
+    pages.set(.stopping)
+    #expect(pages.health().status == 503)
+  }
+
+  @Test("The metrics page shows the registry")
+  func metrics() {
+    let metrics = Metrics()
+    metrics.counter("c_total", "A counter").add()
+    let page = OperationsPages(metrics: metrics).metricsPage()
+    #expect(page.contentType == "text/plain; version=0.0.4; charset=utf-8")
+    #expect(page.body == metrics.exposition())
+  }
+
+  @Test("A command line that is not understood ends with 64, a bad configuration with 78")
+  func statuses() async {
+    #expect(await Program.run(["martlet"]) == 64)
+    #expect(await Program.run(["martlet", "sreve"]) == 64)
+    #expect(await Program.run(["martlet", "user", "add"]) == 64)
+    #expect(await Program.run(["martlet", "config", "check", "--bind", "x"]) == 78)
+    #expect(await Program.run(["martlet", "serve", "--config", "/no/such.yaml"]) == 78)
+    #expect(await Program.run(["martlet", "serve", "--data-dir", "/dev/null"]) == 1)
+  }
+}

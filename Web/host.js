@@ -1,0 +1,781 @@
+// The JavaScript half of the page: a table of nodes, a table of objects, an interpreter of commands, and the services of
+// the browser by number. No application logic. The Swift half is Sources/Web/WebHost; both sides share the numbers.
+//
+// The program is the file named by data-program of the element #app (default app.wasm), beside this one. It needs only
+// script-src 'self' 'wasm-unsafe-eval'.
+
+const root = document.getElementById('app') ?? document.body;
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+let wasm;                  // exports
+let i32, u8, f32;          // views of the memory; growing the memory detaches them
+let depth = 0;             // calls into the program that are on the stack
+let isDead = false;        // a trap happened: the program's state is broken
+const waiting = [];        // events that came while the program was running
+
+// ---- Memory and calls
+
+function look() {
+  const buffer = wasm.memory.buffer;
+  if (u8?.buffer !== buffer) {
+    i32 = new Int32Array(buffer);
+    u8 = new Uint8Array(buffer);
+    f32 = new Float32Array(buffer);
+  }
+}
+
+function text(p, n) {
+  if (n <= 0) return '';
+  look();
+  return decoder.decode(u8.subarray(p, p + n));
+}
+
+function copy(p, n) {
+  look();
+  return u8.slice(p, p + n);
+}
+
+// Writes a text where the program asked for it; the length tells it whether the room was enough.
+function give(string, out, capacity) {
+  if (string === null || string === undefined) return -1;
+  const bytes = encoder.encode(string);
+  look();
+  if (bytes.length <= capacity) u8.set(bytes, out);
+  return bytes.length;
+}
+
+// Runs something that enters the program. What the DOM fires meanwhile (blur on removal, focus) waits its turn: the
+// program is never entered in the middle of a change.
+function enter(run) {
+  if (isDead) return 0;
+  if (depth > 0) {
+    waiting.push(run);
+    return 0;
+  }
+  let reply = 0;
+  depth++;
+  try {
+    reply = run();
+  } catch (error) {
+    die(error);
+  } finally {
+    depth--;
+  }
+  while (waiting.length > 0 && !isDead) enter(waiting.shift());
+  return reply;
+}
+
+function dispatch(id, code = 0, x = 0, y = 0, bytes = null) {
+  return enter(() => {
+    if (bytes === null) return wasm.dispatch(id, code, x, y, 0, 0);
+    const p = wasm.alloc(bytes.length);
+    look();
+    u8.set(bytes, p);
+    const reply = wasm.dispatch(id, code, x, y, p, bytes.length);
+    wasm.dealloc(p);
+    return reply;
+  });
+}
+
+function die(error) {
+  isDead = true;
+  console.error('The program stopped:', error);
+  notice(root.dataset.crashed ?? 'Something went wrong in this page.', root.dataset.reload ?? 'Reload');
+}
+
+function notice(message, action) {
+  const box = document.createElement('div');
+  box.className = 'mg-notice';
+  box.setAttribute('role', 'alert');
+  const sentence = document.createElement('p');
+  sentence.textContent = message;
+  box.append(sentence);
+  if (action) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = action;
+    button.addEventListener('click', () => location.reload());
+    box.append(button);
+  }
+  document.body.append(box);
+}
+
+// ---- Objects
+
+const objects = new Map();         // id -> { stop() }, ids given by the program
+const files = new Map();           // handle -> File, handles given here
+let lastFile = 1 << 30;
+
+function release(id) {
+  files.delete(id);
+  const object = objects.get(id);
+  objects.delete(id);
+  object?.stop?.();
+}
+
+// ---- Nodes
+
+const atoms = [''];
+const nodes = [null, root];
+root.__n = 1;
+const templates = [];
+
+const sizes = new ResizeObserver(entries => {
+  for (const { target, contentRect } of entries) {
+    if (target.__resize) dispatch(target.__resize, target.__n, contentRect.width, contentRect.height);
+  }
+});
+
+function element(tag) {
+  return tag.startsWith('svg:')
+    ? document.createElementNS('http://www.w3.org/2000/svg', tag.slice(4)) : document.createElement(tag);
+}
+
+function pathTo(node, top) {
+  const path = [];
+  for (let at = node; at !== top; at = at.parentNode) path.unshift([...at.parentNode.childNodes].indexOf(at));
+  return path;
+}
+
+function clone({ model, paths }, first) {
+  const copied = model.cloneNode(true);
+  nodes[first] = copied;
+  copied.__n = first;
+  for (let k = 0; k < paths.length; k++) {
+    const path = paths[k];
+    if (path === null) continue;
+    let at = copied;
+    for (let j = 0; j < path.length; j++) at = at.childNodes[path[j]];
+    nodes[first + 1 + k] = at;
+    at.__n = first + 1 + k;
+  }
+}
+
+function forget(first, count) {
+  for (let id = first; id < first + count; id++) {
+    const node = nodes[id];
+    nodes[id] = undefined;
+    if (!node) continue;
+    if (node.__resize) sizes.unobserve(node);
+    if (node.__source) showImage(node, '');
+  }
+}
+
+function setText(node, string) {
+  const first = node.firstChild;
+  if (first !== null && first.nodeType === 3 && first.nextSibling === null) first.nodeValue = string;
+  else node.textContent = string;
+}
+
+function setLength(node, which, value) {
+  switch (which) {
+    case 0: node.style.height = value < 0 ? '' : value + 'px'; break;
+    case 1: node.style.transform = 'translateY(' + value + 'px)'; break;
+    case 2: node.scrollTop = value; break;
+    case 3: node.style.width = value < 0 ? '' : value + 'px'; break;
+    case 4: fit(node, value); break;
+  }
+}
+
+function fit(node, limit) {
+  node.style.height = 'auto';
+  const border = node.offsetHeight - node.clientHeight;
+  const wanted = node.scrollHeight + border;
+  node.style.height = Math.min(wanted, limit) + 'px';
+  node.style.overflowY = wanted > limit ? 'auto' : 'hidden';
+}
+
+// One decode for all texts of a batch; each text in the words is its length in UTF-16 units, in the order of the area.
+function apply(p, wordCount, textAt, byteCount) {
+  look();
+  let i = p >> 2;
+  const end = i + wordCount;
+  const all = byteCount > 0 ? decoder.decode(u8.subarray(textAt, textAt + byteCount)) : '';
+  let at = 0;
+  const next = n => { const s = all.substring(at, at + n); at += n; return s; };
+  while (i < end) {
+    const node = nodes[i32[i + 1]];
+    switch (i32[i]) {
+      case 1: atoms[i32[i + 1]] = next(i32[i + 2]); i += 3; break;
+      case 2: { const e = element(atoms[i32[i + 2]]); e.__n = i32[i + 1]; nodes[i32[i + 1]] = e; i += 3; break; }
+      case 3: {
+        const model = nodes[i32[i + 2]], count = i32[i + 3], paths = [];
+        for (let k = 0; k < count; k++) { const s = nodes[i32[i + 4 + k]]; paths.push(s ? pathTo(s, model) : null); }
+        templates[i32[i + 1]] = { model, paths };
+        i += 4 + count;
+        break;
+      }
+      case 4: clone(templates[i32[i + 1]], i32[i + 2]); i += 3; break;
+      case 5: node.appendChild(nodes[i32[i + 2]]); i += 3; break;
+      case 6: node.insertBefore(nodes[i32[i + 2]], nodes[i32[i + 3]]); i += 4; break;
+      case 7: node.remove(); i += 2; break;
+      case 8: forget(i32[i + 1], i32[i + 2]); i += 3; break;
+      case 9: {
+        // An SVG element's className is not a text.
+        if (node instanceof SVGElement) node.setAttribute('class', atoms[i32[i + 2]]);
+        else node.className = atoms[i32[i + 2]];
+        i += 3;
+        break;
+      }
+      case 10: setText(node, next(i32[i + 2])); i += 3; break;
+      case 11: node.setAttribute(atoms[i32[i + 2]], next(i32[i + 3])); i += 4; break;
+      case 12: node.removeAttribute(atoms[i32[i + 2]]); i += 3; break;
+      case 13: node.style.setProperty(atoms[i32[i + 2]], i32[i + 3] / 1e6); i += 4; break;
+      case 14: setLength(node, i32[i + 2], i32[i + 3] / 64); i += 4; break;
+      case 15: node.value = next(i32[i + 2]); i += 3; break;
+      case 16: showImage(node, next(i32[i + 2])); i += 3; break;
+      case 17: node.focus(); i += 2; break;
+      case 18: listen(node, i32[i + 2], i32[i + 3]); i += 4; break;
+      default: throw new Error('unknown command ' + i32[i]);
+    }
+  }
+}
+
+function measure(p, count, out) {
+  look();
+  const from = p >> 2, to = out >> 2;
+  for (let k = 0; k < count; k++) f32[to + k] = nodes[i32[from + k]].getBoundingClientRect().height;
+}
+
+// ---- Events
+
+function numbered(target) {
+  let node = target;
+  while (node && node.__n === undefined) node = node.parentNode;
+  return node?.__n ?? 0;
+}
+
+function modifiers(event) {
+  return (event.shiftKey ? 1 : 0) | (event.ctrlKey ? 2 : 0) | (event.altKey ? 4 : 0) | (event.metaKey ? 8 : 0)
+    | (event.isComposing || event.keyCode === 229 ? 16 : 0);
+}
+
+// By number of the kind: event type and what it says.
+const kinds = [
+  ['click', (e, id) => dispatch(id, numbered(e.target), e.clientX, e.clientY)],
+  ['input', (e, id) => dispatch(id, numbered(e.target), 0, 0, encoder.encode(e.target.value ?? ''))],
+  ['keydown', (e, id) => dispatch(id, numbered(e.target), modifiers(e), 0, encoder.encode(e.key ?? ''))],
+  ['scroll', (e, id) => dispatch(id, numbered(e.target), e.target.scrollTop, e.target.clientHeight)],
+  null, null,
+  ['focusin', (e, id) => dispatch(id, numbered(e.target))],
+  ['focusout', (e, id) => dispatch(id, numbered(e.target))],
+  ['change', (e, id) => dispatch(id, numbered(e.target), e.target.checked ? 1 : 0, 0, encoder.encode(e.target.value ?? ''))],
+  ['submit', (e, id) => { dispatch(id, numbered(e.target)); return 1; }],
+  ['contextmenu', (e, id) => dispatch(id, numbered(e.target), e.clientX, e.clientY)],
+];
+
+function listen(node, kind, id) {
+  if (kind === 4) {
+    node.__resize = id;
+    sizes.observe(node);
+  } else if (kind === 5) {
+    listenForFiles(node, id);
+  } else {
+    const [type, tell] = kinds[kind];
+    node.addEventListener(type, e => { if (tell(e, id) === 1) e.preventDefault(); }, { passive: type === 'scroll' });
+  }
+}
+
+function listenForFiles(node, id) {
+  const take = (e, list) => {
+    if (!list?.length) return;
+    e.preventDefault();
+    e.stopPropagation();
+    tellFiles(id, node.__n, [...list]);
+  };
+  const over = isOver => e => {
+    if (!e.dataTransfer?.types.includes('Files')) return;
+    e.preventDefault();
+    node.classList.toggle('mg-drop', isOver);
+  };
+  node.addEventListener('paste', e => take(e, e.clipboardData?.files));
+  node.addEventListener('dragover', over(true));
+  node.addEventListener('dragleave', over(false));
+  node.addEventListener('drop', e => { node.classList.remove('mg-drop'); take(e, e.dataTransfer?.files); });
+}
+
+async function tellFiles(id, code, list) {
+  const lines = [];
+  for (const file of list) {
+    const { width, height } = await pixels(file);
+    files.set(++lastFile, file);
+    lines.push([lastFile, file.size, width, height, file.type.replace(/\s/g, ''), file.name.replace(/[\t\n\r]/g, ' ')].join('\t'));
+  }
+  dispatch(id, code, 0, 0, encoder.encode(lines.join('\n')));
+}
+
+async function pixels(file) {
+  if (!file.type.startsWith('image/')) return { width: 0, height: 0 };
+  const url = URL.createObjectURL(file);
+  try {
+    const image = new Image();
+    image.src = url;
+    await image.decode();
+    return { width: image.naturalWidth, height: image.naturalHeight };
+  } catch {
+    return { width: 0, height: 0 };
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
+
+// ---- Images: what lies under the account's media address is fetched with its token and shown from memory.
+
+const imageBytesLimit = 96 << 20;
+const images = new Map();          // source -> { url, bytes, users, ready }, least recently used first
+let imageBytes = 0;
+let imagePrefix = '', imageToken = '';
+
+function authorized(source) {
+  return imageToken !== '' && imagePrefix !== '' && source.startsWith(imagePrefix);
+}
+
+function showImage(node, source) {
+  if (node.__source === source) return;
+  const old = images.get(node.__source);
+  if (old) old.users.delete(node);
+  node.__source = source;
+  if (source === '') {
+    node.removeAttribute('src');
+    delete node.dataset.state;
+    return;
+  }
+  if (!node.__watched) {
+    node.__watched = true;
+    node.decoding = 'async';
+    node.addEventListener('load', () => { if (node.__source) node.dataset.state = 'loaded'; });
+    node.addEventListener('error', () => { if (node.__source) node.dataset.state = 'failed'; });
+  }
+  node.dataset.state = 'loading';
+  if (!authorized(source)) {
+    node.src = source;
+    if (node.complete && node.naturalWidth > 0) node.dataset.state = 'loaded';
+    return;
+  }
+  node.removeAttribute('src');
+  const entry = images.get(source) ?? { url: '', bytes: 0, users: new Set(), ready: null };
+  images.delete(source);
+  images.set(source, entry);
+  entry.users.add(node);
+  entry.ready ??= loadImage(source, entry);
+  const show = () => {
+    if (node.__source !== source) return;
+    if (entry.url === '') { node.dataset.state = 'failed'; return; }
+    node.src = entry.url;
+    if (node.complete && node.naturalWidth > 0) node.dataset.state = 'loaded';
+  };
+  if (entry.url !== '') show(); else entry.ready.then(show);
+}
+
+async function loadImage(source, entry) {
+  try {
+    const answer = await fetch(source, { headers: { Authorization: 'Bearer ' + imageToken }, credentials: 'omit' });
+    if (!answer.ok) throw new Error('status ' + answer.status);
+    const blob = await answer.blob();
+    if (images.get(source) !== entry) return;
+    entry.url = URL.createObjectURL(blob);
+    entry.bytes = blob.size;
+    imageBytes += blob.size;
+    trimImages();
+  } catch {
+    // Forgotten, so that the next row that wants it asks again.
+    if (images.get(source) === entry) images.delete(source);
+  }
+}
+
+function trimImages() {
+  for (const [source, entry] of images) {
+    if (imageBytes <= imageBytesLimit) return;
+    if (entry.users.size === 0 && entry.url !== '') dropImage(source, entry);
+  }
+}
+
+function dropImage(source, entry) {
+  images.delete(source);
+  imageBytes -= entry.bytes;
+  if (entry.url !== '') URL.revokeObjectURL(entry.url);
+}
+
+// ---- Network
+
+// METHOD, URL, timeout, then name:value lines.
+function readHead(p, n) {
+  const [method, url, timeout, ...lines] = text(p, n).split('\n');
+  const headers = lines.map(line => { const k = line.indexOf(':'); return [line.slice(0, k), line.slice(k + 1)]; });
+  return { method, url, timeout: Number(timeout), headers };
+}
+
+function answerBytes(headerOf, body) {
+  const lines = [];
+  for (const name of ['content-type', 'retry-after']) {
+    const value = headerOf(name);
+    if (value) lines.push(name + ':' + value);
+  }
+  const head = encoder.encode(lines.join('\n'));
+  const bytes = new Uint8Array(head.length + body.byteLength);
+  bytes.set(head);
+  bytes.set(new Uint8Array(body), head.length);
+  return { headCount: head.length, bytes };
+}
+
+async function fetchBytes(id, { method, url, timeout, headers }, body) {
+  const abort = new AbortController();
+  objects.set(id, { stop: () => abort.abort() });
+  const timer = timeout > 0 ? setTimeout(() => abort.abort(), timeout) : 0;
+  let status = 0, headCount = 0, bytes = new Uint8Array(0);
+  try {
+    const answer = await fetch(url, { method, headers, body, signal: abort.signal, credentials: 'omit', cache: 'no-store' });
+    ({ headCount, bytes } = answerBytes(name => answer.headers.get(name), await answer.arrayBuffer()));
+    status = answer.status;
+  } catch {
+    // No answer: status 0 says so.
+  }
+  clearTimeout(timer);
+  objects.delete(id);
+  dispatch(id, status, headCount, 0, bytes);
+}
+
+function uploadFile(id, file, { method, url, timeout, headers }) {
+  const request = new XMLHttpRequest();
+  objects.set(id, { stop: () => request.abort() });
+  const end = (status, headCount, bytes) => {
+    if (objects.delete(id)) dispatch(id, status, headCount, 0, bytes);
+  };
+  const fail = () => end(0, 0, new Uint8Array(0));
+  request.upload.onprogress = e => dispatch(id, -1, e.total > 0 ? e.loaded / e.total : 0);
+  request.onload = () => {
+    const { headCount, bytes } = answerBytes(name => request.getResponseHeader(name), request.response ?? new ArrayBuffer(0));
+    end(request.status, headCount, bytes);
+  };
+  request.onerror = fail;
+  request.ontimeout = fail;
+  try {
+    request.open(method, url);
+    request.responseType = 'arraybuffer';
+    request.timeout = timeout;
+    for (const [name, value] of headers) request.setRequestHeader(name, value);
+    request.send(file);
+  } catch {
+    setTimeout(fail);
+  }
+}
+
+async function downloadFile(id, url, name) {
+  try {
+    const answer = await fetch(url, { headers: authorized(url) ? { Authorization: 'Bearer ' + imageToken } : {}, credentials: 'omit' });
+    if (!answer.ok) throw new Error('status ' + answer.status);
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(await answer.blob());
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    dispatch(id, 1);
+  } catch {
+    dispatch(id, 0);
+  }
+}
+
+// ---- Storage
+
+function openStore(id, name) {
+  let request;
+  try { request = indexedDB.open(name, 1); } catch { setTimeout(() => dispatch(id, 0)); return; }
+  request.onupgradeneeded = () => request.result.createObjectStore('entries');
+  request.onerror = () => dispatch(id, 0);
+  request.onsuccess = () => {
+    const database = request.result;
+    database.onversionchange = () => database.close();
+    objects.set(id, { database, stop: () => database.close() });
+    dispatch(id, 1);
+  };
+}
+
+const within = prefix => IDBKeyRange.bound(prefix, prefix + '\uffff');
+
+function readStore(store, id, prefix) {
+  try {
+    const entries = objects.get(store).database.transaction('entries').objectStore('entries');
+    const keys = entries.getAllKeys(within(prefix)), values = entries.getAll(within(prefix));
+    entries.transaction.oncomplete = () => dispatch(id, 1, 0, 0, packEntries(keys.result, values.result));
+    entries.transaction.onabort = () => dispatch(id, 0);
+  } catch {
+    setTimeout(() => dispatch(id, 0));
+  }
+}
+
+function packEntries(keys, values) {
+  const names = keys.map(key => encoder.encode(key));
+  const bytes = new Uint8Array(names.reduce((sum, name, k) => sum + 8 + name.length + values[k].length, 0));
+  const view = new DataView(bytes.buffer);
+  let at = 0;
+  names.forEach((name, k) => {
+    view.setUint32(at, name.length, true);
+    view.setUint32(at + 4, values[k].length, true);
+    bytes.set(name, at + 8);
+    bytes.set(values[k], at + 8 + name.length);
+    at += 8 + name.length + values[k].length;
+  });
+  return bytes;
+}
+
+function writeStore(store, id, bytes) {
+  try {
+    const entries = objects.get(store).database.transaction('entries', 'readwrite').objectStore('entries');
+    const view = new DataView(bytes.buffer);
+    for (let at = 0; at < bytes.length;) {
+      const kind = bytes[at], keyCount = view.getUint32(at + 1, true), valueCount = view.getUint32(at + 5, true);
+      const key = decoder.decode(bytes.subarray(at + 9, at + 9 + keyCount));
+      at += 9 + keyCount + valueCount;
+      if (kind === 1) entries.put(bytes.slice(at - valueCount, at), key);
+      else entries.delete(kind === 2 ? key : within(key));
+    }
+    entries.transaction.oncomplete = () => dispatch(id, 1);
+    entries.transaction.onabort = () => dispatch(id, 0);
+  } catch {
+    setTimeout(() => dispatch(id, 0));
+  }
+}
+
+// ---- Page
+
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const calm = matchMedia('(prefers-reduced-motion: reduce)');
+
+function listenToPage(id) {
+  const tell = change => () => dispatch(id, change);
+  addEventListener('online', tell(0));
+  addEventListener('offline', tell(0));
+  document.addEventListener('visibilitychange', tell(1));
+  addEventListener('focus', tell(1));
+  addEventListener('blur', tell(1));
+  // Not hashchange: history.pushState raises neither, going back and forth raises popstate in every case.
+  addEventListener('popstate', tell(2));
+  dark.addEventListener('change', tell(3));
+  calm.addEventListener('change', tell(3));
+  addEventListener('pagehide', tell(4));
+  document.addEventListener('freeze', tell(4));
+}
+
+function fragment() {
+  try { return decodeURIComponent(location.hash.slice(1)); } catch { return location.hash.slice(1); }
+}
+
+function browserName() {
+  const agent = navigator.userAgent;
+  const find = pairs => pairs.find(([mark]) => agent.includes(mark))?.[1];
+  const browser = find([['Edg/', 'Edge'], ['OPR/', 'Opera'], ['Firefox/', 'Firefox'], ['Chrome/', 'Chrome'], ['Safari/', 'Safari']]);
+  const system = find([['Android', 'Android'], ['iPhone', 'iOS'], ['iPad', 'iOS'], ['Windows', 'Windows'], ['Mac OS', 'macOS'], ['CrOS', 'ChromeOS'], ['Linux', 'Linux']]);
+  return (browser ?? 'Browser') + (system ? ' on ' + system : '');
+}
+
+const pageTexts = [fragment, () => location.origin, () => navigator.language, () => location.search.slice(1), browserName];
+
+const pageActions = [
+  (replacing, s) => history[replacing ? 'replaceState' : 'pushState'](null, '', s === '' ? location.pathname + location.search : '#' + s.split('/').map(encodeURIComponent).join('/')),
+  (_, s) => { document.title = s; },
+  count => showBadge(count),
+  (_, s) => { if (/^https?:/i.test(s)) open(s, '_blank', 'noopener,noreferrer'); },
+  () => location.reload(),
+  () => history.back(),
+];
+
+let badgeURL = '', plainIcon = null;
+
+function showBadge(count) {
+  if (count > 0) navigator.setAppBadge?.(count)?.catch?.(() => {}); else navigator.clearAppBadge?.()?.catch?.(() => {});
+  const link = document.querySelector('link[rel~=icon]');
+  if (!link) return;
+  plainIcon ??= link.href;
+  const icon = new Image();
+  const set = url => {
+    link.href = url;
+    if (badgeURL !== '') URL.revokeObjectURL(badgeURL);
+    badgeURL = url === plainIcon ? '' : url;
+  };
+  if (count <= 0) { set(plainIcon); return; }
+  icon.onload = () => {
+    const canvas = document.createElement('canvas');
+    canvas.width = canvas.height = 64;
+    const c = canvas.getContext('2d');
+    c.drawImage(icon, 0, 0, 64, 64);
+    c.fillStyle = '#e0314b';
+    c.beginPath();
+    c.arc(44, 44, 20, 0, 7);
+    c.fill();
+    c.fillStyle = '#fff';
+    c.font = 'bold 26px sans-serif';
+    c.textAlign = 'center';
+    c.textBaseline = 'middle';
+    c.fillText(count > 99 ? '∞' : count, 44, 45);
+    canvas.toBlob(blob => { if (blob) set(URL.createObjectURL(blob)); });
+  };
+  icon.src = plainIcon;
+}
+
+function pickFiles(id, accept, isMultiple) {
+  const input = document.createElement('input');
+  input.type = 'file';
+  input.accept = accept;
+  input.multiple = isMultiple;
+  input.addEventListener('change', () => tellFiles(id, 0, [...input.files]));
+  input.addEventListener('cancel', () => dispatch(id));
+  input.click();
+}
+
+async function copyText(id, string) {
+  try { await navigator.clipboard.writeText(string); dispatch(id, 1); } catch { setTimeout(() => dispatch(id, 0)); }
+}
+
+// ---- Tabs
+
+function openChannel(id, name) {
+  const channel = new BroadcastChannel(name);
+  channel.onmessage = e => dispatch(id, 0, 0, 0, e.data);
+  objects.set(id, { channel, stop: () => channel.close() });
+}
+
+function holdLock(id, name) {
+  if (!navigator.locks) { setTimeout(() => dispatch(id)); return; }
+  const abort = new AbortController();
+  let free;
+  objects.set(id, { stop: () => { abort.abort(); free?.(); } });
+  navigator.locks.request(name, { signal: abort.signal }, () => new Promise(done => {
+    free = done;
+    if (objects.has(id)) dispatch(id); else done();
+  })).catch(() => {});
+}
+
+// ---- Time in the reader's way
+
+const language = () => document.documentElement.lang || navigator.language;
+const formats = new Map();
+
+function format(name, options) {
+  if (!formats.has(name)) formats.set(name, new Intl.DateTimeFormat(navigator.language, options));
+  return formats.get(name);
+}
+
+const clock = date => format('clock', { hour: 'numeric', minute: '2-digit' }).format(date);
+const dayNumber = date => Math.floor((date.getTime() - date.getTimezoneOffset() * 60_000) / 86_400_000);
+
+function dayLabel(date) {
+  const now = new Date(), age = dayNumber(now) - dayNumber(date);
+  if (age === 0 || age === 1) {
+    const word = new Intl.RelativeTimeFormat(language(), { numeric: 'auto' }).format(-age, 'day');
+    return word.charAt(0).toLocaleUpperCase(language()) + word.slice(1);
+  }
+  const sameYear = now.getFullYear() === date.getFullYear();
+  return sameYear ? format('day', { weekday: 'long', day: 'numeric', month: 'long' }).format(date)
+    : format('year', { day: 'numeric', month: 'long', year: 'numeric' }).format(date);
+}
+
+function shortLabel(date) {
+  const age = dayNumber(new Date()) - dayNumber(date);
+  if (age === 0) return clock(date);
+  if (age > 0 && age < 7) return format('weekday', { weekday: 'short' }).format(date);
+  return format('date', { day: 'numeric', month: 'numeric', year: '2-digit' }).format(date);
+}
+
+function byteLabel(count) {
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'];
+  let unit = 0;
+  while (count >= 1000 && unit < 3) { count /= 1000; unit++; }
+  return new Intl.NumberFormat(language(), { style: 'unit', unit: units[unit], maximumFractionDigits: count < 10 && unit > 0 ? 1 : 0 }).format(count);
+}
+
+const labels = [
+  ms => clock(new Date(ms)), ms => dayLabel(new Date(ms)),
+  ms => format('full', { dateStyle: 'full', timeStyle: 'short' }).format(new Date(ms)), ms => shortLabel(new Date(ms)), byteLabel,
+];
+
+// ---- What the program may call
+
+const host = {
+  apply, measure, release,
+  log: (p, n) => console.log(text(p, n)),
+  monotonic: () => performance.now(),
+  wall: () => Date.now(),
+  random: (p, n) => { look(); for (let k = 0; k < n; k += 65536) crypto.getRandomValues(u8.subarray(p + k, p + Math.min(n, k + 65536))); },
+  timer: (id, ms) => {
+    const timer = setTimeout(() => { objects.delete(id); dispatch(id); }, ms);
+    objects.set(id, { stop: () => clearTimeout(timer) });
+  },
+  fetch: (id, p, n, body, count) => { fetchBytes(id, readHead(p, n), count > 0 ? copy(body, count) : undefined); },
+  upload: (id, file, p, n) => uploadFile(id, files.get(file), readHead(p, n)),
+  download: (id, p, n) => { const [url, name] = text(p, n).split('\n'); downloadFile(id, url, name); },
+  image_access: (p, n) => {
+    [imagePrefix, imageToken] = text(p, n).split('\n');
+    if (imageToken === '') for (const [source, entry] of [...images]) dropImage(source, entry);
+  },
+  object_url: (file, out, capacity) => give(files.has(file) ? URL.createObjectURL(files.get(file)) : null, out, capacity),
+  revoke_url: (p, n) => URL.revokeObjectURL(text(p, n)),
+  pick_files: (id, p, n, isMultiple) => pickFiles(id, text(p, n), isMultiple !== 0),
+  store_open: (id, p, n) => openStore(id, text(p, n)),
+  store_read: (store, id, p, n) => readStore(store, id, text(p, n)),
+  store_write: (store, id, p, n) => writeStore(store, id, copy(p, n)),
+  setting_get: (p, n, out, capacity) => { try { return give(localStorage.getItem(text(p, n)), out, capacity); } catch { return -1; } },
+  setting_set: (p, n, value, count) => {
+    try {
+      if (count < 0) localStorage.removeItem(text(p, n)); else localStorage.setItem(text(p, n), text(value, count));
+    } catch {
+      // Private mode or full: the setting is not kept, as documented by the browser.
+    }
+  },
+  page_state: () => (navigator.onLine ? 1 : 0) | (document.visibilityState === 'visible' ? 2 : 0) | (document.hasFocus() ? 4 : 0)
+    | (dark.matches ? 8 : 0) | (calm.matches ? 16 : 0),
+  page_listen: listenToPage,
+  page_text: (kind, out, capacity) => give(pageTexts[kind](), out, capacity),
+  page_do: (action, value, p, n) => { pageActions[action](value, text(p, n)); },
+  clipboard_write: (id, p, n) => { copyText(id, text(p, n)); },
+  channel_open: (id, p, n) => openChannel(id, text(p, n)),
+  channel_post: (id, p, n) => objects.get(id)?.channel.postMessage(copy(p, n)),
+  lock: (id, p, n) => holdLock(id, text(p, n)),
+  utc_offset: ms => -new Date(ms).getTimezoneOffset(),
+  format: (kind, value, out, capacity) => give(labels[kind](value), out, capacity),
+};
+
+// The four functions of WASI that the runtime asks for once dictionaries are used.
+const system = {
+  random_get: (p, n) => { host.random(p, n); return 0; },
+  fd_write: (_, vectors, count, written) => {
+    look();
+    let total = 0, line = '';
+    for (let k = 0; k < count; k++) {
+      const p = i32[(vectors >> 2) + 2 * k], n = i32[(vectors >> 2) + 2 * k + 1];
+      line += text(p, n);
+      total += n;
+    }
+    i32[written >> 2] = total;
+    console.error(line.trimEnd());
+    return 0;
+  },
+  fd_close: () => 0,
+  fd_seek: () => 70,
+};
+
+async function load(url) {
+  const imports = { host, wasi_snapshot_preview1: system };
+  const answer = await fetch(url);
+  if (!answer.ok) throw new Error('status ' + answer.status);
+  if (answer.headers.get('content-type')?.startsWith('application/wasm')) return WebAssembly.instantiateStreaming(answer, imports);
+  return WebAssembly.instantiate(await answer.arrayBuffer(), imports);
+}
+
+async function start() {
+  if (typeof WebAssembly !== 'object') {
+    notice(root.dataset.unsupported ?? 'This page needs a newer browser: one with WebAssembly.');
+    return;
+  }
+  try {
+    const { instance } = await load(new URL(root.dataset.program ?? 'app.wasm', import.meta.url));
+    wasm = instance.exports;
+  } catch (error) {
+    console.error(error);
+    notice(root.dataset.unreachable ?? 'The page could not be loaded completely.', root.dataset.reload ?? 'Try again');
+    return;
+  }
+  enter(() => { wasm.__wasm_call_ctors(); wasm.start(); return 0; });
+}
+
+start();
