@@ -91,9 +91,8 @@ import Testing
       #expect(try await waiting(bob, limit: 2).isLimited == false)
       #expect(try await waiting(other).messages.count == 1)
 
-      let hash = AccessTokenHash(of: Array(bob.token.utf8)[...])
-      let session = try #require(try await fixture.homeserver.sessions.load(hash))
-      try await fixture.homeserver.toDeviceMessages.acknowledge(session, upTo: messages[0].position)
+      try await fixture.homeserver.toDeviceMessages.acknowledge(
+        for: bob.userID, bob.deviceID, upTo: messages[0].position)
       #expect(try await waiting(bob).messages.map(\.position) == [messages[1].position])
       #expect(try await waiting(other).messages.count == 1)
     }
