@@ -31,6 +31,13 @@ import Testing
     #expect(Self.room(state, summary: summary).client.room(.test)?.name.english.string == expected)
   }
 
+  @Test(arguments: [(1_073_741_823, 1_073_741_823), (1_073_741_824, 1_073_741_823), (Int64.max, 1_073_741_823)])
+  func `counts end where two of them still fit into 32 bits`(count: Int64, expected: Int) {
+    let host = Self.room([Self.alice], summary: #""m.joined_member_count":\#(count),"m.invited_member_count":\#(count)"#)
+    #expect(host.client.room(.test)?.joinedMemberCount == expected)
+    #expect(host.client.room(.test)?.invitedMemberCount == expected)
+  }
+
   @Test func `names that two bear are told apart, until one goes`() {
     var host = Host.inRoom()
     #expect(host.client.room(.test)?.displayName(of: UserID(trusted: "@alice:test")) == "Alice")

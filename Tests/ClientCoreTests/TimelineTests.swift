@@ -138,6 +138,18 @@ import Testing
     #expect(client.texts() == ["one", "two", "mine sending"])
   }
 
+  @Test func `messages from before and after a restart are both there, in order, when the store has been read`() {
+    var host = Host.inRoom()
+    host.command(.send(.test, .text("before")))
+    host = host.restarted()
+    let effects = host.client.handle(.command(.openRoom(.test), id: 0), now: host.now)
+    guard case .load(let id, let prefix)? = effects.first else { return #expect(Bool(false), "no load") }
+    let records = host.store.filter { $0.key.string.hasPrefix(prefix.string) }.sorted { $0.key < $1.key }
+    host.command(.send(.test, .text("after")))
+    host.handle(.loaded(id, records.map { StoreRecord(key: $0.key, value: $0.value) }))
+    #expect(host.texts() == ["one", "before sending", "after queued"])
+  }
+
   // MARK: Relations
 
   static func edit(_ body: String, of target: String, _ id: String, by sender: String = "@alice:test", time: Int = 1_700_000_000_001) -> String {

@@ -59,7 +59,7 @@ extension Client {
     var pause = Limits.receiptIntervalMilliseconds
     if answer.isTransient {
       rooms[id]?.reading.isDirty = true
-      pause = max(answer.retryAfterMilliseconds ?? 0, 10_000)
+      pause = min(max(answer.retryAfterMilliseconds ?? 0, 10_000), Limits.retryAfterMilliseconds)
     }
     guard rooms[id] != nil else { return }
     let timer = startTimer(pause, .receipt(id))

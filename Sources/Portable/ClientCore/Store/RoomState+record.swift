@@ -61,11 +61,13 @@ extension RoomState {
 }
 
 extension JSON {
-  /// A count: 0 to 2^31 − 1, larger ones become that.
+  /// A count: 0 to 2^30 − 1, larger ones become that, so that two of them still add up in the 32 bits of wasm.
   var count32: Int? {
     guard let value = integer, value >= 0 else { return nil }
-    return Int(min(value, Int64(Int32.max)))
+    return Int(min(value, JSON.countLimit))
   }
+
+  static let countLimit: Int64 = 1 << 30 - 1
 }
 
 /// What one sync brought of a room's timeline, in the store under its number.

@@ -49,11 +49,11 @@ extension Client {
       }
       batches.append(batch)
     }
-    let hadEchoes = !(rooms[id]?.timeline.items.isEmpty ?? true)
     let receipts = rooms[id]?.state.receipts ?? [:]
     let entries = outbox.entries(in: id)
     changeTimeline(id) { timeline, ids in
-      if !hadEchoes { for entry in entries { _ = timeline.appendEcho(entry.item(sender: user)) } }
+      // While the store was reading there were echoes only, and only those written since.
+      timeline.items = entries.map { $0.item(sender: user) }
       timeline.load(batches, ownUserID: user, &ids)
       timeline.placeReaders(receipts)
       return [.reset(timeline.items)]
