@@ -48,7 +48,8 @@ final class FixtureServer: Sendable {
     var buffer: [UInt8] = []
     while let request = read(connection, &buffer) {
       let (status, body) = answer(request)
-      let text = "HTTP/1.1 \(status) X\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+      let text =
+        "HTTP/1.1 \(status) X\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
       let bytes = Array(text.utf8)
       guard send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else { return }
     }
@@ -84,10 +85,12 @@ final class FixtureServer: Sendable {
   private static func thread(_ body: @escaping @Sendable () -> Void) {
     var thread = pthread_t()
     let context = Unmanaged.passRetained(Body(body)).toOpaque()
-    pthread_create(&thread, nil, { context in
-      if let context { Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run() }
-      return nil
-    }, context)
+    pthread_create(
+      &thread, nil,
+      { context in
+        if let context { Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run() }
+        return nil
+      }, context)
     pthread_detach(thread)
   }
 }

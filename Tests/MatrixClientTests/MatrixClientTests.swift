@@ -19,7 +19,9 @@ final class OneRoomServer: Sendable {
   func answer(_ request: FixtureServer.Request) -> (status: Int, body: String) {
     state.withLock { $0.requests.append(request) }
     if request.target.hasSuffix("/login") {
-      guard request.body.contains("secret") else { return (403, #"{"errcode":"M_FORBIDDEN","error":"Invalid password"}"#) }
+      guard request.body.contains("secret") else {
+        return (403, #"{"errcode":"M_FORBIDDEN","error":"Invalid password"}"#)
+      }
       return (200, #"{"user_id":"@me:test","device_id":"D","access_token":"T"}"#)
     }
     guard request.headers.contains("Authorization: Bearer T") || request.target.contains("/profile/") else {
@@ -35,7 +37,8 @@ final class OneRoomServer: Sendable {
       let id = "$\(state.events.count)"
       let transaction = request.target.split(separator: "/").last.map(String.init) ?? ""
       state.events.append(
-        #"{"type":"m.room.message","event_id":"\#(id)","sender":"@me:test","origin_server_ts":1,"content":\#(request.body),"unsigned":{"transaction_id":"\#(transaction)"}}"#)
+        #"{"type":"m.room.message","event_id":"\#(id)","sender":"@me:test","origin_server_ts":1,"content":\#(request.body),"unsigned":{"transaction_id":"\#(transaction)"}}"#
+      )
       return (200, #"{"event_id":"\#(id)"}"#)
     }
   }
@@ -54,7 +57,8 @@ final class OneRoomServer: Sendable {
       let stateEvents = since == nil ? name : ""
       return (
         200,
-        next + #","rooms":{"join":{"\#(room)":{"state":{"events":[\#(stateEvents)]},"timeline":{"events":[\#(events)],"limited":false}}}}}"#
+        next
+          + #","rooms":{"join":{"\#(room)":{"state":{"events":[\#(stateEvents)]},"timeline":{"events":[\#(events)],"limited":false}}}}}"#
       )
     }
   }
@@ -99,7 +103,8 @@ final class OneRoomServer: Sendable {
     defer { server.stop() }
     let path = temporaryPath()
     defer { unlink(path) }
-    let first = try await MatrixClient.logIn(to: server.url, user: "me", password: "secret", store: try FileStore(path: path))
+    let first = try await MatrixClient.logIn(
+      to: server.url, user: "me", password: "secret", store: try FileStore(path: path))
     await first.stop()
     let second = await MatrixClient(homeserver: server.url, store: try FileStore(path: path))
     #expect(await second.sessionState == .signedIn)
@@ -140,7 +145,9 @@ final class OneRoomServer: Sendable {
 func temporaryPath() -> String { "/tmp/martlet-store-\(UInt64.random(in: 0 ... .max))" }
 
 @Suite struct FileStoreTests {
-  static func put(_ key: String, _ value: String) -> StoreOperation { .put(key: ByteString(key), value: Array(value.utf8)) }
+  static func put(_ key: String, _ value: String) -> StoreOperation {
+    .put(key: ByteString(key), value: Array(value.utf8))
+  }
 
   static func texts(_ store: FileStore, _ prefix: String = "") async -> [String] {
     await store.load(prefix: ByteString(prefix)).map { "\($0.key)=\(String(decoding: $0.value, as: UTF8.self))" }

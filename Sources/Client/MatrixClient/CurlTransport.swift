@@ -40,11 +40,13 @@ public final class CurlTransport: Transport {
     shared = Shared(multi: Multi(handle: handle))
     var thread = pthread_t()
     let context = Unmanaged.passRetained(shared).toOpaque()
-    let error = pthread_create(&thread, nil, { context in
-      guard let context else { return nil }
-      CurlTransport.run(Unmanaged<Shared>.fromOpaque(context).takeRetainedValue())
-      return nil
-    }, context)
+    let error = pthread_create(
+      &thread, nil,
+      { context in
+        guard let context else { return nil }
+        CurlTransport.run(Unmanaged<Shared>.fromOpaque(context).takeRetainedValue())
+        return nil
+      }, context)
     precondition(error == 0, "no thread for the transport")
     pthread_detach(thread)
   }
@@ -58,7 +60,8 @@ public final class CurlTransport: Transport {
     }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        shared.post(.start(Transfer(id: id, request: request, body: body ?? [], url: homeserver + request.target, continuation)))
+        shared.post(
+          .start(Transfer(id: id, request: request, body: body ?? [], url: homeserver + request.target, continuation)))
         if Task.isCancelled { shared.post(.cancel(id)) }
       }
     } onCancel: {

@@ -25,7 +25,9 @@ enum JournalBatch {
   /// The batch at `position`, which moves behind it; nil where none is whole.
   static func read(_ bytes: [UInt8], _ position: inout Int) -> [StoreOperation]? {
     var i = position
-    guard let count = number(bytes, &i, bytes: 4), let sum = number(bytes, &i, bytes: 8), count <= UInt64(bytes.count - i) else { return nil }
+    guard let count = number(bytes, &i, bytes: 4), let sum = number(bytes, &i, bytes: 8),
+      count <= UInt64(bytes.count - i)
+    else { return nil }
     let end = i + Int(count)
     guard checksum(bytes[i..<end]) == sum else { return nil }
     var operations: [StoreOperation] = []

@@ -33,7 +33,8 @@ public actor MatrixClient {
   /// Opens the store and goes on with the session it holds, if any.
   /// - Parameter homeserver: `https://host[:port]`.
   public init(
-    homeserver: String, store: any Store = MemoryStore(), transport: any Transport = CurlTransport(), deviceDisplayName: String = "Martlet"
+    homeserver: String, store: any Store = MemoryStore(), transport: any Transport = CurlTransport(),
+    deviceDisplayName: String = "Martlet"
   ) async {
     self.homeserver = homeserver.hasSuffix("/") ? String(homeserver.dropLast()) : homeserver
     self.transport = transport
@@ -58,7 +59,8 @@ public actor MatrixClient {
 
   /// Logs in and waits for the first sync.
   public static func logIn(
-    to homeserver: String, user: String, password: String, store: any Store = MemoryStore(), transport: any Transport = CurlTransport()
+    to homeserver: String, user: String, password: String, store: any Store = MemoryStore(),
+    transport: any Transport = CurlTransport()
   ) async throws(ClientError) -> MatrixClient {
     let client = await MatrixClient(homeserver: homeserver, store: store, transport: transport)
     if await client.sessionState != .signedIn {
@@ -217,7 +219,9 @@ public actor MatrixClient {
   }
 
   private func publish(_ change: Change) {
-    if case .commandFinished(let id, let result) = change { commands.removeValue(forKey: id)?.resume(returning: result) }
+    if case .commandFinished(let id, let result) = change {
+      commands.removeValue(forKey: id)?.resume(returning: result)
+    }
     for listener in listeners.values { listener.yield(change) }
   }
 }

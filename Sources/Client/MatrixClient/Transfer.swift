@@ -17,7 +17,9 @@ final class Transfer: @unchecked Sendable {
   /// Bytes of an answer that are taken; a longer one is a broken transfer.
   static let bytesLimit = 1 << 28
 
-  init(id: UInt64, request: HTTPRequest, body: [UInt8], url: String, _ continuation: CheckedContinuation<Response, Never>) {
+  init(
+    id: UInt64, request: HTTPRequest, body: [UInt8], url: String, _ continuation: CheckedContinuation<Response, Never>
+  ) {
     self.id = id
     self.request = request
     self.body = body

@@ -46,7 +46,8 @@ extension PreparedRoom {
 
   private mutating func setPreview(_ event: TimelineEvent, _ content: MessageContent?) {
     state.preview = RoomPreview(
-      eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, content: content)
+      eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, content: content
+    )
     state.lastActivity = max(state.lastActivity, event.timestampMilliseconds)
     delta.aspects.insert(.preview)
     senders.append(event.sender)
@@ -76,7 +77,9 @@ extension PreparedRoom {
     }
     if let events = json["account_data"]?["events"] {
       for json in events.elements {
-        guard let event = Event(json), event.type == .fullyRead, let id = EventID(event.content["event_id"]) else { continue }
+        guard let event = Event(json), event.type == .fullyRead, let id = EventID(event.content["event_id"]) else {
+          continue
+        }
         if state.fullyRead != id { delta.aspects.insert(.fullyRead) }
         state.fullyRead = id
       }
@@ -101,7 +104,9 @@ extension PreparedRoom {
       if total < Limits.storedEvents { break }
       if state.segments[i + 1].hasToken { keep = i + 1 }
     }
-    for segment in state.segments.prefix(keep) { operations.append(.delete(key: StoreKey.segment(segment.number, of: id))) }
+    for segment in state.segments.prefix(keep) {
+      operations.append(.delete(key: StoreKey.segment(segment.number, of: id)))
+    }
     state.segments.removeFirst(keep)
   }
 
