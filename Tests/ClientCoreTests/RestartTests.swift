@@ -26,7 +26,9 @@ struct TinyServer {
   }
 
   private func json(_ i: Int) -> String {
-    Wire.message(timeline[i].body, timeline[i].id, by: timeline[i].sender, time: 1_700_000_000_000 + i, transaction: timeline[i].transaction)
+    Wire.message(
+      timeline[i].body, timeline[i].id, by: timeline[i].sender, time: 1_700_000_000_000 + i,
+      transaction: timeline[i].transaction)
   }
 
   /// Answer to a sync from `since` (nil: the first), with at most `limit` events.
@@ -36,7 +38,8 @@ struct TinyServer {
     let events = (from..<timeline.count).map(json)
     guard since == nil || !events.isEmpty else { return #"{"next_batch":"\#(timeline.count)"}"# }
     let room = Wire.join(
-      events, state: since == nil ? Wire.members : [], limited: isLimited, token: from == 0 ? nil : "p\(from)", extra: Wire.counts)
+      events, state: since == nil ? Wire.members : [], limited: isLimited, token: from == 0 ? nil : "p\(from)",
+      extra: Wire.counts)
     return #"{"next_batch":"\#(timeline.count)","rooms":{"# + room + "}}"
   }
 

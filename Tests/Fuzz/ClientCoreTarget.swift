@@ -18,8 +18,12 @@ func fuzzClientSync(_ bytes: UnsafeRawBufferPointer) {
     session.answer("/members", input)
     session.handle(.command(.send(room, .text("x")), id: 5))
     session.answer("/send/", input)
-    if let last = session.client.room(room)?.timeline.items.last { session.handle(.command(.viewed(room, upTo: last.id), id: 6)) }
-    for i in 0..<(session.client.room(room)?.timeline.items.count ?? 0) { _ = session.client.unreadMemberCount(room, itemAt: i) }
+    if let last = session.client.room(room)?.timeline.items.last {
+      session.handle(.command(.viewed(room, upTo: last.id), id: 6))
+    }
+    for i in 0..<(session.client.room(room)?.timeline.items.count ?? 0) {
+      _ = session.client.unreadMemberCount(room, itemAt: i)
+    }
   }
   session.answer("/sync?", input)
   session.restart(with: input)
@@ -57,7 +61,9 @@ private struct FuzzedClient {
 
   /// The store as it is, and once more with the bytes in the place of each record.
   mutating func restart(with bytes: [UInt8]) {
-    for key in [nil, "a/sync", "a/data/m.direct", "a/room/x", "a/member/x/y", "a/receipt/x/y", "a/outbox/1", "a/draft/x", "t/x/1"] as [ByteString?] {
+    for key in [
+      nil, "a/sync", "a/data/m.direct", "a/room/x", "a/member/x/y", "a/receipt/x/y", "a/outbox/1", "a/draft/x", "t/x/1",
+    ] as [ByteString?] {
       var next = FuzzedClient()
       next.store = store
       if let key { next.store.append((key, bytes)) }
@@ -67,6 +73,8 @@ private struct FuzzedClient {
   }
 
   private func records(_ prefix: ByteString) -> [StoreRecord] {
-    store.filter { $0.0.utf8.starts(with: prefix.utf8) }.sorted { $0.0 < $1.0 }.map { StoreRecord(key: $0.0, value: $0.1) }
+    store.filter { $0.0.utf8.starts(with: prefix.utf8) }.sorted { $0.0 < $1.0 }.map {
+      StoreRecord(key: $0.0, value: $0.1)
+    }
   }
 }

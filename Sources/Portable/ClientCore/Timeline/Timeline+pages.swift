@@ -33,7 +33,8 @@ extension Timeline {
         for i in run.indices { relations.decorate(&run[i], ownUserID: ownUserID) }
         continue
       }
-      let item = makeItem(takeEcho(of: event, &outcome.changes) ?? ids.next(), event, content, replyTo, ownUserID: ownUserID)
+      let item = makeItem(
+        takeEcho(of: event, &outcome.changes) ?? ids.next(), event, content, replyTo, ownUserID: ownUserID)
       itemOfEvent[event.eventID] = item.id
       for hidden in hiddenEvents { itemOfEvent[hidden] = item.id }
       hiddenEvents = []

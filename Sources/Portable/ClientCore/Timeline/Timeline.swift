@@ -135,7 +135,8 @@ public struct Timeline: Sendable {
     _ id: ItemID, _ event: TimelineEvent, _ content: TimelineItem.Content, _ replyTo: EventID?, ownUserID: UserID
   ) -> TimelineItem {
     var item = TimelineItem(
-      id: id, eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, content: content,
+      id: id, eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds,
+      content: content,
       delivery: .received, replyTo: replyTo)
     if let edit = event.bundledEdit { relations.add(edit, to: event.eventID) }
     relations.decorate(&item, ownUserID: ownUserID)
@@ -156,7 +157,8 @@ public struct Timeline: Sendable {
 extension TimelineItem {
   init(gap id: ItemID) {
     self.init(
-      id: id, eventID: nil, sender: UserID(trusted: ""), timestampMilliseconds: 0, content: .gap(.idle), delivery: .received,
+      id: id, eventID: nil, sender: UserID(trusted: ""), timestampMilliseconds: 0, content: .gap(.idle),
+      delivery: .received,
       replyTo: nil)
   }
 
