@@ -42,7 +42,8 @@ final class APIFixture: Sendable {
   ) throws {
     var template = Array("/tmp/martlet-api-XXXXXX".utf8CString)
     let directory = String(cString: mkdtemp(&template))
-    var configuration = HomeserverConfiguration(serverName: ServerName(trusted: "example.org"), dataDirectory: directory)
+    var configuration = HomeserverConfiguration(
+      serverName: ServerName(trusted: "example.org"), dataDirectory: directory)
     configuration.passwordHashMemoryBytes = 8192
     configuration.passwordHashIterations = 1
     let time = Time()
@@ -95,7 +96,7 @@ final class APIFixture: Sendable {
   ) async throws -> Answer {
     var headers = headers
     if let token = token ?? user?.token { headers.append(("Authorization", "Bearer " + token)) }
-    let target = path.hasPrefix("/_matrix") || path.hasPrefix("/.") ? path : "/_matrix/client/v3/" + path
+    let target = path.hasPrefix("/") ? path : "/_matrix/client/v3/" + path
     let response = await router.respond(
       to: Request(method, target, headers: headers, body: body.map { Array($0.utf8) } ?? []))
     let bytes: [UInt8] =
@@ -118,7 +119,8 @@ final class APIFixture: Sendable {
   func logIn(_ name: String, password: String = "correct horse", more: String = "") async throws -> Answer {
     try await call(
       .post, "login",
-      #"{"type":"m.login.password","identifier":{"type":"m.id.user","user":"\#(name)"},"password":"\#(password)"\#(more)}"#)
+      #"{"type":"m.login.password","identifier":{"type":"m.id.user","user":"\#(name)"},"password":"\#(password)"\#(more)}"#
+    )
   }
 
   func user(_ answer: Answer) throws -> User {
@@ -133,7 +135,8 @@ final class APIFixture: Sendable {
   /// An `auth` that proves the password.
   static func passwordAuth(_ name: String, _ password: String = "correct horse", session: String? = nil) -> String {
     let session = session.map { #","session":"\#($0)""# } ?? ""
-    return #"{"type":"m.login.password","identifier":{"type":"m.id.user","user":"\#(name)"},"password":"\#(password)"\#(session)}"#
+    return
+      #"{"type":"m.login.password","identifier":{"type":"m.id.user","user":"\#(name)"},"password":"\#(password)"\#(session)}"#
   }
 }
 

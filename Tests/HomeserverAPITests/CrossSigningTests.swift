@@ -30,7 +30,8 @@ import Testing
 
     /// An object signed by `signer`, whose key ID is its public part.
     static func signed(_ object: JSON, by signer: SigningKey, of userID: UserID) throws -> String {
-      let signature = ByteString(decoding: UnpaddedBase64.encode(signer.sign(try object.canonical(leavingOut: ["signatures", "unsigned"]))))
+      let signature = ByteString(
+        decoding: UnpaddedBase64.encode(signer.sign(try object.canonical(leavingOut: ["signatures", "unsigned"]))))
       var text = String(decoding: object.bytes, as: UTF8.self)
       text.removeLast()
       return text + #","signatures":{"\#(userID)":{"ed25519:\#(signer.publicKeyBase64)":"\#(signature)"}}}"#
@@ -59,7 +60,9 @@ import Testing
       let auth = APIFixture.passwordAuth("ann")
       #expect(try await fixture.call(.post, Self.path, as: ann, others.upload(auth: auth)).status == 200)
       let query = try await fixture.call(.post, "keys/query", as: ann, #"{"device_keys":{"@ann:example.org":[]}}"#)
-      #expect(query.json["master_keys"]?[ann.userID.text]?["keys"]?.members.first { _ in true }?.value.text == others.master.publicKeyBase64)
+      #expect(
+        query.json["master_keys"]?[ann.userID.text]?["keys"]?.members.first { _ in true }?.value.text
+          == others.master.publicKeyBase64)
       #expect(query.json["user_signing_keys"]?[ann.userID.text] != nil)
     }
   }
@@ -85,7 +88,8 @@ import Testing
       #expect(login.errorCode == "M_FORBIDDEN")
       let others = try Keys(ann.userID, seed: 100)
       _ = try await fixture.logIn("ann", more: #","device_id":"\#(others.selfSigning.publicKeyBase64)""#)
-      let refused = try await fixture.call(.post, Self.path, as: ann, others.upload(auth: APIFixture.passwordAuth("ann")))
+      let refused = try await fixture.call(
+        .post, Self.path, as: ann, others.upload(auth: APIFixture.passwordAuth("ann")))
       #expect(refused.errorCode == "M_FORBIDDEN")
     }
   }

@@ -38,7 +38,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [(256, nil), (257, "M_INVALID_PARAM")]) func `a device's name has at most 256 bytes`(count: Int, code: String?)
+  @Test(arguments: [(256, nil), (257, "M_INVALID_PARAM")]) func `a device's name has at most 256 bytes`(
+    count: Int, code: String?
+  )
     async throws
   {
     try await APIFixture.run { fixture in
@@ -75,7 +77,9 @@ import Testing
       #expect(try await send("2", "*", 2).status == 200)
       #expect(try await send("2", "*", 2).status == 200)
       #expect(try await send("3", "UNKNOWN", 3).status == 200)
-      func waiting(_ user: APIFixture.User, limit: Int = 100) async throws -> (messages: [ToDeviceMessages.Message], isLimited: Bool) {
+      func waiting(_ user: APIFixture.User, limit: Int = 100) async throws -> (
+        messages: [ToDeviceMessages.Message], isLimited: Bool
+      ) {
         try await fixture.homeserver.database.read { tx in
           try ToDeviceMessages.messages(tx, for: user.userID, user.deviceID, after: 0, upTo: .max, limit: limit)
         }
@@ -87,15 +91,16 @@ import Testing
       #expect(try await waiting(bob, limit: 2).isLimited == false)
       #expect(try await waiting(other).messages.count == 1)
 
-      let hash = AccessTokenHash(of: Array(bob.token.utf8)[...])
-      let session = try #require(try await fixture.homeserver.sessions.load(hash))
-      try await fixture.homeserver.toDeviceMessages.acknowledge(session, upTo: messages[0].position)
+      try await fixture.homeserver.toDeviceMessages.acknowledge(
+        for: bob.userID, bob.deviceID, upTo: messages[0].position)
       #expect(try await waiting(bob).messages.map(\.position) == [messages[1].position])
       #expect(try await waiting(other).messages.count == 1)
     }
   }
 
-  @Test(arguments: ["{}", #"{"messages":[]}"#, #"{"messages":{"@bob:example.org":7}}"#, #"{"messages":{"@bob:example.org":{"*":7}}}"#])
+  @Test(arguments: [
+    "{}", #"{"messages":[]}"#, #"{"messages":{"@bob:example.org":7}}"#, #"{"messages":{"@bob:example.org":{"*":7}}}"#,
+  ])
   func `what is no map of messages is refused`(body: String) async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")

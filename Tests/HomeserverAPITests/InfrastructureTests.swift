@@ -8,7 +8,8 @@ import Testing
 
 @Suite struct InfrastructureTests {
   @Test(arguments: [
-    (HTTPMethod.get, "nothing/here", 404), (.get, "/_matrix/nothing", 404), (.delete, "login", 405), (.post, "account/whoami", 405),
+    (HTTPMethod.get, "nothing/here", 404), (.get, "/_matrix/nothing", 404), (.delete, "login", 405),
+    (.post, "account/whoami", 405),
   ]) func `unknown paths and methods are unrecognized`(method: HTTPMethod, path: String, status: Int) async throws {
     try await APIFixture.run { fixture in
       let answer = try await fixture.call(method, path)

@@ -1,3 +1,4 @@
+import CCrypto
 import Homeserver
 import JSON
 import Testing
@@ -5,10 +6,13 @@ import Testing
 @Suite struct RegistrationTests {
   @Test func `registering takes a challenge and its session, then gives a working token`() async throws {
     try await APIFixture.run { fixture in
-      let body = #"{"username":"ann","password":"correct horse","device_id":"PHONE","initial_device_display_name":"Phone""#
+      let body =
+        #"{"username":"ann","password":"correct horse","device_id":"PHONE","initial_device_display_name":"Phone""#
       let challenge = try await fixture.call(.post, "register", body + "}")
       #expect(challenge.status == 401)
-      #expect(challenge.json["flows"]?.elements.first(where: { _ in true })?["stages"]?.bytes.elementsEqual(#"["m.login.dummy"]"#.utf8) == true)
+      #expect(
+        challenge.json["flows"]?.elements.first(where: { _ in true })?["stages"]?.bytes.elementsEqual(
+          #"["m.login.dummy"]"#.utf8) == true)
       #expect(challenge.errorCode == nil)
       let session = try #require(challenge.json["session"]?.string)
       let done = try await fixture.call(
@@ -43,14 +47,16 @@ import Testing
         let challenge = try await fixture.call(.post, "register", "{}")
         let session = try #require(challenge.json["session"]?.string)
         fixture.advance(milliseconds: Int64(wait))
-        let body = #"{"username":"u\#(status)","password":"correct horse","auth":{"type":"m.login.dummy","session":"\#(session)"}}"#
+        let body =
+          #"{"username":"u\#(status)","password":"correct horse","auth":{"type":"m.login.dummy","session":"\#(session)"}}"#
         #expect(try await fixture.call(.post, "register", body).status == status)
       }
     }
   }
 
   @Test(arguments: [
-    ("Ann", "M_INVALID_USERNAME"), ("", "M_INVALID_USERNAME"), ("a b", "M_INVALID_USERNAME"), ("a:b", "M_INVALID_USERNAME"),
+    ("Ann", "M_INVALID_USERNAME"), ("", "M_INVALID_USERNAME"), ("a b", "M_INVALID_USERNAME"),
+    ("a:b", "M_INVALID_USERNAME"),
     ("taken", "M_USER_IN_USE"), ("free", nil),
   ]) func `a name is available or says why not`(name: String, code: String?) async throws {
     try await APIFixture.run { fixture in
@@ -80,7 +86,8 @@ import Testing
       let answer = try await fixture.call(.post, "register", #"{"username":"ann","password":"correct horse"}"#)
       #expect(answer.status == 403)
       #expect(answer.errorCode == "M_FORBIDDEN")
-      let token = try await fixture.call(.get, "/_matrix/client/v1/register/m.login.registration_token/validity?token=x")
+      let token = try await fixture.call(
+        .get, "/_matrix/client/v1/register/m.login.registration_token/validity?token=x")
       #expect(token.status == 403)
     }
   }
@@ -92,7 +99,8 @@ import Testing
     }
     try await APIFixture.run(configure: configure) { fixture in
       func register(_ name: String, _ auth: String) async throws -> APIFixture.Answer {
-        try await fixture.call(.post, "register", #"{"username":"\#(name)","password":"correct horse","auth":\#(auth)}"#)
+        try await fixture.call(
+          .post, "register", #"{"username":"\#(name)","password":"correct horse","auth":\#(auth)}"#)
       }
       #expect(try await register("a", #"{"type":"m.login.dummy"}"#).status == 401)
       let wrong = try await register("a", #"{"type":"m.login.registration_token","token":"letmeim"}"#)
@@ -123,5 +131,38 @@ import Testing
         #expect(answer.errorCode == code)
       }
     }
+  }
+
+  @Test func `who knows the shared secret makes accounts on a closed server`() async throws {
+    let path = "/_synapse/admin/v1/register"
+    try await APIFixture.run { fixture in
+      let answer = try await fixture.call(.get, path)
+      #expect(answer.errorCode == "M_UNRECOGNIZED")
+    }
+    try await APIFixture.run(configure: { $0.registrationSharedSecret = "the secret" }) { fixture in
+      func body(_ name: String, nonce: String, secret: String = "the secret") -> String {
+        let mac = hmacSHA1(secret, "\(nonce)\0\(name)\0correct horse\0notadmin")
+        return #"{"nonce":"\#(nonce)","username":"\#(name)","password":"correct horse","admin":false,"mac":"\#(mac)"}"#
+      }
+      func nonce() async throws -> String { try #require(try await fixture.call(.get, path).json["nonce"]?.string) }
+      let first = try await nonce()
+      let made = try await fixture.call(.post, path, body("ann", nonce: first))
+      #expect(made.json["user_id"]?.string == "@ann:example.org")
+      #expect(try await fixture.call(.get, "account/whoami", as: fixture.user(made)).status == 200)
+      #expect(try await fixture.call(.post, path, body("bob", nonce: first)).status == 400)
+      #expect(try await fixture.call(.post, path, body("bob", nonce: nonce(), secret: "another")).status == 403)
+      for (wait, status) in [(59_999, 200), (60_000, 400)] {
+        let late = try await nonce()
+        fixture.advance(milliseconds: Int64(wait))
+        #expect(try await fixture.call(.post, path, body("u\(wait)", nonce: late)).status == status)
+      }
+    }
+  }
+
+  private func hmacSHA1(_ key: String, _ message: String) -> String {
+    var digest = [UInt8](repeating: 0, count: 20)
+    let bytes = Array(message.utf8)
+    _ = HMAC(EVP_sha1(), key, Int32(key.utf8.count), bytes, bytes.count, &digest, nil)
+    return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }

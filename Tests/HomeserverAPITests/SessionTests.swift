@@ -39,9 +39,11 @@ import Testing
   @Test func `logging in by localpart or user ID makes a device, and a known device gets a new token`() async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")
-      let second = try fixture.user(await fixture.logIn("@ann:example.org", more: #","device_id":"B","initial_device_display_name":"Two""#))
+      let second = try fixture.user(
+        await fixture.logIn("@ann:example.org", more: #","device_id":"B","initial_device_display_name":"Two""#))
       #expect(second.deviceID.string == "B")
-      let third = try fixture.user(await fixture.logIn("ann", more: #","device_id":"B","initial_device_display_name":"Other""#))
+      let third = try fixture.user(
+        await fixture.logIn("ann", more: #","device_id":"B","initial_device_display_name":"Other""#))
       #expect(try await fixture.call(.get, "account/whoami", as: second).errorCode == "M_UNKNOWN_TOKEN")
       let device = try await fixture.call(.get, "devices/B", as: third)
       #expect(device.json["display_name"]?.string == "Two")
@@ -63,7 +65,8 @@ import Testing
   @Test func `the deprecated user parameter logs in; other types do not`() async throws {
     try await APIFixture.run { fixture in
       _ = try await fixture.register("ann")
-      let old = try await fixture.call(.post, "login", #"{"type":"m.login.password","user":"ann","password":"correct horse"}"#)
+      let old = try await fixture.call(
+        .post, "login", #"{"type":"m.login.password","user":"ann","password":"correct horse"}"#)
       #expect(old.status == 200)
       let sso = try await fixture.call(.post, "login", #"{"type":"m.login.sso"}"#)
       #expect(sso.status == 400)
@@ -94,7 +97,8 @@ import Testing
       let second = try fixture.user(await fixture.logIn("ann"))
       func change(_ old: String, _ new: String, _ more: String) async throws -> APIFixture.Answer {
         try await fixture.call(
-          .post, "account/password", as: ann, #"{"new_password":"\#(new)","auth":\#(APIFixture.passwordAuth("ann", old))\#(more)}"#)
+          .post, "account/password", as: ann,
+          #"{"new_password":"\#(new)","auth":\#(APIFixture.passwordAuth("ann", old))\#(more)}"#)
       }
       #expect(try await change("wrong horse", "battery staple", "").errorCode == "M_FORBIDDEN")
       #expect(try await change("correct horse", "battery staple", #","logout_devices":false"#).status == 200)
@@ -131,7 +135,8 @@ import Testing
       let session = try #require(challenge.json["session"]?.string)
       let auth = APIFixture.passwordAuth("ann", session: session)
       #expect(try await fixture.call(.delete, "devices/\(ann.deviceID)", as: ann, #"{"auth":\#(auth)}"#).status == 401)
-      #expect(try await fixture.call(.delete, "devices/\(second.deviceID)", as: ann, #"{"auth":\#(auth)}"#).status == 200)
+      #expect(
+        try await fixture.call(.delete, "devices/\(second.deviceID)", as: ann, #"{"auth":\#(auth)}"#).status == 200)
       #expect(try await fixture.call(.get, "account/whoami", as: second).errorCode == "M_UNKNOWN_TOKEN")
     }
   }
@@ -141,7 +146,9 @@ import Testing
       let ann = try await fixture.register("ann")
       _ = try await fixture.register("bob", password: "bobs password")
       let auth = APIFixture.passwordAuth("bob", "bobs password")
-      #expect(try await fixture.call(.delete, "devices/\(ann.deviceID)", as: ann, #"{"auth":\#(auth)}"#).errorCode == "M_FORBIDDEN")
+      #expect(
+        try await fixture.call(.delete, "devices/\(ann.deviceID)", as: ann, #"{"auth":\#(auth)}"#).errorCode
+          == "M_FORBIDDEN")
     }
   }
 }

@@ -22,6 +22,7 @@ import Testing
     configuration.webDirectory = directory
     configuration.webProgram = program
     var router = Router()
+    router.on(.get, "/_matrix/known") { _ in Response() }
     StaticSite(configuration, pool: pool)?.mount(on: &router)
     try await body(router)
     await pool.shutdown()
@@ -36,7 +37,9 @@ import Testing
         #expect(response.status == .ok)
         #expect(response.headers["Content-Type"]?.hasPrefix("text/html") == true)
         let policy = try #require(response.headers["Content-Security-Policy"])
-        for part in ["default-src 'self'", "script-src 'self' 'wasm-unsafe-eval'", "object-src 'none'", "base-uri 'none'"] {
+        for part in [
+          "default-src 'self'", "script-src 'self' 'wasm-unsafe-eval'", "object-src 'none'", "base-uri 'none'",
+        ] {
           #expect(policy.split(separator: "; ").contains { $0 == part })
         }
         #expect(!policy.contains("unsafe-inline"))
@@ -50,6 +53,17 @@ import Testing
       let response = await router.respond(to: Request(.get, "/app.wasm"))
       #expect(response.status == .ok)
       #expect(response.headers["Content-Type"] == "application/wasm")
+    }
+  }
+
+  @Test func `paths of unknown endpoints stay unknown, whatever the method`() async throws {
+    try await Self.withSite { router in
+      for (method, path, status) in [
+        (HTTPMethod.post, "/_matrix/x", 404), (.post, "/_matrix/known", 405), (.post, "/x", 404),
+      ] {
+        let response = await router.respond(to: Request(method, path))
+        #expect(response.status.code == status)
+      }
     }
   }
 

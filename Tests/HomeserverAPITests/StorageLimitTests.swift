@@ -28,7 +28,8 @@ import Testing
       try await fixture.homeserver.database.write { tx in
         for number in 2..<Devices.countLimit {
           try tx.execute(
-            "INSERT INTO device(user_id, device_id, created, last_seen) VALUES($1, $2, 1, 1800000000000)", userID, "D\(number)")
+            "INSERT INTO device(user_id, device_id, created, last_seen) VALUES($1, $2, 1, 1800000000000)", userID,
+            "D\(number)")
         }
       }
       let last = try fixture.user(await fixture.logIn("ann"))
@@ -53,7 +54,8 @@ import Testing
       }
       func waiting() async throws -> (count: Int, oldest: Int64?) {
         try await fixture.homeserver.database.read { tx in
-          let all = try ToDeviceMessages.messages(tx, for: userID, deviceID, after: .min, upTo: .max, limit: 20_000).messages
+          let all = try ToDeviceMessages.messages(tx, for: userID, deviceID, after: .min, upTo: .max, limit: 20_000)
+            .messages
           return (all.count, all.first?.position)
         }
       }
@@ -87,7 +89,8 @@ import Testing
         let data = try await fixture.call(
           .put, APIFixture.own(ann, "account_data/t"), as: ann, body(AccountData.contentBytesLimit + extra))
         #expect(data.status == status)
-        let filter = try await fixture.call(.post, APIFixture.own(ann, "filter"), as: ann, body(StoredFilters.bytesLimit + extra))
+        let filter = try await fixture.call(
+          .post, APIFixture.own(ann, "filter"), as: ann, body(StoredFilters.bytesLimit + extra))
         #expect(filter.status == status)
       }
     }
@@ -99,7 +102,8 @@ import Testing
       let userID = ann.userID
       try await fixture.homeserver.database.write { tx in
         for number in 1..<StoredFilters.countLimit {
-          try tx.execute("INSERT INTO filter(user_id, filter_id, json) VALUES($1, $2, $3)", userID, number, Array("\(number)".utf8))
+          try tx.execute(
+            "INSERT INTO filter(user_id, filter_id, json) VALUES($1, $2, $3)", userID, number, Array("\(number)".utf8))
         }
         for number in 2..<AccountData.countLimit {
           try tx.execute(

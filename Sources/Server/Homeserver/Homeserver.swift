@@ -31,6 +31,9 @@ package final class Homeserver: Sendable {
   package let storedFilters: StoredFilters
   package let pushRules: PushRules
   package let rooms: Rooms
+  package let receipts: Receipts
+  package let syncFilters: SyncFilters
+  package let sync: SyncEngine
   package let media: MediaRepository
 
   /// The room versions this server can take part in.
@@ -69,6 +72,14 @@ package final class Homeserver: Sendable {
       guard let account = try Accounts.account(transaction, user), !account.isDeactivated else { return nil }
       return try Profiles.profile(transaction, of: user)
     }
+    receipts = Receipts(
+      database: database, rooms: rooms, accountData: accountData, notifier: notifier, clock: clock)
+    syncFilters = SyncFilters(stored: storedFilters)
+    let unread = Unread(database: database, receipts: receipts, pushRules: pushRules)
+    sync = SyncEngine(
+      database: database, notifier: notifier,
+      sources: SyncSources(rooms: rooms, receipts: receipts, unread: unread, pushRules: pushRules),
+      toDeviceMessages: toDeviceMessages, clock: clock)
     accounts.hooks.withLock { [rooms] hooks in
       hooks.profileChanged = { user, _ in try await rooms.updateProfile(of: user) }
       hooks.accountDeactivated = { user in try await rooms.leaveAll(user) }

@@ -38,5 +38,8 @@ package enum HomeserverAPI {
     routes.addEventRoutes()
     routes.addTimelineRoutes()
     routes.addMemberRoutes()
+    routes.addSyncRoutes()
+    routes.addTypingRoutes()
+    routes.addReceiptRoutes()
   }
 }

@@ -69,6 +69,18 @@ package struct Routes {
     }
   }
 
+  /// Adds a path that the specification does not have, for anyone.
+  package mutating func on(
+    _ method: Method, _ path: String, budget: RateLimiter.Budget, bodyLimit: Int = Routes.bodyBytesLimit,
+    _ handler: @escaping @Sendable (APIRequest) async throws -> Response
+  ) {
+    let (authentication, limiter) = (authentication, limiter)
+    router.on(method, path, bodyLimit: bodyLimit) { request in
+      try limiter?.charge(budget, to: request.peer)
+      return try await handler(APIRequest(request, bodyLimit: bodyLimit, authentication: authentication))
+    }
+  }
+
   private mutating func add(_ endpoint: Endpoint, _ paths: [String], _ bodyLimit: Int, _ handler: @escaping Handler) {
     let method: Method =
       switch endpoint.method {

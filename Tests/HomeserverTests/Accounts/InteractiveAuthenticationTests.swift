@@ -21,7 +21,9 @@ import Testing
     }
   }
 
-  private func auth(_ stage: String, _ session: ByteString) -> String { #"{"type":"\#(stage)","session":"\#(session)"}"# }
+  private func auth(_ stage: String, _ session: ByteString) -> String {
+    #"{"type":"\#(stage)","session":"\#(session)"}"#
+  }
 
   @Test func `stages of a flow are completed in order`() async throws {
     let session = try #require(try await attempt(nil)).session

@@ -6,7 +6,8 @@ import Testing
   /// From the spec's text on `event_match`, and around it.
   @Test(arguments: [
     ("lunc?*", "Lunch plans", true), ("lunc?*", "LUNCH", true), ("lunc?*", " lunch", false), ("lunc?*", "lunc", false),
-    ("", "", true), ("", "a", false), ("*", "", true), ("*", "anything", true), ("a*c", "abcbc", true), ("a*c", "abcb", false),
+    ("", "", true), ("", "a", false), ("*", "", true), ("*", "anything", true), ("a*c", "abcbc", true),
+    ("a*c", "abcb", false),
     ("a*b*c", "a-c-b-c", true), ("a*b*c", "a-c-b", false), ("**a", "bba", true), ("?", "é", true), ("??", "é", false),
     ("a?c", "aéc", true), ("*é", "caf\u{e9}", true), ("a", "A", true), ("é", "É", false), ("a.c", "abc", false),
     ("*ab", "aab", true), ("ab*ab", "ab", false), ("ab*ab", "abab", true), ("*?", "", false), ("*?", "é", true),
@@ -16,11 +17,15 @@ import Testing
 
   @Test(arguments: [
     ("ex*ple", "An example event.", true), ("ex*ple", "exple", true), ("ex*ple", "An exciting triple-whammy", true),
-    ("ex*ple", "An exciting tripled", false), ("ex*ple", "text ample", false), ("cake", "pancake", false), ("cake", "a CAKE!", true),
-    ("cake", "cakes cake", true), ("cake", "cake_walk", false), ("c?ke", "a cåke.", true), ("cake*lie", "The cake is a lie", true),
+    ("ex*ple", "An exciting tripled", false), ("ex*ple", "text ample", false), ("cake", "pancake", false),
+    ("cake", "a CAKE!", true),
+    ("cake", "cakes cake", true), ("cake", "cake_walk", false), ("c?ke", "a cåke.", true),
+    ("cake*lie", "The cake is a lie", true),
     ("cake*lie", "The cake is a lied", false), ("cake*lie", "pancake is a lie", false), ("@room", "hi @room now", true),
-    ("@room", "mail@room", true), ("@room", "@rooms", false), ("c++", "I like c++", true), ("a*", "b ab", true), ("*a", "b ba c", true),
-    ("", "any", true), ("é", "caf\u{e9}s", true), ("a b", "xa b", false), ("a b", "a bx", false), ("b*d", "abc bcd", true),
+    ("@room", "mail@room", true), ("@room", "@rooms", false), ("c++", "I like c++", true), ("a*", "b ab", true),
+    ("*a", "b ba c", true),
+    ("", "any", true), ("é", "caf\u{e9}s", true), ("a b", "xa b", false), ("a b", "a bx", false),
+    ("b*d", "abc bcd", true),
   ]) func `a pattern matches between word boundaries`(pattern: String, text: String, matches: Bool) {
     #expect(GlobPattern(ByteString(pattern)).matchesWords(in: ByteString(text)) == matches)
   }

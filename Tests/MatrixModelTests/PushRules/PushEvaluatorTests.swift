@@ -8,16 +8,20 @@ import Testing
   static func json(_ text: String) -> JSON { try! JSON.parse(Array(text.utf8)) }
 
   static func event(
-    _ type: EventType = .message, _ content: String = #"{"msgtype":"m.text","body":"hello"}"#, stateKey: ByteString? = nil,
+    _ type: EventType = .message, _ content: String = #"{"msgtype":"m.text","body":"hello"}"#,
+    stateKey: ByteString? = nil,
     sender: String = "@you:example.org", members: Int = 3, level: Int64 = 0, notifications: String? = nil
   ) -> PushEvent {
     PushEvent(
-      type: type, stateKey: stateKey, sender: UserID(trusted: ByteString(sender)), roomID: RoomID(trusted: "!room:example.org"),
+      type: type, stateKey: stateKey, sender: UserID(trusted: ByteString(sender)),
+      roomID: RoomID(trusted: "!room:example.org"),
       eventID: EventID(trusted: "$event"), content: json(content), memberCount: members, senderPowerLevel: level,
       notificationLevels: notifications.map { json($0) })
   }
 
-  static func actions(_ event: PushEvent, _ rules: PushRuleSet = PushRuleSet(defaultsFor: me), name: ByteString? = nil) -> String? {
+  static func actions(_ event: PushEvent, _ rules: PushRuleSet = PushRuleSet(defaultsFor: me), name: ByteString? = nil)
+    -> String?
+  {
     PushEvaluator(event).actions(of: rules, displayName: name).map { String(decoding: $0.json, as: UTF8.self) }
   }
 
@@ -39,7 +43,9 @@ import Testing
     (event(.message, #"{"body":"x","m.mentions":{"user_ids":["@a:b"]}}"#), #"["notify"]"#),
     (event(.message, #"{"body":"x","m.mentions":{"room":true}}"#, level: 50), highlight),
     (event(.message, #"{"body":"x","m.mentions":{"room":true}}"#, level: 49), #"["notify"]"#),
-    (event(.message, #"{"body":"x","m.mentions":{"room":true}}"#, level: 10, notifications: #"{"room":10}"#), highlight),
+    (
+      event(.message, #"{"body":"x","m.mentions":{"room":true}}"#, level: 10, notifications: #"{"room":10}"#), highlight
+    ),
     (event(.message, #"{"body":"x","m.mentions":{"room":"true"}}"#, level: 50), #"["notify"]"#),
     (event(.tombstone, "{}", stateKey: ""), highlight),
     (event(.reaction, "{}"), "[]"),
@@ -63,11 +69,14 @@ import Testing
 
   @Test func `the first rule by kind and place decides`() throws {
     var rules = PushRuleSet(defaultsFor: Self.me)
-    func rule(_ kind: PushRuleKind, _ id: ByteString, _ sound: String, conditions: String = "[]", pattern: ByteString? = nil) throws {
+    func rule(
+      _ kind: PushRuleKind, _ id: ByteString, _ sound: String, conditions: String = "[]", pattern: ByteString? = nil
+    ) throws {
       let actions = try #require(PushActions(Self.json(#"["notify",{"set_tweak":"sound","value":"\#(sound)"}]"#)))
       try rules.put(
         PushRule(
-          kind, ruleID: id, actions: actions, conditions: Self.json(conditions).elements.compactMap { PushCondition($0) }, pattern: pattern),
+          kind, ruleID: id, actions: actions,
+          conditions: Self.json(conditions).elements.compactMap { PushCondition($0) }, pattern: pattern),
         kind)
     }
     func heard() -> String? { PushEvaluator(Self.event()).actions(of: rules, displayName: nil)?.sound?.string }
@@ -120,7 +129,8 @@ import Testing
     (#"{"kind":"sender_notification_permission","key":"low"}"#, true),
   ]) func `a condition holds or does not`(condition: String, holds: Bool) throws {
     let event = Self.event(
-      .message, #"{"body":"Hello you","topic":"Hello you","n":7,"t":true,"nothing":null,"list":["a",1,null,[2]]}"#, level: 10,
+      .message, #"{"body":"Hello you","topic":"Hello you","n":7,"t":true,"nothing":null,"list":["a",1,null,[2]]}"#,
+      level: 10,
       notifications: #"{"low":10}"#)
     var rules = PushRuleSet(defaultsFor: Self.me)
     let actions = try #require(PushActions(Self.json(#"["notify",{"set_tweak":"sound","value":"x"}]"#)))
@@ -148,7 +158,8 @@ import Testing
 @Suite struct PushRuleSetTests {
   @Test func `stored rules come back, defaults brought up to date`() throws {
     let me = PushEvaluatorTests.me
-    let stored = PushEvaluatorTests.json(#"""
+    let stored = PushEvaluatorTests.json(
+      #"""
       {"global":{"override":[{"rule_id":".m.rule.master","enabled":true,"actions":["notify"]},{"rule_id":".m.rule.gone","actions":[]},
       {"rule_id":"mine","enabled":false,"actions":["notify"],"conditions":[{"kind":"future","x":1}]},{"rule_id":"broken"}],
       "content":[{"rule_id":"word","actions":["coalesce"],"pattern":"cake"}]}}

@@ -122,7 +122,9 @@ public struct PushRuleSet: Sendable {
     compile()
   }
 
-  public mutating func setActions(_ actions: PushActions, _ kind: PushRuleKind, _ ruleID: ByteString) throws(ChangeError) {
+  public mutating func setActions(_ actions: PushActions, _ kind: PushRuleKind, _ ruleID: ByteString)
+    throws(ChangeError)
+  {
     guard let place = place(of: ruleID, kind) else { throw .unknownRule }
     lists[Int(kind.rawValue)][place].actions = actions
   }

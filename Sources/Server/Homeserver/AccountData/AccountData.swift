@@ -61,7 +61,8 @@ package final class AccountData: Sendable {
   {
     try tx.first(
       "SELECT content FROM account_data WHERE user_id = $1 AND room_id = $2 AND type = $3",
-      userID, roomID?.text ?? "", type) { $0.blob(0) }
+      userID, roomID?.text ?? "", type
+    ) { $0.blob(0) }
   }
 
   /// Entries that changed after `start`, up to and with `end`, in that order. For sync: those of `m.push_rules` are brought
@@ -77,7 +78,8 @@ package final class AccountData: Sendable {
     ) { row in
       let roomID = row.text(0)
       return Entry(
-        roomID: roomID.isEmpty ? nil : RoomID(trusted: ByteString(roomID)), type: row.identifier(1), content: row.blob(2))
+        roomID: roomID.isEmpty ? nil : RoomID(trusted: ByteString(roomID)), type: row.identifier(1),
+        content: row.blob(2))
     }
   }
 
@@ -113,6 +115,6 @@ package final class AccountData: Sendable {
         "INSERT INTO account_data(user_id, room_id, type, content, position) VALUES($1, $2, $3, $4, $5)",
         userID, roomID?.text ?? "", type, content, position)
     }
-    tx.afterPublish { [notifier] in notifier.publish(position: position, users: [userID]) }
+    notifier.publish(position: position, users: [userID], in: tx)
   }
 }

@@ -25,7 +25,9 @@ package final class StoredFilters: Sendable {
     if let known { return Self.text(known) }
     return try await database.write { tx in
       if let known = try Self.id(tx, of: bytes, userID) { return Self.text(known) }
-      let id = try tx.first("SELECT COALESCE(MAX(filter_id), 0) + 1 FROM filter WHERE user_id = $1", userID) { $0.integer(0) } ?? 1
+      let id =
+        try tx.first("SELECT COALESCE(MAX(filter_id), 0) + 1 FROM filter WHERE user_id = $1", userID) { $0.integer(0) }
+        ?? 1
       try tx.execute("INSERT INTO filter(user_id, filter_id, json) VALUES($1, $2, $3)", userID, id, bytes)
       try tx.execute("DELETE FROM filter WHERE user_id = $1 AND filter_id <= $2", userID, id - Self.countLimit)
       return Self.text(id)

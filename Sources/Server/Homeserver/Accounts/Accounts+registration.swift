@@ -50,7 +50,8 @@ extension Accounts {
       stage == .dummy || self.isRegistrationToken(auth["token"]?.text)
     }
     guard let password = request.password else { throw MatrixError.missingParameter("password") }
-    let localpart = request.username ?? ByteString(RandomText.name(length: 12, of: "abcdefghijklmnopqrstuvwxyz0123456789"))
+    let localpart =
+      request.username ?? ByteString(RandomText.name(length: 12, of: "abcdefghijklmnopqrstuvwxyz0123456789"))
     return try await create(
       localpart, password: password, device: request.inhibitsLogin ? nil : request.device)
   }
@@ -103,7 +104,8 @@ extension Accounts {
       let userID = UserID(localpart: localpart, server: configuration.serverName)
     else {
       throw MatrixError(
-        status: 400, .invalidUsername, "A user name has letters a-z, digits and . _ = - / + only, and at most 255 bytes in all.")
+        status: 400, .invalidUsername,
+        "A user name has letters a-z, digits and . _ = - / + only, and at most 255 bytes in all.")
     }
     return userID
   }

@@ -18,7 +18,8 @@ package final class Accounts: Sendable {
   let pushRules: PushRules
 
   init(
-    configuration: HomeserverConfiguration, database: Database, sessions: Sessions, devices: Devices, pushRules: PushRules
+    configuration: HomeserverConfiguration, database: Database, sessions: Sessions, devices: Devices,
+    pushRules: PushRules
   ) throws {
     self.configuration = configuration
     self.database = database
@@ -51,6 +52,9 @@ package final class Accounts: Sendable {
 
   /// Whether there is such an account, deactivated or not.
   package func exists(_ userID: UserID) async throws -> Bool { try await account(userID) != nil }
+
+  /// Whether there is such an account, inside a query or command.
+  package static func exists(_ tx: ReadTransaction, _ userID: UserID) throws -> Bool { try account(tx, userID) != nil }
 
   /// Asks for the password of the logged-in user. Throws the challenge until it is given.
   package func requirePassword(of session: Session, for endpoint: String, auth: JSON?) async throws {

@@ -57,7 +57,8 @@ package final class InteractiveAuthentication: Sendable {
     let session = try session(of: auth, operation, flows)
     guard let type = auth["type"]?.string else { throw challenge(session, flows) }
     guard let stage = Stage(rawValue: type), isNext(stage, in: session, flows) else {
-      throw challenge(session, flows, MatrixError(status: 401, .unrecognized, "This stage is not the next of any flow."))
+      throw challenge(
+        session, flows, MatrixError(status: 401, .unrecognized, "This stage is not the next of any flow."))
     }
     if !completed(session).contains(stage), try await !verify(stage, auth) {
       throw challenge(session, flows, .forbidden("The stage '\(type)' failed: what was given is not right."))

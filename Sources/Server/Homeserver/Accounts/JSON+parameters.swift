@@ -62,14 +62,18 @@ extension JSON {
   }
 
   /// An identifier; one that does not fit its grammar throws `M_INVALID_PARAM`.
-  package func optionalIdentifier<ID: Identifier>(_ key: StaticString, as type: ID.Type = ID.self) throws(MatrixError) -> ID? {
+  package func optionalIdentifier<ID: Identifier>(_ key: StaticString, as type: ID.Type = ID.self) throws(MatrixError)
+    -> ID?
+  {
     guard let text = try optionalText(key) else { return nil }
     guard let id = ID(text) else { throw .invalidParameter("'\(key)' is not valid.") }
     return id
   }
 
   /// Throws `M_MISSING_PARAM` and `M_INVALID_PARAM`.
-  package func requiredIdentifier<ID: Identifier>(_ key: StaticString, as type: ID.Type = ID.self) throws(MatrixError) -> ID {
+  package func requiredIdentifier<ID: Identifier>(_ key: StaticString, as type: ID.Type = ID.self) throws(MatrixError)
+    -> ID
+  {
     guard let id = try optionalIdentifier(key, as: type) else { throw .missingParameter(key.description) }
     return id
   }

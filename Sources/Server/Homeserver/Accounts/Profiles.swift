@@ -106,7 +106,9 @@ package final class Profiles: Sendable {
         throw .invalidParameter("An avatar is an mxc:// URI.")
       }
     case "m.tz":
-      guard let text = value.text, !text.isEmpty else { throw .invalidParameter("A time zone is a name of the IANA's.") }
+      guard let text = value.text, !text.isEmpty else {
+        throw .invalidParameter("A time zone is a name of the IANA's.")
+      }
     default: break
     }
   }

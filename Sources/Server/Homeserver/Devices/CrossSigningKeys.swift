@@ -88,12 +88,14 @@ package final class CrossSigningKeys: Sendable {
 
   private static func check(_ tx: ReadTransaction, _ key: Key, of userID: UserID, master: ByteString) throws {
     let isDevice = try tx.first(
-      "SELECT 1 FROM device WHERE user_id = $1 AND device_id = $2", userID, key.publicKey) { _ in true }
+      "SELECT 1 FROM device WHERE user_id = $1 AND device_id = $2", userID, key.publicKey
+    ) { _ in true }
     guard isDevice == nil else { throw MatrixError.forbidden("The \(key.usage.rawValue) key is the ID of a device.") }
     guard key.usage != .master else { return }
     let bytes = UnpaddedBase64.decode(master.utf8) ?? []
-    guard SignedJSON(key.json).isSigned(
-      by: userID.text, keyID: ByteString("ed25519:" + master.string), publicKey: bytes)
+    guard
+      SignedJSON(key.json).isSigned(
+        by: userID.text, keyID: ByteString("ed25519:" + master.string), publicKey: bytes)
     else {
       throw MatrixError(
         status: 400, "M_INVALID_SIGNATURE", "The \(key.usage.rawValue) key is not signed by the master key.")

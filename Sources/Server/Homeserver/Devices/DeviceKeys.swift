@@ -38,14 +38,15 @@ package final class DeviceKeys: Sendable {
     let (userID, deviceID) = (session.userID, session.deviceID)
     return try await database.write { [lists, notifier] tx in
       let isDevice = try tx.first(
-        "SELECT 1 FROM device WHERE user_id = $1 AND device_id = $2", userID, deviceID) { _ in true }
+        "SELECT 1 FROM device WHERE user_id = $1 AND device_id = $2", userID, deviceID
+      ) { _ in true }
       guard isDevice == true else { throw MatrixError.unknownToken() }
       if let keys = upload.deviceKeys, try Self.store(tx, keys, userID, deviceID) { try lists.changed(tx, userID) }
       if let keys = upload.oneTimeKeys { try OneTimeKeys.store(tx, keys, of: userID, deviceID) }
       if let keys = upload.fallbackKeys { try OneTimeKeys.storeFallback(tx, keys, of: userID, deviceID) }
       if upload.oneTimeKeys != nil || upload.fallbackKeys != nil {
         let position = tx.nextPosition()
-        tx.afterPublish { notifier.publish(position: position, users: [userID]) }
+        notifier.publish(position: position, users: [userID], in: tx)
       }
       return try OneTimeKeys.counts(tx, of: userID, deviceID)
     }
@@ -61,9 +62,11 @@ package final class DeviceKeys: Sendable {
   }
 
   /// Whether they are others than before.
-  private static func store(_ tx: WriteTransaction, _ keys: JSON, _ userID: UserID, _ deviceID: DeviceID) throws -> Bool {
+  private static func store(_ tx: WriteTransaction, _ keys: JSON, _ userID: UserID, _ deviceID: DeviceID) throws -> Bool
+  {
     let known = try tx.first(
-      "SELECT json FROM device_key WHERE user_id = $1 AND device_id = $2", userID, deviceID) { $0.blob(0) }
+      "SELECT json FROM device_key WHERE user_id = $1 AND device_id = $2", userID, deviceID
+    ) { $0.blob(0) }
     if let known, known.elementsEqual(keys.bytes) { return false }
     try tx.execute(
       """

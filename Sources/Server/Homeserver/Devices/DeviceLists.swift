@@ -50,7 +50,7 @@ package final class DeviceLists: Sendable {
       ON CONFLICT(user_id) DO UPDATE SET position = excluded.position
       """, userID, position)
     let users = try Self.sharingRooms(tx, with: userID)
-    tx.afterPublish { [notifier] in notifier.publish(position: position, users: users) }
+    notifier.publish(position: position, users: users, in: tx)
   }
 
   /// What changed for `userID` in the interval. Spec: `GET /_matrix/client/v3/keys/changes`.

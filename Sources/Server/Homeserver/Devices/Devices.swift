@@ -77,7 +77,8 @@ package final class Devices: Sendable {
     if let name = request.displayName { try Self.check(name) }
     let deviceID = request.deviceID ?? DeviceID(trusted: ByteString(RandomText.name(length: 10)))
     let isKey = try tx.first(
-      "SELECT 1 FROM cross_signing_key WHERE user_id = $1 AND public_key = $2", userID, deviceID) { _ in true }
+      "SELECT 1 FROM cross_signing_key WHERE user_id = $1 AND public_key = $2", userID, deviceID
+    ) { _ in true }
     guard isKey == nil else { throw MatrixError.forbidden("This device ID is that of a cross-signing key.") }
     try keepWithinLimit(tx, userID, deviceID, sessions)
     try tx.execute(
@@ -120,7 +121,8 @@ package final class Devices: Sendable {
   }
 
   private func hasKeys(_ tx: ReadTransaction, _ userID: UserID, _ deviceID: DeviceID) throws -> Bool {
-    try tx.first("SELECT 1 FROM device_key WHERE user_id = $1 AND device_id = $2", userID, deviceID) { _ in true } ?? false
+    try tx.first("SELECT 1 FROM device_key WHERE user_id = $1 AND device_id = $2", userID, deviceID) { _ in true }
+      ?? false
   }
 
   private static func device(_ row: Row) -> Device {

@@ -57,7 +57,9 @@ struct KeySignatures {
     var bySigner: [ByteString: [ByteString: ByteString]] = [:]
     if let original {
       for signer in original.members {
-        for signature in signer.value.members { bySigner[signer.key, default: [:]][signature.key] = signature.value.text }
+        for signature in signer.value.members {
+          bySigner[signer.key, default: [:]][signature.key] = signature.value.text
+        }
       }
     }
     for signature in added { bySigner[signature.signer.text, default: [:]][signature.key] = signature.text }

@@ -46,7 +46,7 @@ package final class OneTimeKeys: Sendable {
       // The counts are part of every sync answer: their owners are woken to see that keys run out.
       let position = tx.nextPosition()
       let owners = Set(claimed.map(\.wanted.userID))
-      tx.afterPublish { notifier.publish(position: position, users: owners) }
+      notifier.publish(position: position, users: owners, in: tx)
       return claimed
     }
   }
@@ -56,7 +56,8 @@ package final class OneTimeKeys: Sendable {
       """
       SELECT key_id, json FROM one_time_key WHERE user_id = $1 AND device_id = $2 AND algorithm = $3
       ORDER BY upload, key_id LIMIT 1
-      """, wanted.userID, wanted.deviceID, wanted.algorithm) { row in (id: row.text(0), json: row.blob(1)) }
+      """, wanted.userID, wanted.deviceID, wanted.algorithm
+    ) { row in (id: row.text(0), json: row.blob(1)) }
     guard let key else { return nil }
     try tx.execute(
       "DELETE FROM one_time_key WHERE user_id = $1 AND device_id = $2 AND algorithm = $3 AND key_id = $4",
@@ -67,7 +68,8 @@ package final class OneTimeKeys: Sendable {
   private static func takeFallback(_ tx: WriteTransaction, _ wanted: Wanted) throws -> Claimed? {
     let key = try tx.first(
       "SELECT key_id, json FROM fallback_key WHERE user_id = $1 AND device_id = $2 AND algorithm = $3",
-      wanted.userID, wanted.deviceID, wanted.algorithm) { row in (id: row.text(0), json: row.blob(1)) }
+      wanted.userID, wanted.deviceID, wanted.algorithm
+    ) { row in (id: row.text(0), json: row.blob(1)) }
     guard let key else { return nil }
     try tx.execute(
       "UPDATE fallback_key SET used = 1 WHERE user_id = $1 AND device_id = $2 AND algorithm = $3 AND used = 0",
@@ -85,7 +87,8 @@ package final class OneTimeKeys: Sendable {
       """
       SELECT algorithm, COUNT(*) FROM one_time_key WHERE user_id = $1 AND device_id = $2
       GROUP BY algorithm ORDER BY algorithm
-      """, userID, deviceID) { row in (ByteString(row.text(0)), row.integer(1)) }
+      """, userID, deviceID
+    ) { row in (ByteString(row.text(0)), row.integer(1)) }
   }
 
   /// Algorithms whose fallback key nobody has got yet.
@@ -94,7 +97,8 @@ package final class OneTimeKeys: Sendable {
   {
     try tx.all(
       "SELECT algorithm FROM fallback_key WHERE user_id = $1 AND device_id = $2 AND used = 0 ORDER BY algorithm",
-      userID, deviceID) { row in ByteString(row.text(0)) }
+      userID, deviceID
+    ) { row in ByteString(row.text(0)) }
   }
 
   // MARK: Inside a transaction
@@ -102,15 +106,17 @@ package final class OneTimeKeys: Sendable {
   /// Stores uploaded keys (`<algorithm>:<key_id>` to a string or an object). A key that is there already is left alone;
   /// throws `M_INVALID_PARAM` where another is there under its name.
   static func store(_ tx: WriteTransaction, _ keys: JSON, of userID: UserID, _ deviceID: DeviceID) throws {
-    let upload = try tx.first(
-      "SELECT COALESCE(MAX(upload), 0) + 1 FROM one_time_key WHERE user_id = $1 AND device_id = $2", userID, deviceID
-    ) { $0.integer(0) } ?? 1
+    let upload =
+      try tx.first(
+        "SELECT COALESCE(MAX(upload), 0) + 1 FROM one_time_key WHERE user_id = $1 AND device_id = $2", userID, deviceID
+      ) { $0.integer(0) } ?? 1
     for member in keys.members {
       let name = try KeyName(member)
       let known = try tx.first(
         """
         SELECT json FROM one_time_key WHERE user_id = $1 AND device_id = $2 AND algorithm = $3 AND key_id = $4
-        """, userID, deviceID, name.algorithm, name.keyID) { $0.blob(0) }
+        """, userID, deviceID, name.algorithm, name.keyID
+      ) { $0.blob(0) }
       if let known {
         guard known.elementsEqual(member.value.bytes) else {
           throw MatrixError.invalidParameter("There is another one-time key '\(member.key)'.")
@@ -133,7 +139,8 @@ package final class OneTimeKeys: Sendable {
       let name = try KeyName(member)
       let known = try tx.first(
         "SELECT key_id, json FROM fallback_key WHERE user_id = $1 AND device_id = $2 AND algorithm = $3",
-        userID, deviceID, name.algorithm) { row in row.text(0) == name.keyID && row.blob(1).elementsEqual(member.value.bytes) }
+        userID, deviceID, name.algorithm
+      ) { row in row.text(0) == name.keyID && row.blob(1).elementsEqual(member.value.bytes) }
       // The same key again does not become unused again.
       if known == true { continue }
       try tx.execute(

@@ -75,7 +75,8 @@ package final class SignatureUpload: Sendable {
       }
       let (original, given) = (try JSON.parse(stored), target.value)
       let omitted: [StaticString] = ["signatures", "unsigned"]
-      guard let canonical = try? given.canonical(leavingOut: omitted), try canonical == original.canonical(leavingOut: omitted)
+      guard let canonical = try? given.canonical(leavingOut: omitted),
+        try canonical == original.canonical(leavingOut: omitted)
       else { throw MatrixError.invalidParameter("The object is not the key as it is stored.") }
       let signatures = given["signatures"]?[signer.text]?.members.map { ($0.key, $0.value.text) } ?? []
       // What the key came with is not new; what else is there must be right.
@@ -96,7 +97,8 @@ package final class SignatureUpload: Sendable {
   /// The device's keys, or the cross-signing key with that public part.
   private static func storedKey(_ tx: ReadTransaction, _ target: ByteString, of userID: UserID) throws -> [UInt8]? {
     let device = try tx.first(
-      "SELECT json FROM device_key WHERE user_id = $1 AND device_id = $2", userID, target) { $0.blob(0) }
+      "SELECT json FROM device_key WHERE user_id = $1 AND device_id = $2", userID, target
+    ) { $0.blob(0) }
     if let device { return device }
     return try CrossSigningKeys.stored(tx, of: userID).values.first { $0.publicKey == target }?.json
   }

@@ -64,7 +64,7 @@ package final class ToDeviceMessages: Sendable {
       guard isNew == 1 else { return }
       let receivers = try Self.store(tx, type, session.userID, messages)
       guard let last = receivers.map(\.position).max() else { return }
-      tx.afterPublish { notifier.publish(position: last, users: Set(receivers.map(\.userID))) }
+      notifier.publish(position: last, users: Set(receivers.map(\.userID)), in: tx)
     }
   }
 
@@ -95,7 +95,8 @@ package final class ToDeviceMessages: Sendable {
     let oldest = try tx.first(
       """
       SELECT position FROM to_device WHERE user_id = $1 AND device_id = $2 ORDER BY position DESC LIMIT 1 OFFSET $3
-      """, userID, deviceID, waitingLimit) { $0.integer(0) }
+      """, userID, deviceID, waitingLimit
+    ) { $0.integer(0) }
     guard let oldest else { return }
     try tx.execute(
       "DELETE FROM to_device WHERE user_id = $1 AND device_id = $2 AND position <= $3", userID, deviceID, oldest)
@@ -121,8 +122,7 @@ package final class ToDeviceMessages: Sendable {
   }
 
   /// Deletes what the device has: it came back with the sync token of `position`. Costs no write where nothing waits.
-  package func acknowledge(_ session: Session, upTo position: Int64) async throws {
-    let (userID, deviceID) = (session.userID, session.deviceID)
+  package func acknowledge(for userID: UserID, _ deviceID: DeviceID, upTo position: Int64) async throws {
     let isNeeded = try await database.read { tx in
       try tx.first(
         "SELECT 1 FROM to_device WHERE user_id = $1 AND device_id = $2 AND position <= $3", userID, deviceID, position

@@ -21,6 +21,7 @@ package final class Rooms: Sendable {
 
   package let cache = RoomCache()
   package let memberships = Memberships()
+  package let typing: Typing
   let configuration: HomeserverConfiguration
   let database: Database
   let profile: ProfileLookup
@@ -34,6 +35,7 @@ package final class Rooms: Sendable {
     self.configuration = configuration
     self.database = database
     self.notifier = notifier
+    typing = Typing(notifier: notifier)
     self.profile = profile
     builder = EventBuilder(server: configuration.serverName, key: signingKey)
   }
@@ -74,20 +76,20 @@ package final class Rooms: Sendable {
   func publish(_ editor: RoomEditor) {
     let room = editor.room
     cache.stage(room, in: editor.transaction)
-    var concerned: [UserID] = []
+    var changed: [(user: UserID, membership: Membership)] = []
     for event in editor.appended where event.type == .member {
       guard let key = event.stateKey else { continue }
       let user = UserID(trusted: key)
-      concerned.append(user)
-      let entry = Memberships.Entry(
-        membership: Membership(event.content["membership"]) ?? .leave, position: event.position, isForgotten: false)
+      let membership = Membership(event.content["membership"]) ?? .leave
+      changed.append((user, membership))
+      let entry = Memberships.Entry(membership: membership, position: event.position, isForgotten: false)
       editor.transaction.afterCommit { self.memberships.publish(entry, of: user, in: room.number) }
     }
-    editor.transaction.afterPublish { [notifier, concerned] in
-      let joined = room.members.lazy.filter { $0.value.membership == .join }.map(\.key)
-      notifier.publish(position: room.position, users: joined)
-      if !concerned.isEmpty { notifier.publish(position: room.position, users: concerned) }
-    }
+    notifier.publish(position: room.position, room: room.number, memberships: changed, in: editor.transaction)
+    // Who has sent what they typed, or is gone, types no longer.
+    let silent = editor.appended.compactMap { $0.stateKey == nil ? $0.sender : nil }
+      + changed.compactMap { $0.membership == .join ? nil : $0.user }
+    editor.transaction.afterPublish { for user in silent { self.typing.stop(user, in: room.number) } }
   }
 
   // MARK: Transactions

@@ -8,6 +8,7 @@ package enum Schema {
       version: 1, name: "foundation",
       statements: [
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
+        ReceiptTables.statements,
         MediaTables.statements,
       ].flatMap { $0 })
   ]

@@ -1,46 +1,158 @@
+import Database
+import EventLoop
 import MatrixModel
 import Synchronization
 
-/// Knows the newest position that concerns each user, and wakes the syncs that wait for one.
+/// Knows for each user who syncs whether there may be news, and wakes the syncs that wait for some.
 ///
-/// `publish` is called in `afterPublish`, so that who wakes finds everything. A user of whom nothing was heard since the start
-/// may have news up to `startPosition`.
+/// News is *noted* before the committed position moves (`afterCommit`) and waiters are *woken* after (`afterPublish`): who reads
+/// the committed position and then looks for news up to it misses nothing.
 package final class Notifier: Sendable {
-  private struct Entry {
-    var position: Int64
-    var waiters: [UInt64: @Sendable () -> Void] = [:]
-  }
-
-  private struct State {
-    var entries: [UserID: Entry] = [:]
-    var nextWaiter: UInt64 = 0
-  }
-
-  private let startPosition: Int64
-  private let state = Mutex(State())
-
-  package init(startPosition: Int64) {
-    self.startPosition = startPosition
-  }
-
-  /// Tells that `position` holds something for each of `users`.
-  package func publish(position: Int64, users: some Sequence<UserID>) {
-    let woken = state.withLock { state in
-      var woken: [@Sendable () -> Void] = []
-      for user in users {
-        var entry = state.entries[user] ?? Entry(position: startPosition)
-        entry.position = max(entry.position, position)
-        woken.append(contentsOf: entry.waiters.values)
-        entry.waiters = [:]
-        state.entries[user] = entry
-      }
-      return woken
+  private final class Shard: Sendable {
+    struct State {
+      var users: [UserID: UserWatch] = [:]
+      var rooms: [RoomNumber: RoomWatch] = [:]
+      var sweptAt: UInt64 = 0
     }
-    for wake in woken { wake() }
+
+    let state = Mutex(State())
   }
 
-  /// Whether anything after `position` may concern the user.
-  package func hasNews(for user: UserID, after position: Int64) -> Bool {
-    state.withLock { ($0.entries[user]?.position ?? startPosition) > position }
+  private static let shardCount = 16
+  /// How long after its last sync a user is watched on.
+  private static let idleNanoseconds: UInt64 = 10 * 60 * 1_000_000_000
+
+  /// Timers of those who are on no event loop.
+  private static let sharedLoop: EventLoop? = try? EventLoop(name: "timers")
+
+  private let shards = (0..<shardCount).map { _ in Shard() }
+
+  package init(startPosition: Int64) {}
+
+  deinit {
+    // Users and rooms hold each other.
+    for shard in shards { for room in shard.state.withLock({ $0.rooms.values.map { $0 } }) { room.removeAll() } }
   }
+
+  // MARK: Publishing
+
+  /// Tells, with the commit of `transaction`, that `position` holds something for each of `users`.
+  package func publish(position: Int64, users: some Sequence<UserID>, in transaction: WriteTransaction) {
+    let users = Array(users)
+    transaction.afterCommit { for user in users { self.watch(of: user)?.position.raise(to: position) } }
+    transaction.afterPublish { for user in users { self.watch(of: user)?.wake() } }
+  }
+
+  /// Tells, with the commit of `transaction`, that a room has events or receipts up to `position`, and whose membership
+  /// changed by them.
+  package func publish(
+    position: Int64, room: RoomNumber, memberships: [(user: UserID, membership: Membership)] = [],
+    in transaction: WriteTransaction
+  ) {
+    transaction.afterCommit {
+      for (user, membership) in memberships {
+        guard let watch = self.watch(of: user) else { continue }
+        if membership == .join { watch.add(self.roomWatch(room, position: position)) } else { watch.remove(room) }
+        watch.position.raise(to: position)
+      }
+      self.existingWatch(of: room)?.position.raise(to: position)
+    }
+    transaction.afterPublish {
+      self.existingWatch(of: room)?.wake()
+      for (user, _) in memberships { self.watch(of: user)?.wake() }
+    }
+  }
+
+  /// Tells that a room has something for one of its members alone.
+  package func publish(position: Int64, room: RoomNumber, onlyFor user: UserID, in transaction: WriteTransaction) {
+    transaction.afterCommit { self.existingWatch(of: room)?.position.raise(to: position) }
+    publish(position: position, users: CollectionOfOne(user), in: transaction)
+  }
+
+  /// Notes that who is typing in a room has changed; `wake(_:)` follows when the change can be read.
+  func note(typing: Int64, in room: RoomNumber) { existingWatch(of: room)?.typing.raise(to: typing) }
+
+  func wake(_ room: RoomNumber) { existingWatch(of: room)?.wake() }
+
+  // MARK: Watching
+
+  func watch(of user: UserID) -> UserWatch? {
+    shard(of: user).state.withLock { $0.users[user] }
+  }
+
+  /// The user's watch, or a new one that counts everything up to `position` as news.
+  ///
+  /// Whoever finds it incomplete reads the user's rooms after this call and adds them: what is published from now on
+  /// reaches the watch.
+  func watch(of user: UserID, position: @autoclosure () -> Int64) -> UserWatch {
+    let now = EventLoop.nowNanoseconds
+    let (watch, idle) = shard(of: user).state.withLock { state -> (UserWatch, [UserWatch]) in
+      if let watch = state.users[user] { return (watch, []) }
+      let watch = UserWatch(userID: user, position: position())
+      let idle = Self.sweep(&state, now)
+      state.users[user] = watch
+      return (watch, idle)
+    }
+    watch.usedAt.store(now, ordering: .relaxed)
+    for watch in idle { watch.detach() }
+    return watch
+  }
+
+  /// The room's watch; a new one starts at `position`, and a reader raises it to what the rows say.
+  func roomWatch(_ room: RoomNumber, position: Int64) -> RoomWatch {
+    shard(of: room).state.withLock { state in
+      if let watch = state.rooms[room] { return watch }
+      let watch = RoomWatch(room: room, position: position)
+      state.rooms[room] = watch
+      return watch
+    }
+  }
+
+  private func existingWatch(of room: RoomNumber) -> RoomWatch? {
+    shard(of: room).state.withLock { $0.rooms[room] }
+  }
+
+  private static func sweep(_ state: inout Shard.State, _ now: UInt64) -> [UserWatch] {
+    guard now &- state.sweptAt > idleNanoseconds / 10 else { return [] }
+    state.sweptAt = now
+    let idle = state.users.values.filter { watch in
+      !watch.isParked && now &- watch.usedAt.load(ordering: .relaxed) > idleNanoseconds
+    }
+    for watch in idle { state.users[watch.userID] = nil }
+    return idle
+  }
+
+  private func shard(of user: UserID) -> Shard { shards[Int(UInt(bitPattern: user.hashValue) % UInt(Self.shardCount))] }
+
+  private func shard(of room: RoomNumber) -> Shard { shards[Int(UInt64(bitPattern: room.value) % UInt64(Self.shardCount))] }
+
+  // MARK: Waiting
+
+  /// Parks the caller until there may be something after `seen`, or until `deadline` (monotonic nanoseconds).
+  ///
+  /// A parked request costs its task, one small object and one timer, and all of it goes with the task's cancellation.
+  /// Throws `CancellationError`.
+  nonisolated(nonsending) func wait(_ watch: UserWatch, after seen: SyncPosition, until deadline: UInt64) async throws {
+    let request = ParkedSync()
+    watch.park(request)
+    let timer = (EventLoop.current ?? Self.sharedLoop)?.schedule(atNanoseconds: deadline) { request.finish() }
+    if watch.hasNews(after: seen) { request.finish() }
+    await withTaskCancellationHandler {
+      await withUnsafeContinuation { request.park($0) }
+    } onCancel: {
+      request.finish()
+    }
+    timer?.cancel()
+    watch.unpark(request)
+    watch.usedAt.store(EventLoop.nowNanoseconds, ordering: .relaxed)
+    try Task.checkCancellation()
+  }
+
+  /// The loop for timers of the calling thread.
+  static var loop: EventLoop? { EventLoop.current ?? sharedLoop }
+}
+
+extension Atomic<Int64> {
+  /// Never lowers the value.
+  func raise(to value: Int64) { _ = max(value, ordering: .sequentiallyConsistent) }
 }

@@ -3,7 +3,8 @@ import JSON
 
 extension Response {
   /// JSON written by `body`, one value.
-  package static func json(status: Status = .ok, capacity: Int = 256, _ body: (inout JSONWriter) throws -> Void) rethrows
+  package static func json(status: Status = .ok, capacity: Int = 256, _ body: (inout JSONWriter) throws -> Void)
+    rethrows
     -> Response
   {
     var writer = JSONWriter(capacity: capacity)

@@ -8,7 +8,7 @@ extension Routes {
   mutating func addCrossSigningRoutes() {
     let (keys, signatures, accounts) = (homeserver.crossSigningKeys, homeserver.signatureUpload, homeserver.accounts)
 
-    on(.uploadCrossSigningKeys) { request, session in
+    on(.uploadCrossSigningKeys, budget: .authentication) { request, session in
       let body = try await request.object()
       let upload = try CrossSigningKeys.Upload(body, of: session.userID)
       if try await keys.needsAuthentication(upload, of: session.userID) {

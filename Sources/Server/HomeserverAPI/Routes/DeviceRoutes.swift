@@ -30,7 +30,7 @@ extension Routes {
       return .emptyObject
     }
 
-    on(.deleteDevice) { request, session in
+    on(.deleteDevice, budget: .authentication) { request, session in
       let deviceID: DeviceID = try request.path("deviceId")
       let body = try await request.optionalObject()
       try await accounts.requirePassword(of: session, for: "devices/" + deviceID.string, auth: body.given("auth"))
@@ -38,7 +38,7 @@ extension Routes {
       return .emptyObject
     }
 
-    on(.deleteDevices) { request, session in
+    on(.deleteDevices, budget: .authentication) { request, session in
       let body = try await request.object()
       var deviceIDs: Set<DeviceID> = []
       for element in try body.requiredArray("devices").elements {
@@ -54,7 +54,9 @@ extension Routes {
 
   /// An ID no device can have is that of a device that is not there.
   private static func deviceID(_ request: APIRequest) throws -> DeviceID {
-    guard let deviceID = DeviceID(request.path("deviceId")) else { throw MatrixError.notFound("The user has no such device.") }
+    guard let deviceID = DeviceID(request.path("deviceId")) else {
+      throw MatrixError.notFound("The user has no such device.")
+    }
     return deviceID
   }
 

@@ -23,7 +23,9 @@ struct KeyQuery: Sendable {
         if let deviceID = DeviceID(device) { devices.append(deviceID) }
       }
       wanted.append((userID, devices))
-      guard wanted.count <= Self.usersLimit else { throw .tooLarge("At most \(Self.usersLimit) users are queried at once.") }
+      guard wanted.count <= Self.usersLimit else {
+        throw .tooLarge("At most \(Self.usersLimit) users are queried at once.")
+      }
     }
     self.wanted = wanted
   }
@@ -41,6 +43,8 @@ struct KeyQuery: Sendable {
       for (userID, deviceIDs) in wanted {
         let published = try DeviceKeys.published(tx, of: userID, devices: deviceIDs, to: asker)
         let keys = try CrossSigningKeys.published(tx, of: userID, to: asker)
+        // Users nobody knows are left out.
+        if published.isEmpty, try !Accounts.exists(tx, userID) { continue }
         devices.key(userID)
         devices.object { writer in
           for device in published {

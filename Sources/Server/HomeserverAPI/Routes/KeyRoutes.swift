@@ -16,7 +16,10 @@ extension Routes {
         writer.object { writer in
           writer.key("one_time_key_counts")
           writer.object { writer in
-            for entry in counts { writer.key(entry.algorithm); writer.write(entry.count) }
+            for entry in counts {
+              writer.key(entry.algorithm)
+              writer.write(entry.count)
+            }
           }
         }
       }
@@ -55,7 +58,8 @@ extension Routes {
   private static func position(_ query: QueryParameters, _ name: StaticString) throws -> Int64 {
     let token = try query.required(name)
     let digits = token.utf8.dropFirst().prefix { $0 != UInt8(ascii: "_") }
-    guard token.hasPrefix("s"), (1...18).contains(digits.count), digits.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else {
+    guard token.hasPrefix("s"), (1...18).contains(digits.count), digits.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 })
+    else {
       throw MatrixError.invalidParameter("'\(name)' is not a token of this server's syncs.")
     }
     return digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }

@@ -98,7 +98,8 @@ extension Routes {
     do { try change() } catch {
       switch error {
       case .unknownRule: throw unknownRule
-      case .defaultRule: throw .invalidParameter("A rule of the server's cannot be deleted, and none can be put beside one.")
+      case .defaultRule:
+        throw .invalidParameter("A rule of the server's cannot be deleted, and none can be put beside one.")
       case .tooMany: throw .tooLarge("There are \(PushRuleSet.rulesLimit) rules of this kind already.")
       }
     }
@@ -144,7 +145,9 @@ extension PushRule {
     var conditions: [PushCondition] = []
     guard let list = try body.optionalArray("conditions") else { return [] }
     for json in list.elements {
-      guard let condition = PushCondition(json) else { throw .invalidParameter("A condition is an object with a 'kind'.") }
+      guard let condition = PushCondition(json) else {
+        throw .invalidParameter("A condition is an object with a 'kind'.")
+      }
       guard condition.json.count <= 4 * patternBytesLimit else { throw .invalidParameter("A condition is too long.") }
       conditions.append(condition)
       guard conditions.count <= conditionsLimit else {

@@ -24,6 +24,18 @@ extension Routes {
       return .login(userID, login, server)
     }
 
+    if let shared = SharedSecretRegistration(accounts) {
+      let path = "/_synapse/admin/v1/register"
+      on(.get, path, budget: .authentication) { _ in
+        let nonce = try shared.nonce()
+        return .json { $0.object { $0.member("nonce", nonce) } }
+      }
+      on(.post, path, budget: .authentication) { request in
+        let (userID, login) = try await shared.register(request.object())
+        return .login(userID, login, server)
+      }
+    }
+
     on(.checkUsernameAvailability) { request in
       _ = try await accounts.available(try request.query().required("username"))
       return .json { $0.object { $0.member("available", true) } }

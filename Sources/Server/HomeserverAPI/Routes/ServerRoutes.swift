@@ -11,7 +11,8 @@ extension Routes {
     on(.getWellknown, budget: .free) { request in
       // Without a setting the client comes back the way it came.
       let host = request.http.headers["Host"] ?? serverName.string
-      let base = configuration.publicBaseURL ?? "http://" + host
+      let scheme = request.http.headers["X-Forwarded-Proto"] == "https" ? "https://" : "http://"
+      let base = configuration.publicBaseURL ?? scheme + host
       return .json { writer in
         writer.object { writer in
           writer.key("m.homeserver")

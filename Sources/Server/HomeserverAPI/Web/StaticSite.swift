@@ -13,8 +13,6 @@ struct StaticSite: Sendable {
     "manifest-src 'self'", "object-src 'none'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'self'",
   ].joined(separator: "; ")
 
-  private static let path = "path"
-
   private let files: StaticFiles
   /// Where the program lies when it is not in the directory.
   private let program: (files: StaticFiles, name: String)?
@@ -30,11 +28,15 @@ struct StaticSite: Sendable {
     }
   }
 
-  /// Serves every path that no endpoint takes, for GET and HEAD.
+  /// Answers GET and HEAD for every path that no endpoint takes. A route of its own would take the paths of unknown
+  /// endpoints too, and make 405 of their 404.
   func mount(on router: inout Router) {
-    router.on(.get, "/{\(Self.path)...}") { request in
-      let path = request.parameters[Self.path] ?? ""
-      var response = try await answer(request, path)
+    let notFound = router.notFound
+    router.notFound = { request in
+      guard request.method == .get || request.method == .head, !Self.isForClients(request.pathBytes) else {
+        return try await notFound(request)
+      }
+      var response = try await answer(request, String(decoding: request.pathBytes.dropFirst(), as: UTF8.self))
       response.headers.add("Content-Security-Policy", Self.contentSecurityPolicy)
       response.headers["X-Content-Type-Options"] = "nosniff"
       response.headers.add("Referrer-Policy", "no-referrer")
@@ -43,11 +45,13 @@ struct StaticSite: Sendable {
     }
   }
 
+  /// What an API client asks for gets an API's answer, whatever else is served here.
+  private static func isForClients(_ path: ArraySlice<UInt8>) -> Bool {
+    ["/_matrix", "/_synapse", "/.well-known"].contains { path.starts(with: $0.utf8) }
+  }
+
+  /// - Parameter path: without the first slash, as received: the names of the client's files need no percent-encoding.
   private func answer(_ request: Request, _ path: String) async throws -> Response {
-    // What an API client asks for gets an API's answer, whatever else is served here.
-    if path.utf8.starts(with: "_matrix/".utf8) || path.utf8.starts(with: ".well-known/".utf8) {
-      throw MatrixError.unrecognized(status: 404)
-    }
     if let program, path.utf8.elementsEqual("app.wasm".utf8),
       let response = try await program.files.response(to: request, path: program.name)
     {

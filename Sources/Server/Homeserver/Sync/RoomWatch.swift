@@ -1,0 +1,44 @@
+import MatrixModel
+import Synchronization
+
+/// What syncs need to know of a room without looking at it: how new its newest news is, and whom to wake.
+final class RoomWatch: Sendable {
+  let room: RoomNumber
+  /// Of the newest event or receipt; news may turn out to be none, but none is missed.
+  let position: Atomic<Int64>
+  /// Of the newest change of who is typing, by the typing counter.
+  let typing = Atomic<Int64>(0)
+  /// The joined users who sync.
+  private let watchers = Mutex<[UserWatch]>([])
+
+  init(room: RoomNumber, position: Int64) {
+    self.room = room
+    self.position = Atomic(position)
+  }
+
+  func hasNews(after seen: SyncPosition) -> Bool {
+    position.load(ordering: .sequentiallyConsistent) > seen.position
+      || typing.load(ordering: .sequentiallyConsistent) > seen.typing
+  }
+
+  func add(_ watch: UserWatch) {
+    watchers.withLock { watchers in
+      if !watchers.contains(where: { $0 === watch }) { watchers.append(watch) }
+    }
+  }
+
+  func remove(_ watch: UserWatch) {
+    watchers.withLock { watchers in
+      guard let index = watchers.firstIndex(where: { $0 === watch }) else { return }
+      watchers.swapAt(index, watchers.count - 1)
+      watchers.removeLast()
+    }
+  }
+
+  func removeAll() { watchers.withLock { $0 = [] } }
+
+  /// Wakes every sync that waits for this room. O(users who sync).
+  func wake() {
+    for watch in watchers.withLock({ $0 }) { watch.wake() }
+  }
+}

@@ -1,0 +1,66 @@
+import Database
+import MatrixModel
+
+/// Whose devices the client has to look up again, and whose it may forget.
+///
+/// Spec: Client-Server API, "Tracking the device list for a user", `device_lists` of `GET /sync`.
+struct DeviceListStream {
+  private(set) var changed: Set<UserID> = []
+  private(set) var left: Set<UserID> = []
+
+  var isEmpty: Bool { changed.isEmpty && left.isEmpty }
+
+  /// - Parameters:
+  ///   - rooms: joined rooms with news.
+  ///   - leftRooms: rooms left since the last answer.
+  static func changes(rooms: [RoomSnapshot], leftRooms: [RoomSnapshot], _ context: SyncContext) throws -> DeviceListStream {
+    var stream = DeviceListStream()
+    guard let from = context.from else { return stream }
+    if context.hasOwnNews { try stream.addChangedKeys(context) }
+    for room in rooms where room[.encryption] != nil { try stream.addMembers(of: room, since: from.position, context) }
+    for room in leftRooms where room[.encryption] != nil { stream.left.formUnion(room.joinedUsers) }
+    if !stream.left.isEmpty {
+      stream.left.remove(context.user)
+      let shared = try context.joinedRooms().filter { $0[.encryption] != nil }
+      stream.left = stream.left.filter { user in !shared.contains { $0.isJoined(user) } }
+    }
+    stream.changed.subtract(stream.left)
+    return stream
+  }
+
+  private mutating func addChangedKeys(_ context: SyncContext) throws {
+    var users: [UserID] = []
+    try context.rows.transaction().query(
+      "SELECT user_id FROM device_list_change WHERE position > $1 AND position <= $2", context.since, context.to.position
+    ) { row in users.append(row.identifier(0)) }
+    guard !users.isEmpty else { return }
+    let rooms = try context.joinedRooms()
+    for user in users where user == context.user || rooms.contains(where: { $0.isJoined(user) }) { changed.insert(user) }
+  }
+
+  private mutating func addMembers(of room: RoomSnapshot, since: Int64, _ context: SyncContext) throws {
+    guard room.position > since else { return }
+    let changes = try RoomStateStream(room: room, context: context).changes(after: since, upTo: context.to.position)
+    let isNew = try context.membership(in: room, at: since) != .join
+    if isNew || changes.contains(where: { $0.type == .encryption }) {
+      changed.formUnion(room.joinedUsers.filter { $0 != context.user })
+      return
+    }
+    for event in changes where event.type == .member {
+      guard let key = event.stateKey, key != context.user.text else { continue }
+      let user = UserID(trusted: key)
+      if room.isJoined(user) { changed.insert(user) } else { left.insert(user) }
+    }
+  }
+}
+
+extension SyncContext {
+  /// Every room the user is in.
+  func joinedRooms() throws -> [RoomSnapshot] {
+    var rooms: [RoomSnapshot] = []
+    for (number, entry) in try memberships() where entry.membership == .join {
+      if let room = try room(number) { rooms.append(room) }
+    }
+    return rooms
+  }
+}

@@ -1,0 +1,114 @@
+import JSON
+import MatrixModel
+
+/// One room that the user is in: everything the answer says of it.
+struct JoinedRoom {
+  let room: RoomSnapshot
+  let timeline: RoomTimeline
+  let state: [StoredEvent]
+  let summary: RoomSummary?
+  let ephemeral: [[UInt8]]
+  let accountData: [AccountData.Entry]
+  let unread: UnreadCounts
+}
+
+/// Puts together what is new of a joined room. Spec: Client-Server API, "Syncing".
+struct JoinedRoomStream {
+  let room: RoomSnapshot
+  let context: SyncContext
+  let account: AccountSummary
+  let accountData: [AccountData.Entry]
+
+  /// nil where there is nothing to tell.
+  func changes() throws -> JoinedRoom? {
+    let end = context.to.position
+    let ownEvent = room.members[context.user]?.event.position ?? 0
+    let before = try context.from.flatMap { try context.membership(in: room, at: $0.position) }
+    let isNew = before != .join
+    // Who was always in the room since then may see everything since then.
+    let view = isNew || ownEvent > context.since
+      ? try RoomView(room, user: context.user, in: try context.rows.transaction()) : nil
+    let lower = isNew ? try lastLeave() : context.since
+    var timeline = try RoomTimeline(
+      of: room, .init(lower: lower, end: end, isNew: isNew, view: view), ignoring: account.ignored, context)
+    if isNew && lower > 0 { timeline.limit() }
+
+    let stream = RoomStateStream(room: room, context: context)
+    let membersChanged = try isNew || stream.changesMembers(after: context.since, upTo: end)
+    let state = try state(stream, timeline, isNew: isNew)
+    let ephemeral = try EphemeralStream(room: room, context: context).changes(isNew: isNew)
+    let isTold = isNew || context.request.isFullState || !timeline.events.isEmpty || timeline.isLimited
+      || !state.isEmpty || !ephemeral.isEmpty || !accountData.isEmpty
+    guard try isTold || hasReadOn() else { return nil }
+    let unread = try context.sources.unread.counts(
+      of: context.user, in: room, upTo: end, rules: account.pushRulesPosition, context.rows)
+    return JoinedRoom(
+      room: room, timeline: timeline, state: state,
+      summary: membersChanged || context.request.isFullState ? RoomSummary(of: room, for: context.user) : nil,
+      ephemeral: ephemeral, accountData: accountData, unread: unread)
+  }
+
+  /// Whether the user's own receipts moved, so that the counts are others.
+  private func hasReadOn() throws -> Bool {
+    try context.sources.receipts.changes(
+      in: room.number, after: context.since, upTo: context.to.position, for: context.user, context.rows
+    ).contains { $0.user == context.user }
+  }
+
+  /// Of a user who comes back: what they had been told ended there.
+  private func lastLeave() throws -> Int64 {
+    guard context.from != nil, room.members[context.user]?.event.replaced != nil else { return 0 }
+    let past = try context.rows.loader().state(of: room.number, .member, context.user.text, at: context.since)
+    guard let past, let membership = Membership(past.content["membership"]), membership == .leave || membership == .ban,
+      past.replaced?.membership == .join
+    else { return 0 }
+    return past.position
+  }
+
+  // MARK: State
+
+  private func state(_ stream: RoomStateStream, _ timeline: RoomTimeline, isNew: Bool) throws -> [StoredEvent] {
+    let filter = context.filter.state
+    guard filter.matches(room: room.roomID) else { return [] }
+    let end = context.request.usesStateAfter ? context.to.position : timeline.start
+    var state: [StoredEvent]
+    if isNew || context.request.isFullState {
+      state = try stream.all(at: end)
+    } else {
+      state = try stream.changes(after: context.since, upTo: end)
+    }
+    if filter.lazyLoadsMembers { state += try lazyMembers(stream, timeline, state, at: end, isNew: isNew) }
+    return filter.isOpen ? state : state.filter { filter.matches($0) }
+  }
+
+  /// Members that the answer mentions and that the device does not know. Spec: "Lazy-loading room members".
+  private func lazyMembers(
+    _ stream: RoomStateStream, _ timeline: RoomTimeline, _ state: [StoredEvent], at end: Int64, isNew: Bool
+  ) throws -> [StoredEvent] {
+    var wanted = Set(timeline.events.map(\.sender))
+    if isNew || context.request.isFullState {
+      wanted.insert(context.user)
+      wanted.formUnion(RoomSummary(of: room, for: context.user).heroes)
+    }
+    for event in state where event.type == .member {
+      if let key = event.stateKey { wanted.remove(UserID(trusted: key)) }
+    }
+    guard !wanted.isEmpty else { return [] }
+    let members = try stream.members(wanted, at: end)
+    if context.filter.state.includesRedundantMembers || isNew || context.request.isFullState {
+      return members
+    }
+    return context.delivery.untold(members, in: room.number, seen: context.since, now: context.to.position)
+  }
+}
+
+extension RoomStateStream {
+  /// Whether a member event lies between.
+  func changesMembers(after start: Int64, upTo end: Int64) throws -> Bool {
+    guard room.position > start else { return false }
+    if room.tailCovers(after: start) {
+      return room.tail.contains { $0.position > start && $0.position <= end && $0.type == .member }
+    }
+    return try changes(after: start, upTo: end).contains { $0.type == .member }
+  }
+}

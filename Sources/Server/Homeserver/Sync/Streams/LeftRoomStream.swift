@@ -1,0 +1,42 @@
+import MatrixModel
+
+/// One room that the user has left or was banned from.
+struct LeftRoom {
+  let room: RoomSnapshot
+  let timeline: RoomTimeline
+  let state: [StoredEvent]
+  let accountData: [AccountData.Entry]
+}
+
+/// What happened in a room until the user left it.
+struct LeftRoomStream {
+  let room: RoomSnapshot
+  let context: SyncContext
+  let account: AccountSummary
+  let accountData: [AccountData.Entry]
+
+  func changes(leftAt: Int64) throws -> LeftRoom {
+    let before = try context.from.flatMap { try context.membership(in: room, at: $0.position) }
+    let isNew = before != .join
+    let view = try RoomView(room, user: context.user, in: try context.rows.transaction())
+    let timeline = try RoomTimeline(
+      of: room, .init(lower: context.since, end: leftAt, isNew: isNew, view: view), ignoring: account.ignored, context)
+    return LeftRoom(
+      room: room, timeline: timeline, state: try state(timeline, view, leftAt, isNew: isNew), accountData: accountData)
+  }
+
+  private func state(_ timeline: RoomTimeline, _ view: RoomView, _ leftAt: Int64, isNew: Bool) throws -> [StoredEvent] {
+    let filter = context.filter.state
+    // Who declines an invitation learns nothing of the room.
+    guard filter.matches(room: room.roomID), !isNew || view.canRead else { return [] }
+    let end = context.request.usesStateAfter ? leftAt : timeline.start
+    let stream = RoomStateStream(room: room, context: context)
+    var state = isNew || context.request.isFullState ? try stream.all(at: end) : try stream.changes(after: context.since, upTo: end)
+    if filter.lazyLoadsMembers {
+      let senders = Set(timeline.events.map(\.sender)).subtracting(
+        state.compactMap { $0.type == .member ? UserID($0.stateKey ?? "") : nil })
+      state += try stream.members(senders, at: end)
+    }
+    return filter.isOpen ? state : state.filter { filter.matches($0) }
+  }
+}

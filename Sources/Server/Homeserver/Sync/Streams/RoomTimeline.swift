@@ -1,0 +1,84 @@
+import MatrixModel
+
+/// The newest visible events of a room in an interval, and whether there are more between them and its start.
+struct RoomTimeline {
+  /// Oldest first.
+  private(set) var events: [StoredEvent] = []
+  private(set) var isLimited = false
+  /// The place before the first event: where paging back goes on (`prev_batch`), and up to which state is told apart.
+  private(set) var start: Int64
+
+  /// What part of a room is read, and for whom.
+  struct Interval {
+    /// Events up to it are not told; the timeline is limited when one after it is left out.
+    let lower: Int64
+    let end: Int64
+    /// Whether the reader has nothing of the room yet.
+    let isNew: Bool
+    /// nil where the user may see all of the interval.
+    let view: RoomView?
+  }
+
+  /// Events looked at when a filter or their visibility drops most.
+  private static let scanLimit = 5_000
+  private static let batchLimit = 200
+
+  private var scanned = 0
+  private var reached: Int64
+
+  /// Reads back from the interval's end until there are enough events or its start is reached.
+  init(of room: RoomSnapshot, _ interval: Interval, ignoring ignored: Set<UserID>, _ context: SyncContext) throws {
+    start = interval.lower
+    reached = interval.end
+    var isOpen = true
+    for event in room.tail.reversed() where isOpen && event.position <= interval.end {
+      isOpen = look(at: event, interval, ignored, context.filter)
+    }
+    if isOpen && !room.tailCovers(after: interval.lower) {
+      try readRows(of: room, interval, ignored, context)
+    }
+    events.reverse()
+    if let first = events.first {
+      if isLimited || interval.isNew { start = first.position - 1 }
+    } else if isLimited {
+      start = context.filter.timelineCount == 0 ? interval.end : reached
+    } else if interval.isNew {
+      start = interval.end
+    }
+  }
+
+  /// Says that there is more before it than the interval shows.
+  mutating func limit() { isLimited = true }
+
+  private mutating func readRows(
+    of room: RoomSnapshot, _ interval: Interval, _ ignored: Set<UserID>, _ context: SyncContext
+  ) throws {
+    let loader = try context.rows.loader()
+    var oldest = min(room.tail.first?.position ?? .max, interval.end + 1)
+    while true {
+      let batch = try loader.events(in: room.number, before: oldest, limit: Self.batchLimit)
+      for event in batch { if !look(at: event, interval, ignored, context.filter) { return } }
+      guard batch.count == Self.batchLimit, let last = batch.last else { return }
+      oldest = last.position
+    }
+  }
+
+  /// Takes an event where it belongs to the timeline. Answers whether to look further back.
+  private mutating func look(
+    at event: StoredEvent, _ interval: Interval, _ ignored: Set<UserID>, _ filter: SyncFilter
+  ) -> Bool {
+    guard event.position > interval.lower else { return false }
+    let isIgnored = event.stateKey == nil && ignored.contains(event.sender)
+    if !isIgnored, filter.timeline.matches(event), interval.view?.canSee(event) ?? true {
+      guard events.count < filter.timelineCount else {
+        isLimited = true
+        return false
+      }
+      events.append(event)
+    }
+    scanned += 1
+    reached = event.position - 1
+    if scanned == Self.scanLimit { isLimited = true }
+    return !isLimited
+  }
+}

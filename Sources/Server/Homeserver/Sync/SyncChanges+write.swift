@@ -1,0 +1,162 @@
+import JSON
+import MatrixModel
+
+extension SyncChanges {
+  /// Writes the answer; sections with nothing in them are left out.
+  func write(to writer: inout JSONWriter, _ context: SyncContext, nextBatch: SyncToken, now: Int64) {
+    let events = EventWriting(
+      reader: EventReader(userID: context.user, deviceID: context.request.deviceID, now: now),
+      fields: context.filter.eventFields)
+    writer.object { writer in
+      writer.member("next_batch", nextBatch.text)
+      writer.rawMembers(keyCounts.members)
+      if !accountData.isEmpty { writer.section("account_data", accountData) { $0.write(to: &$1) } }
+      if !toDevice.messages.isEmpty { writer.section("to_device", toDevice.messages) { $0.write(to: &$1) } }
+      if !deviceLists.isEmpty { writeDeviceLists(to: &writer) }
+      writeRooms(to: &writer, context, events)
+    }
+  }
+
+  /// The answer where nothing happened.
+  static func idle(_ keyCounts: [UInt8], nextBatch: SyncToken) -> [UInt8] {
+    var writer = JSONWriter(capacity: keyCounts.count + 80)
+    writer.object { writer in
+      writer.member("next_batch", nextBatch.text)
+      writer.rawMembers(keyCounts)
+    }
+    return writer.bytes
+  }
+
+  private func writeDeviceLists(to writer: inout JSONWriter) {
+    writer.key("device_lists")
+    writer.object { writer in
+      writer.key("changed")
+      writer.array { writer in for user in deviceLists.changed.sorted() { writer.write(user) } }
+      writer.key("left")
+      writer.array { writer in for user in deviceLists.left.sorted() { writer.write(user) } }
+    }
+  }
+
+  private func writeRooms(to writer: inout JSONWriter, _ context: SyncContext, _ events: EventWriting) {
+    let invited = stripped.filter { $0.membership == .invite }
+    let knocked = stripped.filter { $0.membership == .knock }
+    guard !joined.isEmpty || !left.isEmpty || !stripped.isEmpty else { return }
+    writer.key("rooms")
+    writer.object { writer in
+      if !joined.isEmpty {
+        writer.rooms("join", joined, { $0.room.roomID }) { $0.write(to: &$1, context, events) }
+      }
+      if !invited.isEmpty { writer.rooms("invite", invited, { $0.room.roomID }) { $0.write(to: &$1) } }
+      if !knocked.isEmpty { writer.rooms("knock", knocked, { $0.room.roomID }) { $0.write(to: &$1) } }
+      if !left.isEmpty {
+        writer.rooms("leave", left, { $0.room.roomID }) { $0.write(to: &$1, context, events) }
+      }
+    }
+  }
+}
+
+/// How room events are written for one device.
+struct EventWriting {
+  let reader: EventReader
+  let fields: [PropertyPath]?
+
+  func write(_ event: StoredEvent, to writer: inout JSONWriter) {
+    guard let fields else { return event.write(to: &writer, for: reader) }
+    var whole = JSONWriter(capacity: event.shared.count + 128)
+    event.write(to: &whole, for: reader)
+    guard let json = try? JSON.parse(whole.bytes) else { return event.write(to: &writer, for: reader) }
+    EventFields(fields).write(json, to: &writer)
+  }
+}
+
+extension JoinedRoom {
+  fileprivate func write(to writer: inout JSONWriter, _ context: SyncContext, _ events: EventWriting) {
+    writer.object { writer in
+      writer.timeline(timeline, events)
+      if !state.isEmpty || context.request.usesStateAfter {
+        writer.section(context.request.usesStateAfter ? "state_after" : "state", state) { events.write($0, to: &$1) }
+      }
+      if let summary {
+        writer.key("summary")
+        summary.write(to: &writer)
+      }
+      if !ephemeral.isEmpty { writer.section("ephemeral", ephemeral) { $1.raw($0) } }
+      if !accountData.isEmpty { writer.section("account_data", accountData) { $0.write(to: &$1) } }
+      writeUnread(to: &writer, byThread: context.filter.timeline.unreadThreadNotifications)
+    }
+  }
+
+  private func writeUnread(to writer: inout JSONWriter, byThread: Bool) {
+    writer.key("unread_notifications")
+    (byThread ? unread.main : unread.total).write(to: &writer)
+    let threads = unread.threads.filter { $0.key != "main" }
+    guard byThread, !threads.isEmpty else { return }
+    writer.key("unread_thread_notifications")
+    writer.object { writer in
+      for (thread, count) in threads {
+        writer.key(thread)
+        count.write(to: &writer)
+      }
+    }
+  }
+}
+
+extension UnreadCounts.Count {
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("highlight_count", highlights)
+      writer.member("notification_count", notifications)
+    }
+  }
+}
+
+extension LeftRoom {
+  fileprivate func write(to writer: inout JSONWriter, _ context: SyncContext, _ events: EventWriting) {
+    writer.object { writer in
+      writer.timeline(timeline, events)
+      if !state.isEmpty || context.request.usesStateAfter {
+        writer.section(context.request.usesStateAfter ? "state_after" : "state", state) { events.write($0, to: &$1) }
+      }
+      if !accountData.isEmpty { writer.section("account_data", accountData) { $0.write(to: &$1) } }
+    }
+  }
+}
+
+extension JSONWriter {
+  /// `"key":{"events":[…]}`
+  fileprivate mutating func section<Element>(
+    _ key: StaticString, _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void
+  ) {
+    self.key(key)
+    beginObject()
+    self.key("events")
+    beginArray()
+    for element in elements { write(element, &self) }
+    endArray()
+    endObject()
+  }
+
+  fileprivate mutating func rooms<Room>(
+    _ key: StaticString, _ rooms: [Room], _ roomID: (Room) -> RoomID, _ write: (Room, inout JSONWriter) -> Void
+  ) {
+    self.key(key)
+    beginObject()
+    for room in rooms {
+      self.key(roomID(room))
+      write(room, &self)
+    }
+    endObject()
+  }
+
+  fileprivate mutating func timeline(_ timeline: RoomTimeline, _ events: EventWriting) {
+    key("timeline")
+    beginObject()
+    key("events")
+    beginArray()
+    for event in timeline.events { events.write(event, to: &self) }
+    endArray()
+    member("limited", timeline.isLimited)
+    member("prev_batch", TimelineToken(position: timeline.start).text)
+    endObject()
+  }
+}

@@ -1,0 +1,53 @@
+import Database
+import MatrixModel
+
+/// One attempt to answer one sync: who asks, from where to where, and what to read from. Every stream gets it.
+struct SyncContext {
+  let request: SyncRequest
+  /// nil for an initial sync.
+  let from: SyncPosition?
+  /// Nothing newer is told: it belongs to the next sync.
+  let to: SyncPosition
+  /// Where delivery of messages to the device goes on from.
+  let toDeviceFrom: Int64
+  /// Whether there may be news for the user that is not a joined room's.
+  let hasOwnNews: Bool
+  let delivery: DeviceDelivery
+  let sources: SyncSources
+  let rows: SyncRows
+
+  var user: UserID { request.userID }
+  var filter: SyncFilter { request.filter }
+  /// Position of the last answer; 0 for an initial sync.
+  var since: Int64 { from?.position ?? 0 }
+
+  /// How the user stood to a room at a position. Reads rows only where the snapshot does not tell.
+  func membership(in room: RoomSnapshot, at position: Int64) throws -> Membership? {
+    guard let member = room.members[user] else { return nil }
+    if member.event.position <= position { return member.membership }
+    guard room.tailCovers(after: position) else {
+      let event = try rows.loader().state(of: room.number, .member, user.text, at: position)
+      return event.flatMap { Membership($0.content["membership"]) }
+    }
+    let firstChange = room.tail.first { $0.position > position && $0.type == .member && $0.stateKey == user.text }
+    return firstChange?.replaced?.membership
+  }
+
+  func room(_ number: RoomNumber) throws -> RoomSnapshot? {
+    if let cached = sources.rooms.cache.cachedSnapshot(of: number) { return cached }
+    return try sources.rooms.cache.snapshot(of: number, in: try rows.transaction())
+  }
+
+  func memberships() throws -> Memberships.Rooms {
+    if let cached = sources.rooms.memberships.cachedRooms(of: user) { return cached }
+    return try sources.rooms.memberships.rooms(of: user, in: try rows.transaction())
+  }
+}
+
+/// The chapters a sync reads.
+struct SyncSources: Sendable {
+  let rooms: Rooms
+  let receipts: Receipts
+  let unread: Unread
+  let pushRules: PushRules
+}

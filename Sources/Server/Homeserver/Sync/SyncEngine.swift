@@ -1,0 +1,153 @@
+import Database
+import EventLoop
+import JSON
+import MatrixModel
+
+/// Answers `GET /sync`: looks for news in memory, parks where there is none, gathers the streams and writes the answer.
+///
+/// Spec: Client-Server API, "Syncing".
+package final class SyncEngine: Sendable {
+  /// Of this process: typing positions of another one mean nothing here.
+  let boot: Int64
+  private let database: Database
+  private let notifier: Notifier
+  private let sources: SyncSources
+  private let toDeviceMessages: ToDeviceMessages
+  private let clock: WallClock
+
+  init(
+    database: Database, notifier: Notifier, sources: SyncSources, toDeviceMessages: ToDeviceMessages, clock: WallClock,
+    boot: Int64 = Int64.random(in: 0..<1 << 40)
+  ) {
+    self.database = database
+    self.notifier = notifier
+    self.sources = sources
+    self.toDeviceMessages = toDeviceMessages
+    self.clock = clock
+    self.boot = boot
+  }
+
+  /// The answer's body. With a token, waits for news up to the timeout; an answer without news says so early or late.
+  ///
+  /// Throws `CancellationError` when the client has gone, `DatabaseError`.
+  package nonisolated(nonsending) func sync(_ request: SyncRequest) async throws -> [UInt8] {
+    let watch = try await watch(of: request.userID)
+    let delivery = watch.delivery(to: request.deviceID)
+    guard let since = request.since else {
+      delivery.forgetMembers()
+      return try await answer(request, from: nil, toDeviceFrom: 0, watch, delivery).bytes
+    }
+    try await acknowledge(since, request, delivery)
+    if request.isFullState {
+      return try await answer(request, from: position(of: since), toDeviceFrom: since.toDevice, watch, delivery).bytes
+    }
+    return try await incremental(request, since, watch, delivery)
+  }
+
+  private nonisolated(nonsending) func incremental(
+    _ request: SyncRequest, _ since: SyncToken, _ watch: UserWatch, _ delivery: DeviceDelivery
+  ) async throws -> [UInt8] {
+    let deadline = EventLoop.nowNanoseconds + UInt64(request.timeoutMilliseconds) * 1_000_000
+    var seen = position(of: since)
+    var toDeviceFrom = since.toDevice
+    while true {
+      let counts = delivery.keyCounts(asOf: watch.position.load(ordering: .sequentiallyConsistent))
+      if toDeviceFrom < seen.position || counts == nil || watch.hasNews(after: seen) {
+        let answer = try await answer(request, from: seen, toDeviceFrom: toDeviceFrom, watch, delivery)
+        guard answer.isEmpty, EventLoop.nowNanoseconds < deadline else { return answer.bytes }
+        seen = answer.seen
+        toDeviceFrom = seen.position
+      } else if let counts, EventLoop.nowNanoseconds >= deadline {
+        return SyncChanges.idle(counts.members, nextBatch: SyncToken(seen, boot: boot))
+      } else {
+        try await notifier.wait(watch, after: seen, until: deadline)
+      }
+    }
+  }
+
+  /// A token from the future (of a database that was set back) counts as one of now.
+  private func position(of since: SyncToken) -> SyncPosition {
+    var seen = since.seen(inBoot: boot)
+    seen.position = min(seen.position, database.committedPosition)
+    return seen
+  }
+
+  // MARK: Answering
+
+  private struct Answer: Sendable {
+    let bytes: [UInt8]
+    let isEmpty: Bool
+    let seen: SyncPosition
+  }
+
+  private nonisolated(nonsending) func answer(
+    _ request: SyncRequest, from: SyncPosition?, toDeviceFrom: Int64, _ watch: UserWatch, _ delivery: DeviceDelivery
+  ) async throws -> Answer {
+    // Typing first: what is seen later than the position is told again, never lost.
+    let typing = sources.rooms.typing.position
+    let to = SyncPosition(position: database.committedPosition, typing: typing)
+    let attempt = Attempt(
+      request: request, from: from, to: to, toDeviceFrom: toDeviceFrom, watch: watch, delivery: delivery)
+    let hasOwnNews = from.map { watch.position.load(ordering: .sequentiallyConsistent) > $0.position } ?? true
+    if !hasOwnNews {
+      do {
+        return try answer(attempt, hasOwnNews: false, .none)
+      } catch is SyncRows.NotInMemory {}
+    }
+    return try await database.read { [self] transaction in
+      try answer(attempt, hasOwnNews: hasOwnNews, SyncRows(transaction, completeUpTo: to.position))
+    }
+  }
+
+  private struct Attempt: Sendable {
+    let request: SyncRequest
+    let from: SyncPosition?
+    let to: SyncPosition
+    let toDeviceFrom: Int64
+    let watch: UserWatch
+    let delivery: DeviceDelivery
+  }
+
+  private func answer(_ attempt: Attempt, hasOwnNews: Bool, _ rows: SyncRows) throws -> Answer {
+    let context = SyncContext(
+      request: attempt.request, from: attempt.from, to: attempt.to, toDeviceFrom: attempt.toDeviceFrom,
+      hasOwnNews: hasOwnNews, delivery: attempt.delivery, sources: sources, rows: rows)
+    let changes = try SyncChanges.gather(context, attempt.watch)
+    let next = SyncToken(attempt.to, boot: boot, toDevice: changes.toDevice.end)
+    if changes.isEmpty {
+      return Answer(bytes: SyncChanges.idle(changes.keyCounts.members, nextBatch: next), isEmpty: true, seen: attempt.to)
+    }
+    var writer = JSONWriter(capacity: 1_024)
+    changes.write(to: &writer, context, nextBatch: next, now: clock.now())
+    return Answer(bytes: writer.bytes, isEmpty: false, seen: attempt.to)
+  }
+
+  // MARK: Watching
+
+  /// The user's watch with all joined rooms.
+  private nonisolated(nonsending) func watch(of user: UserID) async throws -> UserWatch {
+    let watch = notifier.watch(of: user, position: database.committedPosition)
+    if watch.isComplete.load(ordering: .acquiring) { return watch }
+    try await database.read { [sources, notifier] transaction in
+      for (number, entry) in try sources.rooms.memberships.rooms(of: user, in: transaction) where entry.membership == .join {
+        let room = notifier.roomWatch(number, position: 0)
+        let events = try transaction.first("SELECT MAX(position) FROM event WHERE room = $1", number) { $0.integer(0) }
+        let receipts = try transaction.first("SELECT MAX(position) FROM receipt WHERE room = $1", number) { $0.integer(0) }
+        room.position.raise(to: max(events ?? 0, receipts ?? 0))
+        room.typing.raise(to: sources.rooms.typing.users(in: number).version)
+        watch.add(room)
+      }
+    }
+    watch.isComplete.store(true, ordering: .releasing)
+    return watch
+  }
+
+  /// The device has what it was sent up to its token: those messages are deleted.
+  private nonisolated(nonsending) func acknowledge(
+    _ since: SyncToken, _ request: SyncRequest, _ delivery: DeviceDelivery
+  ) async throws {
+    guard delivery.mayHaveUnacknowledged(upTo: since.toDevice) else { return }
+    try await toDeviceMessages.acknowledge(for: request.userID, request.deviceID, upTo: since.toDevice)
+    delivery.acknowledged(upTo: since.toDevice)
+  }
+}

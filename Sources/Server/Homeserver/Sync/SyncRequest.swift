@@ -1,0 +1,32 @@
+import MatrixModel
+
+/// What one `GET /sync` asks for. Spec: Client-Server API, "Syncing".
+package struct SyncRequest: Sendable {
+  package let userID: UserID
+  package let deviceID: DeviceID
+  /// nil for an initial sync.
+  package var since: SyncToken?
+  /// How long to wait for news, 0...`timeoutMillisecondsLimit`.
+  package var timeoutMilliseconds: Int64
+  package var filter: SyncFilter
+  /// Tells the whole state of every joined room, and at once.
+  package var isFullState: Bool
+  /// Tells state up to the end of each timeline (`state_after`) in place of that up to its start (`state`).
+  package var usesStateAfter: Bool
+
+  /// A longer wait is cut to this.
+  package static let timeoutMillisecondsLimit: Int64 = 5 * 60_000
+
+  package init(
+    userID: UserID, deviceID: DeviceID, since: SyncToken? = nil, timeoutMilliseconds: Int64 = 0,
+    filter: SyncFilter = SyncFilter(), isFullState: Bool = false, usesStateAfter: Bool = false
+  ) {
+    self.userID = userID
+    self.deviceID = deviceID
+    self.since = since
+    self.timeoutMilliseconds = min(max(timeoutMilliseconds, 0), Self.timeoutMillisecondsLimit)
+    self.filter = filter
+    self.isFullState = isFullState
+    self.usesStateAfter = usesStateAfter
+  }
+}

@@ -1,0 +1,107 @@
+import EventLoop
+import MatrixModel
+import Synchronization
+
+/// One user who syncs: what may be new for them, which rooms they are in, and their parked requests.
+///
+/// It is forgotten when the user has not synced for a while; the next sync makes it again.
+final class UserWatch: Sendable {
+  private struct State {
+    var rooms: [RoomNumber: RoomWatch] = [:]
+    var parked: [ParkedSync] = []
+    var devices: [DeviceID: DeviceDelivery] = [:]
+    var account: AccountSummary?
+  }
+
+  let userID: UserID
+  /// The newest news for this user that is not a joined room's: account data, messages to devices, keys, memberships.
+  let position: Atomic<Int64>
+  /// Monotonic nanoseconds of the last sync.
+  let usedAt = Atomic<UInt64>(0)
+  /// Whether the user's rooms have been added; before that, having no news means nothing.
+  let isComplete = Atomic<Bool>(false)
+  private let parkedCount = Atomic<Int>(0)
+  private let state = Mutex(State())
+
+  init(userID: UserID, position: Int64) {
+    self.userID = userID
+    self.position = Atomic(position)
+  }
+
+  // MARK: News
+
+  /// Whether anything after `seen` may concern the user. O(joined rooms), a few nanoseconds each; reads no table.
+  func hasNews(after seen: SyncPosition) -> Bool {
+    if position.load(ordering: .sequentiallyConsistent) > seen.position { return true }
+    return state.withLock { state in state.rooms.values.contains { $0.hasNews(after: seen) } }
+  }
+
+  /// The joined rooms that may have something after `seen`.
+  func rooms(withNewsAfter seen: SyncPosition) -> [RoomNumber] {
+    state.withLock { state in
+      var rooms: [RoomNumber] = []
+      for (number, room) in state.rooms where room.hasNews(after: seen) { rooms.append(number) }
+      return rooms
+    }
+  }
+
+  func add(_ room: RoomWatch) {
+    state.withLock { $0.rooms[room.room] = room }
+    room.add(self)
+  }
+
+  func remove(_ room: RoomNumber) {
+    state.withLock { $0.rooms.removeValue(forKey: room) }?.remove(self)
+  }
+
+  /// Leaves every room; for a watch that is given up.
+  func detach() {
+    let rooms = state.withLock { state in
+      defer { state.rooms = [:] }
+      return state.rooms.values.map { $0 }
+    }
+    for room in rooms { room.remove(self) }
+  }
+
+  // MARK: Parked requests
+
+  var isParked: Bool { parkedCount.load(ordering: .sequentiallyConsistent) > 0 }
+
+  /// Counts before the caller looks for news once more: whoever publishes later sees the count, whoever did earlier is seen.
+  func park(_ request: ParkedSync) {
+    state.withLock { $0.parked.append(request) }
+    parkedCount.wrappingAdd(1, ordering: .sequentiallyConsistent)
+  }
+
+  func unpark(_ request: ParkedSync) {
+    state.withLock { state in state.parked.removeAll { $0 === request } }
+    parkedCount.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+  }
+
+  func wake() {
+    guard isParked else { return }
+    for request in state.withLock({ $0.parked }) { request.finish() }
+  }
+
+  // MARK: What is remembered of devices
+
+  func delivery(to device: DeviceID) -> DeviceDelivery {
+    state.withLock { state in
+      if let known = state.devices[device] { return known }
+      let new = DeviceDelivery()
+      state.devices[device] = new
+      return new
+    }
+  }
+
+  /// What was read of the user's account, where nothing has changed since.
+  var account: AccountSummary? {
+    let account = state.withLock { $0.account }
+    guard let account, account.readAt >= position.load(ordering: .sequentiallyConsistent) else { return nil }
+    return account
+  }
+
+  func remember(_ account: AccountSummary) {
+    state.withLock { if ($0.account?.readAt ?? -1) < account.readAt { $0.account = account } }
+  }
+}

@@ -1,0 +1,41 @@
+import HTTPServer
+import Homeserver
+import JSON
+import MatrixModel
+
+/// What is new.
+extension Routes {
+  mutating func addSyncRoutes() {
+    let engine = homeserver.sync
+    let filters = homeserver.syncFilters
+
+    on(.sync, budget: .free) { request, session in
+      let query = try request.query()
+      try Self.checkPresence(query.text("set_presence"))
+      let filter = try await filters.filter(query.text("filter"), of: session.userID)
+      return .json(
+        try await engine.sync(
+          SyncRequest(
+            userID: session.userID, deviceID: session.deviceID, since: try Self.since(query),
+            timeoutMilliseconds: try query.integer("timeout") ?? 0, filter: filter,
+            isFullState: try query.bool("full_state") ?? false,
+            usesStateAfter: try query.bool("use_state_after") ?? false)))
+    }
+  }
+
+  private static func since(_ query: QueryParameters) throws -> SyncToken? {
+    guard let text = query.text("since"), !text.isEmpty else { return nil }
+    guard let token = SyncToken(text) else {
+      throw MatrixError.invalidParameter("'since' is not a token of this server.")
+    }
+    return token
+  }
+
+  /// Presence is not kept here; what the client says of it is checked all the same.
+  private static func checkPresence(_ presence: ByteString?) throws {
+    guard let presence else { return }
+    guard ["offline", "online", "unavailable"].contains(presence) else {
+      throw MatrixError.invalidParameter("'set_presence' is offline, online or unavailable.")
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import HTTPServer
+import Homeserver
+import JSON
+import MatrixModel
+
+/// Who is typing.
+extension Routes {
+  mutating func addTypingRoutes() {
+    let rooms = homeserver.rooms
+
+    on(.setTyping) { request, session in
+      try Self.requireOwn(request, session)
+      let body = try await request.object()
+      let isTyping = try body.requiredBool("typing")
+      let timeout = try body.optionalInteger("timeout") ?? Typing.timeoutMillisecondsLimit
+      try await rooms.setTyping(
+        isTyping, of: session.userID, in: try request.path("roomId"), timeoutMilliseconds: timeout)
+      return .emptyObject
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import Database
+import JSON
+import MatrixModel
+import Synchronization
+
+@testable import Homeserver
+
+/// Rooms and everything a sync reads, on a real database. Users exist by decree; devices are rows that `device(_:_:)` makes.
+final class SyncFixture: Sendable {
+  let base: RoomsFixture
+  let accountData: AccountData
+  let pushRules: PushRules
+  let receipts: Receipts
+  let unread: Unread
+  let toDevice: ToDeviceMessages
+  let deviceLists: DeviceLists
+  let deviceKeys: DeviceKeys
+  let filters: SyncFilters
+  let storedFilters: StoredFilters
+  let engine: SyncEngine
+
+  var rooms: Rooms { base.rooms }
+  var database: Database { base.database }
+  var notifier: Notifier { base.notifier }
+
+  init(_ base: RoomsFixture? = nil, boot: Int64 = 1) throws {
+    let base = try base ?? RoomsFixture()
+    self.base = base
+    let (database, notifier, clock) = (base.database, base.notifier, base.configuration.clock)
+    accountData = AccountData(database: database, notifier: notifier)
+    pushRules = PushRules(database: database, accountData: accountData)
+    receipts = Receipts(
+      database: database, rooms: base.rooms, accountData: accountData, notifier: notifier, clock: clock)
+    unread = Unread(database: database, receipts: receipts, pushRules: pushRules)
+    toDevice = ToDeviceMessages(database: database, notifier: notifier, clock: clock)
+    deviceLists = DeviceLists(database: database, notifier: notifier)
+    deviceKeys = DeviceKeys(database: database, lists: deviceLists, notifier: notifier)
+    storedFilters = StoredFilters(database: database)
+    filters = SyncFilters(stored: storedFilters)
+    engine = SyncEngine(
+      database: database, notifier: notifier,
+      sources: SyncSources(rooms: base.rooms, receipts: receipts, unread: unread, pushRules: pushRules),
+      toDeviceMessages: toDevice, clock: clock, boot: boot)
+  }
+
+  /// The same as after a restart.
+  func reopened() throws -> SyncFixture { try SyncFixture(base.reopened(), boot: engine.boot + 1) }
+
+  func client(_ name: String, device: String = "DEVICE", filter: String? = nil) throws -> SyncClient {
+    SyncClient(self, name, device, try filter.map { try SyncFilter(json($0)) } ?? SyncFilter())
+  }
+
+  func addDevice(_ name: String, _ device: String = "DEVICE") async throws {
+    _ = try await database.write { transaction in
+      try transaction.execute(
+        "INSERT INTO device(user_id, device_id, display_name, created, last_seen) VALUES($1, $2, '', 0, 0)",
+        RoomsFixture.user(name), device)
+    }
+  }
+
+  func session(_ name: String, _ device: String = "DEVICE") -> Session {
+    Session(
+      userID: RoomsFixture.user(name), deviceID: DeviceID(trusted: ByteString(device)),
+      token: AccessToken.random().hash, lastSeen: 0)
+  }
+
+  /// A room of all `names`, the first of whom made it.
+  func room(of names: String..., settings: String = #"{"preset":"public_chat"}"#) async throws -> RoomID {
+    let room = try await base.createRoom(by: names[0], settings)
+    for name in names.dropFirst() { try await rooms.join(room, by: RoomsFixture.actor(name)) }
+    return room
+  }
+}
+
+/// A client that syncs on and on.
+final class SyncClient {
+  let fixture: SyncFixture
+  let user: UserID
+  let device: DeviceID
+  var filter: SyncFilter
+  var since: SyncToken?
+
+  init(_ fixture: SyncFixture, _ name: String, _ device: String, _ filter: SyncFilter) {
+    self.fixture = fixture
+    self.filter = filter
+    user = RoomsFixture.user(name)
+    self.device = DeviceID(trusted: ByteString(device))
+  }
+
+  func request(timeout: Int64 = 0) -> SyncRequest {
+    SyncRequest(userID: user, deviceID: device, since: since, timeoutMilliseconds: timeout, filter: filter)
+  }
+
+  /// Syncs and keeps the token.
+  @discardableResult
+  func sync(timeout: Int64 = 0, _ change: (inout SyncRequest) -> Void = { _ in }) async throws -> SyncAnswer {
+    var request = request(timeout: timeout)
+    change(&request)
+    let answer = SyncAnswer(json: try JSON.parse(try await fixture.engine.sync(request)))
+    since = answer.token
+    return answer
+  }
+}
+
+struct SyncAnswer: Sendable {
+  let json: JSON
+
+  var token: SyncToken? { json["next_batch"]?.text.flatMap { SyncToken($0) } }
+  func room(_ room: RoomID, _ section: StaticString = "join") -> RoomAnswer? {
+    json["rooms"]?[section]?[room.text].map { RoomAnswer(json: $0) }
+  }
+  /// Nothing but the token and the counts of keys.
+  var isIdle: Bool { json["rooms"] == nil && json["account_data"] == nil && json["to_device"] == nil && json["device_lists"] == nil }
+  var toDevice: [String] { json["to_device"]?["events"]?.elements.compactMap { $0["content"]?["n"]?.string } ?? [] }
+}
+
+struct RoomAnswer: Sendable {
+  let json: JSON
+
+  var timeline: [JSON] { json["timeline"]?["events"]?.elements.map { $0 } ?? [] }
+  var eventIDs: [EventID] { timeline.compactMap { EventID($0["event_id"]) } }
+  var bodies: [String] { timeline.compactMap { $0["content"]?["body"]?.string } }
+  var isLimited: Bool { json["timeline"]?["limited"]?.bool ?? false }
+  var previous: TimelineToken? { json["timeline"]?["prev_batch"]?.text.flatMap { TimelineToken($0) } }
+  var state: [String] { Self.keys(json["state"]) }
+  var stateAfter: [String] { Self.keys(json["state_after"]) }
+  var typing: [String]? { ephemeral("m.typing")?["user_ids"]?.elements.compactMap(\.string) }
+  var receipts: JSON? { ephemeral("m.receipt") }
+  var unread: [Int64] {
+    [json["unread_notifications"]?["notification_count"]?.integer ?? -1, json["unread_notifications"]?["highlight_count"]?.integer ?? -1]
+  }
+
+  func ephemeral(_ type: StaticString) -> JSON? {
+    json["ephemeral"]?["events"]?.elements.first { $0["type"]?.isString(type) ?? false }?["content"]
+  }
+
+  /// `type|state key` in order.
+  private static func keys(_ section: JSON?) -> [String] {
+    section?["events"]?.elements.map { "\($0["type"]?.string ?? "")|\($0["state_key"]?.string ?? "")" }.sorted() ?? []
+  }
+}
