@@ -155,6 +155,37 @@ struct TimelineAnchorTests {
     #expect(timeline.rendered.contains { $0.id == RowID(100) })
   }
 
+  @Test("A timeline that is hidden and shown again is where it was, whatever came meanwhile")
+  func hidden() throws {
+    var conversation = Conversation(seed: 8)
+    let screen = Screen()
+    screen.timeline.load(conversation.rows(1000..<2000, from: 0), head: .hidden)
+    screen.scroll(to: 20_000)
+    let position = try #require(screen.timeline.readingPosition)
+    let before = try #require(screen.rows().first { $0.id == position.row })
+    let measured = screen.dom.measureCount
+    screen.dom.fire(.resize, on: screen.scroller, x: 0, y: 0)
+    screen.timeline.apply([.prepend(conversation.rows(1..<200, from: 0)), .append([message(5_000)])])
+    screen.timeline.setTyping([TypingMember(bob)])
+    #expect(screen.timeline.readingPosition == position)
+    #expect(screen.dom.measureCount == measured, "what is not displayed cannot be measured")
+    screen.dom.fire(.resize, on: screen.scroller, x: 600, y: 800)
+    let after = try #require(screen.rows().first { $0.id == position.row })
+    #expect(abs(after.y - before.y) <= 0.5)
+    #expect(screen.timeline.newMessageCount == 1)
+    // At the end, the end is shown again.
+    screen.timeline.scrollToEnd()
+    screen.dom.fire(.resize, on: screen.scroller, x: 0, y: 0)
+    screen.timeline.apply([.append([message(5_001)])])
+    screen.dom.fire(.resize, on: screen.scroller, x: 600, y: 800)
+    #expect(screen.visible().last?.id == RowID(5_001) && screen.timeline.isAtEnd)
+    // And who was sent to a row meanwhile finds it.
+    screen.dom.fire(.resize, on: screen.scroller, x: 0, y: 0)
+    #expect(screen.timeline.scroll(to: RowID(100)))
+    screen.dom.fire(.resize, on: screen.scroller, x: 600, y: 800)
+    #expect(abs(try #require(screen.rows().first { $0.id == RowID(100) }).y) <= 0.5)
+  }
+
   @Test("A new width keeps the row under the eye")
   func resize() throws {
     var conversation = Conversation(seed: 6)

@@ -111,5 +111,6 @@ struct WireTests {
     #expect(clock.day(-1) == -1)
     #expect(clock.day(-86_400_000) == -1)
     #expect(clock.day(-86_400_001) == -2)
+    #expect(clock.day(.max) > 0 && clock.day(.min) < 0)
   }
 }

@@ -80,7 +80,8 @@ extension Client {
     request(endpoint, endpoint.path(room.text), body: writer.bytes, for: .command(id))
   }
 
-  mutating func setState(_ type: EventType, in room: RoomID, member: StaticString, _ value: ByteString, _ id: CommandID) {
+  mutating func setState(_ type: EventType, in room: RoomID, member: StaticString, _ value: ByteString, _ id: CommandID)
+  {
     var writer = JSONWriter()
     writer.object { $0.member(member, value) }
     let path = Endpoint.setRoomStateWithKey.path(room.text, type.text, "")
@@ -88,7 +89,8 @@ extension Client {
   }
 
   mutating func redact(_ item: ItemID, in room: RoomID, reason: ByteString?, _ id: CommandID) {
-    guard let timeline = rooms[room]?.timeline, let i = timeline.index(of: item), let event = timeline.items[i].eventID else {
+    guard let timeline = rooms[room]?.timeline, let i = timeline.index(of: item), let event = timeline.items[i].eventID
+    else {
       return finish(id, .failed(.unknownRoom))
     }
     var writer = JSONWriter()

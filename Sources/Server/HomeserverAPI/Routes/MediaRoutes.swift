@@ -75,7 +75,12 @@ extension Response {
     headers.add("Cross-Origin-Resource-Policy", "cross-origin")
     // What an mxc:// URI names never changes; only who has a token may keep it.
     headers.add("Cache-Control", "private, max-age=31536000, immutable")
-    return .file(file, for: request, entityTag: "\"\(item.hash)\"", headers: headers)
+    var response = Response.file(file, for: request, entityTag: "\"\(item.hash)\"", headers: headers)
+    guard response.status == .rangeNotSatisfiable else { return response }
+    let error = Response.json { MatrixError(status: 416, .invalidParameter, "There is no such part.").write(to: &$0) }
+    response.headers.add("Content-Type", "application/json")
+    response.body = error.body
+    return response
   }
 }
 
