@@ -13,6 +13,20 @@ extension Client {
     return max(0, room.joinedMemberCount - room.timeline.readerCount(at: index))
   }
 
+  /// `unreadMemberCount` of all items of the timeline in one pass, −1 for nil. O(items).
+  public func unreadMemberCounts(_ roomID: RoomID) -> [Int] {
+    guard let room = rooms[roomID] else { return [] }
+    var counts = [Int](repeating: -1, count: room.timeline.items.count)
+    guard room.membership == .join else { return counts }
+    var readers = 0
+    for index in (0..<room.timeline.remoteCount).reversed() {
+      readers += room.timeline.items[index].readerCount
+      if case .gap = room.timeline.items[index].content { continue }
+      counts[index] = max(0, room.joinedMemberCount - readers)
+    }
+    return counts
+  }
+
   // MARK: Reading
 
   mutating func viewed(_ id: RoomID, upTo item: ItemID, _ command: CommandID) {
