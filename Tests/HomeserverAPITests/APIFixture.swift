@@ -2,13 +2,13 @@ import Database
 import EventLoop
 import Glibc
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
 import Synchronization
 import Telemetry
 import Testing
 
+@testable import Homeserver
 @testable import HomeserverAPI
 
 /// A whole homeserver on a database in a folder of its own, asked through its router without a socket. Its clock stands
@@ -107,6 +107,12 @@ final class APIFixture: Sendable {
       }
     let json = bytes.isEmpty ? try JSON.parse(Array("null".utf8)) : try JSON.parse(bytes)
     return Answer(status: Int(response.status.code), json: json, headers: response.headers)
+  }
+
+  /// Watches for news of a user from now on; the answer says whether there was any after a position.
+  func watch(_ user: User) -> (_ position: Int64) -> Bool {
+    let watch = homeserver.notifier.watch(of: user.userID, position: homeserver.database.committedPosition)
+    return { watch.hasNews(after: SyncPosition(position: $0, typing: 0)) }
   }
 
   /// Registers an account in both steps of `m.login.dummy`.

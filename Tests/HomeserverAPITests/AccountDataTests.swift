@@ -50,12 +50,14 @@ import Testing
       }
       #expect(try await changes(after: 0) == [#" m.push_rules {"global""#])
       let start = database.committedPosition
+      let hasNews = fixture.watch(ann)
       _ = try await fixture.call(.put, APIFixture.own(ann, "account_data/a"), as: ann, #"{"n":1}"#)
       let middle = database.committedPosition
       _ = try await fixture.call(.put, APIFixture.own(ann, "rooms/\(Self.room)/account_data/b"), as: ann, #"{"n":2}"#)
       #expect(try await changes(after: start, upTo: middle) == [#" a {"n":1}"#])
       _ = try await fixture.call(.put, APIFixture.own(ann, "account_data/a"), as: ann, #"{"n":3}"#)
       #expect(try await changes(after: start) == [#"!room:example.org b {"n":2}"#, #" a {"n":3}"#])
+      #expect(hasNews(middle))
     }
   }
 

@@ -119,6 +119,7 @@ import Testing
       }
       func position() -> Int64 { fixture.homeserver.database.committedPosition }
       let start = position()
+      let hasNews = fixture.watch(bob)
       _ = try await fixture.call(.post, "keys/upload", as: ann, Self.deviceKeys(ann))
       let middle = position()
       #expect(try await changes(for: bob, after: start, upTo: middle) == ["changed @ann:example.org"])
@@ -126,9 +127,12 @@ import Testing
       #expect(try await changes(for: eve, after: start, upTo: middle) == [])
       _ = try await fixture.call(.post, "keys/upload", as: ann, Self.deviceKeys(ann))
       #expect(try await changes(for: bob, after: middle) == [])
+      #expect(hasNews(start))
+      #expect(!hasNews(middle))
       let second = try fixture.user(await fixture.logIn("ann"))
       _ = try await fixture.call(.post, "logout", as: ann)
       #expect(try await changes(for: bob, after: middle) == ["changed @ann:example.org"])
+      #expect(hasNews(middle))
       let late = position()
       _ = try await fixture.call(.post, "rooms/\(roomID)/join", as: eve, "{}")
       #expect(try await changes(for: bob, after: late) == ["changed @eve:example.org"])

@@ -54,6 +54,7 @@ import Testing
       let ann = try await fixture.register("ann")
       let rule = "pushrules/global/underride/.m.rule.message"
       let start = fixture.homeserver.database.committedPosition
+      let hasNews = fixture.watch(ann)
       #expect(try await fixture.call(.get, rule + "/enabled", as: ann).json["enabled"]?.bool == true)
       #expect(try await fixture.call(.put, rule + "/enabled", as: ann, #"{"enabled":false}"#).status == 200)
       #expect(try await fixture.call(.get, rule + "/enabled", as: ann).json["enabled"]?.bool == false)
@@ -63,6 +64,7 @@ import Testing
       let actions = try await fixture.call(.get, rule + "/actions", as: ann)
       #expect(actions.json["actions"]?.bytes.elementsEqual(#"["notify"]"#.utf8) == true)
       #expect(try await fixture.call(.delete, rule, as: ann).errorCode == "M_INVALID_PARAM")
+      #expect(hasNews(start))
       let stored = try await fixture.homeserver.database.read { tx in
         try AccountData.changes(tx, of: ann.userID, after: start, upTo: .max).map(\.type)
       }
@@ -100,6 +102,23 @@ import Testing
       let enabled = try await fixture.call(
         .put, "pushrules/global/room/%21r%3Ax/enabled", as: ann, #"{"enabled":true}"#)
       #expect(enabled.errorCode == "M_NOT_FOUND")
+    }
+  }
+
+  @Test(arguments: [
+    (255, 512, 100, 200), (256, 1, 1, 400), (1, 513, 1, 400), (1, 1, 101, 400),
+  ]) func `IDs, patterns and conditions have their limits`(id: Int, pattern: Int, conditions: Int, status: Int)
+    async throws
+  {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      func text(_ count: Int) -> String { String(repeating: "x", count: count) }
+      let list = Array(repeating: #"{"kind":"contains_display_name"}"#, count: conditions).joined(separator: ",")
+      let content = try await fixture.call(
+        .put, "pushrules/global/content/\(text(id))", as: ann, #"{"pattern":"\#(text(pattern))","actions":[]}"#)
+      let override = try await fixture.call(
+        .put, "pushrules/global/override/\(text(id))", as: ann, #"{"conditions":[\#(list)],"actions":[]}"#)
+      #expect(max(content.status, override.status) == status)
     }
   }
 }

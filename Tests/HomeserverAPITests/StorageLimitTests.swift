@@ -122,4 +122,34 @@ import Testing
       }
     }
   }
+
+  @Test(arguments: [(10_000, 200), (10_001, 413)])
+  func `ten thousand users are asked for at once, or keys claimed`(count: Int, status: Int) async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      let users = (0..<count).map { #""@u\#($0):x":[]"# }.joined(separator: ",")
+      #expect(try await fixture.call(.post, "keys/query", as: ann, #"{"device_keys":{\#(users)}}"#).status == status)
+      let devices = (0..<count).map { #""D\#($0)":"a""# }.joined(separator: ",")
+      let body = #"{"one_time_keys":{"@ann:example.org":{\#(devices)}}}"#
+      #expect(try await fixture.call(.post, "keys/claim", as: ann, body).status == status)
+    }
+  }
+
+  @Test func `a search of the directory answers with at most fifty`() async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      try await fixture.homeserver.database.write { tx in
+        for number in 1...UserDirectory.resultsLimit {
+          try tx.execute(
+            "INSERT INTO account(user_id, created, search_text) VALUES($1, 1, $1)", "@many\(number):example.org")
+        }
+      }
+      for (term, isLimited) in [("@many", false), ("@", true)] {
+        let body = #"{"search_term":"\#(term)","limit":1000}"#
+        let answer = try await fixture.call(.post, "user_directory/search", as: ann, body)
+        #expect(answer.json["results"]?.count == UserDirectory.resultsLimit)
+        #expect(answer.json["limited"]?.bool == isLimited)
+      }
+    }
+  }
 }

@@ -27,7 +27,7 @@ package final class Notifier: Sendable {
 
   private let shards = (0..<shardCount).map { _ in Shard() }
 
-  package init(startPosition: Int64) {}
+  package init() {}
 
   deinit {
     // Users and rooms hold each other.
@@ -132,6 +132,7 @@ package final class Notifier: Sendable {
   ///
   /// A parked request costs its task, one small object and one timer, and all of it goes with the task's cancellation.
   /// Throws `CancellationError`.
+  @inline(never)
   nonisolated(nonsending) func wait(_ watch: UserWatch, after seen: SyncPosition, until deadline: UInt64) async throws {
     let request = ParkedSync()
     watch.park(request)

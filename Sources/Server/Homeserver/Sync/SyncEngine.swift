@@ -80,6 +80,8 @@ package final class SyncEngine: Sendable {
     let seen: SyncPosition
   }
 
+  // Not inlined, as `watch` and `acknowledge`: a parked request would keep room for what these need.
+  @inline(never)
   private nonisolated(nonsending) func answer(
     _ request: SyncRequest, from: SyncPosition?, toDeviceFrom: Int64, _ watch: UserWatch, _ delivery: DeviceDelivery
   ) async throws -> Answer {
@@ -125,6 +127,7 @@ package final class SyncEngine: Sendable {
   // MARK: Watching
 
   /// The user's watch with all joined rooms.
+  @inline(never)
   private nonisolated(nonsending) func watch(of user: UserID) async throws -> UserWatch {
     let watch = notifier.watch(of: user, position: database.committedPosition)
     if watch.isComplete.load(ordering: .acquiring) { return watch }
@@ -143,6 +146,7 @@ package final class SyncEngine: Sendable {
   }
 
   /// The device has what it was sent up to its token: those messages are deleted.
+  @inline(never)
   private nonisolated(nonsending) func acknowledge(
     _ since: SyncToken, _ request: SyncRequest, _ delivery: DeviceDelivery
   ) async throws {

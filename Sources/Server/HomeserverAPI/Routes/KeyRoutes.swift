@@ -54,15 +54,12 @@ extension Routes {
     }
   }
 
-  /// The position in a sync token, `s<position>_…`. Throws `M_MISSING_PARAM`, `M_INVALID_PARAM`.
+  /// The position in a sync token. Throws `M_MISSING_PARAM`, `M_INVALID_PARAM`.
   private static func position(_ query: QueryParameters, _ name: StaticString) throws -> Int64 {
-    let token = try query.required(name)
-    let digits = token.utf8.dropFirst().prefix { $0 != UInt8(ascii: "_") }
-    guard token.hasPrefix("s"), (1...18).contains(digits.count), digits.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 })
-    else {
+    guard let token = SyncToken(try query.required(name)) else {
       throw MatrixError.invalidParameter("'\(name)' is not a token of this server's syncs.")
     }
-    return digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+    return token.seen.position
   }
 
   /// Keys of one claim or query.
