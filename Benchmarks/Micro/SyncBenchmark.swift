@@ -119,23 +119,19 @@ private struct SyncBenchmark: Sendable {
   func parkedBytes(syncs: Int) async throws -> Double {
     let since = try Self.token(try await homeserver.sync.sync(request(1, since: nil)))
     _ = try await homeserver.sync.sync(request(1, since: since))
-    let empty = try await Self.residentBytes(ofTasks: syncs) { try await Task.sleep(for: .seconds(60)) }
-    let parked = try await Self.residentBytes(ofTasks: syncs) { [self] in
-      _ = try await homeserver.sync.sync(request(1, since: since, timeout: 60_000))
-    }
-    return parked - empty
-  }
-
-  private static func residentBytes(
-    ofTasks count: Int, _ body: @escaping @Sendable () async throws -> Void
-  ) async throws -> Double {
-    let before = residentBytes()
-    let tasks = (0..<count).map { _ in Task { try await body() } }
+    // Both kinds stay until both are counted: memory that is given back would be counted for none.
+    let before = Self.residentBytes()
+    let sleeping = (0..<syncs).map { _ in Task { try await Task.sleep(for: .seconds(60)) } }
     try await Task.sleep(for: .milliseconds(500))
-    let after = residentBytes()
-    for task in tasks { task.cancel() }
-    for task in tasks { _ = await task.result }
-    return Double(after - before) / Double(count)
+    let between = Self.residentBytes()
+    let parked = (0..<syncs).map { _ in
+      Task { [homeserver] in _ = try await homeserver.sync.sync(request(1, since: since, timeout: 60_000)) }
+    }
+    try await Task.sleep(for: .milliseconds(500))
+    let after = Self.residentBytes()
+    for task in sleeping + parked { task.cancel() }
+    for task in sleeping + parked { _ = await task.result }
+    return Double((after - between) - (between - before)) / Double(syncs)
   }
 
   /// Microseconds of one send into a room of many, a hundred of whom sync.
