@@ -17,7 +17,7 @@ func benchmarkSync() async -> String {
     await bench.homeserver.shutdown()
     return """
       sync: no news \(tenths(idle)) us, delivery to one of 100 members \(tenths(fanOut)) us, \
-      parked \(Int(parked)) bytes beyond a task's, send into 10,000 members \(tenths(wide)) us (1 member \(tenths(bench.narrowSend)) us)
+      parked \(parked.parked) bytes (a sleeping task \(parked.sleeping)), send into 10,000 members \(tenths(wide)) us (1 member \(tenths(bench.narrowSend)) us)
       """
   } catch {
     return "sync: \(error)"
@@ -83,7 +83,8 @@ private struct SyncBenchmark: Sendable {
   }
 
   private func request(_ number: Int, since: SyncToken?, timeout: Int64 = 0) -> SyncRequest {
-    SyncRequest(userID: Self.user(number), deviceID: DeviceID(trusted: "DEVICE"), since: since, timeoutMilliseconds: timeout)
+    SyncRequest(
+      userID: Self.user(number), deviceID: DeviceID(trusted: "DEVICE"), since: since, timeoutMilliseconds: timeout)
   }
 
   private static func token(_ answer: [UInt8]) throws -> SyncToken? {
@@ -102,21 +103,25 @@ private struct SyncBenchmark: Sendable {
   /// Microseconds to answer one member's sync after one message, the message itself not counted.
   func fanOut(messages: Int) async throws -> Double {
     var tokens: [SyncToken?] = []
-    for number in 0..<Self.members { tokens.append(try Self.token(try await homeserver.sync.sync(request(number, since: nil)))) }
+    for number in 0..<Self.members {
+      tokens.append(try Self.token(try await homeserver.sync.sync(request(number, since: nil))))
+    }
     var seconds = 0.0
     for _ in 0..<messages {
       _ = try await sends(to: room, count: 1)
       var answers: [[UInt8]] = []
       let before = Self.processorSeconds()
-      for number in 0..<Self.members { answers.append(try await homeserver.sync.sync(request(number, since: tokens[number]))) }
+      for number in 0..<Self.members {
+        answers.append(try await homeserver.sync.sync(request(number, since: tokens[number])))
+      }
       seconds += Self.processorSeconds() - before
       for number in 0..<Self.members { tokens[number] = try Self.token(answers[number]) }
     }
     return seconds / Double(messages * Self.members) * 1e6
   }
 
-  /// Resident bytes of one parked sync beyond those of a task that sleeps.
-  func parkedBytes(syncs: Int) async throws -> Double {
+  /// Resident bytes of one parked sync with its task, and of a task that only sleeps.
+  func parkedBytes(syncs: Int) async throws -> (parked: Int, sleeping: Int) {
     let since = try Self.token(try await homeserver.sync.sync(request(1, since: nil)))
     _ = try await homeserver.sync.sync(request(1, since: since))
     // Both kinds stay until both are counted: memory that is given back would be counted for none.
@@ -131,7 +136,7 @@ private struct SyncBenchmark: Sendable {
     let after = Self.residentBytes()
     for task in sleeping + parked { task.cancel() }
     for task in sleeping + parked { _ = await task.result }
-    return Double((after - between) - (between - before)) / Double(syncs)
+    return ((after - between) / syncs, (between - before) / syncs)
   }
 
   /// Microseconds of one send into a room of many, a hundred of whom sync.
@@ -152,7 +157,8 @@ private struct SyncBenchmark: Sendable {
     defer { fclose(file) }
     var line = [CChar](repeating: 0, count: 128)
     guard fgets(&line, 128, file) != nil else { return 0 }
-    let fields = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(separator: " ")
+    let fields = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(
+      separator: " ")
     return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * 4096
   }
 }

@@ -18,7 +18,8 @@ import Testing
 
   @Test func `sync takes a token, a stored filter and a timeout`() async throws {
     try await APIFixture.run { fixture in
-      let ann = try await fixture.register("ann"), bob = try await fixture.register("bob")
+      let ann = try await fixture.register("ann")
+      let bob = try await fixture.register("bob")
       let room = try await room(fixture, ann, bob)
       let filter = try await fixture.call(
         .post, "user/\(bob.userID)/filter", as: bob, #"{"room":{"timeline":{"limit":1}}}"#)
@@ -28,7 +29,8 @@ import Testing
       let idle = try await fixture.call(.get, "sync?filter=\(id)&since=\(try since(first))&timeout=1", as: bob)
       #expect(idle.status == 200 && idle.json["rooms"] == nil)
       #expect(idle.json["device_unused_fallback_key_types"]?.isArray ?? false)
-      _ = try await fixture.call(.put, "rooms/\(room)/send/m.room.message/1", as: ann, #"{"msgtype":"m.text","body":"hi"}"#)
+      _ = try await fixture.call(
+        .put, "rooms/\(room)/send/m.room.message/1", as: ann, #"{"msgtype":"m.text","body":"hi"}"#)
       let news = try await fixture.call(.get, "sync?since=\(try since(idle))&timeout=30000", as: bob)
       let told = news.json["rooms"]?["join"]?[ByteString(room)]
       #expect(told?["timeline"]?["events"]?.elements.first { _ in true }?["content"]?["body"]?.string == "hi")
@@ -40,7 +42,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "since=x", "timeout=-1", "timeout=x", "full_state=1", "set_presence=away", "filter=99", "filter=%7B", "use_state_after=x",
+    "since=x", "timeout=-1", "timeout=x", "full_state=1", "set_presence=away", "filter=99", "filter=%7B",
+    "use_state_after=x",
   ])
   func `a parameter that is not valid is refused`(query: String) async throws {
     try await APIFixture.run { fixture in
@@ -52,7 +55,8 @@ import Testing
 
   @Test func `typing is shown to the others, and only by oneself`() async throws {
     try await APIFixture.run { fixture in
-      let ann = try await fixture.register("ann"), bob = try await fixture.register("bob")
+      let ann = try await fixture.register("ann")
+      let bob = try await fixture.register("bob")
       let room = try await room(fixture, ann, bob)
       let before = try since(try await fixture.call(.get, "sync", as: bob))
       let path = "rooms/\(room)/typing/\(ann.userID)"
@@ -61,13 +65,17 @@ import Testing
       #expect(try await fixture.call(.put, path, as: ann, #"{"typing":true,"timeout":30000}"#).status == 200)
       let answer = try await fixture.call(.get, "sync?since=\(before)", as: bob)
       let events = answer.json["rooms"]?["join"]?[ByteString(room)]?["ephemeral"]?["events"]
-      #expect(events?.elements.first { _ in true }?["content"]?["user_ids"]?.elements.compactMap(\.string) == [ann.userID.string])
+      #expect(
+        events?.elements.first { _ in true }?["content"]?["user_ids"]?.elements.compactMap(\.string) == [
+          ann.userID.string
+        ])
     }
   }
 
   @Test func `receipts and markers are taken in both forms and checked`() async throws {
     try await APIFixture.run { fixture in
-      let ann = try await fixture.register("ann"), bob = try await fixture.register("bob")
+      let ann = try await fixture.register("ann")
+      let bob = try await fixture.register("bob")
       let room = try await room(fixture, ann, bob)
       let sent = try await fixture.call(.put, "rooms/\(room)/send/m.room.message/1", as: ann, #"{"body":"hi"}"#)
       let event = try #require(sent.json["event_id"]?.string)
@@ -85,7 +93,8 @@ import Testing
       #expect(try await fixture.call(.post, "rooms/\(room)/read_markers", as: ann, markers).status == 200)
       let answer = try await fixture.call(.get, "sync", as: bob)
       let told = answer.json["rooms"]?["join"]?[ByteString(room)]
-      let receipts = told?["ephemeral"]?["events"]?.elements.first { _ in true }?["content"]?[ByteString(event)]?["m.read"]
+      let receipts = told?["ephemeral"]?["events"]?.elements.first { _ in true }?["content"]?[ByteString(event)]?[
+        "m.read"]
       #expect(receipts?["@ann:example.org"] != nil && receipts?["@bob:example.org"] != nil)
       #expect(told?["account_data"]?["events"]?.elements.first { _ in true }?["type"]?.string == "m.fully_read")
     }

@@ -26,7 +26,8 @@ import Testing
     var dice = Dice(state: UInt64(seed) &* 7_919 &+ 1)
     let fixture = try SyncFixture()
     let room = try await fixture.room(of: "ann", "bob")
-    let bob = RoomsFixture.actor("bob"), ann = RoomsFixture.actor("ann")
+    let bob = RoomsFixture.actor("bob")
+    let ann = RoomsFixture.actor("ann")
     let client = try fixture.client(
       "bob", filter: #"{"room":{"timeline":{"limit":\#(Int.random(in: 1...6, using: &dice))}}}"#)
     var copy = Copy()
@@ -47,7 +48,8 @@ import Testing
     try await fixture.rooms.join(room, by: bob)
     try await take(try await client.sync(), room, &copy, fixture)
     var visible = try await fixture.rooms.messages(
-      of: room, for: bob.userID, from: nil, to: nil, .forward, limit: 1_000, EventFilter()).events.map(\.eventID)
+      of: room, for: bob.userID, from: nil, to: nil, .forward, limit: 1_000, EventFilter()
+    ).events.map(\.eventID)
     // What came before the first sync was never asked for.
     visible = Array(visible.drop { $0 != copy.events.first })
     #expect(copy.events == visible)
@@ -57,7 +59,9 @@ import Testing
 
   private func take(_ answer: SyncAnswer, _ roomID: RoomID, _ copy: inout Copy, _ fixture: SyncFixture) async throws {
     guard let room = answer.room(roomID) ?? answer.room(roomID, "leave") else { return }
-    for event in room.json["state"]?["events"]?.elements.map({ $0 }) ?? [] { copy.state[key(event)] = EventID(event["event_id"]) }
+    for event in room.json["state"]?["events"]?.elements.map({ $0 }) ?? [] {
+      copy.state[key(event)] = EventID(event["event_id"])
+    }
     for event in room.timeline where event["state_key"] != nil { copy.state[key(event)] = EventID(event["event_id"]) }
     var new = room.eventIDs
     if room.isLimited, !copy.events.isEmpty {

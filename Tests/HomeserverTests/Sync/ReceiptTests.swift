@@ -10,8 +10,10 @@ import Testing
   @Test func `a receipt is told to the others, a private one to its owner only, also after a restart`() async throws {
     var fixture = try SyncFixture()
     let room = try await fixture.room(of: "ann", "bob")
-    let first = try await fixture.base.send("1", to: room, by: "ann"), second = try await fixture.base.send("2", to: room, by: "ann")
-    let annClient = try fixture.client("ann"), bobClient = try fixture.client("bob")
+    let first = try await fixture.base.send("1", to: room, by: "ann")
+    let second = try await fixture.base.send("2", to: room, by: "ann")
+    let annClient = try fixture.client("ann")
+    let bobClient = try fixture.client("bob")
     try await annClient.sync()
     try await bobClient.sync()
     try await fixture.receipts.move(.init(read: first, readPrivate: second), of: bob, in: room)
@@ -31,7 +33,8 @@ import Testing
   @Test func `receipts and the fully-read marker only move forward`() async throws {
     let fixture = try SyncFixture()
     let room = try await fixture.room(of: "ann", "bob")
-    let first = try await fixture.base.send("1", to: room, by: "ann"), second = try await fixture.base.send("2", to: room, by: "ann")
+    let first = try await fixture.base.send("1", to: room, by: "ann")
+    let second = try await fixture.base.send("2", to: room, by: "ann")
     let client = try fixture.client("bob")
     try await fixture.receipts.move(.init(read: second, fullyRead: second), of: bob, in: room)
     try await client.sync()
@@ -43,8 +46,10 @@ import Testing
 
   @Test func `a receipt needs a member, an event of the room and its thread`() async throws {
     let fixture = try SyncFixture()
-    let room = try await fixture.room(of: "ann", "bob"), other = try await fixture.room(of: "ann")
-    let event = try await fixture.base.send("1", to: room, by: "ann"), foreign = try await fixture.base.send("1", to: other, by: "ann")
+    let room = try await fixture.room(of: "ann", "bob")
+    let other = try await fixture.room(of: "ann")
+    let event = try await fixture.base.send("1", to: room, by: "ann")
+    let foreign = try await fixture.base.send("1", to: other, by: "ann")
     func move(_ markers: Receipts.Markers, _ user: UserID) async -> ErrorCode? {
       await errorCode { try await fixture.receipts.move(markers, of: user, in: room) }
     }
@@ -89,7 +94,8 @@ import Testing
     let root = try await fixture.base.send("root", to: room, by: "ann")
     for number in 0..<3 {
       _ = try await fixture.rooms.send(
-        .message, json(#"{"msgtype":"m.text","body":"t","m.relates_to":{"rel_type":"m.thread","event_id":"\#(root)"}}"#),
+        .message,
+        json(#"{"msgtype":"m.text","body":"t","m.relates_to":{"rel_type":"m.thread","event_id":"\#(root)"}}"#),
         to: room, by: RoomsFixture.actor("ann"), transactionID: TransactionID(trusted: ByteString("thread\(number)")))
     }
     #expect(try await fixture.client("bob").sync().room(room)?.unread == [4, 0])
@@ -110,7 +116,9 @@ import Testing
     #expect(try await fixture.client("bob").sync().room(room)?.unread == [0, 0])
   }
 
-  @Test(arguments: 0..<6) func `counts carried on equal counts from the beginning, also after a restart`(seed: Int) async throws {
+  @Test(arguments: 0..<6) func `counts carried on equal counts from the beginning, also after a restart`(seed: Int)
+    async throws
+  {
     var fixture = try SyncFixture()
     var dice = SystemRandomNumberGenerator()
     let room = try await fixture.room(of: "ann", "bob", "cat")
@@ -184,7 +192,8 @@ import Testing
         messages: json(#"{"@bob:example.org":{"DEVICE":{"n":"\#(number)"}}}"#))
     }
     try await fixture.base.send("once", to: room, by: "ann")
-    var told: [String] = [], bodies: [String] = []
+    var told: [String] = []
+    var bodies: [String] = []
     for _ in 0..<3 {
       let answer = try await bob.sync(timeout: 60_000)
       told += answer.toDevice
@@ -196,7 +205,8 @@ import Testing
 
   @Test func `device lists tell who changed keys, who came and who is gone`() async throws {
     let fixture = try SyncFixture()
-    let settings = #"{"preset":"public_chat","initial_state":[{"type":"m.room.encryption","content":{"algorithm":"m.megolm.v1.aes-sha2"}}]}"#
+    let settings =
+      #"{"preset":"public_chat","initial_state":[{"type":"m.room.encryption","content":{"algorithm":"m.megolm.v1.aes-sha2"}}]}"#
     let room = try await fixture.room(of: "ann", "bob", settings: settings)
     let bob = try fixture.client("bob")
     func lists() async throws -> [[String]] {
@@ -222,12 +232,15 @@ import Testing
     let room = try await fixture.room(of: "ann")
     let ann = try fixture.client("ann")
     let first = try await ann.sync()
-    #expect(first.json["account_data"]?["events"]?.elements.contains { $0["type"]?.isString("m.push_rules") ?? false } ?? false)
+    #expect(
+      first.json["account_data"]?["events"]?.elements.contains { $0["type"]?.isString("m.push_rules") ?? false }
+        ?? false)
     try await fixture.accountData.set("m.x", json(#"{"n":1}"#), of: ann.user, in: nil)
     try await fixture.accountData.set("m.y", json(#"{"n":2}"#), of: ann.user, in: room)
     let answer = try await ann.sync()
     #expect(answer.json["account_data"]?["events"]?.elements.compactMap { $0["content"]?["n"]?.integer } == [1])
-    #expect(answer.room(room)?.json["account_data"]?["events"]?.elements.compactMap { $0["content"]?["n"]?.integer } == [2])
+    #expect(
+      answer.room(room)?.json["account_data"]?["events"]?.elements.compactMap { $0["content"]?["n"]?.integer } == [2])
     #expect(answer.room(room)?.timeline.isEmpty ?? false)
     #expect(try await ann.sync().isIdle)
   }

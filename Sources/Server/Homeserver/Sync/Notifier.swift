@@ -124,7 +124,9 @@ package final class Notifier: Sendable {
 
   private func shard(of user: UserID) -> Shard { shards[Int(UInt(bitPattern: user.hashValue) % UInt(Self.shardCount))] }
 
-  private func shard(of room: RoomNumber) -> Shard { shards[Int(UInt64(bitPattern: room.value) % UInt64(Self.shardCount))] }
+  private func shard(of room: RoomNumber) -> Shard {
+    shards[Int(UInt64(bitPattern: room.value) % UInt64(Self.shardCount))]
+  }
 
   // MARK: Waiting
 

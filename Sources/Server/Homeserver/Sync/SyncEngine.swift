@@ -117,7 +117,8 @@ package final class SyncEngine: Sendable {
     let changes = try SyncChanges.gather(context, attempt.watch)
     let next = SyncToken(attempt.to, boot: boot, toDevice: changes.toDevice.end)
     if changes.isEmpty {
-      return Answer(bytes: SyncChanges.idle(changes.keyCounts.members, nextBatch: next), isEmpty: true, seen: attempt.to)
+      return Answer(
+        bytes: SyncChanges.idle(changes.keyCounts.members, nextBatch: next), isEmpty: true, seen: attempt.to)
     }
     var writer = JSONWriter(capacity: 1_024)
     changes.write(to: &writer, context, nextBatch: next, now: clock.now())
@@ -132,10 +133,13 @@ package final class SyncEngine: Sendable {
     let watch = notifier.watch(of: user, position: database.committedPosition)
     if watch.isComplete.load(ordering: .acquiring) { return watch }
     try await database.read { [sources, notifier] transaction in
-      for (number, entry) in try sources.rooms.memberships.rooms(of: user, in: transaction) where entry.membership == .join {
+      for (number, entry) in try sources.rooms.memberships.rooms(of: user, in: transaction)
+      where entry.membership == .join {
         let room = notifier.roomWatch(number, position: 0)
         let events = try transaction.first("SELECT MAX(position) FROM event WHERE room = $1", number) { $0.integer(0) }
-        let receipts = try transaction.first("SELECT MAX(position) FROM receipt WHERE room = $1", number) { $0.integer(0) }
+        let receipts = try transaction.first("SELECT MAX(position) FROM receipt WHERE room = $1", number) {
+          $0.integer(0)
+        }
         room.position.raise(to: max(events ?? 0, receipts ?? 0))
         room.typing.raise(to: sources.rooms.typing.users(in: number).version)
         watch.add(room)

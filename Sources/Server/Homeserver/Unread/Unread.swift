@@ -60,7 +60,9 @@ package final class Unread: Sendable {
     let kept = fold
     state.withLock { state in
       if state.folds.count >= Self.foldsLimit { state.folds.removeAll(keepingCapacity: true) }
-      if let newer = state.folds[key], newer.receipts == read, newer.rules == rules, newer.position > kept.position { return }
+      if let newer = state.folds[key], newer.receipts == read, newer.rules == rules, newer.position > kept.position {
+        return
+      }
       state.folds[key] = kept
     }
     if needsCheckpoint { store(kept, of: key) }
@@ -87,7 +89,8 @@ package final class Unread: Sendable {
     }
     let oldest = try transaction.first(
       "SELECT position FROM event WHERE room = $1 AND position <= $2 ORDER BY position DESC LIMIT 1 OFFSET $3",
-      room.number, end, Self.countLimit) { $0.integer(0) }
+      room.number, end, Self.countLimit
+    ) { $0.integer(0) }
     return UnreadFold(receipts: read, rules: rules, from: max(start, oldest ?? 0))
   }
 
