@@ -656,6 +656,8 @@ function format(name, options) {
   return formats.get(name);
 }
 
+// Any number is a moment: what lies beyond the calendar counts as its end.
+const moment = ms => new Date(Math.max(-8.64e15, Math.min(8.64e15, ms)) || 0);
 const clock = date => format('clock', { hour: 'numeric', minute: '2-digit' }).format(date);
 const dayNumber = date => Math.floor((date.getTime() - date.getTimezoneOffset() * 60_000) / 86_400_000);
 
@@ -685,8 +687,8 @@ function byteLabel(count) {
 }
 
 const labels = [
-  ms => clock(new Date(ms)), ms => dayLabel(new Date(ms)),
-  ms => format('full', { dateStyle: 'full', timeStyle: 'short' }).format(new Date(ms)), ms => shortLabel(new Date(ms)), byteLabel,
+  ms => clock(moment(ms)), ms => dayLabel(moment(ms)),
+  ms => format('full', { dateStyle: 'full', timeStyle: 'short' }).format(moment(ms)), ms => shortLabel(moment(ms)), byteLabel,
 ];
 
 // ---- What the program may call
@@ -731,7 +733,7 @@ const host = {
   channel_open: (id, p, n) => openChannel(id, text(p, n)),
   channel_post: (id, p, n) => objects.get(id)?.channel.postMessage(copy(p, n)),
   lock: (id, p, n) => holdLock(id, text(p, n)),
-  utc_offset: ms => -new Date(ms).getTimezoneOffset(),
+  utc_offset: ms => -moment(ms).getTimezoneOffset(),
   format: (kind, value, out, capacity) => give(labels[kind](value), out, capacity),
 };
 

@@ -109,6 +109,9 @@ final class HostCheck {
       Host.dayLabel(Host.wallClockMilliseconds()) + ", " + Host.dayLabel(Host.wallClockMilliseconds() - 86_400_000))
     say("size", Host.byteCountLabel(1_400_000))
     say("local", "\(LocalClock().day(1_767_225_600_000 - 1)) \(LocalClock().day(1_767_225_600_000))")
+    say(
+      "extreme",
+      Host.dayLabel(.max).utf8.isEmpty || Host.clockLabel(.min).utf8.isEmpty ? "none" : "\(LocalClock().day(.max) > 0)")
     say("page", Host.language + " " + Host.browserName)
     Host.setFragment("/room/!a:b.c", replacing: true)
     say("fragment", Host.fragment)

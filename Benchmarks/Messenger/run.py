@@ -213,7 +213,7 @@ def screenshots(browser, address, folder):
 EXPECTED = {
     "fetch": "429 7 PUT yes bödy", "refused": "0", "timeout": "0", "timer": "later", "store": "a/1:uno a/2:two a/ä:",
     "empty": "0", "setting": "value ä gone", "channel": "hello", "lock": "first|released|second", "random": "random",
-    "clock": "12:00 AM", "day": "Today, Yesterday", "size": "1.4 MB", "local": "20453 20454", "fragment": "/room/!a:b.c",
+    "clock": "12:00 AM", "day": "Today, Yesterday", "size": "1.4 MB", "local": "20453 20454", "extreme": "true", "fragment": "/room/!a:b.c",
     "picked": "p.png image/png 70 1x1", "blob": "blob", "upload": "200 1.0 70", "page": "en-US Chrome on Linux",
     "change": "2 /room/!a:b.c",
 }
@@ -250,7 +250,6 @@ def services(browser, address):
     page.context.close()
 
     page = open_page(browser, address + "?demo", 600, 700)
-    rows = lambda: page.evaluate("document.querySelectorAll('.mg-message').length")
     last = lambda: page.evaluate("[...document.querySelectorAll('.mg-row')].at(-1).querySelector('.mg-text').textContent")
     height = lambda: page.evaluate("document.querySelector('.mg-input').offsetHeight")
     small = height()
@@ -274,9 +273,14 @@ def services(browser, address):
     page.wait_for_selector("img[alt='pasted.png'][data-state=loaded]")
     box = page.evaluate("(b => [b.offsetWidth, b.offsetHeight])(document.querySelector(\"img[alt='pasted.png']\"))")
     expect("pasted image", box, [300, 200])
-    count = rows()
     page.evaluate("document.querySelector('.mg-scroller').scrollTop -= 600")
     page.wait_for_timeout(100)
+    tops = lambda: page.evaluate("[...document.querySelectorAll('.mg-row')].map(e => e.getBoundingClientRect().top).filter(y => y > 0 && y < 600)")
+    before = tops()
+    for display in ("none", ""):
+        page.evaluate("display => { document.querySelector('.demo-timeline').style.display = display; }", display)
+        page.wait_for_timeout(100)
+    expect("hidden and shown again", tops(), before)
     page.evaluate("document.querySelector('.mg-failed:not([hidden]) button:last-child').click()")
     expect("jump button", page.is_visible(".mg-jump"), True)
     page.click(".mg-jump")
@@ -286,7 +290,7 @@ def services(browser, address):
     page.context.close()
     for failure in failures:
         print("services:", failure)
-    print(f"services: {len(EXPECTED) + 12 - len(failures)} checks passed, {len(failures)} failed")
+    print(f"services: {len(EXPECTED) + 13 - len(failures)} checks passed, {len(failures)} failed")
     return 1 if failures else 0
 
 

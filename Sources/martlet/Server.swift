@@ -4,6 +4,7 @@ import Homeserver
 import HomeserverAPI
 import JSON
 import MatrixModel
+import Synchronization
 import Telemetry
 
 /// The running homeserver: what `serve` starts and stops.
@@ -42,7 +43,8 @@ struct Server: Sendable {
       if !configuration.metricsBind.isEmpty {
         servers.append(
           HTTPServer(
-            configuration: try configuration.http(configuration.metricsBind), router: operations, loops: loops, pool: pool))
+            configuration: try configuration.http(configuration.metricsBind), router: operations, loops: loops,
+            pool: pool))
       }
       for server in servers { try await server.start() }
       let addresses = servers[0].boundAddresses.map { "http://\($0.isLoopback ? "localhost:\($0.port)" : "\($0)")" }
@@ -104,23 +106,49 @@ extension Configuration {
 }
 
 /// Every finished request as metrics and, at the level `debug`, as a log line.
-private struct AccessLog: Sendable {
+private final class AccessLog: Sendable {
+  private struct Kind: Hashable {
+    let method: Method
+    let route: String
+    let status: UInt16
+  }
+
+  private struct Series {
+    let requests: Counter
+    let seconds: Histogram
+  }
+
   private let log = Log("access")
   private let requests = Metrics.process.counter(
     "martlet_http_requests_total", "Finished HTTP requests.", labels: ["method", "route", "status"])
   private let seconds = Metrics.process.histogram(
     "martlet_http_request_seconds", "From the request's header to the last byte of the answer.", labels: ["route"])
+  /// Looked up once for each kind of request, whose number the routes bound.
+  private let series = Mutex<[Kind: Series]>([:])
 
   func record(_ request: FinishedRequest) {
-    requests.labelled(request.method.description, request.routePattern, request.status.code.description).add()
-    seconds.labelled(request.routePattern).observe(request.duration)
+    let series = series(of: request)
+    series.requests.add()
+    series.seconds.observe(request.duration)
     log.debug(
       "request",
       [
         "request": .text(request.id), "method": .text(request.method), "route": .text(request.routePattern),
         "status": .integer(request.status.code), "took": .duration(request.duration),
-        "bytes": .integer(request.responseBodyBytes),
+        "bytes": .integer(request.responseBodyBytes)
       ])
+  }
+
+  private func series(of request: FinishedRequest) -> Series {
+    let kind = Kind(method: request.method, route: request.routePattern, status: request.status.code)
+    return series.withLock { series in
+      if let known = series[kind] { return known }
+      let made = Series(
+        requests: requests.labelled(kind.method.description, kind.route, kind.status.description),
+        seconds: seconds.labelled(kind.route))
+      series[kind] = made
+      return made
+    }
   }
 }
 

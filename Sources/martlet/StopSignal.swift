@@ -2,12 +2,28 @@ import Glibc
 
 /// SIGINT and SIGTERM as a value to wait for.
 enum StopSignal {
-  /// Takes the two signals away from all threads that start later, and ignores SIGPIPE. Must be the first thing the program does. Child
-  /// processes inherit the mask unless they are spawned with POSIX_SPAWN_SETSIGMASK.
-  static func block() {
+  /// The signals' numbers, one byte each, from the handler to the waiting thread. Not sigwait(3): the main thread ends up in
+  /// libdispatch, which waits there with every signal unblocked, so that a blocked signal would still end the process.
+  private static let pipe: (reader: Int32, writer: Int32) = {
+    var ends: [Int32] = [0, 0]
+    precondition(Glibc.pipe(&ends) == 0, "no pipe for signals: \(errno)")
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return (ends[0], ends[1])
+  }()
+
+  /// Catches the two signals from now on, and ignores SIGPIPE. Child processes start with the default actions again.
+  static func install() {
     signal(SIGPIPE, SIG_IGN)
-    var set = stopSet()
-    pthread_sigmask(SIG_BLOCK, &set, nil)
+    // Made here, because a handler must not allocate.
+    _ = pipe
+    for number in [SIGINT, SIGTERM] {
+      signal(number) { number in
+        let before = errno
+        var byte = UInt8(truncatingIfNeeded: number)
+        _ = write(StopSignal.pipe.writer, &byte, 1)
+        errno = before
+      }
+    }
   }
 
   /// Suspends until the first of the two signals and returns its number. The next one then ends the process at once, for an operator who
@@ -22,21 +38,12 @@ enum StopSignal {
   }
 
   private static func next() -> Int32 {
-    var set = stopSet()
-    var number: Int32 = 0
-    while sigwait(&set, &number) != 0 {}
-    return number
+    var byte: UInt8 = 0
+    while read(pipe.reader, &byte, 1) != 1 {}
+    return Int32(byte)
   }
 
-  private static func stopSet() -> sigset_t {
-    var set = sigset_t()
-    sigemptyset(&set)
-    sigaddset(&set, SIGINT)
-    sigaddset(&set, SIGTERM)
-    return set
-  }
-
-  /// A thread of its own: sigwait(3) blocks, which the threads of Swift's pool must not.
+  /// A thread of its own: read(2) blocks, which the threads of Swift's pool must not.
   private static func spawnThread(_ body: @escaping @Sendable () -> Void) {
     final class Box: Sendable {
       let body: @Sendable () -> Void

@@ -1,4 +1,4 @@
 import Glibc
 
-StopSignal.block()
+if CommandLine.arguments.dropFirst().first == "serve" { StopSignal.install() }
 exit(await Program.run(CommandLine.arguments))

@@ -7,7 +7,8 @@ import Testing
 /// Events and rooms as a server writes them.
 enum Wire {
   static func message(
-    _ body: String, _ id: String, by sender: String = "@alice:test", time: Int = 1_700_000_000_000, transaction: String? = nil
+    _ body: String, _ id: String, by sender: String = "@alice:test", time: Int = 1_700_000_000_000,
+    transaction: String? = nil
   ) -> String {
     event(
       "m.room.message", id, by: sender, time: time, #"{"msgtype":"m.text","body":"\#(body)"}"#,
@@ -18,13 +19,16 @@ enum Wire {
     _ type: String, _ id: String, by sender: String = "@alice:test", time: Int = 1_700_000_000_000, _ content: String,
     stateKey: String? = nil, unsigned: String? = nil, extra: String = ""
   ) -> String {
-    var text = #"{"type":"\#(type)","event_id":"\#(id)","sender":"\#(sender)","origin_server_ts":\#(time),"content":\#(content)"#
+    var text =
+      #"{"type":"\#(type)","event_id":"\#(id)","sender":"\#(sender)","origin_server_ts":\#(time),"content":\#(content)"#
     if let stateKey { text += #","state_key":"\#(stateKey)""# }
     if let unsigned { text += #","unsigned":\#(unsigned)"# }
     return text + extra + "}"
   }
 
-  static func member(_ user: String, _ membership: String = "join", name: String? = nil, avatar: String? = nil, _ id: String? = nil) -> String {
+  static func member(
+    _ user: String, _ membership: String = "join", name: String? = nil, avatar: String? = nil, _ id: String? = nil
+  ) -> String {
     var content = #"{"membership":"\#(membership)""#
     if let name { content += #","displayname":"\#(name)""# }
     if let avatar { content += #","avatar_url":"\#(avatar)""# }
@@ -33,24 +37,28 @@ enum Wire {
 
   /// `"join":{…}` with one room.
   static func join(
-    _ events: [String] = [], state: [String] = [], limited: Bool = false, token: String? = "t0", room: String = "!room:test", extra: String = ""
+    _ events: [String] = [], state: [String] = [], limited: Bool = false, token: String? = "t0",
+    room: String = "!room:test", extra: String = ""
   ) -> String {
     #""join":{"# + joined(events, state: state, limited: limited, token: token, room: room, extra: extra) + "}"
   }
 
   static func joined(
-    _ events: [String], state: [String] = [], limited: Bool = false, token: String? = "t0", room: String, extra: String = ""
+    _ events: [String], state: [String] = [], limited: Bool = false, token: String? = "t0", room: String,
+    extra: String = ""
   ) -> String {
     #""\#(room)":{"state":{"events":[\#(state.joined(separator: ","))]},"timeline":{"limited":\#(limited),"#
-      + (token.map { #""prev_batch":"\#($0)","# } ?? "") + #""events":[\#(events.joined(separator: ","))]}"# + extra + "}"
+      + (token.map { #""prev_batch":"\#($0)","# } ?? "") + #""events":[\#(events.joined(separator: ","))]}"# + extra
+      + "}"
   }
 
   /// The room's first sync: oneself, Alice and Bob.
   static let members = [
-    member("@me:test", name: "Me"), member("@alice:test", name: "Alice"), member("@bob:test", name: "Bob"),
+    member("@me:test", name: "Me"), member("@alice:test", name: "Alice"), member("@bob:test", name: "Bob")
   ]
 
-  static let counts = #","summary":{"m.joined_member_count":3,"m.invited_member_count":0,"m.heroes":["@alice:test","@bob:test"]}"#
+  static let counts =
+    #","summary":{"m.joined_member_count":3,"m.invited_member_count":0,"m.heroes":["@alice:test","@bob:test"]}"#
 }
 
 extension Host {
@@ -64,7 +72,9 @@ extension Host {
 
   /// The transaction ID in the request that sends a message.
   var transaction: String {
-    guard let target = request("/send/m.room.message/")?.request.target, let slash = target.lastIndex(of: "/") else { return "" }
+    guard let target = request("/send/m.room.message/")?.request.target, let slash = target.lastIndex(of: "/") else {
+      return ""
+    }
     return String(target[target.index(after: slash)...])
   }
 }

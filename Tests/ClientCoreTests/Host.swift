@@ -88,13 +88,16 @@ struct Host {
   func body(_ part: String) -> JSON? { request(part)?.request.body.flatMap { try? JSON.parse($0) } }
 
   /// Answers the oldest request whose target contains `part`.
-  mutating func answer(_ part: String, status: Int = 200, _ body: String, sourceLocation: SourceLocation = #_sourceLocation) {
+  mutating func answer(
+    _ part: String, status: Int = 200, _ body: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
     respond(part, .answer(status: status, body: Array(body.utf8)), sourceLocation: sourceLocation)
   }
 
   mutating func respond(_ part: String, _ response: Response, sourceLocation: SourceLocation = #_sourceLocation) {
     guard let i = waiting.firstIndex(where: { $0.request.target.contains(part) }) else {
-      Issue.record("no request for \(part); waiting: \(waiting.map { $0.request.target })", sourceLocation: sourceLocation)
+      Issue.record(
+        "no request for \(part); waiting: \(waiting.map { $0.request.target })", sourceLocation: sourceLocation)
       return
     }
     let request = waiting.remove(at: i)

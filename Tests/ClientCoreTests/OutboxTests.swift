@@ -175,7 +175,8 @@ import Testing
   @Test func `an image uploads with progress, then goes out with its size`() {
     var host = Host.inRoom()
     let blob = BlobHandle("file-1")
-    let image = Attachment(fileName: "cat.png", blob: blob, mimeType: "image/png", sizeBytes: 1000, width: 640, height: 480)
+    let image = Attachment(
+      fileName: "cat.png", blob: blob, mimeType: "image/png", sizeBytes: 1000, width: 640, height: 480)
     host.command(.send(.test, .attachment(kind: .image, image)))
     host.command(.send(.test, .text("after")))
     #expect(host.texts() == ["one", "cat.png uploading 0/1000", "after queued"])
@@ -195,7 +196,9 @@ import Testing
     let transaction = host.transaction
     let content = #"{"msgtype":"m.image","body":"cat.png","url":"mxc://test/abc","info":{"w":640,"h":480}}"#
     host.sync(
-      Wire.join([Wire.event("m.room.message", "$i", by: "@me:test", content, unsigned: #"{"transaction_id":"\#(transaction)"}"#)]))
+      Wire.join([
+        Wire.event("m.room.message", "$i", by: "@me:test", content, unsigned: #"{"transaction_id":"\#(transaction)"}"#)
+      ]))
     guard case .message(let message) = host.items()[1].content else { return #expect(Bool(false), "no message") }
     #expect(message.attachment?.blob == blob)
     #expect(message.attachment?.source == MediaURI("mxc://test/abc"))
@@ -230,8 +233,12 @@ import Testing
     host.sync()
     host.sync(Wire.join([Wire.message("late", "$9")], limited: true, token: "t9"))
     #expect(host.texts() == ["one", "[gap]", "late"])
+    #expect(host.client.outbox.entries.isEmpty)
     host.command(.fillGap(.test, host.items()[1].id))
-    host.answer("/messages", #"{"start":"t9","end":"t1","chunk":["# + Wire.message("mine", "$mine", by: "@me:test") + "," + Wire.message("one", "$1") + "]}")
+    host.answer(
+      "/messages",
+      #"{"start":"t9","end":"t1","chunk":["# + Wire.message("mine", "$mine", by: "@me:test") + ","
+        + Wire.message("one", "$1") + "]}")
     #expect(host.texts() == ["one", "mine", "late"])
   }
 }

@@ -33,7 +33,9 @@ import Testing
     #expect(host.client.room(.test)?.highlightCount == 0)
   }
 
-  @Test(arguments: [(true, false), (false, true), (false, false)]) func `nothing is read without attention`(isVisible: Bool, isFocused: Bool) {
+  @Test(arguments: [(true, false), (false, true), (false, false)]) func `nothing is read without attention`(
+    isVisible: Bool, isFocused: Bool
+  ) {
     var host = Host.inRoom(Self.three)
     host.handle(.attentionChanged(isVisible: isVisible, isFocused: isFocused))
     host.command(.viewed(.test, upTo: host.items()[2].id))

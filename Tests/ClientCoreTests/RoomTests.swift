@@ -17,18 +17,42 @@ import Testing
   // Spec: "Calculating the display name for a room".
   @Test(arguments: [
     ([Wire.event("m.room.name", "$n", #"{"name":"Tea"}"#, stateKey: ""), alice], #""m.joined_member_count":2"#, "Tea"),
-    ([Wire.event("m.room.name", "$n", #"{"name":""}"#, stateKey: ""), alice], #""m.joined_member_count":2,"m.heroes":["@alice:test"]"#, "Alice"),
-    ([Wire.event("m.room.canonical_alias", "$n", ##"{"alias":"#tea:test"}"##, stateKey: ""), alice], #""m.joined_member_count":2"#, "#tea:test"),
+    (
+      [Wire.event("m.room.name", "$n", #"{"name":""}"#, stateKey: ""), alice],
+      #""m.joined_member_count":2,"m.heroes":["@alice:test"]"#, "Alice"
+    ),
+    (
+      [Wire.event("m.room.canonical_alias", "$n", ##"{"alias":"#tea:test"}"##, stateKey: ""), alice],
+      #""m.joined_member_count":2"#, "#tea:test"
+    ),
     ([alice], #""m.joined_member_count":2,"m.heroes":["@alice:test"]"#, "Alice"),
     ([alice, bob], #""m.joined_member_count":3,"m.heroes":["@alice:test","@bob:test"]"#, "Alice and Bob"),
     ([alice, bob], #""m.joined_member_count":4,"m.heroes":["@alice:test","@bob:test"]"#, "Alice, Bob and 1 other"),
-    ([alice, bob], #""m.joined_member_count":2,"m.invited_member_count":998,"m.heroes":["@alice:test","@bob:test"]"#, "Alice, Bob and 997 others"),
-    ([alice], #""m.joined_member_count":1,"m.invited_member_count":0,"m.heroes":["@alice:test"]"#, "Empty room (was Alice)"),
+    (
+      [alice, bob], #""m.joined_member_count":2,"m.invited_member_count":998,"m.heroes":["@alice:test","@bob:test"]"#,
+      "Alice, Bob and 997 others"
+    ),
+    (
+      [alice], #""m.joined_member_count":1,"m.invited_member_count":0,"m.heroes":["@alice:test"]"#,
+      "Empty room (was Alice)"
+    ),
     ([], #""m.joined_member_count":1,"m.invited_member_count":0"#, "Empty room"),
     ([], #""m.joined_member_count":2,"m.heroes":["@carol:test"]"#, "@carol:test"),
-    ([alice, Wire.member("@carol:test", name: "Alice")], #""m.joined_member_count":3,"m.heroes":["@alice:test","@carol:test"]"#, "Alice (@alice:test) and Alice (@carol:test)"),
+    (
+      [alice, Wire.member("@carol:test", name: "Alice")],
+      #""m.joined_member_count":3,"m.heroes":["@alice:test","@carol:test"]"#,
+      "Alice (@alice:test) and Alice (@carol:test)"
+    )
   ]) func `a room is named as the spec says`(state: [String], summary: String, expected: String) {
     #expect(Self.room(state, summary: summary).client.room(.test)?.name.english.string == expected)
+  }
+
+  @Test(arguments: [(1_073_741_823, 1_073_741_823), (1_073_741_824, 1_073_741_823), (Int64.max, 1_073_741_823)])
+  func `counts end where two of them still fit into 32 bits`(count: Int64, expected: Int) {
+    let host = Self.room(
+      [Self.alice], summary: #""m.joined_member_count":\#(count),"m.invited_member_count":\#(count)"#)
+    #expect(host.client.room(.test)?.joinedMemberCount == expected)
+    #expect(host.client.room(.test)?.invitedMemberCount == expected)
   }
 
   @Test func `names that two bear are told apart, until one goes`() {
@@ -50,7 +74,8 @@ import Testing
 
   @Test func `rooms are in the order of their last message, invitations first`() {
     var host = Host.signedIn()
-    let invite = #""invite":{"!i:test":{"invite_state":{"events":["#
+    let invite =
+      #""invite":{"!i:test":{"invite_state":{"events":["#
       + Wire.event("m.room.member", "$i", #"{"membership":"invite","is_direct":true}"#, stateKey: "@me:test") + "]}}}"
     host.sync(
       #""join":{"# + Wire.joined([Wire.message("a", "$a", time: 1000)], room: "!a:test") + ","
@@ -104,7 +129,9 @@ import Testing
     #expect(host.body("/account_data/m.direct")?["@carol:test"]?.elements.map { $0.string ?? "" } == ["!dm:test"])
     host.sync(
       Wire.join([Wire.member("@carol:test", "invite", name: "Carol", "$ci")], room: "!dm:test"),
-      extra: #","account_data":{"events":[{"type":"m.direct","content":{"@carol:test":["!dm:test"],"email:x":["!q:test"]}}]}"#)
+      extra:
+        #","account_data":{"events":[{"type":"m.direct","content":{"@carol:test":["!dm:test"],"email:x":["!q:test"]}}]}"#
+    )
     #expect(host.client.room(RoomID(trusted: "!dm:test"))?.directUserID?.string == "@carol:test")
     host.command(.openDirectChat(with: "@carol:test"))
     #expect(host.result() == "!dm:test")
@@ -114,7 +141,10 @@ import Testing
     #expect(next.result() == "!dm:test")
   }
 
-  @Test(arguments: [("carol", "invalidUserID"), ("@carol", "invalidUserID"), ("", "invalidUserID"), ("@:", "invalidUserID"), ("@me:test", "ownUserID")])
+  @Test(arguments: [
+    ("carol", "invalidUserID"), ("@carol", "invalidUserID"), ("", "invalidUserID"), ("@:", "invalidUserID"),
+    ("@me:test", "ownUserID")
+  ])
   func `what is no user ID is said so`(text: String, expected: String) {
     var host = Host.inRoom()
     host.command(.openDirectChat(with: ByteString(text)))
@@ -126,7 +156,8 @@ import Testing
     var host = Host.signedIn()
     host.sync(
       #""invite":{"!i:test":{"invite_state":{"events":["#
-        + Wire.event("m.room.member", "$i", #"{"membership":"invite","is_direct":true}"#, stateKey: "@me:test") + "]}}}")
+        + Wire.event("m.room.member", "$i", #"{"membership":"invite","is_direct":true}"#, stateKey: "@me:test") + "]}}}"
+    )
     host.command(.join("!i:test"))
     host.answer("/join/", #"{"room_id":"!i:test"}"#)
     #expect(host.body("/account_data/m.direct")?["@alice:test"] != nil)
@@ -171,8 +202,13 @@ import Testing
   @Test func `the whole member list comes on demand and stays`() {
     var host = Host.inRoom()
     host.command(.loadMembers(.test))
-    host.answer("/members", #"{"chunk":["# + (Wire.members + [Wire.member("@dan:test", name: "Dan")]).joined(separator: ",") + "]}")
-    #expect(host.client.room(.test)?.members.map { $0.userID.string } == ["@alice:test", "@bob:test", "@dan:test", "@me:test"])
+    host.answer(
+      "/members",
+      #"{"chunk":["# + (Wire.members + [Wire.member("@dan:test", name: "Dan")]).joined(separator: ",") + "]}")
+    #expect(
+      host.client.room(.test)?.members.map { $0.userID.string } == [
+        "@alice:test", "@bob:test", "@dan:test", "@me:test"
+      ])
     #expect(host.restarted().client.room(.test)?.members.count == 4)
     host.command(.loadMembers(.test))
     #expect(host.request("/members") == nil)

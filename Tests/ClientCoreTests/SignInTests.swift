@@ -33,7 +33,9 @@ import Testing
     host.command(.logIn(user: "me", password: "wrong"))
     host.answer("/login", status: 403, #"{"errcode":"M_FORBIDDEN","error":"Invalid password"}"#)
     #expect(host.client.sessionState == .signedOut)
-    guard case .refused(403, .forbidden, let message)? = host.client.signIn.error else { return #expect(Bool(false), "no error") }
+    guard case .refused(403, .forbidden, let message)? = host.client.signIn.error else {
+      return #expect(Bool(false), "no error")
+    }
     #expect(message == "Invalid password")
   }
 
@@ -52,8 +54,10 @@ import Testing
     (401, #"{"session":"x","flows":[{"stages":["m.login.registration_token","m.login.dummy"]}]}"#, .withToken),
     (401, #"{"session":"x","flows":[{"stages":["m.login.recaptcha"]}]}"#, .unsupported),
     (403, #"{"errcode":"M_FORBIDDEN"}"#, .closed),
-    (500, "", .unknown),
-  ]) func `what a refusal without a stage says about registration`(status: Int, body: String, expected: SignIn.Registration) {
+    (500, "", .unknown)
+  ]) func `what a refusal without a stage says about registration`(
+    status: Int, body: String, expected: SignIn.Registration
+  ) {
     var host = Self.fresh()
     host.command(.loadFlows)
     host.answer("/register", status: status, body)
@@ -86,7 +90,9 @@ import Testing
     host.answer("/register", status: 401, "{" + flows + "}")
     host.answer("/register", status: 401, #"{"errcode":"M_UNAUTHORIZED","error":"Unknown token","# + flows + "}")
     #expect(host.client.sessionState == .signedOut)
-    guard case .refused(401, .unauthorized, _)? = host.client.signIn.error else { return #expect(Bool(false), "no error") }
+    guard case .refused(401, .unauthorized, _)? = host.client.signIn.error else {
+      return #expect(Bool(false), "no error")
+    }
   }
 
   @Test func `stages this client does not have are told`() {

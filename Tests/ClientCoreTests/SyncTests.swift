@@ -65,7 +65,9 @@ import Testing
     var delays: [Int64] = []
     for _ in 0..<8 {
       host.respond("/sync?", .networkError)
-      guard case .reconnecting(let retryAt) = host.client.connection else { return #expect(Bool(false), "not reconnecting") }
+      guard case .reconnecting(let retryAt) = host.client.connection else {
+        return #expect(Bool(false), "not reconnecting")
+      }
       delays.append(retryAt - host.now)
       host.wait(retryAt - host.now)
     }
@@ -128,7 +130,9 @@ import Testing
     host.command(.send(.test, .text("mine")))
     host.command(.setDraft(.test, "half a"))
     host.wait(1000)
-    for key in host.store.keys.filter({ $0.hasPrefix("a/room/") }) { host.store[key] = Array("{\"id\":\"!room:test\"".utf8) }
+    for key in host.store.keys.filter({ $0.hasPrefix("a/room/") }) {
+      host.store[key] = Array("{\"id\":\"!room:test\"".utf8)
+    }
     var next = host.restarted()
     #expect(next.client.sessionState == .signedIn)
     #expect(next.client.roomIDs.isEmpty)
@@ -181,7 +185,9 @@ import Testing
     #expect(next.texts() == ["one"])
   }
 
-  @Test(arguments: ["", "[]", "{}", #"{"next_batch":1}"#, "not json"]) func `an answer that is no sync is a failure`(body: String) {
+  @Test(arguments: ["", "[]", "{}", #"{"next_batch":1}"#, "not json"]) func `an answer that is no sync is a failure`(
+    body: String
+  ) {
     var host = Host.inRoom()
     host.answer("/sync?", body)
     guard case .reconnecting = host.client.connection else { return #expect(Bool(false), "not reconnecting") }

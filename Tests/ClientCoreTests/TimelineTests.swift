@@ -22,7 +22,9 @@ import Testing
     host.answer("/messages", Self.page([Wire.message("four", "$4"), Wire.message("three", "$3")], end: "t3"))
     #expect(host.texts() == ["one", "[gap]", "three", "four", "five"])
     host.command(.fillGap(.test, host.items()[1].id))
-    host.answer("/messages", Self.page([Wire.message("two", "$2"), Wire.message("one", "$1"), Wire.message("zero", "$0")], end: "t0"))
+    host.answer(
+      "/messages",
+      Self.page([Wire.message("two", "$2"), Wire.message("one", "$1"), Wire.message("zero", "$0")], end: "t0"))
     #expect(host.texts() == ["one", "two", "three", "four", "five"])
   }
 
@@ -30,7 +32,9 @@ import Testing
     var host = Host.inRoom()
     host.sync(Wire.join([Wire.message("four", "$4"), Wire.message("five", "$5")], limited: true, token: "t4"))
     host.command(.fillGap(.test, host.items()[1].id))
-    host.answer("/messages", Self.page([Wire.message("four", "$4"), Wire.message("three", "$3"), Wire.message("one", "$1")], end: "t0"))
+    host.answer(
+      "/messages",
+      Self.page([Wire.message("four", "$4"), Wire.message("three", "$3"), Wire.message("one", "$1")], end: "t0"))
     #expect(host.texts() == ["one", "three", "four", "five"])
   }
 
@@ -105,7 +109,10 @@ import Testing
       let events = (max(0, next - 100)..<next).reversed().map { Wire.message("m\($0)", "$h\($0)") }
       next = max(0, next - 100)
       // Each page repeats one event of the page before.
-      host.answer("/messages", Self.page((next < 9_900 ? [Wire.message("x", "$h\(next + 100)")] : []) + events, end: next == 0 ? nil : "t\(next)"))
+      host.answer(
+        "/messages",
+        Self.page(
+          (next < 9_900 ? [Wire.message("x", "$h\(next + 100)")] : []) + events, end: next == 0 ? nil : "t\(next)"))
     }
     #expect(host.texts() == (0..<10_000).map { "m\($0)" } + ["one"])
     #expect(Set(host.items().map { $0.id }).count == 10_001)
@@ -114,7 +121,9 @@ import Testing
   @Test func `closed rooms leave the memory but for the last few`() {
     var host = Host.signedIn()
     let ids = (0..<10).map { "!r\($0):test" }
-    host.sync(#""join":{"# + ids.map { Wire.joined([Wire.message("in \($0)", "$\($0)")], room: $0) }.joined(separator: ",") + "}")
+    host.sync(
+      #""join":{"# + ids.map { Wire.joined([Wire.message("in \($0)", "$\($0)")], room: $0) }.joined(separator: ",")
+        + "}")
     for id in ids {
       host.command(.openRoom(RoomID(trusted: ByteString(id))))
       host.command(.closeRoom(RoomID(trusted: ByteString(id))))
@@ -138,16 +147,33 @@ import Testing
     #expect(client.texts() == ["one", "two", "mine sending"])
   }
 
+  @Test func `messages from before and after a restart are both there, in order, when the store has been read`() {
+    var host = Host.inRoom()
+    host.command(.send(.test, .text("before")))
+    host = host.restarted()
+    let effects = host.client.handle(.command(.openRoom(.test), id: 0), now: host.now)
+    guard case .load(let id, let prefix)? = effects.first else { return #expect(Bool(false), "no load") }
+    let records = host.store.filter { $0.key.string.hasPrefix(prefix.string) }.sorted { $0.key < $1.key }
+    host.command(.send(.test, .text("after")))
+    host.handle(.loaded(id, records.map { StoreRecord(key: $0.key, value: $0.value) }))
+    #expect(host.texts() == ["one", "before sending", "after queued"])
+  }
+
   // MARK: Relations
 
-  static func edit(_ body: String, of target: String, _ id: String, by sender: String = "@alice:test", time: Int = 1_700_000_000_001) -> String {
+  static func edit(
+    _ body: String, of target: String, _ id: String, by sender: String = "@alice:test", time: Int = 1_700_000_000_001
+  ) -> String {
     Wire.event(
       "m.room.message", id, by: sender, time: time,
-      ##"{"msgtype":"m.text","body":"* \##(body)","m.new_content":{"msgtype":"m.text","body":"\##(body)"},"m.relates_to":{"rel_type":"m.replace","event_id":"\##(target)"}}"##)
+      ##"{"msgtype":"m.text","body":"* \##(body)","m.new_content":{"msgtype":"m.text","body":"\##(body)"},"m.relates_to":{"rel_type":"m.replace","event_id":"\##(target)"}}"##
+    )
   }
 
   static func reaction(_ key: String, to target: String, _ id: String, by sender: String) -> String {
-    Wire.event("m.reaction", id, by: sender, #"{"m.relates_to":{"rel_type":"m.annotation","event_id":"\#(target)","key":"\#(key)"}}"#)
+    Wire.event(
+      "m.reaction", id, by: sender,
+      #"{"m.relates_to":{"rel_type":"m.annotation","event_id":"\#(target)","key":"\#(key)"}}"#)
   }
 
   static func redaction(of target: String, _ id: String) -> String {
@@ -157,7 +183,8 @@ import Testing
   @Test func `an edit takes the body's place, the newest wins, foreign ones are ignored`() {
     var host = Host.inRoom()
     let id = host.items()[0].id
-    host.sync(Wire.join([Self.edit("new", of: "$1", "$e2", time: 1_700_000_000_002), Self.edit("older", of: "$1", "$e1")]))
+    host.sync(
+      Wire.join([Self.edit("new", of: "$1", "$e2", time: 1_700_000_000_002), Self.edit("older", of: "$1", "$e1")]))
     host.sync(Wire.join([Self.edit("forged", of: "$1", "$e3", by: "@bob:test", time: 1_800_000_000_000)]))
     #expect(host.texts() == ["new"])
     #expect(host.items()[0].isEdited)
@@ -178,7 +205,9 @@ import Testing
 
   @Test func `an edit the server bundles is applied`() {
     let unsigned = #"{"m.relations":{"m.replace":"# + Self.edit("new", of: "$1", "$e") + "}}"
-    let host = Host.inRoom([Wire.event("m.room.message", "$1", #"{"msgtype":"m.text","body":"old"}"#, unsigned: unsigned)])
+    let host = Host.inRoom([
+      Wire.event("m.room.message", "$1", #"{"msgtype":"m.text","body":"old"}"#, unsigned: unsigned)
+    ])
     #expect(host.texts() == ["new"])
   }
 
@@ -187,7 +216,7 @@ import Testing
     host.sync(
       Wire.join([
         Self.reaction("👍", to: "$1", "$r1", by: "@bob:test"), Self.reaction("👍", to: "$1", "$r2", by: "@me:test"),
-        Self.reaction("👍", to: "$1", "$r3", by: "@bob:test"), Self.reaction("🎉", to: "$1", "$r4", by: "@bob:test"),
+        Self.reaction("👍", to: "$1", "$r3", by: "@bob:test"), Self.reaction("🎉", to: "$1", "$r4", by: "@bob:test")
       ]))
     #expect(host.items()[0].reactions.map { "\($0.key)\($0.count)\($0.isOwn)" } == ["👍2true", "🎉1false"])
     host.sync(Wire.join([Self.redaction(of: "$r2", "$x")]))
@@ -212,13 +241,14 @@ import Testing
       Wire.event("m.room.message", "$3", #"{"msgtype":"m.text"}"#),
       Wire.event("org.example.poll", "$4", #"{"x":1}"#),
       #"{"type":"m.room.message","event_id":"$5","sender":"@alice:test"}"#,
-      #"{"type":"m.room.message","content":{"body":"nobody"}}"#,
+      #"{"type":"m.room.message","content":{"body":"nobody"}}"#
     ])
     #expect(host.texts() == ["[undecryptable]", "[redacted]", "[unparsable]", "[unparsable]", "[unparsable]"])
   }
 
   @Test func `a reply has its target and loses the old fallback`() {
-    let content = #"{"msgtype":"m.text","body":"> <@bob:test> hm\n> more\n\nyes","m.relates_to":{"m.in_reply_to":{"event_id":"$0"}}}"#
+    let content =
+      #"{"msgtype":"m.text","body":"> <@bob:test> hm\n> more\n\nyes","m.relates_to":{"m.in_reply_to":{"event_id":"$0"}}}"#
     let host = Host.inRoom([Wire.event("m.room.message", "$1", content)])
     #expect(host.texts() == ["yes"])
     #expect(host.items()[0].replyTo?.string == "$0")
@@ -234,19 +264,25 @@ import Testing
 
   @Test(arguments: [
     ("join", "", "@bob:test", "joined(@bob:test)"), ("leave", "join", "@bob:test", "left(@bob:test)"),
-    ("leave", "join", "@alice:test", "kicked(@bob:test, reason: nil)"), ("leave", "invite", "@bob:test", "inviteRejected(@bob:test)"),
-    ("leave", "invite", "@alice:test", "inviteWithdrawn(@bob:test)"), ("leave", "ban", "@alice:test", "unbanned(@bob:test)"),
-    ("ban", "join", "@alice:test", "banned(@bob:test, reason: nil)"), ("invite", "", "@alice:test", "invited(@bob:test)"),
-    ("knock", "", "@bob:test", "knocked(@bob:test)"),
+    ("leave", "join", "@alice:test", "kicked(@bob:test, reason: nil)"),
+    ("leave", "invite", "@bob:test", "inviteRejected(@bob:test)"),
+    ("leave", "invite", "@alice:test", "inviteWithdrawn(@bob:test)"),
+    ("leave", "ban", "@alice:test", "unbanned(@bob:test)"),
+    ("ban", "join", "@alice:test", "banned(@bob:test, reason: nil)"),
+    ("invite", "", "@alice:test", "invited(@bob:test)"),
+    ("knock", "", "@bob:test", "knocked(@bob:test)")
   ]) func `membership changes are told apart`(now: String, before: String, sender: String, expected: String) {
     let unsigned = before.isEmpty ? nil : #"{"prev_content":{"membership":"\#(before)"}}"#
-    let event = Wire.event("m.room.member", "$m", by: sender, #"{"membership":"\#(now)"}"#, stateKey: "@bob:test", unsigned: unsigned)
+    let event = Wire.event(
+      "m.room.member", "$m", by: sender, #"{"membership":"\#(now)"}"#, stateKey: "@bob:test", unsigned: unsigned)
     #expect(Host.inRoom([event]).texts() == ["(\(expected))"])
   }
 
   @Test func `a member event without a difference has no row`() {
     let unsigned = #"{"prev_content":{"membership":"join","displayname":"B"}}"#
-    let same = Wire.event("m.room.member", "$m", by: "@bob:test", #"{"membership":"join","displayname":"B"}"#, stateKey: "@bob:test", unsigned: unsigned)
+    let same = Wire.event(
+      "m.room.member", "$m", by: "@bob:test", #"{"membership":"join","displayname":"B"}"#, stateKey: "@bob:test",
+      unsigned: unsigned)
     #expect(Host.inRoom([same]).texts() == [])
   }
 }

@@ -34,7 +34,7 @@ struct TimelineAnchorTests {
         // Not the direct neighbour: whether the first row in view shows a name depends on it.
         screen.timeline.apply([
           .update(message(store[index - 2].row.id.rawValue, String(repeating: "edited ", count: 50))),
-          .remove(store[index - 3].row.id), .insert([conversation.row(newer, at: 5)], before: store[index - 4].row.id),
+          .remove(store[index - 3].row.id), .insert([conversation.row(newer, at: 5)], before: store[index - 4].row.id)
         ])
       case 3:
         // A row in the lower half of the view grows: what is above it stands.
@@ -153,6 +153,37 @@ struct TimelineAnchorTests {
       timeline.readingPosition == ReadingPosition(row: RowID(100), offset: 3)
         || timeline.readingPosition?.row == RowID(101))
     #expect(timeline.rendered.contains { $0.id == RowID(100) })
+  }
+
+  @Test("A timeline that is hidden and shown again is where it was, whatever came meanwhile")
+  func hidden() throws {
+    var conversation = Conversation(seed: 8)
+    let screen = Screen()
+    screen.timeline.load(conversation.rows(1000..<2000, from: 0), head: .hidden)
+    screen.scroll(to: 20_000)
+    let position = try #require(screen.timeline.readingPosition)
+    let before = try #require(screen.rows().first { $0.id == position.row })
+    let measured = screen.dom.measureCount
+    screen.dom.fire(.resize, on: screen.scroller, x: 0, y: 0)
+    screen.timeline.apply([.prepend(conversation.rows(1..<200, from: 0)), .append([message(5_000)])])
+    screen.timeline.setTyping([TypingMember(bob)])
+    #expect(screen.timeline.readingPosition == position)
+    #expect(screen.dom.measureCount == measured, "what is not displayed cannot be measured")
+    screen.dom.fire(.resize, on: screen.scroller, x: 600, y: 800)
+    let after = try #require(screen.rows().first { $0.id == position.row })
+    #expect(abs(after.y - before.y) <= 0.5)
+    #expect(screen.timeline.newMessageCount == 1)
+    // At the end, the end is shown again.
+    screen.timeline.scrollToEnd()
+    screen.dom.fire(.resize, on: screen.scroller, x: 0, y: 0)
+    screen.timeline.apply([.append([message(5_001)])])
+    screen.dom.fire(.resize, on: screen.scroller, x: 600, y: 800)
+    #expect(screen.visible().last?.id == RowID(5_001) && screen.timeline.isAtEnd)
+    // And who was sent to a row meanwhile finds it.
+    screen.dom.fire(.resize, on: screen.scroller, x: 0, y: 0)
+    #expect(screen.timeline.scroll(to: RowID(100)))
+    screen.dom.fire(.resize, on: screen.scroller, x: 600, y: 800)
+    #expect(abs(try #require(screen.rows().first { $0.id == RowID(100) }).y) <= 0.5)
   }
 
   @Test("A new width keeps the row under the eye")

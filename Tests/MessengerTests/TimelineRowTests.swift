@@ -35,7 +35,7 @@ struct TimelineRowTests {
     screen.timeline.apply([
       .update(message(5)), .remove(RowID(6)), .replace(RowID(7), with: message(8)),
       .insert([message(9)], before: RowID(10)),
-      .insertAfter([message(11)], after: RowID(12)),
+      .insertAfter([message(11)], after: RowID(12))
     ])
     screen.timeline.apply([])
     screen.timeline.setDivider(above: RowID(44))
@@ -126,6 +126,20 @@ struct TimelineRowTests {
     #expect(screen.actions.first?.contains("openImage") == true)
   }
 
+  @Test("Values without sense are shown without a trap", arguments: [Double.nan, -1, 2, .infinity])
+  func senseless(progress: Double) throws {
+    let screen = Screen()
+    let body = FileBody(name: "", detail: "", uploadProgress: progress)
+    let content = TimelineRow.Content.message(
+      MessageRow(sender: Sender(id: "", name: "", isOwn: true), body: .file(body), unreadMembers: -3))
+    let rows = [Int64.min, .max].enumerated().map {
+      TimelineRow(id: RowID(UInt64($0.offset)), timestampMilliseconds: $0.element, content: content)
+    }
+    screen.timeline.load(rows, head: .hidden, at: ReadingPosition(row: RowID(0), offset: progress))
+    let bar = screen.dom[try #require(screen.slot(RowID(0), .progressBar))]
+    #expect(bar.variables["--mg-progress"] == (progress > 0 ? 1 : 0))
+  }
+
   @Test("A failed message offers to try again and to give up")
   func failed() throws {
     let screen = Screen()
@@ -156,7 +170,7 @@ struct TimelineRowTests {
       (.redacted, "Message deleted"),
       (.undecryptable, "This message could not be decrypted yet."),
       (.unsupported(""), "This kind of message is not supported here."),
-      (.unsupported("fallback"), "fallback"), (.file(FileBody(name: "a.pdf", detail: "2 MB")), "a.pdf2 MB"),
+      (.unsupported("fallback"), "fallback"), (.file(FileBody(name: "a.pdf", detail: "2 MB")), "a.pdf2 MB")
     ])
   func bodies(body: MessageRow.Body, expected: String) throws {
     let screen = Screen()

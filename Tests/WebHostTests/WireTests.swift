@@ -53,7 +53,7 @@ struct WireTests {
     }
     #expect(
       KeyValueStore.batch([.delete("k"), .deletePrefix("p")]) == [
-        2, 1, 0, 0, 0, 0, 0, 0, 0, 107, 3, 1, 0, 0, 0, 0, 0, 0, 0, 112,
+        2, 1, 0, 0, 0, 0, 0, 0, 0, 107, 3, 1, 0, 0, 0, 0, 0, 0, 0, 112
       ])
   }
 
@@ -111,5 +111,6 @@ struct WireTests {
     #expect(clock.day(-1) == -1)
     #expect(clock.day(-86_400_000) == -1)
     #expect(clock.day(-86_400_001) == -2)
+    #expect(clock.day(.max) > 0 && clock.day(.min) < 0)
   }
 }

@@ -31,10 +31,10 @@ package final class Homeserver: Sendable {
   package let storedFilters: StoredFilters
   package let pushRules: PushRules
   package let rooms: Rooms
+  package let media: MediaRepository
   package let receipts: Receipts
   package let syncFilters: SyncFilters
   package let sync: SyncEngine
-  package let media: MediaRepository
 
   /// The room versions this server can take part in.
   package static var roomVersions: [(name: ByteString, isStable: Bool)] {

@@ -143,6 +143,7 @@ public final class BatchDOM: DOM {
   }
 
   private static func word(_ value: Double) -> Int32 {
+    guard value == value else { return 0 }
     if value >= Double(Int32.max) - 1 { return .max }
     if value <= Double(Int32.min) + 1 { return .min }
     return Int32(value < 0 ? value - 0.5 : value + 0.5)

@@ -6,17 +6,34 @@ public final class LocalClock {
   private var quarter: Int64 = .min
   private var offsetMilliseconds: Int64 = 0
 
+  /// Clock times by local minute of the day, made when first needed: a label says no more than that.
+  private var labels = [String?](repeating: nil, count: 1440)
+
   public init() {}
+
+  /// Clock time of a moment, for example `14:05`.
+  public func label(_ milliseconds: Int64) -> String {
+    let minute = Int((local(milliseconds) % 86_400_000 + 86_400_000) % 86_400_000 / 60_000)
+    if let known = labels[minute] { return known }
+    let made = Host.clockLabel(milliseconds)
+    labels[minute] = made
+    return made
+  }
 
   /// Days since 1970-01-01 of the local calendar, for a moment in milliseconds since 1970, UTC.
   public func day(_ milliseconds: Int64) -> Int {
+    let local = local(milliseconds)
+    return Int(clamping: local >= 0 ? local / 86_400_000 : (local + 1) / 86_400_000 - 1)
+  }
+
+  /// Milliseconds of the local calendar.
+  private func local(_ milliseconds: Int64) -> Int64 {
     let asked = milliseconds / 900_000
     if asked != quarter {
       quarter = asked
       offsetMilliseconds = Int64(hostUTCOffset(Double(milliseconds))) * 60_000
     }
-    let local = milliseconds &+ offsetMilliseconds
-    return Int(local >= 0 ? local / 86_400_000 : (local + 1) / 86_400_000 - 1)
+    return milliseconds &+ offsetMilliseconds
   }
 }
 
@@ -38,7 +55,7 @@ extension Host {
     var options = TimelineOptions()
     options.localDay = { clock.day($0) }
     options.dayLabel = { dayLabel($0) }
-    options.clockLabel = { clockLabel($0) }
+    options.clockLabel = { clock.label($0) }
     return options
   }
 

@@ -37,7 +37,7 @@ import Testing
       { try await fixture.rooms.invite(RoomsFixture.user("bob"), to: other, by: RoomsFixture.actor("ann")) },
       { try await fixture.accountData.set("x", json("{}"), of: RoomsFixture.user("bob"), in: nil) },
       { try await fixture.receipts.move(.init(read: message), of: ann, in: room) },
-      { try await fixture.rooms.setTyping(true, of: ann, in: room, timeoutMilliseconds: 30_000) },
+      { try await fixture.rooms.setTyping(true, of: ann, in: room, timeoutMilliseconds: 30_000) }
     ]
     for happen in news {
       try await bob.sync()

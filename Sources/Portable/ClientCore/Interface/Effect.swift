@@ -34,6 +34,18 @@ public struct HTTPRequest: Sendable {
   public var accessToken: ByteString?
   /// After which the host gives up with `networkError`.
   public var timeoutMilliseconds: Int64
+
+  package init(
+    method: Endpoint.Method, target: String, body: [UInt8]?, contentType: String?, accessToken: ByteString?,
+    timeoutMilliseconds: Int64
+  ) {
+    self.method = method
+    self.target = target
+    self.body = body
+    self.contentType = contentType
+    self.accessToken = accessToken
+    self.timeoutMilliseconds = timeoutMilliseconds
+  }
 }
 
 /// Names bytes that the host holds (a picked file). Opaque; a host that keeps its blobs over a restart lets uploads survive it.

@@ -5,7 +5,9 @@ extension Client {
   // MARK: Commands
 
   mutating func send(_ message: OutgoingMessage, to roomID: RoomID, _ command: CommandID) {
-    guard let user = session?.userID, rooms[roomID]?.membership == .join else { return finish(command, .failed(.unknownRoom)) }
+    guard let user = session?.userID, rooms[roomID]?.membership == .join else {
+      return finish(command, .failed(.unknownRoom))
+    }
     guard outbox.entries.count < Limits.outboxEntries else { return finish(command, .failed(.outboxIsFull)) }
     let content: MessageContent
     var replyTo: EventID?
@@ -17,11 +19,14 @@ extension Client {
       replyTo = target
       isText = true
     case .attachment(let kind, let attachment):
-      guard kind.hasFile, kind != .sticker, attachment.blob != nil else { return finish(command, .failed(.attachmentIsGone)) }
+      guard kind.hasFile, kind != .sticker, attachment.blob != nil else {
+        return finish(command, .failed(.attachmentIsGone))
+      }
       content = MessageContent(kind: kind, body: attachment.fileName, attachment: attachment)
     }
     var entry = OutboxEntry(
-      id: outbox.nextID(), roomID: roomID, transactionID: random.transactionID(at: now), createdAt: now, content: content,
+      id: outbox.nextID(), roomID: roomID, transactionID: random.transactionID(at: now), createdAt: now,
+      content: content,
       replyTo: replyTo, phase: .storing)
     entry.itemID = itemIDs.next()
     outbox.append(entry)
@@ -33,7 +38,9 @@ extension Client {
   }
 
   mutating func retry(_ item: ItemID, in room: RoomID, _ command: CommandID) {
-    guard var entry = outbox.entry(ofItem: item, in: room), case .failed = entry.phase else { return finish(command, .done) }
+    guard var entry = outbox.entry(ofItem: item, in: room), case .failed = entry.phase else {
+      return finish(command, .done)
+    }
     entry.phase = .storing
     outbox[entry.id] = entry
     showProgress(of: entry)
@@ -64,7 +71,9 @@ extension Client {
 
   /// Starts the first message of the room that waits, unless one is under way: that keeps the order.
   mutating func pump(_ room: RoomID) {
-    guard sessionState == .signedIn, isOnline, outbox.timers[room] == nil, var entry = outbox.first(in: room) else { return }
+    guard sessionState == .signedIn, isOnline, outbox.timers[room] == nil, var entry = outbox.first(in: room) else {
+      return
+    }
     guard case .queued = entry.phase else { return }
     if let attachment = entry.content.attachment, attachment.source == nil {
       guard let blob = attachment.blob else { return fail(entry, .attachmentIsGone) }
@@ -112,7 +121,7 @@ extension Client {
   mutating func uploadMoved(_ id: RequestID, sentBytes: Int64, totalBytes: Int64) {
     guard case .upload(let entryID)? = pending.requests[id], let entry = outbox[entryID] else { return }
     changeTimeline(entry.roomID) { timeline, _ in
-      timeline.update(entry.itemID) { $0.delivery = .uploading(sentBytes: sentBytes, totalBytes: totalBytes) }
+      timeline.updateEcho(entry.itemID) { $0.delivery = .uploading(sentBytes: sentBytes, totalBytes: totalBytes) }
     }
   }
 
@@ -182,7 +191,7 @@ extension Client {
 
   private mutating func showProgress(of entry: OutboxEntry) {
     changeTimeline(entry.roomID) { timeline, _ in
-      timeline.update(entry.itemID) { item in
+      timeline.updateEcho(entry.itemID) { item in
         item.delivery = entry.delivery
         if case .sent(let event, _) = entry.phase { item.eventID = event }
       }

@@ -31,9 +31,10 @@ struct OutboxEntry: Sendable {
 
   /// Still to be sent.
   var isWaiting: Bool {
+    if isDelivered { return false }
     switch phase {
-    case .storing, .queued, .uploading, .sending: true
-    case .sent, .failed: false
+    case .storing, .queued, .uploading, .sending: return true
+    case .sent, .failed: return false
     }
   }
 
@@ -49,7 +50,8 @@ struct OutboxEntry: Sendable {
 
   func item(sender: UserID) -> TimelineItem {
     var item = TimelineItem(
-      id: itemID, eventID: nil, sender: sender, timestampMilliseconds: createdAt, content: .message(content), delivery: delivery,
+      id: itemID, eventID: nil, sender: sender, timestampMilliseconds: createdAt, content: .message(content),
+      delivery: delivery,
       replyTo: replyTo)
     item.transactionID = transactionID
     if case .sent(let event, _) = phase { item.eventID = event }
@@ -79,8 +81,10 @@ struct OutboxEntry: Sendable {
   }
 
   init?(record: JSON) {
-    guard let id = record["id"]?.integer, let room = RoomID(record["room"]), let transaction = TransactionID(record["transaction"]),
-      let kindNumber = record["kind"]?.integer, let kind = UInt8(exactly: kindNumber).flatMap(MessageContent.Kind.init(rawValue:)),
+    guard let id = record["id"]?.integer, let room = RoomID(record["room"]),
+      let transaction = TransactionID(record["transaction"]),
+      let kindNumber = record["kind"]?.integer,
+      let kind = UInt8(exactly: kindNumber).flatMap(MessageContent.Kind.init(rawValue:)),
       let json = record["content"], let body = json["body"]?.text
     else { return nil }
     var content = MessageContent(kind: kind, body: body, attachment: kind.hasFile ? Attachment(json, body: body) : nil)
@@ -92,12 +96,14 @@ struct OutboxEntry: Sendable {
       phase = .failed(error)
     }
     self.init(
-      id: OutboxEntry.ID(bitPattern: id), roomID: room, transactionID: transaction, createdAt: record["time"]?.integer ?? 0,
+      id: OutboxEntry.ID(bitPattern: id), roomID: room, transactionID: transaction,
+      createdAt: record["time"]?.integer ?? 0,
       content: content, replyTo: EventID(json["m.relates_to"]?["m.in_reply_to"]?["event_id"]), phase: phase)
   }
 
   init(
-    id: ID, roomID: RoomID, transactionID: TransactionID, createdAt: Int64, content: MessageContent, replyTo: EventID?, phase: Phase
+    id: ID, roomID: RoomID, transactionID: TransactionID, createdAt: Int64, content: MessageContent, replyTo: EventID?,
+    phase: Phase
   ) {
     self.id = id
     self.roomID = roomID
@@ -127,6 +133,7 @@ extension ClientError {
       self = .attachmentIsGone
       return
     }
-    self = .refused(status: status, code: ErrorCode(failed["errcode"]?.text ?? ""), message: failed["error"]?.text ?? "")
+    self = .refused(
+      status: status, code: ErrorCode(failed["errcode"]?.text ?? ""), message: failed["error"]?.text ?? "")
   }
 }

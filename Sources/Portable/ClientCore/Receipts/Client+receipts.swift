@@ -5,10 +5,26 @@ extension Client {
   /// How many joined members have not read the item, its sender not counted; nil where nobody can tell (gaps, own messages on
   /// their way, rooms one is not in). O(items behind it).
   public func unreadMemberCount(_ roomID: RoomID, itemAt index: Int) -> Int? {
-    guard let room = rooms[roomID], room.membership == .join, index >= 0, index < room.timeline.remoteCount else { return nil }
+    guard let room = rooms[roomID], room.membership == .join, index >= 0, index < room.timeline.remoteCount else {
+      return nil
+    }
     if case .gap = room.timeline.items[index].content { return nil }
     // The sender is among the readers.
     return max(0, room.joinedMemberCount - room.timeline.readerCount(at: index))
+  }
+
+  /// `unreadMemberCount` of all items of the timeline in one pass, −1 for nil. O(items).
+  public func unreadMemberCounts(_ roomID: RoomID) -> [Int] {
+    guard let room = rooms[roomID] else { return [] }
+    var counts = [Int](repeating: -1, count: room.timeline.items.count)
+    guard room.membership == .join else { return counts }
+    var readers = 0
+    for index in (0..<room.timeline.remoteCount).reversed() {
+      readers += room.timeline.items[index].readerCount
+      if case .gap = room.timeline.items[index].content { continue }
+      counts[index] = max(0, room.joinedMemberCount - readers)
+    }
+    return counts
   }
 
   // MARK: Reading
@@ -59,7 +75,7 @@ extension Client {
     var pause = Limits.receiptIntervalMilliseconds
     if answer.isTransient {
       rooms[id]?.reading.isDirty = true
-      pause = max(answer.retryAfterMilliseconds ?? 0, 10_000)
+      pause = min(max(answer.retryAfterMilliseconds ?? 0, 10_000), Limits.retryAfterMilliseconds)
     }
     guard rooms[id] != nil else { return }
     let timer = startTimer(pause, .receipt(id))
@@ -83,13 +99,18 @@ extension Client {
       changed = changed.map { min($0.lowerBound, range.lowerBound)..<max($0.upperBound, range.upperBound) } ?? range
     }
     if let changed { notify(.readCounts(id, changed)) }
-    if prepared.delta.aspects.contains(.fullyRead), !reading.isDirty, reading.request == nil { rooms[id]?.reading.fullyRead = nil }
+    if prepared.delta.aspects.contains(.fullyRead), !reading.isDirty, reading.request == nil {
+      rooms[id]?.reading.fullyRead = nil
+    }
     guard reading.localCount != nil else { return false }
     // The server has counted with our receipt: its figure holds.
-    let isConfirmed = prepared.delta.receipts.contains(ownUserID) && prepared.state.receipts[ownUserID] == reading.fullyRead
+    let isConfirmed =
+      prepared.delta.receipts.contains(ownUserID) && prepared.state.receipts[ownUserID] == reading.fullyRead
     if isConfirmed, !reading.isDirty {
       rooms[id]?.reading.localCount = nil
-    } else if let timeline = rooms[id]?.timeline, let event = reading.fullyRead, let index = timeline.position(of: event) {
+    } else if let timeline = rooms[id]?.timeline, let event = reading.fullyRead,
+      let index = timeline.position(of: event)
+    {
       rooms[id]?.reading.localCount = timeline.messageCount(after: index, notFrom: ownUserID)
     } else {
       rooms[id]?.reading.localCount = nil
@@ -101,7 +122,9 @@ extension Client {
     if let member = prepared.state.members[user], member.membership == .leave || member.membership == .ban {
       return rooms[prepared.id]?.timeline.forgetReader(user)
     }
-    guard let event = prepared.state.receipts[user], let item = rooms[prepared.id]?.timeline.itemOfEvent[event] else { return nil }
+    guard let event = prepared.state.receipts[user], let item = rooms[prepared.id]?.timeline.itemOfEvent[event] else {
+      return nil
+    }
     return rooms[prepared.id]?.timeline.hasRead(user, item)
   }
 }

@@ -7,7 +7,8 @@ extension Client {
     guard !room.hasAllMembers, !room.isLoadingMembers else { return finish(command, .done) }
     rooms[id]?.isLoadingMembers = true
     request(
-      .getMembersByRoom, Endpoint.getMembersByRoom.path(id.text), query: "?not_membership=leave", for: .members(id, command))
+      .getMembersByRoom, Endpoint.getMembersByRoom.path(id.text), query: "?not_membership=leave",
+      for: .members(id, command))
   }
 
   mutating func membersAnswered(_ answer: Answer, _ id: RoomID, _ command: CommandID) {
@@ -17,7 +18,9 @@ extension Client {
       return
     }
     rooms[id]?.isLoadingMembers = false
-    guard let user = session?.userID, var state = rooms[id]?.state, case .success(let json) = answer, let chunk = json["chunk"] else {
+    guard let user = session?.userID, var state = rooms[id]?.state, case .success(let json) = answer,
+      let chunk = json["chunk"]
+    else {
       return finish(command, .failed(answer.error ?? .unknownRoom))
     }
     var delta = RoomDelta()

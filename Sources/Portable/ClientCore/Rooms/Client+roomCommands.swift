@@ -88,7 +88,8 @@ extension Client {
   }
 
   mutating func redact(_ item: ItemID, in room: RoomID, reason: ByteString?, _ id: CommandID) {
-    guard let timeline = rooms[room]?.timeline, let i = timeline.index(of: item), let event = timeline.items[i].eventID else {
+    guard let timeline = rooms[room]?.timeline, let i = timeline.index(of: item), let event = timeline.items[i].eventID
+    else {
       return finish(id, .failed(.unknownRoom))
     }
     var writer = JSONWriter()
@@ -130,7 +131,7 @@ extension Client {
     openRooms.removeAll { $0 == id }
     var operations: [StoreOperation] = [
       .delete(key: StoreKey.room(id)), .delete(key: StoreKey.draft(id)), .deleteAll(prefix: StoreKey.members(of: id)),
-      .deleteAll(prefix: StoreKey.receipts(of: id)), .deleteAll(prefix: StoreKey.timeline(of: id)),
+      .deleteAll(prefix: StoreKey.receipts(of: id)), .deleteAll(prefix: StoreKey.timeline(of: id))
     ]
     for entry in outbox.entries(in: id) {
       drop(entry)

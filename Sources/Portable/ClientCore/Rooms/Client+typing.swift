@@ -70,7 +70,8 @@ extension Client {
     let operations: [StoreOperation] = dirtyDrafts.compactMap { id in
       guard let text = rooms[id]?.draft else { return nil }
       return text.isEmpty
-        ? .delete(key: StoreKey.draft(id)) : .put(key: StoreKey.draft(id), value: DraftRecord(room: id, text: text).record)
+        ? .delete(key: StoreKey.draft(id))
+        : .put(key: StoreKey.draft(id), value: DraftRecord(room: id, text: text).record)
     }
     dirtyDrafts = []
     if !operations.isEmpty { write(operations) }

@@ -49,7 +49,9 @@ public struct Room: Sendable {
   public var fullyRead: EventID? { reading.fullyRead ?? state.fullyRead }
 
   /// Unread messages that call for notice; 0 at once when one has read to the end.
-  public var notificationCount: Int { reading.localCount.map { min($0, state.notificationCount) } ?? state.notificationCount }
+  public var notificationCount: Int {
+    reading.localCount.map { min($0, state.notificationCount) } ?? state.notificationCount
+  }
   /// Of these, the ones that name the reader.
   public var highlightCount: Int { min(state.highlightCount, notificationCount) }
 

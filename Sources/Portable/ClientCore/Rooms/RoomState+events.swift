@@ -53,7 +53,8 @@ extension RoomState {
     guard let membership = Membership(event.content["membership"]) else { return }
     let isGone = membership == .leave || membership == .ban
     var member = Member(
-      userID: user, membership: membership, displayName: event.content["displayname"]?.text.flatMap { $0.isEmpty ? nil : $0 },
+      userID: user, membership: membership,
+      displayName: event.content["displayname"]?.text.flatMap { $0.isEmpty ? nil : $0 },
       avatar: MediaURI(event.content["avatar_url"]))
     // A leave event seldom repeats the name; old messages still want it.
     if isGone, let known = members[user], member.displayName == nil {
@@ -69,7 +70,9 @@ extension RoomState {
       if self.membership == .leave, membership == .ban { self.membership = .ban }
     }
     let old = members[user]
-    if let old, old.membership == member.membership, old.displayName == member.displayName, old.avatar == member.avatar { return }
+    if let old, old.membership == member.membership, old.displayName == member.displayName, old.avatar == member.avatar {
+      return
+    }
     delta.members.append(user)
     delta.shownMembers += members.set(member)
     delta.aspects.insert(.name)
@@ -114,7 +117,9 @@ extension RoomState {
   /// Spec: "Calculating the display name for a room".
   mutating func computeName(for ownUserID: UserID) {
     let others = namedMembers(except: ownUserID)
-    computedAvatar = avatar ?? (directUserID ?? (others.count == 1 && joinedCount + invitedCount <= 2 ? others.first : nil))
+    computedAvatar =
+      avatar
+      ?? (directUserID ?? (others.count == 1 && joinedCount + invitedCount <= 2 ? others.first : nil))
       .flatMap { members[$0]?.avatar }
     if let name {
       computedName = .text(name)
@@ -141,7 +146,8 @@ extension RoomState {
   private func namedMembers(except ownUserID: UserID) -> [UserID] {
     if !heroes.isEmpty { return heroes.filter { $0 != ownUserID } }
     let present = members.present().filter { $0.userID != ownUserID }
-    let candidates = present.isEmpty ? members.all.filter { $0.userID != ownUserID }.sorted { $0.userID < $1.userID } : present
+    let candidates =
+      present.isEmpty ? members.all.filter { $0.userID != ownUserID }.sorted { $0.userID < $1.userID } : present
     return candidates.prefix(5).map { $0.userID }
   }
 }

@@ -44,7 +44,8 @@ enum Answer: Sendable {
     switch self {
     case .networkError: true
     case .unreadable: true
-    case .refused(let error, _): error.status >= 500 || error.status == 429 || error.status == 408 || error.code == .limitExceeded
+    case .refused(let error, _):
+      error.status >= 500 || error.status == 429 || error.status == 408 || error.code == .limitExceeded
     case .success, .blobIsGone: false
     }
   }

@@ -6,7 +6,9 @@ extension Client {
   mutating func startSession() {
     startSync()
     pumpOutbox()
-    if let user = session?.userID { request(.getUserProfile, Endpoint.getUserProfile.path(user.text), for: .ownProfile) }
+    if let user = session?.userID {
+      request(.getUserProfile, Endpoint.getUserProfile.path(user.text), for: .ownProfile)
+    }
   }
 
   mutating func logOut(_ id: CommandID) {

@@ -25,7 +25,8 @@ extension Client {
       return finish(id, .failed(answer.error ?? .badAnswer))
     }
     signIn.error = nil
-    signIn.allowsPasswordLogin = json["flows"]?.elements.contains { $0["type"]?.isString("m.login.password") ?? false } ?? false
+    signIn.allowsPasswordLogin =
+      json["flows"]?.elements.contains { $0["type"]?.isString("m.login.password") ?? false } ?? false
     notify(.session)
     finish(id, .done)
   }
@@ -133,7 +134,8 @@ extension Client {
   }
 
   private mutating func signedIn(_ json: JSON, _ id: CommandID) {
-    guard let user = UserID(json["user_id"]), let device = DeviceID(json["device_id"]), let token = json["access_token"]?.text
+    guard let user = UserID(json["user_id"]), let device = DeviceID(json["device_id"]),
+      let token = json["access_token"]?.text
     else { return signInFailed(.badAnswer, id) }
     if let old = session, old.userID != user { forgetData() }
     let session = Session(userID: user, deviceID: device, accessToken: token)
@@ -141,7 +143,7 @@ extension Client {
     signIn.error = nil
     signIn.needsRegistrationToken = false
     write([
-      .put(key: StoreKey.schema, value: StoreKey.schemaVersion), .put(key: StoreKey.session, value: session.record),
+      .put(key: StoreKey.schema, value: StoreKey.schemaVersion), .put(key: StoreKey.session, value: session.record)
     ])
     setSessionState(.signedIn)
     finish(id, .done)

@@ -84,12 +84,16 @@ extension Client {
       .request(
         id,
         HTTPRequest(
-          method: endpoint.method, target: path + query, body: body, contentType: body == nil ? nil : "application/json",
-          accessToken: endpoint.access == .anyone ? nil : session?.accessToken, timeoutMilliseconds: timeoutMilliseconds)))
+          method: endpoint.method, target: path + query, body: body,
+          contentType: body == nil ? nil : "application/json",
+          accessToken: endpoint.access == .anyone ? nil : session?.accessToken, timeoutMilliseconds: timeoutMilliseconds
+        )))
     return id
   }
 
-  mutating func upload(_ blob: BlobHandle, mimeType: ByteString?, fileName: ByteString, for purpose: RequestPurpose) -> RequestID {
+  mutating func upload(_ blob: BlobHandle, mimeType: ByteString?, fileName: ByteString, for purpose: RequestPurpose)
+    -> RequestID
+  {
     let id = pending.nextID()
     pending.requests[id] = purpose
     let query = fileName.isEmpty ? "" : "?filename=" + PercentEncoding.encode(fileName)

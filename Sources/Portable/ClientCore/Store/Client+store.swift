@@ -23,7 +23,8 @@ extension Client {
     }
     self.session = session
     if restored.isCorrupt {
-      write(StoreKey.synced.map { .deleteAll(prefix: $0) } + [.put(key: StoreKey.schema, value: StoreKey.schemaVersion)])
+      write(
+        StoreKey.synced.map { .deleteAll(prefix: $0) } + [.put(key: StoreKey.schema, value: StoreKey.schemaVersion)])
     }
     if !restored.lost.isEmpty { write(restored.lost.map { .delete(key: $0) }) }
     directRooms = restored.directRooms

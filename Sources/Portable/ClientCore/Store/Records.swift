@@ -13,7 +13,8 @@ extension Session {
   }
 
   init?(record: JSON) {
-    guard let user = UserID(record["user_id"]), let device = DeviceID(record["device_id"]), let token = record["access_token"]?.text
+    guard let user = UserID(record["user_id"]), let device = DeviceID(record["device_id"]),
+      let token = record["access_token"]?.text
     else { return nil }
     self.init(userID: user, deviceID: device, accessToken: token)
   }
@@ -64,7 +65,8 @@ struct ReceiptRecord: Sendable {
   }
 
   init?(record: JSON) {
-    guard let room = RoomID(record["room"]), let user = UserID(record["user"]), let event = EventID(record["event"]) else {
+    guard let room = RoomID(record["room"]), let user = UserID(record["user"]), let event = EventID(record["event"])
+    else {
       return nil
     }
     self.init(room: room, user: user, event: event)

@@ -34,7 +34,9 @@ extension RoomState {
   }
 
   init?(record: JSON) {
-    guard let number = record["membership"]?.integer, let membership = UInt8(exactly: number).flatMap(Membership.init(rawValue:)) else {
+    guard let number = record["membership"]?.integer,
+      let membership = UInt8(exactly: number).flatMap(Membership.init(rawValue:))
+    else {
       return nil
     }
     self.init(membership: membership)
@@ -61,11 +63,13 @@ extension RoomState {
 }
 
 extension JSON {
-  /// A count: 0 to 2^31 − 1, larger ones become that.
+  /// A count: 0 to 2^30 − 1, larger ones become that, so that two of them still add up in the 32 bits of wasm.
   var count32: Int? {
     guard let value = integer, value >= 0 else { return nil }
-    return Int(min(value, Int64(Int32.max)))
+    return Int(min(value, JSON.countLimit))
   }
+
+  static let countLimit: Int64 = 1 << 30 - 1
 }
 
 /// What one sync brought of a room's timeline, in the store under its number.
@@ -85,7 +89,8 @@ struct Segment: Sendable {
 
   init?(record: JSON) {
     let parts = Array(record.elements)
-    guard parts.count == 3, let number = parts[0].count32, let count = parts[1].count32, let hasToken = parts[2].bool else {
+    guard parts.count == 3, let number = parts[0].count32, let count = parts[1].count32, let hasToken = parts[2].bool
+    else {
       return nil
     }
     self.init(number: number, eventCount: count, hasToken: hasToken)
@@ -111,11 +116,14 @@ extension RoomPreview {
   init?(record: JSON) {
     guard let sender = UserID(record["sender"]) else { return nil }
     var content: MessageContent?
-    if let number = record["kind"]?.integer, let kind = UInt8(exactly: number).flatMap(MessageContent.Kind.init(rawValue:)) {
+    if let number = record["kind"]?.integer,
+      let kind = UInt8(exactly: number).flatMap(MessageContent.Kind.init(rawValue:))
+    {
       content = MessageContent(kind: kind, body: record["body"]?.text ?? "")
     }
     self.init(
-      eventID: EventID(record["event"]), sender: sender, timestampMilliseconds: record["time"]?.integer ?? 0, content: content,
+      eventID: EventID(record["event"]), sender: sender, timestampMilliseconds: record["time"]?.integer ?? 0,
+      content: content,
       editedAt: record["edited"]?.integer ?? 0)
   }
 }

@@ -43,7 +43,9 @@ enum StoreKey {
     ByteString(timeline(of: room).string + hexadecimal(UInt64(number), digits: 8))
   }
 
-  private static func key(_ prefix: StaticString, _ id: ByteString, _ separator: StaticString = "", _ last: ByteString = "") -> ByteString {
+  private static func key(
+    _ prefix: StaticString, _ id: ByteString, _ separator: StaticString = "", _ last: ByteString = ""
+  ) -> ByteString {
     var bytes = Array(UnsafeBufferPointer(start: prefix.utf8Start, count: prefix.utf8CodeUnitCount))
     PercentEncoding.encode(id, to: &bytes)
     bytes += UnsafeBufferPointer(start: separator.utf8Start, count: separator.utf8CodeUnitCount)

@@ -6,22 +6,22 @@ extension Client {
   mutating func commit(_ sync: PreparedSync) {
     guard let user = session?.userID else { return }
     if let direct = sync.directRooms { directRooms = direct }
-    for prepared in sync.rooms { commit(prepared, sync, ownUserID: user) }
+    for prepared in sync.rooms { commit(prepared, ownUserID: user) }
     for id in sync.delivered {
       guard let entry = outbox[id] else { continue }
       if case .sending(let request) = entry.phase { pending.requests[request] = nil }
       drop(entry)
       pump(entry.roomID)
     }
+    hideSkippedEchoes(sync, limitedRooms: Set(sync.rooms.filter { $0.isLimited }.map { $0.id }))
     sortRooms()
   }
 
-  private mutating func commit(_ prepared: PreparedRoom, _ sync: PreparedSync, ownUserID: UserID) {
+  private mutating func commit(_ prepared: PreparedRoom, ownUserID: UserID) {
     let id = prepared.id
     let isNew = rooms[id] == nil
     var aspects = prepared.delta.aspects
     if isNew { addRoom(prepared) }
-    if prepared.isLimited { hideSkippedEchoes(in: id, sync) }
     let oldName = rooms[id]?.state.computedName
     rooms[id]?.state = prepared.state
     if aspects.contains(.name), let oldName, oldName.isSame(as: prepared.state.computedName) { aspects.remove(.name) }
@@ -54,13 +54,18 @@ extension Client {
     changeTimeline(prepared.id) { timeline, ids in timeline.append(batch, ownUserID: ownUserID, &ids) }
   }
 
-  /// Messages the server took before this sync was asked for, and that it now skips: they lie in the gap, and the gap brings
-  /// them. Their place behind newer messages would be wrong.
-  private mutating func hideSkippedEchoes(in room: RoomID, _ sync: PreparedSync) {
-    for entry in outbox.entries(in: room) where !sync.delivered.contains(entry.id) {
-      guard case .sent(_, let afterSync) = entry.phase, afterSync < sync.number else { continue }
+  /// Messages that no sync will bring any more, for it skipped them: they lie in a gap, which brings them when it is filled, or
+  /// in the past. Their place behind newer messages would be wrong.
+  ///
+  /// A limited sync asked for after the server took the message has skipped it. Where it is not limited, servers whose syncs
+  /// lag behind their sends get one more.
+  private mutating func hideSkippedEchoes(_ sync: PreparedSync, limitedRooms: Set<RoomID>) {
+    for entry in outbox.entries where !sync.delivered.contains(entry.id) {
+      guard case .sent(_, let afterSync) = entry.phase, rooms[entry.roomID]?.membership == .join else { continue }
+      let patience = limitedRooms.contains(entry.roomID) ? 0 : 1
+      guard afterSync + patience < sync.number else { continue }
       drop(entry)
-      changeTimeline(room) { timeline, _ in timeline.removeEcho(entry.itemID) }
+      changeTimeline(entry.roomID) { timeline, _ in timeline.removeEcho(entry.itemID) }
       write([.delete(key: StoreKey.outbox(entry.id))])
     }
   }
@@ -72,7 +77,7 @@ extension Client {
       var failed = entry
       failed.phase = .failed(.unknownRoom)
       outbox[entry.id] = failed
-      changeTimeline(id) { timeline, _ in timeline.update(entry.itemID) { $0.delivery = failed.delivery } }
+      changeTimeline(id) { timeline, _ in timeline.updateEcho(entry.itemID) { $0.delivery = failed.delivery } }
     }
   }
 

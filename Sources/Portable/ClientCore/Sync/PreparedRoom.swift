@@ -46,7 +46,8 @@ extension PreparedRoom {
 
   private mutating func setPreview(_ event: TimelineEvent, _ content: MessageContent?) {
     state.preview = RoomPreview(
-      eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, content: content)
+      eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, content: content
+    )
     state.lastActivity = max(state.lastActivity, event.timestampMilliseconds)
     delta.aspects.insert(.preview)
     senders.append(event.sender)
@@ -76,7 +77,9 @@ extension PreparedRoom {
     }
     if let events = json["account_data"]?["events"] {
       for json in events.elements {
-        guard let event = Event(json), event.type == .fullyRead, let id = EventID(event.content["event_id"]) else { continue }
+        guard let event = Event(json), event.type == .fullyRead, let id = EventID(event.content["event_id"]) else {
+          continue
+        }
         if state.fullyRead != id { delta.aspects.insert(.fullyRead) }
         state.fullyRead = id
       }
@@ -85,23 +88,25 @@ extension PreparedRoom {
 
   /// Puts the segment and drops old ones, as far as one can page back to them.
   mutating func addSegment(_ bytes: [UInt8], eventCount: Int, to operations: inout [StoreOperation]) {
-    let (next, overflow) = (state.segments.last?.number ?? -1).addingReportingOverflow(1)
-    // 2^31 syncs of one room: start anew rather than out of order.
-    guard !overflow, next < Int(Int32.max) else {
+    let next = (state.segments.last?.number ?? -1) + 1
+    // 2^30 syncs of one room: start anew rather than out of order.
+    guard next < Int(JSON.countLimit) else {
       operations.append(.deleteAll(prefix: StoreKey.timeline(of: id)))
       state.segments = []
       return
     }
     state.segments.append(Segment(number: next, eventCount: eventCount, hasToken: previousBatch != nil))
     operations.append(.put(key: StoreKey.segment(next, of: id), value: bytes))
-    var total = state.segments.reduce(0) { $0 + $1.eventCount }
+    var total = state.segments.reduce(0) { $0 &+ $1.eventCount }
     var keep = 0
     for (i, segment) in state.segments.enumerated().dropLast() {
-      total -= segment.eventCount
+      total = total &- segment.eventCount
       if total < Limits.storedEvents { break }
       if state.segments[i + 1].hasToken { keep = i + 1 }
     }
-    for segment in state.segments.prefix(keep) { operations.append(.delete(key: StoreKey.segment(segment.number, of: id))) }
+    for segment in state.segments.prefix(keep) {
+      operations.append(.delete(key: StoreKey.segment(segment.number, of: id)))
+    }
     state.segments.removeFirst(keep)
   }
 

@@ -32,7 +32,8 @@ struct SyncLoop: Sendable {
 
 extension Client {
   mutating func startSync() {
-    guard sessionState == .signedIn, isOnline, syncLoop.request == nil, syncLoop.timer == nil, syncLoop.prepared == nil else {
+    guard sessionState == .signedIn, isOnline, syncLoop.request == nil, syncLoop.timer == nil, syncLoop.prepared == nil
+    else {
       if sessionState == .signedIn, !isOnline { setConnection(.offline) }
       return
     }
@@ -45,7 +46,8 @@ extension Client {
     if !syncLoop.isRunning, syncLoop.backoff.failures == 0 { setConnection(.connecting) }
     syncLoop.started += 1
     syncLoop.request = request(
-      .sync, Endpoint.sync.path(), query: query, timeoutMilliseconds: timeout + Limits.syncGraceMilliseconds, for: .sync)
+      .sync, Endpoint.sync.path(), query: query, timeoutMilliseconds: timeout + Limits.syncGraceMilliseconds, for: .sync
+    )
   }
 
   mutating func syncAnswered(_ answer: Answer) {

@@ -49,11 +49,11 @@ extension Client {
       }
       batches.append(batch)
     }
-    let hadEchoes = !(rooms[id]?.timeline.items.isEmpty ?? true)
     let receipts = rooms[id]?.state.receipts ?? [:]
     let entries = outbox.entries(in: id)
     changeTimeline(id) { timeline, ids in
-      if !hadEchoes { for entry in entries { _ = timeline.appendEcho(entry.item(sender: user)) } }
+      // While the store was reading there were echoes only, and only those written since.
+      timeline.items = entries.map { $0.item(sender: user) }
       timeline.load(batches, ownUserID: user, &ids)
       timeline.placeReaders(receipts)
       return [.reset(timeline.items)]
@@ -77,7 +77,9 @@ extension Client {
   // MARK: Pages
 
   mutating func paginateBack(_ id: RoomID, _ command: CommandID) {
-    guard let room = rooms[id], room.timeline.loadState == .loaded else { return finish(command, .failed(.unknownRoom)) }
+    guard let room = rooms[id], room.timeline.loadState == .loaded else {
+      return finish(command, .failed(.unknownRoom))
+    }
     switch room.timeline.backState {
     case .loading, .atStart: return finish(command, .done)
     case .idle, .failed: break
@@ -88,7 +90,8 @@ extension Client {
   }
 
   mutating func fillGap(_ id: RoomID, _ item: ItemID, _ command: CommandID) {
-    guard let timeline = rooms[id]?.timeline, let token = timeline.gapTokens[item], let i = timeline.index(of: item) else {
+    guard let timeline = rooms[id]?.timeline, let token = timeline.gapTokens[item], let i = timeline.index(of: item)
+    else {
       return finish(command, .done)
     }
     if case .gap(.loading) = timeline.items[i].content { return finish(command, .done) }
@@ -96,7 +99,9 @@ extension Client {
     requestPage(id, from: token, gap: item, command, emptyPages: 0)
   }
 
-  private mutating func requestPage(_ id: RoomID, from token: ByteString?, gap: ItemID?, _ command: CommandID, emptyPages: Int) {
+  private mutating func requestPage(
+    _ id: RoomID, from token: ByteString?, gap: ItemID?, _ command: CommandID, emptyPages: Int
+  ) {
     var query = "?dir=b&limit=\(Limits.pageEvents)&filter=" + PercentEncoding.encode(#"{"lazy_load_members":true}"#)
     if let token { query += "&from=" + PercentEncoding.encode(token) }
     request(
@@ -110,7 +115,9 @@ extension Client {
       syncLoop.deferredAnswers.append((answer, .page(id, gap: gap, command, emptyPages: emptyPages)))
       return
     }
-    guard let user = session?.userID, rooms[id]?.timeline.loadState == .loaded else { return finish(command, .failed(.unknownRoom)) }
+    guard let user = session?.userID, rooms[id]?.timeline.loadState == .loaded else {
+      return finish(command, .failed(.unknownRoom))
+    }
     guard case .success(let json) = answer, let chunk = json["chunk"], chunk.isArray else {
       pageFailed(id, gap: gap)
       return finish(command, .failed(answer.error ?? .badAnswer))
@@ -126,6 +133,7 @@ extension Client {
       if outcome.itemCount > 0 { timeline.placeReaders(receipts) }
       return outcome.changes
     }
+    dropEntries(deliveredBy: events, in: id)
     if outcome.itemCount > 0, let count = rooms[id]?.timeline.remoteCount { notify(.readCounts(id, 0..<count)) }
     if outcome.itemCount == 0, !outcome.isClosed, emptyPages < Limits.emptyPages {
       return continuePaging(id, gap: gap, end, command, emptyPages: emptyPages + 1)
@@ -134,8 +142,22 @@ extension Client {
     finish(command, .done)
   }
 
+  /// Messages whose event a limited sync left out: the page has brought them.
+  private mutating func dropEntries(deliveredBy events: [TimelineEvent], in id: RoomID) {
+    for event in events {
+      guard let entry = outbox.entry(for: event, in: id).flatMap({ outbox[$0] }) else { continue }
+      if case .sending(let request) = entry.phase { pending.requests[request] = nil }
+      drop(entry)
+      changeTimeline(id) { timeline, _ in timeline.removeEcho(entry.itemID) }
+      write([.delete(key: StoreKey.outbox(entry.id))])
+    }
+    pump(id)
+  }
+
   /// A page with nothing to show: nobody would know why nothing happened.
-  private mutating func continuePaging(_ id: RoomID, gap: ItemID?, _ token: ByteString?, _ command: CommandID, emptyPages: Int) {
+  private mutating func continuePaging(
+    _ id: RoomID, gap: ItemID?, _ token: ByteString?, _ command: CommandID, emptyPages: Int
+  ) {
     if let gap {
       changeTimeline(id) { timeline, _ in timeline.update(gap) { $0.content = .gap(.loading) } }
     } else {

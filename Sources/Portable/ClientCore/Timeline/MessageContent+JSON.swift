@@ -46,7 +46,8 @@ extension MessageContent {
 
 extension MessageContent.Kind {
   init(_ name: ByteString) {
-    for kind in [Self.text, .emote, .notice, .image, .video, .audio, .file, .location] where ByteString(kind.name) == name {
+    for kind in [Self.text, .emote, .notice, .image, .video, .audio, .file, .location]
+    where ByteString(kind.name) == name {
       self = kind
       return
     }

@@ -56,7 +56,11 @@ extension Timeline {
     // An echo whose event came under no transaction ID of ours is here twice.
     var i = remoteCount
     while i < items.count {
-      if let event = items[i].eventID, let known = itemOfEvent[event], known != items[i].id { items.remove(at: i) } else { i += 1 }
+      if let event = items[i].eventID, let known = itemOfEvent[event], known != items[i].id {
+        items.remove(at: i)
+      } else {
+        i += 1
+      }
     }
   }
 

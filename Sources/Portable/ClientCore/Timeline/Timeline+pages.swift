@@ -33,7 +33,8 @@ extension Timeline {
         for i in run.indices { relations.decorate(&run[i], ownUserID: ownUserID) }
         continue
       }
-      let item = makeItem(ids.next(), event, content, replyTo, ownUserID: ownUserID)
+      let item = makeItem(
+        takeEcho(of: event, &outcome.changes) ?? ids.next(), event, content, replyTo, ownUserID: ownUserID)
       itemOfEvent[event.eventID] = item.id
       for hidden in hiddenEvents { itemOfEvent[hidden] = item.id }
       hiddenEvents = []
@@ -48,6 +49,13 @@ extension Timeline {
     }
     finishPage(gap: gap, gapIndex: gapIndex, end: end, &outcome)
     return outcome
+  }
+
+  /// The identity of the echo whose event a limited sync left out and the page brings; the echo goes.
+  private mutating func takeEcho(of event: TimelineEvent, _ changes: inout [TimelineChange]) -> ItemID? {
+    guard let i = echoIndex(of: event) else { return nil }
+    changes.append(.removed(i..<(i + 1)))
+    return items.remove(at: i).id
   }
 
   /// Whether a known event lies in front of the gap, so that nothing is missing any more.

@@ -10,7 +10,8 @@ extension Timeline {
       target = edited
       relations.add(
         TimelineEvent.Edit(
-          eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, content: content),
+          eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds,
+          content: content),
         to: edited)
     case .reaction(let marked, let key):
       target = marked

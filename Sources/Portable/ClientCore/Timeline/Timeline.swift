@@ -55,8 +55,9 @@ public struct Timeline: Sendable {
         continue
       }
       if let echo = echoIndex(of: event) {
+        let moved = run.count
         flush(&run, &changes)
-        adopt(echo, event, content, replyTo, ownUserID: ownUserID, &changes)
+        adopt(echo + moved, event, content, replyTo, ownUserID: ownUserID, &changes)
       } else {
         let item = makeItem(ids.next(), event, content, replyTo, ownUserID: ownUserID)
         itemOfEvent[event.eventID] = item.id
@@ -95,7 +96,14 @@ public struct Timeline: Sendable {
     return [.updated(at: i, items[i])]
   }
 
-  private func echoIndex(of event: TimelineEvent) -> Int? {
+  /// Nothing where the event has taken the echo's place already.
+  mutating func updateEcho(_ id: ItemID, _ body: (inout TimelineItem) -> Void) -> [TimelineChange] {
+    guard let i = index(of: id), i >= remoteCount else { return [] }
+    body(&items[i])
+    return [.updated(at: i, items[i])]
+  }
+
+  func echoIndex(of event: TimelineEvent) -> Int? {
     items[remoteCount...].firstIndex { item in
       if let id = event.transactionID, item.transactionID == id, item.sender == event.sender { return true }
       return item.eventID == event.eventID
@@ -127,7 +135,8 @@ public struct Timeline: Sendable {
     _ id: ItemID, _ event: TimelineEvent, _ content: TimelineItem.Content, _ replyTo: EventID?, ownUserID: UserID
   ) -> TimelineItem {
     var item = TimelineItem(
-      id: id, eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, content: content,
+      id: id, eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds,
+      content: content,
       delivery: .received, replyTo: replyTo)
     if let edit = event.bundledEdit { relations.add(edit, to: event.eventID) }
     relations.decorate(&item, ownUserID: ownUserID)
@@ -148,7 +157,8 @@ public struct Timeline: Sendable {
 extension TimelineItem {
   init(gap id: ItemID) {
     self.init(
-      id: id, eventID: nil, sender: UserID(trusted: ""), timestampMilliseconds: 0, content: .gap(.idle), delivery: .received,
+      id: id, eventID: nil, sender: UserID(trusted: ""), timestampMilliseconds: 0, content: .gap(.idle),
+      delivery: .received,
       replyTo: nil)
   }
 

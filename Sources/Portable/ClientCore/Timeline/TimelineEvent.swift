@@ -70,7 +70,9 @@ struct TimelineEvent: Sendable {
     let replacing = relation?["rel_type"]?.isString("m.replace") ?? false ? EventID(relation?["event_id"]) : nil
     if event.type == .encrypted { return replacing == nil ? .item(.undecryptable, replyTo: nil) : .hidden }
     if let target = replacing {
-      guard let new = event.content["m.new_content"], let content = MessageContent(new, type: event.type) else { return .hidden }
+      guard let new = event.content["m.new_content"], let content = MessageContent(new, type: event.type) else {
+        return .hidden
+      }
       return .edit(target, content)
     }
     let replyTo = EventID(relation?["m.in_reply_to"]?["event_id"])

@@ -96,7 +96,8 @@ public struct Attachment: Sendable {
   public var thumbnailHeight: Int64?
 
   public init(
-    fileName: ByteString, blob: BlobHandle? = nil, mimeType: ByteString? = nil, sizeBytes: Int64? = nil, width: Int64? = nil,
+    fileName: ByteString, blob: BlobHandle? = nil, mimeType: ByteString? = nil, sizeBytes: Int64? = nil,
+    width: Int64? = nil,
     height: Int64? = nil
   ) {
     self.fileName = fileName

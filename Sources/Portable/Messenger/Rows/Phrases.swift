@@ -10,10 +10,8 @@ public struct Phrases {
   public var gap = "Some messages are missing here."
   public var retry = "Try again"
   public var cancel = "Delete"
-  public var cancelUpload = "Cancel upload"
   public var sending = "Sending…"
   public var queued = "Waiting to send"
-  public var sent = "Sent"
   public var failed = "Not sent"
   public var edited = "edited"
   public var redacted = "Message deleted"
@@ -36,7 +34,7 @@ public struct TimelineOptions {
   /// Consecutive messages of one sender closer than this are one group; 0 never groups.
   public var groupingMilliseconds: Int64 = 120_000
   /// The local calendar day of a moment (milliseconds since 1970, UTC), as a number that grows by one from day to day.
-  public var localDay: (Int64) -> Int = { Int($0 / 86_400_000) }
+  public var localDay: (Int64) -> Int = { Int(clamping: $0 / 86_400_000) }
   /// The day's heading, for example "Today" or "Monday, 3 November".
   public var dayLabel: (Int64) -> String = { "\($0 / 86_400_000)" }
   /// The clock time of a moment, for example "14:05".

@@ -65,7 +65,7 @@ struct RowFiller<D: DOM> {
       dom.setAttribute(view.slot(.avatar), label, message.sender.name)
     }
     setAvatar(view, showsSender ? message.sender.avatar : nil)
-    set(view, .time, clock)
+    set(view, .time, decor.contains(.last) ? clock : "")
     set(view, .unread, message.unreadMembers > 0 ? "\(message.unreadMembers)" : "")
     if message.unreadMembers > 0 {
       dom.setAttribute(view.slot(.unread), label, phrases.unreadMembers(message.unreadMembers))
@@ -120,7 +120,8 @@ struct RowFiller<D: DOM> {
 
   private func setProgress(_ view: RowView, _ fraction: Double?) {
     if let fraction {
-      let clamped = max(0, min(1, fraction))
+      // Written so that what is no number counts as nothing.
+      let clamped = fraction > 0 ? min(1, fraction) : 0
       dom.setVariable(view.slot(.progressBar), progress, clamped)
       dom.setAttribute(view.slot(.progress), value, "\(Int(clamped * 100))")
     }

@@ -23,26 +23,37 @@ extension Timeline {
   }
 
   private func resized(width: Double, height: Double) {
+    guard width > 0, height > 0 else { return hidden() }
     guard width != geometry.width || height != geometry.viewport else { return }
-    let isFirst = geometry.viewport == 0
+    let (isFirst, wasHidden) = (geometry.width == 0, geometry.viewport == 0)
     let candidates = anchorCandidates()
     if width != geometry.width {
       layoutVersion &+= 1
       parts.isUnmeasured = true
-      isDirty = true
     }
+    isDirty = true
     geometry.width = width
     geometry.viewport = height
-    guard !isFirst else {
+    if isFirst {
       for index in 0..<store.count { geometry.heights.set(index, estimate(index)) }
-      return render(pendingAim(), mustScroll: true)
     }
+    if wasHidden { return render(pendingAim(), mustScroll: true) }
     finish(Transaction(candidates: candidates))
   }
 
-  /// Where `load` wanted to be before the component had a size.
+  /// Not displayed (another screen is shown): nothing can be measured, so nothing is rendered until it is back.
+  private func hidden() {
+    guard geometry.viewport > 0 else { return }
+    pendingPosition = readingPosition
+    geometry.viewport = 0
+  }
+
+  /// Where the reader was, or wanted to be, while there was nothing to render into.
   private func pendingAim() -> Aim {
-    guard let position = pendingPosition, let index = store.index(of: position.row) else { return .end }
+    guard let position = pendingPosition, let index = store.index(of: position.row) else {
+      geometry.follows = true
+      return .end
+    }
     pendingPosition = nil
     return .anchor(Anchor(index: index, screenY: -position.offset))
   }

@@ -60,6 +60,7 @@ extension Timeline {
     guard isDirty || !isSame else { return }
     var wanted = [RowView?](repeating: nil, count: range.count)
     var kept: [RowView] = []
+    var leaving: [RowView] = []
     kept.reserveCapacity(rendered.count)
     for view in rendered {
       if let index = isDirty ? store.index(of: view.id) : view.index, range.contains(index),
@@ -69,9 +70,11 @@ extension Timeline {
         wanted[index - range.lowerBound] = view
         kept.append(view)
       } else {
-        drop(view)
+        leaving.append(view)
       }
     }
+    if kept.isEmpty { reuse(&leaving, for: range, &wanted, &kept) }
+    for view in leaving { drop(view) }
     rendered.removeAll(keepingCapacity: true)
     firstRendered = range.lowerBound
     var next = Node.none
@@ -92,6 +95,27 @@ extension Timeline {
     isDirty = false
   }
 
+  /// When nothing stays, elements are filled anew where they stand: an element that leaves the page and comes back is
+  /// styled and laid out from nothing.
+  private func reuse(
+    _ leaving: inout [RowView], for range: Range<Int>, _ wanted: inout [RowView?], _ kept: inout [RowView]
+  ) {
+    var dropped: [RowView] = []
+    for (offset, view) in leaving.enumerated() {
+      let index = range.lowerBound + offset
+      guard index < range.upperBound, view.kind == RowKind(store[index].row.content) else {
+        dropped.append(view)
+        continue
+      }
+      if view.id == highlighted { highlighted = nil }
+      show(index, in: view)
+      view.signature = nil
+      wanted[offset] = view
+      kept.append(view)
+    }
+    leaving = dropped
+  }
+
   private func insert(_ view: RowView, before next: Node) {
     if next == .none {
       dom.append(view.node, to: parts.window)
@@ -108,10 +132,14 @@ extension Timeline {
   private func make(_ index: Int) -> RowView {
     let kind = RowKind(store[index].row.content)
     let view = pool[kind.rawValue].popLast() ?? RowView(node: dom.clone(templates[kind]), kind: kind)
+    show(index, in: view)
+    return view
+  }
+
+  private func show(_ index: Int, in view: RowView) {
     view.index = index
     view.id = store[index].row.id
     view.isEntering = entering.contains(view.id)
-    return view
   }
 
   /// Fills the row when what it shows is out of date.

@@ -45,7 +45,7 @@ public final class Timeline<D: DOM> {
 
   /// New messages of others that came while the reader was not at the end.
   public internal(set) var newMessageCount = 0
-  /// Where `load` wanted to be before the component had a size.
+  /// Where the reader shall be once the component has a size (at first, and after it was not displayed).
   var pendingPosition: ReadingPosition?
   var reportedRows: VisibleRows?
   var askedGaps: [(id: RowID, version: UInt32)] = []
@@ -74,14 +74,18 @@ public final class Timeline<D: DOM> {
   /// Nil when the reader is at the end.
   public var readingPosition: ReadingPosition? {
     guard !geometry.follows, store.count > 0 else { return nil }
+    guard geometry.viewport > 0 else { return pendingPosition }
     let index = geometry.anchorRow()
     return ReadingPosition(row: store[index].row.id, offset: geometry.scrollTop - geometry.y(of: index))
   }
 
   // MARK: Changing
 
-  /// Replaces everything, for example when another room is shown. Nil shows the end; an unknown row too.
-  public func load(_ rows: [TimelineRow], head: HeadState, at position: ReadingPosition? = nil) {
+  /// Replaces everything, for example when another room is shown. No position shows the end;
+  /// one at an unknown row too.
+  public func load(
+    _ rows: [TimelineRow], head: HeadState, at position: ReadingPosition? = nil, divider: RowID? = nil
+  ) {
     for view in rendered { drop(view) }
     rendered.removeAll(keepingCapacity: true)
     firstRendered = 0
@@ -90,7 +94,7 @@ public final class Timeline<D: DOM> {
     askedGaps.removeAll()
     reportedRows = nil
     newMessageCount = 0
-    divider = nil
+    self.divider = divider
     highlighted = nil
     store.replaceAll(rows)
     var heights: [Float] = []
@@ -102,7 +106,7 @@ public final class Timeline<D: DOM> {
     var aim = Aim.end
     geometry.follows = true
     pendingPosition = geometry.viewport > 0 ? nil : position
-    if let position, let index = store.index(of: position.row) {
+    if let position, position.offset.isFinite, let index = store.index(of: position.row) {
       geometry.follows = false
       aim = .anchor(Anchor(index: index, screenY: -position.offset))
     }
@@ -169,6 +173,7 @@ public final class Timeline<D: DOM> {
 
   public func scrollToEnd() {
     geometry.follows = true
+    pendingPosition = nil
     newMessageCount = 0
     render(.end, mustScroll: true)
   }
@@ -177,6 +182,11 @@ public final class Timeline<D: DOM> {
   @discardableResult
   public func scroll(to row: RowID, place: RowPlace = .centre, highlight: Bool = false) -> Bool {
     guard let index = store.index(of: row) else { return false }
+    guard geometry.viewport > 0 else {
+      geometry.follows = false
+      pendingPosition = ReadingPosition(row: row, offset: 0)
+      return true
+    }
     if highlight {
       highlighted = row
       isDirty = true

@@ -22,10 +22,13 @@ package struct DeviceRequest: Sendable {
   package var deviceID: DeviceID?
   /// For a new device; ignored where the device is known.
   package var displayName: String?
+  /// Where the request came from.
+  package var address: String?
 
-  package init(deviceID: DeviceID? = nil, displayName: String? = nil) {
+  package init(deviceID: DeviceID? = nil, displayName: String? = nil, address: String? = nil) {
     self.deviceID = deviceID
     self.displayName = displayName
+    self.address = address
   }
 }
 

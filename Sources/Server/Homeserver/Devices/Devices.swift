@@ -83,9 +83,11 @@ package final class Devices: Sendable {
     try keepWithinLimit(tx, userID, deviceID, sessions)
     try tx.execute(
       """
-      INSERT INTO device(user_id, device_id, display_name, created, last_seen) VALUES($1, $2, $3, $4, $4)
-      ON CONFLICT(user_id, device_id) DO UPDATE SET last_seen = excluded.last_seen
-      """, userID, deviceID, request.displayName, clock.now())
+      INSERT INTO device(user_id, device_id, display_name, created, last_seen, last_seen_address)
+      VALUES($1, $2, $3, $4, $4, $5)
+      ON CONFLICT(user_id, device_id) DO UPDATE
+        SET last_seen = excluded.last_seen, last_seen_address = COALESCE(excluded.last_seen_address, device.last_seen_address)
+      """, userID, deviceID, request.displayName, clock.now(), request.address)
     return Login(deviceID: deviceID, accessToken: try sessions.issue(tx, userID, deviceID))
   }
 

@@ -22,7 +22,7 @@ extension StoredEvent {
   /// Spec: Client-Server API, "Room event format", `UnsignedData`.
   package func write(to writer: inout JSONWriter, for reader: EventReader, roomID: RoomID? = nil) {
     writer.beginObject()
-    writer.rawMembers(shared)
+    writeShared(to: &writer)
     writer.member("event_id", eventID)
     if let roomID { writer.member("room_id", roomID) }
     writer.key("unsigned")
@@ -45,10 +45,25 @@ extension StoredEvent {
   package var clientForm: [UInt8] {
     var writer = JSONWriter(capacity: shared.count + 128)
     writer.beginObject()
-    writer.rawMembers(shared)
+    writeShared(to: &writer)
     writer.member("event_id", eventID)
     writer.endObject()
     return writer.bytes
+  }
+
+  /// The stored members as they are; of a redaction, `redacts` on the top level and in `content`, as old and new clients look
+  /// for it. Spec: `m.room.redaction`, "for backwards-compatibility".
+  private func writeShared(to writer: inout JSONWriter) {
+    guard type == .redaction, let whole = try? JSON.parse([UInt8(ascii: "{")] + shared + [UInt8(ascii: "}")]),
+      let redacts = EventID(content["redacts"]) ?? EventID(whole["redacts"]),
+      let completed = try? content.replacing(["redacts"], { $0.member("redacts", redacts) })
+    else { return writer.rawMembers(shared) }
+    writer.member("content", completed)
+    for member in whole.members where !member.isKey("content") && !member.isKey("redacts") {
+      writer.key(member.key)
+      writer.write(member.value)
+    }
+    writer.member("redacts", redacts)
   }
 
   /// The stripped form that invited and knocking users see. Spec: "Stripped state".

@@ -8,8 +8,8 @@ package enum Schema {
       version: 1, name: "foundation",
       statements: [
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
-        ReceiptTables.statements,
         MediaTables.statements,
+        ReceiptTables.statements
       ].flatMap { $0 })
   ]
 }

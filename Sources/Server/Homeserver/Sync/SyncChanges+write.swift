@@ -70,12 +70,11 @@ struct EventWriting {
 }
 
 extension JoinedRoom {
+  /// `state` and `timeline` are there also when empty: optional in the standard, but clients in use take them for given.
   fileprivate func write(to writer: inout JSONWriter, _ context: SyncContext, _ events: EventWriting) {
     writer.object { writer in
       writer.timeline(timeline, events)
-      if !state.isEmpty || context.request.usesStateAfter {
-        writer.section(context.request.usesStateAfter ? "state_after" : "state", state) { events.write($0, to: &$1) }
-      }
+      writer.section(context.request.usesStateAfter ? "state_after" : "state", state) { events.write($0, to: &$1) }
       if let summary {
         writer.key("summary")
         summary.write(to: &writer)

@@ -63,7 +63,8 @@ extension Routes {
   private static func write(_ device: Devices.Device, to writer: inout JSONWriter) {
     writer.object { writer in
       writer.member("device_id", device.deviceID)
-      if let name = device.displayName { writer.member("display_name", name) }
+      // Optional in the standard, but client libraries in use take it for given.
+      writer.member("display_name", device.displayName ?? "")
       if let address = device.lastSeenAddress { writer.member("last_seen_ip", address) }
       writer.member("last_seen_ts", device.lastSeen)
     }

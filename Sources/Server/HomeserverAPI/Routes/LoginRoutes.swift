@@ -20,7 +20,7 @@ extension Routes {
       }
       let user = try UserIdentifier(body)
       let password = Redacted(try body.requiredText("password").string)
-      let device = try DeviceRequest(body)
+      let device = try DeviceRequest(body, of: request)
       // Guessing one account's password from many addresses is bounded too.
       if let userID = user.userID(on: server) { try guesses(userID) }
       let (userID, login) = try await accounts.logIn(user, password: password, device: device)

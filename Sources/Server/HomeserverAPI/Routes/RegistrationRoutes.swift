@@ -15,7 +15,7 @@ extension Routes {
       if kind == "guest" { throw MatrixError.forbidden("Guests are not admitted on this server.") }
       guard kind == "user" else { throw MatrixError.invalidParameter("'kind' is neither user nor guest.") }
       let body = try await request.object()
-      var registration = RegistrationRequest(device: try DeviceRequest(body))
+      var registration = RegistrationRequest(device: try DeviceRequest(body, of: request))
       registration.username = try body.optionalText("username")
       registration.password = try body.optionalText("password").map { Redacted($0.string) }
       registration.inhibitsLogin = try body.optionalBool("inhibit_login") ?? false
@@ -50,10 +50,10 @@ extension Routes {
 
 extension DeviceRequest {
   /// `device_id` and `initial_device_display_name` of a body.
-  init(_ body: JSON) throws(MatrixError) {
+  init(_ body: JSON, of request: APIRequest) throws(MatrixError) {
     self.init(
       deviceID: try body.optionalIdentifier("device_id"),
-      displayName: try body.optionalText("initial_device_display_name")?.string)
+      displayName: try body.optionalText("initial_device_display_name")?.string, address: request.http.peer.address)
   }
 }
 

@@ -1,0 +1,79 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// From changes to the parts of the page that show them.
+extension App {
+  func show(_ changes: [Change]) {
+    for change in changes {
+      if case .session = change { sessionChanged() }
+    }
+    for change in changes {
+      switch change {
+      case .session: break
+      case .commandFinished(let id, let result): finished(id, result)
+      case .storeFailed: notices.show(Strings.storeFailed, isTrouble: true)
+      default: main?.changed(change)
+      }
+    }
+    main?.settle()
+    showTitle()
+    dom.flush()
+  }
+
+  private func sessionChanged() {
+    let state = client.sessionState
+    switch state {
+    case .loading: break
+    case .signedIn:
+      if main == nil { enter() }
+    case .signedOut, .signingIn, .softLoggedOut:
+      if main != nil, state != .signingIn { leave() }
+      if signIn == nil, main == nil {
+        signIn = SignInScreen(self)
+      }
+      signIn?.update()
+    }
+  }
+
+  private func enter() {
+    signIn?.close()
+    signIn = nil
+    effects.server.save()
+    if let session = client.session {
+      Host.authorizeImages(prefix: effects.server.base + "/_matrix/client/v1/media/", token: session.accessToken.string)
+    }
+    let screen = MainScreen(self)
+    main = screen
+    screen.show(place)
+  }
+
+  private func leave() {
+    dialogs.closeAll()
+    main?.close()
+    main = nil
+    Host.authorizeImages(prefix: "", token: "")
+    if client.sessionState == .signedOut {
+      place = .list
+      Host.setFragment("", replacing: true)
+    }
+  }
+
+  /// The unread count and where one is.
+  private func showTitle() {
+    var title = Strings.product
+    if main != nil, let id = place.room, let room = client.room(id) { title = room.name.english.string + " · " + title }
+    let count = main == nil ? 0 : client.notificationCount
+    if count > 0 { title = "(\(count)) " + title }
+    if !title.hasSameBytes(as: shownTitle) {
+      shownTitle = title
+      Host.setTitle(title)
+    }
+    if count != shownCount {
+      shownCount = count
+      Host.setIconBadge(count)
+    }
+  }
+}

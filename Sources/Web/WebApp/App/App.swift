@@ -1,0 +1,151 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// The program: owns the client and the screens. Inputs go to the client one at a time; its effects are carried out in order,
+/// then the screens look at what changed. A screen asks by `ask`, which is one more input.
+final class App<D: DOM> {
+  let dom: D
+  private(set) var client: Client
+  let effects: EffectRunner
+  /// What is on the screen: signing in, or the rooms.
+  var signIn: SignInScreen<D>?
+  var main: MainScreen<D>?
+  lazy var dialogs = Dialogs(self)
+  lazy var notices = Notices(self)
+
+  /// Carries an effect out; replaced in tests.
+  var perform: (Effect) -> Void
+  private var inputs: [Input] = []
+  private var isHandling = false
+  private var lastCommand: CommandID = 0
+  private var waiting: [CommandID: (CommandResult) -> Void] = [:]
+  var shownTitle = ""
+  var shownCount = 0
+  /// Where the person wants to be.
+  var place = Place.list
+
+  init(dom: D, effects: EffectRunner, seed: UInt64? = nil) {
+    self.dom = dom
+    self.effects = effects
+    var random: UInt64 = 0
+    for byte in Host.randomBytes(8) { random = random << 8 | UInt64(byte) }
+    let device = Host.browserName
+    client = Client(
+      randomSeed: seed ?? random, deviceDisplayName: ByteString(device.utf8.isEmpty ? Strings.product : Strings.device(device)))
+    perform = { effects.run($0) }
+    effects.answer = { [self] in take($0) }
+  }
+
+  func start() {
+    place = Place(fragment: Host.fragment)
+    effects.open { [self] in begin() }
+  }
+
+  /// The store is there.
+  func begin() {
+    let state = Host.pageState
+    take(.networkChanged(isOnline: state.contains(.online)))
+    take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))
+    if Host.setting(Settings.privateReceipts) != nil { keepsReceiptsPrivate = true }
+    take(.start)
+  }
+
+  /// Another tab goes on: saves what is not saved, then lets go of everything.
+  func stop() {
+    main?.leaving()
+    if let room = place.room { ask(.closeRoom(room)) }
+    effects.stop()
+    Host.authorizeImages(prefix: "", token: "")
+    dom.releaseChildren(of: .root)
+    dom.flush()
+  }
+
+  // MARK: Inputs
+
+  func take(_ input: Input) {
+    inputs.append(input)
+    guard !isHandling else { return }
+    isHandling = true
+    while !inputs.isEmpty {
+      let done = client.handle(inputs.removeFirst(), now: Host.wallClockMilliseconds())
+      var changes: [Change] = []
+      for effect in done {
+        if case .change(let change) = effect { changes.append(change) } else { perform(effect) }
+      }
+      if !changes.isEmpty { show(changes) }
+    }
+    isHandling = false
+    dom.flush()
+  }
+
+  /// Asks the client for something; `then` hears how it ended.
+  func ask(_ command: Command, _ then: ((CommandResult) -> Void)? = nil) {
+    var id: CommandID = 0
+    if let then {
+      lastCommand &+= 1
+      id = lastCommand
+      waiting[id] = then
+    }
+    take(.command(command, id: id))
+  }
+
+  func finished(_ id: CommandID, _ result: CommandResult) {
+    waiting.removeValue(forKey: id)?(result)
+  }
+
+  func pageChanged(_ change: PageChange) {
+    let state = Host.pageState
+    switch change {
+    case .online: take(.networkChanged(isOnline: state.contains(.online)))
+    case .attention:
+      if !state.contains(.visible) { main?.leaving() }
+      take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))
+    case .fragment: goTo(Place(fragment: Host.fragment), isAddressSet: true)
+    case .colourScheme: break
+    case .leaving: main?.leaving()
+    }
+  }
+
+  // MARK: Places
+
+  func goTo(_ place: Place, isAddressSet: Bool = false, replacing: Bool = false) {
+    if !isAddressSet, place != self.place { Host.setFragment(place.fragment, replacing: replacing) }
+    self.place = place
+    dialogs.closeAll()
+    main?.show(place)
+    dom.flush()
+  }
+
+  // MARK: What several screens want to know
+
+  var userID: UserID? { client.session?.userID }
+
+  /// Address of a small square picture for an avatar.
+  func avatarSource(_ uri: MediaURI?) -> String? {
+    uri.map { effects.server.base + client.thumbnail($0, width: 96, height: 96, crops: true).target }
+  }
+
+  func mediaSource(_ uri: MediaURI) -> String { effects.server.base + client.download(uri).target }
+
+  func thumbnailSource(_ uri: MediaURI) -> String {
+    effects.server.base + client.thumbnail(uri, width: 800, height: 600, crops: false).target
+  }
+
+  /// Whether nobody shall see how far one has read; kept over restarts.
+  var keepsReceiptsPrivate: Bool {
+    get { !client.sendsPublicReceipts }
+    set {
+      Host.setSetting(Settings.privateReceipts, newValue ? "1" : nil)
+      ask(.setPublicReceipts(!newValue))
+    }
+  }
+}
+
+/// Names of small settings kept by the browser.
+enum Settings {
+  static let privateReceipts = "private-receipts"
+  static func place(in room: RoomID) -> String { "place/" + room.string }
+}

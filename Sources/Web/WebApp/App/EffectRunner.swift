@@ -1,0 +1,133 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// Carries out what the client asks for: requests, timers, the store.
+final class EffectRunner {
+  private static let storeName = "martlet"
+
+  var server: Server
+  let blobs = BlobShelf()
+  /// Takes the answers.
+  var answer: (Input) -> Void = { _ in }
+  private var store: KeyValueStore?
+  private var requests: [RequestID: HostTask] = [:]
+  private var timers: [TimerID: HostTask] = [:]
+  private var isStopped = false
+
+  init(server: Server) { self.server = server }
+
+  /// Opens the store; what is asked before that would be lost.
+  func open(_ then: @escaping () -> Void) {
+    Host.openStore(named: EffectRunner.storeName) { [self] opened in
+      store = opened
+      then()
+    }
+  }
+
+  /// Nothing is answered any more; writes that were begun still happen.
+  func stop() {
+    isStopped = true
+    for task in requests.values { task.cancel() }
+    for task in timers.values { task.cancel() }
+    requests = [:]
+    timers = [:]
+  }
+
+  func run(_ effect: Effect) {
+    guard !isStopped else {
+      if case .write(_, let operations) = effect { store?.write(operations.map(change)) { _ in } }
+      return
+    }
+    switch effect {
+    case .request(let id, let request): send(id, request)
+    case .upload(let id, let request, let blob): upload(id, request, blob)
+    case .cancelRequest(let id): requests.removeValue(forKey: id)?.cancel()
+    case .startTimer(let id, let milliseconds): startTimer(id, milliseconds)
+    case .cancelTimer(let id): timers.removeValue(forKey: id)?.cancel()
+    case .load(let id, let prefix): load(id, prefix)
+    case .write(let id, let operations): write(id, operations)
+    case .releaseBlob(let blob): blobs.release(blob)
+    case .change: break
+    }
+  }
+
+  // MARK: Requests
+
+  private func send(_ id: RequestID, _ request: HTTPRequest) {
+    requests[id] = Host.fetch(hostRequest(request)) { [self] response in answered(id, response) }
+  }
+
+  private func upload(_ id: RequestID, _ request: HTTPRequest, _ blob: BlobHandle) {
+    guard let file = blobs.file(blob) else { return answer(.response(id, .blobIsGone)) }
+    requests[id] = Host.upload(file, hostRequest(request)) { [self] event in
+      switch event {
+      case .progress(let fraction):
+        let sent = Int64(fraction * Double(file.byteCount))
+        answer(.uploadProgress(id, sentBytes: sent, totalBytes: file.byteCount))
+      case .done(let response): answered(id, response)
+      }
+    }
+  }
+
+  private func answered(_ id: RequestID, _ response: HostResponse) {
+    requests[id] = nil
+    answer(.response(id, response.status == 0 ? .networkError : .answer(status: response.status, body: response.body)))
+  }
+
+  private func hostRequest(_ request: HTTPRequest) -> HostRequest {
+    var headers: [(name: String, value: String)] = []
+    if let type = request.contentType { headers.append(("Content-Type", type)) }
+    if let token = request.accessToken { headers.append(("Authorization", "Bearer " + token.string)) }
+    return HostRequest(
+      method: request.method.name, url: server.base + request.target, headers: headers, body: request.body ?? [],
+      timeoutMilliseconds: Int(clamping: request.timeoutMilliseconds))
+  }
+
+  private func startTimer(_ id: TimerID, _ milliseconds: Int64) {
+    timers[id] = Host.after(milliseconds: Double(milliseconds)) { [self] in
+      timers[id] = nil
+      answer(.timerFired(id))
+    }
+  }
+
+  // MARK: Store
+
+  private func load(_ id: LoadID, _ prefix: ByteString) {
+    guard let store else { return answer(.loaded(id, [])) }
+    store.read(prefix: prefix.string) { [self] entries in
+      guard !isStopped else { return }
+      var records: [StoreRecord] = []
+      for entry in entries ?? [] { records.append(StoreRecord(key: ByteString(entry.key), value: entry.value)) }
+      answer(.loaded(id, records))
+    }
+  }
+
+  private func write(_ id: WriteID, _ operations: [StoreOperation]) {
+    guard let store else { return answer(.written(id, false)) }
+    store.write(operations.map(change)) { [self] isStored in
+      if !isStopped { answer(.written(id, isStored)) }
+    }
+  }
+
+  private func change(_ operation: StoreOperation) -> KeyValueStore.Change {
+    switch operation {
+    case .put(let key, let value): .put(key.string, value)
+    case .delete(let key): .delete(key.string)
+    case .deleteAll(let prefix): .deletePrefix(prefix.string)
+    }
+  }
+}
+
+extension Endpoint.Method {
+  var name: String {
+    switch self {
+    case .get: "GET"
+    case .put: "PUT"
+    case .post: "POST"
+    case .delete: "DELETE"
+    }
+  }
+}

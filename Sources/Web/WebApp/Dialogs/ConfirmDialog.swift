@@ -1,0 +1,36 @@
+import Messenger
+import ClientCore
+
+/// A question before something that cannot be taken back.
+struct ConfirmDialog<D: DOM> {
+  /// - Parameters:
+  ///   - action: what the button says.
+  ///   - command: what is asked of the client; the dialog closes when it is done.
+  init(
+    _ app: App<D>, _ question: String, note: String = "", action: String, busy: String, _ command: Command,
+    in frame: DialogFrame<D>, _ then: @escaping () -> Void = {}
+  ) {
+    let dom = app.dom
+    frame.setTitle(question)
+    if !note.utf8.isEmpty { dom.element("p", "ma-note", text: note, in: frame.body) }
+    let trouble = frame.trouble(in: frame.body)
+    let buttons = dom.element("div", "ma-buttons", in: frame.body)
+    let cancel = dom.button("ma-button", Strings.cancel, in: buttons)
+    let act = SubmitButton(dom, action, busy: busy, kind: "ma-danger", in: buttons)
+    frame.setFirst(cancel)
+    dom.on(cancel, .click) { _ in frame.close() }
+    dom.on(act.node, .click) { _ in
+      act.setBusy(true)
+      dom.flush()
+      app.ask(command) { result in
+        if case .failed(let error) = result {
+          guard frame.isOpen else { return }
+          act.setBusy(false)
+          return dom.setText(trouble, Strings.words(for: error))
+        }
+        frame.close()
+        then()
+      }
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import Messenger
+
+/// What every dialog has: a heading, a way to close it, a body.
+final class DialogFrame<D: DOM> {
+  let dom: D
+  let overlay: Node
+  let box: Node
+  let body: Node
+  /// Gets the focus back when the dialog closes; none leaves it to the browser.
+  var opener = Node.none
+  /// False once closed: its elements are gone.
+  private(set) var isOpen = true
+  var onClose: (() -> Void)?
+  private let title: Node
+  private let closeButton: Node
+  private var first = Node.none
+
+  init(_ dom: D) {
+    self.dom = dom
+    overlay = dom.element("div", "ma-overlay")
+    box = dom.element("div", "ma-dialog", in: overlay)
+    dom.setAttribute(box, "role", "dialog")
+    dom.setAttribute(box, "aria-modal", "true")
+    dom.setAttribute(box, "tabindex", "-1")
+    let header = dom.element("header", "ma-dialog-header", in: box)
+    title = dom.element("h2", "ma-dialog-title", in: header)
+    closeButton = dom.button("ma-round", icon: .close, label: Strings.close, in: header)
+    body = dom.element("div", "ma-dialog-body", in: box)
+    dom.on(closeButton, .click) { [self] _ in close() }
+    dom.on(overlay, .click) { [self] event in if event.node == overlay { close() } }
+    dom.listen(overlay, .keyDown) { [self] event in
+      guard case .escape = event.key, !event.modifiers.contains(.composing) else { return .pass }
+      close()
+      return .preventDefault
+    }
+  }
+
+  func setTitle(_ text: String, classes: String = "ma-dialog") {
+    dom.setText(title, text)
+    dom.setAttribute(box, "aria-label", text)
+    dom.setClass(box, classes)
+  }
+
+  /// What gets the focus when the dialog opens; without it the dialog itself.
+  func setFirst(_ node: Node) { first = node }
+
+  func focusFirst() { dom.focus(first == .none ? box : first) }
+
+  func close() {
+    guard isOpen else { return }
+    isOpen = false
+    dom.release(overlay)
+    onClose?()
+    dom.flush()
+  }
+
+  /// A line that says what went wrong.
+  func trouble(in parent: Node) -> Node {
+    let node = dom.element("p", "ma-trouble", in: parent)
+    dom.setAttribute(node, "role", "alert")
+    return node
+  }
+}

@@ -1,0 +1,45 @@
+import Messenger
+
+/// The windows over the page. While one is open the rest takes no input; Escape and a click beside it close it, and the focus
+/// goes back to where it was.
+final class Dialogs<D: DOM> {
+  private let app: App<D>
+  private let dom: D
+  private var frames: [DialogFrame<D>] = []
+  /// What had the focus last outside of dialogs.
+  var opener = Node.none
+
+  init(_ app: App<D>) {
+    self.app = app
+    dom = app.dom
+  }
+
+  var isOpen: Bool { !frames.isEmpty }
+
+  /// Opens a dialog that `make` fills.
+  func open<Content>(_ make: (DialogFrame<D>) -> Content) {
+    let frame = DialogFrame(dom)
+    frame.onClose = { [self] in closed(frame) }
+    frames.append(frame)
+    _ = make(frame)
+    shut()
+    dom.append(frame.overlay, to: .root)
+    frame.focusFirst()
+    dom.flush()
+  }
+
+  func closeAll() { for frame in frames.reversed() { frame.close() } }
+
+  private func closed(_ frame: DialogFrame<D>) {
+    frames.removeAll { $0 === frame }
+    shut()
+    if frames.isEmpty, frame.opener != .none, app.main != nil { dom.focus(frame.opener) }
+    dom.flush()
+  }
+
+  /// Only the topmost takes input.
+  private func shut() {
+    if let main = app.main { dom.setFlag(main.root, "inert", isOpen) }
+    for frame in frames { dom.setFlag(frame.overlay, "inert", frame !== frames.last) }
+  }
+}

@@ -1,0 +1,24 @@
+import Messenger
+import WebHost
+
+/// A picture as large as the window.
+struct ImageViewer<D: DOM> {
+  /// - Parameter download: where the file can be had; nil while only this page has it.
+  init(_ app: App<D>, source: String, name: String, download: String?, in frame: DialogFrame<D>) {
+    let dom = app.dom
+    frame.setTitle(name, classes: "ma-dialog ma-viewer")
+    let box = dom.element("div", "ma-viewer-box", in: frame.body)
+    dom.element("span", "mg-spinner", in: box)
+    let image = dom.element("img", "ma-viewer-image", in: box)
+    dom.setAttribute(image, "alt", Strings.imageNamed(name))
+    dom.setImage(image, source)
+    dom.on(box, .click) { event in if event.node != image { frame.close() } }
+    guard let download else { return }
+    let button = dom.button("ma-button", Strings.download, icon: .download, in: frame.body)
+    dom.on(button, .click) { _ in
+      Host.download(url: download, fileName: name) { isDone in
+        if !isDone { app.notices.show(Strings.downloadFailed, isTrouble: true) }
+      }
+    }
+  }
+}

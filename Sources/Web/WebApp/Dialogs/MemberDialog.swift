@@ -1,0 +1,50 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+
+/// A member of a room: who it is, a way to write to them, a way to show them out.
+struct MemberDialog<D: DOM> {
+  init(_ app: App<D>, _ user: UserID, in room: RoomID, at frame: DialogFrame<D>) {
+    let dom = app.dom
+    let state = app.client.room(room)
+    let name = state?.displayName(of: user).string ?? user.string
+    frame.setTitle(name)
+    let top = dom.element("div", "ma-profile", in: frame.body)
+    dom.avatar("ma-avatar-large", in: top).show(
+      id: user.string, name: name, source: app.avatarSource(state?.avatar(of: user)))
+    CopyLine(app, Strings.userID, user.string, in: frame.body)
+    let trouble = frame.trouble(in: frame.body)
+    guard user != app.userID else { return }
+    let buttons = dom.element("div", "ma-buttons", in: frame.body)
+    if let membership = state?.membership(of: user), membership == .join || membership == .invite, !(state?.isDirect ?? true) {
+      let remove = dom.button("ma-button ma-danger", Strings.remove, in: buttons)
+      dom.on(remove, .click) { _ in
+        app.dialogs.open {
+          ConfirmDialog(
+            app, Strings.removeQuestion, note: name, action: Strings.remove, busy: Strings.removing,
+            .kick(room, user, reason: nil), in: $0
+          ) { frame.close() }
+        }
+      }
+    }
+    let write = SubmitButton(dom, Strings.message, busy: Strings.starting, in: buttons)
+    frame.setFirst(write.node)
+    dom.on(write.node, .click) { _ in
+      write.setBusy(true)
+      dom.flush()
+      app.ask(.openDirectChat(with: user.text)) { result in
+        switch result {
+        case .room(let room):
+          frame.close()
+          app.goTo(.room(room))
+        case .done: frame.close()
+        case .failed(let error):
+          guard frame.isOpen else { return }
+          write.setBusy(false)
+          dom.setText(trouble, Strings.words(for: error))
+        }
+      }
+    }
+  }
+}

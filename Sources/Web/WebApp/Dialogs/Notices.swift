@@ -1,0 +1,45 @@
+import Messenger
+import WebHost
+
+/// Short sentences at the lower edge that go away by themselves.
+final class Notices<D: DOM> {
+  private static var shownMilliseconds: Double { 6_000 }
+
+  private let app: App<D>
+  private let dom: D
+  private let node: Node
+  private var last = Node.none
+  private var number = 0
+
+  init(_ app: App<D>) {
+    self.app = app
+    dom = app.dom
+    node = dom.element("div", "ma-notices", in: .root)
+    dom.setAttribute(node, "role", "status")
+    dom.setAttribute(node, "aria-live", "polite")
+  }
+
+  /// One at a time: the newest takes the place of the one before.
+  func show(_ text: String, isTrouble: Bool = false) {
+    hide()
+    number += 1
+    let mine = number
+    last = dom.element("div", isTrouble ? "ma-notice-box ma-notice-trouble" : "ma-notice-box", in: node)
+    dom.element("span", text: text, in: last)
+    let close = dom.button("ma-round ma-round-small", icon: .close, label: Strings.close, in: last)
+    dom.on(close, .click) { [self] _ in
+      hide()
+      dom.flush()
+    }
+    dom.flush()
+    Host.after(milliseconds: Notices.shownMilliseconds) { [self] in
+      if number == mine { hide() }
+      dom.flush()
+    }
+  }
+
+  private func hide() {
+    if last != .none { dom.release(last) }
+    last = .none
+  }
+}

@@ -1,0 +1,49 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+
+/// Above the messages: the way back, who or what this is, the way to the details.
+final class RoomHeader<D: DOM> {
+  /// Takes the focus when the room is opened, so that a screen reader says which.
+  let title: Node
+  private let app: App<D>
+  private let dom: D
+  private let avatar: AvatarView<D>
+  private var name: TextView<D>
+  private var line: TextView<D>
+  private let details: Node
+
+  init(_ app: App<D>, in parent: Node) {
+    self.app = app
+    dom = app.dom
+    let node = dom.element("header", "ma-header ma-room-header", in: parent)
+    let back = dom.button("ma-round ma-back", icon: .back, label: Strings.back, in: node)
+    title = dom.element("div", "ma-room-title", in: node)
+    dom.setAttribute(title, "tabindex", "-1")
+    avatar = dom.avatar("ma-avatar-small", in: title)
+    let lines = dom.element("div", "ma-title-lines", in: title)
+    name = TextView(dom, "h2", "ma-room-name", in: lines)
+    line = TextView(dom, "p", "ma-room-line", in: lines)
+    details = dom.button("ma-round", icon: .people, label: Strings.details, in: node)
+    dom.on(back, .click) { _ in app.goTo(.list) }
+    dom.on(details, .click) { _ in
+      guard let room = app.place.room else { return }
+      app.goTo(app.place.showsDetails ? .room(room) : .details(room))
+    }
+  }
+
+  func update(_ id: RoomID, _ room: Room?) {
+    let title = room?.name.english.string ?? id.string
+    avatar.show(id: room?.directUserID?.string ?? id.string, name: title, source: app.avatarSource(room?.avatar))
+    name.set(title)
+    line.set(room.map(subtitle) ?? "")
+    dom.setFlag(details, "hidden", room?.membership != .join)
+  }
+
+  private func subtitle(_ room: Room) -> String {
+    if let topic = room.topic { return topic.string }
+    if let user = room.directUserID { return user.string }
+    return room.membership == .join ? Strings.members(room.joinedMemberCount) : ""
+  }
+}

@@ -1,0 +1,47 @@
+import ClientCore
+import Messenger
+import WebHost
+
+/// Says that the server cannot be reached, and when it is tried again. Nothing is shown while all is well.
+final class ConnectionBanner<D: DOM> {
+  private let app: App<D>
+  private let dom: D
+  private let node: Node
+  private let text: Node
+  private var ticks = 0
+
+  init(_ app: App<D>, in parent: Node) {
+    self.app = app
+    dom = app.dom
+    node = dom.element("div", "ma-banner", in: parent)
+    dom.setAttribute(node, "role", "status")
+    Drawing.cloudOff.draw(dom, in: node)
+    text = dom.element("span", in: node)
+    dom.setFlag(node, "hidden", true)
+  }
+
+  func update() {
+    ticks += 1
+    switch app.client.connection {
+    case .idle, .running: dom.setFlag(node, "hidden", true)
+    case .connecting: show(Strings.connecting, "ma-banner ma-late")
+    case .offline: show(Strings.offline, "ma-banner ma-warning")
+    case .reconnecting(let time): count(downTo: time, ticks)
+    }
+  }
+
+  private func show(_ words: String, _ classes: String) {
+    dom.setText(text, words)
+    dom.setClass(node, classes)
+    dom.setFlag(node, "hidden", false)
+  }
+
+  private func count(downTo time: Int64, _ tick: Int) {
+    guard tick == ticks else { return }
+    let left = time - Host.wallClockMilliseconds()
+    show(Strings.reconnecting(Int(max(0, (left + 999) / 1_000))), "ma-banner ma-warning")
+    dom.flush()
+    guard left > 0 else { return }
+    Host.after(milliseconds: 1_000) { [self] in count(downTo: time, tick) }
+  }
+}

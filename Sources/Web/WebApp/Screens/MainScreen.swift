@@ -1,0 +1,85 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// The rooms on one side, the open room on the other, its details beside it: three panes, two or one, as the width allows.
+final class MainScreen<D: DOM> {
+  private let app: App<D>
+  private let dom: D
+  let root: Node
+  private let body: Node
+  private let banner: ConnectionBanner<D>
+  private let list: RoomList<D>
+  private let room: RoomScreen<D>
+  private let details: DetailsPane<D>
+  private var shownClass = ""
+
+  init(_ app: App<D>) {
+    self.app = app
+    dom = app.dom
+    root = dom.element("div", "ma-app", in: .root)
+    banner = ConnectionBanner(app, in: root)
+    body = dom.element("div", "ma-body", in: root)
+    list = RoomList(app, in: body)
+    room = RoomScreen(app, in: body)
+    details = DetailsPane(app, in: body)
+    banner.update()
+    list.reorder()
+    list.showProfile()
+  }
+
+  func close() {
+    leaving()
+    room.close()
+    dom.release(root)
+    dom.flush()
+  }
+
+  /// The page goes away, or nobody looks at it: remember where the reader is.
+  func leaving() { room.savePlace() }
+
+  func show(_ place: Place) {
+    var classes = "ma-body"
+    if place.room != nil { classes += " ma-shows-room" }
+    if place.showsDetails { classes += " ma-shows-details" }
+    if !classes.hasSameBytes(as: shownClass) {
+      shownClass = classes
+      dom.setClass(body, classes)
+    }
+    room.show(place.room)
+    details.show(place.showsDetails ? place.room : nil)
+    list.select(place.room)
+  }
+
+  func changed(_ change: Change) {
+    switch change {
+    case .connection:
+      banner.update()
+      list.connectionChanged()
+      room.roomsChanged()
+    case .roomOrder:
+      list.reorder()
+      room.roomsChanged()
+    case .room(let id, let aspects):
+      list.update(id, aspects)
+      room.changed(id, aspects)
+      details.changed(id, aspects)
+    case .timeline(let id, let changes): room.changed(id, changes)
+    case .members(let id, let users):
+      list.membersChanged(id)
+      room.membersChanged(id, users)
+      details.membersChanged(id)
+    case .readCounts(let id, _): room.readCountsChanged(id)
+    case .profile: list.showProfile()
+    case .session, .commandFinished, .storeFailed: break
+    }
+  }
+
+  /// All changes of one step are in.
+  func settle() {
+    room.settle()
+    details.settle()
+  }
+}

@@ -1,0 +1,198 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// Signing in, and making an account.
+final class SignInScreen<D: DOM> {
+  private static var shortestPassword: Int { 8 }
+
+  private let app: App<D>
+  private let dom: D
+  private let root: Node
+  private let tabs: Tabbed<D>
+  private let userName: Field<D>
+  private let password: Field<D>
+  private let token: Field<D>
+  private let newUserName: Field<D>
+  private let newPassword: Field<D>
+  private let note: Node
+  private let trouble: Node
+  private let submit: SubmitButton<D>
+  private let serverLine: Node
+  private let serverForm: Node
+  private let serverName: Node
+  private let serverField: Field<D>
+  private let serverUse: SubmitButton<D>
+  /// Answers that come after the end must not touch what is gone.
+  private var isClosed = false
+
+  init(_ app: App<D>) {
+    self.app = app
+    dom = app.dom
+    root = dom.element("main", "ma-signin", in: .root)
+    let card = dom.element("div", "ma-card", in: root)
+    Drawing.logo.draw(dom, in: card)
+    dom.element("h1", "ma-title", text: Strings.welcome, in: card)
+    note = dom.element("p", "ma-note", text: Strings.welcomeNote, in: card)
+    tabs = Tabbed(dom, [Strings.signIn, Strings.createAccount], in: card)
+    let form = dom.element("form", "ma-form", in: card)
+    dom.setFlag(form, "novalidate", true)
+    userName = Field(dom, Strings.userName, autocomplete: "username", hint: Strings.userNameHint, in: form)
+    newUserName = Field(dom, Strings.userName, autocomplete: "username", hint: Strings.newUserNameHint, in: form)
+    password = Field(dom, Strings.password, kind: "password", autocomplete: "current-password", in: form)
+    newPassword = Field(dom, Strings.password, kind: "password", autocomplete: "new-password", hint: Strings.newPasswordHint, in: form)
+    token = Field(dom, Strings.token, hint: Strings.tokenHint, in: form)
+    trouble = dom.element("p", "ma-trouble", in: form)
+    dom.setAttribute(trouble, "role", "alert")
+    submit = SubmitButton(dom, Strings.signIn, busy: Strings.signingIn, in: form)
+    serverLine = dom.element("p", "ma-server", in: card)
+    serverName = dom.element("span", "ma-server-name", in: serverLine)
+    let change = dom.button("ma-link", Strings.change, in: serverLine)
+    serverForm = dom.element("form", "ma-form ma-server-form", in: card)
+    serverField = Field(dom, Strings.serverAddress, kind: "url", hint: Strings.serverAddressHint, in: serverForm)
+    serverUse = SubmitButton(dom, Strings.use, busy: Strings.checkingServer, in: serverForm)
+    dom.setFlag(serverForm, "hidden", true)
+    dom.on(form, .submit) { [self] _ in submitted() }
+    dom.on(change, .click) { [self] _ in changeServer() }
+    dom.on(serverForm, .submit) { [self] _ in serverTyped() }
+    tabs.onChange = { [self] _ in
+      say(nil)
+      update()
+      dom.flush()
+    }
+    update()
+    dom.focus(userName.input)
+    dom.flush()
+    askServer()
+  }
+
+  func close() {
+    isClosed = true
+    dom.release(root)
+    dom.flush()
+  }
+
+  /// Follows `Client.sessionState` and `Client.signIn`.
+  func update() {
+    let isAgain = app.client.sessionState == .softLoggedOut || app.client.session != nil
+    let isNew = tabs.selected == 1 && !isAgain
+    tabs.setHidden(isAgain)
+    dom.setFlag(serverLine, "hidden", isAgain)
+    if isAgain {
+      dom.setText(note, Strings.signInAgain)
+      if let user = app.userID, userName.text.utf8.isEmpty { userName.set(user.string) }
+    }
+    userName.setHidden(isNew)
+    password.setHidden(isNew)
+    newUserName.setHidden(!isNew)
+    newPassword.setHidden(!isNew)
+    let signIn = app.client.signIn
+    token.setHidden(!isNew || !(signIn.needsRegistrationToken || signIn.registration == .withToken))
+    let isBusy = app.client.sessionState == .signingIn
+    submit.set(isNew ? Strings.createAccount : Strings.signIn, busy: isNew ? Strings.creatingAccount : Strings.signingIn)
+    submit.setBusy(isBusy)
+    let obstacle = obstacle(isNew, signIn)
+    submit.setEnabled(obstacle == nil)
+    if let obstacle { say(obstacle) }
+    dom.setText(serverName, Strings.serverIs(app.effects.server.name))
+  }
+
+  private func obstacle(_ isNew: Bool, _ signIn: SignIn) -> String? {
+    if isNew, signIn.registration == .closed { return Strings.registrationClosed }
+    if isNew, signIn.registration == .unsupported { return Strings.registrationUnsupported }
+    if !isNew, signIn.allowsPasswordLogin == false { return Strings.passwordLoginUnsupported }
+    return nil
+  }
+
+  private func say(_ text: String?) { dom.setText(trouble, text ?? "") }
+
+  // MARK: Submitting
+
+  private func submitted() {
+    guard app.client.sessionState != .signingIn else { return }
+    say(nil)
+    if tabs.selected == 1, app.client.sessionState == .signedOut { register() } else { logIn() }
+    dom.flush()
+  }
+
+  private func logIn() {
+    let user = userName.text.trimmed
+    guard !user.utf8.isEmpty else { return fail(userName, Strings.userNameMissing) }
+    guard !password.text.utf8.isEmpty else { return fail(password, Strings.passwordMissing) }
+    app.ask(.logIn(user: ByteString(user), password: ByteString(password.text))) { [self] result in
+      ended(result, password)
+    }
+  }
+
+  private func register() {
+    let name = newUserName.text.trimmed
+    guard !name.utf8.isEmpty else { return fail(newUserName, Strings.userNameMissing) }
+    guard UserID.isAllowedLocalpart(ByteString(name)) else { return fail(newUserName, Strings.userNameWrong) }
+    guard newPassword.text.utf8.count >= SignInScreen.shortestPassword else { return fail(newPassword, Strings.passwordShort) }
+    let signIn = app.client.signIn
+    let wantsToken = signIn.needsRegistrationToken || signIn.registration == .withToken
+    let given = token.text.trimmed
+    if wantsToken, given.utf8.isEmpty { return fail(token, Strings.tokenMissing) }
+    app.ask(
+      .register(username: ByteString(name), password: ByteString(newPassword.text), token: wantsToken ? ByteString(given) : nil)
+    ) { [self] result in
+      ended(result, newUserName)
+    }
+  }
+
+  private func ended(_ result: CommandResult, _ field: Field<D>) {
+    guard !isClosed, case .failed(let error) = result else { return }
+    update()
+    if case .registrationTokenNeeded = error {
+      token.focus()
+      return say(nil)
+    }
+    say(Strings.wordsAtSignIn(for: error))
+    field.focus()
+  }
+
+  private func fail(_ field: Field<D>, _ text: String) {
+    field.setError(text)
+    field.focus()
+  }
+
+  // MARK: Server
+
+  private func askServer() {
+    app.ask(.loadFlows) { [self] result in
+      guard !isClosed else { return }
+      serverUse.setBusy(false)
+      if case .failed = result { say(Strings.serverUnreachable) }
+      update()
+    }
+  }
+
+  private func changeServer() {
+    dom.setFlag(serverForm, "hidden", false)
+    dom.setFlag(serverLine, "hidden", true)
+    serverField.set(app.effects.server.base)
+    serverField.focus()
+    dom.flush()
+  }
+
+  private func serverTyped() {
+    guard let server = Server.address(typed: serverField.text) else {
+      fail(serverField, Strings.serverAddressWrong)
+      return dom.flush()
+    }
+    serverUse.setBusy(true)
+    say(nil)
+    dom.flush()
+    server.discover { [self] found in
+      guard !isClosed else { return }
+      app.effects.server = found
+      dom.setFlag(serverForm, "hidden", true)
+      dom.setFlag(serverLine, "hidden", false)
+      update()
+      dom.flush()
+      askServer()
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import Messenger
+
+/// What the screens build again and again.
+extension DOM {
+  func button(_ classes: String, _ text: String = "", icon: Drawing? = nil, label: String = "", in parent: Node) -> Node {
+    let button = element("button", classes, in: parent)
+    setAttribute(button, "type", "button")
+    icon?.draw(self, in: button)
+    if !text.utf8.isEmpty { element("span", "ma-button-text", text: text, in: button) }
+    if !label.utf8.isEmpty {
+      setAttribute(button, "aria-label", label)
+      setAttribute(button, "title", label)
+    }
+    return button
+  }
+
+  /// A round picture with initials below it, which show until there is one.
+  func avatar(_ classes: String, in parent: Node) -> AvatarView<Self> { AvatarView(self, classes, in: parent) }
+
+  func setLabel(_ node: Node, _ text: String) { setAttribute(node, "aria-label", text) }
+}
+
+extension String {
+  /// Without ASCII white space and control characters at both ends.
+  var trimmed: String {
+    guard let first = utf8.firstIndex(where: { $0 > 0x20 }), let last = utf8.lastIndex(where: { $0 > 0x20 }) else { return "" }
+    return String(self[first...last])
+  }
+
+  /// ASCII letters small; other scripts stay as they are.
+  var asciiLowercased: String {
+    String(decoding: utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
+  }
+
+  /// Whether the bytes of the other text occur in this one.
+  func hasBytes(of other: String) -> Bool {
+    let (text, wanted) = (Array(utf8), Array(other.utf8))
+    guard !wanted.isEmpty else { return true }
+    guard text.count >= wanted.count else { return false }
+    for start in 0...(text.count - wanted.count) where text[start..<start + wanted.count].elementsEqual(wanted) { return true }
+    return false
+  }
+}

@@ -1,0 +1,45 @@
+import Messenger
+
+/// The main button of a form; while work is under way it says so and takes no clicks.
+final class SubmitButton<D: DOM> {
+  let node: Node
+  private let dom: D
+  private let label: Node
+  private var text: String
+  private var busyText: String
+  private var isBusy = false
+  private var isEnabled = true
+
+  init(_ dom: D, _ text: String, busy: String, kind: String = "ma-primary", in parent: Node) {
+    self.dom = dom
+    self.text = text
+    busyText = busy
+    node = dom.element("button", "ma-button " + kind, in: parent)
+    dom.setAttribute(node, "type", "submit")
+    dom.setAttribute(dom.element("span", "mg-spinner", in: node), "aria-hidden", "true")
+    label = dom.element("span", "ma-button-text", text: text, in: node)
+    show()
+  }
+
+  func set(_ text: String, busy: String) {
+    self.text = text
+    busyText = busy
+    show()
+  }
+
+  func setBusy(_ isBusy: Bool) {
+    self.isBusy = isBusy
+    show()
+  }
+
+  func setEnabled(_ isEnabled: Bool) {
+    self.isEnabled = isEnabled
+    show()
+  }
+
+  private func show() {
+    dom.setText(label, isBusy ? busyText : text)
+    dom.setFlag(node, "disabled", isBusy || !isEnabled)
+    dom.setAttribute(node, "aria-busy", isBusy ? "true" : "false")
+  }
+}

@@ -1,0 +1,57 @@
+import Messenger
+
+/// A row of choices of which one holds. Source: ARIA Authoring Practices, "Tabs".
+final class Tabbed<D: DOM> {
+  private(set) var selected = 0
+  var onChange: ((Int) -> Void)?
+  private let dom: D
+  private let node: Node
+  private var buttons: [Node] = []
+
+  init(_ dom: D, _ titles: [String], in parent: Node) {
+    self.dom = dom
+    node = dom.element("div", "ma-tabs", in: parent)
+    dom.setAttribute(node, "role", "tablist")
+    for title in titles {
+      let button = dom.button("ma-tab", title, in: node)
+      dom.setAttribute(button, "role", "tab")
+      let index = buttons.count
+      buttons.append(button)
+      dom.on(button, .click) { [self] _ in select(index) }
+    }
+    dom.listen(node, .keyDown) { [self] in pressed($0) }
+    mark()
+  }
+
+  func setHidden(_ isHidden: Bool) { dom.setFlag(node, "hidden", isHidden) }
+
+  func select(_ index: Int) {
+    guard index != selected else { return }
+    selected = index
+    mark()
+    onChange?(index)
+    dom.flush()
+  }
+
+  private func pressed(_ event: PageEvent) -> EventReply {
+    let step: Int
+    switch event.key {
+    case .arrowRight: step = 1
+    case .arrowLeft: step = buttons.count - 1
+    default: return .pass
+    }
+    select((selected + step) % buttons.count)
+    dom.focus(buttons[selected])
+    dom.flush()
+    return .preventDefault
+  }
+
+  private func mark() {
+    for (index, button) in buttons.enumerated() {
+      let isSelected = index == selected
+      dom.setAttribute(button, "aria-selected", isSelected ? "true" : "false")
+      dom.setAttribute(button, "tabindex", isSelected ? "0" : "-1")
+      dom.setClass(button, isSelected ? "ma-tab ma-selected" : "ma-tab")
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import ClientCore
+import JSON
+import MatrixModel
+
+/// Any bytes as the answer to a sync, and as everything else a server or a store may hand to a client.
+func fuzzClientSync(_ bytes: UnsafeRawBufferPointer) {
+  let input = Array(bytes)
+  var session = FuzzedClient()
+  session.handle(.start)
+  session.handle(.command(.logIn(user: "me", password: "x"), id: 1))
+  session.answer("/login", Array(#"{"user_id":"@me:test","device_id":"D","access_token":"T"}"#.utf8))
+  session.answer("/sync?", input)
+  for room in session.client.roomIDs.prefix(3) {
+    session.handle(.command(.openRoom(room), id: 2))
+    session.handle(.command(.paginateBack(room), id: 3))
+    session.answer("/messages", input)
+    session.handle(.command(.loadMembers(room), id: 4))
+    session.answer("/members", input)
+    session.handle(.command(.send(room, .text("x")), id: 5))
+    session.answer("/send/", input)
+    if let last = session.client.room(room)?.timeline.items.last {
+      session.handle(.command(.viewed(room, upTo: last.id), id: 6))
+    }
+    for i in 0..<(session.client.room(room)?.timeline.items.count ?? 0) {
+      _ = session.client.unreadMemberCount(room, itemAt: i)
+    }
+  }
+  session.answer("/sync?", input)
+  session.restart(with: input)
+}
+
+private struct FuzzedClient {
+  var client = Client(randomSeed: 1, deviceDisplayName: "Fuzz")
+  private var waiting: [(RequestID, String)] = []
+  private var store: [(ByteString, [UInt8])] = []
+
+  mutating func handle(_ input: Input) {
+    var inputs = [input]
+    while !inputs.isEmpty {
+      for effect in client.handle(inputs.removeFirst(), now: 1_700_000_000_000) {
+        switch effect {
+        case .request(let id, let request), .upload(let id, let request, _): waiting.append((id, request.target))
+        case .cancelRequest(let id): waiting.removeAll { $0.0 == id }
+        case .load(let id, let prefix): inputs.append(.loaded(id, records(prefix)))
+        case .write(let id, let operations):
+          for case .put(let key, let value) in operations {
+            store.removeAll { $0.0 == key }
+            store.append((key, value))
+          }
+          inputs.append(.written(id, true))
+        default: break
+        }
+      }
+    }
+  }
+
+  mutating func answer(_ part: String, _ body: [UInt8]) {
+    guard let i = waiting.firstIndex(where: { $0.1.contains(part) }) else { return }
+    handle(.response(waiting.remove(at: i).0, .answer(status: 200, body: body)))
+  }
+
+  /// The store as it is, and once more with the bytes in the place of each record.
+  mutating func restart(with bytes: [UInt8]) {
+    for key in [
+      nil, "a/sync", "a/data/m.direct", "a/room/x", "a/member/x/y", "a/receipt/x/y", "a/outbox/1", "a/draft/x", "t/x/1"
+    ] as [ByteString?] {
+      var next = FuzzedClient()
+      next.store = store
+      if let key { next.store.append((key, bytes)) }
+      next.handle(.start)
+      for room in next.client.roomIDs.prefix(2) { next.handle(.command(.openRoom(room), id: 1)) }
+    }
+  }
+
+  private func records(_ prefix: ByteString) -> [StoreRecord] {
+    store.filter { $0.0.utf8.starts(with: prefix.utf8) }.sorted { $0.0 < $1.0 }.map {
+      StoreRecord(key: $0.0, value: $0.1)
+    }
+  }
+}
