@@ -40,7 +40,7 @@ let package = Package(
     .executable(name: "WebApp", targets: ["WebApp"]),
     .executable(name: "MessengerBenchmark", targets: ["MessengerBenchmark"]),
     .library(name: "MatrixClient", targets: ["MatrixClient"]),
-    .library(name: "Messenger", targets: ["Messenger"]),
+    .library(name: "Messenger", targets: ["Messenger"])
   ],
   targets: [
     // Portable: native and wasm32
@@ -81,12 +81,13 @@ let package = Package(
       uses: [
         "JSON", "MatrixModel", "Telemetry", "EventLoop", "HTTPServer", "Database", "Homeserver", "HomeserverAPI",
         "CYAML",
-        "CLinux",
+        "CLinux"
       ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
     program(
       "martlet-benchmark", path: "Benchmarks/Micro",
       uses: ["JSON", "MatrixModel", "Database", "RoomRules", "Homeserver"]),
+    program("Hello", path: "Examples/Hello", uses: ["MatrixClient"]),
     program("matrix-load", path: "Benchmarks/Load", uses: ["CUV", "CLLHTTP", "CCrypto"]),
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
     program(
@@ -129,7 +130,7 @@ let package = Package(
     .testTarget(
       name: "LoadTests", dependencies: ["matrix-load"], path: "Tests/LoadTests", swiftSettings: common),
     .testTarget(
-      name: "ThumbnailTests", dependencies: ["martlet-thumbnail"], path: "Tests/ThumbnailTests", swiftSettings: common),
+      name: "ThumbnailTests", dependencies: ["martlet-thumbnail"], path: "Tests/ThumbnailTests", swiftSettings: common)
   ],
   swiftLanguageModes: [.v6]
 )

@@ -28,7 +28,7 @@ extension Bench {
         "\"rss_before_mb\":\((Double(before.residentKilobytes) / 1024).fixed(1))",
         "\"rss_parked_mb\":\((Double(parked.residentKilobytes) / 1024).fixed(1))",
         "\"rss_per_conn_kb\":\((grown / Double(max(1, users.count))).fixed(2))",
-        "\"idle_cpu_s\":\(measurement.processorSeconds.fixed(2))",
+        "\"idle_cpu_s\":\(measurement.processorSeconds.fixed(2))"
       ])
   }
 }

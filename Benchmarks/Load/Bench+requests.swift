@@ -80,7 +80,7 @@ extension Bench {
         "\"filter\":\"\(isLazy ? "lazy" : "default")\"", "\"rooms\":\(options.rooms)",
         "\"room_events\":\(options.events)",
         "\"members\":\(options.members)", "\"bytes_per_sync\":\((Double(bytes) / count).fixed(0))",
-        "\"events_per_sync\":\((Double(events) / count).fixed(1))", "\"concurrency\":\(options.concurrency)",
+        "\"events_per_sync\":\((Double(events) / count).fixed(1))", "\"concurrency\":\(options.concurrency)"
       ])
   }
 
@@ -114,7 +114,7 @@ extension Bench {
         "\"events\":\(events)",
         "\"events_s\":\((Double(events) / measured.elapsedSeconds).fixed(1))", "\"room_events\":\(options.events)",
         "\"members\":\(members.count)", "\"limit\":\(options.limit)",
-        "\"srv_cpu_per_1k_events\":\(perThousand.fixed(4))", "\"concurrency\":\(options.concurrency)",
+        "\"srv_cpu_per_1k_events\":\(perThousand.fixed(4))", "\"concurrency\":\(options.concurrency)"
       ])
   }
 

@@ -145,7 +145,7 @@ final class FanOut {
         "\"sent\":\(acknowledged)", "\"sent_s\":\((Double(acknowledged) / max(sendingSeconds, 1e-9)).fixed(2))",
         "\"expected\":\(expected)", "\"missing\":\(expected - measurement.operations)", "\"dup\":\(duplicates)",
         "\"sync_responses\":\(answers)", "\"send_p50_ms\":\(Measurement.percentile(50, of: sorted).fixed(3))",
-        "\"send_p99_ms\":\(Measurement.percentile(99, of: sorted).fixed(3))", "\"drain_s\":\(drainSeconds.fixed(2))",
+        "\"send_p99_ms\":\(Measurement.percentile(99, of: sorted).fixed(3))", "\"drain_s\":\(drainSeconds.fixed(2))"
       ])
   }
 }

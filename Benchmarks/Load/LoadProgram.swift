@@ -12,7 +12,7 @@ enum LoadProgram {
     "messages": { $0.messages() },
     "fan-out": { FanOut(bench: $0).run() },
     "idle": { $0.idle() },
-    "startup": { $0.startup() },
+    "startup": { $0.startup() }
   ]
 
   static func run(_ arguments: [String]) -> Int32 {

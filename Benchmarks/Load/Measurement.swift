@@ -71,14 +71,14 @@ final class Measurement {
       "\"mean_ms\":\(mean.fixed(3))", "\"p50_ms\":\(Self.percentile(50, of: sorted).fixed(3))",
       "\"p95_ms\":\(Self.percentile(95, of: sorted).fixed(3))",
       "\"p99_ms\":\(Self.percentile(99, of: sorted).fixed(3))",
-      "\"max_ms\":\((sorted.last ?? 0).fixed(3))",
+      "\"max_ms\":\((sorted.last ?? 0).fixed(3))"
     ]
     if !processes.isEmpty {
       let perThousand = operations > 0 ? processorSeconds * 1000 / Double(operations) : 0
       members += [
         "\"srv_cpu_s\":\(processorSeconds.fixed(2))", "\"srv_cpu_per_1k\":\(perThousand.fixed(4))",
         "\"rss_mb\":\((Double(usageAfter.residentKilobytes) / 1024).fixed(1))",
-        "\"pss_mb\":\((Double(usageAfter.proportionalKilobytes) / 1024).fixed(1))",
+        "\"pss_mb\":\((Double(usageAfter.proportionalKilobytes) / 1024).fixed(1))"
       ]
     }
     members += ["\"cli_cpu_s\":\(ownSeconds.fixed(3))", "\"rx_bytes\":\(receivedBytes)"] + extra

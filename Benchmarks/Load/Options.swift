@@ -38,17 +38,17 @@ struct Options {
 
   private static let texts: [String: any WritableKeyPath<Options, String> & Sendable] = [
     "--base": \.base, "--label": \.label, "--state": \.state, "--shared-secret": \.sharedSecret, "--exec": \.command,
-    "--path": \.path,
+    "--path": \.path
   ]
   private static let numbers: [String: any WritableKeyPath<Options, Int> & Sendable] = [
     "--concurrency": \.concurrency, "--setup-concurrency": \.setupConcurrency, "--ops": \.operations,
     "--users": \.users,
     "--members": \.members, "--rooms": \.rooms, "--events": \.events, "--limit": \.limit, "--senders": \.senders,
-    "--reps": \.repetitions, "--poll-ms": \.pollMilliseconds,
+    "--reps": \.repetitions, "--poll-ms": \.pollMilliseconds
   ]
   private static let decimals: [String: any WritableKeyPath<Options, Double> & Sendable] = [
     "--duration": \.durationSeconds, "--warmup": \.warmupSeconds, "--idle-s": \.idleSeconds,
-    "--timeout": \.timeoutSeconds, "--rate": \.rate,
+    "--timeout": \.timeoutSeconds, "--rate": \.rate
   ]
 
   init(_ arguments: [String]) throws(Failure) {

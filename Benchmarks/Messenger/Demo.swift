@@ -118,7 +118,7 @@ final class Demo {
         .image(ImageBody(name: "poster.png", thumbnail: "picture.svg", width: 900, height: 600, uploadProgress: 0.62)),
         .sending),
       message(1, me, .text("And the posters are printed."), .failed),
-      message(0, me, .text("Waiting for the train to get a signal…"), .queued),
+      message(0, me, .text("Waiting for the train to get a signal…"), .queued)
     ]
   }
 }

@@ -12,12 +12,12 @@ struct Generator {
     Sender(id: "@boris:example.org", name: "Борис", isOwn: false),
     Sender(id: "@chloe:example.org", name: "Chloé Martin", isOwn: false),
     Sender(id: "@daisuke:example.org", name: "大輔", isOwn: false),
-    Sender(id: "@eve:example.org", name: "Eve 🦊", isOwn: false),
+    Sender(id: "@eve:example.org", name: "Eve 🦊", isOwn: false)
   ]
   private static let words: [String] = [
     "the", "release", "is", "ready", "please", "look", "at", "it", "tomorrow", "coffee", "naïve", "straße", "сообщение",
     "привет", "日本語", "ok", "thanks", "maybe", "later", "today", "call", "screen", "photo", "weekend", "train", "music",
-    "garden", "window", "message", "timeline", "😀", "👍", "🎉", "👩‍👩‍👧", "🚀",
+    "garden", "window", "message", "timeline", "😀", "👍", "🎉", "👩‍👩‍👧", "🚀"
   ]
 
   init(seed: UInt32, timeMilliseconds: Int64, firstID: UInt64) {

@@ -32,7 +32,7 @@ private struct AppendBenchmark {
       """
       CREATE TABLE sent(device INTEGER NOT NULL, id TEXT NOT NULL, position INTEGER NOT NULL,
         PRIMARY KEY (device, id)) STRICT, WITHOUT ROWID
-      """,
+      """
     ])
 
   func run(seconds: Double) async throws -> String {

@@ -135,7 +135,7 @@ private final class AccessLog: Sendable {
       [
         "request": .text(request.id), "method": .text(request.method), "route": .text(request.routePattern),
         "status": .integer(request.status.code), "took": .duration(request.duration),
-        "bytes": .integer(request.responseBodyBytes),
+        "bytes": .integer(request.responseBodyBytes)
       ])
   }
 

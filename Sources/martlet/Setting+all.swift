@@ -26,7 +26,7 @@ extension Setting {
       parse: { AddressRange($0) }, show: { $0.description }),
     .one(
       "web_dir", \.webDirectory, "The folder with the web client's files.", allowed: "a folder",
-      defaultText: "the client that was built with the program", parse: { $0.isEmpty ? nil : $0 }, show: { $0 }),
+      defaultText: "the client that was built with the program", parse: { $0.isEmpty ? nil : $0 }, show: { $0 })
   ]
 
   private static let accounts: [Setting] = [
@@ -51,7 +51,7 @@ extension Setting {
     .integer(
       "password_hash.memory_mib", \.passwordHash.memoryMiB,
       "Memory that hashing one password takes (Argon2id), in MiB.", 8...1024),
-    .integer("password_hash.iterations", \.passwordHash.iterations, "Passes over that memory (Argon2id).", 1...16),
+    .integer("password_hash.iterations", \.passwordHash.iterations, "Passes over that memory (Argon2id).", 1...16)
   ]
 
   private static let service: [Setting] = [
@@ -63,7 +63,7 @@ extension Setting {
     .flag("rate_limits", \.rateLimits, "Whether requests that come too fast are answered with M_LIMIT_EXCEEDED."),
     .choice(
       "default_room_version", \.defaultRoomVersion, "The version of rooms whose creator asks for none.",
-      words: ["10", "11", "12"].map { ($0, $0) }, show: { $0 }),
+      words: ["10", "11", "12"].map { ($0, $0) }, show: { $0 })
   ]
 
   private static let diagnostics: [Setting] = [
@@ -75,7 +75,7 @@ extension Setting {
       words: LogSink.Format.allCases.map { ($0.rawValue, $0) }, show: { $0.rawValue }),
     .list(
       "metrics_bind", \.metricsBind, "Where Prometheus reads /metrics. Nowhere unless set; keep it from the public.",
-      allowed: "host:port, such as 127.0.0.1:9108", parse: { BindAddress($0) }, show: { $0.description }),
+      allowed: "host:port, such as 127.0.0.1:9108", parse: { BindAddress($0) }, show: { $0.description })
   ]
 }
 

@@ -54,7 +54,7 @@ enum Wire {
 
   /// The room's first sync: oneself, Alice and Bob.
   static let members = [
-    member("@me:test", name: "Me"), member("@alice:test", name: "Alice"), member("@bob:test", name: "Bob"),
+    member("@me:test", name: "Me"), member("@alice:test", name: "Alice"), member("@bob:test", name: "Bob")
   ]
 
   static let counts =

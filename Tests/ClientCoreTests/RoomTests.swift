@@ -42,7 +42,7 @@ import Testing
       [alice, Wire.member("@carol:test", name: "Alice")],
       #""m.joined_member_count":3,"m.heroes":["@alice:test","@carol:test"]"#,
       "Alice (@alice:test) and Alice (@carol:test)"
-    ),
+    )
   ]) func `a room is named as the spec says`(state: [String], summary: String, expected: String) {
     #expect(Self.room(state, summary: summary).client.room(.test)?.name.english.string == expected)
   }
@@ -143,7 +143,7 @@ import Testing
 
   @Test(arguments: [
     ("carol", "invalidUserID"), ("@carol", "invalidUserID"), ("", "invalidUserID"), ("@:", "invalidUserID"),
-    ("@me:test", "ownUserID"),
+    ("@me:test", "ownUserID")
   ])
   func `what is no user ID is said so`(text: String, expected: String) {
     var host = Host.inRoom()
@@ -207,7 +207,7 @@ import Testing
       #"{"chunk":["# + (Wire.members + [Wire.member("@dan:test", name: "Dan")]).joined(separator: ",") + "]}")
     #expect(
       host.client.room(.test)?.members.map { $0.userID.string } == [
-        "@alice:test", "@bob:test", "@dan:test", "@me:test",
+        "@alice:test", "@bob:test", "@dan:test", "@me:test"
       ])
     #expect(host.restarted().client.room(.test)?.members.count == 4)
     host.command(.loadMembers(.test))

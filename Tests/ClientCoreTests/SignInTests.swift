@@ -54,7 +54,7 @@ import Testing
     (401, #"{"session":"x","flows":[{"stages":["m.login.registration_token","m.login.dummy"]}]}"#, .withToken),
     (401, #"{"session":"x","flows":[{"stages":["m.login.recaptcha"]}]}"#, .unsupported),
     (403, #"{"errcode":"M_FORBIDDEN"}"#, .closed),
-    (500, "", .unknown),
+    (500, "", .unknown)
   ]) func `what a refusal without a stage says about registration`(
     status: Int, body: String, expected: SignIn.Registration
   ) {

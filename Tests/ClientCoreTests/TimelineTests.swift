@@ -216,7 +216,7 @@ import Testing
     host.sync(
       Wire.join([
         Self.reaction("👍", to: "$1", "$r1", by: "@bob:test"), Self.reaction("👍", to: "$1", "$r2", by: "@me:test"),
-        Self.reaction("👍", to: "$1", "$r3", by: "@bob:test"), Self.reaction("🎉", to: "$1", "$r4", by: "@bob:test"),
+        Self.reaction("👍", to: "$1", "$r3", by: "@bob:test"), Self.reaction("🎉", to: "$1", "$r4", by: "@bob:test")
       ]))
     #expect(host.items()[0].reactions.map { "\($0.key)\($0.count)\($0.isOwn)" } == ["👍2true", "🎉1false"])
     host.sync(Wire.join([Self.redaction(of: "$r2", "$x")]))
@@ -241,7 +241,7 @@ import Testing
       Wire.event("m.room.message", "$3", #"{"msgtype":"m.text"}"#),
       Wire.event("org.example.poll", "$4", #"{"x":1}"#),
       #"{"type":"m.room.message","event_id":"$5","sender":"@alice:test"}"#,
-      #"{"type":"m.room.message","content":{"body":"nobody"}}"#,
+      #"{"type":"m.room.message","content":{"body":"nobody"}}"#
     ])
     #expect(host.texts() == ["[undecryptable]", "[redacted]", "[unparsable]", "[unparsable]", "[unparsable]"])
   }
@@ -270,7 +270,7 @@ import Testing
     ("leave", "ban", "@alice:test", "unbanned(@bob:test)"),
     ("ban", "join", "@alice:test", "banned(@bob:test, reason: nil)"),
     ("invite", "", "@alice:test", "invited(@bob:test)"),
-    ("knock", "", "@bob:test", "knocked(@bob:test)"),
+    ("knock", "", "@bob:test", "knocked(@bob:test)")
   ]) func `membership changes are told apart`(now: String, before: String, sender: String, expected: String) {
     let unsigned = before.isEmpty ? nil : #"{"prev_content":{"membership":"\#(before)"}}"#
     let event = Wire.event(

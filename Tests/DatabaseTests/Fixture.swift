@@ -37,7 +37,7 @@ extension Migration {
       CREATE TABLE note(position INTEGER PRIMARY KEY, author TEXT NOT NULL, body BLOB, stars INTEGER,
         CHECK (stars IS NULL OR stars >= 0)) STRICT
       """,
-      "CREATE UNIQUE INDEX note_author ON note(author)",
+      "CREATE UNIQUE INDEX note_author ON note(author)"
     ])
 }
 

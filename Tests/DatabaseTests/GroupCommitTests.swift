@@ -85,7 +85,7 @@ struct GroupCommitTests {
           journal.note("c starts")
           transaction.afterCommit { journal.note("c published") }
           return try transaction.addNote(by: "c")
-        },
+        }
       ])
     #expect(try results[0].get() == 1)
     #expect(throws: Refused(name: "b")) { try results[1].get() }
@@ -117,7 +117,7 @@ struct GroupCommitTests {
       [
         job("a"),
         job("b") { sqlite3_commit_hook($0.connection.handle, { _ in 1 }, nil) },
-        { _ in throw Refused(name: "c") },
+        { _ in throw Refused(name: "c") }
       ])
     #expect(throws: DatabaseError.self) { try failing[0].get() }
     #expect(throws: DatabaseError.self) { try failing[1].get() }
@@ -148,7 +148,7 @@ struct GroupCommitTests {
           try transaction.connection.execute("ROLLBACK")
           throw Refused(name: "b")
         },
-        { try $0.addNote(by: "c") },
+        { try $0.addNote(by: "c") }
       ])
     #expect(throws: DatabaseError.self) { try results[0].get() }
     #expect(throws: Refused(name: "b")) { try results[1].get() }

@@ -14,14 +14,16 @@ HEALTH_SECONDS = 30
 
 def program():
     """$MARTLET_PROGRAM, or the newest build."""
-    named = os.environ.get("MARTLET_PROGRAM")
-    if named:
-        return named
-    built = [os.path.join(ROOT, ".build", kind, "martlet") for kind in ("release", "debug")]
-    built = [path for path in built if os.path.exists(path)]
-    if not built:
+    found = os.environ.get("MARTLET_PROGRAM") or newest_build("martlet")
+    if not found:
         raise SystemExit("martlet is not built: swift build --product martlet")
-    return max(built, key=os.path.getmtime)
+    return found
+
+
+def newest_build(name):
+    """The path of a program of the package; None if it is not built."""
+    built = [os.path.join(ROOT, ".build", kind, name) for kind in ("release", "debug")]
+    return max(filter(os.path.exists, built), key=os.path.getmtime, default=None)
 
 
 def free_port():

@@ -26,7 +26,11 @@ private final class Gate: Sendable {
     let pool = try BlockingPool(threads: 1, queueLimit: 2)
     let gate = Gate()
     let (started, start) = AsyncStream.makeStream(of: Void.self)
-    let running = Task { try await pool.run { start.yield(); gate.wait() } }
+    let running = Task {
+      try await pool.run {
+        start.yield(); gate.wait()
+      }
+    }
     for await _ in started { break }
     let (queued, queue) = AsyncStream.makeStream(of: Int.self)
     let waiting = (0..<3).map { number in

@@ -62,7 +62,7 @@ private struct FuzzedClient {
   /// The store as it is, and once more with the bytes in the place of each record.
   mutating func restart(with bytes: [UInt8]) {
     for key in [
-      nil, "a/sync", "a/data/m.direct", "a/room/x", "a/member/x/y", "a/receipt/x/y", "a/outbox/1", "a/draft/x", "t/x/1",
+      nil, "a/sync", "a/data/m.direct", "a/room/x", "a/member/x/y", "a/receipt/x/y", "a/outbox/1", "a/draft/x", "t/x/1"
     ] as [ByteString?] {
       var next = FuzzedClient()
       next.store = store

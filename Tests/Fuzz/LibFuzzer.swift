@@ -13,7 +13,7 @@
       let words =
         [
           "fuzz", "-max_total_time=\(seconds)", "-print_final_stats=1", "-timeout=5", "-rss_limit_mb=1024",
-          "-verbosity=0",
+          "-verbosity=0"
         ]
         + corpus
       var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]

@@ -56,7 +56,7 @@ private func meaning(
     .request(.put, target: "/chunks", body: "abc0123456789", keepsAlive: true),
     .request(.options, target: "*", body: "", keepsAlive: true),
     .request(.get, target: "/abs?q", body: "", keepsAlive: true),
-    .request(.head, target: "/", body: "", keepsAlive: false),
+    .request(.head, target: "/", body: "", keepsAlive: false)
   ]
 
   @Test(arguments: 1...Self.conversation.utf8.count)
@@ -76,7 +76,7 @@ private func meaning(
     ("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
     ("PUT / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
     ("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n", 400),
-    ("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", 400),
+    ("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", 400)
   ])
   func `what is no proper request is refused, whole or byte by byte`(text: String, status: Int) {
     #expect(meaning(of: text, piece: text.utf8.count) == [.refused(status)])
@@ -118,7 +118,8 @@ private func meaning(
 
   @Test func `trailers have the limit of headers`() {
     func request(_ count: Int) -> String {
-      "PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nT: " + String(repeating: "t", count: count) + "\r\n\r\n"
+      "PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nT: " + String(repeating: "t", count: count)
+        + "\r\n\r\n"
     }
     #expect(meaning(of: request(299), piece: 5, headerBytesLimit: 300).count == 1)
     #expect(meaning(of: request(300), piece: 5, headerBytesLimit: 300) == [.malformedBody])

@@ -8,9 +8,10 @@ import Testing
     router.on(.get, "/hello") { _ in .text("hello") }
     router.on(.post, "/echo") { .json(try await $0.body.collect(upTo: 100)) }
     router.on(.get, "/endless") { _ in
-      Response(body: .stream(length: nil) { writer in
-        while true { try await writer.write([UInt8](repeating: 1, count: 64 << 10)) }
-      })
+      Response(
+        body: .stream(length: nil) { writer in
+          while true { try await writer.write([UInt8](repeating: 1, count: 64 << 10)) }
+        })
     }
     return router
   }()
@@ -59,7 +60,9 @@ import Testing
 
   @Test func `connections have a limit, and a per-address one`() async throws {
     for perAddress in [false, true] {
-      try await withServer(Self.router, configure: { perAddress ? ($0.connectionsPerAddressLimit = 2) : ($0.connectionCountLimit = 2) }) { _, address in
+      try await withServer(
+        Self.router, configure: { perAddress ? ($0.connectionsPerAddressLimit = 2) : ($0.connectionCountLimit = 2) }
+      ) { _, address in
         let clients = [try RawClient(address), try RawClient(address)]
         for client in clients {
           try client.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -49,7 +49,9 @@ final class RawClient {
   func send(_ bytes: [UInt8]) throws {
     var sent = 0
     while sent < bytes.count {
-      let result = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress! + sent, $0.count - sent, Int32(MSG_NOSIGNAL)) }
+      let result = bytes.withUnsafeBytes {
+        Glibc.send(descriptor, $0.baseAddress! + sent, $0.count - sent, Int32(MSG_NOSIGNAL))
+      }
       guard result > 0 else { throw Broken() }
       sent += result
     }

@@ -6,7 +6,7 @@ import Testing
     var router = Router()
     for pattern in [
       "/", "/versions", "/rooms/{roomID}", "/rooms/{roomID}/state/{type}/{key}", "/rooms/{roomID}/state/{type}/",
-      "/rooms/mine", "/rooms/mine/leave", "/files/{path...}", "/files/special", "/a b",
+      "/rooms/mine", "/rooms/mine/leave", "/files/{path...}", "/files/special", "/a b"
     ] {
       router.on(.get, pattern) { request in
         .text(pattern + " " + request.parameters.values.joined(separator: "|"))
@@ -23,7 +23,7 @@ import Testing
     ("/rooms/mine/state/t/", "/rooms/{roomID}/state/{type}/ mine|t"),
     ("/rooms/r/state/t/k", "/rooms/{roomID}/state/{type}/{key} r|t|k"), ("/rooms/+", "/rooms/{roomID} +"),
     ("/files/special", "/files/special "), ("/files/", "/files/{path...} "), ("/files/a/b%20c", "/files/{path...} a/b c"),
-    ("/a%20b", "/a b "),
+    ("/a%20b", "/a b ")
   ])
   func `a path finds its pattern`(path: String, expected: String) async {
     let response = await Self.router.respond(to: Request(.get, path))
@@ -58,11 +58,16 @@ import Testing
       response.headers.add("Outer", String(response.status.code))
       return response
     }
-    router.group("/api", middleware: [{ request, next in
-      var request = request
-      request.context[Name.self] = "alice"
-      return try await next(request)
-    }]) { api in
+    router.group(
+      "/api",
+      middleware: [
+        { request, next in
+          var request = request
+          request.context[Name.self] = "alice"
+          return try await next(request)
+        }
+      ]
+    ) { api in
       api.on(.get, "/name") { .text($0.context[Name.self] ?? "nobody") }
       api.on(.get, "/fail") { _ in throw Failure() }
     }

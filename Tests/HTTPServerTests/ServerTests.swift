@@ -41,7 +41,7 @@ import Testing
     ("no Host", "GET /hello HTTP/1.1\r\n\r\n"),
     ("empty name", "GET /hello HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n"),
     ("chunk size with 0x", "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0x1\r\na\r\n0\r\n\r\n"),
-    ("chunk without CRLF", "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab0\r\n\r\n"),
+    ("chunk without CRLF", "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab0\r\n\r\n")
   ])
   func `what could smuggle a request is refused and the connection closed`(name: String, bytes: String) async throws {
     try await withServer(Self.router) { _, address in
@@ -61,7 +61,10 @@ import Testing
         try client.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(try client.answer().text == "hello")
       }
-      try client.send(String(repeating: "GET /hello HTTP/1.1\r\nHost: x\r\n\r\nPOST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok", count: 150))
+      try client.send(
+        String(
+          repeating: "GET /hello HTTP/1.1\r\nHost: x\r\n\r\nPOST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok",
+          count: 150))
       for _ in 0..<150 {
         #expect(try client.answer().text == "hello")
         #expect(try client.answer().text == "ok")
@@ -160,7 +163,9 @@ import Testing
       try client.send(request)
       #expect(try client.answer().text == "127.0.0.1")
     }
-    try await withServer(Self.router, configure: { $0.trustedProxies = [AddressRange("127.0.0.0/8")!, AddressRange("10.0.0.0/8")!] }) { _, address in
+    try await withServer(
+      Self.router, configure: { $0.trustedProxies = [AddressRange("127.0.0.0/8")!, AddressRange("10.0.0.0/8")!] }
+    ) { _, address in
       let client = try RawClient(address)
       try client.send(request)
       #expect(try client.answer().text == "2001:db8::1")
@@ -183,7 +188,8 @@ import Testing
     try await withServer(Self.router) { _, address in
       let loops = try EventLoopGroup(count: 1)
       let pool = try BlockingPool(threads: 1)
-      let second = HTTPServer(configuration: HTTPServerConfiguration(bind: [address]), router: Router(), loops: loops, pool: pool)
+      let second = HTTPServer(
+        configuration: HTTPServerConfiguration(bind: [address]), router: Router(), loops: loops, pool: pool)
       let error = await #expect(throws: BindError.self) { try await second.start() }
       #expect(error?.address == address.description)
       await loops.shutdown()

@@ -22,7 +22,9 @@ import Testing
     }
 
     deinit {
-      for name in ["site/index.html", "site/app.wasm", "site/app.wasm.br", "site/.hidden", "secret"] { unlink("\(root)/\(name)") }
+      for name in ["site/index.html", "site/app.wasm", "site/app.wasm.br", "site/.hidden", "secret"] {
+        unlink("\(root)/\(name)")
+      }
       for name in ["site/sub", "site", ""] { rmdir("\(root)/\(name)") }
     }
 
@@ -46,7 +48,9 @@ import Testing
     withExtendedLifetime(site) {}
   }
 
-  private func get(_ client: RawClient, _ path: String, _ fields: String = "", method: String = "GET") throws -> RawClient.Answer {
+  private func get(_ client: RawClient, _ path: String, _ fields: String = "", method: String = "GET") throws
+    -> RawClient.Answer
+  {
     try client.send("\(method) \(path) HTTP/1.1\r\nHost: x\r\n\(fields)\r\n")
     return try client.answer(toHead: method == "HEAD")
   }
@@ -80,12 +84,13 @@ import Testing
   }
 
   @Test(arguments: [
-    ("bytes=0-3", 206, "0123", "bytes 0-3/10"), ("bytes=8-", 206, "89", "bytes 8-9/10"), ("bytes=-3", 206, "789", "bytes 7-9/10"),
+    ("bytes=0-3", 206, "0123", "bytes 0-3/10"), ("bytes=8-", 206, "89", "bytes 8-9/10"),
+    ("bytes=-3", 206, "789", "bytes 7-9/10"),
     ("bytes=9-99", 206, "9", "bytes 9-9/10"), ("bytes=-99", 206, "0123456789", "bytes 0-9/10"),
     ("Bytes = 1-1", 200, "0123456789", nil), ("bytes=0-1,3-4", 200, "0123456789", nil), ("bytes=3-1", 200, "0123456789", nil),
     ("lines=1-2", 200, "0123456789", nil), ("bytes=a-b", 200, "0123456789", nil),
     ("bytes=10-", 416, "", "bytes */10"), ("bytes=-0", 416, "", "bytes */10"),
-    ("bytes=0-99999999999999999999", 200, "0123456789", nil),
+    ("bytes=0-99999999999999999999", 200, "0123456789", nil)
   ])
   func `a range answers a part`(range: String, status: Int, body: String, contentRange: String?) async throws {
     try await withSite { client in
@@ -104,7 +109,7 @@ import Testing
 
   @Test(arguments: [
     "/../secret", "/%2e%2e/secret", "/sub/../../secret", "/sub%2f..%2f..%2fsecret", "/..%5csecret", "//etc/passwd", "/.hidden",
-    "/sub/.", "/sub/", "/sub", "/app.wasm/", "/app.wasm%00.html", "/none",
+    "/sub/.", "/sub/", "/sub", "/app.wasm/", "/app.wasm%00.html", "/none"
   ])
   func `no path leads out of the directory or to what is no file`(path: String) async throws {
     try await withSite { client in
@@ -116,13 +121,16 @@ import Testing
 
 @Suite struct AddressTests {
   @Test(arguments: [
-    ("127.0.0.1:80", "127.0.0.1:80"), ("[::1]:8008", "[::1]:8008"), ("[::ffff:1.2.3.4]:1", "1.2.3.4:1"), ("0.0.0.0:0", "0.0.0.0:0"),
+    ("127.0.0.1:80", "127.0.0.1:80"), ("[::1]:8008", "[::1]:8008"), ("[::ffff:1.2.3.4]:1", "1.2.3.4:1"),
+    ("0.0.0.0:0", "0.0.0.0:0")
   ])
   func `an address is read and written`(text: String, written: String) {
     #expect(SocketAddress(text)?.description == written)
   }
 
-  @Test(arguments: ["", ":80", "1.2.3.4", "1.2.3.4:", "1.2.3.4:65536", "1.2.3.4:-1", "::1:80", "localhost:80", "1.2.3:80", "[::1:80"])
+  @Test(arguments: [
+    "", ":80", "1.2.3.4", "1.2.3.4:", "1.2.3.4:65536", "1.2.3.4:-1", "::1:80", "localhost:80", "1.2.3:80", "[::1:80"
+  ])
   func `what is no numeric address is refused`(text: String) {
     #expect(SocketAddress(text) == nil)
   }
@@ -133,9 +141,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("10.0.0.0/8", "10.255.0.1", true), ("10.0.0.0/8", "11.0.0.1", false), ("1.2.3.4", "1.2.3.4", true), ("1.2.3.4", "1.2.3.5", false),
+    ("10.0.0.0/8", "10.255.0.1", true), ("10.0.0.0/8", "11.0.0.1", false), ("1.2.3.4", "1.2.3.4", true),
+    ("1.2.3.4", "1.2.3.5", false),
     ("0.0.0.0/0", "9.9.9.9", true), ("0.0.0.0/0", "::1", false), ("fd00::/8", "fdff::1", true), ("fd00::/8", "fe00::1", false),
-    ("2001:db8::/65", "2001:db8::7fff:0:0:1", true), ("2001:db8::/65", "2001:db8:0:0:8000::", false), ("::/0", "1.1.1.1", true),
+    ("2001:db8::/65", "2001:db8::7fff:0:0:1", true), ("2001:db8::/65", "2001:db8:0:0:8000::", false), ("::/0", "1.1.1.1", true)
   ])
   func `a range contains what begins like it`(range: String, address: String, expected: Bool) throws {
     let address = try #require(SocketAddress(address: address, port: 1))

@@ -41,12 +41,13 @@ private func residentBytes() -> Int {
     var router = Router()
     let counter = Counter(written)
     router.on(.get, "/download") { _ in
-      Response(body: .stream(length: Int64(Self.transferBytes)) { writer in
-        for _ in 0..<(Self.transferBytes >> 16) {
-          try await writer.write(block)
-          counter.add(block.count)
-        }
-      })
+      Response(
+        body: .stream(length: Int64(Self.transferBytes)) { writer in
+          for _ in 0..<(Self.transferBytes >> 16) {
+            try await writer.write(block)
+            counter.add(block.count)
+          }
+        })
     }
     try await withServer(router) { _, address in
       let client = try RawClient(address, receiveBufferBytes: 64 << 10)

@@ -55,17 +55,18 @@ private struct WebSocketClient {
     let outcome = outcome
     var router = Router()
     router.on(.get, "/ws") { _ in
-      Response(body: .webSocket(subprotocol: nil) { socket in
-        do {
-          for try await message in socket.messages {
-            if message == .text("bye") { return }
-            try await socket.send(message)
+      Response(
+        body: .webSocket(subprotocol: nil) { socket in
+          do {
+            for try await message in socket.messages {
+              if message == .text("bye") { return }
+              try await socket.send(message)
+            }
+            outcome.send("closed")
+          } catch {
+            outcome.send("\(error)")
           }
-          outcome.send("closed")
-        } catch {
-          outcome.send("\(error)")
-        }
-      })
+        })
     }
     return router
   }
@@ -130,7 +131,7 @@ private struct WebSocketClient {
   }
 
   @Test(arguments: [
-    (UInt8(1), [UInt8(0xFF)], [UInt8(0x03), 0xEF]), (UInt8(3), [], [0x03, 0xEA]),
+    (UInt8(1), [UInt8(0xFF)], [UInt8(0x03), 0xEF]), (UInt8(3), [], [0x03, 0xEA])
   ])
   func `what breaks the protocol is closed with its code`(opcode: UInt8, payload: [UInt8], code: [UInt8]) async throws {
     try await withServer(router) { _, address in

@@ -11,7 +11,7 @@ import Testing
       let ann = try await fixture.register("ann")
       let bob = try await fixture.register("bob")
       for path in [
-        APIFixture.own(ann, "account_data/m.direct"), APIFixture.own(ann, "rooms/\(Self.room)/account_data/x.y"),
+        APIFixture.own(ann, "account_data/m.direct"), APIFixture.own(ann, "rooms/\(Self.room)/account_data/x.y")
       ] {
         #expect(try await fixture.call(.get, path, as: ann).errorCode == "M_NOT_FOUND")
         #expect(try await fixture.call(.put, path, as: ann, #"{ "a":1.50 }"#).status == 200)
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "account_data/m.push_rules", "account_data/m.fully_read", "rooms/%21r%3Ax/account_data/m.fully_read",
+    "account_data/m.push_rules", "account_data/m.fully_read", "rooms/%21r%3Ax/account_data/m.fully_read"
   ])
   func `types of the server's are not set here`(path: String) async throws {
     try await APIFixture.run { fixture in

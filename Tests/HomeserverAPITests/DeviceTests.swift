@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "{}", #"{"messages":[]}"#, #"{"messages":{"@bob:example.org":7}}"#, #"{"messages":{"@bob:example.org":{"*":7}}}"#,
+    "{}", #"{"messages":[]}"#, #"{"messages":{"@bob:example.org":7}}"#, #"{"messages":{"@bob:example.org":{"*":7}}}"#
   ])
   func `what is no map of messages is refused`(body: String) async throws {
     try await APIFixture.run { fixture in

@@ -9,7 +9,7 @@ import Testing
 @Suite struct InfrastructureTests {
   @Test(arguments: [
     (HTTPMethod.get, "nothing/here", 404), (.get, "/_matrix/nothing", 404), (.delete, "login", 405),
-    (.post, "account/whoami", 405),
+    (.post, "account/whoami", 405)
   ]) func `unknown paths and methods are unrecognized`(method: HTTPMethod, path: String, status: Int) async throws {
     try await APIFixture.run { fixture in
       let answer = try await fixture.call(method, path)
@@ -33,7 +33,7 @@ import Testing
 
   @Test(arguments: [
     ("", "M_NOT_JSON", 400), ("{", "M_NOT_JSON", 400), ("[]", "M_BAD_JSON", 400), ("7", "M_BAD_JSON", 400),
-    (#"{"type":7}"#, "M_BAD_JSON", 400), ("{}", "M_MISSING_PARAM", 400),
+    (#"{"type":7}"#, "M_BAD_JSON", 400), ("{}", "M_MISSING_PARAM", 400)
   ]) func `a body that cannot be used says why`(body: String, code: String, status: Int) async throws {
     try await APIFixture.run { fixture in
       let answer = try await fixture.call(.post, "login", body)

@@ -147,7 +147,7 @@ import Testing
 
   @Test(arguments: [
     ("", "M_MISSING_PARAM"), ("from=s1_0_1", "M_MISSING_PARAM"), ("from=x&to=s1_0_1", "M_INVALID_PARAM"),
-    ("from=s_0_1&to=s1_0_1", "M_INVALID_PARAM"),
+    ("from=s_0_1&to=s1_0_1", "M_INVALID_PARAM")
   ])
   func `changes need two sync tokens`(query: String, code: String) async throws {
     try await APIFixture.run { fixture in

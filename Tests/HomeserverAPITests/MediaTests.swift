@@ -20,7 +20,9 @@ import Testing
     let query = name.map { "?filename=\($0)" } ?? ""
     let answer = try await fixture.raw(
       .post, "/_matrix/media/v3/upload\(query)", token: user.token, headers: [("Content-Type", type)], body: bytes)
-    guard answer.status == 200, let uri = MediaURI(try JSON.parse(answer.body)["content_uri"]) else { return (answer.status, "") }
+    guard answer.status == 200, let uri = MediaURI(try JSON.parse(answer.body)["content_uri"]) else {
+      return (answer.status, "")
+    }
     return (200, "\(uri.serverName)/\(uri.mediaID)")
   }
 

@@ -15,7 +15,7 @@ import Testing
       #expect(try await fixture.call(.get, Self.path(ann, "displayname")).errorCode == "M_NOT_FOUND")
       let fields = [
         ("displayname", #""Ann""#), ("avatar_url", #""mxc://example.org/abc""#), ("m.tz", #""Europe/Berlin""#),
-        ("org.example.x", #"{"a":[1]}"#),
+        ("org.example.x", #"{"a":[1]}"#)
       ]
       for (name, value) in fields {
         #expect(try await fixture.call(.put, Self.path(ann, name), as: ann, #"{"\#(name)":\#(value)}"#).status == 200)
@@ -31,7 +31,7 @@ import Testing
   @Test(arguments: [
     ("displayname", "{}", "M_MISSING_PARAM"), ("displayname", #"{"displayname":7}"#, "M_INVALID_PARAM"),
     ("avatar_url", #"{"avatar_url":"https://x"}"#, "M_INVALID_PARAM"),
-    ("Bad%20Name", #"{"Bad Name":1}"#, "M_INVALID_PARAM"),
+    ("Bad%20Name", #"{"Bad Name":1}"#, "M_INVALID_PARAM")
   ]) func `a field that cannot be is refused`(field: String, body: String, code: String) async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")

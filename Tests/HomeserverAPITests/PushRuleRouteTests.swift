@@ -81,7 +81,7 @@ import Testing
     ("override/a", "{}", "M_MISSING_PARAM"), ("content/a", #"{"actions":[]}"#, "M_MISSING_PARAM"),
     ("override/a", #"{"actions":[7]}"#, "M_BAD_JSON"),
     ("override/a", #"{"actions":[],"conditions":[7]}"#, "M_INVALID_PARAM"),
-    ("override/a", #"{"actions":{}}"#, "M_BAD_JSON"),
+    ("override/a", #"{"actions":{}}"#, "M_BAD_JSON")
   ]) func `what is no rule is refused`(path: String, body: String, code: String) async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (255, 512, 100, 200), (256, 1, 1, 400), (1, 513, 1, 400), (1, 1, 101, 400),
+    (255, 512, 100, 200), (256, 1, 1, 400), (1, 513, 1, 400), (1, 1, 101, 400)
   ]) func `IDs, patterns and conditions have their limits`(id: Int, pattern: Int, conditions: Int, status: Int)
     async throws
   {

@@ -57,7 +57,7 @@ import Testing
   @Test(arguments: [
     ("Ann", "M_INVALID_USERNAME"), ("", "M_INVALID_USERNAME"), ("a b", "M_INVALID_USERNAME"),
     ("a:b", "M_INVALID_USERNAME"),
-    ("taken", "M_USER_IN_USE"), ("free", nil),
+    ("taken", "M_USER_IN_USE"), ("free", nil)
   ]) func `a name is available or says why not`(name: String, code: String?) async throws {
     try await APIFixture.run { fixture in
       _ = try await fixture.register("taken")

@@ -38,7 +38,7 @@ import Testing
         #expect(response.headers["Content-Type"]?.hasPrefix("text/html") == true)
         let policy = try #require(response.headers["Content-Security-Policy"])
         for part in [
-          "default-src 'self'", "script-src 'self' 'wasm-unsafe-eval'", "object-src 'none'", "base-uri 'none'",
+          "default-src 'self'", "script-src 'self' 'wasm-unsafe-eval'", "object-src 'none'", "base-uri 'none'"
         ] {
           #expect(policy.split(separator: "; ").contains { $0 == part })
         }
@@ -59,7 +59,7 @@ import Testing
   @Test func `paths of unknown endpoints stay unknown, whatever the method`() async throws {
     try await Self.withSite { router in
       for (method, path, status) in [
-        (HTTPMethod.post, "/_matrix/x", 404), (.post, "/_matrix/known", 405), (.post, "/x", 404),
+        (HTTPMethod.post, "/_matrix/x", 404), (.post, "/_matrix/known", 405), (.post, "/x", 404)
       ] {
         let response = await router.respond(to: Request(method, path))
         #expect(response.status.code == status)

@@ -17,14 +17,17 @@ import Testing
     (#"{ "a": "\u65E5" }"#, #"{"a":"日"}"#),
     (#"{ "a": null }"#, #"{"a":null}"#),
     (#"{"a": -0, "b": 10}"#, #"{"a":0,"b":10}"#),
-    (#"{"z":"\/\u0007\u000a\"\\","😀":1,"\uff5e":2}"#, #"{"z":"/\u0007\n\"\\","～":2,"😀":1}"#),
+    (#"{"z":"\/\u0007\u000a\"\\","😀":1,"\uff5e":2}"#, #"{"z":"/\u0007\n\"\\","～":2,"😀":1}"#)
   ]
 
   @Test(arguments: examples) func `the spec's examples`(source: String, canonical: String) throws {
     #expect(String(decoding: try parse(source).canonical(), as: UTF8.self) == canonical)
   }
 
-  @Test(arguments: ["1.5", "1e3", "1.0", "9007199254740992", "-9007199254740992", "99999999999999999999", #"{"b":1,"a":1,"b":2}"#, #"{"a":1,"\u0061":2}"#])
+  @Test(arguments: [
+    "1.5", "1e3", "1.0", "9007199254740992", "-9007199254740992", "99999999999999999999", #"{"b":1,"a":1,"b":2}"#,
+    #"{"a":1,"\u0061":2}"#
+  ])
   func `what has no canonical form is refused`(text: String) throws {
     let value = try parse(text)
     #expect(throws: JSONError.self) { try value.canonical() }
@@ -36,12 +39,15 @@ import Testing
 
   @Test func `members are left out of the outermost object only`() throws {
     let value = try parse(#"{"unsigned":{},"signatures":1,"c":{"unsigned":2}}"#)
-    #expect(String(decoding: try value.canonical(leavingOut: ["signatures", "unsigned"]), as: UTF8.self) == #"{"c":{"unsigned":2}}"#)
+    #expect(
+      String(decoding: try value.canonical(leavingOut: ["signatures", "unsigned"]), as: UTF8.self) == #"{"c":{"unsigned":2}}"#)
   }
 
   @Test func `ten thousand members in reverse order sort quickly and right`() throws {
     let keys = (0..<10_000).map { String($0 + 10_000) }
     let source = "{" + keys.reversed().map { "\"\($0)\":1" }.joined(separator: ",") + "}"
-    #expect(String(decoding: try parse(source).canonical(), as: UTF8.self) == "{" + keys.map { "\"\($0)\":1" }.joined(separator: ",") + "}")
+    #expect(
+      String(decoding: try parse(source).canonical(), as: UTF8.self) == "{" + keys.map { "\"\($0)\":1" }.joined(separator: ",")
+        + "}")
   }
 }

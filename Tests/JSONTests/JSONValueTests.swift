@@ -32,13 +32,16 @@ func parse(_ text: String) throws -> JSON { try JSON.parse(Array(text.utf8)) }
   }
 
   @Test func `escapes become the bytes they stand for`() throws {
-    #expect(try parse(#""\"\\\/\b\f\n\r\tA\u00e9\u20ac\ud83d\ude00\u0000""#).string == "\"\\/\u{8}\u{c}\n\r\tA\u{e9}\u{20ac}\u{1f600}\u{0}")
+    #expect(
+      try parse(#""\"\\\/\b\f\n\r\tA\u00e9\u20ac\ud83d\ude00\u0000""#).string
+        == "\"\\/\u{8}\u{c}\n\r\tA\u{e9}\u{20ac}\u{1f600}\u{0}")
   }
 
-  @Test(arguments: [
-    ("0", 0), ("-0", 0), ("-1", -1), ("9223372036854775807", Int64.max), ("-9223372036854775808", Int64.min),
-    ("9223372036854775808", nil), ("-9223372036854775809", nil), ("1.0", nil), ("1e3", nil),
-  ] as [(String, Int64?)])
+  @Test(
+    arguments: [
+      ("0", 0), ("-0", 0), ("-1", -1), ("9223372036854775807", Int64.max), ("-9223372036854775808", Int64.min),
+      ("9223372036854775808", nil), ("-9223372036854775809", nil), ("1.0", nil), ("1e3", nil)
+    ] as [(String, Int64?)])
   func `integers are exact or nil`(text: String, expected: Int64?) throws {
     #expect(try parse(text).integer == expected)
   }
@@ -75,7 +78,9 @@ func parse(_ text: String) throws -> JSON { try JSON.parse(Array(text.utf8)) }
       writer.member("e", true)
       writer.member("f", Int64.min)
     }
-    #expect(String(decoding: writer.bytes, as: UTF8.self) == #"{"a":1,"b":["x",{},[null],[1]],"c":2,"d":3,"e":true,"f":-9223372036854775808}"#)
+    #expect(
+      String(decoding: writer.bytes, as: UTF8.self)
+        == #"{"a":1,"b":["x",{},[null],[1]],"c":2,"d":3,"e":true,"f":-9223372036854775808}"#)
   }
 
   @Test func `any text survives writing and parsing`() throws {

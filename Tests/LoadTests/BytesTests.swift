@@ -9,7 +9,7 @@ struct BytesTests {
     arguments: [
       ("{\"event_id\":\"$a\"}", "$a"), ("{\"x\":{\"event_id\" : \"$b\"}}", "$b"),
       ("{\"event_id\":7,\"event_id\":\"$c\"}", "$c"),
-      ("[\"event_id\",{\"event_id\":\"\"}]", ""),
+      ("[\"event_id\",{\"event_id\":\"\"}]", "")
     ])
   func member(_ json: String, _ value: String) {
     #expect(Array(json.utf8).string(named: "event_id") == value)
@@ -45,7 +45,7 @@ struct BytesTests {
     "writes decimals without an exponent",
     arguments: [
       (0.0, 2, "0.00"), (1.005, 3, "1.005"), (0.05, 1, "0.1"), (-2.5, 1, "-2.5"), (-0.001, 2, "0.00"),
-      (1234.5, 0, "1235"),
+      (1234.5, 0, "1235")
     ])
   func decimals(_ value: Double, _ decimals: Int, _ text: String) {
     #expect(value.fixed(decimals) == text)

@@ -20,7 +20,7 @@ struct CommandLineTests {
     arguments: [
       [], ["--rate", "1"], ["send", "--nonsense", "1"], ["send", "--ops"], ["send", "--ops", "x"],
       ["send", "--ops", "-1"],
-      ["send", "--rate", "fast"], ["send", "--pid", "1,x"],
+      ["send", "--rate", "fast"], ["send", "--pid", "1,x"]
     ])
   func refusals(_ arguments: [String]) {
     #expect(throws: Options.Failure.self) { try Options(arguments) }
@@ -42,7 +42,7 @@ struct CommandLineTests {
     "refuses what is no plain HTTP address",
     arguments: [
       "https://127.0.0.1", "127.0.0.1:80", "http://", "http://127.0.0.1:x", "http://127.0.0.1:99999",
-      "http://example.org",
+      "http://example.org"
     ])
   func malformed(_ base: String) {
     #expect(Target(base: base, anyAddress: true) == nil)

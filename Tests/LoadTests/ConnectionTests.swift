@@ -28,7 +28,7 @@ struct ConnectionTests {
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n",
       "HTTP/1.1 200 OK\r\n\r\nhello",
       "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
-      "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello",
+      "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello"
     ])
   func framing(_ answer: String) throws {
     let answers = try talk(to: Responder(answers: [answer]), requests: 3)

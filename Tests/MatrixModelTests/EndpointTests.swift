@@ -21,7 +21,7 @@ import Testing
 
   @Test(arguments: [
     ("azAZ09-._~", "azAZ09-._~"), (" ", "%20"), ("+", "%2B"), ("é", "%C3%A9"), ("🏠", "%F0%9F%8F%A0"),
-    ("\0\u{7F}", "%00%7F"), ("", ""),
+    ("\0\u{7F}", "%00%7F"), ("", "")
   ])
   func `all but unreserved bytes are encoded`(text: String, encoded: String) {
     #expect(PercentEncoding.encode(ByteString(text)) == encoded)

@@ -23,7 +23,7 @@ import Testing
 
   @Test(arguments: [
     "{}", "[]", "1", #"{"type":"x"}"#, #"{"content":{}}"#, #"{"type":1,"content":{}}"#, #"{"type":"x","content":[]}"#,
-    #"{"type":"x","content":null}"#,
+    #"{"type":"x","content":null}"#
   ])
   func `without type or content it is no event`(text: String) throws {
     #expect(try event(text) == nil)

@@ -8,7 +8,7 @@ private func filled(_ bytes: Int, _ prefix: String, _ suffix: String = "") -> St
 
 @Suite struct UserIDTests {
   @Test(arguments: [
-    "@alice:example.org", "@:example.org", "@Älice 1!:example.org:8448", "@a\n\u{1}:[::1]", "@a:1.2.3.4:80", "@@a:b",
+    "@alice:example.org", "@:example.org", "@Älice 1!:example.org:8448", "@a\n\u{1}:[::1]", "@a:1.2.3.4:80", "@@a:b"
   ])
   func `what was ever valid is accepted`(text: String) throws {
     let id = try #require(UserID(text))
@@ -18,7 +18,7 @@ private func filled(_ bytes: Int, _ prefix: String, _ suffix: String = "") -> St
 
   @Test(arguments: [
     "", "@", "alice:example.org", "@alice", "@alice:", "@a:b:c:d", "@a:exa mple", "@a:b:", "@a:b:123456", "@a:b:8x",
-    "@a\0:b", "!a:b", "@a:[::1", "@a:ü",
+    "@a\0:b", "!a:b", "@a:[::1", "@a:ü"
   ])
   func `what never was is refused`(text: String) {
     #expect(UserID(text) == nil)
@@ -97,7 +97,7 @@ private func filled(_ bytes: Int, _ prefix: String, _ suffix: String = "") -> St
   /// Appendices, "Server Name".
   @Test(arguments: [
     "matrix.org", "matrix.org:8888", "1.2.3.4", "1.2.3.4:1234", "[1234:5678::abcd]", "[1234:5678::abcd]:5678", "a",
-    "A-1", "localhost:1",
+    "A-1", "localhost:1"
   ])
   func `the grammar's names`(text: String) {
     #expect(ServerName(text)?.string == text)
@@ -105,7 +105,7 @@ private func filled(_ bytes: Int, _ prefix: String, _ suffix: String = "") -> St
 
   @Test(arguments: [
     "", ":", ":80", "a:", "a:b", "a:123456", "a b", "a/b", "a_b", "é", "[]", "[:]x", "[::1", "::1", "[::g]", "a:80:80",
-    "a\0", "http://a",
+    "a\0", "http://a"
   ])
   func `other names`(text: String) {
     #expect(ServerName(text) == nil)
@@ -128,7 +128,7 @@ private func filled(_ bytes: Int, _ prefix: String, _ suffix: String = "") -> St
 
   @Test(arguments: [
     "", "mxc://", "mxc://a", "mxc://a/", "mxc:///b", "mxc://a/b/c", "mxc://a/b.c", "mxc://a/../c", "mxc://a/é",
-    "http://a/b", "mxc://a/b?c", "MXC://a/b",
+    "http://a/b", "mxc://a/b?c", "MXC://a/b"
   ])
   func `other URIs`(text: String) {
     #expect(MediaURI(text) == nil)

@@ -36,11 +36,11 @@ import Testing
   @Test func `statuses are the spec's`() {
     #expect(
       [MatrixError.forbidden("").status, MatrixError.notFound("").status, MatrixError.missingToken().status] == [
-        403, 404, 401,
+        403, 404, 401
       ])
     #expect(
       [MatrixError.notJSON().status, MatrixError.badJSON("").status, MatrixError.missingParameter("x").status] == [
-        400, 400, 400,
+        400, 400, 400
       ])
     #expect(
       [MatrixError.tooLarge("").status, MatrixError.unrecognized(status: 405).status, MatrixError.unknown("").status]

@@ -33,7 +33,7 @@ private func levels(_ content: String, creators: [UserID] = []) throws -> PowerL
   @Test func `privileged creators stand above every integer`() throws {
     for levels in [
       PowerLevels(creator: alice, creators: [alice, bob]),
-      try levels(#"{"users":{"@alice:a":1},"ban":9007199254740991}"#, creators: [alice, bob]),
+      try levels(#"{"users":{"@alice:a":1},"ban":9007199254740991}"#, creators: [alice, bob])
     ] {
       #expect(levels.level(of: alice) == .creator && levels.level(of: bob).isCreator)
       #expect(levels.level(of: alice) > PowerLevel(9_007_199_254_740_991))
@@ -59,13 +59,13 @@ private func levels(_ content: String, creators: [UserID] = []) throws -> PowerL
 
   @Test(arguments: [
     ("50", 50), ("-3", -3), (#""50""#, 50), (#"" +0007 ""#, 7), (#""-1""#, -1),
-    ("9007199254740991", 9_007_199_254_740_991),
+    ("9007199254740991", 9_007_199_254_740_991)
   ]) func `integers and their strings are levels`(value: String, level: Int64) throws {
     #expect(try levels(#"{"ban":\#(value)}"#).explicit(.ban) == level)
   }
 
   @Test(arguments: [
-    "1.5", "null", "{}", #""""#, #""x""#, #""1.0""#, "9007199254740992", #""99999999999999999999""#, #""+""#,
+    "1.5", "null", "{}", #""""#, #""x""#, #""1.0""#, "9007199254740992", #""99999999999999999999""#, #""+""#
   ])
   func `other values are ignored`(value: String) throws {
     let levels = try levels(#"{"ban":\#(value),"users":{"@alice:a":\#(value)},"events":\#(value)}"#)

@@ -23,7 +23,7 @@ struct GroupingTests {
     arguments: [
       (message(2, from: bob, at: 10), "another sender"), (message(2, at: 120), "two minutes later"),
       (message(2, at: 86_400), "another day"),
-      (TimelineRow(id: RowID(2), timestampMilliseconds: 10_000, content: .line("x")), "a line"),
+      (TimelineRow(id: RowID(2), timestampMilliseconds: 10_000, content: .line("x")), "a line")
     ])
   func separates(next: TimelineRow, reason: String) {
     let found = decors([message(1, at: 0), next])

@@ -15,7 +15,7 @@ struct TextTests {
       ("http://[::1]:80/x", ["http://[::1]:80/x"]),
       ("xhttp://a.b", []), ("http://", []), ("https:// a", []), ("javascript:alert(1)", []), ("http://.", []),
       ("h", []),
-      ("<https://a.b>", ["https://a.b"]), ("", []),
+      ("<https://a.b>", ["https://a.b"]), ("", [])
     ])
   func links(text: String, expected: [String]) {
     let segments = LinkScanner.segments(of: text)
@@ -28,7 +28,7 @@ struct TextTests {
     arguments: [
       ("Alice", "A"), ("Alice B. Carol", "AC"), ("@bob:example.org", "b"), ("  大輔 山田 ", "大"), ("Ünal Öz", "ÜÖ"),
       ("", ""),
-      ("!!!", ""), ("🦊 fox", "🦊"), ("(Eve)", "E"),
+      ("!!!", ""), ("🦊 fox", "🦊"), ("(Eve)", "E")
     ])
   func initials(name: String, expected: String) {
     #expect(Initials.of(name) == expected)
@@ -45,7 +45,7 @@ struct TextTests {
     "An image's place is known before it is loaded",
     arguments: [
       (4000, 3000, 1000.0, 360.0, 270.0), (100, 80, 1000, 100, 80), (1000, 4000, 1000, 80, 320), (0, 0, 1000, 240, 180),
-      (4000, 3000, 320, 184, 138), (10_000, 1, 1000, 360, 56), (1, 10_000, 1000, 56, 320), (-5, 7, 1000, 240, 180),
+      (4000, 3000, 320, 184, 138), (10_000, 1, 1000, 360, 56), (1, 10_000, 1000, 56, 320), (-5, 7, 1000, 240, 180)
     ])
   func pictures(width: Int, height: Int, timeline: Double, boxWidth: Double, boxHeight: Double) {
     let box = PictureBox(width: width, height: height, timelineWidth: timeline)

@@ -34,7 +34,7 @@ struct TimelineAnchorTests {
         // Not the direct neighbour: whether the first row in view shows a name depends on it.
         screen.timeline.apply([
           .update(message(store[index - 2].row.id.rawValue, String(repeating: "edited ", count: 50))),
-          .remove(store[index - 3].row.id), .insert([conversation.row(newer, at: 5)], before: store[index - 4].row.id),
+          .remove(store[index - 3].row.id), .insert([conversation.row(newer, at: 5)], before: store[index - 4].row.id)
         ])
       case 3:
         // A row in the lower half of the view grows: what is above it stands.

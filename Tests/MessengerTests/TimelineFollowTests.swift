@@ -55,7 +55,7 @@ struct TimelineFollowTests {
   @Test(
     "Within the follow distance the reader counts as at the end, but is not dragged there by scrolling",
     arguments: [
-      (-16.0, true), (-17, false),
+      (-16.0, true), (-17, false)
     ])
   func distance(scrolled: Double, isAtEnd: Bool) {
     let screen = filled()

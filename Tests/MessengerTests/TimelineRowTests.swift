@@ -35,7 +35,7 @@ struct TimelineRowTests {
     screen.timeline.apply([
       .update(message(5)), .remove(RowID(6)), .replace(RowID(7), with: message(8)),
       .insert([message(9)], before: RowID(10)),
-      .insertAfter([message(11)], after: RowID(12)),
+      .insertAfter([message(11)], after: RowID(12))
     ])
     screen.timeline.apply([])
     screen.timeline.setDivider(above: RowID(44))
@@ -170,7 +170,7 @@ struct TimelineRowTests {
       (.redacted, "Message deleted"),
       (.undecryptable, "This message could not be decrypted yet."),
       (.unsupported(""), "This kind of message is not supported here."),
-      (.unsupported("fallback"), "fallback"), (.file(FileBody(name: "a.pdf", detail: "2 MB")), "a.pdf2 MB"),
+      (.unsupported("fallback"), "fallback"), (.file(FileBody(name: "a.pdf", detail: "2 MB")), "a.pdf2 MB")
     ])
   func bodies(body: MessageRow.Body, expected: String) throws {
     let screen = Screen()

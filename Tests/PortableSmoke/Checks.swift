@@ -58,7 +58,7 @@ private let jsonChecks = [
   Check("JSON: canonical form sorts keys by code point") {
     isSame(canonical(#"{ "b": 1, "a": {"本": 2, "日": 1} }"#), #"{"a":{"日":1,"本":2},"b":1}"#)
   },
-  Check("JSON: fractions have no canonical form") { canonical(#"{"a":1.5}"#) == nil },
+  Check("JSON: fractions have no canonical form") { canonical(#"{"a":1.5}"#) == nil }
 ]
 
 private let modelChecks = [
@@ -74,5 +74,5 @@ private let modelChecks = [
     let decomposed = RoomID("!e\u{301}:example.org")
     guard let composed, let decomposed else { return composed == nil && decomposed == nil }
     return !(composed == decomposed)
-  },
+  }
 ]

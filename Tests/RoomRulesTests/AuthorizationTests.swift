@@ -19,8 +19,7 @@ private let carol = TestRoom.carol
     #expect(try room.refusal(.message, from: bob) == "You are banned from this room.")
   }
 
-  @Test(arguments: versions) func `state needs 50, messages 0, the event may say otherwise`(version: RoomVersion) throws
-  {
+  @Test(arguments: versions) func `state needs 50, messages 0, the event may say otherwise`(version: RoomVersion) throws {
     var room = try TestRoom(version)
     try room.setMember(bob, "join")
     #expect(

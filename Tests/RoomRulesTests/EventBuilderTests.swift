@@ -34,7 +34,7 @@ import Testing
   /// Content hash and event ID computed by another program (Python's json and hashlib) from the same fields.
   @Test(arguments: [
     (RoomVersion.v10, "$aymJ-shoOK2fKc11ZjBHvCwdOhz0jNDu-MW7ySFJQfM"),
-    (RoomVersion.v11, "$Kv6KEoHFgAzy4qDWgmNiNLge0zWMmSqJFzSncP0nW10"),
+    (RoomVersion.v11, "$Kv6KEoHFgAzy4qDWgmNiNLge0zWMmSqJFzSncP0nW10")
   ]) func `the event ID is the one another program computes`(version: RoomVersion, eventID: String) throws {
     var draft = try draft(version, #"{"body":"é \" \\ \u0001","msgtype":"m.text","n":-5}"#)
     draft.stateKey = "key"

@@ -20,7 +20,7 @@ private let carol = TestRoom.carol
     ("restricted", nil, false), ("restricted", "invite", true), ("restricted", "join", true),
     ("restricted", "ban", false),
     ("knock_restricted", "knock", false), ("knock_restricted", "invite", true),
-    ("private", "invite", false), ("strange", "invite", false),
+    ("private", "invite", false), ("strange", "invite", false)
   ]
 
   @Test(arguments: versions, joins) func `joining`(version: RoomVersion, join: (String, String?, Bool)) throws {
@@ -80,7 +80,7 @@ private let carol = TestRoom.carol
 
   /// Membership before: whether Alice (who may) may invite.
   static let invites: [(String?, Bool)] = [
-    (nil, true), ("leave", true), ("knock", true), ("invite", true), ("join", false), ("ban", false),
+    (nil, true), ("leave", true), ("knock", true), ("invite", true), ("join", false), ("ban", false)
   ]
 
   @Test(arguments: versions, invites) func `inviting`(version: RoomVersion, invite: (String?, Bool)) throws {
@@ -100,7 +100,7 @@ private let carol = TestRoom.carol
 
   /// Membership before: whether Bob may leave.
   static let leaves: [(String?, Bool)] = [
-    (nil, false), ("leave", false), ("knock", true), ("invite", true), ("join", true), ("ban", false),
+    (nil, false), ("leave", false), ("knock", true), ("invite", true), ("join", true), ("ban", false)
   ]
 
   @Test(arguments: versions, leaves) func `leaving`(version: RoomVersion, leave: (String?, Bool)) throws {
@@ -152,7 +152,7 @@ private let carol = TestRoom.carol
     ("knock", nil, true), ("knock", "leave", true), ("knock", "knock", true), ("knock", "invite", false),
     ("knock", "join", false), ("knock", "ban", false), ("knock_restricted", nil, true),
     ("knock_restricted", "ban", false),
-    ("public", nil, false), ("invite", nil, false), ("restricted", nil, false),
+    ("public", nil, false), ("invite", nil, false), ("restricted", nil, false)
   ]
 
   @Test(arguments: versions, knocks) func `knocking`(version: RoomVersion, knock: (String, String?, Bool)) throws {

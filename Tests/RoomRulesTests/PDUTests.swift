@@ -9,7 +9,7 @@ import Testing
     ("auth_events", #"["$a"]"#), ("content", "{}"), ("depth", "1"), ("hashes", #"{"sha256":"x"}"#),
     ("origin_server_ts", "1"),
     ("prev_events", #"["$p"]"#), ("room_id", #""!r:d""#), ("sender", #""@a:d""#), ("signatures", "{}"),
-    ("type", #""T""#),
+    ("type", #""T""#)
   ]
 
   /// The event of `fields` with one value changed, or left out where the value is nil.
@@ -38,7 +38,7 @@ import Testing
     ("hashes", "{}"), ("hashes", "[]"), ("origin_server_ts", "null"), ("prev_events", #"[["$a",{}]]"#),
     ("room_id", #""r""#), ("room_id", #""!r""#),
     ("sender", #""a""#), ("sender", #""@a""#), ("signatures", "[]"), ("type", "1"), ("state_key", "1"),
-    ("x", "9007199254740992"), ("x", "1e1"), ("content", #"{"a":1,"a":1}"#),
+    ("x", "9007199254740992"), ("x", "1e1"), ("content", #"{"a":1,"a":1}"#)
   ]
 
   @Test(arguments: wrong) func `fields of another kind are refused`(key: String, value: String) {
@@ -54,13 +54,13 @@ import Testing
       ("type", string(255)), ("state_key", string(255)), ("sender", string(255, "@", ":d")),
       ("room_id", string(255, "!", ":d")),
       ("prev_events", ids(20)), ("auth_events", ids(10)), ("depth", "9007199254740991"),
-      ("origin_server_ts", "-9007199254740991"),
+      ("origin_server_ts", "-9007199254740991")
     ]
     let above = [
       ("type", string(256)), ("state_key", string(256)), ("sender", string(256, "@", ":d")),
       ("room_id", string(256, "!", ":d")),
       ("prev_events", ids(21)), ("auth_events", ids(11)), ("depth", "9007199254740992"),
-      ("origin_server_ts", "-9007199254740992"),
+      ("origin_server_ts", "-9007199254740992")
     ]
     for (key, value) in atLimit { _ = try event(key, value) }
     for (key, value) in above { #expect(throws: EventFormatError.self) { try event(key, value) } }
@@ -123,7 +123,7 @@ import Testing
     #expect(try signers(.message, "{}") == ["a.example"])
     #expect(
       try signers(.member, #"{"membership":"join","join_authorised_via_users_server":"@x:b.example"}"#) == [
-        "a.example", "b.example",
+        "a.example", "b.example"
       ])
     #expect(
       try signers(.member, #"{"membership":"join","join_authorised_via_users_server":"@x:a.example"}"#) == ["a.example"]

@@ -80,7 +80,7 @@ private let carol = TestRoom.carol
     arguments: versions,
     [
       #""ban":"50""#, #""users_default":1.5"#, #""kick":null"#, #""events":{"x":"1"}"#, #""events":1"#,
-      #""notifications":{"room":{}}"#, #""notifications":[]"#,
+      #""notifications":{"room":{}}"#, #""notifications":[]"#
     ])
   func `levels are integers`(version: RoomVersion, member: String) throws {
     let room = try TestRoom(version)

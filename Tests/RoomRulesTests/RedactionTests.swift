@@ -37,7 +37,7 @@ import Testing
     (
       .member, #"{"membership":"invite","third_party_invite":1}"#, #"{"membership":"invite"}"#,
       #"{"membership":"invite"}"#
-    ),
+    )
   ]
 
   @Test(arguments: contents) func `content keeps the protected keys`(

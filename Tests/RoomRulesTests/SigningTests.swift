@@ -14,7 +14,7 @@ import Testing
     (
       #"{"two":"Two","one":1}"#,
       #"{"one":1,"signatures":{"domain":{"ed25519:1":"KqmLSbO39/Bzb0QIYE82zqLwsA+PDzYIpIRA2sRQ4sL53+sN6/fpNSoqE7BP7vBZhG6kYdD13EIMJpvhJI+6Bw"}},"two":"Two"}"#
-    ),
+    )
   ]
 
   @Test(arguments: signedObjects) func `the spec's signed objects`(source: String, signed: String) throws {
@@ -35,11 +35,10 @@ import Testing
       #"{"content":{"body":"Here is the message content"},"event_id":"$0:domain","origin":"domain","origin_server_ts":1000000,"type":"m.room.message","room_id":"!r:domain","sender":"@u:domain","signatures":{},"unsigned":{"age_ts":1000000}}"#,
       "onLKD1bGljeBWQhWZ1kaP9SorVmRQNdN5aM2JYU2n/g",
       "Wm+VzmOUOz08Ds+0NTWb1d4CZrVsJSikkeRxh6aCcUwu6pNC78FunoD7KNWzqFn241eYHYMGCA5McEiVPdhzBA"
-    ),
+    )
   ]
 
-  @Test(arguments: signedEvents) func `the spec's signed events`(source: String, hash: String, signature: String) throws
-  {
+  @Test(arguments: signedEvents) func `the spec's signed events`(source: String, hash: String, signature: String) throws {
     let event = try JSON.parse(try json(source).canonical())
     #expect(text(UnpaddedBase64.encode(PDU.contentHash(of: event))) == hash)
 
@@ -87,7 +86,7 @@ import Testing
 
   @Test(arguments: [
     "", "ed25519 1", "ed25519 1 AAAA", "curve25519 1 YJDBA9Xnr2sVqXD9Vj7XVUnmFZcZrlw8Md7kMW+3XA1",
-    "ed25519 a:b YJDBA9Xnr2sVqXD9Vj7XVUnmFZcZrlw8Md7kMW+3XA1",
+    "ed25519 a:b YJDBA9Xnr2sVqXD9Vj7XVUnmFZcZrlw8Md7kMW+3XA1"
   ])
   func `other lines are no keys`(line: String) {
     #expect(SigningKey(line: ByteString(line)) == nil)
@@ -108,7 +107,7 @@ import Testing
   /// Appendices, "Unpadded Base64".
   @Test(arguments: [
     ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("fooba", "Zm9vYmE"),
-    ("foobar", "Zm9vYmFy"),
+    ("foobar", "Zm9vYmFy")
   ])
   func `the spec's examples`(plain: String, encoded: String) {
     #expect(text(UnpaddedBase64.encode(Array(plain.utf8))) == encoded)

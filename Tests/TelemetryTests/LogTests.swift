@@ -32,7 +32,7 @@ struct LogTests {
       "request answered",
       [
         "path": .text("/x"), "status": .integer(200), "share": .number(0.5), "late": .bool(false),
-        "took": .duration(.microseconds(1500)),
+        "took": .duration(.microseconds(1500))
       ])
     #expect(
       lines.line
@@ -46,7 +46,7 @@ struct LogTests {
       "a \"quoted\" word",
       [
         "text": .text("a\n\"b\"\\\u{1}é"), "n": .integer(UInt64.max), "x": .number(.infinity),
-        "took": .duration(.seconds(2)),
+        "took": .duration(.seconds(2))
       ])
     let line = lines.all[0]
     #expect(line.hasPrefix(#"{"time":""#))
@@ -140,7 +140,7 @@ struct LogTests {
     "Moments are written as RFC 3339 in UTC",
     arguments: [
       (0, "1970-01-01T00:00:00.000Z"), (951_782_399_999, "2000-02-28T23:59:59.999Z"),
-      (1_769_860_800_007, "2026-01-31T12:00:00.007Z"),
+      (1_769_860_800_007, "2026-01-31T12:00:00.007Z")
     ])
   func time(milliseconds: Int64, text: String) {
     var bytes: [UInt8] = []

@@ -7,7 +7,7 @@ struct HostileImageTests {
     "does not open documents, vector images or formats outside its list",
     arguments: [
       Samples.scalableVector, Samples.portableDocument, Samples.portablePixmap, [], [0xFF], Array("hello".utf8),
-      Array("push graphic-context\nviewbox 0 0 1 1\n".utf8), [0x49, 0x49, 42, 0, 8, 0, 0, 0, 0, 0],
+      Array("push graphic-context\nviewbox 0 0 1 1\n".utf8), [0x49, 0x49, 42, 0, 8, 0, 0, 0, 0, 0]
     ])
   func unsupported(_ source: [UInt8]) {
     for arguments in [["--probe"], ["8", "8", "crop"]] {
@@ -63,7 +63,7 @@ struct HostileImageTests {
     let rows = limits.split(separator: "\n").map { $0.split(separator: " ") }
     for (name, soft, hard) in [
       ("address", "1073741824", "1073741824"), ("cpu", "10", "11"), ("open", "16", "16"), ("file", "0", "0"),
-      ("core", "0", "0"),
+      ("core", "0", "0")
     ] {
       let row = rows.first { $0[1] == name } ?? []
       #expect(row.contains(Substring(soft)) && row.contains(Substring(hard)), "\(name): \(row)")
@@ -93,7 +93,7 @@ struct HostileImageTests {
     let noise = Samples.noise(count: 3_000, seed: seed)
     let beginnings: [[UInt8]] = [
       [0xFF, 0xD8, 0xFF], Array(Samples.jpeg(width: 32, height: 32).prefix(300)), Array(Samples.gif.prefix(19)),
-      Array(Samples.webP.prefix(20)), Array(Samples.halves(width: 30, height: 30).prefix(41)),
+      Array(Samples.webP.prefix(20)), Array(Samples.halves(width: 30, height: 30).prefix(41))
     ]
     for beginning in beginnings {
       let run = Program.run(["16", "16", "crop"], input: beginning + noise)

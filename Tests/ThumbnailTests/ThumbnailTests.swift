@@ -20,7 +20,7 @@ struct ThumbnailTests {
       Case(source: (40, 20), box: (100, 100), method: "crop", result: (20, 20)),
       Case(source: (40, 200), box: (100, 50), method: "crop", result: (40, 20)),
       Case(source: (1, 1), box: (4096, 4096), method: "crop", result: (1, 1)),
-      Case(source: (500, 1), box: (10, 10), method: "scale", result: (10, 1)),
+      Case(source: (500, 1), box: (10, 10), method: "scale", result: (10, 1))
     ])
   func size(_ sample: Case) {
     let source = Samples.halves(width: sample.source.0, height: sample.source.1)
@@ -30,7 +30,7 @@ struct ThumbnailTests {
     #expect(
       words == [
         "image/jpeg", "\(sample.result.0)", "\(sample.result.1)", "\(body.count)", "\(sample.source.0)",
-        "\(sample.source.1)",
+        "\(sample.source.1)"
       ])
     #expect(Array(body.prefix(3)) == [0xFF, 0xD8, 0xFF])
     #expect(
@@ -62,7 +62,7 @@ struct ThumbnailTests {
     "finds type and size of every permitted type",
     arguments: [
       (Samples.gif, "image/gif 1 1\n"), (Samples.webP, "image/webp 1 1\n"),
-      (Samples.halves(width: 7, height: 3), "image/png 7 3\n"),
+      (Samples.halves(width: 7, height: 3), "image/png 7 3\n")
     ])
   func probe(_ source: [UInt8], _ answer: String) {
     let run = Program.run(["--probe"], input: source)
@@ -76,7 +76,7 @@ struct ThumbnailTests {
     arguments: [
       [], ["--help"], ["10", "10"], ["10", "10", "fill"], ["0", "10", "crop"], ["10", "-1", "crop"],
       ["4097", "1", "scale"],
-      ["1", "4097", "scale"], ["x", "1", "scale"], ["10", "10", "scale", "more"],
+      ["1", "4097", "scale"], ["x", "1", "scale"], ["10", "10", "scale", "more"]
     ])
   func usage(_ arguments: [String]) {
     let run = Program.run(arguments, input: Samples.gif)

@@ -53,7 +53,7 @@ struct WireTests {
     }
     #expect(
       KeyValueStore.batch([.delete("k"), .deletePrefix("p")]) == [
-        2, 1, 0, 0, 0, 0, 0, 0, 0, 107, 3, 1, 0, 0, 0, 0, 0, 0, 0, 112,
+        2, 1, 0, 0, 0, 0, 0, 0, 0, 107, 3, 1, 0, 0, 0, 0, 0, 0, 0, 112
       ])
   }
 

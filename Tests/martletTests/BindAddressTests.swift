@@ -12,7 +12,7 @@ struct BindAddressTests {
       ("127.0.0.1:8008", "127.0.0.1", 8008, true), ("127.9.9.9:1", "127.9.9.9", 1, true),
       ("0.0.0.0:0", "0.0.0.0", 0, false),
       ("[::1]:65535", "::1", 65535, true), ("[::]:80", "::", 80, false), ("localhost:80", "localhost", 80, true),
-      ("chat.example.org:443", "chat.example.org", 443, false), ("128.0.0.1:80", "128.0.0.1", 80, false),
+      ("chat.example.org:443", "chat.example.org", 443, false), ("128.0.0.1:80", "128.0.0.1", 80, false)
     ])
   func valid(text: String, host: String, port: UInt16, isLoopback: Bool) throws {
     let address = try #require(BindAddress(text))
@@ -27,7 +27,7 @@ struct BindAddressTests {
       "", ":", ":80", "80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:+1",
       "127.0.0.1: 80",
       "127.0.0:80", "1.2.3.4.5:80", "256.1.1.1:80", "::1:80", "[::1]", "[::1:80", "[]:80", "[127.0.0.1]:80", "a b:80",
-      "a/b:80", "é:80",
+      "a/b:80", "é:80"
     ])
   func invalid(text: String) {
     #expect(BindAddress(text) == nil)

@@ -13,7 +13,7 @@ struct ConfigurationFileTests {
     #expect(
       try entries("a: one\nb:\n  - x\n  - \"y z\"\nc:\n  d: 5\n  e: {f: [ ]}\n") == [
         .init(name: "a", values: ["one"], line: 1), .init(name: "b", values: ["x", "y z"], line: 2),
-        .init(name: "c.d", values: ["5"], line: 6), .init(name: "c.e.f", values: [], line: 7),
+        .init(name: "c.d", values: ["5"], line: 6), .init(name: "c.e.f", values: [], line: 7)
       ])
   }
 
@@ -29,7 +29,7 @@ struct ConfigurationFileTests {
       ("a: !!str 1\n", 1),
       ("\na: \n", 2), ("a: ~\n", 1), ("a: [[1]]\n", 1), ("a: [{b: 1}]\n", 1), ("? [a]\n: 1\n", 1),
       ("a: 1\n\tb: 2\n", 2),
-      ("a: 'open\n", 2), ("a: 1\na.b: *x\n", 2), ("a: {a: {a: {a: {a: {a: {a: {a: {a: 1}}}}}}}}\n", 1),
+      ("a: 'open\n", 2), ("a: 1\na.b: *x\n", 2), ("a: {a: {a: {a: {a: {a: {a: {a: {a: 1}}}}}}}}\n", 1)
     ])
   func malformed(text: String, line: Int) {
     do {

@@ -43,7 +43,7 @@ struct ConfigurationLoaderTests {
       "registration_open_to_everyone": "true",
       "registration_tokens": "one,two", "registration_shared_secret": "a long secret", "password_hash.memory_mib": "8",
       "password_hash.iterations": "3", "data_dir": "/y", "max_upload_bytes": "1", "rate_limits": "false",
-      "default_room_version": "11", "log.level": "trace", "log.format": "json", "metrics_bind": "127.0.0.1:9",
+      "default_room_version": "11", "log.level": "trace", "log.format": "json", "metrics_bind": "127.0.0.1:9"
     ]
     let setting = try #require(Setting.all.first { $0.name == name })
     let sample = try #require(samples[name], "a sample for the new setting is missing")
@@ -88,7 +88,7 @@ struct ConfigurationLoaderTests {
       ("public_base_url", "ftp://x", "https://"), ("public_base_url", "https://", "https://"),
       ("trusted_proxies", "10.0.0.0/33", "range"), ("log.level", "loud", "trace, debug, info, warning, error"),
       ("password_hash.memory_mib", "7", "from 8 to 1024"), ("password_hash.memory_mib", "1025", "from 8 to 1024"),
-      ("password_hash.iterations", "17", "from 1 to 16"), ("data_dir", "", "a folder"),
+      ("password_hash.iterations", "17", "from 1 to 16"), ("data_dir", "", "a folder")
     ])
   func badValue(name: String, value: String, allowed: String) throws {
     let setting = try #require(Setting.all.first { $0.name == name })
@@ -110,7 +110,7 @@ struct ConfigurationLoaderTests {
   func refusedSecret() {
     for text in [
       refusal("registration_shared_secret: hunter2"), refusal("", ["MARTLET_REGISTRATION_TOKENS": "good,hunter2!"]),
-      refusal("", [:], ["--registration-shared-secret", "hunter2"]),
+      refusal("", [:], ["--registration-shared-secret", "hunter2"])
     ] {
       #expect(text.contains("the value is not allowed for registration_"))
       #expect(!text.contains("hunter2"))

@@ -178,7 +178,7 @@ package final class EventLoop: TaskExecutor, SerialExecutor, @unchecked Sendable
     }
     for handle in [
       UnsafeMutableRawPointer(async), UnsafeMutableRawPointer(check), UnsafeMutableRawPointer(prepare),
-      UnsafeMutableRawPointer(timer),
+      UnsafeMutableRawPointer(timer)
     ] {
       uv_close(handle.assumingMemoryBound(to: uv_handle_t.self), nil)
     }

@@ -24,10 +24,12 @@ func spawnThread(name: StaticString, _ body: @escaping @Sendable () -> Void) -> 
 
   var thread = pthread_t()
   let box = Unmanaged.passRetained(ThreadBody(body))
-  let result = pthread_create(&thread, &attributes, { context in
-    Unmanaged<ThreadBody>.fromOpaque(context!).takeRetainedValue().body()
-    return nil
-  }, box.toOpaque())
+  let result = pthread_create(
+    &thread, &attributes,
+    { context in
+      Unmanaged<ThreadBody>.fromOpaque(context!).takeRetainedValue().body()
+      return nil
+    }, box.toOpaque())
   guard result == 0 else {
     box.release()
     return false

@@ -35,6 +35,6 @@ package enum ContentType {
     "webmanifest": "application/manifest+json",
     "webp": "image/webp",
     "woff2": "font/woff2",
-    "xml": "application/xml",
+    "xml": "application/xml"
   ]
 }

@@ -92,18 +92,25 @@ actor HTTPConnection {
       uv_read_stop(stream)
       return
     }
-    uv_read_start(stream, { handle, _, buffer in
-      let state = HTTPConnection.of(handle!.pointee.data).state
-      buffer!.pointee.base = state.readBuffer.assumingMemoryBound(to: CChar.self)
-      buffer!.pointee.len = LoopState.readBufferBytes
-    }, { stream, count, buffer in
-      // Stays on this thread: the call below is synchronous.
-      nonisolated(unsafe) let bytes = UnsafeRawBufferPointer(start: buffer!.pointee.base, count: max(0, count))
-      let connection = HTTPConnection.of(stream!.pointee.data)
-      connection.assumeIsolated { connection in
-        if count > 0 { connection.received(bytes) } else if count < 0 { connection.ended(isClean: count == Int(UV_EOF.rawValue)) }
-      }
-    })
+    uv_read_start(
+      stream,
+      { handle, _, buffer in
+        let state = HTTPConnection.of(handle!.pointee.data).state
+        buffer!.pointee.base = state.readBuffer.assumingMemoryBound(to: CChar.self)
+        buffer!.pointee.len = LoopState.readBufferBytes
+      },
+      { stream, count, buffer in
+        // Stays on this thread: the call below is synchronous.
+        nonisolated(unsafe) let bytes = UnsafeRawBufferPointer(start: buffer!.pointee.base, count: max(0, count))
+        let connection = HTTPConnection.of(stream!.pointee.data)
+        connection.assumeIsolated { connection in
+          if count > 0 {
+            connection.received(bytes)
+          } else if count < 0 {
+            connection.ended(isClean: count == Int(UV_EOF.rawValue))
+          }
+        }
+      })
   }
 
   /// The connection a C callback is for. The handle holds it until it is closed.

@@ -4,7 +4,7 @@ import Glibc
 enum HTTPDate {
   private static let days: [StaticString] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
   private static let months: [StaticString] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"
   ]
 
   /// As in `Sun, 06 Nov 1994 08:49:37 GMT`.

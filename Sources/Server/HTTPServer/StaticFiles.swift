@@ -61,7 +61,9 @@ package struct StaticFiles: Sendable {
   }
 
   private static func entityTag(_ file: OpenFile, isBrotli: Bool) -> String {
-    let parts = [UInt64(bitPattern: file.modified), UInt64(bitPattern: file.modifiedNanoseconds), UInt64(bitPattern: file.size), file.inode]
+    let parts = [
+      UInt64(bitPattern: file.modified), UInt64(bitPattern: file.modifiedNanoseconds), UInt64(bitPattern: file.size), file.inode
+    ]
     return "\"\(parts.map { String($0, radix: 36) }.joined(separator: "-"))\(isBrotli ? "-br" : "")\""
   }
 

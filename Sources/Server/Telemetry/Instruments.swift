@@ -43,7 +43,7 @@ final class Measurement: Instrument {
 package final class Histogram: Instrument {
   /// From half a millisecond to the longest `/sync` anyone asks for, in seconds.
   package static let secondsBounds = [
-    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30
   ]
 
   private struct Counts {

@@ -14,10 +14,11 @@ import Testing
     #expect(try await fixture.bodies(of: room, for: "ann") == ["hello"])
     let state = try await fixture.rooms.state(of: room, for: RoomsFixture.user("bob"))
     let types = Set(state.map(\.type.string))
-    #expect(types == [
-      "m.room.create", "m.room.member", "m.room.power_levels", "m.room.canonical_alias", "m.room.join_rules",
-      "m.room.history_visibility", "m.room.guest_access", "m.room.name", "m.room.topic",
-    ])
+    #expect(
+      types == [
+        "m.room.create", "m.room.member", "m.room.power_levels", "m.room.canonical_alias", "m.room.join_rules",
+        "m.room.history_visibility", "m.room.guest_access", "m.room.name", "m.room.topic"
+      ])
     #expect(try await fixture.rooms.room(of: RoomAlias(trusted: "#x:example.org")) == room)
   }
 
@@ -125,7 +126,8 @@ import Testing
     #expect(
       await errorCode { try await fixture.rooms.invite(RoomsFixture.user("nobody"), to: room, by: RoomsFixture.actor("ann")) }
         == .notFound)
-    #expect(await errorCode { try await fixture.rooms.join(RoomID(trusted: "!no"), by: RoomsFixture.actor("bob")) } == .notFound)
+    #expect(
+      await errorCode { try await fixture.rooms.join(RoomID(trusted: "!no"), by: RoomsFixture.actor("bob")) } == .notFound)
   }
 
   @Test func `who was banned stays out until unbanned`() async throws {
@@ -156,7 +158,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("world_readable", ["early", "late"]), ("shared", ["early", "late"]), ("invited", ["late"]), ("joined", ["late"]),
+    ("world_readable", ["early", "late"]), ("shared", ["early", "late"]), ("invited", ["late"]), ("joined", ["late"])
   ])
   func `history visibility decides what a newcomer reads`(visibility: String, expected: [String]) async throws {
     let fixture = try RoomsFixture()

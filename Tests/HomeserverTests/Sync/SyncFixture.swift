@@ -110,7 +110,9 @@ struct SyncAnswer: Sendable {
     json["rooms"]?[section]?[room.text].map { RoomAnswer(json: $0) }
   }
   /// Nothing but the token and the counts of keys.
-  var isIdle: Bool { json["rooms"] == nil && json["account_data"] == nil && json["to_device"] == nil && json["device_lists"] == nil }
+  var isIdle: Bool {
+    json["rooms"] == nil && json["account_data"] == nil && json["to_device"] == nil && json["device_lists"] == nil
+  }
   var toDevice: [String] { json["to_device"]?["events"]?.elements.compactMap { $0["content"]?["n"]?.string } ?? [] }
 }
 
@@ -127,7 +129,10 @@ struct RoomAnswer: Sendable {
   var typing: [String]? { ephemeral("m.typing")?["user_ids"]?.elements.compactMap(\.string) }
   var receipts: JSON? { ephemeral("m.receipt") }
   var unread: [Int64] {
-    [json["unread_notifications"]?["notification_count"]?.integer ?? -1, json["unread_notifications"]?["highlight_count"]?.integer ?? -1]
+    [
+      json["unread_notifications"]?["notification_count"]?.integer ?? -1,
+      json["unread_notifications"]?["highlight_count"]?.integer ?? -1
+    ]
   }
 
   func ephemeral(_ type: StaticString) -> JSON? {

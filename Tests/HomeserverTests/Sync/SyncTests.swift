@@ -31,10 +31,11 @@ import Testing
     let answer = try #require(try await bob.sync().room(room))
     #expect(answer.timeline.count == 5 && answer.isLimited)
     #expect(answer.bodies == ["26", "27", "28", "29"])
-    #expect(answer.state == [
-      "m.room.create|", "m.room.guest_access|", "m.room.history_visibility|", "m.room.join_rules|",
-      "m.room.member|@ann:example.org", "m.room.member|@bob:example.org", "m.room.name|", "m.room.power_levels|",
-    ])
+    #expect(
+      answer.state == [
+        "m.room.create|", "m.room.guest_access|", "m.room.history_visibility|", "m.room.join_rules|",
+        "m.room.member|@ann:example.org", "m.room.member|@bob:example.org", "m.room.name|", "m.room.power_levels|"
+      ])
     let page = try await fixture.rooms.messages(
       of: room, for: bob.user, from: answer.previous, to: nil, .backward, limit: 2, EventFilter())
     #expect(page.events.compactMap { $0.content["body"]?.string } == ["25", "24"])
@@ -77,7 +78,8 @@ import Testing
   @Test func `who joins sees of the past what its visibility allows`() async throws {
     let fixture = try SyncFixture()
     let room = try await fixture.room(
-      of: "ann", settings: #"""
+      of: "ann",
+      settings: #"""
         {"preset":"public_chat","initial_state":[{"type":"m.room.history_visibility","content":{"history_visibility":"joined"}}]}
         """#)
     try await fixture.base.send("secret", to: room, by: "ann")
@@ -101,7 +103,10 @@ import Testing
     let invited = try #require(try await bob.sync().room(room, "invite"))
     let events = invited.json["invite_state"]?["events"]?.elements.map { $0 } ?? []
     #expect(events.contains { $0["type"]?.isString("m.room.name") ?? false })
-    #expect(events.contains { $0["state_key"]?.isString("@bob:example.org") ?? false && $0["content"]?["membership"]?.isString("invite") ?? false })
+    #expect(
+      events.contains {
+        $0["state_key"]?.isString("@bob:example.org") ?? false && $0["content"]?["membership"]?.isString("invite") ?? false
+      })
     #expect(events.allSatisfy { $0["event_id"] == nil })
     #expect(try await bob.sync().isIdle)
     #expect(try await fixture.client("bob", device: "B").sync().room(room, "invite") != nil)
@@ -193,7 +198,8 @@ import Testing
     let fixture = try SyncFixture()
     let room = try await fixture.room(of: "ann", "bob"), other = try await fixture.room(of: "ann", "bob")
     let bob = try fixture.client(
-      "bob", filter: #"""
+      "bob",
+      filter: #"""
         {"room":{"not_rooms":["\#(other)"],"timeline":{"types":["m.room.message"],"not_senders":["@bob:example.org"]},
           "state":{"types":["m.room.n*"]},"ephemeral":{"types":[]},"account_data":{"types":[]}},
          "account_data":{"not_types":["*"]}}
@@ -226,7 +232,8 @@ import Testing
     #expect(try await fixture.filters.filter(#"{"room":{"timeline":{"limit":8}}}"#, of: user).timelineCount == 8)
     #expect(await errorCode { _ = try await fixture.filters.filter("99", of: user) } == .invalidParameter)
     #expect(await errorCode { _ = try await fixture.filters.filter("{x", of: user) } == .invalidParameter)
-    #expect(await errorCode { _ = try await fixture.filters.filter(#"{"room":{"timeline":{"limit":-1}}}"#, of: user) } == .badJSON)
+    #expect(
+      await errorCode { _ = try await fixture.filters.filter(#"{"room":{"timeline":{"limit":-1}}}"#, of: user) } == .badJSON)
   }
 
   @Test func `full state repeats the state, not the timeline`() async throws {

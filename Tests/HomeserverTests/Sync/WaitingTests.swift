@@ -36,7 +36,7 @@ import Testing
       { try await fixture.rooms.invite(RoomsFixture.user("bob"), to: other, by: RoomsFixture.actor("ann")) },
       { try await fixture.accountData.set("x", json("{}"), of: RoomsFixture.user("bob"), in: nil) },
       { try await fixture.receipts.move(.init(read: message), of: ann, in: room) },
-      { try await fixture.rooms.setTyping(true, of: ann, in: room, timeoutMilliseconds: 30_000) },
+      { try await fixture.rooms.setTyping(true, of: ann, in: room, timeoutMilliseconds: 30_000) }
     ]
     for happen in news {
       try await bob.sync()
@@ -112,8 +112,9 @@ import Testing
     #expect(try await bob.sync().room(room)?.typing == [])
     try await start(200)
     #expect(try await bob.sync(timeout: 50_000).room(room)?.typing == [])
-    #expect(await errorCode {
-      try await fixture.rooms.setTyping(true, of: RoomsFixture.user("eve"), in: room, timeoutMilliseconds: 1)
-    } == .forbidden)
+    #expect(
+      await errorCode {
+        try await fixture.rooms.setTyping(true, of: RoomsFixture.user("eve"), in: room, timeoutMilliseconds: 1)
+      } == .forbidden)
   }
 }

@@ -10,7 +10,7 @@ import Testing
     ("a*c", "abcb", false),
     ("a*b*c", "a-c-b-c", true), ("a*b*c", "a-c-b", false), ("**a", "bba", true), ("?", "é", true), ("??", "é", false),
     ("a?c", "aéc", true), ("*é", "caf\u{e9}", true), ("a", "A", true), ("é", "É", false), ("a.c", "abc", false),
-    ("*ab", "aab", true), ("ab*ab", "ab", false), ("ab*ab", "abab", true), ("*?", "", false), ("*?", "é", true),
+    ("*ab", "aab", true), ("ab*ab", "ab", false), ("ab*ab", "abab", true), ("*?", "", false), ("*?", "é", true)
   ]) func `a pattern matches all of a text or does not`(pattern: String, text: String, matches: Bool) {
     #expect(GlobPattern(ByteString(pattern)).matches(ByteString(text)) == matches)
   }
@@ -25,7 +25,7 @@ import Testing
     ("@room", "mail@room", true), ("@room", "@rooms", false), ("c++", "I like c++", true), ("a*", "b ab", true),
     ("*a", "b ba c", true),
     ("", "any", true), ("é", "caf\u{e9}s", true), ("a b", "xa b", false), ("a b", "a bx", false),
-    ("b*d", "abc bcd", true),
+    ("b*d", "abc bcd", true)
   ]) func `a pattern matches between word boundaries`(pattern: String, text: String, matches: Bool) {
     #expect(GlobPattern(ByteString(pattern)).matchesWords(in: ByteString(text)) == matches)
   }
@@ -51,7 +51,7 @@ import Testing
   @Test(arguments: [
     ("content.body", ["content", "body"]), (#"content.m\.relates_to"#, ["content", "m.relates_to"]),
     (#"content.m\\foo"#, ["content", #"m\foo"#]), (#"content.\x"#, ["content", #"\x"#]), ("a..b", ["a", "", "b"]),
-    (#"a\"#, [#"a\"#]), ("", [""]),
+    (#"a\"#, [#"a\"#]), ("", [""])
   ]) func `a path is split at its dots`(path: String, names: [String]) {
     #expect(PropertyPath(ByteString(path)).names == names.map { ByteString($0) })
   }

@@ -50,7 +50,7 @@ import Testing
     (event(.tombstone, "{}", stateKey: ""), highlight),
     (event(.reaction, "{}"), "[]"),
     (event(.serverACL, "{}", stateKey: ""), "[]"),
-    (event(.message, #"{"body":"x","m.relates_to":{"rel_type":"m.replace"}}"#), "[]"),
+    (event(.message, #"{"body":"x","m.relates_to":{"rel_type":"m.replace"}}"#), "[]")
   ]) func `the default rules do what the spec says`(event: PushEvent, actions: String) {
     #expect(Self.actions(event) == actions)
   }
@@ -126,7 +126,7 @@ import Testing
     (#"{"kind":"event_property_contains","key":"content.list","value":null}"#, true),
     (#"{"kind":"event_property_contains","key":"content.body","value":"Hello you"}"#, false),
     (#"{"kind":"sender_notification_permission","key":"room"}"#, false),
-    (#"{"kind":"sender_notification_permission","key":"low"}"#, true),
+    (#"{"kind":"sender_notification_permission","key":"low"}"#, true)
   ]) func `a condition holds or does not`(condition: String, holds: Bool) throws {
     let event = Self.event(
       .message, #"{"body":"Hello you","topic":"Hello you","n":7,"t":true,"nothing":null,"list":["a",1,null,[2]]}"#,

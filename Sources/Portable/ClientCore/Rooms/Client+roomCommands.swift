@@ -80,8 +80,7 @@ extension Client {
     request(endpoint, endpoint.path(room.text), body: writer.bytes, for: .command(id))
   }
 
-  mutating func setState(_ type: EventType, in room: RoomID, member: StaticString, _ value: ByteString, _ id: CommandID)
-  {
+  mutating func setState(_ type: EventType, in room: RoomID, member: StaticString, _ value: ByteString, _ id: CommandID) {
     var writer = JSONWriter()
     writer.object { $0.member(member, value) }
     let path = Endpoint.setRoomStateWithKey.path(room.text, type.text, "")
@@ -132,7 +131,7 @@ extension Client {
     openRooms.removeAll { $0 == id }
     var operations: [StoreOperation] = [
       .delete(key: StoreKey.room(id)), .delete(key: StoreKey.draft(id)), .deleteAll(prefix: StoreKey.members(of: id)),
-      .deleteAll(prefix: StoreKey.receipts(of: id)), .deleteAll(prefix: StoreKey.timeline(of: id)),
+      .deleteAll(prefix: StoreKey.receipts(of: id)), .deleteAll(prefix: StoreKey.timeline(of: id))
     ]
     for entry in outbox.entries(in: id) {
       drop(entry)

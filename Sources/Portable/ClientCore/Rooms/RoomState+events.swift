@@ -70,8 +70,7 @@ extension RoomState {
       if self.membership == .leave, membership == .ban { self.membership = .ban }
     }
     let old = members[user]
-    if let old, old.membership == member.membership, old.displayName == member.displayName, old.avatar == member.avatar
-    {
+    if let old, old.membership == member.membership, old.displayName == member.displayName, old.avatar == member.avatar {
       return
     }
     delta.members.append(user)

@@ -143,7 +143,7 @@ extension Client {
     signIn.error = nil
     signIn.needsRegistrationToken = false
     write([
-      .put(key: StoreKey.schema, value: StoreKey.schemaVersion), .put(key: StoreKey.session, value: session.record),
+      .put(key: StoreKey.schema, value: StoreKey.schemaVersion), .put(key: StoreKey.session, value: session.record)
     ])
     setSessionState(.signedIn)
     finish(id, .done)

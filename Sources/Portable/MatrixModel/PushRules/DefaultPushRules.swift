@@ -140,6 +140,6 @@ enum DefaultPushRules {
       conditions: #"[{"kind":"event_match","key":"type","pattern":"m.room.message"}]"#, actions: #"["notify"]"#),
     Row(
       kind: .underride, ruleID: ".m.rule.encrypted",
-      conditions: #"[{"kind":"event_match","key":"type","pattern":"m.room.encrypted"}]"#, actions: #"["notify"]"#),
+      conditions: #"[{"kind":"event_match","key":"type","pattern":"m.room.encrypted"}]"#, actions: #"["notify"]"#)
   ]
 }

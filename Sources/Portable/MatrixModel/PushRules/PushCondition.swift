@@ -84,7 +84,7 @@ public struct PushCondition: Sendable {
       count = count * 10 + Int64(byte &- 48)
     }
     let signs: [(StaticString, Comparison)] = [
-      ("", .equal), ("==", .equal), ("<", .less), (">", .greater), ("<=", .lessOrEqual), (">=", .greaterOrEqual),
+      ("", .equal), ("==", .equal), ("<", .less), (">", .greater), ("<=", .lessOrEqual), (">=", .greaterOrEqual)
     ]
     let found = ByteString(decoding: sign)
     for (text, comparison) in signs where found == text { return .memberCount(comparison, count) }

@@ -18,8 +18,7 @@ public struct PushEvaluator: Sendable {
     var shared: UInt64 = 0
     var bit: UInt64 = 1
     for definition in DefaultPushRules.definitions {
-      if case .shared = definition.matcher, definition.conditions.allSatisfy({ $0.holds(for: event, displayName: nil) })
-      {
+      if case .shared = definition.matcher, definition.conditions.allSatisfy({ $0.holds(for: event, displayName: nil) }) {
         shared |= bit
       }
       bit <<= 1

@@ -51,7 +51,7 @@ public enum Key: Sendable {
   private static let names: [(String, Key)] = [
     ("Enter", .enter), ("Escape", .escape), ("Tab", .tab), ("Backspace", .backspace), ("ArrowUp", .arrowUp),
     ("ArrowDown", .arrowDown), ("ArrowLeft", .arrowLeft), ("ArrowRight", .arrowRight), ("PageUp", .pageUp),
-    ("PageDown", .pageDown), ("Home", .home), ("End", .end),
+    ("PageDown", .pageDown), ("Home", .home), ("End", .end)
   ]
 }
 

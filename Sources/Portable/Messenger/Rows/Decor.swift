@@ -24,7 +24,7 @@ struct Decor: OptionSet, Sendable {
     (.date, " mg-has-date"), (.divider, " mg-has-divider"), (.first, " mg-first"), (.last, " mg-last"),
     (.own, " mg-own"),
     (.pending, " mg-pending"), (.failed, " mg-failed"), (.quiet, " mg-quiet"), (.emote, " mg-emote"),
-    (.entering, " mg-entering"), (.highlighted, " mg-highlighted"),
+    (.entering, " mg-entering"), (.highlighted, " mg-highlighted")
   ]
 
   /// The class list of a row's element.

@@ -8,6 +8,6 @@ enum AccountDataTables {
       position BIGINT NOT NULL, PRIMARY KEY(user_id, room_id, type))
     """,
     "CREATE INDEX account_data_position ON account_data(user_id, position)",
-    "CREATE TABLE filter(user_id TEXT NOT NULL, filter_id BIGINT NOT NULL, json BYTEA NOT NULL, PRIMARY KEY(user_id, filter_id))",
+    "CREATE TABLE filter(user_id TEXT NOT NULL, filter_id BIGINT NOT NULL, json BYTEA NOT NULL, PRIMARY KEY(user_id, filter_id))"
   ]
 }

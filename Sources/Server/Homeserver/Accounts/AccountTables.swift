@@ -24,6 +24,6 @@ enum AccountTables {
     """
     CREATE TABLE profile_field(
       user_id TEXT NOT NULL, name TEXT NOT NULL, value BYTEA NOT NULL, PRIMARY KEY(user_id, name))
-    """,
+    """
   ]
 }

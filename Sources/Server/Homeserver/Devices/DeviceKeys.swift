@@ -62,8 +62,7 @@ package final class DeviceKeys: Sendable {
   }
 
   /// Whether they are others than before.
-  private static func store(_ tx: WriteTransaction, _ keys: JSON, _ userID: UserID, _ deviceID: DeviceID) throws -> Bool
-  {
+  private static func store(_ tx: WriteTransaction, _ keys: JSON, _ userID: UserID, _ deviceID: DeviceID) throws -> Bool {
     let known = try tx.first(
       "SELECT json FROM device_key WHERE user_id = $1 AND device_id = $2", userID, deviceID
     ) { $0.blob(0) }

@@ -33,6 +33,6 @@ enum DeviceTables {
     CREATE TABLE to_device(
       user_id TEXT NOT NULL, device_id TEXT NOT NULL, position BIGINT NOT NULL, sender TEXT NOT NULL,
       type TEXT NOT NULL, content BYTEA NOT NULL, PRIMARY KEY(user_id, device_id, position))
-    """,
+    """
   ]
 }

@@ -6,6 +6,6 @@ enum MediaTables {
       media_id TEXT PRIMARY KEY, hash TEXT NOT NULL, bytes BIGINT NOT NULL, content_type TEXT NOT NULL, file_name TEXT,
       user_id TEXT NOT NULL, created BIGINT NOT NULL)
     """,
-    "CREATE INDEX media_hash ON media(hash)",
+    "CREATE INDEX media_hash ON media(hash)"
   ]
 }

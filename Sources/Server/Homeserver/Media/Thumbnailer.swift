@@ -33,7 +33,7 @@ package struct ThumbnailSize: Sendable, CustomStringConvertible {
     ThumbnailSize(width: 32, height: 32, isCrop: true), ThumbnailSize(width: 96, height: 96, isCrop: true),
     ThumbnailSize(width: 256, height: 256, isCrop: true), ThumbnailSize(width: 800, height: 800, isCrop: true),
     ThumbnailSize(width: 320, height: 240, isCrop: false), ThumbnailSize(width: 640, height: 480, isCrop: false),
-    ThumbnailSize(width: 800, height: 600, isCrop: false), ThumbnailSize(width: 1600, height: 1200, isCrop: false),
+    ThumbnailSize(width: 800, height: 600, isCrop: false), ThumbnailSize(width: 1600, height: 1200, isCrop: false)
   ]
 
   package var description: String { "\(width)x\(height)\(isCrop ? "c" : "s")" }

@@ -15,6 +15,6 @@ enum ReceiptTables {
     CREATE TABLE unread_checkpoint(
       user_id TEXT NOT NULL, room BIGINT NOT NULL, position BIGINT NOT NULL, rules BIGINT NOT NULL,
       receipts TEXT NOT NULL, counts BYTEA NOT NULL, PRIMARY KEY(user_id, room))
-    """,
+    """
   ]
 }

@@ -74,7 +74,8 @@ package final class Receipts: Sendable {
   private func store(_ receipt: Receipt, in room: RoomNumber, _ transaction: WriteTransaction) throws {
     let current = try transaction.first(
       "SELECT event FROM receipt WHERE room = $1 AND user_id = $2 AND kind = $3 AND thread = $4", room, receipt.user,
-      receipt.kind.rawValue, receipt.thread) { $0.integer(0) }
+      receipt.kind.rawValue, receipt.thread
+    ) { $0.integer(0) }
     if let current, current >= receipt.event { return }
     let position = transaction.nextPosition()
     let stored = Receipt(
@@ -144,7 +145,9 @@ package final class Receipts: Sendable {
   // MARK: Reading
 
   /// Receipts with positions after `start`, up to and with `end`, that `reader` may see.
-  func changes(in room: RoomNumber, after start: Int64, upTo end: Int64, for reader: UserID, _ rows: SyncRows) throws -> [Receipt] {
+  func changes(in room: RoomNumber, after start: Int64, upTo end: Int64, for reader: UserID, _ rows: SyncRows) throws
+    -> [Receipt]
+  {
     try withReceipts(of: room, rows) { $0.changes(after: start, upTo: end, for: reader) }
   }
 

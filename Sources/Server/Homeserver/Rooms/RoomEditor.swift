@@ -39,7 +39,8 @@ struct RoomEditor {
   mutating func append(_ draft: Draft) throws -> StoredEvent {
     let isFounding = draft.type == .create && room.tail.isEmpty && room.version.roomIDIsCreateHash
     var event = EventDraft(
-      version: room.version, roomID: isFounding ? nil : room.roomID, type: draft.type, sender: draft.sender, stateKey: draft.stateKey,
+      version: room.version, roomID: isFounding ? nil : room.roomID, type: draft.type, sender: draft.sender,
+      stateKey: draft.stateKey,
       content: draft.content, redacts: draft.redacts, prevEvents: room.extremities.map(\.eventID),
       depth: (room.extremities.map(\.depth).max() ?? 0) + 1, originServerTimestamp: now)
     event.authEvents = room.version.authEventKeys(for: event).compactMap { room[$0.type, $0.stateKey]?.eventID }

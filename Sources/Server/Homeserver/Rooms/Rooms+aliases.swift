@@ -35,7 +35,8 @@ extension Rooms {
       guard let (number, creator) = row, let room = try self.newest(number, in: transaction) else {
         throw MatrixError.notFound("There is no room with the alias \(alias).")
       }
-      let mayChange = room.isJoined(actor.userID)
+      let mayChange =
+        room.isJoined(actor.userID)
         && room.powerLevels.canSend(.canonicalAlias, isState: true, by: actor.userID)
       guard creator == actor.userID || mayChange else {
         throw MatrixError.forbidden("You may not remove this alias.")

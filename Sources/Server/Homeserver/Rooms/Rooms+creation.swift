@@ -120,7 +120,7 @@ extension Rooms {
   private static func stateLevels(tombstone: Int) -> [(EventType, Int)] {
     [
       (.avatar, 50), (.canonicalAlias, 50), (.encryption, 100), (.historyVisibility, 100), (.name, 50), (.powerLevels, 100),
-      (.serverACL, 100), (.tombstone, tombstone),
+      (.serverACL, 100), (.tombstone, tombstone)
     ]
   }
 

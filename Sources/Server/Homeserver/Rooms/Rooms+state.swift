@@ -42,7 +42,9 @@ extension Rooms {
       if let token { position = min(token.position, view.leftAt ?? .max) }
       let events: [StoredEvent]
       if let position, position < view.room.position {
-        events = try RoomLoader(transaction: transaction).state(of: view.room.number, at: position).filter { $0.type == .member }
+        events = try RoomLoader(transaction: transaction).state(of: view.room.number, at: position).filter {
+          $0.type == .member
+        }
       } else {
         events = view.room.members.values.map(\.event)
       }

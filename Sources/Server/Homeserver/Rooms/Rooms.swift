@@ -87,7 +87,8 @@ package final class Rooms: Sendable {
     }
     notifier.publish(position: room.position, room: room.number, memberships: changed, in: editor.transaction)
     // Who has sent what they typed, or is gone, types no longer.
-    let silent = editor.appended.compactMap { $0.stateKey == nil ? $0.sender : nil }
+    let silent =
+      editor.appended.compactMap { $0.stateKey == nil ? $0.sender : nil }
       + changed.compactMap { $0.membership == .join ? nil : $0.user }
     editor.transaction.afterPublish { for user in silent { self.typing.stop(user, in: room.number) } }
   }

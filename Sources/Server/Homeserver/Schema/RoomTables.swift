@@ -56,6 +56,6 @@ enum RoomTables {
     """,
     "CREATE INDEX membership_room ON membership(room, membership)",
     "CREATE TABLE room_alias(alias TEXT PRIMARY KEY, room BIGINT NOT NULL, creator TEXT NOT NULL, created BIGINT NOT NULL)",
-    "CREATE INDEX room_alias_room ON room_alias(room)",
+    "CREATE INDEX room_alias_room ON room_alias(room)"
   ]
 }

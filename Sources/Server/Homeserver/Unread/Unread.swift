@@ -87,7 +87,8 @@ package final class Unread: Sendable {
     }
     let oldest = try transaction.first(
       "SELECT position FROM event WHERE room = $1 AND position <= $2 ORDER BY position DESC LIMIT 1 OFFSET $3",
-      room.number, end, Self.countLimit) { $0.integer(0) }
+      room.number, end, Self.countLimit
+    ) { $0.integer(0) }
     return UnreadFold(receipts: read, rules: rules, from: max(start, oldest ?? 0))
   }
 

@@ -47,7 +47,7 @@ extension Routes {
   }
 
   private static let emptyStateKeyPaths = [
-    "/_matrix/client/v3/rooms/{roomId}/state/{eventType}", "/_matrix/client/v3/rooms/{roomId}/state/{eventType}/",
+    "/_matrix/client/v3/rooms/{roomId}/state/{eventType}", "/_matrix/client/v3/rooms/{roomId}/state/{eventType}/"
   ]
 }
 

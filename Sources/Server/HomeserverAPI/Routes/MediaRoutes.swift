@@ -70,7 +70,8 @@ extension Response {
     headers.add("Content-Disposition", ContentDisposition.header(contentType: item.contentType, fileName: fileName))
     headers.add(
       "Content-Security-Policy",
-      "sandbox; default-src 'none'; script-src 'none'; plugin-types application/pdf; style-src 'unsafe-inline'; object-src 'self';")
+      "sandbox; default-src 'none'; script-src 'none'; plugin-types application/pdf; style-src 'unsafe-inline'; object-src 'self';"
+    )
     headers.add("X-Content-Type-Options", "nosniff")
     headers.add("Cross-Origin-Resource-Policy", "cross-origin")
     // What an mxc:// URI names never changes; only who has a token may keep it.
@@ -90,7 +91,7 @@ enum ContentDisposition {
     "text/css", "text/plain", "text/csv", "application/json", "application/ld+json", "image/jpeg", "image/gif", "image/png",
     "image/apng", "image/webp", "image/avif", "video/mp4", "video/webm", "video/ogg", "video/quicktime", "audio/mp4",
     "audio/webm", "audio/aac", "audio/mpeg", "audio/ogg", "audio/wave", "audio/wav", "audio/x-wav", "audio/x-pn-wav",
-    "audio/flac", "audio/x-flac",
+    "audio/flac", "audio/x-flac"
   ]
 
   static func header(contentType: ByteString, fileName: ByteString?) -> String {

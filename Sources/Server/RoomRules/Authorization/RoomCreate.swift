@@ -32,8 +32,7 @@ package struct RoomCreate: Sendable {
       return
     }
     var creators = [sender]
-    for user in content["additional_creators"]?.elements.compactMap({ UserID($0) }) ?? [] where !creators.contains(user)
-    {
+    for user in content["additional_creators"]?.elements.compactMap({ UserID($0) }) ?? [] where !creators.contains(user) {
       creators.append(user)
     }
     privilegedCreators = creators

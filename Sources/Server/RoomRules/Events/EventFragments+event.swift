@@ -3,7 +3,7 @@ import MatrixModel
 
 extension EventFragments {
   private static let clientKeys: [StaticString] = [
-    "content", "origin_server_ts", "redacts", "sender", "state_key", "type",
+    "content", "origin_server_ts", "redacts", "sender", "state_key", "type"
   ]
 
   /// Cuts an event in two.

@@ -43,18 +43,18 @@ struct RedactionRules: Sendable {
     topLevel: commonTopLevel, createKeepsAll: true, create: [],
     member: [
       ContentKey(name: "join_authorised_via_users_server"), ContentKey(name: "membership"),
-      ContentKey(name: "third_party_invite", inner: "signed"),
+      ContentKey(name: "third_party_invite", inner: "signed")
     ],
     powerLevels: (commonPowerLevels + ["invite"]).map { ContentKey(name: $0) },
     redaction: [ContentKey(name: "redacts")])
 
   private static let commonTopLevel: [StaticString] = [
     "auth_events", "content", "depth", "event_id", "hashes", "origin_server_ts", "prev_events", "room_id", "sender",
-    "signatures", "state_key", "type",
+    "signatures", "state_key", "type"
   ]
 
   private static let commonPowerLevels: [StaticString] = [
-    "ban", "events", "events_default", "kick", "redact", "state_default", "users", "users_default",
+    "ban", "events", "events_default", "kick", "redact", "state_default", "users", "users_default"
   ]
 
   private init(

@@ -26,7 +26,8 @@ struct JoinedRoomStream {
     let before = try context.from.flatMap { try context.membership(in: room, at: $0.position) }
     let isNew = before != .join
     // Who was always in the room since then may see everything since then.
-    let view = isNew || ownEvent > context.since
+    let view =
+      isNew || ownEvent > context.since
       ? try RoomView(room, user: context.user, in: try context.rows.transaction()) : nil
     let lower = isNew ? try lastLeave() : context.since
     var timeline = try RoomTimeline(
@@ -37,7 +38,8 @@ struct JoinedRoomStream {
     let membersChanged = try isNew || stream.changesMembers(after: context.since, upTo: end)
     let state = try state(stream, timeline, isNew: isNew)
     let ephemeral = try EphemeralStream(room: room, context: context).changes(isNew: isNew)
-    let isTold = isNew || context.request.isFullState || !timeline.events.isEmpty || timeline.isLimited
+    let isTold =
+      isNew || context.request.isFullState || !timeline.events.isEmpty || timeline.isLimited
       || !state.isEmpty || !ephemeral.isEmpty || !accountData.isEmpty
     guard try isTold || hasReadOn() else { return nil }
     let unread = try context.sources.unread.counts(

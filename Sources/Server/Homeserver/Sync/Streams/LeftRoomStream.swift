@@ -31,7 +31,8 @@ struct LeftRoomStream {
     guard filter.matches(room: room.roomID), !isNew || view.canRead else { return [] }
     let end = context.request.usesStateAfter ? leftAt : timeline.start
     let stream = RoomStateStream(room: room, context: context)
-    var state = isNew || context.request.isFullState ? try stream.all(at: end) : try stream.changes(after: context.since, upTo: end)
+    var state =
+      isNew || context.request.isFullState ? try stream.all(at: end) : try stream.changes(after: context.since, upTo: end)
     if filter.lazyLoadsMembers {
       let senders = Set(timeline.events.map(\.sender)).subtracting(
         state.compactMap { $0.type == .member ? UserID($0.stateKey ?? "") : nil })

@@ -12,7 +12,8 @@ struct RoomSummary {
   init(of room: RoomSnapshot, for user: UserID) {
     joinedCount = room.joinedCount
     invitedCount = room.invitedCount
-    let isNamed = !(room[.name]?.content["name"]?.text?.isEmpty ?? true)
+    let isNamed =
+      !(room[.name]?.content["name"]?.text?.isEmpty ?? true)
       || !(room[.canonicalAlias]?.content["alias"]?.text?.isEmpty ?? true)
     if isNamed {
       heroes = []

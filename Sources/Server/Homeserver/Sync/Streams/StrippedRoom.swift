@@ -8,7 +8,7 @@ struct StrippedRoom {
   let events: [StoredEvent]
 
   private static let types: [EventType] = [
-    .create, .name, .avatar, .topic, .joinRules, .canonicalAlias, .encryption,
+    .create, .name, .avatar, .topic, .joinRules, .canonicalAlias, .encryption
   ]
 
   init(_ room: RoomSnapshot, for user: UserID, _ membership: Membership) {
