@@ -18,4 +18,11 @@ extension JSON {
       body(&writer)
     }
   }
+
+  /// The bytes of a JSON string.
+  public static func text(_ text: ByteString) -> [UInt8] {
+    var writer = JSONWriter(capacity: text.count + 2)
+    writer.write(text)
+    return writer.bytes
+  }
 }

@@ -46,7 +46,7 @@ package final class Homeserver: Sendable {
     self.configuration = configuration
     self.log = log
     database = try Database(configuration.database, migrations: Schema.migrations)
-    notifier = Notifier(startPosition: database.committedPosition)
+    notifier = Notifier()
     let clock = configuration.clock
     sessions = Sessions(database: database, clock: clock)
     deviceLists = DeviceLists(database: database, notifier: notifier)

@@ -27,7 +27,7 @@ final class RoomsFixture: Sendable {
     }
     configuration = HomeserverConfiguration(serverName: Self.server, dataDirectory: self.directory)
     database = try Database(configuration.database, migrations: Schema.migrations)
-    notifier = Notifier(startPosition: database.committedPosition)
+    notifier = Notifier()
     guard let key = SigningKey(seed: Array(0..<32), version: "test") else { preconditionFailure("32 bytes are a seed") }
     rooms = Rooms(configuration, database: database, notifier: notifier, signingKey: key) { user, _ in
       user.localpart.hasPrefix("nobody") ? nil : Profile(fields: [("displayname", Array("\"\(user.localpart)\"".utf8))])

@@ -34,14 +34,15 @@ import Testing
     #expect(
       answer.state == [
         "m.room.create|", "m.room.guest_access|", "m.room.history_visibility|", "m.room.join_rules|",
-        "m.room.member|@ann:example.org", "m.room.member|@bob:example.org", "m.room.name|", "m.room.power_levels|"
+        "m.room.member|@ann:example.org", "m.room.member|@bob:example.org", "m.room.name|", "m.room.power_levels|",
       ])
     let page = try await fixture.rooms.messages(
       of: room, for: bob.user, from: answer.previous, to: nil, .backward, limit: 2, EventFilter())
     #expect(page.events.compactMap { $0.content["body"]?.string } == ["25", "24"])
   }
 
-  @Test(arguments: [10, 200]) func `a gap tells the state that changed before its timeline`(messages: Int) async throws {
+  @Test(arguments: [10, 200]) func `a gap tells the state that changed before its timeline`(messages: Int) async throws
+  {
     let fixture = try SyncFixture()
     let room = try await fixture.room(of: "ann", "bob")
     let bob = try fixture.client("bob", filter: #"{"room":{"timeline":{"limit":3}}}"#)
@@ -105,7 +106,8 @@ import Testing
     #expect(events.contains { $0["type"]?.isString("m.room.name") ?? false })
     #expect(
       events.contains {
-        $0["state_key"]?.isString("@bob:example.org") ?? false && $0["content"]?["membership"]?.isString("invite") ?? false
+        $0["state_key"]?.isString("@bob:example.org") ?? false
+          && $0["content"]?["membership"]?.isString("invite") ?? false
       })
     #expect(events.allSatisfy { $0["event_id"] == nil })
     #expect(try await bob.sync().isIdle)
@@ -175,7 +177,8 @@ import Testing
     #expect(members(try await bob.sync().room(room)) == ["m.room.member|@cat:example.org"])
     try await fixture.base.send("y", to: room, by: "cat")
     #expect(members(try await bob.sync().room(room)) == [])
-    bob.filter.state.includesRedundantMembers = true
+    bob.filter = try SyncFilter(
+      json(#"{"room":{"timeline":{"limit":3},"state":{"lazy_load_members":true,"include_redundant_members":true}}}"#))
     try await fixture.base.send("z", to: room, by: "cat")
     #expect(members(try await bob.sync().room(room)) == ["m.room.member|@cat:example.org"])
   }
@@ -196,7 +199,8 @@ import Testing
 
   @Test func `a filter keeps out what it names`() async throws {
     let fixture = try SyncFixture()
-    let room = try await fixture.room(of: "ann", "bob"), other = try await fixture.room(of: "ann", "bob")
+    let room = try await fixture.room(of: "ann", "bob")
+    let other = try await fixture.room(of: "ann", "bob")
     let bob = try fixture.client(
       "bob",
       filter: #"""
@@ -233,7 +237,8 @@ import Testing
     #expect(await errorCode { _ = try await fixture.filters.filter("99", of: user) } == .invalidParameter)
     #expect(await errorCode { _ = try await fixture.filters.filter("{x", of: user) } == .invalidParameter)
     #expect(
-      await errorCode { _ = try await fixture.filters.filter(#"{"room":{"timeline":{"limit":-1}}}"#, of: user) } == .badJSON)
+      await errorCode { _ = try await fixture.filters.filter(#"{"room":{"timeline":{"limit":-1}}}"#, of: user) }
+        == .badJSON)
   }
 
   @Test func `full state repeats the state, not the timeline`() async throws {
@@ -264,6 +269,8 @@ import Testing
     #expect(TimelineToken(ByteString(text))?.position == 5)
   }
 
-  @Test(arguments: ["", "s", "s5", "t5", "s5_0", "s5__1", "s5_0_1_2_3", "s-5_0_1", "s5_0_1_", "s9999999999999999999_0_1"])
+  @Test(arguments: [
+    "", "s", "s5", "t5", "s5_0", "s5__1", "s5_0_1_2_3", "s-5_0_1", "s5_0_1_", "s9999999999999999999_0_1",
+  ])
   func `what is no token is refused`(text: String) { #expect(SyncToken(ByteString(text)) == nil) }
 }

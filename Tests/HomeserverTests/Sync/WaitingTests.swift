@@ -29,7 +29,8 @@ import Testing
 
   @Test func `an invitation, an account datum, a receipt and typing wake who waits`() async throws {
     let fixture = try SyncFixture()
-    let room = try await fixture.room(of: "ann", "bob"), other = try await fixture.room(of: "ann", settings: "{}")
+    let room = try await fixture.room(of: "ann", "bob")
+    let other = try await fixture.room(of: "ann", settings: "{}")
     let message = try await fixture.base.send("x", to: room, by: "bob")
     let (ann, bob) = (RoomsFixture.user("ann"), try fixture.client("bob"))
     let news: [@Sendable () async throws -> Void] = [
@@ -98,7 +99,8 @@ import Testing
   @Test func `typing ends by its timeout, by stopping and by sending`() async throws {
     let fixture = try SyncFixture()
     let room = try await fixture.room(of: "ann", "bob")
-    let ann = RoomsFixture.user("ann"), bob = try fixture.client("bob")
+    let ann = RoomsFixture.user("ann")
+    let bob = try fixture.client("bob")
     try await bob.sync()
     func start(_ milliseconds: Int64) async throws {
       try await fixture.rooms.setTyping(true, of: ann, in: room, timeoutMilliseconds: milliseconds)

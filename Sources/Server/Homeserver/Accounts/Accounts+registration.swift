@@ -71,8 +71,10 @@ extension Accounts {
         """
         INSERT INTO account(user_id, password, created, search_text) VALUES($1, $2, $3, $4)
         ON CONFLICT(user_id) DO NOTHING
-        """, userID, hash, configuration.clock.now(), Profiles.searchText(userID, displayName: nil))
+        """, userID, hash, configuration.clock.now(), Profiles.searchText(userID, displayName: localpart))
       guard created == 1 else { throw Self.inUse }
+      // Until they choose another: their name, not their address, is what others see.
+      try Profiles.store(tx, "displayname", JSON.text(localpart), of: userID)
       try pushRules.storeDefaults(tx, of: userID)
       return try device.map { try devices.logIn(tx, userID, $0, sessions) }
     }

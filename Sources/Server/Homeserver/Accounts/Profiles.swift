@@ -68,11 +68,7 @@ package final class Profiles: Sendable {
     let bytes = value.map { [UInt8]($0.bytes) }
     let profile = try await database.write { tx -> Profile in
       if let bytes {
-        try tx.execute(
-          """
-          INSERT INTO profile_field(user_id, name, value) VALUES($1, $2, $3)
-          ON CONFLICT(user_id, name) DO UPDATE SET value = excluded.value
-          """, userID, name, bytes)
+        try Self.store(tx, name, bytes, of: userID)
       } else {
         try tx.execute("DELETE FROM profile_field WHERE user_id = $1 AND name = $2", userID, name)
       }
@@ -88,6 +84,14 @@ package final class Profiles: Sendable {
     guard name == "displayname" || name == "avatar_url" else { return }
     let follow = accounts.hooks.withLock { $0.profileChanged }
     try await follow(userID, profile)
+  }
+
+  static func store(_ tx: WriteTransaction, _ name: ByteString, _ value: [UInt8], of userID: UserID) throws {
+    try tx.execute(
+      """
+      INSERT INTO profile_field(user_id, name, value) VALUES($1, $2, $3)
+      ON CONFLICT(user_id, name) DO UPDATE SET value = excluded.value
+      """, userID, name, value)
   }
 
   private static func check(_ name: ByteString, _ value: JSON?) throws(MatrixError) {

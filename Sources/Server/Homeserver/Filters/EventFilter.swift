@@ -68,7 +68,10 @@ package struct EventFilter: Sendable {
     text.withBytes { text in
       pattern.withBytes { pattern in
         // Greedy with one point of return: linear for each star.
-        var t = 0, p = 0, starAt = -1, starText = 0
+        var t = 0
+        var p = 0
+        var starAt = -1
+        var starText = 0
         while t < text.count {
           if p < pattern.count, pattern[p] == UInt8(ascii: "*") {
             starAt = p

@@ -26,7 +26,7 @@ package final class SyncFilters: Sendable {
   ///
   /// Throws `M_INVALID_PARAM` where it is neither, `M_BAD_JSON` where a property is of another kind than the spec says.
   package nonisolated(nonsending) func filter(_ text: ByteString?, of user: UserID) async throws -> SyncFilter {
-    guard let text, !text.isEmpty else { return SyncFilter() }
+    guard let text, !text.isEmpty else { return SyncFilter.open }
     let isInline = text.hasPrefix("{")
     let key = Key(user: isInline ? nil : user, text: text)
     if let known = cache.withLock({ $0[key] }) { return known }

@@ -15,7 +15,9 @@ package final class Receipts: Sendable {
     /// Of `read` and `readPrivate`: nil for the whole room, `main`, or a thread root's event ID.
     package var thread: ByteString?
 
-    package init(read: EventID? = nil, readPrivate: EventID? = nil, fullyRead: EventID? = nil, thread: ByteString? = nil) {
+    package init(
+      read: EventID? = nil, readPrivate: EventID? = nil, fullyRead: EventID? = nil, thread: ByteString? = nil
+    ) {
       self.read = read
       self.readPrivate = readPrivate
       self.fullyRead = fullyRead
@@ -62,7 +64,8 @@ package final class Receipts: Sendable {
         if let thread = markers.thread { try Self.check(thread, of: event, in: room, transaction) }
         try store(
           Receipt(
-            user: user, kind: kind, thread: markers.thread ?? "", eventID: eventID, event: event.position, timestamp: now,
+            user: user, kind: kind, thread: markers.thread ?? "", eventID: eventID, event: event.position,
+            timestamp: now,
             position: 0), in: room.number, transaction)
       }
       if let eventID = markers.fullyRead {
@@ -87,7 +90,8 @@ package final class Receipts: Sendable {
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
       ON CONFLICT(room, user_id, kind, thread) DO UPDATE SET event_id = excluded.event_id, event = excluded.event,
         timestamp = excluded.timestamp, position = excluded.position
-      """, room, stored.user, stored.kind.rawValue, stored.thread, stored.eventID, stored.event, stored.timestamp, position)
+      """, room, stored.user, stored.kind.rawValue, stored.thread, stored.eventID, stored.event, stored.timestamp,
+      position)
     transaction.afterCommit { self.publish(stored, in: room) }
     if stored.kind == .read {
       notifier.publish(position: position, room: room, in: transaction)
@@ -194,7 +198,9 @@ package final class Receipts: Sendable {
 extension StoredEvent {
   /// The root of the thread the event says it belongs to. Spec: "Threading".
   var threadRoot: EventID? {
-    guard let relation = content["m.relates_to"], relation["rel_type"]?.isString("m.thread") ?? false else { return nil }
+    guard let relation = content["m.relates_to"], relation["rel_type"]?.isString("m.thread") ?? false else {
+      return nil
+    }
     return EventID(relation["event_id"])
   }
 }

@@ -83,7 +83,9 @@ final class DeviceDelivery: Sendable {
           state.members = [:]
           state.memberCount = 0
         }
-        if state.members[room, default: [:]].updateValue(SentMember(event: event.position, sentAt: now), forKey: user) == nil {
+        if state.members[room, default: [:]].updateValue(SentMember(event: event.position, sentAt: now), forKey: user)
+          == nil
+        {
           state.memberCount += 1
         }
       }

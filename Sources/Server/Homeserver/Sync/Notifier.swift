@@ -27,7 +27,7 @@ package final class Notifier: Sendable {
 
   private let shards = (0..<shardCount).map { _ in Shard() }
 
-  package init(startPosition: Int64) {}
+  package init() {}
 
   deinit {
     // Users and rooms hold each other.
@@ -124,7 +124,9 @@ package final class Notifier: Sendable {
 
   private func shard(of user: UserID) -> Shard { shards[Int(UInt(bitPattern: user.hashValue) % UInt(Self.shardCount))] }
 
-  private func shard(of room: RoomNumber) -> Shard { shards[Int(UInt64(bitPattern: room.value) % UInt64(Self.shardCount))] }
+  private func shard(of room: RoomNumber) -> Shard {
+    shards[Int(UInt64(bitPattern: room.value) % UInt64(Self.shardCount))]
+  }
 
   // MARK: Waiting
 
@@ -132,6 +134,7 @@ package final class Notifier: Sendable {
   ///
   /// A parked request costs its task, one small object and one timer, and all of it goes with the task's cancellation.
   /// Throws `CancellationError`.
+  @inline(never)
   nonisolated(nonsending) func wait(_ watch: UserWatch, after seen: SyncPosition, until deadline: UInt64) async throws {
     let request = ParkedSync()
     watch.park(request)

@@ -33,6 +33,17 @@ struct SyncContext {
     return firstChange?.replaced?.membership
   }
 
+  /// Of a user who was out of a room at the last answer and has come back since: the position up to which they had been
+  /// told of it, 0 where they had not.
+  func lastLeave(of room: RoomSnapshot) throws -> Int64 {
+    guard let from, room.members[user]?.event.replaced != nil else { return 0 }
+    let past = try rows.loader().state(of: room.number, .member, user.text, at: from.position)
+    guard let past, let membership = Membership(past.content["membership"]), membership == .leave || membership == .ban,
+      past.replaced?.membership == .join
+    else { return 0 }
+    return past.position
+  }
+
   func room(_ number: RoomNumber) throws -> RoomSnapshot? {
     if let cached = sources.rooms.cache.cachedSnapshot(of: number) { return cached }
     return try sources.rooms.cache.snapshot(of: number, in: try rows.transaction())

@@ -80,6 +80,8 @@ package final class SyncEngine: Sendable {
     let seen: SyncPosition
   }
 
+  // Not inlined, as `watch` and `acknowledge`: a parked request would keep room for what these need.
+  @inline(never)
   private nonisolated(nonsending) func answer(
     _ request: SyncRequest, from: SyncPosition?, toDeviceFrom: Int64, _ watch: UserWatch, _ delivery: DeviceDelivery
   ) async throws -> Answer {
@@ -115,7 +117,8 @@ package final class SyncEngine: Sendable {
     let changes = try SyncChanges.gather(context, attempt.watch)
     let next = SyncToken(attempt.to, boot: boot, toDevice: changes.toDevice.end)
     if changes.isEmpty {
-      return Answer(bytes: SyncChanges.idle(changes.keyCounts.members, nextBatch: next), isEmpty: true, seen: attempt.to)
+      return Answer(
+        bytes: SyncChanges.idle(changes.keyCounts.members, nextBatch: next), isEmpty: true, seen: attempt.to)
     }
     var writer = JSONWriter(capacity: 1_024)
     changes.write(to: &writer, context, nextBatch: next, now: clock.now())
@@ -125,14 +128,18 @@ package final class SyncEngine: Sendable {
   // MARK: Watching
 
   /// The user's watch with all joined rooms.
+  @inline(never)
   private nonisolated(nonsending) func watch(of user: UserID) async throws -> UserWatch {
     let watch = notifier.watch(of: user, position: database.committedPosition)
     if watch.isComplete.load(ordering: .acquiring) { return watch }
     try await database.read { [sources, notifier] transaction in
-      for (number, entry) in try sources.rooms.memberships.rooms(of: user, in: transaction) where entry.membership == .join {
+      for (number, entry) in try sources.rooms.memberships.rooms(of: user, in: transaction)
+      where entry.membership == .join {
         let room = notifier.roomWatch(number, position: 0)
         let events = try transaction.first("SELECT MAX(position) FROM event WHERE room = $1", number) { $0.integer(0) }
-        let receipts = try transaction.first("SELECT MAX(position) FROM receipt WHERE room = $1", number) { $0.integer(0) }
+        let receipts = try transaction.first("SELECT MAX(position) FROM receipt WHERE room = $1", number) {
+          $0.integer(0)
+        }
         room.position.raise(to: max(events ?? 0, receipts ?? 0))
         room.typing.raise(to: sources.rooms.typing.users(in: number).version)
         watch.add(room)
@@ -143,6 +150,7 @@ package final class SyncEngine: Sendable {
   }
 
   /// The device has what it was sent up to its token: those messages are deleted.
+  @inline(never)
   private nonisolated(nonsending) func acknowledge(
     _ since: SyncToken, _ request: SyncRequest, _ delivery: DeviceDelivery
   ) async throws {

@@ -8,7 +8,7 @@ package struct SyncRequest: Sendable {
   package var since: SyncToken?
   /// How long to wait for news, 0...`timeoutMillisecondsLimit`.
   package var timeoutMilliseconds: Int64
-  package var filter: SyncFilter
+  package let filter: SyncFilter
   /// Tells the whole state of every joined room, and at once.
   package var isFullState: Bool
   /// Tells state up to the end of each timeline (`state_after`) in place of that up to its start (`state`).
@@ -19,7 +19,7 @@ package struct SyncRequest: Sendable {
 
   package init(
     userID: UserID, deviceID: DeviceID, since: SyncToken? = nil, timeoutMilliseconds: Int64 = 0,
-    filter: SyncFilter = SyncFilter(), isFullState: Bool = false, usesStateAfter: Bool = false
+    filter: SyncFilter = .open, isFullState: Bool = false, usesStateAfter: Bool = false
   ) {
     self.userID = userID
     self.deviceID = deviceID

@@ -60,7 +60,9 @@ package final class Unread: Sendable {
     let kept = fold
     state.withLock { state in
       if state.folds.count >= Self.foldsLimit { state.folds.removeAll(keepingCapacity: true) }
-      if let newer = state.folds[key], newer.receipts == read, newer.rules == rules, newer.position > kept.position { return }
+      if let newer = state.folds[key], newer.receipts == read, newer.rules == rules, newer.position > kept.position {
+        return
+      }
       state.folds[key] = kept
     }
     if needsCheckpoint { store(kept, of: key) }

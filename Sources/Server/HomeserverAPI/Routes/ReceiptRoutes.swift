@@ -41,7 +41,8 @@ extension Routes {
   private static func thread(_ body: JSON, isAllowed: Bool) throws -> ByteString? {
     guard let value = body["thread_id"] else { return nil }
     guard isAllowed, let thread = value.text, !thread.isEmpty else {
-      throw MatrixError.invalidParameter("'thread_id' is 'main' or the event ID of a thread's root, and not for m.fully_read.")
+      throw MatrixError.invalidParameter(
+        "'thread_id' is 'main' or the event ID of a thread's root, and not for m.fully_read.")
     }
     return thread
   }

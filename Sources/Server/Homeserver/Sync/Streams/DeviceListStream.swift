@@ -13,7 +13,9 @@ struct DeviceListStream {
   /// - Parameters:
   ///   - rooms: joined rooms with news.
   ///   - leftRooms: rooms left since the last answer.
-  static func changes(rooms: [RoomSnapshot], leftRooms: [RoomSnapshot], _ context: SyncContext) throws -> DeviceListStream {
+  static func changes(rooms: [RoomSnapshot], leftRooms: [RoomSnapshot], _ context: SyncContext) throws
+    -> DeviceListStream
+  {
     var stream = DeviceListStream()
     guard let from = context.from else { return stream }
     if context.hasOwnNews { try stream.addChangedKeys(context) }
@@ -31,11 +33,14 @@ struct DeviceListStream {
   private mutating func addChangedKeys(_ context: SyncContext) throws {
     var users: [UserID] = []
     try context.rows.transaction().query(
-      "SELECT user_id FROM device_list_change WHERE position > $1 AND position <= $2", context.since, context.to.position
+      "SELECT user_id FROM device_list_change WHERE position > $1 AND position <= $2", context.since,
+      context.to.position
     ) { row in users.append(row.identifier(0)) }
     guard !users.isEmpty else { return }
     let rooms = try context.joinedRooms()
-    for user in users where user == context.user || rooms.contains(where: { $0.isJoined(user) }) { changed.insert(user) }
+    for user in users where user == context.user || rooms.contains(where: { $0.isJoined(user) }) {
+      changed.insert(user)
+    }
   }
 
   private mutating func addMembers(of room: RoomSnapshot, since: Int64, _ context: SyncContext) throws {

@@ -29,7 +29,7 @@ struct JoinedRoomStream {
     let view =
       isNew || ownEvent > context.since
       ? try RoomView(room, user: context.user, in: try context.rows.transaction()) : nil
-    let lower = isNew ? try lastLeave() : context.since
+    let lower = isNew ? try context.lastLeave(of: room) : context.since
     var timeline = try RoomTimeline(
       of: room, .init(lower: lower, end: end, isNew: isNew, view: view), ignoring: account.ignored, context)
     if isNew && lower > 0 { timeline.limit() }
@@ -55,16 +55,6 @@ struct JoinedRoomStream {
     try context.sources.receipts.changes(
       in: room.number, after: context.since, upTo: context.to.position, for: context.user, context.rows
     ).contains { $0.user == context.user }
-  }
-
-  /// Of a user who comes back: what they had been told ended there.
-  private func lastLeave() throws -> Int64 {
-    guard context.from != nil, room.members[context.user]?.event.replaced != nil else { return 0 }
-    let past = try context.rows.loader().state(of: room.number, .member, context.user.text, at: context.since)
-    guard let past, let membership = Membership(past.content["membership"]), membership == .leave || membership == .ban,
-      past.replaced?.membership == .join
-    else { return 0 }
-    return past.position
   }
 
   // MARK: State

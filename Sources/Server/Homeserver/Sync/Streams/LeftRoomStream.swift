@@ -19,8 +19,10 @@ struct LeftRoomStream {
     let before = try context.from.flatMap { try context.membership(in: room, at: $0.position) }
     let isNew = before != .join
     let view = try RoomView(room, user: context.user, in: try context.rows.transaction())
-    let timeline = try RoomTimeline(
-      of: room, .init(lower: context.since, end: leftAt, isNew: isNew, view: view), ignoring: account.ignored, context)
+    let lower = isNew ? try context.lastLeave(of: room) : context.since
+    var timeline = try RoomTimeline(
+      of: room, .init(lower: lower, end: leftAt, isNew: isNew, view: view), ignoring: account.ignored, context)
+    if isNew && lower > 0 { timeline.limit() }
     return LeftRoom(
       room: room, timeline: timeline, state: try state(timeline, view, leftAt, isNew: isNew), accountData: accountData)
   }
@@ -32,7 +34,8 @@ struct LeftRoomStream {
     let end = context.request.usesStateAfter ? leftAt : timeline.start
     let stream = RoomStateStream(room: room, context: context)
     var state =
-      isNew || context.request.isFullState ? try stream.all(at: end) : try stream.changes(after: context.since, upTo: end)
+      isNew || context.request.isFullState
+      ? try stream.all(at: end) : try stream.changes(after: context.since, upTo: end)
     if filter.lazyLoadsMembers {
       let senders = Set(timeline.events.map(\.sender)).subtracting(
         state.compactMap { $0.type == .member ? UserID($0.stateKey ?? "") : nil })

@@ -1,0 +1,102 @@
+import HTTPServer
+import JSON
+import MatrixModel
+import Testing
+
+@testable import HomeserverAPI
+
+/// Sync, typing and receipts as clients ask for them.
+@Suite struct SyncRouteTests {
+  private func room(_ fixture: APIFixture, _ ann: APIFixture.User, _ bob: APIFixture.User) async throws -> String {
+    let answer = try await fixture.call(.post, "createRoom", as: ann, #"{"preset":"public_chat"}"#)
+    let room = try #require(answer.json["room_id"]?.string)
+    _ = try await fixture.call(.post, "rooms/\(room)/join", as: bob, "{}")
+    return room
+  }
+
+  private func since(_ answer: APIFixture.Answer) throws -> String { try #require(answer.json["next_batch"]?.string) }
+
+  @Test func `sync takes a token, a stored filter and a timeout`() async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      let bob = try await fixture.register("bob")
+      let room = try await room(fixture, ann, bob)
+      let filter = try await fixture.call(
+        .post, "user/\(bob.userID)/filter", as: bob, #"{"room":{"timeline":{"limit":1}}}"#)
+      let id = try #require(filter.json["filter_id"]?.string)
+      let first = try await fixture.call(.get, "sync?filter=\(id)", as: bob)
+      #expect(first.json["rooms"]?["join"]?[ByteString(room)]?["timeline"]?["events"]?.count == 1)
+      let idle = try await fixture.call(.get, "sync?filter=\(id)&since=\(try since(first))&timeout=1", as: bob)
+      #expect(idle.status == 200 && idle.json["rooms"] == nil)
+      #expect(idle.json["device_unused_fallback_key_types"]?.isArray ?? false)
+      _ = try await fixture.call(
+        .put, "rooms/\(room)/send/m.room.message/1", as: ann, #"{"msgtype":"m.text","body":"hi"}"#)
+      let news = try await fixture.call(.get, "sync?since=\(try since(idle))&timeout=30000", as: bob)
+      let told = news.json["rooms"]?["join"]?[ByteString(room)]
+      #expect(told?["timeline"]?["events"]?.elements.first { _ in true }?["content"]?["body"]?.string == "hi")
+      #expect(told?["unread_notifications"]?["notification_count"]?.integer == 1)
+      let echo = try await fixture.call(.get, "sync?since=\(try since(idle))", as: ann)
+      let event = echo.json["rooms"]?["join"]?[ByteString(room)]?["timeline"]?["events"]?.elements.first { _ in true }
+      #expect(event?["unsigned"]?["transaction_id"]?.string == "1")
+    }
+  }
+
+  @Test(arguments: [
+    "since=x", "timeout=-1", "timeout=x", "full_state=1", "set_presence=away", "filter=99", "filter=%7B",
+    "use_state_after=x",
+  ])
+  func `a parameter that is not valid is refused`(query: String) async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      let answer = try await fixture.call(.get, "sync?" + query, as: ann)
+      #expect(answer.status == 400 && answer.errorCode == "M_INVALID_PARAM")
+    }
+  }
+
+  @Test func `typing is shown to the others, and only by oneself`() async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      let bob = try await fixture.register("bob")
+      let room = try await room(fixture, ann, bob)
+      let before = try since(try await fixture.call(.get, "sync", as: bob))
+      let path = "rooms/\(room)/typing/\(ann.userID)"
+      #expect(try await fixture.call(.put, path, as: bob, #"{"typing":true}"#).errorCode == "M_FORBIDDEN")
+      #expect(try await fixture.call(.put, path, as: ann, "{}").errorCode == "M_MISSING_PARAM")
+      #expect(try await fixture.call(.put, path, as: ann, #"{"typing":true,"timeout":30000}"#).status == 200)
+      let answer = try await fixture.call(.get, "sync?since=\(before)", as: bob)
+      let events = answer.json["rooms"]?["join"]?[ByteString(room)]?["ephemeral"]?["events"]
+      #expect(
+        events?.elements.first { _ in true }?["content"]?["user_ids"]?.elements.compactMap(\.string) == [
+          ann.userID.string
+        ])
+    }
+  }
+
+  @Test func `receipts and markers are taken in both forms and checked`() async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      let bob = try await fixture.register("bob")
+      let room = try await room(fixture, ann, bob)
+      let sent = try await fixture.call(.put, "rooms/\(room)/send/m.room.message/1", as: ann, #"{"body":"hi"}"#)
+      let event = try #require(sent.json["event_id"]?.string)
+      func post(_ kind: String, _ body: String = "{}") async throws -> APIFixture.Answer {
+        try await fixture.call(.post, "rooms/\(room)/receipt/\(kind)/\(event)", as: bob, body)
+      }
+      #expect(try await post("m.read").status == 200)
+      #expect(try await post("m.read.private", #"{"thread_id":"main"}"#).status == 200)
+      #expect(try await post("m.fully_read").status == 200)
+      #expect(try await post("m.other").errorCode == "M_INVALID_PARAM")
+      #expect(try await post("m.read", #"{"thread_id":""}"#).errorCode == "M_INVALID_PARAM")
+      #expect(try await post("m.read", #"{"thread_id":1}"#).errorCode == "M_INVALID_PARAM")
+      #expect(try await post("m.fully_read", #"{"thread_id":"main"}"#).errorCode == "M_INVALID_PARAM")
+      let markers = #"{"m.fully_read":"\#(event)","m.read":"\#(event)"}"#
+      #expect(try await fixture.call(.post, "rooms/\(room)/read_markers", as: ann, markers).status == 200)
+      let answer = try await fixture.call(.get, "sync", as: bob)
+      let told = answer.json["rooms"]?["join"]?[ByteString(room)]
+      let receipts = told?["ephemeral"]?["events"]?.elements.first { _ in true }?["content"]?[ByteString(event)]?[
+        "m.read"]
+      #expect(receipts?["@ann:example.org"] != nil && receipts?["@bob:example.org"] != nil)
+      #expect(told?["account_data"]?["events"]?.elements.first { _ in true }?["type"]?.string == "m.fully_read")
+    }
+  }
+}
