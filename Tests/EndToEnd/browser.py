@@ -19,10 +19,12 @@ ANCHOR = """() => {
   return row && { text: row.querySelector('.mg-text')?.textContent ?? '', y: row.getBoundingClientRect().top - top };
 }"""
 
-# Looks at the scroller after every frame: a row that was in view before a change must be where it was.
+# Looks at the scroller after every frame: a row that is in view before and after must have moved as far as the reader scrolled.
 WATCH = """() => {
   const scroller = document.querySelector('.mg-scroller');
-  const rows = () => new Map([...document.querySelectorAll('.mg-row')].map(row => [row.querySelector('.mg-text')?.textContent, row.getBoundingClientRect().top]));
+  const isSeen = ({ top, bottom }) => bottom > box.top && top < box.bottom;
+  const rows = () => new Map([...document.querySelectorAll('.mg-row')].map(row => [row, row.getBoundingClientRect()])
+    .filter(([row, place]) => isSeen(place)).map(([row, place]) => [row.querySelector('.mg-text')?.textContent, place.top]));
   window.jump = 0; window.frames = 0; window.blank = 0;
   let wanted = null;
   window.scrollStep = pixels => { wanted = pixels; };
@@ -35,7 +37,7 @@ WATCH = """() => {
       const after = rows();
       for (const [text, y] of before) if (text && /^message \\d+$/.test(text) && after.has(text)) window.jump = Math.max(window.jump, Math.abs(after.get(text) - y + moved));
       window.frames++;
-      if (![...document.querySelectorAll('.mg-row')].some(row => { const r = row.getBoundingClientRect(); return r.bottom > box.top && r.top < box.bottom; })) window.blank++;
+      if (after.size === 0) window.blank++;
       requestAnimationFrame(frame);
     });
   };
@@ -114,6 +116,9 @@ class Person:
         await self.page.wait_for_function(expression, arg=argument, timeout=seconds * 1000)
 
     async def picture(self, name):
+        # What moves has arrived, what turns for ever turns on.
+        await self.page.evaluate("""() => Promise.all(document.getAnimations()
+          .filter(animation => animation.effect.getComputedTiming().endTime !== Infinity).map(animation => animation.finished.catch(() => {})))""")
         await self.page.screenshot(path=os.path.join(self.artifacts, name + ".png"))
 
 

@@ -60,7 +60,7 @@ async def _(test):
         await boris.sign_in(boris_user)
         await alice.page.get_by_role("button", name="New conversation").first.click()
         await alice.page.get_by_role("tab", name="New room").click()
-        await alice.page.get_by_label("Room name").fill("Garden")
+        await alice.page.get_by_role("textbox", name="Room name").fill("Garden")
         await alice.page.get_by_label("Topic (optional)").fill("What grows where")
         await alice.page.get_by_label("Invite (optional)").fill(boris_user.user_id)
         await alice.page.get_by_role("button", name="Create room").click()
@@ -70,7 +70,7 @@ async def _(test):
 
         await boris.page.get_by_text("Invitation", exact=True).wait_for()
         await boris.entry("Garden").click()
-        await boris.page.get_by_text("invites you to this room").wait_for()
+        await boris.page.locator(".ma-room-notice", has_text="invites you to this room").wait_for()
         await boris.picture("invitation-light")
         await boris.page.get_by_role("button", name="Accept").click()
         await boris.sees("The beans are up.")
@@ -153,7 +153,7 @@ async def _(test):
         await alice.page.evaluate(WATCH)
         watch = Watch()
         seen = """() => {
-          scrollStep(-700);
+          scrollStep(-400);
           return [...document.querySelectorAll('.mg-text')].some(text => text.textContent === 'message 1000');
         }"""
         await alice.page.wait_for_function(seen, polling=30, timeout=120_000)
