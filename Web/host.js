@@ -695,6 +695,7 @@ const labels = [
 
 const host = {
   apply, measure, release,
+  scroll_top: node => nodes[node]?.scrollTop ?? 0,
   log: (p, n) => console.log(text(p, n)),
   monotonic: () => performance.now(),
   wall: () => Date.now(),

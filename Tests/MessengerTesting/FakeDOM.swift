@@ -165,6 +165,8 @@ public final class FakeDOM: DOM {
     return measured.map { Float(height(of: self[$0])) }
   }
 
+  public func scrollTop(of node: Node) -> Double { self[node].lengths[.scrollTop] ?? 0 }
+
   public func height(of element: FakeElement) -> Double {
     if element.isHidden { return 0 }
     if let fixed = element.lengths[.height], fixed >= 0 { return fixed }
@@ -183,6 +185,7 @@ public final class FakeDOM: DOM {
     files: [PickedFile] = []
   ) -> EventReply {
     let event = PageEvent(node: node, x: x, y: y, text: text, modifiers: modifiers, files: files)
+    if kind == .scroll { self[node].lengths[.scrollTop] = x }
     var reply = EventReply.pass
     var at: FakeElement? = elements[node.id]
     while let element = at {

@@ -142,6 +142,11 @@ public final class BatchDOM: DOM {
     }
   }
 
+  public func scrollTop(of node: Node) -> Double {
+    flush()
+    return hostScrollTop(node.id)
+  }
+
   private static func word(_ value: Double) -> Int32 {
     guard value == value else { return 0 }
     if value >= Double(Int32.max) - 1 { return .max }

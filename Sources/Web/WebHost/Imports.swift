@@ -12,6 +12,7 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
   func hostApply(_ words: UnsafePointer<Int32>?, _ wordCount: Int32, _ text: Bytes?, _ byteCount: Int32)
   @_extern(wasm, module: "host", name: "measure") @_extern(c)
   func hostMeasure(_ nodes: UnsafePointer<Int32>?, _ count: Int32, _ heights: UnsafeMutablePointer<Float>?)
+  @_extern(wasm, module: "host", name: "scroll_top") @_extern(c) func hostScrollTop(_ node: Int32) -> Double
   @_extern(wasm, module: "host", name: "log") @_extern(c) func hostLog(_ p: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "release") @_extern(c) func hostRelease(_ id: Int32)
   @_extern(wasm, module: "host", name: "monotonic") @_extern(c) func hostMonotonic() -> Double
@@ -58,6 +59,7 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
 #else
   func hostApply(_ words: UnsafePointer<Int32>?, _ wordCount: Int32, _ text: Bytes?, _ byteCount: Int32) {}
   func hostMeasure(_ nodes: UnsafePointer<Int32>?, _ count: Int32, _ heights: UnsafeMutablePointer<Float>?) {}
+  func hostScrollTop(_ node: Int32) -> Double { 0 }
   func hostLog(_ p: Bytes?, _ n: Int32) {}
   func hostRelease(_ id: Int32) {}
   func hostMonotonic() -> Double { 0 }

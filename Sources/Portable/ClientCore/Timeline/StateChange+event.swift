@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 
 extension StateChange {
-  /// nil for what nobody needs to read: a member event without a difference.
+  /// nil for what nobody needs to read: a member event without a difference, the settings a room begins with.
   init?(_ event: Event) {
     let content = event.content
     let before = event.unsigned?["prev_content"]
@@ -13,19 +13,28 @@ extension StateChange {
         return
       }
       self.init(member: user, sender: event.sender, content, before: before)
+    case .joinRules, .historyVisibility, .guestAccess, .powerLevels:
+      if before == nil { return nil }
+      self.init(setting: event)
     case .create: self = .created
     case .name: self = .roomNamed(StateChange.text(content["name"]))
     case .topic: self = .topicSet(StateChange.text(content["topic"]))
     case .avatar: self = .roomAvatarChanged
     case .canonicalAlias: self = .addressSet(RoomAlias(content["alias"]))
     case .encryption: self = .encryptionEnabled
-    case .joinRules: self = .joinRuleSet(content["join_rule"]?.text ?? "")
-    case .historyVisibility: self = .historyVisibilitySet(content["history_visibility"]?.text ?? "")
-    case .guestAccess: self = .guestAccessSet(content["guest_access"]?.text ?? "")
-    case .powerLevels: self = .powerLevelsChanged
     case .pinnedEvents: self = .pinnedEventsChanged
     case .tombstone: self = .upgraded(to: RoomID(content["replacement_room"]))
     default: self = .other(event.type)
+    }
+  }
+
+  private init(setting event: Event) {
+    let content = event.content
+    switch event.type {
+    case .joinRules: self = .joinRuleSet(content["join_rule"]?.text ?? "")
+    case .historyVisibility: self = .historyVisibilitySet(content["history_visibility"]?.text ?? "")
+    case .guestAccess: self = .guestAccessSet(content["guest_access"]?.text ?? "")
+    default: self = .powerLevelsChanged
     }
   }
 

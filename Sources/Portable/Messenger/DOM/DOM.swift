@@ -84,6 +84,8 @@ public protocol DOM: AnyObject {
   func flush()
   /// Flushes, then reads the border-box heights in pixels (one forced layout).
   func measure(_ nodes: [Node]) -> [Float]
+  /// Where the node is scrolled to now, in pixels: a person may have moved it since the last `scroll` event.
+  func scrollTop(of node: Node) -> Double
 }
 
 extension DOM {

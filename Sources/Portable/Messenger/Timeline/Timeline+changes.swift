@@ -12,6 +12,7 @@ extension Timeline {
   /// The rows that may serve as anchor: those in view, first the one the geometry prefers.
   func anchorCandidates() -> [(id: RowID, screenY: Double)] {
     guard geometry.heights.count > 0, geometry.viewport > 0 else { return [] }
+    noteUnseenScrolling()
     let preferred = geometry.anchorRow()
     let last = geometry.row(at: geometry.scrollTop + geometry.viewport)
     let first = geometry.row(at: geometry.scrollTop)
@@ -20,6 +21,15 @@ extension Timeline {
     for index in preferred..<max(preferred, last) + 1 { add(index) }
     if first < preferred { add(first) }
     return candidates
+  }
+
+  /// A person may scroll between two frames, and the event for it comes only with the next one: what changes meanwhile must
+  /// not take them back.
+  private func noteUnseenScrolling() {
+    let top = dom.scrollTop(of: parts.scroller)
+    guard top - geometry.scrollTop > 0.5 || geometry.scrollTop - top > 0.5 else { return }
+    geometry.scrollTop = top
+    geometry.follows = geometry.isNearEnd
   }
 
   func perform(_ change: RowChange, _ transaction: inout Transaction) {

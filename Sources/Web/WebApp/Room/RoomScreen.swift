@@ -25,6 +25,7 @@ final class RoomScreen<D: DOM> {
   var unread: [Int] = []
   var pending: [RowChange] = []
   var needsCounts = false
+  private var needsRows = false
   /// A place to return to that is not in memory yet: pages are fetched until it is.
   private var seeking: SavedPlace?
 
@@ -87,6 +88,7 @@ final class RoomScreen<D: DOM> {
     items = []
     unread = []
     pending = []
+    needsRows = false
     rows.forgetSenders()
     dom.setFlag(welcome, "hidden", id != nil)
     dom.setFlag(stage, "hidden", id == nil)
@@ -134,9 +136,10 @@ final class RoomScreen<D: DOM> {
   func changed(_ id: RoomID, _ changes: [TimelineChange]) {
     guard id == room, let state = app.client.room(id) else { return }
     for change in changes {
-      if case .reset = change { return loadRows(isOpening: true) }
+      if case .reset = change { needsRows = true }
     }
-    guard seeking == nil else { return }
+    // What the client holds now has all changes of the step: rows loaded from it must not take them in once more.
+    guard seeking == nil, !needsRows else { return }
     for change in changes { take(change, state) }
     needsCounts = true
   }
@@ -144,7 +147,7 @@ final class RoomScreen<D: DOM> {
   func membersChanged(_ id: RoomID, _ users: [UserID]) {
     guard id == room, let state = app.client.room(id) else { return }
     rows.forget(users)
-    guard seeking == nil else { return }
+    guard seeking == nil, !needsRows else { return }
     let touched = Set(users)
     let all = state.timeline.items
     guard all.count == items.count else { return }
@@ -158,6 +161,11 @@ final class RoomScreen<D: DOM> {
 
   /// Everything that this step changed goes into the messenger as one step.
   func settle() {
+    if needsRows {
+      needsRows = false
+      needsCounts = false
+      return loadRows(isOpening: true)
+    }
     guard let id = room, let state = app.client.room(id), seeking == nil else { return }
     if needsCounts { updateCounts(id, state) }
     needsCounts = false

@@ -1,0 +1,170 @@
+"""People at browsers: Playwright drives Debian's Chromium, every step goes through what a person sees."""
+import contextlib
+import os
+import time
+from urllib.parse import quote
+
+from harness import NotRun
+
+CHROMIUM = os.environ.get("MARTLET_CHROMIUM", "/usr/bin/chromium")
+PASSWORD = "correct horse battery"
+DESKTOP = {"width": 1280, "height": 800}
+PHONE = {"width": 320, "height": 640}
+SECONDS = 20
+
+# The first row whose top is in view, and where it stands: what must not move.
+ANCHOR = """() => {
+  const scroller = document.querySelector('.mg-scroller'), top = scroller.getBoundingClientRect().top;
+  const row = [...document.querySelectorAll('.mg-row')].find(row => row.getBoundingClientRect().top >= top);
+  return row && { text: row.querySelector('.mg-text')?.textContent ?? '', y: row.getBoundingClientRect().top - top };
+}"""
+
+# Looks at the scroller after every frame: a row that is in view before and after must have moved as far as the reader scrolled.
+WATCH = """() => {
+  const scroller = document.querySelector('.mg-scroller');
+  const isSeen = ({ top, bottom }) => bottom > box.top && top < box.bottom;
+  const rows = () => new Map([...document.querySelectorAll('.mg-row')].map(row => [row, row.getBoundingClientRect()])
+    .filter(([row, place]) => isSeen(place)).map(([row, place]) => [row.querySelector('.mg-text')?.textContent, place.top]));
+  window.jump = 0; window.frames = 0; window.blank = 0;
+  let wanted = null;
+  window.scrollStep = pixels => { wanted = pixels; };
+  const box = scroller.getBoundingClientRect();
+  const frame = () => {
+    const before = rows();
+    let moved = 0;
+    if (wanted !== null) { const at = scroller.scrollTop; scroller.scrollTop += wanted; moved = scroller.scrollTop - at; wanted = null; }
+    requestAnimationFrame(() => {
+      const after = rows();
+      for (const [text, y] of before) if (text && /^message \\d+$/.test(text) && after.has(text)) window.jump = Math.max(window.jump, Math.abs(after.get(text) - y + moved));
+      window.frames++;
+      if (after.size === 0) window.blank++;
+      requestAnimationFrame(frame);
+    });
+  };
+  requestAnimationFrame(frame);
+}"""
+
+
+class Person:
+    """One profile of a browser, at one page."""
+
+    def __init__(self, context, base, page, name):
+        self.context, self.base, self.page, self.name = context, base, page, name
+        self.troubles = []
+        self.user_id = None
+        page.set_default_timeout(SECONDS * 1000)
+        page.on("pageerror", lambda error: self.troubles.append(f"error: {error}"))
+        page.on("console", lambda message: self.troubles.append(message.text) if self._is_trouble(message) else None)
+
+    @staticmethod
+    def _is_trouble(message):
+        # The browser itself writes a line for every answer that is no success; the page says what matters in words.
+        return message.type == "error" and "Failed to load resource" not in message.text and "net::ERR" not in message.text
+
+    async def open(self, fragment=""):
+        await self.page.goto(self.base + "/" + fragment)
+
+    async def register(self):
+        page = self.page
+        await page.get_by_role("tab", name="Create account").click()
+        await page.get_by_label("User name", exact=True).locator("visible=true").fill(self.name)
+        await page.get_by_label("Password", exact=True).locator("visible=true").fill(PASSWORD)
+        await page.get_by_role("button", name="Create account").click()
+        await self.signed_in()
+
+    async def sign_in(self, user):
+        """As a `client.User` that the API has made."""
+        page = self.page
+        await page.get_by_label("User name", exact=True).locator("visible=true").fill(user.user_id)
+        await page.get_by_label("Password", exact=True).locator("visible=true").fill(PASSWORD)
+        await page.get_by_role("button", name="Sign in").click()
+        await self.signed_in()
+
+    async def signed_in(self):
+        await self.page.get_by_role("button", name="Your profile").wait_for()
+
+    async def own_id(self):
+        if not self.user_id:
+            await self.page.get_by_role("button", name="Your profile").click()
+            self.user_id = await self.page.locator(".ma-dialog .ma-copy-text").first.inner_text()
+            await self.page.keyboard.press("Escape")
+            await self.page.locator(".ma-dialog").wait_for(state="detached")
+        return self.user_id
+
+    def entry(self, name):
+        return self.page.locator(".ma-entry", has=self.page.locator(".ma-entry-name", has_text=name))
+
+    async def open_room(self, room):
+        await self.page.evaluate("id => { location.hash = 'room/' + encodeURIComponent(id); }", room)
+        await self.page.locator(".mg-row").first.wait_for()
+
+    async def write(self, text):
+        field = self.page.locator(".mg-input")
+        await field.fill(text)
+        await field.press("Enter")
+
+    def message(self, text):
+        return self.page.locator(".mg-text", has_text=text)
+
+    async def sees(self, text):
+        await self.message(text).first.wait_for()
+
+    async def messages(self):
+        return await self.page.locator(".mg-message .mg-text").all_inner_texts()
+
+    async def until(self, expression, argument=None, seconds=SECONDS):
+        await self.page.wait_for_function(expression, arg=argument, timeout=seconds * 1000)
+
+    async def picture(self, name):
+        # What moves has arrived, what turns for ever turns on.
+        await self.page.evaluate("""() => Promise.all(document.getAnimations()
+          .filter(animation => animation.effect.getComputedTiming().endTime !== Infinity).map(animation => animation.finished.catch(() => {})))""")
+        await self.page.screenshot(path=os.path.join(self.artifacts, name + ".png"))
+
+
+@contextlib.asynccontextmanager
+async def people(test, *names, viewport=None, scheme="light", **options):
+    """Browsers for these people, each with the page open. At the end nothing may have gone wrong unseen."""
+    try:
+        from playwright.async_api import async_playwright
+    except ImportError as error:
+        raise NotRun("playwright is not installed (Scripts/install-dependencies --test)") from error
+    if not os.path.exists(CHROMIUM):
+        raise NotRun(f"no Chromium at {CHROMIUM}")
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        everybody = []
+        try:
+            for name in names:
+                context = await browser.new_context(
+                    viewport=viewport or DESKTOP, color_scheme=scheme, reduced_motion="no-preference", locale="en-GB", **options)
+                person = Person(context, test.base, await context.new_page(), name)
+                person.artifacts = test.artifacts
+                everybody.append(person)
+                await person.open()
+            yield everybody[0] if len(everybody) == 1 else everybody
+            troubles = [trouble for person in everybody for trouble in person.troubles]
+            assert not troubles, troubles
+        except Exception:
+            for person in everybody:
+                with contextlib.suppress(Exception):
+                    await person.picture(f"browser-failed-{person.name}")
+                if person.troubles:
+                    print("          console:", person.troubles[:5])
+            raise
+        finally:
+            await browser.close()
+
+
+class Watch:
+    """Milliseconds since it was made."""
+
+    def __init__(self):
+        self.start = time.monotonic()
+
+    def read(self):
+        return (time.monotonic() - self.start) * 1000
+
+
+def room_fragment(room):
+    return "#room/" + quote(room, safe="")

@@ -1,0 +1,364 @@
+"""The web client in real browsers: what two people can do with it from nothing to a conversation."""
+import os
+import struct
+import zlib
+
+from browser import ANCHOR, DESKTOP, PHONE, WATCH, Watch, people
+from client import User, fresh, room_path
+from harness import test
+
+
+@test("two people make accounts, chat directly, see each other write, and see who has not read")
+async def _(test):
+    alice_name, boris_name = fresh("alice"), fresh("boris")
+    async with people(test, alice_name, boris_name) as (alice, boris):
+        await alice.page.get_by_role("heading", name="Welcome to Martlet").wait_for()
+        await alice.picture("sign-in-light")
+        await alice.register()
+        await alice.page.get_by_text("No conversations yet").wait_for()
+        await alice.picture("empty-light")
+        await boris.register()
+        boris_id = await boris.own_id()
+        await alice.page.get_by_role("button", name="New conversation").first.click()
+        await alice.page.get_by_label("User ID").fill(boris_id)
+        await alice.picture("new-conversation-light")
+        await alice.page.get_by_role("button", name="Start chat").click()
+        await alice.page.locator(".mg-input").wait_for()
+        await alice.write("Hello Boris!")
+        await alice.sees("Hello Boris!")
+
+        await boris.entry(alice_name).click()
+        await boris.page.get_by_role("button", name="Accept").click()
+        await boris.sees("Hello Boris!")
+        await boris.page.bring_to_front()
+        times = []
+        for number in range(5):
+            for writer, reader in ((alice, boris), (boris, alice)):
+                text = f"number {number} of {writer.name}"
+                watch = Watch()
+                await writer.write(text)
+                await reader.sees(text)
+                times.append(watch.read())
+        times.sort()
+        print(f"          from key to the other screen: median {times[5]:.0f} ms, slowest {times[-1]:.0f} ms")
+        assert times[5] < 1000, times
+
+        await boris.page.locator(".mg-input").press_sequentially("I am wri")
+        await alice.page.locator(".mg-typing-text", has_text="is typing").wait_for()
+        await alice.picture("direct-chat-light")
+        await boris.page.locator(".mg-input").fill("")
+        await alice.page.locator(".mg-typing").wait_for(state="detached")
+        # Boris has read it all: no number stands beside any message.
+        await alice.until("() => [...document.querySelectorAll('.mg-unread')].every(mark => mark.textContent === '')")
+
+
+@test("a room with an invitation: badges, title, read counts, name, topic, members, leaving")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    async with people(test, "alice", "boris") as (alice, boris):
+        await alice.sign_in(alice_user)
+        await boris.sign_in(boris_user)
+        await alice.page.get_by_role("button", name="New conversation").first.click()
+        await alice.page.get_by_role("tab", name="New room").click()
+        await alice.page.get_by_role("textbox", name="Room name").fill("Garden")
+        await alice.page.get_by_label("Topic (optional)").fill("What grows where")
+        await alice.page.get_by_label("Invite (optional)").fill(boris_user.user_id)
+        await alice.page.get_by_role("button", name="Create room").click()
+        await alice.page.locator(".ma-room-name", has_text="Garden").wait_for()
+        await alice.write("The beans are up.")
+        await alice.sees("The beans are up.")
+
+        await boris.page.get_by_text("Invitation", exact=True).wait_for()
+        await boris.entry("Garden").click()
+        await boris.page.locator(".ma-room-notice", has_text="invites you to this room").wait_for()
+        await boris.picture("invitation-light")
+        await boris.page.get_by_role("button", name="Accept").click()
+        await boris.sees("The beans are up.")
+        await boris.page.evaluate("location.hash = ''")
+        await boris.page.locator(".ma-welcome").wait_for()
+
+        await alice.write("And the peas.")
+        await alice.page.locator(".mg-unread", has_text="1").first.wait_for()
+        await boris.page.locator(".ma-badge", has_text="1").wait_for()
+        await boris.until("() => document.title === '(1) Martlet'")
+        assert "And the peas." in await boris.entry("Garden").inner_text()
+        await boris.entry("Garden").click()
+        await boris.sees("And the peas.")
+        await boris.until("() => !document.title.startsWith('(')")
+        await alice.until("() => [...document.querySelectorAll('.mg-unread')].every(mark => mark.textContent === '')")
+
+        await alice.page.get_by_role("button", name="Members and settings").click()
+        await alice.page.get_by_text("2 members", exact=True).last.wait_for()
+        await alice.page.locator(".ma-member").nth(1).wait_for()
+        await alice.picture("details-light")
+        await alice.page.get_by_role("button", name="Edit: Room name").click()
+        await alice.page.locator(".ma-dialog").get_by_label("Room name").fill("Kitchen garden")
+        await alice.page.get_by_role("button", name="Save").click()
+        await boris.page.locator(".ma-room-name", has_text="Kitchen garden").wait_for()
+        await boris.page.get_by_role("button", name="Members and settings").click()
+        await boris.page.get_by_role("button", name="Leave room").click()
+        await boris.page.locator(".ma-dialog").get_by_role("button", name="Leave room").click()
+        await boris.entry("Kitchen garden").wait_for(state="detached")
+        await alice.page.locator(".mg-line", has_text="left").wait_for()
+
+
+@test("an image: picked, sent with progress, shown to both, opened large, closed by Escape")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    room = alice_user.create_room(name="Pictures", invite=[boris_user.user_id])
+    boris_user.join(room)
+    async with people(test, "alice", "boris") as (alice, boris):
+        await alice.sign_in(alice_user)
+        await boris.sign_in(boris_user)
+        await alice.open_room(room)
+        await boris.open_room(room)
+        # Slow enough that the way up can be seen.
+        devtools = await alice.context.new_cdp_session(alice.page)
+        slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 400_000}
+        await devtools.send("Network.enable")
+        await devtools.send("Network.emulateNetworkConditions", slow)
+        async with alice.page.expect_file_chooser() as chooser:
+            await alice.page.get_by_role("button", name="Attach a file").click()
+        await (await chooser.value).set_files({"name": "dunes.png", "mimeType": "image/png", "buffer": picture(900, 600)})
+        await alice.until("() => Number(document.querySelector('.mg-progress')?.getAttribute('aria-valuenow')) > 5")
+        await alice.picture("upload-light")
+        await devtools.send("Network.emulateNetworkConditions", {**slow, "uploadThroughput": -1})
+        for person in (alice, boris):
+            await person.page.locator(".mg-picture-image[data-state=loaded]").wait_for()
+        height = await boris.page.locator(".mg-picture").evaluate("picture => picture.getBoundingClientRect().height")
+        assert height == int(900 * 360 / 900 * 600 / 900), height
+        await boris.page.locator(".mg-picture").click()
+        await boris.page.locator(".ma-viewer-image[data-state=loaded]").wait_for()
+        await boris.picture("image-viewer")
+        await boris.page.keyboard.press("Escape")
+        await boris.page.locator(".ma-viewer").wait_for(state="detached")
+
+        await devtools.send("Network.emulateNetworkConditions", {**slow, "uploadThroughput": 50_000})
+        async with alice.page.expect_file_chooser() as chooser:
+            await alice.page.get_by_role("button", name="Attach a file").click()
+        await (await chooser.value).set_files({"name": "second.png", "mimeType": "image/png", "buffer": picture(900, 600)})
+        await alice.page.get_by_role("button", name="Discard").locator("visible=true").click()
+        await alice.until("() => document.querySelectorAll('.mg-picture').length === 1")
+
+
+@test("four thousand messages scroll back without a jump, and a reload keeps the place to the pixel")
+async def _(test):
+    alice_user = User(test.direct, "alice")
+    room = alice_user.create_room(name="History")
+    fill(alice_user, room, 4000)
+    async with people(test, "alice") as alice:
+        await alice.sign_in(alice_user)
+        await alice.open_room(room)
+        await alice.sees("message 3999")
+        await alice.page.evaluate(WATCH)
+        watch = Watch()
+        seen = """() => {
+          scrollStep(-400);
+          return [...document.querySelectorAll('.mg-text')].some(text => text.textContent === 'message 1000');
+        }"""
+        await alice.page.wait_for_function(seen, polling=30, timeout=120_000)
+        result = await alice.page.evaluate("({ jump, frames, blank })")
+        print(f"          3,000 messages back in {watch.read() / 1000:.1f} s, {result['frames']} frames, "
+              f"largest jump {result['jump']:.2f} px, {result['blank']} blank")
+        assert result["jump"] <= 1 and result["blank"] == 0, result
+        await alice.page.evaluate("document.querySelector('.mg-scroller').scrollTop -= 37")
+        await alice.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        await alice.page.locator(".mg-input").fill("half a thought")
+        before = await alice.page.evaluate(ANCHOR)
+        await alice.picture("history-light")
+        await alice.until("""async () => {
+          const open = indexedDB.open('martlet');
+          const database = await new Promise(done => { open.onsuccess = () => done(open.result); });
+          const keys = database.transaction('entries').objectStore('entries').getAllKeys();
+          const found = await new Promise(done => { keys.onsuccess = () => done(keys.result); });
+          database.close();
+          return found.some(key => key.startsWith('a/draft/'));
+        }""")
+        watch = Watch()
+        await alice.page.reload()
+        await alice.sees(before["text"])
+        await alice.until("() => document.querySelector('.ma-veil').hidden")
+        after = await alice.page.evaluate(ANCHOR)
+        print(f"          the place again after {watch.read() / 1000:.1f} s: {before} then {after}")
+        assert before["text"] == after["text"] and abs(before["y"] - after["y"]) <= 1, (before, after)
+        assert await alice.page.locator(".mg-input").input_value() == "half a thought"
+
+
+@test("offline it says so, keeps what is written, and sends it in order when the network is back")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    room = alice_user.create_room(name="Train", invite=[boris_user.user_id])
+    boris_user.join(room)
+    async with people(test, "alice") as alice:
+        await alice.sign_in(alice_user)
+        await alice.open_room(room)
+        await alice.write("before the tunnel")
+        boris_user.sync_until(lambda answer: has(answer, room, "before the tunnel"))
+        await alice.context.set_offline(True)
+        await alice.page.get_by_text("You are offline").wait_for()
+        for number in range(1, 6):
+            await alice.write(f"in the tunnel {number}")
+        await alice.page.locator(".mg-state", has_text="Waiting to send").nth(4).wait_for()
+        await alice.picture("offline-light")
+        # Also over a reload without a network: the page comes from the service worker, the messages from IndexedDB.
+        await alice.page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+        await alice.until("async () => (await (await caches.open('martlet-shell')).keys()).length >= 8")
+        await alice.page.reload()
+        await alice.sees("in the tunnel 5")
+        await alice.page.get_by_text("You are offline").wait_for()
+        await alice.context.set_offline(False)
+        await alice.page.get_by_text("You are offline").wait_for(state="hidden")
+        texts = []
+
+        def all_there(answer):
+            texts.extend(event["content"].get("body") for event in answer.get("rooms", {}).get("join", {}).get(room, {})
+                         .get("timeline", {}).get("events", []) if event["type"] == "m.room.message")
+            return sum("tunnel" in (text or "") for text in texts) >= 5
+        boris_user.sync_until(all_there)
+        assert texts == [f"in the tunnel {number}" for number in range(1, 6)], texts
+        await alice.until("() => [...document.querySelectorAll('.mg-state')].every(state => state.textContent === '')")
+        shown = [text for text in await alice.messages() if "in the tunnel" in text]
+        assert shown == [f"in the tunnel {number}" for number in range(1, 6)], shown
+
+
+@test("mistakes at the sign-in are said in words; one tab syncs and another can take over")
+async def _(test):
+    user = User(test.base, "alice")
+    async with people(test, "alice") as alice:
+        page = alice.page
+        await page.get_by_label("User name", exact=True).locator("visible=true").fill(user.user_id)
+        await page.get_by_label("Password", exact=True).locator("visible=true").fill("wrong password")
+        await page.get_by_role("button", name="Sign in").click()
+        await page.get_by_text("The user name or the password is wrong.").wait_for()
+        await page.get_by_role("tab", name="Create account").click()
+        await page.get_by_label("User name", exact=True).locator("visible=true").fill("Not Allowed")
+        await page.get_by_label("Password", exact=True).locator("visible=true").fill("short")
+        await page.get_by_role("button", name="Create account").click()
+        await page.get_by_text("A user name has only small letters").wait_for()
+        await page.get_by_label("User name", exact=True).locator("visible=true").fill(fresh("fine"))
+        await page.get_by_role("button", name="Create account").click()
+        await page.get_by_text("A password needs at least 8 characters.").wait_for()
+        await page.get_by_role("tab", name="Sign in").click()
+        await alice.sign_in(user)
+        second = await alice.context.new_page()
+        await second.goto(alice.base)
+        await second.get_by_text("open in another tab").wait_for()
+        await second.get_by_role("button", name="Use it in this tab").click()
+        await second.get_by_role("button", name="Your profile").wait_for()
+        await page.get_by_text("You went on in another tab.").wait_for()
+
+
+@test("it fits 320 pixels and a desktop, light and dark, and can be worked by keyboard")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    alice_user.put(f"profile/{alice_user.user_id}/displayname", {"displayname": "Alice Ashby"}).ok()
+    boris_user.put(f"profile/{boris_user.user_id}/displayname", {"displayname": "Boris Brandt"}).ok()
+    rooms = furnish(alice_user, boris_user)
+    for scheme in ("light", "dark"):
+        async with people(test, "alice", viewport=DESKTOP, scheme=scheme) as alice:
+            await alice.picture(f"sign-in-{scheme}")
+            await alice.sign_in(alice_user)
+            await alice.open_room(rooms[0])
+            await alice.sees("See you on Thursday")
+            await alice.picture(f"desktop-{scheme}")
+            await alice.page.get_by_role("button", name="Members and settings").click()
+            await alice.page.locator(".ma-member").nth(1).wait_for()
+            await alice.picture(f"desktop-details-{scheme}")
+            await alice.page.set_viewport_size(PHONE)
+            await alice.page.get_by_role("button", name="Close").click()
+            await fits(alice)
+            await alice.picture(f"phone-room-{scheme}")
+            await alice.page.get_by_role("button", name="Back to conversations").click()
+            await alice.entry("Stage crew").wait_for()
+            await fits(alice)
+            await alice.picture(f"phone-list-{scheme}")
+            await alice.page.get_by_role("button", name="New conversation").first.click()
+            await alice.page.get_by_role("tab", name="New room").click()
+            await fits(alice)
+            await alice.picture(f"phone-dialog-{scheme}")
+            await alice.page.keyboard.press("Escape")
+            await alice.page.locator(".ma-dialog").wait_for(state="detached")
+            await alice.page.get_by_role("button", name="Your profile").click()
+            await alice.picture(f"phone-profile-{scheme}")
+            await alice.page.keyboard.press("Escape")
+
+    async with people(test, "alice") as alice:
+        page = alice.page
+        await page.get_by_role("heading", name="Welcome to Martlet").wait_for()
+        # The user name has the focus; from there Tab, letters and Enter do it all.
+        await page.keyboard.type(alice_user.user_id)
+        await page.keyboard.press("Tab")
+        await page.keyboard.type("correct horse battery")
+        await page.keyboard.press("Enter")
+        await alice.signed_in()
+        await alice.entry("Stage crew").focus()
+        await page.keyboard.press("Enter")
+        await page.locator(".ma-room-name", has_text="Stage crew").wait_for()
+        for _ in range(20):
+            if await page.evaluate("document.activeElement.classList.contains('mg-input')"):
+                break
+            await page.keyboard.press("Tab")
+        await page.keyboard.type("by keyboard <b>alone</b>")
+        await page.keyboard.press("Enter")
+        await alice.sees("by keyboard <b>alone</b>")
+
+
+async def fits(person):
+    wide = await person.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0, f"{wide} pixels too wide"
+
+
+def has(answer, room, text):
+    events = answer.get("rooms", {}).get("join", {}).get(room, {}).get("timeline", {}).get("events", [])
+    return any(event["content"].get("body") == text for event in events)
+
+
+def fill(user, room, count):
+    """In order, past the schema check: one connection would do, several would not keep the order."""
+    import http.client
+    import json
+    connection = http.client.HTTPConnection(user.host, timeout=60)
+    headers = {"Authorization": "Bearer " + user.token, "Content-Type": "application/json"}
+    prefix = "/_matrix/client/v3/" + room_path(room, "send", "m.room.message")
+    for number in range(count):
+        body = json.dumps({"msgtype": "m.text", "body": f"message {number}"})
+        connection.request("PUT", f"{prefix}/{fresh('f')}", body, headers)
+        answer = connection.getresponse()
+        answer.read()
+        assert answer.status == 200, answer.status
+    connection.close()
+
+
+def furnish(alice, boris):
+    """Rooms with something to look at; the first is a direct chat."""
+    chat = alice.create_room(is_direct=True, preset="trusted_private_chat", invite=[boris.user_id])
+    boris.join(chat)
+    alice.put(f"user/{alice.user_id}/account_data/m.direct", {boris.user_id: [chat]}).ok()
+    crew = alice.create_room(name="Stage crew", topic="Lights, sound, and who brings the ladder", invite=[boris.user_id])
+    boris.join(crew)
+    boris.send(crew, "The big screen is booked.")
+    choir = alice.create_room(name="Choir")
+    alice.send(choir, "Rehearsal moved to seven.")
+    boris.send(chat, "Morning! The slides for Thursday are up.")
+    boris.send(chat, "Have a look when you find a minute ☕️")
+    alice.send(chat, "Thanks, on it.")
+    alice.send(chat, "The second one is lovely. Where did you take the picture with the dunes?")
+    boris.send(chat, "Last summer, up north. It took three tries, the wind was not on my side: https://example.org/dunes")
+    alice.send(chat, "See you on Thursday")
+    return [chat, crew, choir]
+
+
+def picture(width, height):
+    """A PNG of noise in soft colours: large enough to take a while."""
+    noise = os.urandom(width * height // 3)
+    rows = bytearray()
+    for y in range(height):
+        rows.append(0)
+        for x in range(width):
+            grain = noise[(y * width + x) // 3] & 15
+            rows += bytes(((200 - y // 8 + grain) & 255, (140 + x // 12 + grain) & 255, (90 + y // 5 + grain) & 255))
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(rows), 1)) + chunk(b"IEND", b"")

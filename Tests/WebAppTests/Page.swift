@@ -1,0 +1,114 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import MessengerTesting
+
+@testable import WebApp
+
+/// The whole program on a fake page: what it asks of the server and the store is kept here and answered by the test.
+final class Page {
+  let dom = FakeDOM()
+  let app: App<FakeDOM>
+  private(set) var requests: [(id: RequestID, request: HTTPRequest)] = []
+  private(set) var stored: [ByteString: [UInt8]] = [:]
+
+  init() {
+    app = App(dom: dom, effects: EffectRunner(server: Server(base: "https://chat.example")), seed: 1)
+    app.perform = { [unowned self] in perform($0) }
+    app.begin()
+    settleStore()
+  }
+
+  private var loads: [(LoadID, ByteString)] = []
+  private var writes: [WriteID] = []
+
+  private func perform(_ effect: Effect) {
+    switch effect {
+    case .request(let id, let request): requests.append((id, request))
+    case .upload(let id, let request, _): requests.append((id, request))
+    case .cancelRequest(let id): requests.removeAll { $0.id == id }
+    case .load(let id, let prefix): loads.append((id, prefix))
+    case .write(let id, let operations):
+      for case .put(let key, let value) in operations { stored[key] = value }
+      writes.append(id)
+    case .startTimer, .cancelTimer, .releaseBlob, .change: break
+    }
+  }
+
+  /// Answers the store's loads and writes, as often as new ones come of it.
+  func settleStore() {
+    while !loads.isEmpty || !writes.isEmpty {
+      if !loads.isEmpty {
+        let (id, prefix) = loads.removeFirst()
+        let found = stored.filter { $0.key.string.hasPrefix(prefix.string) }.sorted { $0.key < $1.key }
+        app.take(.loaded(id, found.map { StoreRecord(key: $0.key, value: $0.value) }))
+      } else {
+        app.take(.written(writes.removeFirst(), true))
+      }
+    }
+  }
+
+  /// Answers the oldest request whose path has that text in it; false where there is none.
+  @discardableResult
+  func answer(_ path: String, status: Int = 200, _ json: String) -> Bool {
+    guard let index = requests.firstIndex(where: { $0.request.target.contains(path) }) else { return false }
+    let id = requests.remove(at: index).id
+    app.take(.response(id, .answer(status: status, body: Array(json.utf8))))
+    settleStore()
+    return true
+  }
+
+  func body(of path: String) -> String {
+    let request = requests.first { $0.request.target.contains(path) }?.request
+    return String(decoding: request?.body ?? [], as: UTF8.self)
+  }
+
+  // MARK: What a person sees and does
+
+  var root: FakeElement { dom[.root] }
+  var text: String { root.allText }
+
+  func all(_ name: String, in element: FakeElement? = nil) -> [FakeElement] {
+    let element = element ?? root
+    if element.isHidden { return [] }
+    return (element.has(name) ? [element] : []) + element.children.flatMap { all(name, in: $0) }
+  }
+
+  /// Writes into the field with that label that can be seen.
+  func type(_ text: String, into label: String) {
+    for field in all("ma-input") where field.attributes["aria-label"] == label { dom.fire(.input, on: field.node, text: text) }
+  }
+
+  func submit() { if let form = all("ma-form").first { dom.fire(.submit, on: form.node) } }
+
+  func signIn() {
+    answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
+    type("alice", into: Strings.userName)
+    type("correct horse", into: Strings.password)
+    submit()
+    answer("/login", #"{"user_id":"@alice:chat.example","device_id":"D","access_token":"secret"}"#)
+    answer("/profile/", #"{"displayname":"Alice"}"#)
+  }
+
+  /// One sync with rooms: `id` and the JSON of what stands in `rooms.join`.
+  func sync(_ rooms: [(id: String, content: String)]) {
+    let joined = rooms.map { "\"\($0.id)\":\($0.content)" }.joined(separator: ",")
+    answer("/sync", "{\"next_batch\":\"s1\",\"rooms\":{\"join\":{\(joined)}}}")
+  }
+}
+
+/// What a sync says of a room: its name and messages as (sender, text, seconds).
+func room(_ name: String, unread: Int = 0, _ messages: [(String, String, Int)]) -> String {
+  let events = messages.enumerated().map { number, message in
+    """
+    {"type":"m.room.message","event_id":"$\(name.utf8.count)-\(message.2)-\(number)","sender":"\(message.0)",\
+    "origin_server_ts":\(message.2 * 1000),"content":{"msgtype":"m.text","body":"\(message.1)"}}
+    """
+  }
+  return """
+    {"summary":{"m.joined_member_count":3},"unread_notifications":{"notification_count":\(unread),"highlight_count":0},
+    "state":{"events":[{"type":"m.room.name","state_key":"","event_id":"$n\(name.utf8.count)","sender":"@alice:chat.example","content":{"name":"\(name)"}}]},
+    "timeline":{"limited":false,"prev_batch":"t1","events":[\(events.joined(separator: ","))]}}
+    """
+}

@@ -1,0 +1,170 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import MessengerTesting
+import Testing
+
+@testable import WebApp
+
+@Suite("The web client's screens")
+struct ScreenTests {
+  @Test("name and password go to the server, and then the rooms are there")
+  func signIn() {
+    let page = Page()
+    #expect(page.text.contains(Strings.welcome))
+    page.signIn()
+    #expect(!page.text.contains(Strings.welcome))
+    page.sync([])
+    #expect(page.text.contains(Strings.noRooms))
+  }
+
+  @Test("a wrong password is said in words, and the form takes another try")
+  func wrongPassword() {
+    let page = Page()
+    page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
+    page.type("alice", into: Strings.userName)
+    page.type("wrong", into: Strings.password)
+    page.submit()
+    page.answer("/login", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
+    #expect(page.text.contains("The user name or the password is wrong."))
+    page.submit()
+    #expect(page.body(of: "/login").contains("wrong"))
+  }
+
+  @Test(
+    "what cannot be an account is not asked for",
+    arguments: [
+      ("", "correct horse", Strings.userNameMissing), ("Not Allowed", "correct horse", Strings.userNameWrong),
+      ("alice", "seven77", Strings.passwordShort),
+    ])
+  func badAccount(_ name: String, _ password: String, _ words: String) throws {
+    let page = Page()
+    page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
+    page.answer("/register", status: 401, #"{"session":"s","flows":[{"stages":["m.login.dummy"]}]}"#)
+    page.type(name, into: Strings.userName)
+    page.type(password, into: Strings.password)
+    page.submit()
+    #expect(page.text.contains(words))
+    #expect(page.body(of: "/register").isEmpty)
+  }
+
+  @Test("a server that wants a token is given one")
+  func token() throws {
+    let page = Page()
+    page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
+    page.answer("/register", status: 401, #"{"session":"s","flows":[{"stages":["m.login.registration_token"]}]}"#)
+    #expect(page.text.contains(Strings.tokenHint))
+    page.type("alice", into: Strings.userName)
+    page.type("eightchr", into: Strings.password)
+    page.type("T0ken", into: Strings.token)
+    page.submit()
+    page.answer("/register", status: 401, #"{"session":"s","flows":[{"stages":["m.login.registration_token"]}]}"#)
+    #expect(page.body(of: "/register").contains("T0ken"))
+  }
+
+  @Test("a closed server says so instead of taking a form")
+  func closed() throws {
+    let page = Page()
+    page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
+    page.answer("/register", status: 403, #"{"errcode":"M_FORBIDDEN","error":"closed"}"#)
+    #expect(page.text.contains(Strings.registrationClosed))
+    #expect(page.all("ma-primary").first?.attributes["disabled"] != nil)
+  }
+
+  @Test("rooms stand with the latest message first, with preview and badge, and move when there is news")
+  func roomList() {
+    let page = Page()
+    page.signIn()
+    page.sync([
+      ("!a", room("Garden", [("@boris:chat.example", "beans", 10)])), ("!bb", room("Choir!", unread: 120, [("@boris:chat.example", "at seven", 20)])),
+    ])
+    #expect(page.all("ma-entry-name").map(\.text) == ["Choir!", "Garden"])
+    #expect(page.all("ma-badge").map(\.text) == ["99+", ""])
+    #expect(page.all("ma-entry-preview").map(\.text) == ["@boris:chat.example: at seven", "@boris:chat.example: beans"])
+    page.sync([("!a", room("Garden", [("@alice:chat.example", "peas", 30)]))])
+    #expect(page.all("ma-entry-name").map(\.text) == ["Garden", "Choir!"])
+    #expect(page.all("ma-entry-preview").map(\.text).first == "You: peas")
+  }
+
+  @Test("an opened room shows its messages as text, and what is written appears before the server has it")
+  func roomScreen() throws {
+    let page = Page()
+    page.signIn()
+    page.sync([("!a", room("Garden", [("@boris:chat.example", "<b>beans</b>", 10)]))])
+    try openRoom(page)
+    #expect(page.all("mg-text").map(\.text) == ["<b>beans</b>"])
+    let field = try #require(page.all("mg-input").first)
+    page.dom.fire(.input, on: field.node, text: "peas & carrots")
+    page.dom.fire(.keyDown, on: field.node, text: "Enter")
+    #expect(page.all("mg-text").map(\.text) == ["<b>beans</b>", "peas & carrots"])
+    #expect(page.all("mg-state").map(\.text).contains("Waiting to send"))
+    page.settleStore()
+    #expect(page.body(of: "/send/").contains("peas & carrots"))
+    page.answer("/send/", #"{"event_id":"$mine"}"#)
+    #expect(!page.all("mg-state").map(\.text).contains("Waiting to send"))
+  }
+
+  @Test("a room whose sync comes while it is being opened shows every event once")
+  func openedBeforeSync() throws {
+    let page = Page()
+    page.signIn()
+    page.app.goTo(.room(try #require(RoomID("!a"))))
+    page.dom.fire(.resize, on: try #require(page.root.first("mg-scroller")).node, x: 400, y: 600)
+    page.sync([("!a", room("Garden", [("@boris:chat.example", "beans", 10), ("@boris:chat.example", "peas", 11)]))])
+    #expect(page.all("mg-text").map(\.text) == ["beans", "peas"])
+    page.sync([("!a", room("Garden", [("@boris:chat.example", "corn", 12)]))])
+    #expect(page.all("mg-text").map(\.text) == ["beans", "peas", "corn"])
+  }
+
+  @Test("a refused message offers to try again, and trying again sends it")
+  func refused() throws {
+    let page = Page()
+    page.signIn()
+    page.sync([("!a", room("Garden", [("@boris:chat.example", "beans", 10)]))])
+    try openRoom(page)
+    let field = try #require(page.all("mg-input").first)
+    page.dom.fire(.input, on: field.node, text: "peas")
+    page.dom.fire(.keyDown, on: field.node, text: "Enter")
+    page.settleStore()
+    page.answer("/send/", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
+    let row = try #require(page.all("mg-failed").first)
+    page.dom.fire(.click, on: try #require(page.all("mg-button", in: row).first).node)
+    page.settleStore()
+    #expect(page.body(of: "/send/").contains("peas"))
+  }
+
+  @Test("Escape closes a dialog, and the rest of the page takes no input while it is open")
+  func dialog() throws {
+    let page = Page()
+    page.signIn()
+    page.sync([])
+    page.dom.fire(.click, on: try #require(page.all("ma-new").first).node)
+    #expect(page.root.first("ma-app")?.attributes["inert"] != nil)
+    page.type("not an id", into: Strings.userID)
+    page.submit()
+    #expect(page.text.contains("This is not a user ID."))
+    page.dom.fire(.keyDown, on: try #require(page.all("ma-overlay").first).node, text: "Escape")
+    #expect(page.all("ma-overlay").isEmpty)
+    #expect(page.root.first("ma-app")?.attributes["inert"] == nil)
+  }
+
+  @Test("without the network a banner says so, and with it the banner is gone")
+  func offline() {
+    let page = Page()
+    page.signIn()
+    page.app.take(.networkChanged(isOnline: true))
+    page.sync([])
+    #expect(!page.text.contains(Strings.offline))
+    page.app.take(.networkChanged(isOnline: false))
+    #expect(page.text.contains(Strings.offline))
+    page.app.take(.networkChanged(isOnline: true))
+    #expect(!page.text.contains(Strings.offline))
+  }
+
+  private func openRoom(_ page: Page) throws {
+    page.dom.fire(.click, on: try #require(page.all("ma-entry").first).node)
+    page.settleStore()
+    page.dom.fire(.resize, on: try #require(page.root.first("mg-scroller")).node, x: 400, y: 600)
+  }
+}

@@ -1,0 +1,59 @@
+import ClientCore
+import MatrixModel
+import Testing
+
+@testable import WebApp
+
+@Suite("Places, addresses and words")
+struct ValueTests {
+  @Test("a place survives being the page's address", arguments: ["", "room/!abc:example.org", "room/!abc/details"])
+  func place(_ fragment: String) {
+    #expect(Place(fragment: fragment).fragment == fragment)
+  }
+
+  @Test("an address that names nothing is the list", arguments: ["room/", "room/abc", "settings", "room/!"])
+  func noPlace(_ fragment: String) {
+    #expect(Place(fragment: fragment) == .list)
+  }
+
+  @Test("where one read survives as text, to the 64th of a pixel", arguments: [0.0, 12.5, -3.25, 100_000.015625])
+  func savedPlace(_ offset: Double) throws {
+    let place = SavedPlace(event: try #require(EventID("$abc")), offset: offset)
+    let read = try #require(SavedPlace(text: place.text))
+    #expect(read.event == place.event && read.offset == offset)
+  }
+
+  @Test("what is no saved place is none", arguments: ["", "$abc", "abc 1", "$abc 1 2", "$abc 99999999999999999999"])
+  func noSavedPlace(_ text: String) {
+    #expect(SavedPlace(text: text) == nil)
+  }
+
+  @Test(
+    "a typed server becomes an address",
+    arguments: [
+      ("example.org", "https://example.org"), (" http://localhost:8008/ ", "http://localhost:8008"),
+      ("https://example.org/some/path", "https://example.org"), ("[::1]:8448", "https://[::1]:8448"),
+    ])
+  func server(_ typed: String, _ base: String) {
+    #expect(Server.address(typed: typed)?.base == base)
+  }
+
+  @Test("what cannot be a host is refused", arguments: ["", "https://", "two words", "exa\"mple", "javascript:alert(1)"])
+  func noServer(_ typed: String) {
+    #expect(Server.address(typed: typed) == nil)
+  }
+
+  @Test("the well-known file names the server, and what is none names nothing")
+  func wellKnown() {
+    let good = Array(#"{"m.homeserver":{"base_url":"https://matrix.example.org/"}}"#.utf8)
+    #expect(Server.named(inWellKnown: good)?.base == "https://matrix.example.org")
+    for bad in ["", "[]", #"{"m.homeserver":{}}"#, "<html>"] { #expect(Server.named(inWellKnown: Array(bad.utf8)) == nil) }
+  }
+
+  @Test("every error has words, and the server's own are shown where there are none better")
+  func words() {
+    #expect(Strings.words(for: .refused(status: 400, code: "M_STRANGE", message: "Because.")) == "Because.")
+    #expect(Strings.words(for: .refused(status: 502, code: "M_UNKNOWN", message: "")) == "The server is in trouble. Try again later.")
+    #expect(Strings.wordsAtSignIn(for: .refused(status: 400, code: .userInUse, message: "")).contains("already"))
+  }
+}
