@@ -125,6 +125,7 @@ final class RoomScreen<D: DOM> {
     if !aspects.isDisjoint(with: [.name, .avatar, .topic, .membership, .memberCounts, .settings, .typing]) { showRoom() }
     if aspects.contains(.typing) { showTyping() }
     if !aspects.isDisjoint(with: [.memberCounts, .membership]) { needsCounts = true }
+    if aspects.contains(.membership) { paginationChanged() }
     if aspects.contains(.pagination) { paginationChanged() }
   }
 
@@ -208,7 +209,8 @@ final class RoomScreen<D: DOM> {
   }
 
   private func head(_ state: Room) -> HeadState {
-    switch state.timeline.backState {
+    if state.membership == .invite { return .hidden }
+    return switch state.timeline.backState {
     case .idle: .more(.idle)
     case .loading: .more(.loading)
     case .failed: .more(.failed)
