@@ -532,6 +532,8 @@ function writeStore(store, id, bytes) {
     }
     entries.transaction.oncomplete = () => dispatch(id, 1);
     entries.transaction.onabort = () => dispatch(id, 0);
+    // Without this a page that goes away takes the batch with it.
+    entries.transaction.commit?.();
   } catch {
     setTimeout(() => dispatch(id, 0));
   }
