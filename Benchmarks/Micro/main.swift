@@ -1,2 +1,7 @@
-if CommandLine.arguments.contains("append") { print(await benchmarkAppend(seconds: 6)) }
-if CommandLine.arguments.contains("sync") { print(await benchmarkSync()) }
+// martlet-benchmark json [FILE] | append | sync: one line of figures each; without a name all of them.
+
+let names = Array(CommandLine.arguments.dropFirst())
+let runsAll = names.isEmpty
+if runsAll || names[0] == "json" { print(benchmarkJSON(file: names.dropFirst().first)) }
+if runsAll || names[0] == "append" { print(await benchmarkAppend(seconds: 6)) }
+if runsAll || names[0] == "sync" { print(await benchmarkSync()) }

@@ -17,6 +17,7 @@ struct Server: Sendable {
   private let pool: BlockingPool
   /// The Client-Server API first, then the metrics where they are on.
   private let servers: [HTTPServer]
+  private let housekeeping: Task<Void, Never>
 
   /// How long `stop` lets open requests finish.
   private static let grace = Duration.seconds(10)
@@ -48,14 +49,31 @@ struct Server: Sendable {
       }
       for server in servers { try await server.start() }
       let addresses = servers[0].boundAddresses.map { "http://\($0.isLoopback ? "localhost:\($0.port)" : "\($0)")" }
-      return Server(addresses: addresses, homeserver: homeserver, loops: loops, pool: pool, servers: servers)
+      return Server(
+        addresses: addresses, homeserver: homeserver, loops: loops, pool: pool, servers: servers,
+        housekeeping: keepHouse(homeserver))
     } catch {
       throw error as? StartError ?? .failed("\(error)")
     }
   }
 
+  /// What has to be done now and then, from the start on every hour.
+  private static func keepHouse(_ homeserver: Homeserver) -> Task<Void, Never> {
+    Task {
+      while !Task.isCancelled {
+        do { try await homeserver.rooms.forgetOldTransactions() } catch is CancellationError {
+          return
+        } catch {
+          homeserver.log.error("old transactions stay", ["error": .text("\(error)")])
+        }
+        try? await Task.sleep(for: .seconds(3_600))
+      }
+    }
+  }
+
   /// Accepts nothing new, lets open requests finish within ten seconds, closes the database.
   func stop() async {
+    housekeeping.cancel()
     for server in servers { await server.shutdown(grace: Self.grace) }
     await loops.shutdown()
     await pool.shutdown()
@@ -97,6 +115,7 @@ extension Configuration {
     for address in bind { addresses += try SocketAddress.resolve(address.description) }
     var http = HTTPServerConfiguration(bind: addresses)
     http.trustedProxies = trustedProxies
+    http.refusal = HomeserverAPI.refusal
     let log = Log("http")
     http.log = { log.warning("connection", ["message": .text($0)]) }
     let access = AccessLog()

@@ -43,7 +43,7 @@ import Testing
 
   @Test(arguments: [
     "since=x", "timeout=-1", "timeout=x", "full_state=1", "set_presence=away", "filter=99", "filter=%7B",
-    "use_state_after=x",
+    "use_state_after=x"
   ])
   func `a parameter that is not valid is refused`(query: String) async throws {
     try await APIFixture.run { fixture in

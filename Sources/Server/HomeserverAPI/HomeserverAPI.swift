@@ -20,6 +20,13 @@ package enum HomeserverAPI {
     return router
   }
 
+  /// The answer to what is no request that a route could see: `HTTPServerConfiguration.refusal`.
+  package static func refusal(_ status: Status) -> Response {
+    ErrorAnswers.response(
+      status == 413
+        ? .tooLarge("The body is too long.") : .unknown(status: Int(status.code), status.reason.description))
+  }
+
   /// One line per group of endpoints.
   private static func addRoutes(to routes: inout Routes, _ configuration: APIConfiguration) {
     routes.addServerRoutes(configuration)

@@ -33,15 +33,16 @@ package struct Routes {
   /// - Parameters:
   ///   - budget: which allowance of the rate limiter a request is charged to; nil takes it from the method.
   ///   - paths: further paths that mean the same.
+  ///   - endsOnShutdown: whether it may wait for long, so that a server that stops cancels it at once.
   package mutating func on(
     _ endpoint: Endpoint, budget: RateLimiter.Budget? = nil, bodyLimit: Int = Routes.bodyBytesLimit,
-    alsoAt paths: [String] = [],
+    alsoAt paths: [String] = [], endsOnShutdown: Bool = false,
     _ handler: @escaping @Sendable (APIRequest, Session) async throws -> Response
   ) {
     precondition(endpoint.access == .account, "an endpoint for anyone has no session")
     let (authentication, limiter) = (authentication, limiter)
     let budget = budget ?? RateLimiter.Budget(of: endpoint)
-    add(endpoint, paths, bodyLimit) { request in
+    add(endpoint, paths, bodyLimit, endsOnShutdown: endsOnShutdown) { request in
       let session = try await authentication.session(of: request)
       try await authentication.sessions.saw(session, from: request.peer.address)
       try limiter?.charge(budget, to: session.userID)
@@ -81,7 +82,9 @@ package struct Routes {
     }
   }
 
-  private mutating func add(_ endpoint: Endpoint, _ paths: [String], _ bodyLimit: Int, _ handler: @escaping Handler) {
+  private mutating func add(
+    _ endpoint: Endpoint, _ paths: [String], _ bodyLimit: Int, endsOnShutdown: Bool = false, _ handler: @escaping Handler
+  ) {
     let method: Method =
       switch endpoint.method {
       case .get: .get
@@ -89,6 +92,8 @@ package struct Routes {
       case .post: .post
       case .delete: .delete
       }
-    for path in [endpoint.pattern.description] + paths { router.on(method, path, bodyLimit: bodyLimit, handler) }
+    for path in [endpoint.pattern.description] + paths {
+      router.on(method, path, bodyLimit: bodyLimit, endsOnShutdown: endsOnShutdown, handler)
+    }
   }
 }

@@ -27,7 +27,8 @@ extension Strings {
 
   private static func aboutRoom(_ change: StateChange, _ sender: String) -> String {
     switch change {
-    case .roomNamed(let name): name.map { sender + " named the room “" + $0.string + "”" } ?? sender + " took the room's name away"
+    case .roomNamed(let name):
+      name.map { sender + " named the room “" + $0.string + "”" } ?? sender + " took the room's name away"
     case .topicSet(let topic): topic.map { sender + " set the topic: " + $0.string } ?? sender + " took the topic away"
     case .roomAvatarChanged: sender + " changed the room's picture"
     case .addressSet(let alias): alias.map { sender + " set the address " + $0.string } ?? sender + " took the address away"

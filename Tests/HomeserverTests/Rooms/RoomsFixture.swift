@@ -17,6 +17,13 @@ final class RoomsFixture: Sendable {
   let notifier: Notifier
   let rooms: Rooms
   private let nextTransaction = Atomic<Int>(0)
+  private let time = Time()
+
+  private final class Time: Sendable {
+    let milliseconds = Atomic<Int64>(1_700_000_000_000)
+  }
+
+  func setTime(_ milliseconds: Int64) { time.milliseconds.store(milliseconds, ordering: .relaxed) }
 
   init(in directory: String? = nil) throws {
     if let directory {
@@ -25,7 +32,10 @@ final class RoomsFixture: Sendable {
       var template = Array("/tmp/martlet-rooms-XXXXXX".utf8CString)
       self.directory = String(cString: mkdtemp(&template))
     }
-    configuration = HomeserverConfiguration(serverName: Self.server, dataDirectory: self.directory)
+    var configuration = HomeserverConfiguration(serverName: Self.server, dataDirectory: self.directory)
+    let time = time
+    configuration.clock = WallClock { time.milliseconds.load(ordering: .relaxed) }
+    self.configuration = configuration
     database = try Database(configuration.database, migrations: Schema.migrations)
     notifier = Notifier()
     guard let key = SigningKey(seed: Array(0..<32), version: "test") else { preconditionFailure("32 bytes are a seed") }

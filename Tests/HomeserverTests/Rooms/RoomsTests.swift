@@ -32,6 +32,26 @@ import Testing
     #expect(try await fixture.bodies(of: room, for: "ann") == ["once"])
   }
 
+  @Test func `requests are forgotten when they are a day old, not before`() async throws {
+    let fixture = try RoomsFixture()
+    let room = try await fixture.createRoom(by: "ann")
+    let first = try await fixture.send("once", to: room, by: "ann", transaction: "a")
+    let sent = fixture.configuration.clock.now()
+    fixture.setTime(sent + Rooms.transactionLifetimeMilliseconds - 1_000)
+    try await fixture.rooms.forgetOldTransactions()
+    #expect(try await fixture.send("once", to: room, by: "ann", transaction: "a") == first)
+    fixture.setTime(sent + Rooms.transactionLifetimeMilliseconds + 1_000)
+    try await fixture.rooms.forgetOldTransactions()
+    #expect(try await fixture.send("once", to: room, by: "ann", transaction: "a") != first)
+  }
+
+  @Test func `rooms made alike in the same millisecond are different rooms`() async throws {
+    let fixture = try RoomsFixture()
+    var rooms: Set<RoomID> = []
+    for _ in 0..<5 { rooms.insert(try await fixture.createRoom(by: "ann")) }
+    #expect(rooms.count == 5)
+  }
+
   @Test func `a restart changes nothing that can be read`() async throws {
     var fixture = try RoomsFixture()
     let room = try await fixture.createRoom(by: "ann", #"{"preset":"public_chat","name":"before"}"#)

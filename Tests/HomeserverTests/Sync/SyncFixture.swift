@@ -131,7 +131,7 @@ struct RoomAnswer: Sendable {
   var unread: [Int64] {
     [
       json["unread_notifications"]?["notification_count"]?.integer ?? -1,
-      json["unread_notifications"]?["highlight_count"]?.integer ?? -1,
+      json["unread_notifications"]?["highlight_count"]?.integer ?? -1
     ]
   }
 

@@ -34,15 +34,14 @@ import Testing
     #expect(
       answer.state == [
         "m.room.create|", "m.room.guest_access|", "m.room.history_visibility|", "m.room.join_rules|",
-        "m.room.member|@ann:example.org", "m.room.member|@bob:example.org", "m.room.name|", "m.room.power_levels|",
+        "m.room.member|@ann:example.org", "m.room.member|@bob:example.org", "m.room.name|", "m.room.power_levels|"
       ])
     let page = try await fixture.rooms.messages(
       of: room, for: bob.user, from: answer.previous, to: nil, .backward, limit: 2, EventFilter())
     #expect(page.events.compactMap { $0.content["body"]?.string } == ["25", "24"])
   }
 
-  @Test(arguments: [10, 200]) func `a gap tells the state that changed before its timeline`(messages: Int) async throws
-  {
+  @Test(arguments: [10, 200]) func `a gap tells the state that changed before its timeline`(messages: Int) async throws {
     let fixture = try SyncFixture()
     let room = try await fixture.room(of: "ann", "bob")
     let bob = try fixture.client("bob", filter: #"{"room":{"timeline":{"limit":3}}}"#)
@@ -270,7 +269,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "s", "s5", "t5", "s5_0", "s5__1", "s5_0_1_2_3", "s-5_0_1", "s5_0_1_", "s9999999999999999999_0_1",
+    "", "s", "s5", "t5", "s5_0", "s5__1", "s5_0_1_2_3", "s-5_0_1", "s5_0_1_", "s9999999999999999999_0_1"
   ])
   func `what is no token is refused`(text: String) { #expect(SyncToken(ByteString(text)) == nil) }
 }

@@ -10,8 +10,7 @@ struct EventFields {
   /// Writes what of `event` lies on one of the paths; a path that is not there is passed over.
   func write(_ event: JSON, to writer: inout JSONWriter) { Self.write(event, paths[...], 0, &writer) }
 
-  private static func write(_ value: JSON, _ paths: ArraySlice<[ByteString]>, _ depth: Int, _ writer: inout JSONWriter)
-  {
+  private static func write(_ value: JSON, _ paths: ArraySlice<[ByteString]>, _ depth: Int, _ writer: inout JSONWriter) {
     writer.beginObject()
     for member in value.members {
       let name = member.key

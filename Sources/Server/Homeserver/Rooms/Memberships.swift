@@ -14,8 +14,9 @@ package final class Memberships: Sendable {
   package typealias Rooms = [RoomNumber: Entry]
 
   private enum State {
-    /// Rows are being read; what is published meanwhile is newer than they are.
-    case loading(newer: Rooms)
+    /// The rows have not been read. What was published since the start is kept: a transaction that reads them later may
+    /// see the database as it was before.
+    case unread(newer: Rooms)
     case loaded(Rooms)
   }
 
@@ -24,7 +25,6 @@ package final class Memberships: Sendable {
   /// All rooms the user has or had to do with, forgotten ones included.
   package func rooms(of user: UserID, in transaction: ReadTransaction) throws -> Rooms {
     if let rooms = cachedRooms(of: user) { return rooms }
-    users.withLock { if $0[user] == nil { $0[user] = .loading(newer: [:]) } }
     var rooms: Rooms = [:]
     try transaction.query(
       "SELECT room, membership, position, forgotten FROM membership WHERE user_id = $1", user
@@ -33,12 +33,14 @@ package final class Memberships: Sendable {
         membership: Membership(rawValue: UInt8(truncatingIfNeeded: row.integer(1))) ?? .leave, position: row.integer(2),
         isForgotten: row.bool(3))
     }
+    // A write sees rows that may yet be undone.
+    if transaction is WriteTransaction { return rooms }
     return users.withLock { users in
-      guard case .loading(let newer)? = users[user] else {
-        if case .loaded(let loaded)? = users[user] { return loaded }
-        return rooms
+      switch users[user] {
+      case .loaded(let loaded)?: return loaded
+      case .unread(let newer)?: rooms.merge(newer) { $1.position >= $0.position ? $1 : $0 }
+      case nil: break
       }
-      rooms.merge(newer) { $1.position >= $0.position ? $1 : $0 }
       users[user] = .loaded(rooms)
       return rooms
     }
@@ -56,14 +58,14 @@ package final class Memberships: Sendable {
   func publish(_ entry: Entry, of user: UserID, in room: RoomNumber) {
     users.withLock { users in
       switch users[user] {
-      case .loading(var newer):
+      case .unread(var newer):
         newer[room] = entry
-        users[user] = .loading(newer: newer)
+        users[user] = .unread(newer: newer)
       case .loaded(var rooms):
         users[user] = nil
         rooms[room] = entry
         users[user] = .loaded(rooms)
-      case nil: break
+      case nil: users[user] = .unread(newer: [room: entry])
       }
     }
   }

@@ -22,7 +22,8 @@ struct RoomEditor {
   private(set) var room: RoomSnapshot
   private(set) var appended: [StoredEvent] = []
   private let rooms: Rooms
-  private let now: Int64
+  /// Milliseconds since 1970: the timestamp of the events.
+  private var now: Int64
 
   init(_ room: RoomSnapshot, in transaction: WriteTransaction, of rooms: Rooms) {
     self.room = room
@@ -40,12 +41,19 @@ struct RoomEditor {
     let isFounding = draft.type == .create && room.tail.isEmpty && room.version.roomIDIsCreateHash
     var event = EventDraft(
       version: room.version, roomID: isFounding ? nil : room.roomID, type: draft.type, sender: draft.sender,
-      stateKey: draft.stateKey,
-      content: draft.content, redacts: draft.redacts, prevEvents: room.extremities.map(\.eventID),
+      stateKey: draft.stateKey, content: draft.content, redacts: draft.redacts, prevEvents: room.extremities.map(\.eventID),
       depth: (room.extremities.map(\.depth).max() ?? 0) + 1, originServerTimestamp: now)
     event.authEvents = room.version.authEventKeys(for: event).compactMap { room[$0.type, $0.stateKey]?.eventID }
-    let signed = try rooms.authorizeAndSign(event, in: room)
-    if isFounding { room.take(signed.roomID) }
+    var signed = try rooms.authorizeAndSign(event, in: room)
+    if isFounding {
+      // Two rooms made alike by one user in one millisecond would be one room.
+      while try isKnown(signed.eventID) {
+        now += 1
+        event.originServerTimestamp = now
+        signed = try rooms.authorizeAndSign(event, in: room)
+      }
+      room.take(signed.roomID)
+    }
     let stored = try write(signed, draft, event)
     room.append(stored)
     appended.append(stored)
@@ -89,6 +97,10 @@ struct RoomEditor {
   }
 
   // MARK: Rows
+
+  private func isKnown(_ eventID: EventID) throws -> Bool {
+    try transaction.first("SELECT 1 FROM event WHERE event_id = $1", eventID) { _ in true } ?? false
+  }
 
   private func write(_ signed: SignedEvent, _ draft: Draft, _ event: EventDraft) throws -> StoredEvent {
     let position = transaction.nextPosition()

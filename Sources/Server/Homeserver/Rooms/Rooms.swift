@@ -120,4 +120,32 @@ package final class Rooms: Sendable {
       VALUES ($1, $2, $3, $4, $5, $6)
       """, actor.userID, deviceID, scope, transactionID, event.eventID, event.timestamp)
   }
+
+  /// How long a request may be repeated and still be known.
+  package static let transactionLifetimeMilliseconds: Int64 = 24 * 60 * 60 * 1_000
+
+  /// Forgets requests that are too old to be repeated. Reads all that are kept, so call it hourly, not for each request.
+  package func forgetOldTransactions() async throws {
+    let oldest = configuration.clock.now() - Self.transactionLifetimeMilliseconds
+    typealias Key = (user: UserID, device: DeviceID, scope: String, transaction: TransactionID)
+    var old = try await database.read { transaction in
+      try transaction.all(
+        "SELECT user_id, device_id, scope, transaction_id FROM sent_transaction WHERE sent < $1 LIMIT 100000", oldest
+      ) { row -> Key in (row.identifier(0), row.identifier(1), row.text(2), row.identifier(3)) }
+    }
+    // In small bites: the writer serves everyone else in between.
+    while !old.isEmpty {
+      let bite = Array(old.suffix(200))
+      old.removeLast(bite.count)
+      try await database.write { transaction in
+        for key in bite {
+          try transaction.execute(
+            """
+            DELETE FROM sent_transaction
+            WHERE user_id = $1 AND device_id = $2 AND scope = $3 AND transaction_id = $4
+            """, key.user, key.device, key.scope, key.transaction)
+        }
+      }
+    }
+  }
 }

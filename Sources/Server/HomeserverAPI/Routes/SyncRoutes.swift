@@ -9,7 +9,7 @@ extension Routes {
     let engine = homeserver.sync
     let filters = homeserver.syncFilters
 
-    on(.sync, budget: .free) { request, session in
+    on(.sync, budget: .free, endsOnShutdown: true) { request, session in
       let query = try request.query()
       try Self.checkPresence(query.text("set_presence"))
       let filter = try await filters.filter(query.text("filter"), of: session.userID)

@@ -43,7 +43,7 @@ final class NewDialog<D: DOM> {
     let buttons = [
       SubmitButton(dom, Strings.startChat, busy: Strings.starting, in: chat),
       SubmitButton(dom, Strings.createRoom, busy: Strings.creating, in: room),
-      SubmitButton(dom, Strings.join, busy: Strings.joining, in: join),
+      SubmitButton(dom, Strings.join, busy: Strings.joining, in: join)
     ]
     frame.setFirst(user.input)
     tabs.onChange = { [self] _ in showForm() }
@@ -76,11 +76,14 @@ final class NewDialog<D: DOM> {
     let local = alias.text.trimmed
     if isPublic {
       guard !local.utf8.isEmpty else { return fail(alias, Strings.aliasMissing) }
-      guard !local.utf8.contains(where: { $0 <= 0x20 || $0 == 0x3A || $0 == 0x23 }) else { return fail(alias, Strings.aliasWrong) }
+      guard !local.utf8.contains(where: { $0 <= 0x20 || $0 == 0x3A || $0 == 0x23 }) else {
+        return fail(alias, Strings.aliasWrong)
+      }
     }
     let about = topic.text.trimmed
     let room = NewRoom(
-      preset: isPublic ? .publicChat : .privateChat, name: ByteString(title), topic: about.utf8.isEmpty ? nil : ByteString(about),
+      preset: isPublic ? .publicChat : .privateChat, name: ByteString(title),
+      topic: about.utf8.isEmpty ? nil : ByteString(about),
       aliasLocalpart: isPublic ? ByteString(local) : nil, invited: users)
     run(.createRoom(room), button, name)
   }

@@ -41,14 +41,16 @@ final class ProfileDialog<D: DOM> {
     dom.on(out, .click) { _ in
       app.dialogs.open {
         ConfirmDialog(
-          app, Strings.logOutQuestion, note: Strings.logOutNote, action: Strings.logOut, busy: Strings.loggingOut, .logOut, in: $0)
+          app, Strings.logOutQuestion, note: Strings.logOutNote, action: Strings.logOut, busy: Strings.loggingOut, .logOut,
+          in: $0)
       }
     }
   }
 
   private func showAvatar() {
     guard let user = app.userID else { return }
-    avatar.show(id: user.string, name: app.client.ownDisplayName?.string ?? user.string, source: app.avatarSource(app.client.ownAvatar))
+    avatar.show(
+      id: user.string, name: app.client.ownDisplayName?.string ?? user.string, source: app.avatarSource(app.client.ownAvatar))
   }
 
   private func pick(_ button: SubmitButton<D>) {

@@ -9,7 +9,8 @@ struct PromptDialog<D: DOM> {
   ///   - command: nil where the text cannot be used; the field then shows `wrong`.
   init(
     _ app: App<D>, _ title: String, label: String, hint: String = "", text: String = "", action: String, busy: String,
-    wrong: String = "", in frame: DialogFrame<D>, _ command: @escaping (String) -> Command?, _ then: @escaping (String) -> Void = { _ in }
+    wrong: String = "", in frame: DialogFrame<D>, _ command: @escaping (String) -> Command?,
+    _ then: @escaping (String) -> Void = { _ in }
   ) {
     let dom = app.dom
     frame.setTitle(title)

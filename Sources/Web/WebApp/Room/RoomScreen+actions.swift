@@ -56,7 +56,9 @@ extension RoomScreen {
   }
 
   private func item(_ row: RowID) -> TimelineItem? {
-    guard let room, let timeline = app.client.room(room)?.timeline, let index = timeline.index(of: row.rawValue) else { return nil }
+    guard let room, let timeline = app.client.room(room)?.timeline, let index = timeline.index(of: row.rawValue) else {
+      return nil
+    }
     return timeline.items[index]
   }
 

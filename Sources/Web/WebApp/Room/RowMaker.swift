@@ -73,7 +73,9 @@ final class RowMaker<D: DOM> {
     case .notice: return .notice(message.body.string)
     case .location, .unknown: return .unsupported(message.body.string)
     case .image, .sticker:
-      guard let file = message.attachment, file.source != nil || file.blob != nil else { return .unsupported(message.body.string) }
+      guard let file = message.attachment, file.source != nil || file.blob != nil else {
+        return .unsupported(message.body.string)
+      }
       return .image(image(message, file, item))
     case .video, .audio, .file:
       guard let file = message.attachment else { return .unsupported(message.body.string) }

@@ -158,7 +158,8 @@ final class DetailsPane<D: DOM> {
     app.dialogs.open {
       $0.opener = invite
       _ = PromptDialog(
-        app, Strings.inviteTitle, label: Strings.userID, hint: Strings.inviteHint, action: Strings.invite, busy: Strings.inviting,
+        app, Strings.inviteTitle, label: Strings.userID, hint: Strings.inviteHint, action: Strings.invite,
+        busy: Strings.inviting,
         wrong: Strings.words(for: .invalidUserID), in: $0,
         { UserID($0) == nil ? nil : .invite(id, user: ByteString($0)) }, { [app] in app.notices.show(Strings.invited($0)) })
     }

@@ -60,7 +60,8 @@ final class RoomList<D: DOM> {
 
   func showProfile() {
     guard let user = app.userID else { return }
-    avatar.show(id: user.string, name: app.client.ownDisplayName?.string ?? user.string, source: app.avatarSource(app.client.ownAvatar))
+    avatar.show(
+      id: user.string, name: app.client.ownDisplayName?.string ?? user.string, source: app.avatarSource(app.client.ownAvatar))
   }
 
   func select(_ room: RoomID?) {

@@ -40,7 +40,11 @@ final class RoomListEntry<D: DOM> {
   func setSelected(_ isSelected: Bool) {
     guard isSelected != self.isSelected else { return }
     self.isSelected = isSelected
-    if isSelected { dom.setAttribute(button, "aria-current", "true") } else { dom.removeAttribute(button, dom.atom("aria-current")) }
+    if isSelected {
+      dom.setAttribute(button, "aria-current", "true")
+    } else {
+      dom.removeAttribute(button, dom.atom("aria-current"))
+    }
     if let room = app.client.room(roomID) { update(room) }
   }
 
@@ -66,7 +70,9 @@ final class RoomListEntry<D: DOM> {
       shownClass = classes
       dom.setClass(button, classes)
     }
-    dom.setLabel(button, count > 0 && !isInvite ? title + ", " + Strings.unread(count) : title + (isInvite ? ", " + Strings.invitation : ""))
+    dom.setLabel(
+      button,
+      count > 0 && !isInvite ? title + ", " + Strings.unread(count) : title + (isInvite ? ", " + Strings.invitation : ""))
   }
 
   private func previewText(_ room: Room) -> String {

@@ -42,7 +42,8 @@ final class SignInScreen<D: DOM> {
     userName = Field(dom, Strings.userName, autocomplete: "username", hint: Strings.userNameHint, in: form)
     newUserName = Field(dom, Strings.userName, autocomplete: "username", hint: Strings.newUserNameHint, in: form)
     password = Field(dom, Strings.password, kind: "password", autocomplete: "current-password", in: form)
-    newPassword = Field(dom, Strings.password, kind: "password", autocomplete: "new-password", hint: Strings.newPasswordHint, in: form)
+    newPassword = Field(
+      dom, Strings.password, kind: "password", autocomplete: "new-password", hint: Strings.newPasswordHint, in: form)
     token = Field(dom, Strings.token, hint: Strings.tokenHint, in: form)
     trouble = dom.element("p", "ma-trouble", in: form)
     dom.setAttribute(trouble, "role", "alert")

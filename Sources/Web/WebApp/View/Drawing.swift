@@ -2,7 +2,8 @@ import Messenger
 
 /// Line drawings of 24 by 24 units, in the colour of the text around them.
 enum Drawing {
-  case logo, plus, back, close, more, people, eye, search, user, lock, cloudOff, check, exit, picture, chat, hash, link, download
+  case logo, plus, back, close, more, people, eye, search, user, lock, cloudOff, check, exit, picture, chat, hash, link,
+    download
 
   func draw<D: DOM>(_ dom: D, in parent: Node) {
     let svg = dom.element("svg:svg", isLogo ? "ma-logo" : "mg-icon", in: parent)
@@ -31,7 +32,8 @@ enum Drawing {
     case .more: "M12 5.5 V5.6 M12 12 V12.1 M12 18.4 V18.5"
     case .people:
       "M9 11 a3.5 3.5 0 1 0 -0.01 0 Z M2.5 19.5 c0.4 -3.6 3 -5.5 6.5 -5.5 s6.1 1.9 6.5 5.5 M15.5 4.3 a3.5 3.5 0 0 1 0 6.5 M17.5 14.4 c2.3 0.7 3.7 2.5 4 5.1"
-    case .eye: "M2.5 12 C5 7.5 8.3 5.5 12 5.5 S19 7.5 21.5 12 C19 16.5 15.7 18.5 12 18.5 S5 16.5 2.5 12 Z M12 15 a3 3 0 1 0 -0.01 0 Z"
+    case .eye:
+      "M2.5 12 C5 7.5 8.3 5.5 12 5.5 S19 7.5 21.5 12 C19 16.5 15.7 18.5 12 18.5 S5 16.5 2.5 12 Z M12 15 a3 3 0 1 0 -0.01 0 Z"
     case .search: "M10.5 17 a6.5 6.5 0 1 0 -0.01 0 Z M15.5 15.5 L20.5 20.5"
     case .user: "M12 12 a4 4 0 1 0 -0.01 0 Z M4.5 20 c0.5 -3.8 3.4 -6 7.5 -6 s7 2.2 7.5 6"
     case .lock: "M6 11 H18 V20 H6 Z M8.5 11 V8 a3.5 3.5 0 0 1 7 0 V11"
@@ -41,7 +43,8 @@ enum Drawing {
     case .picture: "M4 5 H20 V19 H4 Z M4 16 L9 11 L14 16 M13 15 L16 12 L20 16 M15.5 9 V9.1"
     case .chat: "M4 5.5 H20 V16.5 H11 L6.5 20 V16.5 H4 Z"
     case .hash: "M9.5 4 L7.5 20 M16.5 4 L14.5 20 M4.5 9 H20 M4 15 H19.5"
-    case .link: "M10 14 a4 4 0 0 0 5.7 0 l3 -3 a4 4 0 0 0 -5.7 -5.7 l-1 1 M14 10 a4 4 0 0 0 -5.7 0 l-3 3 a4 4 0 0 0 5.7 5.7 l1 -1"
+    case .link:
+      "M10 14 a4 4 0 0 0 5.7 0 l3 -3 a4 4 0 0 0 -5.7 -5.7 l-1 1 M14 10 a4 4 0 0 0 -5.7 0 l-3 3 a4 4 0 0 0 5.7 5.7 l1 -1"
     case .download: "M12 4 V15 M7 10.5 L12 15.5 L17 10.5 M5 20 H19"
     }
   }
