@@ -225,7 +225,7 @@ function apply(p, wordCount, textAt, byteCount) {
       case 14: setLength(node, i32[i + 2], i32[i + 3] / 64); i += 4; break;
       case 15: node.value = next(i32[i + 2]); i += 3; break;
       case 16: showImage(node, next(i32[i + 2])); i += 3; break;
-      case 17: node.focus(); i += 2; break;
+      case 17: node?.focus(); i += 2; break;
       case 18: listen(node, i32[i + 2], i32[i + 3]); i += 4; break;
       default: throw new Error('unknown command ' + i32[i]);
     }
@@ -532,6 +532,8 @@ function writeStore(store, id, bytes) {
     }
     entries.transaction.oncomplete = () => dispatch(id, 1);
     entries.transaction.onabort = () => dispatch(id, 0);
+    // Without this a page that goes away takes the batch with it.
+    entries.transaction.commit?.();
   } catch {
     setTimeout(() => dispatch(id, 0));
   }

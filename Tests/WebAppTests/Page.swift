@@ -17,6 +17,9 @@ final class Page {
     app = App(dom: dom, effects: EffectRunner(server: Server(base: "https://chat.example")), seed: 1)
     app.perform = { [unowned self] in perform($0) }
     app.begin()
+    // The host natively knows of no network and of no person.
+    app.take(.networkChanged(isOnline: true))
+    app.take(.attentionChanged(isVisible: true, isFocused: true))
     settleStore()
   }
 

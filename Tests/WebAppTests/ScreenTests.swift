@@ -36,7 +36,7 @@ struct ScreenTests {
     "what cannot be an account is not asked for",
     arguments: [
       ("", "correct horse", Strings.userNameMissing), ("Not Allowed", "correct horse", Strings.userNameWrong),
-      ("alice", "seven77", Strings.passwordShort),
+      ("alice", "seven77", Strings.passwordShort)
     ])
   func badAccount(_ name: String, _ password: String, _ words: String) throws {
     let page = Page()
@@ -77,7 +77,8 @@ struct ScreenTests {
     let page = Page()
     page.signIn()
     page.sync([
-      ("!a", room("Garden", [("@boris:chat.example", "beans", 10)])), ("!bb", room("Choir!", unread: 120, [("@boris:chat.example", "at seven", 20)])),
+      ("!a", room("Garden", [("@boris:chat.example", "beans", 10)])),
+      ("!bb", room("Choir!", unread: 120, [("@boris:chat.example", "at seven", 20)]))
     ])
     #expect(page.all("ma-entry-name").map(\.text) == ["Choir!", "Garden"])
     #expect(page.all("ma-badge").map(\.text) == ["99+", ""])
@@ -139,13 +140,16 @@ struct ScreenTests {
     let page = Page()
     page.signIn()
     page.sync([])
-    page.dom.fire(.click, on: try #require(page.all("ma-new").first).node)
+    let new = try #require(page.all("ma-new").first).node
+    page.dom.fire(.focus, on: new)
+    page.dom.fire(.click, on: new)
     #expect(page.root.first("ma-app")?.attributes["inert"] != nil)
     page.type("not an id", into: Strings.userID)
     page.submit()
     #expect(page.text.contains("This is not a user ID."))
     page.dom.fire(.keyDown, on: try #require(page.all("ma-overlay").first).node, text: "Escape")
     #expect(page.all("ma-overlay").isEmpty)
+    #expect(page.dom.focused == new)
     #expect(page.root.first("ma-app")?.attributes["inert"] == nil)
   }
 

@@ -32,7 +32,7 @@ struct ValueTests {
     "a typed server becomes an address",
     arguments: [
       ("example.org", "https://example.org"), (" http://localhost:8008/ ", "http://localhost:8008"),
-      ("https://example.org/some/path", "https://example.org"), ("[::1]:8448", "https://[::1]:8448"),
+      ("https://example.org/some/path", "https://example.org"), ("[::1]:8448", "https://[::1]:8448")
     ])
   func server(_ typed: String, _ base: String) {
     #expect(Server.address(typed: typed)?.base == base)
@@ -53,7 +53,8 @@ struct ValueTests {
   @Test("every error has words, and the server's own are shown where there are none better")
   func words() {
     #expect(Strings.words(for: .refused(status: 400, code: "M_STRANGE", message: "Because.")) == "Because.")
-    #expect(Strings.words(for: .refused(status: 502, code: "M_UNKNOWN", message: "")) == "The server is in trouble. Try again later.")
+    #expect(
+      Strings.words(for: .refused(status: 502, code: "M_UNKNOWN", message: "")) == "The server is in trouble. Try again later.")
     #expect(Strings.wordsAtSignIn(for: .refused(status: 400, code: .userInUse, message: "")).contains("already"))
   }
 }

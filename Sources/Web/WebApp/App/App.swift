@@ -105,7 +105,13 @@ final class App<D: DOM> {
       take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))
     case .fragment: goTo(Place(fragment: Host.fragment), isAddressSet: true)
     case .colourScheme: break
-    case .leaving: main?.leaving()
+    case .leaving:
+      main?.leaving()
+      // Closing writes the draft now instead of in a moment; who comes back finds the room open.
+      if let room = place.room {
+        ask(.closeRoom(room))
+        ask(.openRoom(room))
+      }
     }
   }
 

@@ -6,8 +6,6 @@ final class DialogFrame<D: DOM> {
   let overlay: Node
   let box: Node
   let body: Node
-  /// Gets the focus back when the dialog closes; none leaves it to the browser.
-  var opener = Node.none
   /// False once closed: its elements are gone.
   private(set) var isOpen = true
   var onClose: (() -> Void)?

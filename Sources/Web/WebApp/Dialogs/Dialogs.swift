@@ -6,7 +6,7 @@ final class Dialogs<D: DOM> {
   private let app: App<D>
   private let dom: D
   private var frames: [DialogFrame<D>] = []
-  /// What had the focus last outside of dialogs.
+  /// What had the focus last outside of dialogs; the host ignores it where it is gone by then.
   var opener = Node.none
 
   init(_ app: App<D>) {
@@ -33,7 +33,7 @@ final class Dialogs<D: DOM> {
   private func closed(_ frame: DialogFrame<D>) {
     frames.removeAll { $0 === frame }
     shut()
-    if frames.isEmpty, frame.opener != .none, app.main != nil { dom.focus(frame.opener) }
+    if frames.isEmpty, opener != .none, app.main != nil { dom.focus(opener) }
     dom.flush()
   }
 

@@ -11,6 +11,7 @@ extension RoomScreen {
     case .updated(let index, let item):
       guard items.indices.contains(index) else { return }
       pending.append(.update(rows.row(item, in: state, unread: unread[index])))
+      if case .failed(let error) = item.delivery { app.notices.show(Strings.words(for: error), isTrouble: true) }
     case .removed(let range):
       guard range.upperBound <= items.count else { return }
       for id in items[range] { pending.append(.remove(RowID(id))) }

@@ -125,8 +125,7 @@ final class RoomScreen<D: DOM> {
     if !aspects.isDisjoint(with: [.name, .avatar, .topic, .membership, .memberCounts, .settings, .typing]) { showRoom() }
     if aspects.contains(.typing) { showTyping() }
     if !aspects.isDisjoint(with: [.memberCounts, .membership]) { needsCounts = true }
-    if aspects.contains(.membership) { paginationChanged() }
-    if aspects.contains(.pagination) { paginationChanged() }
+    if !aspects.isDisjoint(with: [.pagination, .membership]) { paginationChanged() }
   }
 
   private func showTyping() {
@@ -209,7 +208,8 @@ final class RoomScreen<D: DOM> {
   }
 
   private func head(_ state: Room) -> HeadState {
-    if state.membership == .invite { return .hidden }
+    // Nobody reads a room before they are in it.
+    guard state.membership != .invite else { return .hidden }
     return switch state.timeline.backState {
     case .idle: .more(.idle)
     case .loading: .more(.loading)

@@ -135,7 +135,6 @@ final class DetailsPane<D: DOM> {
     var text = ""
     if case .text(let name)? = app.client.room(id)?.name { text = name.string }
     app.dialogs.open {
-      $0.opener = editName
       _ = PromptDialog(
         app, Strings.roomName, label: Strings.roomName, text: text, action: Strings.save, busy: Strings.saving, in: $0,
         { .setRoomName(id, ByteString($0)) })
@@ -146,7 +145,6 @@ final class DetailsPane<D: DOM> {
     guard let id = room else { return }
     let text = app.client.room(id)?.topic?.string ?? ""
     app.dialogs.open {
-      $0.opener = editTopic
       _ = PromptDialog(
         app, Strings.topic, label: Strings.topic, text: text, action: Strings.save, busy: Strings.saving, in: $0,
         { .setRoomTopic(id, ByteString($0)) })
@@ -156,7 +154,6 @@ final class DetailsPane<D: DOM> {
   private func askInvite() {
     guard let id = room else { return }
     app.dialogs.open {
-      $0.opener = invite
       _ = PromptDialog(
         app, Strings.inviteTitle, label: Strings.userID, hint: Strings.inviteHint, action: Strings.invite,
         busy: Strings.inviting,

@@ -25,6 +25,7 @@ final class MainScreen<D: DOM> {
     list = RoomList(app, in: body)
     room = RoomScreen(app, in: body)
     details = DetailsPane(app, in: body)
+    dom.on(root, .focus) { app.dialogs.opener = $0.node }
     banner.update()
     list.reorder()
     list.showProfile()
