@@ -60,3 +60,24 @@ def state_after_leaving(context):
         for answer in (user.get(room_path(room, "state")).ok(), user.sync(), user.sync(since=None, filter={"room": {"include_leave": True}})):
             assert "secret" not in json.dumps(answer), answer
         assert "secret" not in user.get(room_path(room, "messages"), dir="b", limit=100).body.decode()
+
+
+@test("who declines an invitation is not told who is in the room, by no list of devices")  # "Tracking the device list for a user"
+def members_by_device_lists(context):
+    a, b = User(context.base), User(context.base)
+    first = b.sync()["next_batch"]
+    room = a.create_room(invite=[b.user_id], initial_state=ENCRYPTED)
+    invited = b.sync()["next_batch"]
+    changes = b.get("keys/changes", **{"from": first, "to": invited}).ok()
+    assert changes == {"changed": [], "left": []}, changes
+    b.post(room_path(room, "leave")).ok()
+    answer = b.sync()
+    assert room in answer["rooms"]["leave"] and not answer.get("device_lists", {}).get("left"), answer
+    changes = b.get("keys/changes", **{"from": first, "to": b.since}).ok()
+    assert changes == {"changed": [], "left": []}, changes
+    a.post(room_path(room, "invite"), {"user_id": b.user_id}).ok()
+    b.join(room)
+    joined = b.sync()["next_batch"]
+    b.post(room_path(room, "leave")).ok()
+    assert b.sync()["device_lists"]["left"] == [a.user_id]
+    assert b.get("keys/changes", **{"from": joined, "to": b.since}).ok()["left"] == [a.user_id]
