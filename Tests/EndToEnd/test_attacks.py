@@ -81,3 +81,45 @@ def members_by_device_lists(context):
     b.post(room_path(room, "leave")).ok()
     assert b.sync()["device_lists"]["left"] == [a.user_id]
     assert b.get("keys/changes", **{"from": joined, "to": b.since}).ok()["left"] == [a.user_id]
+
+
+@test("a redaction is an event that names one, and no state", differs_on_synapse="it takes both")
+def redactions_in_disguise(context):
+    a = User(context.base)
+    room = a.create_room()
+    event = a.send(room, "stays")
+    a.state(room, "m.room.redaction", {"redacts": event}).fails(403, "M_FORBIDDEN")
+    for redacts in ({}, {"redacts": [event]}, {"redacts": "everything"}):
+        a.put(room_path(room, "send", "m.room.redaction", fresh("t")), redacts).fails(400, "M_BAD_JSON")
+    assert a.get(room_path(room, "event", event)).ok()["content"]["body"] == "stays"
+
+
+@test("one request does not become a million messages", differs_on_synapse="it has no such limit")
+def flood_of_messages(context):
+    a, b = User(context.base), User(context.base)
+
+    def send(count):
+        messages = ",".join([f'"{b.device_id}":{{}}'] * count)
+        body = f'{{"messages":{{"{b.user_id}":{{{messages}}}}}}}'.encode()
+        return a.request("PUT", f"sendToDevice/m.dummy/{fresh('t')}", body=body)
+    send(1_000).ok()
+    send(1_001).fails(413, "M_TOO_LARGE")
+
+
+@test("who asks for a key a thousand times gets it once", differs_on_synapse="it has no such limits")
+def keys_asked_for_again(context):
+    a, b = User(context.base), User(context.base)
+
+    def key(size):
+        return {"fallback_keys": {"signed_curve25519:A": {"signatures": {}, "key": "x" * (size - len('{"signatures": {}, "key": ""}'))}}}
+    b.post("keys/upload", key(8_193)).fails(413, "M_TOO_LARGE")
+    b.post("keys/upload", key(8_192)).ok()
+    identity = {"user_id": b.user_id, "device_id": b.device_id, "algorithms": [], "keys": {}, "signatures": {}}
+    b.post("keys/upload", {"device_keys": {**identity, "keys": {"a": "x" * 16_384}}}).fails(413, "M_TOO_LARGE")
+    b.post("keys/upload", {"device_keys": {**identity, "keys": {"a": "x" * 15_000}}}).ok()
+    wanted = ",".join([f'"{b.device_id}":"signed_curve25519"'] * 1_000)
+    claimed = a.request("POST", "keys/claim", body=f'{{"one_time_keys":{{"{b.user_id}":{{{wanted}}}}}}}'.encode())
+    assert len(claimed.body) < 10_000 and claimed.ok()["one_time_keys"][b.user_id][b.device_id]
+    wanted = ",".join([f'"{b.user_id}":[]'] * 1_000)
+    answer = a.request("POST", "keys/query", body=f'{{"device_keys":{{{wanted}}}}}'.encode())
+    assert len(answer.body) < 20_000 and answer.ok()["device_keys"][b.user_id][b.device_id]
