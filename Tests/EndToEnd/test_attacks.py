@@ -123,3 +123,26 @@ def keys_asked_for_again(context):
     wanted = ",".join([f'"{b.user_id}":[]'] * 1_000)
     answer = a.request("POST", "keys/query", body=f'{{"device_keys":{{{wanted}}}}}'.encode())
     assert len(answer.body) < 20_000 and answer.ok()["device_keys"][b.user_id][b.device_id]
+
+
+@test("patterns made to be slow do not hold up a sync")
+def slow_push_rules(context):
+    a, b = User(context.base), User(context.base)
+    room = a.create_room(preset="public_chat")
+    b.join(room)
+    b.sync()
+    for number in range(40):
+        rule = {"actions": ["notify"], "pattern": "*" + "a" * 490 + "b"}
+        b.put(f"pushrules/global/content/slow{number}", rule).ok()
+    a.send(room, "a" * 60_000)
+    start = time.monotonic()
+    b.sync()
+    assert time.monotonic() - start < 20  # without the limit on steps: 115 s in a debug build
+
+
+@test("a filter has 1,000 entries in a list, 50 of them patterns", differs_on_synapse="it has no such limits")
+def endless_filters(context):
+    a = User(context.base)
+    for entries, status in ((["x"] * 1_000, 200), (["x"] * 1_001, 400), (["*x"] * 50, 200), (["*x"] * 51, 400)):
+        filter_id = a.post(f"user/{quote(a.user_id)}/filter", {"room": {"timeline": {"types": entries}}}).ok()["filter_id"]
+        assert a.get("sync", filter=filter_id).status == status, len(entries)
