@@ -146,3 +146,18 @@ def endless_filters(context):
     for entries, status in ((["x"] * 1_000, 200), (["x"] * 1_001, 400), (["*x"] * 50, 200), (["*x"] * 51, 400)):
         filter_id = a.post(f"user/{quote(a.user_id)}/filter", {"room": {"timeline": {"types": entries}}}).ok()["filter_id"]
         assert a.get("sync", filter=filter_id).status == status, len(entries)
+
+
+@test("what is nested deeper than readers can follow is refused, everywhere alike", differs_on_synapse="its limit is another")
+def deep_json(context):
+    a = User(context.base)
+    room = a.create_room()
+    own = quote(a.user_id)
+    places = [room_path(room, "send", "org.example.deep"), room_path(room, "state", "org.example.deep"),
+              f"user/{own}/account_data", f"user/{own}/rooms/{quote(room)}/tags"]
+    for place in places:
+        a.request("PUT", f"{place}/{fresh('x')}", body=nested(81)).fails(400, "M_BAD_JSON")
+        a.request("PUT", f"{place}/{fresh('x')}", body=nested(80)).ok()
+    a.get(f"user/{own}/rooms/{quote(room)}/tags").ok()
+    a.get(room_path(room, "state")).ok()
+    assert json.dumps(a.sync(since=None)).count('{"a": ' * 80) >= 3
