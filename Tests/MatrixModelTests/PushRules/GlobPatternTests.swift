@@ -41,6 +41,20 @@ import Testing
     #expect(elapsed < .seconds(30))
   }
 
+  @Test func `a pattern is given up after so many steps`() {
+    let text = { (count: Int) in ByteString(String(repeating: "a", count: count) + "b") }
+    let pattern = GlobPattern(ByteString("*" + String(repeating: "a", count: 400) + "b"))
+    #expect(pattern.matches(text(1_000)))
+    #expect(pattern.matchesWords(in: text(1_000)))
+    #expect(!pattern.matches(text(10_000)))
+    #expect(!pattern.matchesWords(in: text(10_000)))
+    // What people write is found at the end of the longest body an event can have.
+    let body = ByteString(String(repeating: "The quick brown fox. ", count: 3_100) + "Hello, world!")
+    for words in ["world", "hello, w*d", "*fox. hello*", "he?lo"] {
+      #expect(GlobPattern(ByteString(words)).matchesWords(in: body), "\(words)")
+    }
+  }
+
   @Test func `a literal has no wildcards`() {
     #expect(GlobPattern(literal: "a*b").matchesWords(in: "say a*b"))
     #expect(!GlobPattern(literal: "a*b").matchesWords(in: "say axb"))

@@ -25,7 +25,7 @@ enum Answer: Sendable {
   }
 
   static func parse(_ body: [UInt8]) -> JSON? {
-    do throws(JSONError) { return try JSON.parse(body) } catch { return nil }
+    do throws(JSONError) { return try JSON.parse(body, limits: JSONLimits(depth: 1_000)) } catch { return nil }
   }
 
   /// nil for success.

@@ -3,10 +3,15 @@ import JSON
 /// A glob pattern, compiled: `*` stands for any run of characters, `?` for exactly one.
 ///
 /// ASCII letters match in either case; the spec leaves the meaning of "case-insensitive" to the server. Matching takes time in
-/// proportion to text times pattern at most: between stars the leftmost match is as good as any.
+/// proportion to text times pattern at most: between stars the leftmost match is as good as any. A pattern that was made to
+/// take all of that on a long text is given up after `stepsLimit` and does not match.
 ///
 /// Spec: Appendices, "Glob-style Matching"; Client-Server API, `event_match`.
 public struct GlobPattern: Sendable {
+  /// Bytes looked at in one match. The longest text of an event has 65,536, and words of people are told apart by the first or
+  /// second byte.
+  public static let stepsLimit = 1 << 18
+
   /// What stands between the stars: bytes in lower case, nil for `?`.
   private let pieces: [[UInt8?]]
 
@@ -30,7 +35,8 @@ public struct GlobPattern: Sendable {
   /// Whether the pattern matches all of the text.
   public func matches(_ text: ByteString) -> Bool {
     text.withBytes { text in
-      matches(text, from: 0, isEnd: { $0 == text.count })
+      var steps = 0
+      return matches(text, from: 0, &steps, isEnd: { $0 == text.count })
     }
   }
 
@@ -38,10 +44,11 @@ public struct GlobPattern: Sendable {
   /// character other than `A-Z`, `a-z`, `0-9` and `_`.
   public func matchesWords(in text: ByteString) -> Bool {
     text.withBytes { text in
+      var steps = 0
       var start = 0
-      while start <= text.count {
+      while start <= text.count && steps <= Self.stepsLimit {
         if Self.isBoundary(text, start) {
-          switch firstEnd(text, from: start) {
+          switch firstEnd(text, from: start, &steps) {
           case .match: return true
           case .hopeless: return false
           case .none: break
@@ -57,30 +64,33 @@ public struct GlobPattern: Sendable {
 
   /// A match that begins at `start`. Once the first piece is placed, a later start has only less room: where the rest of
   /// the pieces does not fit behind the leftmost place of the first, it fits nowhere.
-  private func firstEnd(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> WordMatch {
-    if matches(text, from: start, isEnd: { Self.isBoundary(text, $0) }) { return .match }
-    return pieces.count > 1 && place(pieces[0], in: text, at: start) != nil ? .hopeless : .none
+  private func firstEnd(_ text: UnsafeBufferPointer<UInt8>, from start: Int, _ steps: inout Int) -> WordMatch {
+    if matches(text, from: start, &steps, isEnd: { Self.isBoundary(text, $0) }) { return .match }
+    return pieces.count > 1 && place(pieces[0], in: text, at: start, &steps) != nil ? .hopeless : .none
   }
 
   // MARK: Pieces
 
-  private func matches(_ text: UnsafeBufferPointer<UInt8>, from start: Int, isEnd: (Int) -> Bool) -> Bool {
-    guard var position = place(pieces[0], in: text, at: start) else { return false }
+  private func matches(
+    _ text: UnsafeBufferPointer<UInt8>, from start: Int, _ steps: inout Int, isEnd: (Int) -> Bool
+  ) -> Bool {
+    guard var position = place(pieces[0], in: text, at: start, &steps) else { return false }
     if pieces.count == 1 { return isEnd(position) }
     for piece in pieces[1..<(pieces.count - 1)] {
-      guard let end = find(piece, in: text, from: position, where: { _ in true }) else { return false }
+      guard let end = find(piece, in: text, from: position, &steps, where: { _ in true }) else { return false }
       position = end
     }
-    return find(pieces[pieces.count - 1], in: text, from: position, where: isEnd) != nil
+    return find(pieces[pieces.count - 1], in: text, from: position, &steps, where: isEnd) != nil
   }
 
   /// Where the leftmost occurrence of a piece that ends at a place which `isEnd` accepts ends.
   private func find(
-    _ piece: [UInt8?], in text: UnsafeBufferPointer<UInt8>, from start: Int, where isEnd: (Int) -> Bool
+    _ piece: [UInt8?], in text: UnsafeBufferPointer<UInt8>, from start: Int, _ steps: inout Int,
+    where isEnd: (Int) -> Bool
   ) -> Int? {
     var position = start
-    while position <= text.count {
-      if let end = place(piece, in: text, at: position), isEnd(end) { return end }
+    while position <= text.count && steps <= Self.stepsLimit {
+      if let end = place(piece, in: text, at: position, &steps), isEnd(end) { return end }
       position += 1
     }
     return nil
@@ -88,10 +98,13 @@ public struct GlobPattern: Sendable {
 
   /// Where a piece that begins at `start` ends; nil where it does not match there.
   @inline(__always)
-  private func place(_ piece: [UInt8?], in text: UnsafeBufferPointer<UInt8>, at start: Int) -> Int? {
+  private func place(
+    _ piece: [UInt8?], in text: UnsafeBufferPointer<UInt8>, at start: Int, _ steps: inout Int
+  ) -> Int? {
     // A character is never entered in its middle.
     if start < text.count && Self.isContinuation(text[start]) { return nil }
     var position = start
+    defer { steps += position - start + 1 }
     for expected in piece {
       guard position < text.count else { return nil }
       if let expected {

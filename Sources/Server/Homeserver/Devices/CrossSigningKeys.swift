@@ -23,6 +23,9 @@ package final class CrossSigningKeys: Sendable {
       guard try json.requiredText("user_id") == userID.text else {
         throw .invalidParameter("The \(usage.rawValue) key is not this user's.")
       }
+      guard json.bytes.count <= DeviceKeys.bytesLimit else {
+        throw .tooLarge("A key has at most \(DeviceKeys.bytesLimit) bytes.")
+      }
       let usages = try json.requiredArray("usage")
       guard usages.elements.contains(where: { $0.text?.string == usage.rawValue }) else {
         throw .invalidParameter("A key is not meant to be the \(usage.rawValue) key.")

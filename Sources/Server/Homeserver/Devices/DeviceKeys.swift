@@ -20,6 +20,9 @@ package final class DeviceKeys: Sendable {
     }
   }
 
+  /// Bytes of a device's identity keys, or of a cross-signing key, with the signatures they are uploaded with.
+  package static let bytesLimit = 16 << 10
+
   private let database: Database
   private let lists: DeviceLists
   private let notifier: Notifier
@@ -56,6 +59,9 @@ package final class DeviceKeys: Sendable {
     guard try keys.requiredText("user_id") == session.userID.text,
       try keys.requiredText("device_id") == session.deviceID.text
     else { throw .invalidParameter("The keys are not those of this user and device.") }
+    guard keys.bytes.count <= bytesLimit else {
+      throw .tooLarge("The keys of a device have at most \(bytesLimit) bytes.")
+    }
     _ = try keys.requiredArray("algorithms")
     _ = try keys.requiredObject("keys")
     _ = try keys.requiredObject("signatures")

@@ -32,15 +32,19 @@ extension DeviceLists {
     ) { row in
       if row.integer(1) == Int64(join) { changed.insert(row.identifier(0)) } else { left.insert(row.identifier(0)) }
     }
-    // Everyone in rooms the user moved into or out of.
-    try tx.query(
-      """
-      SELECT other.user_id, mine.membership FROM membership mine
-      JOIN membership other ON other.room = mine.room AND other.membership = $2
-      WHERE mine.user_id = $1 AND mine.position > $3 AND mine.position <= $4 AND other.user_id <> $1
-      """, userID, join, start, end
-    ) { row in
-      if row.integer(1) == Int64(join) { changed.insert(row.identifier(0)) } else { left.insert(row.identifier(0)) }
+    // Everyone in rooms the user moved into or out of. Who was only invited there, or knocked, is not told who is in.
+    let moves = try tx.all(
+      "SELECT room, membership FROM membership WHERE user_id = $1 AND position > $2 AND position <= $3", userID, start, end
+    ) { row in (room: RoomNumber(row.integer(0)), isJoin: row.integer(1) == Int64(join)) }
+    let loader = RoomLoader(transaction: tx)
+    for move in moves {
+      let before = move.isJoin ? nil : try loader.state(of: move.room, .member, userID.text, at: start)
+      guard move.isJoin || Membership(before?.content["membership"]) == .join else { continue }
+      try tx.query(
+        "SELECT user_id FROM membership WHERE room = $1 AND membership = $2 AND user_id <> $3", move.room, join, userID
+      ) { row in
+        if move.isJoin { changed.insert(row.identifier(0)) } else { left.insert(row.identifier(0)) }
+      }
     }
     return Changes(changed: changed.intersection(sharing).sorted(), left: left.subtracting(sharing).sorted())
   }

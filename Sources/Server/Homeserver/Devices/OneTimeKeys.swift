@@ -158,6 +158,9 @@ struct KeyName {
   let algorithm: String
   let keyID: String
 
+  /// Bytes of one key with its signatures; those in use have some 300.
+  static let keyBytesLimit = 8 << 10
+
   /// Throws `M_BAD_JSON` for a name of another form and for a key that is neither a string nor an object.
   init(_ member: JSON.Member) throws(MatrixError) {
     let parts = member.key.string.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -165,6 +168,9 @@ struct KeyName {
       throw .badJSON("A key is named '<algorithm>:<key_id>'.")
     }
     guard member.value.isString || member.value.isObject else { throw .badJSON("A key is a string or an object.") }
+    guard member.value.bytes.count <= Self.keyBytesLimit else {
+      throw .tooLarge("A key has at most \(Self.keyBytesLimit) bytes.")
+    }
     algorithm = String(parts[0])
     keyID = String(parts[1])
   }

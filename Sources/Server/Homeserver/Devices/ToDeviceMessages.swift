@@ -22,6 +22,9 @@ package final class ToDeviceMessages: Sendable {
     }
   }
 
+  /// Messages one request may name, and those it may become when `*` stands for every device of a user.
+  package static let namedLimit = 1_000
+  package static let receiversLimit = 10_000
   /// Messages of one sync; the spec recommends it.
   package static let pageLimit = 100
   /// Messages that wait for one device; the oldest go when there are more.
@@ -45,9 +48,14 @@ package final class ToDeviceMessages: Sendable {
   package func send(
     _ type: EventType, _ transactionID: TransactionID, from session: Session, messages: JSON
   ) async throws {
+    var named = 0
     for user in messages.members {
       guard user.value.isObject else { throw MatrixError.badJSON("'messages' is not a map of users to devices.") }
       for device in user.value.members {
+        named += 1
+        guard named <= Self.namedLimit else {
+          throw MatrixError.tooLarge("At most \(Self.namedLimit) messages are sent at once.")
+        }
         guard device.value.isObject else { throw MatrixError.badJSON("The content of a message is not an object.") }
         guard device.value.bytes.count <= Self.contentBytesLimit else {
           throw MatrixError.tooLarge("A message to a device has at most \(Self.contentBytesLimit) bytes.")
@@ -83,10 +91,13 @@ package final class ToDeviceMessages: Sendable {
           try tx.execute(
             "INSERT INTO to_device(user_id, device_id, position, sender, type, content) VALUES($1, $2, $3, $4, $5, $6)",
             userID, deviceID, position, sender, type, device.value.bytes)
-          try dropOldest(tx, userID, deviceID)
           receivers.append((userID, position))
+          guard receivers.count <= receiversLimit else {
+            throw MatrixError.tooLarge("One request reaches at most \(receiversLimit) devices.")
+          }
         }
       }
+      for deviceID in known { try dropOldest(tx, userID, deviceID) }
     }
     return receivers
   }

@@ -19,7 +19,11 @@ package struct EventFilter: Sendable {
   /// Everything.
   package init() {}
 
-  /// Throws `M_BAD_JSON` naming the property that is of another kind than the spec says.
+  /// Entries of one list, and those of them with a `*`: an event is held against each.
+  static let entriesLimit = 1_000
+  static let patternsLimit = 50
+
+  /// Throws `M_BAD_JSON` naming the property that is of another kind than the spec says, or has more entries than allowed.
   package init(_ json: JSON) throws(MatrixError) {
     guard json.isObject else { throw .badJSON("A filter is an object.") }
     if let value = json["limit"] {
@@ -97,9 +101,14 @@ package struct EventFilter: Sendable {
     guard let list = json[key] else { return nil }
     guard list.isArray else { throw .badJSON("'\(key)' of a filter is a list of strings.") }
     var texts: [ByteString] = []
+    var patterns = 0
     for element in list.elements {
       guard let text = element.text else { throw .badJSON("'\(key)' of a filter is a list of strings.") }
       texts.append(text)
+      if text.utf8.contains(UInt8(ascii: "*")) { patterns += 1 }
+      guard texts.count <= entriesLimit, patterns <= patternsLimit else {
+        throw .badJSON("'\(key)' of a filter has at most \(entriesLimit) entries, \(patternsLimit) of them with a '*'.")
+      }
     }
     return texts
   }

@@ -10,12 +10,20 @@ package final class SyncFilters: Sendable {
     let text: ByteString
   }
 
-  /// Filters kept in RAM; beyond it all are read again.
+  private struct Cache {
+    var filters: [Key: SyncFilter] = [:]
+    /// Bytes of their JSON.
+    var bytes = 0
+  }
+
+  /// Filters kept in RAM, and bytes of their JSON, of which each takes up to ten when ready for use; beyond either all are
+  /// read again.
   private static let cacheLimit = 10_000
+  private static let cacheBytesLimit = 4 << 20
   /// Bytes of a filter in the query that is worth keeping.
   private static let keptBytesLimit = 4_096
 
-  private let cache = Mutex<[Key: SyncFilter]>([:])
+  private let cache = Mutex(Cache())
   private let stored: StoredFilters
 
   init(stored: StoredFilters) {
@@ -29,7 +37,7 @@ package final class SyncFilters: Sendable {
     guard let text, !text.isEmpty else { return SyncFilter.open }
     let isInline = text.hasPrefix("{")
     let key = Key(user: isInline ? nil : user, text: text)
-    if let known = cache.withLock({ $0[key] }) { return known }
+    if let known = cache.withLock({ $0.filters[key] }) { return known }
     let bytes: [UInt8]
     if isInline {
       bytes = Array(text.utf8)
@@ -44,8 +52,8 @@ package final class SyncFilters: Sendable {
     let filter = try SyncFilter(json)
     if bytes.count <= Self.keptBytesLimit {
       cache.withLock { cache in
-        if cache.count >= Self.cacheLimit { cache.removeAll(keepingCapacity: true) }
-        cache[key] = filter
+        if cache.filters.count >= Self.cacheLimit || cache.bytes + bytes.count > Self.cacheBytesLimit { cache = Cache() }
+        if cache.filters.updateValue(filter, forKey: key) == nil { cache.bytes += bytes.count }
       }
     }
     return filter

@@ -38,6 +38,10 @@ struct RoomEditor {
   /// is no event.
   @discardableResult
   mutating func append(_ draft: Draft) throws -> StoredEvent {
+    // As state it would say to clients that something is redacted, and nobody would have checked whether it may be.
+    guard draft.type != .redaction || draft.stateKey == nil else {
+      throw MatrixError.forbidden("A redaction is no state of a room.")
+    }
     let isFounding = draft.type == .create && room.tail.isEmpty && room.version.roomIDIsCreateHash
     var event = EventDraft(
       version: room.version, roomID: isFounding ? nil : room.roomID, type: draft.type, sender: draft.sender,

@@ -9,13 +9,20 @@ package struct RoomView: Sendable {
   package let room: RoomSnapshot
   package let user: UserID
   package let membership: Membership?
-  /// Of who left or was banned: the position of that; what came later is not theirs to see.
+  /// Of who was in the room and is out: the position where they went; what came later is not theirs to see, whatever else
+  /// happened to their membership meanwhile (a ban, a knock taken back, an invitation declined).
   package let leftAt: Int64?
 
   /// What the past was, where the present does not tell it all: oldest first, each from its position on.
   private struct History: Sendable {
     var memberships: [(position: Int64, value: Membership)] = []
     var visibilities: [(position: Int64, value: HistoryVisibility)] = []
+
+    /// Where the user, who is out now, went out; nil where they were never in.
+    var endOfLastStay: Int64? {
+      guard let last = memberships.lastIndex(where: { $0.value == .join }) else { return nil }
+      return memberships[(last + 1)...].first?.position
+    }
   }
 
   /// nil where every event is visible, which is the rule: a member of a room whose visibility never changed.
@@ -26,10 +33,10 @@ package struct RoomView: Sendable {
     self.user = user
     let member = room.members[user]
     membership = member?.membership
-    leftAt = membership == .leave || membership == .ban ? member?.event.position : nil
     let neverChanged = room[.historyVisibility]?.replaced == nil
     if membership == .join, neverChanged, room.historyVisibility == .shared || room.historyVisibility == .worldReadable {
       history = nil
+      leftAt = nil
       return
     }
     let loader = RoomLoader(transaction: transaction)
@@ -41,6 +48,7 @@ package struct RoomView: Sendable {
       history.visibilities.append((entry.position, HistoryVisibility(entry.event.content["history_visibility"])))
     }
     self.history = history
+    leftAt = membership == .leave || membership == .ban ? history.endOfLastStay : nil
   }
 
   package func canSee(_ event: StoredEvent) -> Bool {
@@ -60,10 +68,8 @@ package struct RoomView: Sendable {
 
   /// Whether the user may read any of it now.
   package var canRead: Bool {
-    membership == .join || leftAt != nil && wasEverJoined || room.historyVisibility == .worldReadable
+    membership == .join || leftAt != nil || room.historyVisibility == .worldReadable
   }
-
-  private var wasEverJoined: Bool { history?.memberships.contains { $0.value == .join } ?? true }
 
   private static func allows(_ visibility: HistoryVisibility, _ membership: Membership?, joinsLater: Bool) -> Bool {
     if visibility == .worldReadable || membership == .join { return true }

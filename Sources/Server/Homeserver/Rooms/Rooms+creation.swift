@@ -45,6 +45,7 @@ extension Rooms {
     if let topic = creation.topic { state.set(.topic, try topicContent(topic)) }
     for draft in state.drafts {
       if draft.type == .canonicalAlias { try checkAliases(of: draft.content, in: editor) }
+      if draft.type == .member { _ = try vetted(draft.content, of: draft.stateKey ?? "", by: creator, in: editor) }
       try editor.append(draft)
     }
     for user in creation.invited where user != creator {

@@ -137,6 +137,19 @@ extension Rooms {
     try editor.append(RoomEditor.Draft(type: .member, sender: sender, stateKey: user.text, content: content))
   }
 
+  /// The content of a member event that a client wrote itself, held to what the membership endpoints hold to: invitations are
+  /// for users there are, and who vouches for a join to a restricted room is this server's to say. The rules of the room version
+  /// take that name for true, because in a federation the voucher's server signs it; here every event has our signature.
+  func vetted(_ content: JSON, of stateKey: ByteString, by sender: UserID, in editor: RoomEditor) throws -> JSON {
+    let membership = Membership(content["membership"])
+    if membership == .invite, let user = UserID(stateKey) { try requireAccount(user, in: editor.transaction) }
+    let joins = membership == .join && stateKey == sender.text && !editor.room.isJoined(sender)
+    let authoriser = joins ? try authoriser(ofJoinBy: sender, in: editor) : nil
+    return try content.replacing(["join_authorised_via_users_server"]) { writer in
+      if let authoriser { writer.member("join_authorised_via_users_server", authoriser) }
+    }
+  }
+
   func requireAccount(_ user: UserID, in transaction: ReadTransaction) throws {
     guard user.serverName == configuration.serverName else {
       throw MatrixError.forbidden("\(user) is on another server; this server does not federate yet.")

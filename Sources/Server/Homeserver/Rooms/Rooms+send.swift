@@ -9,7 +9,10 @@ extension Rooms {
   package func send(
     _ type: EventType, _ content: JSON, to roomID: RoomID, by actor: Actor, transactionID: TransactionID
   ) async throws -> EventID {
-    if type == .redaction, let redacted = EventID(content["redacts"]) {
+    if type == .redaction {
+      guard let redacted = EventID(content["redacts"]) else {
+        throw MatrixError.badJSON("'redacts' of a redaction is an event ID.")
+      }
       return try await redact(redacted, in: roomID, content, by: actor, transactionID: transactionID)
     }
     let scope = "send/\(roomID)/\(type)"
@@ -31,6 +34,7 @@ extension Rooms {
   ) async throws -> EventID {
     try await edit(roomID) { editor in
       if type == .canonicalAlias { try self.checkAliases(of: content, in: editor) }
+      let content = type == .member ? try self.vetted(content, of: stateKey, by: actor.userID, in: editor) : content
       if editor.room.isJoined(actor.userID), let current = editor.room[type, stateKey], current.sender == actor.userID,
         (try? current.content.canonical()) == (try? content.canonical())
       {

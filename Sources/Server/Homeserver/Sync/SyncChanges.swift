@@ -77,7 +77,10 @@ struct SyncChanges {
     case .leave, .ban:
       guard let leftAt = try context.leavePosition(in: room) else { return }
       guard leftAt > context.since || !accountData.isEmpty && context.filter.includesLeft else { return }
-      if leftAt > context.since, context.from != nil { leftRooms.append(room) }
+      // Who was not in the room knew nobody's devices by it, and is not to learn by this who was.
+      if leftAt > context.since, let from = context.from, try context.membership(in: room, at: from.position) == .join {
+        leftRooms.append(room)
+      }
       let stream = LeftRoomStream(room: room, context: context, account: account, accountData: accountData)
       left.append(try stream.changes(leftAt: leftAt))
     case nil: return

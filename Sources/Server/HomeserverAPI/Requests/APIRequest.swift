@@ -55,9 +55,13 @@ package struct APIRequest: Sendable {
     return try Self.object(body.isEmpty ? Array("{}".utf8) : body)
   }
 
+  /// Containers inside each other in a body. What it brings comes back inside other containers (an event in a room in a sync),
+  /// and whoever reads that has limits too: ours, like those of libraries in use, is a little above 100.
+  package static let bodyDepthLimit = 80
+
   private static func object(_ body: [UInt8]) throws -> JSON {
     let json: JSON
-    do { json = try JSON.parse(body) } catch {
+    do { json = try JSON.parse(body, limits: JSONLimits(depth: bodyDepthLimit)) } catch {
       throw error.reason == .tooDeep
         ? MatrixError.badJSON("The body has too many values inside each other.")
         : MatrixError.notJSON("The body is not JSON: \(error.reason) at byte \(error.offset).")

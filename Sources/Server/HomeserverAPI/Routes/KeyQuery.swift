@@ -13,6 +13,7 @@ struct KeyQuery: Sendable {
   /// Throws `M_BAD_JSON`, `M_TOO_LARGE`.
   init(_ json: JSON) throws(MatrixError) {
     var wanted: [(userID: UserID, devices: [DeviceID])] = []
+    var named: Set<UserID> = []
     for user in json.members {
       guard let userID = UserID(user.key), user.value.isArray else {
         throw .badJSON("'device_keys' is not a map of user IDs to lists of device IDs.")
@@ -22,6 +23,8 @@ struct KeyQuery: Sendable {
         guard device.isString else { throw .badJSON("A device ID is not a string.") }
         if let deviceID = DeviceID(device) { devices.append(deviceID) }
       }
+      // A user named twice would be written twice into an answer that has room for them once.
+      guard named.insert(userID).inserted else { continue }
       wanted.append((userID, devices))
       guard wanted.count <= Self.usersLimit else {
         throw .tooLarge("At most \(Self.usersLimit) users are queried at once.")

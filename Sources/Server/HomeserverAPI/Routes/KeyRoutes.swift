@@ -67,6 +67,8 @@ extension Routes {
 
   private static func wanted(_ json: JSON) throws(MatrixError) -> [OneTimeKeys.Wanted] {
     var wanted: [OneTimeKeys.Wanted] = []
+    // A device named twice would be written twice into an answer that has room for it once.
+    var named: [UserID: Set<DeviceID>] = [:]
     for user in json.members {
       guard let userID = UserID(user.key), user.value.isObject else {
         throw .badJSON("'one_time_keys' is not a map of user IDs to devices.")
@@ -75,6 +77,7 @@ extension Routes {
         guard let deviceID = DeviceID(device.key), let algorithm = device.value.text else {
           throw .badJSON("'one_time_keys' does not map a device ID to an algorithm.")
         }
+        guard named[userID, default: []].insert(deviceID).inserted else { continue }
         wanted.append(.init(userID: userID, deviceID: deviceID, algorithm: algorithm))
         guard wanted.count <= wantedLimit else { throw .tooLarge("At most \(wantedLimit) keys are claimed at once.") }
       }

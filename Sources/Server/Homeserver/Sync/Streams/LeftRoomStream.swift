@@ -31,7 +31,7 @@ struct LeftRoomStream {
     let filter = context.filter.state
     // Who declines an invitation learns nothing of the room.
     guard filter.matches(room: room.roomID), !isNew || view.canRead else { return [] }
-    let end = context.request.usesStateAfter ? leftAt : timeline.start
+    let end = min(context.request.usesStateAfter ? leftAt : timeline.start, view.leftAt ?? leftAt)
     let stream = RoomStateStream(room: room, context: context)
     var state =
       isNew || context.request.isFullState
