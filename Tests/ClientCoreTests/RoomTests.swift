@@ -89,6 +89,23 @@ import Testing
     #expect(host.client.room(RoomID(trusted: "!i:test"))?.isDirect == true)
   }
 
+  @Test func `who is invited asks for no history until joined`() {
+    var host = Host.signedIn()
+    let invited = RoomID(trusted: "!i:test")
+    host.sync(
+      #""invite":{"!i:test":{"invite_state":{"events":["#
+        + Wire.event("m.room.member", "$i", #"{"membership":"invite"}"#, stateKey: "@me:test") + "]}}}")
+    host.command(.openRoom(invited))
+    host.command(.paginateBack(invited))
+    #expect(host.request("/messages") == nil)
+    host.sync(
+      #""join":{"#
+        + Wire.joined([Wire.event("m.room.member", "$j", #"{"membership":"join"}"#, stateKey: "@me:test")], room: "!i:test")
+        + "}")
+    host.command(.paginateBack(invited))
+    #expect(host.request("/messages") != nil)
+  }
+
   @Test func `a room one has left goes from the list and, forgotten, from the store`() {
     var host = Host.inRoom()
     host.command(.leave(.test))

@@ -80,6 +80,8 @@ extension Client {
     guard let room = rooms[id], room.timeline.loadState == .loaded else {
       return finish(command, .failed(.unknownRoom))
     }
+    // Who is only invited may not read yet.
+    if room.membership == .invite || room.membership == .knock { return finish(command, .done) }
     switch room.timeline.backState {
     case .loading, .atStart: return finish(command, .done)
     case .idle, .failed: break
