@@ -182,3 +182,17 @@ def deleted_while_waiting(context):
     b.send(room, "between us")
     waiting.join()
     answers[0].fails(401, "M_UNKNOWN_TOKEN")
+
+
+@test("there is no receipt for an event one may not see", differs_on_synapse="it takes a receipt for any event of the room")
+def receipts_for_the_unseen(context):
+    a, b = User(context.base), User(context.base)
+    joined = {"type": "m.room.history_visibility", "state_key": "", "content": {"history_visibility": "joined"}}
+    room = a.create_room(preset="public_chat", initial_state=[joined])
+    hidden = a.send(room, "before")
+    b.join(room)
+    seen = a.send(room, "after")
+    b.post(room_path(room, "receipt", "m.read", hidden)).fails(404, "M_NOT_FOUND")
+    b.post(room_path(room, "read_markers"), {"m.fully_read": hidden}).fails(404, "M_NOT_FOUND")
+    b.post(room_path(room, "receipt", "m.read", seen)).ok()
+    b.post(room_path(room, "read_markers"), {"m.fully_read": seen}).ok()
