@@ -1,9 +1,10 @@
 """What a hostile user tries, and does not get."""
 import json
+import threading
 import time
 from urllib.parse import quote
 
-from client import User, fresh, room_path
+from client import PASSWORD, User, fresh, room_path
 from harness import test
 
 ENCRYPTED = [{"type": "m.room.encryption", "state_key": "", "content": {"algorithm": "m.megolm.v1.aes-sha2"}}]
@@ -161,3 +162,37 @@ def deep_json(context):
     a.get(f"user/{own}/rooms/{quote(room)}/tags").ok()
     a.get(room_path(room, "state")).ok()
     assert json.dumps(a.sync(since=None)).count('{"a": ' * 80) >= 3
+
+
+@test("a sync that waits while its device is deleted gets nothing more")
+def deleted_while_waiting(context):
+    a, b = User(context.base), User(context.base)
+    room = a.create_room(preset="public_chat")
+    b.join(room)
+    thief = User(context.base, login_as=a)
+    thief.sync()
+    answers = []
+    # Through no proxy: the wait is the server's.
+    thief.host = context.direct.split("//", 1)[1]
+    waiting = threading.Thread(target=lambda: answers.append(thief.get("sync", since=thief.since, timeout=20_000)))
+    waiting.start()
+    session = a.post("delete_devices", {"devices": [thief.device_id]}).json["session"]
+    auth = {"type": "m.login.password", "session": session, "password": PASSWORD, "identifier": {"type": "m.id.user", "user": a.user_id}}
+    a.post("delete_devices", {"devices": [thief.device_id], "auth": auth}).ok()
+    b.send(room, "between us")
+    waiting.join()
+    answers[0].fails(401, "M_UNKNOWN_TOKEN")
+
+
+@test("there is no receipt for an event one may not see", differs_on_synapse="it takes a receipt for any event of the room")
+def receipts_for_the_unseen(context):
+    a, b = User(context.base), User(context.base)
+    joined = {"type": "m.room.history_visibility", "state_key": "", "content": {"history_visibility": "joined"}}
+    room = a.create_room(preset="public_chat", initial_state=[joined])
+    hidden = a.send(room, "before")
+    b.join(room)
+    seen = a.send(room, "after")
+    b.post(room_path(room, "receipt", "m.read", hidden)).fails(404, "M_NOT_FOUND")
+    b.post(room_path(room, "read_markers"), {"m.fully_read": hidden}).fails(404, "M_NOT_FOUND")
+    b.post(room_path(room, "receipt", "m.read", seen)).ok()
+    b.post(room_path(room, "read_markers"), {"m.fully_read": seen}).ok()

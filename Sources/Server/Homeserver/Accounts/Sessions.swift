@@ -55,6 +55,12 @@ package final class Sessions: Sendable {
     }
   }
 
+  /// Whether the session is still one: a request that waited long may have been logged out meanwhile.
+  package func isCurrent(_ session: Session) async throws -> Bool {
+    if cached(session.token) != nil { return true }
+    return try await load(session.token) != nil
+  }
+
   /// Writes down, at most every five minutes, when and from where a device was seen.
   package func saw(_ session: Session, from address: @autoclosure () -> String) async throws {
     let now = clock.now()

@@ -50,7 +50,7 @@ package final class Receipts: Sendable {
 
   /// Moves markers forward; one that is further already stays where it is.
   ///
-  /// Throws `M_FORBIDDEN` where the user is not in the room, `M_NOT_FOUND` for an event that is not in it,
+  /// Throws `M_FORBIDDEN` where the user is not in the room, `M_NOT_FOUND` for an event that is not in it or not theirs to see,
   /// `M_INVALID_PARAM` for a thread the event is not in.
   package func move(_ markers: Markers, of user: UserID, in roomID: RoomID) async throws {
     let now = clock.now()
@@ -58,9 +58,10 @@ package final class Receipts: Sendable {
       guard let room = try rooms.cache.newest(roomID, in: transaction), room.isJoined(user) else {
         throw MatrixError.forbidden("You are not in this room.")
       }
+      let view = try RoomView(room, user: user, in: transaction)
       for (kind, eventID) in [(Receipt.Kind.read, markers.read), (.readPrivate, markers.readPrivate)] {
         guard let eventID else { continue }
-        let event = try Self.event(eventID, in: room, transaction)
+        let event = try Self.event(eventID, in: view, transaction)
         if let thread = markers.thread { try Self.check(thread, of: event, in: room, transaction) }
         try store(
           Receipt(
@@ -69,7 +70,7 @@ package final class Receipts: Sendable {
             position: 0), in: room.number, transaction)
       }
       if let eventID = markers.fullyRead {
-        try moveFullyRead(to: try Self.event(eventID, in: room, transaction), of: user, in: room, transaction)
+        try moveFullyRead(to: try Self.event(eventID, in: view, transaction), of: user, in: room, transaction)
       }
     }
   }
@@ -112,6 +113,13 @@ package final class Receipts: Sendable {
     var writer = JSONWriter(capacity: 96)
     writer.object { $0.member("event_id", event.eventID) }
     try accountData.store(transaction, .fullyRead, writer.bytes, of: user, in: room.roomID)
+  }
+
+  /// The event, where the user may see it.
+  private static func event(_ eventID: EventID, in view: RoomView, _ transaction: ReadTransaction) throws -> StoredEvent {
+    let event = try event(eventID, in: view.room, transaction)
+    guard view.canSee(event) else { throw MatrixError.notFound("There is no such event in this room.") }
+    return event
   }
 
   private static func event(

@@ -66,6 +66,7 @@ extension Rooms {
     guard alias.serverName == configuration.serverName else {
       throw MatrixError.invalidParameter("Aliases made here end in ':\(configuration.serverName)'.")
     }
+    guard !alias.localpart.isEmpty else { throw MatrixError.invalidParameter("There is nothing between '#' and ':'.") }
     try transaction.execute(
       "INSERT INTO room_alias(alias, room, creator, created) VALUES ($1, $2, $3, $4)", alias, room, user,
       configuration.clock.now())

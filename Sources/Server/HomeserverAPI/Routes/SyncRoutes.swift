@@ -7,19 +7,21 @@ import MatrixModel
 extension Routes {
   mutating func addSyncRoutes() {
     let engine = homeserver.sync
-    let filters = homeserver.syncFilters
+    let (filters, sessions) = (homeserver.syncFilters, homeserver.sessions)
 
     on(.sync, budget: .free, endsOnShutdown: true) { request, session in
       let query = try request.query()
       try Self.checkPresence(query.text("set_presence"))
       let filter = try await filters.filter(query.text("filter"), of: session.userID)
-      return .json(
-        try await engine.sync(
-          SyncRequest(
-            userID: session.userID, deviceID: session.deviceID, since: try Self.since(query),
-            timeoutMilliseconds: try query.integer("timeout") ?? 0, filter: filter,
-            isFullState: try query.bool("full_state") ?? false,
-            usesStateAfter: try query.bool("use_state_after") ?? false)))
+      let answer = try await engine.sync(
+        SyncRequest(
+          userID: session.userID, deviceID: session.deviceID, since: try Self.since(query),
+          timeoutMilliseconds: try query.integer("timeout") ?? 0, filter: filter,
+          isFullState: try query.bool("full_state") ?? false,
+          usesStateAfter: try query.bool("use_state_after") ?? false))
+      // Whoever waited with a token that was taken from them meanwhile learns nothing more by it.
+      guard try await sessions.isCurrent(session) else { throw MatrixError.unknownToken() }
+      return .json(answer)
     }
   }
 
