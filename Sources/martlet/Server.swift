@@ -48,6 +48,7 @@ struct Server: Sendable {
             pool: pool))
       }
       for server in servers { try await server.start() }
+      ServerMetrics.register(homeserver, servers[0])
       let addresses = servers[0].boundAddresses.map { "http://\($0.isLoopback ? "localhost:\($0.port)" : "\($0)")" }
       return Server(
         addresses: addresses, homeserver: homeserver, loops: loops, pool: pool, servers: servers,
