@@ -38,14 +38,21 @@ extension DeviceLists {
     ) { row in (room: RoomNumber(row.integer(0)), isJoin: row.integer(1) == Int64(join)) }
     let loader = RoomLoader(transaction: tx)
     for move in moves {
-      let before = move.isJoin ? nil : try loader.state(of: move.room, .member, userID.text, at: start)
-      guard move.isJoin || Membership(before?.content["membership"]) == .join else { continue }
+      guard let until = try move.isJoin ? .max : endOfStay(in: move.room, userID, loader), until > start else { continue }
       try tx.query(
-        "SELECT user_id FROM membership WHERE room = $1 AND membership = $2 AND user_id <> $3", move.room, join, userID
+        "SELECT user_id FROM membership WHERE room = $1 AND membership = $2 AND user_id <> $3 AND position <= $4",
+        move.room, join, userID, until
       ) { row in
         if move.isJoin { changed.insert(row.identifier(0)) } else { left.insert(row.identifier(0)) }
       }
     }
     return Changes(changed: changed.intersection(sharing).sorted(), left: left.subtracting(sharing).sorted())
+  }
+
+  /// Where the user, who is not in the room now, last went out of it; nil where they were never in.
+  private static func endOfStay(in room: RoomNumber, _ userID: UserID, _ loader: RoomLoader) throws -> Int64? {
+    let history = try loader.history(of: room, .member, userID.text)
+    let stay = history.lastIndex { Membership($0.event.content["membership"]) == .join }
+    return stay.flatMap { history[($0 + 1)...].first?.position }
   }
 }
