@@ -82,6 +82,12 @@ def members_by_device_lists(context):
     b.post(room_path(room, "leave")).ok()
     assert b.sync()["device_lists"]["left"] == [a.user_id]
     assert b.get("keys/changes", **{"from": joined, "to": b.since}).ok()["left"] == [a.user_id]
+    c = User(context.base)
+    for user in (b, c):
+        a.post(room_path(room, "invite"), {"user_id": user.user_id}).ok()
+    c.join(room)
+    again = b.sync()["next_batch"]
+    assert b.get("keys/changes", **{"from": first, "to": again}).ok()["left"] == [a.user_id]
 
 
 @test("a redaction is an event that names one, and no state", differs_on_synapse="it takes both")
@@ -126,6 +132,14 @@ def keys_asked_for_again(context):
     assert len(answer.body) < 20_000 and answer.ok()["device_keys"][b.user_id][b.device_id]
 
 
+@test("a device has keys of 20 algorithms", differs_on_synapse="it has no such limit")
+def endless_algorithms(context):
+    a = User(context.base)
+    for kind in ("one_time_keys", "fallback_keys"):
+        a.post("keys/upload", {kind: {f"org.example.{number}:A": "key" for number in range(20)}}).ok()
+        a.post("keys/upload", {kind: {"org.example.one_more:A": "key"}}).fails(413, "M_TOO_LARGE")
+
+
 @test("patterns made to be slow do not hold up a sync")
 def slow_push_rules(context):
     a, b = User(context.base), User(context.base)
@@ -147,6 +161,14 @@ def endless_filters(context):
     for entries, status in ((["x"] * 1_000, 200), (["x"] * 1_001, 400), (["*x"] * 50, 200), (["*x"] * 51, 400)):
         filter_id = a.post(f"user/{quote(a.user_id)}/filter", {"room": {"timeline": {"types": entries}}}).ok()["filter_id"]
         assert a.get("sync", filter=filter_id).status == status, len(entries)
+
+
+@test("a filter names 100 fields of an event", differs_on_synapse="it has no such limit")
+def endless_event_fields(context):
+    a = User(context.base)
+    for count, status in ((100, 200), (101, 400)):
+        filter_id = a.post(f"user/{quote(a.user_id)}/filter", {"event_fields": ["content.body"] * count}).ok()["filter_id"]
+        assert a.get("sync", filter=filter_id).status == status, count
 
 
 @test("what is nested deeper than readers can follow is refused, everywhere alike", differs_on_synapse="its limit is another")
@@ -196,3 +218,13 @@ def receipts_for_the_unseen(context):
     b.post(room_path(room, "read_markers"), {"m.fully_read": hidden}).fails(404, "M_NOT_FOUND")
     b.post(room_path(room, "receipt", "m.read", seen)).ok()
     b.post(room_path(room, "read_markers"), {"m.fully_read": seen}).ok()
+
+
+@test("who has no account gets 64 KB for a body, not a megabyte", differs_on_synapse="its limit is another")
+def anonymous_bodies(context):
+    a = User(context.base)
+    for path in ("login", "register", "account/password", "account/deactivate"):
+        for size, wanted in ((64 << 10, (400, 401, 403)), ((64 << 10) + 1, (413,))):
+            body = json.dumps({"type": "m.login.unknown", "new_password": PASSWORD, "x": ""}).encode()
+            body = body[:-2] + b"x" * (size - len(body)) + b'"}'
+            assert a.request("POST", path, body=body).status in wanted, (path, size)

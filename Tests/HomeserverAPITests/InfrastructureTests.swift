@@ -42,15 +42,18 @@ import Testing
     }
   }
 
-  @Test func `a body may have a mebibyte and no more`() async throws {
+  @Test func `a body may have a mebibyte, one of strangers 64 KiB, and no more`() async throws {
     try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
       func padded(_ count: Int) -> String { #"{"a":""# + String(repeating: "x", count: count - 8) + #""}"# }
-      let limit = Routes.bodyBytesLimit
-      let most = try await fixture.call(.post, "login", padded(limit))
-      #expect(most.errorCode == "M_MISSING_PARAM")
-      let answer = try await fixture.call(.post, "login", padded(limit + 1))
-      #expect(answer.status == 413)
-      #expect(answer.errorCode == "M_TOO_LARGE")
+      let cases = [("login", nil, Routes.anonymousBodyBytesLimit), ("keys/query", ann, Routes.bodyBytesLimit)]
+      for (path, user, limit) in cases {
+        let most = try await fixture.call(.post, path, as: user, padded(limit))
+        #expect(most.errorCode == "M_MISSING_PARAM")
+        let answer = try await fixture.call(.post, path, as: user, padded(limit + 1))
+        #expect(answer.status == 413)
+        #expect(answer.errorCode == "M_TOO_LARGE")
+      }
     }
   }
 

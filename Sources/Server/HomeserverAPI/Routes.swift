@@ -27,6 +27,8 @@ package struct Routes {
 
   /// Bytes of a JSON body where the endpoint does not say otherwise: an event may have 65,536, keys in bulk need more.
   package static let bodyBytesLimit = 1 << 20
+  /// The same where anyone may call: names and a password. Whoever has no account gets little memory for the asking.
+  package static let anonymousBodyBytesLimit = 64 << 10
 
   /// Adds an endpoint that needs an access token.
   ///
@@ -57,7 +59,7 @@ package struct Routes {
 
   /// Adds an endpoint that anyone may call. `APIRequest.session` looks for a token all the same.
   package mutating func on(
-    _ endpoint: Endpoint, budget: RateLimiter.Budget? = nil, bodyLimit: Int = Routes.bodyBytesLimit,
+    _ endpoint: Endpoint, budget: RateLimiter.Budget? = nil, bodyLimit: Int = Routes.anonymousBodyBytesLimit,
     alsoAt paths: [String] = [],
     _ handler: @escaping @Sendable (APIRequest) async throws -> Response
   ) {
@@ -72,7 +74,7 @@ package struct Routes {
 
   /// Adds a path that the specification does not have, for anyone.
   package mutating func on(
-    _ method: Method, _ path: String, budget: RateLimiter.Budget, bodyLimit: Int = Routes.bodyBytesLimit,
+    _ method: Method, _ path: String, budget: RateLimiter.Budget, bodyLimit: Int = Routes.anonymousBodyBytesLimit,
     _ handler: @escaping @Sendable (APIRequest) async throws -> Response
   ) {
     let (authentication, limiter) = (authentication, limiter)

@@ -26,6 +26,8 @@ package final class OneTimeKeys: Sendable {
 
   /// One-time keys of one device and algorithm.
   package static let countLimit = 1_000
+  /// Algorithms of one device's keys; every sync answer has a count for each.
+  package static let algorithmsLimit = 20
 
   private let database: Database
   private let notifier: Notifier
@@ -128,7 +130,9 @@ package final class OneTimeKeys: Sendable {
         INSERT INTO one_time_key(user_id, device_id, algorithm, key_id, upload, json) VALUES($1, $2, $3, $4, $5, $6)
         """, userID, deviceID, name.algorithm, name.keyID, upload, member.value.bytes)
     }
-    if let most = try counts(tx, of: userID, deviceID).map(\.count).max(), most > countLimit {
+    let counts = try counts(tx, of: userID, deviceID)
+    try checkAlgorithms(counts.count)
+    if let most = counts.map(\.count).max(), most > countLimit {
       throw MatrixError.tooLarge("A device has at most \(countLimit) one-time keys of an algorithm.")
     }
   }
@@ -149,6 +153,16 @@ package final class OneTimeKeys: Sendable {
         ON CONFLICT(user_id, device_id, algorithm)
         DO UPDATE SET key_id = excluded.key_id, json = excluded.json, used = 0
         """, userID, deviceID, name.algorithm, name.keyID, member.value.bytes)
+    }
+    let algorithms = try tx.first(
+      "SELECT COUNT(*) FROM fallback_key WHERE user_id = $1 AND device_id = $2", userID, deviceID
+    ) { $0.integer(0) }
+    try checkAlgorithms(Int(algorithms ?? 0))
+  }
+
+  private static func checkAlgorithms(_ count: Int) throws(MatrixError) {
+    guard count <= algorithmsLimit else {
+      throw .tooLarge("A device has keys of at most \(algorithmsLimit) algorithms.")
     }
   }
 }

@@ -15,6 +15,9 @@ package final class SyncFilter: Sendable {
   /// Which parts of room events are told, as paths; nil for all.
   package let eventFields: [PropertyPath]?
 
+  /// Entries of `event_fields`: each member of an event is held against each.
+  static let eventFieldsLimit = 100
+
   /// Everything.
   package static let open = SyncFilter()
 
@@ -54,6 +57,9 @@ package final class SyncFilter: Sendable {
   private static func fields(_ json: JSON?) throws(MatrixError) -> [PropertyPath]? {
     guard let json else { return nil }
     guard json.isArray else { throw .badJSON("'event_fields' of a filter is an array of strings.") }
+    guard json.count <= eventFieldsLimit else {
+      throw .badJSON("'event_fields' of a filter has at most \(eventFieldsLimit) entries.")
+    }
     return json.elements.compactMap { $0.text.map { PropertyPath($0) } }
   }
 
