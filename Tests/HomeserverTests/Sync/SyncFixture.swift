@@ -47,7 +47,7 @@ final class SyncFixture: Sendable {
   func reopened() throws -> SyncFixture { try SyncFixture(base.reopened(), boot: engine.boot + 1) }
 
   func client(_ name: String, device: String = "DEVICE", filter: String? = nil) throws -> SyncClient {
-    SyncClient(self, name, device, try filter.map { try SyncFilter(json($0)) } ?? SyncFilter())
+    SyncClient(self, name, device, try filter.map { try SyncFilter(json($0)) } ?? .open)
   }
 
   func addDevice(_ name: String, _ device: String = "DEVICE") async throws {

@@ -175,7 +175,8 @@ import Testing
     #expect(members(try await bob.sync().room(room)) == ["m.room.member|@cat:example.org"])
     try await fixture.base.send("y", to: room, by: "cat")
     #expect(members(try await bob.sync().room(room)) == [])
-    bob.filter.state.includesRedundantMembers = true
+    bob.filter = try SyncFilter(
+      json(#"{"room":{"timeline":{"limit":3},"state":{"lazy_load_members":true,"include_redundant_members":true}}}"#))
     try await fixture.base.send("z", to: room, by: "cat")
     #expect(members(try await bob.sync().room(room)) == ["m.room.member|@cat:example.org"])
   }

@@ -2,38 +2,55 @@ import JSON
 import MatrixModel
 
 /// What a sync shall tell. Spec: Client-Server API, "Filtering" (`Filter`, `RoomFilter`).
-package struct SyncFilter: Sendable {
-  package var accountData = EventFilter()
-  package var rooms = EventFilter()
-  package var includesLeft = false
-  package var timeline = EventFilter()
-  package var state = EventFilter()
-  package var ephemeral = EventFilter()
-  package var roomAccountData = EventFilter()
+///
+/// An object, because every parked request holds one: as a value its six parts would be copied into each async frame.
+package final class SyncFilter: Sendable {
+  package let accountData: EventFilter
+  package let rooms: EventFilter
+  package let includesLeft: Bool
+  package let timeline: EventFilter
+  package let state: EventFilter
+  package let ephemeral: EventFilter
+  package let roomAccountData: EventFilter
   /// Which parts of room events are told, as paths; nil for all.
-  package var eventFields: [PropertyPath]?
+  package let eventFields: [PropertyPath]?
 
-  /// Everything.
-  package init() {}
+  /// Lets everything through.
+  package static let open = SyncFilter()
+
+  private init() {
+    (accountData, rooms, timeline) = (EventFilter(), EventFilter(), EventFilter())
+    (state, ephemeral, roomAccountData) = (EventFilter(), EventFilter(), EventFilter())
+    includesLeft = false
+    eventFields = nil
+  }
 
   /// Throws `M_BAD_JSON` naming the property that is of another kind than the spec says.
   package init(_ json: JSON) throws(MatrixError) {
     guard json.isObject else { throw .badJSON("A filter is an object.") }
-    if let part = json["account_data"] { accountData = try EventFilter(part) }
-    if let fields = json["event_fields"] {
-      guard fields.isArray else { throw .badJSON("'event_fields' of a filter is an array of strings.") }
-      eventFields = fields.elements.compactMap { $0.text.map { PropertyPath($0) } }
-    }
+    accountData = try Self.part(json["account_data"])
+    eventFields = try Self.eventFields(json["event_fields"])
     if let format = json["event_format"], !format.isString("client"), !format.isString("federation") {
       throw .badJSON("'event_format' of a filter is 'client' or 'federation'.")
     }
-    guard let room = json["room"] else { return }
-    rooms = try EventFilter(room)
-    includesLeft = room["include_leave"]?.bool ?? false
-    if let part = room["timeline"] { timeline = try EventFilter(part) }
-    if let part = room["state"] { state = try EventFilter(part) }
-    if let part = room["ephemeral"] { ephemeral = try EventFilter(part) }
-    if let part = room["account_data"] { roomAccountData = try EventFilter(part) }
+    let room = json["room"]
+    rooms = try Self.part(room)
+    includesLeft = room?["include_leave"]?.bool ?? false
+    timeline = try Self.part(room?["timeline"])
+    state = try Self.part(room?["state"])
+    ephemeral = try Self.part(room?["ephemeral"])
+    roomAccountData = try Self.part(room?["account_data"])
+  }
+
+  private static func part(_ json: JSON?) throws(MatrixError) -> EventFilter {
+    guard let json else { return EventFilter() }
+    return try EventFilter(json)
+  }
+
+  private static func eventFields(_ json: JSON?) throws(MatrixError) -> [PropertyPath]? {
+    guard let json else { return nil }
+    guard json.isArray else { throw .badJSON("'event_fields' of a filter is an array of strings.") }
+    return json.elements.compactMap { $0.text.map { PropertyPath($0) } }
   }
 
   /// Events of one room's timeline, where the filter does not say.

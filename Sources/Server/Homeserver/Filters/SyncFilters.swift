@@ -22,14 +22,21 @@ package final class SyncFilters: Sendable {
     self.stored = stored
   }
 
+  /// The filter where it is in memory: no wait.
+  package func cached(_ text: ByteString?, of user: UserID) -> SyncFilter? {
+    guard let text, !text.isEmpty else { return .open }
+    let key = Self.key(text, user)
+    return cache.withLock { $0[key] }
+  }
+
   /// The filter of a `filter` parameter: JSON where it begins with a brace, else the ID of a stored one.
   ///
   /// Throws `M_INVALID_PARAM` where it is neither, `M_BAD_JSON` where a property is of another kind than the spec says.
   package nonisolated(nonsending) func filter(_ text: ByteString?, of user: UserID) async throws -> SyncFilter {
-    guard let text, !text.isEmpty else { return SyncFilter() }
-    let isInline = text.hasPrefix("{")
-    let key = Key(user: isInline ? nil : user, text: text)
+    guard let text, !text.isEmpty else { return .open }
+    let key = Self.key(text, user)
     if let known = cache.withLock({ $0[key] }) { return known }
+    let isInline = key.user == nil
     let bytes: [UInt8]
     if isInline {
       bytes = Array(text.utf8)
@@ -49,5 +56,9 @@ package final class SyncFilters: Sendable {
       }
     }
     return filter
+  }
+
+  private static func key(_ text: ByteString, _ user: UserID) -> Key {
+    Key(user: text.hasPrefix("{") ? nil : user, text: text)
   }
 }

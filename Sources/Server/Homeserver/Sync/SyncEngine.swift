@@ -80,6 +80,8 @@ package final class SyncEngine: Sendable {
     let seen: SyncPosition
   }
 
+  // Not inlined: who parks must not hold a frame for this one.
+  @inline(never)
   private nonisolated(nonsending) func answer(
     _ request: SyncRequest, from: SyncPosition?, toDeviceFrom: Int64, _ watch: UserWatch, _ delivery: DeviceDelivery
   ) async throws -> Answer {

@@ -19,7 +19,7 @@ package struct SyncRequest: Sendable {
 
   package init(
     userID: UserID, deviceID: DeviceID, since: SyncToken? = nil, timeoutMilliseconds: Int64 = 0,
-    filter: SyncFilter = SyncFilter(), isFullState: Bool = false, usesStateAfter: Bool = false
+    filter: SyncFilter = .open, isFullState: Bool = false, usesStateAfter: Bool = false
   ) {
     self.userID = userID
     self.deviceID = deviceID
