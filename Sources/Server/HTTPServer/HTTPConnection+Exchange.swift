@@ -66,6 +66,13 @@ extension HTTPConnection {
     } else {
       rest = await connection.send(response, number)
     }
+    if case .nothing = rest { return }
+    await finish(rest, number, on: connection)
+  }
+
+  // Not inlined: most responses end before it, and it has a frame of more than a kilobyte.
+  @inline(never)
+  private nonisolated static func finish(_ rest: Rest, _ number: UInt64, on connection: HTTPConnection) async {
     switch rest {
     case .nothing:
       return

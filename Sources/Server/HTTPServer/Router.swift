@@ -53,6 +53,10 @@ package struct Router: Sendable {
   /// Turns what a handler or a middleware threw into a response.
   package let errorResponse: @Sendable (any Error, Request) -> Response
 
+  /// Completes every response of the routes added afterwards and, at the top level, of the fallbacks: errors are responses by
+  /// then. For what needs no wait: middleware costs each parked request its async frames, this costs nothing.
+  package var completion: (@Sendable (Request, inout Response) -> Void)?
+
   private var trie = RouteTrie()
   private var prefix = ""
   private var middleware: [Middleware] = []
@@ -102,18 +106,23 @@ package struct Router: Sendable {
   }
 
   private func wrapped(_ handler: @escaping Handler, in middleware: [Middleware]) -> Answer {
-    var wrapped = caught(handler)
+    var wrapped = handler
     for layer in middleware.reversed() {
-      let inner = wrapped
-      wrapped = caught { request in try await layer(request, inner) }
+      let inner = caught(wrapped)
+      wrapped = { request in try await layer(request, inner) }
     }
-    return wrapped
+    return caught(wrapped, completion)
   }
 
-  private func caught(_ handler: @escaping Handler) -> Answer {
+  private func caught(
+    _ handler: @escaping Handler, _ completion: (@Sendable (Request, inout Response) -> Void)? = nil
+  ) -> Answer {
     let errorResponse = errorResponse
     return { request in
-      do { return try await handler(request) } catch { return errorResponse(error, request) }
+      var response: Response
+      do { response = try await handler(request) } catch { response = errorResponse(error, request) }
+      completion?(request, &response)
+      return response
     }
   }
 

@@ -20,9 +20,16 @@ package struct Routes {
     limiter = configuration.rateLimits ? RateLimiter() : nil
     let errors = ErrorAnswers(log: homeserver.log)
     router = Router(errorResponse: errors.response)
-    router.notFound = { _ in throw MatrixError.unrecognized(status: 404) }
-    router.methodNotAllowed = { _, _ in throw MatrixError.unrecognized(status: 405) }
-    router.use(CORS.middleware)
+    // No route is for OPTIONS: a preflight ends here, and no endpoint's logic runs.
+    router.notFound = { request in
+      guard request.method == .options else { throw MatrixError.unrecognized(status: 404) }
+      return Response()
+    }
+    router.methodNotAllowed = { request, _ in
+      guard request.method == .options else { throw MatrixError.unrecognized(status: 405) }
+      return Response()
+    }
+    router.completion = CORS.completion
   }
 
   /// Bytes of a JSON body where the endpoint does not say otherwise: an event may have 65,536, keys in bulk need more.

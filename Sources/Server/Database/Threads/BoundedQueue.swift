@@ -28,12 +28,17 @@ final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
 
   /// Throws `.overloaded` at the limit, `.closed` after `close()`.
   func add(_ element: Element) throws(DatabaseError) {
+    try put(element)
+    // Without the lock: the worker that wakes would only wait for it.
+    pthread_cond_signal(condition)
+  }
+
+  private func put(_ element: Element) throws(DatabaseError) {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     if isClosed { throw .closed }
     guard elements.count - start < limit else { throw .overloaded }
     elements.append(element)
-    pthread_cond_signal(condition)
   }
 
   /// Waits for an element, then moves up to `most` to the end of `batch`. False once the queue is closed and empty.

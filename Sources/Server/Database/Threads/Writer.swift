@@ -59,7 +59,7 @@ final class Writer: @unchecked Sendable {
         continue
       }
       do {
-        succeeded.append((job, try run(job)))
+        succeeded.append((job, try batch.count == 1 ? runAlone(job) : run(job)))
       } catch {
         failed.append((job, error))
         statistics.withLock { $0.failedWrites += 1 }
@@ -99,6 +99,19 @@ final class Writer: @unchecked Sendable {
           rollBack()
         }
       }
+      transaction.undo(to: mark)
+      throw error
+    }
+  }
+
+  /// Runs the only job of a batch: the transaction itself is what is undone when it throws. A savepoint would cost two
+  /// statements and a copy of each page the job changes.
+  private func runAlone(_ job: WriteJob) throws -> @Sendable () -> Void {
+    let mark = transaction.mark
+    do {
+      return try job.perform(transaction)
+    } catch {
+      rollBack()
       transaction.undo(to: mark)
       throw error
     }

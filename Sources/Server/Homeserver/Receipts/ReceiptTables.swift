@@ -5,16 +5,16 @@ enum ReceiptTables {
     // event ID. `event` is the event's position, `position` that of the receipt itself.
     """
     CREATE TABLE receipt(
-      room BIGINT NOT NULL, user_id TEXT NOT NULL, kind SMALLINT NOT NULL, thread TEXT NOT NULL, event_id TEXT NOT NULL,
-      event BIGINT NOT NULL, timestamp BIGINT NOT NULL, position BIGINT NOT NULL,
-      PRIMARY KEY(room, user_id, kind, thread))
+      room INTEGER NOT NULL, user_id TEXT NOT NULL, kind INTEGER NOT NULL, thread TEXT NOT NULL, event_id TEXT NOT NULL,
+      event INTEGER NOT NULL, timestamp INTEGER NOT NULL, position INTEGER NOT NULL,
+      PRIMARY KEY(room, user_id, kind, thread)) STRICT, WITHOUT ROWID
     """,
     "CREATE INDEX receipt_position ON receipt(room, position)",
     // What was counted up to `position` for who had read as far as `receipts` tells, by the push rules of `rules`.
     """
     CREATE TABLE unread_checkpoint(
-      user_id TEXT NOT NULL, room BIGINT NOT NULL, position BIGINT NOT NULL, rules BIGINT NOT NULL,
-      receipts TEXT NOT NULL, counts BYTEA NOT NULL, PRIMARY KEY(user_id, room))
+      user_id TEXT NOT NULL, room INTEGER NOT NULL, position INTEGER NOT NULL, rules INTEGER NOT NULL,
+      receipts TEXT NOT NULL, counts BLOB NOT NULL, PRIMARY KEY(user_id, room)) STRICT
     """
   ]
 }

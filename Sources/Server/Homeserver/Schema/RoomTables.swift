@@ -6,17 +6,17 @@ enum RoomTables {
   static let statements = [
     """
     CREATE TABLE room(
-      room BIGINT PRIMARY KEY, room_id TEXT NOT NULL UNIQUE, version TEXT NOT NULL, created BIGINT NOT NULL,
-      published SMALLINT NOT NULL DEFAULT 0)
+      room INTEGER PRIMARY KEY, room_id TEXT NOT NULL UNIQUE, version TEXT NOT NULL, created INTEGER NOT NULL,
+      published INTEGER NOT NULL DEFAULT 0) STRICT
     """,
     // `shared` is the fragment that clients and servers see, `federation` what only servers see; both without braces.
     // `redacted_by` and `replaces` are positions: of the redaction (the fragments are reduced already), and of the state
     // event that was current before this one.
     """
     CREATE TABLE event(
-      position BIGINT PRIMARY KEY, room BIGINT NOT NULL, event_id TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
-      state_key TEXT, sender TEXT NOT NULL, timestamp BIGINT NOT NULL, depth BIGINT NOT NULL, redacted_by BIGINT,
-      replaces BIGINT, device_id TEXT, transaction_id TEXT, shared BYTEA NOT NULL, federation BYTEA NOT NULL)
+      position INTEGER PRIMARY KEY, room INTEGER NOT NULL, event_id TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
+      state_key TEXT, sender TEXT NOT NULL, timestamp INTEGER NOT NULL, depth INTEGER NOT NULL, redacted_by INTEGER,
+      replaces INTEGER, device_id TEXT, transaction_id TEXT, shared BLOB NOT NULL, federation BLOB NOT NULL) STRICT
     """,
     // What a client may see of an event: the columns, in this order, that `RoomLoader` reads.
     """
@@ -30,32 +30,36 @@ enum RoomTables {
     """
     CREATE TABLE sent_transaction(
       user_id TEXT NOT NULL, device_id TEXT NOT NULL, scope TEXT NOT NULL, transaction_id TEXT NOT NULL,
-      event_id TEXT NOT NULL, sent BIGINT NOT NULL, PRIMARY KEY(user_id, device_id, scope, transaction_id))
+      event_id TEXT NOT NULL, sent INTEGER NOT NULL,
+      PRIMARY KEY(user_id, device_id, scope, transaction_id)) STRICT, WITHOUT ROWID
     """,
     // The newest event of a room is always an extremity (nothing can name it yet) and not listed; these are the others.
     """
     CREATE TABLE forward_extremity(
-      room BIGINT NOT NULL, event_id TEXT NOT NULL, depth BIGINT NOT NULL, PRIMARY KEY(room, event_id))
+      room INTEGER NOT NULL, event_id TEXT NOT NULL, depth INTEGER NOT NULL, PRIMARY KEY(room, event_id)) STRICT, WITHOUT ROWID
     """,
     """
     CREATE TABLE current_state(
-      room BIGINT NOT NULL, type TEXT NOT NULL, state_key TEXT NOT NULL, event BIGINT NOT NULL,
-      PRIMARY KEY(room, type, state_key))
+      room INTEGER NOT NULL, type TEXT NOT NULL, state_key TEXT NOT NULL, event INTEGER NOT NULL,
+      PRIMARY KEY(room, type, state_key)) STRICT, WITHOUT ROWID
     """,
     // The state of a room at a position is the newest row per type and key at or before it. `event` is that event's position.
     """
     CREATE TABLE state_change(
-      room BIGINT NOT NULL, type TEXT NOT NULL, state_key TEXT NOT NULL, position BIGINT NOT NULL, event BIGINT NOT NULL,
-      PRIMARY KEY(room, type, state_key, position))
+      room INTEGER NOT NULL, type TEXT NOT NULL, state_key TEXT NOT NULL, position INTEGER NOT NULL, event INTEGER NOT NULL,
+      PRIMARY KEY(room, type, state_key, position)) STRICT, WITHOUT ROWID
     """,
     "CREATE INDEX state_change_position ON state_change(room, position)",
     """
     CREATE TABLE membership(
-      user_id TEXT NOT NULL, room BIGINT NOT NULL, membership SMALLINT NOT NULL, position BIGINT NOT NULL,
-      event BIGINT NOT NULL, forgotten SMALLINT NOT NULL DEFAULT 0, PRIMARY KEY(user_id, room))
+      user_id TEXT NOT NULL, room INTEGER NOT NULL, membership INTEGER NOT NULL, position INTEGER NOT NULL,
+      event INTEGER NOT NULL, forgotten INTEGER NOT NULL DEFAULT 0, PRIMARY KEY(user_id, room)) STRICT, WITHOUT ROWID
     """,
     "CREATE INDEX membership_room ON membership(room, membership)",
-    "CREATE TABLE room_alias(alias TEXT PRIMARY KEY, room BIGINT NOT NULL, creator TEXT NOT NULL, created BIGINT NOT NULL)",
+    """
+    CREATE TABLE room_alias(
+      alias TEXT PRIMARY KEY, room INTEGER NOT NULL, creator TEXT NOT NULL, created INTEGER NOT NULL) STRICT
+    """,
     "CREATE INDEX room_alias_room ON room_alias(room)"
   ]
 }

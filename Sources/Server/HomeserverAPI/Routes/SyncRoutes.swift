@@ -10,19 +10,25 @@ extension Routes {
     let (filters, sessions) = (homeserver.syncFilters, homeserver.sessions)
 
     on(.sync, budget: .free, endsOnShutdown: true) { request, session in
-      let query = try request.query()
-      try Self.checkPresence(query.text("set_presence"))
-      let filter = try await filters.filter(query.text("filter"), of: session.userID)
-      let answer = try await engine.sync(
-        SyncRequest(
-          userID: session.userID, deviceID: session.deviceID, since: try Self.since(query),
-          timeoutMilliseconds: try query.integer("timeout") ?? 0, filter: filter,
-          isFullState: try query.bool("full_state") ?? false,
-          usesStateAfter: try query.bool("use_state_after") ?? false))
+      let answer = try await engine.sync(try await Self.syncRequest(request, session, filters))
       // Whoever waited with a token that was taken from them meanwhile learns nothing more by it.
       guard try await sessions.isCurrent(session) else { throw MatrixError.unknownToken() }
       return .json(answer)
     }
+  }
+
+  // Not inlined: who parks must not hold a frame for this one.
+  @inline(never)
+  private nonisolated(nonsending) static func syncRequest(
+    _ request: APIRequest, _ session: Session, _ filters: SyncFilters
+  ) async throws -> SyncRequest {
+    let query = try request.query()
+    try checkPresence(query.text("set_presence"))
+    let filter = try await filters.filter(query.text("filter"), of: session.userID)
+    return SyncRequest(
+      userID: session.userID, deviceID: session.deviceID, since: try since(query),
+      timeoutMilliseconds: try query.integer("timeout") ?? 0, filter: filter,
+      isFullState: try query.bool("full_state") ?? false, usesStateAfter: try query.bool("use_state_after") ?? false)
   }
 
   private static func since(_ query: QueryParameters) throws -> SyncToken? {
