@@ -289,7 +289,8 @@ function listenForFiles(node, id) {
     e.preventDefault();
     node.classList.toggle('mg-drop', isOver);
   };
-  node.addEventListener('paste', e => take(e, e.clipboardData?.files));
+  // Cells of a table and the like come as text with a picture of it: the text is meant.
+  node.addEventListener('paste', e => { if (!e.clipboardData?.types.includes('text/plain')) take(e, e.clipboardData?.files); });
   node.addEventListener('dragover', over(true));
   node.addEventListener('dragleave', over(false));
   node.addEventListener('drop', e => { node.classList.remove('mg-drop'); take(e, e.dataTransfer?.files); });

@@ -24,11 +24,14 @@ extension Strings {
   /// At the sign-in form some codes mean something nearer.
   static func wordsAtSignIn(for error: ClientError) -> String {
     guard case .refused(_, let code, _) = error else { return words(for: error) }
-    switch code {
-    case .forbidden: return "The user name or the password is wrong."
-    case .unauthorized: return "The registration token is wrong or used up."
-    default: return words(for: error)
-    }
+    return code == .forbidden ? "The user name or the password is wrong." : words(for: error)
+  }
+
+  /// Whether a registration was refused at the stage of the token. Spec: "User-interactive authentication": 401 where a stage
+  /// fails.
+  static func isAboutToken(_ error: ClientError) -> Bool {
+    guard case .refused(401, _, _) = error else { return false }
+    return true
   }
 
   private static func refused(_ status: Int, _ code: ErrorCode, _ message: ByteString) -> String {

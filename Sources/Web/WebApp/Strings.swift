@@ -43,12 +43,12 @@ enum Strings {
   static let passwordMissing = "Write your password."
   static let passwordShort = "A password needs at least 8 characters."
   static let tokenMissing = "Write the registration token."
+  static let tokenWrong = "The registration token is wrong or used up."
 
   // MARK: Connection
   static let offline = "You are offline. What you write is sent when the connection is back."
-  static func reconnecting(_ seconds: Int) -> String {
-    seconds > 0 ? "The server does not answer. Trying again in \(seconds) s." : "The server does not answer. Trying again…"
-  }
+  static let noAnswer = "The server does not answer."
+  static func nextTry(_ seconds: Int) -> String { seconds > 0 ? "Trying again in \(seconds) s." : "Trying again…" }
   static let connecting = "Connecting…"
   static let storeFailed = "This browser does not let Martlet keep anything: after a reload you may have to sign in again."
 

@@ -61,8 +61,8 @@ public struct Room: Sendable {
   public func membership(of user: UserID) -> Membership? { state.members[user]?.membership }
   /// The members known so far that have joined or are invited, in user ID order. O(members · log members).
   public var members: [Member] { state.members.present() }
-  /// Of the power levels event; nil where it is unknown.
-  public func powerLevel(of user: UserID) -> Int64? { state.powerLevels?.level(of: user) }
+  /// Who may do what; nil where the events that say so are unknown: then the server is the one to decide.
+  public var powerLevels: PowerLevels? { state.power.levels }
 }
 
 /// The last message of a room, for its line in the list.

@@ -38,12 +38,14 @@ extension RoomState {
       isEncrypted = true
       delta.aspects.insert(.settings)
     case .powerLevels:
-      powerLevels = PowerLevels(content: content)
+      power.take(levels: content)
       delta.aspects.insert(.settings)
     case .tombstone:
       successor = RoomID(content["replacement_room"])
       delta.aspects.insert(.settings)
     case .create:
+      power.take(create: event)
+      delta.aspects.insert(.settings)
       lastActivity = max(lastActivity, event.originServerTimestamp ?? 0)
     default: break
     }

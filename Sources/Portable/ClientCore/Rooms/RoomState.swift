@@ -10,7 +10,7 @@ struct RoomState: Sendable {
   var topic: ByteString?
   var isEncrypted = false
   var successor: RoomID?
-  var powerLevels: PowerLevels?
+  var power = RoomPower()
   var inviter: UserID?
   /// Whether the invitation says that it is to a direct chat.
   var isDirectInvite = false

@@ -14,7 +14,7 @@ extension RoomState {
       if let topic { writer.member("topic", topic) }
       if isEncrypted { writer.member("encrypted", true) }
       if let successor { writer.member("successor", successor) }
-      if let powerLevels { writer.member("power_levels", raw: powerLevels.record) }
+      power.write(to: &writer)
       if let inviter { writer.member("inviter", inviter) }
       if isDirectInvite { writer.member("direct_invite", true) }
       writer.member("joined", joinedCount)
@@ -46,7 +46,7 @@ extension RoomState {
     topic = record["topic"]?.text
     isEncrypted = record["encrypted"]?.bool ?? false
     successor = RoomID(record["successor"])
-    powerLevels = record["power_levels"].map { PowerLevels(content: $0) }
+    power = RoomPower(record: record)
     inviter = UserID(record["inviter"])
     isDirectInvite = record["direct_invite"]?.bool ?? false
     joinedCount = record["joined"]?.count32 ?? 0

@@ -17,7 +17,9 @@ struct MemberDialog<D: DOM> {
     let trouble = frame.trouble(in: frame.body)
     guard user != app.userID else { return }
     let buttons = dom.element("div", "ma-buttons", in: frame.body)
-    if let membership = state?.membership(of: user), membership == .join || membership == .invite, !(state?.isDirect ?? true) {
+    if let membership = state?.membership(of: user), membership == .join || membership == .invite, !(state?.isDirect ?? true),
+      let me = app.userID, state?.powerLevels?.canKick(user, by: me) ?? true
+    {
       let remove = dom.button("ma-button ma-danger", Strings.remove, in: buttons)
       dom.on(remove, .click) { _ in
         app.dialogs.open {

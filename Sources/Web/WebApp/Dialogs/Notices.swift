@@ -1,7 +1,7 @@
 import Messenger
 import WebHost
 
-/// Short sentences at the lower edge that go away by themselves.
+/// Short sentences below the header that go away by themselves: at the lower edge they would lie on what one works with.
 final class Notices<D: DOM> {
   private static var shownMilliseconds: Double { 6_000 }
 

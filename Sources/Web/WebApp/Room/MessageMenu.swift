@@ -6,9 +6,6 @@ import WebHost
 
 /// What can be done with a message; opened by its context menu.
 final class MessageMenu<D: DOM> {
-  /// Who has this power may take away what others wrote. Spec: `m.room.power_levels`, the default of `redact`.
-  private static var redactLevel: Int64 { 50 }
-
   private enum Choice { case copy(String), delete, retry, cancel }
 
   private let app: App<D>
@@ -22,6 +19,9 @@ final class MessageMenu<D: DOM> {
     let (app, dom) = (app, app.dom)
     app.dialogs.open { frame in
       frame.setTitle(Host.dateTimeLabel(item.timestampMilliseconds), classes: "ma-dialog ma-menu")
+      if case .failed(let error) = item.delivery {
+        dom.element("p", "ma-menu-note", text: Strings.words(for: error), in: frame.body)
+      }
       for (index, choice) in choices.enumerated() {
         let button = dom.button("ma-menu-item", text(of: choice), in: frame.body)
         if index == 0 { frame.setFirst(button) }
@@ -49,7 +49,7 @@ final class MessageMenu<D: DOM> {
 
   private func mayRedact(_ item: TimelineItem, in room: RoomID) -> Bool {
     guard let user = app.userID, let state = app.client.room(room), state.membership == .join else { return false }
-    return item.sender == user || state.powerLevel(of: user) ?? 0 >= MessageMenu.redactLevel
+    return state.powerLevels?.canRedact(eventOf: item.sender, by: user) ?? (item.sender == user)
   }
 
   private func text(of choice: Choice) -> String {

@@ -7,16 +7,21 @@ final class ConnectionBanner<D: DOM> {
   private let app: App<D>
   private let dom: D
   private let node: Node
+  /// Read out by screen readers: the state, not each second of the countdown.
   private let text: Node
+  private let countdown: Node
+  private var shown = ""
   private var ticks = 0
 
   init(_ app: App<D>, in parent: Node) {
     self.app = app
     dom = app.dom
     node = dom.element("div", "ma-banner", in: parent)
-    dom.setAttribute(node, "role", "status")
     Drawing.cloudOff.draw(dom, in: node)
     text = dom.element("span", in: node)
+    dom.setAttribute(text, "role", "status")
+    countdown = dom.element("span", "ma-countdown", in: node)
+    dom.setAttribute(countdown, "aria-hidden", "true")
     dom.setFlag(node, "hidden", true)
   }
 
@@ -30,8 +35,10 @@ final class ConnectionBanner<D: DOM> {
     }
   }
 
-  private func show(_ words: String, _ classes: String) {
-    dom.setText(text, words)
+  private func show(_ words: String, _ classes: String, rest: String = "") {
+    if !words.hasSameBytes(as: shown) { dom.setText(text, words) }
+    shown = words
+    dom.setText(countdown, rest)
     dom.setClass(node, classes)
     dom.setFlag(node, "hidden", false)
   }
@@ -39,7 +46,7 @@ final class ConnectionBanner<D: DOM> {
   private func count(downTo time: Int64, _ tick: Int) {
     guard tick == ticks else { return }
     let left = time - Host.wallClockMilliseconds()
-    show(Strings.reconnecting(Int(max(0, (left + 999) / 1_000))), "ma-banner ma-warning")
+    show(Strings.noAnswer, "ma-banner ma-warning", rest: Strings.nextTry(Int(max(0, (left + 999) / 1_000))))
     dom.flush()
     guard left > 0 else { return }
     Host.after(milliseconds: 1_000) { [self] in count(downTo: time, tick) }

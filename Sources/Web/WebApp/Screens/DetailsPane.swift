@@ -70,6 +70,7 @@ final class DetailsPane<D: DOM> {
     dom.releaseChildren(of: members)
     guard let id else { return }
     update()
+    guard room == id else { return }
     dom.element("p", "ma-note", text: Strings.loadingMembers, in: members)
     app.ask(.loadMembers(id)) { [self] result in
       guard room == id else { return }
@@ -94,13 +95,25 @@ final class DetailsPane<D: DOM> {
 
   private func update() {
     guard let id = room, let state = app.client.room(id) else { return }
+    // Shown out while looking: nothing here can be done any more.
+    guard state.membership == .join else { return app.goTo(.room(id), replacing: true) }
     let title = state.name.english.string
     avatar.show(id: state.directUserID?.string ?? id.string, name: title, source: app.avatarSource(state.avatar))
     name.set(title)
     topic.set(state.topic?.string ?? Strings.noTopic)
     peopleTitle.set(Strings.members(state.joinedMemberCount))
+    showWhatIsAllowed(state)
     dom.releaseChildren(of: address)
     if let alias = state.canonicalAlias { CopyLine(app, Strings.address, alias.string, in: address) }
+  }
+
+  /// Where it is unknown what one may do, the server says it.
+  private func showWhatIsAllowed(_ state: Room) {
+    guard let me = app.userID else { return }
+    let levels = state.powerLevels
+    dom.setFlag(editName, "hidden", levels.map { !$0.canSend(.name, isState: true, by: me) } ?? false)
+    dom.setFlag(editTopic, "hidden", levels.map { !$0.canSend(.topic, isState: true, by: me) } ?? false)
+    dom.setFlag(invite, "hidden", levels.map { !$0.canInvite(by: me) } ?? false)
   }
 
   // MARK: Members

@@ -54,6 +54,8 @@ final class SignInScreen<D: DOM> {
     serverForm = dom.element("form", "ma-form ma-server-form", in: card)
     serverField = Field(dom, Strings.serverAddress, kind: "url", hint: Strings.serverAddressHint, in: serverForm)
     serverUse = SubmitButton(dom, Strings.use, busy: Strings.checkingServer, in: serverForm)
+    // The browser would refuse `example.org` in a field for addresses.
+    dom.setFlag(serverForm, "novalidate", true)
     dom.setFlag(serverForm, "hidden", true)
     dom.on(form, .submit) { [self] _ in submitted() }
     dom.on(change, .click) { [self] _ in changeServer() }
@@ -146,11 +148,10 @@ final class SignInScreen<D: DOM> {
   private func ended(_ result: CommandResult, _ field: Field<D>) {
     guard !isClosed, case .failed(let error) = result else { return }
     update()
-    if case .registrationTokenNeeded = error {
-      token.focus()
-      return say(nil)
-    }
-    say(Strings.wordsAtSignIn(for: error))
+    if case .registrationTokenNeeded = error { return fail(token, Strings.tokenMissing) }
+    let isNew = tabs.selected == 1 && app.client.sessionState == .signedOut
+    if isNew, Strings.isAboutToken(error) { return fail(token, Strings.tokenWrong) }
+    say(isNew ? Strings.words(for: error) : Strings.wordsAtSignIn(for: error))
     field.focus()
   }
 
