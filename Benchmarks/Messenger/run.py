@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Scrolls through 100,000 messages in Chromium and prints one line of figures; exits with 1 when something jumps or is blank.
 
 Build first: Scripts/build-web MessengerBenchmark. Needs the Python package playwright and a Chromium (MARTLET_CHROMIUM,
@@ -290,7 +291,7 @@ def services(browser, address):
     page.context.close()
     for failure in failures:
         print("services:", failure)
-    print(f"services: {len(EXPECTED) + 13 - len(failures)} checks passed, {len(failures)} failed")
+    print(f"{len(EXPECTED) + 13 - len(failures)} passed, {len(failures)} failed")
     return 1 if failures else 0
 
 
