@@ -1,10 +1,13 @@
 """kill -9 in the middle of 16 concurrent senders: what was acknowledged is there, once, and a retry changes nothing."""
 import http.client
+import re
 import threading
+import time
+import urllib.request
 
 from client import User, room_path
 from harness import test
-from server import Server
+from server import Server, free_port
 
 SENDERS = 16
 ACKNOWLEDGED_BEFORE_KILL = 600
@@ -114,7 +117,8 @@ def kill(context):
 @test("an orderly stop answers what is under way and leaves no trace in the next start")
 def stop(context):
     context.own_server()
-    server = Server().start()
+    metrics = f"127.0.0.1:{free_port()}"
+    server = Server(metrics_bind=metrics).start()
     try:
         user = User(server.base)
         room = user.create_room()
@@ -125,3 +129,42 @@ def stop(context):
         assert user.get("account/whoami").ok()["user_id"] == user.user_id
     finally:
         server.close()
+
+
+@test("a stop answers parked syncs and ends at once, with status 0")
+def stop(context):
+    context.own_server()
+    server = Server().start()
+    try:
+        users = [User(server.base) for _ in range(5)]
+        answers = []
+        for user in users:
+            user.sync()
+        waiting = [threading.Thread(target=lambda user=user: answers.append(parked(user))) for user in users]
+        for thread in waiting:
+            thread.start()
+        while open_connections(metrics) < len(users):
+            time.sleep(0.01)
+        start = time.monotonic()
+        status = server.stop()
+        seconds = time.monotonic() - start
+        for thread in waiting:
+            thread.join(30)
+        assert status == 0, f"status {status}: {server.output()}"
+        assert seconds < 5, f"it took {seconds:.1f} s"
+        assert len(answers) == len(users)
+    finally:
+        server.close()
+
+
+def open_connections(metrics):
+    page = urllib.request.urlopen(f"http://{metrics}/metrics").read().decode()
+    return float(re.search(r"^martlet_http_connections (\S+)$", page, re.MULTILINE)[1])
+
+
+def parked(user):
+    """The status of a long poll, None where the connection ended before its answer."""
+    try:
+        return user.get("sync", timeout=60000, since=user.since).status
+    except (OSError, http.client.HTTPException):
+        return None
