@@ -96,6 +96,30 @@ struct GroupCommitTests {
     #expect(database.statistics.failedWrites == 1)
   }
 
+  @Test("A job that is alone in its batch and throws is undone too, and is no failed commit")
+  func failedJobAlone() async throws {
+    let database = try folder.open()
+    let journal = Journal()
+    _ = try await database.write { transaction in try transaction.addNote(by: "a") }
+    let results = await batch(
+      database,
+      [
+        { transaction in
+          transaction.afterCommit { journal.note("b published") }
+          transaction.onRollback { journal.note("b undone") }
+          try transaction.addNote(by: "b")
+          throw Refused(name: "b")
+        }
+      ])
+    #expect(throws: Refused(name: "b")) { try results[0].get() }
+    #expect(journal.all == ["b undone"])
+    let next = try await database.write { transaction in try transaction.addNote(by: "c") }
+    #expect(next == 2)
+    #expect(try database.readBlocking { try $0.authors() } == ["a", "c"])
+    #expect(database.statistics.failedWrites == 1)
+    #expect(database.statistics.failedCommits == 0)
+  }
+
   @Test("A commit that fails undoes every job, tells every caller and publishes nothing")
   func failedCommit() async throws {
     let database = try folder.open()

@@ -63,6 +63,7 @@ final class Writer: @unchecked Sendable {
       } catch {
         failed.append((job, error))
         statistics.withLock { $0.failedWrites += 1 }
+        if batch.count == 1 { return }
         // Some errors (disk full, I/O) end the whole transaction: then nobody before or after in this batch has rows.
         guard connection.isInTransaction else {
           return giveUp(succeeded.map(\.job) + batch[(index + 1)...], to: before, because: Self.lost(error))
