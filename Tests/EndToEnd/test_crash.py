@@ -132,9 +132,10 @@ def stop(context):
 
 
 @test("a stop answers parked syncs and ends at once, with status 0")
-def stop(context):
+def stop_with_parked_syncs(context):
     context.own_server()
-    server = Server().start()
+    metrics = f"127.0.0.1:{free_port()}"
+    server = Server(metrics_bind=metrics).start()
     try:
         users = [User(server.base) for _ in range(5)]
         answers = []
