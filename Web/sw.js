@@ -1,6 +1,7 @@
 // The page's own files, kept for the time without a network. The network comes first: a new version is there at the next
-// load, and what is kept is replaced where its ETag differs. Nothing of an account is kept here: requests to a homeserver
-// pass by, and the program keeps its data in IndexedDB.
+// load. What is kept is of one version: where a file differs, all are fetched anew and replaced together, and a page that was
+// opened from what is kept gets all its files from there. Nothing of an account is kept here: requests to a homeserver pass
+// by, and the program keeps its data in IndexedDB.
 
 const cacheName = 'martlet-shell';
 const files = ['./', 'host.js', 'shell.js', 'app.wasm', 'messenger.css', 'app.css', 'icon.svg', 'icon-192.png', 'manifest.webmanifest'];
@@ -8,7 +9,7 @@ const files = ['./', 'host.js', 'shell.js', 'app.wasm', 'messenger.css', 'app.cs
 const patienceMilliseconds = 4000;
 
 self.addEventListener('install', event => {
-  event.waitUntil(caches.open(cacheName).then(cache => cache.addAll(files.map(file => new Request(file, { cache: 'no-cache' })))));
+  event.waitUntil(keepAll());
   self.skipWaiting();
 });
 
@@ -26,20 +27,39 @@ self.addEventListener('fetch', event => {
   event.respondWith(answer(event, url.pathname));
 });
 
+// Where the page of each client came from: 'network' or 'cache'. Forgotten when the browser puts this worker to sleep: then
+// each file is on its own again.
+const origins = new Map();
+
 async function answer(event, path) {
   const cache = await caches.open(cacheName);
   const old = await cache.match(path);
-  const fresh = fetch(path, { cache: 'no-cache' }).then(response => {
-    if (response.ok) event.waitUntil(keep(cache, path, old, response.clone()));
-    return response;
-  });
-  if (!old) return fresh;
+  if (old && origins.get(event.clientId) === 'cache') return old;
+  const fresh = fetch(path, { cache: 'no-cache' });
+  event.waitUntil(fresh.then(response => response.ok && !isSame(response, old) ? keepAll() : undefined).catch(() => {}));
+  if (!old || origins.get(event.clientId) === 'network') return fresh;
   const late = new Promise(resolve => setTimeout(resolve, patienceMilliseconds, old));
-  return Promise.race([fresh.catch(() => old), late]);
+  const answer = await Promise.race([fresh.catch(() => old), late]);
+  if (event.request.mode === 'navigate' && event.resultingClientId) {
+    origins.set(event.resultingClientId, answer === old ? 'cache' : 'network');
+  }
+  return answer;
 }
 
-async function keep(cache, path, old, response) {
+function isSame(response, old) {
   const tag = response.headers.get('etag');
-  if (tag && tag === old?.headers.get('etag')) return;
-  await cache.put(path, response);
+  return tag !== null && tag === old?.headers.get('etag');
+}
+
+let keeping = null;
+
+// All files or, where one cannot be had, none of them.
+function keepAll() {
+  keeping ??= (async () => {
+    const responses = await Promise.all(files.map(file => fetch(file, { cache: 'no-cache' })));
+    if (!responses.every(response => response.ok)) throw new Error('a file of the page is missing');
+    const cache = await caches.open(cacheName);
+    await Promise.all(files.map((file, index) => cache.put(file, responses[index])));
+  })().finally(() => { keeping = null; });
+  return keeping;
 }

@@ -44,6 +44,15 @@ WATCH = """() => {
   requestAnimationFrame(frame);
 }"""
 
+# An image comes by paste or drag, as the browser would tell of it.
+GIVE = """([type, selector, image, name]) => {
+  const given = new DataTransfer();
+  given.items.add(new File([Uint8Array.from(atob(image), character => character.charCodeAt(0))], name, { type: 'image/png' }));
+  const options = { bubbles: true, cancelable: true };
+  document.querySelector(selector).dispatchEvent(type === 'paste'
+    ? new ClipboardEvent(type, { ...options, clipboardData: given }) : new DragEvent(type, { ...options, dataTransfer: given }));
+}"""
+
 
 class Person:
     """One profile of a browser, at one page."""

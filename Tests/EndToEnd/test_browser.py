@@ -1,11 +1,14 @@
 """The web client in real browsers: what two people can do with it from nothing to a conversation."""
+import base64
 import os
 import struct
 import zlib
+from urllib.parse import urlsplit
 
-from browser import ANCHOR, DESKTOP, PHONE, WATCH, Watch, people
+from browser import ANCHOR, DESKTOP, GIVE, PASSWORD, PHONE, WATCH, Watch, people
 from client import User, fresh, room_path
 from harness import test
+from server import Server
 
 
 @test("two people make accounts, chat directly, see each other write, and see who has not read")
@@ -296,6 +299,119 @@ async def _(test):
         await page.keyboard.type("by keyboard <b>alone</b>")
         await page.keyboard.press("Enter")
         await alice.sees("by keyboard <b>alone</b>")
+
+
+@test("images are pasted and dropped, a refused one says why and is sent again, a message is deleted, a member renamed and removed")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    room = alice_user.create_room(name="Gallery", invite=[boris_user.user_id])
+    boris_user.join(room)
+    boris_user.send(room, "not for long")
+    image = base64.b64encode(picture(90, 60)).decode()
+    async with people(test, "alice", "boris") as (alice, boris):
+        await alice.sign_in(alice_user)
+        await boris.sign_in(boris_user)
+        await alice.open_room(room)
+        await boris.open_room(room)
+        await alice.page.evaluate(GIVE, ["paste", ".mg-input", image, "pasted.png"])
+        await boris.page.locator(".mg-picture-image[data-state=loaded]").wait_for()
+        for kind in ("dragover", "drop"):
+            await alice.page.evaluate(GIVE, [kind, ".mg-scroller", image, "dropped.png"])
+        await boris.page.locator(".mg-picture-image[data-state=loaded]").nth(1).wait_for()
+        assert await alice.page.locator(".mg-drop").count() == 0
+
+        await alice.context.route("**/media/v3/upload*", lambda route: route.fulfill(status=413, json={"errcode": "M_TOO_LARGE"}))
+        await alice.page.evaluate(GIVE, ["paste", ".mg-input", image, "large.png"])
+        await alice.page.get_by_text("This is too large for the server.").wait_for()
+        await alice.page.locator(".mg-failed .mg-picture").click(button="right")
+        await alice.page.locator(".ma-menu-note", has_text="too large").wait_for()
+        await alice.page.keyboard.press("Escape")
+        await alice.context.unroute("**/media/v3/upload*")
+        await alice.page.locator(".mg-failed").get_by_role("button", name="Try again").click()
+        await boris.page.locator(".mg-picture-image[data-state=loaded]").nth(2).wait_for()
+
+        # The creator of a room of version 12 is not in its power levels, and may do all the same.
+        await alice.message("not for long").click(button="right")
+        await alice.page.get_by_role("button", name="Delete for everyone").click()
+        await alice.page.locator(".ma-dialog").get_by_role("button", name="Delete for everyone").click()
+        await boris.message("not for long").wait_for(state="detached")
+        await alice.page.locator(".ma-dialog").wait_for(state="detached")
+        assert await alice.page.evaluate("document.activeElement !== document.body")
+
+        await boris.page.get_by_role("button", name="Your profile").click()
+        await boris.page.get_by_label("Display name").fill("Boris Brandt")
+        await boris.page.get_by_role("button", name="Save").click()
+        await boris.page.locator(".ma-dialog button[aria-busy=true]").wait_for(state="detached")
+        await boris.page.keyboard.press("Escape")
+        await alice.page.locator(".mg-line", has_text="is now called Boris Brandt").wait_for()
+        await boris.page.get_by_role("button", name="Members and settings").click()
+        await boris.page.locator(".ma-member").nth(1).wait_for()
+        assert await boris.page.get_by_role("button", name="Edit:").count() == 0
+        await alice.page.get_by_role("button", name="Members and settings").click()
+        await alice.page.get_by_role("button", name="Edit: Topic").wait_for()
+        await alice.page.locator(".ma-member", has_text="Boris Brandt").click()
+        await alice.page.get_by_role("button", name="Remove from the room").click()
+        await alice.page.locator(".ma-dialog").last.get_by_role("button", name="Remove from the room").click()
+        await boris.page.get_by_text("You are not in this room any more.").wait_for()
+        await boris.page.locator(".ma-details").wait_for(state="hidden")
+        await boris.page.get_by_role("button", name="Remove from this device").click()
+        await boris.page.get_by_text("No conversations yet").wait_for()
+
+
+@test("a server found by its name gives an account for a token; a room is joined by its address; signing out forgets all")
+async def _(test):
+    test.own_server()
+    other = Server(registration="token", registration_tokens="sesame").start()
+    try:
+        # The page may reach others only by https, which this server of the test does not have.
+        async with people(test, "tina", bypass_csp=True) as tina:
+            page = tina.page
+            named = {"m.homeserver": {"base_url": other.base}}
+            await tina.context.route("https://chat.example/.well-known/matrix/client", lambda route: route.fulfill(
+                json=named, headers={"Access-Control-Allow-Origin": "*"}))
+            await page.get_by_role("button", name="Change").click()
+            await page.get_by_label("Server address").fill("no address")
+            await page.get_by_role("button", name="Use").click()
+            await page.get_by_text("This is not an address.").wait_for()
+            await page.get_by_label("Server address").fill("chat.example")
+            await page.get_by_role("button", name="Use").click()
+            await page.get_by_text("Server: " + other.base.removeprefix("http://")).wait_for()
+            await page.get_by_role("tab", name="Create account").click()
+            await page.get_by_label("Registration token").fill("wrong")
+            await page.get_by_label("User name", exact=True).locator("visible=true").fill("tina")
+            await page.get_by_label("Password", exact=True).locator("visible=true").fill(PASSWORD)
+            await page.get_by_role("button", name="Create account").click()
+            await page.get_by_text("The registration token is wrong or used up.").wait_for()
+            await page.get_by_label("Registration token").fill("sesame")
+            await page.get_by_role("button", name="Create account").click()
+            await tina.signed_in()
+
+            await page.get_by_role("button", name="New conversation").first.click()
+            await page.get_by_role("tab", name="New room").click()
+            await page.get_by_role("textbox", name="Room name").fill("Open garden")
+            await page.get_by_label("Anyone on the server may join").check()
+            await page.get_by_label("Room address").locator("visible=true").fill("garden")
+            await page.get_by_role("button", name="Create room").click()
+            await page.locator(".ma-room-name", has_text="Open garden").wait_for()
+            await page.get_by_role("button", name="Members and settings").click()
+            await page.get_by_role("button", name="Leave room").click()
+            await page.locator(".ma-dialog").get_by_role("button", name="Leave room").click()
+            await tina.entry("Open garden").wait_for(state="detached")
+            await page.get_by_role("button", name="New conversation").first.click()
+            await page.get_by_role("tab", name="Join a room").click()
+            await page.get_by_label("Room address").locator("visible=true").fill("#garden:test.example")
+            await page.get_by_role("button", name="Join", exact=True).click()
+            await page.locator(".ma-room-name", has_text="Open garden").wait_for()
+
+            await page.get_by_role("button", name="Your profile").click()
+            await page.get_by_role("button", name="Sign out").click()
+            await page.locator(".ma-dialog").last.get_by_role("button", name="Sign out").click()
+            await page.get_by_role("heading", name="Welcome to Martlet").wait_for()
+            assert not urlsplit(page.url).fragment
+            await page.reload()
+            await page.get_by_role("heading", name="Welcome to Martlet").wait_for()
+    finally:
+        other.close()
 
 
 async def fits(person):

@@ -25,7 +25,7 @@ public struct Room: Sendable {
   public var membership: Membership { state.membership }
   /// Spec: "Calculating the display name for a room".
   public var name: RoomName { state.computedName }
-  /// The room's avatar, in a direct chat without one that of the other member.
+  /// The room's avatar; without one that of the other member of a direct chat, or of a room of two without a name.
   public var avatar: MediaURI? { state.computedAvatar }
   public var topic: ByteString? { state.topic }
   public var canonicalAlias: RoomAlias? { state.canonicalAlias }

@@ -121,7 +121,7 @@ extension RoomState {
     let others = namedMembers(except: ownUserID)
     computedAvatar =
       avatar
-      ?? (directUserID ?? (others.count == 1 && joinedCount + invitedCount <= 2 ? others.first : nil))
+      ?? (directUserID ?? (name == nil && others.count == 1 && joinedCount + invitedCount <= 2 ? others.first : nil))
       .flatMap { members[$0]?.avatar }
     if let name {
       computedName = .text(name)

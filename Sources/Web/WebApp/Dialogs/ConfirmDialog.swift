@@ -20,6 +20,7 @@ struct ConfirmDialog<D: DOM> {
     frame.setFirst(cancel)
     dom.on(cancel, .click) { _ in frame.close() }
     dom.on(act.node, .click) { _ in
+      guard !act.isBusy else { return }
       act.setBusy(true)
       dom.flush()
       app.ask(command) { result in

@@ -33,7 +33,11 @@ final class Dialogs<D: DOM> {
   private func closed(_ frame: DialogFrame<D>) {
     frames.removeAll { $0 === frame }
     shut()
-    if frames.isEmpty, opener != .none, app.main != nil { dom.focus(opener) }
+    if frames.isEmpty, let main = app.main {
+      // What had it may be gone by now, a message that was deleted for one: then it stays where a keyboard can go on.
+      main.takeFocus()
+      if opener != .none { dom.focus(opener) }
+    }
     dom.flush()
   }
 

@@ -33,6 +33,7 @@ struct MemberDialog<D: DOM> {
     let write = SubmitButton(dom, Strings.message, busy: Strings.starting, in: buttons)
     frame.setFirst(write.node)
     dom.on(write.node, .click) { _ in
+      guard !write.isBusy else { return }
       write.setBusy(true)
       dom.flush()
       app.ask(.openDirectChat(with: user.text)) { result in

@@ -95,6 +95,7 @@ final class NewDialog<D: DOM> {
   }
 
   private func run(_ command: Command, _ button: SubmitButton<D>, _ field: Field<D>) {
+    guard !button.isBusy else { return }
     dom.setText(trouble, "")
     button.setBusy(true)
     app.ask(command) { [self] result in

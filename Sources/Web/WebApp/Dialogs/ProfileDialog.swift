@@ -65,6 +65,7 @@ final class ProfileDialog<D: DOM> {
   }
 
   private func run(_ command: Command, _ button: SubmitButton<D>) {
+    guard !button.isBusy else { return }
     button.setBusy(true)
     dom.setText(trouble, "")
     app.ask(command) { [self] result in

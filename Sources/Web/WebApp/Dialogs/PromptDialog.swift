@@ -24,6 +24,7 @@ struct PromptDialog<D: DOM> {
     let submit = SubmitButton(dom, action, busy: busy, in: buttons)
     dom.on(cancel, .click) { _ in frame.close() }
     dom.on(form, .submit) { _ in
+      guard !submit.isBusy else { return }
       let typed = field.text.trimmed
       guard let command = command(typed) else {
         field.setError(wrong)

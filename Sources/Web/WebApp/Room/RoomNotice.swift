@@ -87,6 +87,7 @@ final class RoomNotice<D: DOM> {
 
   private func run(_ button: SubmitButton<D>, _ command: Command, _ then: (() -> Void)? = nil) {
     dom.on(button.node, .click) { [self] _ in
+      guard !button.isBusy else { return }
       button.setBusy(true)
       let asked = version
       app.ask(command) { [self] result in

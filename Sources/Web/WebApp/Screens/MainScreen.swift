@@ -41,6 +41,8 @@ final class MainScreen<D: DOM> {
   /// The page goes away, or nobody looks at it: remember where the reader is.
   func leaving() { room.savePlace() }
 
+  func takeFocus() { dom.focus(room.header.title) }
+
   func show(_ place: Place) {
     var classes = "ma-body"
     if place.room != nil { classes += " ma-shows-room" }

@@ -184,6 +184,7 @@ final class SignInScreen<D: DOM> {
       fail(serverField, Strings.serverAddressWrong)
       return dom.flush()
     }
+    guard !serverUse.isBusy else { return }
     serverUse.setBusy(true)
     say(nil)
     dom.flush()

@@ -1,13 +1,14 @@
 import Messenger
 
-/// The main button of a form; while work is under way it says so and takes no clicks.
+/// The main button of a form; while work is under way it says so, and what it starts asks `isBusy` first. It stays enabled then:
+/// the browser would take the focus from it, and Escape would no longer reach the dialog around it.
 final class SubmitButton<D: DOM> {
   let node: Node
   private let dom: D
   private let label: Node
   private var text: String
   private var busyText: String
-  private var isBusy = false
+  private(set) var isBusy = false
   private var isEnabled = true
 
   init(_ dom: D, _ text: String, busy: String, kind: String = "ma-primary", in parent: Node) {
@@ -39,7 +40,8 @@ final class SubmitButton<D: DOM> {
 
   private func show() {
     dom.setText(label, isBusy ? busyText : text)
-    dom.setFlag(node, "disabled", isBusy || !isEnabled)
+    dom.setFlag(node, "disabled", !isEnabled)
+    dom.setAttribute(node, "aria-disabled", isBusy ? "true" : "false")
     dom.setAttribute(node, "aria-busy", isBusy ? "true" : "false")
   }
 }
