@@ -55,6 +55,27 @@ import Testing
     #expect(host.client.room(.test)?.invitedMemberCount == expected)
   }
 
+  // Spec: room version 12, "Authorisation rules": creators are not in the power levels and stand above them.
+  @Test(arguments: [("12", true), ("11", false)], [false, true])
+  func `a creator may do all from version 12 on, in whichever order the state comes, and after a restart`(
+    version: (String, Bool), isCreateLast: Bool
+  ) {
+    let create = Wire.event("m.room.create", "$c", #"{"room_version":"\#(version.0)"}"#, stateKey: "")
+    let levels = Wire.event("m.room.power_levels", "$p", #"{"users":{"@bob:test":50}}"#, stateKey: "")
+    let first = Self.room(isCreateLast ? [levels, create] : [create, levels])
+    for host in [first, first.restarted()] {
+      let known = host.client.room(.test)?.powerLevels
+      #expect(known?.canSend(.name, isState: true, by: UserID(trusted: "@alice:test")) == version.1)
+      #expect(known?.canSend(.name, isState: true, by: UserID(trusted: "@bob:test")) == true)
+      #expect(known?.canSend(.name, isState: true, by: UserID(trusted: "@carol:test")) == false)
+    }
+  }
+
+  @Test func `without its create event nothing is known of a room's powers`() {
+    let levels = Wire.event("m.room.power_levels", "$p", #"{"users":{"@bob:test":50}}"#, stateKey: "")
+    #expect(Self.room([levels]).client.room(.test)?.powerLevels == nil)
+  }
+
   @Test func `names that two bear are told apart, until one goes`() {
     var host = Host.inRoom()
     #expect(host.client.room(.test)?.displayName(of: UserID(trusted: "@alice:test")) == "Alice")
