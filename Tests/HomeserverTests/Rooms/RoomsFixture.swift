@@ -11,7 +11,7 @@ import Synchronization
 final class RoomsFixture: Sendable {
   static let server = ServerName(trusted: "example.org")
 
-  let directory: String
+  private let folder: TemporaryFolder
   let configuration: HomeserverConfiguration
   let database: Database
   let notifier: Notifier
@@ -25,14 +25,9 @@ final class RoomsFixture: Sendable {
 
   func setTime(_ milliseconds: Int64) { time.milliseconds.store(milliseconds, ordering: .relaxed) }
 
-  init(in directory: String? = nil) throws {
-    if let directory {
-      self.directory = directory
-    } else {
-      var template = Array("/tmp/martlet-rooms-XXXXXX".utf8CString)
-      self.directory = String(cString: mkdtemp(&template))
-    }
-    var configuration = HomeserverConfiguration(serverName: Self.server, dataDirectory: self.directory)
+  init(in folder: TemporaryFolder = TemporaryFolder()) throws {
+    self.folder = folder
+    var configuration = HomeserverConfiguration(serverName: Self.server, dataDirectory: folder.path)
     let time = time
     configuration.clock = WallClock { time.milliseconds.load(ordering: .relaxed) }
     self.configuration = configuration
@@ -47,7 +42,7 @@ final class RoomsFixture: Sendable {
   /// The same database as after a restart.
   func reopened() throws -> RoomsFixture {
     database.close()
-    return try RoomsFixture(in: directory)
+    return try RoomsFixture(in: folder)
   }
 
   static func user(_ name: String) -> UserID { UserID(trusted: ByteString("@\(name):example.org")) }
