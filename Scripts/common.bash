@@ -10,7 +10,7 @@ fail() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 find_swift() {
   local folder
   if ! command -v swift >/dev/null; then
-    for folder in "$HOME/.local/share/swiftly/bin" /opt/swift/usr/bin /usr/libexec/swift/bin; do
+    for folder in "$HOME/.local/share/swiftly/bin" /usr/libexec/swift/bin; do
       if [ -x "$folder/swift" ]; then PATH=$folder:$PATH; export PATH; return; fi
     done
     fail 'the Swift toolchain (6.3 or newer) is not in PATH. https://www.swift.org/install says how to get it.'
