@@ -16,6 +16,4 @@ extension Endpoint {
   public static let getRoomTags = Endpoint(.get, "/_matrix/client/v3/user/{userId}/rooms/{roomId}/tags")
   public static let setRoomTag = Endpoint(.put, "/_matrix/client/v3/user/{userId}/rooms/{roomId}/tags/{tag}")
   public static let deleteRoomTag = Endpoint(.delete, "/_matrix/client/v3/user/{userId}/rooms/{roomId}/tags/{tag}")
-  public static let setPresence = Endpoint(.put, "/_matrix/client/v3/presence/{userId}/status", rateLimited: true)
-  public static let getPresence = Endpoint(.get, "/_matrix/client/v3/presence/{userId}/status")
 }
