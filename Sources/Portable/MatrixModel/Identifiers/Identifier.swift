@@ -51,13 +51,12 @@ enum IdentifierGrammar {
   /// Bytes of a user ID, room ID, room alias or event ID, sigil and server name included.
   static let bytesLimit = 255
 
-  /// `sigil` first, no NUL, within the limit and, if asked for, a server name behind the first colon, with at least
-  /// `opaqueMinimum` bytes between.
-  static func accepts(_ text: ByteString, sigil: UInt8, needsServerName: Bool, opaqueMinimum: Int = 0) -> Bool {
+  /// `sigil` first, no NUL, within the limit and, if asked for, a server name behind the first colon.
+  static func accepts(_ text: ByteString, sigil: UInt8, needsServerName: Bool) -> Bool {
     text.withBytes { bytes in
       guard (1...bytesLimit).contains(bytes.count), bytes[0] == sigil, !bytes.contains(0) else { return false }
       guard needsServerName else { return bytes.count > 1 }
-      guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > opaqueMinimum else { return false }
+      guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return false }
       return ServerName.accepts(bytes[(colon + 1)...])
     }
   }
