@@ -46,7 +46,7 @@ extension Rooms {
       let remembering = try transaction.all("SELECT user_id FROM membership WHERE room = $1 AND forgotten = 0", room.number) {
         $0.identifier(0, as: UserID.self)
       }
-      return try !remembering.contains { try RoomView(room, user: $0, in: transaction).leftAt != nil }
+      return try !remembering.contains { try RoomView(room, user: $0, in: transaction, expiry: .min).leftAt != nil }
     }
   }
 

@@ -131,7 +131,3 @@ extension Rooms {
     try hooks.withLock { $0.joinedReplacement }(user, old, new, transaction)
   }
 }
-
-extension EventType {
-  static let spaceChild: EventType = "m.space.child"
-}
