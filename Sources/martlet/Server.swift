@@ -61,6 +61,13 @@ struct Server: Sendable {
   /// What has to be done now and then, from the start on every hour.
   private static func keepHouse(_ homeserver: Homeserver) -> Task<Void, Never> {
     Task {
+      do {
+        try await homeserver.accounts.finishDeactivations { user, error in
+          homeserver.log.error("a deactivated user is still in rooms", ["user": .text(user), "error": .text("\(error)")])
+        }
+      } catch {
+        homeserver.log.error("deactivated users may still be in rooms", ["error": .text("\(error)")])
+      }
       while !Task.isCancelled {
         do { try await homeserver.rooms.forgetOldTransactions() } catch is CancellationError {
           return
