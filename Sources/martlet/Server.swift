@@ -102,6 +102,12 @@ extension Configuration {
       }
     homeserver.registrationTokens = registrationTokens.map { $0.reveal() }
     homeserver.registrationSharedSecret = registrationSharedSecret?.reveal()
+    homeserver.allowsGuests = allowsGuests
+    homeserver.accessTokenLifetimeMilliseconds = accessTokenLifetimeMinutes.map { Int64($0) * 60_000 }
+    homeserver.issuesLoginTokens = issuesLoginTokens
+    homeserver.jsonWebTokens = try jwt.login()
+    homeserver.profileFields.allowed = profileFieldsAllowed.isEmpty ? nil : profileFieldsAllowed.map { ByteString($0) }
+    homeserver.profileFields.disallowed = profileFieldsDisallowed.map { ByteString($0) }
     homeserver.defaultRoomVersion = ByteString(defaultRoomVersion)
     homeserver.passwordHashMemoryBytes = passwordHash.memoryMiB << 20
     homeserver.passwordHashIterations = passwordHash.iterations
