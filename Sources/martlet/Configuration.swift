@@ -1,5 +1,6 @@
 import HTTPServer
 import MatrixModel
+import Homeserver
 import Telemetry
 
 /// Everything an operator can set, with the default of each. `Setting.all` says how each is written and what is allowed.
@@ -14,6 +15,19 @@ struct Configuration: Sendable {
     var iterations = 2
   }
 
+  /// Logins that an app vouches for with a signed token.
+  struct JWT: Sendable {
+    /// nil: there are none.
+    var algorithm: JSONWebKey.Algorithm?
+    var secret: Redacted<String>?
+    var publicKeyFile: String?
+    var issuer: String?
+    var audiences: [String] = []
+    var subjectClaim = "sub"
+    var displayNameClaim = "name"
+    var pictureClaim = "picture"
+  }
+
   var serverName = "localhost"
   var bind = [BindAddress(host: "127.0.0.1", port: 8008)]
   var dataDirectory = "./data"
@@ -22,6 +36,14 @@ struct Configuration: Sendable {
   var registrationOpenToEveryone = false
   var registrationSharedSecret: Redacted<String>?
   var registrationTokens: [Redacted<String>] = []
+  var allowsGuests = false
+  /// nil: tokens do not expire.
+  var accessTokenLifetimeMinutes: Int?
+  var issuesLoginTokens = false
+  var jwt = JWT()
+  /// nil: all but the disallowed.
+  var profileFieldsAllowed: [String] = []
+  var profileFieldsDisallowed: [String] = []
   var rateLimits = true
   var passwordHash = PasswordHash()
   var uploadBytesLimit = 100 << 20
@@ -52,8 +74,8 @@ struct Configuration: Sendable {
         registration to token or closed, or registration_open_to_everyone to true if that is what you want
         """
     }
-    if registration == .token, registrationTokens.isEmpty {
-      return "registration is token, but registration_tokens has none"
+    if !profileFieldsAllowed.isEmpty, !profileFieldsDisallowed.isEmpty {
+      return "profile_fields.allowed and profile_fields.disallowed exclude each other"
     }
     if let both = metricsBind.first(where: { $0.port != 0 && bind.contains($0) }) {
       return "metrics_bind and bind both have \(both)"

@@ -61,6 +61,13 @@ struct Server: Sendable {
   /// What has to be done now and then, from the start on every hour.
   private static func keepHouse(_ homeserver: Homeserver) -> Task<Void, Never> {
     Task {
+      do {
+        try await homeserver.accounts.finishDeactivations { user, error in
+          homeserver.log.error("a deactivated user is still in rooms", ["user": .text(user), "error": .text("\(error)")])
+        }
+      } catch {
+        homeserver.log.error("deactivated users may still be in rooms", ["error": .text("\(error)")])
+      }
       while !Task.isCancelled {
         do { try await homeserver.rooms.forgetOldTransactions() } catch is CancellationError {
           return
@@ -95,6 +102,12 @@ extension Configuration {
       }
     homeserver.registrationTokens = registrationTokens.map { $0.reveal() }
     homeserver.registrationSharedSecret = registrationSharedSecret?.reveal()
+    homeserver.allowsGuests = allowsGuests
+    homeserver.accessTokenLifetimeMilliseconds = accessTokenLifetimeMinutes.map { Int64($0) * 60_000 }
+    homeserver.issuesLoginTokens = issuesLoginTokens
+    homeserver.jsonWebTokens = try jwt.login()
+    homeserver.profileFields.allowed = profileFieldsAllowed.isEmpty ? nil : profileFieldsAllowed.map { ByteString($0) }
+    homeserver.profileFields.disallowed = profileFieldsDisallowed.map { ByteString($0) }
     homeserver.defaultRoomVersion = ByteString(defaultRoomVersion)
     homeserver.forgetsRoomsOnLeave = forgetsRoomsOnLeave
     homeserver.policyRooms = policyRooms
