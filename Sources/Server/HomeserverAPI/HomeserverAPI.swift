@@ -42,6 +42,8 @@ package enum HomeserverAPI {
     routes.addPushRuleRoutes()
     routes.addRoomRoutes()
     routes.addMembershipRoutes()
+    routes.addUpgradeRoutes()
+    routes.addUnservedRoutes()
     routes.addEventRoutes()
     routes.addTimelineRoutes()
     routes.addMemberRoutes()

@@ -20,7 +20,7 @@ extension Routes {
         }
       }
     }
-    let capabilities = Self.capabilities(defaultVersion: homeserver.configuration.defaultRoomVersion)
+    let capabilities = Self.capabilities(homeserver.configuration)
     on(.getCapabilities) { _, _ in .json(capabilities) }
     on(.getAccount3PIDs) { _, _ in .json(Array(#"{"threepids":[]}"#.utf8)) }
   }
@@ -36,7 +36,7 @@ extension Routes {
     return writer.bytes
   }()
 
-  private static func capabilities(defaultVersion: ByteString) -> [UInt8] {
+  private static func capabilities(_ configuration: HomeserverConfiguration) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
       writer.key("capabilities")
@@ -47,10 +47,12 @@ extension Routes {
         capability("m.profile_fields", true, &writer)
         capability("m.3pid_changes", false, &writer)
         capability("m.get_login_token", false, &writer)
-        capability("m.forget_forced_upon_leave", false, &writer)
+        capability("m.forget_forced_upon_leave", configuration.forgetsRoomsOnLeave, &writer)
+        capability("martlet.slow_mode", true, &writer)
+        capability("martlet.policy_lists", true, &writer)
         writer.key("m.room_versions")
         writer.object { writer in
-          writer.member("default", defaultVersion)
+          writer.member("default", configuration.defaultRoomVersion)
           writer.key("available")
           writer.object { writer in
             for version in Homeserver.roomVersions {
