@@ -48,4 +48,6 @@ extension ErrorCode {
   public static let unableToAuthoriseJoin: ErrorCode = "M_UNABLE_TO_AUTHORISE_JOIN"
   public static let wrongRoomKeysVersion: ErrorCode = "M_WRONG_ROOM_KEYS_VERSION"
   public static let cannotLeaveServerNoticeRoom: ErrorCode = "M_CANNOT_LEAVE_SERVER_NOTICE_ROOM"
+  /// The code that homeservers in use answer for an account whose time has run out.
+  public static let expiredAccount: ErrorCode = "ORG_MATRIX_EXPIRED_ACCOUNT"
 }

@@ -41,7 +41,7 @@ package final class UserDirectory: Sendable {
     return (Array(found.prefix(limit)), found.count > limit)
   }
 
-  private static func escaped(_ term: String) -> String {
+  static func escaped(_ term: String) -> String {
     var escaped = ""
     for scalar in term.unicodeScalars {
       if scalar == "%" || scalar == "_" || scalar == "!" { escaped.unicodeScalars.append("!") }
