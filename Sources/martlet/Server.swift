@@ -74,6 +74,11 @@ struct Server: Sendable {
         } catch {
           homeserver.log.error("old transactions stay", ["error": .text("\(error)")])
         }
+        do { try await homeserver.rooms.resumePurges() } catch is CancellationError {
+          return
+        } catch {
+          homeserver.log.error("rows of purged rooms stay", ["error": .text("\(error)")])
+        }
         try? await Task.sleep(for: .seconds(3_600))
       }
     }

@@ -23,6 +23,7 @@ extension Routes {
     let capabilities = Self.capabilities(homeserver.configuration)
     let administrators = Self.capabilities(homeserver.configuration, isAdmin: true)
     on(.getCapabilities) { _, session in .json(session.isAdmin ? administrators : capabilities) }
+    on(.getCapabilities) { _, _ in .json(capabilities) }
     on(.getAccount3PIDs) { _, _ in .json(Array(#"{"threepids":[]}"#.utf8)) }
   }
 
@@ -39,6 +40,7 @@ extension Routes {
 
   private static func capabilities(_ configuration: HomeserverConfiguration, isAdmin: Bool = false) -> [UInt8] {
     let fields = configuration.profileFields
+  private static func capabilities(_ configuration: HomeserverConfiguration) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
       writer.key("capabilities")
@@ -59,6 +61,10 @@ extension Routes {
         capability("m.get_login_token", configuration.issuesLoginTokens, &writer)
         capability("m.forget_forced_upon_leave", false, &writer)
         capability("martlet.paging", true, &writer)
+        capability("m.get_login_token", false, &writer)
+        capability("m.forget_forced_upon_leave", configuration.forgetsRoomsOnLeave, &writer)
+        capability("martlet.slow_mode", true, &writer)
+        capability("martlet.policy_lists", true, &writer)
         writer.key("m.room_versions")
         writer.object { writer in
           writer.member("default", configuration.defaultRoomVersion)
