@@ -67,6 +67,9 @@ struct Server: Sendable {
         } catch {
           homeserver.log.error("old transactions stay", ["error": .text("\(error)")])
         }
+        do { try await homeserver.rooms.purgeExpiredMessages() } catch is CancellationError { return } catch {
+          homeserver.log.error("expired messages stay", ["error": .text("\(error)")])
+        }
         try? await Task.sleep(for: .seconds(3_600))
       }
     }
@@ -99,6 +102,10 @@ extension Configuration {
     homeserver.passwordHashMemoryBytes = passwordHash.memoryMiB << 20
     homeserver.passwordHashIterations = passwordHash.iterations
     homeserver.uploadBytesLimit = Int64(uploadBytesLimit)
+    homeserver.publishing = directory.publishing
+    homeserver.userDirectoryScope = directory.users
+    homeserver.retention = retention.rules
+    homeserver.turn = turn.server
     homeserver.thumbnailProgram = ProgramFolder.file("martlet-thumbnail")
     return homeserver
   }
@@ -108,6 +115,8 @@ extension Configuration {
     api.rateLimits = rateLimits
     api.webDirectory = webDirectory ?? WebFolder.find()
     api.publicBaseURL = publicBaseURL
+    api.support = support
+    api.delegatedServer = delegatedServer
     return api
   }
 
