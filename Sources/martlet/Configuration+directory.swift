@@ -31,11 +31,13 @@ extension Configuration {
     var uris: [String] = []
     var secret: Redacted<String>?
     var lifetimeSeconds = 24 * 60 * 60
+    var isOpenToGuests = false
 
     /// nil where none is configured.
     var server: TURNServer? {
       guard !uris.isEmpty, let secret else { return nil }
-      return TURNServer(uris: uris, secret: secret.reveal(), lifetimeSeconds: Int64(lifetimeSeconds))
+      return TURNServer(
+        uris: uris, secret: secret.reveal(), lifetimeSeconds: Int64(lifetimeSeconds), isOpenToGuests: isOpenToGuests)
     }
   }
 

@@ -41,7 +41,8 @@ extension Setting {
       parse: { (8...255).contains($0.utf8.count) ? .some(Redacted($0)) : nil }, show: { $0?.reveal() }),
     .integer(
       "turn.lifetime_seconds", \.turn.lifetimeSeconds, "How long credentials for the TURN server are good.",
-      60...604_800)
+      60...604_800),
+    .flag("turn.guests", \.turn.isOpenToGuests, "Whether guests get credentials for the TURN server.")
   ]
 
   private static let support: [Setting] = [

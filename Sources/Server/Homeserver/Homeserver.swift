@@ -86,6 +86,11 @@ package final class Homeserver: Sendable {
       database: database, notifier: notifier,
       sources: SyncSources(rooms: rooms, receipts: receipts, unread: unread, pushRules: pushRules),
       toDeviceMessages: toDeviceMessages, clock: clock)
+    rooms.hooks.withLock { [settings = RoomSettings(accountData: accountData, pushRules: pushRules)] hooks in
+      hooks.joinedReplacement = { user, old, new, transaction in
+        try settings.carry(of: user, from: old, to: new, in: transaction)
+      }
+    }
     accounts.hooks.withLock { [rooms] hooks in
       hooks.profileChanged = { user, _ in try await rooms.updateProfile(of: user) }
       hooks.accountDeactivated = { user in try await rooms.leaveAll(user) }

@@ -20,6 +20,10 @@ package struct HomeserverConfiguration: Sendable {
   package var registrationTokens: [String] = []
   package var registrationSharedSecret: String?
   package var defaultRoomVersion: ByteString = "12"
+  /// Whether leaving a room forgets it too. Spec: `m.forget_forced_upon_leave` capability.
+  package var forgetsRoomsOnLeave = false
+  /// Policy rooms of this server whose `m.ban` rules hold for everyone's invitations and joins.
+  package var policyRooms: [RoomID] = []
   /// Argon2id: memory in bytes and passes.
   package var passwordHashMemoryBytes = 19 << 20
   package var passwordHashIterations = 2

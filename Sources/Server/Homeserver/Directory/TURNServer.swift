@@ -9,11 +9,14 @@ package struct TURNServer: Sendable {
   package let uris: [String]
   package let secret: String
   package let lifetimeSeconds: Int64
+  /// Whether guests get credentials too.
+  package let isOpenToGuests: Bool
 
-  package init(uris: [String], secret: String, lifetimeSeconds: Int64) {
+  package init(uris: [String], secret: String, lifetimeSeconds: Int64, isOpenToGuests: Bool) {
     self.uris = uris
     self.secret = secret
     self.lifetimeSeconds = lifetimeSeconds
+    self.isOpenToGuests = isOpenToGuests
   }
 
   /// A name and a password that are good until the lifetime is over: the name says until when and for whom, the password

@@ -143,9 +143,10 @@ struct RoomEditor {
     let membership = Membership(draft.content["membership"]) ?? .leave
     try transaction.execute(
       """
-      INSERT INTO membership(user_id, room, membership, position, event, forgotten) VALUES ($1, $2, $3, $4, $4, 0)
+      INSERT INTO membership(user_id, room, membership, position, event, forgotten) VALUES ($1, $2, $3, $4, $4, $5)
       ON CONFLICT(user_id, room) DO UPDATE
-        SET membership = excluded.membership, position = excluded.position, event = excluded.event, forgotten = 0
-      """, stateKey, room.number, Int64(membership.rawValue), position)
+        SET membership = excluded.membership, position = excluded.position, event = excluded.event,
+          forgotten = excluded.forgotten
+      """, stateKey, room.number, Int64(membership.rawValue), position, rooms.forgets(membership))
   }
 }

@@ -59,20 +59,17 @@ extension Rooms {
 
   private func createContent(of creation: RoomCreation, by creator: UserID) throws -> JSON {
     let version = creation.version
-    var additional = creation.creationContent?["additional_creators"]?.elements.map { $0 } ?? []
+    var additional = creation.additionalCreators.filter { $0 != creator }
+    if version.hasPrivilegedCreators, creation.preset == .trustedPrivateChat {
+      additional += creation.invited.filter { $0 != creator && !additional.contains($0) }
+    }
     let base = try creation.creationContent ?? JSON.object { _ in }
-    let trusted = version.hasPrivilegedCreators && creation.preset == .trustedPrivateChat ? creation.invited : []
-    let named = Set(additional.compactMap(\.text))
-    if !version.hasPrivilegedCreators { additional = [] }
     return try base.replacing(["creator", "room_version", "additional_creators"]) { writer in
       writer.member("room_version", version.name)
       if version.createNamesCreator { writer.member("creator", creator) }
-      guard !additional.isEmpty || !trusted.isEmpty else { return }
+      guard !additional.isEmpty else { return }
       writer.key("additional_creators")
-      writer.array { writer in
-        for user in additional { writer.write(user) }
-        for user in trusted where user != creator && !named.contains(user.text) { writer.write(user) }
-      }
+      writer.array { writer in for user in additional { writer.write(user) } }
     }
   }
 
@@ -165,7 +162,7 @@ extension Rooms {
   }
 
   /// `!` and 18 random letters. Room versions before 12.
-  private func randomRoomID() -> RoomID {
+  func randomRoomID() -> RoomID {
     let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
     var generator = SystemRandomNumberGenerator()
     let opaque = (0..<18).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] }
