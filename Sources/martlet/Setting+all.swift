@@ -6,6 +6,7 @@ import Telemetry
 extension Setting {
   /// Every setting, in the order of the documentation.
   static let all: [Setting] = network + accounts + logins + service + diagnostics
+  static let all: [Setting] = network + accounts + service + directory + diagnostics
 
   private static let network: [Setting] = [
     .one(
