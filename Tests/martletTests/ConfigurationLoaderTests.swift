@@ -43,7 +43,11 @@ struct ConfigurationLoaderTests {
       "registration_open_to_everyone": "true",
       "registration_tokens": "one,two", "registration_shared_secret": "a long secret", "password_hash.memory_mib": "8",
       "password_hash.iterations": "3", "data_dir": "/y", "max_upload_bytes": "1", "rate_limits": "false",
-      "default_room_version": "11", "log.level": "trace", "log.format": "json", "metrics_bind": "127.0.0.1:9"
+      "default_room_version": "11", "log.level": "trace", "log.format": "json", "metrics_bind": "127.0.0.1:9", "room_publishing": "administrators",
+      "user_directory": "visible", "retention.default_hours": "30", "retention.shortest_hours": "2",
+      "retention.longest_hours": "48", "turn.uris": "turn:a.example,turns:a.example:5349", "turn.secret": "a long secret",
+      "turn.lifetime_seconds": "60", "turn.guests": "true", "delegated_server": "a.example:443",
+      "support.contacts": "m.role.admin=@a:a.example,m.role.security=a@a.example", "support.page": "https://a.example"
     ]
     let setting = try #require(Setting.all.first { $0.name == name })
     let sample = try #require(samples[name], "a sample for the new setting is missing")
