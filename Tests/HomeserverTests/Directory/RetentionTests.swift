@@ -65,14 +65,17 @@ import Testing
     #expect(try await rows(fixture).messages == 1)
   }
 
-  @Test(arguments: [
-    // What a room asks for, the server's default, shortest and longest, and what holds.
-    (nil, nil, 1, nil, nil), (nil, 5, 1, nil, 5), (nil, nil, 1, 9, 9), (nil, 20, 1, 9, 9), (#"{"max_lifetime":7}"#, 5, 1, nil, 7),
-    (#"{"max_lifetime":7}"#, nil, 8, nil, 8), (#"{"max_lifetime":7}"#, nil, 1, 6, 6), (#"{"min_lifetime":7}"#, 5, 1, nil, 7),
-    (#"{"min_lifetime":7}"#, nil, 1, nil, nil), (#"{"min_lifetime":7}"#, 5, 1, 6, 6),
-    (#"{"min_lifetime":8,"max_lifetime":7}"#, 5, 1, nil, 5), (#"{"max_lifetime":-1}"#, 5, 1, nil, 5),
-    (#"{"max_lifetime":"7"}"#, 5, 1, nil, 5), (#"{"max_lifetime":null}"#, 5, 1, nil, 5), (#"{"max_lifetime":0}"#, nil, 0, nil, 0)
-  ] as [(String?, Int64?, Int64, Int64?, Int64?)])
+  @Test(
+    arguments: [
+      // What a room asks for, the server's default, shortest and longest, and what holds.
+      (nil, nil, 1, nil, nil), (nil, 5, 1, nil, 5), (nil, nil, 1, 9, 9), (nil, 20, 1, 9, 9),
+      (#"{"max_lifetime":7}"#, 5, 1, nil, 7),
+      (#"{"max_lifetime":7}"#, nil, 8, nil, 8), (#"{"max_lifetime":7}"#, nil, 1, 6, 6), (#"{"min_lifetime":7}"#, 5, 1, nil, 7),
+      (#"{"min_lifetime":7}"#, nil, 1, nil, nil), (#"{"min_lifetime":7}"#, 5, 1, 6, 6),
+      (#"{"min_lifetime":8,"max_lifetime":7}"#, 5, 1, nil, 5), (#"{"max_lifetime":-1}"#, 5, 1, nil, 5),
+      (#"{"max_lifetime":"7"}"#, 5, 1, nil, 5), (#"{"max_lifetime":null}"#, 5, 1, nil, 5),
+      (#"{"max_lifetime":0}"#, nil, 0, nil, 0)
+    ] as [(String?, Int64?, Int64, Int64?, Int64?)])
   func `the operator's bounds hold for what a room asks for`(
     asked: String?, byDefault: Int64?, shortest: Int64, longest: Int64?, holds: Int64?
   ) async throws {
