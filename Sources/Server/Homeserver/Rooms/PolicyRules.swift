@@ -57,7 +57,7 @@ extension Rooms {
     return PolicyRules(
       try named.prefix(PolicyRules.roomsLimit).compactMap { roomID in
         guard let room = try cache.snapshot(of: roomID, in: transaction) else { return nil }
-        return try RoomView(room, user: user, in: transaction).canRead ? room : nil
+        return try RoomView(room, user: user, in: transaction, expiry: expiry(of: room)).canRead ? room : nil
       })
   }
 }

@@ -61,6 +61,7 @@ struct RoomEditor {
     let stored = try write(signed, draft, event)
     room.append(stored)
     appended.append(stored)
+    if stored.stateKey != nil { try PublicRoomRows.follow(stored.type, in: room, transaction) }
     return stored
   }
 
@@ -92,6 +93,7 @@ struct RoomEditor {
         position: event.position, eventID: event.eventID, room: event.room, type: event.type, stateKey: event.stateKey,
         sender: event.sender, timestamp: event.timestamp, depth: event.depth, shared: reduced.client,
         content: redacted.content, origin: event.origin, replaced: event.replaced, redactedBecause: redaction.clientForm))
+    if event.stateKey != nil { try PublicRoomRows.follow(event.type, in: room, transaction) }
   }
 
   /// Makes the appended events visible with the commit and wakes who is concerned.

@@ -12,6 +12,8 @@ package struct RoomView: Sendable {
   /// Of who was in the room and is out: the position where they went; what came later is not theirs to see, whatever else
   /// happened to their membership meanwhile (a ban, a knock taken back, an invitation declined).
   package let leftAt: Int64?
+  /// Messages older than this, in milliseconds since 1970, are gone. See `Rooms.expiry(of:)`.
+  package let expiry: Int64
 
   /// What the past was, where the present does not tell it all: oldest first, each from its position on.
   private struct History: Sendable {
@@ -29,7 +31,8 @@ package struct RoomView: Sendable {
   private let seesAll: Bool
   private let history: History
 
-  init(_ room: RoomSnapshot, user: UserID, in transaction: ReadTransaction) throws {
+  init(_ room: RoomSnapshot, user: UserID, in transaction: ReadTransaction, expiry: Int64) throws {
+    self.expiry = expiry
     self.room = room
     self.user = user
     let member = room.members[user]
@@ -61,7 +64,12 @@ package struct RoomView: Sendable {
     Self.value(history.memberships, at: event.position) ?? .leave
   }
 
+  /// The position up to which the user may read: where they went out, nil for all there is. Who went out of a room that
+  /// everyone may read reads on like everyone.
+  package var end: Int64? { room.historyVisibility == .worldReadable ? nil : leftAt }
+
   package func canSee(_ event: StoredEvent) -> Bool {
+    if event.hasExpired(at: expiry) { return false }
     if seesAll { return true }
     let position = event.position
     let isOwnMembership = event.type == .member && event.stateKey == user.text
@@ -74,6 +82,11 @@ package struct RoomView: Sendable {
     return visibilities.contains { visibility in
       memberships.contains { Self.allows(visibility ?? .shared, $0, joinsLater: joinsLater) }
     }
+  }
+
+  /// The positions at which it changed what the user may see, in no order; empty where it never did.
+  var changes: [Int64] {
+    seesAll ? [] : history.memberships.map(\.position) + history.visibilities.map(\.position)
   }
 
   /// Whether the user may read any of it now.
@@ -99,6 +112,11 @@ package struct RoomView: Sendable {
   }
 }
 
+extension StoredEvent {
+  /// Whether it is a message older than `expiry`. State does not age.
+  func hasExpired(at expiry: Int64) -> Bool { stateKey == nil && timestamp < expiry }
+}
+
 extension Rooms {
   /// The room as `user` sees it, for reading.
   ///
@@ -107,7 +125,7 @@ extension Rooms {
     guard let room = try cache.snapshot(of: roomID, in: transaction) else {
       throw MatrixError.forbidden("You are not in this room.")
     }
-    let view = try RoomView(room, user: user, in: transaction)
+    let view = try RoomView(room, user: user, in: transaction, expiry: expiry(of: room))
     guard view.canRead else { throw MatrixError.forbidden("You are not in this room.") }
     if view.leftAt != nil, try memberships.rooms(of: user, in: transaction)[room.number]?.isForgotten ?? false {
       throw MatrixError.forbidden("You have left and forgotten this room.")

@@ -8,7 +8,8 @@ extension Rooms {
   ///
   /// Spec: `POST /createRoom`. Throws `M_ROOM_IN_USE`, `M_INVALID_ROOM_STATE`, `M_INVALID_PARAM`.
   package func create(_ creation: RoomCreation, by actor: Actor) async throws -> RoomID {
-    try await database.write { transaction in
+    if creation.isPublished { try requireMayPublish(actor) }
+    return try await database.write { transaction in
       let alias = try self.freeAlias(creation.aliasLocalpart, in: transaction)
       for user in creation.invited { try self.requireInvitable(user, in: transaction) }
       var editor = RoomEditor(
@@ -16,13 +17,14 @@ extension Rooms {
         in: transaction, of: self)
       do {
         try self.appendFoundation(of: creation, by: actor.userID, alias: alias, to: &editor)
-      } catch let error as MatrixError where error.status == 403 {
+      } catch let error as MatrixError where error.code == .forbidden {
         throw MatrixError(status: 400, .invalidRoomState, error.message)
       }
       let room = editor.room
       try transaction.execute(
-        "INSERT INTO room(room, room_id, version, created, published) VALUES ($1, $2, $3, $4, $5)", room.number,
-        room.roomID, room.version.name, self.configuration.clock.now(), creation.isPublished)
+        "INSERT INTO room(room, room_id, version, created) VALUES ($1, $2, $3, $4)", room.number, room.roomID,
+        room.version.name, self.configuration.clock.now())
+      if creation.isPublished { try PublicRoomRows.set(true, room, in: PublicRoomRows.main, transaction) }
       if let alias { try self.insert(alias, of: room.number, by: actor.userID, in: transaction) }
       editor.stage()
       return room.roomID

@@ -16,6 +16,8 @@ extension Rooms {
       }
       try transaction.execute("DELETE FROM room WHERE room = $1", room.number)
       try transaction.execute("DELETE FROM room_alias WHERE room = $1", room.number)
+      try transaction.execute("DELETE FROM open_room WHERE room = $1", room.number)
+      try PublicRoomRows.remove(room.number, transaction)
       try transaction.execute(
         "INSERT INTO purged_room(room, room_id, purged, complete) VALUES ($1, $2, $3, 0)", room.number, roomID,
         self.configuration.clock.now())
@@ -46,7 +48,7 @@ extension Rooms {
       let remembering = try transaction.all("SELECT user_id FROM membership WHERE room = $1 AND forgotten = 0", room.number) {
         $0.identifier(0, as: UserID.self)
       }
-      return try !remembering.contains { try RoomView(room, user: $0, in: transaction).leftAt != nil }
+      return try !remembering.contains { try RoomView(room, user: $0, in: transaction, expiry: .min).leftAt != nil }
     }
   }
 

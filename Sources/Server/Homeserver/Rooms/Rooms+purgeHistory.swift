@@ -61,9 +61,7 @@ extension Rooms {
         """, number, cursor, end, Self.purgeBatchRows / 5
       ) { $0.integer(0) }
       guard let last = positions.last else { return nil }
-      for position in positions {
-        for statement in RoomRows.ofEvent { try transaction.execute(statement, position) }
-      }
+      for position in positions { try self.deleteEvent(at: position, transaction) }
       if let oldest = room.tail.first, last >= oldest.position,
         let reduced = try RoomLoader(transaction: transaction).snapshot(of: number)
       {

@@ -14,7 +14,6 @@ extension Rooms {
       guard old.room.powerLevels.canSend(.tombstone, isState: true, by: actor.userID) else {
         throw MatrixError.forbidden("You may not upgrade this room: it takes the power to send 'm.room.tombstone'.")
       }
-      for user in upgrade.additionalCreators { try self.requireCreator(user, in: old.transaction) }
       let before = old.room
       var new: RoomEditor
       if upgrade.version.roomIDIsCreateHash {
@@ -31,13 +30,6 @@ extension Rooms {
       new.stage()
       try self.carrySettings(of: actor.userID, from: before.roomID, to: new.room.roomID, in: old.transaction)
       return new.room.roomID
-    }
-  }
-
-  /// A creator need not be in the room, but has to be someone there is.
-  private func requireCreator(_ user: UserID, in transaction: ReadTransaction) throws {
-    do { try requireAccount(user, in: transaction) } catch let error as MatrixError {
-      throw MatrixError(status: 400, .invalidParameter, error.message)
     }
   }
 
@@ -79,11 +71,14 @@ extension Rooms {
   /// Puts the new room into the tables, with the aliases and the place in the directory that the old one had.
   private func moveListing(from old: RoomSnapshot, to new: RoomEditor) throws {
     let transaction = new.transaction
-    let isPublished = try transaction.first("SELECT published FROM room WHERE room = $1", old.number) { $0.bool(0) }
     try transaction.execute(
-      "INSERT INTO room(room, room_id, version, created, published) VALUES ($1, $2, $3, $4, $5)", new.room.number,
-      new.room.roomID, new.room.version.name, configuration.clock.now(), isPublished ?? false)
-    try transaction.execute("UPDATE room SET published = 0 WHERE room = $1", old.number)
+      "INSERT INTO room(room, room_id, version, created) VALUES ($1, $2, $3, $4)", new.room.number, new.room.roomID,
+      new.room.version.name, configuration.clock.now())
+    let lists = try transaction.all(
+      "SELECT list FROM public_room_list WHERE room = $1 AND list <> $2", old.number, PublicRoomRows.all
+    ) { $0.text(0) }
+    for list in lists { try PublicRoomRows.set(true, new.room, in: list, transaction) }
+    try PublicRoomRows.remove(old.number, transaction)
     try transaction.execute("UPDATE room_alias SET room = $1 WHERE room = $2", new.room.number, old.number)
   }
 
@@ -130,8 +125,4 @@ extension Rooms {
   private func carrySettings(of user: UserID, from old: RoomID, to new: RoomID, in transaction: WriteTransaction) throws {
     try hooks.withLock { $0.joinedReplacement }(user, old, new, transaction)
   }
-}
-
-extension EventType {
-  static let spaceChild: EventType = "m.space.child"
 }

@@ -10,10 +10,13 @@ package final class Rooms: Sendable {
   package struct Actor: Sendable {
     package let userID: UserID
     package let deviceID: DeviceID?
+    /// Whether the server's administrators' rights over aliases and the list of rooms are theirs.
+    package let isAdministrator: Bool
 
-    package init(userID: UserID, deviceID: DeviceID?) {
+    package init(userID: UserID, deviceID: DeviceID?, isAdministrator: Bool = false) {
       self.userID = userID
       self.deviceID = deviceID
+      self.isAdministrator = isAdministrator
     }
   }
 

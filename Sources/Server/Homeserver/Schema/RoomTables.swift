@@ -6,8 +6,7 @@ enum RoomTables {
   static let statements = [
     """
     CREATE TABLE room(
-      room INTEGER PRIMARY KEY, room_id TEXT NOT NULL UNIQUE, version TEXT NOT NULL, created INTEGER NOT NULL,
-      published INTEGER NOT NULL DEFAULT 0) STRICT
+      room INTEGER PRIMARY KEY, room_id TEXT NOT NULL UNIQUE, version TEXT NOT NULL, created INTEGER NOT NULL) STRICT
     """,
     // `shared` is the fragment that clients and servers see, `federation` what only servers see; both without braces.
     // `redacted_by` and `replaces` are positions: of the redaction (the fragments are reduced already), and of the state
@@ -26,6 +25,8 @@ enum RoomTables {
       FROM event
     """,
     "CREATE INDEX event_room ON event(room, position)",
+    // For the event next to a time, and for messages that are past their room's retention.
+    "CREATE INDEX event_timestamp ON event(room, timestamp)",
     // Same commit as the event: a repeated request finds it, also after a crash. `scope` is the endpoint with its path.
     """
     CREATE TABLE sent_transaction(

@@ -50,6 +50,7 @@ extension Routes {
         capability("m.forget_forced_upon_leave", configuration.forgetsRoomsOnLeave, &writer)
         capability("martlet.slow_mode", true, &writer)
         capability("martlet.policy_lists", true, &writer)
+        capability("martlet.paging", true, &writer)
         writer.key("m.room_versions")
         writer.object { writer in
           writer.member("default", configuration.defaultRoomVersion)
