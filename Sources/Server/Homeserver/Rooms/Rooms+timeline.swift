@@ -44,7 +44,7 @@ extension Rooms {
   ) async throws -> Page {
     try await database.read { transaction in
       let view = try self.view(of: roomID, for: user, in: transaction)
-      let newest = view.leftAt ?? view.room.position
+      let newest = view.end ?? view.room.position
       let start = TimelineToken(position: from?.position ?? (direction == .backward ? newest : 0))
       var pager = Pager(view: view, loader: RoomLoader(transaction: transaction), filter: filter, direction: direction)
       try pager.run(from: start.position, to: to?.position, limit: min(max(limit, 1), Self.pageLimit))
