@@ -1,5 +1,6 @@
 import HTTPServer
 import Homeserver
+import MatrixModel
 import Telemetry
 
 /// Everything an operator can set, with the default of each. `Setting.all` says how each is written and what is allowed.
@@ -50,6 +51,8 @@ struct Configuration: Sendable {
   var logFormat = LogSink.Format.text
   var metricsBind: [BindAddress] = []
   var defaultRoomVersion = "12"
+  var forgetsRoomsOnLeave = false
+  var policyRooms: [RoomID] = []
   /// nil: the folder that belongs to the program, see `webFolder`.
   var webDirectory: String?
   /// Without a slash at the end; nil: clients keep the address they came by.

@@ -109,6 +109,8 @@ extension Configuration {
     homeserver.profileFields.allowed = profileFieldsAllowed.isEmpty ? nil : profileFieldsAllowed.map { ByteString($0) }
     homeserver.profileFields.disallowed = profileFieldsDisallowed.map { ByteString($0) }
     homeserver.defaultRoomVersion = ByteString(defaultRoomVersion)
+    homeserver.forgetsRoomsOnLeave = forgetsRoomsOnLeave
+    homeserver.policyRooms = policyRooms
     homeserver.passwordHashMemoryBytes = passwordHash.memoryMiB << 20
     homeserver.passwordHashIterations = passwordHash.iterations
     homeserver.uploadBytesLimit = Int64(uploadBytesLimit)

@@ -34,6 +34,8 @@ extension ErrorCode {
   public static let invalidRoomState: ErrorCode = "M_INVALID_ROOM_STATE"
   public static let unsupportedRoomVersion: ErrorCode = "M_UNSUPPORTED_ROOM_VERSION"
   public static let incompatibleRoomVersion: ErrorCode = "M_INCOMPATIBLE_ROOM_VERSION"
+  public static let inviteBlocked: ErrorCode = "M_INVITE_BLOCKED"
+  public static let serverNotTrusted: ErrorCode = "M_SERVER_NOT_TRUSTED"
   public static let badState: ErrorCode = "M_BAD_STATE"
   public static let guestAccessForbidden: ErrorCode = "M_GUEST_ACCESS_FORBIDDEN"
   public static let missingParameter: ErrorCode = "M_MISSING_PARAM"

@@ -117,6 +117,8 @@ package struct Routes {
       }
     for path in [endpoint.pattern.description] + paths {
       router.on(method, path, bodyLimit: bodyLimit, endsOnShutdown: endsOnShutdown, handler)
+      guard let legacy = LegacyPaths.path(path, of: endpoint) else { continue }
+      router.on(method, legacy, bodyLimit: bodyLimit, endsOnShutdown: endsOnShutdown, handler)
     }
   }
 }

@@ -32,7 +32,7 @@ extension Accounts {
   /// One page of accounts; a page that begins `after` a user is the same whatever happens to the users before.
   package func list(_ query: AccountQuery) async throws -> Page {
     let limit = min(max(query.limit, AccountQuery.limitRange.lowerBound), AccountQuery.limitRange.upperBound)
-    let pattern = query.search.map { "%" + UserDirectory.escaped($0.string.lowercased()) + "%" }
+    let pattern = query.search.map { SearchPattern.containing($0) }
     let (guests, admins) = (query.isGuest.map { $0 ? 1 : 0 }, query.isAdmin.map { $0 ? 1 : 0 })
     let (locked, deactivated) = (query.isLocked.map { $0 ? 1 : 0 }, query.isDeactivated.map { $0 ? 1 : 0 })
     return try await database.read { tx in
