@@ -48,7 +48,8 @@ extension Rooms {
       var pager = Pager(view: view, loader: RoomLoader(transaction: transaction), filter: filter, direction: direction)
       try pager.run(from: start.position, to: to?.position, limit: min(max(limit, 1), Self.pageLimit))
       return Page(
-        events: pager.events, start: start, end: pager.reachedEnd ? nil : TimelineToken(position: pager.position),
+        events: try self.erasures.shown(pager.events, to: user, in: view.room) { RoomLoader(transaction: transaction) },
+        start: start, end: pager.reachedEnd ? nil : TimelineToken(position: pager.position),
         members: filter.lazyLoadsMembers ? Self.senders(of: pager.events, in: view.room) : [])
     }
   }
@@ -63,7 +64,8 @@ extension Rooms {
       guard let event = try RoomLoader(transaction: transaction).event(eventID), event.room == view.room.number,
         view.canSee(event)
       else { throw notFound }
-      return event
+      let shown = try self.erasures.shown([event], to: user, in: view.room) { RoomLoader(transaction: transaction) }
+      return shown.first ?? event
     }
   }
 
@@ -95,14 +97,18 @@ extension Rooms {
       try before.run(from: event.position - 1, to: nil, limit: limit / 2)
       var after = Pager(view: view, loader: loader, filter: filter, direction: .forward)
       try after.run(from: event.position, to: nil, limit: limit - limit / 2)
-      let shown = before.events + [event] + after.events
+      let all = before.events + [event] + after.events
       var state = try loader.state(of: view.room.number, at: after.events.last?.position ?? event.position)
       if filter.lazyLoadsMembers {
-        let senders = Set(shown.map(\.sender.text))
+        let senders = Set(all.map(\.sender.text))
         state = state.filter { $0.type != .member || senders.contains($0.stateKey ?? "") }
       }
+      func shown(_ events: [StoredEvent]) throws -> [StoredEvent] {
+        try self.erasures.shown(events, to: user, in: view.room) { loader }
+      }
       return Context(
-        event: event, before: before.events, after: after.events, start: TimelineToken(position: before.position),
+        event: try shown([event]).first ?? event, before: try shown(before.events), after: try shown(after.events),
+        start: TimelineToken(position: before.position),
         end: TimelineToken(position: after.position), state: state)
     }
   }
