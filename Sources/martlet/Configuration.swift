@@ -1,4 +1,6 @@
 import HTTPServer
+import HomeserverAPI
+import MatrixModel
 import Homeserver
 import MatrixModel
 import Telemetry
@@ -58,6 +60,12 @@ struct Configuration: Sendable {
   /// Without a slash at the end; nil: clients keep the address they came by.
   var publicBaseURL: String?
   var trustedProxies: [AddressRange] = []
+  var directory = Directory()
+  var retention = Retention()
+  var turn = TURN()
+  var support = SupportContacts()
+  /// nil: other servers reach this one under its name.
+  var delegatedServer: String?
 
   /// Who may make an account: by default anyone, as long as only this machine can ask.
   var registration: Registration { registrationSetting ?? (isLoopbackOnly ? .open : .closed) }
@@ -80,6 +88,6 @@ struct Configuration: Sendable {
     if let both = metricsBind.first(where: { $0.port != 0 && bind.contains($0) }) {
       return "metrics_bind and bind both have \(both)"
     }
-    return nil
+    return directoryContradiction
   }
 }

@@ -5,7 +5,14 @@ import Telemetry
 
 extension Setting {
   /// Every setting, in the order of the documentation.
-  static let all: [Setting] = network + accounts + logins + service + diagnostics
+  static let all: [Setting] = [
+    network,
+    accounts,
+    logins,
+    service,
+    directory,
+    diagnostics
+  ].flatMap { $0 }
 
   private static let network: [Setting] = [
     .one(

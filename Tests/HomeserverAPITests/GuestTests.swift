@@ -42,6 +42,8 @@ import Testing
       for (method, path, body) in allowed {
         #expect(try await fixture.call(method, path, as: guest, body).status == 200, "\(path)")
       }
+      let password = try await fixture.call(.post, "account/password", as: guest, #"{"new_password":"correct horse"}"#)
+      #expect(password.errorCode == "M_GUEST_ACCESS_FORBIDDEN")
       let refused: [(HTTPMethod, String, String?)] = [
         (.post, "createRoom", "{}"), (.get, "capabilities", nil), (.get, "joined_rooms", nil), (.get, "pushrules/", nil),
         (.post, "user_directory/search", #"{"search_term":"a"}"#), (.put, own + "avatar_url", #"{"avatar_url":""}"#),

@@ -74,6 +74,24 @@ import Testing
     }
   }
 
+  @Test func `a new password and logging out everywhere end the tokens that are out`() async throws {
+    try await Self.run { fixture, ann in
+      let before = try await Self.token(fixture, ann)
+      try await fixture.homeserver.accounts.resetPassword(ann.userID, to: .init("correct horse"), loggingOut: false)
+      #expect(try await Self.logIn(fixture, before).status == 403)
+      let second = try await Self.token(fixture, ann)
+      #expect(try await fixture.call(.post, "logout/all", as: ann).status == 200)
+      #expect(try await Self.logIn(fixture, second).status == 403)
+    }
+  }
+
+  @Test func `a token says nothing of itself where it is printed`() async throws {
+    let token = AccessToken.random()
+    var dumped = ""
+    dump(token, to: &dumped)
+    for text in ["\(token)", String(reflecting: token), dumped] { #expect(!text.contains(token.text.string)) }
+  }
+
   @Test func `it is announced only where it is switched on`() async throws {
     try await Self.run { fixture, ann in
       let flows = try await fixture.call(.get, "login").json["flows"]?.elements.map { $0["type"]?.string } ?? []

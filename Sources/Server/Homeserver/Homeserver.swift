@@ -88,6 +88,7 @@ package final class Homeserver: Sendable {
       sources: SyncSources(rooms: rooms, receipts: receipts, unread: unread, pushRules: pushRules),
       toDeviceMessages: toDeviceMessages, clock: clock)
     rooms.hooks.withLock { [settings = RoomSettings(accountData: accountData, pushRules: pushRules)] hooks in
+      hooks.isGuest = { user, transaction in try Accounts.account(transaction, user)?.standing.isGuest ?? false }
       hooks.joinedReplacement = { user, old, new, transaction in
         try settings.carry(of: user, from: old, to: new, in: transaction)
       }

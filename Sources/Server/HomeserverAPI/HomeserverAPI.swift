@@ -44,6 +44,8 @@ package enum HomeserverAPI {
     routes.addPushRuleRoutes()
     routes.addRoomRoutes()
     routes.addMembershipRoutes()
+    routes.addUpgradeRoutes()
+    routes.addUnservedRoutes()
     routes.addEventRoutes()
     routes.addTimelineRoutes()
     routes.addMemberRoutes()

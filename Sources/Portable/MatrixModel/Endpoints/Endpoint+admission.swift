@@ -25,7 +25,7 @@ extension Endpoint {
     (.put, "sendToDevice/{eventType}/{txnId}"), (.put, "profile/{userId}/{keyName}"),
     (.delete, "profile/{userId}/{keyName}"), (.get, "devices"), (.get, "devices/{deviceId}"),
     (.put, "devices/{deviceId}"), (.get, "account/whoami"), (.post, "keys/upload"), (.post, "keys/query"),
-    (.post, "keys/claim")
+    (.post, "keys/claim"), (.get, "voip/turnServer")
   ]
 
   /// What the prose forbids, and what comes to the same: making and replacing rooms, names for them, acting on members.
@@ -40,13 +40,13 @@ extension Endpoint {
   ]
 
   private func isListed(in list: [(Method, StaticString)]) -> Bool {
-    guard let rest = rest else { return false }
+    guard let rest else { return false }
     return list.contains { $0.0 == method && rest == $0.1 }
   }
 
   /// What follows `/_matrix/client/v1/` or `/_matrix/client/v3/`.
   private var rest: ByteString? {
-    let path = ByteString(pattern.description)
+    let path = ByteString(decoding: UnsafeBufferPointer(start: pattern.utf8Start, count: pattern.utf8CodeUnitCount))
     guard path.hasPrefix("/_matrix/client/v3/") || path.hasPrefix("/_matrix/client/v1/") else { return nil }
     return ByteString(decoding: path.utf8.dropFirst(19))
   }

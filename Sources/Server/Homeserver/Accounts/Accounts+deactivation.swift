@@ -17,7 +17,7 @@ extension Accounts {
         WHERE user_id = $1
         """, userID)
       try devices.remove(tx, of: userID, sessions) { _ in true }
-      try tx.execute("DELETE FROM login_token WHERE user_id = $1", userID)
+      try loginTokens.revoke(tx, userID)
       try tx.execute("DELETE FROM openid_token WHERE user_id = $1", userID)
       if erase { try self.erase(tx, userID) }
     }

@@ -66,6 +66,7 @@ package final class Accounts: Sendable {
   /// Asks for the password of the logged-in user, or for a token of the app that vouches for them. Throws the challenge until
   /// one is given.
   package func requirePassword(of session: Session, for endpoint: String, auth: JSON?) async throws {
+    if session.isGuest { throw MatrixError.guestAccessForbidden() }
     let userID = session.userID
     let flows: [[InteractiveAuthentication.Stage]] =
       configuration.jsonWebTokens == nil ? [[.password]] : [[.password], [.jsonWebToken]]

@@ -24,6 +24,7 @@ extension Rooms {
 
   /// A stretch of a timeline in the direction it was asked for.
   package struct Page: Sendable {
+    package let view: RoomView
     package let events: [StoredEvent]
     package let start: TimelineToken
     /// nil where there is nothing beyond.
@@ -48,6 +49,7 @@ extension Rooms {
       var pager = Pager(view: view, loader: RoomLoader(transaction: transaction), filter: filter, direction: direction)
       try pager.run(from: start.position, to: to?.position, limit: min(max(limit, 1), Self.pageLimit))
       return Page(
+        view: view,
         events: try self.erasures.shown(pager.events, to: user, in: view.room) { RoomLoader(transaction: transaction) },
         start: start, end: pager.reachedEnd ? nil : TimelineToken(position: pager.position),
         members: filter.lazyLoadsMembers ? Self.senders(of: pager.events, in: view.room) : [])
@@ -58,6 +60,13 @@ extension Rooms {
   ///
   /// Spec: `GET /rooms/{roomId}/event/{eventId}`. Throws `M_NOT_FOUND` otherwise.
   package func event(_ eventID: EventID, in roomID: RoomID, for user: UserID) async throws -> StoredEvent {
+    try await eventInView(eventID, in: roomID, for: user).event
+  }
+
+  /// As `event`, with the view in which it is seen.
+  package func eventInView(
+    _ eventID: EventID, in roomID: RoomID, for user: UserID
+  ) async throws -> (event: StoredEvent, view: RoomView) {
     try await database.read { transaction in
       let notFound = MatrixError.notFound("There is no such event, or you may not see it.")
       guard let view = try? self.view(of: roomID, for: user, in: transaction) else { throw notFound }
@@ -65,12 +74,13 @@ extension Rooms {
         view.canSee(event)
       else { throw notFound }
       let shown = try self.erasures.shown([event], to: user, in: view.room) { RoomLoader(transaction: transaction) }
-      return shown.first ?? event
+      return (shown.first ?? event, view)
     }
   }
 
   /// The surroundings of an event.
   package struct Context: Sendable {
+    package let view: RoomView
     package let event: StoredEvent
     /// Newest first.
     package let before: [StoredEvent]
@@ -107,7 +117,7 @@ extension Rooms {
         try self.erasures.shown(events, to: user, in: view.room) { loader }
       }
       return Context(
-        event: try shown([event]).first ?? event, before: try shown(before.events), after: try shown(after.events),
+        view: view, event: try shown([event]).first ?? event, before: try shown(before.events), after: try shown(after.events),
         start: TimelineToken(position: before.position),
         end: TimelineToken(position: after.position), state: state)
     }
