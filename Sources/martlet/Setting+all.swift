@@ -1,6 +1,6 @@
 import HTTPServer
-import MatrixModel
 import Homeserver
+import MatrixModel
 import Telemetry
 
 extension Setting {

@@ -96,7 +96,9 @@ package final class Homeserver: Sendable {
     accounts.hooks.withLock { [rooms] hooks in
       hooks.profileChanged = { user, _ in try await rooms.updateProfile(of: user) }
       hooks.accountDeactivated = { user in try await rooms.leaveAll(user) }
+      hooks.accountErased = { user, position, transaction in rooms.erasures.note(user, at: position, in: transaction) }
     }
+    try database.readBlocking { [rooms] in try rooms.erasures.load($0) }
   }
 
   /// Finishes what is under way and lets go of threads and files. Blocks the calling task's thread until the database is

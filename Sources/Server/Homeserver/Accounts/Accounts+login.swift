@@ -65,6 +65,7 @@ extension Accounts {
   /// Ends every session of the user and deletes the devices. Spec: `POST /_matrix/client/v3/logout/all`.
   package func logOutEverywhere(_ userID: UserID) async throws {
     try await database.write { [self] tx in
+      try loginTokens.revoke(tx, userID)
       try devices.remove(tx, of: userID, sessions) { _ in true }
     }
   }
@@ -82,6 +83,7 @@ extension Accounts {
       let changed = try tx.execute(
         "UPDATE account SET password = $1 WHERE user_id = $2 AND deactivated = 0", hash, userID)
       guard changed == 1 else { throw MatrixError.forbidden("This account has been deactivated.") }
+      try loginTokens.revoke(tx, userID)
       if let keeping { try devices.remove(tx, of: userID, sessions) { $0 != keeping } }
     }
   }

@@ -48,7 +48,7 @@ package final class Accounts: Sendable {
   package static func account(_ tx: ReadTransaction, _ userID: UserID) throws -> Account? {
     try tx.first(
       """
-      SELECT user_id, created, app_service, user_type, deactivated, erased, password, is_guest, is_admin, is_locked,
+      SELECT user_id, created, app_service, user_type, deactivated, erased_at, password, is_guest, is_admin, is_locked,
         is_suspended, valid_until
       FROM account WHERE user_id = $1
       """, userID, row: Account.init)
@@ -66,6 +66,7 @@ package final class Accounts: Sendable {
   /// Asks for the password of the logged-in user, or for a token of the app that vouches for them. Throws the challenge until
   /// one is given.
   package func requirePassword(of session: Session, for endpoint: String, auth: JSON?) async throws {
+    if session.isGuest { throw MatrixError.guestAccessForbidden() }
     let userID = session.userID
     let flows: [[InteractiveAuthentication.Stage]] =
       configuration.jsonWebTokens == nil ? [[.password]] : [[.password], [.jsonWebToken]]
@@ -86,6 +87,8 @@ package struct AccountHooks: Sendable {
   package var profileChanged: @Sendable (UserID, Profile) async throws -> Void = { _, _ in }
   /// The account was deactivated: leave all rooms, reject all invites.
   package var accountDeactivated: @Sendable (UserID) async throws -> Void = { _ in }
+  /// The account is erased at a position: what it wrote is hidden from who joins later.
+  package var accountErased: @Sendable (UserID, _ position: Int64, WriteTransaction) -> Void = { _, _, _ in }
 
   package init() {}
 }
