@@ -51,7 +51,8 @@ package final class Homeserver: Sendable {
     database = try Database(configuration.database, migrations: Schema.migrations)
     notifier = Notifier()
     let clock = configuration.clock
-    sessions = Sessions(database: database, clock: clock)
+    sessions = Sessions(
+      database: database, clock: clock, lifetimeMilliseconds: configuration.accessTokenLifetimeMilliseconds)
     deviceLists = DeviceLists(database: database, notifier: notifier)
     devices = Devices(database: database, lists: deviceLists, clock: clock)
     deviceKeys = DeviceKeys(database: database, lists: deviceLists, notifier: notifier)

@@ -1,5 +1,5 @@
-/// Where rooms have rows: what a purge deletes, table by table. A chapter that keeps rows of rooms adds its own
-/// here; rows that go with a single event are deleted by `Rooms.deleteEvent`.
+/// Where rooms have rows: what a purge deletes, table by table. A chapter that keeps rows of rooms or
+/// events adds its own here.
 enum RoomRows {
   /// Each deletes at most about `$2` rows of the room with the number `$1`; it is run until it deletes none.
   static let ofRoom: [StaticString] = [
@@ -30,6 +30,9 @@ enum RoomRows {
 
   /// Each deletes the few rows that the user `$1` has for the room with the ID `$2`.
   static let ofMemberByRoomID: [StaticString] = ["DELETE FROM account_data WHERE user_id = $1 AND room_id = $2"]
+
+  /// Each deletes what goes with one event that is no state: `$1` is its position.
+  static let ofEvent: [StaticString] = ["DELETE FROM event WHERE position = $1"]
 
   /// What was counted of events that are no more.
   static let unreadCheckpoint: StaticString = "DELETE FROM unread_checkpoint WHERE user_id = $1 AND room = $2"

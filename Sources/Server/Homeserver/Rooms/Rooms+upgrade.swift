@@ -74,11 +74,7 @@ extension Rooms {
     try transaction.execute(
       "INSERT INTO room(room, room_id, version, created) VALUES ($1, $2, $3, $4)", new.room.number, new.room.roomID,
       new.room.version.name, configuration.clock.now())
-    let lists = try transaction.all(
-      "SELECT list FROM public_room_list WHERE room = $1 AND list <> $2", old.number, PublicRoomRows.all
-    ) { $0.text(0) }
-    for list in lists { try PublicRoomRows.set(true, new.room, in: list, transaction) }
-    try PublicRoomRows.remove(old.number, transaction)
+    try PublicRoomRows.move(from: old, to: new.room, transaction)
     try transaction.execute("UPDATE room_alias SET room = $1 WHERE room = $2", new.room.number, old.number)
   }
 
