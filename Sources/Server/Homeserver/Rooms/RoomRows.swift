@@ -1,5 +1,4 @@
-/// Where rooms have rows: what a purge deletes, table by table. A chapter that keeps rows of rooms or
-/// events adds its own here.
+/// Where rooms have rows: what a purge deletes, table by table. A chapter that keeps rows of rooms or events adds its own here.
 enum RoomRows {
   /// Each deletes at most about `$2` rows of the room with the number `$1`; it is run until it deletes none.
   static let ofRoom: [StaticString] = [
