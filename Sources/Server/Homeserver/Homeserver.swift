@@ -26,12 +26,15 @@ package final class Homeserver: Sendable {
   package let crossSigningKeys: CrossSigningKeys
   package let signatureUpload: SignatureUpload
   package let toDeviceMessages: ToDeviceMessages
+  package let dehydratedDevices: DehydratedDevices
+  package let keyBackups: KeyBackups
   package let accountData: AccountData
   package let tags: Tags
   package let storedFilters: StoredFilters
   package let pushRules: PushRules
   package let rooms: Rooms
   package let media: MediaRepository
+  package let mediaModeration: MediaModeration
   package let receipts: Receipts
   package let syncFilters: SyncFilters
   package let sync: SyncEngine
@@ -56,6 +59,9 @@ package final class Homeserver: Sendable {
     crossSigningKeys = CrossSigningKeys(database: database, lists: deviceLists)
     signatureUpload = SignatureUpload(database: database, lists: deviceLists)
     toDeviceMessages = ToDeviceMessages(database: database, notifier: notifier, clock: clock)
+    dehydratedDevices = DehydratedDevices(
+      database: database, devices: devices, lists: deviceLists, sessions: sessions, clock: clock)
+    keyBackups = KeyBackups(database: database)
     accountData = AccountData(database: database, notifier: notifier)
     tags = Tags(accountData: accountData)
     storedFilters = StoredFilters(database: database)
@@ -65,6 +71,7 @@ package final class Homeserver: Sendable {
     profiles = Profiles(database: database, accounts: accounts)
     userDirectory = UserDirectory(database: database)
     media = try MediaRepository(configuration, database: database)
+    mediaModeration = MediaModeration(media: media)
     rooms = Rooms(
       configuration, database: database, notifier: notifier,
       signingKey: try SigningKeyFile(in: configuration.dataDirectory).key

@@ -17,6 +17,7 @@ package struct HomeserverConfiguration: Sendable {
   package var passwordHashMemoryBytes = 19 << 20
   package var passwordHashIterations = 2
   package var uploadBytesLimit: Int64 = 100 << 20
+  package var media = MediaConfiguration()
   /// The thumbnail program; nil where there is none.
   package var thumbnailProgram: String?
   package var database: DatabaseConfiguration

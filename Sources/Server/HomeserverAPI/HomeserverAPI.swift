@@ -37,6 +37,8 @@ package enum HomeserverAPI {
     routes.addDeviceRoutes()
     routes.addKeyRoutes()
     routes.addToDeviceRoutes()
+    routes.addDehydratedDeviceRoutes()
+    routes.addKeyBackupRoutes()
     routes.addAccountDataRoutes()
     routes.addFilterRoutes()
     routes.addPushRuleRoutes()

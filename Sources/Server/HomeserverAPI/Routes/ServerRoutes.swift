@@ -31,7 +31,8 @@ extension Routes {
     writer.object { writer in
       writer.key("versions")
       writer.array { writer in for minor in 1...19 { writer.write("v1.\(minor)") } }
-      writer.member("unstable_features", raw: Array("{}".utf8))
+      writer.key("unstable_features")
+      writer.object { $0.member("org.matrix.msc3814", true) }
     }
     return writer.bytes
   }()
