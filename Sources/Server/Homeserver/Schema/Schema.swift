@@ -10,7 +10,7 @@ package enum Schema {
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
         MediaTables.statements,
         KeyBackupTables.statements,
-        ReceiptTables.statements
+        ReceiptTables.statements, DirectoryTables.statements
       ].flatMap { $0 })
   ]
 }
