@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import Outbound
 import RoomRules
 import Telemetry
 
@@ -38,6 +39,8 @@ package final class Homeserver: Sendable {
   package let reports: Reports
   package let media: MediaRepository
   package let mediaModeration: MediaModeration
+  package let http: HTTPClient
+  package let urlPreviews: URLPreviews
   package let receipts: Receipts
   package let syncFilters: SyncFilters
   package let sync: SyncEngine
@@ -75,6 +78,9 @@ package final class Homeserver: Sendable {
     userDirectory = UserDirectory(database: database, scope: configuration.userDirectoryScope, clock: clock)
     media = try MediaRepository(configuration, database: database)
     mediaModeration = MediaModeration(media: media)
+    http = HTTPClient(configuration.outbound, log: log)
+    urlPreviews = URLPreviews(
+      configuration.media, database: database, http: http, media: media, moderation: mediaModeration, clock: clock)
     rooms = Rooms(
       configuration, database: database, notifier: notifier,
       signingKey: try SigningKeyFile(in: configuration.dataDirectory).key
@@ -108,6 +114,7 @@ package final class Homeserver: Sendable {
   /// closed: for the end of the process and of tests.
   package func shutdown() async {
     await accounts.passwords.shutdown()
+    await http.shutdown()
     await media.shutdown()
     database.close()
   }

@@ -39,6 +39,7 @@ package enum HomeserverAPI {
     routes.addToDeviceRoutes()
     routes.addDehydratedDeviceRoutes()
     routes.addKeyBackupRoutes()
+    routes.addPreviewRoutes()
     routes.addAccountDataRoutes()
     routes.addFilterRoutes()
     routes.addPushRuleRoutes()
