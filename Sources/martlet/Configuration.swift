@@ -14,6 +14,14 @@ struct Configuration: Sendable {
     var iterations = 2
   }
 
+  /// Files that users upload, and previews of pages.
+  struct Media: Sendable, Equatable {
+    var userQuotaBytes = 10 << 30
+    var allowsUnauthenticatedDownloads = false
+    var previewsPages = true
+    var deniedPreviewURLs: [String] = []
+  }
+
   var serverName = "localhost"
   var bind = [BindAddress(host: "127.0.0.1", port: 8008)]
   var dataDirectory = "./data"
@@ -25,6 +33,7 @@ struct Configuration: Sendable {
   var rateLimits = true
   var passwordHash = PasswordHash()
   var uploadBytesLimit = 100 << 20
+  var media = Media()
   var logLevel = Log.Level.info
   var logFormat = LogSink.Format.text
   var metricsBind: [BindAddress] = []

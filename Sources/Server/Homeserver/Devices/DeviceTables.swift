@@ -34,6 +34,12 @@ enum DeviceTables {
     // The newest change of each user's devices or keys.
     "CREATE TABLE device_list_change(user_id TEXT PRIMARY KEY, position INTEGER NOT NULL) STRICT",
     "CREATE INDEX device_list_change_position ON device_list_change(position)",
+    // The newest change that only its maker sees: a signature on the key of another user.
+    """
+    CREATE TABLE own_signature_change(
+      signer_user_id TEXT NOT NULL, user_id TEXT NOT NULL, position INTEGER NOT NULL,
+      PRIMARY KEY(signer_user_id, user_id)) STRICT, WITHOUT ROWID
+    """,
     """
     CREATE TABLE to_device(
       user_id TEXT NOT NULL, device_id TEXT NOT NULL, position INTEGER NOT NULL, sender TEXT NOT NULL,

@@ -51,8 +51,7 @@ struct PageFetcher: Sendable {
   private func fetch(_ url: String, accepting types: String, _ bytesLimit: Int) async throws -> IncomingResponse {
     try check(url)
     let request = OutgoingRequest(
-      "GET",
-      url,
+      url: url,
       headers: [("Accept", types), ("Accept-Language", "*"), ("User-Agent", "Mozilla/5.0 (compatible; Martlet; link preview)")],
       timeout: Self.timeout, responseBytesLimit: bytesLimit, redirectLimit: Self.redirectLimit,
       destinations: .publicAddresses)
