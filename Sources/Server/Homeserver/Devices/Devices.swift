@@ -63,6 +63,24 @@ package final class Devices: Sendable {
     }
   }
 
+  /// Gives a device a name, or makes it where there is none, as only application services may (v1.17). The answer is
+  /// whether it is new. Throws as `rename` does, and `M_FORBIDDEN` for the ID of a cross-signing key.
+  package func put(_ deviceID: DeviceID, of userID: UserID, named displayName: String?, _ sessions: Sessions) async throws
+    -> Bool
+  {
+    if let displayName { try Self.check(displayName) }
+    let now = clock.now()
+    do {
+      try await database.write { [self] tx in
+        try add(tx, deviceID, of: userID, named: displayName, now: now, sessions)
+      }
+      return true
+    } catch let error as MatrixError where error.code == .invalidParameter {
+      try await rename(deviceID, of: userID, to: displayName)
+      return false
+    }
+  }
+
   /// Deletes devices with everything that belongs to them; those that do not exist are no error.
   package func delete(_ deviceIDs: Set<DeviceID>, of userID: UserID, _ sessions: Sessions) async throws {
     try await database.write { [self] tx in
@@ -88,7 +106,7 @@ package final class Devices: Sendable {
       ON CONFLICT(user_id, device_id) DO UPDATE
         SET last_seen = excluded.last_seen, last_seen_address = COALESCE(excluded.last_seen_address, device.last_seen_address)
       """, userID, deviceID, request.displayName, clock.now(), request.address)
-    return Login(deviceID: deviceID, accessToken: try sessions.issue(tx, userID, deviceID))
+    return try sessions.issue(tx, userID, deviceID, isRefreshable: request.canRefresh)
   }
 
   /// Adds a device that nobody is logged in with. Throws `M_INVALID_PARAM` for an ID that is in use, `M_FORBIDDEN` for that
