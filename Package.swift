@@ -70,7 +70,7 @@ let package = Package(
       "Homeserver", in: "Server",
       uses: [
         "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "CSodium", "CCrypto",
-        "CLinux"
+        "CXML2", "CLinux"
       ]),
     module(
       "HomeserverAPI", in: "Server",
@@ -96,6 +96,7 @@ let package = Package(
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
     program(
       "fuzz", path: "Tests/Fuzz", uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "Homeserver", "ClientCore", "CCrypto"],
+      "fuzz", path: "Tests/Fuzz", uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "ClientCore", "Homeserver"],
       without: ["Corpus"]),
     program(
       "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger"],
@@ -110,6 +111,7 @@ let package = Package(
     system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
     system("CVips", pkgConfig: "vips", apt: "libvips-dev"),
     system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
+    system("CXML2", pkgConfig: "libxml-2.0", apt: "libxml2-dev"),
     system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
     .target(name: "CLinux", path: "Sources/System/CLinux"),
 
@@ -129,7 +131,7 @@ let package = Package(
     tests(of: "Outbound", uses: ["Telemetry", "CLinux"]),
     tests(of: "RoomRules", uses: ["JSON", "MatrixModel"]),
     tests(of: "Homeserver", uses: ["JSON", "MatrixModel", "Database", "RoomRules"]),
-    tests(of: "HomeserverAPI", uses: ["JSON", "MatrixModel", "HTTPServer", "Homeserver", "Database"]),
+    tests(of: "HomeserverAPI", uses: ["JSON", "MatrixModel", "HTTPServer", "Homeserver", "Database", "Outbound"]),
     tests(of: "MatrixClient"),
     tests(of: "martlet"),
     .testTarget(

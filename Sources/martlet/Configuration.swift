@@ -17,6 +17,12 @@ struct Configuration: Sendable {
     var iterations = 2
   }
 
+  /// Files that users upload, and previews of pages.
+  struct Media: Sendable, Equatable {
+    var userQuotaBytes = 10 << 30
+    var allowsUnauthenticatedDownloads = false
+    var previewsPages = true
+    var deniedPreviewURLs: [String] = []
   /// Logins that an app vouches for with a signed token.
   struct JWT: Sendable {
     /// nil: there are none.
@@ -49,6 +55,7 @@ struct Configuration: Sendable {
   var rateLimits = true
   var passwordHash = PasswordHash()
   var uploadBytesLimit = 100 << 20
+  var media = Media()
   var logLevel = Log.Level.info
   var logFormat = LogSink.Format.text
   var metricsBind: [BindAddress] = []

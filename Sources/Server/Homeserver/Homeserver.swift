@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import Outbound
 import RoomRules
 import Telemetry
 
@@ -26,6 +27,8 @@ package final class Homeserver: Sendable {
   package let crossSigningKeys: CrossSigningKeys
   package let signatureUpload: SignatureUpload
   package let toDeviceMessages: ToDeviceMessages
+  package let dehydratedDevices: DehydratedDevices
+  package let keyBackups: KeyBackups
   package let accountData: AccountData
   package let tags: Tags
   package let storedFilters: StoredFilters
@@ -35,6 +38,9 @@ package final class Homeserver: Sendable {
   package let spaceHierarchy: SpaceHierarchy
   package let reports: Reports
   package let media: MediaRepository
+  package let mediaModeration: MediaModeration
+  package let http: HTTPClient
+  package let urlPreviews: URLPreviews
   package let receipts: Receipts
   package let syncFilters: SyncFilters
   package let sync: SyncEngine
@@ -60,6 +66,9 @@ package final class Homeserver: Sendable {
     crossSigningKeys = CrossSigningKeys(database: database, lists: deviceLists)
     signatureUpload = SignatureUpload(database: database, lists: deviceLists)
     toDeviceMessages = ToDeviceMessages(database: database, notifier: notifier, clock: clock)
+    dehydratedDevices = DehydratedDevices(
+      database: database, devices: devices, lists: deviceLists, sessions: sessions, clock: clock)
+    keyBackups = KeyBackups(database: database)
     accountData = AccountData(database: database, notifier: notifier)
     tags = Tags(accountData: accountData)
     storedFilters = StoredFilters(database: database)
@@ -69,6 +78,10 @@ package final class Homeserver: Sendable {
     profiles = Profiles(database: database, accounts: accounts)
     userDirectory = UserDirectory(database: database, scope: configuration.userDirectoryScope, clock: clock)
     media = try MediaRepository(configuration, database: database)
+    mediaModeration = MediaModeration(media: media)
+    http = HTTPClient(configuration.outbound, log: log)
+    urlPreviews = URLPreviews(
+      configuration.media, database: database, http: http, media: media, moderation: mediaModeration, clock: clock)
     rooms = Rooms(
       configuration, database: database, notifier: notifier,
       signingKey: try SigningKeyFile(in: configuration.dataDirectory).key
@@ -105,6 +118,7 @@ package final class Homeserver: Sendable {
   /// closed: for the end of the process and of tests.
   package func shutdown() async {
     await accounts.passwords.shutdown()
+    await http.shutdown()
     await media.shutdown()
     database.close()
   }

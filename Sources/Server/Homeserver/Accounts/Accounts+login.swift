@@ -62,11 +62,13 @@ extension Accounts {
     }
   }
 
-  /// Ends every session of the user and deletes the devices. Spec: `POST /_matrix/client/v3/logout/all`.
+  /// Ends every session of the user and deletes the devices but a dehydrated one, which nobody is logged in with.
+  /// Spec: `POST /_matrix/client/v3/logout/all`.
   package func logOutEverywhere(_ userID: UserID) async throws {
     try await database.write { [self] tx in
       try loginTokens.revoke(tx, userID)
-      try devices.remove(tx, of: userID, sessions) { _ in true }
+      let dehydrated = try DehydratedDevices.device(tx, userID)?.deviceID
+      try devices.remove(tx, of: userID, sessions) { $0 != dehydrated }
     }
   }
 

@@ -9,6 +9,7 @@ package enum Schema {
       statements: [
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
         MediaTables.statements,
+        KeyBackupTables.statements, PreviewTables.statements,
         ReceiptTables.statements, DirectoryTables.statements
       ].flatMap { $0 })
   ]
