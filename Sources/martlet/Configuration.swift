@@ -36,6 +36,13 @@ struct Configuration: Sendable {
   /// Without a slash at the end; nil: clients keep the address they came by.
   var publicBaseURL: String?
   var trustedProxies: [AddressRange] = []
+  var outbound = OutboundConfiguration()
+  var trustedClients: [WebOrigin] = []
+  var mail = Mail()
+  var registrationNeedsEmail = false
+  var tellsKnownAddresses = false
+  /// In the order of the file.
+  var singleSignOn: [SingleSignOnProvider] = []
 
   /// Who may make an account: by default anyone, as long as only this machine can ask.
   var registration: Registration { registrationSetting ?? (isLoopbackOnly ? .open : .closed) }
@@ -58,6 +65,6 @@ struct Configuration: Sendable {
     if let both = metricsBind.first(where: { $0.port != 0 && bind.contains($0) }) {
       return "metrics_bind and bind both have \(both)"
     }
-    return nil
+    return outboundContradiction
   }
 }

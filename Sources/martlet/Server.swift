@@ -101,6 +101,8 @@ extension Configuration {
     homeserver.passwordHashMemoryBytes = passwordHash.memoryMiB << 20
     homeserver.passwordHashIterations = passwordHash.iterations
     homeserver.uploadBytesLimit = Int64(uploadBytesLimit)
+    homeserver.outbound = outbound
+    homeserver.identity = identity
     homeserver.thumbnailProgram = ProgramFolder.file("martlet-thumbnail")
     return homeserver
   }

@@ -4,7 +4,7 @@ import Telemetry
 
 extension Setting {
   /// Every setting, in the order of the documentation.
-  static let all: [Setting] = network + accounts + service + diagnostics
+  static let all: [Setting] = network + outbound + accounts + mail + service + diagnostics
 
   private static let network: [Setting] = [
     .one(

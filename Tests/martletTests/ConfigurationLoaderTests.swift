@@ -43,7 +43,12 @@ struct ConfigurationLoaderTests {
       "registration_open_to_everyone": "true",
       "registration_tokens": "one,two", "registration_shared_secret": "a long secret", "password_hash.memory_mib": "8",
       "password_hash.iterations": "3", "data_dir": "/y", "max_upload_bytes": "1", "rate_limits": "false",
-      "default_room_version": "11", "log.level": "trace", "log.format": "json", "metrics_bind": "127.0.0.1:9"
+      "default_room_version": "11", "log.level": "trace", "log.format": "json", "metrics_bind": "127.0.0.1:9",
+      "outbound.allowed_networks": "10.0.0.0/8,::1/128", "outbound.denied_networks": "1.1.1.0/24",
+      "trusted_clients": "https://app.example.org,org.example.app:", "mail.starttls": "false", "mail.user": "user",
+      "mail.password": "password", "mail.from": "a@example.org", "mail.from_name": "Someone",
+      "tells_known_addresses": "true", "mail.smtp_url": "smtps://mail.example.org:1",
+      "registration_needs_email": "true"
     ]
     let setting = try #require(Setting.all.first { $0.name == name })
     let sample = try #require(samples[name], "a sample for the new setting is missing")
@@ -52,9 +57,17 @@ struct ConfigurationLoaderTests {
     let parts = name.split(separator: ".")
     let yaml = parts.count == 2 ? "\(parts[0]):\n  \(parts[1]): \(written)\n" : "\(name): \(written)\n"
     #expect(setting.values(Configuration()) != values, "the sample must differ from the default")
-    for loaded in try [load(yaml), load("", [setting.variable: sample]), load("", [:], ["\(setting.flag)=\(sample)"])] {
+    // Some are nothing alone.
+    let mail = [
+      "MARTLET_MAIL_SMTP_URL": "smtp://mail.example", "MARTLET_MAIL_FROM": "a@mail.example",
+      "MARTLET_PUBLIC_BASE_URL": "https://b.example"
+    ]
+    let needsMail = ["mail.smtp_url", "registration_needs_email"].contains(name)
+    let others = needsMail ? mail.filter { $0.key != setting.variable } : [:]
+    let byVariable = others.merging([setting.variable: sample]) { $1 }
+    for loaded in try [load(yaml, others), load("", byVariable), load("", others, ["\(setting.flag)=\(sample)"])] {
       #expect(setting.values(loaded.configuration) == values)
-      #expect(loaded.origins.count == 1)
+      #expect(loaded.origins.count == 1 + others.count)
     }
   }
 

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import Outbound
 import RoomRules
 import Telemetry
 
@@ -15,8 +16,15 @@ package final class Homeserver: Sendable {
   package let notifier: Notifier
   package let log: Log
 
+  /// The way out: `DestinationPolicy.publicAddresses` for whatever a user names.
+  package let http: HTTPClient
+  /// nil where no mail server is configured.
+  package let mail: MailSender?
+
   package let sessions: Sessions
   package let accounts: Accounts
+  package let thirdPartyIdentifiers: ThirdPartyIdentifiers
+  package let emailValidations: EmailValidations
   package let profiles: Profiles
   package let userDirectory: UserDirectory
   package let devices: Devices
@@ -50,6 +58,8 @@ package final class Homeserver: Sendable {
     self.log = log
     database = try Database(configuration.database, migrations: Schema.migrations)
     notifier = Notifier()
+    http = HTTPClient(configuration.outbound, log: Log("outbound"))
+    mail = configuration.identity.mail.map { MailSender($0, log: Log("mail")) }
     let clock = configuration.clock
     sessions = Sessions(database: database, clock: clock)
     deviceLists = DeviceLists(database: database, notifier: notifier)
@@ -65,6 +75,8 @@ package final class Homeserver: Sendable {
     pushRules = PushRules(database: database, accountData: accountData)
     accounts = try Accounts(
       configuration: configuration, database: database, sessions: sessions, devices: devices, pushRules: pushRules)
+    thirdPartyIdentifiers = ThirdPartyIdentifiers(database: database)
+    emailValidations = EmailValidations(configuration, database: database, mail: mail)
     profiles = Profiles(database: database, accounts: accounts)
     userDirectory = UserDirectory(database: database, scope: configuration.userDirectoryScope, clock: clock)
     media = try MediaRepository(configuration, database: database)
@@ -100,6 +112,8 @@ package final class Homeserver: Sendable {
   /// Finishes what is under way and lets go of threads and files. Blocks the calling task's thread until the database is
   /// closed: for the end of the process and of tests.
   package func shutdown() async {
+    await http.shutdown()
+    await mail?.shutdown()
     await accounts.passwords.shutdown()
     await media.shutdown()
     database.close()

@@ -33,6 +33,8 @@ package enum HomeserverAPI {
     routes.addRegistrationRoutes()
     routes.addLoginRoutes()
     routes.addPasswordRoutes()
+    routes.addIdentityRoutes()
+    routes.addPageStyle()
     routes.addProfileRoutes()
     routes.addDeviceRoutes()
     routes.addKeyRoutes()

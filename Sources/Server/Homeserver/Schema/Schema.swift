@@ -9,7 +9,7 @@ package enum Schema {
       statements: [
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
         MediaTables.statements,
-        ReceiptTables.statements, DirectoryTables.statements
+        ReceiptTables.statements, DirectoryTables.statements, IdentityTables.statements
       ].flatMap { $0 })
   ]
 }

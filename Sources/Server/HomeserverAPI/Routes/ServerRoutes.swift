@@ -20,9 +20,10 @@ extension Routes {
         }
       }
     }
-    let capabilities = Self.capabilities(defaultVersion: homeserver.configuration.defaultRoomVersion)
+    let capabilities = Self.capabilities(
+      defaultVersion: homeserver.configuration.defaultRoomVersion,
+      changesEmail: homeserver.emailValidations.isAvailable)
     on(.getCapabilities) { _, _ in .json(capabilities) }
-    on(.getAccount3PIDs) { _, _ in .json(Array(#"{"threepids":[]}"#.utf8)) }
   }
 
   /// Each later version only adds to the ones before it.
@@ -36,7 +37,7 @@ extension Routes {
     return writer.bytes
   }()
 
-  private static func capabilities(defaultVersion: ByteString) -> [UInt8] {
+  private static func capabilities(defaultVersion: ByteString, changesEmail: Bool) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
       writer.key("capabilities")
@@ -45,7 +46,7 @@ extension Routes {
         capability("m.set_displayname", true, &writer)
         capability("m.set_avatar_url", true, &writer)
         capability("m.profile_fields", true, &writer)
-        capability("m.3pid_changes", false, &writer)
+        capability("m.3pid_changes", changesEmail, &writer)
         capability("m.get_login_token", false, &writer)
         capability("m.forget_forced_upon_leave", false, &writer)
         capability("martlet.paging", true, &writer)
