@@ -25,6 +25,7 @@ package final class Homeserver: Sendable {
   package let accounts: Accounts
   package let thirdPartyIdentifiers: ThirdPartyIdentifiers
   package let emailValidations: EmailValidations
+  package let singleSignOn: SingleSignOn
   package let profiles: Profiles
   package let userDirectory: UserDirectory
   package let devices: Devices
@@ -74,13 +75,16 @@ package final class Homeserver: Sendable {
     tags = Tags(accountData: accountData)
     storedFilters = StoredFilters(database: database)
     pushRules = PushRules(database: database, accountData: accountData)
-    accounts = try Accounts(
-      configuration: configuration, database: database, sessions: sessions, devices: devices, pushRules: pushRules)
-    thirdPartyIdentifiers = ThirdPartyIdentifiers(database: database)
     emailValidations = EmailValidations(configuration, database: database, mail: mail)
+    accounts = try Accounts(
+      configuration: configuration, database: database, sessions: sessions, devices: devices, pushRules: pushRules,
+      emailValidations: emailValidations)
+    thirdPartyIdentifiers = ThirdPartyIdentifiers(database: database)
     profiles = Profiles(database: database, accounts: accounts)
     userDirectory = UserDirectory(database: database, scope: configuration.userDirectoryScope, clock: clock)
     media = try MediaRepository(configuration, database: database)
+    singleSignOn = SingleSignOn(
+      configuration, database: database, accounts: accounts, profiles: profiles, media: media, http: http)
     rooms = Rooms(
       configuration, database: database, notifier: notifier,
       signingKey: try SigningKeyFile(in: configuration.dataDirectory).key

@@ -200,11 +200,12 @@ package final class EmailValidations: Sendable {
 
   /// Gives the confirmed address to an account. Throws `M_THREEPID_AUTH_FAILED`, `M_THREEPID_IN_USE`, `M_THREEPID_DENIED`.
   package func add(_ proof: EmailProof, to userID: UserID) async throws {
-    try await database.write { [self] tx in
-      let validated = try use(tx, proof, for: .addition)
-      try ThirdPartyIdentifiers.add(
-        tx, validated.address, of: userID, validated: validated.validated, now: clock.now())
-    }
+    try await database.write { [self] tx in try give(tx, proof, for: .addition, to: userID) }
+  }
+
+  func give(_ tx: WriteTransaction, _ proof: EmailProof, for purpose: Purpose, to userID: UserID) throws {
+    let validated = try use(tx, proof, for: purpose)
+    try ThirdPartyIdentifiers.add(tx, validated.address, of: userID, validated: validated.validated, now: clock.now())
   }
 
   func validated(_ tx: ReadTransaction, _ proof: EmailProof, for purpose: Purpose) throws -> Validated? {

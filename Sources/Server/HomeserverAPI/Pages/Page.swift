@@ -15,14 +15,18 @@ struct Page: Sendable {
   let title: String
   var paragraphs: [String] = []
   var actions: [Action] = []
+  /// Whether the app that opened the page is told that it is done. Spec: Client-Server API, "Fallback".
+  var tellsOpener = false
 
   static let stylePath = "/_matrix/client/unstable/martlet.pages/page.css"
+  static let scriptPath = "/_matrix/client/unstable/martlet.pages/done.js"
 
   func response(status: Status = .ok) -> Response {
     var targets = ["'self'"]
     for case .button(_, _, let origin?) in actions { targets.append(origin.description) }
     let policy = [
-      "default-src 'none'", "style-src 'self'", "form-action " + targets.joined(separator: " "), "base-uri 'none'",
+      "default-src 'none'", "style-src 'self'", tellsOpener ? "script-src 'self'" : "script-src 'none'",
+      "form-action " + targets.joined(separator: " "), "base-uri 'none'",
       "frame-ancestors 'none'"
     ].joined(separator: "; ")
     return Response(
@@ -38,8 +42,9 @@ struct Page: Sendable {
       "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\">"
       + "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>\(Self.escape(title))</title>"
       + "<link rel=\"stylesheet\" href=\"\(Self.stylePath)\"></head><body><main><h1>\(Self.escape(title))</h1>"
+    let script = tellsOpener ? "<script src=\"\(Self.scriptPath)\"></script>" : ""
     let body = paragraphs.map { "<p>\(Self.escape($0))</p>" } + actions.map(Self.html)
-    return head + body.joined() + "</main></body></html>\n"
+    return head + body.joined() + "</main>\(script)</body></html>\n"
   }
 
   private static func html(_ action: Action) -> String {
@@ -89,15 +94,27 @@ extension Routes {
     }
   }
 
-  mutating func addPageStyle() {
-    on(.get, Page.stylePath, budget: .free) { _ in
-      Response(
-        headers: [
-          "Content-Type": "text/css; charset=utf-8", "Cache-Control": "public, max-age=86400",
-          "X-Content-Type-Options": "nosniff"
-        ], body: .bytes(Self.style))
+  mutating func addPageFiles() {
+    for (path, type, bytes) in [
+      (Page.stylePath, "text/css", Self.style), (Page.scriptPath, "text/javascript", Self.script)
+    ] {
+      on(.get, path, budget: .free) { _ in
+        Response(
+          headers: [
+            "Content-Type": type + "; charset=utf-8", "Cache-Control": "public, max-age=86400",
+            "X-Content-Type-Options": "nosniff"
+          ], body: .bytes(bytes))
+      }
     }
   }
+
+  /// "window.onAuthDone" where the app embeds the page, else a message to who opened it.
+  private static let script = Array(
+    """
+    if (window.onAuthDone) window.onAuthDone();
+    else if (window.opener && window.opener.postMessage) window.opener.postMessage("authDone", "*");
+
+    """.utf8)
 
   private static let style = Array(
     """
