@@ -2,6 +2,7 @@ import HTTPServer
 import HomeserverAPI
 import MatrixModel
 import Homeserver
+import Outbound
 import Telemetry
 
 /// Everything an operator can set, with the default of each. `Setting.all` says how each is written and what is allowed.

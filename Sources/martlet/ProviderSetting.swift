@@ -1,4 +1,5 @@
 import Homeserver
+import JSON
 import MatrixModel
 import Telemetry
 

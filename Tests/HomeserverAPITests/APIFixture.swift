@@ -122,6 +122,7 @@ final class APIFixture: Sendable {
     _ method: HTTPMethod, _ path: String, headers: [(name: String, value: String)] = []
   ) async throws -> PageAnswer {
     let response = await router.respond(to: Request(method, path, headers: headers))
+    AnswerRecord.shared?.add(method, path, request: nil, response: response, answer: [])
     guard case .bytes(let bytes) = response.body else {
       return PageAnswer(status: Int(response.status.code), text: "", headers: response.headers)
     }

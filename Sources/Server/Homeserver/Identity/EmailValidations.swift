@@ -66,7 +66,7 @@ package final class EmailValidations: Sendable {
   }
 
   /// Whether e-mail addresses can be confirmed at all.
-  package var isAvailable: Bool { mail != nil && configuration.publicBaseURL != nil }
+  package var isAvailable: Bool { configuration.confirmsEmail }
 
   /// What is said where they cannot, and of phone numbers always.
   package static func notSupported(_ what: StaticString) -> MatrixError {

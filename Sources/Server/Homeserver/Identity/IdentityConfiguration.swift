@@ -18,6 +18,9 @@ package struct IdentityConfiguration: Sendable {
 
   package init() {}
 
+  /// Whether e-mail addresses can be confirmed.
+  package var confirmsEmail: Bool { mail != nil && publicBaseURL != nil }
+
   /// Whether people may be sent to the URL without being asked.
   func trusts(_ url: String) -> Bool {
     guard let origin = WebOrigin(of: url) else { return false }

@@ -1,5 +1,6 @@
 import HTTPServer
 import Homeserver
+import JSON
 import MatrixModel
 
 /// Single sign-on: what a browser meets on its way to a provider and back.
