@@ -5,9 +5,16 @@ import Telemetry
 
 extension Setting {
   /// Every setting, in the order of the documentation.
-  static let all: [Setting] = network + outbound + accounts + mail + service + diagnostics
-  static let all: [Setting] = network + accounts + logins + service + diagnostics
-  static let all: [Setting] = network + accounts + service + directory + diagnostics
+  static let all: [Setting] = [
+    network,
+    outbound,
+    accounts,
+    logins,
+    mail,
+    service,
+    directory,
+    diagnostics
+  ].flatMap { $0 }
 
   private static let network: [Setting] = [
     .one(

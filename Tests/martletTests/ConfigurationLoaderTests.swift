@@ -52,7 +52,12 @@ struct ConfigurationLoaderTests {
       "allow_guests": "true", "access_token_lifetime_minutes": "5", "issue_login_tokens": "true",
       "jwt.algorithm": "EdDSA", "jwt.secret": "a secret of at least thirty-two bytes", "jwt.public_key_file": "/k.pem",
       "jwt.issuer": "app", "jwt.audiences": "a,b", "jwt.subject_claim": "id", "jwt.display_name_claim": "nick",
-      "jwt.picture_claim": "avatar", "profile_fields.allowed": "m.tz,displayname", "profile_fields.disallowed": "m.tz"
+      "jwt.picture_claim": "avatar", "profile_fields.allowed": "m.tz,displayname", "profile_fields.disallowed": "m.tz",
+      "room_publishing": "administrators", "user_directory": "visible", "retention.default_hours": "30",
+      "retention.shortest_hours": "2", "retention.longest_hours": "48", "turn.secret": "a long secret",
+      "turn.uris": "turn:a.example,turns:a.example:5349", "turn.lifetime_seconds": "60", "turn.guests": "true",
+      "support.contacts": "m.role.admin=@a:a.example,m.role.security=a@a.example", "support.page": "https://a.example",
+      "delegated_server": "a.example:443"
     ]
     let setting = try #require(Setting.all.first { $0.name == name })
     let sample = try #require(samples[name], "a sample for the new setting is missing")
@@ -63,15 +68,17 @@ struct ConfigurationLoaderTests {
     #expect(setting.values(Configuration()) != values, "the sample must differ from the default")
     // Some are nothing alone.
     let mail = [
-      "MARTLET_MAIL_SMTP_URL": "smtp://mail.example", "MARTLET_MAIL_FROM": "a@mail.example",
-      "MARTLET_PUBLIC_BASE_URL": "https://b.example"
+      "--mail-smtp-url=smtp://mail.example", "--mail-from=a@mail.example", "--public-base-url=https://b.example"
     ]
-    let needsMail = ["mail.smtp_url", "registration_needs_email"].contains(name)
-    let others = needsMail ? mail.filter { $0.key != setting.variable } : [:]
-    let byVariable = others.merging([setting.variable: sample]) { $1 }
-    for loaded in try [load(yaml, others), load("", byVariable), load("", others, ["\(setting.flag)=\(sample)"])] {
+    let companions = [
+      "turn.uris": ["--turn-secret=a long secret"], "mail.smtp_url": Array(mail.dropFirst()),
+      "registration_needs_email": mail
+    ]
+    let companion = companions[name] ?? []
+    let flags = ["\(setting.flag)=\(sample)"] + companion
+    for loaded in try [load(yaml, [:], companion), load("", [setting.variable: sample], companion), load("", [:], flags)] {
       #expect(setting.values(loaded.configuration) == values)
-      #expect(loaded.origins.count == 1 + others.count)
+      #expect(loaded.origins.count == 1 + companion.count)
     }
   }
 
@@ -174,5 +181,14 @@ struct ConfigurationLoaderTests {
     #expect(throws: ConfigurationError.unreadable(path: "/no/such.yaml", reason: "No such file or directory")) {
       try ConfigurationLoader.load(flags: [], environment: ["MARTLET_CONFIG": "/no/such.yaml"])
     }
+  }
+
+  @Test("A TURN server needs its secret, and no room keeps messages for less than the longest time allows")
+  func directoryContradictions() {
+    #expect(refusal("turn:\n  uris: [\"turn:a.example\"]").contains("turn.secret"))
+    #expect(refusal("retention:\n  longest_hours: 23").contains("retention.longest_hours"))
+    #expect(refusal("retention:\n  longest_hours: 24") == "accepted")
+    #expect(refusal("support:\n  contacts: [\"m.role.admin=nobody\"]").contains("support.contacts"))
+    #expect(refusal("delegated_server: \"a b\"").contains("delegated_server"))
   }
 }
