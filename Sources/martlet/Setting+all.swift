@@ -10,8 +10,10 @@ extension Setting {
   static let all: [Setting] = network + accounts + service + directory + diagnostics
   static let all: [Setting] = [
     network,
+    outbound,
     accounts,
     logins,
+    mail,
     service,
     directory,
     diagnostics

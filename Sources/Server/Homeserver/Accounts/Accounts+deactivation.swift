@@ -19,6 +19,7 @@ extension Accounts {
       try devices.remove(tx, of: userID, sessions) { _ in true }
       try loginTokens.revoke(tx, userID)
       try tx.execute("DELETE FROM openid_token WHERE user_id = $1", userID)
+      try ThirdPartyIdentifiers.deleteAll(tx, of: userID)
       if erase { try self.erase(tx, userID) }
     }
     try await leaveRooms(userID)

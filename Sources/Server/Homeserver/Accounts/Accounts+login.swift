@@ -11,7 +11,7 @@ extension Accounts {
   package func logIn(
     _ user: UserIdentifier, password: Redacted<String>, device: DeviceRequest
   ) async throws -> (userID: UserID, login: Login) {
-    let userID = user.userID(on: configuration.serverName)
+    let userID = try await userID(of: user)
     var account: Account?
     if let userID { account = try await self.account(userID) }
     guard try await passwords.verify(password, against: account?.passwordHash), let userID, let account else {

@@ -24,7 +24,6 @@ extension Routes {
     let everyone = Capabilities.answer(configuration, isAdmin: false)
     let administrators = Capabilities.answer(configuration, isAdmin: true)
     on(.getCapabilities) { _, session in .json(session.isAdmin ? administrators : everyone) }
-    on(.getAccount3PIDs) { _, _ in .json(Array(#"{"threepids":[]}"#.utf8)) }
   }
 
   /// Each later version only adds to the ones before it.
