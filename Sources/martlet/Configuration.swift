@@ -103,7 +103,7 @@ struct Configuration: Sendable {
     if let both = metricsBind.first(where: { $0.port != 0 && bind.contains($0) }) {
       return "metrics_bind and bind both have \(both)"
     }
-    return outboundContradiction
+    if let outboundContradiction { return outboundContradiction }
     return directoryContradiction
   }
 }
