@@ -56,7 +56,9 @@ import Testing
     #expect(after[.canonicalAlias]?.content["alias"]?.string == "#a:example.org")
     #expect(try await fixture.rooms.room(of: RoomAlias(trusted: "#a:example.org")) == new)
     let published = try await fixture.database.read { transaction in
-      try transaction.all("SELECT published FROM room ORDER BY room") { $0.integer(0) }
+      try transaction.all(
+        "SELECT (SELECT count(*) FROM public_room_list l WHERE l.room = r.room AND l.list = 'main') FROM room r ORDER BY room"
+      ) { $0.integer(0) }
     }
     #expect(published == [0, 1])
   }
