@@ -9,7 +9,9 @@ package enum Schema {
       statements: [
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
         MediaTables.statements,
+        KeyBackupTables.statements, PreviewTables.statements,
         ReceiptTables.statements, DirectoryTables.statements
+        ReceiptTables.statements, DirectoryTables.statements, IdentityTables.statements
       ].flatMap { $0 })
   ]
 }
