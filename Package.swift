@@ -74,7 +74,7 @@ let package = Package(
       ]),
     module(
       "HomeserverAPI", in: "Server",
-      uses: ["JSON", "MatrixModel", "Telemetry", "HTTPServer", "EventLoop", "Homeserver"]),
+      uses: ["JSON", "MatrixModel", "Telemetry", "HTTPServer", "EventLoop", "Outbound", "Homeserver"]),
 
     // Client
     module("MatrixClient", in: "Client", uses: ["JSON", "MatrixModel", "ClientCore", "CCurl"]),
@@ -83,8 +83,8 @@ let package = Package(
     program(
       "martlet", path: "Sources/martlet",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "EventLoop", "HTTPServer", "Database", "Homeserver", "HomeserverAPI",
-        "CYAML",
+        "JSON", "MatrixModel", "Telemetry", "EventLoop", "HTTPServer", "Database", "Outbound", "Homeserver",
+        "HomeserverAPI", "CYAML",
         "CLinux"
       ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
@@ -95,6 +95,7 @@ let package = Package(
     program("matrix-load", path: "Benchmarks/Load", uses: ["CUV", "CLLHTTP", "CCrypto"]),
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
     program(
+      "fuzz", path: "Tests/Fuzz", uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "Homeserver", "ClientCore", "CCrypto"],
       "fuzz", path: "Tests/Fuzz", uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "ClientCore", "Homeserver"],
       without: ["Corpus"]),
     program(
@@ -127,10 +128,13 @@ let package = Package(
     tests(of: "EventLoop"),
     tests(of: "HTTPServer", uses: ["EventLoop", "CLinux"]),
     tests(of: "Database", uses: ["CSQLite", "database-crash"]),
-    tests(of: "Outbound", uses: ["Telemetry", "CLinux"]),
+    .target(name: "OutboundTesting", path: "Tests/OutboundTesting", swiftSettings: common),
+    tests(of: "Outbound", uses: ["Telemetry", "OutboundTesting"]),
     tests(of: "RoomRules", uses: ["JSON", "MatrixModel"]),
     tests(of: "Homeserver", uses: ["JSON", "MatrixModel", "Database", "RoomRules"]),
     tests(of: "HomeserverAPI", uses: ["JSON", "MatrixModel", "HTTPServer", "Homeserver", "Database", "Outbound"]),
+    tests(
+      of: "HomeserverAPI", uses: ["JSON", "MatrixModel", "HTTPServer", "Homeserver", "Database", "Outbound", "OutboundTesting"]),
     tests(of: "MatrixClient"),
     tests(of: "martlet"),
     .testTarget(

@@ -97,6 +97,8 @@ extension Configuration {
     homeserver.media.allowsUnauthenticatedDownloads = media.allowsUnauthenticatedDownloads
     homeserver.media.previewsPages = media.previewsPages
     homeserver.media.deniedPreviewURLs = media.deniedPreviewURLs
+    homeserver.outbound = outbound
+    homeserver.identity = identity
     homeserver.publishing = directory.publishing
     homeserver.userDirectoryScope = directory.users
     homeserver.retention = retention.rules

@@ -1,6 +1,6 @@
 import HTTPServer
-import MatrixModel
 import Homeserver
+import MatrixModel
 import Telemetry
 
 extension Setting {
@@ -10,8 +10,10 @@ extension Setting {
   static let all: [Setting] = network + accounts + service + directory + diagnostics
   static let all: [Setting] = [
     network,
+    outbound,
     accounts,
     logins,
+    mail,
     service,
     directory,
     diagnostics

@@ -47,6 +47,8 @@ package struct HomeserverConfiguration: Sendable {
   /// nil where there is no TURN server.
   package var turn: TURNServer?
   package var database: DatabaseConfiguration
+  package var outbound = OutboundConfiguration()
+  package var identity = IdentityConfiguration()
   package var clock = WallClock.system
 
   package init(serverName: ServerName, dataDirectory: String) {

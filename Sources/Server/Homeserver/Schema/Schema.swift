@@ -11,6 +11,7 @@ package enum Schema {
         MediaTables.statements,
         KeyBackupTables.statements, PreviewTables.statements,
         ReceiptTables.statements, DirectoryTables.statements
+        ReceiptTables.statements, DirectoryTables.statements, IdentityTables.statements
       ].flatMap { $0 })
   ]
 }
