@@ -34,7 +34,10 @@ package final class Homeserver: Sendable {
   package let media: MediaRepository
   package let receipts: Receipts
   package let syncFilters: SyncFilters
+  package let presence: Presence
   package let sync: SyncEngine
+  package let slidingSync: SlidingSync
+  package let hiddenRooms: HiddenRooms
 
   /// The room versions this server can take part in.
   package static var roomVersions: [(name: ByteString, isStable: Bool)] {
@@ -76,10 +79,15 @@ package final class Homeserver: Sendable {
       database: database, rooms: rooms, accountData: accountData, notifier: notifier, clock: clock)
     syncFilters = SyncFilters(stored: storedFilters)
     let unread = Unread(database: database, receipts: receipts, pushRules: pushRules)
+    presence = Presence(
+      isEnabled: configuration.isPresenceEnabled, database: database, rooms: rooms, notifier: notifier, clock: clock)
     sync = SyncEngine(
       database: database, notifier: notifier,
-      sources: SyncSources(rooms: rooms, receipts: receipts, unread: unread, pushRules: pushRules),
+      sources: SyncSources(rooms: rooms, receipts: receipts, unread: unread, pushRules: pushRules, presence: presence),
       toDeviceMessages: toDeviceMessages, clock: clock)
+    slidingSync = SlidingSync(sync)
+    hiddenRooms = HiddenRooms(database: database, rooms: rooms, accountData: accountData, clock: clock)
+    rooms.observe(presence: presence, hidden: hiddenRooms)
     accounts.hooks.withLock { [rooms] hooks in
       hooks.profileChanged = { user, _ in try await rooms.updateProfile(of: user) }
       hooks.accountDeactivated = { user in try await rooms.leaveAll(user) }

@@ -19,6 +19,8 @@ package struct HomeserverConfiguration: Sendable {
   package var uploadBytesLimit: Int64 = 100 << 20
   /// The thumbnail program; nil where there is none.
   package var thumbnailProgram: String?
+  /// Whether users see who is online.
+  package var isPresenceEnabled = true
   package var database: DatabaseConfiguration
   package var clock = WallClock.system
 

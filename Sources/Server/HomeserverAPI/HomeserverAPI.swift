@@ -46,6 +46,9 @@ package enum HomeserverAPI {
     routes.addTimelineRoutes()
     routes.addMemberRoutes()
     routes.addSyncRoutes()
+    routes.addSlidingSyncRoutes()
+    routes.addPresenceRoutes()
+    routes.addUnreadRoutes()
     routes.addTypingRoutes()
     routes.addReceiptRoutes()
   }

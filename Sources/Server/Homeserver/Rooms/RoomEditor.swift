@@ -61,6 +61,7 @@ struct RoomEditor {
     let stored = try write(signed, draft, event)
     room.append(stored)
     appended.append(stored)
+    try rooms.noticed(stored, in: room.roomID, transaction)
     return stored
   }
 

@@ -27,8 +27,11 @@ package struct RoomView: Sendable {
 
   /// nil where every event is visible, which is the rule: a member of a room whose visibility never changed.
   private let history: History?
+  /// Whose messages the user does not want to see; empty where the caller takes care of it.
+  private let ignored: Set<UserID>
 
-  init(_ room: RoomSnapshot, user: UserID, in transaction: ReadTransaction) throws {
+  init(_ room: RoomSnapshot, user: UserID, ignoring ignored: Set<UserID> = [], in transaction: ReadTransaction) throws {
+    self.ignored = ignored
     self.room = room
     self.user = user
     let member = room.members[user]
@@ -52,6 +55,7 @@ package struct RoomView: Sendable {
   }
 
   package func canSee(_ event: StoredEvent) -> Bool {
+    if event.stateKey == nil, ignored.contains(event.sender) { return false }
     guard let history else { return true }
     let position = event.position
     let isOwnMembership = event.type == .member && event.stateKey == user.text
@@ -97,7 +101,7 @@ extension Rooms {
     guard let room = try cache.snapshot(of: roomID, in: transaction) else {
       throw MatrixError.forbidden("You are not in this room.")
     }
-    let view = try RoomView(room, user: user, in: transaction)
+    let view = try RoomView(room, user: user, ignoring: IgnoredUsers.of(user, in: transaction), in: transaction)
     guard view.canRead else { throw MatrixError.forbidden("You are not in this room.") }
     if view.leftAt != nil, try memberships.rooms(of: user, in: transaction)[room.number]?.isForgotten ?? false {
       throw MatrixError.forbidden("You have left and forgotten this room.")

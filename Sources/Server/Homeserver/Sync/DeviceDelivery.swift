@@ -98,6 +98,7 @@ final class DeviceDelivery: Sendable {
 struct AccountSummary: Sendable {
   let readAt: Int64
   let ignored: Set<UserID>
-  /// Of the newest change of the push rules; 0 where there was none.
-  let pushRulesPosition: Int64
+  /// Of the newest change of the push rules or of the list of ignored users; 0 where there was none: what was counted before
+  /// it is counted anew.
+  let rulesPosition: Int64
 }

@@ -7,13 +7,15 @@ struct SyncChanges {
   var left: [LeftRoom] = []
   var stripped: [StrippedRoom] = []
   var accountData: [AccountData.Entry] = []
+  var presence = PresenceStream()
   var toDevice: ToDeviceStream
   var deviceLists = DeviceListStream()
   var keyCounts: KeyCountStream
 
   /// Whether a client that waits has to wait on.
   var isEmpty: Bool {
-    joined.isEmpty && left.isEmpty && stripped.isEmpty && accountData.isEmpty && toDevice.messages.isEmpty
+    joined.isEmpty && left.isEmpty && stripped.isEmpty && accountData.isEmpty && presence.events.isEmpty
+      && toDevice.messages.isEmpty
       && deviceLists.isEmpty && !keyCounts.hasChanged
   }
 
@@ -26,13 +28,14 @@ struct SyncChanges {
       toDevice: try ToDeviceStream.changes(context), keyCounts: try KeyCountStream.read(context, watch))
     let accountData = try AccountDataStream.changes(context)
     changes.accountData = accountData.ofAccount
-    var leftRooms: [RoomSnapshot] = []
+    var leftRooms: [(room: RoomSnapshot, leftAt: Int64)] = []
     for number in try rooms(of: context, watch, accountData) {
       guard let room = try context.room(number), context.filter.rooms.matches(room: room.roomID) else { continue }
       try changes.add(room, account, accountData.ofRooms[room.roomID] ?? [], context, &leftRooms)
     }
     changes.deviceLists = try DeviceListStream.changes(
       rooms: changes.joined.map(\.room), leftRooms: leftRooms, context)
+    changes.presence = try PresenceStream.changes(changes.joined, ignoring: account.ignored, context)
     return changes
   }
 
@@ -62,7 +65,7 @@ struct SyncChanges {
 
   private mutating func add(
     _ room: RoomSnapshot, _ account: AccountSummary, _ accountData: [AccountData.Entry], _ context: SyncContext,
-    _ leftRooms: inout [RoomSnapshot]
+    _ leftRooms: inout [(room: RoomSnapshot, leftAt: Int64)]
   ) throws {
     let membership = try context.membership(in: room, at: context.to.position)
     switch membership {
@@ -79,7 +82,7 @@ struct SyncChanges {
       guard leftAt > context.since || !accountData.isEmpty && context.filter.includesLeft else { return }
       // Who was not in the room knew nobody's devices by it, and is not to learn by this who was.
       if leftAt > context.since, let from = context.from, try context.membership(in: room, at: from.position) == .join {
-        leftRooms.append(room)
+        leftRooms.append((room, leftAt))
       }
       let stream = LeftRoomStream(room: room, context: context, account: account, accountData: accountData)
       left.append(try stream.changes(leftAt: leftAt))

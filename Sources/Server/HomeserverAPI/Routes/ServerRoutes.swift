@@ -20,7 +20,9 @@ extension Routes {
         }
       }
     }
-    let capabilities = Self.capabilities(defaultVersion: homeserver.configuration.defaultRoomVersion)
+    let capabilities = Self.capabilities(
+      defaultVersion: homeserver.configuration.defaultRoomVersion,
+      isPresenceEnabled: homeserver.configuration.isPresenceEnabled)
     on(.getCapabilities) { _, _ in .json(capabilities) }
     on(.getAccount3PIDs) { _, _ in .json(Array(#"{"threepids":[]}"#.utf8)) }
   }
@@ -31,12 +33,17 @@ extension Routes {
     writer.object { writer in
       writer.key("versions")
       writer.array { writer in for minor in 1...19 { writer.write("v1.\(minor)") } }
-      writer.member("unstable_features", raw: Array("{}".utf8))
+      writer.key("unstable_features")
+      writer.object { writer in
+        writer.member("org.matrix.simplified_msc3575", true)
+        writer.member("org.matrix.msc4186", true)
+        writer.member("io.element.msc4360", true)
+      }
     }
     return writer.bytes
   }()
 
-  private static func capabilities(defaultVersion: ByteString) -> [UInt8] {
+  private static func capabilities(defaultVersion: ByteString, isPresenceEnabled: Bool) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
       writer.key("capabilities")
@@ -48,6 +55,10 @@ extension Routes {
         capability("m.3pid_changes", false, &writer)
         capability("m.get_login_token", false, &writer)
         capability("m.forget_forced_upon_leave", false, &writer)
+        capability("martlet.online", isPresenceEnabled, &writer)
+        capability("martlet.unread", true, &writer)
+        capability("martlet.read_all", true, &writer)
+        capability("martlet.hide", true, &writer)
         writer.key("m.room_versions")
         writer.object { writer in
           writer.member("default", defaultVersion)
