@@ -7,14 +7,14 @@ struct RequiredState: Sendable, Equatable {
   /// Entries of one list.
   static let entriesLimit = 500
 
-  private struct Keys: Sendable, Equatable {
+  private struct Keys: Sendable, Hashable {
     var isAll = false
     var named: Set<ByteString> = []
 
     func contains(_ key: ByteString) -> Bool { isAll || named.contains(key) }
   }
 
-  private struct Rules: Sendable, Equatable {
+  private struct Rules: Sendable, Hashable {
     var ofType: [EventType: Keys] = [:]
     var ofAnyType = Keys()
 
@@ -29,7 +29,7 @@ struct RequiredState: Sendable, Equatable {
   }
 
   /// What one list or subscription asks for.
-  private struct Part: Sendable, Equatable {
+  private struct Part: Sendable, Hashable {
     var included = Rules()
     var excluded: Rules?
     var isLazy = false
@@ -48,15 +48,24 @@ struct RequiredState: Sendable, Equatable {
     var memberKeys: Set<ByteString> { (included.ofType[.member]?.named ?? []).union(included.ofAnyType.named) }
   }
 
-  private var parts: [Part]
+  private let parts: [Part]
+  /// Of the parts, with the process's random seed: every answer compares thousands of rooms by it.
+  private let fingerprint: Int
 
   /// Nothing.
-  init() { parts = [] }
+  init() { self.init([]) }
+
+  private init(_ parts: [Part]) {
+    self.parts = parts
+    fingerprint = parts.hashValue
+  }
+
+  static func == (left: RequiredState, right: RequiredState) -> Bool { left.fingerprint == right.fingerprint }
 
   /// Throws `M_INVALID_PARAM` for what has neither form, or has too many entries.
   init(_ json: JSON?, for user: UserID) throws(MatrixError) {
     guard let json, !json.isNull else {
-      parts = []
+      self.init()
       return
     }
     guard json.count <= Self.entriesLimit else { throw Self.invalid }
@@ -69,7 +78,7 @@ struct RequiredState: Sendable, Equatable {
       part.excluded = try Self.rules(json["exclude"])
       part.isLazy = json["lazy_members"]?.bool ?? false
     }
-    parts = [part]
+    self.init([part])
   }
 
   private static func read(pair: JSON, _ user: UserID, into part: inout Part) throws(MatrixError) {
@@ -103,9 +112,7 @@ struct RequiredState: Sendable, Equatable {
 
   /// What either asks for.
   func union(_ other: RequiredState) -> RequiredState {
-    var union = self
-    for part in other.parts where !union.parts.contains(part) { union.parts.append(part) }
-    return union
+    self == other ? self : RequiredState(parts + other.parts.filter { !parts.contains($0) })
   }
 
   func matches(_ event: StoredEvent) -> Bool {

@@ -14,11 +14,13 @@ final class ListedRoom: Sendable {
   let isEncrypted: Bool
   /// Of the create event; nil where it has none.
   let type: ByteString?
+  /// Of an invitation.
+  let inviter: UserID?
   private let foldedName: [UInt8]
 
   init(
     number: RoomNumber, roomID: RoomID, membership: Membership, isListed: Bool, position: Int64, isEncrypted: Bool,
-    type: ByteString?, name: ByteString?
+    type: ByteString?, name: ByteString?, inviter: UserID?
   ) {
     self.number = number
     self.roomID = roomID
@@ -27,6 +29,7 @@ final class ListedRoom: Sendable {
     self.position = position
     self.isEncrypted = isEncrypted
     self.type = type
+    self.inviter = inviter
     foldedName = name.map { Self.folded($0) } ?? []
   }
 
@@ -35,7 +38,8 @@ final class ListedRoom: Sendable {
     self.init(
       number: room.number, roomID: room.roomID, membership: own.membership, isListed: own.isListed(for: user),
       position: own.membership == .join ? room.position : own.event.position, isEncrypted: room[.encryption] != nil,
-      type: room[.create]?.content["type"]?.text, name: room[.name]?.content["name"]?.text)
+      type: room[.create]?.content["type"]?.text, name: room[.name]?.content["name"]?.text,
+      inviter: own.membership == .invite ? own.event.sender : nil)
   }
 
   /// Whether the name has `part`, which is folded, in it.
@@ -95,7 +99,8 @@ struct RoomListing: Sendable {
     asOf = context.rows.completeUpTo
     rooms = try transaction.all(
       """
-      SELECT m.room, r.room_id, m.membership, e.position, (SELECT MAX(position) FROM event WHERE room = m.room)
+      SELECT m.room, r.room_id, m.membership, e.position, (SELECT MAX(position) FROM event WHERE room = m.room),
+        e.sender
       FROM membership m JOIN room r ON r.room = m.room JOIN event e ON e.position = m.event
       WHERE m.user_id = $1 AND m.forgotten = 0
       """, context.user
@@ -111,7 +116,7 @@ struct RoomListing: Sendable {
       return ListedRoom(
         number: number, roomID: row.identifier(1), membership: membership, isListed: isListed,
         position: membership == .join ? row.integer(4) : row.integer(3), isEncrypted: facts.isEncrypted, type: facts.type,
-        name: facts.name)
+        name: facts.name, inviter: membership == .invite ? row.identifier(5) : nil)
     }
     rooms.sort { $0.position > $1.position }
   }
@@ -165,27 +170,34 @@ struct RoomListing: Sendable {
 
 /// What a user's account data says of rooms, for filters.
 struct RoomMarkers: Sendable {
-  let readAt: Int64
+  /// -1 before anything was read.
+  private(set) var readAt: Int64 = -1
   private(set) var direct: Set<RoomID> = []
   private(set) var tags: [RoomID: Set<ByteString>] = [:]
   private(set) var hidden: Set<RoomID> = []
 
   static func current(_ context: SyncContext, _ watch: UserWatch) throws -> RoomMarkers {
-    if let known = watch.markers { return known }
-    let markers = try RoomMarkers(of: context.user, context.rows)
+    var markers = watch.markers ?? RoomMarkers()
+    guard markers.readAt < max(0, watch.position.load(ordering: .sequentiallyConsistent)) else { return markers }
+    try markers.read(of: context.user, context.rows)
     watch.remember(markers)
     return markers
   }
 
-  private init(of user: UserID, _ rows: SyncRows) throws {
+  /// Reads what has changed since.
+  private mutating func read(of user: UserID, _ rows: SyncRows) throws {
+    let transaction = try rows.transaction()
+    let start = readAt
     readAt = rows.completeUpTo
-    try rows.transaction().query(
-      "SELECT room_id, type, content FROM account_data WHERE user_id = $1 AND type IN ($2, $3, $4)", user, EventType.direct,
-      EventType.tag, EventType.hidden
+    try transaction.query(
+      """
+      SELECT room_id, type, content FROM account_data WHERE user_id = $1 AND position > $2 AND type IN ($3, $4, $5)
+      """, user, start, EventType.direct, EventType.tag, EventType.hidden
     ) { row in
       guard let content = try? JSON.parse(row.blob(2)) else { return }
       let type = row.identifier(1, as: EventType.self)
       if type == .direct {
+        direct = []
         for member in content.members {
           for room in member.value.elements { if let room = RoomID(room) { direct.insert(room) } }
         }
@@ -193,9 +205,9 @@ struct RoomMarkers: Sendable {
       }
       let room = row.identifier(0, as: RoomID.self)
       if type == .hidden {
-        if content["before"] != nil { hidden.insert(room) }
-      } else if let named = content["tags"] {
-        tags[room] = Set(named.members.map(\.key))
+        if content["before"] != nil { hidden.insert(room) } else { hidden.remove(room) }
+      } else {
+        tags[room] = content["tags"].map { Set($0.members.map(\.key)) }
       }
     }
   }

@@ -74,6 +74,7 @@ struct SlidingWindow {
     let children = try filter.spaces.map { try context.sync.children(of: $0) } ?? []
     return context.listing.rooms.filter { room in
       (room.isListed || context.content.rooms[room.number] != nil)
+        && !(room.inviter.map { context.account.ignored.contains($0) } ?? false)
         && (isOpen || filter.matches(room, context.markers, children: children))
     }
   }

@@ -43,7 +43,9 @@ struct SlidingExtensions {
       limit: own.limit)
     let next = page.isLimited ? page.messages.last?.position ?? end : max(end, own.since)
     toDevice = (page.messages, SlidingExtensionRequest.token(next))
-    if !page.messages.isEmpty { isNews = true }
+    guard let last = page.messages.last else { return }
+    context.sync.delivery.handedOut(upTo: last.position)
+    isNews = true
   }
 
   private mutating func gatherEndToEnd(_ context: SlidingContext) throws {

@@ -126,12 +126,8 @@ final class UserWatch: Sendable {
 
   func remember(_ listing: RoomListing) { state.withLock { $0.listing = listing } }
 
-  /// What the user's account data says of rooms, where nothing has changed since it was read.
-  var markers: RoomMarkers? {
-    let markers = state.withLock { $0.markers }
-    guard let markers, markers.readAt >= position.load(ordering: .sequentiallyConsistent) else { return nil }
-    return markers
-  }
+  /// What the user's account data says of rooms, as of when it was read last.
+  var markers: RoomMarkers? { state.withLock { $0.markers } }
 
   func remember(_ markers: RoomMarkers) {
     state.withLock { if ($0.markers?.readAt ?? -1) < markers.readAt { $0.markers = markers } }
