@@ -38,8 +38,9 @@ struct PresenceRecord: Sendable {
   }
 
   mutating func began(_ device: DeviceID, _ state: PresenceState, at now: Int64) {
-    // Coming back is activity; staying is none.
-    if state == .online, status(at: now).state == .offline { lastActive = now }
+    // Coming is activity; staying is none.
+    let wasOnline = devices.values.contains { $0.state == .online && isThere($0, at: now) }
+    if state == .online, !wasOnline { lastActive = now }
     var known = devices[device] ?? Device(state: state, seenAt: now)
     known.state = state
     known.syncs += 1
