@@ -43,6 +43,14 @@ extension Bench {
   /// First syncs of an account in many rooms, with the default filter and with lazy members. Each request has another user or
   /// another filter, so that no server answers it from a cache of answers.
   func initialSync() {
+    let users = account()
+    for repetition in 0..<options.repetitions {
+      for isLazy in [false, true] { initialSync(as: users, isLazy: isLazy, repetition: repetition) }
+    }
+  }
+
+  /// Users who are all in the same `--rooms` of `--events`; their creator is not among them.
+  func account() -> [User] {
     let members = users(options.members)
     let key = "initial-sync-\(options.rooms)-\(options.events)-\(options.members)"
     var state = StateFile(path: options.state)
@@ -52,11 +60,7 @@ extension Bench {
       fill(rooms, members: members, eventsPerRoom: options.events)
       state.add(room: rooms[0], key: key)
     }
-    for repetition in 0..<options.repetitions {
-      for isLazy in [false, true] {
-        initialSync(as: Array(members.dropFirst()), isLazy: isLazy, repetition: repetition)
-      }
-    }
+    return Array(members.dropFirst())
   }
 
   private func initialSync(as users: [User], isLazy: Bool, repetition: Int) {

@@ -12,6 +12,14 @@ enum LoadProgram {
     "messages": { $0.messages() },
     "fan-out": { FanOut(bench: $0).run() },
     "idle": { $0.idle() },
+    "join-storm": { $0.joinStorm() },
+    "typing": { $0.typing() },
+    "receipts": { $0.receipts() },
+    "to-device": { $0.toDevice() },
+    "media": { $0.media() },
+    "sliding-sync": { $0.slidingSync() },
+    "room": { $0.room() },
+    "town": { $0.town() },
     "startup": { $0.startup() }
   ]
 

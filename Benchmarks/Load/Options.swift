@@ -24,6 +24,8 @@ struct Options {
   var senders = 1
   var repetitions = 1
   var pollMilliseconds = 30_000
+  /// Of an uploaded file.
+  var bytes = 16 << 10
 
   var durationSeconds = 10.0
   var warmupSeconds = 2.0
@@ -44,7 +46,7 @@ struct Options {
     "--concurrency": \.concurrency, "--setup-concurrency": \.setupConcurrency, "--ops": \.operations,
     "--users": \.users,
     "--members": \.members, "--rooms": \.rooms, "--events": \.events, "--limit": \.limit, "--senders": \.senders,
-    "--reps": \.repetitions, "--poll-ms": \.pollMilliseconds
+    "--reps": \.repetitions, "--poll-ms": \.pollMilliseconds, "--bytes": \.bytes
   ]
   private static let decimals: [String: any WritableKeyPath<Options, Double> & Sendable] = [
     "--duration": \.durationSeconds, "--warmup": \.warmupSeconds, "--idle-s": \.idleSeconds,

@@ -22,7 +22,9 @@ struct Target {
     host = "\(number):\(port)"
   }
 
-  func request(_ method: String, _ path: [UInt8], token: String? = nil, body: [UInt8]? = nil) -> [UInt8] {
+  func request(
+    _ method: String, _ path: [UInt8], token: String? = nil, body: [UInt8]? = nil, type: String = "application/json"
+  ) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(320 + path.count + (body?.count ?? 0))
     bytes.append(method)
@@ -35,7 +37,7 @@ struct Target {
       bytes.append(token)
     }
     if let body {
-      bytes.append("\r\nContent-Type: application/json\r\nContent-Length: ")
+      bytes.append("\r\nContent-Type: \(type)\r\nContent-Length: ")
       bytes.append(String(body.count))
     }
     bytes.append("\r\n\r\n")

@@ -4,6 +4,7 @@ import inspect
 import sys
 import time
 import traceback
+import urllib.request
 
 TESTS = []
 
@@ -30,6 +31,11 @@ class Context:
         self.base, self.direct, self.server, self.is_synapse, self.artifacts = base, direct, server, is_synapse, artifacts
         self._limited = limited
 
+    def begin(self, test):
+        """Tells the schema check, where there is one, who asks from now on."""
+        if self.base != self.direct:
+            urllib.request.urlopen(urllib.request.Request(self.base + "/.schema-check/test", test.encode(), method="PUT")).close()
+
     def limited_base(self):
         if self._limited is None:
             raise NotRun("no server with rate limits (--limited-base)")
@@ -52,6 +58,7 @@ def run(context, only=None):
             module = name
             print(f"\n{name}", flush=True)
         start = time.monotonic()
+        context.begin(f"{name.removeprefix('test_')}: {sentence}")
         try:
             if difference and context.is_synapse:
                 raise NotRun("Synapse: " + difference)

@@ -105,6 +105,7 @@ final class APIFixture: Sendable {
       case .parts(let parts): Array(parts.joined())
       default: []
       }
+    AnswerRecord.shared?.add(method, target, request: body, response: response, answer: bytes)
     let json = bytes.isEmpty ? try JSON.parse(Array("null".utf8)) : try JSON.parse(bytes)
     return Answer(status: Int(response.status.code), json: json, headers: response.headers)
   }

@@ -120,6 +120,7 @@ extension APIFixture {
       bytes = file.read(at: range.lowerBound, count: Int(range.upperBound - range.lowerBound)) ?? []
     default: break
     }
+    AnswerRecord.shared?.add(method, target, request: nil, response: response, answer: bytes)
     return RawAnswer(status: Int(response.status.code), headers: response.headers, body: bytes)
   }
 }

@@ -31,6 +31,9 @@ package final class Homeserver: Sendable {
   package let storedFilters: StoredFilters
   package let pushRules: PushRules
   package let rooms: Rooms
+  package let publicRooms: PublicRooms
+  package let spaceHierarchy: SpaceHierarchy
+  package let reports: Reports
   package let media: MediaRepository
   package let receipts: Receipts
   package let syncFilters: SyncFilters
@@ -51,7 +54,8 @@ package final class Homeserver: Sendable {
     database = try Database(configuration.database, migrations: Schema.migrations)
     notifier = Notifier()
     let clock = configuration.clock
-    sessions = Sessions(database: database, clock: clock)
+    sessions = Sessions(
+      database: database, clock: clock, lifetimeMilliseconds: configuration.accessTokenLifetimeMilliseconds)
     deviceLists = DeviceLists(database: database, notifier: notifier)
     devices = Devices(database: database, lists: deviceLists, clock: clock)
     deviceKeys = DeviceKeys(database: database, lists: deviceLists, notifier: notifier)
@@ -66,7 +70,7 @@ package final class Homeserver: Sendable {
     accounts = try Accounts(
       configuration: configuration, database: database, sessions: sessions, devices: devices, pushRules: pushRules)
     profiles = Profiles(database: database, accounts: accounts)
-    userDirectory = UserDirectory(database: database)
+    userDirectory = UserDirectory(database: database, scope: configuration.userDirectoryScope, clock: clock)
     media = try MediaRepository(configuration, database: database)
     rooms = Rooms(
       configuration, database: database, notifier: notifier,
@@ -75,6 +79,9 @@ package final class Homeserver: Sendable {
       guard let account = try Accounts.account(transaction, user), !account.isDeactivated else { return nil }
       return try Profiles.profile(transaction, of: user)
     }
+    publicRooms = PublicRooms(database: database, rooms: rooms)
+    spaceHierarchy = SpaceHierarchy(database: database, rooms: rooms, clock: clock)
+    reports = Reports(database: database, rooms: rooms, clock: clock)
     receipts = Receipts(
       database: database, rooms: rooms, accountData: accountData, notifier: notifier, clock: clock)
     syncFilters = SyncFilters(stored: storedFilters)
@@ -88,6 +95,12 @@ package final class Homeserver: Sendable {
     slidingSync = SlidingSync(sync)
     hiddenRooms = HiddenRooms(database: database, rooms: rooms, accountData: accountData, clock: clock)
     rooms.observe(presence: presence, hidden: hiddenRooms)
+    rooms.hooks.withLock { [settings = RoomSettings(accountData: accountData, pushRules: pushRules)] hooks in
+      hooks.isGuest = { user, transaction in try Accounts.account(transaction, user)?.standing.isGuest ?? false }
+      hooks.joinedReplacement = { user, old, new, transaction in
+        try settings.carry(of: user, from: old, to: new, in: transaction)
+      }
+    }
     accounts.hooks.withLock { [rooms] hooks in
       hooks.profileChanged = { user, _ in try await rooms.updateProfile(of: user) }
       hooks.accountDeactivated = { user in try await rooms.leaveAll(user) }

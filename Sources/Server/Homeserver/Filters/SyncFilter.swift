@@ -13,6 +13,8 @@ package final class SyncFilter: Sendable {
   package let state: EventFilter
   package let ephemeral: EventFilter
   package let roomAccountData: EventFilter
+  /// Whether room events are told as servers exchange them.
+  package let usesFederationFormat: Bool
   /// Which parts of room events are told, as paths; nil for all.
   package let eventFields: [PropertyPath]?
 
@@ -32,6 +34,7 @@ package final class SyncFilter: Sendable {
     ephemeral = EventFilter()
     roomAccountData = EventFilter()
     eventFields = nil
+    usesFederationFormat = false
   }
 
   /// Throws `M_BAD_JSON` naming the property that is of another kind than the spec says.
@@ -40,6 +43,7 @@ package final class SyncFilter: Sendable {
     if let format = json["event_format"], !format.isString("client"), !format.isString("federation") {
       throw .badJSON("'event_format' of a filter is 'client' or 'federation'.")
     }
+    usesFederationFormat = json["event_format"]?.isString("federation") ?? false
     accountData = try Self.part(json["account_data"])
     presence = try Self.part(json["presence"])
     eventFields = try Self.fields(json["event_fields"])

@@ -12,6 +12,8 @@ package struct RoomView: Sendable {
   /// Of who was in the room and is out: the position where they went; what came later is not theirs to see, whatever else
   /// happened to their membership meanwhile (a ban, a knock taken back, an invitation declined).
   package let leftAt: Int64?
+  /// Messages older than this, in milliseconds since 1970, are gone. See `Rooms.expiry(of:)`.
+  package let expiry: Int64
 
   /// What the past was, where the present does not tell it all: oldest first, each from its position on.
   private struct History: Sendable {
@@ -25,38 +27,52 @@ package struct RoomView: Sendable {
     }
   }
 
-  /// nil where every event is visible, which is the rule: a member of a room whose visibility never changed.
-  private let history: History?
+  /// Whether every event is visible, which is the rule: to a member of a room whose visibility never changed.
+  private let seesAll: Bool
+  private let history: History
   /// Whose messages the user does not want to see; empty where the caller takes care of it.
   private let ignored: Set<UserID>
 
-  init(_ room: RoomSnapshot, user: UserID, ignoring ignored: Set<UserID> = [], in transaction: ReadTransaction) throws {
+  init(
+    _ room: RoomSnapshot, user: UserID, ignoring ignored: Set<UserID> = [], in transaction: ReadTransaction, expiry: Int64
+  ) throws {
+    self.expiry = expiry
     self.ignored = ignored
     self.room = room
     self.user = user
     let member = room.members[user]
     membership = member?.membership
     let neverChanged = room[.historyVisibility]?.replaced == nil
-    if membership == .join, neverChanged, room.historyVisibility == .shared || room.historyVisibility == .worldReadable {
-      history = nil
-      leftAt = nil
-      return
-    }
+    seesAll =
+      membership == .join && neverChanged
+      && (room.historyVisibility == .shared || room.historyVisibility == .worldReadable)
     let loader = RoomLoader(transaction: transaction)
     var history = History()
-    for entry in try loader.history(of: room.number, .member, user.text) {
-      history.memberships.append((entry.position, Membership(entry.event.content["membership"]) ?? .leave))
+    if let member, member.event.replaced == nil {
+      history.memberships = [(member.event.position, member.membership)]
+    } else if member != nil {
+      for entry in try loader.history(of: room.number, .member, user.text) {
+        history.memberships.append((entry.position, Membership(entry.event.content["membership"]) ?? .leave))
+      }
     }
-    for entry in try loader.history(of: room.number, .historyVisibility, "") {
-      history.visibilities.append((entry.position, HistoryVisibility(entry.event.content["history_visibility"])))
+    if !seesAll {
+      for entry in try loader.history(of: room.number, .historyVisibility, "") {
+        history.visibilities.append((entry.position, HistoryVisibility(entry.event.content["history_visibility"])))
+      }
     }
     self.history = history
     leftAt = membership == .leave || membership == .ban ? history.endOfLastStay : nil
   }
 
+  /// How the user stood to the room when the event had been sent. Spec: Client-Server API, `membership` of `UnsignedData`.
+  package func membership(at event: StoredEvent) -> Membership {
+    Self.value(history.memberships, at: event.position) ?? .leave
+  }
+
   package func canSee(_ event: StoredEvent) -> Bool {
     if event.stateKey == nil, ignored.contains(event.sender) { return false }
-    guard let history else { return true }
+    if event.hasExpired(at: expiry) { return false }
+    if seesAll { return true }
     let position = event.position
     let isOwnMembership = event.type == .member && event.stateKey == user.text
     if let leftAt, position > leftAt, !isOwnMembership, Self.value(history.visibilities, before: position) != .worldReadable {
@@ -68,6 +84,11 @@ package struct RoomView: Sendable {
     return visibilities.contains { visibility in
       memberships.contains { Self.allows(visibility ?? .shared, $0, joinsLater: joinsLater) }
     }
+  }
+
+  /// The positions at which it changed what the user may see, in no order; empty where it never did.
+  var changes: [Int64] {
+    seesAll ? [] : history.memberships.map(\.position) + history.visibilities.map(\.position)
   }
 
   /// Whether the user may read any of it now.
@@ -93,6 +114,11 @@ package struct RoomView: Sendable {
   }
 }
 
+extension StoredEvent {
+  /// Whether it is a message older than `expiry`. State does not age.
+  func hasExpired(at expiry: Int64) -> Bool { stateKey == nil && timestamp < expiry }
+}
+
 extension Rooms {
   /// The room as `user` sees it, for reading.
   ///
@@ -101,7 +127,8 @@ extension Rooms {
     guard let room = try cache.snapshot(of: roomID, in: transaction) else {
       throw MatrixError.forbidden("You are not in this room.")
     }
-    let view = try RoomView(room, user: user, ignoring: IgnoredUsers.of(user, in: transaction), in: transaction)
+    let view = try RoomView(
+      room, user: user, ignoring: IgnoredUsers.of(user, in: transaction), in: transaction, expiry: expiry(of: room))
     guard view.canRead else { throw MatrixError.forbidden("You are not in this room.") }
     if view.leftAt != nil, try memberships.rooms(of: user, in: transaction)[room.number]?.isForgotten ?? false {
       throw MatrixError.forbidden("You have left and forgotten this room.")

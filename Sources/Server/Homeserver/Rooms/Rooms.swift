@@ -10,10 +10,13 @@ package final class Rooms: Sendable {
   package struct Actor: Sendable {
     package let userID: UserID
     package let deviceID: DeviceID?
+    /// Whether the server's administrators' rights over aliases and the list of rooms are theirs.
+    package let isAdministrator: Bool
 
-    package init(userID: UserID, deviceID: DeviceID?) {
+    package init(userID: UserID, deviceID: DeviceID?, isAdministrator: Bool = false) {
       self.userID = userID
       self.deviceID = deviceID
+      self.isAdministrator = isAdministrator
     }
   }
 
@@ -23,11 +26,13 @@ package final class Rooms: Sendable {
   package let cache = RoomCache()
   package let memberships = Memberships()
   package let typing: Typing
+  /// Set once, when the server is put together.
+  package let hooks = Mutex(RoomHooks())
   let configuration: HomeserverConfiguration
   let database: Database
   let profile: ProfileLookup
   private let observers = Mutex(Observers())
-  private let notifier: Notifier
+  let notifier: Notifier
   private let builder: EventBuilder
 
   package init(
@@ -108,7 +113,7 @@ package final class Rooms: Sendable {
       let user = UserID(trusted: key)
       let membership = Membership(event.content["membership"]) ?? .leave
       changed.append((user, membership))
-      let entry = Memberships.Entry(membership: membership, position: event.position, isForgotten: false)
+      let entry = Memberships.Entry(membership: membership, position: event.position, isForgotten: forgets(membership))
       editor.transaction.afterCommit { self.memberships.publish(entry, of: user, in: room.number) }
     }
     notifier.publish(position: room.position, room: room.number, memberships: changed, in: editor.transaction)
@@ -121,6 +126,11 @@ package final class Rooms: Sendable {
       for user in silent { self.typing.stop(user, in: room.number) }
       for event in active { self.noticed(event.sender, event.origin?.deviceID) }
     }
+  }
+
+  /// Whether a membership takes the room off the user's record as `forget` does.
+  func forgets(_ membership: Membership) -> Bool {
+    configuration.forgetsRoomsOnLeave && (membership == .leave || membership == .ban)
   }
 
   // MARK: Transactions

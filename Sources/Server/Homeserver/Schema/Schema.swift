@@ -9,7 +9,7 @@ package enum Schema {
       statements: [
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
         MediaTables.statements,
-        ReceiptTables.statements, PresenceTables.statements, HiddenRoomTables.statements
+        ReceiptTables.statements, DirectoryTables.statements, PresenceTables.statements, HiddenRoomTables.statements
       ].flatMap { $0 })
   ]
 }

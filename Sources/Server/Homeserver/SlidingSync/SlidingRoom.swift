@@ -67,10 +67,14 @@ struct SlidingRoom {
     }
     if !inside.state.isEmpty {
       writer.key("required_state")
-      writer.array { writer in for event in inside.state { events.write(event, to: &writer) } }
+      writer.array { writer in for event in inside.state { events.write(event, in: room, to: &writer) } }
     }
     writer.key("timeline")
-    writer.array { writer in for event in inside.timeline.events { events.write(event, to: &writer) } }
+    writer.array { writer in
+      for event in inside.timeline.events {
+        events.write(event, in: room, membership: inside.timeline.membership(at: event), to: &writer)
+      }
+    }
     writer.member("prev_batch", TimelineToken(position: inside.timeline.start).text)
     writer.member("limited", inside.timeline.isLimited)
     writer.member("num_live", inside.liveCount)

@@ -9,6 +9,7 @@ struct SlidingRoomStream {
 
   private var config: SlidingRequest.RoomConfig { entry.config }
   private var sent: SentRoom? { context.content.rooms[room.number] }
+  private var expiry: Int64 { context.sync.sources.rooms.expiry(of: room) }
   private var own: StoredEvent? { room.members[context.user]?.event }
 
   /// nil for a room where nothing can be new; no row and no snapshot is looked at to tell.
@@ -53,7 +54,7 @@ struct SlidingRoomStream {
     let next = SentRoom(
       position: own.position, membership: membership, config: config, isDirect: isDirect, unread: .init())
     if let sent, sent.position >= own.position { return (nil, next) }
-    let view = try RoomView(room, user: context.user, in: try context.rows.transaction())
+    let view = try RoomView(room, user: context.user, in: try context.rows.transaction(), expiry: expiry)
     guard let leftAt = view.leftAt else {
       // Who was never in learns that it is over, and nothing else.
       guard sent != nil else { return nil }
@@ -87,7 +88,7 @@ struct SlidingRoomStream {
     let end = room.position
     let isWhole = isInitial || isExpanded
     let needsView = isWhole || own?.position ?? 0 > since
-    let view = needsView ? try RoomView(room, user: context.user, in: try context.rows.transaction()) : nil
+    let view = needsView ? try RoomView(room, user: context.user, in: try context.rows.transaction(), expiry: expiry) : nil
     let timeline = try timeline(from: isWhole ? 0 : since, to: end, isNew: isWhole, view)
 
     var members = isInitial ? [:] : sent?.members ?? [:]
@@ -126,7 +127,7 @@ struct SlidingRoomStream {
       of: room,
       RoomTimeline.Interval(
         lower: lower, end: end, isNew: isNew, view: view, filter: EventFilter(), limit: config.timelineLimit,
-        ignored: context.account.ignored), context.rows)
+        ignored: context.account.ignored, expiry: expiry), context.rows)
   }
 
   private func liveCount(of timeline: RoomTimeline) -> Int {

@@ -87,6 +87,7 @@ package final class SlidingSync: Sendable {
     let window = try SlidingWindow(context)
     var changes = SlidingConnection.Changes(seen: to)
     let told = try tell(window, context, &changes)
+    let purged = try PurgedRoomStream.changes(sync)
     let extensions = try SlidingExtensions(context, window, told: told)
     changes.keyCounts = extensions.keyCounts
     changes.hasEndToEnd = extensions.keyCounts != nil
@@ -94,8 +95,8 @@ package final class SlidingSync: Sendable {
     for (list, count) in window.counts { changes.counts[list] = count }
     let number = answers.wrappingAdd(1, ordering: .relaxed).newValue
     var writer = JSONWriter(capacity: 2_048)
-    write(context, window, told, extensions, SlidingPosition(to, boot: engine.boot, answer: number), to: &writer)
-    let isNews = !told.isEmpty || extensions.isNews || changes.counts != content.counts
+    write(context, window, told, purged, extensions, SlidingPosition(to, boot: engine.boot, answer: number), to: &writer)
+    let isNews = !told.isEmpty || !purged.isEmpty || extensions.isNews || changes.counts != content.counts
     return Answer(number: number, bytes: writer.bytes, changes: changes, isNews: isNews)
   }
 
@@ -114,11 +115,13 @@ package final class SlidingSync: Sendable {
   }
 
   private func write(
-    _ context: SlidingContext, _ window: SlidingWindow, _ told: [SlidingRoom], _ extensions: SlidingExtensions,
+    _ context: SlidingContext, _ window: SlidingWindow, _ told: [SlidingRoom], _ purged: [RoomID],
+    _ extensions: SlidingExtensions,
     _ position: SlidingPosition, to writer: inout JSONWriter
   ) {
     let events = EventWriting(
-      reader: EventReader(userID: context.user, deviceID: context.request.deviceID, now: engine.clock.now()), fields: nil)
+      reader: EventReader(userID: context.user, deviceID: context.request.deviceID, now: engine.clock.now()), fields: nil,
+      federation: nil)
     writer.object { writer in
       writer.member("pos", position.text)
       if let transactionID = context.request.transactionID { writer.member("txn_id", transactionID) }
@@ -134,6 +137,10 @@ package final class SlidingSync: Sendable {
         for room in told {
           writer.key(room.room.roomID)
           room.write(to: &writer, events)
+        }
+        for room in purged {
+          writer.key(room)
+          writer.object { $0.member("membership", "leave") }
         }
       }
       writer.key("extensions")
@@ -160,7 +167,7 @@ package final class SlidingSync: Sendable {
         limit: limit, rows)
       var writer = JSONWriter(capacity: 1_024)
       let events = EventWriting(
-        reader: EventReader(userID: user, deviceID: device, now: engine.clock.now()), fields: nil)
+        reader: EventReader(userID: user, deviceID: device, now: engine.clock.now()), fields: nil, federation: nil)
       writer.object { writer in
         writer.key("chunk")
         updates.writeUpdates(to: &writer, events)

@@ -75,7 +75,8 @@ struct ThreadUpdates {
     }
     guard includesRoots else { return }
     for index in updates.indices {
-      let view = try RoomView(updates[index].room, user: user, in: try rows.transaction())
+      let view = try RoomView(
+        updates[index].room, user: user, in: try rows.transaction(), expiry: .min)
       let event = try rows.loader().event(updates[index].root)
       if let event, event.room == updates[index].room.number, view.canSee(event) { updates[index].rootEvent = event }
     }
@@ -116,7 +117,7 @@ struct ThreadUpdates {
             writer.object { writer in
               if let event = update.rootEvent {
                 writer.key("thread_root")
-                events.write(event, to: &writer)
+                events.write(event, in: update.room, to: &writer)
               }
               if let previous = update.previous { writer.member("prev_batch", previous.text) }
             }

@@ -5,16 +5,19 @@ import MatrixModel
 struct SyncChanges {
   var joined: [JoinedRoom] = []
   var left: [LeftRoom] = []
+  var purged: [RoomID] = []
   var stripped: [StrippedRoom] = []
   var accountData: [AccountData.Entry] = []
   var presence = PresenceStream()
   var toDevice: ToDeviceStream
   var deviceLists = DeviceListStream()
+  /// The fragments that only servers see, by position, where the filter asks for the federation format.
+  var federation: [Int64: [UInt8]] = [:]
   var keyCounts: KeyCountStream
 
   /// Whether a client that waits has to wait on.
   var isEmpty: Bool {
-    joined.isEmpty && left.isEmpty && stripped.isEmpty && accountData.isEmpty && presence.events.isEmpty
+    joined.isEmpty && left.isEmpty && purged.isEmpty && stripped.isEmpty && accountData.isEmpty && presence.events.isEmpty
       && toDevice.messages.isEmpty
       && deviceLists.isEmpty && !keyCounts.hasChanged
   }
@@ -28,6 +31,7 @@ struct SyncChanges {
       toDevice: try ToDeviceStream.changes(context), keyCounts: try KeyCountStream.read(context, watch))
     let accountData = try AccountDataStream.changes(context)
     changes.accountData = accountData.ofAccount
+    changes.purged = try PurgedRoomStream.changes(context)
     var leftRooms: [(room: RoomSnapshot, leftAt: Int64)] = []
     for number in try rooms(of: context, watch, accountData) {
       guard let room = try context.room(number), context.filter.rooms.matches(room: room.roomID) else { continue }
@@ -36,7 +40,19 @@ struct SyncChanges {
     changes.deviceLists = try DeviceListStream.changes(
       rooms: changes.joined.map(\.room), leftRooms: leftRooms, context)
     changes.presence = try PresenceStream.changes(changes.joined, ignoring: account.ignored, context)
+    if context.filter.usesFederationFormat { try changes.readFederation(context) }
     return changes
+  }
+
+  private mutating func readFederation(_ context: SyncContext) throws {
+    let events = joined.flatMap { $0.timeline.events + $0.state } + left.flatMap { $0.timeline.events + $0.state }
+    guard !events.isEmpty else { return }
+    let transaction = try context.rows.transaction()
+    for event in events {
+      federation[event.position] = try transaction.first(
+        "SELECT federation FROM event WHERE position = $1", event.position
+      ) { $0.blob(0) }
+    }
   }
 
   /// The rooms that may have something to tell.
@@ -76,6 +92,7 @@ struct SyncChanges {
       guard let own = room.members[context.user]?.event, let membership,
         own.position > context.since || context.request.isFullState, !account.ignored.contains(own.sender)
       else { return }
+      if membership == .invite && account.blocksInvitations { return }
       stripped.append(StrippedRoom(room, for: context.user, membership))
     case .leave, .ban:
       guard let leftAt = try context.leavePosition(in: room) else { return }

@@ -20,6 +20,8 @@ package final class RateLimiter: Sendable {
     case authentication
     /// A sync from the beginning, or with all state: milliseconds for each room.
     case initialSync
+    /// Reports, which people read.
+    case report
 
     package init(of endpoint: Endpoint) {
       self = endpoint.method == .get ? .read : .write
@@ -32,6 +34,7 @@ package final class RateLimiter: Sendable {
       case .write: 200
       case .authentication: 30
       case .initialSync: 100
+      case .report: 20
       }
     }
 
@@ -42,6 +45,7 @@ package final class RateLimiter: Sendable {
       case .write: 30
       case .authentication: 1
       case .initialSync: 1
+      case .report: 0.1
       }
     }
   }

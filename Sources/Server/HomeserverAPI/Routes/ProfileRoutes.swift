@@ -38,6 +38,7 @@ extension Routes {
     on(.setProfileField) { request, session in
       let name = request.path("keyName")
       try Self.requireOwn(request, session)
+      try profiles.requireChangeable(name, by: session)
       let body = try await request.object()
       guard let value = body[name] else { throw MatrixError.missingParameter(name.string) }
       // Clients of old unset a name by null or the empty string; a name that is not there says the same.
@@ -48,15 +49,16 @@ extension Routes {
 
     on(.deleteProfileField) { request, session in
       try Self.requireOwn(request, session)
+      try profiles.requireChangeable(request.path("keyName"), by: session)
       try await profiles.set(request.path("keyName"), to: nil, of: session.userID)
       return .emptyObject
     }
 
-    on(.searchUserDirectory) { request, _ in
+    on(.searchUserDirectory) { request, session in
       let body = try await request.object()
       let term = try body.requiredText("search_term")
       let limit = try body.optionalInteger("limit") ?? Int64(UserDirectory.resultsDefault)
-      let (results, isLimited) = try await directory.search(term, limit: Int(clamping: limit))
+      let (results, isLimited) = try await directory.search(term, by: session.userID, limit: Int(clamping: limit))
       return .json(capacity: 4096) { writer in
         writer.object { writer in
           writer.member("limited", isLimited)

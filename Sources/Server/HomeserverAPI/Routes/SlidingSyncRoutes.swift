@@ -8,6 +8,7 @@ extension Routes {
   mutating func addSlidingSyncRoutes() {
     let (sliding, sessions) = (homeserver.slidingSync, homeserver.sessions)
     let chargeInitialSync = initialSyncs
+    let (admission, clock) = (Admission(to: .sync), homeserver.configuration.clock)
 
     on(
       .slidingSync, budget: .free, alsoAt: ["/_matrix/client/unstable/org.matrix.msc4186/sync"], endsOnShutdown: true
@@ -15,8 +16,9 @@ extension Routes {
       let slidingRequest = try await Self.slidingRequest(request, session)
       if slidingRequest.position == nil { try chargeInitialSync(session.userID) }
       let answer = try await sliding.sync(slidingRequest)
-      // Whoever waited with a token that was taken from them meanwhile learns nothing more by it.
-      guard try await sessions.isCurrent(session) else { throw MatrixError.unknownToken() }
+      // Whoever waited with a token that was taken from them meanwhile, or was locked out, learns nothing more by it.
+      guard let current = try await sessions.current(session) else { throw MatrixError.unknownToken() }
+      if current !== session { try admission.check(current, at: clock.now()) }
       return .json(answer)
     }
 

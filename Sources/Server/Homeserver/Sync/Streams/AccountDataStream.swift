@@ -67,6 +67,7 @@ extension AccountSummary {
       EventType.pushRules, EventType.ignoredUserList
     ) { $0.integer(0) }
     return AccountSummary(
-      readAt: readAt, ignored: try IgnoredUsers.of(user, in: transaction), rulesPosition: rules ?? 0)
+      readAt: readAt, ignored: try IgnoredUsers.of(user, in: transaction),
+      blocksInvitations: try Rooms.blocksInvitations(user, in: transaction), rulesPosition: rules ?? 0)
   }
 }

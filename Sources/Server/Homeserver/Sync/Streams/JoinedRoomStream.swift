@@ -28,12 +28,15 @@ struct JoinedRoomStream {
     let before = try context.from.flatMap { try context.membership(in: room, at: $0.position) }
     let isNew = before != .join
     // Who was always in the room since then may see everything since then.
+    let expiry = context.sources.rooms.expiry(of: room)
     let view =
       isNew || ownEvent > context.since
-      ? try RoomView(room, user: context.user, in: try context.rows.transaction()) : nil
+      ? try RoomView(room, user: context.user, in: try context.rows.transaction(), expiry: expiry) : nil
     let lower = isNew ? try context.lastLeave(of: room) : context.since
     var timeline = try RoomTimeline(
-      of: room, context.interval(lower: lower, end: end, isNew: isNew, view: view, ignoring: account.ignored), context.rows)
+      of: room,
+      context.interval(lower: lower, end: end, isNew: isNew, view: view, expiry: expiry, ignoring: account.ignored),
+      context.rows)
     if isNew && lower > 0 { timeline.limit() }
 
     let stream = RoomStateStream(room: room, context: context)
@@ -98,10 +101,12 @@ struct JoinedRoomStream {
 
 extension SyncContext {
   /// A stretch of a room's timeline, held to the request's filter.
-  func interval(lower: Int64, end: Int64, isNew: Bool, view: RoomView?, ignoring ignored: Set<UserID>) -> RoomTimeline.Interval
-  {
+  func interval(
+    lower: Int64, end: Int64, isNew: Bool, view: RoomView?, expiry: Int64, ignoring ignored: Set<UserID>
+  ) -> RoomTimeline.Interval {
     RoomTimeline.Interval(
-      lower: lower, end: end, isNew: isNew, view: view, filter: filter.timeline, limit: filter.timelineCount, ignored: ignored)
+      lower: lower, end: end, isNew: isNew, view: view, filter: filter.timeline, limit: filter.timelineCount, ignored: ignored,
+      expiry: expiry)
   }
 }
 

@@ -18,10 +18,12 @@ struct LeftRoomStream {
   func changes(leftAt: Int64) throws -> LeftRoom {
     let before = try context.from.flatMap { try context.membership(in: room, at: $0.position) }
     let isNew = before != .join
-    let view = try RoomView(room, user: context.user, in: try context.rows.transaction())
+    let expiry = context.sources.rooms.expiry(of: room)
+    let view = try RoomView(room, user: context.user, in: try context.rows.transaction(), expiry: expiry)
     let lower = isNew ? try context.lastLeave(of: room) : context.since
     var timeline = try RoomTimeline(
-      of: room, context.interval(lower: lower, end: leftAt, isNew: isNew, view: view, ignoring: account.ignored),
+      of: room,
+      context.interval(lower: lower, end: leftAt, isNew: isNew, view: view, expiry: expiry, ignoring: account.ignored),
       context.rows)
     if isNew && lower > 0 { timeline.limit() }
     return LeftRoom(

@@ -7,6 +7,8 @@ struct RoomTimeline {
   private(set) var isLimited = false
   /// The place before the first event: where paging back goes on (`prev_batch`), and up to which state is told apart.
   private(set) var start: Int64
+  /// nil where the user was in the room at every event.
+  let view: RoomView?
 
   /// What part of a room is read, and for whom.
   struct Interval {
@@ -23,6 +25,8 @@ struct RoomTimeline {
     let limit: Int
     /// Whose messages are left out.
     let ignored: Set<UserID>
+    /// Messages older than this are gone.
+    let expiry: Int64
   }
 
   /// Events looked at when a filter or their visibility drops most.
@@ -35,6 +39,7 @@ struct RoomTimeline {
   /// Reads back from the interval's end until there are enough events or its start is reached.
   init(of room: RoomSnapshot, _ interval: Interval, _ rows: SyncRows) throws {
     start = interval.lower
+    view = interval.view
     reached = interval.end
     // Of a room whose timeline is not wanted, the state is told up to the end.
     guard interval.filter.matches(room: room.roomID) else {
@@ -58,6 +63,9 @@ struct RoomTimeline {
     }
   }
 
+  /// How the reader stood to the room at an event of it.
+  func membership(at event: StoredEvent) -> Membership { view?.membership(at: event) ?? .join }
+
   /// Says that there is more before it than the interval shows.
   mutating func limit() { isLimited = true }
 
@@ -77,7 +85,8 @@ struct RoomTimeline {
   /// Takes an event where it belongs to the timeline. Answers whether to look further back.
   private mutating func look(at event: StoredEvent, _ interval: Interval) -> Bool {
     guard event.position > interval.lower else { return false }
-    let isIgnored = event.stateKey == nil && interval.ignored.contains(event.sender)
+    let isIgnored =
+      event.stateKey == nil && interval.ignored.contains(event.sender) || event.hasExpired(at: interval.expiry)
     if !isIgnored, interval.filter.matches(event), interval.view?.canSee(event) ?? true {
       guard events.count < interval.limit else {
         isLimited = true

@@ -1,0 +1,89 @@
+"""What the specification's OpenAPI description says about an answer, and what was seen of each operation."""
+import json
+import re
+
+import jsonschema
+
+
+class Specification:
+    """The operations of the description, found by method and path."""
+
+    def __init__(self, document):
+        self.operations = []
+        for template, item in document["paths"].items():
+            pattern = "/".join("[^/]+" if part.startswith("{") else re.escape(part) for part in template.split("/"))
+            self.operations.append((template.count("{"), template, re.compile(pattern), item))
+        self.operations.sort(key=lambda operation: (operation[0], operation[1]))
+        self.validators = {}
+
+    def find(self, method, path):
+        """The template of the path and the operation, or None twice; the one with the fewest placeholders goes first."""
+        for _, template, pattern, item in self.operations:
+            if method in item and pattern.fullmatch(path):
+                return template, item[method]
+        return None, None
+
+    def validator(self, template, method, status, operation):
+        """None: the status has no JSON schema."""
+        key = (template, method, status)
+        if key not in self.validators:
+            response = operation.get("responses", {}).get(str(status), {})
+            schema = response.get("content", {}).get("application/json", {}).get("schema")
+            self.validators[key] = jsonschema.Draft202012Validator(schema) if schema is not None else None
+        return self.validators[key]
+
+
+class Checker:
+    """What was seen, and what was wrong with it."""
+
+    def __init__(self, specification):
+        self.specification = specification
+        self.answers = {}
+        self.tests = {}
+        self.mismatches = {}
+
+    def check(self, method, path, status, content_type, body, test=None):
+        """`test` is the sentence of the test that asked."""
+        template, operation = self.specification.find(method.lower(), path)
+        if operation is None:
+            return
+        name = f"{method} {template} {status}"
+        self.answers[name] = self.answers.get(name, 0) + 1
+        if test is not None:
+            self.tests.setdefault(name, set()).add(test)
+        for what, detail in self.faults(method.lower(), template, status, operation, content_type, body):
+            entry = self.mismatches.setdefault(f"{name}: {what}", {"times": 0, "path": path, "detail": detail[:500], "body": body[:800].decode("utf-8", "replace")})
+            entry["times"] += 1
+
+    def faults(self, method, template, status, operation, content_type, body):
+        if status >= 500:
+            yield "a server error", ""
+        declares_json = "application/json" in operation.get("responses", {}).get(str(status), {}).get("content", {})
+        if status < 400 and not declares_json:
+            if str(status) not in operation.get("responses", {}) and status not in (206, 304):
+                yield "the specification has no such status here", ""
+            return
+        if content_type != "application/json":
+            yield "the content type is not application/json", content_type
+            return
+        try:
+            value = json.loads(body)
+        except ValueError as error:
+            yield "the body is not JSON", str(error)
+            return
+        if status >= 400 and not (isinstance(value, dict) and isinstance(value.get("errcode"), str)) and not (status == 401 and "flows" in value):
+            yield "an error without errcode", ""
+        validator = self.specification.validator(template, method, status, operation)
+        for error in validator.iter_errors(value) if validator else ():
+            place = "/".join("*" if isinstance(part, int) or str(part)[:1] in "!$@#%" else str(part) for part in error.absolute_path)
+            yield f"{error.validator} at {place or 'the top'}", error.message
+
+    def report(self):
+        tests = {name: sorted(tests) for name, tests in self.tests.items()}
+        return {"answers": self.answers, "tests": tests, "mismatches": self.mismatches}
+
+    def summary(self):
+        operations = {" ".join(name.split(" ")[:2]) for name in self.answers}
+        lines = [f"schema check: {sum(self.answers.values())} answers of {len(operations)} operations, {len(self.mismatches)} kinds of mismatch"]
+        lines += [f"  {entry['times']} x {name} ({entry['detail'][:160]})" for name, entry in sorted(self.mismatches.items())]
+        return "\n".join(lines)
