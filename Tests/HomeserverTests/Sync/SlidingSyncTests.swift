@@ -180,6 +180,20 @@ import Testing
     #expect(try await bob.sync().room(room)?.bodies == ["6"])
   }
 
+  @Test func `counts that changed while a room was outside the range are told when it is back`() async throws {
+    let fixture = try SyncFixture()
+    let room = try await fixture.room(of: "ann", "bob")
+    let event = try await fixture.base.send("hi", to: room, by: "ann")
+    let bob = SlidingClient(fixture, "bob", SlidingClient.list("[0,9]"))
+    #expect(try await bob.sync().room(room)?.unread == [1, 0])
+    bob.body = SlidingClient.list("[5,9]")
+    try await fixture.receipts.move(.init(readPrivate: event), of: bob.user, in: room)
+    #expect(try await bob.sync().rooms.isEmpty)
+    bob.body = SlidingClient.list("[0,9]")
+    #expect(try await bob.sync().room(room)?.unread == [0, 0])
+    #expect(try await bob.sync().rooms.isEmpty)
+  }
+
   @Test func `heroes name a room without a name, and the bump stamp follows messages only`() async throws {
     let fixture = try SyncFixture()
     let room = try await fixture.room(of: "ann", "bob")

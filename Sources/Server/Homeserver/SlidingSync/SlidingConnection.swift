@@ -35,6 +35,8 @@ final class SlidingConnection: Sendable {
     var counts: [ByteString: Int] = [:]
     /// Counts of keys, as told.
     var keyCounts: [UInt8] = []
+    /// The rooms of the last request's lists and subscriptions.
+    var window: [RoomNumber: Int] = [:]
     var hasAccountData = false
     var hasEndToEnd = false
   }
@@ -45,6 +47,7 @@ final class SlidingConnection: Sendable {
     var rooms: [RoomNumber: SentRoom] = [:]
     var counts: [ByteString: Int] = [:]
     var keyCounts: [UInt8]?
+    var window: [RoomNumber: Int] = [:]
     var hasAccountData = false
     var hasEndToEnd = false
   }
@@ -95,6 +98,7 @@ extension SlidingConnection.Content {
     seen = changes.seen
     for (room, sent) in changes.rooms { rooms[room] = sent }
     counts = changes.counts
+    window = changes.window
     if let keyCounts = changes.keyCounts { self.keyCounts = keyCounts }
     hasAccountData = changes.hasAccountData
     hasEndToEnd = changes.hasEndToEnd

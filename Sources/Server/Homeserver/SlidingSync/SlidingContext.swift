@@ -43,7 +43,7 @@ struct SlidingWindow {
   private(set) var rooms: [Room] = []
   /// How many rooms each list has, those outside its window included.
   private(set) var counts: [(list: ByteString, count: Int)] = []
-  private var places: [RoomNumber: Int] = [:]
+  private(set) var places: [RoomNumber: Int] = [:]
 
   /// O(lists × rooms) comparisons.
   init(_ context: SlidingContext) throws {
@@ -67,14 +67,12 @@ struct SlidingWindow {
 
   func lists(of room: RoomNumber) -> [ByteString] { places[room].map { rooms[$0].lists } ?? [] }
 
-  func contains(_ room: RoomNumber) -> Bool { places[room] != nil }
-
   private static func filtered(_ filter: SlidingFilter, _ context: SlidingContext) throws -> [ListedRoom] {
     let isOpen = filter.isOpen
     let children = try filter.spaces.map { try context.sync.children(of: $0) } ?? []
     return context.listing.rooms.filter { room in
       (room.isListed || context.content.rooms[room.number] != nil)
-        && !(room.inviter.map { context.account.ignored.contains($0) } ?? false)
+        && !(room.inviter.map { context.account.blocksInvitations || context.account.ignored.contains($0) } ?? false)
         && (isOpen || filter.matches(room, context.markers, children: children))
     }
   }

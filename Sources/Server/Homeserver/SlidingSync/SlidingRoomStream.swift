@@ -32,7 +32,8 @@ struct SlidingRoomStream {
     switch membership {
     case .join: return try joined()
     case .invite, .knock:
-      guard !context.account.ignored.contains(own.sender) || membership == .knock else { return nil }
+      let isUnwanted = context.account.blocksInvitations || context.account.ignored.contains(own.sender)
+      guard membership == .knock || !isUnwanted else { return nil }
       return outside(membership, own)
     case .leave, .ban: return try left(membership, own)
     }

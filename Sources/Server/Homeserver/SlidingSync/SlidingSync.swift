@@ -86,6 +86,7 @@ package final class SlidingSync: Sendable {
     let context = try SlidingContext(request, sync, content, watch)
     let window = try SlidingWindow(context)
     var changes = SlidingConnection.Changes(seen: to)
+    changes.window = window.places
     let told = try tell(window, context, &changes)
     let purged = try PurgedRoomStream.changes(sync)
     let extensions = try SlidingExtensions(context, window, told: told)
@@ -106,7 +107,10 @@ package final class SlidingSync: Sendable {
     let news = Set(context.content.seen.map { context.watch.rooms(withNewsAfter: $0) } ?? [])
     var told: [SlidingRoom] = []
     for entry in window.rooms {
-      let stream = try SlidingRoomStream(entry, isNews: news.contains(entry.room.number), context)
+      let number = entry.room.number
+      // Of a room that was outside, receipts may have moved meanwhile.
+      let isNews = news.contains(number) || context.content.window[number] == nil
+      let stream = try SlidingRoomStream(entry, isNews: isNews, context)
       guard let stream, let result = try stream.changes() else { continue }
       changes.rooms[entry.room.number] = result.sent
       if let room = result.told { told.append(room) }
