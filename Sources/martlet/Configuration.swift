@@ -55,6 +55,7 @@ struct Configuration: Sendable {
   var profileFieldsAllowed: [String] = []
   var profileFieldsDisallowed: [String] = []
   var rateLimits = true
+  var isPresenceEnabled = true
   var passwordHash = PasswordHash()
   var uploadBytesLimit = 100 << 20
   var media = Media()
