@@ -106,7 +106,7 @@ extension SyncContext {
   ) -> RoomTimeline.Interval {
     RoomTimeline.Interval(
       lower: lower, end: end, isNew: isNew, view: view, filter: filter.timeline, limit: filter.timelineCount, ignored: ignored,
-      expiry: expiry)
+      expiry: expiry, reader: user, erasures: sources.rooms.erasures)
   }
 }
 
