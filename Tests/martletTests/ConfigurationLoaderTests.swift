@@ -52,7 +52,7 @@ struct ConfigurationLoaderTests {
       "retention.shortest_hours": "2", "retention.longest_hours": "48", "turn.secret": "a long secret",
       "turn.uris": "turn:a.example,turns:a.example:5349", "turn.lifetime_seconds": "60", "turn.guests": "true",
       "support.contacts": "m.role.admin=@a:a.example,m.role.security=a@a.example", "support.page": "https://a.example",
-      "delegated_server": "a.example:443"
+      "delegated_server": "a.example:443", "forget_rooms_on_leave": "true", "policy_rooms": "!a:a.example"
     ]
     let setting = try #require(Setting.all.first { $0.name == name })
     let sample = try #require(samples[name], "a sample for the new setting is missing")
