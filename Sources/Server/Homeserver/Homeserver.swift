@@ -31,6 +31,7 @@ package final class Homeserver: Sendable {
   package let storedFilters: StoredFilters
   package let pushRules: PushRules
   package let rooms: Rooms
+  package let relations: Relations
   package let media: MediaRepository
   package let receipts: Receipts
   package let syncFilters: SyncFilters
@@ -72,6 +73,7 @@ package final class Homeserver: Sendable {
       guard let account = try Accounts.account(transaction, user), !account.isDeactivated else { return nil }
       return try Profiles.profile(transaction, of: user)
     }
+    relations = Relations(database: database, rooms: rooms)
     receipts = Receipts(
       database: database, rooms: rooms, accountData: accountData, notifier: notifier, clock: clock)
     syncFilters = SyncFilters(stored: storedFilters)

@@ -48,5 +48,6 @@ package enum HomeserverAPI {
     routes.addSyncRoutes()
     routes.addTypingRoutes()
     routes.addReceiptRoutes()
+    routes.addRelationRoutes()
   }
 }

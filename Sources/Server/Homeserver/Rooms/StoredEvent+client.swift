@@ -8,6 +8,8 @@ package struct EventReader: Sendable {
   package let deviceID: DeviceID?
   /// Milliseconds since 1970, for `unsigned.age`.
   package let now: Int64
+  /// What the answer's events tell of the events that relate to them.
+  package var aggregations = Aggregations.none
 
   package init(userID: UserID, deviceID: DeviceID?, now: Int64) {
     self.userID = userID
@@ -37,6 +39,7 @@ extension StoredEvent {
     if let origin, let device = reader.deviceID, device == origin.deviceID, sender == reader.userID {
       writer.member("transaction_id", origin.transactionID)
     }
+    reader.aggregations[self]?.write(to: &writer, for: reader, roomID: roomID)
     writer.endObject()
     writer.endObject()
   }

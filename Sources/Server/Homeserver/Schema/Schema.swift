@@ -9,7 +9,7 @@ package enum Schema {
       statements: [
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
         MediaTables.statements,
-        ReceiptTables.statements
+        ReceiptTables.statements, RelationTables.statements
       ].flatMap { $0 })
   ]
 }

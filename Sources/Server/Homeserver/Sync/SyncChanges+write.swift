@@ -57,8 +57,15 @@ extension SyncChanges {
 
 /// How room events are written for one device.
 struct EventWriting {
-  let reader: EventReader
+  var reader: EventReader
   let fields: [PropertyPath]?
+
+  /// With what the events of one room tell of those that relate to them.
+  func with(_ aggregations: Aggregations) -> EventWriting {
+    var copy = self
+    copy.reader.aggregations = aggregations
+    return copy
+  }
 
   func write(_ event: StoredEvent, to writer: inout JSONWriter) {
     guard let fields else { return event.write(to: &writer, for: reader) }
@@ -73,7 +80,7 @@ extension JoinedRoom {
   /// `state` and `timeline` are there also when empty: optional in the standard, but clients in use take them for given.
   fileprivate func write(to writer: inout JSONWriter, _ context: SyncContext, _ events: EventWriting) {
     writer.object { writer in
-      writer.timeline(timeline, events)
+      writer.timeline(timeline, events.with(aggregations))
       writer.section(context.request.usesStateAfter ? "state_after" : "state", state) { events.write($0, to: &$1) }
       if let summary {
         writer.key("summary")
@@ -112,7 +119,7 @@ extension UnreadCounts.Count {
 extension LeftRoom {
   fileprivate func write(to writer: inout JSONWriter, _ context: SyncContext, _ events: EventWriting) {
     writer.object { writer in
-      writer.timeline(timeline, events)
+      writer.timeline(timeline, events.with(aggregations))
       if !state.isEmpty || context.request.usesStateAfter {
         writer.section(context.request.usesStateAfter ? "state_after" : "state", state) { events.write($0, to: &$1) }
       }

@@ -7,6 +7,7 @@ import MatrixModel
 extension Routes {
   package mutating func addEventRoutes() {
     let rooms = homeserver.rooms
+    let relations = homeserver.relations
     let clock = homeserver.configuration.clock
 
     on(.sendMessage) { request, session in
@@ -41,8 +42,8 @@ extension Routes {
 
     on(.getOneRoomEvent) { request, session in
       let roomID: RoomID = try request.path("roomId")
-      let event = try await rooms.event(try request.path("eventId"), in: roomID, for: session.userID)
-      return .json { event.write(to: &$0, for: session.reader(clock), roomID: roomID) }
+      let shown = try await relations.event(try request.path("eventId"), in: roomID, for: session.userID)
+      return .json { shown.event.write(to: &$0, for: session.reader(clock, shown.aggregations), roomID: roomID) }
     }
   }
 
@@ -59,7 +60,9 @@ extension Response {
 
 extension Session {
   /// Who reads an event, for the parts of it that differ from reader to reader.
-  func reader(_ clock: WallClock) -> EventReader {
-    EventReader(userID: userID, deviceID: deviceID, now: clock.now())
+  func reader(_ clock: WallClock, _ aggregations: Aggregations = .none) -> EventReader {
+    var reader = EventReader(userID: userID, deviceID: deviceID, now: clock.now())
+    reader.aggregations = aggregations
+    return reader
   }
 }

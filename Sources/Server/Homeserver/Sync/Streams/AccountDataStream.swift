@@ -47,12 +47,7 @@ extension AccountSummary {
   /// Reads what every sync of the user needs. `readAt` is the position up to which the rows are complete.
   static func read(of user: UserID, _ rows: SyncRows) throws -> AccountSummary {
     let transaction = try rows.transaction()
-    var ignored: Set<UserID> = []
-    if let content = try AccountData.content(transaction, of: .ignoredUserList, user, in: nil),
-      let users = try JSON.parse(content)["ignored_users"]
-    {
-      for member in users.members { if let user = UserID(member.key) { ignored.insert(user) } }
-    }
+    let ignored = try AccountData.ignoredUsers(of: user, in: transaction)
     let rules = try transaction.first(
       "SELECT position FROM account_data WHERE user_id = $1 AND room_id = '' AND type = $2", user, EventType.pushRules
     ) { $0.integer(0) }
