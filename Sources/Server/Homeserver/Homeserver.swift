@@ -32,6 +32,7 @@ package final class Homeserver: Sendable {
   package let pushRules: PushRules
   package let rooms: Rooms
   package let relations: Relations
+  package let search: Search
   package let media: MediaRepository
   package let receipts: Receipts
   package let syncFilters: SyncFilters
@@ -74,6 +75,7 @@ package final class Homeserver: Sendable {
       return try Profiles.profile(transaction, of: user)
     }
     relations = Relations(database: database, rooms: rooms)
+    search = Search(database: database, rooms: rooms)
     receipts = Receipts(
       database: database, rooms: rooms, accountData: accountData, notifier: notifier, clock: clock)
     syncFilters = SyncFilters(stored: storedFilters)

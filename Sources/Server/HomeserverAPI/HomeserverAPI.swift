@@ -49,5 +49,6 @@ package enum HomeserverAPI {
     routes.addTypingRoutes()
     routes.addReceiptRoutes()
     routes.addRelationRoutes()
+    routes.addSearchRoutes()
   }
 }

@@ -82,6 +82,7 @@ struct RoomEditor {
   /// Replaces an event by its redacted form, everywhere.
   mutating func redact(_ event: StoredEvent, because redaction: StoredEvent) throws {
     try forgetRelation(of: event)
+    try SearchIndexer(transaction: transaction).forget(event, relation: event.relation)
     guard
       let federation = try transaction.first(
         "SELECT federation FROM event WHERE position = $1", event.position, row: { $0.blob(0) })

@@ -79,6 +79,17 @@ package struct RoomLoader {
     }
   }
 
+  /// Events of all rooms that have text to be found, with positions above `position`, oldest first.
+  func searchableEvents(after position: Int64, limit: Int) throws -> [StoredEvent] {
+    try events { body in
+      try transaction.query(
+        """
+        SELECT * FROM client_event WHERE position > $1 AND type IN ('m.room.message', 'm.room.name', 'm.room.topic')
+        ORDER BY position LIMIT $2
+        """, position, limit, forEach: body)
+    }
+  }
+
   // MARK: State in the past
 
   /// The state of a room as of `position`, one event per type and key.

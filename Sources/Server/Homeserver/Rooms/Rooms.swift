@@ -22,6 +22,7 @@ package final class Rooms: Sendable {
   package let cache = RoomCache()
   package let memberships = Memberships()
   package let typing: Typing
+  package let searchProgress: SearchProgress
   let configuration: HomeserverConfiguration
   let database: Database
   let profile: ProfileLookup
@@ -36,6 +37,7 @@ package final class Rooms: Sendable {
     self.database = database
     self.notifier = notifier
     typing = Typing(notifier: notifier)
+    searchProgress = SearchProgress(database: database)
     self.profile = profile
     builder = EventBuilder(server: configuration.serverName, key: signingKey)
   }
@@ -90,7 +92,11 @@ package final class Rooms: Sendable {
     let silent =
       editor.appended.compactMap { $0.stateKey == nil ? $0.sender : nil }
       + changed.compactMap { $0.membership == .join ? nil : $0.user }
-    editor.transaction.afterPublish { for user in silent { self.typing.stop(user, in: room.number) } }
+    let count = editor.appended.count
+    editor.transaction.afterPublish {
+      for user in silent { self.typing.stop(user, in: room.number) }
+      self.searchProgress.note(count, upTo: room.position)
+    }
   }
 
   // MARK: Transactions
