@@ -109,7 +109,9 @@ import Testing
       #expect(timeline?["limited"]?.bool ?? false)
       #expect(replacement(find(timeline?["events"])) == last)
       try await scene.redact(last, as: scene.ann)
-      #expect(try await scene.event(original, as: scene.bob)["unsigned"]?["m.relations"]?["m.replace"]?["content"]?["m.new_content"]?["body"]?.string == "two")
+      #expect(
+        try await scene.event(original, as: scene.bob)["unsigned"]?["m.relations"]?["m.replace"]?["content"]?["m.new_content"]?[
+          "body"]?.string == "two")
       try await scene.redact(original, as: scene.ann)
       let redacted = try await scene.event(original, as: scene.bob)
       #expect(redacted["unsigned"]?["m.relations"] == nil && redacted["unsigned"]?["redacted_because"] != nil)
@@ -197,7 +199,8 @@ import Testing
         var token = ""
         repeat {
           let page = try await scene.relations(
-            "\(parent)/m.reference?dir=\(direction)&limit=3\(token.isEmpty ? "" : "&from=" + token)", as: scene.ann).json
+            "\(parent)/m.reference?dir=\(direction)&limit=3\(token.isEmpty ? "" : "&from=" + token)", as: scene.ann
+          ).json
           seen += page["chunk"]?.elements.compactMap { $0["event_id"]?.string } ?? []
           #expect((page["prev_batch"] == nil) == token.isEmpty)
           token = page["next_batch"]?.string ?? ""
@@ -230,7 +233,10 @@ import Testing
 
   @Test func `threads are listed by their latest event, all or one's own, in pages`() async throws {
     try await scene { scene in
-      let roots = [try await scene.say("a", as: scene.ann), try await scene.say("b", as: scene.ann), try await scene.say("c", as: scene.bob)]
+      let roots = [
+        try await scene.say("a", as: scene.ann), try await scene.say("b", as: scene.ann),
+        try await scene.say("c", as: scene.bob)
+      ]
       for root in [roots[0], roots[2], roots[1], roots[0]] {
         _ = try await scene.say("m", as: scene.ann, Scene.relation("m.thread", root))
       }
@@ -309,7 +315,8 @@ import Testing
       }
       func bodies(_ events: JSON?) -> [String] { events?.elements.compactMap { $0["content"]?["body"]?.string } ?? [] }
       let four = try await context("limit=4")
-      #expect(bodies(four["events_before"]) == ["before 3", "before 2"] && bodies(four["events_after"]) == ["after 0", "after 1"])
+      #expect(
+        bodies(four["events_before"]) == ["before 3", "before 2"] && bodies(four["events_after"]) == ["after 0", "after 1"])
       #expect(four["state"]?.elements.contains { $0["type"]?.string == "m.room.topic" } == false)
       let start = try #require(four["start"]?.string), end = try #require(four["end"]?.string)
       let earlier = try await scene.get("rooms/\(scene.room)/messages?dir=b&limit=1&from=\(start)", as: scene.ann)
@@ -317,7 +324,8 @@ import Testing
       let later = try await scene.get("rooms/\(scene.room)/messages?dir=f&limit=1&from=\(end)", as: scene.ann)
       #expect(bodies(later.json["chunk"]) == ["after 2"])
       let none = try await context("limit=0")
-      #expect(none["events_before"]?.count == 0 && none["events_after"]?.count == 0 && none["event"]?["event_id"]?.string == middle)
+      #expect(
+        none["events_before"]?.count == 0 && none["events_after"]?.count == 0 && none["event"]?["event_id"]?.string == middle)
       let filter = PercentEncoding.encode(ByteString(#"{"senders":["\#(scene.bob.userID)"],"lazy_load_members":true}"#))
       let filtered = try await context("limit=4&filter=\(filter)")
       #expect(bodies(filtered["events_before"]).isEmpty && filtered["event"]?["event_id"]?.string == middle)

@@ -33,6 +33,9 @@ package final class Homeserver: Sendable {
   package let rooms: Rooms
   package let relations: Relations
   package let search: Search
+  package let publicRooms: PublicRooms
+  package let spaceHierarchy: SpaceHierarchy
+  package let reports: Reports
   package let media: MediaRepository
   package let receipts: Receipts
   package let syncFilters: SyncFilters
@@ -65,7 +68,7 @@ package final class Homeserver: Sendable {
     accounts = try Accounts(
       configuration: configuration, database: database, sessions: sessions, devices: devices, pushRules: pushRules)
     profiles = Profiles(database: database, accounts: accounts)
-    userDirectory = UserDirectory(database: database)
+    userDirectory = UserDirectory(database: database, scope: configuration.userDirectoryScope, clock: clock)
     media = try MediaRepository(configuration, database: database)
     rooms = Rooms(
       configuration, database: database, notifier: notifier,
@@ -76,6 +79,9 @@ package final class Homeserver: Sendable {
     }
     relations = Relations(database: database, rooms: rooms)
     search = Search(database: database, rooms: rooms)
+    publicRooms = PublicRooms(database: database, rooms: rooms)
+    spaceHierarchy = SpaceHierarchy(database: database, rooms: rooms, clock: clock)
+    reports = Reports(database: database, rooms: rooms, clock: clock)
     receipts = Receipts(
       database: database, rooms: rooms, accountData: accountData, notifier: notifier, clock: clock)
     syncFilters = SyncFilters(stored: storedFilters)
@@ -84,6 +90,11 @@ package final class Homeserver: Sendable {
       database: database, notifier: notifier,
       sources: SyncSources(rooms: rooms, receipts: receipts, unread: unread, pushRules: pushRules),
       toDeviceMessages: toDeviceMessages, clock: clock)
+    rooms.hooks.withLock { [settings = RoomSettings(accountData: accountData, pushRules: pushRules)] hooks in
+      hooks.joinedReplacement = { user, old, new, transaction in
+        try settings.carry(of: user, from: old, to: new, in: transaction)
+      }
+    }
     accounts.hooks.withLock { [rooms] hooks in
       hooks.profileChanged = { user, _ in try await rooms.updateProfile(of: user) }
       hooks.accountDeactivated = { user in try await rooms.leaveAll(user) }

@@ -50,5 +50,11 @@ package enum HomeserverAPI {
     routes.addReceiptRoutes()
     routes.addRelationRoutes()
     routes.addSearchRoutes()
+    routes.addReadCountRoutes()
+    routes.addDirectoryRoutes()
+    routes.addSpaceRoutes()
+    routes.addReportRoutes()
+    routes.addPagingRoutes()
+    routes.addDiscoveryRoutes(configuration)
   }
 }

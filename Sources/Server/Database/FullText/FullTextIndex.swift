@@ -10,6 +10,15 @@ package enum FullTextIndex {
   package static let statements = [
     "CREATE VIRTUAL TABLE full_text USING fts5(scope, body, tokenize = 'unicode61 remove_diacritics 2')"
   ]
+
+  /// Deletes the document `$1`.
+  package static let deletionOfDocument: StaticString = "DELETE FROM full_text WHERE rowid = $1"
+
+  /// Deletes at most `$2` documents of the scope `$1`.
+  package static let deletionOfScope: StaticString = """
+    DELETE FROM full_text WHERE rowid IN (
+      SELECT rowid FROM full_text WHERE full_text MATCH 'scope : "s' || $1 || '"' LIMIT $2)
+    """
 }
 
 /// One document that matched.
@@ -94,6 +103,6 @@ extension WriteTransaction {
 
   /// Takes a document out; one that is not there is none.
   package func removeFullText(document: Int64) throws {
-    try execute("DELETE FROM full_text WHERE rowid = $1", document)
+    try execute(FullTextIndex.deletionOfDocument, document)
   }
 }

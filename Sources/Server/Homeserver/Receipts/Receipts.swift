@@ -32,8 +32,8 @@ package final class Receipts: Sendable {
   }
 
   private let state = Mutex(State())
-  private let database: Database
-  private let rooms: Rooms
+  let database: Database
+  let rooms: Rooms
   private let accountData: AccountData
   private let notifier: Notifier
   private let clock: WallClock
@@ -58,7 +58,7 @@ package final class Receipts: Sendable {
       guard let room = try rooms.cache.newest(roomID, in: transaction), room.isJoined(user) else {
         throw MatrixError.forbidden("You are not in this room.")
       }
-      let view = try RoomView(room, user: user, in: transaction)
+      let view = try RoomView(room, user: user, in: transaction, expiry: rooms.expiry(of: room))
       for (kind, eventID) in [(Receipt.Kind.read, markers.read), (.readPrivate, markers.readPrivate)] {
         guard let eventID else { continue }
         let event = try Self.event(eventID, in: view, transaction)
@@ -165,7 +165,7 @@ package final class Receipts: Sendable {
     try withReceipts(of: room, rows) { $0.readPositions(of: user) }
   }
 
-  private func withReceipts<Value: Sendable>(
+  func withReceipts<Value: Sendable>(
     of room: RoomNumber, _ rows: SyncRows, _ body: (RoomReceipts) -> Value
   ) throws -> Value {
     let known = state.withLock { state in state.rooms[room].map(body) }
@@ -175,6 +175,21 @@ package final class Receipts: Sendable {
       if state.newest <= rows.completeUpTo, state.rooms[room] == nil { state.rooms[room] = loaded }
     }
     return body(loaded)
+  }
+
+  /// The same for what the receipts of a room keep beside them.
+  func withReceipts<Value: Sendable>(
+    of room: RoomNumber, changing rows: SyncRows, _ body: (inout RoomReceipts) -> Value
+  ) throws -> Value {
+    try withReceipts(of: room, rows) { _ in }
+    let kept = state.withLock { state -> Value? in
+      guard var receipts = state.rooms.removeValue(forKey: room) else { return nil }
+      defer { state.rooms[room] = receipts }
+      return body(&receipts)
+    }
+    if let kept { return kept }
+    var receipts = try Self.load(room, try rows.transaction())
+    return body(&receipts)
   }
 
   private static func load(_ room: RoomNumber, _ transaction: ReadTransaction) throws -> RoomReceipts {

@@ -95,7 +95,8 @@ struct AggregationReader {
   private func addBundled(_ found: Found, _ ignored: Set<UserID>, _ aggregations: inout Aggregations) throws {
     var newest: [Int64: [Child]] = [:]
     var references: [Int64: [Int64]] = [:]
-    for child in found.children where !ignored.contains(child.sender) && view.canSee(messageAt: child.position) {
+    for child in found.children
+    where !ignored.contains(child.sender) && view.canSee(messageAt: child.position, sentAt: child.timestamp) {
       guard child.isReplacement else {
         references[child.parent, default: []].append(child.position)
         continue
@@ -140,11 +141,14 @@ struct AggregationReader {
     if try !view.seesEverything || hasMessages(of: ignored, in: root) {
       (latest, count) = (0, 0)
       try transaction.query(
-        "SELECT position, sender FROM event_relation WHERE room = $1 AND parent = $2 AND kind = 'm.thread' ORDER BY position",
+        """
+        SELECT position, sender, timestamp FROM event_relation WHERE room = $1 AND parent = $2 AND kind = 'm.thread'
+        ORDER BY position
+        """,
         room.number, root.position
       ) { row in
         let position = row.integer(0)
-        guard view.canSee(messageAt: position), !ignored.contains(row.identifier(1)) else { return }
+        guard view.canSee(messageAt: position, sentAt: row.integer(2)), !ignored.contains(row.identifier(1)) else { return }
         latest = position
         count += 1
       }

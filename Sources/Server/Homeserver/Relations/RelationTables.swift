@@ -10,6 +10,7 @@ enum RelationTables {
       sender TEXT NOT NULL, timestamp INTEGER NOT NULL, bundled INTEGER NOT NULL, annotation BLOB NOT NULL,
       PRIMARY KEY(room, parent, position)) STRICT, WITHOUT ROWID
     """,
+    "CREATE INDEX event_relation_position ON event_relation(position)",
     "CREATE INDEX event_relation_sender ON event_relation(room, parent, sender)",
     "CREATE INDEX event_relation_bundled ON event_relation(room, parent) WHERE bundled = 1",
     // `root` is the position of a thread's root, `latest` that of its newest event, `messages` their number.

@@ -12,6 +12,8 @@ package struct RoomView: Sendable {
   /// Of who was in the room and is out: the position where they went; what came later is not theirs to see, whatever else
   /// happened to their membership meanwhile (a ban, a knock taken back, an invitation declined).
   package let leftAt: Int64?
+  /// Messages older than this, in milliseconds since 1970, are gone. See `Rooms.expiry(of:)`.
+  package let expiry: Int64
 
   /// What the past was, where the present does not tell it all: oldest first, each from its position on.
   private struct History: Sendable {
@@ -28,7 +30,8 @@ package struct RoomView: Sendable {
   /// nil where every event is visible, which is the rule: a member of a room whose visibility never changed.
   private let history: History?
 
-  init(_ room: RoomSnapshot, user: UserID, in transaction: ReadTransaction) throws {
+  init(_ room: RoomSnapshot, user: UserID, in transaction: ReadTransaction, expiry: Int64) throws {
+    self.expiry = expiry
     self.room = room
     self.user = user
     let member = room.members[user]
@@ -52,14 +55,17 @@ package struct RoomView: Sendable {
   }
 
   package func canSee(_ event: StoredEvent) -> Bool {
-    canSee(at: event.position, isOwnMembership: event.type == .member && event.stateKey == user.text)
+    if event.hasExpired(at: expiry) { return false }
+    return canSee(at: event.position, isOwnMembership: event.type == .member && event.stateKey == user.text)
   }
 
-  /// Whether the user may see an event there that is not about their own membership.
-  func canSee(messageAt position: Int64) -> Bool { canSee(at: position, isOwnMembership: false) }
+  /// Whether the user may see a message that was sent there, at that time.
+  func canSee(messageAt position: Int64, sentAt timestamp: Int64) -> Bool {
+    timestamp >= expiry && canSee(at: position, isOwnMembership: false)
+  }
 
   /// Whether no event of the room is hidden from the user.
-  var seesEverything: Bool { history == nil }
+  var seesEverything: Bool { history == nil && expiry == .min }
 
   private func canSee(at position: Int64, isOwnMembership: Bool) -> Bool {
     guard let history else { return true }
@@ -72,6 +78,11 @@ package struct RoomView: Sendable {
     return visibilities.contains { visibility in
       memberships.contains { Self.allows(visibility ?? .shared, $0, joinsLater: joinsLater) }
     }
+  }
+
+  /// The positions at which it changed what the user may see, in no order; empty where it never did.
+  var changes: [Int64] {
+    (history?.memberships.map(\.position) ?? []) + (history?.visibilities.map(\.position) ?? [])
   }
 
   /// Whether the user may read any of it now.
@@ -106,6 +117,11 @@ extension RoomView {
   }
 }
 
+extension StoredEvent {
+  /// Whether it is a message older than `expiry`. State does not age.
+  func hasExpired(at expiry: Int64) -> Bool { stateKey == nil && timestamp < expiry }
+}
+
 extension Rooms {
   /// The room as `user` sees it, for reading.
   ///
@@ -114,7 +130,7 @@ extension Rooms {
     guard let room = try cache.snapshot(of: roomID, in: transaction) else {
       throw MatrixError.forbidden("You are not in this room.")
     }
-    let view = try RoomView(room, user: user, in: transaction)
+    let view = try RoomView(room, user: user, in: transaction, expiry: expiry(of: room))
     guard view.canRead else { throw MatrixError.forbidden("You are not in this room.") }
     if view.leftAt != nil, try memberships.rooms(of: user, in: transaction)[room.number]?.isForgotten ?? false {
       throw MatrixError.forbidden("You have left and forgotten this room.")

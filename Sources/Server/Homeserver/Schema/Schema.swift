@@ -9,7 +9,8 @@ package enum Schema {
       statements: [
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
         MediaTables.statements,
-        ReceiptTables.statements, RelationTables.statements, SearchTables.statements
+        ReceiptTables.statements, DirectoryTables.statements, RelationTables.statements,
+        SearchTables.statements
       ].flatMap { $0 })
   ]
 }

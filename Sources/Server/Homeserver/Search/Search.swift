@@ -33,7 +33,7 @@ package final class Search: Sendable {
         request.filter.matches(room: room.roomID)
       else { continue }
       if let group = request.start?.group, group.grouping == .room, group.value != room.roomID.text { continue }
-      let view = try RoomView(room, user: user, in: transaction)
+      let view = try RoomView(room, user: user, in: transaction, expiry: rooms.expiry(of: room))
       if view.membership == .join || view.leftAt != nil { views[number.value] = view }
     }
     return SearchScope(views: views)
@@ -52,11 +52,14 @@ struct SearchScope {
   func view(of match: FullTextMatch, _ transaction: ReadTransaction) throws -> RoomView? {
     guard let view = views[match.scope] else { return nil }
     if view.seesEverything { return view }
-    guard view.canSee(messageAt: match.document) else { return nil }
+    let sent = try transaction.first("SELECT timestamp FROM event WHERE position = $1", match.document) { $0.integer(0) }
+    guard let sent, view.canSee(messageAt: match.document, sentAt: sent) else { return nil }
     let edit = try transaction.first(
-      "SELECT position FROM event_relation WHERE room = $1 AND parent = $2 AND kind = 'm.replace' ORDER BY position DESC LIMIT 1",
-      match.scope, match.document
-    ) { $0.integer(0) }
-    return edit.map { view.canSee(messageAt: $0) } ?? true ? view : nil
+      """
+      SELECT position, timestamp FROM event_relation WHERE room = $1 AND parent = $2 AND kind = 'm.replace'
+      ORDER BY position DESC LIMIT 1
+      """, match.scope, match.document
+    ) { row in view.canSee(messageAt: row.integer(0), sentAt: row.integer(1)) }
+    return edit ?? true ? view : nil
   }
 }

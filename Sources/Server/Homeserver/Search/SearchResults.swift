@@ -1,3 +1,4 @@
+import JSON
 import MatrixModel
 
 /// The answer to a search. Spec: `POST /search`, `Result Room Events`.

@@ -63,7 +63,8 @@ extension SyncContext {
   ) throws -> Aggregations {
     guard timeline.isLimited, room.hasRelations else { return .none }
     let transaction = try rows.transaction()
-    let reader = AggregationReader(view: try RoomView(room, user: user, in: transaction), transaction: transaction)
+    let reader = AggregationReader(
+      view: try RoomView(room, user: user, in: transaction, expiry: sources.rooms.expiry(of: room)), transaction: transaction)
     return try reader.aggregations(of: timeline.events, ignoring: ignored)
   }
 }

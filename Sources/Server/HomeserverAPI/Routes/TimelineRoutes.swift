@@ -136,7 +136,7 @@ extension QueryParameters {
     throw MatrixError.invalidParameter("'dir' is 'b' or 'f'.")
   }
 
-  fileprivate func membership(_ name: StaticString) throws -> Membership? {
+  func membership(_ name: StaticString) throws -> Membership? {
     guard let text = text(name) else { return nil }
     for membership in [Membership.join, .leave, .invite, .ban, .knock] where text == membership.name { return membership }
     throw MatrixError.invalidParameter("'\(name)' is not a membership.")

@@ -18,7 +18,9 @@ struct EphemeralStream {
     if filter.matches(type: .receipt, sender: nil, content: nil) {
       let receipts = try context.sources.receipts.changes(
         in: room.number, after: isNew ? 0 : context.since, upTo: context.to.position, for: context.user, context.rows)
-      if !receipts.isEmpty { events.append(Self.receipts(receipts)) }
+      // A user may have receipts of several threads for one event, and an event of the format has room for one of them.
+      let threads = Dictionary(grouping: receipts, by: \.thread).sorted { $0.key < $1.key }
+      for (_, receipts) in threads { events.append(Self.receipts(receipts)) }
     }
     return events
   }
@@ -37,14 +39,9 @@ struct EphemeralStream {
   }
 
   /// `{"type":"m.receipt","content":{<event>:{<kind>:{<user>:{"ts":…}}}}}`
-  ///
-  /// A user's receipts of one kind for one event differ by thread only, and the format has room for one: the unthreaded one
-  /// says more.
   private static func receipts(_ receipts: [Receipt]) -> [UInt8] {
     var events: [EventID: [Receipt.Kind: [UserID: Receipt]]] = [:]
     for receipt in receipts {
-      let known = events[receipt.eventID]?[receipt.kind]?[receipt.user]
-      if let known, known.thread.isEmpty { continue }
       events[receipt.eventID, default: [:]][receipt.kind, default: [:]][receipt.user] = receipt
     }
     var writer = JSONWriter(capacity: 64 + receipts.count * 128)
