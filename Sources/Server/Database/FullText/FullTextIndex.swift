@@ -25,7 +25,7 @@ package enum FullTextIndex {
 package struct FullTextMatch: Sendable {
   package let document: Int64
   package let scope: Int64
-  /// Millionths; more is closer. 0 where no rank was asked for.
+  /// Billionths; more is closer. 0 where no rank was asked for.
   package let rank: Int64
 }
 
@@ -81,7 +81,7 @@ extension ReadTransaction {
       if isRanked {
         try self.query(
           """
-          SELECT rowid, scope, CAST(bm25(full_text, 0.0, 1.0) * -1000000 AS INTEGER) FROM full_text
+          SELECT rowid, scope, CAST(bm25(full_text, 0.0, 1.0) * -1000000000 AS INTEGER) FROM full_text
           WHERE full_text MATCH $1 AND rowid < $2 ORDER BY rowid DESC LIMIT $3
           """, query.expression, document, limit, forEach: take)
       } else {

@@ -6,7 +6,7 @@ package struct SearchResults: Sendable {
   package struct Result: Sendable {
     package let event: StoredEvent
     package let roomID: RoomID
-    /// Millionths; more is closer.
+    /// Billionths; more is closer.
     package let rank: Int64
     package internal(set) var surroundings: Surroundings?
   }

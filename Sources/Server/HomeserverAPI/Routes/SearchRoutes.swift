@@ -75,7 +75,7 @@ extension SearchResults {
 extension SearchResults.Result {
   fileprivate func write(to writer: inout JSONWriter, _ reader: EventReader) {
     writer.object { writer in
-      writer.member("rank", raw: Self.decimal(millionths: rank))
+      writer.member("rank", raw: Self.decimal(billionths: rank))
       writer.key("result")
       event.write(to: &writer, for: reader, roomID: roomID)
       guard let surroundings else { return }
@@ -105,10 +105,10 @@ extension SearchResults.Result {
     }
   }
 
-  /// A JSON number with six decimals.
-  private static func decimal(millionths: Int64) -> [UInt8] {
-    let digits = String(millionths.magnitude)
-    let padded = String(repeating: "0", count: max(0, 7 - digits.utf8.count)) + digits
-    return Array(((millionths < 0 ? "-" : "") + padded.dropLast(6) + "." + padded.suffix(6)).utf8)
+  /// A JSON number with nine decimals.
+  private static func decimal(billionths: Int64) -> [UInt8] {
+    let digits = String(billionths.magnitude)
+    let padded = String(repeating: "0", count: max(0, 10 - digits.utf8.count)) + digits
+    return Array(((billionths < 0 ? "-" : "") + padded.dropLast(9) + "." + padded.suffix(9)).utf8)
   }
 }
