@@ -52,23 +52,9 @@ struct Server: Sendable {
       let addresses = servers[0].boundAddresses.map { "http://\($0.isLoopback ? "localhost:\($0.port)" : "\($0)")" }
       return Server(
         addresses: addresses, homeserver: homeserver, loops: loops, pool: pool, servers: servers,
-        housekeeping: keepHouse(homeserver))
+        housekeeping: Task { await homeserver.keepHouse() })
     } catch {
       throw error as? StartError ?? .failed("\(error)")
-    }
-  }
-
-  /// What has to be done now and then, from the start on every hour.
-  private static func keepHouse(_ homeserver: Homeserver) -> Task<Void, Never> {
-    Task {
-      while !Task.isCancelled {
-        do { try await homeserver.rooms.forgetOldTransactions() } catch is CancellationError {
-          return
-        } catch {
-          homeserver.log.error("old transactions stay", ["error": .text("\(error)")])
-        }
-        try? await Task.sleep(for: .seconds(3_600))
-      }
     }
   }
 
@@ -84,9 +70,9 @@ struct Server: Sendable {
 
 extension Configuration {
   /// What the domain needs of the settings.
-  func homeserver(in directory: DataDirectory) throws(StartError) -> HomeserverConfiguration {
+  func homeserver(in folder: DataDirectory) throws(StartError) -> HomeserverConfiguration {
     guard let name = ServerName(serverName) else { throw .failed("server_name '\(serverName)' is no server name") }
-    var homeserver = HomeserverConfiguration(serverName: name, dataDirectory: directory.path)
+    var homeserver = HomeserverConfiguration(serverName: name, dataDirectory: folder.path)
     homeserver.registration =
       switch registration {
       case .open: .open
@@ -95,12 +81,22 @@ extension Configuration {
       }
     homeserver.registrationTokens = registrationTokens.map { $0.reveal() }
     homeserver.registrationSharedSecret = registrationSharedSecret?.reveal()
+    homeserver.allowsGuests = allowsGuests
+    homeserver.accessTokenLifetimeMilliseconds = accessTokenLifetimeMinutes.map { Int64($0) * 60_000 }
+    homeserver.issuesLoginTokens = issuesLoginTokens
+    homeserver.jsonWebTokens = try jwt.login()
+    homeserver.profileFields.allowed = profileFieldsAllowed.isEmpty ? nil : profileFieldsAllowed.map { ByteString($0) }
+    homeserver.profileFields.disallowed = profileFieldsDisallowed.map { ByteString($0) }
     homeserver.defaultRoomVersion = ByteString(defaultRoomVersion)
     homeserver.forgetsRoomsOnLeave = forgetsRoomsOnLeave
     homeserver.policyRooms = policyRooms
     homeserver.passwordHashMemoryBytes = passwordHash.memoryMiB << 20
     homeserver.passwordHashIterations = passwordHash.iterations
     homeserver.uploadBytesLimit = Int64(uploadBytesLimit)
+    homeserver.publishing = directory.publishing
+    homeserver.userDirectoryScope = directory.users
+    homeserver.retention = retention.rules
+    homeserver.turn = turn.server
     homeserver.thumbnailProgram = ProgramFolder.file("martlet-thumbnail")
     return homeserver
   }
@@ -110,6 +106,8 @@ extension Configuration {
     api.rateLimits = rateLimits
     api.webDirectory = webDirectory ?? WebFolder.find()
     api.publicBaseURL = publicBaseURL
+    api.support = support
+    api.delegatedServer = delegatedServer
     return api
   }
 

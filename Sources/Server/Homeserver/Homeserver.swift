@@ -53,7 +53,8 @@ package final class Homeserver: Sendable {
     database = try Database(configuration.database, migrations: Schema.migrations)
     notifier = Notifier()
     let clock = configuration.clock
-    sessions = Sessions(database: database, clock: clock)
+    sessions = Sessions(
+      database: database, clock: clock, lifetimeMilliseconds: configuration.accessTokenLifetimeMilliseconds)
     deviceLists = DeviceLists(database: database, notifier: notifier)
     devices = Devices(database: database, lists: deviceLists, clock: clock)
     deviceKeys = DeviceKeys(database: database, lists: deviceLists, notifier: notifier)
@@ -91,6 +92,7 @@ package final class Homeserver: Sendable {
       sources: SyncSources(rooms: rooms, receipts: receipts, unread: unread, pushRules: pushRules),
       toDeviceMessages: toDeviceMessages, clock: clock)
     rooms.hooks.withLock { [settings = RoomSettings(accountData: accountData, pushRules: pushRules)] hooks in
+      hooks.isGuest = { user, transaction in try Accounts.account(transaction, user)?.standing.isGuest ?? false }
       hooks.joinedReplacement = { user, old, new, transaction in
         try settings.carry(of: user, from: old, to: new, in: transaction)
       }

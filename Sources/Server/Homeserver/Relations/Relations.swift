@@ -9,6 +9,7 @@ import MatrixModel
 package final class Relations: Sendable {
   /// An event and what it tells of those that relate to it.
   package struct Shown: Sendable {
+    package let view: RoomView
     package let event: StoredEvent
     package let aggregations: Aggregations
   }
@@ -34,7 +35,7 @@ package final class Relations: Sendable {
     try await database.read { transaction in
       let (view, event) = try self.found(eventID, in: roomID, for: user, transaction)
       let reader = AggregationReader(view: view, transaction: transaction)
-      return Shown(event: event, aggregations: try reader.aggregations(of: [event]))
+      return Shown(view: view, event: event, aggregations: try reader.aggregations(of: [event]))
     }
   }
 
@@ -60,6 +61,7 @@ package final class Relations: Sendable {
 
   /// Children in the direction asked for.
   package struct Children: Sendable {
+    package let view: RoomView
     package let events: [StoredEvent]
     /// Where to go on; nil where there is nothing beyond.
     package let next: TimelineToken?
@@ -75,7 +77,7 @@ package final class Relations: Sendable {
       try pager.run(limit: min(max(query.limit ?? Self.pageDefault, 1), Self.pageLimit))
       let reader = AggregationReader(view: view, transaction: transaction)
       return Children(
-        events: pager.events, next: pager.next,
+        view: view, events: pager.events, next: pager.next,
         aggregations: try reader.aggregations(of: pager.events, ignoring: ignored))
     }
   }
@@ -93,6 +95,7 @@ package final class Relations: Sendable {
 
   /// Roots of a room's threads, those with the newest message first.
   package struct Threads: Sendable {
+    package let view: RoomView
     package let roots: [StoredEvent]
     package let next: TimelineToken?
     package let aggregations: Aggregations
@@ -112,7 +115,7 @@ package final class Relations: Sendable {
         reader: AggregationReader(view: view, transaction: transaction),
         ignored: try AccountData.ignoredUsers(of: user, in: transaction), onlyParticipated: onlyParticipated)
       try pager.run(from: from, limit: min(max(limit ?? Self.threadsDefault, 1), Self.threadsLimit))
-      return Threads(roots: pager.roots, next: pager.next, aggregations: try pager.aggregations())
+      return Threads(view: view, roots: pager.roots, next: pager.next, aggregations: try pager.aggregations())
     }
   }
 }

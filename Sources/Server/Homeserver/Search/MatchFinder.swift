@@ -4,11 +4,11 @@ import MatrixModel
 /// Walks the matches of a search in its order until enough are visible and pass the filter.
 struct MatchFinder {
   /// Matches that are compared by rank, the newest ones.
-  static let rankedLimit = 2_000
+  static let rankedLimit = 1_000
   /// Matches looked at for one answer, when most are hidden or filtered out.
   static let scanLimit = 20_000
   /// Matches counted.
-  static let countLimit = 10_000
+  static let countLimit = 1_000
 
   private(set) var found: [(event: StoredEvent, view: RoomView, rank: Int64)] = []
   /// Where to go on; nil where nothing is left.

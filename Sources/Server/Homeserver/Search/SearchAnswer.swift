@@ -15,7 +15,7 @@ struct SearchAnswer {
     for (event, view, rank) in finder.found {
       results.results.append(
         SearchResults.Result(
-          event: event, roomID: view.room.roomID, rank: rank, surroundings: try surroundings(of: event, in: view)))
+          event: event, view: view, rank: rank, surroundings: try surroundings(of: event, in: view)))
     }
     results.groups = groups(of: results.results, finder.next)
     let views = Dictionary(finder.found.map { ($0.view.room.number, $0.view) }, uniquingKeysWith: { first, _ in first })
@@ -57,7 +57,7 @@ struct SearchAnswer {
     request.groupings.flatMap { grouping -> [SearchResults.Group] in
       var groups: [SearchResults.Group] = []
       for result in results {
-        let value = grouping == .room ? result.roomID.text : result.event.sender.text
+        let value = grouping == .room ? result.view.room.roomID.text : result.event.sender.text
         if let index = groups.firstIndex(where: { $0.value == value }) {
           groups[index].eventIDs.append(result.event.eventID)
           continue

@@ -9,8 +9,8 @@ import MatrixModel
 struct SearchIndexer {
   let transaction: WriteTransaction
 
-  /// Events of one step: it holds up the writer for about two milliseconds.
-  static let stepLimit = 128
+  /// Events of one step: it holds up the writer for about three milliseconds.
+  static let stepLimit = 256
 
   /// Indexes the next events. Answers whether more wait.
   func advance() throws -> Bool {

@@ -6,7 +6,7 @@ import Synchronization
 /// One event indexed with its own commit would cost the send path more than everything else that search does.
 package final class SearchProgress: Sendable {
   /// Events that wait until indexing starts by itself.
-  static let waitingLimit = 256
+  static let waitingLimit = 1_024
 
   private let database: Database
   private let waiting = Atomic<Int>(0)

@@ -5,7 +5,7 @@ import MatrixModel
 package struct SearchResults: Sendable {
   package struct Result: Sendable {
     package let event: StoredEvent
-    package let roomID: RoomID
+    package let view: RoomView
     /// Billionths; more is closer.
     package let rank: Int64
     package internal(set) var surroundings: Surroundings?

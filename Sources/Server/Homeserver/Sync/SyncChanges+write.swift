@@ -6,7 +6,7 @@ extension SyncChanges {
   func write(to writer: inout JSONWriter, _ context: SyncContext, nextBatch: SyncToken, now: Int64) {
     let events = EventWriting(
       reader: EventReader(userID: context.user, deviceID: context.request.deviceID, now: now),
-      fields: context.filter.eventFields)
+      fields: context.filter.eventFields, federation: context.filter.usesFederationFormat ? federation : nil)
     writer.object { writer in
       writer.member("next_batch", nextBatch.text)
       writer.rawMembers(keyCounts.members)
@@ -74,6 +74,8 @@ extension SyncChanges {
 struct EventWriting {
   var reader: EventReader
   let fields: [PropertyPath]?
+  /// By position, where events are told as servers exchange them.
+  let federation: [Int64: [UInt8]]?
 
   /// With what the events of one room tell of those that relate to them.
   func with(_ aggregations: Aggregations) -> EventWriting {
@@ -82,12 +84,23 @@ struct EventWriting {
     return copy
   }
 
-  func write(_ event: StoredEvent, to writer: inout JSONWriter) {
-    guard let fields else { return event.write(to: &writer, for: reader) }
+  func write(
+    _ event: StoredEvent, in room: RoomSnapshot, membership: Membership? = nil, to writer: inout JSONWriter
+  ) {
+    guard let fields else { return writeWhole(event, in: room, membership, to: &writer) }
     var whole = JSONWriter(capacity: event.shared.count + 128)
-    event.write(to: &whole, for: reader)
-    guard let json = try? JSON.parse(whole.bytes) else { return event.write(to: &writer, for: reader) }
+    writeWhole(event, in: room, membership, to: &whole)
+    guard let json = try? JSON.parse(whole.bytes) else { return writer.raw(whole.bytes) }
     EventFields(fields).write(json, to: &writer)
+  }
+
+  private func writeWhole(
+    _ event: StoredEvent, in room: RoomSnapshot, _ membership: Membership?, to writer: inout JSONWriter
+  ) {
+    guard let fragment = federation?[event.position] else {
+      return event.write(to: &writer, for: reader, membership: membership)
+    }
+    event.writeFederationFormat(to: &writer, fragment, in: room, for: reader, membership: membership)
   }
 }
 
@@ -95,8 +108,8 @@ extension JoinedRoom {
   /// `state` and `timeline` are there also when empty: optional in the standard, but clients in use take them for given.
   fileprivate func write(to writer: inout JSONWriter, _ context: SyncContext, _ events: EventWriting) {
     writer.object { writer in
-      writer.timeline(timeline, events.with(aggregations))
-      writer.section(context.request.usesStateAfter ? "state_after" : "state", state) { events.write($0, to: &$1) }
+      writer.timeline(timeline, in: room, events.with(aggregations))
+      writer.section(context.request.usesStateAfter ? "state_after" : "state", state) { events.write($0, in: room, to: &$1) }
       if let summary {
         writer.key("summary")
         summary.write(to: &writer)
@@ -134,9 +147,9 @@ extension UnreadCounts.Count {
 extension LeftRoom {
   fileprivate func write(to writer: inout JSONWriter, _ context: SyncContext, _ events: EventWriting) {
     writer.object { writer in
-      writer.timeline(timeline, events.with(aggregations))
+      writer.timeline(timeline, in: room, events.with(aggregations))
       if !state.isEmpty || context.request.usesStateAfter {
-        writer.section(context.request.usesStateAfter ? "state_after" : "state", state) { events.write($0, to: &$1) }
+        writer.section(context.request.usesStateAfter ? "state_after" : "state", state) { events.write($0, in: room, to: &$1) }
       }
       if !accountData.isEmpty { writer.section("account_data", accountData) { $0.write(to: &$1) } }
     }
@@ -169,12 +182,14 @@ extension JSONWriter {
     endObject()
   }
 
-  fileprivate mutating func timeline(_ timeline: RoomTimeline, _ events: EventWriting) {
+  fileprivate mutating func timeline(_ timeline: RoomTimeline, in room: RoomSnapshot, _ events: EventWriting) {
     key("timeline")
     beginObject()
     key("events")
     beginArray()
-    for event in timeline.events { events.write(event, to: &self) }
+    for event in timeline.events {
+      events.write(event, in: room, membership: timeline.membership(at: event), to: &self)
+    }
     endArray()
     member("limited", timeline.isLimited)
     member("prev_batch", TimelineToken(position: timeline.start).text)

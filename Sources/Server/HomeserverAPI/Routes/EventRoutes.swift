@@ -43,7 +43,11 @@ extension Routes {
     on(.getOneRoomEvent) { request, session in
       let roomID: RoomID = try request.path("roomId")
       let shown = try await relations.event(try request.path("eventId"), in: roomID, for: session.userID)
-      return .json { shown.event.write(to: &$0, for: session.reader(clock, shown.aggregations), roomID: roomID) }
+      return .json {
+        shown.event.write(
+          to: &$0, for: session.reader(clock, shown.aggregations), roomID: roomID,
+          membership: shown.view.membership(at: shown.event))
+      }
     }
   }
 

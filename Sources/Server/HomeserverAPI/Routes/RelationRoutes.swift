@@ -23,7 +23,7 @@ extension Routes {
       let page = try await relations.children(wanted, for: session.userID)
       return .json(capacity: page.events.count * 512 + 64) { writer in
         writer.object { writer in
-          writer.events("chunk", page.events, session.reader(clock, page.aggregations), wanted.roomID)
+          writer.events("chunk", page.events, session.reader(clock, page.aggregations), page.view)
           if let next = page.next { writer.member("next_batch", next.text) }
           if let from = wanted.from { writer.member("prev_batch", from.text) }
           if let recurses { writer.member("recursion_depth", recurses ? Relations.depthLimit : 1) }
@@ -46,7 +46,7 @@ extension Routes {
         limit: try query.integer("limit", in: 1...Int64.max).map { Int(clamping: $0) })
       return .json(capacity: page.roots.count * 1_024 + 64) { writer in
         writer.object { writer in
-          writer.events("chunk", page.roots, session.reader(clock, page.aggregations), roomID)
+          writer.events("chunk", page.roots, session.reader(clock, page.aggregations), page.view)
           if let next = page.next { writer.member("next_batch", next.text) }
         }
       }

@@ -53,5 +53,5 @@ extension Routes {
 
 extension Session {
   /// The device that acts, as the rooms see it.
-  var actor: Rooms.Actor { Rooms.Actor(userID: userID, deviceID: deviceID) }
+  var actor: Rooms.Actor { Rooms.Actor(userID: userID, deviceID: deviceID, isAdministrator: isAdmin) }
 }

@@ -77,7 +77,7 @@ extension SearchResults.Result {
     writer.object { writer in
       writer.member("rank", raw: Self.decimal(billionths: rank))
       writer.key("result")
-      event.write(to: &writer, for: reader, roomID: roomID)
+      event.write(to: &writer, for: reader, roomID: view.room.roomID, membership: view.membership(at: event))
       guard let surroundings else { return }
       var plain = reader
       plain.aggregations = .none
@@ -85,8 +85,8 @@ extension SearchResults.Result {
       writer.object { writer in
         writer.member("start", surroundings.start.text)
         writer.member("end", surroundings.end.text)
-        writer.events("events_before", surroundings.before, plain, roomID)
-        writer.events("events_after", surroundings.after, plain, roomID)
+        writer.events("events_before", surroundings.before, plain, view)
+        writer.events("events_after", surroundings.after, plain, view)
         if let profiles = surroundings.profiles { Self.write(profiles, to: &writer) }
       }
     }

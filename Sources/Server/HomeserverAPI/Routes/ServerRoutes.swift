@@ -5,14 +5,14 @@ import MatrixModel
 
 /// What the server is and can do: versions, capabilities, discovery.
 extension Routes {
-  mutating func addServerRoutes(_ configuration: APIConfiguration) {
-    on(.getVersions, budget: .free) { _ in .json(Self.versions) }
+  mutating func addServerRoutes(_ settings: APIConfiguration) {
+    on(.getVersions, budget: .free) { _ in .json(Capabilities.versions) }
     let serverName = homeserver.configuration.serverName
     on(.getWellknown, budget: .free) { request in
       // Without a setting the client comes back the way it came.
       let host = request.http.headers["Host"] ?? serverName.string
       let scheme = request.http.headers["X-Forwarded-Proto"] == "https" ? "https://" : "http://"
-      let base = configuration.publicBaseURL ?? scheme + host
+      let base = settings.publicBaseURL ?? scheme + host
       return .json { writer in
         writer.object { writer in
           writer.key("m.homeserver")
@@ -20,8 +20,10 @@ extension Routes {
         }
       }
     }
-    let capabilities = Self.capabilities(defaultVersion: homeserver.configuration.defaultRoomVersion)
-    on(.getCapabilities) { _, _ in .json(capabilities) }
+    let configuration = homeserver.configuration
+    let everyone = Capabilities.answer(configuration, isAdmin: false)
+    let administrators = Capabilities.answer(configuration, isAdmin: true)
+    on(.getCapabilities) { _, session in .json(session.isAdmin ? administrators : everyone) }
     on(.getAccount3PIDs) { _, _ in .json(Array(#"{"threepids":[]}"#.utf8)) }
   }
 
