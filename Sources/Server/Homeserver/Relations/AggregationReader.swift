@@ -6,6 +6,7 @@ import MatrixModel
 struct AggregationReader {
   let view: RoomView
   let transaction: ReadTransaction
+  let erasures: Erasures
 
   /// References listed of one event; of more, the newest.
   static let referencesLimit = 500
@@ -112,7 +113,9 @@ struct AggregationReader {
     for (parent, candidates) in newest {
       // Of one millisecond, the largest event ID counts as newest.
       let events = try candidates.compactMap { try event(at: $0.position) }
-      aggregations.entries[parent, default: .init()].replacement = events.max { $0.eventID < $1.eventID }
+      // Of what its sender had erased, nothing is left that could replace anything.
+      guard let newest = events.max(by: { $0.eventID < $1.eventID }), try shown(newest) === newest else { continue }
+      aggregations.entries[parent, default: .init()].replacement = newest
     }
     for (parent, positions) in references {
       let eventIDs = try positions.suffix(Self.referencesLimit).compactMap { position in
@@ -154,7 +157,7 @@ struct AggregationReader {
       }
     }
     guard let event = try event(at: latest) else { return nil }
-    return Aggregations.Thread(latest: event, count: count, isParticipant: try isParticipant(of: root))
+    return Aggregations.Thread(latest: try shown(event), count: count, isParticipant: try isParticipant(of: root))
   }
 
   private func hasMessages(of users: Set<UserID>, in root: StoredEvent) throws -> Bool {
@@ -171,6 +174,13 @@ struct AggregationReader {
   /// Spec: "Server-side aggregation of `m.thread` relationships", `current_user_participated`.
   func isParticipant(of root: StoredEvent) throws -> Bool {
     try root.sender == view.user || hasMessage(of: view.user, in: root)
+  }
+
+  /// The event as the reader is shown it.
+  func shown(_ event: StoredEvent) throws -> StoredEvent { try shown([event]).first ?? event }
+
+  func shown(_ events: [StoredEvent]) throws -> [StoredEvent] {
+    try erasures.shown(events, to: view.user, in: room) { RoomLoader(transaction: transaction) }
   }
 
   private func event(at position: Int64) throws -> StoredEvent? {

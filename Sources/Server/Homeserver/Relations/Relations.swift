@@ -34,8 +34,8 @@ package final class Relations: Sendable {
   package func event(_ eventID: EventID, in roomID: RoomID, for user: UserID) async throws -> Shown {
     try await database.read { transaction in
       let (view, event) = try self.found(eventID, in: roomID, for: user, transaction)
-      let reader = AggregationReader(view: view, transaction: transaction)
-      return Shown(view: view, event: event, aggregations: try reader.aggregations(of: [event]))
+      let reader = AggregationReader(view: view, transaction: transaction, erasures: self.rooms.erasures)
+      return Shown(view: view, event: try reader.shown(event), aggregations: try reader.aggregations(of: [event]))
     }
   }
 
@@ -75,9 +75,9 @@ package final class Relations: Sendable {
       let ignored = try AccountData.ignoredUsers(of: user, in: transaction)
       var pager = ChildPager(view: view, parent: parent, query: query, ignored: ignored, transaction: transaction)
       try pager.run(limit: min(max(query.limit ?? Self.pageDefault, 1), Self.pageLimit))
-      let reader = AggregationReader(view: view, transaction: transaction)
+      let reader = AggregationReader(view: view, transaction: transaction, erasures: self.rooms.erasures)
       return Children(
-        view: view, events: pager.events, next: pager.next,
+        view: view, events: try reader.shown(pager.events), next: pager.next,
         aggregations: try reader.aggregations(of: pager.events, ignoring: ignored))
     }
   }
@@ -112,10 +112,11 @@ package final class Relations: Sendable {
     try await database.read { transaction in
       let view = try self.rooms.view(of: roomID, for: user, in: transaction)
       var pager = ThreadPager(
-        reader: AggregationReader(view: view, transaction: transaction),
+        reader: AggregationReader(view: view, transaction: transaction, erasures: self.rooms.erasures),
         ignored: try AccountData.ignoredUsers(of: user, in: transaction), onlyParticipated: onlyParticipated)
       try pager.run(from: from, limit: min(max(limit ?? Self.threadsDefault, 1), Self.threadsLimit))
-      return Threads(view: view, roots: pager.roots, next: pager.next, aggregations: try pager.aggregations())
+      return Threads(
+        view: view, roots: try pager.reader.shown(pager.roots), next: pager.next, aggregations: try pager.aggregations())
     }
   }
 }

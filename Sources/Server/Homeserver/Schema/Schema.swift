@@ -8,9 +8,8 @@ package enum Schema {
       version: 1, name: "foundation",
       statements: [
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
-        MediaTables.statements,
-        ReceiptTables.statements, DirectoryTables.statements, RelationTables.statements,
-        SearchTables.statements
+        IdentityTables.statements, KeyBackupTables.statements, MediaTables.statements, PreviewTables.statements,
+        ReceiptTables.statements, DirectoryTables.statements, RelationTables.statements, SearchTables.statements
       ].flatMap { $0 })
   ]
 }

@@ -20,8 +20,13 @@ struct MatchFinder {
   private let scope: SearchScope
   private let transaction: ReadTransaction
   private let ignored: Set<UserID>
+  private let erasures: Erasures
 
-  init(_ request: SearchRequest, _ scope: SearchScope, _ transaction: ReadTransaction, ignoring ignored: Set<UserID>) {
+  init(
+    _ request: SearchRequest, _ scope: SearchScope, _ transaction: ReadTransaction, ignoring ignored: Set<UserID>,
+    erasures: Erasures
+  ) {
+    self.erasures = erasures
     self.request = request
     self.scope = scope
     self.transaction = transaction
@@ -87,7 +92,8 @@ struct MatchFinder {
     guard let view = try scope.view(of: match, transaction),
       let event = try RoomLoader(transaction: transaction).event(at: match.document), event.redactedBecause == nil,
       request.types.contains(event.type), request.filter.matches(event), view.canSee(event),
-      event.stateKey != nil || !ignored.contains(event.sender)
+      event.stateKey != nil || !ignored.contains(event.sender),
+      try erasures.shown([event], to: view.user, in: view.room, { RoomLoader(transaction: transaction) }).first === event
     else { return nil }
     if let group = request.start?.group, group.grouping == .sender, group.value != event.sender.text { return nil }
     return (event, view)

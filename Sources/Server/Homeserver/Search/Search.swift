@@ -17,9 +17,13 @@ package final class Search: Sendable {
     try await rooms.searchProgress.catchUp()
     return try await database.read { transaction in
       let scope = try self.scope(of: request, for: user, transaction)
-      var finder = MatchFinder(request, scope, transaction, ignoring: try AccountData.ignoredUsers(of: user, in: transaction))
+      var finder = MatchFinder(
+        request, scope, transaction, ignoring: try AccountData.ignoredUsers(of: user, in: transaction),
+        erasures: self.rooms.erasures)
       try finder.run()
-      return try SearchAnswer(request: request, scope: scope, transaction: transaction).results(of: finder)
+      return try SearchAnswer(
+        request: request, scope: scope, transaction: transaction, erasures: self.rooms.erasures
+      ).results(of: finder)
     }
   }
 

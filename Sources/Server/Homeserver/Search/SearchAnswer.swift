@@ -6,6 +6,7 @@ struct SearchAnswer {
   let request: SearchRequest
   let scope: SearchScope
   let transaction: ReadTransaction
+  let erasures: Erasures
 
   func results(of finder: MatchFinder) throws -> SearchResults {
     var results = SearchResults()
@@ -21,7 +22,7 @@ struct SearchAnswer {
     let views = Dictionary(finder.found.map { ($0.view.room.number, $0.view) }, uniquingKeysWith: { first, _ in first })
     for (number, view) in views {
       let events = finder.found.map(\.event).filter { $0.room == number }
-      let reader = AggregationReader(view: view, transaction: transaction)
+      let reader = AggregationReader(view: view, transaction: transaction, erasures: erasures)
       results.aggregations.entries.merge(try reader.aggregations(of: events).entries) { first, _ in first }
       if request.includesState { results.state.append((view.room.roomID, try state(of: view))) }
     }
@@ -49,8 +50,13 @@ struct SearchAnswer {
       }
     }
     return SearchResults.Surroundings(
-      before: before.events, after: after.events, start: TimelineToken(position: before.position),
+      before: try shown(before.events, in: view), after: try shown(after.events, in: view),
+      start: TimelineToken(position: before.position),
       end: TimelineToken(position: after.position), profiles: profiles)
+  }
+
+  private func shown(_ events: [StoredEvent], in view: RoomView) throws -> [StoredEvent] {
+    try erasures.shown(events, to: view.user, in: view.room) { RoomLoader(transaction: transaction) }
   }
 
   private func groups(of results: [SearchResults.Result], _ next: SearchToken?) -> [SearchResults.Group] {

@@ -64,7 +64,8 @@ extension SyncContext {
     guard timeline.isLimited, room.hasRelations else { return .none }
     let transaction = try rows.transaction()
     let reader = AggregationReader(
-      view: try RoomView(room, user: user, in: transaction, expiry: sources.rooms.expiry(of: room)), transaction: transaction)
+      view: try RoomView(room, user: user, in: transaction, expiry: sources.rooms.expiry(of: room)), transaction: transaction,
+      erasures: sources.rooms.erasures)
     return try reader.aggregations(of: timeline.events, ignoring: ignored)
   }
 }

@@ -5,13 +5,17 @@ import JSON
 enum Capabilities {
   /// Our own extensions, each documented where its routes are.
   private static let extensions: [StaticString] = [
+    "martlet.draft",
     "martlet.paging",
     "martlet.policy_lists",
+    "martlet.read_counts",
     "martlet.slow_mode"
   ]
 
   /// Proposals that are not in the specification yet.
-  private static let unstableFeatures: [StaticString] = []
+  private static let unstableFeatures: [StaticString] = [
+    "org.matrix.msc3814"
+  ]
 
   /// The answer of `/versions`. Each later version only adds to the ones before it.
   static let versions: [UInt8] = {
@@ -34,7 +38,7 @@ enum Capabilities {
         write("m.change_password", true, &writer)
         write("m.set_displayname", configuration.profileFields.allows("displayname"), &writer)
         write("m.set_avatar_url", configuration.profileFields.allows("avatar_url"), &writer)
-        write("m.3pid_changes", false, &writer)
+        write("m.3pid_changes", configuration.identity.confirmsEmail, &writer)
         write("m.get_login_token", configuration.issuesLoginTokens, &writer)
         write("m.forget_forced_upon_leave", configuration.forgetsRoomsOnLeave, &writer)
         for name in extensions { write(name, true, &writer) }
