@@ -10,6 +10,7 @@ package enum Schema {
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
         IdentityTables.statements, KeyBackupTables.statements, MediaTables.statements, PreviewTables.statements,
         ReceiptTables.statements, DirectoryTables.statements, PresenceTables.statements, HiddenRoomTables.statements
+        ReceiptTables.statements, DirectoryTables.statements, RelationTables.statements, SearchTables.statements
       ].flatMap { $0 })
   ]
 }
