@@ -1,4 +1,5 @@
 import JSON
+import MatrixModel
 import Outbound
 import Telemetry
 import Testing

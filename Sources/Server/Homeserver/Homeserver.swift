@@ -47,7 +47,6 @@ package final class Homeserver: Sendable {
   package let reports: Reports
   package let media: MediaRepository
   package let mediaModeration: MediaModeration
-  package let http: HTTPClient
   package let urlPreviews: URLPreviews
   package let receipts: Receipts
   package let syncFilters: SyncFilters
@@ -92,7 +91,6 @@ package final class Homeserver: Sendable {
     userDirectory = UserDirectory(database: database, scope: configuration.userDirectoryScope, clock: clock)
     media = try MediaRepository(configuration, database: database)
     mediaModeration = MediaModeration(media: media)
-    http = HTTPClient(configuration.outbound, log: log)
     urlPreviews = URLPreviews(
       configuration.media, database: database, http: http, media: media, moderation: mediaModeration, clock: clock)
     singleSignOn = SingleSignOn(
@@ -135,7 +133,6 @@ package final class Homeserver: Sendable {
     await http.shutdown()
     await mail?.shutdown()
     await accounts.passwords.shutdown()
-    await http.shutdown()
     await media.shutdown()
     database.close()
   }

@@ -12,7 +12,9 @@ enum Capabilities {
   ]
 
   /// Proposals that are not in the specification yet.
-  private static let unstableFeatures: [StaticString] = ["org.matrix.msc3814"]
+  private static let unstableFeatures: [StaticString] = [
+    "org.matrix.msc3814"
+  ]
 
   /// The answer of `/versions`. Each later version only adds to the ones before it.
   static let versions: [UInt8] = {
