@@ -55,6 +55,7 @@ struct Configuration: Sendable {
   var profileFieldsAllowed: [String] = []
   var profileFieldsDisallowed: [String] = []
   var rateLimits = true
+  var isPresenceEnabled = true
   var passwordHash = PasswordHash()
   var uploadBytesLimit = 100 << 20
   var media = Media()
@@ -104,6 +105,7 @@ struct Configuration: Sendable {
     if let both = metricsBind.first(where: { $0.port != 0 && bind.contains($0) }) {
       return "metrics_bind and bind both have \(both)"
     }
-    return outboundContradiction ?? directoryContradiction
+    if let outboundContradiction { return outboundContradiction }
+    return directoryContradiction
   }
 }

@@ -50,7 +50,10 @@ package final class Homeserver: Sendable {
   package let urlPreviews: URLPreviews
   package let receipts: Receipts
   package let syncFilters: SyncFilters
+  package let presence: Presence
   package let sync: SyncEngine
+  package let slidingSync: SlidingSync
+  package let hiddenRooms: HiddenRooms
 
   /// The room versions this server can take part in.
   package static var roomVersions: [(name: ByteString, isStable: Bool)] {
@@ -109,10 +112,15 @@ package final class Homeserver: Sendable {
       database: database, rooms: rooms, accountData: accountData, notifier: notifier, clock: clock)
     syncFilters = SyncFilters(stored: storedFilters)
     let unread = Unread(database: database, receipts: receipts, pushRules: pushRules)
+    presence = Presence(
+      isEnabled: configuration.isPresenceEnabled, database: database, rooms: rooms, notifier: notifier, clock: clock)
     sync = SyncEngine(
       database: database, notifier: notifier,
-      sources: SyncSources(rooms: rooms, receipts: receipts, unread: unread, pushRules: pushRules),
+      sources: SyncSources(rooms: rooms, receipts: receipts, unread: unread, pushRules: pushRules, presence: presence),
       toDeviceMessages: toDeviceMessages, clock: clock)
+    slidingSync = SlidingSync(sync)
+    hiddenRooms = HiddenRooms(database: database, rooms: rooms, accountData: accountData, clock: clock)
+    rooms.observe(presence: presence, hidden: hiddenRooms)
     rooms.hooks.withLock { [settings = RoomSettings(accountData: accountData, pushRules: pushRules)] hooks in
       hooks.isGuest = { user, transaction in try Accounts.account(transaction, user)?.standing.isGuest ?? false }
       hooks.joinedReplacement = { user, old, new, transaction in

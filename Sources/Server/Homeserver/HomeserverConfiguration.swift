@@ -40,6 +40,8 @@ package struct HomeserverConfiguration: Sendable {
   package var media = MediaConfiguration()
   /// The thumbnail program; nil where there is none.
   package var thumbnailProgram: String?
+  /// Whether users see who is online.
+  package var isPresenceEnabled = true
   package var publishing = Publishing.members
   package var userDirectoryScope = UserDirectoryScope.everyone
   package var retention = RetentionRules()

@@ -10,6 +10,8 @@ package enum Schema {
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
         IdentityTables.statements, KeyBackupTables.statements, MediaTables.statements, PreviewTables.statements,
         ReceiptTables.statements, DirectoryTables.statements
+        MediaTables.statements,
+        ReceiptTables.statements, DirectoryTables.statements, PresenceTables.statements, HiddenRoomTables.statements
       ].flatMap { $0 })
   ]
 }
