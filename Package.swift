@@ -64,10 +64,14 @@ let package = Package(
     module(
       "HTTPServer", in: "Server", uses: ["Telemetry", "EventLoop", "CUV", "CLLHTTP", "CWslay", "CCrypto", "CLinux"]),
     module("Database", in: "Server", uses: ["Telemetry", "CSQLite", "CLinux"]),
+    module("Outbound", in: "Server", uses: ["Telemetry", "CCurl", "CLinux"]),
     module("RoomRules", in: "Server", uses: ["JSON", "MatrixModel", "CSodium", "CCrypto"]),
     module(
       "Homeserver", in: "Server",
-      uses: ["JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "CSodium", "CCrypto", "CLinux"]),
+      uses: [
+        "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "CSodium", "CCrypto",
+        "CLinux"
+      ]),
     module(
       "HomeserverAPI", in: "Server",
       uses: ["JSON", "MatrixModel", "Telemetry", "HTTPServer", "EventLoop", "Homeserver"]),
@@ -122,6 +126,7 @@ let package = Package(
     tests(of: "EventLoop"),
     tests(of: "HTTPServer", uses: ["EventLoop", "CLinux"]),
     tests(of: "Database", uses: ["CSQLite", "database-crash"]),
+    tests(of: "Outbound", uses: ["Telemetry", "CLinux"]),
     tests(of: "RoomRules", uses: ["JSON", "MatrixModel"]),
     tests(of: "Homeserver", uses: ["JSON", "MatrixModel", "Database", "RoomRules"]),
     tests(of: "HomeserverAPI", uses: ["JSON", "MatrixModel", "HTTPServer", "Homeserver", "Database"]),

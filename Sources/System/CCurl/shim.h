@@ -31,3 +31,29 @@ static inline CURL *martlet_curl_next_finished(CURLM *multi, CURLcode *result) {
   }
   return NULL;
 }
+static inline CURLcode martlet_curl_set_header_writer(
+    CURL *easy, size_t (*writer)(char *, size_t, size_t, void *)) {
+  return curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, writer);
+}
+static inline CURLcode martlet_curl_set_reader(CURL *easy, size_t (*reader)(char *, size_t, size_t, void *)) {
+  return curl_easy_setopt(easy, CURLOPT_READFUNCTION, reader);
+}
+// Called before each connection of a transfer, with the address as it was resolved.
+static inline CURLcode martlet_curl_set_socket_opener(
+    CURL *easy, curl_socket_t (*opener)(void *, curlsocktype, struct curl_sockaddr *)) {
+  return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, opener);
+}
+static inline void *martlet_curl_private(CURL *easy) {
+  char *value = NULL;
+  curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value);
+  return value;
+}
+// Belongs to the handle; NULL where there is none.
+static inline const char *martlet_curl_effective_url(CURL *easy) {
+  char *url = NULL;
+  curl_easy_getinfo(easy, CURLINFO_EFFECTIVE_URL, &url);
+  return url;
+}
+static inline CURLMcode martlet_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+  return curl_multi_setopt(multi, option, value);
+}
