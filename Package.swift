@@ -69,7 +69,7 @@ let package = Package(
     module(
       "Homeserver", in: "Server",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "CSodium", "CCrypto",
+        "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "CSodium", "CCrypto", "CPCRE2",
         "CLinux"
       ]),
     module(
@@ -109,6 +109,7 @@ let package = Package(
     system("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
     system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
     system("CVips", pkgConfig: "vips", apt: "libvips-dev"),
+    system("CPCRE2", pkgConfig: "libpcre2-8", apt: "libpcre2-dev"),
     system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
     system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
     .target(name: "CLinux", path: "Sources/System/CLinux"),

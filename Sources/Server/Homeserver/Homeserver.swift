@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import Outbound
 import RoomRules
 import Telemetry
 
@@ -35,6 +36,14 @@ package final class Homeserver: Sendable {
   package let receipts: Receipts
   package let syncFilters: SyncFilters
   package let sync: SyncEngine
+  package let http: HTTPClient
+  package let pushers: Pushers
+  package let notifications: Notifications
+  package let push: Push
+  package let appServices: AppServices
+  package let appServiceQueries: AppServiceQueries
+  package let appServiceWorkers: AppServiceWorkers
+  package let thirdPartyNetworks: ThirdPartyNetworks
 
   /// The room versions this server can take part in.
   package static var roomVersions: [(name: ByteString, isStable: Bool)] {
@@ -50,7 +59,11 @@ package final class Homeserver: Sendable {
     let clock = configuration.clock
     sessions = Sessions(database: database, clock: clock)
     deviceLists = DeviceLists(database: database, notifier: notifier)
-    devices = Devices(database: database, lists: deviceLists, clock: clock)
+    appServices = try AppServices(configuration.appServices, server: configuration.serverName)
+    http = HTTPClient(configuration.outbound, log: log)
+    pushers = Pushers(
+      database: database, gateways: PushGatewayAddresses(own: configuration.pushGateways), clock: clock)
+    devices = Devices(database: database, lists: deviceLists, pushers: pushers, clock: clock)
     deviceKeys = DeviceKeys(database: database, lists: deviceLists, notifier: notifier)
     oneTimeKeys = OneTimeKeys(database: database, notifier: notifier)
     crossSigningKeys = CrossSigningKeys(database: database, lists: deviceLists)
@@ -76,19 +89,36 @@ package final class Homeserver: Sendable {
       database: database, rooms: rooms, accountData: accountData, notifier: notifier, clock: clock)
     syncFilters = SyncFilters(stored: storedFilters)
     let unread = Unread(database: database, receipts: receipts, pushRules: pushRules)
+    let sources = SyncSources(rooms: rooms, receipts: receipts, unread: unread, pushRules: pushRules)
     sync = SyncEngine(
-      database: database, notifier: notifier,
-      sources: SyncSources(rooms: rooms, receipts: receipts, unread: unread, pushRules: pushRules),
-      toDeviceMessages: toDeviceMessages, clock: clock)
+      database: database, notifier: notifier, sources: sources, toDeviceMessages: toDeviceMessages, clock: clock)
+    notifications = Notifications(
+      database: database, sources: sources, clock: clock,
+      ageMillisecondsLimit: Int64(configuration.notificationDays) * 24 * 60 * 60 * 1_000)
+    push = Push(
+      configuration, database: database, pushers: pushers, sources: sources, http: http, notifier: notifier, log: log)
+    appServiceQueries = AppServiceQueries(appServices, http: http, log: log)
+    thirdPartyNetworks = ThirdPartyNetworks(appServices, http: http, log: log)
+    appServiceWorkers = AppServiceWorkers(
+      appServices, database: database, rooms: rooms, receipts: receipts, http: http, notifier: notifier, clock: clock, log: log)
     accounts.hooks.withLock { [rooms] hooks in
       hooks.profileChanged = { user, _ in try await rooms.updateProfile(of: user) }
       hooks.accountDeactivated = { user in try await rooms.leaveAll(user) }
     }
   }
 
+  /// Begins what goes on in the background: pushing, and telling application services.
+  package func start() {
+    push.start()
+    appServiceWorkers.start()
+  }
+
   /// Finishes what is under way and lets go of threads and files. Blocks the calling task's thread until the database is
   /// closed: for the end of the process and of tests.
   package func shutdown() async {
+    await push.stop()
+    await appServiceWorkers.stop()
+    await http.shutdown()
     await accounts.passwords.shutdown()
     await media.shutdown()
     database.close()

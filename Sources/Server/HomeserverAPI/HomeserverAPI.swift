@@ -40,6 +40,7 @@ package enum HomeserverAPI {
     routes.addAccountDataRoutes()
     routes.addFilterRoutes()
     routes.addPushRuleRoutes()
+    routes.addPushRoutes()
     routes.addRoomRoutes()
     routes.addMembershipRoutes()
     routes.addEventRoutes()

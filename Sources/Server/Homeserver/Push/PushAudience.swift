@@ -1,4 +1,5 @@
 import Database
+import JSON
 import MatrixModel
 import Synchronization
 

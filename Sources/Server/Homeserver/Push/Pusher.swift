@@ -87,11 +87,8 @@ extension Pusher {
     guard text.count <= nameBytesLimit else { throw .invalidParameter("'\(key)' has at most \(nameBytesLimit) bytes.") }
   }
 
-  static let columns: StaticString = """
-    user_id, app_id, pushkey, kind, device_id, app_display_name, device_display_name, profile_tag, lang, data
-    """
 
-  /// From a row that begins with `columns`.
+  /// From a row that begins with the columns of the table in their order, up to `data`.
   init(_ row: Row) {
     id = ID(userID: row.identifier(0), appID: ByteString(row.text(1)), pushkey: ByteString(row.text(2)))
     kind = Kind(rawValue: row.text(3)) ?? .http

@@ -9,7 +9,8 @@ package enum Schema {
       statements: [
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
         MediaTables.statements,
-        ReceiptTables.statements
+        ReceiptTables.statements,
+        PushTables.statements, AppServiceTables.statements
       ].flatMap { $0 })
   ]
 }

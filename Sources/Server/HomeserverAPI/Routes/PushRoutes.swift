@@ -26,14 +26,15 @@ extension Routes {
 
     on(.getNotifications) { request, session in
       let query = try request.query()
-      let only = try query.text("only")
+      let only = query.text("only")
       guard only == nil || only == "highlight" || only == "" else {
         throw MatrixError.invalidParameter("'only' is highlight or left out.")
       }
+      let limit = try query.integer("limit").map { Int(min($0, 1_000)) }
       let page = try await notifications.page(
-        of: session.userID, from: query.text("from"), limit: try query.integer("limit").map { Int(min($0, 1_000)) },
-        onlyHighlights: only == "highlight")
-      return .json(capacity: 4096) { page.write(to: &$0, for: session.reader(clock)) }
+        of: session.userID, from: query.text("from"), limit: limit, onlyHighlights: only == "highlight")
+      let reader = session.reader(clock)
+      return .json(capacity: 4096) { page.write(to: &$0, for: reader) }
     }
   }
 }
