@@ -1,4 +1,5 @@
 import HTTPServer
+import MatrixModel
 import Telemetry
 
 /// Everything an operator can set, with the default of each. `Setting.all` says how each is written and what is allowed.
@@ -28,6 +29,8 @@ struct Configuration: Sendable {
   var logFormat = LogSink.Format.text
   var metricsBind: [BindAddress] = []
   var defaultRoomVersion = "12"
+  var forgetsRoomsOnLeave = false
+  var policyRooms: [RoomID] = []
   /// nil: the folder that belongs to the program, see `webFolder`.
   var webDirectory: String?
   /// Without a slash at the end; nil: clients keep the address they came by.

@@ -96,6 +96,8 @@ extension Configuration {
     homeserver.registrationTokens = registrationTokens.map { $0.reveal() }
     homeserver.registrationSharedSecret = registrationSharedSecret?.reveal()
     homeserver.defaultRoomVersion = ByteString(defaultRoomVersion)
+    homeserver.forgetsRoomsOnLeave = forgetsRoomsOnLeave
+    homeserver.policyRooms = policyRooms
     homeserver.passwordHashMemoryBytes = passwordHash.memoryMiB << 20
     homeserver.passwordHashIterations = passwordHash.iterations
     homeserver.uploadBytesLimit = Int64(uploadBytesLimit)

@@ -1,4 +1,5 @@
 import HTTPServer
+import MatrixModel
 import Telemetry
 
 extension Setting {
@@ -63,7 +64,14 @@ extension Setting {
     .flag("rate_limits", \.rateLimits, "Whether requests that come too fast are answered with M_LIMIT_EXCEEDED."),
     .choice(
       "default_room_version", \.defaultRoomVersion, "The version of rooms whose creator asks for none.",
-      words: ["10", "11", "12"].map { ($0, $0) }, show: { $0 })
+      words: ["6", "7", "8", "9", "10", "11", "12"].map { ($0, $0) }, show: { $0 }),
+    .flag(
+      "forget_rooms_on_leave", \.forgetsRoomsOnLeave,
+      "Whether a room one leaves is forgotten too, so that its history can no longer be read."),
+    .list(
+      "policy_rooms", \.policyRooms,
+      "Policy rooms on this server whose bans of users and rooms hold for every invitation and join.",
+      allowed: "room IDs, such as !abc:example.org", parse: { RoomID($0) }, show: { $0.string })
   ]
 
   private static let diagnostics: [Setting] = [

@@ -23,17 +23,17 @@ import Testing
   ]
 
   @Test("an address that only the server can reach is not public", arguments: blocked)
-  func blocked(_ text: String) throws {
+  func isBlocked(_ text: String) throws {
     #expect(!AddressPolicy().permits(try #require(IPAddress(text))))
   }
 
   @Test("the address on the other side of each border is public", arguments: open)
-  func open(_ text: String) throws {
+  func isOpen(_ text: String) throws {
     #expect(AddressPolicy().permits(try #require(IPAddress(text))))
   }
 
   @Test("an allowed network is reached, in a mapping too, and nothing beside it")
-  func allowed() throws {
+  func allowedNetwork() throws {
     let policy = AddressPolicy(allowed: [try #require(IPNetwork("10.1.0.0/16"))])
     for text in ["10.1.0.0", "10.1.255.255", "::ffff:10.1.2.3"] {
       #expect(policy.permits(try #require(IPAddress(text))), "\(text)")
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test("a denied network is not reached even where it is allowed")
-  func denied() throws {
+  func deniedNetwork() throws {
     let policy = AddressPolicy(
       allowed: [try #require(IPNetwork("1.0.0.0/8"))], denied: [try #require(IPNetwork("1.1.1.0/24"))])
     #expect(policy.permits(try #require(IPAddress("1.1.2.1"))))

@@ -83,7 +83,7 @@ struct ConfigurationLoaderTests {
       ("max_upload_bytes", "0", "from 1 to"), ("max_upload_bytes", "1e6", "from 1 to"),
       ("max_upload_bytes", "99999999999999999999999", "from 1 to"), ("max_upload_bytes", "-1", "from 1 to"),
       ("bind", "8008", "host:port"), ("bind", ":8008", "host:port"), ("bind", "localhost:65536", "host:port"),
-      ("default_room_version", "9", "10, 11, 12"), ("server_name", "a b", "host name"),
+      ("default_room_version", "5", "6, 7, 8, 9, 10, 11, 12"), ("server_name", "a b", "host name"),
       ("server_name", "", "host name"),
       ("public_base_url", "ftp://x", "https://"), ("public_base_url", "https://", "https://"),
       ("trusted_proxies", "10.0.0.0/33", "range"), ("log.level", "loud", "trace, debug, info, warning, error"),

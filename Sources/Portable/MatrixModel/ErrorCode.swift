@@ -34,6 +34,8 @@ extension ErrorCode {
   public static let invalidRoomState: ErrorCode = "M_INVALID_ROOM_STATE"
   public static let unsupportedRoomVersion: ErrorCode = "M_UNSUPPORTED_ROOM_VERSION"
   public static let incompatibleRoomVersion: ErrorCode = "M_INCOMPATIBLE_ROOM_VERSION"
+  public static let inviteBlocked: ErrorCode = "M_INVITE_BLOCKED"
+  public static let serverNotTrusted: ErrorCode = "M_SERVER_NOT_TRUSTED"
   public static let badState: ErrorCode = "M_BAD_STATE"
   public static let guestAccessForbidden: ErrorCode = "M_GUEST_ACCESS_FORBIDDEN"
   public static let missingParameter: ErrorCode = "M_MISSING_PARAM"
@@ -46,4 +48,6 @@ extension ErrorCode {
   public static let unableToAuthoriseJoin: ErrorCode = "M_UNABLE_TO_AUTHORISE_JOIN"
   public static let wrongRoomKeysVersion: ErrorCode = "M_WRONG_ROOM_KEYS_VERSION"
   public static let cannotLeaveServerNoticeRoom: ErrorCode = "M_CANNOT_LEAVE_SERVER_NOTICE_ROOM"
+  /// The code that homeservers in use answer for an account whose time has run out.
+  public static let expiredAccount: ErrorCode = "ORG_MATRIX_EXPIRED_ACCOUNT"
 }

@@ -50,6 +50,25 @@ extension MatrixError {
     return error
   }
 
+  /// "Account locking".
+  public static func userLocked() -> MatrixError {
+    var error = MatrixError(status: 401, .userLocked, "This account has been locked by the server's administrators.")
+    error.softLogout = true
+    return error
+  }
+
+  /// "Account suspension".
+  public static func userSuspended() -> MatrixError {
+    .init(status: 403, .userSuspended, "You cannot perform this action while your account is suspended.")
+  }
+
+  /// "Guest Access".
+  public static func guestAccessForbidden(
+    _ message: String = "Guests may not do this; register an account first."
+  ) -> MatrixError {
+    .init(status: 403, .guestAccessForbidden, message)
+  }
+
   public static func notJSON(_ message: String = "The body is not JSON.") -> MatrixError {
     .init(status: 400, .notJSON, message)
   }

@@ -179,7 +179,8 @@ public struct PowerLevels: Sendable {
     return levels
   }
 
-  private static func level(_ json: JSON) -> Int64? {
+  /// An integer or, as rooms before version 10 have it, a string that stands for one; nil for anything else.
+  public static func level(_ json: JSON) -> Int64? {
     guard let level = json.integer ?? json.text.flatMap(decimal) else { return nil }
     return level.magnitude <= JSON.integerMagnitudeLimit ? level : nil
   }

@@ -32,6 +32,9 @@ package final class Homeserver: Sendable {
   package let storedFilters: StoredFilters
   package let pushRules: PushRules
   package let rooms: Rooms
+  package let publicRooms: PublicRooms
+  package let spaceHierarchy: SpaceHierarchy
+  package let reports: Reports
   package let media: MediaRepository
   package let receipts: Receipts
   package let syncFilters: SyncFilters
@@ -76,7 +79,7 @@ package final class Homeserver: Sendable {
     accounts = try Accounts(
       configuration: configuration, database: database, sessions: sessions, devices: devices, pushRules: pushRules)
     profiles = Profiles(database: database, accounts: accounts)
-    userDirectory = UserDirectory(database: database)
+    userDirectory = UserDirectory(database: database, scope: configuration.userDirectoryScope, clock: clock)
     media = try MediaRepository(configuration, database: database)
     rooms = Rooms(
       configuration, database: database, notifier: notifier,
@@ -85,6 +88,9 @@ package final class Homeserver: Sendable {
       guard let account = try Accounts.account(transaction, user), !account.isDeactivated else { return nil }
       return try Profiles.profile(transaction, of: user)
     }
+    publicRooms = PublicRooms(database: database, rooms: rooms)
+    spaceHierarchy = SpaceHierarchy(database: database, rooms: rooms, clock: clock)
+    reports = Reports(database: database, rooms: rooms, clock: clock)
     receipts = Receipts(
       database: database, rooms: rooms, accountData: accountData, notifier: notifier, clock: clock)
     syncFilters = SyncFilters(stored: storedFilters)
@@ -101,6 +107,11 @@ package final class Homeserver: Sendable {
     thirdPartyNetworks = ThirdPartyNetworks(appServices, http: http, log: log)
     appServiceWorkers = AppServiceWorkers(
       appServices, database: database, rooms: rooms, receipts: receipts, http: http, notifier: notifier, clock: clock, log: log)
+    rooms.hooks.withLock { [settings = RoomSettings(accountData: accountData, pushRules: pushRules)] hooks in
+      hooks.joinedReplacement = { user, old, new, transaction in
+        try settings.carry(of: user, from: old, to: new, in: transaction)
+      }
+    }
     accounts.hooks.withLock { [rooms] hooks in
       hooks.profileChanged = { user, _ in try await rooms.updateProfile(of: user) }
       hooks.accountDeactivated = { user in try await rooms.leaveAll(user) }

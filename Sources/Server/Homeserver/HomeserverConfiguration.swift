@@ -7,6 +7,13 @@ import Outbound
 package struct HomeserverConfiguration: Sendable {
   package enum Registration: Sendable { case open, token, closed }
 
+  /// Who may put rooms into the list of public rooms.
+  package enum Publishing: Sendable { case members, administrators }
+
+  /// Whom a search for users finds: everyone with an account here, or whom the asking user shares a room with or could meet
+  /// in a room that is open to anyone.
+  package enum UserDirectoryScope: Sendable { case everyone, visible }
+
   package var serverName: ServerName
   /// Holds the database, the signing key and the media. Exists and is writable.
   package var dataDirectory: String
@@ -14,6 +21,10 @@ package struct HomeserverConfiguration: Sendable {
   package var registrationTokens: [String] = []
   package var registrationSharedSecret: String?
   package var defaultRoomVersion: ByteString = "12"
+  /// Whether leaving a room forgets it too. Spec: `m.forget_forced_upon_leave` capability.
+  package var forgetsRoomsOnLeave = false
+  /// Policy rooms of this server whose `m.ban` rules hold for everyone's invitations and joins.
+  package var policyRooms: [RoomID] = []
   /// Argon2id: memory in bytes and passes.
   package var passwordHashMemoryBytes = 19 << 20
   package var passwordHashIterations = 2
@@ -28,6 +39,11 @@ package struct HomeserverConfiguration: Sendable {
   package var notificationDays = 30
   package var appServices: [AppServiceRegistration] = []
   package var outbound = OutboundConfiguration()
+  package var publishing = Publishing.members
+  package var userDirectoryScope = UserDirectoryScope.everyone
+  package var retention = RetentionRules()
+  /// nil where there is no TURN server.
+  package var turn: TURNServer?
   package var database: DatabaseConfiguration
   package var clock = WallClock.system
 

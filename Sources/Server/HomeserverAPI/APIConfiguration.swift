@@ -9,6 +9,10 @@ package struct APIConfiguration: Sendable {
   /// Where clients reach this server (`https://matrix.example.org`), for `.well-known`; nil answers with what the
   /// request itself says in `Host`.
   package var publicBaseURL: String?
+  /// Answered at `/.well-known/matrix/support`.
+  package var support = SupportContacts()
+  /// Where other servers reach this one (`matrix.example.org:443`), for `/.well-known/matrix/server`; nil where its name says so.
+  package var delegatedServer: String?
 
   package init() {}
 }

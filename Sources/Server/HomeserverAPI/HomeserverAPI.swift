@@ -49,5 +49,10 @@ package enum HomeserverAPI {
     routes.addSyncRoutes()
     routes.addTypingRoutes()
     routes.addReceiptRoutes()
+    routes.addDirectoryRoutes()
+    routes.addSpaceRoutes()
+    routes.addReportRoutes()
+    routes.addPagingRoutes()
+    routes.addDiscoveryRoutes(configuration)
   }
 }

@@ -16,7 +16,7 @@ package struct Routes {
 
   init(_ homeserver: Homeserver, _ configuration: APIConfiguration) {
     self.homeserver = homeserver
-    authentication = Authentication(sessions: homeserver.sessions)
+    authentication = Authentication(sessions: homeserver.sessions, clock: homeserver.configuration.clock)
     limiter = configuration.rateLimits ? RateLimiter() : nil
     let errors = ErrorAnswers(log: homeserver.log)
     router = Router(errorResponse: errors.response)
@@ -37,7 +37,8 @@ package struct Routes {
   /// The same where anyone may call: names and a password. Whoever has no account gets little memory for the asking.
   package static let anonymousBodyBytesLimit = 64 << 10
 
-  /// Adds an endpoint that needs an access token.
+  /// Adds an endpoint that needs an access token. Guests, the suspended, the locked and who is no administrator are held to
+  /// what the endpoint says of them.
   ///
   /// - Parameters:
   ///   - budget: which allowance of the rate limiter a request is charged to; nil takes it from the method.
@@ -48,11 +49,11 @@ package struct Routes {
     alsoAt paths: [String] = [], endsOnShutdown: Bool = false,
     _ handler: @escaping @Sendable (APIRequest, Session) async throws -> Response
   ) {
-    precondition(endpoint.access == .account, "an endpoint for anyone has no session")
-    let (authentication, limiter) = (authentication, limiter)
+    precondition(endpoint.access != .anyone, "an endpoint for anyone has no session")
+    let (authentication, limiter, admission) = (authentication, limiter, Admission(to: endpoint))
     let budget = budget ?? RateLimiter.Budget(of: endpoint)
     add(endpoint, paths, bodyLimit, endsOnShutdown: endsOnShutdown) { request in
-      let session = try await authentication.session(of: request)
+      let session = try await authentication.session(of: request, admission)
       try await authentication.sessions.saw(session, from: request.peer.address)
       try limiter?.charge(budget, to: session.userID)
       return try await handler(APIRequest(request, bodyLimit: bodyLimit), session)
@@ -71,11 +72,12 @@ package struct Routes {
     _ handler: @escaping @Sendable (APIRequest) async throws -> Response
   ) {
     precondition(endpoint.access == .anyone, "the handler of an endpoint for accounts takes a session")
-    let (authentication, limiter) = (authentication, limiter)
+    let (authentication, limiter, admission) = (authentication, limiter, Admission(to: endpoint))
     let budget = budget ?? RateLimiter.Budget(of: endpoint)
     add(endpoint, paths, bodyLimit) { request in
       try limiter?.charge(budget, to: request.peer)
-      return try await handler(APIRequest(request, bodyLimit: bodyLimit, authentication: authentication))
+      return try await handler(
+        APIRequest(request, bodyLimit: bodyLimit, authentication: authentication, admission: admission))
     }
   }
 
@@ -84,10 +86,22 @@ package struct Routes {
     _ method: Method, _ path: String, budget: RateLimiter.Budget, bodyLimit: Int = Routes.anonymousBodyBytesLimit,
     _ handler: @escaping @Sendable (APIRequest) async throws -> Response
   ) {
+    router.on(method, path, bodyLimit: bodyLimit) { [limiter] request in
+      try limiter?.charge(budget, to: request.peer)
+      return try await handler(APIRequest(request, bodyLimit: bodyLimit))
+    }
+  }
+
+  /// Adds a path that the specification does not have, for administrators of the server.
+  package mutating func onAdmin(
+    _ method: Method, _ path: String, budget: RateLimiter.Budget = .read, bodyLimit: Int = Routes.bodyBytesLimit,
+    _ handler: @escaping @Sendable (APIRequest, Session) async throws -> Response
+  ) {
     let (authentication, limiter) = (authentication, limiter)
     router.on(method, path, bodyLimit: bodyLimit) { request in
-      try limiter?.charge(budget, to: request.peer)
-      return try await handler(APIRequest(request, bodyLimit: bodyLimit, authentication: authentication))
+      let session = try await authentication.session(of: request, .administrators)
+      try limiter?.charge(budget, to: session.userID)
+      return try await handler(APIRequest(request, bodyLimit: bodyLimit), session)
     }
   }
 
@@ -103,6 +117,8 @@ package struct Routes {
       }
     for path in [endpoint.pattern.description] + paths {
       router.on(method, path, bodyLimit: bodyLimit, endsOnShutdown: endsOnShutdown, handler)
+      guard let legacy = LegacyPaths.path(path, of: endpoint) else { continue }
+      router.on(method, legacy, bodyLimit: bodyLimit, endsOnShutdown: endsOnShutdown, handler)
     }
   }
 }

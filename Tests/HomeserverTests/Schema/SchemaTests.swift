@@ -18,13 +18,13 @@ import Testing
   }
 
   /// `BIGINT PRIMARY KEY` would be one more index, written with every message.
-  @Test func `a message is one row and two index entries`() async throws {
+  @Test func `a message is one row and three index entries`() async throws {
     let fixture = try RoomsFixture()
     let indexes = try await fixture.database.read { transaction in
       try transaction.all("SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'event' ORDER BY name") {
         $0.text(0)
       }
     }
-    #expect(indexes == ["event_room", "sqlite_autoindex_event_1"])
+    #expect(indexes == ["event_room", "event_timestamp", "sqlite_autoindex_event_1"])
   }
 }

@@ -4,8 +4,8 @@ import JSON
 public struct Endpoint: Sendable {
   public enum Method: UInt8, Sendable { case get, put, post, delete }
 
-  /// Who may call it.
-  public enum Access: UInt8, Sendable { case anyone, account }
+  /// Who may call it: anyone, who has an account, or only who administers the server.
+  public enum Access: UInt8, Sendable { case anyone, account, administrator }
 
   public let method: Method
   /// `/_matrix/client/v3/rooms/{roomId}/send/{eventType}/{txnId}`: names in braces stand for one path segment each.

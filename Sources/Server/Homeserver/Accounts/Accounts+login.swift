@@ -6,7 +6,8 @@ import Telemetry
 extension Accounts {
   /// Lets a user in by password, on a new device or one the user has already. Spec: `POST /_matrix/client/v3/login`.
   ///
-  /// Throws `M_FORBIDDEN` for an unknown user and for a wrong password alike, after the same work; `M_USER_DEACTIVATED`.
+  /// Throws `M_FORBIDDEN` for an unknown user and for a wrong password alike, after the same work; `M_USER_DEACTIVATED`, `M_USER_LOCKED`,
+  /// `ORG_MATRIX_EXPIRED_ACCOUNT`.
   package func logIn(
     _ user: UserIdentifier, password: Redacted<String>, device: DeviceRequest
   ) async throws -> (userID: UserID, login: Login) {
@@ -25,6 +26,7 @@ extension Accounts {
       guard let now = try Self.account(tx, userID), now.passwordHash == account.passwordHash else {
         throw MatrixError.forbidden("The user name or the password is wrong.")
       }
+      try now.standing.requireUse(at: configuration.clock.now())
       return try devices.logIn(tx, userID, device, sessions)
     }
     return (userID, login)

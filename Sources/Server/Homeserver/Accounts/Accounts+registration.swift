@@ -63,22 +63,48 @@ extension Accounts {
   package func create(
     _ localpart: ByteString, password: Redacted<String>, device: DeviceRequest? = nil
   ) async throws -> (userID: UserID, login: Login?) {
-    let userID = try newUserID(localpart)
-    try Passwords.check(password)
-    let hash = try await passwords.hash(password)
-    let login = try await database.write { [self] tx in
-      let created = try tx.execute(
-        """
-        INSERT INTO account(user_id, password, created, search_text) VALUES($1, $2, $3, $4)
-        ON CONFLICT(user_id) DO NOTHING
-        """, userID, hash, configuration.clock.now(), Profiles.searchText(userID, displayName: localpart))
-      guard created == 1 else { throw Self.inUse }
-      // Until they choose another: their name, not their address, is what others see.
-      try Profiles.store(tx, "displayname", JSON.text(localpart), of: userID)
-      try pushRules.storeDefaults(tx, of: userID)
+    try await create(NewAccount(localpart), password: password, device: device)
+  }
+
+  /// Makes an account without asking anyone: for administrators, application services and logins that someone else vouches for.
+  ///
+  /// - Parameters:
+  ///   - password: nil for an account that cannot log in with one.
+  ///   - device: nil makes the account only.
+  /// - Throws: `M_INVALID_USERNAME`, `M_USER_IN_USE`, `M_WEAK_PASSWORD`.
+  package func create(
+    _ new: NewAccount, password: Redacted<String>?, device: DeviceRequest? = nil
+  ) async throws -> (userID: UserID, login: Login?) {
+    let userID = try newUserID(new.localpart)
+    var hash: String?
+    if let password {
+      try Passwords.check(password)
+      hash = try await passwords.hash(password)
+    }
+    let login = try await database.write { [self, hash] tx in
+      try create(tx, new, userID, passwordHash: hash)
       return try device.map { try devices.logIn(tx, userID, $0, sessions) }
     }
     return (userID, login)
+  }
+
+  /// The rows of an account. Throws `M_USER_IN_USE`.
+  func create(_ tx: WriteTransaction, _ new: NewAccount, _ userID: UserID, passwordHash: String?) throws {
+    // Until they choose another: their name, not their address, is what others see.
+    let displayName = new.displayName ?? new.localpart
+    let standing = new.standing
+    let created = try tx.execute(
+      """
+      INSERT INTO account(user_id, password, created, is_guest, app_service, user_type, is_admin, is_locked, is_suspended,
+        valid_until, search_text)
+      VALUES($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT(user_id) DO NOTHING
+      """, userID, passwordHash, configuration.clock.now(), standing.isGuest, new.appService, new.userType,
+      standing.isAdmin, standing.isLocked, standing.isSuspended, standing.validUntil,
+      Profiles.searchText(userID, displayName: displayName))
+    guard created == 1 else { throw Self.inUse }
+    try Profiles.store(tx, "displayname", JSON.text(displayName), of: userID)
+    if let avatarURL = new.avatarURL { try Profiles.store(tx, "avatar_url", JSON.text(avatarURL), of: userID) }
+    try pushRules.storeDefaults(tx, of: userID)
   }
 
   /// The user ID an unused name would get. Throws `M_INVALID_USERNAME` and `M_USER_IN_USE`.

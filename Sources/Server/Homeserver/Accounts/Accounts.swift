@@ -31,20 +31,18 @@ package final class Accounts: Sendable {
     interactiveAuthentication = InteractiveAuthentication(clock: configuration.clock)
   }
 
-  /// The account of a user as stored; nil where there is none on this server.
-  struct Account: Sendable {
-    let passwordHash: String?
-    let isDeactivated: Bool
-  }
-
-  func account(_ userID: UserID) async throws -> Account? {
+  /// The account of a user; nil where there is none on this server.
+  package func account(_ userID: UserID) async throws -> Account? {
     try await database.read { tx in try Self.account(tx, userID) }
   }
 
-  static func account(_ tx: ReadTransaction, _ userID: UserID) throws -> Account? {
-    try tx.first("SELECT password, deactivated FROM account WHERE user_id = $1", userID) { row in
-      Account(passwordHash: row.optionalText(0), isDeactivated: row.bool(1))
-    }
+  package static func account(_ tx: ReadTransaction, _ userID: UserID) throws -> Account? {
+    try tx.first(
+      """
+      SELECT user_id, created, app_service, user_type, deactivated, erased, password, is_guest, is_admin, is_locked,
+        is_suspended, valid_until
+      FROM account WHERE user_id = $1
+      """, userID, row: Account.init)
   }
 
   /// Throws `M_WEAK_PASSWORD` for a password that is too short or too long.

@@ -35,12 +35,15 @@ package final class Sessions: Sendable {
     let session = try await database.read { tx in
       try tx.first(
         """
-        SELECT t.user_id, t.device_id, d.last_seen FROM access_token t
-        JOIN device d ON d.user_id = t.user_id AND d.device_id = t.device_id WHERE t.hash = $1
+        SELECT t.user_id, t.device_id, d.last_seen, t.expires,
+          a.is_guest, a.is_admin, a.is_locked, a.is_suspended, a.valid_until
+        FROM access_token t JOIN device d ON d.user_id = t.user_id AND d.device_id = t.device_id
+        JOIN account a ON a.user_id = t.user_id WHERE t.hash = $1
         """, token.bytes
       ) { row in
         Session(
-          userID: row.identifier(0), deviceID: row.identifier(1), token: token, lastSeen: row.integer(2))
+          userID: row.identifier(0), deviceID: row.identifier(1), token: token, lastSeen: row.integer(2),
+          standing: AccountStanding(row, from: 4), expires: row.optionalInteger(3))
       }
     }
     guard let session else { return nil }
@@ -55,10 +58,10 @@ package final class Sessions: Sendable {
     }
   }
 
-  /// Whether the session is still one: a request that waited long may have been logged out meanwhile.
-  package func isCurrent(_ session: Session) async throws -> Bool {
-    if cached(session.token) != nil { return true }
-    return try await load(session.token) != nil
+  /// The session as it is now: a request that waited long may have been logged out or locked meanwhile. nil where it ended.
+  package func current(_ session: Session) async throws -> Session? {
+    if let cached = cached(session.token) { return cached }
+    return try await load(session.token)
   }
 
   /// Writes down, at most every five minutes, when and from where a device was seen.
@@ -86,6 +89,16 @@ package final class Sessions: Sendable {
       "INSERT INTO access_token(hash, user_id, device_id, created) VALUES($1, $2, $3, $4)",
       token.hash.bytes, userID, deviceID, clock.now())
     return token
+  }
+
+  /// Has the cache forget a user's sessions with the commit: what the account is or may has changed.
+  func forget(_ userID: UserID, _ tx: WriteTransaction) {
+    tx.afterCommit { [self] in
+      cache.withLock { cache in
+        cache.revocations += 1
+        cache.sessions = cache.sessions.filter { $0.value.userID != userID }
+      }
+    }
   }
 
   /// Takes the tokens of those devices of a user for which `isRevoked` says so; the cache forgets them with the commit.

@@ -56,15 +56,18 @@ package final class PushRules: Sendable {
 
   /// Changes the rules; `change` works on a copy and may throw. Throws `M_TOO_LARGE` where they become too many.
   package func change(_ userID: UserID, _ change: @escaping @Sendable (inout PushRuleSet) throws -> Void) async throws {
-    try await database.write { [self] tx in
-      var rules = try Self.load(tx, userID)
-      try change(&rules)
-      try accountData.store(tx, .pushRules, rules.content(), of: userID, in: nil)
-      tx.afterCommit { [rules] in
-        self.cache.withLock { cache in
-          cache.changes += 1
-          cache.rules[userID] = rules
-        }
+    try await database.write { [self] tx in try self.change(userID, in: tx, change) }
+  }
+
+  /// Changes the rules inside a command.
+  func change(_ userID: UserID, in tx: WriteTransaction, _ change: (inout PushRuleSet) throws -> Void) throws {
+    var rules = try Self.load(tx, userID)
+    try change(&rules)
+    try accountData.store(tx, .pushRules, rules.content(), of: userID, in: nil)
+    tx.afterCommit { [rules] in
+      self.cache.withLock { cache in
+        cache.changes += 1
+        cache.rules[userID] = rules
       }
     }
   }

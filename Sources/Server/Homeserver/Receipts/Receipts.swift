@@ -61,7 +61,7 @@ package final class Receipts: Sendable {
       guard let room = try rooms.cache.newest(roomID, in: transaction), room.isJoined(user) else {
         throw MatrixError.forbidden("You are not in this room.")
       }
-      let view = try RoomView(room, user: user, in: transaction)
+      let view = try RoomView(room, user: user, in: transaction, expiry: rooms.expiry(of: room))
       for (kind, eventID) in [(Receipt.Kind.read, markers.read), (.readPrivate, markers.readPrivate)] {
         guard let eventID else { continue }
         let event = try Self.event(eventID, in: view, transaction)

@@ -11,6 +11,10 @@ package final class RoomCache: Sendable {
     var committed: [RoomID: RoomSnapshot] = [:]
     var staged: [RoomID: RoomSnapshot] = [:]
     var roomIDs: [RoomNumber: RoomID] = [:]
+    /// Deleted rooms, which the commands that follow in the batch must not find.
+    var stagedRemovals: Set<RoomID> = []
+    /// Deleted rooms: who still reads rows from before must not bring them back. Their numbers are never used again.
+    var removed: Set<RoomNumber> = []
   }
 
   private let state = Mutex(State())
@@ -41,7 +45,9 @@ package final class RoomCache: Sendable {
 
   /// The room as the next command must see it.
   func newest(_ roomID: RoomID, in transaction: WriteTransaction) throws -> RoomSnapshot? {
-    if let staged = state.withLock({ $0.staged[roomID] }) { return staged }
+    let (staged, isRemoved) = state.withLock { ($0.staged[roomID], $0.stagedRemovals.contains(roomID)) }
+    if let staged { return staged }
+    if isRemoved { return nil }
     return try snapshot(of: roomID, in: transaction)
   }
 
@@ -62,9 +68,32 @@ package final class RoomCache: Sendable {
     }
   }
 
+  /// Makes a deleted room unknown: at once to the commands that follow in this batch, with the commit to everyone.
+  func remove(_ room: RoomSnapshot, in transaction: WriteTransaction) {
+    let previous = state.withLock { state in
+      state.stagedRemovals.insert(room.roomID)
+      return state.staged.removeValue(forKey: room.roomID)
+    }
+    transaction.onRollback {
+      self.state.withLock { state in
+        state.stagedRemovals.remove(room.roomID)
+        state.staged[room.roomID] = previous
+      }
+    }
+    transaction.afterCommit {
+      self.state.withLock { state in
+        state.committed[room.roomID] = nil
+        state.roomIDs[room.number] = nil
+        state.stagedRemovals.remove(room.roomID)
+        state.removed.insert(room.number)
+      }
+    }
+  }
+
   /// Keeps what a reader loaded unless a commit has published something newer meanwhile.
   private func insert(_ loaded: RoomSnapshot) -> RoomSnapshot {
     state.withLock { state in
+      if state.removed.contains(loaded.number) { return loaded }
       if let existing = state.committed[loaded.roomID], existing.position >= loaded.position { return existing }
       state.committed[loaded.roomID] = loaded
       state.roomIDs[loaded.number] = loaded.roomID

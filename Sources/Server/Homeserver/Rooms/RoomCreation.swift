@@ -21,6 +21,8 @@ package struct RoomCreation: Sendable {
   package var invited: [UserID]
   package var isDirect: Bool
   package var creationContent: JSON?
+  /// Beside the one who makes the room, in versions that have them.
+  package var additionalCreators: [UserID]
   package var initialState: [InitialState]
   package var powerLevelOverride: JSON?
 
@@ -42,14 +44,16 @@ package struct RoomCreation: Sendable {
     aliasLocalpart = try json.optionalText("room_alias_name")
     name = try json.optionalText("name")?.string
     topic = try json.optionalText("topic")?.string
-    isDirect = json["is_direct"]?.bool ?? false
-    invited = try Self.invited(json)
-    creationContent = try Self.object(json, "creation_content")
-    powerLevelOverride = try Self.object(json, "power_level_content_override")
-    initialState = try Self.initialState(json)
-    if json["invite_3pid"]?.count ?? 0 > 0 {
-      throw .invalidParameter("This server has no identity server to invite by e-mail or phone number.")
+    isDirect = try json.optionalBool("is_direct") ?? false
+    invited = try Self.users(json, "invite")
+    creationContent = try json.optionalObject("creation_content")
+    additionalCreators = try Self.additionalCreators(creationContent, version)
+    if let federate = creationContent?["m.federate"], federate.bool == nil {
+      throw .badJSON("'m.federate' is neither true nor false.")
     }
+    powerLevelOverride = try json.optionalObject("power_level_content_override")
+    initialState = try Self.initialState(json)
+    if let invitation = try Self.thirdPartyInvitation(json) { throw invitation.refusal(status: 400) }
   }
 
   private static func isPublished(_ json: JSON) throws(MatrixError) -> Bool {
@@ -67,25 +71,35 @@ package struct RoomCreation: Sendable {
     throw .invalidParameter("'preset' is 'private_chat', 'trusted_private_chat' or 'public_chat'.")
   }
 
-  private static func invited(_ json: JSON) throws(MatrixError) -> [UserID] {
+  /// `additional_creators` of a room version that has them; others take no notice of it.
+  private static func additionalCreators(_ content: JSON?, _ version: RoomVersion) throws(MatrixError) -> [UserID] {
+    guard let content, version.hasPrivilegedCreators else { return [] }
+    return try users(content, "additional_creators")
+  }
+
+  /// A list of user IDs, each once. Throws `M_BAD_JSON`, `M_INVALID_PARAM`.
+  static func users(_ json: JSON, _ key: StaticString) throws(MatrixError) -> [UserID] {
     var users: [UserID] = []
-    for element in json["invite"]?.elements.map({ $0 }) ?? [] {
-      guard let user = UserID(element) else { throw .invalidParameter("'invite' is a list of user IDs.") }
+    for element in try json.optionalArray(key)?.elements.map({ $0 }) ?? [] {
+      guard let user = UserID(element) else { throw .invalidParameter("'\(key)' is a list of user IDs.") }
       if !users.contains(user) { users.append(user) }
-      guard users.count <= invitedLimit else { throw .invalidParameter("At most \(invitedLimit) users can be invited.") }
+      guard users.count <= invitedLimit else { throw .invalidParameter("'\(key)' has at most \(invitedLimit) users.") }
     }
     return users
   }
 
-  private static func object(_ json: JSON, _ key: StaticString) throws(MatrixError) -> JSON? {
-    guard let value = json[key], !value.isNull else { return nil }
-    guard value.isObject else { throw .badJSON("'\(key)' is an object.") }
-    return value
+  private static func thirdPartyInvitation(_ json: JSON) throws(MatrixError) -> ThirdPartyInvitation? {
+    var first: ThirdPartyInvitation?
+    for element in try json.optionalArray("invite_3pid")?.elements.map({ $0 }) ?? [] {
+      let invitation = try ThirdPartyInvitation(element)
+      first = first ?? invitation
+    }
+    return first
   }
 
   private static func initialState(_ json: JSON) throws(MatrixError) -> [InitialState] {
     var events: [InitialState] = []
-    for element in json["initial_state"]?.elements.map({ $0 }) ?? [] {
+    for element in try json.optionalArray("initial_state")?.elements.map({ $0 }) ?? [] {
       guard let type = EventType(element["type"]), let content = element["content"], content.isObject else {
         throw .badJSON("'initial_state' is a list of objects with 'type' and 'content'.")
       }

@@ -61,6 +61,7 @@ struct RoomEditor {
     let stored = try write(signed, draft, event)
     room.append(stored)
     appended.append(stored)
+    if stored.stateKey != nil { try PublicRoomRows.follow(stored.type, in: room, transaction) }
     return stored
   }
 
@@ -92,6 +93,7 @@ struct RoomEditor {
         position: event.position, eventID: event.eventID, room: event.room, type: event.type, stateKey: event.stateKey,
         sender: event.sender, timestamp: event.timestamp, depth: event.depth, shared: reduced.client,
         content: redacted.content, origin: event.origin, replaced: event.replaced, redactedBecause: redaction.clientForm))
+    if event.stateKey != nil { try PublicRoomRows.follow(event.type, in: room, transaction) }
   }
 
   /// Makes the appended events visible with the commit and wakes who is concerned.
@@ -141,9 +143,10 @@ struct RoomEditor {
     let membership = Membership(draft.content["membership"]) ?? .leave
     try transaction.execute(
       """
-      INSERT INTO membership(user_id, room, membership, position, event, forgotten) VALUES ($1, $2, $3, $4, $4, 0)
+      INSERT INTO membership(user_id, room, membership, position, event, forgotten) VALUES ($1, $2, $3, $4, $4, $5)
       ON CONFLICT(user_id, room) DO UPDATE
-        SET membership = excluded.membership, position = excluded.position, event = excluded.event, forgotten = 0
-      """, stateKey, room.number, Int64(membership.rawValue), position)
+        SET membership = excluded.membership, position = excluded.position, event = excluded.event,
+          forgotten = excluded.forgotten
+      """, stateKey, room.number, Int64(membership.rawValue), position, rooms.forgets(membership))
   }
 }

@@ -104,6 +104,22 @@ package struct RoomLoader {
     }.first
   }
 
+  /// The member events of a room as of `position`, by user ID from behind `user` on.
+  package func members(
+    of room: RoomNumber, at position: Int64, after user: ByteString, limit: Int
+  ) throws -> [StoredEvent] {
+    try events { body in
+      try transaction.query(
+        """
+        SELECT e.* FROM state_change c JOIN client_event e ON e.position = c.event
+        WHERE c.room = $1 AND c.type = 'm.room.member' AND c.state_key > $2 AND c.position = (
+          SELECT max(newest.position) FROM state_change newest
+          WHERE newest.room = c.room AND newest.type = c.type AND newest.state_key = c.state_key AND newest.position <= $3)
+        ORDER BY c.state_key LIMIT $4
+        """, room, user, position, limit, forEach: body)
+    }
+  }
+
   /// All that one type and key went through, oldest first, each with the position from which on it held.
   package func history(
     of room: RoomNumber, _ type: EventType, _ key: ByteString

@@ -12,6 +12,8 @@ package struct RoomView: Sendable {
   /// Of who was in the room and is out: the position where they went; what came later is not theirs to see, whatever else
   /// happened to their membership meanwhile (a ban, a knock taken back, an invitation declined).
   package let leftAt: Int64?
+  /// Messages older than this, in milliseconds since 1970, are gone. See `Rooms.expiry(of:)`.
+  package let expiry: Int64
 
   /// What the past was, where the present does not tell it all: oldest first, each from its position on.
   private struct History: Sendable {
@@ -28,7 +30,8 @@ package struct RoomView: Sendable {
   /// nil where every event is visible, which is the rule: a member of a room whose visibility never changed.
   private let history: History?
 
-  init(_ room: RoomSnapshot, user: UserID, in transaction: ReadTransaction) throws {
+  init(_ room: RoomSnapshot, user: UserID, in transaction: ReadTransaction, expiry: Int64) throws {
+    self.expiry = expiry
     self.room = room
     self.user = user
     let member = room.members[user]
@@ -52,6 +55,7 @@ package struct RoomView: Sendable {
   }
 
   package func canSee(_ event: StoredEvent) -> Bool {
+    if event.hasExpired(at: expiry) { return false }
     guard let history else { return true }
     let position = event.position
     let isOwnMembership = event.type == .member && event.stateKey == user.text
@@ -64,6 +68,11 @@ package struct RoomView: Sendable {
     return visibilities.contains { visibility in
       memberships.contains { Self.allows(visibility ?? .shared, $0, joinsLater: joinsLater) }
     }
+  }
+
+  /// The positions at which it changed what the user may see, in no order; empty where it never did.
+  var changes: [Int64] {
+    (history?.memberships.map(\.position) ?? []) + (history?.visibilities.map(\.position) ?? [])
   }
 
   /// Whether the user may read any of it now.
@@ -89,6 +98,11 @@ package struct RoomView: Sendable {
   }
 }
 
+extension StoredEvent {
+  /// Whether it is a message older than `expiry`. State does not age.
+  func hasExpired(at expiry: Int64) -> Bool { stateKey == nil && timestamp < expiry }
+}
+
 extension Rooms {
   /// The room as `user` sees it, for reading.
   ///
@@ -97,7 +111,7 @@ extension Rooms {
     guard let room = try cache.snapshot(of: roomID, in: transaction) else {
       throw MatrixError.forbidden("You are not in this room.")
     }
-    let view = try RoomView(room, user: user, in: transaction)
+    let view = try RoomView(room, user: user, in: transaction, expiry: expiry(of: room))
     guard view.canRead else { throw MatrixError.forbidden("You are not in this room.") }
     if view.leftAt != nil, try memberships.rooms(of: user, in: transaction)[room.number]?.isForgotten ?? false {
       throw MatrixError.forbidden("You have left and forgotten this room.")

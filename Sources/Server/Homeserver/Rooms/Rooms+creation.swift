@@ -8,7 +8,8 @@ extension Rooms {
   ///
   /// Spec: `POST /createRoom`. Throws `M_ROOM_IN_USE`, `M_INVALID_ROOM_STATE`, `M_INVALID_PARAM`.
   package func create(_ creation: RoomCreation, by actor: Actor) async throws -> RoomID {
-    try await database.write { transaction in
+    if creation.isPublished { try requireMayPublish(actor) }
+    return try await database.write { transaction in
       let alias = try self.freeAlias(creation.aliasLocalpart, in: transaction)
       for user in creation.invited { try self.requireInvitable(user, in: transaction) }
       var editor = RoomEditor(
@@ -21,8 +22,9 @@ extension Rooms {
       }
       let room = editor.room
       try transaction.execute(
-        "INSERT INTO room(room, room_id, version, created, published) VALUES ($1, $2, $3, $4, $5)", room.number,
-        room.roomID, room.version.name, self.configuration.clock.now(), creation.isPublished)
+        "INSERT INTO room(room, room_id, version, created) VALUES ($1, $2, $3, $4)", room.number, room.roomID,
+        room.version.name, self.configuration.clock.now())
+      if creation.isPublished { try PublicRoomRows.set(true, room, in: PublicRoomRows.main, transaction) }
       if let alias { try self.insert(alias, of: room.number, by: actor.userID, in: transaction) }
       editor.stage()
       return room.roomID
@@ -57,20 +59,17 @@ extension Rooms {
 
   private func createContent(of creation: RoomCreation, by creator: UserID) throws -> JSON {
     let version = creation.version
-    var additional = creation.creationContent?["additional_creators"]?.elements.map { $0 } ?? []
+    var additional = creation.additionalCreators.filter { $0 != creator }
+    if version.hasPrivilegedCreators, creation.preset == .trustedPrivateChat {
+      additional += creation.invited.filter { $0 != creator && !additional.contains($0) }
+    }
     let base = try creation.creationContent ?? JSON.object { _ in }
-    let trusted = version.hasPrivilegedCreators && creation.preset == .trustedPrivateChat ? creation.invited : []
-    let named = Set(additional.compactMap(\.text))
-    if !version.hasPrivilegedCreators { additional = [] }
     return try base.replacing(["creator", "room_version", "additional_creators"]) { writer in
       writer.member("room_version", version.name)
       if version.createNamesCreator { writer.member("creator", creator) }
-      guard !additional.isEmpty || !trusted.isEmpty else { return }
+      guard !additional.isEmpty else { return }
       writer.key("additional_creators")
-      writer.array { writer in
-        for user in additional { writer.write(user) }
-        for user in trusted where user != creator && !named.contains(user.text) { writer.write(user) }
-      }
+      writer.array { writer in for user in additional { writer.write(user) } }
     }
   }
 
@@ -163,7 +162,7 @@ extension Rooms {
   }
 
   /// `!` and 18 random letters. Room versions before 12.
-  private func randomRoomID() -> RoomID {
+  func randomRoomID() -> RoomID {
     let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
     var generator = SystemRandomNumberGenerator()
     let opaque = (0..<18).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] }

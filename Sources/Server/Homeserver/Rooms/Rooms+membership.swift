@@ -6,19 +6,23 @@ import RoomRules
 extension Rooms {
   /// Joins a room. Who is in it already changes nothing.
   ///
-  /// Spec: `POST /rooms/{roomId}/join`. Throws `M_FORBIDDEN`, `M_NOT_FOUND` for a room this server does not know.
-  package func join(_ roomID: RoomID, by actor: Actor, reason: String? = nil) async throws {
-    do {
-      try await edit(roomID) { editor in
+  /// - Parameter thirdPartySigned: the identity server's word that the user owns an address that was invited.
+  ///
+  /// Spec: `POST /rooms/{roomId}/join`. Throws `M_FORBIDDEN`, `M_NOT_FOUND` for a room this server does not know, and what
+  /// `admit` and `redeem` throw.
+  package func join(
+    _ roomID: RoomID, by actor: Actor, reason: String? = nil, thirdPartySigned: JSON? = nil
+  ) async throws {
+    try await withKnownRoom(roomID) {
+      try await self.edit(roomID) { editor in
         if editor.room.isJoined(actor.userID) { return }
+        if let thirdPartySigned { try self.redeem(thirdPartySigned, by: actor.userID, in: &editor) }
         let authoriser = try self.authoriser(ofJoinBy: actor.userID, in: editor)
         try self.appendMember(.join, of: actor.userID, by: actor.userID, reason: reason, to: &editor) { writer in
           if let authoriser { writer.member("join_authorised_via_users_server", authoriser) }
         }
+        try self.followReplacement(actor.userID, in: editor)
       }
-    } catch let error as MatrixError where error.status == 403 {
-      let exists = try await database.read { try self.cache.snapshot(of: roomID, in: $0) != nil }
-      throw exists ? error : MatrixError.notFound("There is no such room on this server.")
     }
   }
 
@@ -126,6 +130,7 @@ extension Rooms {
     _ membership: Membership, of user: UserID, by sender: UserID, reason: String?, to editor: inout RoomEditor,
     _ more: (inout JSONWriter) -> Void = { _ in }
   ) throws {
+    try admit(membership, of: user, by: sender, to: editor.room, in: editor.transaction)
     let profile = membership == .join || membership == .invite ? try self.profile(user, editor.transaction) : nil
     let content = try JSON.object { writer in
       writer.member("membership", String(describing: membership.name))
@@ -143,6 +148,9 @@ extension Rooms {
   func vetted(_ content: JSON, of stateKey: ByteString, by sender: UserID, in editor: RoomEditor) throws -> JSON {
     let membership = Membership(content["membership"])
     if membership == .invite, let user = UserID(stateKey) { try requireAccount(user, in: editor.transaction) }
+    if let membership, let user = UserID(stateKey) {
+      try admit(membership, of: user, by: sender, to: editor.room, in: editor.transaction)
+    }
     let joins = membership == .join && stateKey == sender.text && !editor.room.isJoined(sender)
     let authoriser = joins ? try authoriser(ofJoinBy: sender, in: editor) : nil
     return try content.replacing(["join_authorised_via_users_server"]) { writer in
@@ -164,7 +172,8 @@ extension Rooms {
   /// Spec: room version 8, "Restricted rooms"; `M_UNABLE_TO_AUTHORISE_JOIN` where nobody here may invite.
   private func authoriser(ofJoinBy user: UserID, in editor: RoomEditor) throws -> UserID? {
     let room = editor.room
-    guard let rule = room.joinRule, rule.allowsRestrictedJoins, room.membership(of: user) != .invite else { return nil }
+    guard let rule = room.version.understood(room.joinRule), rule.allowsRestrictedJoins, room.membership(of: user) != .invite
+    else { return nil }
     let allowed = room[.joinRules]?.content["allow"]?.elements.contains { condition in
       guard condition["type"]?.isString("m.room_membership") ?? false, let other = RoomID(condition["room_id"]) else {
         return false

@@ -18,6 +18,7 @@ extension Rooms {
     let scope = "send/\(roomID)/\(type)"
     return try await edit(roomID) { editor in
       if let sent = try self.sentEvent(transactionID, scope: scope, by: actor, in: editor.transaction) { return sent }
+      try self.checkPace(of: actor.userID, sending: type, in: editor)
       let event = try editor.append(
         RoomEditor.Draft(
           type: type, sender: actor.userID, content: content, origin: actor.origin(of: transactionID)))
@@ -40,9 +41,11 @@ extension Rooms {
       {
         return current.eventID
       }
-      return try editor.append(
-        RoomEditor.Draft(type: type, sender: actor.userID, stateKey: stateKey, content: content)
-      ).eventID
+      let event = try editor.append(
+        RoomEditor.Draft(type: type, sender: actor.userID, stateKey: stateKey, content: content))
+      if type == .guestAccess { try self.removeGuests(from: &editor) }
+      if type == .member, stateKey == actor.userID.text { try self.followReplacement(actor.userID, in: editor) }
+      return event.eventID
     }
   }
 
@@ -70,6 +73,7 @@ extension Rooms {
           content: try editor.room.version.redactionContent(content, redacts: eventID),
           redacts: editor.room.version.redactsInContent ? nil : eventID, origin: actor.origin(of: transactionID)))
       try editor.redact(target, because: redaction)
+      if target.type == .guestAccess { try self.removeGuests(from: &editor) }
       try self.remember(redaction, transactionID, scope: scope, by: actor, in: editor.transaction)
       return redaction.eventID
     }

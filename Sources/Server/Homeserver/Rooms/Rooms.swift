@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import RoomRules
+import Synchronization
 
 /// The rooms of this server: commands that add events, and what is read of them.
 package final class Rooms: Sendable {
@@ -9,10 +10,13 @@ package final class Rooms: Sendable {
   package struct Actor: Sendable {
     package let userID: UserID
     package let deviceID: DeviceID?
+    /// Whether the server's administrators' rights over aliases and the list of rooms are theirs.
+    package let isAdministrator: Bool
 
-    package init(userID: UserID, deviceID: DeviceID?) {
+    package init(userID: UserID, deviceID: DeviceID?, isAdministrator: Bool = false) {
       self.userID = userID
       self.deviceID = deviceID
+      self.isAdministrator = isAdministrator
     }
   }
 
@@ -22,10 +26,12 @@ package final class Rooms: Sendable {
   package let cache = RoomCache()
   package let memberships = Memberships()
   package let typing: Typing
+  /// Set once, when the server is put together.
+  package let hooks = Mutex(RoomHooks())
   let configuration: HomeserverConfiguration
   let database: Database
   let profile: ProfileLookup
-  private let notifier: Notifier
+  let notifier: Notifier
   private let builder: EventBuilder
 
   package init(
@@ -82,7 +88,7 @@ package final class Rooms: Sendable {
       let user = UserID(trusted: key)
       let membership = Membership(event.content["membership"]) ?? .leave
       changed.append((user, membership))
-      let entry = Memberships.Entry(membership: membership, position: event.position, isForgotten: false)
+      let entry = Memberships.Entry(membership: membership, position: event.position, isForgotten: forgets(membership))
       editor.transaction.afterCommit { self.memberships.publish(entry, of: user, in: room.number) }
     }
     notifier.publish(position: room.position, room: room.number, memberships: changed, in: editor.transaction)
@@ -91,6 +97,11 @@ package final class Rooms: Sendable {
       editor.appended.compactMap { $0.stateKey == nil ? $0.sender : nil }
       + changed.compactMap { $0.membership == .join ? nil : $0.user }
     editor.transaction.afterPublish { for user in silent { self.typing.stop(user, in: room.number) } }
+  }
+
+  /// Whether a membership takes the room off the user's record as `forget` does.
+  func forgets(_ membership: Membership) -> Bool {
+    configuration.forgetsRoomsOnLeave && (membership == .leave || membership == .ban)
   }
 
   // MARK: Transactions

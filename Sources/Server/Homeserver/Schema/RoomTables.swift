@@ -6,8 +6,7 @@ enum RoomTables {
   static let statements = [
     """
     CREATE TABLE room(
-      room INTEGER PRIMARY KEY, room_id TEXT NOT NULL UNIQUE, version TEXT NOT NULL, created INTEGER NOT NULL,
-      published INTEGER NOT NULL DEFAULT 0) STRICT
+      room INTEGER PRIMARY KEY, room_id TEXT NOT NULL UNIQUE, version TEXT NOT NULL, created INTEGER NOT NULL) STRICT
     """,
     // `shared` is the fragment that clients and servers see, `federation` what only servers see; both without braces.
     // `redacted_by` and `replaces` are positions: of the redaction (the fragments are reduced already), and of the state
@@ -26,6 +25,8 @@ enum RoomTables {
       FROM event
     """,
     "CREATE INDEX event_room ON event(room, position)",
+    // For the event next to a time, and for messages that are past their room's retention.
+    "CREATE INDEX event_timestamp ON event(room, timestamp)",
     // Same commit as the event: a repeated request finds it, also after a crash. `scope` is the endpoint with its path.
     """
     CREATE TABLE sent_transaction(
@@ -60,6 +61,27 @@ enum RoomTables {
     CREATE TABLE room_alias(
       alias TEXT PRIMARY KEY, room INTEGER NOT NULL, creator TEXT NOT NULL, created INTEGER NOT NULL) STRICT
     """,
-    "CREATE INDEX room_alias_room ON room_alias(room)"
+    "CREATE INDEX room_alias_room ON room_alias(room)",
+    // Rooms nobody of this server may come into, whether they exist here or not. `blocked_by` is an administrator.
+    """
+    CREATE TABLE blocked_room(
+      room_id TEXT PRIMARY KEY, blocked_by TEXT NOT NULL, blocked INTEGER NOT NULL) STRICT, WITHOUT ROWID
+    """,
+    // Rooms that were deleted; while `complete` is 0 some of their rows are still there.
+    """
+    CREATE TABLE purged_room(
+      room INTEGER PRIMARY KEY, room_id TEXT NOT NULL, purged INTEGER NOT NULL, complete INTEGER NOT NULL DEFAULT 0) STRICT
+    """,
+    // When members of rooms with slow mode last sent, in milliseconds since 1970.
+    """
+    CREATE TABLE slow_mode_send(
+      room INTEGER NOT NULL, user_id TEXT NOT NULL, sent INTEGER NOT NULL, PRIMARY KEY(room, user_id)) STRICT, WITHOUT ROWID
+    """,
+    // Who was in a deleted room, so that their clients learn of it with their next sync.
+    """
+    CREATE TABLE purged_membership(
+      user_id TEXT NOT NULL, position INTEGER NOT NULL, room_id TEXT NOT NULL,
+      PRIMARY KEY(user_id, position, room_id)) STRICT, WITHOUT ROWID
+    """
   ]
 }

@@ -9,8 +9,7 @@ package enum Schema {
       statements: [
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
         MediaTables.statements,
-        ReceiptTables.statements,
-        PushTables.statements, AppServiceTables.statements
+        ReceiptTables.statements, DirectoryTables.statements, PushTables.statements, AppServiceTables.statements
       ].flatMap { $0 })
   ]
 }

@@ -40,7 +40,7 @@ extension SyncChanges {
   private func writeRooms(to writer: inout JSONWriter, _ context: SyncContext, _ events: EventWriting) {
     let invited = stripped.filter { $0.membership == .invite }
     let knocked = stripped.filter { $0.membership == .knock }
-    guard !joined.isEmpty || !left.isEmpty || !stripped.isEmpty else { return }
+    guard !joined.isEmpty || !left.isEmpty || !purged.isEmpty || !stripped.isEmpty else { return }
     writer.key("rooms")
     writer.object { writer in
       if !joined.isEmpty {
@@ -48,8 +48,23 @@ extension SyncChanges {
       }
       if !invited.isEmpty { writer.rooms("invite", invited, { $0.room.roomID }) { $0.write(to: &$1) } }
       if !knocked.isEmpty { writer.rooms("knock", knocked, { $0.room.roomID }) { $0.write(to: &$1) } }
-      if !left.isEmpty {
-        writer.rooms("leave", left, { $0.room.roomID }) { $0.write(to: &$1, context, events) }
+      writeLeft(to: &writer, context, events)
+    }
+  }
+}
+
+extension SyncChanges {
+  private func writeLeft(to writer: inout JSONWriter, _ context: SyncContext, _ events: EventWriting) {
+    guard !left.isEmpty || !purged.isEmpty else { return }
+    writer.key("leave")
+    writer.object { writer in
+      for room in left {
+        writer.key(room.room.roomID)
+        room.write(to: &writer, context, events)
+      }
+      for roomID in purged {
+        writer.key(roomID)
+        writer.object { $0.member("timeline", raw: Array(#"{"events":[],"limited":false}"#.utf8)) }
       }
     }
   }

@@ -5,6 +5,7 @@ import MatrixModel
 struct SyncChanges {
   var joined: [JoinedRoom] = []
   var left: [LeftRoom] = []
+  var purged: [RoomID] = []
   var stripped: [StrippedRoom] = []
   var accountData: [AccountData.Entry] = []
   var toDevice: ToDeviceStream
@@ -13,7 +14,7 @@ struct SyncChanges {
 
   /// Whether a client that waits has to wait on.
   var isEmpty: Bool {
-    joined.isEmpty && left.isEmpty && stripped.isEmpty && accountData.isEmpty && toDevice.messages.isEmpty
+    joined.isEmpty && left.isEmpty && purged.isEmpty && stripped.isEmpty && accountData.isEmpty && toDevice.messages.isEmpty
       && deviceLists.isEmpty && !keyCounts.hasChanged
   }
 
@@ -26,6 +27,7 @@ struct SyncChanges {
       toDevice: try ToDeviceStream.changes(context), keyCounts: try KeyCountStream.read(context, watch))
     let accountData = try AccountDataStream.changes(context)
     changes.accountData = accountData.ofAccount
+    changes.purged = try PurgedRoomStream.changes(context)
     var leftRooms: [RoomSnapshot] = []
     for number in try rooms(of: context, watch, accountData) {
       guard let room = try context.room(number), context.filter.rooms.matches(room: room.roomID) else { continue }

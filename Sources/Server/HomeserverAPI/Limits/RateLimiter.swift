@@ -18,6 +18,8 @@ package final class RateLimiter: Sendable {
     case write
     /// Logging in, registering, passwords: each costs a hash of tens of milliseconds.
     case authentication
+    /// Reports, which people read.
+    case report
 
     package init(of endpoint: Endpoint) {
       self = endpoint.method == .get ? .read : .write
@@ -29,6 +31,7 @@ package final class RateLimiter: Sendable {
       case .read: 500
       case .write: 200
       case .authentication: 30
+      case .report: 20
       }
     }
 
@@ -38,6 +41,7 @@ package final class RateLimiter: Sendable {
       case .read: 100
       case .write: 30
       case .authentication: 1
+      case .report: 0.1
       }
     }
   }

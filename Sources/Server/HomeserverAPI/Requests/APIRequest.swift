@@ -8,15 +8,21 @@ package struct APIRequest: Sendable {
   package let http: Request
   private let bodyLimit: Int
   private let authentication: Authentication?
+  private let admission: Admission?
 
-  init(_ http: Request, bodyLimit: Int, authentication: Authentication? = nil) {
+  init(_ http: Request, bodyLimit: Int, authentication: Authentication? = nil, admission: Admission? = nil) {
     self.http = http
     self.bodyLimit = bodyLimit
     self.authentication = authentication
+    self.admission = admission
   }
 
-  /// Who asks, for an endpoint that anyone may call: nil without a token. Throws for a token that is not known.
-  package func session() async throws -> Session? { try await authentication?.optionalSession(of: http) }
+  /// Who asks, for an endpoint that anyone may call: nil without a token. Throws for a token that is not known or may not be
+  /// used here.
+  package func session() async throws -> Session? {
+    guard let authentication, let admission else { return nil }
+    return try await authentication.optionalSession(of: http, admission)
+  }
 
   // MARK: Path
 

@@ -6,17 +6,28 @@ import MatrixModel
 struct Authentication: Sendable {
   let sessions: Sessions
 
-  /// Throws `M_MISSING_TOKEN` and `M_UNKNOWN_TOKEN`. A known token costs a hash and a look into memory.
-  func session(of request: Request) async throws -> Session {
-    guard let token = try token(of: request) else { throw MatrixError.missingToken() }
-    if let session = sessions.cached(token) { return session }
-    guard let session = try await sessions.load(token) else { throw MatrixError.unknownToken() }
+  let clock: WallClock
+
+  /// Throws `M_MISSING_TOKEN`, `M_UNKNOWN_TOKEN`, and what `Admission.check` throws.
+  func session(of request: Request, _ admission: Admission) async throws -> Session {
+    let session = try await session(of: request)
+    try admission.check(session, at: clock.now())
     return session
   }
 
   /// nil where no token was given; throws where a wrong one was.
-  func optionalSession(of request: Request) async throws -> Session? {
-    try token(of: request) == nil ? nil : try await session(of: request)
+  func optionalSession(of request: Request, _ admission: Admission) async throws -> Session? {
+    try token(of: request) == nil ? nil : try await session(of: request, admission)
+  }
+
+  /// A known token costs a hash and a look into memory.
+  private func session(of request: Request) async throws -> Session {
+    guard let token = try token(of: request) else { throw MatrixError.missingToken() }
+    var session = sessions.cached(token)
+    if session == nil { session = try await sessions.load(token) }
+    guard let session else { throw MatrixError.unknownToken() }
+    try session.requireFresh(at: clock.now())
+    return session
   }
 
   /// From `Authorization: Bearer`, else from the deprecated query parameter.

@@ -42,7 +42,7 @@ extension Routes {
         writer.object { writer in
           writer.member("user_id", session.userID)
           writer.member("device_id", session.deviceID)
-          writer.member("is_guest", false)
+          writer.member("is_guest", session.isGuest)
         }
       }
     }

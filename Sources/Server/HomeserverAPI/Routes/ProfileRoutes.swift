@@ -52,11 +52,11 @@ extension Routes {
       return .emptyObject
     }
 
-    on(.searchUserDirectory) { request, _ in
+    on(.searchUserDirectory) { request, session in
       let body = try await request.object()
       let term = try body.requiredText("search_term")
       let limit = try body.optionalInteger("limit") ?? Int64(UserDirectory.resultsDefault)
-      let (results, isLimited) = try await directory.search(term, limit: Int(clamping: limit))
+      let (results, isLimited) = try await directory.search(term, by: session.userID, limit: Int(clamping: limit))
       return .json(capacity: 4096) { writer in
         writer.object { writer in
           writer.member("limited", isLimited)

@@ -48,6 +48,7 @@ extension Routes {
         capability("m.3pid_changes", false, &writer)
         capability("m.get_login_token", false, &writer)
         capability("m.forget_forced_upon_leave", false, &writer)
+        capability("martlet.paging", true, &writer)
         writer.key("m.room_versions")
         writer.object { writer in
           writer.member("default", defaultVersion)

@@ -7,12 +7,14 @@ import MatrixModel
 extension Routes {
   mutating func addSyncRoutes() {
     let engine = homeserver.sync
+    let (admission, clock) = (Admission(to: .sync), homeserver.configuration.clock)
     let (filters, sessions) = (homeserver.syncFilters, homeserver.sessions)
 
     on(.sync, budget: .free, endsOnShutdown: true) { request, session in
       let answer = try await engine.sync(try await Self.syncRequest(request, session, filters))
-      // Whoever waited with a token that was taken from them meanwhile learns nothing more by it.
-      guard try await sessions.isCurrent(session) else { throw MatrixError.unknownToken() }
+      // Whoever waited with a token that was taken from them meanwhile, or was locked out, learns nothing more by it.
+      guard let current = try await sessions.current(session) else { throw MatrixError.unknownToken() }
+      if current !== session { try admission.check(current, at: clock.now()) }
       return .json(answer)
     }
   }

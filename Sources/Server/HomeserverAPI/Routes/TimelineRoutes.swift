@@ -129,14 +129,14 @@ extension QueryParameters {
     return token
   }
 
-  fileprivate func direction() throws -> Rooms.Direction {
+  func direction() throws -> Rooms.Direction {
     let text = try required("dir")
     if text == "b" { return .backward }
     if text == "f" { return .forward }
     throw MatrixError.invalidParameter("'dir' is 'b' or 'f'.")
   }
 
-  fileprivate func membership(_ name: StaticString) throws -> Membership? {
+  func membership(_ name: StaticString) throws -> Membership? {
     guard let text = text(name) else { return nil }
     for membership in [Membership.join, .leave, .invite, .ban, .knock] where text == membership.name { return membership }
     throw MatrixError.invalidParameter("'\(name)' is not a membership.")

@@ -1,7 +1,7 @@
 import JSON
 import MatrixModel
 
-/// The rules of `m.room.member`: rule 4 of room versions 10 and 11, rule 5 of version 12.
+/// The rules of `m.room.member`: rule 4 of room versions 6 to 11, rule 5 of version 12.
 struct MemberRules<Event: RoomEvent, State: AuthorizationState> {
   let event: Event
   let state: State
@@ -16,18 +16,21 @@ struct MemberRules<Event: RoomEvent, State: AuthorizationState> {
     case .invite: try authorizeInvite(target)
     case .leave: try authorizeLeave(target)
     case .ban: try authorizeBan(target)
-    case .knock: try authorizeKnock(target)
+    case .knock:
+      guard create.version.hasKnocking else { throw .malformedMember("membership") }
+      try authorizeKnock(target)
     }
   }
 
   private var sender: UserID { event.sender }
+  private var joinRule: JoinRule? { create.version.understood(state.joinRule) }
 
   private func authorizeJoin(_ target: UserID) throws(AuthorizationError) {
     if event.prevEvents == [create.eventID], target == create.creator { return }
     guard sender == target else { throw .notOneself }
     let current = state.membership(of: target)
     if current == .ban { throw .banned }
-    switch state.joinRule {
+    switch joinRule {
     case .public: return
     case .invite, .knock: guard current == .invite || current == .join else { throw .notInvited }
     case .restricted, .knockRestricted:
@@ -101,7 +104,7 @@ struct MemberRules<Event: RoomEvent, State: AuthorizationState> {
   }
 
   private func authorizeKnock(_ target: UserID) throws(AuthorizationError) {
-    guard state.joinRule?.allowsKnocking ?? false else { throw .knockNotAllowed }
+    guard joinRule?.allowsKnocking ?? false else { throw .knockNotAllowed }
     guard sender == target else { throw .notOneself }
     switch state.membership(of: sender) {
     case .ban: throw .banned

@@ -1,8 +1,9 @@
 import JSON
 import MatrixModel
 
-/// The rules of `m.room.power_levels`: rule 9 of room versions 10 and 11, rule 10 of version 12.
+/// The rules of `m.room.power_levels`: rule 9 of room versions 6 to 11, rule 10 of version 12.
 struct PowerLevelRules {
+  let version: RoomVersion
   let old: PowerLevels
   let sender: UserID
   let senderLevel: PowerLevel
@@ -22,16 +23,21 @@ struct PowerLevelRules {
   private func checkForm(_ content: JSON) throws(AuthorizationError) {
     for property in PowerLevels.Property.allCases {
       guard let value = content[property.name] else { continue }
-      guard value.integer != nil else { throw .malformedPowerLevels(property.name) }
+      guard isLevel(value) else { throw .malformedPowerLevels(property.name) }
     }
     for name in ["events", "notifications", "users"] as [StaticString] {
       guard let map = content[name] else { continue }
-      guard map.isObject, map.members.allSatisfy({ $0.value.integer != nil }) else { throw .malformedPowerLevels(name) }
+      guard map.isObject, map.members.allSatisfy({ isLevel($0.value) }) else { throw .malformedPowerLevels(name) }
     }
     for member in content["users"]?.members.map(\.key) ?? [] {
       guard let user = UserID(member) else { throw .malformedPowerLevels("users") }
       if old.creators.contains(user) { throw .creatorInPowerLevels }
     }
+  }
+
+  /// Before room version 10 the rules name `users` only, but a level that nobody can read helps nobody.
+  private func isLevel(_ value: JSON) -> Bool {
+    version.needsIntegerPowerLevels ? value.integer != nil : PowerLevels.level(value) != nil
   }
 
   private func checkChanges(

@@ -17,7 +17,9 @@ extension RoomVersion {
     if membership == .invite, let token = event.content["third_party_invite"]?["signed"]?["token"]?.text {
       keys.append(StateMapKey(.thirdPartyInvite, token))
     }
-    if membership == .join, let authoriser = event.content["join_authorised_via_users_server"]?.text {
+    if membership == .join, hasRestrictedJoins,
+      let authoriser = event.content["join_authorised_via_users_server"]?.text
+    {
       let key = StateMapKey(.member, authoriser)
       if !keys.contains(key) { keys.append(key) }
     }

@@ -32,7 +32,7 @@ extension RoomVersion {
       throw .stateKeyOfOtherUser
     }
     if event.type == .powerLevels {
-      try PowerLevelRules(old: levels, sender: event.sender, senderLevel: level).authorize(event.content)
+      try PowerLevelRules(version: self, old: levels, sender: event.sender, senderLevel: level).authorize(event.content)
     }
   }
 

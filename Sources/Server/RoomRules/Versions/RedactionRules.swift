@@ -15,7 +15,7 @@ struct RedactionRules: Sendable {
   private let member: [ContentKey]
   private let powerLevels: [ContentKey]
   private let redaction: [ContentKey]
-  private let joinRules: [ContentKey] = [ContentKey(name: "allow"), ContentKey(name: "join_rule")]
+  private let joinRules: [ContentKey]
   private let historyVisibility: [ContentKey] = [ContentKey(name: "history_visibility")]
 
   /// What of the content survives, or nil where all of it does.
@@ -31,10 +31,20 @@ struct RedactionRules: Sendable {
     }
   }
 
+  /// Room versions 6 and 7.
+  static let v6 = RedactionRules(
+    topLevel: earlyTopLevel, createKeepsAll: false, create: [ContentKey(name: "creator")],
+    member: [ContentKey(name: "membership")], powerLevels: commonPowerLevels.map { ContentKey(name: $0) }, redaction: [],
+    joinRules: [ContentKey(name: "join_rule")])
+
+  /// Room version 8.
+  static let v8 = RedactionRules(
+    topLevel: earlyTopLevel, createKeepsAll: false, create: [ContentKey(name: "creator")],
+    member: [ContentKey(name: "membership")], powerLevels: commonPowerLevels.map { ContentKey(name: $0) }, redaction: [])
+
   /// Room versions 9 and 10.
   static let v9 = RedactionRules(
-    topLevel: commonTopLevel + ["membership", "origin", "prev_state"], createKeepsAll: false,
-    create: [ContentKey(name: "creator")],
+    topLevel: earlyTopLevel, createKeepsAll: false, create: [ContentKey(name: "creator")],
     member: [ContentKey(name: "join_authorised_via_users_server"), ContentKey(name: "membership")],
     powerLevels: commonPowerLevels.map { ContentKey(name: $0) }, redaction: [])
 
@@ -53,13 +63,17 @@ struct RedactionRules: Sendable {
     "signatures", "state_key", "type"
   ]
 
+  /// Before room version 11.
+  private static let earlyTopLevel = commonTopLevel + ["membership", "origin", "prev_state"]
+
   private static let commonPowerLevels: [StaticString] = [
     "ban", "events", "events_default", "kick", "redact", "state_default", "users", "users_default"
   ]
 
   private init(
     topLevel: [StaticString], createKeepsAll: Bool, create: [ContentKey], member: [ContentKey],
-    powerLevels: [ContentKey], redaction: [ContentKey]
+    powerLevels: [ContentKey], redaction: [ContentKey],
+    joinRules: [ContentKey] = [ContentKey(name: "allow"), ContentKey(name: "join_rule")]
   ) {
     self.topLevel = topLevel
     self.createKeepsAll = createKeepsAll
@@ -67,5 +81,6 @@ struct RedactionRules: Sendable {
     self.member = member
     self.powerLevels = powerLevels
     self.redaction = redaction
+    self.joinRules = joinRules
   }
 }

@@ -3,7 +3,7 @@ import MatrixModel
 
 /// A room version as the set of features in which versions differ; nothing outside this folder asks for a version by name.
 ///
-/// Spec: "Room Versions". Versions 10 to 12 are known.
+/// Spec: "Room Versions". Versions 6 to 12 are known.
 package struct RoomVersion: Sendable {
   package enum StateResolution: UInt8, Sendable {
     /// "State resolution" of room versions 2 to 11.
@@ -17,6 +17,14 @@ package struct RoomVersion: Sendable {
   /// `available` of the `m.room_versions` capability says stable or unstable.
   package let isStable: Bool
 
+  /// `knock` is a membership and a join rule.
+  package let hasKnocking: Bool
+  /// `restricted` is a join rule.
+  package let hasRestrictedJoins: Bool
+  /// `knock_restricted` is a join rule.
+  let hasKnockRestrictedJoins: Bool
+  /// Power levels are integers; before, strings that stand for one will do.
+  let needsIntegerPowerLevels: Bool
   /// The room ID is the create event's reference hash; the create event has no `room_id` and is nobody's auth event.
   package let roomIDIsCreateHash: Bool
   /// The sender of the create event and its `additional_creators` stand above every power level.
@@ -28,20 +36,29 @@ package struct RoomVersion: Sendable {
   package let stateResolution: StateResolution
   let redaction: RedactionRules
 
-  package static let v10 = RoomVersion(
-    name: "10", isStable: true, roomIDIsCreateHash: false, hasPrivilegedCreators: false, createNamesCreator: true,
-    redactsInContent: false, stateResolution: .v2, redaction: .v9)
+  package static let v6 = RoomVersion(
+    name: "6", hasKnocking: false, hasRestrictedJoins: false, hasKnockRestrictedJoins: false,
+    needsIntegerPowerLevels: false, redaction: .v6)
 
-  package static let v11 = RoomVersion(
-    name: "11", isStable: true, roomIDIsCreateHash: false, hasPrivilegedCreators: false, createNamesCreator: false,
-    redactsInContent: true, stateResolution: .v2, redaction: .v11)
+  package static let v7 = RoomVersion(
+    name: "7", hasRestrictedJoins: false, hasKnockRestrictedJoins: false, needsIntegerPowerLevels: false, redaction: .v6)
+
+  package static let v8 = RoomVersion(
+    name: "8", hasKnockRestrictedJoins: false, needsIntegerPowerLevels: false, redaction: .v8)
+
+  package static let v9 = RoomVersion(
+    name: "9", hasKnockRestrictedJoins: false, needsIntegerPowerLevels: false, redaction: .v9)
+
+  package static let v10 = RoomVersion(name: "10", redaction: .v9)
+
+  package static let v11 = RoomVersion(name: "11", createNamesCreator: false, redactsInContent: true, redaction: .v11)
 
   package static let v12 = RoomVersion(
-    name: "12", isStable: true, roomIDIsCreateHash: true, hasPrivilegedCreators: true, createNamesCreator: false,
-    redactsInContent: true, stateResolution: .v2dot1, redaction: .v11)
+    name: "12", roomIDIsCreateHash: true, hasPrivilegedCreators: true, createNamesCreator: false, redactsInContent: true,
+    stateResolution: .v2dot1, redaction: .v11)
 
   /// Every version this server can take part in.
-  package static let known = [v10, v11, v12]
+  package static let known = [v6, v7, v8, v9, v10, v11, v12]
 
   /// For new rooms. Spec: "Room Versions", "Complete list of room versions" recommends 12.
   package static let standard = v12
@@ -52,18 +69,35 @@ package struct RoomVersion: Sendable {
     self = known
   }
 
+  /// The defaults are those of room version 10.
   private init(
-    name: ByteString, isStable: Bool, roomIDIsCreateHash: Bool, hasPrivilegedCreators: Bool, createNamesCreator: Bool,
-    redactsInContent: Bool, stateResolution: StateResolution, redaction: RedactionRules
+    name: ByteString, hasKnocking: Bool = true, hasRestrictedJoins: Bool = true, hasKnockRestrictedJoins: Bool = true,
+    needsIntegerPowerLevels: Bool = true, roomIDIsCreateHash: Bool = false, hasPrivilegedCreators: Bool = false,
+    createNamesCreator: Bool = true, redactsInContent: Bool = false, stateResolution: StateResolution = .v2,
+    redaction: RedactionRules
   ) {
     self.name = name
-    self.isStable = isStable
+    isStable = true
+    self.hasKnocking = hasKnocking
+    self.hasRestrictedJoins = hasRestrictedJoins
+    self.hasKnockRestrictedJoins = hasKnockRestrictedJoins
+    self.needsIntegerPowerLevels = needsIntegerPowerLevels
     self.roomIDIsCreateHash = roomIDIsCreateHash
     self.hasPrivilegedCreators = hasPrivilegedCreators
     self.createNamesCreator = createNamesCreator
     self.redactsInContent = redactsInContent
     self.stateResolution = stateResolution
     self.redaction = redaction
+  }
+
+  /// The rule as this version understands it: nil, under which nobody may join, for one that came later.
+  package func understood(_ rule: JoinRule?) -> JoinRule? {
+    switch rule {
+    case .knock: hasKnocking ? rule : nil
+    case .restricted: hasRestrictedJoins ? rule : nil
+    case .knockRestricted: hasKnockRestrictedJoins ? rule : nil
+    case .public, .invite, .private, nil: rule
+    }
   }
 }
 

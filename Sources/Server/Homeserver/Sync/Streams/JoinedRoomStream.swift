@@ -26,12 +26,13 @@ struct JoinedRoomStream {
     let before = try context.from.flatMap { try context.membership(in: room, at: $0.position) }
     let isNew = before != .join
     // Who was always in the room since then may see everything since then.
+    let expiry = context.sources.rooms.expiry(of: room)
     let view =
       isNew || ownEvent > context.since
-      ? try RoomView(room, user: context.user, in: try context.rows.transaction()) : nil
+      ? try RoomView(room, user: context.user, in: try context.rows.transaction(), expiry: expiry) : nil
     let lower = isNew ? try context.lastLeave(of: room) : context.since
     var timeline = try RoomTimeline(
-      of: room, .init(lower: lower, end: end, isNew: isNew, view: view), ignoring: account.ignored, context)
+      of: room, .init(lower: lower, end: end, isNew: isNew, view: view, expiry: expiry), ignoring: account.ignored, context)
     if isNew && lower > 0 { timeline.limit() }
 
     let stream = RoomStateStream(room: room, context: context)

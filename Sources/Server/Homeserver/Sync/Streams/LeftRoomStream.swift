@@ -18,10 +18,11 @@ struct LeftRoomStream {
   func changes(leftAt: Int64) throws -> LeftRoom {
     let before = try context.from.flatMap { try context.membership(in: room, at: $0.position) }
     let isNew = before != .join
-    let view = try RoomView(room, user: context.user, in: try context.rows.transaction())
+    let expiry = context.sources.rooms.expiry(of: room)
+    let view = try RoomView(room, user: context.user, in: try context.rows.transaction(), expiry: expiry)
     let lower = isNew ? try context.lastLeave(of: room) : context.since
     var timeline = try RoomTimeline(
-      of: room, .init(lower: lower, end: leftAt, isNew: isNew, view: view), ignoring: account.ignored, context)
+      of: room, .init(lower: lower, end: leftAt, isNew: isNew, view: view, expiry: expiry), ignoring: account.ignored, context)
     if isNew && lower > 0 { timeline.limit() }
     return LeftRoom(
       room: room, timeline: timeline, state: try state(timeline, view, leftAt, isNew: isNew), accountData: accountData)

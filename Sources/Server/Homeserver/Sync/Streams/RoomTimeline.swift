@@ -17,6 +17,8 @@ struct RoomTimeline {
     let isNew: Bool
     /// nil where the user may see all of the interval.
     let view: RoomView?
+    /// Messages older than this are gone.
+    let expiry: Int64
   }
 
   /// Events looked at when a filter or their visibility drops most.
@@ -68,7 +70,7 @@ struct RoomTimeline {
     at event: StoredEvent, _ interval: Interval, _ ignored: Set<UserID>, _ filter: SyncFilter
   ) -> Bool {
     guard event.position > interval.lower else { return false }
-    let isIgnored = event.stateKey == nil && ignored.contains(event.sender)
+    let isIgnored = event.stateKey == nil && ignored.contains(event.sender) || event.hasExpired(at: interval.expiry)
     if !isIgnored, filter.timeline.matches(event), interval.view?.canSee(event) ?? true {
       guard events.count < filter.timelineCount else {
         isLimited = true

@@ -13,20 +13,30 @@ extension Rooms {
     return roomID
   }
 
+  /// Aliases that a room may have.
+  package static let aliasesLimit = 1_000
+
   /// Spec: `PUT /directory/room/{roomAlias}`. Throws `M_FORBIDDEN`, `M_INVALID_PARAM`, `M_UNKNOWN` (409) for a taken alias.
   package func addAlias(_ alias: RoomAlias, to roomID: RoomID, by actor: Actor) async throws {
     try await database.write { transaction in
-      guard let room = try self.cache.newest(roomID, in: transaction), room.isJoined(actor.userID) else {
-        throw MatrixError.forbidden("You are not in this room.")
-      }
+      guard let room = try self.cache.newest(roomID, in: transaction),
+        room.isJoined(actor.userID) || actor.isAdministrator
+      else { throw MatrixError.forbidden("You are not in this room.") }
       guard try self.room(of: alias, in: transaction) == nil else {
         throw MatrixError.unknown(status: 409, "The alias \(alias) is taken.")
+      }
+      let count = try transaction.first("SELECT count(*) FROM room_alias WHERE room = $1", room.number) { $0.integer(0) }
+      guard count ?? 0 < Self.aliasesLimit else {
+        throw MatrixError.forbidden("The room has \(Self.aliasesLimit) aliases; remove one first.")
       }
       try self.insert(alias, of: room.number, by: actor.userID, in: transaction)
     }
   }
 
-  /// Spec: `DELETE /directory/room/{roomAlias}`. Its creator may, and who may set the room's canonical alias.
+  /// Removes an alias: its creator may, who may set the room's canonical alias, and an administrator. The room's state
+  /// no longer names it either, where the user may say so.
+  ///
+  /// Spec: `DELETE /directory/room/{roomAlias}`. Throws `M_FORBIDDEN`, `M_NOT_FOUND`.
   package func removeAlias(_ alias: RoomAlias, by actor: Actor) async throws {
     try await database.write { transaction in
       let row = try transaction.first("SELECT room, creator FROM room_alias WHERE alias = $1", alias) {
@@ -35,21 +45,28 @@ extension Rooms {
       guard let (number, creator) = row, let room = try self.newest(number, in: transaction) else {
         throw MatrixError.notFound("There is no room with the alias \(alias).")
       }
-      let mayChange =
-        room.isJoined(actor.userID)
-        && room.powerLevels.canSend(.canonicalAlias, isState: true, by: actor.userID)
-      guard creator == actor.userID || mayChange else {
-        throw MatrixError.forbidden("You may not remove this alias.")
+      let mayChange = room.canSetAddress(actor.userID)
+      guard creator == actor.userID || mayChange || actor.isAdministrator else {
+        throw MatrixError.forbidden("An alias is removed by who made it or who may set the room's main address.")
       }
       try transaction.execute("DELETE FROM room_alias WHERE alias = $1", alias)
+      guard mayChange, let content = try Self.content(of: room[.canonicalAlias]?.content, without: alias) else { return }
+      var editor = RoomEditor(room, in: transaction, of: self)
+      try editor.append(
+        RoomEditor.Draft(type: .canonicalAlias, sender: actor.userID, stateKey: "", content: content))
+      editor.stage()
     }
   }
 
+  /// For who is in the room, or anyone where its history is the world's to read.
+  ///
   /// Spec: `GET /rooms/{roomId}/aliases`. Throws `M_FORBIDDEN`.
   package func aliases(of roomID: RoomID, for user: UserID) async throws -> [RoomAlias] {
     try await database.read { transaction in
-      let view = try self.view(of: roomID, for: user, in: transaction)
-      return try transaction.all("SELECT alias FROM room_alias WHERE room = $1 ORDER BY alias", view.room.number) {
+      guard let room = try self.cache.snapshot(of: roomID, in: transaction),
+        room.isJoined(user) || room.historyVisibility == .worldReadable
+      else { throw MatrixError.forbidden("You are not in this room.") }
+      return try transaction.all("SELECT alias FROM room_alias WHERE room = $1 ORDER BY alias", room.number) {
         $0.identifier(0)
       }
     }
@@ -96,6 +113,18 @@ extension Rooms {
     var aliases = Set(content?["alt_aliases"]?.elements.compactMap(\.text) ?? [])
     if let alias = content?["alias"]?.text { aliases.insert(alias) }
     return aliases
+  }
+
+  /// The content of an `m.room.canonical_alias` that no longer names `alias`; nil where it does not name it.
+  private static func content(of content: JSON?, without alias: RoomAlias) throws -> JSON? {
+    guard let content, aliases(in: content).contains(alias.text) else { return nil }
+    return try content.replacing(["alias", "alt_aliases"]) { writer in
+      if let main = content["alias"]?.text, main != alias.text { writer.member("alias", main) }
+      let others = content["alt_aliases"]?.elements.compactMap(\.text).filter { $0 != alias.text } ?? []
+      guard !others.isEmpty else { return }
+      writer.key("alt_aliases")
+      writer.array { writer in for other in others { writer.write(other) } }
+    }
   }
 
   private func newest(_ number: RoomNumber, in transaction: WriteTransaction) throws -> RoomSnapshot? {

@@ -1,0 +1,13 @@
+import Database
+import MatrixModel
+
+/// What rooms ask of chapters that are built on them.
+package struct RoomHooks: Sendable {
+  /// Whether the user is a guest of this server.
+  package var isGuest: @Sendable (UserID, ReadTransaction) throws -> Bool = { _, _ in false }
+  /// A user has joined the room that replaces another of theirs: what they have set for the old one follows.
+  /// Runs inside the join's transaction.
+  package var joinedReplacement: @Sendable (_ user: UserID, _ old: RoomID, _ new: RoomID, WriteTransaction) throws -> Void = {
+    _, _, _, _ in
+  }
+}

@@ -1,0 +1,38 @@
+/// Where rooms have rows: what a purge deletes, table by table. A chapter that keeps rows of rooms or events adds its own here.
+enum RoomRows {
+  /// Each deletes at most about `$2` rows of the room with the number `$1`; it is run until it deletes none.
+  static let ofRoom: [StaticString] = [
+    "DELETE FROM event WHERE position IN (SELECT position FROM event WHERE room = $1 ORDER BY position LIMIT $2)",
+    """
+    DELETE FROM state_change WHERE room = $1 AND position IN (
+      SELECT position FROM state_change WHERE room = $1 ORDER BY position LIMIT $2)
+    """,
+    """
+    DELETE FROM current_state WHERE room = $1 AND (type, state_key) IN (
+      SELECT type, state_key FROM current_state WHERE room = $1 ORDER BY type, state_key LIMIT $2)
+    """,
+    """
+    DELETE FROM forward_extremity WHERE room = $1 AND event_id IN (
+      SELECT event_id FROM forward_extremity WHERE room = $1 ORDER BY event_id LIMIT $2)
+    """,
+    """
+    DELETE FROM receipt WHERE room = $1 AND (user_id, kind, thread) IN (
+      SELECT user_id, kind, thread FROM receipt WHERE room = $1 ORDER BY user_id, kind, thread LIMIT $2)
+    """
+  ]
+
+  /// Each deletes the few rows that the user `$1` has for the room with the number `$2`.
+  static let ofMember: [StaticString] = [
+    unreadCheckpoint, "DELETE FROM slow_mode_send WHERE user_id = $1 AND room = $2",
+    "DELETE FROM membership WHERE user_id = $1 AND room = $2"
+  ]
+
+  /// Each deletes the few rows that the user `$1` has for the room with the ID `$2`.
+  static let ofMemberByRoomID: [StaticString] = ["DELETE FROM account_data WHERE user_id = $1 AND room_id = $2"]
+
+  /// Each deletes what goes with one event that is no state: `$1` is its position.
+  static let ofEvent: [StaticString] = ["DELETE FROM event WHERE position = $1"]
+
+  /// What was counted of events that are no more.
+  static let unreadCheckpoint: StaticString = "DELETE FROM unread_checkpoint WHERE user_id = $1 AND room = $2"
+}

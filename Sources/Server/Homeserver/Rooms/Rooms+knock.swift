@@ -1,0 +1,27 @@
+import MatrixModel
+
+extension Rooms {
+  /// Asks to be let into a room. A knock that was not answered may be repeated, with another reason.
+  ///
+  /// Spec: `POST /knock/{roomIdOrAlias}`. Throws `M_FORBIDDEN`, `M_NOT_FOUND` for a room this server does not know.
+  package func knock(on roomID: RoomID, by actor: Actor, reason: String? = nil) async throws {
+    try await withKnownRoom(roomID) {
+      try await self.edit(roomID) { editor in
+        guard editor.room.version.hasKnocking else {
+          throw MatrixError.forbidden("Rooms of version \(editor.room.version) have no knocking.")
+        }
+        try self.appendMember(.knock, of: actor.userID, by: actor.userID, reason: reason, to: &editor)
+      }
+    }
+  }
+
+  /// `edit` says `M_FORBIDDEN` of a room that does not exist; who comes from outside may know that there is none.
+  func withKnownRoom(_ roomID: RoomID, _ body: () async throws -> Void) async throws {
+    do {
+      try await body()
+    } catch let error as MatrixError where error.status == 403 {
+      let exists = try await database.read { try self.cache.snapshot(of: roomID, in: $0) != nil }
+      throw exists ? error : MatrixError.notFound("There is no such room on this server.")
+    }
+  }
+}

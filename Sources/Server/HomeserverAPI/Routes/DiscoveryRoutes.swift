@@ -1,0 +1,83 @@
+import HTTPServer
+import Homeserver
+import JSON
+import MatrixModel
+
+/// Whom to ask for help, where other servers find this one, and how calls get through.
+extension Routes {
+  mutating func addDiscoveryRoutes(_ configuration: APIConfiguration) {
+    let (turn, clock) = (homeserver.configuration.turn, homeserver.configuration.clock)
+
+    on(.getWellknownSupport, budget: .free) { _ in
+      let support = configuration.support
+      guard !support.contacts.isEmpty || support.page != nil else {
+        throw MatrixError.notFound("The operator of this server has not said whom to ask.")
+      }
+      return .json { support.write(to: &$0) }
+    }
+
+    // Spec: Server-Server API, "Resolving server names".
+    on(.get, "/.well-known/matrix/server", budget: .free) { _ in
+      guard let server = configuration.delegatedServer else {
+        throw MatrixError.notFound("This server is reached under its own name.")
+      }
+      return .json { $0.object { $0.member("m.server", server) } }
+    }
+
+    on(.getTurnServer) { _, session in
+      guard let turn else { return .emptyObject }
+      let (username, password) = turn.credentials(for: session.userID, now: clock.now())
+      return .json { writer in
+        writer.object { writer in
+          writer.member("username", username)
+          writer.member("password", password)
+          writer.member("ttl", turn.lifetimeSeconds)
+          writer.key("uris")
+          writer.array { writer in for uri in turn.uris { writer.write(uri) } }
+        }
+      }
+    }
+  }
+}
+
+/// Whom users may ask for help. Spec: Client-Server API, "Getting support".
+package struct SupportContacts: Sendable {
+  package struct Contact: Sendable, Equatable {
+    /// `m.role.admin`, `m.role.security`, or a namespaced name.
+    package let role: String
+    /// A user ID or an e-mail address.
+    package let address: String
+
+    package init(role: String, address: String) {
+      self.role = role
+      self.address = address
+    }
+  }
+
+  package var contacts: [Contact] = []
+  /// A URL.
+  package var page: String?
+
+  package init() {}
+
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.object { writer in
+      if !contacts.isEmpty {
+        writer.key("contacts")
+        writer.array { writer in
+          for contact in contacts {
+            writer.object { writer in
+              writer.member("role", contact.role)
+              if contact.address.utf8.first == UInt8(ascii: "@") {
+                writer.member("matrix_id", contact.address)
+              } else {
+                writer.member("email_address", contact.address)
+              }
+            }
+          }
+        }
+      }
+      if let page { writer.member("support_page", page) }
+    }
+  }
+}

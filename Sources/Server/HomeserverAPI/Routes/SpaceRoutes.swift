@@ -1,0 +1,79 @@
+import HTTPServer
+import Homeserver
+import JSON
+import MatrixModel
+
+/// Trees of spaces, summaries of rooms, events by time.
+extension Routes {
+  mutating func addSpaceRoutes() {
+    let (hierarchy, rooms) = (homeserver.spaceHierarchy, homeserver.rooms)
+
+    on(.getSpaceHierarchy) { request, session in
+      let parameters = try request.query()
+      var query = SpaceHierarchy.Query()
+      query.limit = try parameters.integer("limit", in: 1...Int64.max).map { Int(clamping: $0) }
+      query.maxDepth = try parameters.integer("max_depth").map { Int(clamping: $0) }
+      query.suggestedOnly = try parameters.bool("suggested_only")
+      query.from = parameters.text("from").flatMap { $0.isEmpty ? nil : $0 }
+      let page = try await hierarchy.page(of: try request.path("roomId"), query, for: session.userID)
+      return .json(capacity: page.entries.count * 1_024 + 64) { writer in
+        writer.object { writer in
+          writer.key("rooms")
+          writer.array { writer in for entry in page.entries { Self.write(entry, to: &writer) } }
+          if let next = page.next { writer.member("next_batch", next) }
+        }
+      }
+    }
+
+    // The path before it was part of the specification, MSC3266, in its two forms.
+    let earlier = [
+      "/_matrix/client/unstable/im.nheko.summary/rooms/{roomIdOrAlias}/summary",
+      "/_matrix/client/unstable/im.nheko.summary/summary/{roomIdOrAlias}"
+    ]
+    on(.getRoomSummary, alsoAt: earlier) { request in
+      let session = try await request.session()
+      let name = request.path("roomIdOrAlias")
+      let roomID: RoomID =
+        if let alias = RoomAlias(name) { try await rooms.room(of: alias) } else { try request.path("roomIdOrAlias") }
+      let (preview, membership) = try await hierarchy.summary(of: roomID, for: session?.userID)
+      return .json { writer in
+        writer.object { writer in
+          preview.writeSummary(to: &writer)
+          if let membership { writer.member("membership", membership.name.description) }
+        }
+      }
+    }
+
+    on(.getEventByTimestamp) { request, session in
+      let parameters = try request.query()
+      _ = try parameters.required("ts")
+      let time = try parameters.integer("ts", in: Int64.min...Int64.max) ?? 0
+      let event = try await rooms.event(
+        nearest: time, try parameters.direction(), in: try request.path("roomId"), for: session.userID)
+      return .json { writer in
+        writer.object { writer in
+          writer.member("event_id", event.eventID)
+          writer.member("origin_server_ts", event.timestamp)
+        }
+      }
+    }
+  }
+
+  private static func write(_ entry: SpaceHierarchy.Entry, to writer: inout JSONWriter) {
+    writer.object { writer in
+      entry.preview.writeSummary(to: &writer)
+      writer.key("children_state")
+      writer.array { writer in
+        for child in entry.children {
+          writer.object { writer in
+            writer.member("type", child.type)
+            writer.member("state_key", child.stateKey ?? "")
+            writer.member("sender", child.sender)
+            writer.member("content", child.content)
+            writer.member("origin_server_ts", child.timestamp)
+          }
+        }
+      }
+    }
+  }
+}
