@@ -44,6 +44,7 @@ package final class Homeserver: Sendable {
   package let notifications: Notifications
   package let push: Push
   package let appServices: AppServices
+  package let appServiceSessions: AppServiceSessions
   package let appServiceQueries: AppServiceQueries
   package let appServiceWorkers: AppServiceWorkers
   package let thirdPartyNetworks: ThirdPartyNetworks
@@ -103,10 +104,14 @@ package final class Homeserver: Sendable {
       ageMillisecondsLimit: Int64(configuration.notificationDays) * 24 * 60 * 60 * 1_000)
     push = Push(
       configuration, database: database, pushers: pushers, sources: sources, http: http, notifier: notifier, log: log)
+    appServiceSessions = AppServiceSessions(database: database)
     appServiceQueries = AppServiceQueries(appServices, http: http, log: log)
     thirdPartyNetworks = ThirdPartyNetworks(appServices, http: http, log: log)
     appServiceWorkers = AppServiceWorkers(
       appServices, database: database, rooms: rooms, receipts: receipts, http: http, notifier: notifier, clock: clock, log: log)
+    try accounts.makeSenders(of: appServices)
+    accounts.hooks.withLock { [appServices] hooks in hooks.requireMayRegister = { try appServices.requireMay(make: $0, nil) } }
+    connectRoomsToAppServices()
     rooms.hooks.withLock { [settings = RoomSettings(accountData: accountData, pushRules: pushRules)] hooks in
       hooks.joinedReplacement = { user, old, new, transaction in
         try settings.carry(of: user, from: old, to: new, in: transaction)
@@ -115,6 +120,19 @@ package final class Homeserver: Sendable {
     accounts.hooks.withLock { [rooms] hooks in
       hooks.profileChanged = { user, _ in try await rooms.updateProfile(of: user) }
       hooks.accountDeactivated = { user in try await rooms.leaveAll(user) }
+    }
+  }
+
+  private func connectRoomsToAppServices() {
+    rooms.hooks.withLock { [appServices, appServiceQueries, accounts] hooks in
+      hooks.provideUser = { user in
+        guard appServices.all.contains(where: { $0.covers(user) }), try await !accounts.exists(user) else { return }
+        _ = try await appServiceQueries.provide(user)
+      }
+      hooks.provideRoom = { try await appServiceQueries.provide($0) }
+      hooks.requireMayChange = { alias, actor in
+        try appServices.requireMay(change: alias, actor.userID, actor.appService.flatMap { appServices[$0] })
+      }
     }
   }
 

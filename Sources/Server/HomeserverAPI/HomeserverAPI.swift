@@ -41,6 +41,8 @@ package enum HomeserverAPI {
     routes.addFilterRoutes()
     routes.addPushRuleRoutes()
     routes.addPushRoutes()
+    routes.addAppServiceRoutes()
+    routes.addThirdPartyRoutes()
     routes.addRoomRoutes()
     routes.addMembershipRoutes()
     routes.addEventRoutes()

@@ -110,6 +110,7 @@ extension Accounts {
   /// The user ID an unused name would get. Throws `M_INVALID_USERNAME` and `M_USER_IN_USE`.
   package func available(_ username: ByteString) async throws -> UserID {
     let userID = try newUserID(username)
+    try hooks.withLock { $0.requireMayRegister }(userID)
     guard try await account(userID) == nil else { throw Self.inUse }
     return userID
   }

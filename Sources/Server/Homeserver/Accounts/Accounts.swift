@@ -56,6 +56,8 @@ package final class Accounts: Sendable {
 
   /// Asks for the password of the logged-in user. Throws the challenge until it is given.
   package func requirePassword(of session: Session, for endpoint: String, auth: JSON?) async throws {
+    // An application service proves itself with its token: there is nobody to ask.
+    if session.appService != nil { return }
     let userID = session.userID
     try await interactiveAuthentication.require(
       [[.password]], for: .init(endpoint, of: userID), auth: auth
@@ -73,6 +75,9 @@ package struct AccountHooks: Sendable {
   package var profileChanged: @Sendable (UserID, Profile) async throws -> Void = { _, _ in }
   /// The account was deactivated: leave all rooms, reject all invites.
   package var accountDeactivated: @Sendable (UserID) async throws -> Void = { _ in }
+
+  /// Throws `M_EXCLUSIVE` for a name that people may not register.
+  package var requireMayRegister: @Sendable (UserID) throws -> Void = { _ in }
 
   package init() {}
 }

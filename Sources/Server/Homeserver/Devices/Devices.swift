@@ -65,6 +65,25 @@ package final class Devices: Sendable {
     }
   }
 
+  /// Makes a device that is nobody's login, or gives it a name where it is there.
+  ///
+  /// Spec: Application Service API, "Creating devices". Throws `M_FORBIDDEN`, `M_INVALID_PARAM`.
+  package func make(_ deviceID: DeviceID, of userID: UserID, name: String?) async throws {
+    if let name { try Self.check(name) }
+    try await database.write { [self] tx in
+      let count = try tx.first("SELECT COUNT(*) FROM device WHERE user_id = $1", userID) { $0.integer(0) } ?? 0
+      guard count < Self.countLimit else {
+        throw MatrixError.forbidden("The user has \(Self.countLimit) devices; delete one first.")
+      }
+      try tx.execute(
+        """
+        INSERT INTO device(user_id, device_id, display_name, created, last_seen) VALUES($1, $2, $3, $4, $4)
+        ON CONFLICT(user_id, device_id) DO UPDATE SET display_name = COALESCE(excluded.display_name, device.display_name)
+        """, userID, deviceID, name, clock.now())
+      if name != nil, try hasKeys(tx, userID, deviceID) { try lists.changed(tx, userID) }
+    }
+  }
+
   /// Deletes devices with everything that belongs to them; those that do not exist are no error.
   package func delete(_ deviceIDs: Set<DeviceID>, of userID: UserID, _ sessions: Sessions) async throws {
     try await database.write { [self] tx in

@@ -275,6 +275,7 @@ extension Accounts {
   /// Whether the account may be told of anything: it is neither deactivated nor locked nor suspended.
   static func mayBePushed(_ tx: ReadTransaction, _ userID: UserID, now: Int64) throws -> Bool {
     guard let account = try account(tx, userID) else { return false }
-    return !account.isDeactivated
+    let standing = account.standing
+    return !account.isDeactivated && !standing.isLocked && !standing.isSuspended && standing.validUntil ?? .max > now
   }
 }

@@ -87,7 +87,6 @@ extension Pusher {
     guard text.count <= nameBytesLimit else { throw .invalidParameter("'\(key)' has at most \(nameBytesLimit) bytes.") }
   }
 
-
   /// From a row that begins with the columns of the table in their order, up to `data`.
   init(_ row: Row) {
     id = ID(userID: row.identifier(0), appID: ByteString(row.text(1)), pushkey: ByteString(row.text(2)))

@@ -12,11 +12,18 @@ package final class Rooms: Sendable {
     package let deviceID: DeviceID?
     /// Whether the server's administrators' rights over aliases and the list of rooms are theirs.
     package let isAdministrator: Bool
+    /// ID of the application service that acts for the user.
+    package let appService: ByteString?
+    /// Milliseconds since 1970 when what it sends was written; nil for now.
+    package var timestamp: Int64?
 
-    package init(userID: UserID, deviceID: DeviceID?, isAdministrator: Bool = false) {
+    package init(
+      userID: UserID, deviceID: DeviceID?, isAdministrator: Bool = false, appService: ByteString? = nil
+    ) {
       self.userID = userID
       self.deviceID = deviceID
       self.isAdministrator = isAdministrator
+      self.appService = appService
     }
   }
 
@@ -129,7 +136,7 @@ package final class Rooms: Sendable {
       """
       INSERT INTO sent_transaction(user_id, device_id, scope, transaction_id, event_id, sent)
       VALUES ($1, $2, $3, $4, $5, $6)
-      """, actor.userID, deviceID, scope, transactionID, event.eventID, event.timestamp)
+      """, actor.userID, deviceID, scope, transactionID, event.eventID, configuration.clock.now())
   }
 
   /// How long a request may be repeated and still be known.

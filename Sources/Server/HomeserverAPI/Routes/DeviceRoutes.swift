@@ -26,7 +26,11 @@ extension Routes {
     on(.updateDevice) { request, session in
       let deviceID = try Self.deviceID(request)
       let name = try await request.object().optionalText("display_name")
-      try await devices.rename(deviceID, of: session.userID, to: name?.string)
+      if session.appService != nil {
+        try await devices.make(deviceID, of: session.userID, name: name?.string)
+      } else {
+        try await devices.rename(deviceID, of: session.userID, to: name?.string)
+      }
       return .emptyObject
     }
 

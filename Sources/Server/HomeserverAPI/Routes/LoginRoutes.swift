@@ -11,10 +11,17 @@ extension Routes {
     let server = homeserver.configuration.serverName
     let guesses = loginGuesses
 
-    on(.getLoginFlows) { _ in .json(Array(#"{"flows":[{"type":"m.login.password"}]}"#.utf8)) }
+    on(.getLoginFlows) { _ in
+      .json(Array(#"{"flows":[{"type":"m.login.password"},{"type":"m.login.application_service"}]}"#.utf8))
+    }
 
     on(.login, budget: .authentication) { request in
       let body = try await request.object()
+      if try body.requiredText("type") == "m.login.application_service" {
+        let (userID, login) = try await accounts.logIn(
+          try UserIdentifier(body), by: try request.appService(), device: try DeviceRequest(body, of: request))
+        return .login(userID, login, server)
+      }
       guard try body.requiredText("type") == "m.login.password" else {
         throw MatrixError.unknown(status: 400, "This server has no login of this type.")
       }
@@ -41,7 +48,7 @@ extension Routes {
       .json { writer in
         writer.object { writer in
           writer.member("user_id", session.userID)
-          writer.member("device_id", session.deviceID)
+          if session.hasDevice { writer.member("device_id", session.deviceID) }
           writer.member("is_guest", session.isGuest)
         }
       }

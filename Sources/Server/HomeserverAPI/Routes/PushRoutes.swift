@@ -20,7 +20,7 @@ extension Routes {
     }
 
     on(.postPusher) { request, session in
-      try await pushers.set(try await request.object(), of: session.userID, by: session.deviceID)
+      try await pushers.set(try await request.object(), of: session.userID, by: session.hasDevice ? session.deviceID : nil)
       return .emptyObject
     }
 

@@ -9,6 +9,7 @@ extension Routes {
   mutating func addRegistrationRoutes() {
     let accounts = homeserver.accounts
     let server = homeserver.configuration.serverName
+    let services = homeserver.appServices
 
     on(.register, budget: .authentication) { request in
       let kind = try request.query().text("kind") ?? "user"
@@ -20,6 +21,10 @@ extension Routes {
       registration.password = try body.optionalText("password").map { Redacted($0.string) }
       registration.inhibitsLogin = try body.optionalBool("inhibit_login") ?? false
       registration.auth = body.given("auth")
+      if try body.optionalText("type") == "m.login.application_service" {
+        let (userID, login) = try await accounts.register(registration, by: try request.appService(), services)
+        return .login(userID, login, server)
+      }
       let (userID, login) = try await accounts.register(registration)
       return .login(userID, login, server)
     }
