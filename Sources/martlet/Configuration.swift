@@ -1,5 +1,7 @@
 import HTTPServer
+import HomeserverAPI
 import MatrixModel
+import Homeserver
 import Telemetry
 
 /// Everything an operator can set, with the default of each. `Setting.all` says how each is written and what is allowed.
@@ -14,6 +16,19 @@ struct Configuration: Sendable {
     var iterations = 2
   }
 
+  /// Logins that an app vouches for with a signed token.
+  struct JWT: Sendable {
+    /// nil: there are none.
+    var algorithm: JSONWebKey.Algorithm?
+    var secret: Redacted<String>?
+    var publicKeyFile: String?
+    var issuer: String?
+    var audiences: [String] = []
+    var subjectClaim = "sub"
+    var displayNameClaim = "name"
+    var pictureClaim = "picture"
+  }
+
   var serverName = "localhost"
   var bind = [BindAddress(host: "127.0.0.1", port: 8008)]
   var dataDirectory = "./data"
@@ -22,6 +37,14 @@ struct Configuration: Sendable {
   var registrationOpenToEveryone = false
   var registrationSharedSecret: Redacted<String>?
   var registrationTokens: [Redacted<String>] = []
+  var allowsGuests = false
+  /// nil: tokens do not expire.
+  var accessTokenLifetimeMinutes: Int?
+  var issuesLoginTokens = false
+  var jwt = JWT()
+  /// nil: all but the disallowed.
+  var profileFieldsAllowed: [String] = []
+  var profileFieldsDisallowed: [String] = []
   var rateLimits = true
   var passwordHash = PasswordHash()
   var uploadBytesLimit = 100 << 20
@@ -36,6 +59,15 @@ struct Configuration: Sendable {
   /// Without a slash at the end; nil: clients keep the address they came by.
   var publicBaseURL: String?
   var trustedProxies: [AddressRange] = []
+  var directory = Directory()
+  var retention = Retention()
+  var turn = TURN()
+  var push = Push()
+  /// Files.
+  var appServices: [String] = []
+  var support = SupportContacts()
+  /// nil: other servers reach this one under its name.
+  var delegatedServer: String?
 
   /// Who may make an account: by default anyone, as long as only this machine can ask.
   var registration: Registration { registrationSetting ?? (isLoopbackOnly ? .open : .closed) }
@@ -52,12 +84,12 @@ struct Configuration: Sendable {
         registration to token or closed, or registration_open_to_everyone to true if that is what you want
         """
     }
-    if registration == .token, registrationTokens.isEmpty {
-      return "registration is token, but registration_tokens has none"
+    if !profileFieldsAllowed.isEmpty, !profileFieldsDisallowed.isEmpty {
+      return "profile_fields.allowed and profile_fields.disallowed exclude each other"
     }
     if let both = metricsBind.first(where: { $0.port != 0 && bind.contains($0) }) {
       return "metrics_bind and bind both have \(both)"
     }
-    return nil
+    return directoryContradiction
   }
 }

@@ -18,21 +18,13 @@ struct ConfigurationFile {
 
   /// Reads a file of at most `byteLimit` bytes. Throws `unreadable`, `malformed` or `repeated`.
   init(path: String) throws(ConfigurationError) {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw .unreadable(path: path, reason: String(cString: strerror(errno))) }
-    defer { close(file) }
-    var bytes = [UInt8](repeating: 0, count: Self.byteLimit + 1)
-    var count = 0
-    while count < bytes.count {
-      let got = bytes.withUnsafeMutableBytes { read(file, $0.baseAddress! + count, $0.count - count) }
-      guard got >= 0 else { throw .unreadable(path: path, reason: String(cString: strerror(errno))) }
-      if got == 0 { break }
-      count += got
+    let bytes: [UInt8]
+    do throws(FileBytes.Unreadable) {
+      bytes = try FileBytes.read(path, limit: Self.byteLimit)
+    } catch {
+      throw .unreadable(path: path, reason: error.reason)
     }
-    guard count <= Self.byteLimit else {
-      throw .unreadable(path: path, reason: "it is larger than \(Self.byteLimit) bytes")
-    }
-    try self.init(Array(bytes[..<count]), path: path)
+    try self.init(bytes, path: path)
   }
 
   /// Reads the text itself; `path` names it in errors.

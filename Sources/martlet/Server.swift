@@ -48,27 +48,14 @@ struct Server: Sendable {
             pool: pool))
       }
       for server in servers { try await server.start() }
+      homeserver.start()
       ServerMetrics.register(homeserver, servers[0])
       let addresses = servers[0].boundAddresses.map { "http://\($0.isLoopback ? "localhost:\($0.port)" : "\($0)")" }
       return Server(
         addresses: addresses, homeserver: homeserver, loops: loops, pool: pool, servers: servers,
-        housekeeping: keepHouse(homeserver))
+        housekeeping: Task { await homeserver.keepHouse() })
     } catch {
       throw error as? StartError ?? .failed("\(error)")
-    }
-  }
-
-  /// What has to be done now and then, from the start on every hour.
-  private static func keepHouse(_ homeserver: Homeserver) -> Task<Void, Never> {
-    Task {
-      while !Task.isCancelled {
-        do { try await homeserver.rooms.forgetOldTransactions() } catch is CancellationError {
-          return
-        } catch {
-          homeserver.log.error("old transactions stay", ["error": .text("\(error)")])
-        }
-        try? await Task.sleep(for: .seconds(3_600))
-      }
     }
   }
 
@@ -95,12 +82,25 @@ extension Configuration {
       }
     homeserver.registrationTokens = registrationTokens.map { $0.reveal() }
     homeserver.registrationSharedSecret = registrationSharedSecret?.reveal()
+    homeserver.allowsGuests = allowsGuests
+    homeserver.accessTokenLifetimeMilliseconds = accessTokenLifetimeMinutes.map { Int64($0) * 60_000 }
+    homeserver.issuesLoginTokens = issuesLoginTokens
+    homeserver.jsonWebTokens = try jwt.login()
+    homeserver.profileFields.allowed = profileFieldsAllowed.isEmpty ? nil : profileFieldsAllowed.map { ByteString($0) }
+    homeserver.profileFields.disallowed = profileFieldsDisallowed.map { ByteString($0) }
     homeserver.defaultRoomVersion = ByteString(defaultRoomVersion)
     homeserver.forgetsRoomsOnLeave = forgetsRoomsOnLeave
     homeserver.policyRooms = policyRooms
     homeserver.passwordHashMemoryBytes = passwordHash.memoryMiB << 20
     homeserver.passwordHashIterations = passwordHash.iterations
     homeserver.uploadBytesLimit = Int64(uploadBytesLimit)
+    homeserver.publishing = self.directory.publishing
+    homeserver.userDirectoryScope = self.directory.users
+    homeserver.retention = retention.rules
+    homeserver.pushGateways = push.gateways
+    homeserver.notificationDays = push.notificationDays
+    for path in appServices { homeserver.appServices.append(try AppServiceFile.read(path)) }
+    homeserver.turn = turn.server
     homeserver.thumbnailProgram = ProgramFolder.file("martlet-thumbnail")
     return homeserver
   }
@@ -110,6 +110,8 @@ extension Configuration {
     api.rateLimits = rateLimits
     api.webDirectory = webDirectory ?? WebFolder.find()
     api.publicBaseURL = publicBaseURL
+    api.support = support
+    api.delegatedServer = delegatedServer
     return api
   }
 

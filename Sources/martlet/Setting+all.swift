@@ -1,10 +1,11 @@
 import HTTPServer
 import MatrixModel
+import Homeserver
 import Telemetry
 
 extension Setting {
   /// Every setting, in the order of the documentation.
-  static let all: [Setting] = network + accounts + service + diagnostics
+  static let all: [Setting] = network + accounts + logins + service + directory + push + diagnostics
 
   private static let network: [Setting] = [
     .one(
@@ -40,7 +41,7 @@ extension Setting {
       "registration_open_to_everyone", \.registrationOpenToEveryone,
       "Must be true for open registration on an address that other machines can reach."),
     .list(
-      "registration_tokens", \.registrationTokens, "The tokens that registration: token accepts.",
+      "registration_tokens", \.registrationTokens, "The tokens that registration: token accepts, besides those that administrators make.",
       allowed: "1 to 64 letters, digits and . _ ~ - (Client-Server API, \"Token-authenticated registration\")",
       isSecret: true,
       parse: { isRegistrationToken($0) ? Redacted($0) : nil }, show: { $0.reveal() }),
@@ -54,6 +55,61 @@ extension Setting {
       "Memory that hashing one password takes (Argon2id), in MiB.", 8...1024),
     .integer("password_hash.iterations", \.passwordHash.iterations, "Passes over that memory (Argon2id).", 1...16)
   ]
+
+  private static let logins: [Setting] = [
+    .flag(
+      "allow_guests", \.allowsGuests,
+      "Whether anyone may become a guest, who may look into rooms and join those that admit guests."),
+    .one(
+      "access_token_lifetime_minutes", \.accessTokenLifetimeMinutes,
+      "Minutes until the access token of a client that can refresh it expires. Tokens of other clients do not.",
+      allowed: "a whole number from 1 to 525600", defaultText: "none: tokens do not expire",
+      parse: { text in
+        guard text.utf8.allSatisfy(isDigit), let number = Int(text), (1...525_600).contains(number) else { return nil }
+        return .some(number)
+      },
+      show: { $0.map { "\($0)" } }),
+    .flag(
+      "issue_login_tokens", \.issuesLoginTokens,
+      "Whether who is logged in may, by giving the password again, get a token that logs in another client."),
+    .choice(
+      "jwt.algorithm", \.jwt.algorithm,
+      "The algorithm of the tokens by which an app vouches for its users (org.matrix.login.jwt). The token has no say in it.",
+      defaultText: "none: there is no such login", words: JSONWebKey.Algorithm.allCases.map { ($0.rawValue, $0) },
+      show: { $0?.rawValue }),
+    .one(
+      "jwt.secret", \.jwt.secret, "The secret that the app signs with, for HS256.", allowed: "32 to 1024 bytes",
+      isSecret: true, parse: { (32...1_024).contains($0.utf8.count) ? .some(Redacted($0)) : nil },
+      show: { $0?.reveal() }),
+    .one(
+      "jwt.public_key_file", \.jwt.publicKeyFile, "The app's public key, for RS256, ES256 and EdDSA.",
+      allowed: "a file in PEM", parse: { $0.isEmpty ? nil : .some($0) }, show: { $0 }),
+    .one(
+      "jwt.issuer", \.jwt.issuer, "What a token must have as its issuer (iss).", allowed: "1 to 255 bytes",
+      defaultText: "none: any issuer", parse: { (1...255).contains($0.utf8.count) ? .some($0) : nil }, show: { $0 }),
+    .list(
+      "jwt.audiences", \.jwt.audiences, "One of these must be among a token's audiences (aud). Without any, each is good.",
+      allowed: "1 to 255 bytes", parse: { (1...255).contains($0.utf8.count) ? $0 : nil }, show: { $0 }),
+    claim("jwt.subject_claim", \.jwt.subjectClaim, "The claim that names the user."),
+    claim("jwt.display_name_claim", \.jwt.displayNameClaim, "The claim that gives a new account its display name."),
+    claim("jwt.picture_claim", \.jwt.pictureClaim, "The claim that gives a new account its avatar, an mxc:// URI."),
+    .list(
+      "profile_fields.allowed", \.profileFieldsAllowed, "The only profile fields that users may change themselves.",
+      allowed: "the name of a profile field, such as displayname or m.tz", parse: { isFieldName($0) ? $0 : nil },
+      show: { $0 }),
+    .list(
+      "profile_fields.disallowed", \.profileFieldsDisallowed, "Profile fields that users may not change themselves.",
+      allowed: "the name of a profile field, such as displayname or m.tz", parse: { isFieldName($0) ? $0 : nil },
+      show: { $0 })
+  ]
+
+  private static func claim(
+    _ name: String, _ path: any WritableKeyPath<Configuration, String> & Sendable, _ summary: String
+  ) -> Setting {
+    .one(
+      name, path, summary, allowed: "1 to 255 bytes", parse: { (1...255).contains($0.utf8.count) ? $0 : nil },
+      show: { $0 })
+  }
 
   private static let service: [Setting] = [
     .one(
@@ -93,6 +149,12 @@ private func isServerName(_ text: String) -> Bool {
   if isHostName(text) || BindAddress(text) != nil { return true }
   guard text.hasPrefix("["), text.hasSuffix("]") else { return false }
   return SocketAddress(address: text, port: 0)?.isIPv4 == false
+}
+
+/// Spec: Appendices, "Common Namespaced Identifier Grammar".
+private func isFieldName(_ text: String) -> Bool {
+  (1...255).contains(text.utf8.count)
+    && text.utf8.allSatisfy { isDigit($0) || (0x61...0x7A).contains($0) || Array("._-".utf8).contains($0) }
 }
 
 private func isRegistrationToken(_ text: String) -> Bool {

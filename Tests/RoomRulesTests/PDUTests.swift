@@ -134,8 +134,8 @@ import Testing
 }
 
 @Suite struct RoomVersionTests {
-  @Test func `versions 10 to 12 are known and 12 is for new rooms`() {
-    #expect(RoomVersion.known.map(\.name.string) == ["10", "11", "12"])
+  @Test func `versions 6 to 12 are known and 12 is for new rooms`() {
+    #expect(RoomVersion.known.map(\.name.string) == ["6", "7", "8", "9", "10", "11", "12"])
     #expect(RoomVersion.known.allSatisfy { $0.isStable })
     #expect(RoomVersion.standard == .v12)
     #expect(RoomVersion("11") == .v11)

@@ -82,19 +82,40 @@ private let carol = TestRoom.carol
       #""ban":"50""#, #""users_default":1.5"#, #""kick":null"#, #""events":{"x":"1"}"#, #""events":1"#,
       #""notifications":{"room":{}}"#, #""notifications":[]"#
     ])
-  func `levels are integers`(version: RoomVersion, member: String) throws {
+  func `from version 10 on levels are integers`(version: RoomVersion, member: String) throws {
     let room = try TestRoom(version)
+    guard version.needsIntegerPowerLevels else {
+      #expect(try room.refusal(.powerLevels, from: alice, stateKey: "", "{\(member)}") == nil)
+      return
+    }
     #expect(
       try room.refusal(.powerLevels, from: alice, stateKey: "", "{\(member)}")?.hasSuffix(
         "of the power levels is malformed.") == true)
   }
 
-  @Test(arguments: versions, [#"{"bob":1}"#, #"{"@bob":1}"#, #"{"@bob:a":"1"}"#, "[]", "1"])
+  @Test(arguments: versions, [#"{"bob":1}"#, #"{"@bob":1}"#, #"{"@bob:a":"x"}"#, "[]", "1"])
   func `users are user IDs with integers`(version: RoomVersion, users: String) throws {
     let room = try TestRoom(version)
     #expect(
       try room.refusal(.powerLevels, from: alice, stateKey: "", #"{"users":\#(users)}"#)
         == "'users' of the power levels is malformed.")
+  }
+
+  /// Spec: room version 9, "`m.room.power_levels` events accept values as strings"; version 10 ends it.
+  @Test(arguments: versions, ["100", "000100", "+100", " 100 ", " +00100 "])
+  func `before version 10 a string stands for a level`(version: RoomVersion, text: String) throws {
+    var room = try TestRoom(version)
+    try room.setMember(bob, "join")
+    let levels = #"{"users":{"@bob:a.example":"\#(text)"},"state_default":"60"}"#
+    let isInteger = version.needsIntegerPowerLevels
+    #expect((try room.refusal(.powerLevels, from: alice, stateKey: "", levels) == nil) == !isInteger)
+    #expect(isInteger == ["10", "11", "12"].contains(version.name.string))
+    if isInteger { return }
+    try room.add(.powerLevels, from: alice, stateKey: "", levels)
+    #expect(try room.refusal(.topic, from: bob, stateKey: "") == nil)
+    #expect(
+      try room.refusal(.powerLevels, from: bob, stateKey: "", #"{"users":{"@bob:a.example":"101"},"state_default":"60"}"#)
+        != nil)
   }
 
   @Test(arguments: versions) func `the first power levels may say anything`(version: RoomVersion) throws {

@@ -43,7 +43,26 @@ import Testing
   @Test(arguments: contents) func `content keeps the protected keys`(
     type: EventType, content: String, v10: String, v11: String
   ) throws {
-    for (version, expected) in [(RoomVersion.v10, v10), (.v11, v11), (.v12, v11)] {
+    for (version, expected) in [(RoomVersion.v9, v10), (.v10, v10), (.v11, v11), (.v12, v11)] {
+      #expect(text(version.redaction.redactedContent(canonical: Array(content.utf8), type: type)) == expected)
+    }
+  }
+
+  /// What versions 6 and 7, and what version 8 leaves: restricted joins came with 8, and 9 mended what they need.
+  @Test(arguments: [
+    (
+      EventType.joinRules, #"{"allow":[1],"join_rule":"restricted"}"#, #"{"join_rule":"restricted"}"#,
+      #"{"allow":[1],"join_rule":"restricted"}"#
+    ),
+    (
+      .member, #"{"join_authorised_via_users_server":"@a:b","membership":"join"}"#, #"{"membership":"join"}"#,
+      #"{"membership":"join"}"#
+    ),
+    (.create, #"{"creator":"@a:b","room_version":"6"}"#, #"{"creator":"@a:b"}"#, #"{"creator":"@a:b"}"#),
+    (.powerLevels, #"{"invite":1,"kick":"2"}"#, #"{"kick":"2"}"#, #"{"kick":"2"}"#),
+    ("m.room.aliases", #"{"aliases":[]}"#, "{}", "{}")
+  ]) func `early versions keep less`(type: EventType, content: String, v6: String, v8: String) throws {
+    for (version, expected) in [(RoomVersion.v6, v6), (.v7, v6), (.v8, v8)] {
       #expect(text(version.redaction.redactedContent(canonical: Array(content.utf8), type: type)) == expected)
     }
   }
@@ -65,7 +84,7 @@ import Testing
   @Test func `old versions keep old keys on the top level`() throws {
     let source =
       #"{"auth_events":[],"content":{},"depth":1,"hashes":{"sha256":"x"},"membership":"m","origin":"o","origin_server_ts":1,"prev_events":[],"prev_state":[],"redacts":"$r","room_id":"!r:d","sender":"@a:d","signatures":{},"type":"m.room.redaction","x":1}"#
-    for (version, isKept) in [(RoomVersion.v10, true), (.v11, false)] {
+    for (version, isKept) in versions.map({ ($0, !["11", "12"].contains($0.name.string)) }) {
       let redacted = try PDU(Array(source.utf8), version: version).redacted().json
       for key in ["membership", "origin", "prev_state"] as [StaticString] { #expect((redacted[key] != nil) == isKept) }
       #expect(redacted["x"] == nil && redacted["redacts"] == nil)

@@ -57,6 +57,9 @@ package struct Router: Sendable {
   /// then. For what needs no wait: middleware costs each parked request its async frames, this costs nothing.
   package var completion: (@Sendable (Request, inout Response) -> Void)?
 
+  /// What it answers, as `GET /path/{name}`, in the order of adding.
+  package private(set) var patterns: [String] = []
+
   private var trie = RouteTrie()
   private var prefix = ""
   private var middleware: [Middleware] = []
@@ -94,6 +97,7 @@ package struct Router: Sendable {
       pattern: full, parameterNames: segments.compactMap(\.variableName), bodyLimit: bodyLimit,
       endsOnShutdown: endsOnShutdown, answer: wrapped(handler, in: middleware))
     trie.insert(segments, method, route)
+    patterns.append("\(method) \(full)")
   }
 
   /// Adds what `build` adds, with `prefix` before each pattern and `middleware` inside that of the surroundings.

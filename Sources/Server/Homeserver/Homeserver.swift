@@ -61,7 +61,8 @@ package final class Homeserver: Sendable {
     database = try Database(configuration.database, migrations: Schema.migrations)
     notifier = Notifier()
     let clock = configuration.clock
-    sessions = Sessions(database: database, clock: clock)
+    sessions = Sessions(
+      database: database, clock: clock, lifetimeMilliseconds: configuration.accessTokenLifetimeMilliseconds)
     deviceLists = DeviceLists(database: database, notifier: notifier)
     appServices = try AppServices(configuration.appServices, server: configuration.serverName)
     http = HTTPClient(configuration.outbound, log: log)
@@ -113,6 +114,7 @@ package final class Homeserver: Sendable {
     accounts.hooks.withLock { [appServices] hooks in hooks.requireMayRegister = { try appServices.requireMay(make: $0, nil) } }
     connectRoomsToAppServices()
     rooms.hooks.withLock { [settings = RoomSettings(accountData: accountData, pushRules: pushRules)] hooks in
+      hooks.isGuest = { user, transaction in try Accounts.account(transaction, user)?.standing.isGuest ?? false }
       hooks.joinedReplacement = { user, old, new, transaction in
         try settings.carry(of: user, from: old, to: new, in: transaction)
       }

@@ -20,6 +20,14 @@ package struct HomeserverConfiguration: Sendable {
   package var registration = Registration.closed
   package var registrationTokens: [String] = []
   package var registrationSharedSecret: String?
+  package var allowsGuests = false
+  /// Milliseconds until the tokens of clients that can refresh them expire; nil never.
+  package var accessTokenLifetimeMilliseconds: Int64?
+  /// Whether who is logged in may get a token that logs in another client.
+  package var issuesLoginTokens = false
+  /// nil where no app vouches for users.
+  package var jsonWebTokens: JSONWebTokenLogin?
+  package var profileFields = Profiles.Policy()
   package var defaultRoomVersion: ByteString = "12"
   /// Whether leaving a room forgets it too. Spec: `m.forget_forced_upon_leave` capability.
   package var forgetsRoomsOnLeave = false

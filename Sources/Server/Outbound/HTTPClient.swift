@@ -27,14 +27,8 @@ package final class HTTPClient: Sendable {
       case .any: (anywhere, nil)
       case .publicAddresses: (publicly, self.policy)
       }
-    let transfer = CancellableTransfer(loop)
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        transfer.start(
-          HTTPTransfer(request, connectTimeout: configuration.connectTimeout, policy: policy, continuation))
-      }
-    } onCancel: {
-      transfer.cancel()
+    let result: Result<IncomingResponse, OutboundError> = await loop.run { [configuration] in
+      HTTPTransfer(request, connectTimeout: configuration.connectTimeout, policy: policy, $0)
     }
     if case .failure(let error) = result {
       log.debug("a request to another server failed", ["error": .text(String(describing: error))])

@@ -25,11 +25,12 @@ final class RoomsFixture: Sendable {
 
   func setTime(_ milliseconds: Int64) { time.milliseconds.store(milliseconds, ordering: .relaxed) }
 
-  init(in folder: TemporaryFolder = TemporaryFolder()) throws {
+  init(in folder: TemporaryFolder = TemporaryFolder(), _ configure: (inout HomeserverConfiguration) -> Void = { _ in }) throws {
     self.folder = folder
     var configuration = HomeserverConfiguration(serverName: Self.server, dataDirectory: folder.path)
     let time = time
     configuration.clock = WallClock { time.milliseconds.load(ordering: .relaxed) }
+    configure(&configuration)
     self.configuration = configuration
     database = try Database(configuration.database, migrations: Schema.migrations)
     notifier = Notifier()
@@ -40,9 +41,9 @@ final class RoomsFixture: Sendable {
   }
 
   /// The same database as after a restart.
-  func reopened() throws -> RoomsFixture {
+  func reopened(_ configure: (inout HomeserverConfiguration) -> Void = { _ in }) throws -> RoomsFixture {
     database.close()
-    return try RoomsFixture(in: folder)
+    return try RoomsFixture(in: folder, configure)
   }
 
   static func user(_ name: String) -> UserID { UserID(trusted: ByteString("@\(name):example.org")) }

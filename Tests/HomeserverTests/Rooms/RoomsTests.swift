@@ -5,7 +5,9 @@ import Testing
 @testable import Homeserver
 
 @Suite struct RoomsTests {
-  @Test(arguments: ["10", "11", "12"]) func `a room of each version takes members and messages`(version: String) async throws {
+  @Test(arguments: ["6", "7", "8", "9", "10", "11", "12"]) func `a room of each version takes members and messages`(
+    version: String
+  ) async throws {
     let fixture = try RoomsFixture()
     let room = try await fixture.createRoom(
       by: "ann", #"{"room_version":"\#(version)","name":"R","topic":"T","invite":["@bob:example.org"],"room_alias_name":"x"}"#)

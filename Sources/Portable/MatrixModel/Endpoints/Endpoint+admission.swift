@@ -25,7 +25,7 @@ extension Endpoint {
     (.put, "sendToDevice/{eventType}/{txnId}"), (.put, "profile/{userId}/{keyName}"),
     (.delete, "profile/{userId}/{keyName}"), (.get, "devices"), (.get, "devices/{deviceId}"),
     (.put, "devices/{deviceId}"), (.get, "account/whoami"), (.post, "keys/upload"), (.post, "keys/query"),
-    (.post, "keys/claim")
+    (.post, "keys/claim"), (.get, "voip/turnServer")
   ]
 
   /// What the prose forbids, and what comes to the same: making and replacing rooms, names for them, acting on members.

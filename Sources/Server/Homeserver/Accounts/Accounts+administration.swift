@@ -56,6 +56,23 @@ extension Accounts {
     return account
   }
 
+  /// The account that an administrator looks at, or is about to lock or suspend by the standard's endpoints.
+  ///
+  /// Throws `M_INVALID_PARAM` for users of other servers, `M_NOT_FOUND` for one that is not there or was deactivated, `M_FORBIDDEN`
+  /// for administrators' accounts, one's own included when it `changes`. Spec: Client-Server API, "Server Administration".
+  package func moderated(_ userID: UserID, by session: Session, changes: Bool = false) async throws -> Account {
+    guard userID.serverName == configuration.serverName else {
+      throw MatrixError.invalidParameter("This user is not of this server.")
+    }
+    let account = try await existing(userID)
+    guard !account.isDeactivated else { throw MatrixError.notFound("This account has been deactivated.") }
+    let isOwn = userID == session.userID
+    guard isOwn ? !changes : !account.standing.isAdmin else {
+      throw MatrixError.forbidden("Administrators cannot be locked or suspended; take their administration away first.")
+    }
+    return account
+  }
+
   private func change(_ userID: UserID, _ update: @escaping @Sendable (WriteTransaction) throws -> Int) async throws {
     try await database.write { [sessions] tx in
       guard try update(tx) == 1 else { throw MatrixError.notFound("There is no such account.") }

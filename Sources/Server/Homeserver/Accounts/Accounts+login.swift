@@ -17,7 +17,7 @@ extension Accounts {
     guard try await passwords.verify(password, against: account?.passwordHash), let userID, let account else {
       // Its password was wiped, so that whoever asks cannot have known it: the spec still wants this said.
       if account?.isDeactivated == true {
-        throw MatrixError(status: 403, .userDeactivated, "This account has been deactivated.")
+        throw Self.deactivated
       }
       throw MatrixError.forbidden("The user name or the password is wrong.")
     }
@@ -26,10 +26,33 @@ extension Accounts {
       guard let now = try Self.account(tx, userID), now.passwordHash == account.passwordHash else {
         throw MatrixError.forbidden("The user name or the password is wrong.")
       }
-      try now.standing.requireUse(at: configuration.clock.now())
-      return try devices.logIn(tx, userID, device, sessions)
+      return try logIn(tx, userID, device)
     }
     return (userID, login)
+  }
+
+  /// Lets in whoever holds a login token. Spec: Client-Server API, "Token-based" login.
+  ///
+  /// Throws `M_FORBIDDEN` for a token that is not good, `M_USER_DEACTIVATED`, and what `AccountStanding.requireUse` throws.
+  package func logIn(loginToken: ByteString, device: DeviceRequest) async throws -> (userID: UserID, login: Login) {
+    let hash = AccessTokenHash(of: loginToken)
+    return try await database.write { [self] tx in
+      let userID = try loginTokens.redeem(tx, hash)
+      return (userID, try logIn(tx, userID, device))
+    }
+  }
+
+  /// Lets in a user for whom someone else vouches: an application service, a provider. Throws `M_FORBIDDEN` where there is no
+  /// such account, `M_USER_DEACTIVATED`, and what `AccountStanding.requireUse` throws.
+  package func logIn(vouchedFor userID: UserID, device: DeviceRequest) async throws -> Login {
+    try await database.write { [self] tx in try logIn(tx, userID, device) }
+  }
+
+  func logIn(_ tx: WriteTransaction, _ userID: UserID, _ device: DeviceRequest) throws -> Login {
+    guard let account = try Self.account(tx, userID) else { throw MatrixError.forbidden("There is no such account.") }
+    guard !account.isDeactivated else { throw Self.deactivated }
+    try account.standing.requireUse(at: configuration.clock.now())
+    return try devices.logIn(tx, userID, device, sessions)
   }
 
   /// Ends the session and deletes its device. Spec: `POST /_matrix/client/v3/logout`.
@@ -63,19 +86,5 @@ extension Accounts {
     }
   }
 
-  /// Ends an account for good: no login, no devices, no rooms. The name stays taken.
-  ///
-  /// - Parameter erase: whether the profile goes too and the account is marked for erasure.
-  ///   Spec: `POST /_matrix/client/v3/account/deactivate`.
-  package func deactivate(_ userID: UserID, erase: Bool) async throws {
-    try await database.write { [self] tx in
-      try tx.execute(
-        "UPDATE account SET password = NULL, deactivated = 1, erased = $1, search_text = '' WHERE user_id = $2",
-        erase, userID)
-      try devices.remove(tx, of: userID, sessions) { _ in true }
-      if erase { try tx.execute("DELETE FROM profile_field WHERE user_id = $1", userID) }
-    }
-    let leave = hooks.withLock { $0.accountDeactivated }
-    try await leave(userID)
-  }
+  private static let deactivated = MatrixError(status: 403, .userDeactivated, "This account has been deactivated.")
 }

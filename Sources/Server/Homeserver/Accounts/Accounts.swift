@@ -8,6 +8,9 @@ import Telemetry
 package final class Accounts: Sendable {
   package let passwords: Passwords
   package let interactiveAuthentication: InteractiveAuthentication
+  package let loginTokens: LoginTokens
+  package let openIDTokens: OpenIDTokens
+  package let registrationTokens: RegistrationTokens
   /// What other chapters do when an account changes. Set once, when the homeserver is put together.
   package let hooks = Mutex(AccountHooks())
 
@@ -28,7 +31,13 @@ package final class Accounts: Sendable {
     self.pushRules = pushRules
     passwords = try Passwords(
       memoryBytes: configuration.passwordHashMemoryBytes, iterations: configuration.passwordHashIterations)
-    interactiveAuthentication = InteractiveAuthentication(clock: configuration.clock)
+    let interactive = InteractiveAuthentication(clock: configuration.clock)
+    interactiveAuthentication = interactive
+    loginTokens = LoginTokens(database: database, clock: configuration.clock)
+    openIDTokens = OpenIDTokens(database: database, clock: configuration.clock)
+    registrationTokens = RegistrationTokens(
+      configured: configuration.registrationTokens, database: database, clock: configuration.clock
+    ) { interactive.registrationTokens }
   }
 
   /// The account of a user; nil where there is none on this server.
@@ -54,14 +63,16 @@ package final class Accounts: Sendable {
   /// Whether there is such an account, inside a query or command.
   package static func exists(_ tx: ReadTransaction, _ userID: UserID) throws -> Bool { try account(tx, userID) != nil }
 
-  /// Asks for the password of the logged-in user. Throws the challenge until it is given.
+  /// Asks for the password of the logged-in user, or for a token of the app that vouches for them. Throws the challenge until
+  /// one is given.
   package func requirePassword(of session: Session, for endpoint: String, auth: JSON?) async throws {
     // An application service proves itself with its token: there is nobody to ask.
     if session.appService != nil { return }
     let userID = session.userID
-    try await interactiveAuthentication.require(
-      [[.password]], for: .init(endpoint, of: userID), auth: auth
-    ) { _, auth in
+    let flows: [[InteractiveAuthentication.Stage]] =
+      configuration.jsonWebTokens == nil ? [[.password]] : [[.password], [.jsonWebToken]]
+    try await interactiveAuthentication.require(flows, for: .init(endpoint, of: userID), auth: auth) { stage, auth in
+      if stage == .jsonWebToken { return try self.user(vouchedForBy: auth) == userID }
       guard let password = auth["password"]?.string else { throw MatrixError.missingParameter("password") }
       guard try UserIdentifier(auth).userID(on: self.configuration.serverName) == userID else { return false }
       return try await self.passwords.verify(Redacted(password), against: self.account(userID)?.passwordHash)
@@ -69,8 +80,10 @@ package final class Accounts: Sendable {
   }
 }
 
-/// What the rooms do when an account changes; nothing until set.
+/// What other chapters do and say when an account changes; nothing until set.
 package struct AccountHooks: Sendable {
+  /// Whether only an application service may make an account of this name.
+  package var isExclusive: @Sendable (UserID) -> Bool = { _ in false }
   /// A display name or avatar changed: update the user's member events in all joined rooms.
   package var profileChanged: @Sendable (UserID, Profile) async throws -> Void = { _, _ in }
   /// The account was deactivated: leave all rooms, reject all invites.

@@ -14,6 +14,13 @@ package final class InteractiveAuthentication: Sendable {
     case dummy = "m.login.dummy"
     case password = "m.login.password"
     case registrationToken = "m.login.registration_token"
+    case jsonWebToken = "org.matrix.login.jwt"
+  }
+
+  /// What a client has shown on its way.
+  package struct Completion: Sendable {
+    /// With `m.login.registration_token`.
+    package let registrationToken: ByteString?
   }
 
   /// What is being authorized: a session of one operation is of no use for another.
@@ -31,6 +38,7 @@ package final class InteractiveAuthentication: Sendable {
     let operation: Operation
     let startedMilliseconds: Int64
     var completed: [Stage] = []
+    var registrationToken: ByteString?
   }
 
   static let sessionMilliseconds: Int64 = 30 * 60_000
@@ -48,10 +56,11 @@ package final class InteractiveAuthentication: Sendable {
   /// - Parameters:
   ///   - auth: the request's `auth`, nil where there is none.
   ///   - verify: whether the data given for a stage is right; not asked for stages completed before.
+  @discardableResult
   package func require(
     _ flows: [[Stage]], for operation: Operation, auth: JSON?,
     verify: @Sendable (Stage, JSON) async throws -> Bool
-  ) async throws {
+  ) async throws -> Completion {
     guard let auth else { throw challenge(start(operation), flows) }
     guard auth.isObject else { throw MatrixError.badJSON("'auth' is not an object.") }
     let session = try session(of: auth, operation, flows)
@@ -63,7 +72,20 @@ package final class InteractiveAuthentication: Sendable {
     if !completed(session).contains(stage), try await !verify(stage, auth) {
       throw challenge(session, flows, .forbidden("The stage '\(type)' failed: what was given is not right."))
     }
-    guard finish(stage, in: session, flows) else { throw challenge(session, flows) }
+    guard let completion = finish(stage, auth, in: session, flows) else { throw challenge(session, flows) }
+    return completion
+  }
+
+  /// How many sessions under way have shown each registration token.
+  package var registrationTokens: [ByteString: Int64] {
+    let now = clock.now()
+    return sessions.withLock { sessions in
+      var counts: [ByteString: Int64] = [:]
+      for progress in sessions.values where now - progress.startedMilliseconds < Self.sessionMilliseconds {
+        if let token = progress.registrationToken { counts[token, default: 0] += 1 }
+      }
+      return counts
+    }
   }
 
   // MARK: Sessions
@@ -102,17 +124,20 @@ package final class InteractiveAuthentication: Sendable {
     return completed.contains(stage) || flows.contains { $0.starts(with: completed + [stage]) }
   }
 
-  /// Notes a stage; true where it was the last of a flow, for the one caller that gets there first.
-  private func finish(_ stage: Stage, in session: ByteString, _ flows: [[Stage]]) -> Bool {
+  /// Notes a stage; an answer where it was the last of a flow, for the one caller that gets there first.
+  private func finish(_ stage: Stage, _ auth: JSON, in session: ByteString, _ flows: [[Stage]]) -> Completion? {
     sessions.withLock { sessions in
-      guard var progress = sessions[session] else { return false }
-      if !progress.completed.contains(stage) { progress.completed.append(stage) }
-      if flows.contains(progress.completed) {
-        sessions[session] = nil
-        return true
+      guard var progress = sessions[session] else { return nil }
+      if !progress.completed.contains(stage) {
+        progress.completed.append(stage)
+        if stage == .registrationToken { progress.registrationToken = auth["token"]?.text }
       }
-      sessions[session] = progress
-      return false
+      guard flows.contains(progress.completed) else {
+        sessions[session] = progress
+        return nil
+      }
+      sessions[session] = nil
+      return Completion(registrationToken: progress.registrationToken)
     }
   }
 

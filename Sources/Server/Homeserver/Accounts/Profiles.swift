@@ -37,6 +37,17 @@ package final class Profiles: Sendable {
   private let database: Database
   private let accounts: Accounts
 
+  /// Which fields users may change themselves. Spec: Client-Server API, "`m.profile_fields` capability".
+  package struct Policy: Sendable {
+    /// Only these; nil for all but the disallowed.
+    package var allowed: [ByteString]?
+    package var disallowed: [ByteString] = []
+
+    package init() {}
+
+    package func allows(_ name: ByteString) -> Bool { allowed?.contains(name) ?? !disallowed.contains(name) }
+  }
+
   init(database: Database, accounts: Accounts) {
     self.database = database
     self.accounts = accounts
@@ -58,6 +69,17 @@ package final class Profiles: Sendable {
       fields: try tx.all("SELECT name, value FROM profile_field WHERE user_id = $1 ORDER BY name", userID) { row in
         (ByteString(row.text(0)), row.blob(1))
       })
+  }
+
+  /// Throws `M_FORBIDDEN` for a field that the session's user may not change, `M_GUEST_ACCESS_FORBIDDEN` for any but the
+  /// display name of a guest.
+  package func requireChangeable(_ name: ByteString, by session: Session) throws(MatrixError) {
+    if session.isGuest, name != "displayname" {
+      throw .guestAccessForbidden("Guests may change their display name only; register an account first.")
+    }
+    guard accounts.configuration.profileFields.allows(name) else {
+      throw .forbidden("On this server, the field '\(name)' is not for users to change.")
+    }
   }
 
   /// Sets a field, or deletes it where `value` is nil, then has the rooms follow.

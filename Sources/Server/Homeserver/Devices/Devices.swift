@@ -109,7 +109,7 @@ package final class Devices: Sendable {
       ON CONFLICT(user_id, device_id) DO UPDATE
         SET last_seen = excluded.last_seen, last_seen_address = COALESCE(excluded.last_seen_address, device.last_seen_address)
       """, userID, deviceID, request.displayName, clock.now(), request.address)
-    return Login(deviceID: deviceID, accessToken: try sessions.issue(tx, userID, deviceID))
+    return try sessions.issue(tx, userID, deviceID, isRefreshable: request.canRefresh)
   }
 
   /// Deletes those devices of a user for which `isRemoved` says so: tokens, keys, waiting messages, transaction IDs.

@@ -42,6 +42,15 @@ enum PublicRoomRows {
     if isElsewhere == nil { try remove(room.number, transaction) }
   }
 
+  /// Lists the room that replaces another where that one was listed.
+  static func move(from old: RoomSnapshot, to new: RoomSnapshot, _ transaction: WriteTransaction) throws {
+    let lists = try transaction.all(
+      "SELECT list FROM public_room_list WHERE room = $1 AND list <> $2", old.number, all
+    ) { $0.text(0) }
+    for list in lists { try set(true, new, in: list, transaction) }
+    try remove(old.number, transaction)
+  }
+
   /// Takes a room out of every list.
   static func remove(_ room: RoomNumber, _ transaction: WriteTransaction) throws {
     try transaction.execute("DELETE FROM public_room_list WHERE room = $1", room)

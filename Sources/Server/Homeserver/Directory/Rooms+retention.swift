@@ -27,26 +27,24 @@ extension Rooms {
     }
   }
 
-  private func purgeExpiredMessages(in room: RoomNumber) async throws -> Int {
-    guard let before = try await database.read({ try self.storedExpiry(of: room, $0) }) else { return 0 }
+  private func purgeExpiredMessages(in number: RoomNumber) async throws -> Int {
+    guard let before = try await database.read({ try self.storedExpiry(of: number, $0) }) else { return 0 }
     var purged = 0
-    var place = PurgePlace(timestamp: .min, position: -1)
-    while true {
-      let bite = try await database.read { [place] transaction in
-        try Self.messages(of: room, before: before, after: place, limit: Self.purgeBite, transaction)
+    var place: PurgePlace? = PurgePlace(timestamp: .min, position: -1)
+    while let start = place {
+      let count: Int
+      (place, count) = try await database.write { transaction in
+        guard let stale = try self.cache.snapshot(of: number, in: transaction),
+          let room = try self.cache.newest(stale.roomID, in: transaction)
+        else { return (nil, 0) }
+        let bite = try Self.messages(of: room, before: before, after: start, transaction)
+        try self.delete(bite.map(\.position), of: room, in: transaction)
+        return (bite.last, bite.count)
       }
-      guard let last = bite.last else { return purged }
-      place = last
-      try await database.write { transaction in
-        for message in bite { try self.deleteEvent(at: message.position, transaction) }
-      }
-      purged += bite.count
+      purged += count
     }
-  }
-
-  /// Deletes one message and what belongs to it alone. The caller has seen to it that it is not state.
-  func deleteEvent(at position: Int64, _ transaction: WriteTransaction) throws {
-    try transaction.execute("DELETE FROM event WHERE position = $1 AND state_key IS NULL", position)
+    if purged > 0 { try await forgetCounts(in: number) }
+    return purged
   }
 
   private static let purgeBite = 200
@@ -67,15 +65,14 @@ extension Rooms {
   }
 
   private static func messages(
-    of room: RoomNumber, before: Int64, after place: PurgePlace, limit: Int, _ transaction: ReadTransaction
+    of room: RoomSnapshot, before: Int64, after place: PurgePlace, _ transaction: ReadTransaction
   ) throws -> [PurgePlace] {
     try transaction.all(
       """
       SELECT timestamp, position FROM event
-      WHERE room = $1 AND (timestamp, position) > ($2, $3) AND timestamp < $4 AND state_key IS NULL
-        AND position < (SELECT max(newest.position) FROM event newest WHERE newest.room = $1)
-      ORDER BY timestamp, position LIMIT $5
-      """, room, place.timestamp, place.position, before, limit
+      WHERE room = $1 AND (timestamp, position) > ($2, $3) AND timestamp < $4 AND state_key IS NULL AND position < $5
+      ORDER BY timestamp, position LIMIT $6
+      """, room.number, place.timestamp, place.position, before, room.position, purgeBite
     ) { PurgePlace(timestamp: $0.integer(0), position: $0.integer(1)) }
   }
 }

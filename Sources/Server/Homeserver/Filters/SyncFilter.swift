@@ -12,6 +12,8 @@ package final class SyncFilter: Sendable {
   package let state: EventFilter
   package let ephemeral: EventFilter
   package let roomAccountData: EventFilter
+  /// Whether room events are told as servers exchange them.
+  package let usesFederationFormat: Bool
   /// Which parts of room events are told, as paths; nil for all.
   package let eventFields: [PropertyPath]?
 
@@ -30,6 +32,7 @@ package final class SyncFilter: Sendable {
     ephemeral = EventFilter()
     roomAccountData = EventFilter()
     eventFields = nil
+    usesFederationFormat = false
   }
 
   /// Throws `M_BAD_JSON` naming the property that is of another kind than the spec says.
@@ -38,6 +41,7 @@ package final class SyncFilter: Sendable {
     if let format = json["event_format"], !format.isString("client"), !format.isString("federation") {
       throw .badJSON("'event_format' of a filter is 'client' or 'federation'.")
     }
+    usesFederationFormat = json["event_format"]?.isString("federation") ?? false
     accountData = try Self.part(json["account_data"])
     eventFields = try Self.fields(json["event_fields"])
     let room = json["room"]

@@ -27,8 +27,9 @@ package struct RoomView: Sendable {
     }
   }
 
-  /// nil where every event is visible, which is the rule: a member of a room whose visibility never changed.
-  private let history: History?
+  /// Whether every event is visible, which is the rule: to a member of a room whose visibility never changed.
+  private let seesAll: Bool
+  private let history: History
 
   init(_ room: RoomSnapshot, user: UserID, in transaction: ReadTransaction, expiry: Int64) throws {
     self.expiry = expiry
@@ -37,26 +38,35 @@ package struct RoomView: Sendable {
     let member = room.members[user]
     membership = member?.membership
     let neverChanged = room[.historyVisibility]?.replaced == nil
-    if membership == .join, neverChanged, room.historyVisibility == .shared || room.historyVisibility == .worldReadable {
-      history = nil
-      leftAt = nil
-      return
-    }
+    seesAll =
+      membership == .join && neverChanged
+      && (room.historyVisibility == .shared || room.historyVisibility == .worldReadable)
     let loader = RoomLoader(transaction: transaction)
     var history = History()
-    for entry in try loader.history(of: room.number, .member, user.text) {
-      history.memberships.append((entry.position, Membership(entry.event.content["membership"]) ?? .leave))
+    if let member, member.event.replaced == nil {
+      history.memberships = [(member.event.position, member.membership)]
+    } else if member != nil {
+      for entry in try loader.history(of: room.number, .member, user.text) {
+        history.memberships.append((entry.position, Membership(entry.event.content["membership"]) ?? .leave))
+      }
     }
-    for entry in try loader.history(of: room.number, .historyVisibility, "") {
-      history.visibilities.append((entry.position, HistoryVisibility(entry.event.content["history_visibility"])))
+    if !seesAll {
+      for entry in try loader.history(of: room.number, .historyVisibility, "") {
+        history.visibilities.append((entry.position, HistoryVisibility(entry.event.content["history_visibility"])))
+      }
     }
     self.history = history
     leftAt = membership == .leave || membership == .ban ? history.endOfLastStay : nil
   }
 
+  /// How the user stood to the room when the event had been sent. Spec: Client-Server API, `membership` of `UnsignedData`.
+  package func membership(at event: StoredEvent) -> Membership {
+    Self.value(history.memberships, at: event.position) ?? .leave
+  }
+
   package func canSee(_ event: StoredEvent) -> Bool {
     if event.hasExpired(at: expiry) { return false }
-    guard let history else { return true }
+    if seesAll { return true }
     let position = event.position
     let isOwnMembership = event.type == .member && event.stateKey == user.text
     if let leftAt, position > leftAt, !isOwnMembership, Self.value(history.visibilities, before: position) != .worldReadable {

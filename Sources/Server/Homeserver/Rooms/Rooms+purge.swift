@@ -16,6 +16,8 @@ extension Rooms {
       }
       try transaction.execute("DELETE FROM room WHERE room = $1", room.number)
       try transaction.execute("DELETE FROM room_alias WHERE room = $1", room.number)
+      try transaction.execute("DELETE FROM open_room WHERE room = $1", room.number)
+      try PublicRoomRows.remove(room.number, transaction)
       try transaction.execute(
         "INSERT INTO purged_room(room, room_id, purged, complete) VALUES ($1, $2, $3, 0)", room.number, roomID,
         self.configuration.clock.now())

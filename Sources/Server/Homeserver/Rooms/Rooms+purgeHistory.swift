@@ -61,19 +61,24 @@ extension Rooms {
         """, number, cursor, end, Self.purgeBatchRows / 5
       ) { $0.integer(0) }
       guard let last = positions.last else { return nil }
-      for position in positions {
-        for statement in RoomRows.ofEvent { try transaction.execute(statement, position) }
-      }
-      if let oldest = room.tail.first, last >= oldest.position,
-        let reduced = try RoomLoader(transaction: transaction).snapshot(of: number)
-      {
-        self.cache.stage(reduced, in: transaction)
-      }
+      try self.delete(positions, of: room, in: transaction)
       return (last, positions.count)
     }
   }
 
-  private func forgetCounts(in number: RoomNumber) async throws {
+  /// Deletes events that are no state, and what goes with each, from the rows and from the room's snapshot.
+  func delete(_ positions: [Int64], of room: RoomSnapshot, in transaction: WriteTransaction) throws {
+    for position in positions {
+      for statement in RoomRows.ofEvent { try transaction.execute(statement, position) }
+    }
+    guard let oldest = room.tail.first, let last = positions.max(), last >= oldest.position,
+      let reduced = try RoomLoader(transaction: transaction).snapshot(of: room.number)
+    else { return }
+    cache.stage(reduced, in: transaction)
+  }
+
+  /// Has the unread messages of everyone in a room counted anew.
+  func forgetCounts(in number: RoomNumber) async throws {
     let users = try await database.read { transaction in
       try transaction.all("SELECT user_id FROM membership WHERE room = $1", number) { $0.identifier(0, as: UserID.self) }
     }

@@ -24,6 +24,7 @@ extension Rooms {
 
   /// A stretch of a timeline in the direction it was asked for.
   package struct Page: Sendable {
+    package let view: RoomView
     package let events: [StoredEvent]
     package let start: TimelineToken
     /// nil where there is nothing beyond.
@@ -48,7 +49,7 @@ extension Rooms {
       var pager = Pager(view: view, loader: RoomLoader(transaction: transaction), filter: filter, direction: direction)
       try pager.run(from: start.position, to: to?.position, limit: min(max(limit, 1), Self.pageLimit))
       return Page(
-        events: pager.events, start: start, end: pager.reachedEnd ? nil : TimelineToken(position: pager.position),
+        view: view, events: pager.events, start: start, end: pager.reachedEnd ? nil : TimelineToken(position: pager.position),
         members: filter.lazyLoadsMembers ? Self.senders(of: pager.events, in: view.room) : [])
     }
   }
@@ -57,18 +58,26 @@ extension Rooms {
   ///
   /// Spec: `GET /rooms/{roomId}/event/{eventId}`. Throws `M_NOT_FOUND` otherwise.
   package func event(_ eventID: EventID, in roomID: RoomID, for user: UserID) async throws -> StoredEvent {
+    try await eventInView(eventID, in: roomID, for: user).event
+  }
+
+  /// As `event`, with the view in which it is seen.
+  package func eventInView(
+    _ eventID: EventID, in roomID: RoomID, for user: UserID
+  ) async throws -> (event: StoredEvent, view: RoomView) {
     try await database.read { transaction in
       let notFound = MatrixError.notFound("There is no such event, or you may not see it.")
       guard let view = try? self.view(of: roomID, for: user, in: transaction) else { throw notFound }
       guard let event = try RoomLoader(transaction: transaction).event(eventID), event.room == view.room.number,
         view.canSee(event)
       else { throw notFound }
-      return event
+      return (event, view)
     }
   }
 
   /// The surroundings of an event.
   package struct Context: Sendable {
+    package let view: RoomView
     package let event: StoredEvent
     /// Newest first.
     package let before: [StoredEvent]
@@ -102,7 +111,7 @@ extension Rooms {
         state = state.filter { $0.type != .member || senders.contains($0.stateKey ?? "") }
       }
       return Context(
-        event: event, before: before.events, after: after.events, start: TimelineToken(position: before.position),
+        view: view, event: event, before: before.events, after: after.events, start: TimelineToken(position: before.position),
         end: TimelineToken(position: after.position), state: state)
     }
   }

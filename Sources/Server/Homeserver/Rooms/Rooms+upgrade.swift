@@ -79,11 +79,10 @@ extension Rooms {
   /// Puts the new room into the tables, with the aliases and the place in the directory that the old one had.
   private func moveListing(from old: RoomSnapshot, to new: RoomEditor) throws {
     let transaction = new.transaction
-    let isPublished = try transaction.first("SELECT published FROM room WHERE room = $1", old.number) { $0.bool(0) }
     try transaction.execute(
-      "INSERT INTO room(room, room_id, version, created, published) VALUES ($1, $2, $3, $4, $5)", new.room.number,
-      new.room.roomID, new.room.version.name, configuration.clock.now(), isPublished ?? false)
-    try transaction.execute("UPDATE room SET published = 0 WHERE room = $1", old.number)
+      "INSERT INTO room(room, room_id, version, created) VALUES ($1, $2, $3, $4)", new.room.number, new.room.roomID,
+      new.room.version.name, configuration.clock.now())
+    try PublicRoomRows.move(from: old, to: new.room, transaction)
     try transaction.execute("UPDATE room_alias SET room = $1 WHERE room = $2", new.room.number, old.number)
   }
 

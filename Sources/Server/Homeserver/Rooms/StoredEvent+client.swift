@@ -17,14 +17,38 @@ package struct EventReader: Sendable {
 }
 
 extension StoredEvent {
-  /// Writes the client event format; `roomID` where the answer does not say the room elsewhere.
+  /// Writes the client event format; `roomID` where the answer does not say the room elsewhere, `membership` where it is known
+  /// how the reader stood to the room when the event was sent.
   ///
   /// Spec: Client-Server API, "Room event format", `UnsignedData`.
-  package func write(to writer: inout JSONWriter, for reader: EventReader, roomID: RoomID? = nil) {
+  package func write(
+    to writer: inout JSONWriter, for reader: EventReader, roomID: RoomID? = nil, membership: Membership? = nil
+  ) {
     writer.beginObject()
     writeShared(to: &writer)
     writer.member("event_id", eventID)
     if let roomID { writer.member("room_id", roomID) }
+    writeUnsigned(to: &writer, for: reader, membership)
+    writer.endObject()
+  }
+
+  /// Writes the event as servers exchange it, with `event_id` and `unsigned` as for clients.
+  ///
+  /// - Parameter federation: the fragment that only servers see. Spec: Client-Server API, `event_format` of a filter.
+  func writeFederationFormat(
+    to writer: inout JSONWriter, _ federation: [UInt8], in room: RoomSnapshot, for reader: EventReader,
+    membership: Membership?
+  ) {
+    writer.beginObject()
+    writer.rawMembers(shared)
+    writer.rawMembers(federation)
+    if type != .create || !room.version.roomIDIsCreateHash { writer.member("room_id", room.roomID) }
+    writer.member("event_id", eventID)
+    writeUnsigned(to: &writer, for: reader, membership)
+    writer.endObject()
+  }
+
+  private func writeUnsigned(to writer: inout JSONWriter, for reader: EventReader, _ membership: Membership?) {
     writer.key("unsigned")
     writer.beginObject()
     writer.member("age", max(0, reader.now - timestamp))
@@ -37,8 +61,13 @@ extension StoredEvent {
     if let origin, let device = reader.deviceID, device == origin.deviceID, sender == reader.userID {
       writer.member("transaction_id", origin.transactionID)
     }
+    if let membership { writer.member("membership", raw: Self.membershipNames[Int(membership.rawValue)]) }
     writer.endObject()
-    writer.endObject()
+  }
+
+  /// By raw value, as JSON.
+  private static let membershipNames: [[UInt8]] = [Membership.leave, .invite, .join, .ban, .knock].map {
+    Array("\"\($0.name)\"".utf8)
   }
 
   /// The event without anything that depends on who reads it.

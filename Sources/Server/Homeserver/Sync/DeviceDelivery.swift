@@ -98,6 +98,8 @@ final class DeviceDelivery: Sendable {
 struct AccountSummary: Sendable {
   let readAt: Int64
   let ignored: Set<UserID>
+  /// Whether invitations are kept from them. Spec: "Invite permission".
+  let blocksInvitations: Bool
   /// Of the newest change of the push rules; 0 where there was none.
   let pushRulesPosition: Int64
 }

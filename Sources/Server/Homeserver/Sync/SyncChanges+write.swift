@@ -6,7 +6,7 @@ extension SyncChanges {
   func write(to writer: inout JSONWriter, _ context: SyncContext, nextBatch: SyncToken, now: Int64) {
     let events = EventWriting(
       reader: EventReader(userID: context.user, deviceID: context.request.deviceID, now: now),
-      fields: context.filter.eventFields)
+      fields: context.filter.eventFields, federation: context.filter.usesFederationFormat ? federation : nil)
     writer.object { writer in
       writer.member("next_batch", nextBatch.text)
       writer.rawMembers(keyCounts.members)
@@ -74,13 +74,26 @@ extension SyncChanges {
 struct EventWriting {
   let reader: EventReader
   let fields: [PropertyPath]?
+  /// By position, where events are told as servers exchange them.
+  let federation: [Int64: [UInt8]]?
 
-  func write(_ event: StoredEvent, to writer: inout JSONWriter) {
-    guard let fields else { return event.write(to: &writer, for: reader) }
+  func write(
+    _ event: StoredEvent, in room: RoomSnapshot, membership: Membership? = nil, to writer: inout JSONWriter
+  ) {
+    guard let fields else { return writeWhole(event, in: room, membership, to: &writer) }
     var whole = JSONWriter(capacity: event.shared.count + 128)
-    event.write(to: &whole, for: reader)
-    guard let json = try? JSON.parse(whole.bytes) else { return event.write(to: &writer, for: reader) }
+    writeWhole(event, in: room, membership, to: &whole)
+    guard let json = try? JSON.parse(whole.bytes) else { return writer.raw(whole.bytes) }
     EventFields(fields).write(json, to: &writer)
+  }
+
+  private func writeWhole(
+    _ event: StoredEvent, in room: RoomSnapshot, _ membership: Membership?, to writer: inout JSONWriter
+  ) {
+    guard let fragment = federation?[event.position] else {
+      return event.write(to: &writer, for: reader, membership: membership)
+    }
+    event.writeFederationFormat(to: &writer, fragment, in: room, for: reader, membership: membership)
   }
 }
 
@@ -88,8 +101,8 @@ extension JoinedRoom {
   /// `state` and `timeline` are there also when empty: optional in the standard, but clients in use take them for given.
   fileprivate func write(to writer: inout JSONWriter, _ context: SyncContext, _ events: EventWriting) {
     writer.object { writer in
-      writer.timeline(timeline, events)
-      writer.section(context.request.usesStateAfter ? "state_after" : "state", state) { events.write($0, to: &$1) }
+      writer.timeline(timeline, in: room, events)
+      writer.section(context.request.usesStateAfter ? "state_after" : "state", state) { events.write($0, in: room, to: &$1) }
       if let summary {
         writer.key("summary")
         summary.write(to: &writer)
@@ -127,9 +140,9 @@ extension UnreadCounts.Count {
 extension LeftRoom {
   fileprivate func write(to writer: inout JSONWriter, _ context: SyncContext, _ events: EventWriting) {
     writer.object { writer in
-      writer.timeline(timeline, events)
+      writer.timeline(timeline, in: room, events)
       if !state.isEmpty || context.request.usesStateAfter {
-        writer.section(context.request.usesStateAfter ? "state_after" : "state", state) { events.write($0, to: &$1) }
+        writer.section(context.request.usesStateAfter ? "state_after" : "state", state) { events.write($0, in: room, to: &$1) }
       }
       if !accountData.isEmpty { writer.section("account_data", accountData) { $0.write(to: &$1) } }
     }
@@ -162,12 +175,14 @@ extension JSONWriter {
     endObject()
   }
 
-  fileprivate mutating func timeline(_ timeline: RoomTimeline, _ events: EventWriting) {
+  fileprivate mutating func timeline(_ timeline: RoomTimeline, in room: RoomSnapshot, _ events: EventWriting) {
     key("timeline")
     beginObject()
     key("events")
     beginArray()
-    for event in timeline.events { events.write(event, to: &self) }
+    for event in timeline.events {
+      events.write(event, in: room, membership: timeline.membership(at: event), to: &self)
+    }
     endArray()
     member("limited", timeline.isLimited)
     member("prev_batch", TimelineToken(position: timeline.start).text)

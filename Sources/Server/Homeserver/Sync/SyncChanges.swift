@@ -10,6 +10,8 @@ struct SyncChanges {
   var accountData: [AccountData.Entry] = []
   var toDevice: ToDeviceStream
   var deviceLists = DeviceListStream()
+  /// The fragments that only servers see, by position, where the filter asks for the federation format.
+  var federation: [Int64: [UInt8]] = [:]
   var keyCounts: KeyCountStream
 
   /// Whether a client that waits has to wait on.
@@ -35,7 +37,19 @@ struct SyncChanges {
     }
     changes.deviceLists = try DeviceListStream.changes(
       rooms: changes.joined.map(\.room), leftRooms: leftRooms, context)
+    if context.filter.usesFederationFormat { try changes.readFederation(context) }
     return changes
+  }
+
+  private mutating func readFederation(_ context: SyncContext) throws {
+    let events = joined.flatMap { $0.timeline.events + $0.state } + left.flatMap { $0.timeline.events + $0.state }
+    guard !events.isEmpty else { return }
+    let transaction = try context.rows.transaction()
+    for event in events {
+      federation[event.position] = try transaction.first(
+        "SELECT federation FROM event WHERE position = $1", event.position
+      ) { $0.blob(0) }
+    }
   }
 
   /// The rooms that may have something to tell.
@@ -75,6 +89,7 @@ struct SyncChanges {
       guard let own = room.members[context.user]?.event, let membership,
         own.position > context.since || context.request.isFullState, !account.ignored.contains(own.sender)
       else { return }
+      if membership == .invite && account.blocksInvitations { return }
       stripped.append(StrippedRoom(room, for: context.user, membership))
     case .leave, .ban:
       guard let leftAt = try context.leavePosition(in: room) else { return }

@@ -34,6 +34,16 @@ extension Routes {
       return .emptyObject
     }
 
+    on(.updateAppserviceRoomDirectoryVisibility) { request, session in
+      guard session.appService != nil else {
+        throw MatrixError.forbidden("Only application services list rooms under their networks.")
+      }
+      let body = try await request.object()
+      guard let isListed = try Self.visibility(body) else { throw MatrixError.missingParameter("visibility") }
+      try await publicRooms.setListed(isListed, try request.path("roomId"), network: request.path("networkId"))
+      return .emptyObject
+    }
+
     on(.getMutualRooms) { request, session in
       let parameters = try request.query()
       guard let other = UserID(try parameters.required("user_id")) else {

@@ -25,7 +25,7 @@ extension Routes {
     }
 
     on(.getTurnServer) { _, session in
-      guard let turn else { return .emptyObject }
+      guard let turn, !session.isGuest || turn.isOpenToGuests else { return .emptyObject }
       let (username, password) = turn.credentials(for: session.userID, now: clock.now())
       return .json { writer in
         writer.object { writer in

@@ -41,8 +41,10 @@ extension Routes {
 
     on(.getOneRoomEvent) { request, session in
       let roomID: RoomID = try request.path("roomId")
-      let event = try await rooms.event(try request.path("eventId"), in: roomID, for: session.userID)
-      return .json { event.write(to: &$0, for: session.reader(clock), roomID: roomID) }
+      let (event, view) = try await rooms.eventInView(try request.path("eventId"), in: roomID, for: session.userID)
+      return .json {
+        event.write(to: &$0, for: session.reader(clock), roomID: roomID, membership: view.membership(at: event))
+      }
     }
   }
 

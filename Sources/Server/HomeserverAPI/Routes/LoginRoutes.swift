@@ -11,26 +11,30 @@ extension Routes {
     let server = homeserver.configuration.serverName
     let guesses = loginGuesses
 
-    on(.getLoginFlows) { _ in
-      .json(Array(#"{"flows":[{"type":"m.login.password"},{"type":"m.login.application_service"}]}"#.utf8))
-    }
+    on(.getLoginFlows) { [flows = Self.loginFlows(homeserver.configuration)] _ in .json(flows) }
 
     on(.login, budget: .authentication) { request in
       let body = try await request.object()
-      if try body.requiredText("type") == "m.login.application_service" {
-        let (userID, login) = try await accounts.logIn(
+      let (userID, login): (UserID, Login)
+      switch try body.requiredText("type").string {
+      case "m.login.password":
+        let user = try UserIdentifier(body)
+        let password = Redacted(try body.requiredText("password").string)
+        let device = try DeviceRequest(body, of: request)
+        // Guessing one account's password from many addresses is bounded too.
+        if let userID = user.userID(on: server) { try guesses(userID) }
+        (userID, login) = try await accounts.logIn(user, password: password, device: device)
+      case "m.login.token":
+        (userID, login) = try await accounts.logIn(
+          loginToken: try body.requiredText("token"), device: try DeviceRequest(body, of: request))
+      case "m.login.application_service":
+        (userID, login) = try await accounts.logIn(
           try UserIdentifier(body), by: try request.appService(), device: try DeviceRequest(body, of: request))
-        return .login(userID, login, server)
+      case "org.matrix.login.jwt":
+        (userID, login) = try await accounts.logIn(
+          jsonWebToken: try body.requiredText("token"), device: try DeviceRequest(body, of: request))
+      default: throw MatrixError.unknown(status: 400, "This server has no login of this type; GET /login lists them.")
       }
-      guard try body.requiredText("type") == "m.login.password" else {
-        throw MatrixError.unknown(status: 400, "This server has no login of this type.")
-      }
-      let user = try UserIdentifier(body)
-      let password = Redacted(try body.requiredText("password").string)
-      let device = try DeviceRequest(body, of: request)
-      // Guessing one account's password from many addresses is bounded too.
-      if let userID = user.userID(on: server) { try guesses(userID) }
-      let (userID, login) = try await accounts.logIn(user, password: password, device: device)
       return .login(userID, login, server)
     }
 
@@ -53,5 +57,25 @@ extension Routes {
         }
       }
     }
+  }
+
+  /// What `POST /login` takes for `type`.
+  private static func loginFlows(_ configuration: HomeserverConfiguration) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.key("flows")
+      writer.array { writer in
+        writer.object { $0.member("type", "m.login.password") }
+        if configuration.issuesLoginTokens {
+          writer.object { writer in
+            writer.member("type", "m.login.token")
+            writer.member("get_login_token", true)
+          }
+        }
+        if !configuration.appServices.isEmpty { writer.object { $0.member("type", "m.login.application_service") } }
+        if configuration.jsonWebTokens != nil { writer.object { $0.member("type", "org.matrix.login.jwt") } }
+      }
+    }
+    return writer.bytes
   }
 }

@@ -38,6 +38,7 @@ extension Routes {
     on(.setProfileField) { request, session in
       let name = request.path("keyName")
       try Self.requireOwn(request, session)
+      try profiles.requireChangeable(name, by: session)
       let body = try await request.object()
       guard let value = body[name] else { throw MatrixError.missingParameter(name.string) }
       // Clients of old unset a name by null or the empty string; a name that is not there says the same.
@@ -48,6 +49,7 @@ extension Routes {
 
     on(.deleteProfileField) { request, session in
       try Self.requireOwn(request, session)
+      try profiles.requireChangeable(request.path("keyName"), by: session)
       try await profiles.set(request.path("keyName"), to: nil, of: session.userID)
       return .emptyObject
     }

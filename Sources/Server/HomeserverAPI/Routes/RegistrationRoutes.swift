@@ -13,13 +13,21 @@ extension Routes {
 
     on(.register, budget: .authentication) { request in
       let kind = try request.query().text("kind") ?? "user"
-      if kind == "guest" { throw MatrixError.forbidden("Guests are not admitted on this server.") }
+      if kind == "guest" {
+        // Of a guest's body nothing else counts.
+        let body = try await request.optionalObject()
+        let name = try body.optionalText("initial_device_display_name")?.string
+        let (userID, login) = try await accounts.registerGuest(
+          DeviceRequest(displayName: name, address: request.http.peer.address))
+        return .login(userID, login, server)
+      }
       guard kind == "user" else { throw MatrixError.invalidParameter("'kind' is neither user nor guest.") }
       let body = try await request.object()
       var registration = RegistrationRequest(device: try DeviceRequest(body, of: request))
       registration.username = try body.optionalText("username")
       registration.password = try body.optionalText("password").map { Redacted($0.string) }
       registration.inhibitsLogin = try body.optionalBool("inhibit_login") ?? false
+      registration.guestToken = try body.optionalText("guest_access_token").map { AccessTokenHash(of: $0) }
       registration.auth = body.given("auth")
       if try body.optionalText("type") == "m.login.application_service" {
         let (userID, login) = try await accounts.register(registration, by: try request.appService(), services)
@@ -32,7 +40,7 @@ extension Routes {
     if let shared = SharedSecretRegistration(accounts) {
       let path = "/_synapse/admin/v1/register"
       on(.get, path, budget: .authentication) { _ in
-        let nonce = try shared.nonce()
+        let nonce = shared.nonce()
         return .json { $0.object { $0.member("nonce", nonce) } }
       }
       on(.post, path, budget: .authentication) { request in
@@ -47,18 +55,19 @@ extension Routes {
     }
 
     on(.registrationTokenValidity, budget: .authentication) { request in
-      let isValid = try accounts.registrationTokenIsValid(try request.query().required("token"))
+      let isValid = try await accounts.registrationTokenIsValid(try request.query().required("token"))
       return .json { $0.object { $0.member("valid", isValid) } }
     }
   }
 }
 
 extension DeviceRequest {
-  /// `device_id` and `initial_device_display_name` of a body.
+  /// `device_id`, `initial_device_display_name` and `refresh_token` of a body.
   init(_ body: JSON, of request: APIRequest) throws(MatrixError) {
     self.init(
       deviceID: try body.optionalIdentifier("device_id"),
-      displayName: try body.optionalText("initial_device_display_name")?.string, address: request.http.peer.address)
+      displayName: try body.optionalText("initial_device_display_name")?.string, address: request.http.peer.address,
+      canRefresh: try body.optionalBool("refresh_token") ?? false)
   }
 }
 
@@ -70,7 +79,7 @@ extension Response {
         writer.member("user_id", userID)
         writer.member("home_server", server)
         if let login {
-          writer.member("access_token", login.accessToken.text)
+          writer.members(of: login)
           writer.member("device_id", login.deviceID)
         }
       }

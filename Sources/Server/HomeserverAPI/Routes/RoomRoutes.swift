@@ -53,7 +53,9 @@ extension Routes {
 
 extension Session {
   /// The device that acts, as the rooms see it.
-  var actor: Rooms.Actor { Rooms.Actor(userID: userID, deviceID: deviceID, appService: appService) }
+  var actor: Rooms.Actor {
+    Rooms.Actor(userID: userID, deviceID: deviceID, isAdministrator: isAdmin, appService: appService)
+  }
 
   /// Who acts at a time that the query's `ts` says, where an application service asks for it.
   ///

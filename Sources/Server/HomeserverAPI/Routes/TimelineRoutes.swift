@@ -20,7 +20,7 @@ extension Routes {
         writer.object { writer in
           writer.member("start", page.start.text)
           if let end = page.end { writer.member("end", end.text) }
-          writer.events("chunk", page.events, session.reader(clock), roomID)
+          writer.events("chunk", page.events, session.reader(clock), page.view)
           if !page.members.isEmpty { writer.events("state", page.members, session.reader(clock), roomID) }
         }
       }
@@ -39,9 +39,10 @@ extension Routes {
           writer.member("start", context.start.text)
           writer.member("end", context.end.text)
           writer.key("event")
-          context.event.write(to: &writer, for: reader, roomID: roomID)
-          writer.events("events_before", context.before, reader, roomID)
-          writer.events("events_after", context.after, reader, roomID)
+          context.event.write(
+            to: &writer, for: reader, roomID: roomID, membership: context.view.membership(at: context.event))
+          writer.events("events_before", context.before, reader, context.view)
+          writer.events("events_after", context.after, reader, context.view)
           writer.events("state", context.state, reader, roomID)
         }
       }
@@ -110,6 +111,16 @@ extension Routes {
 }
 
 extension JSONWriter {
+  /// A member with a stretch of a timeline in the client format, each event naming its room and how the reader stood to it.
+  mutating func events(_ key: StaticString, _ events: [StoredEvent], _ reader: EventReader, _ view: RoomView) {
+    self.key(key)
+    beginArray()
+    for event in events {
+      event.write(to: &self, for: reader, roomID: view.room.roomID, membership: view.membership(at: event))
+    }
+    endArray()
+  }
+
   /// A member with events in the client format, each naming its room.
   mutating func events(_ key: StaticString, _ events: [StoredEvent], _ reader: EventReader, _ roomID: RoomID) {
     self.key(key)

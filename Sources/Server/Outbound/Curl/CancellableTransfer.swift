@@ -35,3 +35,17 @@ final class CancellableTransfer: Sendable {
     if let started { loop.cancel(started) }
   }
 }
+
+extension CurlLoop {
+  /// Runs the transfer that `make` makes for a continuation, and returns what it ended with. A cancelled task ends it.
+  func run<Value: Sendable>(
+    _ make: @Sendable (CheckedContinuation<Result<Value, OutboundError>, Never>) -> CurlTransfer
+  ) async -> Result<Value, OutboundError> {
+    let transfer = CancellableTransfer(self)
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { transfer.start(make($0)) }
+    } onCancel: {
+      transfer.cancel()
+    }
+  }
+}

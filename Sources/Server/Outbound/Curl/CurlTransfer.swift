@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 
 /// One use of libcurl: an HTTP request or a mail. Subclasses say what is sent and what becomes of the answer.
 ///
@@ -9,6 +10,9 @@ class CurlTransfer: @unchecked Sendable {
 
   /// Sets the options on a new handle; throws where libcurl would not take one.
   func prepare(_ easy: UnsafeMutableRawPointer) throws(OutboundError) {}
+
+  /// Whether libcurl may connect to an address, asked right before it does; nil is no IP address at all.
+  func permits(_ address: IPAddress?) -> Bool { true }
 
   /// Called exactly once, whether or not the transfer began. `easy` is there still unless it never was.
   func finish(_ result: Result<Void, OutboundError>) {}
@@ -24,6 +28,11 @@ class CurlTransfer: @unchecked Sendable {
     // Not from the environment of the process either.
     martlet_curl_set_string(easy, CURLOPT_PROXY, "")
     martlet_curl_set_long(easy, CURLOPT_NETRC, 0)
+    martlet_curl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, Unmanaged.passUnretained(self).toOpaque())
+    martlet_curl_set_socket_opener(easy) { context, _, address in
+      guard let context, let address else { return CURL_SOCKET_BAD }
+      return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().socket(for: address)
+    }
     try prepare(easy)
     guard curl_multi_add_handle(multi, easy) == CURLM_OK else { throw .tooBusy }
   }
@@ -36,6 +45,16 @@ class CurlTransfer: @unchecked Sendable {
     for list in lists { curl_slist_free_all(list) }
     easy = nil
     lists = []
+  }
+
+  /// A socket for the address libcurl is about to connect to, unless it is none for this transfer.
+  private func socket(for address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+    let count = Int(address.pointee.addrlen)
+    let ip = withUnsafePointer(to: &address.pointee.addr) { IPAddress(UnsafeRawPointer($0), count: count) }
+    guard permits(ip) else { return CURL_SOCKET_BAD }
+    // No program started meanwhile inherits it.
+    let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+    return Glibc.socket(address.pointee.family, type, address.pointee.protocol)
   }
 
   // MARK: For subclasses, while they prepare

@@ -1,5 +1,4 @@
 import CCurl
-import Glibc
 
 /// One HTTP request in libcurl, redirects included.
 final class HTTPTransfer: CurlTransfer, @unchecked Sendable {
@@ -42,6 +41,13 @@ final class HTTPTransfer: CurlTransfer, @unchecked Sendable {
     try setMethodAndBody(easy)
     try set(easy, CURLOPT_HTTPHEADER, list: headerLines())
     setCallbacks(easy)
+  }
+
+  override func permits(_ address: IPAddress?) -> Bool {
+    guard let policy else { return true }
+    if let address, policy.permits(address) { return true }
+    hasRefusedAddress = true
+    return false
   }
 
   override func error(for code: CURLcode) -> OutboundError {
@@ -96,11 +102,6 @@ final class HTTPTransfer: CurlTransfer, @unchecked Sendable {
 
   private func setCallbacks(_ easy: UnsafeMutableRawPointer) {
     let context = Unmanaged.passUnretained(self).toOpaque()
-    martlet_curl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, context)
-    martlet_curl_set_socket_opener(easy) { context, _, address in
-      guard let context, let address else { return CURL_SOCKET_BAD }
-      return Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue().socket(for: address)
-    }
     martlet_curl_set_pointer(easy, CURLOPT_HEADERDATA, context)
     martlet_curl_set_header_writer(easy) { bytes, size, count, context in
       guard let bytes, let context else { return 0 }
@@ -113,20 +114,6 @@ final class HTTPTransfer: CurlTransfer, @unchecked Sendable {
       let part = UnsafeRawBufferPointer(start: bytes, count: size * count)
       return Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue().take(body: part) ? part.count : 0
     }
-  }
-
-  /// A socket for the address libcurl is about to connect to, unless it is none for this request.
-  private func socket(for address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-    if let policy {
-      let count = Int(address.pointee.addrlen)
-      let ip = withUnsafePointer(to: &address.pointee.addr) { IPAddress(UnsafeRawPointer($0), count: count) }
-      guard let ip, policy.permits(ip) else {
-        hasRefusedAddress = true
-        return CURL_SOCKET_BAD
-      }
-    }
-    let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-    return Glibc.socket(address.pointee.family, type, address.pointee.protocol)
   }
 
   private func take(header line: UnsafeRawBufferPointer) -> Bool {

@@ -14,7 +14,7 @@ package struct OutgoingRequest: Sendable {
   package var destinations: DestinationPolicy
 
   package init(
-    _ method: String = "GET", _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
+    _ method: String = "GET", url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
     timeout: Duration, responseBytesLimit: Int, redirectLimit: Int = 0, destinations: DestinationPolicy
   ) {
     self.method = method

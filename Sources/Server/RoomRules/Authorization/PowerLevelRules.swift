@@ -21,23 +21,25 @@ struct PowerLevelRules {
   }
 
   private func checkForm(_ content: JSON) throws(AuthorizationError) {
-    for property in PowerLevels.Property.allCases {
-      guard let value = content[property.name] else { continue }
-      guard isLevel(value) else { throw .malformedPowerLevels(property.name) }
+    if version.needsIntegerPowerLevels {
+      for property in PowerLevels.Property.allCases {
+        guard let value = content[property.name] else { continue }
+        guard value.integer != nil else { throw .malformedPowerLevels(property.name) }
+      }
+      try checkMap("events", of: content)
+      try checkMap("notifications", of: content)
     }
-    for name in ["events", "notifications", "users"] as [StaticString] {
-      guard let map = content[name] else { continue }
-      guard map.isObject, map.members.allSatisfy({ isLevel($0.value) }) else { throw .malformedPowerLevels(name) }
-    }
+    try checkMap("users", of: content)
     for member in content["users"]?.members.map(\.key) ?? [] {
       guard let user = UserID(member) else { throw .malformedPowerLevels("users") }
       if old.creators.contains(user) { throw .creatorInPowerLevels }
     }
   }
 
-  /// Before room version 10 the rules name `users` only, but a level that nobody can read helps nobody.
-  private func isLevel(_ value: JSON) -> Bool {
-    version.needsIntegerPowerLevels ? value.integer != nil : PowerLevels.level(value) != nil
+  private func checkMap(_ name: StaticString, of content: JSON) throws(AuthorizationError) {
+    guard let map = content[name] else { return }
+    let isLevel = version.needsIntegerPowerLevels ? { (value: JSON) in value.integer != nil } : { PowerLevels.level($0) != nil }
+    guard map.isObject, map.members.allSatisfy({ isLevel($0.value) }) else { throw .malformedPowerLevels(name) }
   }
 
   private func checkChanges(

@@ -23,7 +23,7 @@ package struct RoomVersion: Sendable {
   package let hasRestrictedJoins: Bool
   /// `knock_restricted` is a join rule.
   let hasKnockRestrictedJoins: Bool
-  /// Power levels are integers; before, strings that stand for one will do.
+  /// Every power level must be an integer; before, a string that stands for one will do, and only `users` is looked at.
   let needsIntegerPowerLevels: Bool
   /// The room ID is the create event's reference hash; the create event has no `room_id` and is nobody's auth event.
   package let roomIDIsCreateHash: Bool

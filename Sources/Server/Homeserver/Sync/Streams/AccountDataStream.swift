@@ -56,6 +56,8 @@ extension AccountSummary {
     let rules = try transaction.first(
       "SELECT position FROM account_data WHERE user_id = $1 AND room_id = '' AND type = $2", user, EventType.pushRules
     ) { $0.integer(0) }
-    return AccountSummary(readAt: rows.completeUpTo, ignored: ignored, pushRulesPosition: rules ?? 0)
+    return AccountSummary(
+      readAt: rows.completeUpTo, ignored: ignored,
+      blocksInvitations: try Rooms.blocksInvitations(user, in: transaction), pushRulesPosition: rules ?? 0)
   }
 }

@@ -7,6 +7,8 @@ struct RoomTimeline {
   private(set) var isLimited = false
   /// The place before the first event: where paging back goes on (`prev_batch`), and up to which state is told apart.
   private(set) var start: Int64
+  /// nil where the user was in the room at every event.
+  let view: RoomView?
 
   /// What part of a room is read, and for whom.
   struct Interval {
@@ -31,6 +33,7 @@ struct RoomTimeline {
   /// Reads back from the interval's end until there are enough events or its start is reached.
   init(of room: RoomSnapshot, _ interval: Interval, ignoring ignored: Set<UserID>, _ context: SyncContext) throws {
     start = interval.lower
+    view = interval.view
     reached = interval.end
     var isOpen = true
     for event in room.tail.reversed() where isOpen && event.position <= interval.end {
@@ -48,6 +51,9 @@ struct RoomTimeline {
       start = interval.end
     }
   }
+
+  /// How the reader stood to the room at an event of it.
+  func membership(at event: StoredEvent) -> Membership { view?.membership(at: event) ?? .join }
 
   /// Says that there is more before it than the interval shows.
   mutating func limit() { isLimited = true }

@@ -16,12 +16,15 @@ package final class Sessions: Sendable {
   private static let lastSeenMilliseconds: Int64 = 5 * 60_000
 
   private let cache = Mutex(Cache())
-  private let database: Database
-  private let clock: WallClock
+  let database: Database
+  let clock: WallClock
+  /// Milliseconds until the tokens of clients that can refresh them expire; nil never.
+  private let lifetimeMilliseconds: Int64?
 
-  init(database: Database, clock: WallClock) {
+  init(database: Database, clock: WallClock, lifetimeMilliseconds: Int64? = nil) {
     self.database = database
     self.clock = clock
+    self.lifetimeMilliseconds = lifetimeMilliseconds
   }
 
   /// The session where it is in memory: no wait.
@@ -32,21 +35,25 @@ package final class Sessions: Sendable {
   /// The session from the database; nil where nobody has the token.
   package func load(_ token: AccessTokenHash) async throws -> Session? {
     let revocations = cache.withLock { $0.revocations }
-    let session = try await database.read { tx in
+    let found = try await database.read { tx in
       try tx.first(
         """
         SELECT t.user_id, t.device_id, d.last_seen, t.expires,
-          a.is_guest, a.is_admin, a.is_locked, a.is_suspended, a.valid_until
+          a.is_guest, a.is_admin, a.is_locked, a.is_suspended, a.valid_until, p.next
         FROM access_token t JOIN device d ON d.user_id = t.user_id AND d.device_id = t.device_id
-        JOIN account a ON a.user_id = t.user_id WHERE t.hash = $1
+        JOIN account a ON a.user_id = t.user_id LEFT JOIN refresh_token p ON p.next = t.refresh WHERE t.hash = $1
         """, token.bytes
       ) { row in
-        Session(
+        let session = Session(
           userID: row.identifier(0), deviceID: row.identifier(1), token: token, lastSeen: row.integer(2),
           standing: AccountStanding(row, from: 4), expires: row.optionalInteger(3))
+        return (session: session, unusedRefresh: row.optionalBlob(9))
       }
     }
-    guard let session else { return nil }
+    guard let session = found?.session else { return nil }
+    if let refresh = found?.unusedRefresh, try await !noteFirstUse(token, of: session.userID, refresh: refresh) {
+      return nil
+    }
     return cache.withLock { cache in
       // Two requests may load at once; the first stays, so that there is one `lastSeen`.
       if let known = cache.sessions[token] { return known }
@@ -82,13 +89,29 @@ package final class Sessions: Sendable {
   // MARK: Inside a transaction
 
   /// Makes the device's only token; those it had before are worth nothing once this commits.
-  func issue(_ tx: WriteTransaction, _ userID: UserID, _ deviceID: DeviceID) throws -> AccessToken {
+  ///
+  /// - Parameter isRefreshable: whether the client can refresh it: only then it expires, and where a lifetime is configured.
+  func issue(_ tx: WriteTransaction, _ userID: UserID, _ deviceID: DeviceID, isRefreshable: Bool) throws -> Login {
     try revoke(tx, userID) { $0 == deviceID }
-    let token = AccessToken.random()
+    return try insert(tx, userID, deviceID, isRefreshable: isRefreshable)
+  }
+
+  func insert(_ tx: WriteTransaction, _ userID: UserID, _ deviceID: DeviceID, isRefreshable: Bool) throws -> Login {
+    let now = clock.now()
+    let lifetime = isRefreshable ? lifetimeMilliseconds : nil
+    let login = Login(
+      deviceID: deviceID, accessToken: .random(), refreshToken: lifetime.map { _ in .random(prefix: "mlr_") },
+      expiresInMilliseconds: lifetime)
+    let refresh = login.refreshToken?.hash.bytes
     try tx.execute(
-      "INSERT INTO access_token(hash, user_id, device_id, created) VALUES($1, $2, $3, $4)",
-      token.hash.bytes, userID, deviceID, clock.now())
-    return token
+      "INSERT INTO access_token(hash, user_id, device_id, created, expires, refresh) VALUES($1, $2, $3, $4, $5, $6)",
+      login.accessToken.hash.bytes, userID, deviceID, now, lifetime.map { now + $0 }, refresh)
+    if let refresh {
+      try tx.execute(
+        "INSERT INTO refresh_token(hash, user_id, device_id, created) VALUES($1, $2, $3, $4)", refresh, userID,
+        deviceID, now)
+    }
+    return login
   }
 
   /// Has the cache forget a user's sessions with the commit: what the account is or may has changed.
@@ -110,6 +133,7 @@ package final class Sessions: Sendable {
     guard !revoked.isEmpty else { return }
     for device in revoked {
       try tx.execute("DELETE FROM access_token WHERE user_id = $1 AND device_id = $2", userID, device)
+      try tx.execute("DELETE FROM refresh_token WHERE user_id = $1 AND device_id = $2", userID, device)
     }
     tx.afterCommit { [self] in
       cache.withLock { cache in

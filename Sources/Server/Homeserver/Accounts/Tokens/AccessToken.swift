@@ -4,14 +4,15 @@ import JSON
 
 /// A secret a client proves itself with: 256 random bits, shown once, stored only as its hash.
 package struct AccessToken: Sendable {
-  /// `mlt_` (so that secret scanners know one) and 43 characters of URL-safe Base64.
+  /// `mlt_` and the like (so that secret scanners know one) and 43 characters of URL-safe Base64.
   package let text: ByteString
 
-  package static func random() -> AccessToken {
-    AccessToken(text: ByteString("mlt_" + RandomText.urlSafe(bytes: 32)))
+  /// - Parameter prefix: tells people, not the server, what the token is for.
+  package static func random(prefix: StaticString = "mlt_") -> AccessToken {
+    AccessToken(text: ByteString(prefix.description + RandomText.urlSafe(bytes: 32)))
   }
 
-  package var hash: AccessTokenHash { text.withBytes { AccessTokenHash(of: [UInt8]($0)[...]) } }
+  package var hash: AccessTokenHash { AccessTokenHash(of: text) }
 }
 
 /// SHA-256 of an access token: what the database and the cache know of it.
@@ -27,6 +28,8 @@ package struct AccessTokenHash: Hashable, Sendable {
     }
     words = digest
   }
+
+  package init(of token: ByteString) { self.init(of: token.withBytes { [UInt8]($0) }[...]) }
 
   package var bytes: [UInt8] { withUnsafeBytes(of: words) { [UInt8]($0) } }
 

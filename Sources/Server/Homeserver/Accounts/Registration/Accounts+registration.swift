@@ -11,6 +11,8 @@ package struct RegistrationRequest: Sendable {
   package var device: DeviceRequest
   /// Whether only the account is made, no device.
   package var inhibitsLogin = false
+  /// The access token of the guest who becomes a user.
+  package var guestToken: AccessTokenHash?
   package var auth: JSON?
 
   package init(device: DeviceRequest = DeviceRequest()) { self.device = device }
@@ -24,11 +26,14 @@ package struct DeviceRequest: Sendable {
   package var displayName: String?
   /// Where the request came from.
   package var address: String?
+  /// Whether the client knows how to refresh a token that expires.
+  package var canRefresh = false
 
-  package init(deviceID: DeviceID? = nil, displayName: String? = nil, address: String? = nil) {
+  package init(deviceID: DeviceID? = nil, displayName: String? = nil, address: String? = nil, canRefresh: Bool = false) {
     self.deviceID = deviceID
     self.displayName = displayName
     self.address = address
+    self.canRefresh = canRefresh
   }
 }
 
@@ -36,27 +41,45 @@ package struct DeviceRequest: Sendable {
 package struct Login: Sendable {
   package let deviceID: DeviceID
   package let accessToken: AccessToken
+  /// For a client that can refresh, where tokens expire.
+  package let refreshToken: AccessToken?
+  /// nil for a token that does not expire.
+  package let expiresInMilliseconds: Int64?
 }
 
 extension Accounts {
-  /// Makes an account. Spec: `POST /_matrix/client/v3/register`.
+  /// Makes an account, or a guest's into a user's. Spec: `POST /_matrix/client/v3/register`.
   ///
-  /// Throws the challenge until the configured flow is complete; `M_FORBIDDEN` where registration is closed,
-  /// `M_INVALID_USERNAME`, `M_USER_IN_USE`, `M_WEAK_PASSWORD`, `M_MISSING_PARAM`.
+  /// Throws the challenge until the configured flow is complete; `M_FORBIDDEN` where registration is closed or a guest's token
+  /// does not fit the name, `M_INVALID_USERNAME`, `M_USER_IN_USE`, `M_EXCLUSIVE`, `M_WEAK_PASSWORD`, `M_MISSING_PARAM`.
   package func register(_ request: RegistrationRequest) async throws -> (userID: UserID, login: Login?) {
     guard configuration.registration != .closed else { throw Self.closed }
-    if let username = request.username { _ = try await available(username) }
+    let guest = try await guest(of: request)
+    if guest == nil, let username = request.username { _ = try await available(username) }
     if let password = request.password { try Passwords.check(password) }
     let flow: [InteractiveAuthentication.Stage] =
       configuration.registration == .token ? [.registrationToken] : [.dummy]
-    try await interactiveAuthentication.require([flow], for: .init("register"), auth: request.auth) { stage, auth in
-      stage == .dummy || self.isRegistrationToken(auth["token"]?.text)
+    let shown = try await interactiveAuthentication.require(
+      [flow], for: .init("register", of: guest), auth: request.auth
+    ) { stage, auth in
+      if stage == .dummy { return true }
+      guard let token = auth["token"]?.text else { return false }
+      return try await self.registrationTokens.isValid(token)
     }
     guard let password = request.password else { throw MatrixError.missingParameter("password") }
-    let localpart =
-      request.username ?? ByteString(RandomText.name(length: 12, of: "abcdefghijklmnopqrstuvwxyz0123456789"))
-    return try await create(
-      localpart, password: password, device: request.inhibitsLogin ? nil : request.device)
+    let localpart = request.username ?? Self.randomLocalpart()
+    let userID = try guest ?? newUserID(localpart)
+    let hash = try await passwords.hash(password)
+    let login = try await database.write { [self] tx in
+      if let token = shown.registrationToken { try registrationTokens.complete(tx, token) }
+      if guest == nil {
+        try create(tx, NewAccount(localpart), userID, passwordHash: hash)
+      } else {
+        try upgrade(tx, guest: userID, passwordHash: hash)
+      }
+      return try request.inhibitsLogin ? nil : devices.logIn(tx, userID, request.device, sessions)
+    }
+    return (userID, login)
   }
 
   /// Makes an account without asking anyone: for the operator's command.
@@ -107,31 +130,25 @@ extension Accounts {
     try pushRules.storeDefaults(tx, of: userID)
   }
 
-  /// The user ID an unused name would get. Throws `M_INVALID_USERNAME` and `M_USER_IN_USE`.
+  /// The user ID an unused name would get. Throws `M_INVALID_USERNAME`, `M_USER_IN_USE` and `M_EXCLUSIVE`.
   package func available(_ username: ByteString) async throws -> UserID {
     let userID = try newUserID(username)
     try hooks.withLock { $0.requireMayRegister }(userID)
     guard try await account(userID) == nil else { throw Self.inUse }
+    guard !hooks.withLock({ $0.isExclusive })(userID) else {
+      throw MatrixError(status: 400, .exclusive, "This user name is reserved for an application service.")
+    }
     return userID
   }
 
   /// Whether a registration token is valid now. Throws `M_FORBIDDEN` where nobody can register.
-  package func registrationTokenIsValid(_ token: ByteString) throws(MatrixError) -> Bool {
+  package func registrationTokenIsValid(_ token: ByteString) async throws -> Bool {
     guard configuration.registration != .closed else { throw Self.closed }
-    return configuration.registration == .token && isRegistrationToken(token)
+    guard configuration.registration == .token else { return false }
+    return try await registrationTokens.isValid(token)
   }
 
-  private func isRegistrationToken(_ token: ByteString?) -> Bool {
-    guard let token else { return false }
-    // Every candidate is compared to its end, so that the time says nothing about which was nearly right.
-    return configuration.registrationTokens.reduce(false) { found, candidate in
-      let (a, b) = (Array(candidate.utf8), Array(token.utf8))
-      let difference = zip(a, b).reduce(UInt8(a.count == b.count ? 0 : 1)) { $0 | ($1.0 ^ $1.1) }
-      return found || (difference == 0 && !a.isEmpty)
-    }
-  }
-
-  private func newUserID(_ localpart: ByteString) throws(MatrixError) -> UserID {
+  func newUserID(_ localpart: ByteString) throws(MatrixError) -> UserID {
     guard UserID.isAllowedLocalpart(localpart),
       let userID = UserID(localpart: localpart, server: configuration.serverName)
     else {
@@ -142,6 +159,10 @@ extension Accounts {
     return userID
   }
 
-  private static let inUse = MatrixError(status: 400, .userInUse, "This user name is taken.")
+  static func randomLocalpart() -> ByteString {
+    ByteString(RandomText.name(length: 12, of: "abcdefghijklmnopqrstuvwxyz0123456789"))
+  }
+
+  static let inUse = MatrixError(status: 400, .userInUse, "This user name is taken.")
   private static let closed = MatrixError.forbidden("Registration is closed on this server.")
 }

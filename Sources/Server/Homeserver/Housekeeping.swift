@@ -1,0 +1,55 @@
+import Telemetry
+
+/// What the server does by itself, not because somebody asks: finishing what a stop has interrupted, forgetting what is too old.
+extension Homeserver {
+  private struct Chore {
+    /// What is the case where the chore fails, for the log.
+    let trouble: String
+    let work: @Sendable () async throws -> Void
+
+    init(orElse trouble: String, _ work: @escaping @Sendable () async throws -> Void) {
+      self.trouble = trouble
+      self.work = work
+    }
+  }
+
+  private var afterStart: [Chore] {
+    [
+      Chore(orElse: "deactivated users may still be in rooms") { [accounts, log] in
+        try await accounts.finishDeactivations { user, error in
+          log.error("a deactivated user is still in rooms", ["user": .text(user), "error": .text("\(error)")])
+        }
+      }
+    ]
+  }
+
+  private var hourly: [Chore] {
+    [
+      Chore(orElse: "old transactions stay") { [rooms] in try await rooms.forgetOldTransactions() },
+      Chore(orElse: "rows of purged rooms stay") { [rooms] in try await rooms.resumePurges() },
+      Chore(orElse: "expired messages stay") { [rooms] in _ = try await rooms.purgeExpiredMessages() }
+    ]
+  }
+
+  /// Keeps house until the task is cancelled.
+  package func keepHouse() async {
+    await run(afterStart)
+    while !Task.isCancelled {
+      await run(hourly)
+      try? await Task.sleep(for: .seconds(3_600))
+    }
+  }
+
+  /// One after the other; one that fails does not keep the next from its work.
+  private func run(_ chores: [Chore]) async {
+    for chore in chores where !Task.isCancelled {
+      do {
+        try await chore.work()
+      } catch is CancellationError {
+        return
+      } catch {
+        log.error("\(chore.trouble)", ["error": .text("\(error)")])
+      }
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import Homeserver
+import HomeserverAPI
+import Telemetry
+
+extension Configuration {
+  /// How rooms and people are found.
+  struct Directory: Sendable {
+    var publishing = HomeserverConfiguration.Publishing.members
+    var users = HomeserverConfiguration.UserDirectoryScope.everyone
+  }
+
+  /// For how long messages are kept, in hours; 0 is for ever.
+  struct Retention: Sendable {
+    var defaultHours = 0
+    var shortestHours = 24
+    var longestHours = 0
+
+    var rules: RetentionRules {
+      var rules = RetentionRules()
+      if defaultHours > 0 { rules.defaultLifetime = Self.milliseconds(defaultHours) }
+      rules.shortestLifetime = Self.milliseconds(shortestHours)
+      if longestHours > 0 { rules.longestLifetime = Self.milliseconds(longestHours) }
+      return rules
+    }
+
+    private static func milliseconds(_ hours: Int) -> Int64 { Int64(hours) * 60 * 60 * 1_000 }
+  }
+
+  /// The TURN server for calls.
+  struct TURN: Sendable {
+    var uris: [String] = []
+    var secret: Redacted<String>?
+    var lifetimeSeconds = 24 * 60 * 60
+    var isOpenToGuests = false
+
+    /// nil where none is configured.
+    var server: TURNServer? {
+      guard !uris.isEmpty, let secret else { return nil }
+      return TURNServer(
+        uris: uris, secret: secret.reveal(), lifetimeSeconds: Int64(lifetimeSeconds), isOpenToGuests: isOpenToGuests)
+    }
+  }
+
+  /// What these settings contradict in each other; nil if all is well.
+  var directoryContradiction: String? {
+    if turn.uris.isEmpty != (turn.secret == nil) {
+      return "turn.uris and turn.secret go together: one is set and the other is not"
+    }
+    if retention.longestHours > 0, retention.longestHours < max(retention.shortestHours, retention.defaultHours) {
+      return "retention.longest_hours is less than retention.shortest_hours or retention.default_hours"
+    }
+    return nil
+  }
+}

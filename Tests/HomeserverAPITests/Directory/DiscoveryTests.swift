@@ -1,0 +1,88 @@
+import HTTPServer
+import Homeserver
+import JSON
+import MatrixModel
+import Testing
+
+@testable import HomeserverAPI
+
+@Suite struct DiscoveryTests {
+  @Test func `what is not configured is answered so`() async throws {
+    try await APIFixture.run { fixture in
+      #expect(try await fixture.call(.get, "/.well-known/matrix/support").errorCode == "M_NOT_FOUND")
+      #expect(try await fixture.call(.get, "/.well-known/matrix/server").errorCode == "M_NOT_FOUND")
+    }
+  }
+
+  @Test func `support and delegation are answered as configured`() async throws {
+    var api = APIConfiguration()
+    api.support.contacts = [
+      .init(role: "m.role.admin", address: "@root:example.org"), .init(role: "m.role.security", address: "sec@example.org")
+    ]
+    api.support.page = "https://example.org/help"
+    api.delegatedServer = "matrix.example.org:443"
+    try await APIFixture.run(api) { fixture in
+      let support = try await fixture.call(.get, "/.well-known/matrix/support").json
+      let contacts = support["contacts"]?.elements.map { $0 } ?? []
+      #expect(contacts.map { $0["role"]?.string } == ["m.role.admin", "m.role.security"])
+      #expect(contacts.map { $0["matrix_id"]?.string } == ["@root:example.org", nil])
+      #expect(contacts.map { $0["email_address"]?.string } == [nil, "sec@example.org"])
+      #expect(support["support_page"]?.string == "https://example.org/help")
+      let server = try await fixture.call(.get, "/.well-known/matrix/server").json
+      #expect(server["m.server"]?.string == "matrix.example.org:443" && server.count == 1)
+    }
+  }
+
+  @Test func `credentials for the TURN server end with their lifetime`() async throws {
+    let configure: (inout HomeserverConfiguration) -> Void = {
+      $0.registration = .open
+      $0.turn = TURNServer(
+        uris: ["turn:turn.example.org:3478?transport=udp"], secret: "swordfish", lifetimeSeconds: 3_600, isOpenToGuests: false)
+    }
+    try await APIFixture.run(configure: configure) { fixture in
+      let ann = try await fixture.register("ann")
+      let answer = try await fixture.call(.get, "voip/turnServer", as: ann).json
+      #expect(answer["username"]?.string == "1700003600:@ann:example.org" && answer["ttl"]?.integer == 3_600)
+      // printf '1700003600:@ann:example.org' | openssl dgst -sha1 -hmac swordfish -binary | base64
+      #expect(answer["password"]?.string == "lZYnvDXgmu4ge7kngccHXNgKCVY=")
+      #expect(answer["uris"]?.elements.map { $0.string } == ["turn:turn.example.org:3478?transport=udp"])
+      let guest = try await fixture.guest()
+      #expect(try await fixture.call(.get, "voip/turnServer", as: guest).json.count == 0)
+    }
+  }
+}
+
+@Suite struct LegacyPathTests {
+  @Test func `what was there before the API had versions is answered under r0`() async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      let room = try await fixture.call(.post, "/_matrix/client/r0/createRoom", as: ann, "{}")
+      let roomID = try #require(room.json["room_id"]?.string)
+      let sent = try await fixture.call(
+        .put, "/_matrix/client/r0/rooms/\(path(roomID))/send/m.room.message/1", as: ann, #"{"body":"x","msgtype":"m.text"}"#)
+      #expect(sent.json["event_id"]?.string != nil)
+      #expect(try await fixture.call(.get, "/_matrix/media/r0/config", as: ann).json["m.upload.size"]?.integer != nil)
+      #expect(try await fixture.call(.get, "/_matrix/client/r0/sync", as: ann).json["rooms"]?["join"]?.count == 1)
+    }
+  }
+
+  @Test func `every v3 path is there under r0, but for what the specification added later`() async throws {
+    try await APIFixture.run { fixture in
+      let routes = fixture.router.patterns
+      let later = [
+        "POST /_matrix/client/v3/keys/device_signing/upload", "POST /_matrix/client/v3/keys/signatures/upload",
+        "POST /_matrix/client/v3/knock/{roomIdOrAlias}", "GET /_matrix/client/v3/login/sso/redirect/{idpId}",
+        "DELETE /_matrix/client/v3/profile/{userId}/{keyName}", "POST /_matrix/client/v3/refresh",
+        "POST /_matrix/client/v3/rooms/{roomId}/report", "POST /_matrix/client/v3/users/{userId}/report",
+        "PUT /_matrix/media/v3/upload/{serverName}/{mediaId}"
+      ]
+      let versioned = routes.filter { $0.contains(" /_matrix/client/v3/") || $0.contains(" /_matrix/media/v3/") }
+      #expect(versioned.count > 70)
+      for route in versioned {
+        let isLater = later.contains(route) || route.contains("/v3/room_keys/")
+        #expect(routes.contains(route.replacing("/v3/", with: "/r0/")) == !isLater, "\(route)")
+      }
+      #expect(routes.filter { $0.contains("/r0/") }.allSatisfy { routes.contains($0.replacing("/r0/", with: "/v3/")) })
+    }
+  }
+}
