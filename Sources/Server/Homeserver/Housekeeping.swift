@@ -4,10 +4,10 @@ import Telemetry
 extension Homeserver {
   private struct Chore {
     /// What is the case where the chore fails, for the log.
-    let trouble: String
+    let trouble: StaticString
     let work: @Sendable () async throws -> Void
 
-    init(orElse trouble: String, _ work: @escaping @Sendable () async throws -> Void) {
+    init(orElse trouble: StaticString, _ work: @escaping @Sendable () async throws -> Void) {
       self.trouble = trouble
       self.work = work
     }
@@ -48,7 +48,7 @@ extension Homeserver {
       } catch is CancellationError {
         return
       } catch {
-        log.error("\(chore.trouble)", ["error": .text("\(error)")])
+        log.error(chore.trouble, ["error": .text("\(error)")])
       }
     }
   }

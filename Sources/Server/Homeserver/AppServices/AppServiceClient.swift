@@ -48,7 +48,7 @@ struct AppServiceClient: Sendable {
     if body != nil { headers.append(("Content-Type", "application/json")) }
     return try await http.send(
       OutgoingRequest(
-        method, url, headers: headers.map { (name: $0.0, value: $0.1) }, body: body ?? [], timeout: timeout,
+        method, url: url, headers: headers.map { (name: $0.0, value: $0.1) }, body: body ?? [], timeout: timeout,
         responseBytesLimit: Self.answerBytesLimit, destinations: .any))
   }
 }

@@ -211,7 +211,7 @@ final class PushDelivery: Sendable {
 
   private func push(_ plan: Plan) async -> Outcome {
     let request = OutgoingRequest(
-      "POST", plan.url, headers: [("Content-Type", "application/json")], body: plan.notification.bytes,
+      "POST", url: plan.url, headers: [("Content-Type", "application/json")], body: plan.notification.bytes,
       timeout: Self.timeout, responseBytesLimit: Self.answerBytesLimit, destinations: plan.destinations)
     let pushkey = plan.notification.pusher.id.pushkey
     do throws(OutboundError) {
