@@ -7,7 +7,9 @@ import Testing
 
 /// What decides about coming into a room besides the room's own rules.
 @Suite struct AdmissionTests {
-  private let (ann, bob, eve) = (RoomsFixture.actor("ann"), RoomsFixture.actor("bob"), RoomsFixture.actor("eve"))
+  private let ann = RoomsFixture.actor("ann")
+  private let bob = RoomsFixture.actor("bob")
+  private let eve = RoomsFixture.actor("eve")
 
   // MARK: Guests
 

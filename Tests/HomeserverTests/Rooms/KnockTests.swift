@@ -5,7 +5,8 @@ import Testing
 @testable import Homeserver
 
 @Suite struct KnockTests {
-  private let (ann, bob) = (RoomsFixture.actor("ann"), RoomsFixture.actor("bob"))
+  private let ann = RoomsFixture.actor("ann")
+  private let bob = RoomsFixture.actor("bob")
 
   private func room(_ fixture: SyncFixture, _ rule: String = "knock", version: String = "12") async throws -> RoomID {
     try await fixture.base.createRoom(

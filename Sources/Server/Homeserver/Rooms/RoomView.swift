@@ -82,7 +82,7 @@ package struct RoomView: Sendable {
 
   /// The positions at which it changed what the user may see, in no order; empty where it never did.
   var changes: [Int64] {
-    history.memberships.map(\.position) + history.visibilities.map(\.position)
+    seesAll ? [] : history.memberships.map(\.position) + history.visibilities.map(\.position)
   }
 
   /// Whether the user may read any of it now.
