@@ -6,7 +6,8 @@ import Testing
 @testable import Homeserver
 
 @Suite struct RoomPurgeTests {
-  private let (ann, bob) = (RoomsFixture.actor("ann"), RoomsFixture.actor("bob"))
+  private let ann = RoomsFixture.actor("ann")
+  private let bob = RoomsFixture.actor("bob")
   private let roomTables: [StaticString] = [
     "SELECT COUNT(*) FROM event WHERE room = $1", "SELECT COUNT(*) FROM state_change WHERE room = $1",
     "SELECT COUNT(*) FROM current_state WHERE room = $1", "SELECT COUNT(*) FROM membership WHERE room = $1",

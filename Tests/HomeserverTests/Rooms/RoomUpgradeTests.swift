@@ -6,7 +6,9 @@ import Testing
 @testable import Homeserver
 
 @Suite struct RoomUpgradeTests {
-  private let (ann, bob, eve) = (RoomsFixture.actor("ann"), RoomsFixture.actor("bob"), RoomsFixture.actor("eve"))
+  private let ann = RoomsFixture.actor("ann")
+  private let bob = RoomsFixture.actor("bob")
+  private let eve = RoomsFixture.actor("eve")
 
   private func upgrade(_ version: String, _ more: String = "") throws -> RoomUpgrade {
     try RoomUpgrade(json(#"{"new_version":"\#(version)"\#(more)}"#))

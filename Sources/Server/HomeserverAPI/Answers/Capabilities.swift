@@ -1,0 +1,84 @@
+import Homeserver
+import JSON
+
+/// What `/versions` and `/capabilities` say. Spec: Client-Server API, "API Versions", "Capabilities negotiation".
+enum Capabilities {
+  /// Our own extensions, each documented where its routes are.
+  private static let extensions: [StaticString] = [
+    "martlet.paging",
+    "martlet.policy_lists",
+    "martlet.slow_mode"
+  ]
+
+  /// Proposals that are not in the specification yet.
+  private static let unstableFeatures: [StaticString] = []
+
+  /// The answer of `/versions`. Each later version only adds to the ones before it.
+  static let versions: [UInt8] = {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.key("versions")
+      writer.array { writer in for minor in 1...19 { writer.write("v1.\(minor)") } }
+      writer.key("unstable_features")
+      writer.object { writer in for feature in unstableFeatures { writer.member(feature, true) } }
+    }
+    return writer.bytes
+  }()
+
+  /// The answer of `/capabilities`.
+  static func answer(_ configuration: HomeserverConfiguration, isAdmin: Bool) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.key("capabilities")
+      writer.object { writer in
+        write("m.change_password", true, &writer)
+        write("m.set_displayname", configuration.profileFields.allows("displayname"), &writer)
+        write("m.set_avatar_url", configuration.profileFields.allows("avatar_url"), &writer)
+        write("m.3pid_changes", false, &writer)
+        write("m.get_login_token", configuration.issuesLoginTokens, &writer)
+        write("m.forget_forced_upon_leave", configuration.forgetsRoomsOnLeave, &writer)
+        for name in extensions { write(name, true, &writer) }
+        writer.key("m.profile_fields")
+        writer.object { write(configuration.profileFields, to: &$0) }
+        writer.key("m.room_versions")
+        writer.object { writeRoomVersions(default: configuration.defaultRoomVersion, to: &$0) }
+        if isAdmin {
+          writer.key("m.account_moderation")
+          writer.object { writer in
+            writer.member("suspend", true)
+            writer.member("lock", true)
+          }
+        }
+      }
+    }
+    return writer.bytes
+  }
+
+  private static func writeRoomVersions(default version: ByteString, to writer: inout JSONWriter) {
+    writer.member("default", version)
+    writer.key("available")
+    writer.object { writer in
+      for version in Homeserver.roomVersions {
+        writer.key(version.name)
+        writer.write(version.isStable ? "stable" : "unstable")
+      }
+    }
+  }
+
+  /// Spec: Client-Server API, "`m.profile_fields` capability".
+  private static func write(_ fields: Profiles.Policy, to writer: inout JSONWriter) {
+    writer.member("enabled", fields.allowed?.isEmpty != true)
+    if let allowed = fields.allowed {
+      writer.key("allowed")
+      writer.array { writer in for name in allowed { writer.write(name) } }
+    } else if !fields.disallowed.isEmpty {
+      writer.key("disallowed")
+      writer.array { writer in for name in fields.disallowed { writer.write(name) } }
+    }
+  }
+
+  private static func write(_ name: StaticString, _ isEnabled: Bool, _ writer: inout JSONWriter) {
+    writer.key(name)
+    writer.object { $0.member("enabled", isEnabled) }
+  }
+}
