@@ -47,8 +47,8 @@ enum AppServiceFile {
     }
     registration.isRateLimited = try flag("rate_limited") ?? true
     // The name that the proposal had is in use too.
-    registration.receivesEphemeral =
-      try flag("receive_ephemeral") ?? flag("de.sorunome.msc2409.push_ephemeral") ?? false
+    let (current, proposed) = (try flag("receive_ephemeral"), try flag("de.sorunome.msc2409.push_ephemeral"))
+    registration.receivesEphemeral = current ?? proposed ?? false
     if let protocols = file["protocols"], !protocols.isNull {
       guard let names = protocols.elements?.map(\.text), !names.contains(nil) else {
         throw wrong("protocols is no list of words")
