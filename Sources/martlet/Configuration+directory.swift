@@ -43,9 +43,7 @@ extension Configuration {
 
   /// What these settings contradict in each other; nil if all is well.
   var directoryContradiction: String? {
-    if turn.uris.isEmpty != (turn.secret == nil) {
-      return "turn.uris and turn.secret go together: one is set and the other is not"
-    }
+    if !turn.uris.isEmpty, turn.secret == nil { return "turn.uris is set, but turn.secret is not" }
     if retention.longestHours > 0, retention.longestHours < max(retention.shortestHours, retention.defaultHours) {
       return "retention.longest_hours is less than retention.shortest_hours or retention.default_hours"
     }

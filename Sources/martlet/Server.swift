@@ -71,9 +71,9 @@ struct Server: Sendable {
 
 extension Configuration {
   /// What the domain needs of the settings.
-  func homeserver(in directory: DataDirectory) throws(StartError) -> HomeserverConfiguration {
+  func homeserver(in folder: DataDirectory) throws(StartError) -> HomeserverConfiguration {
     guard let name = ServerName(serverName) else { throw .failed("server_name '\(serverName)' is no server name") }
-    var homeserver = HomeserverConfiguration(serverName: name, dataDirectory: directory.path)
+    var homeserver = HomeserverConfiguration(serverName: name, dataDirectory: folder.path)
     homeserver.registration =
       switch registration {
       case .open: .open

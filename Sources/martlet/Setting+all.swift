@@ -6,6 +6,14 @@ import Telemetry
 extension Setting {
   /// Every setting, in the order of the documentation.
   static let all: [Setting] = network + accounts + logins + service + directory + push + diagnostics
+  static let all: [Setting] = [
+    network,
+    accounts,
+    logins,
+    service,
+    directory,
+    diagnostics
+  ].flatMap { $0 }
 
   private static let network: [Setting] = [
     .one(
@@ -41,7 +49,8 @@ extension Setting {
       "registration_open_to_everyone", \.registrationOpenToEveryone,
       "Must be true for open registration on an address that other machines can reach."),
     .list(
-      "registration_tokens", \.registrationTokens, "The tokens that registration: token accepts, besides those that administrators make.",
+      "registration_tokens", \.registrationTokens,
+      "The tokens that registration: token accepts, besides those that administrators make.",
       allowed: "1 to 64 letters, digits and . _ ~ - (Client-Server API, \"Token-authenticated registration\")",
       isSecret: true,
       parse: { isRegistrationToken($0) ? Redacted($0) : nil }, show: { $0.reveal() }),

@@ -79,7 +79,7 @@ final class PeerServer: Sendable {
   private func answer(_ request: Request) async throws -> Response {
     let body = try await request.body.collect(upTo: 1 << 20)
     let call = Call(
-      method: request.method.description, path: request.path, query: Dictionary(
+      method: request.method.description, path: String(decoding: request.pathBytes, as: UTF8.self), query: Dictionary(
         request.query.items.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first }),
       authorization: request.headers.first("Authorization").map { String(decoding: $0, as: UTF8.self) },
       json: try JSON.parse(body.isEmpty ? Array("null".utf8) : body))

@@ -48,7 +48,12 @@ struct ConfigurationLoaderTests {
       "jwt.algorithm": "EdDSA", "jwt.secret": "a secret of at least thirty-two bytes", "jwt.public_key_file": "/k.pem",
       "jwt.issuer": "app", "jwt.audiences": "a,b", "jwt.subject_claim": "id", "jwt.display_name_claim": "nick",
       "jwt.picture_claim": "avatar", "profile_fields.allowed": "m.tz,displayname", "profile_fields.disallowed": "m.tz",
-      "push.gateways": "http://127.0.0.1:5000", "push.notification_days": "7", "app_services": "/a.yaml,/b.yaml"
+      "push.gateways": "http://127.0.0.1:5000", "push.notification_days": "7", "app_services": "/a.yaml,/b.yaml",
+      "room_publishing": "administrators", "user_directory": "visible", "retention.default_hours": "30",
+      "retention.shortest_hours": "2", "retention.longest_hours": "48", "turn.secret": "a long secret",
+      "turn.uris": "turn:a.example,turns:a.example:5349", "turn.lifetime_seconds": "60", "turn.guests": "true",
+      "support.contacts": "m.role.admin=@a:a.example,m.role.security=a@a.example", "support.page": "https://a.example",
+      "delegated_server": "a.example:443"
     ]
     let setting = try #require(Setting.all.first { $0.name == name })
     let sample = try #require(samples[name], "a sample for the new setting is missing")
@@ -57,9 +62,11 @@ struct ConfigurationLoaderTests {
     let parts = name.split(separator: ".")
     let yaml = parts.count == 2 ? "\(parts[0]):\n  \(parts[1]): \(written)\n" : "\(name): \(written)\n"
     #expect(setting.values(Configuration()) != values, "the sample must differ from the default")
-    for loaded in try [load(yaml), load("", [setting.variable: sample]), load("", [:], ["\(setting.flag)=\(sample)"])] {
+    let companion = name == "turn.uris" ? ["--turn-secret=a long secret"] : []
+    let flags = ["\(setting.flag)=\(sample)"] + companion
+    for loaded in try [load(yaml, [:], companion), load("", [setting.variable: sample], companion), load("", [:], flags)] {
       #expect(setting.values(loaded.configuration) == values)
-      #expect(loaded.origins.count == 1)
+      #expect(loaded.origins.count == 1 + companion.count)
     }
   }
 
@@ -162,5 +169,14 @@ struct ConfigurationLoaderTests {
     #expect(throws: ConfigurationError.unreadable(path: "/no/such.yaml", reason: "No such file or directory")) {
       try ConfigurationLoader.load(flags: [], environment: ["MARTLET_CONFIG": "/no/such.yaml"])
     }
+  }
+
+  @Test("A TURN server needs its secret, and no room keeps messages for less than the longest time allows")
+  func directoryContradictions() {
+    #expect(refusal("turn:\n  uris: [\"turn:a.example\"]").contains("turn.secret"))
+    #expect(refusal("retention:\n  longest_hours: 23").contains("retention.longest_hours"))
+    #expect(refusal("retention:\n  longest_hours: 24") == "accepted")
+    #expect(refusal("support:\n  contacts: [\"m.role.admin=nobody\"]").contains("support.contacts"))
+    #expect(refusal("delegated_server: \"a b\"").contains("delegated_server"))
   }
 }

@@ -46,8 +46,21 @@ import Testing
       // printf '1700003600:@ann:example.org' | openssl dgst -sha1 -hmac swordfish -binary | base64
       #expect(answer["password"]?.string == "lZYnvDXgmu4ge7kngccHXNgKCVY=")
       #expect(answer["uris"]?.elements.map { $0.string } == ["turn:turn.example.org:3478?transport=udp"])
-      let guest = try await fixture.guest()
-      #expect(try await fixture.call(.get, "voip/turnServer", as: guest).json.count == 0)
+    }
+  }
+
+  @Test(arguments: [false, true]) func `guests get credentials where the operator says so`(isOpen: Bool) async throws {
+    let configure: (inout HomeserverConfiguration) -> Void = {
+      $0.registration = .open
+      $0.turn = TURNServer(uris: ["turn:turn.example.org"], secret: "swordfish", lifetimeSeconds: 60, isOpenToGuests: isOpen)
+    }
+    try await APIFixture.run(configure: configure) { fixture in
+      var new = NewAccount("visitor")
+      new.standing.isGuest = true
+      let made = try await fixture.homeserver.accounts.create(new, password: nil, device: DeviceRequest())
+      let login = try #require(made.login)
+      let guest = APIFixture.User(userID: made.userID, deviceID: login.deviceID, token: login.accessToken.text.string)
+      #expect(try await fixture.call(.get, "voip/turnServer", as: guest).json.count == (isOpen ? 4 : 0))
     }
   }
 }

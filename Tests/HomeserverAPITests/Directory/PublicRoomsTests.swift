@@ -24,7 +24,9 @@ import Testing
 
   @Test func `rooms come with most members first, in pages that lead forth and back`() async throws {
     try await APIFixture.run { fixture in
-      let (ann, bob, cyn) = (try await fixture.register("ann"), try await fixture.register("bob"), try await fixture.register("cyn"))
+      let (ann, bob, cyn) = (
+        try await fixture.register("ann"), try await fixture.register("bob"), try await fixture.register("cyn")
+      )
       for (name, members) in [("one", []), ("three", [bob, cyn]), ("two", [bob]), ("also one", [])] {
         try await Self.room(fixture, by: ann, #""name":"\#(name)""#, members: members)
       }

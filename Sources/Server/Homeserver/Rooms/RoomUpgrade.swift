@@ -26,7 +26,7 @@ package struct RoomUpgrade: Sendable {
   /// State that is carried over as it is; join rules and power levels are by `joinRules` and `powerLevels`.
   /// Spec: Client-Server API, "Room Upgrades", "Server behaviour", step 3; the canonical alias goes with the aliases.
   static let copiedTypes: [EventType] = [
-    .serverACL, .encryption, .name, .avatar, .topic, .guestAccess, .historyVisibility, .canonicalAlias
+    .serverACL, .encryption, .name, .avatar, .topic, .guestAccess, .historyVisibility, .canonicalAlias, .retention
   ]
 
   /// - Parameter lastEvent: of the old room; nil where the new room's ID has to be known before it.
