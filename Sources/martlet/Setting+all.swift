@@ -5,13 +5,13 @@ import Telemetry
 
 extension Setting {
   /// Every setting, in the order of the documentation.
-  static let all: [Setting] = network + accounts + logins + service + directory + push + diagnostics
   static let all: [Setting] = [
     network,
     accounts,
     logins,
     service,
     directory,
+    push,
     diagnostics
   ].flatMap { $0 }
 

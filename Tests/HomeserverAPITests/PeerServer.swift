@@ -79,12 +79,13 @@ final class PeerServer: Sendable {
   private func answer(_ request: Request) async throws -> Response {
     let body = try await request.body.collect(upTo: 1 << 20)
     let call = Call(
-      method: request.method.description, path: String(decoding: request.pathBytes, as: UTF8.self), query: Dictionary(
+      method: request.method.description, path: String(decoding: request.pathBytes, as: UTF8.self),
+      query: Dictionary(
         request.query.items.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first }),
       authorization: request.headers.first("Authorization").map { String(decoding: $0, as: UTF8.self) },
       json: try JSON.parse(body.isEmpty ? Array("null".utf8) : body))
     calls.withLock { $0.append(call) }
     let (status, text) = try await answerer.withLock { $0 }(call)
-    return Response(status: Status(status), headers: ["Content-Type": "application/json"], body: .bytes(Array(text.utf8)))
+    return Response(status: Status(Int(status)), headers: ["Content-Type": "application/json"], body: .bytes(Array(text.utf8)))
   }
 }

@@ -18,13 +18,16 @@ import Testing
       let bad = try await service.call(.post, path, as: nil, "{}")
       #expect(bad.status == 502 && bad.errorCode == "M_BAD_STATUS" && bad.json["status"]?.integer == 403)
       #expect(bad.json["body"]?.string == #"{"errcode":"M_FORBIDDEN"}"#)
-      #expect(try await service.call(.post, "/_matrix/client/v1/appservice/other/ping", as: nil, "{}").errorCode == "M_FORBIDDEN")
+      #expect(
+        try await service.call(.post, "/_matrix/client/v1/appservice/other/ping", as: nil, "{}").errorCode == "M_FORBIDDEN")
       #expect(try await service.fixture.call(.post, path, as: service.ann, "{}").errorCode == "M_FORBIDDEN")
     }
   }
 
   @Test func `a ping to nowhere says so`() async throws {
-    for (url, code, status) in [(nil, "M_URL_NOT_SET", 400), ("http://127.0.0.1:1", "M_CONNECTION_FAILED", 502)] as [(String?, String, Int)] {
+    for (url, code, status) in [(nil, "M_URL_NOT_SET", 400), ("http://127.0.0.1:1", "M_CONNECTION_FAILED", 502)]
+      as [(String?, String, Int)]
+    {
       try await APIFixture.run(configure: {
         $0.appServices = [
           AppServiceRegistration(
@@ -60,7 +63,8 @@ import Testing
       }
       let found = try await fixture.call(.get, "directory/room/%23_tea_new%3Aexample.org", as: service.ann)
       #expect(found.json["room_id"]?.string == PercentDecoding.text(room))
-      #expect(try await fixture.call(.get, "directory/room/%23_tea_none%3Aexample.org", as: service.ann).errorCode == "M_NOT_FOUND")
+      #expect(
+        try await fixture.call(.get, "directory/room/%23_tea_none%3Aexample.org", as: service.ann).errorCode == "M_NOT_FOUND")
       let invited = try await fixture.call(
         .post, "rooms/\(room)/invite", as: service.ann, #"{"user_id":"@_tea_guest:example.org"}"#)
       #expect(invited.status == 200)
@@ -94,9 +98,12 @@ import Testing
         case "/_matrix/app/v1/thirdparty/location/irc":
           return call.query["channel"] == "#tea" && call.query["access_token"] == nil
             ? (200, ##"[{"alias":"#_tea_a:example.org","protocol":"irc","fields":{}},{"broken":1}]"##) : (404, "{}")
-        case "/_matrix/app/v1/thirdparty/user": return (200, #"[{"userid":"@_tea_a:example.org","protocol":"irc","fields":{}}]"#)
-        case "/_matrix/app/v1/thirdparty/user/irc": return (200, #"[{"userid":"@_tea_b:example.org","protocol":"irc","fields":{}}]"#)
-        case "/_matrix/app/v1/thirdparty/location": return (200, ##"[{"alias":"#_tea_b:example.org","protocol":"irc","fields":{}}]"##)
+        case "/_matrix/app/v1/thirdparty/user":
+          return (200, #"[{"userid":"@_tea_a:example.org","protocol":"irc","fields":{}}]"#)
+        case "/_matrix/app/v1/thirdparty/user/irc":
+          return (200, #"[{"userid":"@_tea_b:example.org","protocol":"irc","fields":{}}]"#)
+        case "/_matrix/app/v1/thirdparty/location":
+          return (200, ##"[{"alias":"#_tea_b:example.org","protocol":"irc","fields":{}}]"##)
         default: return (404, "{}")
         }
       }
@@ -122,7 +129,8 @@ import Testing
     try await AppServiceFixture.run({ $0.protocols = ["irc"] }) { service in
       let room = try await service.room()
       let path = "directory/list/appservice/net/\(room)"
-      #expect(try await service.fixture.call(.put, path, as: service.ann, #"{"visibility":"public"}"#).errorCode == "M_FORBIDDEN")
+      #expect(
+        try await service.fixture.call(.put, path, as: service.ann, #"{"visibility":"public"}"#).errorCode == "M_FORBIDDEN")
       #expect(try await service.call(.put, path, as: nil, #"{"visibility":"some"}"#).errorCode == "M_INVALID_PARAM")
       #expect(try await service.call(.put, path, as: nil, #"{"visibility":"public"}"#).status == 200)
       func listed() async throws -> Int? {

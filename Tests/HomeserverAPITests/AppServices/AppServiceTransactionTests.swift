@@ -123,7 +123,9 @@ import Testing
         let sent = try await service.sent()
         #expect(sent.isEmpty == !wants)
         let typing = sent.flatMap { $0.ephemeral("m.typing") }
-        #expect(typing.compactMap { $0["content"]?["user_ids"]?.elements.compactMap(\.string) } == (wants ? [["@ann:example.org"]] : []))
+        #expect(
+          typing.compactMap { $0["content"]?["user_ids"]?.elements.compactMap(\.string) }
+            == (wants ? [["@ann:example.org"]] : []))
         #expect(typing.allSatisfy { $0["room_id"]?.string != nil })
         let receipts = sent.flatMap { $0.ephemeral("m.receipt") }
         #expect(receipts.count == (wants ? 1 : 0))

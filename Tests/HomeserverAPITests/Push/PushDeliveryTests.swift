@@ -52,7 +52,8 @@ import Testing
       let tweaks = notifications.map { $0["devices"]?.elements.first { _ in true }?["tweaks"] }
       #expect(tweaks[0]?.count == 0)
       #expect(tweaks[1]?["highlight"]?.bool == true)
-      #expect(notifications.map { $0["counts"]?["unread"]?.integer } == [1, 2])
+      // What is unread now, not what was when the first came.
+      #expect(notifications.map { $0["counts"]?["unread"]?.integer } == [2, 2])
     }
   }
 
@@ -76,7 +77,7 @@ import Testing
         .put, APIFixture.own(push.ann, "account_data/m.ignored_user_list"), as: push.ann,
         #"{"ignored_users":{"@bob:example.org":{}}}"#)
       try await push.say("ignored")
-      #expect(try await push.pushed().isEmpty)
+      #expect(try await push.pushed().compactMap { $0["event_id"]?.string }.isEmpty)
     }
   }
 

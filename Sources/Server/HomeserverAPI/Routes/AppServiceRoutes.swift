@@ -7,7 +7,6 @@ import MatrixModel
 extension Routes {
   mutating func addAppServiceRoutes() {
     let (services, queries) = (homeserver.appServices, homeserver.appServiceQueries)
-    let publicRooms = homeserver.publicRooms
 
     on(.pingAppservice) { request, session in
       let service = try Self.service(of: session, services)
@@ -21,18 +20,6 @@ extension Routes {
       } catch let error as AppServicePingError {
         return .json(status: Status(error.status)) { error.write(to: &$0) }
       }
-    }
-
-    on(.updateAppserviceRoomDirectoryVisibility) { request, session in
-      let service = try Self.service(of: session, services)
-      let visibility = try await request.object().requiredText("visibility")
-      guard visibility == "public" || visibility == "private" else {
-        throw MatrixError.invalidParameter("'visibility' is public or private.")
-      }
-      try await publicRooms.setListed(
-        visibility == "public", try request.path("roomId"),
-        network: ThirdPartyNetworks.instanceID(of: request.path("networkId"), service))
-      return .emptyObject
     }
   }
 
