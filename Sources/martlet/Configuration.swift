@@ -2,6 +2,8 @@ import HTTPServer
 import HomeserverAPI
 import MatrixModel
 import Homeserver
+import MatrixModel
+import Outbound
 import Telemetry
 
 /// Everything an operator can set, with the default of each. `Setting.all` says how each is written and what is allowed.
@@ -16,6 +18,12 @@ struct Configuration: Sendable {
     var iterations = 2
   }
 
+  /// Files that users upload, and previews of pages.
+  struct Media: Sendable, Equatable {
+    var userQuotaBytes = 10 << 30
+    var allowsUnauthenticatedDownloads = false
+    var previewsPages = true
+    var deniedPreviewURLs: [String] = []
   /// Logins that an app vouches for with a signed token.
   struct JWT: Sendable {
     /// nil: there are none.
@@ -48,6 +56,7 @@ struct Configuration: Sendable {
   var rateLimits = true
   var passwordHash = PasswordHash()
   var uploadBytesLimit = 100 << 20
+  var media = Media()
   var logLevel = Log.Level.info
   var logFormat = LogSink.Format.text
   var metricsBind: [BindAddress] = []
@@ -59,6 +68,13 @@ struct Configuration: Sendable {
   /// Without a slash at the end; nil: clients keep the address they came by.
   var publicBaseURL: String?
   var trustedProxies: [AddressRange] = []
+  var outbound = OutboundConfiguration()
+  var trustedClients: [WebOrigin] = []
+  var mail = Mail()
+  var registrationNeedsEmail = false
+  var tellsKnownAddresses = false
+  /// In the order of the file.
+  var singleSignOn: [SingleSignOnProvider] = []
   var directory = Directory()
   var retention = Retention()
   var turn = TURN()
@@ -90,6 +106,7 @@ struct Configuration: Sendable {
     if let both = metricsBind.first(where: { $0.port != 0 && bind.contains($0) }) {
       return "metrics_bind and bind both have \(both)"
     }
+    return outboundContradiction
     return directoryContradiction
   }
 }

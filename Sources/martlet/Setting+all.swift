@@ -1,14 +1,19 @@
 import HTTPServer
-import MatrixModel
 import Homeserver
+import MatrixModel
 import Telemetry
 
 extension Setting {
   /// Every setting, in the order of the documentation.
+  static let all: [Setting] = network + accounts + service + media + diagnostics
+  static let all: [Setting] = network + accounts + logins + service + diagnostics
+  static let all: [Setting] = network + accounts + service + directory + diagnostics
   static let all: [Setting] = [
     network,
+    outbound,
     accounts,
     logins,
+    mail,
     service,
     directory,
     push,
@@ -125,7 +130,6 @@ extension Setting {
       "data_dir", \.dataDirectory,
       "The folder of the database, the media and the server's keys. It is made if it is not there.",
       allowed: "a folder", parse: { $0.isEmpty ? nil : $0 }, show: { $0 }),
-    .integer("max_upload_bytes", \.uploadBytesLimit, "The largest file that can be uploaded, in bytes.", 1...(1 << 40)),
     .flag("rate_limits", \.rateLimits, "Whether requests that come too fast are answered with M_LIMIT_EXCEEDED."),
     .choice(
       "default_room_version", \.defaultRoomVersion, "The version of rooms whose creator asks for none.",

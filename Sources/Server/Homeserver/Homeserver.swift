@@ -16,8 +16,16 @@ package final class Homeserver: Sendable {
   package let notifier: Notifier
   package let log: Log
 
+  /// The way out: `DestinationPolicy.publicAddresses` for whatever a user names.
+  package let http: HTTPClient
+  /// nil where no mail server is configured.
+  package let mail: MailSender?
+
   package let sessions: Sessions
   package let accounts: Accounts
+  package let thirdPartyIdentifiers: ThirdPartyIdentifiers
+  package let emailValidations: EmailValidations
+  package let singleSignOn: SingleSignOn
   package let profiles: Profiles
   package let userDirectory: UserDirectory
   package let devices: Devices
@@ -27,6 +35,8 @@ package final class Homeserver: Sendable {
   package let crossSigningKeys: CrossSigningKeys
   package let signatureUpload: SignatureUpload
   package let toDeviceMessages: ToDeviceMessages
+  package let dehydratedDevices: DehydratedDevices
+  package let keyBackups: KeyBackups
   package let accountData: AccountData
   package let tags: Tags
   package let storedFilters: StoredFilters
@@ -36,10 +46,11 @@ package final class Homeserver: Sendable {
   package let spaceHierarchy: SpaceHierarchy
   package let reports: Reports
   package let media: MediaRepository
+  package let mediaModeration: MediaModeration
+  package let urlPreviews: URLPreviews
   package let receipts: Receipts
   package let syncFilters: SyncFilters
   package let sync: SyncEngine
-  package let http: HTTPClient
   package let pushers: Pushers
   package let notifications: Notifications
   package let push: Push
@@ -60,12 +71,13 @@ package final class Homeserver: Sendable {
     self.log = log
     database = try Database(configuration.database, migrations: Schema.migrations)
     notifier = Notifier()
+    http = HTTPClient(configuration.outbound, log: Log("outbound"))
+    mail = configuration.identity.mail.map { MailSender($0, log: Log("mail")) }
     let clock = configuration.clock
     sessions = Sessions(
       database: database, clock: clock, lifetimeMilliseconds: configuration.accessTokenLifetimeMilliseconds)
     deviceLists = DeviceLists(database: database, notifier: notifier)
     appServices = try AppServices(configuration.appServices, server: configuration.serverName)
-    http = HTTPClient(configuration.outbound, log: log)
     pushers = Pushers(
       database: database, gateways: PushGatewayAddresses(own: configuration.pushGateways), clock: clock)
     devices = Devices(database: database, lists: deviceLists, pushers: pushers, clock: clock)
@@ -74,15 +86,26 @@ package final class Homeserver: Sendable {
     crossSigningKeys = CrossSigningKeys(database: database, lists: deviceLists)
     signatureUpload = SignatureUpload(database: database, lists: deviceLists)
     toDeviceMessages = ToDeviceMessages(database: database, notifier: notifier, clock: clock)
+    dehydratedDevices = DehydratedDevices(
+      database: database, devices: devices, lists: deviceLists, sessions: sessions, clock: clock)
+    keyBackups = KeyBackups(database: database)
     accountData = AccountData(database: database, notifier: notifier)
     tags = Tags(accountData: accountData)
     storedFilters = StoredFilters(database: database)
     pushRules = PushRules(database: database, accountData: accountData)
+    emailValidations = EmailValidations(configuration, database: database, mail: mail)
     accounts = try Accounts(
-      configuration: configuration, database: database, sessions: sessions, devices: devices, pushRules: pushRules)
+      configuration: configuration, database: database, sessions: sessions, devices: devices, pushRules: pushRules,
+      emailValidations: emailValidations)
+    thirdPartyIdentifiers = ThirdPartyIdentifiers(database: database)
     profiles = Profiles(database: database, accounts: accounts)
     userDirectory = UserDirectory(database: database, scope: configuration.userDirectoryScope, clock: clock)
     media = try MediaRepository(configuration, database: database)
+    mediaModeration = MediaModeration(media: media)
+    urlPreviews = URLPreviews(
+      configuration.media, database: database, http: http, media: media, moderation: mediaModeration, clock: clock)
+    singleSignOn = SingleSignOn(
+      configuration, database: database, accounts: accounts, profiles: profiles, media: media, http: http)
     rooms = Rooms(
       configuration, database: database, notifier: notifier,
       signingKey: try SigningKeyFile(in: configuration.dataDirectory).key
@@ -122,7 +145,9 @@ package final class Homeserver: Sendable {
     accounts.hooks.withLock { [rooms] hooks in
       hooks.profileChanged = { user, _ in try await rooms.updateProfile(of: user) }
       hooks.accountDeactivated = { user in try await rooms.leaveAll(user) }
+      hooks.accountErased = { user, position, transaction in rooms.erasures.note(user, at: position, in: transaction) }
     }
+    try database.readBlocking { [rooms] in try rooms.erasures.load($0) }
   }
 
   private func connectRoomsToAppServices() {
@@ -149,8 +174,9 @@ package final class Homeserver: Sendable {
   package func shutdown() async {
     await push.stop()
     await appServiceWorkers.stop()
-    await http.shutdown()
+    await mail?.shutdown()
     await accounts.passwords.shutdown()
+    await http.shutdown()
     await media.shutdown()
     database.close()
   }

@@ -37,6 +37,8 @@ package struct HomeserverConfiguration: Sendable {
   package var passwordHashMemoryBytes = 19 << 20
   package var passwordHashIterations = 2
   package var uploadBytesLimit: Int64 = 100 << 20
+  package var media = MediaConfiguration()
+  package var outbound = OutboundConfiguration()
   /// The thumbnail program; nil where there is none.
   package var thumbnailProgram: String?
   /// The operator's own push gateways: beginnings of URLs, which may be http and lead into private networks.
@@ -46,13 +48,13 @@ package struct HomeserverConfiguration: Sendable {
   /// How far back `GET /notifications` goes, in days.
   package var notificationDays = 30
   package var appServices: [AppServiceRegistration] = []
-  package var outbound = OutboundConfiguration()
   package var publishing = Publishing.members
   package var userDirectoryScope = UserDirectoryScope.everyone
   package var retention = RetentionRules()
   /// nil where there is no TURN server.
   package var turn: TURNServer?
   package var database: DatabaseConfiguration
+  package var identity = IdentityConfiguration()
   package var clock = WallClock.system
 
   package init(serverName: ServerName, dataDirectory: String) {

@@ -9,8 +9,10 @@ import Testing
 @Suite struct DiscoveryTests {
   @Test func `what is not configured is answered so`() async throws {
     try await APIFixture.run { fixture in
-      #expect(try await fixture.call(.get, "/.well-known/matrix/support").errorCode == "M_NOT_FOUND")
-      #expect(try await fixture.call(.get, "/.well-known/matrix/server").errorCode == "M_NOT_FOUND")
+      for name in ["support", "server"] {
+        let answer = try await fixture.call(.get, "/.well-known/matrix/" + name)
+        #expect(answer.errorCode == "M_NOT_FOUND")
+      }
     }
   }
 

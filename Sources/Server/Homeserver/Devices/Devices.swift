@@ -65,22 +65,21 @@ package final class Devices: Sendable {
     }
   }
 
-  /// Makes a device that is nobody's login, or gives it a name where it is there.
-  ///
-  /// Spec: Application Service API, "Creating devices". Throws `M_FORBIDDEN`, `M_INVALID_PARAM`.
-  package func make(_ deviceID: DeviceID, of userID: UserID, name: String?) async throws {
-    if let name { try Self.check(name) }
-    try await database.write { [self] tx in
-      let count = try tx.first("SELECT COUNT(*) FROM device WHERE user_id = $1", userID) { $0.integer(0) } ?? 0
-      guard count < Self.countLimit else {
-        throw MatrixError.forbidden("The user has \(Self.countLimit) devices; delete one first.")
+  /// Gives a device a name, or makes it where there is none, as only application services may (v1.17). The answer is
+  /// whether it is new. Throws as `rename` does, and `M_FORBIDDEN` for the ID of a cross-signing key.
+  package func put(_ deviceID: DeviceID, of userID: UserID, named displayName: String?, _ sessions: Sessions) async throws
+    -> Bool
+  {
+    if let displayName { try Self.check(displayName) }
+    let now = clock.now()
+    do {
+      try await database.write { [self] tx in
+        try add(tx, deviceID, of: userID, named: displayName, now: now, sessions)
       }
-      try tx.execute(
-        """
-        INSERT INTO device(user_id, device_id, display_name, created, last_seen) VALUES($1, $2, $3, $4, $4)
-        ON CONFLICT(user_id, device_id) DO UPDATE SET display_name = COALESCE(excluded.display_name, device.display_name)
-        """, userID, deviceID, name, clock.now())
-      if name != nil, try hasKeys(tx, userID, deviceID) { try lists.changed(tx, userID) }
+      return true
+    } catch let error as MatrixError where error.code == .invalidParameter {
+      try await rename(deviceID, of: userID, to: displayName)
+      return false
     }
   }
 
@@ -97,10 +96,10 @@ package final class Devices: Sendable {
   func logIn(_ tx: WriteTransaction, _ userID: UserID, _ request: DeviceRequest, _ sessions: Sessions) throws -> Login {
     if let name = request.displayName { try Self.check(name) }
     let deviceID = request.deviceID ?? DeviceID(trusted: ByteString(RandomText.name(length: 10)))
-    let isKey = try tx.first(
-      "SELECT 1 FROM cross_signing_key WHERE user_id = $1 AND public_key = $2", userID, deviceID
-    ) { _ in true }
-    guard isKey == nil else { throw MatrixError.forbidden("This device ID is that of a cross-signing key.") }
+    try checkIsNoKey(tx, deviceID, of: userID)
+    guard try DehydratedDevices.device(tx, userID)?.deviceID != deviceID else {
+      throw MatrixError.forbidden("This device ID is that of your dehydrated device.")
+    }
     try keepWithinLimit(tx, userID, deviceID, sessions)
     try tx.execute(
       """
@@ -110,6 +109,28 @@ package final class Devices: Sendable {
         SET last_seen = excluded.last_seen, last_seen_address = COALESCE(excluded.last_seen_address, device.last_seen_address)
       """, userID, deviceID, request.displayName, clock.now(), request.address)
     return try sessions.issue(tx, userID, deviceID, isRefreshable: request.canRefresh)
+  }
+
+  /// Adds a device that nobody is logged in with. Throws `M_INVALID_PARAM` for an ID that is in use, `M_FORBIDDEN` for that
+  /// of a cross-signing key.
+  func add(
+    _ tx: WriteTransaction, _ deviceID: DeviceID, of userID: UserID, named name: String?, now: Int64, _ sessions: Sessions
+  ) throws {
+    try checkIsNoKey(tx, deviceID, of: userID)
+    try keepWithinLimit(tx, userID, deviceID, sessions)
+    let added = try tx.execute(
+      """
+      INSERT INTO device(user_id, device_id, display_name, created, last_seen) VALUES($1, $2, $3, $4, $4)
+      ON CONFLICT(user_id, device_id) DO NOTHING
+      """, userID, deviceID, name, now)
+    guard added == 1 else { throw MatrixError.invalidParameter("There is a device of this ID.") }
+  }
+
+  private func checkIsNoKey(_ tx: ReadTransaction, _ deviceID: DeviceID, of userID: UserID) throws {
+    let isKey = try tx.first(
+      "SELECT 1 FROM cross_signing_key WHERE user_id = $1 AND public_key = $2", userID, deviceID
+    ) { _ in true }
+    guard isKey == nil else { throw MatrixError.forbidden("This device ID is that of a cross-signing key.") }
   }
 
   /// Deletes those devices of a user for which `isRemoved` says so: tokens, keys, waiting messages, transaction IDs.
@@ -123,6 +144,7 @@ package final class Devices: Sendable {
     for deviceID in devices where isRemoved(deviceID) {
       hadKeys = try hasKeys(tx, userID, deviceID) || hadKeys
       try tx.execute("DELETE FROM device WHERE user_id = $1 AND device_id = $2", userID, deviceID)
+      try tx.execute("DELETE FROM dehydrated_device WHERE user_id = $1 AND device_id = $2", userID, deviceID)
       try tx.execute("DELETE FROM device_key WHERE user_id = $1 AND device_id = $2", userID, deviceID)
       try tx.execute("DELETE FROM one_time_key WHERE user_id = $1 AND device_id = $2", userID, deviceID)
       try tx.execute("DELETE FROM fallback_key WHERE user_id = $1 AND device_id = $2", userID, deviceID)
@@ -139,7 +161,11 @@ package final class Devices: Sendable {
     let count = try tx.first("SELECT COUNT(*) FROM device WHERE user_id = $1", userID) { $0.integer(0) } ?? 0
     guard count >= Self.countLimit else { return }
     let oldest = try tx.first(
-      "SELECT device_id FROM device WHERE user_id = $1 AND device_id <> $2 ORDER BY last_seen LIMIT 1", userID, new
+      """
+      SELECT device_id FROM device WHERE user_id = $1 AND device_id <> $2 AND device_id NOT IN
+        (SELECT device_id FROM dehydrated_device WHERE user_id = $1)
+      ORDER BY last_seen LIMIT 1
+      """, userID, new
     ) { row in row.identifier(0, as: DeviceID.self) }
     try remove(tx, of: userID, sessions) { $0 == oldest }
   }
@@ -155,7 +181,7 @@ package final class Devices: Sendable {
       lastSeen: row.integer(3))
   }
 
-  private static func check(_ displayName: String) throws(MatrixError) {
+  static func check(_ displayName: String) throws(MatrixError) {
     guard displayName.utf8.count <= displayNameBytesLimit else {
       throw .invalidParameter("A device's display name has at most \(displayNameBytesLimit) bytes.")
     }

@@ -17,12 +17,17 @@ package final class Rooms: Sendable {
     /// Milliseconds since 1970 when what it sends was written; nil for now.
     package var timestamp: Int64?
 
+    /// Whether nothing but their own events is theirs to redact.
+    package let isSuspended: Bool
+
     package init(
-      userID: UserID, deviceID: DeviceID?, isAdministrator: Bool = false, appService: ByteString? = nil
+      userID: UserID, deviceID: DeviceID?, isAdministrator: Bool = false, isSuspended: Bool = false,
+      appService: ByteString? = nil
     ) {
       self.userID = userID
       self.deviceID = deviceID
       self.isAdministrator = isAdministrator
+      self.isSuspended = isSuspended
       self.appService = appService
     }
   }
@@ -33,6 +38,7 @@ package final class Rooms: Sendable {
   package let cache = RoomCache()
   package let memberships = Memberships()
   package let typing: Typing
+  let erasures = Erasures()
   /// Set once, when the server is put together.
   package let hooks = Mutex(RoomHooks())
   let configuration: HomeserverConfiguration

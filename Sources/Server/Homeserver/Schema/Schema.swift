@@ -10,6 +10,9 @@ package enum Schema {
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
         MediaTables.statements,
         ReceiptTables.statements, DirectoryTables.statements, PushTables.statements, AppServiceTables.statements
+        KeyBackupTables.statements, PreviewTables.statements,
+        ReceiptTables.statements, DirectoryTables.statements
+        ReceiptTables.statements, DirectoryTables.statements, IdentityTables.statements
       ].flatMap { $0 })
   ]
 }

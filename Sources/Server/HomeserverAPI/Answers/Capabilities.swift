@@ -34,7 +34,7 @@ enum Capabilities {
         write("m.change_password", true, &writer)
         write("m.set_displayname", configuration.profileFields.allows("displayname"), &writer)
         write("m.set_avatar_url", configuration.profileFields.allows("avatar_url"), &writer)
-        write("m.3pid_changes", false, &writer)
+        write("m.3pid_changes", configuration.identity.confirmsEmail, &writer)
         write("m.get_login_token", configuration.issuesLoginTokens, &writer)
         write("m.forget_forced_upon_leave", configuration.forgetsRoomsOnLeave, &writer)
         for name in extensions { write(name, true, &writer) }

@@ -27,10 +27,10 @@ extension Routes {
       let deviceID = try Self.deviceID(request)
       let name = try await request.object().optionalText("display_name")
       if session.appService != nil {
-        try await devices.make(deviceID, of: session.userID, name: name?.string)
-      } else {
-        try await devices.rename(deviceID, of: session.userID, to: name?.string)
+        let isNew = try await devices.put(deviceID, of: session.userID, named: name?.string, sessions)
+        return .json(Array("{}".utf8), status: isNew ? .created : .ok)
       }
+      try await devices.rename(deviceID, of: session.userID, to: name?.string)
       return .emptyObject
     }
 

@@ -54,7 +54,8 @@ extension Routes {
 extension Session {
   /// The device that acts, as the rooms see it.
   var actor: Rooms.Actor {
-    Rooms.Actor(userID: userID, deviceID: deviceID, isAdministrator: isAdmin, appService: appService)
+    Rooms.Actor(
+      userID: userID, deviceID: deviceID, isAdministrator: isAdmin, isSuspended: standing.isSuspended, appService: appService)
   }
 
   /// Who acts at a time that the query's `ts` says, where an application service asks for it.

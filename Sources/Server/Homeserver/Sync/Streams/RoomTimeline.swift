@@ -43,6 +43,7 @@ struct RoomTimeline {
       try readRows(of: room, interval, ignored, context)
     }
     events.reverse()
+    events = try context.sources.rooms.erasures.shown(events, to: context.user, in: room) { try context.rows.loader() }
     if let first = events.first {
       if isLimited || interval.isNew { start = first.position - 1 }
     } else if isLimited {
