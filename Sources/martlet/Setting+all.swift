@@ -5,9 +5,6 @@ import Telemetry
 
 extension Setting {
   /// Every setting, in the order of the documentation.
-  static let all: [Setting] = network + accounts + service + media + diagnostics
-  static let all: [Setting] = network + accounts + logins + service + diagnostics
-  static let all: [Setting] = network + accounts + service + directory + diagnostics
   static let all: [Setting] = [
     network,
     outbound,
@@ -15,6 +12,7 @@ extension Setting {
     logins,
     mail,
     service,
+    media,
     directory,
     push,
     diagnostics

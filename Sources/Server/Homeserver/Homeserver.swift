@@ -174,9 +174,9 @@ package final class Homeserver: Sendable {
   package func shutdown() async {
     await push.stop()
     await appServiceWorkers.stop()
+    await http.shutdown()
     await mail?.shutdown()
     await accounts.passwords.shutdown()
-    await http.shutdown()
     await media.shutdown()
     database.close()
   }

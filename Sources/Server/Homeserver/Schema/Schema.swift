@@ -11,8 +11,8 @@ package enum Schema {
         MediaTables.statements,
         ReceiptTables.statements, DirectoryTables.statements, PushTables.statements, AppServiceTables.statements
         KeyBackupTables.statements, PreviewTables.statements,
+        IdentityTables.statements, KeyBackupTables.statements, MediaTables.statements, PreviewTables.statements,
         ReceiptTables.statements, DirectoryTables.statements
-        ReceiptTables.statements, DirectoryTables.statements, IdentityTables.statements
       ].flatMap { $0 })
   ]
 }

@@ -5,13 +5,16 @@ import JSON
 enum Capabilities {
   /// Our own extensions, each documented where its routes are.
   private static let extensions: [StaticString] = [
+    "martlet.draft",
     "martlet.paging",
     "martlet.policy_lists",
     "martlet.slow_mode"
   ]
 
   /// Proposals that are not in the specification yet.
-  private static let unstableFeatures: [StaticString] = []
+  private static let unstableFeatures: [StaticString] = [
+    "org.matrix.msc3814"
+  ]
 
   /// The answer of `/versions`. Each later version only adds to the ones before it.
   static let versions: [UInt8] = {
