@@ -8,11 +8,8 @@ package enum Schema {
       version: 1, name: "foundation",
       statements: [
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
-        MediaTables.statements,
-        ReceiptTables.statements, DirectoryTables.statements, PushTables.statements, AppServiceTables.statements
-        KeyBackupTables.statements, PreviewTables.statements,
         IdentityTables.statements, KeyBackupTables.statements, MediaTables.statements, PreviewTables.statements,
-        ReceiptTables.statements, DirectoryTables.statements
+        ReceiptTables.statements, DirectoryTables.statements, PushTables.statements, AppServiceTables.statements
       ].flatMap { $0 })
   ]
 }
