@@ -16,7 +16,9 @@ package struct Routes {
 
   init(_ homeserver: Homeserver, _ configuration: APIConfiguration) {
     self.homeserver = homeserver
-    authentication = Authentication(sessions: homeserver.sessions, clock: homeserver.configuration.clock)
+    authentication = Authentication(
+      sessions: homeserver.sessions, appServices: homeserver.appServices,
+      appServiceSessions: homeserver.appServiceSessions, clock: homeserver.configuration.clock)
     limiter = configuration.rateLimits ? RateLimiter() : nil
     let errors = ErrorAnswers(log: homeserver.log)
     router = Router(errorResponse: errors.response)
@@ -55,7 +57,7 @@ package struct Routes {
     add(endpoint, paths, bodyLimit, endsOnShutdown: endsOnShutdown) { request in
       let session = try await authentication.session(of: request, admission)
       try await authentication.sessions.saw(session, from: request.peer.address)
-      try limiter?.charge(budget, to: session.userID)
+      if authentication.isRateLimited(session) { try limiter?.charge(budget, to: session.userID) }
       return try await handler(APIRequest(request, bodyLimit: bodyLimit), session)
     }
   }

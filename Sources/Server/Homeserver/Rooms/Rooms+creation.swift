@@ -9,6 +9,7 @@ extension Rooms {
   /// Spec: `POST /createRoom`. Throws `M_ROOM_IN_USE`, `M_INVALID_ROOM_STATE`, `M_INVALID_PARAM`.
   package func create(_ creation: RoomCreation, by actor: Actor) async throws -> RoomID {
     if creation.isPublished { try requireMayPublish(actor) }
+    for user in creation.invited { try await hooks.withLock { $0.provideUser }(user) }
     return try await database.write { transaction in
       let alias = try self.freeAlias(creation.aliasLocalpart, in: transaction)
       for user in creation.invited { try self.requireInvitable(user, in: transaction) }
@@ -25,7 +26,7 @@ extension Rooms {
         "INSERT INTO room(room, room_id, version, created) VALUES ($1, $2, $3, $4)", room.number, room.roomID,
         room.version.name, self.configuration.clock.now())
       if creation.isPublished { try PublicRoomRows.set(true, room, in: PublicRoomRows.main, transaction) }
-      if let alias { try self.insert(alias, of: room.number, by: actor.userID, in: transaction) }
+      if let alias { try self.insert(alias, of: room.number, by: actor, in: transaction) }
       editor.stage()
       return room.roomID
     }

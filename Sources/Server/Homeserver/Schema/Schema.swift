@@ -20,7 +20,9 @@ package enum Schema {
         PresenceTables.statements,
         HiddenRoomTables.statements,
         RelationTables.statements,
-        SearchTables.statements
+        SearchTables.statements,
+        PushTables.statements,
+        AppServiceTables.statements
       ].flatMap { $0 })
   ]
 }
