@@ -219,30 +219,25 @@ import Testing
       connection.waitForEnd()
     }
     defer { server.close() }
-    // Two wait for one connection: the second of them never reaches the server.
-    try await withClient {
-      $0.requestsLimit = 2
-      $0.connectionsPerHostLimit = 1
-    } _: { client in
-      let url = server.url()
-      let first = Task { try await client.send(request("GET", url)) }
-      for await _ in heads { break }
-      await #expect(throws: OutboundError.timedOut) {
-        try await client.send(request("GET", url, timeout: .milliseconds(100)))
-      }
-      let second = Task { try await client.send(request("GET", url)) }
-      while true {
-        // Until the second is in, there is room for a third, which then waits in vain.
-        do {
-          _ = try await client.send(request("GET", url, timeout: .milliseconds(50)))
-        } catch OutboundError.tooBusy { break } catch {}
-      }
-      first.cancel()
-      second.cancel()
-      await #expect(throws: OutboundError.cancelled) { try await first.value }
-      await #expect(throws: OutboundError.cancelled) { try await second.value }
-      await #expect(throws: OutboundError.timedOut) {
-        try await client.send(request("GET", url, timeout: .milliseconds(50)))
+    for limit in [1, 2] {
+      try await withClient {
+        $0.requestsLimit = limit
+        $0.connectionsPerHostLimit = 1
+      } _: { client in
+        let url = server.url()
+        let first = Task { try await client.send(request("GET", url)) }
+        for await _ in heads { break }
+        // Where there is room the second waits for the connection of the first, until its own deadline.
+        await #expect(throws: limit == 1 ? OutboundError.tooBusy : .timedOut) {
+          try await client.send(request("GET", url, timeout: .milliseconds(100)))
+        }
+        first.cancel()
+        await #expect(throws: OutboundError.cancelled) { try await first.value }
+        await #expect(throws: OutboundError.timedOut) {
+          try await client.send(request("GET", url, timeout: .milliseconds(100)))
+        }
+        // The server had that one in its hands.
+        for await _ in heads { break }
       }
     }
   }
