@@ -36,7 +36,7 @@ struct JoinedRoomStream {
     var timeline = try RoomTimeline(
       of: room,
       context.interval(lower: lower, end: end, isNew: isNew, view: view, expiry: expiry, ignoring: account.ignored),
-      context.rows)
+      context)
     if isNew && lower > 0 { timeline.limit() }
 
     let stream = RoomStateStream(room: room, context: context)

@@ -24,7 +24,7 @@ struct LeftRoomStream {
     var timeline = try RoomTimeline(
       of: room,
       context.interval(lower: lower, end: leftAt, isNew: isNew, view: view, expiry: expiry, ignoring: account.ignored),
-      context.rows)
+      context)
     if isNew && lower > 0 { timeline.limit() }
     return LeftRoom(
       room: room, timeline: timeline, state: try state(timeline, view, leftAt, isNew: isNew), accountData: accountData)

@@ -37,7 +37,7 @@ struct RoomTimeline {
   private var reached: Int64
 
   /// Reads back from the interval's end until there are enough events or its start is reached.
-  init(of room: RoomSnapshot, _ interval: Interval, _ rows: SyncRows) throws {
+  init(of room: RoomSnapshot, _ interval: Interval, _ context: SyncContext) throws {
     start = interval.lower
     view = interval.view
     reached = interval.end
@@ -51,7 +51,7 @@ struct RoomTimeline {
       isOpen = look(at: event, interval)
     }
     if isOpen && !room.tailCovers(after: interval.lower) {
-      try readRows(of: room, interval, rows)
+      try readRows(of: room, interval, context.rows)
     }
     events.reverse()
     if let first = events.first {
