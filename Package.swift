@@ -70,11 +70,11 @@ let package = Package(
       "Homeserver", in: "Server",
       uses: [
         "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "CSodium", "CCrypto",
-        "CLinux"
+        "CXML2", "CLinux"
       ]),
     module(
       "HomeserverAPI", in: "Server",
-      uses: ["JSON", "MatrixModel", "Telemetry", "HTTPServer", "EventLoop", "Homeserver"]),
+      uses: ["JSON", "MatrixModel", "Telemetry", "HTTPServer", "EventLoop", "Outbound", "Homeserver"]),
 
     // Client
     module("MatrixClient", in: "Client", uses: ["JSON", "MatrixModel", "ClientCore", "CCurl"]),
@@ -83,8 +83,8 @@ let package = Package(
     program(
       "martlet", path: "Sources/martlet",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "EventLoop", "HTTPServer", "Database", "Homeserver", "HomeserverAPI",
-        "CYAML",
+        "JSON", "MatrixModel", "Telemetry", "EventLoop", "HTTPServer", "Database", "Outbound", "Homeserver",
+        "HomeserverAPI", "CYAML",
         "CLinux"
       ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
@@ -95,7 +95,8 @@ let package = Package(
     program("matrix-load", path: "Benchmarks/Load", uses: ["CUV", "CLLHTTP", "CCrypto"]),
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
     program(
-      "fuzz", path: "Tests/Fuzz", uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "ClientCore"],
+      "fuzz", path: "Tests/Fuzz",
+      uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "Homeserver", "ClientCore", "CCrypto"],
       without: ["Corpus"]),
     program(
       "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger"],
@@ -110,6 +111,7 @@ let package = Package(
     system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
     system("CVips", pkgConfig: "vips", apt: "libvips-dev"),
     system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
+    system("CXML2", pkgConfig: "libxml-2.0", apt: "libxml2-dev"),
     system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
     .target(name: "CLinux", path: "Sources/System/CLinux"),
 
@@ -126,10 +128,13 @@ let package = Package(
     tests(of: "EventLoop"),
     tests(of: "HTTPServer", uses: ["EventLoop", "CLinux"]),
     tests(of: "Database", uses: ["CSQLite", "database-crash"]),
-    tests(of: "Outbound", uses: ["Telemetry", "CLinux"]),
+    .target(name: "OutboundTesting", path: "Tests/OutboundTesting", swiftSettings: common),
+    tests(of: "Outbound", uses: ["Telemetry", "OutboundTesting"]),
     tests(of: "RoomRules", uses: ["JSON", "MatrixModel"]),
     tests(of: "Homeserver", uses: ["JSON", "MatrixModel", "Database", "RoomRules"]),
-    tests(of: "HomeserverAPI", uses: ["JSON", "MatrixModel", "HTTPServer", "Homeserver", "Database"]),
+    tests(
+      of: "HomeserverAPI",
+      uses: ["JSON", "MatrixModel", "HTTPServer", "Homeserver", "Database", "Outbound", "OutboundTesting"]),
     tests(of: "MatrixClient"),
     tests(of: "martlet"),
     .testTarget(

@@ -1,7 +1,8 @@
 /// What the command line asks for.
 enum Command: Equatable {
   case probe
-  case thumbnail(width: Int, height: Int, method: Method)
+  /// - Parameter isAnimated: whether a source that moves gives a thumbnail that does.
+  case thumbnail(width: Int, height: Int, method: Method, isAnimated: Bool)
 
   /// Spec: Client-Server API, "Thumbnails".
   enum Method: String {
@@ -12,9 +13,9 @@ enum Command: Equatable {
   }
 
   static let usage = """
-    usage: martlet-thumbnail WIDTH HEIGHT crop|scale < IMAGE
+    usage: martlet-thumbnail WIDTH HEIGHT crop|scale [animated] < IMAGE
            martlet-thumbnail --probe < IMAGE
-    stdout (a pipe): "TYPE WIDTH HEIGHT BYTES SOURCE-WIDTH SOURCE-HEIGHT" and a newline, then BYTES bytes
+    stdout (a pipe): "TYPE WIDTH HEIGHT BYTES SOURCE-WIDTH SOURCE-HEIGHT SOURCE-FRAMES" and a newline, then BYTES bytes
                      with --probe: "TYPE WIDTH HEIGHT" and a newline
     exit: 0 done, 1 system failure, 2 usage, 3 unsupported type, 4 too large, 5 broken image, 6 out of time or memory
 
@@ -27,10 +28,11 @@ enum Command: Equatable {
       self = .probe
       return
     }
-    guard arguments.count == 3, let width = Int(arguments[0]), let height = Int(arguments[1]),
+    let isAnimated = arguments.count == 4 && arguments[3] == "animated"
+    guard arguments.count == 3 || isAnimated, let width = Int(arguments[0]), let height = Int(arguments[1]),
       let method = Method(rawValue: arguments[2]), (1...Limits.edgePixels).contains(width),
       (1...Limits.edgePixels).contains(height)
     else { return nil }
-    self = .thumbnail(width: width, height: height, method: method)
+    self = .thumbnail(width: width, height: height, method: method, isAnimated: isAnimated)
   }
 }

@@ -9,6 +9,8 @@ struct SourceImage {
   /// Pixels as a viewer sees them, after the EXIF orientation.
   let width: Int
   let height: Int
+  /// Pictures that are shown one after the other; 1 for a still image.
+  let frames: Int
 
   /// Throws `unsupported`, `broken` (the header is damaged) or `tooLarge` (`Limits.pixels`).
   init(_ bytes: [UInt8]) throws(ExitCode) {
@@ -26,6 +28,27 @@ struct SourceImage {
     self.type = type
     self.width = isTurned ? height : width
     self.height = isTurned ? width : height
+    frames = Self.isAnimatedPNG(bytes, type) ? 2 : max(1, Int(vips_image_get_n_pages(image)))
+  }
+
+  /// Whether its thumbnail can have all its frames: a type whose frames are read, and not too many pixels.
+  var canStayAnimated: Bool {
+    frames > 1 && type != "image/png" && Int64(width) * Int64(height) * Int64(frames) <= Limits.animatedPixels
+  }
+
+  /// Whether a PNG has the chunk `acTL`, which stands before the pixels: libvips sees only the first of its pictures.
+  /// PNG, third edition, "Animation control chunk".
+  private static func isAnimatedPNG(_ bytes: [UInt8], _ type: String) -> Bool {
+    guard type == "image/png" else { return false }
+    var position = 8
+    while position + 8 <= bytes.count {
+      let length = bytes[position..<position + 4].reduce(0) { $0 << 8 | Int($1) }
+      let name = bytes[position + 4..<position + 8]
+      if name.elementsEqual("acTL".utf8) { return true }
+      if name.elementsEqual("IDAT".utf8) { return false }
+      position += length + 12
+    }
+    return false
   }
 
   /// Everything on the descriptor until its end. Throws `tooLarge` past `Limits.inputBytes`.

@@ -25,10 +25,15 @@ enum ThumbnailProgram {
     switch command {
     case .probe:
       guard write("\(source.type) \(source.width) \(source.height)\n", to: 1) else { throw .systemFailure }
-    case .thumbnail(let width, let height, let method):
-      let thumbnail = try Thumbnail(of: source, width: width, height: height, method: method)
-      let header =
-        "\(thumbnail.type) \(thumbnail.width) \(thumbnail.height) \(thumbnail.bytes.count) \(source.width) \(source.height)\n"
+    case .thumbnail(let width, let height, let method, let isAnimated):
+      let box = Thumbnail.Box(width: width, height: height, method: method)
+      let thumbnail =
+        isAnimated && source.canStayAnimated
+        ? try Thumbnail(animated: source, box) : try Thumbnail(of: source, box)
+      let numbers = [
+        thumbnail.width, thumbnail.height, thumbnail.bytes.count, source.width, source.height, source.frames
+      ]
+      let header = "\(thumbnail.type) \(numbers.map(String.init).joined(separator: " "))\n"
       guard write(Array(header.utf8) + thumbnail.bytes, to: 1) else { throw .systemFailure }
     }
   }

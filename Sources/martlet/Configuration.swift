@@ -1,7 +1,8 @@
 import HTTPServer
+import Homeserver
 import HomeserverAPI
 import MatrixModel
-import Homeserver
+import Outbound
 import Telemetry
 
 /// Everything an operator can set, with the default of each. `Setting.all` says how each is written and what is allowed.
@@ -14,6 +15,14 @@ struct Configuration: Sendable {
     /// OWASP's "Password Storage Cheat Sheet" recommends at least 19 MiB with two iterations.
     var memoryMiB = 19
     var iterations = 2
+  }
+
+  /// Files that users upload, and previews of pages.
+  struct Media: Sendable, Equatable {
+    var userQuotaBytes = 10 << 30
+    var allowsUnauthenticatedDownloads = false
+    var previewsPages = true
+    var deniedPreviewURLs: [String] = []
   }
 
   /// Logins that an app vouches for with a signed token.
@@ -49,6 +58,7 @@ struct Configuration: Sendable {
   var isPresenceEnabled = true
   var passwordHash = PasswordHash()
   var uploadBytesLimit = 100 << 20
+  var media = Media()
   var logLevel = Log.Level.info
   var logFormat = LogSink.Format.text
   var metricsBind: [BindAddress] = []
@@ -60,6 +70,13 @@ struct Configuration: Sendable {
   /// Without a slash at the end; nil: clients keep the address they came by.
   var publicBaseURL: String?
   var trustedProxies: [AddressRange] = []
+  var outbound = OutboundConfiguration()
+  var trustedClients: [WebOrigin] = []
+  var mail = Mail()
+  var registrationNeedsEmail = false
+  var tellsKnownAddresses = false
+  /// In the order of the file.
+  var singleSignOn: [SingleSignOnProvider] = []
   var directory = Directory()
   var retention = Retention()
   var turn = TURN()
@@ -88,6 +105,7 @@ struct Configuration: Sendable {
     if let both = metricsBind.first(where: { $0.port != 0 && bind.contains($0) }) {
       return "metrics_bind and bind both have \(both)"
     }
+    if let outboundContradiction { return outboundContradiction }
     return directoryContradiction
   }
 }

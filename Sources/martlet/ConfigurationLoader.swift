@@ -75,6 +75,10 @@ extension LoadedConfiguration {
   fileprivate mutating func take(_ file: ConfigurationFile, path: String) throws(ConfigurationError) {
     for entry in file.entries {
       let origin = ConfigurationOrigin.file(path: path, line: entry.line)
+      if entry.name.hasPrefix(ProviderSetting.prefix) {
+        try ProviderSetting.take(entry, origin, into: &configuration)
+        continue
+      }
       guard let setting = Setting.all.first(where: { $0.name == entry.name }) else {
         throw .unknownSetting(name: entry.name, origin)
       }

@@ -23,6 +23,11 @@ enum ConfigurationText {
         text += "\(indentation)# \(parts.last ?? ""):  \(comment)\n"
       }
     }
+    if !loaded.configuration.singleSignOn.isEmpty { text += "single_sign_on:\n" }
+    for provider in loaded.configuration.singleSignOn {
+      text += "  \(quoted(provider.id)):\n    issuer: \(quoted(provider.issuer))\n"
+      text += "    client_id: \(quoted(provider.clientID))\n    name: \(quoted(provider.name))\n"
+    }
     return text
   }
 
@@ -76,7 +81,7 @@ enum ConfigurationText {
 
         """
     }
-    return text
+    return text + ProviderSetting.page()
   }
 
   /// A YAML scalar: in quotes unless it is plainly a word or number.

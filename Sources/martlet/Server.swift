@@ -94,6 +94,12 @@ extension Configuration {
     homeserver.passwordHashMemoryBytes = passwordHash.memoryMiB << 20
     homeserver.passwordHashIterations = passwordHash.iterations
     homeserver.uploadBytesLimit = Int64(uploadBytesLimit)
+    homeserver.media.userQuotaBytes = Int64(media.userQuotaBytes)
+    homeserver.media.allowsUnauthenticatedDownloads = media.allowsUnauthenticatedDownloads
+    homeserver.media.previewsPages = media.previewsPages
+    homeserver.media.deniedPreviewURLs = media.deniedPreviewURLs
+    homeserver.outbound = outbound
+    homeserver.identity = identity
     homeserver.publishing = directory.publishing
     homeserver.userDirectoryScope = directory.users
     homeserver.retention = retention.rules

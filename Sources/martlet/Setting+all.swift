@@ -1,15 +1,18 @@
 import HTTPServer
-import MatrixModel
 import Homeserver
+import MatrixModel
 import Telemetry
 
 extension Setting {
   /// Every setting, in the order of the documentation.
   static let all: [Setting] = [
     network,
+    outbound,
     accounts,
     logins,
+    mail,
     service,
+    media,
     directory,
     diagnostics
   ].flatMap { $0 }
@@ -124,7 +127,6 @@ extension Setting {
       "data_dir", \.dataDirectory,
       "The folder of the database, the media and the server's keys. It is made if it is not there.",
       allowed: "a folder", parse: { $0.isEmpty ? nil : $0 }, show: { $0 }),
-    .integer("max_upload_bytes", \.uploadBytesLimit, "The largest file that can be uploaded, in bytes.", 1...(1 << 40)),
     .flag(
       "presence.enabled", \.isPresenceEnabled,
       "Whether users who share a room see who of them is online. Off saves work on servers with very many users."),

@@ -1,5 +1,9 @@
 """Files. Spec: Client-Server API, "Content Repository"."""
 import os
+import socket
+import threading
+import time
+from urllib.parse import quote
 
 from client import Api, User
 from harness import test
@@ -118,3 +122,106 @@ def thumbnails(context):
         thumbnail(broken, width=32, height=32, method="crop").fails(400, ("M_UNKNOWN", "M_INVALID_PARAM", "M_BAD_JSON"))
     text = upload(user, b"no image", "text/plain")
     assert thumbnail(text, width=32, height=32, method="crop").status in (400, 404)
+
+
+@test("who asks for a file before it is there waits for it, and is told when it does not come")
+def waiting_download(context):
+    a, b = User(context.base), User(context.base)
+    created = a.request("POST", "/_matrix/media/v1/create").ok()
+    assert created["unused_expires_at"] > time.time() * 1000
+    media = created["content_uri"].removeprefix("mxc://")
+    download(b, media, timeout_ms=0).fails(504, "M_NOT_YET_UPLOADED")
+    began = time.monotonic()
+    download(b, media, timeout_ms=700).fails(504, "M_NOT_YET_UPLOADED")
+    assert time.monotonic() - began >= 0.6
+    body = os.urandom(200_000)
+    answers = []
+    waiting = [threading.Thread(target=lambda: answers.append(download(b, media, timeout_ms=50_000))) for _ in range(5)]
+    for thread in waiting:
+        thread.start()
+    # The upload comes in pieces: nobody is told before the last one.
+    pieces = (body[at:at + 20_000] for at in range(0, len(body), 20_000))
+    a.request("PUT", "/_matrix/media/v3/upload/" + media, body=pieces, headers={"Content-Type": "text/plain"}).ok()
+    for thread in waiting:
+        thread.join()
+    assert len(answers) == 5 and all(answer.status == 200 and answer.body == body for answer in answers)
+    a.request("PUT", "/_matrix/media/v3/upload/" + media, body=b"other").fails(409, "M_CANNOT_OVERWRITE_MEDIA")
+
+
+@test("an upload that is broken off leaves its address free for another try", differs_on_synapse="closes the connection")
+def broken_upload(context):
+    user = User(context.direct)
+    media = user.request("POST", "/_matrix/media/v1/create").ok()["content_uri"].removeprefix("mxc://")
+    with socket.create_connection(user.host.split(":"), timeout=20) as connection:
+        head = f"PUT /_matrix/media/v3/upload/{media} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {user.token}\r\nContent-Length: 100000\r\n\r\n"
+        connection.sendall(head.encode() + b"x" * 50_000)
+    end = time.monotonic() + 20
+    while True:
+        answer = user.request("PUT", "/_matrix/media/v3/upload/" + media, body=b"whole")
+        if answer.status == 200:
+            break
+        answer.fails(409, "M_CANNOT_OVERWRITE_MEDIA")  # the server has not noticed yet
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert download(user, media).body == b"whole"
+
+
+@test("a file uploaded behind a token is not served without one, whatever the old address says")
+def frozen_downloads(context):
+    user = User(context.base)
+    media = upload(user, b"secret", "text/plain")
+    if context.is_synapse:
+        return
+    anonymous = Api(context.base)
+    for path in ("/_matrix/media/v3/download/" + media, f"/_matrix/media/v3/download/{media}/name.txt"):
+        anonymous.get(path).fails(404, "M_NOT_FOUND")
+    anonymous.get("/_matrix/media/v3/thumbnail/" + media, width=32, height=32).fails(404, "M_NOT_FOUND")
+
+
+@test("a thumbnail of an animation moves only where it may", differs_on_synapse="its thumbnails stay still")
+def animated_thumbnails(context):
+    user = User(context.base)
+    media = upload(user, animation(64, 32), "image/gif")
+
+    def thumbnail(**query):
+        answer = user.get("/_matrix/client/v1/media/thumbnail/" + media, **query)
+        assert answer.status == 200, answer.body[:200]
+        return answer
+    for query in ({}, {"animated": "false"}):
+        answer = thumbnail(width=32, height=32, method="crop", **query)
+        assert answer.headers["Content-Type"] in ("image/jpeg", "image/png")
+        # Larger than the image: it is the image, but still.
+        assert thumbnail(width=320, height=240, method="scale", **query).headers["Content-Type"] in ("image/jpeg", "image/png")
+    moving = thumbnail(width=32, height=32, method="crop", animated="true")
+    assert moving.headers["Content-Type"] == "image/webp" and b"ANIM" in moving.body[:64]
+    original = thumbnail(width=320, height=240, method="scale", animated="true")
+    assert original.headers["Content-Type"] == "image/gif" and original.body == animation(64, 32)
+
+
+def animation(width, height):
+    """A GIF of two frames, one colour each: codes of 3 bits, a clear code before every two pixels so that they never grow."""
+    def frame(colour):
+        codes = [code for pixel in range(width * height) for code in ((4, colour) if pixel % 2 == 0 else (colour,))] + [5]
+        bits = sum(code << (3 * index) for index, code in enumerate(codes))
+        data = bits.to_bytes((3 * len(codes) + 7) // 8, "little")
+        blocks = b"".join(bytes([len(data[at:at + 255])]) + data[at:at + 255] for at in range(0, len(data), 255))
+        size = width.to_bytes(2, "little") + height.to_bytes(2, "little")
+        return b"\x21\xf9\x04\x04\x0a\x00\x00\x00\x2c\x00\x00\x00\x00" + size + b"\x00\x02" + blocks + b"\x00"
+    head = b"GIF89a" + width.to_bytes(2, "little") + height.to_bytes(2, "little") + b"\x80\x00\x00\xff\x00\x00\x00\x00\xff"
+    return head + b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00" + frame(0) + frame(1) + b"\x3b"
+
+
+@test("a backup of thousands of keys is stored at once and comes back in one answer")
+def large_backup(context):
+    user = User(context.base)
+    authentication = {"algorithm": "m.megolm_backup.v1.curve25519-aes-sha2", "auth_data": {"public_key": "abc", "signatures": {}}}
+    version = user.post("room_keys/version", authentication).ok()["version"]
+    key = {"first_message_index": 1, "forwarded_count": 0, "is_verified": True, "session_data": {"ciphertext": "x" * 600, "ephemeral": "e", "mac": "m"}}
+    rooms = {f"!room{room}:test.example": {"sessions": {f"session{number}": key for number in range(700)}} for room in range(6)}
+    stored = user.request("PUT", "room_keys/keys", {"rooms": rooms}, version=version).ok()
+    assert stored["count"] == 4200
+    assert user.get("room_keys/keys", version=version).ok()["rooms"] == rooms
+    one = user.get("room_keys/keys/" + quote("!room3:test.example", safe=""), version=version).ok()
+    assert one["sessions"] == rooms["!room3:test.example"]["sessions"]
+    deleted = user.request("DELETE", "room_keys/keys", version=version).ok()
+    assert deleted["count"] == 0 and deleted["etag"] != stored["etag"]

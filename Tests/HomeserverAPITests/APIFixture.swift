@@ -22,6 +22,13 @@ final class APIFixture: Sendable {
     var errorCode: String? { json["errcode"]?.string }
   }
 
+  /// An answer for a browser.
+  struct PageAnswer: Sendable {
+    let status: Int
+    let text: String
+    let headers: ResponseHeaders
+  }
+
   struct User: Sendable {
     let userID: UserID
     let deviceID: DeviceID
@@ -108,6 +115,19 @@ final class APIFixture: Sendable {
     AnswerRecord.shared?.add(method, target, request: body, response: response, answer: bytes)
     let json = bytes.isEmpty ? try JSON.parse(Array("null".utf8)) : try JSON.parse(bytes)
     return Answer(status: Int(response.status.code), json: json, headers: response.headers)
+  }
+
+  /// Asks for a page, as a browser does.
+  func page(
+    _ method: HTTPMethod, _ path: String, headers: [(name: String, value: String)] = []
+  ) async throws -> PageAnswer {
+    let response = await router.respond(to: Request(method, path, headers: headers))
+    AnswerRecord.shared?.add(method, path, request: nil, response: response, answer: [])
+    guard case .bytes(let bytes) = response.body else {
+      return PageAnswer(status: Int(response.status.code), text: "", headers: response.headers)
+    }
+    return PageAnswer(
+      status: Int(response.status.code), text: String(decoding: bytes, as: UTF8.self), headers: response.headers)
   }
 
   /// Watches for news of a user from now on; the answer says whether there was any after a position.

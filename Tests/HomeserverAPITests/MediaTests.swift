@@ -77,7 +77,9 @@ import Testing
       #expect(first.path != second.path)
       let server = ByteString("example.org")
       func hash(_ path: String) async throws -> String {
-        try await fixture.homeserver.media.item(server, ByteString(String(path.split(separator: "/")[1]))).hash
+        try await fixture.homeserver.media.item(
+          server, ByteString(String(path.split(separator: "/")[1])), for: .user(user.userID)
+        ).hash
       }
       #expect(try await hash(first.path) == hash(second.path))
     }

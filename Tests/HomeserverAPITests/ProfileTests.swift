@@ -28,6 +28,38 @@ import Testing
     }
   }
 
+  @Test func `the operator decides which fields users change, and says so`() async throws {
+    let settings: [(allowed: [ByteString]?, disallowed: [ByteString])] = [
+      (["m.tz"], []), (nil, ["displayname"]), ([], []), (nil, [])
+    ]
+    for (allowed, disallowed) in settings {
+      try await APIFixture.run(
+        configure: {
+          $0.registration = .open
+          $0.profileFields.allowed = allowed
+          $0.profileFields.disallowed = disallowed
+        }
+      ) { fixture in
+        let ann = try await fixture.register("ann")
+        let capabilities = try await fixture.call(.get, "capabilities", as: ann).json["capabilities"]
+        let fields = try #require(capabilities?["m.profile_fields"])
+        #expect(fields["enabled"]?.bool == (allowed?.isEmpty != true))
+        #expect(fields["allowed"]?.elements.map { $0.text } == allowed)
+        #expect(fields["disallowed"]?.elements.map { $0.text } == (disallowed.isEmpty ? nil : disallowed))
+        for (name, value) in [("displayname", #""Ann""#), ("m.tz", #""Europe/Berlin""#), ("avatar_url", #""mxc://a/b""#)] {
+          let isAllowed = allowed?.contains(ByteString(name)) ?? !disallowed.contains(ByteString(name))
+          let put = try await fixture.call(.put, Self.path(ann, name), as: ann, #"{"\#(name)":\#(value)}"#)
+          let deleted = try await fixture.call(.delete, Self.path(ann, name), as: ann)
+          for answer in [put, deleted] {
+            #expect(answer.status == (isAllowed ? 200 : 403) && answer.errorCode == (isAllowed ? nil : "M_FORBIDDEN"))
+          }
+        }
+        let isNameAllowed = allowed?.contains("displayname") ?? !disallowed.contains("displayname")
+        #expect(capabilities?["m.set_displayname"]?["enabled"]?.bool == isNameAllowed)
+      }
+    }
+  }
+
   @Test(arguments: [
     ("displayname", "{}", "M_MISSING_PARAM"), ("displayname", #"{"displayname":7}"#, "M_INVALID_PARAM"),
     ("avatar_url", #"{"avatar_url":"https://x"}"#, "M_INVALID_PARAM"),

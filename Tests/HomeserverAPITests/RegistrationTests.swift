@@ -159,6 +159,60 @@ import Testing
     }
   }
 
+  @Test func `the shared secret vouches for administrators, user types and names as Synapse's tools send them`()
+    async throws
+  {
+    let path = "/_synapse/admin/v1/register"
+    try await APIFixture.run(configure: { $0.registrationSharedSecret = "the secret" }) { fixture in
+      func register(_ name: String, mac parts: [String], _ more: String) async throws -> APIFixture.Answer {
+        let nonce = try #require(try await fixture.call(.get, path).json["nonce"]?.string)
+        let mac = hmacSHA1("the secret", ([nonce, name, "correct horse"] + parts).joined(separator: "\0"))
+        return try await fixture.call(
+          .post, path, #"{"nonce":"\#(nonce)","username":"\#(name)","password":"correct horse","mac":"\#(mac)"\#(more)}"#)
+      }
+      let accounts = fixture.homeserver.accounts
+      let admin = try await register("ann", mac: ["admin"], #","admin":true,"user_type":null,"displayname":"Ann A.""#)
+      #expect(admin.status == 200)
+      let ann = try await accounts.existing(try fixture.user(admin).userID)
+      #expect(ann.standing.isAdmin && ann.userType == nil)
+      #expect(try await fixture.call(.get, "profile/@ann:example.org").json["displayname"]?.string == "Ann A.")
+      let bot = try await register("bot", mac: ["notadmin", "bot"], #","admin":false,"user_type":"bot""#)
+      #expect(try await accounts.existing(try fixture.user(bot).userID).userType == "bot")
+      // What the mac does not say is not believed.
+      #expect(try await register("eve", mac: ["notadmin"], #","admin":true"#).status == 403)
+      #expect(try await register("eve", mac: ["notadmin"], #","user_type":"bot""#).status == 403)
+      #expect(try await register("ann", mac: ["notadmin"], "").errorCode == "M_USER_IN_USE")
+    }
+  }
+
+  @Test func `asking for nonces takes none away, and a nonce of others' making is none`() async throws {
+    let path = "/_synapse/admin/v1/register"
+    try await APIFixture.run(configure: { $0.registrationSharedSecret = "the secret" }) { fixture in
+      for _ in 0..<2_000 { #expect(try await fixture.call(.get, path).status == 200) }
+      let real = try #require(try await fixture.call(.get, path).json["nonce"]?.string)
+      let later = "1700000000001" + real.dropFirst(13)
+      for nonce in ["", "x", "1-2-3", String(real.dropLast()), later] {
+        let mac = hmacSHA1("the secret", "\(nonce)\0ann\0correct horse\0notadmin")
+        let answer = try await fixture.call(
+          .post, path, #"{"nonce":"\#(nonce)","username":"ann","password":"correct horse","mac":"\#(mac)"}"#)
+        #expect(answer.status == 400 && answer.errorCode == "M_UNKNOWN")
+      }
+    }
+  }
+
+  @Test func `a name that an application service claims is exclusive`() async throws {
+    try await APIFixture.run { fixture in
+      fixture.homeserver.accounts.hooks.withLock { hooks in
+        hooks.isExclusive = { $0.string.hasPrefix("@_bridge_") }
+      }
+      #expect(try await fixture.call(.get, "register/available?username=_bridge_a").errorCode == "M_EXCLUSIVE")
+      let registered = try await fixture.call(
+        .post, "register", #"{"username":"_bridge_a","password":"correct horse","auth":{"type":"m.login.dummy"}}"#)
+      #expect(registered.status == 400 && registered.errorCode == "M_EXCLUSIVE")
+      #expect(try await fixture.call(.get, "register/available?username=bridge").status == 200)
+    }
+  }
+
   private func hmacSHA1(_ key: String, _ message: String) -> String {
     var digest = [UInt8](repeating: 0, count: 20)
     let bytes = Array(message.utf8)

@@ -33,6 +33,12 @@ import Testing
       let room = try #require(
         try await fixture.call(.post, "createRoom", as: bob, #"{"preset":"public_chat"}"#).json["room_id"]?.string)
       #expect(try await fixture.call(.post, "join/\(room)", as: ann, "{}").status == 200)
+      func send(_ user: APIFixture.User) async throws -> String {
+        let sent = try await fixture.call(
+          .put, "rooms/\(room)/send/m.room.message/first", as: user, #"{"msgtype":"m.text","body":"x"}"#)
+        return try #require(sent.json["event_id"]?.string)
+      }
+      let (own, theirs) = (try await send(ann), try await send(bob))
       try await fixture.homeserver.accounts.setSuspended(ann.userID, true)
       let refusals: [(HTTPMethod, String, String)] = [
         (.put, "rooms/\(room)/send/m.room.message/1", #"{"msgtype":"m.text","body":"x"}"#), (.post, "createRoom", "{}"),
@@ -42,6 +48,10 @@ import Testing
         let refused = try await fixture.call(method, path, as: ann, body)
         #expect(refused.status == 403)
         #expect(refused.errorCode == "M_USER_SUSPENDED")
+      }
+      for (event, code) in [(theirs, "M_USER_SUSPENDED"), (own, nil)] as [(String, String?)] {
+        #expect(
+          try await fixture.call(.put, "rooms/\(room)/redact/\(event)/r\(event.dropFirst())", as: ann, "{}").errorCode == code)
       }
       #expect(try await fixture.call(.get, "sync", as: ann).status == 200)
       #expect(try await fixture.logIn("ann").status == 200)

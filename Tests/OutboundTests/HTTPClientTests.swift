@@ -1,3 +1,4 @@
+import OutboundTesting
 import Telemetry
 import Testing
 

@@ -30,7 +30,7 @@ struct ThumbnailTests {
     #expect(
       words == [
         "image/jpeg", "\(sample.result.0)", "\(sample.result.1)", "\(body.count)", "\(sample.source.0)",
-        "\(sample.source.1)"
+        "\(sample.source.1)", "1"
       ])
     #expect(Array(body.prefix(3)) == [0xFF, 0xD8, 0xFF])
     #expect(
@@ -76,12 +76,53 @@ struct ThumbnailTests {
     arguments: [
       [], ["--help"], ["10", "10"], ["10", "10", "fill"], ["0", "10", "crop"], ["10", "-1", "crop"],
       ["4097", "1", "scale"],
-      ["1", "4097", "scale"], ["x", "1", "scale"], ["10", "10", "scale", "more"]
+      ["1", "4097", "scale"], ["x", "1", "scale"], ["10", "10", "scale", "more"],
+      ["10", "10", "animated"], ["10", "10", "scale", "animated", "more"]
     ])
   func usage(_ arguments: [String]) {
     let run = Program.run(arguments, input: Samples.gif)
     #expect(run.exitCode == 2)
     #expect(run.output.isEmpty)
     #expect(run.errors.contains("usage:"))
+  }
+
+  struct Moving {
+    let box: (Int, Int)
+    let method: String
+    let result: (Int, Int)
+  }
+
+  @Test(
+    "keeps every frame where it may move, and is still where it may not",
+    arguments: [
+      Moving(box: (10, 10), method: "scale", result: (10, 5)),
+      Moving(box: (10, 10), method: "crop", result: (10, 10)),
+      Moving(box: (8, 10), method: "crop", result: (8, 10)),
+      Moving(box: (100, 100), method: "scale", result: (40, 20)),
+      Moving(box: (100, 100), method: "crop", result: (20, 20))
+    ])
+  func animation(_ sample: Moving) {
+    let source = Samples.animatedGIF(width: 40, height: 20, frames: 3)
+    let size = ["\(sample.box.0)", "\(sample.box.1)", sample.method]
+    let moving = Program.run(size + ["animated"], input: source)
+    #expect(moving.exitCode == 0)
+    #expect(
+      moving.answer.words
+        == ["image/webp", "\(sample.result.0)", "\(sample.result.1)", "\(moving.answer.body.count)", "40", "20", "3"])
+    // What was made is an animation of as many frames itself.
+    #expect(Program.run(["4", "4", "scale"], input: moving.answer.body).answer.words.last == "3")
+    let still = Program.run(size, input: source)
+    #expect(still.answer.words.first != "image/webp")
+    #expect(still.answer.words.last == "3")
+    #expect(Program.run(["4", "4", "scale"], input: still.answer.body).answer.words.last == "1")
+  }
+
+  @Test("knows an animated PNG, of which it can only make a still image")
+  func animatedPNG() {
+    let source = Samples.withAnimationChunk(Samples.halves(width: 40, height: 20))
+    let run = Program.run(["10", "10", "scale", "animated"], input: source)
+    #expect(run.exitCode == 0)
+    #expect(run.answer.words.last == "2")
+    #expect(run.answer.words.first == "image/jpeg")
   }
 }

@@ -40,10 +40,16 @@ struct ConfigurationLoaderTests {
     let samples = [
       "server_name": "a.example", "bind": "127.0.0.1:1,[::1]:2", "public_base_url": "https://a.example",
       "trusted_proxies": "10.0.0.0/8,::1", "web_dir": "/x", "registration": "closed",
+      "forget_rooms_on_leave": "true", "policy_rooms": "!a:example.org,!b",
       "registration_open_to_everyone": "true",
       "registration_tokens": "one,two", "registration_shared_secret": "a long secret", "password_hash.memory_mib": "8",
       "password_hash.iterations": "3", "data_dir": "/y", "max_upload_bytes": "1", "rate_limits": "false",
       "default_room_version": "11", "log.level": "trace", "log.format": "json", "metrics_bind": "127.0.0.1:9",
+      "outbound.allowed_networks": "10.0.0.0/8,::1/128", "outbound.denied_networks": "1.1.1.0/24",
+      "trusted_clients": "https://app.example.org,org.example.app:", "mail.starttls": "false", "mail.user": "user",
+      "mail.password": "password", "mail.from": "a@example.org", "mail.from_name": "Someone",
+      "tells_known_addresses": "true", "mail.smtp_url": "smtps://mail.example.org:1",
+      "registration_needs_email": "true",
       "allow_guests": "true", "access_token_lifetime_minutes": "5", "issue_login_tokens": "true",
       "jwt.algorithm": "EdDSA", "jwt.secret": "a secret of at least thirty-two bytes", "jwt.public_key_file": "/k.pem",
       "jwt.issuer": "app", "jwt.audiences": "a,b", "jwt.subject_claim": "id", "jwt.display_name_claim": "nick",
@@ -52,7 +58,7 @@ struct ConfigurationLoaderTests {
       "retention.shortest_hours": "2", "retention.longest_hours": "48", "turn.secret": "a long secret",
       "turn.uris": "turn:a.example,turns:a.example:5349", "turn.lifetime_seconds": "60", "turn.guests": "true",
       "support.contacts": "m.role.admin=@a:a.example,m.role.security=a@a.example", "support.page": "https://a.example",
-      "delegated_server": "a.example:443"
+      "delegated_server": "a.example:443", "policy_rooms": "!a:a.example", "forget_rooms_on_leave": "true"
     ]
     let setting = try #require(Setting.all.first { $0.name == name })
     let sample = try #require(samples[name], "a sample for the new setting is missing")
@@ -61,7 +67,15 @@ struct ConfigurationLoaderTests {
     let parts = name.split(separator: ".")
     let yaml = parts.count == 2 ? "\(parts[0]):\n  \(parts[1]): \(written)\n" : "\(name): \(written)\n"
     #expect(setting.values(Configuration()) != values, "the sample must differ from the default")
-    let companion = name == "turn.uris" ? ["--turn-secret=a long secret"] : []
+    // Some are nothing alone.
+    let mail = [
+      "--mail-smtp-url=smtp://mail.example", "--mail-from=a@mail.example", "--public-base-url=https://b.example"
+    ]
+    let companions = [
+      "turn.uris": ["--turn-secret=a long secret"], "mail.smtp_url": Array(mail.dropFirst()),
+      "registration_needs_email": mail
+    ]
+    let companion = companions[name] ?? []
     let flags = ["\(setting.flag)=\(sample)"] + companion
     for loaded in try [load(yaml, [:], companion), load("", [setting.variable: sample], companion), load("", [:], flags)] {
       #expect(setting.values(loaded.configuration) == values)

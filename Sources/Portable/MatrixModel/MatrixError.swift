@@ -13,6 +13,8 @@ public struct MatrixError: Error, Sendable {
   public var retryAfterMilliseconds: Int64?
   /// Whether the client may log in again and keep its data, with `M_UNKNOWN_TOKEN`.
   public var softLogout: Bool?
+  /// The backup that keys can be stored in, with `M_WRONG_ROOM_KEYS_VERSION`.
+  public var currentVersion: ByteString?
 
   public init(status: Int, _ code: ErrorCode, _ message: String) {
     self.status = status
@@ -26,6 +28,7 @@ public struct MatrixError: Error, Sendable {
       status: status, ErrorCode(body?["errcode"]?.text ?? ErrorCode.unknown.text), body?["error"]?.string ?? "")
     retryAfterMilliseconds = body?["retry_after_ms"]?.integer
     softLogout = body?["soft_logout"]?.bool
+    currentVersion = body?["current_version"]?.text
   }
 
   public func write(to writer: inout JSONWriter) {
@@ -34,6 +37,7 @@ public struct MatrixError: Error, Sendable {
       writer.member("error", message)
       if let retryAfterMilliseconds { writer.member("retry_after_ms", retryAfterMilliseconds) }
       if let softLogout { writer.member("soft_logout", softLogout) }
+      if let currentVersion { writer.member("current_version", currentVersion) }
     }
   }
 }

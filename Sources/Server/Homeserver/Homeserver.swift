@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import Outbound
 import RoomRules
 import Telemetry
 
@@ -15,8 +16,16 @@ package final class Homeserver: Sendable {
   package let notifier: Notifier
   package let log: Log
 
+  /// The way out: `DestinationPolicy.publicAddresses` for whatever a user names.
+  package let http: HTTPClient
+  /// nil where no mail server is configured.
+  package let mail: MailSender?
+
   package let sessions: Sessions
   package let accounts: Accounts
+  package let thirdPartyIdentifiers: ThirdPartyIdentifiers
+  package let emailValidations: EmailValidations
+  package let singleSignOn: SingleSignOn
   package let profiles: Profiles
   package let userDirectory: UserDirectory
   package let devices: Devices
@@ -26,6 +35,8 @@ package final class Homeserver: Sendable {
   package let crossSigningKeys: CrossSigningKeys
   package let signatureUpload: SignatureUpload
   package let toDeviceMessages: ToDeviceMessages
+  package let dehydratedDevices: DehydratedDevices
+  package let keyBackups: KeyBackups
   package let accountData: AccountData
   package let tags: Tags
   package let storedFilters: StoredFilters
@@ -35,6 +46,8 @@ package final class Homeserver: Sendable {
   package let spaceHierarchy: SpaceHierarchy
   package let reports: Reports
   package let media: MediaRepository
+  package let mediaModeration: MediaModeration
+  package let urlPreviews: URLPreviews
   package let receipts: Receipts
   package let syncFilters: SyncFilters
   package let presence: Presence
@@ -53,6 +66,8 @@ package final class Homeserver: Sendable {
     self.log = log
     database = try Database(configuration.database, migrations: Schema.migrations)
     notifier = Notifier()
+    http = HTTPClient(configuration.outbound, log: Log("outbound"))
+    mail = configuration.identity.mail.map { MailSender($0, log: Log("mail")) }
     let clock = configuration.clock
     sessions = Sessions(
       database: database, clock: clock, lifetimeMilliseconds: configuration.accessTokenLifetimeMilliseconds)
@@ -63,15 +78,26 @@ package final class Homeserver: Sendable {
     crossSigningKeys = CrossSigningKeys(database: database, lists: deviceLists)
     signatureUpload = SignatureUpload(database: database, lists: deviceLists)
     toDeviceMessages = ToDeviceMessages(database: database, notifier: notifier, clock: clock)
+    dehydratedDevices = DehydratedDevices(
+      database: database, devices: devices, lists: deviceLists, sessions: sessions, clock: clock)
+    keyBackups = KeyBackups(database: database)
     accountData = AccountData(database: database, notifier: notifier)
     tags = Tags(accountData: accountData)
     storedFilters = StoredFilters(database: database)
     pushRules = PushRules(database: database, accountData: accountData)
+    emailValidations = EmailValidations(configuration, database: database, mail: mail)
     accounts = try Accounts(
-      configuration: configuration, database: database, sessions: sessions, devices: devices, pushRules: pushRules)
+      configuration: configuration, database: database, sessions: sessions, devices: devices, pushRules: pushRules,
+      emailValidations: emailValidations)
+    thirdPartyIdentifiers = ThirdPartyIdentifiers(database: database)
     profiles = Profiles(database: database, accounts: accounts)
     userDirectory = UserDirectory(database: database, scope: configuration.userDirectoryScope, clock: clock)
     media = try MediaRepository(configuration, database: database)
+    mediaModeration = MediaModeration(media: media)
+    urlPreviews = URLPreviews(
+      configuration.media, database: database, http: http, media: media, moderation: mediaModeration, clock: clock)
+    singleSignOn = SingleSignOn(
+      configuration, database: database, accounts: accounts, profiles: profiles, media: media, http: http)
     rooms = Rooms(
       configuration, database: database, notifier: notifier,
       signingKey: try SigningKeyFile(in: configuration.dataDirectory).key
@@ -104,12 +130,16 @@ package final class Homeserver: Sendable {
     accounts.hooks.withLock { [rooms] hooks in
       hooks.profileChanged = { user, _ in try await rooms.updateProfile(of: user) }
       hooks.accountDeactivated = { user in try await rooms.leaveAll(user) }
+      hooks.accountErased = { user, position, transaction in rooms.erasures.note(user, at: position, in: transaction) }
     }
+    try database.readBlocking { [rooms] in try rooms.erasures.load($0) }
   }
 
   /// Finishes what is under way and lets go of threads and files. Blocks the calling task's thread until the database is
   /// closed: for the end of the process and of tests.
   package func shutdown() async {
+    await http.shutdown()
+    await mail?.shutdown()
     await accounts.passwords.shutdown()
     await media.shutdown()
     database.close()

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import Outbound
 
 /// What an operator decides. The program fills it from file, environment and flags; the defaults here are the documented ones.
 package struct HomeserverConfiguration: Sendable {
@@ -36,6 +37,7 @@ package struct HomeserverConfiguration: Sendable {
   package var passwordHashMemoryBytes = 19 << 20
   package var passwordHashIterations = 2
   package var uploadBytesLimit: Int64 = 100 << 20
+  package var media = MediaConfiguration()
   /// The thumbnail program; nil where there is none.
   package var thumbnailProgram: String?
   /// Whether users see who is online.
@@ -46,6 +48,8 @@ package struct HomeserverConfiguration: Sendable {
   /// nil where there is no TURN server.
   package var turn: TURNServer?
   package var database: DatabaseConfiguration
+  package var outbound = OutboundConfiguration()
+  package var identity = IdentityConfiguration()
   package var clock = WallClock.system
 
   package init(serverName: ServerName, dataDirectory: String) {

@@ -17,6 +17,33 @@ static inline int martlet_vips_thumbnail(
       "[fail_on=truncated]", NULL);
 }
 
+/// As `martlet_vips_thumbnail`, for all frames of an animation (GIF or WebP), one below the other; fitted into the box.
+static inline int martlet_vips_animated_thumbnail(
+    const void *bytes, size_t count, VipsImage **out, int width, int height) {
+  return vips_thumbnail_buffer(
+      (void *)bytes, count, out, width, "height", height, "size", VIPS_SIZE_DOWN, "export_profile", "srgb",
+      "option_string", "[n=-1,fail_on=truncated]", NULL);
+}
+
+/// Cuts the middle, `width` by `height` pixels, out of each frame of an animation.
+static inline int martlet_vips_crop_frames(VipsImage *in, VipsImage **out, int width, int height) {
+  int page_height = vips_image_get_page_height(in);
+  int count = vips_image_get_height(in) / page_height;
+  VipsImage **frames = g_new0(VipsImage *, count);
+  int left = (vips_image_get_width(in) - width) / 2, top = (page_height - height) / 2, failed = 0;
+  for (int i = 0; i < count && !failed; i++)
+    failed = vips_extract_area(in, &frames[i], left, i * page_height + top, width, height, NULL);
+  VipsImage *joined = NULL;
+  if (!failed) failed = vips_arrayjoin(frames, &joined, count, "across", 1, NULL);
+  if (!failed) failed = vips_copy(joined, out, NULL);
+  if (!failed) vips_image_set_int(*out, VIPS_META_PAGE_HEIGHT, height);
+  for (int i = 0; i < count; i++)
+    if (frames[i]) g_object_unref(frames[i]);
+  if (joined) g_object_unref(joined);
+  g_free(frames);
+  return failed;
+}
+
 /// Eight-bit sRGB, with or without alpha.
 static inline int martlet_vips_eight_bit_sRGB(VipsImage *in, VipsImage **out) {
   VipsImage *colour = NULL;
@@ -33,6 +60,11 @@ static inline int martlet_vips_save_jpeg(VipsImage *in, void **bytes, size_t *co
 
 static inline int martlet_vips_save_png(VipsImage *in, void **bytes, size_t *count) {
   return vips_pngsave_buffer(in, bytes, count, "compression", 6, "strip", TRUE, NULL);
+}
+
+/// All frames, with their times and the number of repeats, which are kept as the image's metadata.
+static inline int martlet_vips_save_webp(VipsImage *in, void **bytes, size_t *count, int quality) {
+  return vips_webpsave_buffer(in, bytes, count, "Q", quality, "effort", 2, NULL);
 }
 
 static inline void martlet_vips_release(VipsImage *image) { g_object_unref(image); }

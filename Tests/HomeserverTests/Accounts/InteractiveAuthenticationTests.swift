@@ -25,6 +25,31 @@ import Testing
     #"{"type":"\#(stage)","session":"\#(session)"}"#
   }
 
+  @Test func `a registration token shown is remembered to the end, and counted until then`() async throws {
+    let time = Atomic<Int64>(0)
+    let authentication = InteractiveAuthentication(clock: WallClock { time.load(ordering: .relaxed) })
+    func attempt(_ auth: String?) async throws -> (challenge: InteractiveAuthenticationChallenge?, shown: ByteString?) {
+      let json = try auth.map { try JSON.parse(Array($0.utf8)) }
+      do {
+        let completion = try await authentication.require(Self.flows, for: Self.operation, auth: json) { _, _ in true }
+        return (nil, completion.registrationToken)
+      } catch let challenge as InteractiveAuthenticationChallenge {
+        return (challenge, nil)
+      }
+    }
+    let first = try await attempt(#"{"type":"m.login.registration_token","token":"a"}"#)
+    let session = try #require(first.challenge).session
+    // Again in the same session counts once, and another token does not take its place.
+    _ = try await attempt(#"{"type":"m.login.registration_token","token":"b","session":"\#(session)"}"#)
+    _ = try await attempt(#"{"type":"m.login.registration_token","token":"a"}"#)
+    #expect(authentication.registrationTokens == ["a": 2])
+    let done = try await attempt(auth("m.login.password", session))
+    #expect(done.challenge == nil && done.shown == "a")
+    #expect(authentication.registrationTokens == ["a": 1])
+    time.store(InteractiveAuthentication.sessionMilliseconds, ordering: .relaxed)
+    #expect(authentication.registrationTokens.isEmpty)
+  }
+
   @Test func `stages of a flow are completed in order`() async throws {
     let session = try #require(try await attempt(nil)).session
     let early = try await attempt(auth("m.login.password", session))

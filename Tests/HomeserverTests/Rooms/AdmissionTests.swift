@@ -98,7 +98,8 @@ import Testing
     let fixture = try SyncFixture()
     let list = try await fixture.room(of: "mod", "bob")
     let hidden = try await fixture.room(of: "mod", settings: "{}")
-    let room = try await fixture.room(of: "eve", "ann")
+    let room = try await fixture.room(
+      of: "eve", "ann", settings: #"{"preset":"public_chat","power_level_content_override":{"invite":0}}"#)
     let mod = RoomsFixture.actor("mod")
     try await fixture.accountData.set(
       "martlet.policy_lists", json(#"{"rooms":["\#(list)","\#(hidden)","!none",1]}"#), of: bob.userID, in: nil)

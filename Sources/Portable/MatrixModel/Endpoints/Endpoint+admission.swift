@@ -40,13 +40,13 @@ extension Endpoint {
   ]
 
   private func isListed(in list: [(Method, StaticString)]) -> Bool {
-    guard let rest = rest else { return false }
+    guard let rest else { return false }
     return list.contains { $0.0 == method && rest == $0.1 }
   }
 
   /// What follows `/_matrix/client/v1/` or `/_matrix/client/v3/`.
   private var rest: ByteString? {
-    let path = ByteString(pattern.description)
+    let path = ByteString(decoding: UnsafeBufferPointer(start: pattern.utf8Start, count: pattern.utf8CodeUnitCount))
     guard path.hasPrefix("/_matrix/client/v3/") || path.hasPrefix("/_matrix/client/v1/") else { return nil }
     return ByteString(decoding: path.utf8.dropFirst(19))
   }

@@ -27,6 +27,15 @@ package final class AccountData: Sendable {
   package static let contentBytesLimit = 256 << 10
   /// Entries of one user, all rooms together.
   package static let countLimit = 20_000
+  /// Entries and bytes of one user for one room.
+  package static let roomCountLimit: Int64 = 1_000
+  package static let roomBytesLimit: Int64 = 4 << 20
+  /// Bytes of one user, all rooms together; entries of up to `smallBytes` bytes are bounded by their number alone.
+  package static let bytesLimit: Int64 = 64 << 20
+  static let smallBytes = 1_024
+  /// What somebody writes and has not sent yet, as room account data `martlet.draft`, that of a thread as
+  /// `martlet.draft.<event ID of its root>`: a client's affair but for its bytes. An empty object is no draft.
+  package static let draftBytesLimit = 32 << 10
   /// Types that have endpoints of their own.
   package static let protectedTypes: Set<EventType> = [.pushRules, .fullyRead, .hidden]
 
@@ -40,12 +49,15 @@ package final class AccountData: Sendable {
 
   /// Replaces what there is of a type.
   ///
-  /// Throws `M_BAD_JSON` (405) for types the server controls, `M_TOO_LARGE`.
+  /// Throws `M_BAD_JSON` (405) for types the server controls, `M_TOO_LARGE` beyond a limit.
   package func set(_ type: EventType, _ content: JSON, of userID: UserID, in roomID: RoomID?) async throws {
     guard !Self.protectedTypes.contains(type) else {
       throw MatrixError(status: 405, .badJSON, "The server controls '\(type)'; it has endpoints of its own.")
     }
     let bytes = [UInt8](content.bytes)
+    if type.text.hasPrefix("martlet.draft"), bytes.count > Self.draftBytesLimit {
+      throw MatrixError.tooLarge("A draft has at most \(Self.draftBytesLimit) bytes.")
+    }
     try await database.write { [self] tx in try store(tx, type, bytes, of: userID, in: roomID) }
   }
 
@@ -123,6 +135,29 @@ package final class AccountData: Sendable {
         "INSERT INTO account_data(user_id, room_id, type, content, position) VALUES($1, $2, $3, $4, $5)",
         userID, roomID?.text ?? "", type, content, position)
     }
+    try Self.checkQuota(tx, content.count, isNew: replaced == 0, of: userID, in: roomID)
     notifier.publish(position: position, users: [userID], in: tx)
+  }
+
+  /// Whether what is there now, the content just written included, is no more than a user may have. Throws `M_TOO_LARGE`.
+  private static func checkQuota(
+    _ tx: ReadTransaction, _ bytes: Int, isNew: Bool, of userID: UserID, in roomID: RoomID?
+  ) throws {
+    // A small entry in the place of another is the usual write, and needs no sums.
+    guard isNew || bytes > smallBytes else { return }
+    if let roomID {
+      let room = try tx.first(
+        "SELECT COUNT(*), SUM(LENGTH(content)) FROM account_data WHERE user_id = $1 AND room_id = $2", userID, roomID
+      ) { row in (count: row.integer(0), bytes: row.integer(1)) }
+      guard let room, room.count <= roomCountLimit, room.bytes <= roomBytesLimit else {
+        throw MatrixError.tooLarge(
+          "A user has at most \(roomCountLimit) entries and \(roomBytesLimit) bytes of account data for a room.")
+      }
+    }
+    guard bytes > smallBytes else { return }
+    let all = try tx.first("SELECT SUM(LENGTH(content)) FROM account_data WHERE user_id = $1", userID) { $0.integer(0) }
+    guard (all ?? 0) <= bytesLimit else {
+      throw MatrixError.tooLarge("A user has at most \(bytesLimit) bytes of account data.")
+    }
   }
 }

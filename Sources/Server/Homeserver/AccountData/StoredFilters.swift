@@ -15,12 +15,14 @@ package final class StoredFilters: Sendable {
     self.database = database
   }
 
-  /// Stores a filter; the same one again gets the same ID. Throws `M_TOO_LARGE`.
+  /// Stores a filter; the same one again gets the same ID. Throws `M_TOO_LARGE`, and `M_BAD_JSON` naming the property that
+  /// is of another kind than the spec says.
   package func store(_ filter: JSON, of userID: UserID) async throws -> ByteString {
     let bytes = [UInt8](filter.bytes)
     guard bytes.count <= Self.bytesLimit else {
       throw MatrixError.tooLarge("A filter has at most \(Self.bytesLimit) bytes.")
     }
+    _ = try SyncFilter(filter)
     let known = try await database.read { tx in try Self.id(tx, of: bytes, userID) }
     if let known { return Self.text(known) }
     return try await database.write { tx in

@@ -19,7 +19,7 @@ package struct Account: Sendable {
 
   package var hasPassword: Bool { passwordHash != nil }
 
-  /// From `user_id, created, app_service, user_type, deactivated, erased, password, is_guest, is_admin, is_locked,
+  /// From `user_id, created, app_service, user_type, deactivated, erased_at, password, is_guest, is_admin, is_locked,
   /// is_suspended, valid_until`.
   init(_ row: Row) {
     userID = row.identifier(0)
@@ -27,7 +27,7 @@ package struct Account: Sendable {
     appService = row.optionalText(2).map { ByteString($0) }
     userType = row.optionalText(3).map { ByteString($0) }
     isDeactivated = row.bool(4)
-    isErased = row.bool(5)
+    isErased = !row.isNull(5)
     passwordHash = row.optionalText(6)
     standing = AccountStanding(row, from: 7)
   }

@@ -38,7 +38,7 @@ extension Accounts {
     return try await database.read { tx in
       let found = try tx.all(
         """
-        SELECT user_id, created, app_service, user_type, deactivated, erased, password, is_guest, is_admin, is_locked,
+        SELECT user_id, created, app_service, user_type, deactivated, erased_at, password, is_guest, is_admin, is_locked,
           is_suspended, valid_until
         FROM account
         WHERE ($1 IS NULL OR search_text LIKE $1 ESCAPE '!') AND ($2 IS NULL OR is_guest = $2)

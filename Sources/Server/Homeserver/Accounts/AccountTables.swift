@@ -6,13 +6,14 @@ enum AccountTables {
       // `search_text` is what the user directory looks through: localpart and display name in lower case.
       // `app_service` is the ID of the application service that owns the account, `user_type` a word of the administrators'.
       // `valid_until` and `created` are milliseconds since 1970; NULL is valid for ever.
+      // `erased_at` is the position from which on who joins a room is not shown what the user wrote.
       // `leaves` says that the account was deactivated and has not left all of its rooms yet.
       """
       CREATE TABLE account(
         user_id TEXT PRIMARY KEY, password TEXT, created INTEGER NOT NULL, is_guest INTEGER NOT NULL DEFAULT 0,
         app_service TEXT, user_type TEXT, is_admin INTEGER NOT NULL DEFAULT 0, is_locked INTEGER NOT NULL DEFAULT 0,
         is_suspended INTEGER NOT NULL DEFAULT 0, valid_until INTEGER, deactivated INTEGER NOT NULL DEFAULT 0,
-        erased INTEGER NOT NULL DEFAULT 0, leaves INTEGER NOT NULL DEFAULT 0, search_text TEXT NOT NULL) STRICT
+        erased_at INTEGER, leaves INTEGER NOT NULL DEFAULT 0, search_text TEXT NOT NULL) STRICT
       """,
       "CREATE INDEX account_leaves ON account(user_id) WHERE leaves = 1",
       // Times are milliseconds since 1970; `last_seen` is minutes behind.

@@ -17,8 +17,9 @@ extension Accounts {
         WHERE user_id = $1
         """, userID)
       try devices.remove(tx, of: userID, sessions) { _ in true }
-      try tx.execute("DELETE FROM login_token WHERE user_id = $1", userID)
+      try loginTokens.revoke(tx, userID)
       try tx.execute("DELETE FROM openid_token WHERE user_id = $1", userID)
+      try ThirdPartyIdentifiers.deleteAll(tx, of: userID)
       if erase { try self.erase(tx, userID) }
     }
     try await leaveRooms(userID)
@@ -43,7 +44,9 @@ extension Accounts {
   }
 
   private func erase(_ tx: WriteTransaction, _ userID: UserID) throws {
-    try tx.execute("UPDATE account SET erased = 1 WHERE user_id = $1", userID)
+    let position = tx.position
+    try tx.execute("UPDATE account SET erased_at = $1 WHERE user_id = $2", position, userID)
+    hooks.withLock { $0.accountErased }(userID, position, tx)
     try tx.execute("DELETE FROM profile_field WHERE user_id = $1", userID)
     try tx.execute("DELETE FROM account_data WHERE user_id = $1", userID)
   }

@@ -11,7 +11,7 @@ extension Accounts {
   package func logIn(
     _ user: UserIdentifier, password: Redacted<String>, device: DeviceRequest
   ) async throws -> (userID: UserID, login: Login) {
-    let userID = user.userID(on: configuration.serverName)
+    let userID = try await userID(of: user)
     var account: Account?
     if let userID { account = try await self.account(userID) }
     guard try await passwords.verify(password, against: account?.passwordHash), let userID, let account else {
@@ -62,10 +62,13 @@ extension Accounts {
     }
   }
 
-  /// Ends every session of the user and deletes the devices. Spec: `POST /_matrix/client/v3/logout/all`.
+  /// Ends every session of the user and deletes the devices but a dehydrated one, which nobody is logged in with.
+  /// Spec: `POST /_matrix/client/v3/logout/all`.
   package func logOutEverywhere(_ userID: UserID) async throws {
     try await database.write { [self] tx in
-      try devices.remove(tx, of: userID, sessions) { _ in true }
+      try loginTokens.revoke(tx, userID)
+      let dehydrated = try DehydratedDevices.device(tx, userID)?.deviceID
+      try devices.remove(tx, of: userID, sessions) { $0 != dehydrated }
     }
   }
 
@@ -82,6 +85,7 @@ extension Accounts {
       let changed = try tx.execute(
         "UPDATE account SET password = $1 WHERE user_id = $2 AND deactivated = 0", hash, userID)
       guard changed == 1 else { throw MatrixError.forbidden("This account has been deactivated.") }
+      try loginTokens.revoke(tx, userID)
       if let keeping { try devices.remove(tx, of: userID, sessions) { $0 != keeping } }
     }
   }

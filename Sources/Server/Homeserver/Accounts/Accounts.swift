@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import Outbound
 import Synchronization
 import Telemetry
 
@@ -11,6 +12,7 @@ package final class Accounts: Sendable {
   package let loginTokens: LoginTokens
   package let openIDTokens: OpenIDTokens
   package let registrationTokens: RegistrationTokens
+  package let emailValidations: EmailValidations
   /// What other chapters do when an account changes. Set once, when the homeserver is put together.
   package let hooks = Mutex(AccountHooks())
 
@@ -22,13 +24,14 @@ package final class Accounts: Sendable {
 
   init(
     configuration: HomeserverConfiguration, database: Database, sessions: Sessions, devices: Devices,
-    pushRules: PushRules
+    pushRules: PushRules, emailValidations: EmailValidations
   ) throws {
     self.configuration = configuration
     self.database = database
     self.sessions = sessions
     self.devices = devices
     self.pushRules = pushRules
+    self.emailValidations = emailValidations
     passwords = try Passwords(
       memoryBytes: configuration.passwordHashMemoryBytes, iterations: configuration.passwordHashIterations)
     let interactive = InteractiveAuthentication(clock: configuration.clock)
@@ -48,7 +51,7 @@ package final class Accounts: Sendable {
   package static func account(_ tx: ReadTransaction, _ userID: UserID) throws -> Account? {
     try tx.first(
       """
-      SELECT user_id, created, app_service, user_type, deactivated, erased, password, is_guest, is_admin, is_locked,
+      SELECT user_id, created, app_service, user_type, deactivated, erased_at, password, is_guest, is_admin, is_locked,
         is_suspended, valid_until
       FROM account WHERE user_id = $1
       """, userID, row: Account.init)
@@ -63,16 +66,27 @@ package final class Accounts: Sendable {
   /// Whether there is such an account, inside a query or command.
   package static func exists(_ tx: ReadTransaction, _ userID: UserID) throws -> Bool { try account(tx, userID) != nil }
 
-  /// Asks for the password of the logged-in user, or for a token of the app that vouches for them. Throws the challenge until
-  /// one is given.
+  /// Whom a client means; nil where nobody here is known by that.
+  package func userID(of user: UserIdentifier) async throws -> UserID? {
+    guard let thirdParty = user.thirdParty else { return user.userID(on: configuration.serverName) }
+    guard thirdParty.medium == "email", let address = MailAddress(thirdParty.address) else { return nil }
+    return try await database.read { tx in try ThirdPartyIdentifiers.owner(tx, address) }
+  }
+
+  /// Asks for the password of the logged-in user, for a token of the app that vouches for them, or for a sign-in at the provider
+  /// they come from. Throws the challenge until one is given.
   package func requirePassword(of session: Session, for endpoint: String, auth: JSON?) async throws {
+    if session.isGuest { throw MatrixError.guestAccessForbidden() }
     let userID = session.userID
-    let flows: [[InteractiveAuthentication.Stage]] =
-      configuration.jsonWebTokens == nil ? [[.password]] : [[.password], [.jsonWebToken]]
+    var flows: [[InteractiveAuthentication.Stage]] = [[.password]]
+    if configuration.jsonWebTokens != nil { flows.append([.jsonWebToken]) }
+    if try await comesFromProvider(userID) { flows.append([.singleSignOn]) }
     try await interactiveAuthentication.require(flows, for: .init(endpoint, of: userID), auth: auth) { stage, auth in
       if stage == .jsonWebToken { return try self.user(vouchedForBy: auth) == userID }
+      // Completed in a browser, never by what a request says.
+      if stage == .singleSignOn { return false }
       guard let password = auth["password"]?.string else { throw MatrixError.missingParameter("password") }
-      guard try UserIdentifier(auth).userID(on: self.configuration.serverName) == userID else { return false }
+      guard try await self.userID(of: UserIdentifier(auth)) == userID else { return false }
       return try await self.passwords.verify(Redacted(password), against: self.account(userID)?.passwordHash)
     }
   }
@@ -86,33 +100,59 @@ package struct AccountHooks: Sendable {
   package var profileChanged: @Sendable (UserID, Profile) async throws -> Void = { _, _ in }
   /// The account was deactivated: leave all rooms, reject all invites.
   package var accountDeactivated: @Sendable (UserID) async throws -> Void = { _ in }
+  /// The account is erased at a position: what it wrote is hidden from who joins later.
+  package var accountErased: @Sendable (UserID, _ position: Int64, WriteTransaction) -> Void = { _, _, _ in }
 
   package init() {}
 }
 
 /// How a client names the user who logs in. Spec: Client-Server API, "Identifier types".
 package struct UserIdentifier: Sendable {
-  /// A user ID or its localpart.
-  package let name: ByteString
-
-  package init(name: ByteString) { self.name = name }
-
-  /// From `identifier` of type `m.id.user`, else from the deprecated `user`.
-  ///
-  /// Throws `M_MISSING_PARAM` where there is neither, `M_UNKNOWN` (400) for types this server has no accounts by.
-  package init(_ json: JSON) throws(MatrixError) {
-    guard let identifier = try json.optionalObject("identifier") else {
-      name = try json.requiredText("user")
-      return
-    }
-    guard try identifier.requiredText("type") == "m.id.user" else {
-      throw .unknown(status: 400, "Users of this server are known by 'm.id.user' only.")
-    }
-    name = try identifier.requiredText("user")
+  /// An e-mail address or phone number.
+  package struct ThirdParty: Sendable {
+    package let medium: String
+    package let address: String
   }
 
-  /// nil for users of other servers and names that no account can have.
+  /// A user ID or its localpart; empty where `thirdParty` says who is meant.
+  package let name: ByteString
+  package let thirdParty: ThirdParty?
+
+  package init(name: ByteString) {
+    self.name = name
+    thirdParty = nil
+  }
+
+  private init(_ medium: ByteString, _ address: ByteString) {
+    name = ""
+    thirdParty = ThirdParty(medium: medium.string, address: address.string)
+  }
+
+  /// From `identifier` of type `m.id.user`, `m.id.thirdparty` or `m.id.phone`, else from the deprecated `user`, or `medium` and
+  /// `address`.
+  ///
+  /// Throws `M_MISSING_PARAM` where there is none, `M_UNKNOWN` (400) for other types.
+  package init(_ json: JSON) throws(MatrixError) {
+    guard let identifier = try json.optionalObject("identifier") else {
+      if let medium = try json.optionalText("medium") {
+        self.init(medium, try json.requiredText("address"))
+      } else {
+        self.init(name: try json.requiredText("user"))
+      }
+      return
+    }
+    switch try identifier.requiredText("type").string {
+    case "m.id.user": self.init(name: try identifier.requiredText("user"))
+    case "m.id.thirdparty":
+      self.init(try identifier.requiredText("medium"), try identifier.requiredText("address"))
+    case "m.id.phone": self.init("msisdn", try identifier.requiredText("phone"))
+    default: throw .unknown(status: 400, "This server knows no identifiers of this type.")
+    }
+  }
+
+  /// nil for users of other servers, names that no account can have and who is meant by something else than a name.
   package func userID(on server: ServerName) -> UserID? {
+    guard thirdParty == nil else { return nil }
     if name.hasPrefix("@") {
       guard let userID = UserID(name), userID.serverName == server else { return nil }
       return userID

@@ -15,12 +15,16 @@ package final class InteractiveAuthentication: Sendable {
     case password = "m.login.password"
     case registrationToken = "m.login.registration_token"
     case jsonWebToken = "org.matrix.login.jwt"
+    case emailIdentity = "m.login.email.identity"
+    case singleSignOn = "m.login.sso"
   }
 
   /// What a client has shown on its way.
   package struct Completion: Sendable {
     /// With `m.login.registration_token`.
     package let registrationToken: ByteString?
+    /// With `m.login.email.identity`.
+    let email: EmailProof?
   }
 
   /// What is being authorized: a session of one operation is of no use for another.
@@ -39,6 +43,9 @@ package final class InteractiveAuthentication: Sendable {
     let startedMilliseconds: Int64
     var completed: [Stage] = []
     var registrationToken: ByteString?
+    var email: EmailProof?
+
+    var completion: Completion { Completion(registrationToken: registrationToken, email: email) }
   }
 
   static let sessionMilliseconds: Int64 = 30 * 60_000
@@ -64,7 +71,11 @@ package final class InteractiveAuthentication: Sendable {
     guard let auth else { throw challenge(start(operation), flows) }
     guard auth.isObject else { throw MatrixError.badJSON("'auth' is not an object.") }
     let session = try session(of: auth, operation, flows)
-    guard let type = auth["type"]?.string else { throw challenge(session, flows) }
+    guard let type = auth["type"]?.string else {
+      // "May be omitted … for example, via the fallback mechanism."
+      guard let completion = finishOutside(session, flows) else { throw challenge(session, flows) }
+      return completion
+    }
     guard let stage = Stage(rawValue: type), isNext(stage, in: session, flows) else {
       throw challenge(
         session, flows, MatrixError(status: 401, .unrecognized, "This stage is not the next of any flow."))
@@ -131,13 +142,44 @@ package final class InteractiveAuthentication: Sendable {
       if !progress.completed.contains(stage) {
         progress.completed.append(stage)
         if stage == .registrationToken { progress.registrationToken = auth["token"]?.text }
+        if stage == .emailIdentity { progress.email = auth["threepid_creds"].flatMap { try? EmailProof($0) } }
       }
       guard flows.contains(progress.completed) else {
         sessions[session] = progress
         return nil
       }
       sessions[session] = nil
-      return Completion(registrationToken: progress.registrationToken)
+      return progress.completion
+    }
+  }
+
+  // MARK: What is completed in a browser
+
+  /// Whose operation the session is for; nil for one that is not known, has ended or is nobody's.
+  func owner(of session: ByteString) -> UserID? {
+    let now = clock.now()
+    return sessions.withLock { sessions in
+      guard let progress = sessions[session], now - progress.startedMilliseconds < Self.sessionMilliseconds else { return nil }
+      return progress.operation.userID
+    }
+  }
+
+  /// Notes a stage that was completed outside of any request; false where the session is not of that user.
+  func complete(_ stage: Stage, in session: ByteString, by userID: UserID) -> Bool {
+    guard owner(of: session) == userID else { return false }
+    return sessions.withLock { sessions in
+      guard var progress = sessions[session] else { return false }
+      if !progress.completed.contains(stage) { progress.completed.append(stage) }
+      sessions[session] = progress
+      return true
+    }
+  }
+
+  private func finishOutside(_ session: ByteString, _ flows: [[Stage]]) -> Completion? {
+    sessions.withLock { sessions in
+      guard let progress = sessions[session], flows.contains(progress.completed) else { return nil }
+      sessions[session] = nil
+      return progress.completion
     }
   }
 

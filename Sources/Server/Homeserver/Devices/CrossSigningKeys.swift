@@ -68,7 +68,7 @@ package final class CrossSigningKeys: Sendable {
   package func needsAuthentication(_ upload: Upload, of userID: UserID) async throws -> Bool {
     let stored = try await database.read { tx in try Self.stored(tx, of: userID) }
     guard stored[.master] != nil else { return false }
-    return upload.keys.contains { stored[$0.usage]?.publicKey != $0.publicKey }
+    return upload.keys.contains { key in stored[key.usage].map { !$0.isSame(as: key) } ?? true }
   }
 
   /// Stores the keys. Throws `M_MISSING_PARAM` without a master key, `M_INVALID_SIGNATURE`, `M_FORBIDDEN` for the ID of a device.
@@ -122,6 +122,13 @@ package final class CrossSigningKeys: Sendable {
   struct Stored: Sendable {
     let publicKey: ByteString
     let json: [UInt8]
+
+    /// Whether the upload is this key and nothing else, however it is written.
+    func isSame(as key: Key) -> Bool {
+      if json.elementsEqual(key.json.bytes) { return true }
+      guard let known = try? JSON.parse(json).canonical(), let new = try? key.json.canonical() else { return false }
+      return known == new
+    }
   }
 
   static func stored(_ tx: ReadTransaction, of userID: UserID) throws -> [Usage: Stored] {

@@ -37,7 +37,7 @@ package final class DeviceKeys: Sendable {
   ///
   /// Throws `M_INVALID_PARAM` for keys of another user or device and for a one-time key that is there with another value.
   package func upload(_ upload: Upload, from session: Session) async throws -> [(algorithm: ByteString, count: Int64)] {
-    if let keys = upload.deviceKeys { try Self.check(keys, session) }
+    if let keys = upload.deviceKeys { try Self.check(keys, session.userID, session.deviceID) }
     let (userID, deviceID) = (session.userID, session.deviceID)
     return try await database.write { [lists, notifier] tx in
       let isDevice = try tx.first(
@@ -55,9 +55,8 @@ package final class DeviceKeys: Sendable {
     }
   }
 
-  private static func check(_ keys: JSON, _ session: Session) throws(MatrixError) {
-    guard try keys.requiredText("user_id") == session.userID.text,
-      try keys.requiredText("device_id") == session.deviceID.text
+  static func check(_ keys: JSON, _ userID: UserID, _ deviceID: DeviceID) throws(MatrixError) {
+    guard try keys.requiredText("user_id") == userID.text, try keys.requiredText("device_id") == deviceID.text
     else { throw .invalidParameter("The keys are not those of this user and device.") }
     guard keys.bytes.count <= bytesLimit else {
       throw .tooLarge("The keys of a device have at most \(bytesLimit) bytes.")
@@ -68,7 +67,7 @@ package final class DeviceKeys: Sendable {
   }
 
   /// Whether they are others than before.
-  private static func store(_ tx: WriteTransaction, _ keys: JSON, _ userID: UserID, _ deviceID: DeviceID) throws -> Bool {
+  static func store(_ tx: WriteTransaction, _ keys: JSON, _ userID: UserID, _ deviceID: DeviceID) throws -> Bool {
     let known = try tx.first(
       "SELECT json FROM device_key WHERE user_id = $1 AND device_id = $2", userID, deviceID
     ) { $0.blob(0) }

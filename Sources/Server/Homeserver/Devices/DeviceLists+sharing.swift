@@ -19,7 +19,7 @@ extension DeviceLists {
     -> Changes
   {
     let sharing = try sharingRooms(tx, with: userID)
-    var changed = Set(try changed(tx, among: sharing, after: start, upTo: end))
+    var changed = Set(try changed(tx, for: userID, after: start, upTo: end))
     var left: Set<UserID> = []
     let join = Int(Membership.join.rawValue)
     // Others who moved in rooms the user is in.

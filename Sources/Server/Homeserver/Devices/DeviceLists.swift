@@ -13,19 +13,17 @@ package final class DeviceLists: Sendable {
     self.notifier = notifier
   }
 
-  /// Those of `users` whose devices or keys changed after `start`, up to and with `end`. A user who changed once more after
-  /// `end` is not among them, and will be in the next interval.
-  package static func changed(_ tx: ReadTransaction, among users: Set<UserID>, after start: Int64, upTo end: Int64)
-    throws -> [UserID]
+  /// Users whose devices or keys, as `viewer` sees them, changed after `start`, up to and with `end`: whoever they are.
+  /// A user who changed once more after `end` is not among them, and will be in the next interval.
+  package static func changed(_ tx: ReadTransaction, for viewer: UserID, after start: Int64, upTo end: Int64) throws
+    -> [UserID]
   {
-    var changed: [UserID] = []
-    try tx.query(
-      "SELECT user_id FROM device_list_change WHERE position > $1 AND position <= $2 ORDER BY position", start, end
-    ) { row in
-      let userID = row.identifier(0, as: UserID.self)
-      if users.contains(userID) { changed.append(userID) }
-    }
-    return changed
+    try tx.all(
+      """
+      SELECT user_id FROM device_list_change WHERE position > $1 AND position <= $2
+      UNION SELECT user_id FROM own_signature_change WHERE signer_user_id = $3 AND position > $1 AND position <= $2
+      """, start, end, viewer
+    ) { row in row.identifier(0) }
   }
 
   /// Users who are joined to a room in which `userID` is joined, `userID` included.
@@ -51,6 +49,17 @@ package final class DeviceLists: Sendable {
       """, userID, position)
     let users = try Self.sharingRooms(tx, with: userID)
     notifier.publish(position: position, users: users, in: tx)
+  }
+
+  /// Notes that `signer` has signed a key of another user: nobody else sees that, so nobody else is told.
+  func changed(_ tx: WriteTransaction, _ userID: UserID, for signer: UserID) throws {
+    let position = tx.nextPosition()
+    try tx.execute(
+      """
+      INSERT INTO own_signature_change(signer_user_id, user_id, position) VALUES($1, $2, $3)
+      ON CONFLICT(signer_user_id, user_id) DO UPDATE SET position = excluded.position
+      """, signer, userID, position)
+    notifier.publish(position: position, users: [signer], in: tx)
   }
 
   /// What changed for `userID` in the interval. Spec: `GET /_matrix/client/v3/keys/changes`.

@@ -29,9 +29,17 @@ enum DeviceTables {
       target_user_id TEXT NOT NULL, target TEXT NOT NULL, signer_user_id TEXT NOT NULL, signer_key TEXT NOT NULL,
       signature TEXT NOT NULL, PRIMARY KEY(target_user_id, target, signer_user_id, signer_key)) STRICT, WITHOUT ROWID
     """,
+    // The device of a user that waits, keys and all, for a client to take it over (MSC3814).
+    "CREATE TABLE dehydrated_device(user_id TEXT PRIMARY KEY, device_id TEXT NOT NULL, json BLOB NOT NULL) STRICT",
     // The newest change of each user's devices or keys.
     "CREATE TABLE device_list_change(user_id TEXT PRIMARY KEY, position INTEGER NOT NULL) STRICT",
     "CREATE INDEX device_list_change_position ON device_list_change(position)",
+    // The newest change that only its maker sees: a signature on the key of another user.
+    """
+    CREATE TABLE own_signature_change(
+      signer_user_id TEXT NOT NULL, user_id TEXT NOT NULL, position INTEGER NOT NULL,
+      PRIMARY KEY(signer_user_id, user_id)) STRICT, WITHOUT ROWID
+    """,
     """
     CREATE TABLE to_device(
       user_id TEXT NOT NULL, device_id TEXT NOT NULL, position INTEGER NOT NULL, sender TEXT NOT NULL,

@@ -63,6 +63,24 @@ package final class Devices: Sendable {
     }
   }
 
+  /// Gives a device a name, or makes it where there is none, as only application services may (v1.17). The answer is
+  /// whether it is new. Throws as `rename` does, and `M_FORBIDDEN` for the ID of a cross-signing key.
+  package func put(_ deviceID: DeviceID, of userID: UserID, named displayName: String?, _ sessions: Sessions) async throws
+    -> Bool
+  {
+    if let displayName { try Self.check(displayName) }
+    let now = clock.now()
+    do {
+      try await database.write { [self] tx in
+        try add(tx, deviceID, of: userID, named: displayName, now: now, sessions)
+      }
+      return true
+    } catch let error as MatrixError where error.code == .invalidParameter {
+      try await rename(deviceID, of: userID, to: displayName)
+      return false
+    }
+  }
+
   /// Deletes devices with everything that belongs to them; those that do not exist are no error.
   package func delete(_ deviceIDs: Set<DeviceID>, of userID: UserID, _ sessions: Sessions) async throws {
     try await database.write { [self] tx in
@@ -76,10 +94,10 @@ package final class Devices: Sendable {
   func logIn(_ tx: WriteTransaction, _ userID: UserID, _ request: DeviceRequest, _ sessions: Sessions) throws -> Login {
     if let name = request.displayName { try Self.check(name) }
     let deviceID = request.deviceID ?? DeviceID(trusted: ByteString(RandomText.name(length: 10)))
-    let isKey = try tx.first(
-      "SELECT 1 FROM cross_signing_key WHERE user_id = $1 AND public_key = $2", userID, deviceID
-    ) { _ in true }
-    guard isKey == nil else { throw MatrixError.forbidden("This device ID is that of a cross-signing key.") }
+    try checkIsNoKey(tx, deviceID, of: userID)
+    guard try DehydratedDevices.device(tx, userID)?.deviceID != deviceID else {
+      throw MatrixError.forbidden("This device ID is that of your dehydrated device.")
+    }
     try keepWithinLimit(tx, userID, deviceID, sessions)
     try tx.execute(
       """
@@ -89,6 +107,28 @@ package final class Devices: Sendable {
         SET last_seen = excluded.last_seen, last_seen_address = COALESCE(excluded.last_seen_address, device.last_seen_address)
       """, userID, deviceID, request.displayName, clock.now(), request.address)
     return try sessions.issue(tx, userID, deviceID, isRefreshable: request.canRefresh)
+  }
+
+  /// Adds a device that nobody is logged in with. Throws `M_INVALID_PARAM` for an ID that is in use, `M_FORBIDDEN` for that
+  /// of a cross-signing key.
+  func add(
+    _ tx: WriteTransaction, _ deviceID: DeviceID, of userID: UserID, named name: String?, now: Int64, _ sessions: Sessions
+  ) throws {
+    try checkIsNoKey(tx, deviceID, of: userID)
+    try keepWithinLimit(tx, userID, deviceID, sessions)
+    let added = try tx.execute(
+      """
+      INSERT INTO device(user_id, device_id, display_name, created, last_seen) VALUES($1, $2, $3, $4, $4)
+      ON CONFLICT(user_id, device_id) DO NOTHING
+      """, userID, deviceID, name, now)
+    guard added == 1 else { throw MatrixError.invalidParameter("There is a device of this ID.") }
+  }
+
+  private func checkIsNoKey(_ tx: ReadTransaction, _ deviceID: DeviceID, of userID: UserID) throws {
+    let isKey = try tx.first(
+      "SELECT 1 FROM cross_signing_key WHERE user_id = $1 AND public_key = $2", userID, deviceID
+    ) { _ in true }
+    guard isKey == nil else { throw MatrixError.forbidden("This device ID is that of a cross-signing key.") }
   }
 
   /// Deletes those devices of a user for which `isRemoved` says so: tokens, keys, waiting messages, transaction IDs.
@@ -102,6 +142,7 @@ package final class Devices: Sendable {
     for deviceID in devices where isRemoved(deviceID) {
       hadKeys = try hasKeys(tx, userID, deviceID) || hadKeys
       try tx.execute("DELETE FROM device WHERE user_id = $1 AND device_id = $2", userID, deviceID)
+      try tx.execute("DELETE FROM dehydrated_device WHERE user_id = $1 AND device_id = $2", userID, deviceID)
       try tx.execute("DELETE FROM device_key WHERE user_id = $1 AND device_id = $2", userID, deviceID)
       try tx.execute("DELETE FROM one_time_key WHERE user_id = $1 AND device_id = $2", userID, deviceID)
       try tx.execute("DELETE FROM fallback_key WHERE user_id = $1 AND device_id = $2", userID, deviceID)
@@ -117,7 +158,11 @@ package final class Devices: Sendable {
     let count = try tx.first("SELECT COUNT(*) FROM device WHERE user_id = $1", userID) { $0.integer(0) } ?? 0
     guard count >= Self.countLimit else { return }
     let oldest = try tx.first(
-      "SELECT device_id FROM device WHERE user_id = $1 AND device_id <> $2 ORDER BY last_seen LIMIT 1", userID, new
+      """
+      SELECT device_id FROM device WHERE user_id = $1 AND device_id <> $2 AND device_id NOT IN
+        (SELECT device_id FROM dehydrated_device WHERE user_id = $1)
+      ORDER BY last_seen LIMIT 1
+      """, userID, new
     ) { row in row.identifier(0, as: DeviceID.self) }
     try remove(tx, of: userID, sessions) { $0 == oldest }
   }
@@ -133,7 +178,7 @@ package final class Devices: Sendable {
       lastSeen: row.integer(3))
   }
 
-  private static func check(_ displayName: String) throws(MatrixError) {
+  static func check(_ displayName: String) throws(MatrixError) {
     guard displayName.utf8.count <= displayNameBytesLimit else {
       throw .invalidParameter("A device's display name has at most \(displayNameBytesLimit) bytes.")
     }

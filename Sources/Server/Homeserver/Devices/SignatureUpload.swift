@@ -42,7 +42,8 @@ package final class SignatureUpload: Sendable {
             throw error
           }
         }
-        if isChanged { try lists.changed(tx, userID) }
+        guard isChanged else { continue }
+        if userID == signer { try lists.changed(tx, userID) } else { try lists.changed(tx, userID, for: signer) }
       }
       return failures
     }

@@ -48,7 +48,7 @@ extension Rooms {
     let limit = min(max(limit, 1), Self.memberPageLimit)
     return try await database.read { transaction in
       let view = try self.view(of: roomID, for: user, in: transaction)
-      let snapshot = min(token?.snapshot ?? view.room.position, view.leftAt ?? .max)
+      let snapshot = min(token?.snapshot ?? view.room.position, view.end ?? .max)
       guard snapshot <= view.room.position else {
         throw MatrixError.invalidParameter("'from' is not a 'next_batch' of this list.")
       }

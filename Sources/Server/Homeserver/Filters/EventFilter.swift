@@ -36,10 +36,10 @@ package struct EventFilter: Sendable {
     excludedSenders = Set(try Self.texts(json, "not_senders") ?? [])
     rooms = try Self.texts(json, "rooms").map { Set($0) }
     excludedRooms = Set(try Self.texts(json, "not_rooms") ?? [])
-    containsURL = json["contains_url"]?.bool
-    lazyLoadsMembers = json["lazy_load_members"]?.bool ?? false
-    includesRedundantMembers = json["include_redundant_members"]?.bool ?? false
-    unreadThreadNotifications = json["unread_thread_notifications"]?.bool ?? false
+    containsURL = try json.optionalBool("contains_url")
+    lazyLoadsMembers = try json.optionalBool("lazy_load_members") ?? false
+    includesRedundantMembers = try json.optionalBool("include_redundant_members") ?? false
+    unreadThreadNotifications = try json.optionalBool("unread_thread_notifications") ?? false
   }
 
   /// Whether it lets everything through, so that events need no look.

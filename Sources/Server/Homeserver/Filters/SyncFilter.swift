@@ -49,7 +49,7 @@ package final class SyncFilter: Sendable {
     eventFields = try Self.fields(json["event_fields"])
     let room = json["room"]
     rooms = try Self.part(room)
-    includesLeft = room?["include_leave"]?.bool ?? false
+    includesLeft = try room?.optionalBool("include_leave") ?? false
     timeline = try Self.part(room?["timeline"])
     state = try Self.part(room?["state"])
     ephemeral = try Self.part(room?["ephemeral"])
@@ -67,7 +67,12 @@ package final class SyncFilter: Sendable {
     guard json.count <= eventFieldsLimit else {
       throw .badJSON("'event_fields' of a filter has at most \(eventFieldsLimit) entries.")
     }
-    return json.elements.compactMap { $0.text.map { PropertyPath($0) } }
+    var paths: [PropertyPath] = []
+    for element in json.elements {
+      guard let text = element.text else { throw .badJSON("'event_fields' of a filter is an array of strings.") }
+      paths.append(PropertyPath(text))
+    }
+    return paths
   }
 
   /// Events of one room's timeline, where the filter does not say.

@@ -3,11 +3,11 @@ import EventLoop
 import Glibc
 import JSON
 import MatrixModel
-import Telemetry
 
 /// The content repository: uploads and downloads of this server's users, and thumbnails of images.
 ///
 /// Content is a file in `<data directory>/media`, named by its SHA-256, written whole and synced before the row that names it.
+/// Several rows may name one file; it goes with the last of them (`MediaModeration`).
 /// Spec: Client-Server API, "Content repository".
 package final class MediaRepository: Sendable {
   /// Content as it can be served.
@@ -19,24 +19,50 @@ package final class MediaRepository: Sendable {
     package let hash: String
   }
 
-  /// Bytes of a file name kept; a longer one is refused.
-  package static let fileNameBytesLimit = 255
-  /// Bytes of a content type kept; a longer one is refused.
-  static let contentTypeBytesLimit = 255
+  /// Who asks for content.
+  package enum Reader: Sendable {
+    case user(UserID)
+    /// Somebody without a token, by an address: gets only what came before unauthenticated downloads were frozen.
+    case anyone(address: String)
+
+    /// Whose turn it is where many want thumbnails.
+    var owner: String {
+      switch self {
+      case .user(let userID): userID.string
+      case .anyone(let address): address
+      }
+    }
+  }
+
+  /// Milliseconds a download waits for content that is still to come, where the client does not say.
+  package static let waitMilliseconds: Int64 = 20_000
+  /// The same at most, whatever the client says.
+  package static let waitMillisecondsLimit: Int64 = 60_000
 
   package let uploadBytesLimit: Int64
-  private let serverName: ServerName
-  private let database: Database
-  private let clock: WallClock
-  private let folder: MediaFolder
-  private let files: BlockingPool
+  package let pending: PendingUploads
+  let serverName: ServerName
+  let database: Database
+  let clock: WallClock
+  let folder: MediaFolder
+  let files: BlockingPool
+  let quota: MediaQuota
+  /// Whether new content may be downloaded without a token.
+  let isOpen: Bool
+  /// By hash: nobody removes a file that somebody is about to name.
+  let hashLocks = KeyedLock()
   private let thumbnailer: Thumbnailer?
+  private let thumbnailLocks = KeyedLock()
+  private let unneeded = UnneededThumbnails()
 
   init(_ configuration: HomeserverConfiguration, database: Database) throws {
     uploadBytesLimit = configuration.uploadBytesLimit
     serverName = configuration.serverName
     clock = configuration.clock
+    quota = MediaQuota(bytes: configuration.media.userQuotaBytes)
+    isOpen = configuration.media.allowsUnauthenticatedDownloads
     self.database = database
+    pending = PendingUploads(database: database, serverName: configuration.serverName, clock: configuration.clock)
     folder = try MediaFolder(configuration.dataDirectory + "/media")
     files = try BlockingPool(threads: 2, queueLimit: 4_096, name: "media")
     thumbnailer = try configuration.thumbnailProgram.map { try Thumbnailer(program: $0) }
@@ -48,93 +74,137 @@ package final class MediaRepository: Sendable {
     await thumbnailer?.shutdown()
   }
 
-  // MARK: Uploading
-
-  /// Takes content piece by piece.
-  ///
-  /// - Parameter pieces: the next piece, nil at the end. Asked for only when the piece before is on disk.
-  /// Throws `M_TOO_LARGE`, `M_INVALID_PARAM`, and what `pieces` throws; then nothing is kept.
-  package func upload(
-    by user: UserID, contentType: ByteString, fileName: ByteString?, announcedBytes: Int64?,
-    _ pieces: () async throws -> [UInt8]?
-  ) async throws -> MediaURI {
-    guard contentType.count <= Self.contentTypeBytesLimit, contentType.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
-      throw MatrixError.invalidParameter("The content type is longer than a content type can be.")
-    }
-    if let fileName, fileName.count > Self.fileNameBytesLimit {
-      throw MatrixError.invalidParameter("A file name has at most \(Self.fileNameBytesLimit) bytes.")
-    }
-    if let announcedBytes, announcedBytes > uploadBytesLimit { throw tooLarge }
-    let file = try await files.run { [folder] in try IncomingFile(in: folder) }
-    while let piece = try await pieces() {
-      guard file.bytesCount + Int64(piece.count) <= uploadBytesLimit else { throw tooLarge }
-      try await files.run { try file.write(piece) }
-    }
-    let hash = try await files.run { try file.keep() }
-    let mediaID = Self.randomMediaID()
-    let (now, bytesCount) = (clock.now(), file.bytesCount)
-    try await database.write { transaction in
-      _ = try transaction.execute(
-        """
-        INSERT INTO media(media_id, hash, bytes, content_type, file_name, user_id, created)
-        VALUES ($1, $2, $3, $4, $5, $6, $7)
-        """, mediaID, hash, bytesCount, contentType, fileName, user, now)
-    }
-    return MediaURI(server: serverName, mediaID: mediaID)
-  }
-
-  private var tooLarge: MatrixError { .tooLarge("At most \(uploadBytesLimit) bytes can be uploaded.") }
-
   // MARK: Downloading
 
-  /// Throws `M_NOT_FOUND`, also for content of other servers, which this one does not fetch.
-  package func item(_ server: ByteString, _ mediaID: ByteString) async throws -> Item {
+  /// The content of a media ID.
+  ///
+  /// - Parameter wait: milliseconds to wait for content that is still to come.
+  /// Throws `M_NOT_FOUND`, also for content of other servers, which this one does not fetch, and for content in quarantine;
+  /// `M_NOT_YET_UPLOADED`.
+  package func item(_ server: ByteString, _ mediaID: ByteString, for reader: Reader, wait: Int64 = 0) async throws -> Item {
     guard server == serverName.text else {
       throw MatrixError.notFound("This server does not fetch content of other servers.")
     }
-    let item = try await database.read { [folder] transaction in
-      try transaction.first("SELECT hash, content_type, file_name FROM media WHERE media_id = $1", mediaID) { row in
+    var found = try await lookUp(mediaID, for: reader)
+    if case .pending = found {
+      let now = EventLoop.nowNanoseconds
+      let deadline = now + UInt64(min(max(0, wait), Self.waitMillisecondsLimit)) * 1_000_000
+      while case .pending = found, EventLoop.nowNanoseconds < deadline {
+        try await pending.wait(for: mediaID, until: deadline) {
+          found = try await lookUp(mediaID, for: reader)
+          if case .pending = found { return false }
+          return true
+        }
+        found = try await lookUp(mediaID, for: reader)
+      }
+    }
+    switch found {
+    case .item(let item): return item
+    case .pending: throw PendingUploads.notYetUploaded
+    case .nothing: throw MatrixError.notFound("There is no such content.")
+    }
+  }
+
+  private enum Found: Sendable {
+    case item(Item)
+    case pending
+    case nothing
+  }
+
+  private func lookUp(_ mediaID: ByteString, for reader: Reader) async throws -> Found {
+    let now = clock.now()
+    let isToken: Bool
+    if case .user = reader { isToken = true } else { isToken = false }
+    return try await database.read { [folder] tx in
+      let item = try tx.first(
+        "SELECT hash, content_type, file_name, open FROM media WHERE media_id = $1 AND quarantined_by IS NULL", mediaID
+      ) { row -> Item? in
+        guard isToken || row.bool(3) else { return nil }
         let hash = row.text(0)
         return Item(
           path: folder.path(of: hash), contentType: ByteString(row.text(1)),
           fileName: row.optionalText(2).map { ByteString($0) }, hash: hash)
       }
+      if let item { return item.map { .item($0) } ?? .nothing }
+      return try isToken && PendingUploads.isPending(tx, mediaID, now) ? .pending : .nothing
     }
-    guard let item else { throw MatrixError.notFound("There is no such content.") }
-    return item
   }
 
-  /// An image reduced to at least `size`, or the image itself where it is not larger.
+  // MARK: Thumbnails
+
+  /// An image reduced to at least what is asked for, or the image itself where it is not larger.
   ///
-  /// Throws `M_NOT_FOUND`, `M_UNKNOWN` (400) for what is no image, `M_TOO_LARGE` for an image beyond the limits.
-  package func thumbnail(_ server: ByteString, _ mediaID: ByteString, _ request: ThumbnailRequest) async throws -> Item {
-    let original = try await item(server, mediaID)
-    guard let size = request.standardSize else { return original }
-    for kind in ThumbnailKind.allCases {
-      let path = folder.thumbnailPath(of: original.hash, size, kind)
-      if access(path, R_OK) == 0 { return thumbnailItem(of: original, at: path, size, kind) }
+  /// Throws what `item` throws, `M_UNKNOWN` (400) for what is no image, `M_TOO_LARGE` for an image beyond the limits.
+  package func thumbnail(
+    _ server: ByteString, _ mediaID: ByteString, _ request: ThumbnailRequest, for reader: Reader, wait: Int64 = 0
+  ) async throws -> Item {
+    let original = try await item(server, mediaID, for: reader, wait: wait)
+    let variant = request.variant
+    // Who asks for one that is being made waits for that one.
+    return try await thumbnailLocks.withLock("\(original.hash)-\(variant)") {
+      try await thumbnail(of: original, variant, for: reader.owner)
     }
+  }
+
+  private func thumbnail(of original: Item, _ variant: ThumbnailVariant, for owner: String) async throws -> Item {
+    let name = "\(original.hash)-\(variant)"
+    if unneeded.contains(name) { return original }
+    let known = try await files.run { [folder] in
+      ThumbnailKind.allCases.first { access(folder.thumbnailPath(of: original.hash, variant, $0), R_OK) == 0 }
+    }
+    if let known { return thumbnailItem(of: original, variant, known) }
     guard let thumbnailer else {
       throw MatrixError.unknown(status: 400, "This server has no program that makes thumbnails.")
     }
-    guard let made = try await thumbnailer.thumbnail(of: original.path, size) else { return original }
-    let path = folder.thumbnailPath(of: original.hash, size, made.kind)
-    try await files.run { [folder] in
-      let file = try IncomingFile(in: folder)
-      try file.write(made.bytes)
-      try file.keep(at: path)
+    guard let made = try await thumbnailer.thumbnail(of: original.path, variant, for: owner) else {
+      unneeded.insert(name)
+      return original
     }
-    return thumbnailItem(of: original, at: path, size, made.kind)
+    try await hashLocks.withLock(original.hash) {
+      try await files.run { [folder] in
+        // Content may have been deleted meanwhile; its thumbnails must not outlive it.
+        guard access(original.path, R_OK) == 0 else { throw MatrixError.notFound("There is no such content.") }
+        let file = try IncomingFile(in: folder)
+        try file.write(made.bytes)
+        try file.keep(at: folder.thumbnailPath(of: original.hash, variant, made.kind))
+      }
+    }
+    return thumbnailItem(of: original, variant, made.kind)
   }
 
-  private func thumbnailItem(of original: Item, at path: String, _ size: ThumbnailSize, _ kind: ThumbnailKind) -> Item {
-    Item(path: path, contentType: kind.contentType, fileName: nil, hash: "\(original.hash)-\(size)")
+  private func thumbnailItem(of original: Item, _ variant: ThumbnailVariant, _ kind: ThumbnailKind) -> Item {
+    Item(
+      path: folder.thumbnailPath(of: original.hash, variant, kind), contentType: kind.contentType, fileName: nil,
+      hash: "\(original.hash)-\(variant)")
+  }
+
+  /// What an image of this server is; nil for what is none.
+  func header(of item: Item, for owner: String) async throws -> ImageHeader? {
+    do {
+      return try await thumbnailer?.probe(item.path, for: owner)
+    } catch is MatrixError {
+      return nil
+    }
+  }
+
+  // MARK: Files
+
+  /// Removes a file that no row names any more.
+  func removeIfUnused(_ hash: String) async throws {
+    try await hashLocks.withLock(hash) { try await removeUnlocked(hash) }
+  }
+
+  /// As `removeIfUnused`, for who holds the lock of the hash.
+  func removeUnlocked(_ hash: String) async throws {
+    let isUsed = try await database.read { tx in
+      try tx.first("SELECT 1 FROM media WHERE hash = $1 LIMIT 1", hash) { _ in true } ?? false
+    }
+    if !isUsed { try await files.run { [folder] in folder.remove(hash) } }
   }
 
   /// 24 letters and digits: nobody guesses one.
-  private static func randomMediaID() -> ByteString {
-    let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789".utf8)
-    var generator = SystemRandomNumberGenerator()
-    return ByteString(decoding: (0..<24).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] })
+  static func randomMediaID() -> ByteString {
+    ByteString(
+      RandomText.name(length: 24, of: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"))
   }
 }

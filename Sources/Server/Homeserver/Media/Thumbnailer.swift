@@ -1,50 +1,7 @@
 import CLinux
 import EventLoop
 import Glibc
-import JSON
 import MatrixModel
-
-/// What a client asks of a thumbnail. Spec: Client-Server API, "Thumbnails".
-package struct ThumbnailRequest: Sendable {
-  package let width: Int
-  package let height: Int
-  package let isCrop: Bool
-
-  package init(width: Int, height: Int, isCrop: Bool) {
-    self.width = width
-    self.height = height
-    self.isCrop = isCrop
-  }
-
-  /// The smallest size the server makes that is not smaller; nil where the original has to do.
-  var standardSize: ThumbnailSize? {
-    ThumbnailSize.standard.first { $0.isCrop == isCrop && $0.width >= width && $0.height >= height }
-  }
-}
-
-/// A size thumbnails are made in: few, so that a client cannot fill the disk by asking for all.
-package struct ThumbnailSize: Sendable, CustomStringConvertible {
-  let width: Int
-  let height: Int
-  let isCrop: Bool
-
-  /// The spec's five, and larger ones for screens of today.
-  static let standard = [
-    ThumbnailSize(width: 32, height: 32, isCrop: true), ThumbnailSize(width: 96, height: 96, isCrop: true),
-    ThumbnailSize(width: 256, height: 256, isCrop: true), ThumbnailSize(width: 800, height: 800, isCrop: true),
-    ThumbnailSize(width: 320, height: 240, isCrop: false), ThumbnailSize(width: 640, height: 480, isCrop: false),
-    ThumbnailSize(width: 800, height: 600, isCrop: false), ThumbnailSize(width: 1600, height: 1200, isCrop: false)
-  ]
-
-  package var description: String { "\(width)x\(height)\(isCrop ? "c" : "s")" }
-}
-
-/// What thumbnails are made as.
-package enum ThumbnailKind: String, Sendable, CaseIterable {
-  case jpeg, png, webp
-
-  var contentType: ByteString { ByteString("image/\(rawValue)") }
-}
 
 /// Runs `martlet-thumbnail`: hostile images are decoded in a process of their own with limits on everything.
 struct Thumbnailer: Sendable {
@@ -56,34 +13,65 @@ struct Thumbnailer: Sendable {
   /// Bytes of a thumbnail; the program makes smaller ones by far.
   private static let bytesLimit = 16 << 20
 
+  /// Programs at once.
+  private static let places = 2
+
   private let program: String
   private let pool: BlockingPool
+  private let queue = FairQueue(places: Self.places, ownerLimit: 64, limit: 1_024)
 
   init(program: String) throws {
     self.program = program
-    pool = try BlockingPool(threads: 2, queueLimit: 256, name: "thumbnail")
+    pool = try BlockingPool(threads: Self.places, name: "thumbnail")
   }
 
   func shutdown() async { await pool.shutdown() }
 
-  /// nil where the image is not larger than `size`. Throws `M_UNKNOWN` (400), `M_TOO_LARGE`.
-  func thumbnail(of path: String, _ size: ThumbnailSize) async throws -> Thumbnail? {
-    let (status, output) = try await pool.run { [program] in
-      try Self.run(program, ["\(size.width)", "\(size.height)", size.isCrop ? "crop" : "scale"], input: path)
+  /// nil where the image itself will do: it is not larger than asked for, and moves only where it may.
+  ///
+  /// - Parameter owner: who asks; each gets a turn.
+  /// Throws `M_UNKNOWN` (400), `M_TOO_LARGE`, `M_LIMIT_EXCEEDED`.
+  func thumbnail(of path: String, _ variant: ThumbnailVariant, for owner: String) async throws -> Thumbnail? {
+    let size = variant.size
+    let arguments =
+      ["\(size.width)", "\(size.height)", size.isCrop ? "crop" : "scale"] + (variant.isAnimated ? ["animated"] : [])
+    let output = try await run(arguments, input: path, for: owner)
+    guard let end = output.firstIndex(of: UInt8(ascii: "\n")) else { throw ThumbnailerError(program: program) }
+    let words = Self.words(output[..<end])
+    guard words.count == 7, let kind = Self.kind(words[0]), let sourceWidth = Int(words[4]), let sourceHeight = Int(words[5]),
+      let sourceFrames = Int(words[6])
+    else { throw ThumbnailerError(program: program) }
+    if sourceWidth <= size.width, sourceHeight <= size.height, variant.isAnimated || sourceFrames == 1 { return nil }
+    return Thumbnail(kind: kind, bytes: Array(output[(end + 1)...]))
+  }
+
+  /// What the bytes themselves say of an image. Throws as `thumbnail` does.
+  func probe(_ path: String, for owner: String) async throws -> ImageHeader {
+    let words = Self.words(try await run(["--probe"], input: path, for: owner).prefix { $0 != UInt8(ascii: "\n") })
+    guard words.count == 3, let width = Int(words[1]), let height = Int(words[2]) else {
+      throw ThumbnailerError(program: program)
+    }
+    return ImageHeader(contentType: words[0], width: width, height: height)
+  }
+
+  private func run(_ arguments: [String], input path: String, for owner: String) async throws -> [UInt8] {
+    let (status, output) = try await queue.run(for: owner) {
+      try await pool.run { [program] in try Self.run(program, arguments, input: path) }
     }
     switch status {
-    case 0: break
+    case 0: return output
     case 4: throw MatrixError.tooLarge("The image is too large for a thumbnail.")
     case 3, 5: throw MatrixError.unknown(status: 400, "This is no image that a thumbnail can be made of.")
     default: throw MatrixError.tooLarge("The image takes more time or memory than a thumbnail may.")
     }
-    guard let end = output.firstIndex(of: UInt8(ascii: "\n")) else { throw ThumbnailerError(program: program) }
-    let words = output[..<end].split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
-    guard words.count == 6, let type = words[0].split(separator: "/").last, let kind = ThumbnailKind(rawValue: String(type)),
-      let sourceWidth = Int(words[4]), let sourceHeight = Int(words[5])
-    else { throw ThumbnailerError(program: program) }
-    if sourceWidth <= size.width, sourceHeight <= size.height { return nil }
-    return Thumbnail(kind: kind, bytes: Array(output[(end + 1)...]))
+  }
+
+  private static func words(_ line: ArraySlice<UInt8>) -> [String] {
+    line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private static func kind(_ contentType: String) -> ThumbnailKind? {
+    contentType.split(separator: "/").last.flatMap { ThumbnailKind(rawValue: String($0)) }
   }
 
   /// The exit status (-1 for a death by signal) and what came on standard output. Blocks until the program has ended; it
@@ -128,6 +116,14 @@ struct Thumbnailer: Sendable {
     }
     return output
   }
+}
+
+/// What an image is, as its first bytes say.
+struct ImageHeader: Sendable {
+  let contentType: String
+  /// Pixels, as a viewer sees them.
+  let width: Int
+  let height: Int
 }
 
 /// The thumbnail program answered in a form that is not its own.

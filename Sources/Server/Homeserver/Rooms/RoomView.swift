@@ -69,6 +69,10 @@ package struct RoomView: Sendable {
     Self.value(history.memberships, at: event.position) ?? .leave
   }
 
+  /// The position up to which the user may read: where they went out, nil for all there is. Who went out of a room that
+  /// everyone may read reads on like everyone.
+  package var end: Int64? { room.historyVisibility == .worldReadable ? nil : leftAt }
+
   package func canSee(_ event: StoredEvent) -> Bool {
     if event.stateKey == nil, ignored.contains(event.sender) { return false }
     if event.hasExpired(at: expiry) { return false }

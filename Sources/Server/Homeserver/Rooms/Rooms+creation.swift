@@ -17,7 +17,7 @@ extension Rooms {
         in: transaction, of: self)
       do {
         try self.appendFoundation(of: creation, by: actor.userID, alias: alias, to: &editor)
-      } catch let error as MatrixError where error.status == 403 {
+      } catch let error as MatrixError where error.code == .forbidden {
         throw MatrixError(status: 400, .invalidRoomState, error.message)
       }
       let room = editor.room

@@ -63,6 +63,7 @@ extension Rooms {
       guard let target = try loader.event(eventID), target.room == editor.room.number else {
         throw MatrixError.notFound("There is no such event in this room.")
       }
+      guard !actor.isSuspended || target.sender == actor.userID else { throw MatrixError.userSuspended() }
       let levels = editor.room.powerLevels
       guard levels.canRedact(eventOf: target.sender, by: actor.userID) else {
         throw MatrixError.forbidden("You may not remove messages of others in this room.")

@@ -10,8 +10,8 @@ extension Rooms {
   package func state(of roomID: RoomID, for user: UserID) async throws -> [StoredEvent] {
     try await database.read { transaction in
       let view = try self.view(of: roomID, for: user, in: transaction)
-      if let leftAt = view.leftAt {
-        return try RoomLoader(transaction: transaction).state(of: view.room.number, at: leftAt)
+      if let end = view.end {
+        return try RoomLoader(transaction: transaction).state(of: view.room.number, at: end)
       }
       return view.room.state.values.sorted { $0.position < $1.position } + view.room.members.values.map(\.event)
     }
@@ -23,8 +23,8 @@ extension Rooms {
   ) async throws -> StoredEvent {
     let event = try await database.read { transaction in
       let view = try self.view(of: roomID, for: user, in: transaction)
-      guard let leftAt = view.leftAt else { return view.room[type, key] }
-      return try RoomLoader(transaction: transaction).state(of: view.room.number, type, key, at: leftAt)
+      guard let end = view.end else { return view.room[type, key] }
+      return try RoomLoader(transaction: transaction).state(of: view.room.number, type, key, at: end)
     }
     guard let event else { throw MatrixError.notFound("The room has no such state.") }
     return event
@@ -38,8 +38,8 @@ extension Rooms {
   ) async throws -> [StoredEvent] {
     try await database.read { transaction in
       let view = try self.view(of: roomID, for: user, in: transaction)
-      var position = view.leftAt
-      if let token { position = min(token.position, view.leftAt ?? .max) }
+      var position = view.end
+      if let token { position = min(token.position, view.end ?? .max) }
       let events: [StoredEvent]
       if let position, position < view.room.position {
         events = try RoomLoader(transaction: transaction).state(of: view.room.number, at: position).filter {

@@ -44,12 +44,14 @@ extension Rooms {
   ) async throws -> Page {
     try await database.read { transaction in
       let view = try self.view(of: roomID, for: user, in: transaction)
-      let newest = view.leftAt ?? view.room.position
+      let newest = view.end ?? view.room.position
       let start = TimelineToken(position: from?.position ?? (direction == .backward ? newest : 0))
       var pager = Pager(view: view, loader: RoomLoader(transaction: transaction), filter: filter, direction: direction)
       try pager.run(from: start.position, to: to?.position, limit: min(max(limit, 1), Self.pageLimit))
       return Page(
-        view: view, events: pager.events, start: start, end: pager.reachedEnd ? nil : TimelineToken(position: pager.position),
+        view: view,
+        events: try self.erasures.shown(pager.events, to: user, in: view.room) { RoomLoader(transaction: transaction) },
+        start: start, end: pager.reachedEnd ? nil : TimelineToken(position: pager.position),
         members: filter.lazyLoadsMembers ? Self.senders(of: pager.events, in: view.room) : [])
     }
   }
@@ -71,7 +73,8 @@ extension Rooms {
       guard let event = try RoomLoader(transaction: transaction).event(eventID), event.room == view.room.number,
         view.canSee(event)
       else { throw notFound }
-      return (event, view)
+      let shown = try self.erasures.shown([event], to: user, in: view.room) { RoomLoader(transaction: transaction) }
+      return (shown.first ?? event, view)
     }
   }
 
@@ -104,14 +107,18 @@ extension Rooms {
       try before.run(from: event.position - 1, to: nil, limit: limit / 2)
       var after = Pager(view: view, loader: loader, filter: filter, direction: .forward)
       try after.run(from: event.position, to: nil, limit: limit - limit / 2)
-      let shown = before.events + [event] + after.events
+      let all = before.events + [event] + after.events
       var state = try loader.state(of: view.room.number, at: after.events.last?.position ?? event.position)
       if filter.lazyLoadsMembers {
-        let senders = Set(shown.map(\.sender.text))
+        let senders = Set(all.map(\.sender.text))
         state = state.filter { $0.type != .member || senders.contains($0.stateKey ?? "") }
       }
+      func shown(_ events: [StoredEvent]) throws -> [StoredEvent] {
+        try self.erasures.shown(events, to: user, in: view.room) { loader }
+      }
       return Context(
-        view: view, event: event, before: before.events, after: after.events, start: TimelineToken(position: before.position),
+        view: view, event: try shown([event]).first ?? event, before: try shown(before.events), after: try shown(after.events),
+        start: TimelineToken(position: before.position),
         end: TimelineToken(position: after.position), state: state)
     }
   }

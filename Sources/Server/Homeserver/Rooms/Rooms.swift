@@ -13,10 +13,14 @@ package final class Rooms: Sendable {
     /// Whether the server's administrators' rights over aliases and the list of rooms are theirs.
     package let isAdministrator: Bool
 
-    package init(userID: UserID, deviceID: DeviceID?, isAdministrator: Bool = false) {
+    /// Whether nothing but their own events is theirs to redact.
+    package let isSuspended: Bool
+
+    package init(userID: UserID, deviceID: DeviceID?, isAdministrator: Bool = false, isSuspended: Bool = false) {
       self.userID = userID
       self.deviceID = deviceID
       self.isAdministrator = isAdministrator
+      self.isSuspended = isSuspended
     }
   }
 
@@ -26,6 +30,7 @@ package final class Rooms: Sendable {
   package let cache = RoomCache()
   package let memberships = Memberships()
   package let typing: Typing
+  let erasures = Erasures()
   /// Set once, when the server is put together.
   package let hooks = Mutex(RoomHooks())
   let configuration: HomeserverConfiguration

@@ -8,6 +8,8 @@ package enum Schema {
       version: 1, name: "foundation",
       statements: [
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
+        IdentityTables.statements, KeyBackupTables.statements, MediaTables.statements, PreviewTables.statements,
+        ReceiptTables.statements, DirectoryTables.statements
         MediaTables.statements,
         ReceiptTables.statements, DirectoryTables.statements, PresenceTables.statements, HiddenRoomTables.statements
       ].flatMap { $0 })

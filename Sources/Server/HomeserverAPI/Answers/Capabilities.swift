@@ -5,6 +5,7 @@ import JSON
 enum Capabilities {
   /// Our own extensions, each documented where its routes are.
   private static let extensions: [StaticString] = [
+    "martlet.draft",
     "martlet.hide",
     "martlet.paging",
     "martlet.policy_lists",
@@ -15,6 +16,7 @@ enum Capabilities {
 
   /// Proposals that are not in the specification yet.
   private static let unstableFeatures: [StaticString] = [
+    "org.matrix.msc3814",
     "io.element.msc4360",
     "org.matrix.msc4186",
     "org.matrix.simplified_msc3575"
@@ -41,7 +43,7 @@ enum Capabilities {
         write("m.change_password", true, &writer)
         write("m.set_displayname", configuration.profileFields.allows("displayname"), &writer)
         write("m.set_avatar_url", configuration.profileFields.allows("avatar_url"), &writer)
-        write("m.3pid_changes", false, &writer)
+        write("m.3pid_changes", configuration.identity.confirmsEmail, &writer)
         write("m.get_login_token", configuration.issuesLoginTokens, &writer)
         write("m.forget_forced_upon_leave", configuration.forgetsRoomsOnLeave, &writer)
         for name in extensions { write(name, true, &writer) }

@@ -26,6 +26,10 @@ extension Routes {
     on(.updateDevice) { request, session in
       let deviceID = try Self.deviceID(request)
       let name = try await request.object().optionalText("display_name")
+      if session.appService != nil {
+        let isNew = try await devices.put(deviceID, of: session.userID, named: name?.string, sessions)
+        return .json(Array("{}".utf8), status: isNew ? .created : .ok)
+      }
       try await devices.rename(deviceID, of: session.userID, to: name?.string)
       return .emptyObject
     }

@@ -11,7 +11,9 @@ extension Routes {
     let server = homeserver.configuration.serverName
     let guesses = loginGuesses
 
-    on(.getLoginFlows) { [flows = Self.loginFlows(homeserver.configuration)] _ in .json(flows) }
+    on(.getLoginFlows) { [flows = Self.loginFlows(homeserver.configuration, homeserver.singleSignOn.providers)] _ in
+      .json(flows)
+    }
 
     on(.login, budget: .authentication) { request in
       let body = try await request.object()
@@ -22,7 +24,7 @@ extension Routes {
         let password = Redacted(try body.requiredText("password").string)
         let device = try DeviceRequest(body, of: request)
         // Guessing one account's password from many addresses is bounded too.
-        if let userID = user.userID(on: server) { try guesses(userID) }
+        if let userID = try await accounts.userID(of: user) { try guesses(userID) }
         (userID, login) = try await accounts.logIn(user, password: password, device: device)
       case "m.login.token":
         (userID, login) = try await accounts.logIn(
@@ -57,21 +59,39 @@ extension Routes {
   }
 
   /// What `POST /login` takes for `type`.
-  private static func loginFlows(_ configuration: HomeserverConfiguration) -> [UInt8] {
+  private static func loginFlows(_ configuration: HomeserverConfiguration, _ providers: [SingleSignOnProvider])
+    -> [UInt8]
+  {
     var writer = JSONWriter()
     writer.object { writer in
       writer.key("flows")
       writer.array { writer in
         writer.object { $0.member("type", "m.login.password") }
-        if configuration.issuesLoginTokens {
+        if !providers.isEmpty { writer.object { write(providers, to: &$0) } }
+        if configuration.issuesLoginTokens || !providers.isEmpty {
           writer.object { writer in
             writer.member("type", "m.login.token")
-            writer.member("get_login_token", true)
+            if configuration.issuesLoginTokens { writer.member("get_login_token", true) }
           }
         }
         if configuration.jsonWebTokens != nil { writer.object { $0.member("type", "org.matrix.login.jwt") } }
       }
     }
     return writer.bytes
+  }
+
+  private static func write(_ providers: [SingleSignOnProvider], to writer: inout JSONWriter) {
+    writer.member("type", "m.login.sso")
+    writer.key("identity_providers")
+    writer.array { writer in
+      for provider in providers {
+        writer.object { writer in
+          writer.member("id", provider.id)
+          writer.member("name", provider.name)
+          if let brand = provider.brand { writer.member("brand", brand) }
+          if let icon = provider.icon { writer.member("icon", icon.description) }
+        }
+      }
+    }
   }
 }

@@ -4,101 +4,127 @@ import Homeserver
 import JSON
 import MatrixModel
 
-/// The content repository. Downloads need an access token (v1.11).
+/// The content repository. Downloads need an access token (v1.11); the deprecated ones without serve what came before
+/// they were frozen.
 extension Routes {
   package mutating func addMediaRoutes(pool: BlockingPool) {
-    let media = homeserver.media
+    addUploadRoutes()
+    addDownloadRoutes(pool)
+    addFrozenDownloadRoutes(pool)
 
-    on(.uploadContent, bodyLimit: Int(clamping: media.uploadBytesLimit)) { request, session in
+    let limit = homeserver.media.uploadBytesLimit
+    for endpoint in [Endpoint.getConfigAuthed, .getConfig] {
+      on(endpoint) { _, _ in .json { $0.object { $0.member("m.upload.size", limit) } } }
+    }
+  }
+
+  private mutating func addUploadRoutes() {
+    let media = homeserver.media
+    let bodyLimit = Int(clamping: media.uploadBytesLimit)
+
+    on(.uploadContent, bodyLimit: bodyLimit) { request, session in
       var pieces = request.http.body.makeAsyncIterator()
-      let uri = try await media.upload(
-        by: session.userID, contentType: request.contentType, fileName: try request.query().text("filename"),
-        announcedBytes: request.http.body.announcedLength
-      ) { try await pieces.next() }
+      let uri = try await media.upload(request.upload(), by: session.userID) { try await pieces.next() }
       return .json { $0.object { $0.member("content_uri", uri) } }
     }
 
-    for endpoint in [Endpoint.getConfigAuthed, .getConfig] {
-      on(endpoint) { _, _ in .json { $0.object { $0.member("m.upload.size", media.uploadBytesLimit) } } }
-    }
-
-    on(.getContentAuthed) { request, _ in
-      let item = try await media.item(request.path("serverName"), request.path("mediaId"))
-      return try await .content(item, fileName: item.fileName, for: request.http, pool)
-    }
-
-    on(.getContentOverrideNameAuthed) { request, _ in
-      let item = try await media.item(request.path("serverName"), request.path("mediaId"))
-      return try await .content(item, fileName: request.path("fileName"), for: request.http, pool)
-    }
-
-    on(.getContentThumbnailAuthed) { request, _ in
-      let query = try request.query()
-      guard let width = try query.integer("width", in: 1...Int64(Int32.max)),
-        let height = try query.integer("height", in: 1...Int64(Int32.max))
-      else { throw MatrixError.missingParameter("width and height") }
-      let method = query.text("method") ?? "scale"
-      guard method == "scale" || method == "crop" else {
-        throw MatrixError.invalidParameter("'method' is 'scale' or 'crop'.")
+    on(.createContent) { _, session in
+      let created = try await media.pending.create(by: session.userID)
+      return .json { writer in
+        writer.object { writer in
+          writer.member("content_uri", created.uri)
+          writer.member("unused_expires_at", created.expires)
+        }
       }
-      let item = try await media.thumbnail(
-        request.path("serverName"), request.path("mediaId"),
-        ThumbnailRequest(width: Int(width), height: Int(height), isCrop: method == "crop"))
-      return try await .content(item, fileName: item.fileName, for: request.http, pool)
+    }
+
+    on(.uploadContentToMXC, bodyLimit: bodyLimit) { request, session in
+      var pieces = request.http.body.makeAsyncIterator()
+      try await media.upload(
+        request.upload(), to: request.path("serverName"), request.path("mediaId"), by: session.userID
+      ) { try await pieces.next() }
+      return .emptyObject
+    }
+  }
+
+  private mutating func addDownloadRoutes(_ pool: BlockingPool) {
+    let media = homeserver.media
+
+    on(.getContentAuthed, endsOnShutdown: true) { request, session in
+      try await request.content(of: media, for: .user(session.userID), pool)
+    }
+
+    on(.getContentOverrideNameAuthed, endsOnShutdown: true) { request, session in
+      try await request.content(of: media, for: .user(session.userID), named: request.path("fileName"), pool)
+    }
+
+    on(.getContentThumbnailAuthed, endsOnShutdown: true) { request, session in
+      try await request.thumbnail(of: media, for: .user(session.userID), pool)
+    }
+  }
+
+  private mutating func addFrozenDownloadRoutes(_ pool: BlockingPool) {
+    let media = homeserver.media
+
+    on(.getContent) { request in
+      try await request.content(of: media, for: request.anyone, pool)
+    }
+
+    on(.getContentOverrideName) { request in
+      try await request.content(of: media, for: request.anyone, named: request.path("fileName"), pool)
+    }
+
+    on(.getContentThumbnail) { request in
+      try await request.thumbnail(of: media, for: request.anyone, pool)
     }
   }
 }
 
 extension APIRequest {
-  fileprivate var contentType: ByteString {
-    http.headers.first("Content-Type").map { ByteString(decoding: $0) } ?? "application/octet-stream"
-  }
-}
+  fileprivate var anyone: MediaRepository.Reader { .anyone(address: http.peer.address) }
 
-extension Response {
-  /// Content so that a browser neither runs it nor takes it for something else.
-  ///
-  /// Spec: Client-Server API, "Content repository", "Serving inline content", and the recommended Content-Security-Policy.
-  fileprivate static func content(
-    _ item: MediaRepository.Item, fileName: ByteString?, for request: Request, _ pool: BlockingPool
+  fileprivate func upload() throws -> MediaUpload {
+    let contentType = http.headers.first("Content-Type").map { ByteString(decoding: $0) }
+    return try MediaUpload(
+      contentType: contentType ?? "application/octet-stream", fileName: query().text("filename"),
+      announcedBytes: http.body.announcedLength)
+  }
+
+  fileprivate func content(
+    of media: MediaRepository, for reader: MediaRepository.Reader, named name: ByteString? = nil, _ pool: BlockingPool
   ) async throws -> Response {
-    guard let file = try await pool.run({ OpenFile(path: item.path) }) else {
-      throw MatrixError.notFound("The content is gone.")
-    }
-    var headers = ResponseHeaders()
-    headers.add("Content-Type", item.contentType.string)
-    headers.add("Content-Disposition", ContentDisposition.header(contentType: item.contentType, fileName: fileName))
-    headers.add(
-      "Content-Security-Policy",
-      "sandbox; default-src 'none'; script-src 'none'; plugin-types application/pdf; style-src 'unsafe-inline'; object-src 'self';"
-    )
-    headers.add("X-Content-Type-Options", "nosniff")
-    headers.add("Cross-Origin-Resource-Policy", "cross-origin")
-    // What an mxc:// URI names never changes; only who has a token may keep it.
-    headers.add("Cache-Control", "private, max-age=31536000, immutable")
-    var response = Response.file(file, for: request, entityTag: "\"\(item.hash)\"", headers: headers)
-    guard response.status == .rangeNotSatisfiable else { return response }
-    let error = Response.json { MatrixError(status: 416, .invalidParameter, "There is no such part.").write(to: &$0) }
-    response.headers.add("Content-Type", "application/json")
-    response.body = error.body
-    return response
+    let query = try query()
+    let item = try await media.item(
+      path("serverName"), path("mediaId"), for: reader, wait: Self.waitMilliseconds(query))
+    return try await .content(item, fileName: name ?? item.fileName, for: http, pool)
   }
-}
 
-/// RFC 6266, with the spec's list of types that may be shown in place.
-enum ContentDisposition {
-  private static let inlineTypes: Set<ByteString> = [
-    "text/css", "text/plain", "text/csv", "application/json", "application/ld+json", "image/jpeg", "image/gif", "image/png",
-    "image/apng", "image/webp", "image/avif", "video/mp4", "video/webm", "video/ogg", "video/quicktime", "audio/mp4",
-    "audio/webm", "audio/aac", "audio/mpeg", "audio/ogg", "audio/wave", "audio/wav", "audio/x-wav", "audio/x-pn-wav",
-    "audio/flac", "audio/x-flac"
-  ]
+  fileprivate func thumbnail(
+    of media: MediaRepository, for reader: MediaRepository.Reader, _ pool: BlockingPool
+  ) async throws -> Response {
+    let query = try query()
+    let item = try await media.thumbnail(
+      path("serverName"), path("mediaId"), Self.thumbnailRequest(query), for: reader,
+      wait: Self.waitMilliseconds(query))
+    return try await .content(item, fileName: item.fileName, for: http, pool)
+  }
 
-  static func header(contentType: ByteString, fileName: ByteString?) -> String {
-    let essence = contentType.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != UInt8(ascii: " ") }
-    let lowercase = essence.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
-    let disposition = inlineTypes.contains(ByteString(decoding: lowercase)) ? "inline" : "attachment"
-    guard let fileName, !fileName.isEmpty else { return disposition }
-    return disposition + "; filename*=utf-8''" + PercentEncoding.encode(fileName)
+  /// How long to wait for content; also looks at the parameters that mean nothing where nothing is fetched or redirected.
+  private static func waitMilliseconds(_ query: QueryParameters) throws -> Int64 {
+    _ = try query.bool("allow_remote")
+    _ = try query.bool("allow_redirect")
+    return try query.integer("timeout_ms") ?? MediaRepository.waitMilliseconds
+  }
+
+  private static func thumbnailRequest(_ query: QueryParameters) throws -> ThumbnailRequest {
+    let edge = 1...Int64(Int32.max)
+    guard let width = try query.integer("width", in: edge) else { throw MatrixError.missingParameter("width") }
+    guard let height = try query.integer("height", in: edge) else { throw MatrixError.missingParameter("height") }
+    let method = query.text("method") ?? "scale"
+    guard method == "scale" || method == "crop" else {
+      throw MatrixError.invalidParameter("'method' is 'scale' or 'crop'.")
+    }
+    return ThumbnailRequest(
+      width: Int(width), height: Int(height), isCrop: method == "crop", isAnimated: try query.bool("animated") ?? false)
   }
 }

@@ -10,11 +10,15 @@ extension Routes {
     let accounts = homeserver.accounts
 
     on(.changePassword, budget: .authentication) { request in
-      guard let session = try await request.session() else { throw MatrixError.missingToken() }
+      let session = try await request.session()
       let body = try await request.object()
       let password = Redacted(try body.requiredText("new_password").string)
       let logsOutOthers = try body.optionalBool("logout_devices") ?? true
       try Accounts.checkStrength(of: password)
+      guard let session else {
+        try await accounts.resetPassword(to: password, logsOut: logsOutOthers, auth: body.given("auth"))
+        return .emptyObject
+      }
       try await accounts.requirePassword(of: session, for: "account/password", auth: body.given("auth"))
       try await accounts.setPassword(
         password, of: session.userID, loggingOutAllBut: logsOutOthers ? session.deviceID : nil)

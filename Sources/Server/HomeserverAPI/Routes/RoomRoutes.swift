@@ -53,5 +53,7 @@ extension Routes {
 
 extension Session {
   /// The device that acts, as the rooms see it.
-  var actor: Rooms.Actor { Rooms.Actor(userID: userID, deviceID: deviceID, isAdministrator: isAdmin) }
+  var actor: Rooms.Actor {
+    Rooms.Actor(userID: userID, deviceID: deviceID, isAdministrator: isAdmin, isSuspended: standing.isSuspended)
+  }
 }

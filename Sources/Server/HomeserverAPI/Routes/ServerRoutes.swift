@@ -24,6 +24,5 @@ extension Routes {
     let everyone = Capabilities.answer(configuration, isAdmin: false)
     let administrators = Capabilities.answer(configuration, isAdmin: true)
     on(.getCapabilities) { _, session in .json(session.isAdmin ? administrators : everyone) }
-    on(.getAccount3PIDs) { _, _ in .json(Array(#"{"threepids":[]}"#.utf8)) }
   }
 }

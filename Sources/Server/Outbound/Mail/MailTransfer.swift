@@ -20,8 +20,9 @@ final class MailTransfer: CurlTransfer, @unchecked Sendable {
 
   override func prepare(_ easy: UnsafeMutableRawPointer) throws(OutboundError) {
     let scheme = configuration.security == .tls ? "smtps" : "smtp"
+    let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
     // The path is what HELO says.
-    let url = "\(scheme)://\(configuration.host):\(configuration.port)/\(configuration.sender.domain)"
+    let url = "\(scheme)://\(host):\(configuration.port)/\(configuration.sender.domain)"
     try set(easy, CURLOPT_URL, url)
     try set(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps")
     if configuration.security != .none { try set(easy, CURLOPT_USE_SSL, Int(CURLUSESSL_ALL.rawValue)) }

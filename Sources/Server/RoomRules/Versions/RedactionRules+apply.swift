@@ -50,3 +50,10 @@ extension RedactionRules {
     }
   }
 }
+
+extension RoomVersion {
+  /// What a redaction would leave of a content. Throws for one that has no canonical form, which no event of a room has.
+  package func redactedContent(_ content: JSON, type: EventType) throws -> JSON {
+    try JSON.parse(redaction.redactedContent(canonical: content.canonical(), type: type))
+  }
+}

@@ -57,12 +57,11 @@ extension Accounts {
     let guest = try await guest(of: request)
     if guest == nil, let username = request.username { _ = try await available(username) }
     if let password = request.password { try Passwords.check(password) }
-    let flow: [InteractiveAuthentication.Stage] =
-      configuration.registration == .token ? [.registrationToken] : [.dummy]
     let shown = try await interactiveAuthentication.require(
-      [flow], for: .init("register", of: guest), auth: request.auth
+      registrationFlows, for: .init("register", of: guest), auth: request.auth
     ) { stage, auth in
       if stage == .dummy { return true }
+      if stage == .emailIdentity { return try await self.isConfirmed(by: auth, for: .registration) }
       guard let token = auth["token"]?.text else { return false }
       return try await self.registrationTokens.isValid(token)
     }
@@ -77,9 +76,21 @@ extension Accounts {
       } else {
         try upgrade(tx, guest: userID, passwordHash: hash)
       }
+      if let proof = shown.email { try emailValidations.give(tx, proof, for: .registration, to: userID) }
       return try request.inhibitsLogin ? nil : devices.logIn(tx, userID, request.device, sessions)
     }
     return (userID, login)
+  }
+
+  /// An e-mail address may be confirmed where it need not, unless a registration token is asked for: a flow that another one
+  /// begins with would end before it.
+  private var registrationFlows: [[InteractiveAuthentication.Stage]] {
+    let needsEmail = configuration.identity.registrationNeedsEmail
+    if configuration.registration == .token {
+      return needsEmail ? [[.registrationToken, .emailIdentity]] : [[.registrationToken]]
+    }
+    if needsEmail { return [[.emailIdentity]] }
+    return emailValidations.isAvailable ? [[.dummy], [.emailIdentity]] : [[.dummy]]
   }
 
   /// Makes an account without asking anyone: for the operator's command.

@@ -15,6 +15,13 @@ package struct AccessToken: Sendable {
   package var hash: AccessTokenHash { AccessTokenHash(of: text) }
 }
 
+extension AccessToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// A token shows itself only to who asks for its text: not in logs, not in the words of an error.
+  package var description: String { "[redacted]" }
+  package var debugDescription: String { description }
+  package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 /// SHA-256 of an access token: what the database and the cache know of it.
 package struct AccessTokenHash: Hashable, Sendable {
   private let words: (UInt64, UInt64, UInt64, UInt64)

@@ -36,6 +36,11 @@ package final class LoginTokens: Sendable {
     return token
   }
 
+  /// Ends all of a user's: whoever got one may not be the user.
+  func revoke(_ tx: WriteTransaction, _ userID: UserID) throws {
+    try tx.execute("DELETE FROM login_token WHERE user_id = $1", userID)
+  }
+
   /// Uses a token up. Throws `M_FORBIDDEN` for one that is not known, was used or has expired.
   func redeem(_ tx: WriteTransaction, _ token: AccessTokenHash) throws -> UserID {
     let userID = try tx.first(

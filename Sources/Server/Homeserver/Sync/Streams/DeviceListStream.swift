@@ -33,11 +33,8 @@ struct DeviceListStream {
   }
 
   private mutating func addChangedKeys(_ context: SyncContext) throws {
-    var users: [UserID] = []
-    try context.rows.transaction().query(
-      "SELECT user_id FROM device_list_change WHERE position > $1 AND position <= $2", context.since,
-      context.to.position
-    ) { row in users.append(row.identifier(0)) }
+    let users = try DeviceLists.changed(
+      context.rows.transaction(), for: context.user, after: context.since, upTo: context.to.position)
     guard !users.isEmpty else { return }
     let rooms = try context.joinedRooms()
     for user in users where user == context.user || rooms.contains(where: { $0.isJoined(user) }) {

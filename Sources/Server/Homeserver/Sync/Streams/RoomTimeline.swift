@@ -54,6 +54,7 @@ struct RoomTimeline {
       try readRows(of: room, interval, context.rows)
     }
     events.reverse()
+    events = try context.sources.rooms.erasures.shown(events, to: context.user, in: room) { try context.rows.loader() }
     if let first = events.first {
       if isLimited || interval.isNew { start = first.position - 1 }
     } else if isLimited {

@@ -2,20 +2,20 @@ import Glibc
 import Synchronization
 
 /// A server on a free port of 127.0.0.1 whose connections a test speaks for, each on a thread of its own.
-final class LoopbackServer: Sendable {
+package final class LoopbackServer: Sendable {
   /// One accepted connection, read and written with blocking calls.
-  struct Connection: Sendable {
+  package struct Connection: Sendable {
     let descriptor: Int32
 
     /// Up to 64 KB, or nothing at the end.
-    func read() -> [UInt8] {
+    package func read() -> [UInt8] {
       var bytes = [UInt8](repeating: 0, count: 65_536)
       let count = recv(descriptor, &bytes, bytes.count, 0)
       return count > 0 ? Array(bytes[..<count]) : []
     }
 
     /// Bytes until the text has come, or the end.
-    func read(until end: String) -> String {
+    package func read(until end: String) -> String {
       var bytes: [UInt8] = []
       while !String(decoding: bytes, as: UTF8.self).utf8.contains(end.utf8) {
         let more = read()
@@ -27,7 +27,7 @@ final class LoopbackServer: Sendable {
 
     /// False once the other side has gone.
     @discardableResult
-    func write(_ bytes: [UInt8]) -> Bool {
+    package func write(_ bytes: [UInt8]) -> Bool {
       var rest = bytes[...]
       while !rest.isEmpty {
         let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -38,23 +38,23 @@ final class LoopbackServer: Sendable {
     }
 
     @discardableResult
-    func write(_ text: String) -> Bool { write(Array(text.utf8)) }
+    package func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 
     /// Returns when the other side has closed.
-    func waitForEnd() { while !read().isEmpty {} }
+    package func waitForEnd() { while !read().isEmpty {} }
   }
 
-  let port: Int
+  package let port: Int
   private let listener: Int32
   private let seen = Mutex<[String]>([])
 
   /// What connections have noted, in order.
-  var notes: [String] { seen.withLock { $0 } }
-  func note(_ text: String) { seen.withLock { $0.append(text) } }
+  package var notes: [String] { seen.withLock { $0 } }
+  package func note(_ text: String) { seen.withLock { $0.append(text) } }
 
   private let speak: @Sendable (LoopbackServer, Connection) -> Void
 
-  init(_ speak: @escaping @Sendable (LoopbackServer, Connection) -> Void) {
+  package init(_ speak: @escaping @Sendable (LoopbackServer, Connection) -> Void) {
     self.speak = speak
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
@@ -72,9 +72,9 @@ final class LoopbackServer: Sendable {
   }
 
   /// Stops accepting; connections end with what the test says to them.
-  func close() { shutdown(listener, Int32(SHUT_RDWR)) }
+  package func close() { shutdown(listener, Int32(SHUT_RDWR)) }
 
-  func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
+  package func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
 
   private func accept() {
     while true {

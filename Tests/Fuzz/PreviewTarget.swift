@@ -1,0 +1,6 @@
+import Homeserver
+
+/// Feeds arbitrary bytes to what reads pages for previews.
+func fuzzPreview(_ bytes: UnsafeRawBufferPointer) {
+  PreviewFuzzing.run(bytes)
+}

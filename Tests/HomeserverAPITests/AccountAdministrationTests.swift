@@ -1,0 +1,112 @@
+import Homeserver
+import JSON
+import MatrixModel
+import Testing
+
+@Suite struct AccountAdministrationTests {
+  private static func run(_ body: (APIFixture, _ admin: APIFixture.User, _ ann: APIFixture.User) async throws -> Void)
+    async throws
+  {
+    try await APIFixture.run { fixture in
+      let admin = try await fixture.register("admin")
+      try await fixture.homeserver.accounts.setAdmin(admin.userID, true)
+      try await body(fixture, admin, try await fixture.register("ann"))
+    }
+  }
+
+  @Test(arguments: [("lock", "locked"), ("suspend", "suspended")])
+  func `administrators lock and suspend, and see whether an account is`(verb: String, member: String) async throws {
+    try await Self.run { fixture, admin, ann in
+      let path = "/_matrix/client/v1/admin/\(verb)/"
+      func state() async throws -> Bool? {
+        try await fixture.call(.get, path + ann.userID.string, as: admin).json[ByteString(member)]?.bool
+      }
+      #expect(try await state() == false)
+      for value in [true, false] {
+        let answer = try await fixture.call(.put, path + ann.userID.string, as: admin, #"{"\#(member)":\#(value)}"#)
+        #expect(answer.status == 200 && answer.json[ByteString(member)]?.bool == value)
+        #expect(try await state() == value)
+      }
+      let refusals: [(String, APIFixture.User, String, String)] = [
+        ("@ann:example.org", ann, "{\"\(member)\":true}", "M_FORBIDDEN"),
+        ("@nobody:example.org", ann, "{\"\(member)\":true}", "M_FORBIDDEN"),
+        ("@nobody:example.org", admin, "{\"\(member)\":true}", "M_NOT_FOUND"),
+        ("@ann:elsewhere.org", admin, "{\"\(member)\":true}", "M_INVALID_PARAM"),
+        ("@admin:example.org", admin, "{\"\(member)\":true}", "M_FORBIDDEN"),
+        ("@ann:example.org", admin, "{}", "M_MISSING_PARAM")
+      ]
+      for (userID, user, body, code) in refusals {
+        #expect(try await fixture.call(.put, path + userID, as: user, body).errorCode == code)
+      }
+      #expect(try await fixture.call(.get, path + "@ann:example.org", as: ann).status == 403)
+      let second = try await fixture.register("second")
+      try await fixture.homeserver.accounts.setAdmin(second.userID, true)
+      #expect(try await fixture.call(.get, path + "@second:example.org", as: admin).status == 403)
+      try await fixture.homeserver.accounts.deactivate(ann.userID, erase: false)
+      #expect(try await fixture.call(.get, path + "@ann:example.org", as: admin).errorCode == "M_NOT_FOUND")
+    }
+  }
+
+  @Test func `administrators are told what they may, and it ends with their administration`() async throws {
+    try await Self.run { fixture, admin, ann in
+      let moderation = try await fixture.call(.get, "capabilities", as: admin).json["capabilities"]?["m.account_moderation"]
+      #expect(moderation?["lock"]?.bool == true && moderation?["suspend"]?.bool == true)
+      #expect(try await fixture.call(.get, "capabilities", as: ann).json["capabilities"]?["m.account_moderation"] == nil)
+      try await fixture.homeserver.accounts.setAdmin(admin.userID, false)
+      #expect(try await fixture.call(.get, "/_matrix/client/v1/admin/lock/@ann:example.org", as: admin).status == 403)
+    }
+  }
+
+  @Test func `who somebody is, is for themselves and for administrators`() async throws {
+    try await Self.run { fixture, admin, ann in
+      for user in [admin, ann] {
+        let answer = try await fixture.call(.get, "admin/whois/@ann:example.org", as: user)
+        #expect(answer.json["user_id"]?.string == "@ann:example.org")
+        let session = answer.json["devices"]?[ann.deviceID.text]?["sessions"]?.elements.first { _ in true }
+        #expect(session?["connections"]?.elements.first { _ in true }?["last_seen"]?.integer == 1_700_000_000_000)
+      }
+      #expect(try await fixture.call(.get, "admin/whois/@admin:example.org", as: ann).status == 403)
+      #expect(try await fixture.call(.get, "admin/whois/@nobody:example.org", as: admin).errorCode == "M_NOT_FOUND")
+    }
+  }
+
+  @Test func `an administrator resets a password, and may log everyone out with it`() async throws {
+    try await Self.run { fixture, _, ann in
+      let accounts = fixture.homeserver.accounts
+      try await accounts.resetPassword(ann.userID, to: .init("battery staple"), loggingOut: false)
+      #expect(try await fixture.call(.get, "account/whoami", as: ann).status == 200)
+      #expect(try await fixture.logIn("ann").status == 403)
+      #expect(try await fixture.logIn("ann", password: "battery staple").status == 200)
+      try await accounts.resetPassword(ann.userID, to: .init("correct horse"), loggingOut: true)
+      #expect(try await fixture.call(.get, "account/whoami", as: ann).status == 401)
+    }
+  }
+
+  @Test func `a deactivation that was interrupted is finished at the next start`() async throws {
+    try await Self.run { fixture, admin, ann in
+      struct PowerCut: Error {}
+      let room = try #require(
+        try await fixture.call(.post, "createRoom", as: admin, #"{"preset":"public_chat"}"#).json["room_id"]?.string)
+      #expect(try await fixture.call(.post, "join/\(room)", as: ann, "{}").status == 200)
+      let accounts = fixture.homeserver.accounts
+      let leave = accounts.hooks.withLock { hooks in
+        let leave = hooks.accountDeactivated
+        hooks.accountDeactivated = { _ in throw PowerCut() }
+        return leave
+      }
+      await #expect(throws: PowerCut.self) { try await accounts.deactivate(ann.userID, erase: false) }
+      func members() async throws -> Int? {
+        let answer = try await fixture.call(.get, "rooms/\(room)/joined_members", as: admin)
+        return answer.json["joined"]?.count
+      }
+      #expect(try await members() == 2)
+      var failures = 0
+      try await accounts.finishDeactivations { _, _ in failures += 1 }
+      #expect(failures == 1)
+      accounts.hooks.withLock { $0.accountDeactivated = leave }
+      try await accounts.finishDeactivations { _, _ in failures += 1 }
+      #expect(failures == 1)
+      #expect(try await members() == 1)
+    }
+  }
+}
