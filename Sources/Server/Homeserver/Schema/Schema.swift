@@ -9,8 +9,6 @@ package enum Schema {
       statements: [
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
         IdentityTables.statements, KeyBackupTables.statements, MediaTables.statements, PreviewTables.statements,
-        ReceiptTables.statements, DirectoryTables.statements
-        MediaTables.statements,
         ReceiptTables.statements, DirectoryTables.statements, PresenceTables.statements, HiddenRoomTables.statements
       ].flatMap { $0 })
   ]
