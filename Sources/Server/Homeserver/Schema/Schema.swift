@@ -7,9 +7,20 @@ package enum Schema {
     Migration(
       version: 1, name: "foundation",
       statements: [
-        RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
-        IdentityTables.statements, KeyBackupTables.statements, MediaTables.statements, PreviewTables.statements,
-        ReceiptTables.statements, DirectoryTables.statements, PresenceTables.statements, HiddenRoomTables.statements
+        RoomTables.statements,
+        AccountTables.statements,
+        DeviceTables.statements,
+        AccountDataTables.statements,
+        IdentityTables.statements,
+        KeyBackupTables.statements,
+        MediaTables.statements,
+        PreviewTables.statements,
+        ReceiptTables.statements,
+        DirectoryTables.statements,
+        PresenceTables.statements,
+        HiddenRoomTables.statements,
+        RelationTables.statements,
+        SearchTables.statements
       ].flatMap { $0 })
   ]
 }

@@ -6,6 +6,7 @@ struct LeftRoom {
   let timeline: RoomTimeline
   let state: [StoredEvent]
   let accountData: [AccountData.Entry]
+  let aggregations: Aggregations
 }
 
 /// What happened in a room until the user left it.
@@ -24,10 +25,11 @@ struct LeftRoomStream {
     var timeline = try RoomTimeline(
       of: room,
       context.interval(lower: lower, end: leftAt, isNew: isNew, view: view, expiry: expiry, ignoring: account.ignored),
-      context)
+      context.rows)
     if isNew && lower > 0 { timeline.limit() }
     return LeftRoom(
-      room: room, timeline: timeline, state: try state(timeline, view, leftAt, isNew: isNew), accountData: accountData)
+      room: room, timeline: timeline, state: try state(timeline, view, leftAt, isNew: isNew), accountData: accountData,
+      aggregations: try context.aggregations(of: timeline, in: room, ignoring: account.ignored))
   }
 
   private func state(_ timeline: RoomTimeline, _ view: RoomView, _ leftAt: Int64, isNew: Bool) throws -> [StoredEvent] {

@@ -27,6 +27,9 @@ struct RoomTimeline {
     let ignored: Set<UserID>
     /// Messages older than this are gone.
     let expiry: Int64
+    /// Who reads, and what is hidden from them because its author is erased.
+    let reader: UserID
+    let erasures: Erasures
   }
 
   /// Events looked at when a filter or their visibility drops most.
@@ -37,7 +40,7 @@ struct RoomTimeline {
   private var reached: Int64
 
   /// Reads back from the interval's end until there are enough events or its start is reached.
-  init(of room: RoomSnapshot, _ interval: Interval, _ context: SyncContext) throws {
+  init(of room: RoomSnapshot, _ interval: Interval, _ rows: SyncRows) throws {
     start = interval.lower
     view = interval.view
     reached = interval.end
@@ -51,10 +54,10 @@ struct RoomTimeline {
       isOpen = look(at: event, interval)
     }
     if isOpen && !room.tailCovers(after: interval.lower) {
-      try readRows(of: room, interval, context.rows)
+      try readRows(of: room, interval, rows)
     }
     events.reverse()
-    events = try context.sources.rooms.erasures.shown(events, to: context.user, in: room) { try context.rows.loader() }
+    events = try interval.erasures.shown(events, to: interval.reader, in: room) { try rows.loader() }
     if let first = events.first {
       if isLimited || interval.isNew { start = first.position - 1 }
     } else if isLimited {
