@@ -44,7 +44,7 @@ async def storm(server, seed, seconds):
 
 
 def first_sync(base, user):
-    """The initial sync of a new device of the user, ages and what is only in memory left out; None for who is deactivated."""
+    """The initial sync of a new device of the user, ages and what is ephemeral left out; None for who is deactivated."""
     api = Api(base)
     session = api.post("login", {"type": "m.login.password", "identifier": {"type": "m.id.user", "user": user}, "password": PASSWORD, "device_id": "AFTER"})
     if session.status == 403:
@@ -52,7 +52,7 @@ def first_sync(base, user):
     api.token = session.ok()["access_token"]
     answer = api.get("sync", set_presence="offline", filter={"presence": {"types": []}, "room": {"timeline": {"limit": 20}}}).ok()
     for room in answer.get("rooms", {}).get("join", {}).values():
-        room["ephemeral"]["events"] = [event for event in room["ephemeral"]["events"] if event["type"] != "m.typing"]
+        room.pop("ephemeral", None)
         for event in room["timeline"]["events"] + room["state"]["events"]:
             event.get("unsigned", {}).pop("age", None)
     return {"rooms": answer.get("rooms", {}), "account_data": sorted(json.dumps(event, sort_keys=True) for event in answer["account_data"]["events"])}
