@@ -95,8 +95,8 @@ let package = Package(
     program("matrix-load", path: "Benchmarks/Load", uses: ["CUV", "CLLHTTP", "CCrypto"]),
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
     program(
-      "fuzz", path: "Tests/Fuzz", uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "Homeserver", "ClientCore", "CCrypto"],
-      "fuzz", path: "Tests/Fuzz", uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "ClientCore", "Homeserver"],
+      "fuzz", path: "Tests/Fuzz",
+      uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "Homeserver", "ClientCore", "CCrypto"],
       without: ["Corpus"]),
     program(
       "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger"],
@@ -132,9 +132,9 @@ let package = Package(
     tests(of: "Outbound", uses: ["Telemetry", "OutboundTesting"]),
     tests(of: "RoomRules", uses: ["JSON", "MatrixModel"]),
     tests(of: "Homeserver", uses: ["JSON", "MatrixModel", "Database", "RoomRules"]),
-    tests(of: "HomeserverAPI", uses: ["JSON", "MatrixModel", "HTTPServer", "Homeserver", "Database", "Outbound"]),
     tests(
-      of: "HomeserverAPI", uses: ["JSON", "MatrixModel", "HTTPServer", "Homeserver", "Database", "Outbound", "OutboundTesting"]),
+      of: "HomeserverAPI",
+      uses: ["JSON", "MatrixModel", "HTTPServer", "Homeserver", "Database", "Outbound", "OutboundTesting"]),
     tests(of: "MatrixClient"),
     tests(of: "martlet"),
     .testTarget(

@@ -1,7 +1,6 @@
 import HTTPServer
-import HomeserverAPI
-import MatrixModel
 import Homeserver
+import HomeserverAPI
 import MatrixModel
 import Outbound
 import Telemetry
@@ -24,6 +23,8 @@ struct Configuration: Sendable {
     var allowsUnauthenticatedDownloads = false
     var previewsPages = true
     var deniedPreviewURLs: [String] = []
+  }
+
   /// Logins that an app vouches for with a signed token.
   struct JWT: Sendable {
     /// nil: there are none.
@@ -54,6 +55,7 @@ struct Configuration: Sendable {
   var profileFieldsAllowed: [String] = []
   var profileFieldsDisallowed: [String] = []
   var rateLimits = true
+  var isPresenceEnabled = true
   var passwordHash = PasswordHash()
   var uploadBytesLimit = 100 << 20
   var media = Media()
@@ -103,7 +105,7 @@ struct Configuration: Sendable {
     if let both = metricsBind.first(where: { $0.port != 0 && bind.contains($0) }) {
       return "metrics_bind and bind both have \(both)"
     }
-    return outboundContradiction
+    if let outboundContradiction { return outboundContradiction }
     return directoryContradiction
   }
 }

@@ -88,6 +88,7 @@ extension Configuration {
     homeserver.profileFields.allowed = profileFieldsAllowed.isEmpty ? nil : profileFieldsAllowed.map { ByteString($0) }
     homeserver.profileFields.disallowed = profileFieldsDisallowed.map { ByteString($0) }
     homeserver.defaultRoomVersion = ByteString(defaultRoomVersion)
+    homeserver.isPresenceEnabled = isPresenceEnabled
     homeserver.forgetsRoomsOnLeave = forgetsRoomsOnLeave
     homeserver.policyRooms = policyRooms
     homeserver.passwordHashMemoryBytes = passwordHash.memoryMiB << 20

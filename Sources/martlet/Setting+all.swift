@@ -5,9 +5,6 @@ import Telemetry
 
 extension Setting {
   /// Every setting, in the order of the documentation.
-  static let all: [Setting] = network + accounts + service + media + diagnostics
-  static let all: [Setting] = network + accounts + logins + service + diagnostics
-  static let all: [Setting] = network + accounts + service + directory + diagnostics
   static let all: [Setting] = [
     network,
     outbound,
@@ -15,6 +12,7 @@ extension Setting {
     logins,
     mail,
     service,
+    media,
     directory,
     diagnostics
   ].flatMap { $0 }
@@ -129,6 +127,9 @@ extension Setting {
       "data_dir", \.dataDirectory,
       "The folder of the database, the media and the server's keys. It is made if it is not there.",
       allowed: "a folder", parse: { $0.isEmpty ? nil : $0 }, show: { $0 }),
+    .flag(
+      "presence.enabled", \.isPresenceEnabled,
+      "Whether users who share a room see who of them is online. Off saves work on servers with very many users."),
     .flag("rate_limits", \.rateLimits, "Whether requests that come too fast are answered with M_LIMIT_EXCEEDED."),
     .choice(
       "default_room_version", \.defaultRoomVersion, "The version of rooms whose creator asks for none.",

@@ -10,7 +10,7 @@ struct FuzzTarget: Sendable {
     FuzzTarget(name: "room-rules", body: fuzzRoomRules),
     FuzzTarget(name: "push-rules", body: fuzzPushRules),
     FuzzTarget(name: "client-sync", body: fuzzClientSync),
-    FuzzTarget(name: "json-web-token", body: fuzzJSONWebToken)
+    FuzzTarget(name: "json-web-token", body: fuzzJSONWebToken),
     FuzzTarget(name: "preview", body: fuzzPreview)
   ]
 }

@@ -40,7 +40,8 @@ import Testing
   /// Follows the link in a mail and presses its button.
   @discardableResult
   private func confirm(_ api: APIFixture, _ mail: String?) async throws -> APIFixture.PageAnswer {
-    let link = try #require(MailServer.link(in: try #require(mail)))
+    let mail = try #require(mail)
+    let link = try #require(MailServer.link(in: mail))
     #expect(link.hasPrefix("https://matrix.example.org/_matrix/client/unstable/martlet.identity/email/confirm?"))
     return try await api.page(.post, String(link.dropFirst("https://matrix.example.org".count)))
   }

@@ -40,6 +40,7 @@ struct ConfigurationLoaderTests {
     let samples = [
       "server_name": "a.example", "bind": "127.0.0.1:1,[::1]:2", "public_base_url": "https://a.example",
       "trusted_proxies": "10.0.0.0/8,::1", "web_dir": "/x", "registration": "closed",
+      "forget_rooms_on_leave": "true", "policy_rooms": "!a:example.org,!b",
       "registration_open_to_everyone": "true",
       "registration_tokens": "one,two", "registration_shared_secret": "a long secret", "password_hash.memory_mib": "8",
       "password_hash.iterations": "3", "data_dir": "/y", "max_upload_bytes": "1", "rate_limits": "false",
@@ -57,7 +58,7 @@ struct ConfigurationLoaderTests {
       "retention.shortest_hours": "2", "retention.longest_hours": "48", "turn.secret": "a long secret",
       "turn.uris": "turn:a.example,turns:a.example:5349", "turn.lifetime_seconds": "60", "turn.guests": "true",
       "support.contacts": "m.role.admin=@a:a.example,m.role.security=a@a.example", "support.page": "https://a.example",
-      "delegated_server": "a.example:443"
+      "delegated_server": "a.example:443", "policy_rooms": "!a:a.example", "forget_rooms_on_leave": "true"
     ]
     let setting = try #require(Setting.all.first { $0.name == name })
     let sample = try #require(samples[name], "a sample for the new setting is missing")

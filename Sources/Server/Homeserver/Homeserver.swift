@@ -47,11 +47,13 @@ package final class Homeserver: Sendable {
   package let reports: Reports
   package let media: MediaRepository
   package let mediaModeration: MediaModeration
-  package let http: HTTPClient
   package let urlPreviews: URLPreviews
   package let receipts: Receipts
   package let syncFilters: SyncFilters
+  package let presence: Presence
   package let sync: SyncEngine
+  package let slidingSync: SlidingSync
+  package let hiddenRooms: HiddenRooms
 
   /// The room versions this server can take part in.
   package static var roomVersions: [(name: ByteString, isStable: Bool)] {
@@ -92,7 +94,6 @@ package final class Homeserver: Sendable {
     userDirectory = UserDirectory(database: database, scope: configuration.userDirectoryScope, clock: clock)
     media = try MediaRepository(configuration, database: database)
     mediaModeration = MediaModeration(media: media)
-    http = HTTPClient(configuration.outbound, log: log)
     urlPreviews = URLPreviews(
       configuration.media, database: database, http: http, media: media, moderation: mediaModeration, clock: clock)
     singleSignOn = SingleSignOn(
@@ -111,10 +112,15 @@ package final class Homeserver: Sendable {
       database: database, rooms: rooms, accountData: accountData, notifier: notifier, clock: clock)
     syncFilters = SyncFilters(stored: storedFilters)
     let unread = Unread(database: database, receipts: receipts, pushRules: pushRules)
+    presence = Presence(
+      isEnabled: configuration.isPresenceEnabled, database: database, rooms: rooms, notifier: notifier, clock: clock)
     sync = SyncEngine(
       database: database, notifier: notifier,
-      sources: SyncSources(rooms: rooms, receipts: receipts, unread: unread, pushRules: pushRules),
+      sources: SyncSources(rooms: rooms, receipts: receipts, unread: unread, pushRules: pushRules, presence: presence),
       toDeviceMessages: toDeviceMessages, clock: clock)
+    slidingSync = SlidingSync(sync)
+    hiddenRooms = HiddenRooms(database: database, rooms: rooms, accountData: accountData, clock: clock)
+    rooms.observe(presence: presence, hidden: hiddenRooms)
     rooms.hooks.withLock { [settings = RoomSettings(accountData: accountData, pushRules: pushRules)] hooks in
       hooks.isGuest = { user, transaction in try Accounts.account(transaction, user)?.standing.isGuest ?? false }
       hooks.joinedReplacement = { user, old, new, transaction in
@@ -135,7 +141,6 @@ package final class Homeserver: Sendable {
     await http.shutdown()
     await mail?.shutdown()
     await accounts.passwords.shutdown()
-    await http.shutdown()
     await media.shutdown()
     database.close()
   }

@@ -65,6 +65,11 @@ package struct Routes {
     { [limiter] userID in try limiter?.charge(.authentication, to: userID) }
   }
 
+  /// Charges an answer that tells all there is.
+  var initialSyncs: @Sendable (UserID) throws -> Void {
+    { [limiter] userID in try limiter?.charge(.initialSync, to: userID) }
+  }
+
   /// Adds an endpoint that anyone may call. `APIRequest.session` looks for a token all the same.
   package mutating func on(
     _ endpoint: Endpoint, budget: RateLimiter.Budget? = nil, bodyLimit: Int = Routes.anonymousBodyBytesLimit,

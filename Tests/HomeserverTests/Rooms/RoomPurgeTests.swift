@@ -42,7 +42,8 @@ import Testing
     }
     let client = try fixture.client("bob")
     try await client.sync()
-    #expect(try await rows(fixture, of: number).allSatisfy { $0 > 0 })
+    let before = try await rows(fixture, of: number)
+    #expect(before.allSatisfy { $0 > 0 }, "\(before)")
 
     try await fixture.rooms.purge(room)
     #expect(try await rows(fixture, of: number).allSatisfy { $0 == 0 })

@@ -17,7 +17,10 @@ final class SyncFixture: Sendable {
   let deviceKeys: DeviceKeys
   let filters: SyncFilters
   let storedFilters: StoredFilters
+  let presence: Presence
+  let hidden: HiddenRooms
   let engine: SyncEngine
+  let sliding: SlidingSync
 
   var rooms: Rooms { base.rooms }
   var database: Database { base.database }
@@ -37,10 +40,15 @@ final class SyncFixture: Sendable {
     deviceKeys = DeviceKeys(database: database, lists: deviceLists, notifier: notifier)
     storedFilters = StoredFilters(database: database)
     filters = SyncFilters(stored: storedFilters)
+    presence = Presence(isEnabled: true, database: database, rooms: base.rooms, notifier: notifier, clock: clock)
+    hidden = HiddenRooms(database: database, rooms: base.rooms, accountData: accountData, clock: clock)
+    base.rooms.observe(presence: presence, hidden: hidden)
     engine = SyncEngine(
       database: database, notifier: notifier,
-      sources: SyncSources(rooms: base.rooms, receipts: receipts, unread: unread, pushRules: pushRules),
+      sources: SyncSources(
+        rooms: base.rooms, receipts: receipts, unread: unread, pushRules: pushRules, presence: presence),
       toDeviceMessages: toDevice, clock: clock, boot: boot)
+    sliding = SlidingSync(engine)
   }
 
   /// The same as after a restart.

@@ -37,7 +37,7 @@ package final class AccountData: Sendable {
   /// `martlet.draft.<event ID of its root>`: a client's affair but for its bytes. An empty object is no draft.
   package static let draftBytesLimit = 32 << 10
   /// Types that have endpoints of their own.
-  package static let protectedTypes: Set<EventType> = [.pushRules, .fullyRead]
+  package static let protectedTypes: Set<EventType> = [.pushRules, .fullyRead, .hidden]
 
   private let database: Database
   private let notifier: Notifier
@@ -75,6 +75,14 @@ package final class AccountData: Sendable {
       "SELECT content FROM account_data WHERE user_id = $1 AND room_id = $2 AND type = $3",
       userID, roomID?.text ?? "", type
     ) { $0.blob(0) }
+  }
+
+  /// Everything of a user, of the account or of one room, the oldest change first.
+  static func all(_ tx: ReadTransaction, of userID: UserID, in roomID: RoomID?) throws -> [Entry] {
+    try tx.all(
+      "SELECT type, content FROM account_data WHERE user_id = $1 AND room_id = $2 ORDER BY position", userID,
+      roomID?.text ?? ""
+    ) { Entry(roomID: roomID, type: $0.identifier(0), content: $0.blob(1)) }
   }
 
   /// Entries that changed after `start`, up to and with `end`, in that order. For sync: those of `m.push_rules` are brought

@@ -6,6 +6,7 @@ import MatrixModel
 /// Shared by all requests that name it: a parked request costs a reference.
 package final class SyncFilter: Sendable {
   package let accountData: EventFilter
+  package let presence: EventFilter
   package let rooms: EventFilter
   package let includesLeft: Bool
   package let timeline: EventFilter
@@ -25,6 +26,7 @@ package final class SyncFilter: Sendable {
 
   private init() {
     accountData = EventFilter()
+    presence = EventFilter()
     rooms = EventFilter()
     includesLeft = false
     timeline = EventFilter()
@@ -43,7 +45,7 @@ package final class SyncFilter: Sendable {
     }
     usesFederationFormat = json["event_format"]?.isString("federation") ?? false
     accountData = try Self.part(json["account_data"])
-    _ = try Self.part(json["presence"])
+    presence = try Self.part(json["presence"])
     eventFields = try Self.fields(json["event_fields"])
     let room = json["room"]
     rooms = try Self.part(room)

@@ -120,6 +120,14 @@ package final class KeyBackups: Sendable {
     try await purge(userID)
   }
 
+  /// Takes out what deletions that were interrupted have left over, of all users.
+  func finishDeletions() async throws {
+    let users = try await database.read { tx in
+      try tx.all("SELECT DISTINCT user_id FROM key_backup WHERE deleted = 1") { $0.identifier(0, as: UserID.self) }
+    }
+    for userID in users { try await purge(userID) }
+  }
+
   /// Takes out the keys of deleted versions, and then the versions, some keys in each transaction. What a crash leaves over
   /// goes with the next call.
   private func purge(_ userID: UserID) async throws {

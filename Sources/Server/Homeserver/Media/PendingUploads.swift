@@ -36,7 +36,7 @@ package final class PendingUploads: Sendable {
     let now = clock.now()
     let expires = now + Self.lifeMilliseconds
     try await database.write { tx in
-      try Self.sweep(tx, now)
+      _ = try Self.sweep(tx, now)
       let oldest = try tx.first(
         "SELECT COUNT(*), MIN(expires) FROM media_pending WHERE user_id = $1 AND expires > $2", user, now
       ) { row in (count: row.integer(0), expires: row.integer(1)) }
@@ -49,7 +49,13 @@ package final class PendingUploads: Sendable {
     return (MediaURI(server: serverName, mediaID: mediaID), expires)
   }
 
-  private static func sweep(_ tx: WriteTransaction, _ now: Int64) throws {
+  /// Forgets all IDs that have expired.
+  func sweep() async throws {
+    let now = clock.now()
+    while try await database.write({ tx in try Self.sweep(tx, now) }) == Self.sweepLimit {}
+  }
+
+  private static func sweep(_ tx: WriteTransaction, _ now: Int64) throws -> Int {
     try tx.execute(
       """
       DELETE FROM media_pending WHERE media_id IN

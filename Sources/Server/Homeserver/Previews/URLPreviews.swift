@@ -122,29 +122,44 @@ package final class URLPreviews: Sendable {
     let now = clock.now()
     let expires = now + (json == nil ? Self.failureMilliseconds : Self.lifeMilliseconds)
     let url = page.text
-    let forgotten = now - Self.pictureMilliseconds
-    let pictures = try await database.write { tx in
+    _ = try await database.write { tx in
       try tx.execute(
         """
         INSERT INTO url_preview(url, fetched, expires, json) VALUES($1, $2, $3, $4)
         ON CONFLICT(url) DO UPDATE SET fetched = excluded.fetched, expires = excluded.expires, json = excluded.json
         """, url, now, expires, json)
+    }
+    _ = try await sweepOnce()
+  }
+
+  /// Forgets what has expired, and deletes pictures that are too old or too many.
+  package func sweep() async throws {
+    while try await sweepOnce() {}
+  }
+
+  /// Some of it; the answer is whether there may be more.
+  private func sweepOnce() async throws -> Bool {
+    let now = clock.now()
+    let forgotten = now - Self.pictureMilliseconds
+    let swept = try await database.write { tx in
       // What names a picture goes before it.
-      try tx.execute(
+      let pages = try tx.execute(
         """
         DELETE FROM url_preview WHERE url IN
           (SELECT url FROM url_preview WHERE expires <= $1 ORDER BY expires LIMIT $2)
         """, now, Self.sweepLimit)
       let bytes = try tx.first("SELECT bytes FROM media_usage WHERE user_id = ''") { $0.integer(0) } ?? 0
-      return try tx.all(
-        "SELECT media_id FROM media WHERE user_id = '' AND created < $1 ORDER BY created LIMIT $2",
+      let pictures = try tx.all(
+        "SELECT media_id FROM media WHERE user_id = '' AND created < $1 ORDER BY created, media_id LIMIT $2",
         bytes > Self.picturesBytesLimit ? now : forgotten, Self.sweepLimit
       ) { ByteString($0.text(0)) }
+      return (pages: pages, pictures: pictures)
     }
-    for picture in pictures {
+    for picture in swept.pictures {
       do {
         try await moderation.delete(picture)
       } catch let error as MatrixError where error.code == .notFound {}
     }
+    return swept.pages == Self.sweepLimit || swept.pictures.count == Self.sweepLimit
   }
 }

@@ -32,11 +32,11 @@ package final class Receipts: Sendable {
   }
 
   private let state = Mutex(State())
-  private let database: Database
-  private let rooms: Rooms
-  private let accountData: AccountData
+  let database: Database
+  let rooms: Rooms
+  let accountData: AccountData
   private let notifier: Notifier
-  private let clock: WallClock
+  let clock: WallClock
 
   init(database: Database, rooms: Rooms, accountData: AccountData, notifier: Notifier, clock: WallClock) {
     self.database = database
@@ -55,6 +55,7 @@ package final class Receipts: Sendable {
   package func move(_ markers: Markers, of user: UserID, in roomID: RoomID) async throws {
     let now = clock.now()
     try await database.write { [self] transaction in
+      transaction.afterPublish { self.rooms.noticed(user, nil) }
       guard let room = try rooms.cache.newest(roomID, in: transaction), room.isJoined(user) else {
         throw MatrixError.forbidden("You are not in this room.")
       }
@@ -70,12 +71,13 @@ package final class Receipts: Sendable {
             position: 0), in: room.number, transaction)
       }
       if let eventID = markers.fullyRead {
-        try moveFullyRead(to: try Self.event(eventID, in: view, transaction), of: user, in: room, transaction)
+        let event = try Self.event(eventID, in: view, transaction)
+        try moveFullyRead(to: eventID, at: event.position, of: user, in: roomID, transaction)
       }
     }
   }
 
-  private func store(_ receipt: Receipt, in room: RoomNumber, _ transaction: WriteTransaction) throws {
+  func store(_ receipt: Receipt, in room: RoomNumber, _ transaction: WriteTransaction) throws {
     let current = try transaction.first(
       "SELECT event FROM receipt WHERE room = $1 AND user_id = $2 AND kind = $3 AND thread = $4", room, receipt.user,
       receipt.kind.rawValue, receipt.thread
@@ -101,18 +103,18 @@ package final class Receipts: Sendable {
     }
   }
 
-  private func moveFullyRead(
-    to event: StoredEvent, of user: UserID, in room: RoomSnapshot, _ transaction: WriteTransaction
+  func moveFullyRead(
+    to eventID: EventID, at position: Int64, of user: UserID, in roomID: RoomID, _ transaction: WriteTransaction
   ) throws {
-    let content = try AccountData.content(transaction, of: .fullyRead, user, in: room.roomID)
+    let content = try AccountData.content(transaction, of: .fullyRead, user, in: roomID)
     if let content, let current = EventID(try JSON.parse(content)["event_id"]),
-      let known = try RoomLoader(transaction: transaction).event(current), known.position >= event.position
+      let known = try RoomLoader(transaction: transaction).event(current), known.position >= position
     {
       return
     }
     var writer = JSONWriter(capacity: 96)
-    writer.object { $0.member("event_id", event.eventID) }
-    try accountData.store(transaction, .fullyRead, writer.bytes, of: user, in: room.roomID)
+    writer.object { $0.member("event_id", eventID) }
+    try accountData.store(transaction, .fullyRead, writer.bytes, of: user, in: roomID)
   }
 
   /// The event, where the user may see it.

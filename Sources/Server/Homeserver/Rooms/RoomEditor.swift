@@ -61,6 +61,7 @@ struct RoomEditor {
     let stored = try write(signed, draft, event)
     room.append(stored)
     appended.append(stored)
+    try rooms.noticed(stored, in: room.roomID, transaction)
     if stored.stateKey != nil { try PublicRoomRows.follow(stored.type, in: room, transaction) }
     return stored
   }

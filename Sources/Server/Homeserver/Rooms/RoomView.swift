@@ -30,9 +30,14 @@ package struct RoomView: Sendable {
   /// Whether every event is visible, which is the rule: to a member of a room whose visibility never changed.
   private let seesAll: Bool
   private let history: History
+  /// Whose messages the user does not want to see; empty where the caller takes care of it.
+  private let ignored: Set<UserID>
 
-  init(_ room: RoomSnapshot, user: UserID, in transaction: ReadTransaction, expiry: Int64) throws {
+  init(
+    _ room: RoomSnapshot, user: UserID, ignoring ignored: Set<UserID> = [], in transaction: ReadTransaction, expiry: Int64
+  ) throws {
     self.expiry = expiry
+    self.ignored = ignored
     self.room = room
     self.user = user
     let member = room.members[user]
@@ -69,6 +74,7 @@ package struct RoomView: Sendable {
   package var end: Int64? { room.historyVisibility == .worldReadable ? nil : leftAt }
 
   package func canSee(_ event: StoredEvent) -> Bool {
+    if event.stateKey == nil, ignored.contains(event.sender) { return false }
     if event.hasExpired(at: expiry) { return false }
     if seesAll { return true }
     let position = event.position
@@ -125,7 +131,8 @@ extension Rooms {
     guard let room = try cache.snapshot(of: roomID, in: transaction) else {
       throw MatrixError.forbidden("You are not in this room.")
     }
-    let view = try RoomView(room, user: user, in: transaction, expiry: expiry(of: room))
+    let view = try RoomView(
+      room, user: user, ignoring: IgnoredUsers.of(user, in: transaction), in: transaction, expiry: expiry(of: room))
     guard view.canRead else { throw MatrixError.forbidden("You are not in this room.") }
     if view.leftAt != nil, try memberships.rooms(of: user, in: transaction)[room.number]?.isForgotten ?? false {
       throw MatrixError.forbidden("You have left and forgotten this room.")

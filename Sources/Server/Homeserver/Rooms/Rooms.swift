@@ -36,6 +36,7 @@ package final class Rooms: Sendable {
   let configuration: HomeserverConfiguration
   let database: Database
   let profile: ProfileLookup
+  private let observers = Mutex(Observers())
   let notifier: Notifier
   private let builder: EventBuilder
 
@@ -50,6 +51,30 @@ package final class Rooms: Sendable {
     self.profile = profile
     builder = EventBuilder(server: configuration.serverName, key: signingKey)
   }
+
+  // MARK: Who looks on
+
+  /// Chapters that are made after this one and have to do with its events.
+  private struct Observers: Sendable {
+    weak var presence: Presence?
+    weak var hidden: HiddenRooms?
+  }
+
+  func observe(presence: Presence, hidden: HiddenRooms) {
+    observers.withLock { observers in
+      observers.presence = presence
+      observers.hidden = hidden
+    }
+  }
+
+  /// Called inside the commit of each event.
+  func noticed(_ event: StoredEvent, in roomID: RoomID, _ transaction: WriteTransaction) throws {
+    guard event.stateKey == nil, let hidden = observers.withLock({ $0.hidden }) else { return }
+    try hidden.noticed(event, in: roomID, transaction)
+  }
+
+  /// The user did something in a room.
+  func noticed(_ user: UserID, _ device: DeviceID?) { observers.withLock { $0.presence }?.active(user, device) }
 
   // MARK: For commands
 
@@ -101,7 +126,11 @@ package final class Rooms: Sendable {
     let silent =
       editor.appended.compactMap { $0.stateKey == nil ? $0.sender : nil }
       + changed.compactMap { $0.membership == .join ? nil : $0.user }
-    editor.transaction.afterPublish { for user in silent { self.typing.stop(user, in: room.number) } }
+    let active = editor.appended.filter { $0.origin != nil }
+    editor.transaction.afterPublish {
+      for user in silent { self.typing.stop(user, in: room.number) }
+      for event in active { self.noticed(event.sender, event.origin?.deviceID) }
+    }
   }
 
   /// Whether a membership takes the room off the user's record as `forget` does.

@@ -8,10 +8,10 @@ package enum Schema {
       version: 1, name: "foundation",
       statements: [
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
-        MediaTables.statements,
-        KeyBackupTables.statements, PreviewTables.statements,
+        IdentityTables.statements, KeyBackupTables.statements, MediaTables.statements, PreviewTables.statements,
         ReceiptTables.statements, DirectoryTables.statements
-        ReceiptTables.statements, DirectoryTables.statements, IdentityTables.statements
+        MediaTables.statements,
+        ReceiptTables.statements, DirectoryTables.statements, PresenceTables.statements, HiddenRoomTables.statements
       ].flatMap { $0 })
   ]
 }

@@ -100,6 +100,7 @@ struct AccountSummary: Sendable {
   let ignored: Set<UserID>
   /// Whether invitations are kept from them. Spec: "Invite permission".
   let blocksInvitations: Bool
-  /// Of the newest change of the push rules; 0 where there was none.
-  let pushRulesPosition: Int64
+  /// Of the newest change of the push rules or of the list of ignored users; 0 where there was none: what was counted before
+  /// it is counted anew.
+  let rulesPosition: Int64
 }

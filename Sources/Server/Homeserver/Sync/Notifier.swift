@@ -43,10 +43,9 @@ package final class Notifier: Sendable {
     transaction.afterPublish { for user in users { self.watch(of: user)?.wake() } }
   }
 
-  /// Tells, with the commit of `transaction`, that a room has events or receipts up to `position`, and whose membership
-  /// changed by them.
+  /// Tells, with the commit of `transaction`, that a room has events up to `position`, and whose membership changed by them.
   package func publish(
-    position: Int64, room: RoomNumber, memberships: [(user: UserID, membership: Membership)] = [],
+    position: Int64, room: RoomNumber, memberships: [(user: UserID, membership: Membership)],
     in transaction: WriteTransaction
   ) {
     transaction.afterCommit {
@@ -55,12 +54,20 @@ package final class Notifier: Sendable {
         if membership == .join { watch.add(self.roomWatch(room, position: position)) } else { watch.remove(room) }
         watch.position.raise(to: position)
       }
-      self.existingWatch(of: room)?.position.raise(to: position)
+      let watch = self.existingWatch(of: room)
+      watch?.newestEvent.raise(to: position)
+      watch?.position.raise(to: position)
     }
     transaction.afterPublish {
       self.existingWatch(of: room)?.wake()
       for (user, _) in memberships { self.watch(of: user)?.wake() }
     }
+  }
+
+  /// Tells, with the commit of `transaction`, that a room has receipts up to `position`.
+  package func publish(position: Int64, room: RoomNumber, in transaction: WriteTransaction) {
+    transaction.afterCommit { self.existingWatch(of: room)?.position.raise(to: position) }
+    transaction.afterPublish { self.existingWatch(of: room)?.wake() }
   }
 
   /// Tells that a room has something for one of its members alone.
@@ -71,6 +78,17 @@ package final class Notifier: Sendable {
 
   /// Notes that who is typing in a room has changed; `wake(_:)` follows when the change can be read.
   func note(typing: Int64, in room: RoomNumber) { existingWatch(of: room)?.typing.raise(to: typing) }
+
+  /// Tells that the presence of `users` has changed to whoever syncs in `rooms`, and to themselves; each is woken once.
+  func note(presence version: Int64, in rooms: Set<RoomNumber>, of users: Set<UserID>) {
+    var watches: [ObjectIdentifier: UserWatch] = [:]
+    for user in users { if let watch = watch(of: user) { watches[ObjectIdentifier(watch)] = watch } }
+    for room in rooms {
+      for watch in existingWatch(of: room)?.users ?? [] { watches[ObjectIdentifier(watch)] = watch }
+    }
+    for watch in watches.values { watch.presence.raise(to: version) }
+    for watch in watches.values { watch.wake() }
+  }
 
   func wake(_ room: RoomNumber) { existingWatch(of: room)?.wake() }
 

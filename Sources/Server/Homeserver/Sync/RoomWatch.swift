@@ -6,6 +6,8 @@ final class RoomWatch: Sendable {
   let room: RoomNumber
   /// Of the newest event or receipt; news may turn out to be none, but none is missed.
   let position: Atomic<Int64>
+  /// Of the newest event alone: by it rooms are in order.
+  let newestEvent = Atomic<Int64>(0)
   /// Of the newest change of who is typing, by the typing counter.
   let typing = Atomic<Int64>(0)
   /// The joined users who sync.
@@ -35,10 +37,13 @@ final class RoomWatch: Sendable {
     }
   }
 
+  /// The joined users who sync.
+  var users: [UserWatch] { watchers.withLock { $0 } }
+
   func removeAll() { watchers.withLock { $0 = [] } }
 
   /// Wakes every sync that waits for this room. O(users who sync).
   func wake() {
-    for watch in watchers.withLock({ $0 }) { watch.wake() }
+    for watch in users { watch.wake() }
   }
 }

@@ -11,6 +11,9 @@ extension SyncChanges {
       writer.member("next_batch", nextBatch.text)
       writer.rawMembers(keyCounts.members)
       if !accountData.isEmpty { writer.section("account_data", accountData) { $0.write(to: &$1) } }
+      if !presence.events.isEmpty {
+        writer.section("presence", presence.events) { PresenceStream.write($0, now: now, to: &$1) }
+      }
       if !toDevice.messages.isEmpty { writer.section("to_device", toDevice.messages) { $0.write(to: &$1) } }
       if !deviceLists.isEmpty { writeDeviceLists(to: &writer) }
       writeRooms(to: &writer, context, events)

@@ -8,6 +8,7 @@ struct SyncChanges {
   var purged: [RoomID] = []
   var stripped: [StrippedRoom] = []
   var accountData: [AccountData.Entry] = []
+  var presence = PresenceStream()
   var toDevice: ToDeviceStream
   var deviceLists = DeviceListStream()
   /// The fragments that only servers see, by position, where the filter asks for the federation format.
@@ -16,7 +17,8 @@ struct SyncChanges {
 
   /// Whether a client that waits has to wait on.
   var isEmpty: Bool {
-    joined.isEmpty && left.isEmpty && purged.isEmpty && stripped.isEmpty && accountData.isEmpty && toDevice.messages.isEmpty
+    joined.isEmpty && left.isEmpty && purged.isEmpty && stripped.isEmpty && accountData.isEmpty && presence.events.isEmpty
+      && toDevice.messages.isEmpty
       && deviceLists.isEmpty && !keyCounts.hasChanged
   }
 
@@ -30,13 +32,14 @@ struct SyncChanges {
     let accountData = try AccountDataStream.changes(context)
     changes.accountData = accountData.ofAccount
     changes.purged = try PurgedRoomStream.changes(context)
-    var leftRooms: [RoomSnapshot] = []
+    var leftRooms: [(room: RoomSnapshot, leftAt: Int64)] = []
     for number in try rooms(of: context, watch, accountData) {
       guard let room = try context.room(number), context.filter.rooms.matches(room: room.roomID) else { continue }
       try changes.add(room, account, accountData.ofRooms[room.roomID] ?? [], context, &leftRooms)
     }
     changes.deviceLists = try DeviceListStream.changes(
       rooms: changes.joined.map(\.room), leftRooms: leftRooms, context)
+    changes.presence = try PresenceStream.changes(changes.joined, ignoring: account.ignored, context)
     if context.filter.usesFederationFormat { try changes.readFederation(context) }
     return changes
   }
@@ -78,7 +81,7 @@ struct SyncChanges {
 
   private mutating func add(
     _ room: RoomSnapshot, _ account: AccountSummary, _ accountData: [AccountData.Entry], _ context: SyncContext,
-    _ leftRooms: inout [RoomSnapshot]
+    _ leftRooms: inout [(room: RoomSnapshot, leftAt: Int64)]
   ) throws {
     let membership = try context.membership(in: room, at: context.to.position)
     switch membership {
@@ -96,7 +99,7 @@ struct SyncChanges {
       guard leftAt > context.since || !accountData.isEmpty && context.filter.includesLeft else { return }
       // Who was not in the room knew nobody's devices by it, and is not to learn by this who was.
       if leftAt > context.since, let from = context.from, try context.membership(in: room, at: from.position) == .join {
-        leftRooms.append(room)
+        leftRooms.append((room, leftAt))
       }
       let stream = LeftRoomStream(room: room, context: context, account: account, accountData: accountData)
       left.append(try stream.changes(leftAt: leftAt))

@@ -61,4 +61,5 @@ struct SyncSources: Sendable {
   let receipts: Receipts
   let unread: Unread
   let pushRules: PushRules
+  let presence: Presence
 }

@@ -9,11 +9,11 @@ import MatrixModel
 package final class SyncEngine: Sendable {
   /// Of this process: typing positions of another one mean nothing here.
   let boot: Int64
-  private let database: Database
-  private let notifier: Notifier
-  private let sources: SyncSources
-  private let toDeviceMessages: ToDeviceMessages
-  private let clock: WallClock
+  let database: Database
+  let notifier: Notifier
+  let sources: SyncSources
+  let toDeviceMessages: ToDeviceMessages
+  let clock: WallClock
 
   init(
     database: Database, notifier: Notifier, sources: SyncSources, toDeviceMessages: ToDeviceMessages, clock: WallClock,
@@ -31,13 +31,15 @@ package final class SyncEngine: Sendable {
   ///
   /// Throws `CancellationError` when the client has gone, `DatabaseError`.
   package nonisolated(nonsending) func sync(_ request: SyncRequest) async throws -> [UInt8] {
+    try await sources.presence.began(request.userID, request.deviceID, request.presence)
+    defer { sources.presence.ended(request.userID, request.deviceID, request.presence) }
     let watch = try await watch(of: request.userID)
     let delivery = watch.delivery(to: request.deviceID)
     guard let since = request.since else {
       delivery.forgetMembers()
       return try await answer(request, from: nil, toDeviceFrom: 0, watch, delivery).bytes
     }
-    try await acknowledge(since, request, delivery)
+    try await acknowledge(since.toDevice, request.userID, request.deviceID, delivery)
     if request.isFullState {
       return try await answer(request, from: position(of: since), toDeviceFrom: since.toDevice, watch, delivery).bytes
     }
@@ -129,18 +131,23 @@ package final class SyncEngine: Sendable {
 
   /// The user's watch with all joined rooms.
   @inline(never)
-  private nonisolated(nonsending) func watch(of user: UserID) async throws -> UserWatch {
+  nonisolated(nonsending) func watch(of user: UserID) async throws -> UserWatch {
     let watch = notifier.watch(of: user, position: database.committedPosition)
     if watch.isComplete.load(ordering: .acquiring) { return watch }
     try await database.read { [sources, notifier] transaction in
-      for (number, entry) in try sources.rooms.memberships.rooms(of: user, in: transaction)
-      where entry.membership == .join {
+      let memberships = try sources.rooms.memberships.rooms(of: user, in: transaction)
+      try transaction.query(
+        """
+        SELECT m.room, (SELECT MAX(position) FROM event WHERE room = m.room),
+          (SELECT MAX(position) FROM receipt WHERE room = m.room)
+        FROM membership m WHERE m.user_id = $1
+        """, user
+      ) { row in
+        let number = RoomNumber(row.integer(0))
+        guard memberships[number]?.membership == .join else { return }
         let room = notifier.roomWatch(number, position: 0)
-        let events = try transaction.first("SELECT MAX(position) FROM event WHERE room = $1", number) { $0.integer(0) }
-        let receipts = try transaction.first("SELECT MAX(position) FROM receipt WHERE room = $1", number) {
-          $0.integer(0)
-        }
-        room.position.raise(to: max(events ?? 0, receipts ?? 0))
+        room.newestEvent.raise(to: row.integer(1))
+        room.position.raise(to: max(row.integer(1), row.integer(2)))
         room.typing.raise(to: sources.rooms.typing.users(in: number).version)
         watch.add(room)
       }
@@ -151,11 +158,11 @@ package final class SyncEngine: Sendable {
 
   /// The device has what it was sent up to its token: those messages are deleted.
   @inline(never)
-  private nonisolated(nonsending) func acknowledge(
-    _ since: SyncToken, _ request: SyncRequest, _ delivery: DeviceDelivery
+  nonisolated(nonsending) func acknowledge(
+    _ position: Int64, _ user: UserID, _ device: DeviceID, _ delivery: DeviceDelivery
   ) async throws {
-    guard delivery.mayHaveUnacknowledged(upTo: since.toDevice) else { return }
-    try await toDeviceMessages.acknowledge(for: request.userID, request.deviceID, upTo: since.toDevice)
-    delivery.acknowledged(upTo: since.toDevice)
+    guard delivery.mayHaveUnacknowledged(upTo: position) else { return }
+    try await toDeviceMessages.acknowledge(for: user, device, upTo: position)
+    delivery.acknowledged(upTo: position)
   }
 }

@@ -13,13 +13,15 @@ package struct SyncRequest: Sendable {
   package var isFullState: Bool
   /// Tells state up to the end of each timeline (`state_after`) in place of that up to its start (`state`).
   package var usesStateAfter: Bool
+  /// How the user is while this request waits (`set_presence`).
+  package var presence: PresenceState
 
   /// A longer wait is cut to this.
   package static let timeoutMillisecondsLimit: Int64 = 5 * 60_000
 
   package init(
     userID: UserID, deviceID: DeviceID, since: SyncToken? = nil, timeoutMilliseconds: Int64 = 0,
-    filter: SyncFilter = .open, isFullState: Bool = false, usesStateAfter: Bool = false
+    filter: SyncFilter = .open, isFullState: Bool = false, usesStateAfter: Bool = false, presence: PresenceState = .online
   ) {
     self.userID = userID
     self.deviceID = deviceID
@@ -28,5 +30,6 @@ package struct SyncRequest: Sendable {
     self.filter = filter
     self.isFullState = isFullState
     self.usesStateAfter = usesStateAfter
+    self.presence = presence
   }
 }

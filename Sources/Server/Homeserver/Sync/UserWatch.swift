@@ -11,11 +11,15 @@ final class UserWatch: Sendable {
     var parked: [ParkedSync] = []
     var devices: [DeviceID: DeviceDelivery] = [:]
     var account: AccountSummary?
+    var listing: RoomListing?
+    var markers: RoomMarkers?
   }
 
   let userID: UserID
   /// The newest news for this user that is not a joined room's: account data, messages to devices, keys, memberships.
   let position: Atomic<Int64>
+  /// The newest change of the presence of somebody they know, by the counter of what lives in memory.
+  let presence = Atomic<Int64>(0)
   /// Monotonic nanoseconds of the last sync.
   let usedAt = Atomic<UInt64>(0)
   /// Whether the user's rooms have been added; before that, having no news means nothing.
@@ -33,6 +37,7 @@ final class UserWatch: Sendable {
   /// Whether anything after `seen` may concern the user. O(joined rooms), a few nanoseconds each; reads no table.
   func hasNews(after seen: SyncPosition) -> Bool {
     if position.load(ordering: .sequentiallyConsistent) > seen.position { return true }
+    if presence.load(ordering: .sequentiallyConsistent) > seen.typing { return true }
     return state.withLock { state in state.rooms.values.contains { $0.hasNews(after: seen) } }
   }
 
@@ -41,6 +46,17 @@ final class UserWatch: Sendable {
     state.withLock { state in
       var rooms: [RoomNumber] = []
       for (number, room) in state.rooms where room.hasNews(after: seen) { rooms.append(number) }
+      return rooms
+    }
+  }
+
+  /// The joined rooms with an event after a position.
+  func rooms(withEventsAfter position: Int64) -> [RoomNumber] {
+    state.withLock { state in
+      var rooms: [RoomNumber] = []
+      for (number, room) in state.rooms where room.newestEvent.load(ordering: .sequentiallyConsistent) > position {
+        rooms.append(number)
+      }
       return rooms
     }
   }
@@ -103,5 +119,17 @@ final class UserWatch: Sendable {
 
   func remember(_ account: AccountSummary) {
     state.withLock { if ($0.account?.readAt ?? -1) < account.readAt { $0.account = account } }
+  }
+
+  /// The user's rooms in order, as of the last time somebody asked.
+  var listing: RoomListing? { state.withLock { $0.listing } }
+
+  func remember(_ listing: RoomListing) { state.withLock { $0.listing = listing } }
+
+  /// What the user's account data says of rooms, as of when it was read last.
+  var markers: RoomMarkers? { state.withLock { $0.markers } }
+
+  func remember(_ markers: RoomMarkers) {
+    state.withLock { if ($0.markers?.readAt ?? -1) < markers.readAt { $0.markers = markers } }
   }
 }

@@ -2,7 +2,16 @@ import EventLoop
 import MatrixModel
 import Synchronization
 
-/// Who is typing where: in memory only, with a counter of its own that starts at zero with each process.
+/// Counts the changes of what lives in memory only, typing and presence: zero when the process starts.
+final class EphemeralCounter: Sendable {
+  private let count = Atomic<Int64>(0)
+
+  var value: Int64 { count.load(ordering: .acquiring) }
+
+  func next() -> Int64 { count.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue }
+}
+
+/// Who is typing where: in memory only, told by the counter of what lives in memory.
 ///
 /// Spec: Client-Server API, "Typing Notifications".
 package final class Typing: Sendable {
@@ -22,16 +31,17 @@ package final class Typing: Sendable {
   package static let timeoutMillisecondsLimit: Int64 = 30_000
 
   private let rooms = Mutex<[RoomNumber: Room]>([:])
-  private let counter = Atomic<Int64>(0)
+  let counter: EphemeralCounter
   private let requests = Atomic<Int64>(0)
   private let notifier: Notifier
 
-  init(notifier: Notifier) {
+  init(notifier: Notifier, counter: EphemeralCounter = EphemeralCounter()) {
     self.notifier = notifier
+    self.counter = counter
   }
 
-  /// How many changes there were since the start of the process.
-  var position: Int64 { counter.load(ordering: .acquiring) }
+  /// How many changes, of typing and of presence, there were since the start of the process.
+  var position: Int64 { counter.value }
 
   /// Shows a user as typing for at most `timeoutMilliseconds` (clamped to 1...`timeoutMillisecondsLimit`).
   func start(_ user: UserID, in room: RoomNumber, timeoutMilliseconds: Int64) {
@@ -77,7 +87,7 @@ package final class Typing: Sendable {
   }
 
   private func change(_ state: inout Room, _ room: RoomNumber) {
-    state.version = counter.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
+    state.version = counter.next()
     notifier.note(typing: state.version, in: room)
   }
 }

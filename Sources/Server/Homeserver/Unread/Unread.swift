@@ -41,10 +41,11 @@ package final class Unread: Sendable {
 
   /// What `user` has not read of the events up to `end`.
   ///
-  /// - Parameter rules: position of the newest change of the user's push rules.
+  /// - Parameter account: whom the user ignores: that counts for nothing; and as of when that and the push rules are.
   func counts(
-    of user: UserID, in room: RoomSnapshot, upTo end: Int64, rules: Int64, _ rows: SyncRows
+    of user: UserID, in room: RoomSnapshot, upTo end: Int64, _ account: AccountSummary, _ rows: SyncRows
   ) throws -> UnreadCounts {
+    let rules = account.rulesPosition
     let read = try receipts.readPositions(of: user, in: room.number, rows)
     let key = Key(user: user, room: room.number)
     var fold: UnreadFold
@@ -54,7 +55,7 @@ package final class Unread: Sendable {
     } else {
       fold = try begin(user, room, read, rules, end, rows)
     }
-    try add(to: &fold, user, room, upTo: end, rows)
+    try add(to: &fold, user, room, upTo: end, ignoring: account.ignored, rows)
     let needsCheckpoint = fold.sinceCheckpoint >= Self.checkpointInterval
     if needsCheckpoint { fold.sinceCheckpoint = 0 }
     let kept = fold
@@ -97,14 +98,17 @@ package final class Unread: Sendable {
   // MARK: Counting
 
   private func add(
-    to fold: inout UnreadFold, _ user: UserID, _ room: RoomSnapshot, upTo end: Int64, _ rows: SyncRows
+    to fold: inout UnreadFold, _ user: UserID, _ room: RoomSnapshot, upTo end: Int64, ignoring ignored: Set<UserID>,
+    _ rows: SyncRows
   ) throws {
     guard fold.position < min(end, room.position) else { return }
     let rules = try pushRules.cached(user) ?? pushRules.rules(try rows.transaction(), of: user)
     let member = room.members[user]?.event
     let displayName = member?.content["displayname"]?.text
     func count(_ event: StoredEvent, _ fold: inout UnreadFold) {
-      fold.add(event, for: user, evaluator(of: event, in: room).actions(of: rules, displayName: displayName))
+      fold.add(
+        event, for: user,
+        ignored.contains(event.sender) ? nil : evaluator(of: event, in: room).actions(of: rules, displayName: displayName))
     }
     if room.tailCovers(after: fold.position) {
       for event in room.tail where event.position > fold.position && event.position <= end { count(event, &fold) }

@@ -5,13 +5,22 @@ import JSON
 enum Capabilities {
   /// Our own extensions, each documented where its routes are.
   private static let extensions: [StaticString] = [
+    "martlet.draft",
+    "martlet.hide",
     "martlet.paging",
     "martlet.policy_lists",
-    "martlet.slow_mode"
+    "martlet.read_all",
+    "martlet.slow_mode",
+    "martlet.unread"
   ]
 
   /// Proposals that are not in the specification yet.
-  private static let unstableFeatures: [StaticString] = []
+  private static let unstableFeatures: [StaticString] = [
+    "org.matrix.msc3814",
+    "io.element.msc4360",
+    "org.matrix.msc4186",
+    "org.matrix.simplified_msc3575"
+  ]
 
   /// The answer of `/versions`. Each later version only adds to the ones before it.
   static let versions: [UInt8] = {
@@ -38,6 +47,7 @@ enum Capabilities {
         write("m.get_login_token", configuration.issuesLoginTokens, &writer)
         write("m.forget_forced_upon_leave", configuration.forgetsRoomsOnLeave, &writer)
         for name in extensions { write(name, true, &writer) }
+        write("martlet.online", configuration.isPresenceEnabled, &writer)
         writer.key("m.profile_fields")
         writer.object { write(configuration.profileFields, to: &$0) }
         writer.key("m.room_versions")

@@ -18,6 +18,8 @@ package final class RateLimiter: Sendable {
     case write
     /// Logging in, registering, passwords: each costs a hash of tens of milliseconds.
     case authentication
+    /// A sync from the beginning, or with all state: milliseconds for each room.
+    case initialSync
     /// Reports, which people read.
     case report
 
@@ -31,6 +33,7 @@ package final class RateLimiter: Sendable {
       case .read: 500
       case .write: 200
       case .authentication: 30
+      case .initialSync: 100
       case .report: 20
       }
     }
@@ -41,6 +44,7 @@ package final class RateLimiter: Sendable {
       case .read: 100
       case .write: 30
       case .authentication: 1
+      case .initialSync: 1
       case .report: 0.1
       }
     }

@@ -9,9 +9,13 @@ extension Routes {
     let engine = homeserver.sync
     let (admission, clock) = (Admission(to: .sync), homeserver.configuration.clock)
     let (filters, sessions) = (homeserver.syncFilters, homeserver.sessions)
+    let chargeInitialSync = initialSyncs
 
     on(.sync, budget: .free, endsOnShutdown: true) { request, session in
-      let answer = try await engine.sync(try await Self.syncRequest(request, session, filters))
+      let syncRequest = try await Self.syncRequest(request, session, filters)
+      // What tells everything costs as much as a hundred messages.
+      if syncRequest.since == nil || syncRequest.isFullState { try chargeInitialSync(session.userID) }
+      let answer = try await engine.sync(syncRequest)
       // Whoever waited with a token that was taken from them meanwhile, or was locked out, learns nothing more by it.
       guard let current = try await sessions.current(session) else { throw MatrixError.unknownToken() }
       if current !== session { try admission.check(current, at: clock.now()) }
@@ -25,12 +29,12 @@ extension Routes {
     _ request: APIRequest, _ session: Session, _ filters: SyncFilters
   ) async throws -> SyncRequest {
     let query = try request.query()
-    try checkPresence(query.text("set_presence"))
     let filter = try await filters.filter(query.text("filter"), of: session.userID)
     return SyncRequest(
       userID: session.userID, deviceID: session.deviceID, since: try since(query),
       timeoutMilliseconds: try query.integer("timeout") ?? 0, filter: filter,
-      isFullState: try query.bool("full_state") ?? false, usesStateAfter: try query.bool("use_state_after") ?? false)
+      isFullState: try query.bool("full_state") ?? false, usesStateAfter: try query.bool("use_state_after") ?? false,
+      presence: try presence(query.text("set_presence")))
   }
 
   private static func since(_ query: QueryParameters) throws -> SyncToken? {
@@ -41,11 +45,12 @@ extension Routes {
     return token
   }
 
-  /// Presence is not kept here; what the client says of it is checked all the same.
-  private static func checkPresence(_ presence: ByteString?) throws {
-    guard let presence else { return }
-    guard ["offline", "online", "unavailable"].contains(presence) else {
+  /// Who syncs is online where the client does not say otherwise.
+  static func presence(_ text: ByteString?) throws -> PresenceState {
+    guard let text else { return .online }
+    guard let presence = PresenceState(text) else {
       throw MatrixError.invalidParameter("'set_presence' is offline, online or unavailable.")
     }
+    return presence
   }
 }

@@ -25,9 +25,9 @@ struct ProviderPictures: Sendable {
       let type = answer.header("content-type").map { String($0.prefix { $0 != ";" }) } ?? ""
       guard answer.status == 200, !answer.isTruncated, Self.types.contains(type) else { return }
       var pieces = [answer.body][...]
-      let picture = try await media.upload(
-        by: userID, contentType: ByteString(type), fileName: nil, announcedBytes: Int64(answer.body.count)
-      ) { pieces.popFirst() }
+      let upload = try MediaUpload(
+        contentType: ByteString(type), fileName: nil, announcedBytes: Int64(answer.body.count))
+      let picture = try await media.upload(upload, by: userID) { pieces.popFirst() }
       try await profiles.set("avatar_url", to: try JSON.parse(JSON.text(ByteString(picture.description))), of: userID)
     } catch {
       log.info("a picture of a new account was not had", ["error": .text(String(describing: error))])

@@ -1,3 +1,4 @@
+import Database
 import JSON
 import MatrixModel
 
@@ -8,18 +9,29 @@ struct AccountDataStream {
 
   /// Reads rows only where there may be news.
   static func changes(_ context: SyncContext) throws -> AccountDataStream {
-    var stream = AccountDataStream()
-    guard context.hasOwnNews else { return stream }
+    guard context.hasOwnNews else { return AccountDataStream() }
+    let entries = try AccountData.changes(
+      try context.rows.transaction(), of: context.user, after: context.since, upTo: context.to.position)
+    return try AccountDataStream(entries, isWhole: context.from == nil, context)
+  }
+
+  /// All there is of the account, and nothing of rooms.
+  static func ofAccount(_ context: SyncContext) throws -> AccountDataStream {
+    let entries = try AccountData.all(try context.rows.transaction(), of: context.user, in: nil)
+    return try AccountDataStream(entries, isWhole: true, context)
+  }
+
+  private init() {}
+
+  private init(_ entries: [AccountData.Entry], isWhole: Bool, _ context: SyncContext) throws {
     let transaction = try context.rows.transaction()
-    var hasPushRules = context.from != nil
-    for entry in try AccountData.changes(
-      transaction, of: context.user, after: context.since, upTo: context.to.position)
-    {
+    var hasPushRules = !isWhole
+    for entry in entries {
       var entry = entry
       if let roomID = entry.roomID {
         let filter = context.filter.roomAccountData
         if filter.matches(room: roomID), filter.matches(type: entry.type, sender: nil, content: nil) {
-          stream.ofRooms[roomID, default: []].append(entry)
+          ofRooms[roomID, default: []].append(entry)
         }
         continue
       }
@@ -28,14 +40,13 @@ struct AccountDataStream {
         entry = AccountData.Entry(
           roomID: nil, type: .pushRules, content: try context.sources.pushRules.content(transaction, of: context.user))
       }
-      stream.append(entry, context.filter.accountData)
+      append(entry, context.filter.accountData)
     }
     // An account from before a default rule was there has rules all the same.
     if !hasPushRules {
       let content = try context.sources.pushRules.content(transaction, of: context.user)
-      stream.append(AccountData.Entry(roomID: nil, type: .pushRules, content: content), context.filter.accountData)
+      append(AccountData.Entry(roomID: nil, type: .pushRules, content: content), context.filter.accountData)
     }
-    return stream
   }
 
   private mutating func append(_ entry: AccountData.Entry, _ filter: EventFilter) {
@@ -47,17 +58,16 @@ extension AccountSummary {
   /// Reads what every sync of the user needs. `readAt` is the position up to which the rows are complete.
   static func read(of user: UserID, _ rows: SyncRows) throws -> AccountSummary {
     let transaction = try rows.transaction()
-    var ignored: Set<UserID> = []
-    if let content = try AccountData.content(transaction, of: .ignoredUserList, user, in: nil),
-      let users = try JSON.parse(content)["ignored_users"]
-    {
-      for member in users.members { if let user = UserID(member.key) { ignored.insert(user) } }
-    }
+    return try read(of: user, transaction, readAt: rows.completeUpTo)
+  }
+
+  static func read(of user: UserID, _ transaction: ReadTransaction, readAt: Int64) throws -> AccountSummary {
     let rules = try transaction.first(
-      "SELECT position FROM account_data WHERE user_id = $1 AND room_id = '' AND type = $2", user, EventType.pushRules
+      "SELECT MAX(position) FROM account_data WHERE user_id = $1 AND room_id = '' AND type IN ($2, $3)", user,
+      EventType.pushRules, EventType.ignoredUserList
     ) { $0.integer(0) }
     return AccountSummary(
-      readAt: rows.completeUpTo, ignored: ignored,
-      blocksInvitations: try Rooms.blocksInvitations(user, in: transaction), pushRulesPosition: rules ?? 0)
+      readAt: readAt, ignored: try IgnoredUsers.of(user, in: transaction),
+      blocksInvitations: try Rooms.blocksInvitations(user, in: transaction), rulesPosition: rules ?? 0)
   }
 }

@@ -12,15 +12,17 @@ struct DeviceListStream {
 
   /// - Parameters:
   ///   - rooms: joined rooms with news.
-  ///   - leftRooms: rooms left since the last answer.
-  static func changes(rooms: [RoomSnapshot], leftRooms: [RoomSnapshot], _ context: SyncContext) throws
-    -> DeviceListStream
-  {
+  ///   - leftRooms: rooms left since the last answer, each with the position where the user went out.
+  static func changes(
+    rooms: [RoomSnapshot], leftRooms: [(room: RoomSnapshot, leftAt: Int64)], _ context: SyncContext
+  ) throws -> DeviceListStream {
     var stream = DeviceListStream()
     guard let from = context.from else { return stream }
     if context.hasOwnNews { try stream.addChangedKeys(context) }
     for room in rooms where room[.encryption] != nil { try stream.addMembers(of: room, since: from.position, context) }
-    for room in leftRooms where room[.encryption] != nil { stream.left.formUnion(room.joinedUsers) }
+    for (room, leftAt) in leftRooms where room[.encryption] != nil {
+      stream.left.formUnion(try context.users(joinedTo: room, at: leftAt))
+    }
     if !stream.left.isEmpty {
       stream.left.remove(context.user)
       let shared = try context.joinedRooms().filter { $0[.encryption] != nil }
@@ -57,6 +59,22 @@ struct DeviceListStream {
 }
 
 extension SyncContext {
+  /// Who was in a room at a position: who came later is nobody the user knew.
+  fileprivate func users(joinedTo room: RoomSnapshot, at position: Int64) throws -> [UserID] {
+    var users: [UserID] = []
+    for (user, member) in room.members {
+      if member.event.position <= position {
+        if member.membership == .join { users.append(user) }
+      } else if member.event.replaced != nil,
+        let past = try rows.loader().state(of: room.number, .member, user.text, at: position),
+        Membership(past.content["membership"]) == .join
+      {
+        users.append(user)
+      }
+    }
+    return users
+  }
+
   /// Every room the user is in.
   func joinedRooms() throws -> [RoomSnapshot] {
     var rooms: [RoomSnapshot] = []

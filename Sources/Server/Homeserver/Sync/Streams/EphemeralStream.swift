@@ -5,6 +5,8 @@ import MatrixModel
 struct EphemeralStream {
   let room: RoomSnapshot
   let context: SyncContext
+  /// Of whom nothing is told.
+  let ignored: Set<UserID>
 
   func changes(isNew: Bool) throws -> [[UInt8]] {
     var events: [[UInt8]] = []
@@ -13,17 +15,20 @@ struct EphemeralStream {
     if filter.matches(type: .typing, sender: nil, content: nil) {
       let typing = context.sources.rooms.typing.users(in: room.number)
       let seen = isNew ? 0 : context.from?.typing ?? 0
-      if isNew ? !typing.users.isEmpty : typing.version > seen { events.append(Self.typing(typing.users)) }
+      if isNew ? !typing.users.isEmpty : typing.version > seen {
+        events.append(Self.typing(typing.users.filter { !ignored.contains($0) }))
+      }
     }
     if filter.matches(type: .receipt, sender: nil, content: nil) {
       let receipts = try context.sources.receipts.changes(
-        in: room.number, after: isNew ? 0 : context.since, upTo: context.to.position, for: context.user, context.rows)
+        in: room.number, after: isNew ? 0 : context.since, upTo: context.to.position, for: context.user, context.rows
+      ).filter { !ignored.contains($0.user) }
       if !receipts.isEmpty { events.append(Self.receipts(receipts)) }
     }
     return events
   }
 
-  private static func typing(_ users: [UserID]) -> [UInt8] {
+  static func typing(_ users: [UserID]) -> [UInt8] {
     var writer = JSONWriter(capacity: 64 + users.count * 32)
     writer.object { writer in
       writer.member("type", EventType.typing)
@@ -40,7 +45,7 @@ struct EphemeralStream {
   ///
   /// A user's receipts of one kind for one event differ by thread only, and the format has room for one: the unthreaded one
   /// says more.
-  private static func receipts(_ receipts: [Receipt]) -> [UInt8] {
+  static func receipts(_ receipts: [Receipt]) -> [UInt8] {
     var events: [EventID: [Receipt.Kind: [UserID: Receipt]]] = [:]
     for receipt in receipts {
       let known = events[receipt.eventID]?[receipt.kind]?[receipt.user]

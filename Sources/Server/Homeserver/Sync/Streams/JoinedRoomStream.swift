@@ -4,6 +4,8 @@ import MatrixModel
 /// One room that the user is in: everything the answer says of it.
 struct JoinedRoom {
   let room: RoomSnapshot
+  /// Whether the user was not in it at the last answer.
+  let isNew: Bool
   let timeline: RoomTimeline
   let state: [StoredEvent]
   let summary: RoomSummary?
@@ -32,21 +34,23 @@ struct JoinedRoomStream {
       ? try RoomView(room, user: context.user, in: try context.rows.transaction(), expiry: expiry) : nil
     let lower = isNew ? try context.lastLeave(of: room) : context.since
     var timeline = try RoomTimeline(
-      of: room, .init(lower: lower, end: end, isNew: isNew, view: view, expiry: expiry), ignoring: account.ignored, context)
+      of: room,
+      context.interval(lower: lower, end: end, isNew: isNew, view: view, expiry: expiry, ignoring: account.ignored),
+      context.rows)
     if isNew && lower > 0 { timeline.limit() }
 
     let stream = RoomStateStream(room: room, context: context)
     let membersChanged = try isNew || stream.changesMembers(after: context.since, upTo: end)
     let state = try state(stream, timeline, isNew: isNew)
-    let ephemeral = try EphemeralStream(room: room, context: context).changes(isNew: isNew)
+    let ephemeral = try EphemeralStream(room: room, context: context, ignored: account.ignored).changes(isNew: isNew)
     let isTold =
       isNew || context.request.isFullState || !timeline.events.isEmpty || timeline.isLimited
       || !state.isEmpty || !ephemeral.isEmpty || !accountData.isEmpty
     guard try isTold || hasReadOn() else { return nil }
     let unread = try context.sources.unread.counts(
-      of: context.user, in: room, upTo: end, rules: account.pushRulesPosition, context.rows)
+      of: context.user, in: room, upTo: end, account, context.rows)
     return JoinedRoom(
-      room: room, timeline: timeline, state: state,
+      room: room, isNew: isNew, timeline: timeline, state: state,
       summary: membersChanged || context.request.isFullState ? RoomSummary(of: room, for: context.user) : nil,
       ephemeral: ephemeral, accountData: accountData, unread: unread)
   }
@@ -92,6 +96,17 @@ struct JoinedRoomStream {
       return members
     }
     return context.delivery.untold(members, in: room.number, seen: context.since, now: context.to.position)
+  }
+}
+
+extension SyncContext {
+  /// A stretch of a room's timeline, held to the request's filter.
+  func interval(
+    lower: Int64, end: Int64, isNew: Bool, view: RoomView?, expiry: Int64, ignoring ignored: Set<UserID>
+  ) -> RoomTimeline.Interval {
+    RoomTimeline.Interval(
+      lower: lower, end: end, isNew: isNew, view: view, filter: filter.timeline, limit: filter.timelineCount, ignored: ignored,
+      expiry: expiry)
   }
 }
 

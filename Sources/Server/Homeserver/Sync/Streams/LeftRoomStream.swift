@@ -22,7 +22,9 @@ struct LeftRoomStream {
     let view = try RoomView(room, user: context.user, in: try context.rows.transaction(), expiry: expiry)
     let lower = isNew ? try context.lastLeave(of: room) : context.since
     var timeline = try RoomTimeline(
-      of: room, .init(lower: lower, end: leftAt, isNew: isNew, view: view, expiry: expiry), ignoring: account.ignored, context)
+      of: room,
+      context.interval(lower: lower, end: leftAt, isNew: isNew, view: view, expiry: expiry, ignoring: account.ignored),
+      context.rows)
     if isNew && lower > 0 { timeline.limit() }
     return LeftRoom(
       room: room, timeline: timeline, state: try state(timeline, view, leftAt, isNew: isNew), accountData: accountData)

@@ -19,6 +19,12 @@ struct RoomTimeline {
     let isNew: Bool
     /// nil where the user may see all of the interval.
     let view: RoomView?
+    /// Which events count.
+    let filter: EventFilter
+    /// Events at most.
+    let limit: Int
+    /// Whose messages are left out.
+    let ignored: Set<UserID>
     /// Messages older than this are gone.
     let expiry: Int64
   }
@@ -31,23 +37,28 @@ struct RoomTimeline {
   private var reached: Int64
 
   /// Reads back from the interval's end until there are enough events or its start is reached.
-  init(of room: RoomSnapshot, _ interval: Interval, ignoring ignored: Set<UserID>, _ context: SyncContext) throws {
+  init(of room: RoomSnapshot, _ interval: Interval, _ rows: SyncRows) throws {
     start = interval.lower
     view = interval.view
     reached = interval.end
+    // Of a room whose timeline is not wanted, the state is told up to the end.
+    guard interval.filter.matches(room: room.roomID) else {
+      start = interval.end
+      return
+    }
     var isOpen = true
     for event in room.tail.reversed() where isOpen && event.position <= interval.end {
-      isOpen = look(at: event, interval, ignored, context.filter)
+      isOpen = look(at: event, interval)
     }
     if isOpen && !room.tailCovers(after: interval.lower) {
-      try readRows(of: room, interval, ignored, context)
+      try readRows(of: room, interval, rows)
     }
     events.reverse()
     events = try context.sources.rooms.erasures.shown(events, to: context.user, in: room) { try context.rows.loader() }
     if let first = events.first {
       if isLimited || interval.isNew { start = first.position - 1 }
     } else if isLimited {
-      start = context.filter.timelineCount == 0 ? interval.end : reached
+      start = interval.limit == 0 ? interval.end : reached
     } else if interval.isNew {
       start = interval.end
     }
@@ -60,26 +71,25 @@ struct RoomTimeline {
   mutating func limit() { isLimited = true }
 
   private mutating func readRows(
-    of room: RoomSnapshot, _ interval: Interval, _ ignored: Set<UserID>, _ context: SyncContext
+    of room: RoomSnapshot, _ interval: Interval, _ rows: SyncRows
   ) throws {
-    let loader = try context.rows.loader()
+    let loader = try rows.loader()
     var oldest = min(room.tail.first?.position ?? .max, interval.end + 1)
     while true {
       let batch = try loader.events(in: room.number, before: oldest, limit: Self.batchLimit)
-      for event in batch { if !look(at: event, interval, ignored, context.filter) { return } }
+      for event in batch { if !look(at: event, interval) { return } }
       guard batch.count == Self.batchLimit, let last = batch.last else { return }
       oldest = last.position
     }
   }
 
   /// Takes an event where it belongs to the timeline. Answers whether to look further back.
-  private mutating func look(
-    at event: StoredEvent, _ interval: Interval, _ ignored: Set<UserID>, _ filter: SyncFilter
-  ) -> Bool {
+  private mutating func look(at event: StoredEvent, _ interval: Interval) -> Bool {
     guard event.position > interval.lower else { return false }
-    let isIgnored = event.stateKey == nil && ignored.contains(event.sender) || event.hasExpired(at: interval.expiry)
-    if !isIgnored, filter.timeline.matches(event), interval.view?.canSee(event) ?? true {
-      guard events.count < filter.timelineCount else {
+    let isIgnored =
+      event.stateKey == nil && interval.ignored.contains(event.sender) || event.hasExpired(at: interval.expiry)
+    if !isIgnored, interval.filter.matches(event), interval.view?.canSee(event) ?? true {
+      guard events.count < interval.limit else {
         isLimited = true
         return false
       }

@@ -22,6 +22,12 @@ struct StrippedRoom {
     self.events = events
   }
 
+  init(room: RoomSnapshot, membership: Membership, events: [StoredEvent]) {
+    self.room = room
+    self.membership = membership
+    self.events = events
+  }
+
   func write(to writer: inout JSONWriter) {
     writer.object { writer in
       writer.key(membership == .knock ? "knock_state" : "invite_state")

@@ -1,0 +1,71 @@
+import JSON
+import MatrixModel
+import Testing
+
+@testable import Homeserver
+
+/// Where v3 sync draws the line between sections.
+@Suite struct SyncSectionTests {
+  @Test func `rooms and not_rooms of a section keep a room out of that section alone`() async throws {
+    let fixture = try SyncFixture()
+    let (kept, left) = (try await fixture.room(of: "ann", "bob"), try await fixture.room(of: "ann", "bob"))
+    let bob = try fixture.client("bob", filter: #"{"room":{"timeline":{"not_rooms":["\#(left)"]}}}"#)
+    for room in [kept, left] { try await fixture.base.send("hi", to: room, by: "ann") }
+    let first = try await bob.sync()
+    #expect(first.room(kept)?.bodies == ["hi"])
+    let other = try #require(first.room(left))
+    #expect(other.timeline.isEmpty && !other.isLimited && other.state.contains("m.room.create|"))
+    _ = try await fixture.rooms.setState(.topic, "", json(#"{"topic":"T"}"#), in: left, by: RoomsFixture.actor("ann"))
+    let next = try #require(try await bob.sync().room(left))
+    #expect(next.timeline.isEmpty && next.state == ["m.room.topic|"])
+  }
+
+  @Test func `a timeline whose filter drops nearly all ends where it was looked, and says that there is more`() async throws {
+    let fixture = try SyncFixture()
+    let room = try await fixture.room(of: "ann", "bob")
+    let rare = try await fixture.rooms.send(
+      "m.rare", json("{}"), to: room, by: RoomsFixture.actor("ann"), transactionID: TransactionID(trusted: "rare"))
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for lane in 0..<20 {
+        group.addTask { for number in 0..<255 { try await fixture.base.send("\(lane) \(number)", to: room, by: "ann") } }
+      }
+      try await group.waitForAll()
+    }
+    let filter = #"{"room":{"timeline":{"types":["m.rare"]}}}"#
+    let answer = try #require(try await fixture.client("bob", filter: filter).sync().room(room))
+    #expect(answer.timeline.isEmpty && answer.isLimited)
+    let page = try await fixture.rooms.messages(
+      of: room, for: RoomsFixture.user("bob"), from: answer.previous, to: nil, .backward, limit: 10,
+      EventFilter(try json(#"{"types":["m.rare"]}"#)))
+    #expect(page.events.map(\.eventID) == [rare])
+  }
+
+  @Test func `device_lists names as left who was in the room, also who has gone since, and nobody who came after`() async throws
+  {
+    let fixture = try SyncFixture()
+    let room = try await fixture.room(of: "ann", "bob", "cid", "dan")
+    _ = try await fixture.rooms.setState(
+      .encryption, "", json(#"{"algorithm":"m.megolm.v1.aes-sha2"}"#), in: room, by: RoomsFixture.actor("ann"))
+    let bob = try fixture.client("bob")
+    try await bob.sync()
+    try await fixture.rooms.leave(room, by: RoomsFixture.actor("bob"))
+    try await fixture.rooms.join(room, by: RoomsFixture.actor("eve"))
+    try await fixture.rooms.leave(room, by: RoomsFixture.actor("cid"))
+    try await fixture.rooms.updateProfile(of: RoomsFixture.user("dan"))
+    let left = try await bob.sync().json["device_lists"]?["left"]?.elements.compactMap(\.string)
+    #expect(left == ["@ann:example.org", "@cid:example.org", "@dan:example.org"])
+  }
+
+  @Test func `a first sync with include_leave has the archived timeline, and forgotten rooms are gone`() async throws {
+    let fixture = try SyncFixture()
+    let room = try await fixture.room(of: "ann", "bob")
+    try await fixture.base.send("before", to: room, by: "ann")
+    try await fixture.rooms.leave(room, by: RoomsFixture.actor("bob"))
+    try await fixture.base.send("after", to: room, by: "ann")
+    #expect(try await fixture.client("bob").sync().room(room, "leave") == nil)
+    let filter = #"{"room":{"include_leave":true}}"#
+    #expect(try await fixture.client("bob", filter: filter).sync().room(room, "leave")?.bodies == ["before"])
+    try await fixture.rooms.forget(room, by: RoomsFixture.actor("bob"))
+    #expect(try await fixture.client("bob", filter: filter).sync().room(room, "leave") == nil)
+  }
+}
