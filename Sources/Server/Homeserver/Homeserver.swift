@@ -53,6 +53,11 @@ package final class Homeserver: Sendable {
   package let presence: Presence
   package let sync: SyncEngine
   package let slidingSync: SlidingSync
+  package let audit: AuditLog
+  package let administrationTasks: AdministrationTasks
+  package let roomAdministration: RoomAdministration
+  package let serverNotices: ServerNotices
+  package let statistics: Statistics
   package let hiddenRooms: HiddenRooms
 
   /// The room versions this server can take part in.
@@ -120,6 +125,13 @@ package final class Homeserver: Sendable {
       toDeviceMessages: toDeviceMessages, clock: clock)
     slidingSync = SlidingSync(sync)
     hiddenRooms = HiddenRooms(database: database, rooms: rooms, accountData: accountData, clock: clock)
+    audit = AuditLog(database: database, clock: clock, lifetimeMilliseconds: configuration.auditLifetimeMilliseconds)
+    administrationTasks = AdministrationTasks(database: database, clock: clock, log: log)
+    roomAdministration = RoomAdministration(rooms: rooms, tasks: administrationTasks, database: database)
+    serverNotices = ServerNotices(
+      configuration, database: database, accounts: accounts, rooms: rooms, accountData: accountData,
+      tasks: administrationTasks)
+    statistics = Statistics(database: database, clock: clock)
     rooms.observe(presence: presence, hidden: hiddenRooms)
     rooms.hooks.withLock { [settings = RoomSettings(accountData: accountData, pushRules: pushRules)] hooks in
       hooks.isGuest = { user, transaction in try Accounts.account(transaction, user)?.standing.isGuest ?? false }
@@ -138,6 +150,7 @@ package final class Homeserver: Sendable {
   /// Finishes what is under way and lets go of threads and files. Blocks the calling task's thread until the database is
   /// closed: for the end of the process and of tests.
   package func shutdown() async {
+    await administrationTasks.shutdown()
     await http.shutdown()
     await mail?.shutdown()
     await accounts.passwords.shutdown()

@@ -1,4 +1,5 @@
 import Database
+import JSON
 import MatrixModel
 
 /// Who administers: a user who may, or whoever runs the program and holds its data.
@@ -19,7 +20,7 @@ package enum Administrator: Sendable, Equatable {
   package var userID: UserID {
     switch self {
     case .user(let userID): userID
-    case .operator(let server): UserID(trusted: "@:\(server)")
+    case .operator(let server): UserID(trusted: ByteString("@:\(server)"))
     }
   }
 }

@@ -16,9 +16,9 @@ package final class RoomAdministration: Sendable {
     package init() {}
   }
 
-  private let rooms: Rooms
+  let rooms: Rooms
+  let database: Database
   private let tasks: AdministrationTasks
-  private let database: Database
 
   init(rooms: Rooms, tasks: AdministrationTasks, database: Database) {
     self.rooms = rooms
@@ -58,8 +58,8 @@ package final class RoomAdministration: Sendable {
     }
     let result = Self.result(users, aliases)
     guard purges else { return result }
-    try await database.write { [tasks] tx in
-      try tasks.advance(task.id, to: Self.purging, done: Int64(users.count), result: result, in: tx)
+    try await database.write { [tasks, count = users.count] tx in
+      try tasks.advance(task.id, to: Self.purging, done: Int64(count), result: result, in: tx)
     }
     do { try await rooms.purge(roomID) } catch let error as MatrixError where error.code == .notFound {
       // An earlier process has begun; `resumePurges` deletes the rows it left.
@@ -107,10 +107,13 @@ package final class RoomAdministration: Sendable {
     return writer.bytes
   }
 
-  private func requireRoom(_ roomID: RoomID) async throws {
-    guard try await database.read({ [rooms] in try rooms.cache.snapshot(of: roomID, in: $0) }) != nil else {
+  private func requireRoom(_ roomID: RoomID) async throws { _ = try await snapshot(of: roomID) }
+
+  func snapshot(of roomID: RoomID) async throws -> RoomSnapshot {
+    guard let room = try await database.read({ [rooms] in try rooms.cache.snapshot(of: roomID, in: $0) }) else {
       throw MatrixError.notFound("There is no such room on this server.")
     }
+    return room
   }
 
   // MARK: Members
