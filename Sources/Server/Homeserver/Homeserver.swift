@@ -42,6 +42,8 @@ package final class Homeserver: Sendable {
   package let storedFilters: StoredFilters
   package let pushRules: PushRules
   package let rooms: Rooms
+  package let relations: Relations
+  package let search: Search
   package let publicRooms: PublicRooms
   package let spaceHierarchy: SpaceHierarchy
   package let reports: Reports
@@ -110,6 +112,8 @@ package final class Homeserver: Sendable {
       guard let account = try Accounts.account(transaction, user), !account.isDeactivated else { return nil }
       return try Profiles.profile(transaction, of: user)
     }
+    relations = Relations(database: database, rooms: rooms)
+    search = Search(database: database, rooms: rooms)
     publicRooms = PublicRooms(database: database, rooms: rooms)
     spaceHierarchy = SpaceHierarchy(database: database, rooms: rooms, clock: clock)
     reports = Reports(database: database, rooms: rooms, clock: clock)

@@ -134,23 +134,21 @@ package final class Receipts: Sendable {
     return event
   }
 
-  /// Throws where a threaded receipt names an event of another thread. Spec: "Threaded read receipts".
+  /// Throws where a threaded receipt names an event of another thread. A root is in the main timeline, and as well where its
+  /// thread begins. Spec: "Threaded read receipts".
   private static func check(
     _ thread: ByteString, of event: StoredEvent, in room: RoomSnapshot, _ transaction: ReadTransaction
   ) throws {
+    guard event.thread == nil else {
+      if event.thread?.text == thread { return }
+      throw MatrixError.invalidParameter("The event is not in the thread of 'thread_id'.")
+    }
+    if thread == "main" || event.eventID.text == thread { return }
+    // What relates to a root without being in its thread.
     var event = event
-    // Three hops, as the spec recommends.
-    for _ in 0..<4 {
-      if let root = event.threadRoot {
-        guard root.text == thread else { break }
-        return
-      }
-      guard let related = EventID(event.content["m.relates_to"]?["event_id"]),
-        let parent = try? Self.event(related, in: room, transaction)
-      else {
-        if thread == "main" || event.eventID.text == thread { return }
-        break
-      }
+    for _ in 0..<RoomEditor.threadHopsLimit {
+      guard let relation = event.relation, let parent = try? Self.event(relation.parent, in: room, transaction) else { break }
+      if parent.eventID.text == thread { return }
       event = parent
     }
     throw MatrixError.invalidParameter("The event is not in the thread of 'thread_id'.")
@@ -169,7 +167,7 @@ package final class Receipts: Sendable {
     try withReceipts(of: room, rows) { $0.readPositions(of: user) }
   }
 
-  private func withReceipts<Value: Sendable>(
+  func withReceipts<Value: Sendable>(
     of room: RoomNumber, _ rows: SyncRows, _ body: (RoomReceipts) -> Value
   ) throws -> Value {
     let known = state.withLock { state in state.rooms[room].map(body) }
@@ -179,6 +177,21 @@ package final class Receipts: Sendable {
       if state.newest <= rows.completeUpTo, state.rooms[room] == nil { state.rooms[room] = loaded }
     }
     return body(loaded)
+  }
+
+  /// The same for what the receipts of a room keep beside them.
+  func withReceipts<Value: Sendable>(
+    of room: RoomNumber, changing rows: SyncRows, _ body: (inout RoomReceipts) -> Value
+  ) throws -> Value {
+    try withReceipts(of: room, rows) { _ in }
+    let kept = state.withLock { state -> Value? in
+      guard var receipts = state.rooms.removeValue(forKey: room) else { return nil }
+      defer { state.rooms[room] = receipts }
+      return body(&receipts)
+    }
+    if let kept { return kept }
+    var receipts = try Self.load(room, try rows.transaction())
+    return body(&receipts)
   }
 
   private static func load(_ room: RoomNumber, _ transaction: ReadTransaction) throws -> RoomReceipts {
@@ -202,15 +215,5 @@ package final class Receipts: Sendable {
       state.newest = max(state.newest, receipt.position)
       state.rooms[room]?.insert(receipt)
     }
-  }
-}
-
-extension StoredEvent {
-  /// The root of the thread the event says it belongs to. Spec: "Threading".
-  var threadRoot: EventID? {
-    guard let relation = content["m.relates_to"], relation["rel_type"]?.isString("m.thread") ?? false else {
-      return nil
-    }
-    return EventID(relation["event_id"])
   }
 }

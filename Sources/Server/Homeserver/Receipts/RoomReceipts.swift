@@ -6,8 +6,19 @@ struct RoomReceipts: Sendable {
   /// In order of their positions; replaced ones are dropped now and then.
   private var stream: [Receipt] = []
   private var count = 0
+  /// How far members have read, once someone asked how many.
+  var index: ReadIndex?
 
   mutating func insert(_ receipt: Receipt) {
+    guard var index, receipt.kind == .read else { return add(receipt) }
+    self.index = nil
+    let old = publicPositions(of: receipt.user)
+    add(receipt)
+    index.move(receipt.user, from: old, to: publicPositions(of: receipt.user))
+    self.index = index
+  }
+
+  private mutating func add(_ receipt: Receipt) {
     var own = byUser.removeValue(forKey: receipt.user) ?? []
     if let index = own.firstIndex(where: { receipt.replaces($0) }) {
       guard own[index].position < receipt.position else {
@@ -34,9 +45,9 @@ struct RoomReceipts: Sendable {
     return changes
   }
 
-  func readPositions(of user: UserID) -> ReadPositions {
+  func readPositions(of user: UserID, where counts: (Receipt) -> Bool = { _ in true }) -> ReadPositions {
     var positions = ReadPositions()
-    for receipt in byUser[user] ?? [] { positions.note(receipt) }
+    for receipt in byUser[user] ?? [] where counts(receipt) { positions.note(receipt) }
     return positions
   }
 

@@ -44,7 +44,7 @@ package final class Erasures: Sendable {
 
 extension StoredEvent {
   /// What a redaction would leave of it; nil where nothing can be left out.
-  fileprivate func reduced(_ version: RoomVersion) -> StoredEvent? {
+  func reduced(_ version: RoomVersion) -> StoredEvent? {
     guard let content = try? version.redactedContent(content, type: type),
       let whole = try? JSON.parse([UInt8(ascii: "{")] + shared + [UInt8(ascii: "}")])
     else { return nil }

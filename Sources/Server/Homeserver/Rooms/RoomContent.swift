@@ -17,6 +17,8 @@ struct RoomContent: Sendable {
   private(set) var invitedCount = 0
   /// Newest events in stream order, from 1 to `tailLimit`.
   private(set) var tail: [StoredEvent]
+  /// Whether any event of the room relates to another.
+  var hasRelations = false
   // Read once from the state.
   private(set) var create: RoomCreate?
   private(set) var powerLevels = PowerLevels(creator: nil)

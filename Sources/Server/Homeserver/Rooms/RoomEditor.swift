@@ -58,8 +58,13 @@ struct RoomEditor {
       }
       room.take(signed.roomID)
     }
-    let stored = try write(signed, draft, event)
+    let relation = try relation(of: draft)
+    let stored = try write(signed, draft, event, thread: relation?.thread)
     room.append(stored)
+    if let relation {
+      try record(relation, of: stored)
+      room.noteRelation()
+    }
     appended.append(stored)
     try rooms.noticed(stored, in: room.roomID, transaction)
     if stored.stateKey != nil { try PublicRoomRows.follow(stored.type, in: room, transaction) }
@@ -78,6 +83,8 @@ struct RoomEditor {
 
   /// Replaces an event by its redacted form, everywhere.
   mutating func redact(_ event: StoredEvent, because redaction: StoredEvent) throws {
+    try forgetRelation(of: event)
+    try SearchIndexer(transaction: transaction).forget(event, relation: event.relation)
     guard
       let federation = try transaction.first(
         "SELECT federation FROM event WHERE position = $1", event.position, row: { $0.blob(0) })
@@ -93,7 +100,8 @@ struct RoomEditor {
       StoredEvent(
         position: event.position, eventID: event.eventID, room: event.room, type: event.type, stateKey: event.stateKey,
         sender: event.sender, timestamp: event.timestamp, depth: event.depth, shared: reduced.client,
-        content: redacted.content, origin: event.origin, replaced: event.replaced, redactedBecause: redaction.clientForm))
+        content: redacted.content, origin: event.origin, replaced: event.replaced, redactedBecause: redaction.clientForm,
+        thread: event.thread))
     if event.stateKey != nil { try PublicRoomRows.follow(event.type, in: room, transaction) }
   }
 
@@ -109,17 +117,19 @@ struct RoomEditor {
     try transaction.first("SELECT 1 FROM event WHERE event_id = $1", eventID) { _ in true } ?? false
   }
 
-  private func write(_ signed: SignedEvent, _ draft: Draft, _ event: EventDraft) throws -> StoredEvent {
+  private func write(
+    _ signed: SignedEvent, _ draft: Draft, _ event: EventDraft, thread: EventID?
+  ) throws -> StoredEvent {
     let position = transaction.nextPosition()
     let replaced = draft.stateKey.flatMap { room[draft.type, $0] }
     try transaction.execute(
       """
       INSERT INTO event(position, room, event_id, type, state_key, sender, timestamp, depth, redacted_by, replaces, device_id,
-        transaction_id, shared, federation)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, $9, $10, $11, $12, $13)
+        transaction_id, shared, federation, thread)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, $9, $10, $11, $12, $13, $14)
       """, position, room.number, signed.eventID, draft.type, draft.stateKey, draft.sender, now, event.depth,
       replaced?.position, draft.origin?.deviceID, draft.origin?.transactionID, signed.fragments.client,
-      signed.fragments.federation)
+      signed.fragments.federation, thread)
     if room.extremities.count > 1 {
       try transaction.execute("DELETE FROM forward_extremity WHERE room = $1", room.number)
     }
@@ -128,7 +138,8 @@ struct RoomEditor {
       position: position, eventID: signed.eventID, room: room.number, type: draft.type, stateKey: draft.stateKey,
       sender: draft.sender, timestamp: now, depth: event.depth, shared: signed.fragments.client, content: draft.content,
       origin: draft.origin,
-      replaced: replaced.map { .init(eventID: $0.eventID, sender: $0.sender, content: Array($0.content.bytes)) })
+      replaced: replaced.map { .init(eventID: $0.eventID, sender: $0.sender, content: Array($0.content.bytes)) },
+      thread: thread)
   }
 
   private func writeState(_ draft: Draft, _ stateKey: ByteString, _ position: Int64) throws {

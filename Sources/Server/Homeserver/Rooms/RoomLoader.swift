@@ -37,9 +37,12 @@ package struct RoomLoader {
     let others = try transaction.all("SELECT event_id, depth FROM forward_extremity WHERE room = $1", number) { row in
       RoomSnapshot.Extremity(eventID: row.identifier(0), depth: row.integer(1))
     }
-    return RoomSnapshot(
+    let isRelated = try transaction.first("SELECT 1 FROM event_relation WHERE room = $1 LIMIT 1", number) { _ in true }
+    var snapshot = RoomSnapshot(
       number: number, roomID: roomID, version: version, state: state, tail: tail.reversed(),
       extremities: [RoomSnapshot.Extremity(eventID: newest.eventID, depth: newest.depth)] + others)
+    if isRelated ?? false { snapshot.noteRelation() }
+    return snapshot
   }
 
   // MARK: Single events
@@ -73,6 +76,17 @@ package struct RoomLoader {
       try transaction.query(
         "SELECT * FROM client_event WHERE room = $1 AND position > $2 ORDER BY position LIMIT $3", room, position, limit,
         forEach: body)
+    }
+  }
+
+  /// Events of all rooms that have text to be found, with positions above `position`, oldest first.
+  func searchableEvents(after position: Int64, limit: Int) throws -> [StoredEvent] {
+    try events { body in
+      try transaction.query(
+        """
+        SELECT * FROM client_event WHERE position > $1 AND type IN ('m.room.message', 'm.room.name', 'm.room.topic')
+        ORDER BY position LIMIT $2
+        """, position, limit, forEach: body)
     }
   }
 
@@ -132,7 +146,7 @@ package struct RoomLoader {
         WHERE c.room = $1 AND c.type = $2 AND c.state_key = $3 ORDER BY c.position
         """, room, type, key
       ) { row in
-        positions.append(row.integer(13))
+        positions.append(row.integer(14))
         try body(row)
       }
     }
@@ -177,7 +191,8 @@ package struct RoomLoader {
       stateKey: row.optionalText(4).map { ByteString($0) }, sender: row.identifier(5), timestamp: row.integer(6),
       depth: row.integer(7), shared: shared, content: content, origin: origin,
       replaced: try row.optionalInteger(9).flatMap { try replaced(at: $0) },
-      redactedBecause: try row.optionalInteger(8).flatMap { try event(at: $0)?.clientForm })
+      redactedBecause: try row.optionalInteger(8).flatMap { try event(at: $0)?.clientForm },
+      thread: row.optionalText(13).map { EventID(trusted: ByteString($0)) })
   }
 
   private func content(ofFragment fragment: [UInt8]) -> JSON? {

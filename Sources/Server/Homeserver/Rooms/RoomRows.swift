@@ -1,7 +1,18 @@
+import Database
+
 /// Where rooms have rows: what a purge deletes, table by table. A chapter that keeps rows of rooms or events adds its own here.
 enum RoomRows {
   /// Each deletes at most about `$2` rows of the room with the number `$1`; it is run until it deletes none.
   static let ofRoom: [StaticString] = [
+    FullTextIndex.deletionOfScope,
+    """
+    DELETE FROM event_relation WHERE room = $1 AND (parent, position) IN (
+      SELECT parent, position FROM event_relation WHERE room = $1 ORDER BY parent, position LIMIT $2)
+    """,
+    """
+    DELETE FROM room_thread WHERE room = $1 AND root IN (
+      SELECT root FROM room_thread WHERE room = $1 ORDER BY root LIMIT $2)
+    """,
     "DELETE FROM event WHERE position IN (SELECT position FROM event WHERE room = $1 ORDER BY position LIMIT $2)",
     """
     DELETE FROM state_change WHERE room = $1 AND position IN (
@@ -31,7 +42,17 @@ enum RoomRows {
   static let ofMemberByRoomID: [StaticString] = ["DELETE FROM account_data WHERE user_id = $1 AND room_id = $2"]
 
   /// Each deletes what goes with one event that is no state: `$1` is its position.
-  static let ofEvent: [StaticString] = ["DELETE FROM event WHERE position = $1"]
+  static let ofEvent: [StaticString] = [
+    FullTextIndex.deletionOfDocument,
+    """
+    UPDATE room_thread SET messages = messages - 1
+    WHERE (room, root) IN (SELECT room, parent FROM event_relation WHERE position = $1 AND kind = 'm.thread')
+    """,
+    "DELETE FROM event_relation WHERE position = $1",
+    "DELETE FROM event_relation WHERE parent = $1 AND room = (SELECT room FROM event WHERE position = $1)",
+    "DELETE FROM room_thread WHERE root = $1 AND room = (SELECT room FROM event WHERE position = $1)",
+    "DELETE FROM event WHERE position = $1"
+  ]
 
   /// What was counted of events that are no more.
   static let unreadCheckpoint: StaticString = "DELETE FROM unread_checkpoint WHERE user_id = $1 AND room = $2"

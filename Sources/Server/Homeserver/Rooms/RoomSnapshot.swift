@@ -56,6 +56,8 @@ package struct RoomSnapshot: Sendable {
   package var powerLevels: PowerLevels { storage.content.powerLevels }
   package var joinRule: JoinRule? { storage.content.joinRule }
   package var historyVisibility: HistoryVisibility { storage.content.historyVisibility }
+  /// Whether any event of the room relates to another, so that answers have something to look for.
+  package var hasRelations: Bool { storage.content.hasRelations }
 
   // MARK: Questions
 
@@ -86,6 +88,11 @@ package struct RoomSnapshot: Sendable {
 
   /// Gives a room that is being created the ID that its create event's hash makes.
   mutating func take(_ roomID: RoomID) { change { $0.take(roomID) } }
+
+  /// The room with an event that relates to another.
+  mutating func noteRelation() {
+    if !hasRelations { change { $0.hasRelations = true } }
+  }
 
   /// The room with an event's redacted form in place of the event.
   mutating func replace(_ event: StoredEvent) { change { $0.replace(event) } }

@@ -76,9 +76,19 @@ package struct RoomView: Sendable {
   package func canSee(_ event: StoredEvent) -> Bool {
     if event.stateKey == nil, ignored.contains(event.sender) { return false }
     if event.hasExpired(at: expiry) { return false }
+    return canSee(at: event.position, isOwnMembership: event.type == .member && event.stateKey == user.text)
+  }
+
+  /// Whether the user may see a message that was sent there, at that time.
+  func canSee(messageAt position: Int64, sentAt timestamp: Int64) -> Bool {
+    timestamp >= expiry && canSee(at: position, isOwnMembership: false)
+  }
+
+  /// Whether no event of the room is hidden from the user.
+  var seesEverything: Bool { seesAll && expiry == .min }
+
+  private func canSee(at position: Int64, isOwnMembership: Bool) -> Bool {
     if seesAll { return true }
-    let position = event.position
-    let isOwnMembership = event.type == .member && event.stateKey == user.text
     if let leftAt, position > leftAt, !isOwnMembership, Self.value(history.visibilities, before: position) != .worldReadable {
       return false
     }
@@ -115,6 +125,15 @@ package struct RoomView: Sendable {
 
   private static func value<Value>(_ history: [(position: Int64, value: Value)], before position: Int64) -> Value? {
     history.last { $0.position < position }?.value
+  }
+}
+
+extension RoomView {
+  /// The event, where it is in the room and the user may see it.
+  func event(_ eventID: EventID, in transaction: ReadTransaction) throws -> StoredEvent? {
+    guard let event = try RoomLoader(transaction: transaction).event(eventID), event.room == room.number, canSee(event)
+    else { return nil }
+    return event
   }
 }
 

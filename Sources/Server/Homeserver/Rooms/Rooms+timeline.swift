@@ -31,6 +31,7 @@ extension Rooms {
     package let end: TimelineToken?
     /// Member events of the senders, with lazy loading.
     package let members: [StoredEvent]
+    package let aggregations: Aggregations
   }
 
   /// Events at most in one answer, and what is looked at for them when a filter drops most.
@@ -52,7 +53,9 @@ extension Rooms {
         view: view,
         events: try self.erasures.shown(pager.events, to: user, in: view.room) { RoomLoader(transaction: transaction) },
         start: start, end: pager.reachedEnd ? nil : TimelineToken(position: pager.position),
-        members: filter.lazyLoadsMembers ? Self.senders(of: pager.events, in: view.room) : [])
+        members: filter.lazyLoadsMembers ? Self.senders(of: pager.events, in: view.room) : [],
+        aggregations: try AggregationReader(view: view, transaction: transaction, erasures: self.erasures).aggregations(
+          of: pager.events))
     }
   }
 
@@ -69,9 +72,8 @@ extension Rooms {
   ) async throws -> (event: StoredEvent, view: RoomView) {
     try await database.read { transaction in
       let notFound = MatrixError.notFound("There is no such event, or you may not see it.")
-      guard let view = try? self.view(of: roomID, for: user, in: transaction) else { throw notFound }
-      guard let event = try RoomLoader(transaction: transaction).event(eventID), event.room == view.room.number,
-        view.canSee(event)
+      guard let view = try? self.view(of: roomID, for: user, in: transaction),
+        let event = try view.event(eventID, in: transaction)
       else { throw notFound }
       let shown = try self.erasures.shown([event], to: user, in: view.room) { RoomLoader(transaction: transaction) }
       return (shown.first ?? event, view)
@@ -90,6 +92,7 @@ extension Rooms {
     package let end: TimelineToken
     /// As of the last event given.
     package let state: [StoredEvent]
+    package let aggregations: Aggregations
   }
 
   /// Spec: `GET /rooms/{roomId}/context/{eventId}`. `limit` is the number of events around, both sides together.
@@ -99,7 +102,7 @@ extension Rooms {
     try await database.read { transaction in
       let view = try self.view(of: roomID, for: user, in: transaction)
       let loader = RoomLoader(transaction: transaction)
-      guard let event = try loader.event(eventID), event.room == view.room.number, view.canSee(event) else {
+      guard let event = try view.event(eventID, in: transaction) else {
         throw MatrixError.notFound("There is no such event, or you may not see it.")
       }
       let limit = min(max(limit, 0), Self.pageLimit)
@@ -109,6 +112,7 @@ extension Rooms {
       try after.run(from: event.position, to: nil, limit: limit - limit / 2)
       let all = before.events + [event] + after.events
       var state = try loader.state(of: view.room.number, at: after.events.last?.position ?? event.position)
+        .filter { filter.matches($0) }
       if filter.lazyLoadsMembers {
         let senders = Set(all.map(\.sender.text))
         state = state.filter { $0.type != .member || senders.contains($0.stateKey ?? "") }
@@ -119,7 +123,9 @@ extension Rooms {
       return Context(
         view: view, event: try shown([event]).first ?? event, before: try shown(before.events), after: try shown(after.events),
         start: TimelineToken(position: before.position),
-        end: TimelineToken(position: after.position), state: state)
+        end: TimelineToken(position: after.position), state: state,
+        aggregations: try AggregationReader(view: view, transaction: transaction, erasures: self.erasures).aggregations(
+          of: all))
     }
   }
 
@@ -129,7 +135,7 @@ extension Rooms {
 }
 
 /// Walks a timeline in batches until enough visible events have passed the filter.
-private struct Pager {
+struct Pager {
   let view: RoomView
   let loader: RoomLoader
   let filter: EventFilter

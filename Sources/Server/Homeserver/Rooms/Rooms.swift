@@ -30,6 +30,7 @@ package final class Rooms: Sendable {
   package let cache = RoomCache()
   package let memberships = Memberships()
   package let typing: Typing
+  package let searchProgress: SearchProgress
   let erasures = Erasures()
   /// Set once, when the server is put together.
   package let hooks = Mutex(RoomHooks())
@@ -48,6 +49,7 @@ package final class Rooms: Sendable {
     self.database = database
     self.notifier = notifier
     typing = Typing(notifier: notifier)
+    searchProgress = SearchProgress(database: database)
     self.profile = profile
     builder = EventBuilder(server: configuration.serverName, key: signingKey)
   }
@@ -127,9 +129,11 @@ package final class Rooms: Sendable {
       editor.appended.compactMap { $0.stateKey == nil ? $0.sender : nil }
       + changed.compactMap { $0.membership == .join ? nil : $0.user }
     let active = editor.appended.filter { $0.origin != nil }
+    let count = editor.appended.count
     editor.transaction.afterPublish {
       for user in silent { self.typing.stop(user, in: room.number) }
       for event in active { self.noticed(event.sender, event.origin?.deviceID) }
+      self.searchProgress.note(count, upTo: room.position)
     }
   }
 

@@ -8,6 +8,8 @@ package struct EventReader: Sendable {
   package let deviceID: DeviceID?
   /// Milliseconds since 1970, for `unsigned.age`.
   package let now: Int64
+  /// What the answer's events tell of the events that relate to them.
+  package var aggregations = Aggregations.none
 
   package init(userID: UserID, deviceID: DeviceID?, now: Int64) {
     self.userID = userID
@@ -28,7 +30,7 @@ extension StoredEvent {
     writeShared(to: &writer)
     writer.member("event_id", eventID)
     if let roomID { writer.member("room_id", roomID) }
-    writeUnsigned(to: &writer, for: reader, membership)
+    writeUnsigned(to: &writer, for: reader, roomID, membership)
     writer.endObject()
   }
 
@@ -44,11 +46,13 @@ extension StoredEvent {
     writer.rawMembers(federation)
     if type != .create || !room.version.roomIDIsCreateHash { writer.member("room_id", room.roomID) }
     writer.member("event_id", eventID)
-    writeUnsigned(to: &writer, for: reader, membership)
+    writeUnsigned(to: &writer, for: reader, room.roomID, membership)
     writer.endObject()
   }
 
-  private func writeUnsigned(to writer: inout JSONWriter, for reader: EventReader, _ membership: Membership?) {
+  private func writeUnsigned(
+    to writer: inout JSONWriter, for reader: EventReader, _ roomID: RoomID?, _ membership: Membership?
+  ) {
     writer.key("unsigned")
     writer.beginObject()
     writer.member("age", max(0, reader.now - timestamp))
@@ -62,6 +66,7 @@ extension StoredEvent {
       writer.member("transaction_id", origin.transactionID)
     }
     if let membership { writer.member("membership", raw: Self.membershipNames[Int(membership.rawValue)]) }
+    reader.aggregations[self]?.write(to: &writer, for: reader, roomID: roomID)
     writer.endObject()
   }
 

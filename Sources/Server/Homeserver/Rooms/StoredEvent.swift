@@ -36,6 +36,9 @@ package final class StoredEvent: Sendable {
   package let replaced: Replaced?
   /// The redaction's client form, for `unsigned.redacted_because`; the fragment is already reduced.
   package let redactedBecause: [UInt8]?
+  /// The root of the thread it was sent to, also by a relation to an event of it; nil for the main timeline. It stays when
+  /// the event is redacted.
+  package let thread: EventID?
 
   package struct Replaced: Sendable {
     package let eventID: EventID
@@ -47,7 +50,7 @@ package final class StoredEvent: Sendable {
   package init(
     position: Int64, eventID: EventID, room: RoomNumber, type: EventType, stateKey: ByteString?, sender: UserID,
     timestamp: Int64, depth: Int64, shared: [UInt8], content: JSON, origin: Origin? = nil, replaced: Replaced? = nil,
-    redactedBecause: [UInt8]? = nil
+    redactedBecause: [UInt8]? = nil, thread: EventID? = nil
   ) {
     self.position = position
     self.eventID = eventID
@@ -62,5 +65,6 @@ package final class StoredEvent: Sendable {
     self.origin = origin
     self.replaced = replaced
     self.redactedBecause = redactedBecause
+    self.thread = thread
   }
 }

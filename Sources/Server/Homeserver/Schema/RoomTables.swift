@@ -10,18 +10,18 @@ enum RoomTables {
     """,
     // `shared` is the fragment that clients and servers see, `federation` what only servers see; both without braces.
     // `redacted_by` and `replaces` are positions: of the redaction (the fragments are reduced already), and of the state
-    // event that was current before this one.
+    // event that was current before this one. `thread` is the event ID of a thread's root, NULL in the main timeline.
     """
     CREATE TABLE event(
       position INTEGER PRIMARY KEY, room INTEGER NOT NULL, event_id TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
       state_key TEXT, sender TEXT NOT NULL, timestamp INTEGER NOT NULL, depth INTEGER NOT NULL, redacted_by INTEGER,
-      replaces INTEGER, device_id TEXT, transaction_id TEXT, shared BLOB NOT NULL, federation BLOB NOT NULL) STRICT
+      replaces INTEGER, device_id TEXT, transaction_id TEXT, thread TEXT, shared BLOB NOT NULL, federation BLOB NOT NULL) STRICT
     """,
     // What a client may see of an event: the columns, in this order, that `RoomLoader` reads.
     """
     CREATE VIEW client_event AS
       SELECT position, room, event_id, type, state_key, sender, timestamp, depth, redacted_by, replaces, device_id,
-        transaction_id, shared
+        transaction_id, shared, thread
       FROM event
     """,
     "CREATE INDEX event_room ON event(room, position)",

@@ -9,9 +9,8 @@ package enum Schema {
       statements: [
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
         IdentityTables.statements, KeyBackupTables.statements, MediaTables.statements, PreviewTables.statements,
-        ReceiptTables.statements, DirectoryTables.statements
-        MediaTables.statements,
         ReceiptTables.statements, DirectoryTables.statements, PresenceTables.statements, HiddenRoomTables.statements
+        ReceiptTables.statements, DirectoryTables.statements, RelationTables.statements, SearchTables.statements
       ].flatMap { $0 })
   ]
 }

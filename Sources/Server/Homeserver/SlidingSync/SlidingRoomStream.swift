@@ -128,7 +128,8 @@ struct SlidingRoomStream {
       of: room,
       RoomTimeline.Interval(
         lower: lower, end: end, isNew: isNew, view: view, filter: EventFilter(), limit: config.timelineLimit,
-        ignored: context.account.ignored, expiry: expiry), context.rows)
+        ignored: context.account.ignored, expiry: expiry, reader: context.user,
+        erasures: context.sync.sources.rooms.erasures), context.rows)
   }
 
   private func liveCount(of timeline: RoomTimeline) -> Int {

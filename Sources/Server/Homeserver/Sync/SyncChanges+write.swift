@@ -75,10 +75,17 @@ extension SyncChanges {
 
 /// How room events are written for one device.
 struct EventWriting {
-  let reader: EventReader
+  var reader: EventReader
   let fields: [PropertyPath]?
   /// By position, where events are told as servers exchange them.
   let federation: [Int64: [UInt8]]?
+
+  /// With what the events of one room tell of those that relate to them.
+  func with(_ aggregations: Aggregations) -> EventWriting {
+    var copy = self
+    copy.reader.aggregations = aggregations
+    return copy
+  }
 
   func write(
     _ event: StoredEvent, in room: RoomSnapshot, membership: Membership? = nil, to writer: inout JSONWriter
@@ -104,7 +111,7 @@ extension JoinedRoom {
   /// `state` and `timeline` are there also when empty: optional in the standard, but clients in use take them for given.
   fileprivate func write(to writer: inout JSONWriter, _ context: SyncContext, _ events: EventWriting) {
     writer.object { writer in
-      writer.timeline(timeline, in: room, events)
+      writer.timeline(timeline, in: room, events.with(aggregations))
       writer.section(context.request.usesStateAfter ? "state_after" : "state", state) { events.write($0, in: room, to: &$1) }
       if let summary {
         writer.key("summary")
@@ -143,7 +150,7 @@ extension UnreadCounts.Count {
 extension LeftRoom {
   fileprivate func write(to writer: inout JSONWriter, _ context: SyncContext, _ events: EventWriting) {
     writer.object { writer in
-      writer.timeline(timeline, in: room, events)
+      writer.timeline(timeline, in: room, events.with(aggregations))
       if !state.isEmpty || context.request.usesStateAfter {
         writer.section(context.request.usesStateAfter ? "state_after" : "state", state) { events.write($0, in: room, to: &$1) }
       }

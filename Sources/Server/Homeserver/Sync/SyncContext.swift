@@ -55,6 +55,21 @@ struct SyncContext {
   }
 }
 
+extension SyncContext {
+  /// What the events of a timeline tell of those that relate to them: of a timeline with a gap only, as whoever has all events
+  /// knows what relates to what. Spec: "Aggregations of child events".
+  func aggregations(
+    of timeline: RoomTimeline, in room: RoomSnapshot, ignoring ignored: Set<UserID>
+  ) throws -> Aggregations {
+    guard timeline.isLimited, room.hasRelations else { return .none }
+    let transaction = try rows.transaction()
+    let reader = AggregationReader(
+      view: try RoomView(room, user: user, in: transaction, expiry: sources.rooms.expiry(of: room)), transaction: transaction,
+      erasures: sources.rooms.erasures)
+    return try reader.aggregations(of: timeline.events, ignoring: ignored)
+  }
+}
+
 /// The chapters a sync reads.
 struct SyncSources: Sendable {
   let rooms: Rooms

@@ -28,7 +28,7 @@ struct UnreadFold: Sendable {
   ) {
     position = event.position
     sinceCheckpoint += 1
-    let thread = event.threadRoot?.text ?? "main"
+    let thread = event.thread?.text ?? "main"
     if event.sender == user {
       // A changed profile shows as member events in every room, and nobody has read anything by that.
       if event.type == .member, event.stateKey == user.text, !event.isJoining { return }

@@ -10,6 +10,7 @@ enum Capabilities {
     "martlet.paging",
     "martlet.policy_lists",
     "martlet.read_all",
+    "martlet.read_counts",
     "martlet.slow_mode",
     "martlet.unread"
   ]

@@ -7,6 +7,7 @@ import MatrixModel
 extension Routes {
   package mutating func addEventRoutes() {
     let rooms = homeserver.rooms
+    let relations = homeserver.relations
     let clock = homeserver.configuration.clock
 
     on(.sendMessage) { request, session in
@@ -41,9 +42,11 @@ extension Routes {
 
     on(.getOneRoomEvent) { request, session in
       let roomID: RoomID = try request.path("roomId")
-      let (event, view) = try await rooms.eventInView(try request.path("eventId"), in: roomID, for: session.userID)
+      let shown = try await relations.event(try request.path("eventId"), in: roomID, for: session.userID)
       return .json {
-        event.write(to: &$0, for: session.reader(clock), roomID: roomID, membership: view.membership(at: event))
+        shown.event.write(
+          to: &$0, for: session.reader(clock, shown.aggregations), roomID: roomID,
+          membership: shown.view.membership(at: shown.event))
       }
     }
   }
@@ -61,7 +64,9 @@ extension Response {
 
 extension Session {
   /// Who reads an event, for the parts of it that differ from reader to reader.
-  func reader(_ clock: WallClock) -> EventReader {
-    EventReader(userID: userID, deviceID: deviceID, now: clock.now())
+  func reader(_ clock: WallClock, _ aggregations: Aggregations = .none) -> EventReader {
+    var reader = EventReader(userID: userID, deviceID: deviceID, now: clock.now())
+    reader.aggregations = aggregations
+    return reader
   }
 }

@@ -20,7 +20,7 @@ extension Routes {
         writer.object { writer in
           writer.member("start", page.start.text)
           if let end = page.end { writer.member("end", end.text) }
-          writer.events("chunk", page.events, session.reader(clock), page.view)
+          writer.events("chunk", page.events, session.reader(clock, page.aggregations), page.view)
           if !page.members.isEmpty { writer.events("state", page.members, session.reader(clock), roomID) }
         }
       }
@@ -33,7 +33,7 @@ extension Routes {
       let context = try await rooms.context(
         of: try request.path("eventId"), in: roomID, for: session.userID,
         limit: Int(try query.integer("limit") ?? Int64(filter.limit ?? 10)), filter)
-      let reader = session.reader(clock)
+      let reader = session.reader(clock, context.aggregations)
       return .json { writer in
         writer.object { writer in
           writer.member("start", context.start.text)
@@ -132,7 +132,7 @@ extension JSONWriter {
 
 extension QueryParameters {
   /// Throws `M_INVALID_PARAM` for what is no token of this server. An empty one counts as not given.
-  fileprivate func token(_ name: StaticString) throws -> TimelineToken? {
+  func token(_ name: StaticString) throws -> TimelineToken? {
     guard let text = text(name), !text.isEmpty else { return nil }
     guard let token = TimelineToken(text) else {
       throw MatrixError.invalidParameter("'\(name)' is not a token of this server.")
@@ -140,8 +140,8 @@ extension QueryParameters {
     return token
   }
 
-  func direction() throws -> Rooms.Direction {
-    let text = try required("dir")
+  func direction(default standard: ByteString? = nil) throws -> Rooms.Direction {
+    let text = try text("dir") ?? standard ?? required("dir")
     if text == "b" { return .backward }
     if text == "f" { return .forward }
     throw MatrixError.invalidParameter("'dir' is 'b' or 'f'.")

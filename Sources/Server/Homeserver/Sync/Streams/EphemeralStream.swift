@@ -23,7 +23,9 @@ struct EphemeralStream {
       let receipts = try context.sources.receipts.changes(
         in: room.number, after: isNew ? 0 : context.since, upTo: context.to.position, for: context.user, context.rows
       ).filter { !ignored.contains($0.user) }
-      if !receipts.isEmpty { events.append(Self.receipts(receipts)) }
+      // A user may have receipts of several threads for one event, and an event of the format has room for one of them.
+      let threads = Dictionary(grouping: receipts, by: \.thread).sorted { $0.key < $1.key }
+      for (_, receipts) in threads { events.append(Self.receipts(receipts)) }
     }
     return events
   }

@@ -12,6 +12,7 @@ struct JoinedRoom {
   let ephemeral: [[UInt8]]
   let accountData: [AccountData.Entry]
   let unread: UnreadCounts
+  let aggregations: Aggregations
 }
 
 /// Puts together what is new of a joined room. Spec: Client-Server API, "Syncing".
@@ -52,7 +53,8 @@ struct JoinedRoomStream {
     return JoinedRoom(
       room: room, isNew: isNew, timeline: timeline, state: state,
       summary: membersChanged || context.request.isFullState ? RoomSummary(of: room, for: context.user) : nil,
-      ephemeral: ephemeral, accountData: accountData, unread: unread)
+      ephemeral: ephemeral, accountData: accountData, unread: unread,
+      aggregations: try context.aggregations(of: timeline, in: room, ignoring: account.ignored))
   }
 
   /// Whether the user's own receipts moved, so that the counts are others.
@@ -106,7 +108,7 @@ extension SyncContext {
   ) -> RoomTimeline.Interval {
     RoomTimeline.Interval(
       lower: lower, end: end, isNew: isNew, view: view, filter: filter.timeline, limit: filter.timelineCount, ignored: ignored,
-      expiry: expiry)
+      expiry: expiry, reader: user, erasures: sources.rooms.erasures)
   }
 }
 

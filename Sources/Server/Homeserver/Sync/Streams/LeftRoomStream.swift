@@ -6,6 +6,7 @@ struct LeftRoom {
   let timeline: RoomTimeline
   let state: [StoredEvent]
   let accountData: [AccountData.Entry]
+  let aggregations: Aggregations
 }
 
 /// What happened in a room until the user left it.
@@ -27,7 +28,8 @@ struct LeftRoomStream {
       context.rows)
     if isNew && lower > 0 { timeline.limit() }
     return LeftRoom(
-      room: room, timeline: timeline, state: try state(timeline, view, leftAt, isNew: isNew), accountData: accountData)
+      room: room, timeline: timeline, state: try state(timeline, view, leftAt, isNew: isNew), accountData: accountData,
+      aggregations: try context.aggregations(of: timeline, in: room, ignoring: account.ignored))
   }
 
   private func state(_ timeline: RoomTimeline, _ view: RoomView, _ leftAt: Int64, isNew: Bool) throws -> [StoredEvent] {

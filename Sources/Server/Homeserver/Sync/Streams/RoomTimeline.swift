@@ -27,6 +27,9 @@ struct RoomTimeline {
     let ignored: Set<UserID>
     /// Messages older than this are gone.
     let expiry: Int64
+    /// Who reads, and what is hidden from them because its author is erased.
+    let reader: UserID
+    let erasures: Erasures
   }
 
   /// Events looked at when a filter or their visibility drops most.
@@ -54,7 +57,7 @@ struct RoomTimeline {
       try readRows(of: room, interval, rows)
     }
     events.reverse()
-    events = try context.sources.rooms.erasures.shown(events, to: context.user, in: room) { try context.rows.loader() }
+    events = try interval.erasures.shown(events, to: interval.reader, in: room) { try rows.loader() }
     if let first = events.first {
       if isLimited || interval.isNew { start = first.position - 1 }
     } else if isLimited {

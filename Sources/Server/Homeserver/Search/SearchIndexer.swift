@@ -1,0 +1,67 @@
+import Database
+import JSON
+import MatrixModel
+
+/// Brings the full-text index up to the events of the room tables.
+///
+/// The document of an event has the event's position and its newest text: that of its latest valid edit. Every step can be
+/// repeated without harm.
+struct SearchIndexer {
+  let transaction: WriteTransaction
+
+  /// Events of one step: it holds up the writer for about three milliseconds.
+  static let stepLimit = 256
+
+  /// Indexes the next events. Answers whether more wait.
+  func advance() throws -> Bool {
+    let position = try transaction.first("SELECT position FROM search_progress WHERE id = 1") { $0.integer(0) } ?? 0
+    let events = try RoomLoader(transaction: transaction).searchableEvents(after: position, limit: Self.stepLimit)
+    for event in events { try index(event) }
+    let isFull = events.count == Self.stepLimit
+    let reached = isFull ? events.last?.position ?? position : transaction.position
+    if reached > position {
+      try transaction.execute("UPDATE search_progress SET position = $1 WHERE id = 1", reached)
+    }
+    return isFull
+  }
+
+  /// Takes out an event that has just been redacted; the original of a redacted edit gets back the text before it.
+  func forget(_ event: StoredEvent, relation: EventRelation?) throws {
+    try transaction.removeFullText(document: event.position)
+    guard let relation, relation.isReplacement else { return }
+    let parent = try RoomLoader(transaction: transaction).event(relation.parent)
+    if let parent, parent.room == event.room { try refresh(parent) }
+  }
+
+  private func index(_ event: StoredEvent) throws {
+    if let relation = event.relation, relation.isReplacement {
+      let parent = try RoomLoader(transaction: transaction).event(relation.parent)
+      if let parent, parent.room == event.room,
+        parent.canBeReplaced(bySender: event.sender, type: event.type, stateKey: event.stateKey, event.content)
+      {
+        return try refresh(parent)
+      }
+    }
+    guard event.type == .message ? event.stateKey == nil : event.stateKey?.isEmpty ?? false else { return }
+    if let text = SearchableText.text(ofType: event.type, event.content) {
+      try transaction.addFullText(text, document: event.position, scope: event.room.value)
+    }
+  }
+
+  /// Gives an event's document the text of its latest edit.
+  private func refresh(_ event: StoredEvent) throws {
+    let edit = try transaction.first(
+      """
+      SELECT r.position FROM event_relation r JOIN event e ON e.position = r.position
+      WHERE r.room = $1 AND r.parent = $2 AND r.bundled = 1 AND r.kind = 'm.replace'
+      ORDER BY r.timestamp DESC, e.event_id DESC LIMIT 1
+      """, event.room, event.position
+    ) { $0.integer(0) }
+    let content = try edit.flatMap { try RoomLoader(transaction: transaction).event(at: $0) }?.content["m.new_content"]
+    if event.redactedBecause == nil, let text = SearchableText.text(ofType: event.type, content ?? event.content) {
+      try transaction.addFullText(text, document: event.position, scope: event.room.value)
+    } else {
+      try transaction.removeFullText(document: event.position)
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import Testing
+
+@testable import Database
+
+@Suite struct FullTextTests {
+  private static let migration = Migration(version: 1, name: "text", statements: FullTextIndex.statements)
+
+  private func database(_ texts: [(scope: Int64, text: String)]) async throws -> (Folder, Database) {
+    let folder = try Folder()
+    let database = try folder.open([Self.migration])
+    try await database.write { transaction in
+      for (index, entry) in texts.enumerated() {
+        try transaction.addFullText(entry.text, document: Int64(index + 1), scope: entry.scope)
+      }
+    }
+    return (folder, database)
+  }
+
+  private func matches(
+    _ database: Database, _ text: String, in scopes: [Int64]? = nil, below: Int64 = .max, isRanked: Bool = false,
+    limit: Int = 100
+  ) async throws -> [FullTextMatch] {
+    try await database.read { transaction in
+      var matches: [FullTextMatch] = []
+      try transaction.fullTextMatches(
+        FullTextQuery(text, in: scopes), below: below, limit: limit, isRanked: isRanked
+      ) { match in
+        matches.append(match)
+        return true
+      }
+      return matches
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("hello", [1, 2]), ("HELLO", [1, 2]), ("hello world", [1]), ("hell", [1, 2]), ("hel", []), ("cafe", [3]),
+      ("Café", [3]), ("日本", [4]), ("本語", [4]), ("日語", []), ("学", [4]), ("42", [5]), ("4", []), ("", []),
+      ("!?", []), ("สวัสดี", [6])
+    ] as [(String, [Int64])])
+  func `words match without case and accents, longer ones as beginnings, unspaced scripts by any run`(
+    text: String, expected: [Int64]
+  ) async throws {
+    let (_, database) = try await database([
+      (1, "Hello, world"), (1, "hello there"), (1, "Un café noir"), (1, "日本語を学ぶ"), (1, "room 42"), (1, "สวัสดีครับ")
+    ])
+    defer { database.close() }
+    #expect(try await matches(database, text).map(\.document).sorted() == expected)
+  }
+
+  @Test(arguments: [
+    "\"", "hello\" OR \"x", "body:hello", "hello*", "NOT hello", "hello AND", "(hello", "hello)", "^hello", "NEAR(hello x)",
+    "{scope} : s1", "hello - x", "'; DROP TABLE full_text; --", "\u{0}hello", "hello + world"
+  ])
+  func `no text breaks out of its quotes`(text: String) async throws {
+    let (_, database) = try await database([(1, "hello world")])
+    defer { database.close() }
+    _ = try await matches(database, text)
+    #expect(try await matches(database, "hello").count == 1)
+    #expect(try await matches(database, "s1").isEmpty)
+  }
+
+  @Test func `a search stays in its scopes, below its bound, within its limit, newest first`() async throws {
+    let (_, database) = try await database((0..<10).map { ($0 % 2, "word number \($0)") })
+    defer { database.close() }
+    #expect(try await matches(database, "word", in: [1]).map(\.document) == [10, 8, 6, 4, 2])
+    #expect(try await matches(database, "word", in: [0, 1], limit: 3).map(\.scope) == [1, 0, 1])
+    #expect(try await matches(database, "word", in: []).isEmpty)
+    #expect(try await matches(database, "word", below: 4).map(\.document) == [3, 2, 1])
+  }
+
+  @Test func `what says the word more often ranks higher`() async throws {
+    let (_, database) = try await database([
+      (1, "swift is a bird among many other birds of the sky"), (1, "swift swift swift"), (1, "nothing of that kind")
+    ])
+    defer { database.close() }
+    let ranked = try await matches(database, "swift", isRanked: true).sorted { $0.rank > $1.rank }
+    #expect(ranked.map(\.document) == [2, 1])
+  }
+
+  @Test func `a document that changes or goes is found by what it is`() async throws {
+    let (_, database) = try await database([(1, "old words"), (1, "more")])
+    defer { database.close() }
+    try await database.write { transaction in
+      try transaction.addFullText("new words", document: 1, scope: 1)
+      try transaction.removeFullText(document: 2)
+      try transaction.removeFullText(document: 99)
+    }
+    #expect(try await matches(database, "old").isEmpty)
+    #expect(try await matches(database, "new").map(\.document) == [1])
+    #expect(try await matches(database, "more").isEmpty)
+  }
+
+  @Test func `terms beyond the limit are passed over`() {
+    let text = (0..<40).map { "w\($0)" }.joined(separator: " ")
+    #expect(FullTextQuery(text).terms.count == FullTextQuery.termsLimit)
+    #expect(FullTextQuery("a b").terms == ["a", "b"])
+  }
+}
