@@ -4,7 +4,7 @@ import MatrixModel
 
 extension RoomAdministration {
   package struct Page: Sendable {
-    package let rooms: [ListedRoom]
+    package let rooms: [RoomOverview]
     /// All rooms that fit the query, on any page.
     package let total: Int
   }
@@ -14,7 +14,7 @@ extension RoomAdministration {
 
   /// A page of all rooms. Reads every room's name and counts: milliseconds for hundreds, about a second for tens of thousands.
   package func list(_ query: RoomQuery) async throws -> Page {
-    var found: [ListedRoom] = []
+    var found: [RoomOverview] = []
     var last: Int64 = 0
     while true {
       let start = last
@@ -38,7 +38,7 @@ extension RoomAdministration {
   }
 
   /// Throws `M_NOT_FOUND`.
-  package func room(_ roomID: RoomID) async throws -> (room: ListedRoom, devices: Int64) {
+  package func room(_ roomID: RoomID) async throws -> (room: RoomOverview, devices: Int64) {
     let found = try await database.read { tx in
       try tx.first("SELECT room, version FROM room WHERE room_id = $1", roomID) { row in
         let number = RoomNumber(row.integer(0))
@@ -65,7 +65,7 @@ extension RoomAdministration {
   package func members(of roomID: RoomID) async throws -> [UserID] { try await snapshot(of: roomID).joinedUsers.sorted() }
 
   private static func room(_ number: RoomNumber, _ roomID: RoomID, _ version: ByteString, _ tx: ReadTransaction) throws
-    -> ListedRoom
+    -> RoomOverview
   {
     let create = try content(of: .create, in: number, tx)
     func text(_ type: EventType, _ member: StaticString) throws -> ByteString? {
@@ -76,7 +76,7 @@ extension RoomAdministration {
     }
     // Without federation whoever is in a room is of this server.
     let joined = try count("SELECT COUNT(*) FROM membership WHERE room = $1 AND membership = $2")
-    return ListedRoom(
+    return RoomOverview(
       roomID: roomID, version: version, creator: create?.content["creator"]?.text ?? create?.sender,
       name: try text(.name, "name"), topic: try text(.topic, "topic"), avatar: try text(.avatar, "url"),
       canonicalAlias: try text(.canonicalAlias, "alias"), encryption: try text(.encryption, "algorithm"),

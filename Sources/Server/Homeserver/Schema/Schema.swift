@@ -9,8 +9,8 @@ package enum Schema {
       statements: [
         RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
         IdentityTables.statements, KeyBackupTables.statements, MediaTables.statements, PreviewTables.statements,
-        ReceiptTables.statements, DirectoryTables.statements, PresenceTables.statements, HiddenRoomTables.statements
-        ReceiptTables.statements, DirectoryTables.statements, RelationTables.statements, SearchTables.statements
+        ReceiptTables.statements, DirectoryTables.statements, PresenceTables.statements, HiddenRoomTables.statements,
+        RelationTables.statements, SearchTables.statements, AdministrationTables.statements
       ].flatMap { $0 })
   ]
 }

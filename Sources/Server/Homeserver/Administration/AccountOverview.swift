@@ -3,7 +3,7 @@ import JSON
 import MatrixModel
 
 /// An account as administrators see it in lists.
-package struct AccountSummary: Sendable {
+package struct AccountOverview: Sendable {
   package let account: Account
   package let displayName: ByteString?
   package let avatarURL: ByteString?
@@ -19,16 +19,16 @@ extension AccountQuery {
 }
 
 extension Accounts {
-  package struct SummaryPage: Sendable {
-    package let accounts: [AccountSummary]
+  package struct OverviewPage: Sendable {
+    package let accounts: [AccountOverview]
     /// All accounts that fit the query, on any page.
     package let total: Int64
   }
 
   /// The page of accounts that begins at an offset. Any order but the ascending one of user IDs reads all that fit.
-  package func summaries(
+  package func overviews(
     _ query: AccountQuery, orderedBy order: AccountQuery.Order = .userID, descending: Bool = false, offset: Int64 = 0
-  ) async throws -> SummaryPage {
+  ) async throws -> OverviewPage {
     let limit = min(max(query.limit, AccountQuery.limitRange.lowerBound), AccountQuery.limitRange.upperBound)
     let isInOrder = order == .userID && !descending
     let pattern = query.search.map { SearchPattern.containing($0) }
@@ -48,7 +48,7 @@ extension Accounts {
           AND ($2 IS NULL OR is_guest = $2) AND ($3 IS NULL OR is_admin = $3) AND ($4 IS NULL OR is_locked = $4)
           AND ($5 IS NULL OR deactivated = $5)
         ORDER BY user_id LIMIT $6 OFFSET $7
-        """, pattern, guests, admins, locked, deactivated, sqlLimit, sqlOffset, row: Self.summary)
+        """, pattern, guests, admins, locked, deactivated, sqlLimit, sqlOffset, row: Self.overview)
       let total = try tx.first(
         """
         SELECT COUNT(*) FROM account
@@ -61,12 +61,12 @@ extension Accounts {
         found = Self.sorted(found, by: order, descending: descending)
         found = Array(found.dropFirst(Int(clamping: offset)).prefix(limit))
       }
-      return SummaryPage(accounts: found, total: total ?? 0)
+      return OverviewPage(accounts: found, total: total ?? 0)
     }
   }
 
   /// One account. Throws `M_NOT_FOUND`.
-  package func summary(_ userID: UserID) async throws -> AccountSummary {
+  package func overview(_ userID: UserID) async throws -> AccountOverview {
     let summary = try await database.read { tx in
       try tx.first(
         """
@@ -76,22 +76,22 @@ extension Accounts {
           (SELECT value FROM profile_field WHERE user_id = account.user_id AND name = 'avatar_url'),
           (SELECT MAX(last_seen) FROM device WHERE user_id = account.user_id)
         FROM account WHERE user_id = $1
-        """, userID, row: Self.summary)
+        """, userID, row: Self.overview)
     }
     guard let summary else { throw MatrixError.notFound("There is no such account.") }
     return summary
   }
 
-  private static func summary(_ row: Row) -> AccountSummary {
+  private static func overview(_ row: Row) -> AccountOverview {
     func text(_ column: Int) -> ByteString? { row.optionalBlob(column).flatMap { try? JSON.parse($0) }?.text }
-    return AccountSummary(
+    return AccountOverview(
       account: Account(row), displayName: text(12), avatarURL: text(13), lastSeen: row.optionalInteger(14))
   }
 
   private static func sorted(
-    _ accounts: [AccountSummary], by order: AccountQuery.Order, descending: Bool
-  ) -> [AccountSummary] {
-    func number(_ summary: AccountSummary) -> Int64 {
+    _ accounts: [AccountOverview], by order: AccountQuery.Order, descending: Bool
+  ) -> [AccountOverview] {
+    func number(_ summary: AccountOverview) -> Int64 {
       let standing = summary.account.standing
       switch order {
       case .isGuest: return standing.isGuest ? 1 : 0
@@ -103,7 +103,7 @@ extension Accounts {
       default: return 0
       }
     }
-    func text(_ summary: AccountSummary) -> ByteString {
+    func text(_ summary: AccountOverview) -> ByteString {
       switch order {
       case .userID: summary.account.userID.text
       case .userType: summary.account.userType ?? ""

@@ -3,7 +3,7 @@ import JSON
 import MatrixModel
 
 /// A room as administrators see it, whatever its members may.
-package struct ListedRoom: Sendable {
+package struct RoomOverview: Sendable {
   package let roomID: RoomID
   package let version: ByteString
   package let creator: ByteString?
@@ -58,7 +58,7 @@ package struct RoomQuery: Sendable {
 
   package init() {}
 
-  func fits(_ room: ListedRoom) -> Bool {
+  func fits(_ room: RoomOverview) -> Bool {
     if let isPublic, isPublic != room.isPublic { return false }
     if let isEmpty, isEmpty != (room.joined == 0) { return false }
     guard let search, !search.isEmpty else { return true }
@@ -67,7 +67,7 @@ package struct RoomQuery: Sendable {
       || (room.canonicalAlias?.string.lowercased().contains(term) ?? false) || room.roomID.string.contains(exact)
   }
 
-  func key(_ room: ListedRoom) -> (number: Int64, text: ByteString) {
+  func key(_ room: RoomOverview) -> (number: Int64, text: ByteString) {
     switch order {
     case .name, .alphabetical: (0, ByteString((room.name ?? "").string.lowercased()))
     case .canonicalAlias: (0, room.canonicalAlias ?? "")
