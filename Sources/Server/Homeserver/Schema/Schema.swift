@@ -7,10 +7,21 @@ package enum Schema {
     Migration(
       version: 1, name: "foundation",
       statements: [
-        RoomTables.statements, AccountTables.statements, DeviceTables.statements, AccountDataTables.statements,
-        IdentityTables.statements, KeyBackupTables.statements, MediaTables.statements, PreviewTables.statements,
-        ReceiptTables.statements, DirectoryTables.statements, PresenceTables.statements, HiddenRoomTables.statements,
-        RelationTables.statements, SearchTables.statements, AdministrationTables.statements
+        RoomTables.statements,
+        AccountTables.statements,
+        DeviceTables.statements,
+        AccountDataTables.statements,
+        IdentityTables.statements,
+        KeyBackupTables.statements,
+        MediaTables.statements,
+        PreviewTables.statements,
+        ReceiptTables.statements,
+        DirectoryTables.statements,
+        PresenceTables.statements,
+        HiddenRoomTables.statements,
+        RelationTables.statements,
+        SearchTables.statements,
+        AdministrationTables.statements
       ].flatMap { $0 })
   ]
 }

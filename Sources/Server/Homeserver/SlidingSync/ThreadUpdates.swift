@@ -57,7 +57,7 @@ struct ThreadUpdates {
     for room in rooms where room.position > start {
       var own: [EventID: Update] = [:]
       for event in try Self.events(of: room, after: start, upTo: end, rows) {
-        guard let root = event.threadRoot, !ignored.contains(event.sender), !shown.contains(event.position) else { continue }
+        guard let root = event.thread, !ignored.contains(event.sender), !shown.contains(event.position) else { continue }
         if own[root] != nil {
           if own[root]?.previous == nil, let newest = own[root]?.position {
             own[root]?.previous = TimelineToken(position: newest - 1)
