@@ -61,6 +61,11 @@ extension RoomAdministration {
     return type.map { type in state.filter { $0.type == type } } ?? state
   }
 
+  /// An event, redacted or not, whoever may see it; nil where there is none (any more).
+  package func event(_ eventID: EventID) async throws -> StoredEvent? {
+    try await database.read { tx in try RoomLoader(transaction: tx).event(eventID) }
+  }
+
   /// Who is in a room. Throws `M_NOT_FOUND`.
   package func members(of roomID: RoomID) async throws -> [UserID] { try await snapshot(of: roomID).joinedUsers.sorted() }
 
