@@ -29,7 +29,8 @@ extension Routes {
     onAdmin(.put, path + "/{txnId}") { try await send($0, $1, try $0.path("txnId")) }
 
     onAdmin(.post, Self.ownAdministration + "/broadcasts") { request, administrator in
-      let notice = try ServerNotices.Notice(try await request.object().requiredObject("content"))
+      let content = try await request.object().requiredObject("content")
+      let notice = try ServerNotices.Notice(.message, content)
       let id = try await audit.record("notice.broadcast", of: "", by: administrator) {
         try await notices.startBroadcast(notice, by: administrator)
       }
