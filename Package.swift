@@ -70,7 +70,7 @@ let package = Package(
       "Homeserver", in: "Server",
       uses: [
         "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "CSodium", "CCrypto",
-        "CXML2", "CLinux"
+        "CPCRE2", "CXML2", "CLinux"
       ]),
     module(
       "HomeserverAPI", in: "Server",
@@ -110,6 +110,7 @@ let package = Package(
     system("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
     system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
     system("CVips", pkgConfig: "vips", apt: "libvips-dev"),
+    system("CPCRE2", pkgConfig: "libpcre2-8", apt: "libpcre2-dev"),
     system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
     system("CXML2", pkgConfig: "libxml-2.0", apt: "libxml2-dev"),
     system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),

@@ -80,6 +80,9 @@ struct Configuration: Sendable {
   var directory = Directory()
   var retention = Retention()
   var turn = TURN()
+  var push = Push()
+  /// Files.
+  var appServices: [String] = []
   var support = SupportContacts()
   /// nil: other servers reach this one under its name.
   var delegatedServer: String?

@@ -48,6 +48,7 @@ struct Server: Sendable {
             pool: pool))
       }
       for server in servers { try await server.start() }
+      homeserver.start()
       ServerMetrics.register(homeserver, servers[0])
       let addresses = servers[0].boundAddresses.map { "http://\($0.isLoopback ? "localhost:\($0.port)" : "\($0)")" }
       return Server(
@@ -100,9 +101,12 @@ extension Configuration {
     homeserver.media.deniedPreviewURLs = media.deniedPreviewURLs
     homeserver.outbound = outbound
     homeserver.identity = identity
-    homeserver.publishing = directory.publishing
-    homeserver.userDirectoryScope = directory.users
+    homeserver.publishing = self.directory.publishing
+    homeserver.userDirectoryScope = self.directory.users
     homeserver.retention = retention.rules
+    homeserver.pushGateways = push.gateways
+    homeserver.notificationDays = push.notificationDays
+    for path in appServices { homeserver.appServices.append(try AppServiceFile.read(path)) }
     homeserver.turn = turn.server
     homeserver.thumbnailProgram = ProgramFolder.file("martlet-thumbnail")
     return homeserver

@@ -18,6 +18,8 @@ from Crypto.Hash import SHA256
 from Crypto.PublicKey import RSA
 from Crypto.Signature import pkcs1_15
 
+from server import free_port
+
 
 class Mailbox:
     """A real mail server on a free port. `certificate` (certificate file, key file) makes it demand STARTTLS; `login` (user, password)
@@ -33,11 +35,11 @@ class Mailbox:
             options |= {"tls_context": context, "require_starttls": True}
         if login:
             options |= {"authenticator": lambda *a: _auth(a[-1], login), "auth_required": True, "auth_require_tls": bool(certificate)}
-        self.controller = Controller(self, hostname="127.0.0.1", port=0, **options)
+        self.port = free_port()
+        self.controller = Controller(self, hostname="127.0.0.1", port=self.port, **options)
 
     def __enter__(self):
         self.controller.start()
-        self.port = self.controller.server.sockets[0].getsockname()[1]
         return self
 
     def __exit__(self, *_):

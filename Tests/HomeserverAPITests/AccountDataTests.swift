@@ -103,4 +103,77 @@ import Testing
       }
     }
   }
+
+  @Test(arguments: [
+    #"{"room":1}"#, #"{"room":{"timeline":[]}}"#, #"{"room":{"timeline":{"limit":"5"}}}"#,
+    #"{"room":{"timeline":{"limit":-1}}}"#,
+    #"{"event_fields":"type"}"#, #"{"event_fields":[1]}"#, #"{"event_format":"other"}"#,
+    #"{"presence":{"types":"m.presence"}}"#,
+    #"{"account_data":{"not_types":[1]}}"#, #"{"room":{"state":{"lazy_load_members":"yes"}}}"#,
+    #"{"room":{"include_leave":1}}"#, #"{"room":{"timeline":{"contains_url":"true"}}}"#
+  ])
+  func `a filter of the wrong shape is refused when it is defined`(filter: String) async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      let answer = try await fixture.call(.post, APIFixture.own(ann, "filter"), as: ann, filter)
+      #expect(answer.status == 400 && answer.errorCode == "M_BAD_JSON")
+    }
+  }
+
+  @Test func `a draft is room account data of at most 32 KiB, and announced`() async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      let capabilities = try await fixture.call(.get, "capabilities", as: ann)
+      #expect(capabilities.json["capabilities"]?["martlet.draft"]?["enabled"]?.bool == true)
+      for type in ["martlet.draft", "martlet.draft.%24root"] {
+        for (extra, status) in [(0, 200), (1, 413)] {
+          let text = String(repeating: "x", count: AccountData.draftBytesLimit - 8 + extra)
+          let path = APIFixture.own(ann, "rooms/\(Self.room)/account_data/\(type)")
+          #expect(try await fixture.call(.put, path, as: ann, #"{"a":"\#(text)"}"#).status == status)
+        }
+      }
+    }
+  }
+
+  @Test func `account data of a room, and of all rooms together, has its bytes`() async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      let whole = #"{"a":"\#(String(repeating: "x", count: AccountData.contentBytesLimit - 8))"}"#
+      func put(_ room: Int, _ number: Int) async throws -> Int {
+        let path = APIFixture.own(ann, "rooms/%21r\(room)%3Ax/account_data/t\(number)")
+        return try await fixture.call(.put, path, as: ann, whole).status
+      }
+      let perRoom = Int(AccountData.roomBytesLimit) / AccountData.contentBytesLimit
+      for number in 0..<perRoom { #expect(try await put(0, number) == 200) }
+      #expect(try await put(0, perRoom) == 413)
+      #expect(try await put(0, 0) == 200, "what takes the place of as much is no more than before")
+      let userID = ann.userID
+      let used = Int64(perRoom * AccountData.contentBytesLimit)
+      _ = try await fixture.homeserver.database.write { tx in
+        try tx.execute(
+          "INSERT INTO account_data(user_id, room_id, type, content, position) VALUES($1, '!big:x', 't', $2, 0)", userID,
+          [UInt8](repeating: 32, count: Int(AccountData.bytesLimit - used) - AccountData.contentBytesLimit - 1_000))
+      }
+      #expect(try await put(1, 0) == 200)
+      #expect(try await put(2, 0) == 413)
+    }
+  }
+
+  @Test func `a thousand entries are kept for a room`() async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      let userID = ann.userID
+      try await fixture.homeserver.database.write { tx in
+        for number in 1..<AccountData.roomCountLimit {
+          try tx.execute(
+            "INSERT INTO account_data(user_id, room_id, type, content, position) VALUES($1, '!room:example.org', $2, $3, 0)",
+            userID, "t\(number)", Array("{}".utf8))
+        }
+      }
+      for (type, status) in [("new1", 200), ("new2", 413), ("new1", 200)] {
+        let path = APIFixture.own(ann, "rooms/\(Self.room)/account_data/\(type)")
+        #expect(try await fixture.call(.put, path, as: ann, "{}").status == status)
+      }
+    }
+  }
 }

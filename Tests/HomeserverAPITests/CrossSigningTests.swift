@@ -57,6 +57,10 @@ import Testing
       #expect(try await fixture.call(.post, Self.path, as: ann, keys.upload()).status == 200)
       #expect(try await fixture.call(.post, Self.path, as: ann, keys.upload()).status == 200)
       #expect(try await fixture.call(.post, Self.path, as: ann, others.upload()).status == 401)
+      // The same public key with something added is not the same key.
+      let master = #"{"x":1,"# + String(decoding: try keys.object(keys.master, "master").bytes.dropFirst(), as: UTF8.self)
+      let changed = try await fixture.call(.post, Self.path, as: ann, #"{"master_key":\#(master)}"#)
+      #expect(changed.status == 401)
       let auth = APIFixture.passwordAuth("ann")
       #expect(try await fixture.call(.post, Self.path, as: ann, others.upload(auth: auth)).status == 200)
       let query = try await fixture.call(.post, "keys/query", as: ann, #"{"device_keys":{"@ann:example.org":[]}}"#)
@@ -112,11 +116,25 @@ import Testing
       let failed = try await upload(bobKeys.userSigning)
       let failure = failed.json["failures"]?["@bob:example.org"]?[bobKeys.master.publicKeyBase64]
       #expect(failure?["errcode"]?.string == "M_INVALID_SIGNATURE")
+      let room = try await fixture.call(.post, "createRoom", as: bob, #"{"preset":"public_chat"}"#).json["room_id"]?.text
+      for user in [ann, eve] {
+        _ = try await fixture.call(.post, "join/" + PercentEncoding.encode(try #require(room)), as: user)
+      }
+      func token() async throws -> String {
+        try #require(try await fixture.call(.get, "sync?timeout=0", as: eve).json["next_batch"]?.string)
+      }
+      let before = try await token()
       #expect(try await upload(annKeys.userSigning).json["failures"]?.count == 0)
       for (asker, isSeen) in [(ann, true), (bob, false), (eve, false)] {
         let query = try await fixture.call(.post, "keys/query", as: asker, #"{"device_keys":{"@bob:example.org":[]}}"#)
         let signatures = query.json["master_keys"]?["@bob:example.org"]?["signatures"]?["@ann:example.org"]
         #expect((signatures != nil) == isSeen)
+      }
+      // Nobody but its maker is told of it either.
+      let after = try await token()
+      for (asker, expected) in [(ann, ["@bob:example.org"]), (bob, []), (eve, [])] {
+        let changes = try await fixture.call(.get, "keys/changes?from=\(before)&to=\(after)", as: asker)
+        #expect(changes.json["changed"]?.elements.compactMap(\.string) == expected)
       }
     }
   }

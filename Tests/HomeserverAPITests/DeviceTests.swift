@@ -108,4 +108,18 @@ import Testing
       #expect(answer.status == 400)
     }
   }
+
+  @Test func `what an application service names is made where there is no such device`() async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      let (devices, sessions) = (fixture.homeserver.devices, fixture.homeserver.sessions)
+      let deviceID = DeviceID(trusted: "BRIDGE")
+      #expect(try await devices.put(deviceID, of: ann.userID, named: "one", sessions))
+      #expect(try await !devices.put(deviceID, of: ann.userID, named: "two", sessions))
+      let device = try await fixture.call(.get, "devices/BRIDGE", as: ann)
+      #expect(device.json["display_name"]?.string == "two")
+      // Who is a person makes none.
+      #expect(try await fixture.call(.put, "devices/OTHER", as: ann, "{}").errorCode == "M_NOT_FOUND")
+    }
+  }
 }

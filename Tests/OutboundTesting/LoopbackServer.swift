@@ -54,12 +54,14 @@ package final class LoopbackServer: Sendable {
 
   private let speak: @Sendable (LoopbackServer, Connection) -> Void
 
-  package init(_ speak: @escaping @Sendable (LoopbackServer, Connection) -> Void) {
+  /// - Parameter address: of this machine, 127.0.0.1 unless another one of 127.0.0.0/8.
+  package init(at address: UInt32 = 0x7F00_0001, _ speak: @escaping @Sendable (LoopbackServer, Connection) -> Void) {
     self.speak = speak
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let host = address
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_addr.s_addr = host.bigEndian
     var count = socklen_t(MemoryLayout<sockaddr_in>.size)
     let bound = withUnsafeMutablePointer(to: &address) { [listener] pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in

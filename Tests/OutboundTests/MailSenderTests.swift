@@ -24,6 +24,10 @@ import Testing
         case "EHLO":
           let all = ["hello"] + extensions
           for (index, word) in all.enumerated() { connection.write("250\(index == all.count - 1 ? " " : "-")\(word)\r\n") }
+        case "AUTH":
+          connection.write("334 \r\n")
+          server.note(String(connection.read(until: "\r\n").dropLast()))
+          connection.write("235 welcome\r\n")
         case "DATA":
           connection.write("354 go on\r\n")
           server.note(connection.read(until: "\r\n.\r\n"))

@@ -40,7 +40,6 @@ struct ConfigurationLoaderTests {
     let samples = [
       "server_name": "a.example", "bind": "127.0.0.1:1,[::1]:2", "public_base_url": "https://a.example",
       "trusted_proxies": "10.0.0.0/8,::1", "web_dir": "/x", "registration": "closed",
-      "forget_rooms_on_leave": "true", "policy_rooms": "!a:example.org,!b",
       "registration_open_to_everyone": "true",
       "registration_tokens": "one,two", "registration_shared_secret": "a long secret", "password_hash.memory_mib": "8",
       "password_hash.iterations": "3", "data_dir": "/y", "max_upload_bytes": "1", "rate_limits": "false",
@@ -54,6 +53,7 @@ struct ConfigurationLoaderTests {
       "jwt.algorithm": "EdDSA", "jwt.secret": "a secret of at least thirty-two bytes", "jwt.public_key_file": "/k.pem",
       "jwt.issuer": "app", "jwt.audiences": "a,b", "jwt.subject_claim": "id", "jwt.display_name_claim": "nick",
       "jwt.picture_claim": "avatar", "profile_fields.allowed": "m.tz,displayname", "profile_fields.disallowed": "m.tz",
+      "push.gateways": "http://127.0.0.1:5000", "push.notification_days": "7", "app_services": "/a.yaml,/b.yaml",
       "room_publishing": "administrators", "user_directory": "visible", "retention.default_hours": "30",
       "retention.shortest_hours": "2", "retention.longest_hours": "48", "turn.secret": "a long secret",
       "turn.uris": "turn:a.example,turns:a.example:5349", "turn.lifetime_seconds": "60", "turn.guests": "true",

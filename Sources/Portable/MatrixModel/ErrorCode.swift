@@ -25,6 +25,7 @@ extension ErrorCode {
   public static let limitExceeded: ErrorCode = "M_LIMIT_EXCEEDED"
   public static let unrecognized: ErrorCode = "M_UNRECOGNIZED"
   public static let unknown: ErrorCode = "M_UNKNOWN"
+  public static let unknownDevice: ErrorCode = "M_UNKNOWN_DEVICE"
   public static let unauthorized: ErrorCode = "M_UNAUTHORIZED"
   public static let userInUse: ErrorCode = "M_USER_IN_USE"
   public static let invalidUsername: ErrorCode = "M_INVALID_USERNAME"

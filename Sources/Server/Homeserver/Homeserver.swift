@@ -61,6 +61,14 @@ package final class Homeserver: Sendable {
   package let serverNotices: ServerNotices
   package let statistics: Statistics
   package let hiddenRooms: HiddenRooms
+  package let pushers: Pushers
+  package let notifications: Notifications
+  package let push: Push
+  package let appServices: AppServices
+  package let appServiceSessions: AppServiceSessions
+  package let appServiceQueries: AppServiceQueries
+  package let appServiceWorkers: AppServiceWorkers
+  package let thirdPartyNetworks: ThirdPartyNetworks
 
   /// The room versions this server can take part in.
   package static var roomVersions: [(name: ByteString, isStable: Bool)] {
@@ -79,7 +87,10 @@ package final class Homeserver: Sendable {
     sessions = Sessions(
       database: database, clock: clock, lifetimeMilliseconds: configuration.accessTokenLifetimeMilliseconds)
     deviceLists = DeviceLists(database: database, notifier: notifier)
-    devices = Devices(database: database, lists: deviceLists, clock: clock)
+    appServices = try AppServices(configuration.appServices, server: configuration.serverName)
+    pushers = Pushers(
+      database: database, gateways: PushGatewayAddresses(own: configuration.pushGateways), clock: clock)
+    devices = Devices(database: database, lists: deviceLists, pushers: pushers, clock: clock)
     deviceKeys = DeviceKeys(database: database, lists: deviceLists, notifier: notifier)
     oneTimeKeys = OneTimeKeys(database: database, notifier: notifier)
     crossSigningKeys = CrossSigningKeys(database: database, lists: deviceLists)
@@ -123,10 +134,9 @@ package final class Homeserver: Sendable {
     let unread = Unread(database: database, receipts: receipts, pushRules: pushRules)
     presence = Presence(
       isEnabled: configuration.isPresenceEnabled, database: database, rooms: rooms, notifier: notifier, clock: clock)
+    let sources = SyncSources(rooms: rooms, receipts: receipts, unread: unread, pushRules: pushRules, presence: presence)
     sync = SyncEngine(
-      database: database, notifier: notifier,
-      sources: SyncSources(rooms: rooms, receipts: receipts, unread: unread, pushRules: pushRules, presence: presence),
-      toDeviceMessages: toDeviceMessages, clock: clock)
+      database: database, notifier: notifier, sources: sources, toDeviceMessages: toDeviceMessages, clock: clock)
     slidingSync = SlidingSync(sync)
     hiddenRooms = HiddenRooms(database: database, rooms: rooms, accountData: accountData, clock: clock)
     audit = AuditLog(database: database, clock: clock, lifetimeMilliseconds: configuration.auditLifetimeMilliseconds)
@@ -137,6 +147,19 @@ package final class Homeserver: Sendable {
       tasks: administrationTasks)
     statistics = Statistics(database: database, clock: clock)
     rooms.observe(presence: presence, hidden: hiddenRooms)
+    notifications = Notifications(
+      database: database, sources: sources, clock: clock,
+      ageMillisecondsLimit: Int64(configuration.notificationDays) * 24 * 60 * 60 * 1_000)
+    push = Push(
+      configuration, database: database, pushers: pushers, sources: sources, http: http, notifier: notifier, log: log)
+    appServiceSessions = AppServiceSessions(database: database)
+    appServiceQueries = AppServiceQueries(appServices, http: http, log: log)
+    thirdPartyNetworks = ThirdPartyNetworks(appServices, http: http, log: log)
+    appServiceWorkers = AppServiceWorkers(
+      appServices, database: database, rooms: rooms, receipts: receipts, http: http, notifier: notifier, clock: clock, log: log)
+    try accounts.makeSenders(of: appServices)
+    accounts.hooks.withLock { [appServices] hooks in hooks.requireMayRegister = { try appServices.requireMay(make: $0, nil) } }
+    connectRoomsToAppServices()
     rooms.hooks.withLock { [settings = RoomSettings(accountData: accountData, pushRules: pushRules)] hooks in
       hooks.isGuest = { user, transaction in try Accounts.account(transaction, user)?.standing.isGuest ?? false }
       hooks.joinedReplacement = { user, old, new, transaction in
@@ -151,10 +174,31 @@ package final class Homeserver: Sendable {
     try database.readBlocking { [rooms] in try rooms.erasures.load($0) }
   }
 
+  private func connectRoomsToAppServices() {
+    rooms.hooks.withLock { [appServices, appServiceQueries, accounts] hooks in
+      hooks.provideUser = { user in
+        guard appServices.all.contains(where: { $0.covers(user) }), try await !accounts.exists(user) else { return }
+        _ = try await appServiceQueries.provide(user)
+      }
+      hooks.provideRoom = { try await appServiceQueries.provide($0) }
+      hooks.requireMayChange = { alias, actor in
+        try appServices.requireMay(change: alias, actor.userID, actor.appService.flatMap { appServices[$0] })
+      }
+    }
+  }
+
+  /// Begins what goes on in the background: pushing, and telling application services.
+  package func start() {
+    push.start()
+    appServiceWorkers.start()
+  }
+
   /// Finishes what is under way and lets go of threads and files. Blocks the calling task's thread until the database is
   /// closed: for the end of the process and of tests.
   package func shutdown() async {
     await administrationTasks.shutdown()
+    await push.stop()
+    await appServiceWorkers.stop()
     await http.shutdown()
     await mail?.shutdown()
     await accounts.passwords.shutdown()

@@ -42,6 +42,13 @@ package struct HomeserverConfiguration: Sendable {
   package var thumbnailProgram: String?
   /// Whether users see who is online.
   package var isPresenceEnabled = true
+  /// The operator's own push gateways: beginnings of URLs, which may be http and lead into private networks.
+  package var pushGateways: [String] = []
+  /// How long reading on may go before gateways are told the new number of unread messages.
+  package var pushBadgeDelay = Duration.milliseconds(1_500)
+  /// How far back `GET /notifications` goes, in days.
+  package var notificationDays = 30
+  package var appServices: [AppServiceRegistration] = []
   package var publishing = Publishing.members
   package var userDirectoryScope = UserDirectoryScope.everyone
   package var retention = RetentionRules()
@@ -51,7 +58,6 @@ package struct HomeserverConfiguration: Sendable {
   /// nil where there is no TURN server.
   package var turn: TURNServer?
   package var database: DatabaseConfiguration
-  package var outbound = OutboundConfiguration()
   package var identity = IdentityConfiguration()
   package var clock = WallClock.system
 

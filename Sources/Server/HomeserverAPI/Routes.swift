@@ -17,7 +17,9 @@ package struct Routes {
 
   init(_ homeserver: Homeserver, _ configuration: APIConfiguration) {
     self.homeserver = homeserver
-    authentication = Authentication(sessions: homeserver.sessions, clock: homeserver.configuration.clock)
+    authentication = Authentication(
+      sessions: homeserver.sessions, appServices: homeserver.appServices,
+      appServiceSessions: homeserver.appServiceSessions, clock: homeserver.configuration.clock)
     limiter = configuration.rateLimits ? RateLimiter() : nil
     operatorKey = configuration.operatorKey.map { AccessTokenHash(of: $0.text) }
     let errors = ErrorAnswers(log: homeserver.log)
@@ -57,7 +59,7 @@ package struct Routes {
     add(endpoint, paths, bodyLimit, endsOnShutdown: endsOnShutdown) { request in
       let session = try await authentication.session(of: request, admission)
       try await authentication.sessions.saw(session, from: request.peer.address)
-      try limiter?.charge(budget, to: session.userID)
+      if authentication.isRateLimited(session) { try limiter?.charge(budget, to: session.userID) }
       return try await handler(APIRequest(request, bodyLimit: bodyLimit), session)
     }
   }

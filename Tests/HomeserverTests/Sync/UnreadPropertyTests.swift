@@ -65,7 +65,7 @@ import Testing
     _ fixture: SyncFixture, _ actor: Rooms.Actor, _ room: RoomID, _ snapshot: RoomSnapshot, _ dice: inout Dice
   ) async throws {
     let mention = dice.below(4) == 0 ? #","m.mentions":{"user_ids":["@\#(dice.pick(Self.names)):example.org"]}"# : ""
-    let root = snapshot.tail.last { $0.threadRoot != nil }?.threadRoot ?? snapshot.tail.first { $0.type == .message }?.eventID
+    let root = snapshot.tail.last { $0.thread != nil }?.thread ?? snapshot.tail.first { $0.type == .message }?.eventID
     let thread =
       dice.below(3) == 0 ? root.map { #","m.relates_to":{"rel_type":"m.thread","event_id":"\#($0)"}"# } ?? "" : ""
     _ = try await fixture.rooms.send(
@@ -79,7 +79,7 @@ import Testing
     let event = dice.pick(snapshot.tail)
     var markers = Receipts.Markers()
     if dice.below(2) == 0 { markers.read = event.eventID } else { markers.readPrivate = event.eventID }
-    if dice.below(3) == 0 { markers.thread = event.threadRoot?.text ?? "main" }
+    if dice.below(3) == 0 { markers.thread = event.thread?.text ?? "main" }
     do {
       try await fixture.receipts.move(markers, of: user, in: room)
     } catch let error as MatrixError where error.status == 404 || error.status == 400 {
@@ -109,7 +109,7 @@ import Testing
       let rows = SyncRows(transaction, completeUpTo: end)
       guard let room = try fixture.rooms.cache.snapshot(of: roomID, in: transaction) else { return [] }
       let events = try RoomLoader(transaction: transaction).events(in: room.number, after: 0, limit: 100_000)
-        .map { Candidate(event: $0, thread: $0.threadRoot?.text ?? "main", evaluator: Self.evaluator(of: $0, room)) }
+        .map { Candidate(event: $0, thread: $0.thread?.text ?? "main", evaluator: Self.evaluator(of: $0, room)) }
       return try names.compactMap { name in
         let user = RoomsFixture.user(name)
         guard room.isJoined(user) else { return nil }

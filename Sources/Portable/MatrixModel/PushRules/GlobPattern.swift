@@ -34,30 +34,56 @@ public struct GlobPattern: Sendable {
 
   /// Whether the pattern matches all of the text.
   public func matches(_ text: ByteString) -> Bool {
-    text.withBytes { text in
-      var steps = 0
-      return matches(text, from: 0, &steps, isEnd: { $0 == text.count })
+    var budget = Self.stepsLimit
+    return matches(text, budget: &budget)
+  }
+
+  /// Whether the pattern matches a part of the text that begins and ends at a word boundary, see
+  /// `matchesWords(in:budget:)`.
+  public func matchesWords(in text: ByteString) -> Bool {
+    var budget = Self.stepsLimit
+    return matchesWords(in: text, budget: &budget)
+  }
+
+  /// Whether the pattern matches all of the text. What it costs is taken from `budget`, in steps; where that is used up,
+  /// nothing matches.
+  func matches(_ text: ByteString, budget: inout Int) -> Bool {
+    spend(&budget) { steps in
+      text.withBytes { text in matches(text, from: 0, &steps, isEnd: { $0 == text.count }) }
     }
   }
 
   /// Whether the pattern matches a part of the text that begins and ends at a word boundary: the edge of the text or of a
-  /// character other than `A-Z`, `a-z`, `0-9` and `_`.
-  public func matchesWords(in text: ByteString) -> Bool {
-    text.withBytes { text in
-      var steps = 0
-      var start = 0
-      while start <= text.count && steps <= Self.stepsLimit {
-        if Self.isBoundary(text, start) {
-          switch firstEnd(text, from: start, &steps) {
-          case .match: return true
-          case .hopeless: return false
-          case .none: break
-          }
+  /// character other than `A-Z`, `a-z`, `0-9` and `_`. What it costs is taken from `budget`, as in `matches(_:budget:)`.
+  func matchesWords(in text: ByteString, budget: inout Int) -> Bool {
+    spend(&budget) { steps in text.withBytes { text in matchesWords(in: text, &steps) } }
+  }
+
+  private func matchesWords(in text: UnsafeBufferPointer<UInt8>, _ steps: inout Int) -> Bool {
+    var start = 0
+    while start <= text.count && steps <= Self.stepsLimit {
+      if Self.isBoundary(text, start) {
+        switch firstEnd(text, from: start, &steps) {
+        case .match: return true
+        case .hopeless: return false
+        case .none: break
         }
-        start += 1
       }
-      return false
+      start += 1
     }
+    // Looking at each place costs a little too.
+    steps += start >> 3
+    return false
+  }
+
+  /// Lets `body` count its steps, from what an exhausted budget has used of `stepsLimit` on.
+  private func spend(_ budget: inout Int, _ body: (inout Int) -> Bool) -> Bool {
+    guard budget > 0 else { return false }
+    let begin = max(0, Self.stepsLimit - budget)
+    var steps = begin
+    let matches = body(&steps)
+    budget -= max(1, steps - begin)
+    return matches
   }
 
   private enum WordMatch { case match, none, hopeless }

@@ -91,8 +91,10 @@ public struct PushCondition: Sendable {
     return .never
   }
 
-  /// - Parameter displayName: of the rules' owner in the room; nil where there is none.
-  func holds(for event: PushEvent, displayName: ByteString?) -> Bool {
+  /// - Parameters:
+  ///   - displayName: of the rules' owner in the room; nil where there is none.
+  ///   - budget: steps that all patterns of one evaluation have together, see `PushEvaluator.stepsLimit`.
+  func holds(for event: PushEvent, displayName: ByteString?, budget: inout Int) -> Bool {
     switch test {
     case .eventMatch(let path, let pattern, let isBody):
       let text: ByteString? =
@@ -102,7 +104,9 @@ public struct PushCondition: Sendable {
         case nil: nil
         }
       guard let text else { return false }
-      return isBody ? pattern.matchesWords(in: text) : pattern.matches(text)
+      // What was copied to be looked at was work as well.
+      budget -= text.count >> 4
+      return isBody ? pattern.matchesWords(in: text, budget: &budget) : pattern.matches(text, budget: &budget)
     case .propertyIs(let path, let value):
       switch event.property(path) {
       case .text(let text): return value == .text(text)
@@ -115,7 +119,7 @@ public struct PushCondition: Sendable {
       return false
     case .containsDisplayName:
       guard let displayName, !displayName.isEmpty, let body = event.content["body"]?.text else { return false }
-      return GlobPattern(literal: displayName).matchesWords(in: body)
+      return GlobPattern(literal: displayName).matchesWords(in: body, budget: &budget)
     case .memberCount(let comparison, let count): return Self.compare(Int64(event.memberCount), comparison, count)
     case .senderNotificationPermission(let key): return event.senderMayNotify(key)
     case .never: return false

@@ -5,7 +5,12 @@ import JSON
 /// What does not depend on the user (nearly all of the default rules) is decided once, when the evaluator is made; a user
 /// with default rules then costs a few bit tests.
 public struct PushEvaluator: Sendable {
+  /// Steps that all patterns of one user have together on one event. It is ten times what a hundred keywords need on the
+  /// longest text; rules behind the one that uses it up match only where they have no patterns.
+  public static let stepsLimit = 1 << 20
+
   public let event: PushEvent
+  private let body: ByteString?
   /// Bit i: whether the conditions of default rule i hold.
   private let shared: UInt64
   /// Whom the event invites.
@@ -15,12 +20,12 @@ public struct PushEvaluator: Sendable {
 
   public init(_ event: PushEvent) {
     self.event = event
+    body = event.content["body"]?.text
+    var budget = Self.stepsLimit
     var shared: UInt64 = 0
     var bit: UInt64 = 1
     for definition in DefaultPushRules.definitions {
-      if case .shared = definition.matcher, definition.conditions.allSatisfy({ $0.holds(for: event, displayName: nil) }) {
-        shared |= bit
-      }
+      if case .shared = definition.matcher, Self.hold(definition.conditions, event, nil, &budget) { shared |= bit }
       bit <<= 1
     }
     self.shared = shared
@@ -38,6 +43,11 @@ public struct PushEvaluator: Sendable {
   ///
   /// - Parameter displayName: of the user in the event's room; nil where there is none.
   public func actions(of rules: PushRuleSet, displayName: ByteString?) -> PushActions? {
+    var budget = Self.stepsLimit
+    return actions(of: rules, displayName: displayName, budget: &budget)
+  }
+
+  func actions(of rules: PushRuleSet, displayName: ByteString?, budget: inout Int) -> PushActions? {
     guard event.sender != rules.userID else { return nil }
     for step in rules.steps {
       let matches =
@@ -45,22 +55,31 @@ public struct PushEvaluator: Sendable {
         case .shared: shared >> UInt64(step.sharedIndex) & 1 == 1
         case .invitesMe: invited.map { $0 == rules.userID.text } ?? false
         case .mentionsMe: !mentioned.isEmpty && mentioned.contains(rules.userID.text)
-        case .own: self.matches(rules[step.kind][Int(step.place)], displayName)
+        case .own: self.matches(rules[step.kind][Int(step.place)], displayName, &budget)
         }
       if matches { return rules[step.kind][Int(step.place)].actions }
     }
     return nil
   }
 
-  private func matches(_ rule: PushRule, _ displayName: ByteString?) -> Bool {
+  private func matches(_ rule: PushRule, _ displayName: ByteString?, _ budget: inout Int) -> Bool {
     switch rule.matcher {
-    case .conditions: return rule.conditions.allSatisfy { $0.holds(for: event, displayName: displayName) }
+    case .conditions: return Self.hold(rule.conditions, event, displayName, &budget)
     case .body(let pattern):
-      guard let body = event.content["body"]?.text else { return false }
-      return pattern.matchesWords(in: body)
+      guard let body else { return false }
+      return pattern.matchesWords(in: body, budget: &budget)
     case .room: return rule.ruleID == event.roomID.text
     case .sender: return rule.ruleID == event.sender.text
     case .shared, .invitesMe, .mentionsMe: return false
     }
+  }
+
+  private static func hold(
+    _ conditions: [PushCondition], _ event: PushEvent, _ displayName: ByteString?, _ budget: inout Int
+  ) -> Bool {
+    for condition in conditions where !condition.holds(for: event, displayName: displayName, budget: &budget) {
+      return false
+    }
+    return true
   }
 }

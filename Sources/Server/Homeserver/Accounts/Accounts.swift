@@ -76,6 +76,8 @@ package final class Accounts: Sendable {
   /// Asks for the password of the logged-in user, for a token of the app that vouches for them, or for a sign-in at the provider
   /// they come from. Throws the challenge until one is given.
   package func requirePassword(of session: Session, for endpoint: String, auth: JSON?) async throws {
+    // An application service proves itself with its token: there is nobody to ask.
+    if session.appService != nil { return }
     if session.isGuest { throw MatrixError.guestAccessForbidden() }
     let userID = session.userID
     var flows: [[InteractiveAuthentication.Stage]] = [[.password]]
@@ -102,6 +104,9 @@ package struct AccountHooks: Sendable {
   package var accountDeactivated: @Sendable (UserID) async throws -> Void = { _ in }
   /// The account is erased at a position: what it wrote is hidden from who joins later.
   package var accountErased: @Sendable (UserID, _ position: Int64, WriteTransaction) -> Void = { _, _, _ in }
+
+  /// Throws `M_EXCLUSIVE` for a name that people may not register.
+  package var requireMayRegister: @Sendable (UserID) throws -> Void = { _ in }
 
   package init() {}
 }

@@ -213,7 +213,8 @@ package final class ServerNotices: Sendable {
       $0.identifier(0, as: RoomID.self)
     }
     if let known, let room = try rooms.cache.newest(known, in: tx) { return room }
-    let roomID = try rooms.found(try creation(for: user), by: configuration.noticesUser, in: tx)
+    let actor = Rooms.Actor(userID: configuration.noticesUser, deviceID: nil)
+    let roomID = try rooms.found(try creation(for: user), by: actor, in: tx)
     try tx.execute(
       """
       INSERT INTO notice_room(user_id, room_id) VALUES($1, $2)

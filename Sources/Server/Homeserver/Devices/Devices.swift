@@ -19,11 +19,13 @@ package final class Devices: Sendable {
 
   private let database: Database
   private let lists: DeviceLists
+  private let pushers: Pushers
   private let clock: WallClock
 
-  init(database: Database, lists: DeviceLists, clock: WallClock) {
+  init(database: Database, lists: DeviceLists, pushers: Pushers, clock: WallClock) {
     self.database = database
     self.lists = lists
+    self.pushers = pushers
     self.clock = clock
   }
 
@@ -151,6 +153,7 @@ package final class Devices: Sendable {
       try tx.execute("DELETE FROM sent_transaction WHERE user_id = $1 AND device_id = $2", userID, deviceID)
     }
     try sessions.revoke(tx, userID, where: isRemoved)
+    try pushers.remove(tx, of: userID, whereDevice: isRemoved)
     if hadKeys { try lists.changed(tx, userID) }
   }
 

@@ -6,11 +6,15 @@ import RoomRules
 extension Rooms {
   /// The room an alias of this server points to. Spec: `GET /directory/room/{roomAlias}`. Throws `M_NOT_FOUND`.
   package func room(of alias: RoomAlias) async throws -> RoomID {
-    let roomID = try await database.read { transaction in
+    if let roomID = try await knownRoom(of: alias) { return roomID }
+    if try await hooks.withLock({ $0.provideRoom })(alias), let roomID = try await knownRoom(of: alias) { return roomID }
+    throw MatrixError.notFound("There is no room with the alias \(alias).")
+  }
+
+  private func knownRoom(of alias: RoomAlias) async throws -> RoomID? {
+    try await database.read { transaction in
       try self.room(of: alias, in: transaction).flatMap { try self.cache.snapshot(of: $0, in: transaction)?.roomID }
     }
-    guard let roomID else { throw MatrixError.notFound("There is no room with the alias \(alias).") }
-    return roomID
   }
 
   /// Aliases that a room may have.
@@ -29,7 +33,7 @@ extension Rooms {
       guard count ?? 0 < Self.aliasesLimit else {
         throw MatrixError.forbidden("The room has \(Self.aliasesLimit) aliases; remove one first.")
       }
-      try self.insert(alias, of: room.number, by: actor.userID, in: transaction)
+      try self.insert(alias, of: room.number, by: actor, in: transaction)
     }
   }
 
@@ -38,6 +42,7 @@ extension Rooms {
   ///
   /// Spec: `DELETE /directory/room/{roomAlias}`. Throws `M_FORBIDDEN`, `M_NOT_FOUND`.
   package func removeAlias(_ alias: RoomAlias, by actor: Actor) async throws {
+    try hooks.withLock { $0.requireMayChange }(alias, actor)
     try await database.write { transaction in
       let row = try transaction.first("SELECT room, creator FROM room_alias WHERE alias = $1", alias) {
         (RoomNumber($0.integer(0)), $0.identifier(1, as: UserID.self))
@@ -78,14 +83,15 @@ extension Rooms {
     try transaction.first("SELECT room FROM room_alias WHERE alias = $1", alias) { RoomNumber($0.integer(0)) }
   }
 
-  /// Throws `M_INVALID_PARAM` for an alias of another server.
-  func insert(_ alias: RoomAlias, of room: RoomNumber, by user: UserID, in transaction: WriteTransaction) throws {
+  /// Throws `M_INVALID_PARAM` for an alias of another server, `M_EXCLUSIVE` for one of an application service.
+  func insert(_ alias: RoomAlias, of room: RoomNumber, by actor: Actor, in transaction: WriteTransaction) throws {
     guard alias.serverName == configuration.serverName else {
       throw MatrixError.invalidParameter("Aliases made here end in ':\(configuration.serverName)'.")
     }
     guard !alias.localpart.isEmpty else { throw MatrixError.invalidParameter("There is nothing between '#' and ':'.") }
+    try hooks.withLock { $0.requireMayChange }(alias, actor)
     try transaction.execute(
-      "INSERT INTO room_alias(alias, room, creator, created) VALUES ($1, $2, $3, $4)", alias, room, user,
+      "INSERT INTO room_alias(alias, room, creator, created) VALUES ($1, $2, $3, $4)", alias, room, actor.userID,
       configuration.clock.now())
   }
 

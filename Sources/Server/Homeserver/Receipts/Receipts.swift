@@ -31,6 +31,9 @@ package final class Receipts: Sendable {
     var newest: Int64 = 0
   }
 
+  /// Told of each receipt with its commit. Set while the homeserver is put together; must not block.
+  let observers = Mutex<[@Sendable (Receipt, RoomNumber) -> Void]>([])
+
   private let state = Mutex(State())
   let database: Database
   let rooms: Rooms
@@ -215,5 +218,6 @@ package final class Receipts: Sendable {
       state.newest = max(state.newest, receipt.position)
       state.rooms[room]?.insert(receipt)
     }
+    for notify in observers.withLock({ $0 }) { notify(receipt, room) }
   }
 }

@@ -10,4 +10,10 @@ package struct RoomHooks: Sendable {
   package var joinedReplacement: @Sendable (_ user: UserID, _ old: RoomID, _ new: RoomID, WriteTransaction) throws -> Void = {
     _, _, _, _ in
   }
+  /// Has the application service that a user may belong to make them.
+  package var provideUser: @Sendable (UserID) async throws -> Void = { _ in }
+  /// Has the application service that an alias may belong to make its room; whether there is one now.
+  package var provideRoom: @Sendable (RoomAlias) async throws -> Bool = { _ in false }
+  /// Throws `M_EXCLUSIVE` for an alias that only another may make or delete.
+  package var requireMayChange: @Sendable (RoomAlias, Rooms.Actor) throws -> Void = { _, _ in }
 }

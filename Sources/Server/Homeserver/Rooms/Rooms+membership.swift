@@ -30,6 +30,7 @@ extension Rooms {
   package func invite(
     _ user: UserID, to roomID: RoomID, by actor: Actor, reason: String? = nil
   ) async throws {
+    try await hooks.withLock { $0.provideUser }(user)
     try await edit(roomID) { editor in
       try self.requireAccount(user, in: editor.transaction)
       try self.appendMember(.invite, of: user, by: actor.userID, reason: reason, to: &editor)

@@ -21,7 +21,8 @@ extension Rooms {
       try self.checkPace(of: actor.userID, sending: type, in: editor)
       let event = try editor.append(
         RoomEditor.Draft(
-          type: type, sender: actor.userID, content: content, origin: actor.origin(of: transactionID)))
+          type: type, sender: actor.userID, content: content, origin: actor.origin(of: transactionID),
+          timestamp: actor.timestamp))
       try self.remember(event, transactionID, scope: scope, by: actor, in: editor.transaction)
       return event.eventID
     }
@@ -42,7 +43,8 @@ extension Rooms {
         return current.eventID
       }
       let event = try editor.append(
-        RoomEditor.Draft(type: type, sender: actor.userID, stateKey: stateKey, content: content))
+        RoomEditor.Draft(
+          type: type, sender: actor.userID, stateKey: stateKey, content: content, timestamp: actor.timestamp))
       if type == .guestAccess { try self.removeGuests(from: &editor) }
       if type == .member, stateKey == actor.userID.text { try self.followReplacement(actor.userID, in: editor) }
       return event.eventID

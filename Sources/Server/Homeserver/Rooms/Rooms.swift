@@ -12,15 +12,23 @@ package final class Rooms: Sendable {
     package let deviceID: DeviceID?
     /// Whether the server's administrators' rights over aliases and the list of rooms are theirs.
     package let isAdministrator: Bool
+    /// ID of the application service that acts for the user.
+    package let appService: ByteString?
+    /// Milliseconds since 1970 when what it sends was written; nil for now.
+    package var timestamp: Int64?
 
     /// Whether nothing but their own events is theirs to redact.
     package let isSuspended: Bool
 
-    package init(userID: UserID, deviceID: DeviceID?, isAdministrator: Bool = false, isSuspended: Bool = false) {
+    package init(
+      userID: UserID, deviceID: DeviceID?, isAdministrator: Bool = false, isSuspended: Bool = false,
+      appService: ByteString? = nil
+    ) {
       self.userID = userID
       self.deviceID = deviceID
       self.isAdministrator = isAdministrator
       self.isSuspended = isSuspended
+      self.appService = appService
     }
   }
 
@@ -167,7 +175,7 @@ package final class Rooms: Sendable {
       """
       INSERT INTO sent_transaction(user_id, device_id, scope, transaction_id, event_id, sent)
       VALUES ($1, $2, $3, $4, $5, $6)
-      """, actor.userID, deviceID, scope, transactionID, event.eventID, event.timestamp)
+      """, actor.userID, deviceID, scope, transactionID, event.eventID, configuration.clock.now())
   }
 
   /// How long a request may be repeated and still be known.

@@ -21,6 +21,8 @@ package enum Schema {
         HiddenRoomTables.statements,
         RelationTables.statements,
         SearchTables.statements,
+        PushTables.statements,
+        AppServiceTables.statements,
         AdministrationTables.statements
       ].flatMap { $0 })
   ]

@@ -131,12 +131,7 @@ package final class Unread: Sendable {
       }
       if let known { return known }
     }
-    let evaluator = PushEvaluator(
-      PushEvent(
-        type: event.type, stateKey: event.stateKey, sender: event.sender, roomID: room.roomID, eventID: event.eventID,
-        content: event.content, memberCount: room.joinedCount,
-        senderPowerLevel: room.powerLevels.level(of: event.sender).value,
-        notificationLevels: room[.powerLevels]?.content["notifications"]))
+    let evaluator = PushEvaluator(event, in: room)
     if isRecent { keep(evaluator, at: event.position, in: room.number) }
     return evaluator
   }

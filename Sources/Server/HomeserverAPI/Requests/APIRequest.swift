@@ -24,6 +24,13 @@ package struct APIRequest: Sendable {
     return try await authentication.optionalSession(of: http, admission)
   }
 
+  /// The application service that asks with its own token, for an endpoint that anyone may call. Throws `M_MISSING_TOKEN`,
+  /// `M_UNKNOWN_TOKEN`.
+  package func appService() throws -> AppService {
+    guard let authentication else { throw MatrixError.missingToken() }
+    return try authentication.appService(of: http)
+  }
+
   // MARK: Path
 
   /// A segment of the path, percent-decoded.

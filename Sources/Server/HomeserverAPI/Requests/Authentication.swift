@@ -5,7 +5,8 @@ import MatrixModel
 /// Finds the session that a request belongs to. Spec: Client-Server API, "Using access tokens".
 struct Authentication: Sendable {
   let sessions: Sessions
-
+  let appServices: AppServices
+  let appServiceSessions: AppServiceSessions
   let clock: WallClock
 
   /// Throws `M_MISSING_TOKEN`, `M_UNKNOWN_TOKEN`, and what `Admission.check` throws.
@@ -26,11 +27,29 @@ struct Authentication: Sendable {
   /// A known token costs a hash and a look into memory.
   private func session(of request: Request) async throws -> Session {
     guard let token = try token(of: request) else { throw MatrixError.missingToken() }
+    if let service = appServices.service(token) {
+      let query = try QueryParameters(request.query)
+      return try await appServiceSessions.session(
+        of: service, as: try query.identifier("user_id"), on: try query.identifier("device_id"))
+    }
     var session = sessions.cached(token)
     if session == nil { session = try await sessions.load(token) }
     guard let session else { throw MatrixError.unknownToken() }
     try session.requireFresh(at: clock.now())
     return session
+  }
+
+  /// The application service whose own token a request has. Throws `M_MISSING_TOKEN`, `M_UNKNOWN_TOKEN`.
+  func appService(of request: Request) throws -> AppService {
+    guard let token = try token(of: request) else { throw MatrixError.missingToken() }
+    guard let service = appServices.service(token) else { throw MatrixError.unknownToken() }
+    return service
+  }
+
+  /// Whether what the session does is held to the rate limits.
+  func isRateLimited(_ session: Session) -> Bool {
+    guard let id = session.appService, let service = appServices[id] else { return true }
+    return service.isRateLimited(as: session.userID)
   }
 
   /// From `Authorization: Bearer`, else from the deprecated query parameter.

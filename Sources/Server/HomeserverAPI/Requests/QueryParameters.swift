@@ -23,6 +23,11 @@ package struct QueryParameters: Sendable {
   /// Every value of a parameter that may repeat.
   package func all(_ name: StaticString) -> [ByteString] { query.all(name.description).map { ByteString($0) } }
 
+  /// Every parameter but the access token, which is nobody else's affair.
+  package func allButToken() -> [(name: ByteString, value: ByteString)] {
+    query.items.compactMap { $0.key == "access_token" ? nil : (ByteString($0.key), ByteString($0.value)) }
+  }
+
   package func bool(_ name: StaticString) throws -> Bool? {
     guard let text = text(name) else { return nil }
     if text == "true" { return true }

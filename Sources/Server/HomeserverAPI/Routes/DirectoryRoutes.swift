@@ -6,6 +6,7 @@ import MatrixModel
 /// The list of public rooms, and people in common.
 extension Routes {
   mutating func addDirectoryRoutes() {
+    let services = homeserver.appServices
     let (publicRooms, rooms) = (homeserver.publicRooms, homeserver.rooms)
     let serverName = homeserver.configuration.serverName
 
@@ -35,12 +36,14 @@ extension Routes {
     }
 
     on(.updateAppserviceRoomDirectoryVisibility) { request, session in
-      guard session.appService != nil else {
+      guard let service = session.appService.flatMap({ services[$0] }) else {
         throw MatrixError.forbidden("Only application services list rooms under their networks.")
       }
       let body = try await request.object()
       guard let isListed = try Self.visibility(body) else { throw MatrixError.missingParameter("visibility") }
-      try await publicRooms.setListed(isListed, try request.path("roomId"), network: request.path("networkId"))
+      try await publicRooms.setListed(
+        isListed, try request.path("roomId"),
+        network: ThirdPartyNetworks.instanceID(of: request.path("networkId"), service))
       return .emptyObject
     }
 

@@ -12,8 +12,8 @@ extension Routes {
 
     on(.sendMessage) { request, session in
       let eventID = try await rooms.send(
-        try request.path("eventType"), try await request.object(), to: try request.path("roomId"), by: session.actor,
-        transactionID: try request.path("txnId"))
+        try request.path("eventType"), try await request.object(), to: try request.path("roomId"),
+        by: try session.actor(at: request.query()), transactionID: try request.path("txnId"))
       return .eventID(eventID)
     }
 
@@ -28,7 +28,7 @@ extension Routes {
     on(.setRoomStateWithKey, alsoAt: Self.emptyStateKeyPaths) { request, session in
       let eventID = try await rooms.setState(
         try request.path("eventType"), request.path("stateKey"), try await request.object(),
-        in: try request.path("roomId"), by: session.actor)
+        in: try request.path("roomId"), by: try session.actor(at: request.query()))
       return .eventID(eventID)
     }
 

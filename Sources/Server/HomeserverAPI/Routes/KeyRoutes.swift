@@ -10,6 +10,7 @@ extension Routes {
     addCrossSigningRoutes()
 
     on(.uploadKeys) { request, session in
+      try session.requireDevice()
       let upload = try DeviceKeys.Upload(await request.object())
       let counts = try await homeserver.deviceKeys.upload(upload, from: session)
       return .json { writer in

@@ -29,6 +29,9 @@ extension Routes {
       case "m.login.token":
         (userID, login) = try await accounts.logIn(
           loginToken: try body.requiredText("token"), device: try DeviceRequest(body, of: request))
+      case "m.login.application_service":
+        (userID, login) = try await accounts.logIn(
+          try UserIdentifier(body), by: try request.appService(), device: try DeviceRequest(body, of: request))
       case "org.matrix.login.jwt":
         (userID, login) = try await accounts.logIn(
           jsonWebToken: try body.requiredText("token"), device: try DeviceRequest(body, of: request))
@@ -51,7 +54,7 @@ extension Routes {
       .json { writer in
         writer.object { writer in
           writer.member("user_id", session.userID)
-          writer.member("device_id", session.deviceID)
+          if session.hasDevice { writer.member("device_id", session.deviceID) }
           writer.member("is_guest", session.isGuest)
         }
       }
@@ -74,6 +77,7 @@ extension Routes {
             if configuration.issuesLoginTokens { writer.member("get_login_token", true) }
           }
         }
+        if !configuration.appServices.isEmpty { writer.object { $0.member("type", "m.login.application_service") } }
         if configuration.jsonWebTokens != nil { writer.object { $0.member("type", "org.matrix.login.jwt") } }
       }
     }

@@ -9,6 +9,7 @@ extension Routes {
   mutating func addRegistrationRoutes() {
     let accounts = homeserver.accounts
     let server = homeserver.configuration.serverName
+    let services = homeserver.appServices
 
     on(.register, budget: .authentication) { request in
       let kind = try request.query().text("kind") ?? "user"
@@ -28,6 +29,10 @@ extension Routes {
       registration.inhibitsLogin = try body.optionalBool("inhibit_login") ?? false
       registration.guestToken = try body.optionalText("guest_access_token").map { AccessTokenHash(of: $0) }
       registration.auth = body.given("auth")
+      if try body.optionalText("type") == "m.login.application_service" {
+        let (userID, login) = try await accounts.register(registration, by: try request.appService(), services)
+        return .login(userID, login, server)
+      }
       let (userID, login) = try await accounts.register(registration)
       return .login(userID, login, server)
     }

@@ -54,6 +54,16 @@ extension Routes {
 extension Session {
   /// The device that acts, as the rooms see it.
   var actor: Rooms.Actor {
-    Rooms.Actor(userID: userID, deviceID: deviceID, isAdministrator: isAdmin, isSuspended: standing.isSuspended)
+    Rooms.Actor(
+      userID: userID, deviceID: deviceID, isAdministrator: isAdmin, isSuspended: standing.isSuspended, appService: appService)
+  }
+
+  /// Who acts at a time that the query's `ts` says, where an application service asks for it.
+  ///
+  /// Spec: Application Service API, "Timestamp massaging". Throws `M_INVALID_PARAM`.
+  func actor(at query: QueryParameters) throws -> Rooms.Actor {
+    var actor = actor
+    if appService != nil { actor.timestamp = try query.integer("ts", in: 0...Int64(JSON.integerMagnitudeLimit)) }
+    return actor
   }
 }

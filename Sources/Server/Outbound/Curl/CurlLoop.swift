@@ -101,7 +101,8 @@ final class CurlLoop: Sendable {
       var running: Int32 = 0
       curl_multi_perform(multi.handle, &running)
       finishCompleted(&transfers)
-      curl_multi_poll(multi.handle, nil, 0, 60_000, nil)
+      let wait = endOverdue(&transfers)
+      curl_multi_poll(multi.handle, nil, 0, Int32(clamping: wait.curlMilliseconds), nil)
     }
     for transfer in transfers.values { transfer.end(on: multi.handle, .failure(.shutDown)) }
     let waiting = state.withLock { state in
@@ -136,6 +137,21 @@ final class CurlLoop: Sendable {
       transfers[ObjectIdentifier(transfer)] = nil
       end(transfer, code == CURLE_OK ? .success(()) : .failure(transfer.error(for: code)))
     }
+  }
+
+  /// Ends what is past its deadline; returns the time until the next one, at most a minute.
+  private func endOverdue(_ transfers: inout [ObjectIdentifier: CurlTransfer]) -> Duration {
+    let now = ContinuousClock.now
+    var next = now + .seconds(60)
+    for (id, transfer) in transfers {
+      if transfer.deadline > now {
+        next = min(next, transfer.deadline)
+      } else {
+        transfers[id] = nil
+        end(transfer, .failure(.timedOut))
+      }
+    }
+    return now.duration(to: next)
   }
 
   private func end(_ transfer: CurlTransfer, _ result: Result<Void, OutboundError>) {

@@ -6,7 +6,12 @@ import Glibc
 /// Made by the caller, then used only on the loop's thread: `CurlLoop` hands it over under a lock, once.
 class CurlTransfer: @unchecked Sendable {
   private(set) var easy: UnsafeMutableRawPointer?
+  /// When the transfer ends in any case. libcurl's own timeout does not run (7.88) while a transfer waits for a connection.
+  let deadline: ContinuousClock.Instant
   private var lists: [UnsafeMutablePointer<curl_slist>] = []
+
+  /// - Parameter timeout: from now on, for everything together.
+  init(timeout: Duration) { deadline = .now + timeout }
 
   /// Sets the options on a new handle; throws where libcurl would not take one.
   func prepare(_ easy: UnsafeMutableRawPointer) throws(OutboundError) {}
@@ -25,6 +30,8 @@ class CurlTransfer: @unchecked Sendable {
     self.easy = easy
     martlet_curl_set_pointer(easy, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
     martlet_curl_set_long(easy, CURLOPT_NOSIGNAL, 1)
+    // A name server that does not answer holds up its own request only: the thread that asks it is left to end by itself.
+    martlet_curl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
     // Not from the environment of the process either.
     martlet_curl_set_string(easy, CURLOPT_PROXY, "")
     martlet_curl_set_long(easy, CURLOPT_NETRC, 0)

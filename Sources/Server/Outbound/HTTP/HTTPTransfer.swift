@@ -24,6 +24,7 @@ final class HTTPTransfer: CurlTransfer, @unchecked Sendable {
     self.connectTimeout = connectTimeout
     self.policy = policy
     self.continuation = continuation
+    super.init(timeout: request.timeout)
   }
 
   override func prepare(_ easy: UnsafeMutableRawPointer) throws(OutboundError) {

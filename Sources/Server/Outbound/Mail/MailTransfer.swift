@@ -16,6 +16,7 @@ final class MailTransfer: CurlTransfer, @unchecked Sendable {
     self.recipient = recipient
     self.configuration = configuration
     self.continuation = continuation
+    super.init(timeout: configuration.timeout)
   }
 
   override func prepare(_ easy: UnsafeMutableRawPointer) throws(OutboundError) {
@@ -44,7 +45,9 @@ final class MailTransfer: CurlTransfer, @unchecked Sendable {
 
   override func error(for code: CURLcode) -> OutboundError {
     let status = easy.map { Int(martlet_curl_status($0)) } ?? 0
-    return status >= 400 ? .refused(status: status) : super.error(for: code)
+    if status >= 400 { return .refused(status: status) }
+    // Of a URL's user name in HTTP; here the server has let nobody in without saying no.
+    return code == CURLE_LOGIN_DENIED ? .brokenAnswer : super.error(for: code)
   }
 
   override func finish(_ result: Result<Void, OutboundError>) { continuation.resume(returning: result) }

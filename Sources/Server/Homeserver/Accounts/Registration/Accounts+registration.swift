@@ -144,6 +144,7 @@ extension Accounts {
   /// The user ID an unused name would get. Throws `M_INVALID_USERNAME`, `M_USER_IN_USE` and `M_EXCLUSIVE`.
   package func available(_ username: ByteString) async throws -> UserID {
     let userID = try newUserID(username)
+    try hooks.withLock { $0.requireMayRegister }(userID)
     guard try await account(userID) == nil else { throw Self.inUse }
     guard userID != configuration.noticesUser else {
       throw MatrixError(status: 400, .exclusive, "This user name is reserved for the server's notices.")

@@ -1,0 +1,69 @@
+import Database
+import JSON
+import MatrixModel
+
+/// What concerns one application service: which rooms, by whom is in them.
+///
+/// It stands at a position and is rolled forward event by event. So an event is judged by who was in the room then, also when
+/// the service was down for days.
+struct AppServiceInterest: Sendable {
+  private let service: AppService
+  /// The service's users in each room.
+  private var members: [RoomNumber: Set<UserID>] = [:]
+
+  /// The interest as of `position`: as of now, with what came since taken back.
+  init(of service: AppService, at position: Int64, _ tx: ReadTransaction) throws {
+    self.service = service
+    try tx.query(
+      "SELECT room, user_id FROM membership WHERE membership = $1", Int64(Membership.join.rawValue)
+    ) { row in
+      let user = row.identifier(1, as: UserID.self)
+      if service.covers(user) { members[RoomNumber(row.integer(0)), default: []].insert(user) }
+    }
+    let later = try tx.all(
+      "SELECT position, state_key FROM event WHERE position > $1 AND type = $2 ORDER BY position DESC", position,
+      EventType.member
+    ) { (position: $0.integer(0), user: $0.identifier(1, as: UserID.self)) }
+    for (position, user) in later where service.covers(user) {
+      guard let event = try RoomLoader(transaction: tx).event(at: position) else { continue }
+      set(event.replaced?.membership ?? .leave, of: user, in: event.room)
+    }
+  }
+
+  private mutating func set(_ membership: Membership, of user: UserID, in room: RoomNumber) {
+    if membership == .join {
+      members[room, default: []].insert(user)
+    } else {
+      members[room]?.remove(user)
+      if members[room]?.isEmpty ?? false { members[room] = nil }
+    }
+  }
+
+  /// Rolls on over a member event of one of the service's users.
+  mutating func pass(_ event: StoredEvent) {
+    guard event.type == .member, let user = event.stateKey.map({ UserID(trusted: $0) }), service.covers(user) else { return }
+    set(Membership(event.content["membership"]) ?? .leave, of: user, in: event.room)
+  }
+
+  /// Whether an event concerns the service.
+  ///
+  /// Spec: Application Service API, "Registration": its sender, its target, a member of the room, the room or one of its aliases.
+  func includes(
+    sender: UserID, target: UserID?, in room: RoomNumber, _ rooms: Rooms, _ tx: ReadTransaction
+  ) throws -> Bool {
+    if service.covers(sender) { return true }
+    if let target, service.covers(target) { return true }
+    return try includes(room, rooms, tx)
+  }
+
+  /// Whether everything in a room concerns the service.
+  func includes(_ room: RoomNumber, _ rooms: Rooms, _ tx: ReadTransaction) throws -> Bool {
+    if members[room] != nil { return true }
+    if service.hasRoomNamespaces, let roomID = try rooms.cache.snapshot(of: room, in: tx)?.roomID, service.covers(roomID) {
+      return true
+    }
+    guard service.hasAliasNamespaces else { return false }
+    return try tx.all("SELECT alias FROM room_alias WHERE room = $1", room) { $0.identifier(0, as: RoomAlias.self) }
+      .contains { service.covers($0) }
+  }
+}

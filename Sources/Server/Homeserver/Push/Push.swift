@@ -1,0 +1,89 @@
+import Database
+import MatrixModel
+import Outbound
+import Synchronization
+import Telemetry
+
+/// Pushes notifications to gateways, in the background.
+///
+/// Spec: Client-Server API, "Push Notifications"; Push Gateway API.
+package final class Push: Sendable {
+  private let signal = WorkSignal()
+  private let pushers: Pushers
+  private let evaluation: PushEvaluation
+  private let delivery: PushDelivery
+  private let badgeDelay: Duration
+  private let log: Log
+  private let worker = Mutex<Task<Void, Never>?>(nil)
+  /// Whose receipts have moved and who shall be told the new number soon.
+  private let readers = Mutex<Set<UserID>>([])
+
+  init(
+    _ configuration: HomeserverConfiguration, database: Database, pushers: Pushers, sources: SyncSources, http: HTTPClient,
+    notifier: Notifier, log: Log
+  ) {
+    self.pushers = pushers
+    self.log = log
+    badgeDelay = configuration.pushBadgeDelay
+    let clock = configuration.clock
+    evaluation = PushEvaluation(
+      database: database, rooms: sources.rooms, pushRules: sources.pushRules, audience: pushers.audience, clock: clock)
+    delivery = PushDelivery(
+      database: database, pushers: pushers, rooms: sources.rooms,
+      badges: UnreadBadges(rooms: sources.rooms, unread: sources.unread, receipts: sources.receipts), http: http,
+      clock: clock, log: log)
+    notifier.observers.withLock { $0.published.append { [weak self] in self?.signal.notify() } }
+    sources.receipts.observers.withLock { $0.append { [weak self] receipt, _ in self?.noteRead(receipt.user) } }
+  }
+
+  /// Begins to work; what waits since the last time goes first.
+  package func start() {
+    let task = Task { [self] in
+      await round(startingAll: true)
+      while !Task.isCancelled {
+        await signal.wait()
+        await round(startingAll: false)
+      }
+    }
+    worker.withLock { $0 = task }
+  }
+
+  package func stop() async {
+    let task = worker.withLock { $0 }
+    task?.cancel()
+    await task?.value
+    await delivery.stop()
+  }
+
+  private func round(startingAll isFirst: Bool) async {
+    do {
+      let users = try await evaluation.run()
+      if isFirst { for pusher in pushers.audience.all { delivery.start(pusher) } } else { start(users) }
+    } catch is CancellationError {
+    } catch DatabaseError.closed {
+    } catch {
+      log.error("push rules were not evaluated", ["error": .text("\(error)")])
+    }
+  }
+
+  private func start(_ users: some Sequence<UserID>) {
+    for user in users { for pusher in pushers.audience.pushers(of: user) { delivery.start(pusher) } }
+  }
+
+  /// Evaluates and pushes everything that is due and returns when it is done: for tests, which have no background.
+  func catchUp() async throws {
+    _ = try await evaluation.run()
+    for pusher in pushers.audience.all { delivery.start(pusher) }
+    await delivery.settle()
+  }
+
+  /// Reading several rooms in a row makes one push.
+  private func noteRead(_ user: UserID) {
+    guard pushers.audience.contains(user), readers.withLock({ $0.insert(user).inserted }) else { return }
+    Notifier.loop?.schedule(after: badgeDelay) { [weak self] in
+      guard let self else { return }
+      readers.withLock { _ = $0.remove(user) }
+      start(CollectionOfOne(user))
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import JSON
+import MatrixModel
+
+/// What a push gateway is told. Spec: Push Gateway API, `POST /_matrix/push/v1/notify`.
+struct PushNotification: Sendable {
+  /// An event and what the push rules made of it.
+  struct News: Sendable {
+    let event: StoredEvent
+    let room: RoomSnapshot
+    /// The rule's JSON array.
+    let actions: [UInt8]
+  }
+
+  let pusher: Pusher
+  /// Milliseconds since 1970 when the pusher was set last.
+  let updated: Int64
+  let badge: UnreadBadge
+  /// nil for numbers alone.
+  let news: News?
+
+  /// The body of the request.
+  var bytes: [UInt8] {
+    var writer = JSONWriter(capacity: 1_024)
+    writer.object { writer in
+      writer.key("notification")
+      writer.object { writer in
+        if let news { write(news, to: &writer) } else { writer.member("prio", "low") }
+        writer.key("counts")
+        writer.object { writer in
+          // "Counts whose value is zero should be omitted."
+          if badge.unread > 0 { writer.member("unread", badge.unread) }
+          if badge.missedCalls > 0 { writer.member("missed_calls", badge.missedCalls) }
+        }
+        writer.key("devices")
+        writer.array { writeDevice(to: &$0) }
+      }
+    }
+    return writer.bytes
+  }
+
+  private func write(_ news: News, to writer: inout JSONWriter) {
+    let (event, room) = (news.event, news.room)
+    writer.member("event_id", event.eventID)
+    writer.member("room_id", room.roomID)
+    writer.member("prio", isUrgent(news) ? "high" : "low")
+    if pusher.isEventIDOnly { return }
+    writer.member("type", event.type)
+    writer.member("sender", event.sender)
+    if let name = room.members[event.sender]?.event.content["displayname"]?.text {
+      writer.member("sender_display_name", name)
+    }
+    if let name = room[.name]?.content["name"]?.text, !name.isEmpty { writer.member("room_name", name) }
+    if let alias = room[.canonicalAlias]?.content["alias"]?.text, !alias.isEmpty { writer.member("room_alias", alias) }
+    if event.type == .member, let stateKey = event.stateKey {
+      writer.member("user_is_target", stateKey == pusher.id.userID.text)
+      if let membership = event.content["membership"] { writer.member("membership", membership) }
+    }
+    writer.member("content", event.content)
+  }
+
+  /// Whether a phone should be woken for it: what sounds or is for this user, and what is encrypted and may be either.
+  private func isUrgent(_ news: News) -> Bool {
+    guard news.event.type != .encrypted else { return true }
+    guard let actions = (try? JSON.parse(news.actions)).flatMap({ PushActions($0) }) else { return true }
+    return actions.sound != nil || actions.highlights
+  }
+
+  private func writeDevice(to writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("app_id", pusher.id.appID)
+      writer.member("pushkey", pusher.id.pushkey)
+      writer.member("pushkey_ts", updated / 1_000)
+      writer.key("data")
+      writer.object { writer in
+        for member in pusher.data.members where !member.isKey("url") {
+          writer.key(member.key)
+          writer.write(member.value)
+        }
+      }
+      guard let news, let actions = try? JSON.parse(news.actions) else { return }
+      writer.key("tweaks")
+      writer.object { Self.writeTweaks(of: actions, to: &$0) }
+    }
+  }
+
+  /// The last value of a tweak counts; a highlight without a value is one.
+  private static func writeTweaks(of actions: JSON, to writer: inout JSONWriter) {
+    var names: [ByteString] = []
+    var values: [ByteString: JSON?] = [:]
+    for action in actions.elements {
+      guard let name = action["set_tweak"]?.text else { continue }
+      if values.updateValue(action["value"], forKey: name) == nil { names.append(name) }
+    }
+    for name in names {
+      if let value = values[name] ?? nil {
+        writer.key(name)
+        writer.write(value)
+      } else if name == "highlight" {
+        writer.member("highlight", true)
+      }
+    }
+  }
+}

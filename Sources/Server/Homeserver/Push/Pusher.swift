@@ -1,0 +1,124 @@
+import Database
+import JSON
+import MatrixModel
+
+/// Where notifications of one user go. Spec: Client-Server API, "Push Notifications".
+package struct Pusher: Sendable {
+  /// What tells pushers apart.
+  package struct ID: Hashable, Sendable {
+    package let userID: UserID
+    package let appID: ByteString
+    package let pushkey: ByteString
+  }
+
+  package enum Kind: String, Sendable { case http, email }
+
+  package let id: ID
+  package let kind: Kind
+  /// The device that set it and takes it along when it goes; nil for one that no device set.
+  package let deviceID: DeviceID?
+  package let appDisplayName: ByteString
+  package let deviceDisplayName: ByteString
+  package let profileTag: ByteString?
+  package let language: ByteString
+  package let data: JSON
+
+  /// As `GET /pushers` shows it.
+  package func write(to writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("pushkey", id.pushkey)
+      writer.member("kind", kind.rawValue)
+      writer.member("app_id", id.appID)
+      writer.member("app_display_name", appDisplayName)
+      writer.member("device_display_name", deviceDisplayName)
+      if let profileTag { writer.member("profile_tag", profileTag) }
+      writer.member("lang", language)
+      writer.member("data", data)
+    }
+  }
+
+  /// Whether the gateway wants IDs only.
+  var isEventIDOnly: Bool { data["format"]?.isString("event_id_only") ?? false }
+}
+
+extension Pusher {
+  static let appIDCharactersLimit = 64
+  static let pushkeyBytesLimit = 512
+  /// Bytes of the names, the tag and the language, each.
+  static let nameBytesLimit = 255
+  static let dataBytesLimit = 8 << 10
+
+  /// A pusher as a client sets it. Throws `M_MISSING_PARAM`, `M_BAD_JSON`, `M_INVALID_PARAM`.
+  init(_ body: JSON, _ id: ID, by deviceID: DeviceID?, _ gateways: PushGatewayAddresses) throws(MatrixError) {
+    guard let kind = Kind(rawValue: try body.requiredText("kind").string) else {
+      throw .invalidParameter("'kind' is http, email or null.")
+    }
+    func name(_ key: StaticString) throws(MatrixError) -> ByteString {
+      let name = try body.requiredText(key)
+      try Self.check(name, key)
+      return name
+    }
+    self.id = id
+    self.kind = kind
+    self.deviceID = deviceID
+    appDisplayName = try name("app_display_name")
+    deviceDisplayName = try name("device_display_name")
+    language = try name("lang")
+    profileTag = try body.optionalText("profile_tag")
+    if let profileTag { try Self.check(profileTag, "profile_tag") }
+    data = try body.requiredObject("data")
+    guard data.bytes.count <= Self.dataBytesLimit else {
+      throw .invalidParameter("'data' has at most \(Self.dataBytesLimit) bytes.")
+    }
+    switch kind {
+    case .http:
+      guard gateways.destination(of: try data.requiredText("url")) != nil else {
+        throw .invalidParameter("'url' in 'data' is an https URL with the path \(PushGatewayAddresses.path).")
+      }
+      if let format = try data.optionalText("format"), format != "event_id_only" {
+        throw .invalidParameter("'format' in 'data' is event_id_only or left out.")
+      }
+    case .email:
+      guard id.appID == "m.email" else { throw .invalidParameter("'app_id' of an e-mail pusher is m.email.") }
+    }
+  }
+
+  private static func check(_ text: ByteString, _ key: StaticString) throws(MatrixError) {
+    guard text.count <= nameBytesLimit else { throw .invalidParameter("'\(key)' has at most \(nameBytesLimit) bytes.") }
+  }
+
+  /// From a row that begins with the columns of the table in their order, up to `data`.
+  init(_ row: Row) {
+    id = ID(userID: row.identifier(0), appID: ByteString(row.text(1)), pushkey: ByteString(row.text(2)))
+    kind = Kind(rawValue: row.text(3)) ?? .http
+    deviceID = row.optionalText(4).map { DeviceID(trusted: ByteString($0)) }
+    appDisplayName = ByteString(row.text(5))
+    deviceDisplayName = ByteString(row.text(6))
+    profileTag = row.optionalText(7).map { ByteString($0) }
+    language = ByteString(row.text(8))
+    data = (try? JSON.parse(row.blob(9))) ?? .emptyObject
+  }
+}
+
+extension Pusher.ID {
+  /// `app_id` and `pushkey` of a body. Throws `M_MISSING_PARAM`, `M_BAD_JSON`, `M_INVALID_PARAM`.
+  init(_ body: JSON, of userID: UserID) throws(MatrixError) {
+    self.userID = userID
+    appID = try body.requiredText("app_id")
+    pushkey = try body.requiredText("pushkey")
+    guard !appID.isEmpty, appID.string.unicodeScalars.count <= Pusher.appIDCharactersLimit else {
+      throw .invalidParameter("'app_id' has 1 to \(Pusher.appIDCharactersLimit) characters.")
+    }
+    guard !pushkey.isEmpty, pushkey.count <= Pusher.pushkeyBytesLimit else {
+      throw .invalidParameter("'pushkey' has 1 to \(Pusher.pushkeyBytesLimit) bytes.")
+    }
+  }
+}
+
+extension JSON {
+  /// `{}`
+  static let emptyObject: JSON = {
+    guard let empty = try? JSON.object({ _ in }) else { preconditionFailure("{} is JSON") }
+    return empty
+  }()
+}

@@ -1,0 +1,119 @@
+import Database
+import JSON
+import MatrixModel
+
+/// The pushers of users: set, listed, and gone with their devices.
+///
+/// Spec: Client-Server API, `POST /pushers/set`, `GET /pushers`.
+package final class Pushers: Sendable {
+  /// Pushers of one user.
+  package static let countLimit = 100
+
+  let audience = PushAudience()
+  let gateways: PushGatewayAddresses
+  private let database: Database
+  private let clock: WallClock
+
+  init(database: Database, gateways: PushGatewayAddresses, clock: WallClock) {
+    self.database = database
+    self.gateways = gateways
+    self.clock = clock
+  }
+
+  /// The user's pushers in the order of their app IDs.
+  package func all(of userID: UserID) async throws -> [Pusher] {
+    try await database.read { tx in
+      try tx.all(
+        """
+        SELECT user_id, app_id, pushkey, kind, device_id, app_display_name, device_display_name, profile_tag, lang, data
+        FROM pusher WHERE user_id = $1 ORDER BY app_id, pushkey
+        """, userID, row: { Pusher($0) })
+    }
+  }
+
+  /// Makes, changes or (where `kind` is null) deletes a pusher.
+  ///
+  /// Throws `M_MISSING_PARAM`, `M_BAD_JSON`, `M_INVALID_PARAM`, `M_TOO_LARGE` beyond `countLimit`.
+  package func set(_ body: JSON, of userID: UserID, by deviceID: DeviceID?) async throws {
+    let id = try Pusher.ID(body, of: userID)
+    guard let kind = body["kind"] else { throw MatrixError.missingParameter("kind") }
+    if kind.isNull {
+      try await database.write { [self] tx in try remove(tx, id) }
+      return
+    }
+    let pusher = try Pusher(body, id, by: deviceID, gateways)
+    guard pusher.kind == .http else {
+      throw MatrixError.invalidParameter("This server has no pushers of this kind.")
+    }
+    let isAdded = try body.optionalBool("append") ?? false
+    try await database.write { [self] tx in
+      try store(pusher, tx)
+      if !isAdded { try removeOthers(tx, id) }
+    }
+  }
+
+  // MARK: Inside a transaction
+
+  private func store(_ pusher: Pusher, _ tx: WriteTransaction) throws {
+    let id = pusher.id
+    let count = try tx.first(
+      "SELECT COUNT(*) FROM pusher WHERE user_id = $1 AND NOT (app_id = $2 AND pushkey = $3)", id.userID, id.appID,
+      id.pushkey
+    ) { $0.integer(0) }
+    guard count ?? 0 < Self.countLimit else {
+      throw MatrixError.tooLarge("A user has at most \(Self.countLimit) pushers; delete one first.")
+    }
+    // A pusher that was there goes on from where it is; a new gateway gets its chance at once.
+    try tx.execute(
+      """
+      INSERT INTO pusher(user_id, app_id, pushkey, kind, device_id, app_display_name, device_display_name, profile_tag, lang,
+        data, updated, position)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+      ON CONFLICT(user_id, app_id, pushkey) DO UPDATE SET kind = excluded.kind, device_id = excluded.device_id,
+        app_display_name = excluded.app_display_name, device_display_name = excluded.device_display_name,
+        profile_tag = excluded.profile_tag, lang = excluded.lang, data = excluded.data, updated = excluded.updated,
+        attempts = 0, retry_at = NULL
+      """, id.userID, id.appID, id.pushkey, pusher.kind.rawValue, pusher.deviceID, pusher.appDisplayName,
+      pusher.deviceDisplayName, pusher.profileTag, pusher.language, Array(pusher.data.bytes), clock.now(), tx.position)
+    let rooms = try PushAudience.rooms(of: id.userID, tx)
+    tx.afterCommit { self.audience.add(id, in: rooms) }
+  }
+
+  /// Other users' pushers with the same key: the device has a new owner.
+  private func removeOthers(_ tx: WriteTransaction, _ id: Pusher.ID) throws {
+    let others = try tx.all(
+      "SELECT user_id FROM pusher WHERE app_id = $1 AND pushkey = $2 AND user_id <> $3", id.appID, id.pushkey, id.userID
+    ) { row in Pusher.ID(userID: row.identifier(0), appID: id.appID, pushkey: id.pushkey) }
+    for other in others { try remove(tx, other) }
+  }
+
+  func remove(_ tx: WriteTransaction, _ id: Pusher.ID) throws {
+    let removed = try tx.execute(
+      "DELETE FROM pusher WHERE user_id = $1 AND app_id = $2 AND pushkey = $3", id.userID, id.appID, id.pushkey)
+    guard removed > 0 else { return }
+    try forgetDelivered(tx, id.userID)
+    tx.afterCommit { self.audience.remove(id) }
+  }
+
+  /// Removes what devices have set that are going.
+  func remove(_ tx: WriteTransaction, of userID: UserID, whereDevice isGone: (DeviceID) -> Bool) throws {
+    let pushers = try tx.all(
+      "SELECT app_id, pushkey, device_id FROM pusher WHERE user_id = $1 AND device_id IS NOT NULL", userID
+    ) { row in
+      (
+        Pusher.ID(userID: userID, appID: ByteString(row.text(0)), pushkey: ByteString(row.text(1))),
+        row.identifier(2, as: DeviceID.self)
+      )
+    }
+    for (id, deviceID) in pushers where isGone(deviceID) { try remove(tx, id) }
+  }
+
+  /// Deletes what no pusher of the user has still to push.
+  func forgetDelivered(_ tx: WriteTransaction, _ userID: UserID) throws {
+    try tx.execute(
+      """
+      DELETE FROM push_queue WHERE user_id = $1
+        AND event <= COALESCE((SELECT MIN(position) FROM pusher WHERE user_id = $1), $2)
+      """, userID, Int64.max)
+  }
+}

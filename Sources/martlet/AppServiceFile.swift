@@ -1,0 +1,77 @@
+import Homeserver
+import JSON
+
+/// The file that registers an application service. Members that this server does not know are passed over.
+///
+/// Spec: Application Service API, "Registration".
+enum AppServiceFile {
+  static let byteLimit = 1 << 20
+
+  /// Throws `failed` with the file and what is wrong with it.
+  static func read(_ path: String) throws(StartError) -> AppServiceRegistration {
+    let bytes: [UInt8]
+    do throws(FileBytes.Unreadable) { bytes = try FileBytes.read(path, limit: byteLimit) } catch {
+      throw .failed("app_services: \(path) cannot be read: \(error.reason)")
+    }
+    do throws(YAMLTree.Malformed) {
+      return try registration(try YAMLTree(bytes), path)
+    } catch {
+      throw .failed("app_services: \(path), line \(error.line): \(error.problem)")
+    }
+  }
+
+  private static func registration(_ file: YAMLTree, _ path: String) throws(YAMLTree.Malformed) -> AppServiceRegistration {
+    func wrong(_ problem: String) -> YAMLTree.Malformed { YAMLTree.Malformed(line: 1, problem: problem) }
+    func required(_ name: String) throws(YAMLTree.Malformed) -> String {
+      guard let text = file[name]?.text, !text.isEmpty else { throw wrong("\(name) is missing or no word") }
+      return text
+    }
+    func flag(_ name: String) throws(YAMLTree.Malformed) -> Bool? {
+      guard let value = file[name], !value.isNull else { return nil }
+      guard let bool = value.bool else { throw wrong("\(name) is neither true nor false") }
+      return bool
+    }
+    guard case .mapping = file else { throw wrong("it must be a mapping, name: value") }
+    var url: String?
+    if let value = file["url"], !value.isNull {
+      guard let text = value.text else { throw wrong("url is no word") }
+      url = text.isEmpty ? nil : text.hasSuffix("/") ? String(text.dropLast()) : text
+    }
+    var registration = AppServiceRegistration(
+      id: ByteString(try required("id")), url: url, serviceToken: try required("as_token"),
+      serverToken: try required("hs_token"), senderLocalpart: ByteString(try required("sender_localpart")))
+    if let namespaces = file["namespaces"], !namespaces.isNull {
+      registration.users = try list(namespaces["users"], "users")
+      registration.aliases = try list(namespaces["aliases"], "aliases")
+      registration.rooms = try list(namespaces["rooms"], "rooms")
+    }
+    registration.isRateLimited = try flag("rate_limited") ?? true
+    // The name that the proposal had is in use too.
+    let (current, proposed) = (try flag("receive_ephemeral"), try flag("de.sorunome.msc2409.push_ephemeral"))
+    registration.receivesEphemeral = current ?? proposed ?? false
+    if let protocols = file["protocols"], !protocols.isNull {
+      guard let names = protocols.elements?.map(\.text), !names.contains(nil) else {
+        throw wrong("protocols is no list of words")
+      }
+      registration.protocols = names.compactMap { $0.map { ByteString($0) } }
+    }
+    return registration
+  }
+
+  private static func list(
+    _ value: YAMLTree?, _ name: String
+  ) throws(YAMLTree.Malformed) -> [AppServiceRegistration.Namespace] {
+    guard let value, !value.isNull else { return [] }
+    func wrong(_ problem: String) -> YAMLTree.Malformed { YAMLTree.Malformed(line: 1, problem: problem) }
+    guard let elements = value.elements else { throw wrong("namespaces.\(name) is no list") }
+    var namespaces: [AppServiceRegistration.Namespace] = []
+    for element in elements {
+      guard let expression = element["regex"]?.text else { throw wrong("a namespace in \(name) has no regex") }
+      guard let isExclusive = element["exclusive"]?.bool else {
+        throw wrong("a namespace in \(name) has no exclusive: true or false")
+      }
+      namespaces.append(.init(isExclusive: isExclusive, expression: ByteString(expression)))
+    }
+    return namespaces
+  }
+}
