@@ -38,6 +38,7 @@ package struct HomeserverConfiguration: Sendable {
   package var passwordHashIterations = 2
   package var uploadBytesLimit: Int64 = 100 << 20
   package var media = MediaConfiguration()
+  package var outbound = OutboundConfiguration()
   /// The thumbnail program; nil where there is none.
   package var thumbnailProgram: String?
   /// Whether users see who is online.

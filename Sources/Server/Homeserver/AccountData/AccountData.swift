@@ -161,16 +161,3 @@ package final class AccountData: Sendable {
     }
   }
 }
-
-extension AccountData {
-  /// Whose events the user does not want to see. Spec: "Ignoring Users".
-  static func ignoredUsers(of user: UserID, in transaction: ReadTransaction) throws -> Set<UserID> {
-    var ignored: Set<UserID> = []
-    if let content = try content(transaction, of: .ignoredUserList, user, in: nil),
-      let users = try JSON.parse(content)["ignored_users"]
-    {
-      for member in users.members { if let user = UserID(member.key) { ignored.insert(user) } }
-    }
-    return ignored
-  }
-}

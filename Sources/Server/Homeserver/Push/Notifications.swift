@@ -85,13 +85,13 @@ package final class Notifications: Sendable {
       last = event.position
       let displayName = room.members[user]?.event.content["displayname"]?.text
       guard let actions = PushEvaluator(event, in: room).actions(of: rules, displayName: displayName), actions.notifies,
-        actions.highlights || !onlyHighlights, try !AccountData.ignores(tx, user, event.sender)
+        actions.highlights || !onlyHighlights, try !IgnoredUsers.of(user, in: tx).contains(event.sender)
       else { continue }
       let read = try sources.receipts.readPositions(of: user, in: room.number, rows)
       entries.append(
         Entry(
           event: event, roomID: room.roomID, actions: actions.json,
-          isRead: read.hasRead(event.position, in: event.threadRoot?.text ?? "main")))
+          isRead: read.hasRead(event.position, in: event.thread?.text ?? "main")))
     }
     return Page(entries: entries, next: last)
   }

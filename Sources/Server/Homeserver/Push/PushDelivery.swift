@@ -267,7 +267,7 @@ final class PushDelivery: Sendable {
 extension UnreadBadges {
   /// Whether a receipt of the user covers the event.
   func hasRead(_ event: StoredEvent, by user: UserID, _ rows: SyncRows) throws -> Bool {
-    try readPositions(of: user, in: event.room, rows).hasRead(event.position, in: event.threadRoot?.text ?? "main")
+    try readPositions(of: user, in: event.room, rows).hasRead(event.position, in: event.thread?.text ?? "main")
   }
 }
 

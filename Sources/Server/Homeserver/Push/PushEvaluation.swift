@@ -126,7 +126,7 @@ final class PushEvaluation: Sendable {
       }
       let displayName = room.members[user]?.event.content["displayname"]?.text
       guard let actions = evaluator.actions(of: try pushRules.rules(tx, of: user), displayName: displayName),
-        actions.notifies, try !AccountData.ignores(tx, user, event.sender)
+        actions.notifies, try !IgnoredUsers.of(user, in: tx).contains(event.sender)
       else { continue }
       look.finds.append(Find(user: user, event: event.position, actions: actions.json))
     }
@@ -158,13 +158,5 @@ extension PushEvaluator {
         content: event.content, memberCount: room.joinedCount,
         senderPowerLevel: room.powerLevels.level(of: event.sender).value,
         notificationLevels: room[.powerLevels]?.content["notifications"]))
-  }
-}
-
-extension AccountData {
-  /// Whether a user wants to hear nothing of another. Spec: Client-Server API, "Ignoring Users".
-  static func ignores(_ tx: ReadTransaction, _ userID: UserID, _ sender: UserID) throws -> Bool {
-    guard let content = try content(tx, of: .ignoredUserList, userID, in: nil) else { return false }
-    return (try? JSON.parse(content))?["ignored_users"]?[sender.text] != nil
   }
 }

@@ -26,13 +26,11 @@ final class UnreadBadges: Sendable {
   ///   - rows: whose transaction is open.
   func badge(of user: UserID, now: Int64, _ rows: SyncRows) throws -> UnreadBadge {
     let transaction = try rows.transaction()
-    let rules = try transaction.first(
-      "SELECT position FROM account_data WHERE user_id = $1 AND room_id = '' AND type = $2", user, EventType.pushRules
-    ) { $0.integer(0) }
+    let account = try AccountSummary.read(of: user, rows)
     var badge = UnreadBadge()
     for (number, entry) in try rooms.memberships.rooms(of: user, in: transaction) where entry.membership == .join {
       guard let room = try rooms.cache.snapshot(of: number, in: transaction), room.isJoined(user) else { continue }
-      let counts = try unread.counts(of: user, in: room, upTo: rows.completeUpTo, rules: rules ?? 0, rows)
+      let counts = try unread.counts(of: user, in: room, upTo: rows.completeUpTo, account, rows)
       guard counts.total.notifications > 0 else { continue }
       badge.unread += counts.total.notifications
       let read = try readPositions(of: user, in: number, rows)

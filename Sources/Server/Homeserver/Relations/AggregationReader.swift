@@ -20,7 +20,7 @@ struct AggregationReader {
     try findBundled(&found)
     try findThreads(&found)
     guard !found.isEmpty else { return .none }
-    let ignored = try ignored ?? AccountData.ignoredUsers(of: view.user, in: transaction)
+    let ignored = try ignored ?? IgnoredUsers.of(view.user, in: transaction)
     var aggregations = Aggregations()
     try addBundled(found, ignored, &aggregations)
     for (root, thread) in found.threads {

@@ -72,7 +72,7 @@ package final class Relations: Sendable {
   package func children(_ query: Query, for user: UserID) async throws -> Children {
     try await database.read { transaction in
       let (view, parent) = try self.found(query.parent, in: query.roomID, for: user, transaction)
-      let ignored = try AccountData.ignoredUsers(of: user, in: transaction)
+      let ignored = try IgnoredUsers.of(user, in: transaction)
       var pager = ChildPager(view: view, parent: parent, query: query, ignored: ignored, transaction: transaction)
       try pager.run(limit: min(max(query.limit ?? Self.pageDefault, 1), Self.pageLimit))
       let reader = AggregationReader(view: view, transaction: transaction, erasures: self.rooms.erasures)
@@ -113,7 +113,7 @@ package final class Relations: Sendable {
       let view = try self.rooms.view(of: roomID, for: user, in: transaction)
       var pager = ThreadPager(
         reader: AggregationReader(view: view, transaction: transaction, erasures: self.rooms.erasures),
-        ignored: try AccountData.ignoredUsers(of: user, in: transaction), onlyParticipated: onlyParticipated)
+        ignored: try IgnoredUsers.of(user, in: transaction), onlyParticipated: onlyParticipated)
       try pager.run(from: from, limit: min(max(limit ?? Self.threadsDefault, 1), Self.threadsLimit))
       return Threads(
         view: view, roots: try pager.reader.shown(pager.roots), next: pager.next, aggregations: try pager.aggregations())

@@ -129,7 +129,8 @@ struct RoomEditor {
       INSERT INTO event(position, room, event_id, type, state_key, sender, timestamp, depth, redacted_by, replaces, device_id,
         transaction_id, shared, federation, thread)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, $9, $10, $11, $12, $13, $14)
-      """, position, room.number, signed.eventID, draft.type, draft.stateKey, draft.sender, event.originServerTimestamp, event.depth,
+      """, position, room.number, signed.eventID, draft.type, draft.stateKey, draft.sender, event.originServerTimestamp,
+      event.depth,
       replaced?.position, draft.origin?.deviceID, draft.origin?.transactionID, signed.fragments.client,
       signed.fragments.federation, thread)
     if room.extremities.count > 1 {
@@ -138,7 +139,8 @@ struct RoomEditor {
     if let stateKey = draft.stateKey { try writeState(draft, stateKey, position) }
     return StoredEvent(
       position: position, eventID: signed.eventID, room: room.number, type: draft.type, stateKey: draft.stateKey,
-      sender: draft.sender, timestamp: event.originServerTimestamp, depth: event.depth, shared: signed.fragments.client, content: draft.content,
+      sender: draft.sender, timestamp: event.originServerTimestamp, depth: event.depth, shared: signed.fragments.client,
+      content: draft.content,
       origin: draft.origin,
       replaced: replaced.map { .init(eventID: $0.eventID, sender: $0.sender, content: Array($0.content.bytes)) },
       thread: thread)

@@ -18,7 +18,7 @@ package final class Search: Sendable {
     return try await database.read { transaction in
       let scope = try self.scope(of: request, for: user, transaction)
       var finder = MatchFinder(
-        request, scope, transaction, ignoring: try AccountData.ignoredUsers(of: user, in: transaction),
+        request, scope, transaction, ignoring: try IgnoredUsers.of(user, in: transaction),
         erasures: self.rooms.erasures)
       try finder.run()
       return try SearchAnswer(
