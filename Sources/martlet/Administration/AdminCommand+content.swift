@@ -42,7 +42,7 @@ extension AdminCommand {
         .delete, call.path(AdminCall.administration + "/v1/media", call.connection.serverName, call.media()))
       call.show(answer, "it is deleted")
     },
-    AdminCommand("media statistics", "Shows who has uploaded how much, the most first.") { call in
+    AdminCommand("media statistics", [], "Shows who has uploaded how much, the most first.") { call in
       let answer = try await call.get(
         AdminCall.administration + "/v1/statistics/users/media?order_by=media_length&dir=b")
       call.show(answer, each: answer["users"], ["USER", "FILES", "SIZE"]) { user in
@@ -52,7 +52,7 @@ extension AdminCommand {
   ]
 
   static let tokens: [AdminCommand] = [
-    AdminCommand("token list", "Lists the registration tokens that administrators made.") { call in
+    AdminCommand("token list", [], "Lists the registration tokens that administrators made.") { call in
       let answer = try await call.get(AdminCall.administration + "/v1/registration_tokens")
       call.show(answer, each: answer["registration_tokens"], ["TOKEN", "USES", "PENDING", "OF", "ENDS"]) { token in
         [
@@ -85,7 +85,7 @@ extension AdminCommand {
   ]
 
   static let reports: [AdminCommand] = [
-    AdminCommand("report list", "Lists what users reported, the newest first.") { call in
+    AdminCommand("report list", [], "Lists what users reported, the newest first.") { call in
       let answer = try await call.get(AdminCall.ownAdministration + "/reports")
       call.show(answer, each: answer["reports"], ["NUMBER", "TIME", "BY", "ABOUT", "REASON"]) { report in
         [

@@ -28,7 +28,7 @@ extension AdminCommand {
   ]
 
   static let server: [AdminCommand] = [
-    AdminCommand("statistics", "Shows how many users, rooms, messages and files there are.") { call in
+    AdminCommand("statistics", [], "Shows how many users, rooms, messages and files there are.") { call in
       call.showMembers(of: try await call.get(AdminCall.ownAdministration + "/statistics"))
     },
     AdminCommand(

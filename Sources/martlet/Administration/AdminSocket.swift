@@ -35,9 +35,10 @@ final class AdminSocket: Sendable {
 
   private func accept() {
     while true {
-      let client = accept4(descriptor, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
+      let client = Glibc.accept(descriptor, nil, nil)
       if client < 0, errno == EINTR || errno == ECONNABORTED || errno == EMFILE { continue }
       guard client >= 0 else { return }
+      _ = fcntl(client, F_SETFD, FD_CLOEXEC)
       UnixSocket.limitWaits(client, seconds: Self.waitSeconds)
       Task { await serve(client) }
     }
