@@ -36,7 +36,11 @@ final class AdminSocket: Sendable {
   private func accept() {
     while true {
       let client = Glibc.accept(descriptor, nil, nil)
-      if client < 0, errno == EINTR || errno == ECONNABORTED || errno == EMFILE { continue }
+      if client < 0, errno == EINTR || errno == ECONNABORTED { continue }
+      if client < 0, errno == EMFILE || errno == ENFILE {
+        usleep(10_000)
+        continue
+      }
       guard client >= 0 else { return }
       _ = fcntl(client, F_SETFD, FD_CLOEXEC)
       UnixSocket.limitWaits(client, seconds: Self.waitSeconds)

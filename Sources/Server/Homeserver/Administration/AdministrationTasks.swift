@@ -125,6 +125,11 @@ package final class AdministrationTasks: Sendable {
     for task in running { await task.value }
   }
 
+  /// Returns when what is under way now has ended or was stopped.
+  package func settle() async {
+    for task in state.withLock({ Array($0.running.values) }) { await task.value }
+  }
+
   // MARK: Progress
 
   /// Notes inside a command how far a task is.
