@@ -152,7 +152,7 @@ import Testing
       _ = try await fixture.homeserver.database.write { tx in
         try tx.execute(
           "INSERT INTO account_data(user_id, room_id, type, content, position) VALUES($1, '!big:x', 't', $2, 0)", userID,
-          [UInt8](repeating: 32, count: Int(AccountData.bytesLimit - used) - AccountData.contentBytesLimit - 1_000))
+          [UInt8](repeating: 32, count: Int(AccountData.bytesLimit - used) - AccountData.contentBytesLimit - 20_000))
       }
       #expect(try await put(1, 0) == 200)
       #expect(try await put(2, 0) == 413)

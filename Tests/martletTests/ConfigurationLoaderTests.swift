@@ -40,6 +40,8 @@ struct ConfigurationLoaderTests {
     let samples = [
       "server_name": "a.example", "bind": "127.0.0.1:1,[::1]:2", "public_base_url": "https://a.example",
       "trusted_proxies": "10.0.0.0/8,::1", "web_dir": "/x", "registration": "closed",
+      "presence.enabled": "false", "media.user_quota_bytes": "1000", "media.unauthenticated_downloads": "true",
+      "previews.enabled": "false", "previews.denied_urls": "https://*.a.example/*",
       "registration_open_to_everyone": "true",
       "registration_tokens": "one,two", "registration_shared_secret": "a long secret", "password_hash.memory_mib": "8",
       "password_hash.iterations": "3", "data_dir": "/y", "max_upload_bytes": "1", "rate_limits": "false",

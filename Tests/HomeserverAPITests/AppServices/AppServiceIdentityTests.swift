@@ -22,7 +22,7 @@ import Testing
       _ = try await service.register("_tea_pot")
       let unknown = try await service.call(.get, "account/whoami?device_id=POT", as: "_tea_pot")
       #expect(unknown.status == 400 && unknown.errorCode == "M_UNKNOWN_DEVICE")
-      #expect(try await service.call(.put, "devices/POT", as: "_tea_pot", #"{"display_name":"Pot"}"#).status == 200)
+      #expect(try await service.call(.put, "devices/POT", as: "_tea_pot", #"{"display_name":"Pot"}"#).status == 201)
       let known = try await service.call(.get, "account/whoami?device_id=POT", as: "_tea_pot")
       #expect(known.json["device_id"]?.string == "POT")
       #expect(try await service.call(.post, "keys/upload", as: "_tea_pot", "{}").errorCode == "M_MISSING_PARAM")

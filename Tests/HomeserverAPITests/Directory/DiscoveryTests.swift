@@ -106,7 +106,8 @@ import Testing
       ]
       let versioned = routes.filter { $0.contains(" /_matrix/client/v3/") || $0.contains(" /_matrix/media/v3/") }
       #expect(versioned.count > 70)
-      for route in versioned {
+      // The pages of a sign-in are the server's own links: nobody knows them by another path.
+      for route in versioned where !route.contains("/fallback/web") {
         let isLater = later.contains(route) || route.contains("/v3/room_keys/")
         #expect(routes.contains(route.replacing("/v3/", with: "/r0/")) == !isLater, "\(route)")
       }

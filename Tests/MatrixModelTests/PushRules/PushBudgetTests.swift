@@ -40,9 +40,9 @@ import Testing
     #expect(budget > -GlobPattern.stepsLimit)
   }
 
-  @Test("A hundred keywords are all tried on the longest text")
+  @Test("A hundred keywords are all tried on a text of several pages")
   func enough() throws {
-    let evaluator = try Self.evaluator(String(repeating: "lorem ipsum ", count: 5_000) + "needle99")
+    let evaluator = try Self.evaluator(String(repeating: "lorem ipsum ", count: 600) + "needle99")
     let rules = try Self.rules((0..<100).map { "needle\($0)" })
     #expect(evaluator.actions(of: rules, displayName: nil)?.highlights == true)
   }

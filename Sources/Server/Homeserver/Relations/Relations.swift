@@ -110,7 +110,8 @@ package final class Relations: Sendable {
     of roomID: RoomID, for user: UserID, onlyParticipated: Bool, from: TimelineToken?, limit: Int?
   ) async throws -> Threads {
     try await database.read { transaction in
-      let view = try self.rooms.view(of: roomID, for: user, in: transaction)
+      // An ignored user's thread is listed, its root reduced.
+      let view = try self.rooms.view(of: roomID, for: user, in: transaction, hidesIgnored: false)
       var pager = ThreadPager(
         reader: AggregationReader(view: view, transaction: transaction, erasures: self.rooms.erasures),
         ignored: try IgnoredUsers.of(user, in: transaction), onlyParticipated: onlyParticipated)

@@ -145,13 +145,16 @@ extension StoredEvent {
 extension Rooms {
   /// The room as `user` sees it, for reading.
   ///
+  /// - Parameter hidesIgnored: whether messages of users whom the reader ignores are left out.
   /// Throws `M_FORBIDDEN` where the user was never in the room, nor may everyone read it, nor does it exist.
-  package func view(of roomID: RoomID, for user: UserID, in transaction: ReadTransaction) throws -> RoomView {
+  package func view(
+    of roomID: RoomID, for user: UserID, in transaction: ReadTransaction, hidesIgnored: Bool = true
+  ) throws -> RoomView {
     guard let room = try cache.snapshot(of: roomID, in: transaction) else {
       throw MatrixError.forbidden("You are not in this room.")
     }
-    let view = try RoomView(
-      room, user: user, ignoring: IgnoredUsers.of(user, in: transaction), in: transaction, expiry: expiry(of: room))
+    let ignored = hidesIgnored ? try IgnoredUsers.of(user, in: transaction) : []
+    let view = try RoomView(room, user: user, ignoring: ignored, in: transaction, expiry: expiry(of: room))
     guard view.canRead else { throw MatrixError.forbidden("You are not in this room.") }
     if view.leftAt != nil, try memberships.rooms(of: user, in: transaction)[room.number]?.isForgotten ?? false {
       throw MatrixError.forbidden("You have left and forgotten this room.")
