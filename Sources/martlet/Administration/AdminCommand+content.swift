@@ -64,7 +64,8 @@ extension AdminCommand {
     AdminCommand(
       "token create",
       options: [
-        Option(name: "--token", value: "TOKEN"), Option(name: "--uses", value: "NUMBER"), Option(name: "--days", value: "NUMBER")
+        Option(name: "--token", value: "TOKEN"), Option(name: "--uses", value: "NUMBER"),
+        Option(name: "--days", value: "NUMBER")
       ],
       "Makes a registration token, good for a number of uses or days if one is given."
     ) { call in

@@ -63,7 +63,8 @@ extension AdminCommand {
       guard (event == nil) != (days == nil) else {
         throw ConfigurationError.usage("room purge-history takes either --before-event or --older-than-days")
       }
-      let started = try await call.send(.post, call.path(AdminCall.administration + "/v1/purge_history", call.operand(0))) { writer in
+      let started = try await call.send(.post, call.path(AdminCall.administration + "/v1/purge_history", call.operand(0))) {
+        writer in
         writer.member("delete_local_events", true)
         if let event { writer.member("purge_up_to_event_id", event) }
         if let days { writer.member("purge_up_to_ts", AdminCall.now() - days * 24 * 60 * 60 * 1_000) }
@@ -79,7 +80,8 @@ extension AdminCommand {
 
   private static func block(_ name: String, _ summary: String, _ blocks: Bool, _ done: String) -> AdminCommand {
     AdminCommand(name, ["ROOM"], summary) { call in
-      let answer = try await call.send(.put, call.path(AdminCall.administration + "/v1/rooms", call.operand(0), then: "/block")) {
+      let answer = try await call.send(.put, call.path(AdminCall.administration + "/v1/rooms", call.operand(0), then: "/block"))
+      {
         $0.member("block", blocks)
       }
       call.show(answer, "\(call.operand(0)) \(done)")

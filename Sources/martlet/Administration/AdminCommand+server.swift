@@ -23,7 +23,8 @@ extension AdminCommand {
         while: { $0["status"]?.string == "active" }, { "\(Table.text($0["reached"])) of \(Table.text($0["total"]))" })
       let failed = answer["failed"]?.integer ?? 0
       call.show(
-        answer, "\((answer["reached"]?.integer ?? 0) - failed) users have it\(failed > 0 ? "; \(failed) could not be sent it" : "")")
+        answer,
+        "\((answer["reached"]?.integer ?? 0) - failed) users have it\(failed > 0 ? "; \(failed) could not be sent it" : "")")
     }
   ]
 
@@ -34,7 +35,8 @@ extension AdminCommand {
     AdminCommand(
       "audit",
       options: [
-        Option(name: "--actor", value: "USER"), Option(name: "--action", value: "ACTION"), Option(name: "--target", value: "ID"),
+        Option(name: "--actor", value: "USER"), Option(name: "--action", value: "ACTION"),
+        Option(name: "--target", value: "ID"),
         Option(name: "--before", value: "NUMBER"), Option(name: "--limit", value: "NUMBER")
       ],
       "Shows what administrators did, the newest first; 'operator' is who uses these commands."

@@ -90,7 +90,8 @@ extension AdminCommand {
       "Sets a password, asked for or read from standard input, and logs all devices out unless they are to be kept."
     ) { call in
       let password = try PasswordPrompt.read()
-      let answer = try await call.send(.post, call.path(AdminCall.administration + "/v1/reset_password", call.user())) { writer in
+      let answer = try await call.send(.post, call.path(AdminCall.administration + "/v1/reset_password", call.user())) {
+        writer in
         writer.member("new_password", String(decoding: password.reveal(), as: UTF8.self))
         writer.member("logout_devices", !call.arguments.has("--keep-devices"))
       }

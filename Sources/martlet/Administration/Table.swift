@@ -31,7 +31,8 @@ struct Table {
   static func harmless(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
-      let isControl = scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) || (0x202A...0x202E).contains(scalar.value)
+      let isControl =
+        scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) || (0x202A...0x202E).contains(scalar.value)
         || (0x2066...0x2069).contains(scalar.value)
       result.unicodeScalars.append(isControl ? "\u{FFFD}" : scalar)
     }

@@ -79,7 +79,8 @@ import Testing
       #expect(try await fixture.homeserver.audit.list(AuditLog.Query()).map(\.actor) == ["operator"])
     }
     try await APIFixture.run { fixture in
-      #expect(try await fixture.call(.get, AdministrationFixture.path + "/v2/users", token: key.text.string).status == 401)
+      let answer = try await fixture.call(.get, AdministrationFixture.path + "/v2/users", token: key.text.string)
+      #expect(answer.status == 401)
     }
   }
 

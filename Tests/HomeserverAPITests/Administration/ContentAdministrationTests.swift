@@ -5,7 +5,8 @@ import Testing
 
 /// Media, reports, registration tokens, figures.
 @Suite struct ContentAdministrationTests {
-  private static func upload(_ server: AdministrationFixture, _ user: APIFixture.User, _ content: String) async throws -> String {
+  private static func upload(_ server: AdministrationFixture, _ user: APIFixture.User, _ content: String) async throws -> String
+  {
     let answer = try await server.fixture.raw(
       .post, "/_matrix/media/v3/upload?filename=\(content).txt", token: user.token, headers: [("Content-Type", "text/plain")],
       body: Array(content.utf8))
@@ -36,7 +37,8 @@ import Testing
       #expect(try await server.ask(.get, "/v1/statistics/users/media?from_ts=1700000001001").json["total"]?.integer == 0)
       #expect(try await server.ask(.get, "/v1/statistics/users/media?search_term=bob").json["total"]?.integer == 0)
 
-      #expect(try await server.ask(.post, "/v1/media/quarantine/example.org/\(one)", "{}").json["num_quarantined"]?.integer == 1)
+      #expect(
+        try await server.ask(.post, "/v1/media/quarantine/example.org/\(one)", "{}").json["num_quarantined"]?.integer == 1)
       #expect(try await Self.status(server, one) == 404)
       #expect(try await server.ask(.post, "/v1/media/unquarantine/example.org/\(one)").status == 200)
       #expect(try await Self.status(server, one) == 200)
@@ -85,12 +87,14 @@ import Testing
   @Test func `registration tokens are made, changed and deleted`() async throws {
     try await AdministrationFixture.run { server in
       let path = "/v1/registration_tokens"
-      let made = try await server.ask(.post, path + "/new", #"{"token":"come-in","uses_allowed":2,"expiry_time":1800000000000}"#)
+      let made = try await server.ask(
+        .post, path + "/new", #"{"token":"come-in","uses_allowed":2,"expiry_time":1800000000000}"#)
       #expect(made.json["token"]?.string == "come-in" && made.json["uses_allowed"]?.integer == 2)
       #expect(made.json["pending"]?.integer == 0 && made.json["completed"]?.integer == 0)
       #expect(try await server.ask(.post, path + "/new", #"{"length":20}"#).json["token"]?.string?.count == 20)
       #expect(try await server.ask(.post, path + "/new", "{}").json["uses_allowed"]?.isNull == true)
-      for body in [#"{"length":65}"#, #"{"length":0}"#, #"{"token":"no way"}"#, #"{"uses_allowed":-1}"#, #"{"expiry_time":1}"#] {
+      for body in [#"{"length":65}"#, #"{"length":0}"#, #"{"token":"no way"}"#, #"{"uses_allowed":-1}"#, #"{"expiry_time":1}"#]
+      {
         #expect(try await server.ask(.post, path + "/new", body).errorCode == "M_INVALID_PARAM")
       }
       let changed = try await server.ask(.put, path + "/come-in", #"{"uses_allowed":null}"#).json

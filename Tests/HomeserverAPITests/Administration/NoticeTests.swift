@@ -57,10 +57,14 @@ import Testing
       #expect(try await server.ask(.post, "/v1/send_server_notice", Self.notice("@ann:example.org", "x")).status == 200)
       #expect(try await Self.invitations(server, server.ann).count == 1)
       #expect(try await server.fixture.logIn("server-notices").status == 403)
-      for (user, code) in [("@nobody:example.org", "M_NOT_FOUND"), ("@ann:elsewhere.org", "M_INVALID_PARAM"), ("ann", "M_INVALID_PARAM")] {
+      for (user, code) in [
+        ("@nobody:example.org", "M_NOT_FOUND"), ("@ann:elsewhere.org", "M_INVALID_PARAM"), ("ann", "M_INVALID_PARAM")
+      ] {
         #expect(try await server.ask(.post, "/v1/send_server_notice", Self.notice(user, "x")).errorCode == code)
       }
-      #expect(try await server.ask(.post, "/v1/send_server_notice", #"{"user_id":"@ann:example.org"}"#).errorCode == "M_MISSING_PARAM")
+      #expect(
+        try await server.ask(.post, "/v1/send_server_notice", #"{"user_id":"@ann:example.org"}"#).errorCode == "M_MISSING_PARAM"
+      )
       let long = Self.notice("@ann:example.org", String(repeating: "x", count: ServerNotices.contentBytesLimit))
       #expect(try await server.ask(.post, "/v1/send_server_notice", long).errorCode == "M_TOO_LARGE")
       // Who is invited can still end their account.

@@ -10,7 +10,9 @@ import Testing
       let bar = try await server.room(by: server.bob, #"{"name":"bar","room_alias_name":"pub","room_version":"10"}"#)
       let none = try await server.room(by: server.bob)
       try await server.join(zoo, by: server.bob)
-      func rooms(_ query: String) async throws -> [String] { try await server.ask(.get, "/v1/rooms?\(query)").json.texts("rooms", "room_id") }
+      func rooms(_ query: String) async throws -> [String] {
+        try await server.ask(.get, "/v1/rooms?\(query)").json.texts("rooms", "room_id")
+      }
       #expect(try await rooms("") == [none, bar, zoo])
       #expect(try await rooms("dir=b") == [zoo, bar, none])
       #expect(try await rooms("order_by=joined_members").first == zoo)
@@ -127,7 +129,8 @@ import Testing
       #expect(levels["users"]?["@admin:example.org"]?.integer == 100)
       let name = try await server.fixture.call(.put, "rooms/\(room)/state/m.room.name", as: server.admin, #"{"name":"Mine"}"#)
       #expect(name.status == 200)
-      #expect(try await server.ask(.post, "/v1/join/\(room)", #"{"user_id":"@bob:example.org"}"#).json["room_id"]?.string == room)
+      #expect(
+        try await server.ask(.post, "/v1/join/\(room)", #"{"user_id":"@bob:example.org"}"#).json["room_id"]?.string == room)
       #expect(try await server.ask(.get, "/v1/rooms/\(room)/members").json["total"]?.integer == 3)
       #expect(try await server.ask(.post, "/v1/join/\(room)", #"{"user_id":"@bob:elsewhere.org"}"#).status == 400)
       #expect(try await server.ask(.post, "/v1/join/!none", #"{"user_id":"@bob:example.org"}"#).status == 404)

@@ -7,7 +7,9 @@ import Testing
   @Test func `accounts are listed, searched, filtered, ordered and paged`() async throws {
     try await AdministrationFixture.run { server in
       func names(_ query: String) async throws -> [String] {
-        try await server.ask(.get, "/v2/users?\(query)").json.texts("users", "name").map { String($0.dropFirst().prefix { $0 != ":" }) }
+        try await server.ask(.get, "/v2/users?\(query)").json.texts("users", "name").map {
+          String($0.dropFirst().prefix { $0 != ":" })
+        }
       }
       #expect(try await names("") == ["admin", "ann", "bob"])
       #expect(try await names("dir=b") == ["bob", "ann", "admin"])
@@ -39,7 +41,8 @@ import Testing
       let path = "/v2/users/@cat:example.org"
       let made = try await server.ask(
         .put, path,
-        #"{"password":"correct horse","displayname":"Cat","avatar_url":"mxc://example.org/cat","admin":true,"user_type":"bot"}"#)
+        #"{"password":"correct horse","displayname":"Cat","avatar_url":"mxc://example.org/cat","admin":true,"user_type":"bot"}"#
+      )
       #expect(made.status == 201 && made.json["name"]?.string == "@cat:example.org")
       #expect(made.json["displayname"]?.string == "Cat" && made.json["avatar_url"]?.string == "mxc://example.org/cat")
       #expect(made.json["admin"]?.bool == true && made.json["user_type"]?.string == "bot")
@@ -70,7 +73,8 @@ import Testing
   ])
   func `what an account cannot be is refused`(body: String, code: String) async throws {
     try await AdministrationFixture.run { server in
-      #expect(try await server.ask(.put, "/v2/users/@admin:example.org", body).errorCode == code)
+      let answer = try await server.ask(.put, "/v2/users/@admin:example.org", body)
+      #expect(answer.errorCode == code)
       #expect(try await server.ask(.put, "/v2/users/@Ünn:example.org", "{}").errorCode != nil)
       #expect(try await server.ask(.get, "/v2/users/@admin:example.org").json["admin"]?.bool == true)
     }
@@ -106,7 +110,8 @@ import Testing
           "user.reset_password M_WEAK_PASSWORD", "user.reset_password done", "user.admin done", "user.suspend done",
           "user.validity done", "user.deactivate done", "user.deactivate M_NOT_FOUND"
         ])
-      let log = try await server.ask(.get, AdministrationFixture.own + "/audit?action=user.&limit=2&target=%40ann:example.org").json
+      let log = try await server.ask(.get, AdministrationFixture.own + "/audit?action=user.&limit=2&target=%40ann:example.org")
+        .json
       #expect(log.texts("entries", "action") == ["user.deactivate", "user.validity"])
       let entry = log["entries"]?.elements.first { _ in true }
       #expect(entry?["actor"]?.string == "@admin:example.org" && entry?["details"]?["erase"]?.bool == true)

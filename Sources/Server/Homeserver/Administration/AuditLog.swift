@@ -56,7 +56,8 @@ package final class AuditLog: Sendable {
   ) async throws -> Value {
     var writer = JSONWriter()
     writer.object { details(&$0) }
-    let number = try await begin(action, String(decoding: target.utf8.prefix(Self.targetBytesLimit), as: UTF8.self), administrator, writer.bytes)
+    let number = try await begin(
+      action, String(decoding: target.utf8.prefix(Self.targetBytesLimit), as: UTF8.self), administrator, writer.bytes)
     do {
       let value = try await body()
       try await end(number, "done")
@@ -67,7 +68,9 @@ package final class AuditLog: Sendable {
     }
   }
 
-  private func begin(_ action: String, _ target: String, _ administrator: Administrator, _ details: [UInt8]) async throws -> Int64 {
+  private func begin(_ action: String, _ target: String, _ administrator: Administrator, _ details: [UInt8]) async throws
+    -> Int64
+  {
     try await database.write { [clock] tx in
       let number = tx.nextPosition()
       try tx.execute(

@@ -91,7 +91,9 @@ package final class RoomAdministration: Sendable {
   /// Deletes what was sent before an event or a time (milliseconds since 1970), in the background; the answer is the task's ID.
   ///
   /// Throws `M_NOT_FOUND` where there is no such room, or no such event in it.
-  package func startPurge(of roomID: RoomID, before end: Rooms.HistoryEnd, by administrator: Administrator) async throws -> String {
+  package func startPurge(of roomID: RoomID, before end: Rooms.HistoryEnd, by administrator: Administrator) async throws
+    -> String
+  {
     try await requireRoom(roomID)
     let position = try await rooms.position(of: end, in: roomID)
     var writer = JSONWriter()

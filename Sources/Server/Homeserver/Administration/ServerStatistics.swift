@@ -61,11 +61,12 @@ package final class Statistics: Sendable {
     let now = clock.now()
     let day: Int64 = 24 * 60 * 60 * 1_000
     return try await database.read { tx in
-      let accounts = try tx.first(
-        """
-        SELECT COUNT(*), COALESCE(SUM(is_guest), 0), COALESCE(SUM(deactivated), 0), COALESCE(SUM(is_admin), 0) FROM account
-        """
-      ) { row -> [Int64] in [row.integer(0), row.integer(1), row.integer(2), row.integer(3)] } ?? [0, 0, 0, 0]
+      let accounts =
+        try tx.first(
+          """
+          SELECT COUNT(*), COALESCE(SUM(is_guest), 0), COALESCE(SUM(deactivated), 0), COALESCE(SUM(is_admin), 0) FROM account
+          """
+        ) { row -> [Int64] in [row.integer(0), row.integer(1), row.integer(2), row.integer(3)] } ?? [0, 0, 0, 0]
       func active(since time: Int64) throws -> Int64 {
         try tx.first("SELECT COUNT(DISTINCT user_id) FROM device WHERE last_seen >= $1", time) { $0.integer(0) } ?? 0
       }

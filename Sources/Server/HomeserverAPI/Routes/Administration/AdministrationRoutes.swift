@@ -63,7 +63,9 @@ extension JSONWriter {
   }
 
   /// An array of objects.
-  mutating func list<Element>(_ key: StaticString, _ elements: some Sequence<Element>, _ body: (Element, inout JSONWriter) -> Void) {
+  mutating func list<Element>(
+    _ key: StaticString, _ elements: some Sequence<Element>, _ body: (Element, inout JSONWriter) -> Void
+  ) {
     self.key(key)
     array { writer in for element in elements { writer.object { body(element, &$0) } } }
   }

@@ -25,7 +25,10 @@ extension Routes {
       let length = try body.optionalInteger("length").map { Int($0) }
       let made = try await audit.record("token.create", of: "", by: administrator) {
         try await tokens.create(
-          token ?? length.map { ByteString(RandomText.name(length: $0, of: "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789")) },
+          token
+            ?? length.map {
+              ByteString(RandomText.name(length: $0, of: "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"))
+            },
           usesAllowed: try body.optionalInteger("uses_allowed"), expires: try body.optionalInteger("expiry_time"))
       }
       return Self.answer(made)

@@ -43,7 +43,8 @@ extension Routes {
     }
   }
 
-  private static func users(_ query: AccountQuery, _ parameters: QueryParameters, _ accounts: Accounts) async throws -> Response {
+  private static func users(_ query: AccountQuery, _ parameters: QueryParameters, _ accounts: Accounts) async throws -> Response
+  {
     let offset = try parameters.offset()
     let page = try await accounts.overviews(
       query, orderedBy: try AccountQuery.Order(parameters.text("order_by")), descending: try parameters.isBackwards(),
