@@ -111,7 +111,7 @@ def content(context):
         assert operator.json("report", "show", number)["event_json"]["content"]["body"] == "second"
         operator.run("report", "delete", number)
 
-        upload = ann.request("POST", "/_matrix/media/v3/upload", body=b"x" * 2000, headers={"Content-Type": "text/plain"}).ok()
+        upload = ann.request("POST", "/_matrix/media/v3/upload", body=b"x" * 2048, headers={"Content-Type": "text/plain"}).ok()
         uri = upload["content_uri"]
         download = "/_matrix/client/v1/media/download/" + uri.removeprefix("mxc://")
         assert "2.0 KiB" in operator.run("media", "list", ann.user_id)

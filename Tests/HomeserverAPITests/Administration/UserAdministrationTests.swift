@@ -16,7 +16,7 @@ import Testing
       #expect(try await names("name=NN") == ["ann"])
       #expect(try await names("user_id=bob") == ["bob"])
       #expect(try await names("admins=true") == ["admin"])
-      #expect(try await names("order_by=admin&dir=b") == ["admin", "bob", "ann"])
+      #expect(try await names("order_by=admin&dir=b") == ["admin", "ann", "bob"])
       #expect(try await names("order_by=creation_ts") == ["admin", "ann", "bob"])
       let page = try await server.ask(.get, "/v2/users?limit=2").json
       #expect(page["total"]?.integer == 3 && page["next_token"]?.string == "2" && page["users"]?.count == 2)

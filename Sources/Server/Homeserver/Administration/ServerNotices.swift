@@ -250,6 +250,11 @@ extension Rooms {
   /// Whether the server speaks to somebody in this room.
   func isNoticeRoom(_ room: RoomSnapshot) -> Bool { room.create?.sender == configuration.noticesUser }
 
+  /// Whether an invitation is kept from a user by what they have set; those of the server's notices never are.
+  func hidesInvitation(by sender: UserID, from account: AccountSummary) -> Bool {
+    sender != configuration.noticesUser && (account.blocksInvitations || account.ignored.contains(sender))
+  }
+
   /// Throws `M_CANNOT_LEAVE_SERVER_NOTICE_ROOM` where a user declines the invitation to their notice room; once in, they may
   /// leave. Spec: Client-Server API, "Server Notices".
   func checkMayLeave(_ room: RoomSnapshot, _ user: UserID) throws(MatrixError) {
