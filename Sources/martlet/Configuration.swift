@@ -79,6 +79,9 @@ struct Configuration: Sendable {
   var singleSignOn: [SingleSignOnProvider] = []
   var directory = Directory()
   var retention = Retention()
+  var notices = ServerNoticeConfiguration()
+  /// 0: for ever.
+  var auditKeepDays = 365
   var turn = TURN()
   var push = Push()
   /// Files.

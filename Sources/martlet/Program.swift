@@ -17,9 +17,11 @@ enum Program {
   static func run(_ arguments: [String]) async -> Int32 {
     let rest = Array(arguments.dropFirst(2))
     let status: Status
+    if let (command, words) = AdminCommand.named(by: Array(arguments.dropFirst())) {
+      return await command.perform(words).rawValue
+    }
     switch (arguments.dropFirst().first, rest.first) {
     case ("serve", _): status = await ServeCommand.run(rest)
-    case ("user", "add"): status = await UserAddCommand.run(Array(rest.dropFirst()))
     case ("config", "check"): status = checkConfiguration(Array(rest.dropFirst()))
     case ("config", "documentation"):
       output(ConfigurationText.page())
@@ -44,11 +46,14 @@ enum Program {
 
     Usage:
       martlet serve [SETTING…]          runs the server until Ctrl-C
-      martlet user add NAME [SETTING…]  makes an account; asks for the password, or reads it from standard input
       martlet config check [SETTING…]   checks the configuration and prints what is in effect
       martlet config documentation      prints Documentation/Configuration.md
       martlet help, martlet version
 
+    Administration, while the server runs on the same data folder as well as while it does not; every one takes settings
+    (--data-dir, --config) and --json for the whole answer, those that cannot be undone ask unless --yes is given:
+
+    \(AdminCommand.help())
     Settings come from flags, else from the environment, else from a YAML file (--config FILE or MARTLET_CONFIG, else martlet.yaml if
     it is there):
 

@@ -18,6 +18,7 @@ struct Server: Sendable {
   /// The Client-Server API first, then the metrics where they are on.
   private let servers: [HTTPServer]
   private let housekeeping: Task<Void, Never>
+  private let adminSocket: AdminSocket
 
   /// How long `stop` lets open requests finish.
   private static let grace = Duration.seconds(10)
@@ -32,7 +33,10 @@ struct Server: Sendable {
         try configuration.homeserver(in: directory), log: Log("homeserver"))
       let loops = try EventLoopGroup()
       let pool = try BlockingPool(threads: 4)
-      var router = HomeserverAPI.router(for: homeserver, configuration.api, pool: pool)
+      var api = configuration.api
+      let operatorKey = AccessToken.random(prefix: "mlo_")
+      api.operatorKey = operatorKey
+      var router = HomeserverAPI.router(for: homeserver, api, pool: pool)
       pages.mount(on: &router, health: true, metrics: false)
       var operations = Router()
       pages.mount(on: &operations, health: true, metrics: true)
@@ -47,13 +51,15 @@ struct Server: Sendable {
             configuration: try configuration.http(configuration.metricsBind), router: operations, loops: loops,
             pool: pool))
       }
+      let adminSocket = try AdminSocket(
+        in: directory.path, OperatorCalls(router: router, key: operatorKey), pool: pool)
       for server in servers { try await server.start() }
       homeserver.start()
       ServerMetrics.register(homeserver, servers[0])
       let addresses = servers[0].boundAddresses.map { "http://\($0.isLoopback ? "localhost:\($0.port)" : "\($0)")" }
       return Server(
         addresses: addresses, homeserver: homeserver, loops: loops, pool: pool, servers: servers,
-        housekeeping: Task { await homeserver.keepHouse() })
+        housekeeping: Task { await homeserver.keepHouse() }, adminSocket: adminSocket)
     } catch {
       throw error as? StartError ?? .failed("\(error)")
     }
@@ -62,6 +68,7 @@ struct Server: Sendable {
   /// Accepts nothing new, lets open requests finish within ten seconds, closes the database.
   func stop() async {
     housekeeping.cancel()
+    await adminSocket.close()
     for server in servers { await server.shutdown(grace: Self.grace) }
     await loops.shutdown()
     await pool.shutdown()
@@ -104,6 +111,8 @@ extension Configuration {
     homeserver.publishing = self.directory.publishing
     homeserver.userDirectoryScope = self.directory.users
     homeserver.retention = retention.rules
+    homeserver.notices = notices
+    homeserver.auditLifetimeMilliseconds = auditKeepDays == 0 ? nil : Int64(auditKeepDays) * 24 * 60 * 60 * 1_000
     homeserver.pushGateways = push.gateways
     homeserver.notificationDays = push.notificationDays
     for path in appServices { homeserver.appServices.append(try AppServiceFile.read(path)) }

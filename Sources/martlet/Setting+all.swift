@@ -14,6 +14,7 @@ extension Setting {
     service,
     media,
     directory,
+    administration,
     push,
     diagnostics
   ].flatMap { $0 }

@@ -55,6 +55,11 @@ package final class Homeserver: Sendable {
   package let presence: Presence
   package let sync: SyncEngine
   package let slidingSync: SlidingSync
+  package let audit: AuditLog
+  package let administrationTasks: AdministrationTasks
+  package let roomAdministration: RoomAdministration
+  package let serverNotices: ServerNotices
+  package let statistics: Statistics
   package let hiddenRooms: HiddenRooms
   package let pushers: Pushers
   package let notifications: Notifications
@@ -134,6 +139,13 @@ package final class Homeserver: Sendable {
       database: database, notifier: notifier, sources: sources, toDeviceMessages: toDeviceMessages, clock: clock)
     slidingSync = SlidingSync(sync)
     hiddenRooms = HiddenRooms(database: database, rooms: rooms, accountData: accountData, clock: clock)
+    audit = AuditLog(database: database, clock: clock, lifetimeMilliseconds: configuration.auditLifetimeMilliseconds)
+    administrationTasks = AdministrationTasks(database: database, clock: clock, log: log)
+    roomAdministration = RoomAdministration(rooms: rooms, tasks: administrationTasks, database: database)
+    serverNotices = ServerNotices(
+      configuration, database: database, accounts: accounts, rooms: rooms, accountData: accountData,
+      tasks: administrationTasks)
+    statistics = Statistics(database: database, clock: clock)
     rooms.observe(presence: presence, hidden: hiddenRooms)
     notifications = Notifications(
       database: database, sources: sources, clock: clock,
@@ -184,6 +196,7 @@ package final class Homeserver: Sendable {
   /// Finishes what is under way and lets go of threads and files. Blocks the calling task's thread until the database is
   /// closed: for the end of the process and of tests.
   package func shutdown() async {
+    await administrationTasks.shutdown()
     await push.stop()
     await appServiceWorkers.stop()
     await http.shutdown()

@@ -53,6 +53,9 @@ package struct HomeserverConfiguration: Sendable {
   package var publishing = Publishing.members
   package var userDirectoryScope = UserDirectoryScope.everyone
   package var retention = RetentionRules()
+  package var notices = ServerNoticeConfiguration()
+  /// How long the audit log keeps what administrators did; nil for ever.
+  package var auditLifetimeMilliseconds: Int64?
   /// nil where there is no TURN server.
   package var turn: TURNServer?
   package var database: DatabaseConfiguration

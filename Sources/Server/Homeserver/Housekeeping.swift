@@ -15,6 +15,9 @@ extension Homeserver {
 
   private var afterStart: [Chore] {
     [
+      Chore(orElse: "what administrators started does not go on") { [administrationTasks] in
+        try await administrationTasks.resume()
+      },
       Chore(orElse: "deactivated users may still be in rooms") { [accounts, log] in
         try await accounts.finishDeactivations { user, error in
           log.error("a deactivated user is still in rooms", ["user": .text(user), "error": .text("\(error)")])
@@ -26,6 +29,13 @@ extension Homeserver {
   private var hourly: [Chore] {
     [
       Chore(orElse: "old transactions stay") { [rooms] in try await rooms.forgetOldTransactions() },
+      Chore(orElse: "old entries of the audit log stay") { [audit] in try await audit.forgetOld() },
+      Chore(orElse: "old administration tasks stay") { [administrationTasks] in
+        try await administrationTasks.forgetOld()
+      },
+      Chore(orElse: "old transactions of notices stay") { [serverNotices] in
+        try await serverNotices.forgetOldTransactions()
+      },
       Chore(orElse: "rows of purged rooms stay") { [rooms] in try await rooms.resumePurges() },
       Chore(orElse: "expired messages stay") { [rooms] in _ = try await rooms.purgeExpiredMessages() },
       Chore(orElse: "media IDs that nobody filled stay") { [media] in try await media.pending.sweep() },

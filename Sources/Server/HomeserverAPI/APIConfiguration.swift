@@ -1,3 +1,5 @@
+import Homeserver
+
 /// What an operator decides about the HTTP side.
 package struct APIConfiguration: Sendable {
   /// Whether clients are held to `RateLimiter`'s budgets.
@@ -13,6 +15,9 @@ package struct APIConfiguration: Sendable {
   package var support = SupportContacts()
   /// Where other servers reach this one (`matrix.example.org:443`), for `/.well-known/matrix/server`; nil where its name says so.
   package var delegatedServer: String?
+  /// The token of whoever runs the program, good for what administrators may: made at each start, kept in memory only, known to
+  /// nobody outside the process. nil where there is no such way in.
+  package var operatorKey: AccessToken?
 
   package init() {}
 }

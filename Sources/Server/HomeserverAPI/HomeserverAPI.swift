@@ -70,6 +70,7 @@ package enum HomeserverAPI {
     routes.addDirectoryRoutes()
     routes.addSpaceRoutes()
     routes.addReportRoutes()
+    routes.addAdministrationRoutes()
     routes.addPagingRoutes()
     routes.addDiscoveryRoutes(configuration)
   }

@@ -13,6 +13,7 @@ package struct Routes {
   package private(set) var router: Router
   private let authentication: Authentication
   private let limiter: RateLimiter?
+  private let operatorKey: AccessTokenHash?
 
   init(_ homeserver: Homeserver, _ configuration: APIConfiguration) {
     self.homeserver = homeserver
@@ -20,6 +21,7 @@ package struct Routes {
       sessions: homeserver.sessions, appServices: homeserver.appServices,
       appServiceSessions: homeserver.appServiceSessions, clock: homeserver.configuration.clock)
     limiter = configuration.rateLimits ? RateLimiter() : nil
+    operatorKey = configuration.operatorKey.map { AccessTokenHash(of: $0.text) }
     let errors = ErrorAnswers(log: homeserver.log)
     router = Router(errorResponse: errors.response)
     // No route is for OPTIONS: a preflight ends here, and no endpoint's logic runs.
@@ -99,16 +101,21 @@ package struct Routes {
     }
   }
 
-  /// Adds a path that the specification does not have, for administrators of the server.
+  /// Adds a path that the specification does not have, for administrators of the server and for its operator.
   package mutating func onAdmin(
-    _ method: Method, _ path: String, budget: RateLimiter.Budget = .read, bodyLimit: Int = Routes.bodyBytesLimit,
-    _ handler: @escaping @Sendable (APIRequest, Session) async throws -> Response
+    _ method: Method, _ path: String, bodyLimit: Int = Routes.bodyBytesLimit,
+    _ handler: @escaping @Sendable (APIRequest, Administrator) async throws -> Response
   ) {
-    let (authentication, limiter) = (authentication, limiter)
+    let (authentication, limiter, operatorKey) = (authentication, limiter, operatorKey)
+    let server = homeserver.configuration.serverName
+    let budget: RateLimiter.Budget = method == .get ? .read : .write
     router.on(method, path, bodyLimit: bodyLimit) { request in
+      if let operatorKey, try authentication.isOperator(request, operatorKey) {
+        return try await handler(APIRequest(request, bodyLimit: bodyLimit), .operator(server))
+      }
       let session = try await authentication.session(of: request, .administrators)
       try limiter?.charge(budget, to: session.userID)
-      return try await handler(APIRequest(request, bodyLimit: bodyLimit), session)
+      return try await handler(APIRequest(request, bodyLimit: bodyLimit), .user(session.userID))
     }
   }
 

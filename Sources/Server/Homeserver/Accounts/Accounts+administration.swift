@@ -43,6 +43,28 @@ extension Accounts {
     }
   }
 
+  /// Gives a deactivated account back, without a password, devices or rooms; an erased one stays erased. Throws `M_INVALID_PARAM`
+  /// for one that is not deactivated.
+  package func reactivate(_ userID: UserID) async throws {
+    _ = try await existing(userID)
+    try await database.write { tx in
+      let name = try Profiles.profile(tx, of: userID).displayName
+      let changed = try tx.execute(
+        "UPDATE account SET deactivated = 0, leaves = 0, search_text = $1 WHERE user_id = $2 AND deactivated = 1",
+        Profiles.searchText(userID, displayName: name), userID)
+      guard changed == 1 else { throw MatrixError.invalidParameter("This account is not deactivated.") }
+    }
+  }
+
+  /// The accounts at providers of single sign-on that are a user's.
+  package func externalIDs(of userID: UserID) async throws -> [(provider: String, subject: String)] {
+    try await database.read { tx in
+      try tx.all("SELECT provider, subject FROM single_sign_on WHERE user_id = $1 ORDER BY provider, subject", userID) {
+        ($0.text(0), $0.text(1))
+      }
+    }
+  }
+
   /// Gives an account another password. Throws `M_WEAK_PASSWORD`, and `M_FORBIDDEN` for a deactivated one.
   package func resetPassword(_ userID: UserID, to password: Redacted<String>, loggingOut: Bool) async throws {
     _ = try await existing(userID)

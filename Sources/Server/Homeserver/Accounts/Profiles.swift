@@ -116,7 +116,8 @@ package final class Profiles: Sendable {
       """, userID, name, value)
   }
 
-  private static func check(_ name: ByteString, _ value: JSON?) throws(MatrixError) {
+  /// Throws `M_INVALID_PARAM`, `M_KEY_TOO_LARGE` for what no profile can have.
+  package static func check(_ name: ByteString, _ value: JSON?) throws(MatrixError) {
     guard name.count <= nameBytesLimit else {
       throw MatrixError(status: 400, "M_KEY_TOO_LARGE", "The name of a field has at most \(nameBytesLimit) bytes.")
     }

@@ -82,6 +82,39 @@ package final class Reports: Sendable {
     }
   }
 
+  /// Which reports of events to list, from where on.
+  package struct Query: Sendable {
+    package var reporter: UserID?
+    package var roomID: RoomID?
+    package var isOldestFirst = false
+    package var offset: Int64 = 0
+    package var limit = 100
+
+    package init() {}
+  }
+
+  /// The page of reports of events that begins at an offset, and how many there are in all.
+  package func page(_ query: Query) async throws -> (reports: [Report], total: Int64) {
+    let direction: Int64 = query.isOldestFirst ? 1 : -1
+    let limit = min(max(query.limit, 1), Self.listLimit)
+    return try await database.read { transaction in
+      let reports = try transaction.all(
+        """
+        SELECT report, received, reporter, room_id, event_id, user_id, reason FROM report
+        WHERE event_id IS NOT NULL AND ($1 IS NULL OR reporter = $1) AND ($2 IS NULL OR room_id = $2)
+        ORDER BY report * $3 LIMIT $4 OFFSET $5
+        """, query.reporter, query.roomID, direction, limit, query.offset
+      ) { Self.report($0) }
+      let total = try transaction.first(
+        """
+        SELECT COUNT(*) FROM report
+        WHERE event_id IS NOT NULL AND ($1 IS NULL OR reporter = $1) AND ($2 IS NULL OR room_id = $2)
+        """, query.reporter, query.roomID
+      ) { $0.integer(0) }
+      return (reports, total ?? 0)
+    }
+  }
+
   /// Throws `M_NOT_FOUND`.
   package func report(_ number: Int64) async throws -> Report {
     let report = try await database.read { transaction in

@@ -14,7 +14,7 @@ package final class MediaModeration: Sendable {
   static let batchLimit = 200
 
   private let media: MediaRepository
-  private var database: Database { media.database }
+  var database: Database { media.database }
 
   init(media: MediaRepository) {
     self.media = media

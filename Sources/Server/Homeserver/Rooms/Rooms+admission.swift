@@ -20,6 +20,8 @@ extension Rooms {
   func admit(
     _ membership: Membership, of user: UserID, by sender: UserID, to room: RoomSnapshot, in transaction: ReadTransaction
   ) throws {
+    // The server's own word reaches everyone.
+    if sender == configuration.noticesUser, isNoticeRoom(room) { return }
     switch membership {
     case .leave, .ban: return
     case .join: if room.isJoined(user) { return }

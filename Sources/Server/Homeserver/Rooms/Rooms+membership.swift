@@ -43,6 +43,7 @@ extension Rooms {
   package func leave(_ roomID: RoomID, by actor: Actor, reason: String? = nil) async throws {
     try await edit(roomID) { editor in
       if editor.room.membership(of: actor.userID) == .leave { return }
+      try self.checkMayLeave(editor.room, actor.userID)
       try self.appendMember(.leave, of: actor.userID, by: actor.userID, reason: reason, to: &editor)
     }
   }
@@ -112,7 +113,12 @@ extension Rooms {
         .filter { $0.value.membership == .join || $0.value.membership == .invite || $0.value.membership == .knock }.keys
         .compactMap { try self.cache.snapshot(of: $0, in: transaction)?.roomID }
     }
-    for roomID in rooms { try await leave(roomID, by: Actor(userID: user, deviceID: nil)) }
+    for roomID in rooms {
+      try await edit(roomID) { editor in
+        guard editor.room.membership(of: user) != .leave else { return }
+        try self.appendMember(.leave, of: user, by: user, reason: nil, to: &editor)
+      }
+    }
   }
 
   /// Every user with whom `user` is in a room, without `user`.
@@ -148,6 +154,7 @@ extension Rooms {
   /// take that name for true, because in a federation the voucher's server signs it; here every event has our signature.
   func vetted(_ content: JSON, of stateKey: ByteString, by sender: UserID, in editor: RoomEditor) throws -> JSON {
     let membership = Membership(content["membership"])
+    if membership == .leave, stateKey == sender.text { try checkMayLeave(editor.room, sender) }
     if membership == .invite, let user = UserID(stateKey) { try requireAccount(user, in: editor.transaction) }
     if let membership, let user = UserID(stateKey) {
       try admit(membership, of: user, by: sender, to: editor.room, in: editor.transaction)

@@ -16,12 +16,7 @@ extension Rooms {
   /// batches and may be repeated after an interruption. Throws `M_NOT_FOUND`.
   @discardableResult
   package func purgeHistory(of roomID: RoomID, before end: HistoryEnd) async throws -> Int {
-    let (number, position) = try await database.read { transaction in
-      guard let room = try self.cache.snapshot(of: roomID, in: transaction) else {
-        throw MatrixError.notFound("There is no such room on this server.")
-      }
-      return (room.number, min(try Self.position(of: end, in: room, transaction), room.position))
-    }
+    let (number, position) = try await place(of: end, in: roomID)
     var cursor: Int64 = 0
     var deleted = 0
     while let batch = try await deleteEvents(of: roomID, number, after: cursor, before: position) {
@@ -30,6 +25,20 @@ extension Rooms {
     }
     if deleted > 0 { try await forgetCounts(in: number) }
     return deleted
+  }
+
+  /// The position of an end. Throws `M_NOT_FOUND`.
+  package func position(of end: HistoryEnd, in roomID: RoomID) async throws -> Int64 {
+    try await place(of: end, in: roomID).position
+  }
+
+  private func place(of end: HistoryEnd, in roomID: RoomID) async throws -> (room: RoomNumber, position: Int64) {
+    try await database.read { transaction in
+      guard let room = try self.cache.snapshot(of: roomID, in: transaction) else {
+        throw MatrixError.notFound("There is no such room on this server.")
+      }
+      return (room.number, min(try Self.position(of: end, in: room, transaction), room.position))
+    }
   }
 
   private static func position(of end: HistoryEnd, in room: RoomSnapshot, _ transaction: ReadTransaction) throws -> Int64 {

@@ -22,7 +22,8 @@ package enum Schema {
         RelationTables.statements,
         SearchTables.statements,
         PushTables.statements,
-        AppServiceTables.statements
+        AppServiceTables.statements,
+        AdministrationTables.statements
       ].flatMap { $0 })
   ]
 }

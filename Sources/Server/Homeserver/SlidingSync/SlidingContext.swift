@@ -72,7 +72,7 @@ struct SlidingWindow {
     let children = try filter.spaces.map { try context.sync.children(of: $0) } ?? []
     return context.listing.rooms.filter { room in
       (room.isListed || context.content.rooms[room.number] != nil)
-        && !(room.inviter.map { context.account.blocksInvitations || context.account.ignored.contains($0) } ?? false)
+        && !(room.inviter.map { context.sync.sources.rooms.hidesInvitation(by: $0, from: context.account) } ?? false)
         && (isOpen || filter.matches(room, context.markers, children: children))
     }
   }

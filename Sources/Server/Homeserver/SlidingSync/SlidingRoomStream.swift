@@ -32,7 +32,7 @@ struct SlidingRoomStream {
     switch membership {
     case .join: return try joined()
     case .invite, .knock:
-      let isUnwanted = context.account.blocksInvitations || context.account.ignored.contains(own.sender)
+      let isUnwanted = context.sync.sources.rooms.hidesInvitation(by: own.sender, from: context.account)
       guard membership == .knock || !isUnwanted else { return nil }
       return outside(membership, own)
     case .leave, .ban: return try left(membership, own)

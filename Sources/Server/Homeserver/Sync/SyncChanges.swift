@@ -90,9 +90,9 @@ struct SyncChanges {
       if let changes = try stream.changes() { joined.append(changes) }
     case .invite, .knock:
       guard let own = room.members[context.user]?.event, let membership,
-        own.position > context.since || context.request.isFullState, !account.ignored.contains(own.sender)
+        own.position > context.since || context.request.isFullState
       else { return }
-      if membership == .invite && account.blocksInvitations { return }
+      if membership == .invite, context.sources.rooms.hidesInvitation(by: own.sender, from: account) { return }
       stripped.append(StrippedRoom(room, for: context.user, membership))
     case .leave, .ban:
       guard let leftAt = try context.leavePosition(in: room) else { return }

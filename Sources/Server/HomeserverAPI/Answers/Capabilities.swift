@@ -54,6 +54,7 @@ enum Capabilities {
         writer.key("m.room_versions")
         writer.object { writeRoomVersions(default: configuration.defaultRoomVersion, to: &$0) }
         if isAdmin {
+          write("martlet.administration", true, &writer)
           writer.key("m.account_moderation")
           writer.object { writer in
             writer.member("suspend", true)

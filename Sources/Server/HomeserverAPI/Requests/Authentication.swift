@@ -21,6 +21,9 @@ struct Authentication: Sendable {
     try token(of: request) == nil ? nil : try await session(of: request, admission)
   }
 
+  /// Whether a request has the operator's token.
+  func isOperator(_ request: Request, _ key: AccessTokenHash) throws -> Bool { try token(of: request) == key }
+
   /// A known token costs a hash and a look into memory.
   private func session(of request: Request) async throws -> Session {
     guard let token = try token(of: request) else { throw MatrixError.missingToken() }

@@ -6,7 +6,7 @@ import MatrixModel
 /// What the standard lets administrators do with accounts. Spec: Client-Server API, "Server Administration".
 extension Routes {
   mutating func addAccountAdministrationRoutes() {
-    let (accounts, devices) = (homeserver.accounts, homeserver.devices)
+    let (accounts, devices, audit) = (homeserver.accounts, homeserver.devices, homeserver.audit)
 
     on(.getAdminLockUser) { request, session in
       let account = try await accounts.moderated(try request.path("userId"), by: session)
@@ -15,8 +15,11 @@ extension Routes {
 
     on(.setAdminLockUser) { request, session in
       let isLocked = try await request.object().requiredBool("locked")
-      let account = try await accounts.moderated(try request.path("userId"), by: session, changes: true)
-      try await accounts.setLocked(account.userID, isLocked)
+      let userID: UserID = try request.path("userId")
+      try await audit.record(isLocked ? "user.lock" : "user.unlock", of: userID.string, by: .user(session.userID)) {
+        let account = try await accounts.moderated(userID, by: session, changes: true)
+        try await accounts.setLocked(account.userID, isLocked)
+      }
       return .json { $0.object { $0.member("locked", isLocked) } }
     }
 
@@ -27,8 +30,11 @@ extension Routes {
 
     on(.setAdminSuspendUser) { request, session in
       let isSuspended = try await request.object().requiredBool("suspended")
-      let account = try await accounts.moderated(try request.path("userId"), by: session, changes: true)
-      try await accounts.setSuspended(account.userID, isSuspended)
+      let userID: UserID = try request.path("userId")
+      try await audit.record(isSuspended ? "user.suspend" : "user.unsuspend", of: userID.string, by: .user(session.userID)) {
+        let account = try await accounts.moderated(userID, by: session, changes: true)
+        try await accounts.setSuspended(account.userID, isSuspended)
+      }
       return .json { $0.object { $0.member("suspended", isSuspended) } }
     }
 
@@ -50,7 +56,7 @@ extension Routes {
   }
 
   /// One session of one connection: what is known of a device.
-  private static func whois(_ device: Devices.Device, to writer: inout JSONWriter) {
+  static func whois(_ device: Devices.Device, to writer: inout JSONWriter) {
     writer.key(device.deviceID.text)
     writer.object { writer in
       writer.key("sessions")

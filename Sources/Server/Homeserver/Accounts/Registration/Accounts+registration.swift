@@ -146,6 +146,9 @@ extension Accounts {
     let userID = try newUserID(username)
     try hooks.withLock { $0.requireMayRegister }(userID)
     guard try await account(userID) == nil else { throw Self.inUse }
+    guard userID != configuration.noticesUser else {
+      throw MatrixError(status: 400, .exclusive, "This user name is reserved for the server's notices.")
+    }
     guard !hooks.withLock({ $0.isExclusive })(userID) else {
       throw MatrixError(status: 400, .exclusive, "This user name is reserved for an application service.")
     }

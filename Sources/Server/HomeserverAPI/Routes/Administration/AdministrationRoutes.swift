@@ -1,0 +1,72 @@
+import HTTPServer
+import Homeserver
+import JSON
+import MatrixModel
+
+/// What administrators may do, at the paths and in the shapes that tools for Matrix homeservers use (`/_synapse/admin/…`), and
+/// what is ours (`/_matrix/client/unstable/martlet.administration/…`). Whatever is not here answers `M_UNRECOGNIZED`.
+extension Routes {
+  mutating func addAdministrationRoutes() {
+    addUserAdministrationRoutes()
+    addUserAccessRoutes()
+    addUserDeviceAdministrationRoutes()
+    addMediaAdministrationRoutes()
+    addRoomAdministrationRoutes()
+    addRoomDeletionRoutes()
+    addReportAdministrationRoutes()
+    addRegistrationTokenRoutes()
+    addServerAdministrationRoutes()
+    addNoticeRoutes()
+  }
+
+  static let administration = "/_synapse/admin"
+  static let ownAdministration = "/_matrix/client/unstable/martlet.administration"
+}
+
+extension APIRequest {
+  /// A user of this server. Throws `M_INVALID_PARAM`.
+  func localUser(_ name: StaticString, of server: ServerName) throws -> UserID {
+    let userID: UserID = try path(name)
+    guard userID.serverName == server else { throw MatrixError.invalidParameter("This user is not of this server.") }
+    return userID
+  }
+}
+
+extension QueryParameters {
+  /// Where a page begins. Throws `M_INVALID_PARAM` for what is no number, or a negative one.
+  func offset() throws -> Int64 { try integer("from") ?? 0 }
+
+  /// How long a page is at most; lists have limits of their own as well.
+  func limit(default standard: Int = 100) throws -> Int {
+    try integer("limit", in: 1...Int64.max).map { Int(clamping: $0) } ?? standard
+  }
+
+  /// `f` or `b`. Throws `M_INVALID_PARAM`.
+  func isBackwards(default standard: Bool = false) throws -> Bool {
+    guard let text = text("dir") else { return standard }
+    guard text == "f" || text == "b" else { throw MatrixError.invalidParameter("'dir' is 'f' or 'b'.") }
+    return text == "b"
+  }
+}
+
+extension JSONWriter {
+  mutating func member(_ key: StaticString, orNull value: ByteString?) {
+    if let value { return member(key, value) }
+    self.key(key)
+    null()
+  }
+
+  mutating func member(_ key: StaticString, orNull value: Int64?) {
+    if let value { return member(key, value) }
+    self.key(key)
+    null()
+  }
+
+  /// An array of objects.
+  mutating func list<Element>(
+    _ key: StaticString, _ elements: some Sequence<Element>, _ body: (Element, inout JSONWriter) -> Void
+  ) {
+    self.key(key)
+    array { writer in for element in elements { writer.object { body(element, &$0) } } }
+  }
+}

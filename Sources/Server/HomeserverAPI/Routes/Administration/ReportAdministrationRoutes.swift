@@ -1,0 +1,87 @@
+import HTTPServer
+import Homeserver
+import JSON
+import MatrixModel
+
+/// What users reported.
+extension Routes {
+  mutating func addReportAdministrationRoutes() {
+    let (reports, rooms, audit) = (homeserver.reports, homeserver.roomAdministration, homeserver.audit)
+    let clock = homeserver.configuration.clock
+    let path = Self.administration + "/v1/event_reports"
+
+    onAdmin(.get, path) { request, _ in
+      let parameters = try request.query()
+      var query = Reports.Query()
+      query.offset = try parameters.offset()
+      query.limit = try parameters.limit()
+      query.isOldestFirst = !(try parameters.isBackwards(default: true))
+      query.reporter = try parameters.identifier("user_id")
+      query.roomID = try parameters.identifier("room_id")
+      let (found, total) = try await reports.page(query)
+      return .json(capacity: found.count * 256 + 64) { writer in
+        writer.object { writer in
+          writer.list("event_reports", found) { Self.write($0, to: &$1) }
+          writer.member("total", total)
+          let next = query.offset.addingReportingOverflow(Int64(found.count)).partialValue
+          if !found.isEmpty, next < total { writer.member("next_token", next) }
+        }
+      }
+    }
+
+    onAdmin(.get, path + "/{reportId}") { request, administrator in
+      let report = try await reports.report(try request.reportNumber())
+      var event: StoredEvent?
+      if let eventID = report.subject.eventID { event = try await rooms.event(eventID) }
+      let reader = EventReader(userID: administrator.userID, deviceID: nil, now: clock.now())
+      return .json(capacity: 2_048) { [event] writer in
+        writer.object { writer in
+          Self.write(report, to: &writer)
+          guard let event, let roomID = report.subject.roomID else { return }
+          writer.member("sender", event.sender)
+          writer.key("event_json")
+          event.write(to: &writer, for: reader, roomID: roomID)
+        }
+      }
+    }
+
+    onAdmin(.delete, path + "/{reportId}") { request, administrator in
+      let number = try request.reportNumber()
+      try await audit.record("report.delete", of: "\(number)", by: administrator) { try await reports.delete(number) }
+      return .emptyObject
+    }
+
+    // Ours: reports of rooms and users as well.
+    onAdmin(.get, Self.ownAdministration + "/reports") { request, _ in
+      let parameters = try request.query()
+      let limit = min(try parameters.limit(), Reports.listLimit)
+      let found = try await reports.list(before: try parameters.integer("before"), limit: limit)
+      return .json(capacity: found.count * 256 + 64) { writer in
+        writer.object { writer in
+          writer.list("reports", found) { Self.write($0, to: &$1) }
+          if found.count == limit, let last = found.last { writer.member("next_before", last.number) }
+        }
+      }
+    }
+  }
+
+  private static func write(_ report: Reports.Report, to writer: inout JSONWriter) {
+    writer.member("id", report.number)
+    writer.member("received_ts", report.received)
+    writer.member("user_id", report.reporter)
+    writer.member("reason", report.reason)
+    if let roomID = report.subject.roomID { writer.member("room_id", roomID) }
+    if let eventID = report.subject.eventID { writer.member("event_id", eventID) }
+    if let userID = report.subject.userID { writer.member("reported_user_id", userID) }
+  }
+}
+
+extension APIRequest {
+  /// Throws `M_INVALID_PARAM`.
+  fileprivate func reportNumber() throws -> Int64 {
+    guard let number = Int64(path("reportId").string), number >= 0 else {
+      throw MatrixError.invalidParameter("The number of a report is a whole number.")
+    }
+    return number
+  }
+}

@@ -1,0 +1,80 @@
+import Glibc
+import HTTPServer
+import JSON
+import MatrixModel
+import Telemetry
+
+/// A subcommand under way: what it was given, whom it asks, how it shows the answer.
+struct AdminCall: Sendable {
+  static let administration = "/_synapse/admin"
+  static let ownAdministration = "/_matrix/client/unstable/martlet.administration"
+
+  let arguments: AdminArguments
+  let connection: AdminConnection
+
+  // MARK: Operands
+
+  func operand(_ index: Int) -> String { arguments.operands[index] }
+
+  /// A user, named whole or by the localpart.
+  func user(_ index: Int = 0) -> String {
+    let name = operand(index)
+    return name.hasPrefix("@") ? name : "@\(name):\(connection.serverName)"
+  }
+
+  /// A path whose last part, or parts, stand as they are given: encoded, so that none can be another path.
+  func path(_ start: String, _ parts: String..., then end: String = "") -> String {
+    start + parts.map { "/" + PercentEncoding.encode(ByteString($0)) }.joined() + end
+  }
+
+  /// A query of what is not nil.
+  func query(_ parameters: [(String, String?)]) -> String {
+    let given = parameters.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encode(ByteString($0)))" } }
+    return given.isEmpty ? "" : "?" + given.joined(separator: "&")
+  }
+
+  // MARK: Asking
+
+  func get(_ path: String) async throws -> JSON { try await connection.call(.get, path) }
+
+  func send(_ method: Method, _ path: String, _ body: (inout JSONWriter) -> Void = { _ in }) async throws -> JSON {
+    try await connection.call(method, path, try JSON.object(body))
+  }
+
+  // MARK: Showing
+
+  /// One line for people, the whole answer for machines.
+  func show(_ answer: JSON, _ line: String) { arguments.isJSON ? show(answer) : Program.output(Table.harmless(line) + "\n") }
+
+  func show(_ answer: JSON) { Program.output(String(decoding: answer.bytes, as: UTF8.self) + "\n") }
+
+  /// A row for each element of an array in the answer, with a line below where there are more.
+  func show(
+    _ answer: JSON, each elements: JSON?, _ columns: [String], more: String? = nil, _ row: (JSON) -> [String]
+  ) {
+    if arguments.isJSON { return show(answer) }
+    Program.output(Table(columns, (elements?.elements.map { $0 } ?? []).map(row)).text)
+    if let more { Program.output(more + "\n") }
+  }
+
+  /// Every member of an object, one a line.
+  func showMembers(of answer: JSON) {
+    if arguments.isJSON { return show(answer) }
+    Program.output(Table(nil, answer.members.map { [$0.key.string, Table.text($0.value)] }).text)
+  }
+
+  /// Asks until a task has ended, showing how far it is to whoever looks on. Throws `failed` with its error.
+  func wait(_ path: String, while isActive: (JSON) -> Bool, _ progress: (JSON) -> String) async throws -> JSON {
+    let isWatched = isatty(STDERR_FILENO) == 1
+    while true {
+      let answer = try await get(path)
+      if isWatched { LogSink.standardError(Array("\r\u{1B}[K\(progress(answer))".utf8)) }
+      guard isActive(answer) else {
+        if isWatched { LogSink.standardError(Array("\r\u{1B}[K".utf8)) }
+        if answer["status"]?.string == "failed" { throw StartError.failed(answer["error"]?.string ?? "it failed") }
+        return answer
+      }
+      try await Task.sleep(for: .milliseconds(100))
+    }
+  }
+}

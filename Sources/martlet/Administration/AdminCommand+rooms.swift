@@ -1,0 +1,90 @@
+import HTTPServer
+import JSON
+import MatrixModel
+
+extension AdminCommand {
+  static let rooms: [AdminCommand] = [
+    AdminCommand(
+      "room list",
+      options: [
+        Option(name: "--search", value: "TEXT"), Option(name: "--order", value: "ORDER"),
+        Option(name: "--from", value: "NUMBER"), Option(name: "--limit", value: "NUMBER")
+      ],
+      "Lists rooms by name, or in an ORDER such as joined_members or state_events."
+    ) { call in
+      let answer = try await call.get(
+        AdminCall.administration + "/v1/rooms"
+          + call.query([
+            ("search_term", call.arguments.text("--search")), ("order_by", call.arguments.text("--order")),
+            ("from", try call.arguments.integer("--from", in: 0...Int64.max)?.description),
+            ("limit", try call.arguments.integer("--limit", in: 1...1_000)?.description)
+          ]))
+      call.show(
+        answer, each: answer["rooms"], ["ROOM", "NAME", "ALIAS", "MEMBERS", "JOIN RULE", "MADE BY"],
+        more: answer["next_batch"]?.integer.map { "There are more of \(Table.text(answer["total_rooms"])): add --from \($0)" }
+      ) { room in
+        [
+          Table.text(room["room_id"]), Table.text(room["name"]), Table.text(room["canonical_alias"]),
+          Table.text(room["joined_members"]), Table.text(room["join_rules"]), Table.text(room["creator"])
+        ]
+      }
+    },
+    AdminCommand("room show", ["ROOM"], "Shows a room and who is in it.") { call in
+      let path = AdminCall.administration + "/v1/rooms"
+      call.showMembers(of: try await call.get(call.path(path, call.operand(0))))
+      let members = try await call.get(call.path(path, call.operand(0), then: "/members"))
+      call.show(members, each: members["members"], ["MEMBER"]) { [Table.text($0)] }
+    },
+    AdminCommand(
+      "room delete", ["ROOM"], options: [Option(name: "--block"), Option(name: "--keep")],
+      "Takes everyone out of a room and deletes it with all that was said; with --keep its history stays, with --block nobody can join it again.",
+      asks: { "Take everyone out of \($0.operands[0])\($0.has("--keep") ? "" : " and delete all that was said there")?" }
+    ) { call in
+      let started = try await call.send(.delete, call.path(AdminCall.administration + "/v2/rooms", call.operand(0))) { writer in
+        writer.member("block", call.arguments.has("--block"))
+        writer.member("purge", !call.arguments.has("--keep"))
+      }
+      let id = started["delete_id"]?.string ?? ""
+      let answer = try await call.wait(
+        call.path(AdminCall.administration + "/v2/rooms/delete_status", id),
+        while: { $0["status"]?.string == "shutting_down" || $0["status"]?.string == "purging" },
+        { $0["status"]?.string == "purging" ? "deleting what was said …" : "taking everyone out …" })
+      let count = answer["shutdown_room"]?["kicked_users"]?.count ?? 0
+      call.show(answer, "the room is deleted; \(count) users were taken out")
+    },
+    AdminCommand(
+      "room purge-history", ["ROOM"],
+      options: [Option(name: "--before-event", value: "EVENT"), Option(name: "--older-than-days", value: "NUMBER")],
+      "Deletes the messages before an event, or those older than a number of days.",
+      asks: { "Delete old messages of \($0.operands[0])?" }
+    ) { call in
+      let event = call.arguments.text("--before-event")
+      let days = try call.arguments.integer("--older-than-days", in: 0...36_500)
+      guard (event == nil) != (days == nil) else {
+        throw ConfigurationError.usage("room purge-history takes either --before-event or --older-than-days")
+      }
+      let started = try await call.send(.post, call.path(AdminCall.administration + "/v1/purge_history", call.operand(0))) {
+        writer in
+        writer.member("delete_local_events", true)
+        if let event { writer.member("purge_up_to_event_id", event) }
+        if let days { writer.member("purge_up_to_ts", AdminCall.now() - days * 24 * 60 * 60 * 1_000) }
+      }
+      let answer = try await call.wait(
+        call.path(AdminCall.administration + "/v1/purge_history_status", started["purge_id"]?.string ?? ""),
+        while: { $0["status"]?.string == "active" }, { _ in "deleting …" })
+      call.show(answer, "\(Table.text(answer["martlet.deleted"])) messages are deleted")
+    },
+    block("room block", "Lets nobody into a room any more; who is in it stays.", true, "is blocked"),
+    block("room unblock", "Lets people into a room again.", false, "is no longer blocked")
+  ]
+
+  private static func block(_ name: String, _ summary: String, _ blocks: Bool, _ done: String) -> AdminCommand {
+    AdminCommand(name, ["ROOM"], summary) { call in
+      let answer = try await call.send(.put, call.path(AdminCall.administration + "/v1/rooms", call.operand(0), then: "/block"))
+      {
+        $0.member("block", blocks)
+      }
+      call.show(answer, "\(call.operand(0)) \(done)")
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import HTTPServer
+import JSON
+import MatrixModel
+
+extension AdminCommand {
+  static let notices: [AdminCommand] = [
+    AdminCommand("notice send", ["USER", "TEXT"], "Sends a user a message in the room of the server's notices.") { call in
+      let answer = try await call.send(.post, AdminCall.administration + "/v1/send_server_notice") { writer in
+        writer.member("user_id", call.user())
+        call.writeNotice(call.operand(1), to: &writer)
+      }
+      call.show(answer, "\(call.user()) has it")
+    },
+    AdminCommand(
+      "notice broadcast", ["TEXT"], "Sends everyone a message in the room of the server's notices; nobody gets it twice.",
+      asks: { _ in "Send this to everyone with an account here?" }
+    ) { call in
+      let started = try await call.send(.post, AdminCall.ownAdministration + "/broadcasts") {
+        call.writeNotice(call.operand(0), to: &$0)
+      }
+      let answer = try await call.wait(
+        call.path(AdminCall.ownAdministration + "/broadcasts", started["broadcast_id"]?.string ?? ""),
+        while: { $0["status"]?.string == "active" }, { "\(Table.text($0["reached"])) of \(Table.text($0["total"]))" })
+      let failed = answer["failed"]?.integer ?? 0
+      call.show(
+        answer,
+        "\((answer["reached"]?.integer ?? 0) - failed) users have it\(failed > 0 ? "; \(failed) could not be sent it" : "")")
+    }
+  ]
+
+  static let server: [AdminCommand] = [
+    AdminCommand("statistics", [], "Shows how many users, rooms, messages and files there are.") { call in
+      call.showMembers(of: try await call.get(AdminCall.ownAdministration + "/statistics"))
+    },
+    AdminCommand(
+      "audit",
+      options: [
+        Option(name: "--actor", value: "USER"), Option(name: "--action", value: "ACTION"),
+        Option(name: "--target", value: "ID"),
+        Option(name: "--before", value: "NUMBER"), Option(name: "--limit", value: "NUMBER")
+      ],
+      "Shows what administrators did, the newest first; 'operator' is who uses these commands."
+    ) { call in
+      let answer = try await call.get(
+        AdminCall.ownAdministration + "/audit"
+          + call.query([
+            ("actor", call.arguments.text("--actor")), ("action", call.arguments.text("--action")),
+            ("target", call.arguments.text("--target")),
+            ("before", try call.arguments.integer("--before", in: 0...Int64.max)?.description),
+            ("limit", try call.arguments.integer("--limit", in: 1...500)?.description)
+          ]))
+      call.show(
+        answer, each: answer["entries"], ["TIME", "BY", "ACTION", "TARGET", "DETAILS", "OUTCOME"],
+        more: answer["next_before"]?.integer.map { "There are older ones: add --before \($0)" }
+      ) { entry in
+        [
+          Table.time(entry["time"]), Table.text(entry["actor"]), Table.text(entry["action"]), Table.text(entry["target"]),
+          entry["details"]?.count == 0 ? "-" : Table.text(entry["details"]), Table.text(entry["outcome"])
+        ]
+      }
+    }
+  ]
+}
+
+extension AdminCall {
+  fileprivate func writeNotice(_ text: String, to writer: inout JSONWriter) {
+    writer.key("content")
+    writer.object { writer in
+      writer.member("msgtype", "m.text")
+      writer.member("body", text)
+    }
+  }
+}

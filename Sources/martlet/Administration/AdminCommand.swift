@@ -1,0 +1,88 @@
+import Glibc
+import JSON
+import MatrixModel
+
+/// One of the operator's subcommands. `AdminCommand.all` is the only list: the help text and the parser come from it.
+struct AdminCommand: Sendable {
+  struct Option: Sendable {
+    let name: String
+    /// What its value is called; nil for an option without.
+    var value: String?
+  }
+
+  /// `user`, `lock`
+  let words: [String]
+  let operands: [String]
+  let options: [Option]
+  let summary: String
+  /// What is about to happen, as a question; nil where nothing can be lost.
+  var question: (@Sendable (AdminArguments) -> String)?
+  let run: @Sendable (AdminCall) async throws -> Void
+
+  init(
+    _ name: String, _ operands: [String] = [], options: [Option] = [], _ summary: String,
+    asks question: (@Sendable (AdminArguments) -> String)? = nil, _ run: @escaping @Sendable (AdminCall) async throws -> Void
+  ) {
+    words = name.split(separator: " ").map(String.init)
+    self.operands = operands
+    self.options = options
+    self.summary = summary
+    self.question = question
+    self.run = run
+  }
+
+  static let all = users + access + rooms + media + tokens + reports + notices + server
+
+  var allOptions: [Option] { options + [Option(name: "--json"), Option(name: "--yes")] }
+
+  /// `user lock USER`
+  var usage: String {
+    (words + operands + options.map { "[\($0.name)\($0.value.map { " " + $0 } ?? "")]" }).joined(separator: " ")
+  }
+
+  /// The part of the help text that lists them.
+  static func help() -> String {
+    all.map { "  martlet \($0.usage)\n      \($0.summary)\n" }.joined()
+  }
+
+  /// The command that a command line names, and what follows its name.
+  static func named(by words: [String]) -> (command: AdminCommand, rest: [String])? {
+    for command in all where words.starts(with: command.words) { return (command, Array(words.dropFirst(command.words.count))) }
+    return nil
+  }
+
+  func perform(_ words: [String]) async -> Program.Status {
+    do {
+      let arguments = try AdminArguments(words, for: self)
+      let configuration = try ConfigurationLoader.load(flags: arguments.settings, environment: processEnvironment())
+        .configuration
+      if let question, !arguments.isConfirmed { try Self.confirm(question(arguments)) }
+      let connection = try await AdminConnection.open(configuration)
+      do {
+        try await run(AdminCall(arguments: arguments, connection: connection))
+      } catch {
+        await connection.close()
+        throw error
+      }
+      await connection.close()
+      return .success
+    } catch let error as ConfigurationError {
+      return Program.complain(error)
+    } catch let error as MatrixError {
+      Program.complain(error.message.isEmpty ? error.code.description : error.message)
+      return .failure
+    } catch {
+      Program.complain("\(error)")
+      return .failure
+    }
+  }
+
+  /// Throws `usage` where nobody can be asked, `failed` where they do not want it.
+  private static func confirm(_ question: String) throws {
+    guard isatty(STDIN_FILENO) == 1 else {
+      throw ConfigurationError.usage("this cannot be undone; add --yes if it is meant: \(question)")
+    }
+    Program.output("\(question) [y/N] ")
+    guard let answer = readLine(), answer == "y" || answer == "yes" else { throw StartError.failed("nothing was done") }
+  }
+}
