@@ -79,6 +79,7 @@ struct Configuration: Sendable {
   var singleSignOn: [SingleSignOnProvider] = []
   var directory = Directory()
   var retention = Retention()
+  var delayedEvents = DelayedEvents()
   var turn = TURN()
   var push = Push()
   /// Files.

@@ -104,6 +104,7 @@ extension Configuration {
     homeserver.publishing = self.directory.publishing
     homeserver.userDirectoryScope = self.directory.users
     homeserver.retention = retention.rules
+    homeserver.delayedEvents = delayedEvents.limits
     homeserver.pushGateways = push.gateways
     homeserver.notificationDays = push.notificationDays
     for path in appServices { homeserver.appServices.append(try AppServiceFile.read(path)) }

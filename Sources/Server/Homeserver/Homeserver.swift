@@ -56,6 +56,9 @@ package final class Homeserver: Sendable {
   package let sync: SyncEngine
   package let slidingSync: SlidingSync
   package let hiddenRooms: HiddenRooms
+  package let directRooms: DirectRooms
+  package let bulkLeaves: BulkLeaves
+  package let delayedEvents: DelayedEvents
   package let pushers: Pushers
   package let notifications: Notifications
   package let push: Push
@@ -135,6 +138,14 @@ package final class Homeserver: Sendable {
     slidingSync = SlidingSync(sync)
     hiddenRooms = HiddenRooms(database: database, rooms: rooms, accountData: accountData, clock: clock)
     rooms.observe(presence: presence, hidden: hiddenRooms)
+    directRooms = DirectRooms(
+      database: database, rooms: rooms, accountData: accountData, defaultVersion: configuration.defaultRoomVersion)
+    bulkLeaves = BulkLeaves(database: database, rooms: rooms, clock: clock, log: log)
+    delayedEvents = DelayedEvents(
+      configuration.delayedEvents, database: database, rooms: rooms, clock: clock, log: log
+    ) { user, type, transaction in
+      try Accounts.sender(user, of: type, at: clock.now(), in: transaction)
+    }
     notifications = Notifications(
       database: database, sources: sources, clock: clock,
       ageMillisecondsLimit: Int64(configuration.notificationDays) * 24 * 60 * 60 * 1_000)
@@ -179,6 +190,8 @@ package final class Homeserver: Sendable {
   package func start() {
     push.start()
     appServiceWorkers.start()
+    delayedEvents.start()
+    bulkLeaves.start()
   }
 
   /// Finishes what is under way and lets go of threads and files. Blocks the calling task's thread until the database is
@@ -186,6 +199,8 @@ package final class Homeserver: Sendable {
   package func shutdown() async {
     await push.stop()
     await appServiceWorkers.stop()
+    await delayedEvents.stop()
+    await bulkLeaves.stop()
     await http.shutdown()
     await mail?.shutdown()
     await accounts.passwords.shutdown()

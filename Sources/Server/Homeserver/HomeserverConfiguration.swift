@@ -53,6 +53,7 @@ package struct HomeserverConfiguration: Sendable {
   package var publishing = Publishing.members
   package var userDirectoryScope = UserDirectoryScope.everyone
   package var retention = RetentionRules()
+  package var delayedEvents = DelayedEventLimits()
   /// nil where there is no TURN server.
   package var turn: TURNServer?
   package var database: DatabaseConfiguration
