@@ -26,6 +26,19 @@ extension Configuration {
     private static func milliseconds(_ hours: Int) -> Int64 { Int64(hours) * 60 * 60 * 1_000 }
   }
 
+  /// Events that are sent later.
+  struct DelayedEvents: Sendable {
+    var longestHours = 366 * 24
+    var scheduledCount = 100
+
+    var limits: DelayedEventLimits {
+      var limits = DelayedEventLimits()
+      limits.delayMilliseconds = Int64(longestHours) * 60 * 60 * 1_000
+      limits.scheduledCount = scheduledCount
+      return limits
+    }
+  }
+
   /// The TURN server for calls.
   struct TURN: Sendable {
     var uris: [String] = []

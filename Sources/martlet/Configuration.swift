@@ -82,6 +82,7 @@ struct Configuration: Sendable {
   var notices = ServerNoticeConfiguration()
   /// 0: for ever.
   var auditKeepDays = 365
+  var delayedEvents = DelayedEvents()
   var turn = TURN()
   var push = Push()
   /// Files.

@@ -113,6 +113,7 @@ extension Configuration {
     homeserver.retention = retention.rules
     homeserver.notices = notices
     homeserver.auditLifetimeMilliseconds = auditKeepDays == 0 ? nil : Int64(auditKeepDays) * 24 * 60 * 60 * 1_000
+    homeserver.delayedEvents = delayedEvents.limits
     homeserver.pushGateways = push.gateways
     homeserver.notificationDays = push.notificationDays
     for path in appServices { homeserver.appServices.append(try AppServiceFile.read(path)) }

@@ -4,7 +4,7 @@ import Telemetry
 
 extension Setting {
   /// Finding rooms and people, how long messages stay, calls, whom to ask.
-  static let directory: [Setting] = finding + retention + turn + support
+  static let directory: [Setting] = finding + retention + delayedEvents + turn + support
 
   private static let finding: [Setting] = [
     .choice(
@@ -28,6 +28,15 @@ extension Setting {
     .integer(
       "retention.longest_hours", \.retention.longestHours,
       "After how many hours messages are deleted in every room, whatever it asks for; 0 is never.", 0...876_000)
+  ]
+
+  private static let delayedEvents: [Setting] = [
+    .integer(
+      "delayed_events.longest_hours", \.delayedEvents.longestHours,
+      "The longest delay, in hours, with which a client can have an event sent later.", 1...87_600),
+    .integer(
+      "delayed_events.per_user", \.delayedEvents.scheduledCount,
+      "How many events of one user can wait to be sent later.", 1...10_000)
   ]
 
   private static let turn: [Setting] = [

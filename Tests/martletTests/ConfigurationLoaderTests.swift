@@ -58,7 +58,8 @@ struct ConfigurationLoaderTests {
       "push.gateways": "http://127.0.0.1:5000", "push.notification_days": "7", "app_services": "/a.yaml,/b.yaml",
       "room_publishing": "administrators", "user_directory": "visible", "retention.default_hours": "30",
       "server_notices.localpart": "voice", "server_notices.display_name": "The voice", "audit.keep_days": "30",
-      "retention.shortest_hours": "2", "retention.longest_hours": "48", "turn.secret": "a long secret",
+      "retention.shortest_hours": "2", "retention.longest_hours": "48",
+      "delayed_events.longest_hours": "12", "delayed_events.per_user": "7", "turn.secret": "a long secret",
       "turn.uris": "turn:a.example,turns:a.example:5349", "turn.lifetime_seconds": "60", "turn.guests": "true",
       "support.contacts": "m.role.admin=@a:a.example,m.role.security=a@a.example", "support.page": "https://a.example",
       "delegated_server": "a.example:443", "policy_rooms": "!a:a.example", "forget_rooms_on_leave": "true"

@@ -15,6 +15,8 @@ public struct MatrixError: Error, Sendable {
   public var softLogout: Bool?
   /// The backup that keys can be stored in, with `M_WRONG_ROOM_KEYS_VERSION`.
   public var currentVersion: ByteString?
+  /// The longest delay that the server allows, where a delayed event asks for more. Spec: MSC4140.
+  public var maxDelayMilliseconds: Int64?
 
   public init(status: Int, _ code: ErrorCode, _ message: String) {
     self.status = status
@@ -29,6 +31,7 @@ public struct MatrixError: Error, Sendable {
     retryAfterMilliseconds = body?["retry_after_ms"]?.integer
     softLogout = body?["soft_logout"]?.bool
     currentVersion = body?["current_version"]?.text
+    maxDelayMilliseconds = body?["org.matrix.msc4140.max_delay"]?.integer
   }
 
   public func write(to writer: inout JSONWriter) {
@@ -38,6 +41,10 @@ public struct MatrixError: Error, Sendable {
       if let retryAfterMilliseconds { writer.member("retry_after_ms", retryAfterMilliseconds) }
       if let softLogout { writer.member("soft_logout", softLogout) }
       if let currentVersion { writer.member("current_version", currentVersion) }
+      if let maxDelayMilliseconds {
+        writer.member("org.matrix.msc4140.errcode", "M_MAX_DELAY_EXCEEDED")
+        writer.member("org.matrix.msc4140.max_delay", maxDelayMilliseconds)
+      }
     }
   }
 }

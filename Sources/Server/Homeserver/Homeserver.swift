@@ -61,6 +61,9 @@ package final class Homeserver: Sendable {
   package let serverNotices: ServerNotices
   package let statistics: Statistics
   package let hiddenRooms: HiddenRooms
+  package let directRooms: DirectRooms
+  package let bulkLeaves: BulkLeaves
+  package let delayedEvents: DelayedEvents
   package let pushers: Pushers
   package let notifications: Notifications
   package let push: Push
@@ -147,6 +150,14 @@ package final class Homeserver: Sendable {
       tasks: administrationTasks)
     statistics = Statistics(database: database, clock: clock)
     rooms.observe(presence: presence, hidden: hiddenRooms)
+    directRooms = DirectRooms(
+      database: database, rooms: rooms, accountData: accountData, defaultVersion: configuration.defaultRoomVersion)
+    bulkLeaves = BulkLeaves(database: database, rooms: rooms, clock: clock, log: log)
+    delayedEvents = DelayedEvents(
+      configuration.delayedEvents, database: database, rooms: rooms, clock: clock, log: log
+    ) { user, type, transaction in
+      try Accounts.sender(user, of: type, at: clock.now(), in: transaction)
+    }
     notifications = Notifications(
       database: database, sources: sources, clock: clock,
       ageMillisecondsLimit: Int64(configuration.notificationDays) * 24 * 60 * 60 * 1_000)
@@ -191,6 +202,8 @@ package final class Homeserver: Sendable {
   package func start() {
     push.start()
     appServiceWorkers.start()
+    delayedEvents.start()
+    bulkLeaves.start()
   }
 
   /// Finishes what is under way and lets go of threads and files. Blocks the calling task's thread until the database is
@@ -199,6 +212,8 @@ package final class Homeserver: Sendable {
     await administrationTasks.shutdown()
     await push.stop()
     await appServiceWorkers.stop()
+    await delayedEvents.stop()
+    await bulkLeaves.stop()
     await http.shutdown()
     await mail?.shutdown()
     await accounts.passwords.shutdown()

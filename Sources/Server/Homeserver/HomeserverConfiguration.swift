@@ -56,6 +56,7 @@ package struct HomeserverConfiguration: Sendable {
   package var notices = ServerNoticeConfiguration()
   /// How long the audit log keeps what administrators did; nil for ever.
   package var auditLifetimeMilliseconds: Int64?
+  package var delayedEvents = DelayedEventLimits()
   /// nil where there is no TURN server.
   package var turn: TURNServer?
   package var database: DatabaseConfiguration

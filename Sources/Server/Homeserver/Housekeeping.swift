@@ -38,6 +38,8 @@ extension Homeserver {
       },
       Chore(orElse: "rows of purged rooms stay") { [rooms] in try await rooms.resumePurges() },
       Chore(orElse: "expired messages stay") { [rooms] in _ = try await rooms.purgeExpiredMessages() },
+      Chore(orElse: "old delayed events stay") { [delayedEvents] in try await delayedEvents.forgetFinalised() },
+      Chore(orElse: "finished bulk jobs stay") { [bulkLeaves] in try await bulkLeaves.forgetFinished() },
       Chore(orElse: "media IDs that nobody filled stay") { [media] in try await media.pending.sweep() },
       Chore(orElse: "old pictures of previews stay") { [urlPreviews] in try await urlPreviews.sweep() },
       Chore(orElse: "keys of deleted backups stay") { [keyBackups] in try await keyBackups.finishDeletions() }

@@ -25,7 +25,9 @@ extension Endpoint {
     (.put, "sendToDevice/{eventType}/{txnId}"), (.put, "profile/{userId}/{keyName}"),
     (.delete, "profile/{userId}/{keyName}"), (.get, "devices"), (.get, "devices/{deviceId}"),
     (.put, "devices/{deviceId}"), (.get, "account/whoami"), (.post, "keys/upload"), (.post, "keys/query"),
-    (.post, "keys/claim"), (.get, "voip/turnServer")
+    (.post, "keys/claim"), (.get, "voip/turnServer"),
+    (.put, "org.matrix.msc4140/rooms/{roomId}/delayed_event/{eventType}/{txnId}"),
+    (.get, "org.matrix.msc4140/delayed_events"), (.get, "org.matrix.msc4140/delayed_events/{delayId}")
   ]
 
   /// What the prose forbids, and what comes to the same: making and replacing rooms, names for them, acting on members.
@@ -36,7 +38,9 @@ extension Endpoint {
     (.put, "rooms/{roomId}/send/{eventType}/{txnId}"), (.put, "rooms/{roomId}/state/{eventType}/{stateKey}"),
     (.put, "profile/{userId}/{keyName}"), (.delete, "profile/{userId}/{keyName}"),
     (.put, "directory/room/{roomAlias}"), (.delete, "directory/room/{roomAlias}"),
-    (.put, "directory/list/room/{roomId}")
+    (.put, "directory/list/room/{roomId}"),
+    (.put, "org.matrix.msc4140/rooms/{roomId}/delayed_event/{eventType}/{txnId}"),
+    (.post, "martlet.direct"), (.post, "martlet.rejoin/{roomId}"), (.post, "martlet.bulk/invite")
   ]
 
   private func isListed(in list: [(Method, StaticString)]) -> Bool {
@@ -44,9 +48,10 @@ extension Endpoint {
     return list.contains { $0.0 == method && rest == $0.1 }
   }
 
-  /// What follows `/_matrix/client/v1/` or `/_matrix/client/v3/`.
+  /// What follows `/_matrix/client/v1/`, `/_matrix/client/v3/` or `/_matrix/client/unstable/`.
   private var rest: ByteString? {
     let path = ByteString(decoding: UnsafeBufferPointer(start: pattern.utf8Start, count: pattern.utf8CodeUnitCount))
+    if path.hasPrefix("/_matrix/client/unstable/") { return ByteString(decoding: path.utf8.dropFirst(25)) }
     guard path.hasPrefix("/_matrix/client/v3/") || path.hasPrefix("/_matrix/client/v1/") else { return nil }
     return ByteString(decoding: path.utf8.dropFirst(19))
   }

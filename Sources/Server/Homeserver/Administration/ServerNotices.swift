@@ -214,7 +214,7 @@ package final class ServerNotices: Sendable {
     }
     if let known, let room = try rooms.cache.newest(known, in: tx) { return room }
     let actor = Rooms.Actor(userID: configuration.noticesUser, deviceID: nil)
-    let roomID = try rooms.found(try creation(for: user), by: actor, in: tx)
+    let roomID = try rooms.create(try creation(for: user), by: actor, in: tx).roomID
     try tx.execute(
       """
       INSERT INTO notice_room(user_id, room_id) VALUES($1, $2)

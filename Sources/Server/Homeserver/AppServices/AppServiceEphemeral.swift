@@ -67,7 +67,7 @@ extension AppServiceEphemeral.News {
     }
     for (room, receipts) in receipts {
       // Private receipts are for their users' service alone.
-      let visible = receipts.filter { $0.kind == .read || service.covers($0.user) }
+      let visible = receipts.filter { $0.kind.isPublic || service.covers($0.user) }
       guard !visible.isEmpty, let roomID = try roomID(room) else { continue }
       writer.object { writer in
         writer.member("type", EventType.receipt)
@@ -83,7 +83,7 @@ extension AppServiceEphemeral.News {
     for (eventID, ofEvent) in Dictionary(grouping: receipts, by: \.eventID) {
       writer.key(eventID)
       writer.object { writer in
-        for kind in [Receipt.Kind.read, .readPrivate] {
+        for kind in [Receipt.Kind.read, .readPrivate, .delivered] {
           let ofKind = ofEvent.filter { $0.kind == kind }
           if ofKind.isEmpty { continue }
           writer.key(kind.name)

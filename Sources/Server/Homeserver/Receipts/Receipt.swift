@@ -5,8 +5,18 @@ import MatrixModel
 package struct Receipt: Sendable {
   package enum Kind: Int64, Sendable {
     case read, readPrivate
+    /// Ours: the event has reached a device.
+    case delivered
 
-    var name: StaticString { self == .read ? "m.read" : "m.read.private" }
+    var name: StaticString {
+      switch self {
+      case .read: "m.read"
+      case .readPrivate: "m.read.private"
+      case .delivered: "martlet.delivered"
+      }
+    }
+
+    var isPublic: Bool { self != .readPrivate }
   }
 
   package let user: UserID
@@ -24,7 +34,7 @@ package struct Receipt: Sendable {
   /// Whether it takes the place of `other`.
   func replaces(_ other: Receipt) -> Bool { user == other.user && kind == other.kind && thread == other.thread }
 
-  func isVisible(to reader: UserID) -> Bool { kind == .read || user == reader }
+  func isVisible(to reader: UserID) -> Bool { kind.isPublic || user == reader }
 }
 
 /// What one user has read of a room, all their receipts taken together: positions of events.

@@ -33,7 +33,8 @@ extension Receipts {
   ) throws {
     // Who has read on by the other kind of receipt has read it all the same.
     let read = try transaction.first(
-      "SELECT MAX(event) FROM receipt WHERE room = $1 AND user_id = $2 AND thread = ''", room, user
+      "SELECT MAX(event) FROM receipt WHERE room = $1 AND user_id = $2 AND thread = '' AND kind < $3", room, user,
+      Receipt.Kind.delivered.rawValue
     ) { $0.integer(0) }
     if let read, read >= event.position { return }
     try store(

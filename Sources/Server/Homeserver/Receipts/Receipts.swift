@@ -99,7 +99,7 @@ package final class Receipts: Sendable {
       """, room, stored.user, stored.kind.rawValue, stored.thread, stored.eventID, stored.event, stored.timestamp,
       position)
     transaction.afterCommit { self.publish(stored, in: room) }
-    if stored.kind == .read {
+    if stored.kind.isPublic {
       notifier.publish(position: position, room: room, in: transaction)
     } else {
       notifier.publish(position: position, room: room, onlyFor: stored.user, in: transaction)
@@ -121,7 +121,7 @@ package final class Receipts: Sendable {
   }
 
   /// The event, where the user may see it.
-  private static func event(_ eventID: EventID, in view: RoomView, _ transaction: ReadTransaction) throws -> StoredEvent {
+  static func event(_ eventID: EventID, in view: RoomView, _ transaction: ReadTransaction) throws -> StoredEvent {
     let event = try event(eventID, in: view.room, transaction)
     guard view.canSee(event) else { throw MatrixError.notFound("There is no such event in this room.") }
     return event

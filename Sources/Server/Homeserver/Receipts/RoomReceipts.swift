@@ -45,7 +45,7 @@ struct RoomReceipts: Sendable {
     return changes
   }
 
-  func readPositions(of user: UserID, where counts: (Receipt) -> Bool = { _ in true }) -> ReadPositions {
+  func readPositions(of user: UserID, where counts: (Receipt) -> Bool = { $0.kind != .delivered }) -> ReadPositions {
     var positions = ReadPositions()
     for receipt in byUser[user] ?? [] where counts(receipt) { positions.note(receipt) }
     return positions

@@ -16,4 +16,6 @@ package struct RoomHooks: Sendable {
   package var provideRoom: @Sendable (RoomAlias) async throws -> Bool = { _ in false }
   /// Throws `M_EXCLUSIVE` for an alias that only another may make or delete.
   package var requireMayChange: @Sendable (RoomAlias, Rooms.Actor) throws -> Void = { _, _ in }
+  /// Called inside the commit of each event; what one of them throws undoes the command.
+  package var appended: [@Sendable (StoredEvent, RoomID, WriteTransaction) throws -> Void] = []
 }

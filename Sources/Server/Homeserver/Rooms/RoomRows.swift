@@ -26,6 +26,11 @@ enum RoomRows {
     DELETE FROM forward_extremity WHERE room = $1 AND event_id IN (
       SELECT event_id FROM forward_extremity WHERE room = $1 ORDER BY event_id LIMIT $2)
     """,
+    "DELETE FROM delayed_event WHERE delay_id IN (SELECT delay_id FROM delayed_event WHERE room = $1 ORDER BY delay_id LIMIT $2)",
+    """
+    DELETE FROM direct_room WHERE room = $1 AND (lower_user, higher_user) IN (
+      SELECT lower_user, higher_user FROM direct_room WHERE room = $1 ORDER BY lower_user, higher_user LIMIT $2)
+    """,
     """
     DELETE FROM receipt WHERE room = $1 AND (user_id, kind, thread) IN (
       SELECT user_id, kind, thread FROM receipt WHERE room = $1 ORDER BY user_id, kind, thread LIMIT $2)

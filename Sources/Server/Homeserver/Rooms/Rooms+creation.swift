@@ -10,29 +10,29 @@ extension Rooms {
   package func create(_ creation: RoomCreation, by actor: Actor) async throws -> RoomID {
     if creation.isPublished { try requireMayPublish(actor) }
     for user in creation.invited { try await hooks.withLock { $0.provideUser }(user) }
-    return try await database.write { transaction in try self.found(creation, by: actor, in: transaction) }
+    return try await database.write { try self.create(creation, by: actor, in: $0).roomID }
   }
 
-  /// Makes a room inside a command. Throws as `create` does.
-  func found(_ creation: RoomCreation, by actor: Actor, in transaction: WriteTransaction) throws -> RoomID {
-    let alias = try self.freeAlias(creation.aliasLocalpart, in: transaction)
-    for user in creation.invited { try self.requireInvitable(user, in: transaction) }
+  /// The same inside a command.
+  func create(_ creation: RoomCreation, by actor: Actor, in transaction: WriteTransaction) throws -> RoomSnapshot {
+    let alias = try freeAlias(creation.aliasLocalpart, in: transaction)
+    for user in creation.invited { try requireInvitable(user, in: transaction) }
     var editor = RoomEditor(
-      founding: creation.version, roomID: creation.version.roomIDIsCreateHash ? nil : self.randomRoomID(),
-      in: transaction, of: self)
+      founding: creation.version, roomID: creation.version.roomIDIsCreateHash ? nil : randomRoomID(), in: transaction,
+      of: self)
     do {
-      try self.appendFoundation(of: creation, by: actor.userID, alias: alias, to: &editor)
+      try appendFoundation(of: creation, by: actor.userID, alias: alias, to: &editor)
     } catch let error as MatrixError where error.code == .forbidden {
       throw MatrixError(status: 400, .invalidRoomState, error.message)
     }
     let room = editor.room
     try transaction.execute(
       "INSERT INTO room(room, room_id, version, created) VALUES ($1, $2, $3, $4)", room.number, room.roomID,
-      room.version.name, self.configuration.clock.now())
+      room.version.name, configuration.clock.now())
     if creation.isPublished { try PublicRoomRows.set(true, room, in: PublicRoomRows.main, transaction) }
-    if let alias { try self.insert(alias, of: room.number, by: actor, in: transaction) }
+    if let alias { try insert(alias, of: room.number, by: actor, in: transaction) }
     editor.stage()
-    return room.roomID
+    return room
   }
 
   private func appendFoundation(

@@ -41,11 +41,14 @@ extension Rooms {
   ///
   /// Spec: `POST /rooms/{roomId}/leave`. Throws `M_FORBIDDEN`.
   package func leave(_ roomID: RoomID, by actor: Actor, reason: String? = nil) async throws {
-    try await edit(roomID) { editor in
-      if editor.room.membership(of: actor.userID) == .leave { return }
-      try self.checkMayLeave(editor.room, actor.userID)
-      try self.appendMember(.leave, of: actor.userID, by: actor.userID, reason: reason, to: &editor)
-    }
+    try await edit(roomID) { try self.appendLeave(of: actor.userID, reason: reason, to: &$0) }
+  }
+
+  /// The same inside a command.
+  func appendLeave(of user: UserID, reason: String?, to editor: inout RoomEditor) throws {
+    if editor.room.membership(of: user) == .leave { return }
+    try checkMayLeave(editor.room, user)
+    try appendMember(.leave, of: user, by: user, reason: reason, to: &editor)
   }
 
   /// Spec: `POST /rooms/{roomId}/kick`. Throws `M_FORBIDDEN`.

@@ -3,6 +3,15 @@ import MatrixModel
 import RoomRules
 
 extension Rooms {
+  /// One event that a user wants sent.
+  struct Sending {
+    let type: EventType
+    /// nil for an event that is no state.
+    var stateKey: ByteString?
+    let content: JSON
+    var origin: StoredEvent.Origin?
+  }
+
   /// Sends a message event. The same transaction ID from the same device gives the same event, also after a restart.
   ///
   /// Spec: `PUT /rooms/{roomId}/send/{eventType}/{txnId}`. Throws `MatrixError`.
@@ -10,19 +19,14 @@ extension Rooms {
     _ type: EventType, _ content: JSON, to roomID: RoomID, by actor: Actor, transactionID: TransactionID
   ) async throws -> EventID {
     if type == .redaction {
-      guard let redacted = EventID(content["redacts"]) else {
-        throw MatrixError.badJSON("'redacts' of a redaction is an event ID.")
-      }
-      return try await redact(redacted, in: roomID, content, by: actor, transactionID: transactionID)
+      return try await redact(
+        try Self.redacted(by: content), in: roomID, content, by: actor, transactionID: transactionID)
     }
     let scope = "send/\(roomID)/\(type)"
     return try await edit(roomID) { editor in
       if let sent = try self.sentEvent(transactionID, scope: scope, by: actor, in: editor.transaction) { return sent }
-      try self.checkPace(of: actor.userID, sending: type, in: editor)
-      let event = try editor.append(
-        RoomEditor.Draft(
-          type: type, sender: actor.userID, content: content, origin: actor.origin(of: transactionID),
-          timestamp: actor.timestamp))
+      let event = try self.appendMessage(
+        Sending(type: type, content: content, origin: actor.origin(of: transactionID)), by: actor, to: &editor)
       try self.remember(event, transactionID, scope: scope, by: actor, in: editor.transaction)
       return event.eventID
     }
@@ -35,19 +39,7 @@ extension Rooms {
     _ type: EventType, _ stateKey: ByteString, _ content: JSON, in roomID: RoomID, by actor: Actor
   ) async throws -> EventID {
     try await edit(roomID) { editor in
-      if type == .canonicalAlias { try self.checkAliases(of: content, in: editor) }
-      let content = type == .member ? try self.vetted(content, of: stateKey, by: actor.userID, in: editor) : content
-      if editor.room.isJoined(actor.userID), let current = editor.room[type, stateKey], current.sender == actor.userID,
-        (try? current.content.canonical()) == (try? content.canonical())
-      {
-        return current.eventID
-      }
-      let event = try editor.append(
-        RoomEditor.Draft(
-          type: type, sender: actor.userID, stateKey: stateKey, content: content, timestamp: actor.timestamp))
-      if type == .guestAccess { try self.removeGuests(from: &editor) }
-      if type == .member, stateKey == actor.userID.text { try self.followReplacement(actor.userID, in: editor) }
-      return event.eventID
+      try self.append(Sending(type: type, stateKey: stateKey, content: content), by: actor, to: &editor)
     }
   }
 
@@ -60,26 +52,82 @@ extension Rooms {
     let scope = "redact/\(roomID)/\(eventID)"
     return try await edit(roomID) { editor in
       if let sent = try self.sentEvent(transactionID, scope: scope, by: actor, in: editor.transaction) { return sent }
-      guard editor.room.isJoined(actor.userID) else { throw MatrixError.forbidden("You are not in this room.") }
-      let loader = RoomLoader(transaction: editor.transaction)
-      guard let target = try loader.event(eventID), target.room == editor.room.number else {
-        throw MatrixError.notFound("There is no such event in this room.")
-      }
-      guard !actor.isSuspended || target.sender == actor.userID else { throw MatrixError.userSuspended() }
-      let levels = editor.room.powerLevels
-      guard levels.canRedact(eventOf: target.sender, by: actor.userID) else {
-        throw MatrixError.forbidden("You may not remove messages of others in this room.")
-      }
-      let redaction = try editor.append(
-        RoomEditor.Draft(
-          type: .redaction, sender: actor.userID,
-          content: try editor.room.version.redactionContent(content, redacts: eventID),
-          redacts: editor.room.version.redactsInContent ? nil : eventID, origin: actor.origin(of: transactionID)))
-      try editor.redact(target, because: redaction)
-      if target.type == .guestAccess { try self.removeGuests(from: &editor) }
+      let redaction = try self.appendRedaction(
+        of: eventID, Sending(type: .redaction, content: content, origin: actor.origin(of: transactionID)), by: actor,
+        to: &editor)
       try self.remember(redaction, transactionID, scope: scope, by: actor, in: editor.transaction)
       return redaction.eventID
     }
+  }
+
+  // MARK: Inside a command
+
+  /// What the requests above do, on a room that is being edited. Throws `MatrixError`.
+  func append(_ sending: Sending, by actor: Actor, to editor: inout RoomEditor) throws -> EventID {
+    if let stateKey = sending.stateKey { return try appendState(sending, stateKey, by: actor, to: &editor) }
+    if sending.type == .redaction {
+      return try appendRedaction(of: Self.redacted(by: sending.content), sending, by: actor, to: &editor).eventID
+    }
+    return try appendMessage(sending, by: actor, to: &editor).eventID
+  }
+
+  private static func redacted(by content: JSON) throws -> EventID {
+    guard let redacted = EventID(content["redacts"]) else {
+      throw MatrixError.badJSON("'redacts' of a redaction is an event ID.")
+    }
+    return redacted
+  }
+
+  private func appendMessage(_ sending: Sending, by actor: Actor, to editor: inout RoomEditor) throws -> StoredEvent {
+    try checkPace(of: actor.userID, sending: sending.type, in: editor)
+    return try editor.append(
+      RoomEditor.Draft(
+        type: sending.type, sender: actor.userID, content: sending.content, origin: sending.origin,
+        timestamp: actor.timestamp))
+  }
+
+  private func appendState(
+    _ sending: Sending, _ stateKey: ByteString, by actor: Actor, to editor: inout RoomEditor
+  ) throws -> EventID {
+    let type = sending.type
+    if type == .canonicalAlias { try checkAliases(of: sending.content, in: editor) }
+    let content =
+      type == .member ? try vetted(sending.content, of: stateKey, by: actor.userID, in: editor) : sending.content
+    if editor.room.isJoined(actor.userID), let current = editor.room[type, stateKey], current.sender == actor.userID,
+      (try? current.content.canonical()) == (try? content.canonical())
+    {
+      return current.eventID
+    }
+    let event = try editor.append(
+      RoomEditor.Draft(
+        type: type, sender: actor.userID, stateKey: stateKey, content: content, origin: sending.origin,
+        timestamp: actor.timestamp))
+    if type == .guestAccess { try removeGuests(from: &editor) }
+    if type == .member, stateKey == actor.userID.text { try followReplacement(actor.userID, in: editor) }
+    return event.eventID
+  }
+
+  private func appendRedaction(
+    of eventID: EventID, _ sending: Sending, by actor: Actor, to editor: inout RoomEditor
+  ) throws -> StoredEvent {
+    guard editor.room.isJoined(actor.userID) else { throw MatrixError.forbidden("You are not in this room.") }
+    let loader = RoomLoader(transaction: editor.transaction)
+    guard let target = try loader.event(eventID), target.room == editor.room.number else {
+      throw MatrixError.notFound("There is no such event in this room.")
+    }
+    guard !actor.isSuspended || target.sender == actor.userID else { throw MatrixError.userSuspended() }
+    let levels = editor.room.powerLevels
+    guard levels.canRedact(eventOf: target.sender, by: actor.userID) else {
+      throw MatrixError.forbidden("You may not remove messages of others in this room.")
+    }
+    let redaction = try editor.append(
+      RoomEditor.Draft(
+        type: .redaction, sender: actor.userID,
+        content: try editor.room.version.redactionContent(sending.content, redacts: eventID),
+        redacts: editor.room.version.redactsInContent ? nil : eventID, origin: sending.origin))
+    try editor.redact(target, because: redaction)
+    if target.type == .guestAccess { try removeGuests(from: &editor) }
+    return redaction
   }
 }
 

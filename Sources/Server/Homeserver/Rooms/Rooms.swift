@@ -79,6 +79,7 @@ package final class Rooms: Sendable {
 
   /// Called inside the commit of each event.
   func noticed(_ event: StoredEvent, in roomID: RoomID, _ transaction: WriteTransaction) throws {
+    for notice in hooks.withLock({ $0.appended }) { try notice(event, roomID, transaction) }
     guard event.stateKey == nil, let hidden = observers.withLock({ $0.hidden }) else { return }
     try hidden.noticed(event, in: roomID, transaction)
   }
@@ -136,7 +137,7 @@ package final class Rooms: Sendable {
     let silent =
       editor.appended.compactMap { $0.stateKey == nil ? $0.sender : nil }
       + changed.compactMap { $0.membership == .join ? nil : $0.user }
-    let active = editor.appended.filter { $0.origin != nil }
+    let active = editor.appended.filter { $0.origin != nil && $0.origin?.delayID == nil }
     let count = editor.appended.count
     editor.transaction.afterPublish {
       for user in silent { self.typing.stop(user, in: room.number) }

@@ -62,7 +62,9 @@ extension StoredEvent {
       writer.member("prev_sender", replaced.sender)
     }
     if let redactedBecause { writer.member("redacted_because", raw: redactedBecause) }
-    if let origin, let device = reader.deviceID, device == origin.deviceID, sender == reader.userID {
+    if let delayID = origin?.delayID {
+      if sender == reader.userID { writer.member("org.matrix.msc4140.delay_id", delayID) }
+    } else if let origin, let device = reader.deviceID, device == origin.deviceID, sender == reader.userID {
       writer.member("transaction_id", origin.transactionID)
     }
     if let membership { writer.member("membership", raw: Self.membershipNames[Int(membership.rawValue)]) }

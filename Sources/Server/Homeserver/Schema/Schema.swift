@@ -21,6 +21,9 @@ package enum Schema {
         HiddenRoomTables.statements,
         RelationTables.statements,
         SearchTables.statements,
+        DelayedEventTables.statements,
+        DirectRoomTables.statements,
+        BulkTables.statements,
         PushTables.statements,
         AppServiceTables.statements,
         AdministrationTables.statements

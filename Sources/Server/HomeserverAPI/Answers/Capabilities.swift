@@ -5,12 +5,16 @@ import JSON
 enum Capabilities {
   /// Our own extensions, each documented where its routes are.
   private static let extensions: [StaticString] = [
+    "martlet.bulk",
+    "martlet.delivered",
+    "martlet.direct",
     "martlet.draft",
     "martlet.hide",
     "martlet.paging",
     "martlet.policy_lists",
     "martlet.read_all",
     "martlet.read_counts",
+    "martlet.rejoin",
     "martlet.slow_mode",
     "martlet.unread"
   ]
@@ -18,6 +22,7 @@ enum Capabilities {
   /// Proposals that are not in the specification yet.
   private static let unstableFeatures: [StaticString] = [
     "org.matrix.msc3814",
+    "org.matrix.msc4140",
     "io.element.msc4360",
     "org.matrix.msc4186",
     "org.matrix.simplified_msc3575"
@@ -53,6 +58,11 @@ enum Capabilities {
         writer.object { write(configuration.profileFields, to: &$0) }
         writer.key("m.room_versions")
         writer.object { writeRoomVersions(default: configuration.defaultRoomVersion, to: &$0) }
+        writer.key("org.matrix.msc4140.delayed_events")
+        writer.object { writer in
+          writer.member("max_delay_ms", configuration.delayedEvents.delayMilliseconds)
+          writer.member("max_scheduled", configuration.delayedEvents.scheduledCount)
+        }
         if isAdmin {
           write("martlet.administration", true, &writer)
           writer.key("m.account_moderation")

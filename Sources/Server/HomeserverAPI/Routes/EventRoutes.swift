@@ -8,9 +8,16 @@ extension Routes {
   package mutating func addEventRoutes() {
     let rooms = homeserver.rooms
     let relations = homeserver.relations
+    let delayed = homeserver.delayedEvents
     let clock = homeserver.configuration.clock
 
     on(.sendMessage) { request, session in
+      if let delay = try request.delayMilliseconds() {
+        let draft = DelayedEvent.Draft(
+          roomID: try request.path("roomId"), type: try request.path("eventType"), stateKey: nil,
+          content: try await request.object(), delayMilliseconds: delay, transactionID: try request.path("txnId"))
+        return .delayID(try await delayed.schedule(draft, by: try session.actor(at: request.query())))
+      }
       let eventID = try await rooms.send(
         try request.path("eventType"), try await request.object(), to: try request.path("roomId"),
         by: try session.actor(at: request.query()), transactionID: try request.path("txnId"))
@@ -26,6 +33,12 @@ extension Routes {
 
     // The state key may be left out with its slash where it is empty.
     on(.setRoomStateWithKey, alsoAt: Self.emptyStateKeyPaths) { request, session in
+      if let delay = try request.delayMilliseconds() {
+        let draft = DelayedEvent.Draft(
+          roomID: try request.path("roomId"), type: try request.path("eventType"), stateKey: request.path("stateKey"),
+          content: try await request.object(), delayMilliseconds: delay, transactionID: nil)
+        return .delayID(try await delayed.schedule(draft, by: try session.actor(at: request.query())))
+      }
       let eventID = try await rooms.setState(
         try request.path("eventType"), request.path("stateKey"), try await request.object(),
         in: try request.path("roomId"), by: try session.actor(at: request.query()))

@@ -13,6 +13,11 @@ extension Routes {
       let body = try await request.optionalObject()
       var markers = Receipts.Markers()
       let kind = request.path("receiptType")
+      if kind == "martlet.delivered" {
+        _ = try Self.thread(body, isAllowed: false)
+        try await receipts.deliver(eventID, to: session.userID, in: try request.path("roomId"))
+        return .emptyObject
+      }
       if kind == "m.read" {
         markers.read = eventID
       } else if kind == "m.read.private" {
@@ -42,7 +47,7 @@ extension Routes {
     guard let value = body["thread_id"] else { return nil }
     guard isAllowed, let thread = value.text, !thread.isEmpty else {
       throw MatrixError.invalidParameter(
-        "'thread_id' is 'main' or the event ID of a thread's root, and not for m.fully_read.")
+        "'thread_id' is 'main' or the event ID of a thread's root, and only for m.read and m.read.private.")
     }
     return thread
   }

@@ -1,0 +1,21 @@
+/// Ours (`martlet.…`), and delayed events of MSC4140. Documentation/Extensions.md describes them.
+extension Endpoint {
+  public static let openDirectRoom = Endpoint(.post, "/_matrix/client/unstable/martlet.direct", rateLimited: true)
+  public static let rejoinRoom = Endpoint(.post, "/_matrix/client/unstable/martlet.rejoin/{roomId}", rateLimited: true)
+  public static let inviteUsers = Endpoint(.post, "/_matrix/client/unstable/martlet.bulk/invite", rateLimited: true)
+  public static let leaveRooms = Endpoint(.post, "/_matrix/client/unstable/martlet.bulk/leave", rateLimited: true)
+  public static let getBulkJob = Endpoint(.get, "/_matrix/client/unstable/martlet.bulk/{job}")
+
+  public static let scheduleEvent = Endpoint(
+    .put, "/_matrix/client/unstable/org.matrix.msc4140/rooms/{roomId}/delayed_event/{eventType}/{txnId}",
+    rateLimited: true)
+  public static let getDelayedEvents = Endpoint(
+    .get, "/_matrix/client/unstable/org.matrix.msc4140/delayed_events", rateLimited: true)
+  public static let getDelayedEvent = Endpoint(
+    .get, "/_matrix/client/unstable/org.matrix.msc4140/delayed_events/{delayId}", rateLimited: true)
+  /// The action is in the body.
+  public static let updateDelayedEvent = Endpoint(
+    .post, "/_matrix/client/unstable/org.matrix.msc4140/delayed_events/{delayId}", .anyone, rateLimited: true)
+  public static let performOnDelayedEvent = Endpoint(
+    .post, "/_matrix/client/unstable/org.matrix.msc4140/delayed_events/{delayId}/{action}", .anyone, rateLimited: true)
+}

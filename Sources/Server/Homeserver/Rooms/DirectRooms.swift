@@ -1,0 +1,213 @@
+import Database
+import JSON
+import MatrixModel
+
+enum DirectRoomTables {
+  static let statements = [
+    // The one direct room of two users; `lower_user` comes first in byte order.
+    """
+    CREATE TABLE direct_room(
+      lower_user TEXT NOT NULL, higher_user TEXT NOT NULL, room INTEGER NOT NULL,
+      PRIMARY KEY(lower_user, higher_user)) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX direct_room_room ON direct_room(room)"
+  ]
+}
+
+/// One room for two users, whoever of them asks first. Extension: capability `martlet.direct`.
+///
+/// The row that names the pair's room is written in the commit that makes the room, by the one writer there is: two who ask at
+/// once get one room.
+package final class DirectRooms: Sendable {
+  /// What a client asks for.
+  package struct Request: Sendable {
+    package let user: UserID
+    /// What is made where the two have no room yet.
+    let creation: RoomCreation
+
+    /// From `user_id`, and of what `createRoom` takes `name` and `initial_state`.
+    ///
+    /// Throws `M_MISSING_PARAM`, `M_INVALID_PARAM`, `M_BAD_JSON`.
+    package init(_ json: JSON, defaultVersion: ByteString) throws {
+      let user: UserID = try json.requiredIdentifier("user_id")
+      self.user = user
+      let body = try JSON.object { writer in
+        writer.member("preset", "trusted_private_chat")
+        writer.member("is_direct", true)
+        writer.key("invite")
+        writer.array { $0.write(user) }
+        if let name = json["name"] { writer.member("name", name) }
+        if let state = json["initial_state"] { writer.member("initial_state", state) }
+      }
+      var creation = try RoomCreation(body, defaultVersion: defaultVersion)
+      let rejoin = RoomCreation.InitialState(type: .rejoin, stateKey: "", content: try JSON.object { $0.member("allow", true) })
+      creation.initialState.insert(rejoin, at: 0)
+      self.creation = creation
+    }
+  }
+
+  /// Rooms, each replacing the one before, that are followed.
+  static let replacementsLimit = 20
+  /// Rooms of one user's `m.direct` that are looked at for one to take over.
+  static let listedRoomsLimit = 50
+
+  private let database: Database
+  private let rooms: Rooms
+  private let accountData: AccountData
+  package let defaultVersion: ByteString
+
+  init(database: Database, rooms: Rooms, accountData: AccountData, defaultVersion: ByteString) {
+    self.database = database
+    self.rooms = rooms
+    self.accountData = accountData
+    self.defaultVersion = defaultVersion
+    rooms.hooks.withLock { hooks in
+      hooks.appended.append { [weak self] event, roomID, transaction in try self?.joined(event, roomID, transaction) }
+    }
+  }
+
+  /// The direct room of the user with another: the one there is, with both let back in who have left, else a new one.
+  ///
+  /// Throws `M_INVALID_PARAM` for oneself, `M_NOT_FOUND` for a user there is not, `M_FORBIDDEN` for one whom the user ignores or
+  /// who has removed them from the room, `M_INVITE_BLOCKED`, and what creating a room throws.
+  package func open(_ request: Request, by actor: Rooms.Actor) async throws -> (roomID: RoomID, isNew: Bool) {
+    let (user, other) = (actor.userID, request.user)
+    guard user != other else { throw MatrixError.invalidParameter("A direct room is with another user.") }
+    try await rooms.hooks.withLock { $0.provideUser }(other)
+    return try await database.write { [self] transaction in
+      try rooms.requireAccount(other, in: transaction)
+      if try IgnoredUsers.of(user, in: transaction).contains(other) {
+        throw MatrixError.forbidden("You ignore \(other); take them off the list of ignored users first.")
+      }
+      let pair = Pair(user, other)
+      if let room = try room(of: pair, transaction) ?? listedRoom(of: user, and: other, transaction) {
+        try bringBack(user, other, into: room, transaction)
+        try store(room, of: pair, transaction)
+        try list(room.roomID, with: other, for: user, transaction)
+        return (room.roomID, false)
+      }
+      let room = try rooms.create(request.creation, by: actor, in: transaction)
+      try store(room, of: pair, transaction)
+      try list(room.roomID, with: other, for: user, transaction)
+      return (room.roomID, true)
+    }
+  }
+
+  // MARK: Rows
+
+  /// Two users in byte order.
+  private struct Pair {
+    let lower, higher: UserID
+
+    init(_ one: UserID, _ other: UserID) { (lower, higher) = one < other ? (one, other) : (other, one) }
+  }
+
+  /// The pair's room, or what has replaced it; nil where nobody can come into it any more: it is deleted, closed by an
+  /// administrator, empty, or replaced by one that is not here.
+  private func room(of pair: Pair, _ transaction: WriteTransaction) throws -> RoomSnapshot? {
+    var roomID = try transaction.first(
+      """
+      SELECT r.room_id FROM direct_room d JOIN room r ON r.room = d.room WHERE d.lower_user = $1 AND d.higher_user = $2
+      """, pair.lower, pair.higher
+    ) { $0.identifier(0, as: RoomID.self) }
+    var before: RoomSnapshot?
+    for _ in 0..<Self.replacementsLimit {
+      guard let id = roomID, let room = try usable(id, transaction) else { return nil }
+      if let before, room[.create]?.content["predecessor"]?["room_id"]?.text != before.roomID.text { return nil }
+      guard let tombstone = room[.tombstone] else { return room.joinedCount > 0 ? room : nil }
+      roomID = RoomID(tombstone.content["replacement_room"])
+      before = room
+    }
+    return nil
+  }
+
+  private func usable(_ roomID: RoomID, _ transaction: WriteTransaction) throws -> RoomSnapshot? {
+    guard let room = try rooms.cache.newest(roomID, in: transaction),
+      try rooms.blocker(of: roomID, in: transaction) == nil
+    else { return nil }
+    return room
+  }
+
+  /// A room of just these two that either of them has in `m.direct`, made before they asked here.
+  private func listedRoom(
+    of user: UserID, and other: UserID, _ transaction: WriteTransaction
+  ) throws -> RoomSnapshot? {
+    for (owner, key) in [(user, other), (other, user)] {
+      guard let content = try AccountData.content(transaction, of: .direct, owner, in: nil),
+        let listed = try JSON.parse(content)[key.text]
+      else { continue }
+      for roomID in listed.elements.prefix(Self.listedRoomsLimit).compactMap({ RoomID($0) }) {
+        guard let room = try usable(roomID, transaction), room.isJoined(user), room.isJoined(other), room.joinRule != .public,
+          room.joinedCount + room.invitedCount == 2, room[.tombstone] == nil
+        else { continue }
+        return room
+      }
+    }
+    return nil
+  }
+
+  private func store(_ room: RoomSnapshot, of pair: Pair, _ transaction: WriteTransaction) throws {
+    try transaction.execute(
+      """
+      INSERT INTO direct_room(lower_user, higher_user, room) VALUES ($1, $2, $3)
+      ON CONFLICT(lower_user, higher_user) DO UPDATE SET room = excluded.room
+      """, pair.lower, pair.higher, room.number)
+  }
+
+  // MARK: Members
+
+  private func bringBack(
+    _ user: UserID, _ other: UserID, into room: RoomSnapshot, _ transaction: WriteTransaction
+  ) throws {
+    var editor = RoomEditor(room, in: transaction, of: rooms)
+    switch room.membership(of: user) {
+    case .join: break
+    case .invite: try rooms.appendMember(.join, of: user, by: user, reason: nil, to: &editor)
+    default: try rooms.readmit(user, isDirect: true, to: &editor)
+    }
+    switch room.membership(of: other) {
+    case .join, .invite: break
+    default:
+      try rooms.appendMember(.invite, of: other, by: user, reason: nil, to: &editor) { $0.member("is_direct", true) }
+    }
+    try rooms.followReplacement(user, in: editor)
+    editor.stage()
+  }
+
+  /// Somebody has come into a room to which they were invited as to a direct one.
+  private func joined(_ event: StoredEvent, _ roomID: RoomID, _ transaction: WriteTransaction) throws {
+    guard event.type == .member, let key = event.stateKey, Membership(event.content["membership"]) == .join,
+      let invitation = event.replaced, let content = try? JSON.parse(invitation.content),
+      Membership(content["membership"]) == .invite, content["is_direct"]?.bool ?? false
+    else { return }
+    let user = UserID(trusted: key)
+    let pair = try transaction.first("SELECT lower_user, higher_user FROM direct_room WHERE room = $1", event.room) {
+      Pair($0.identifier(0), $0.identifier(1))
+    }
+    guard let pair, pair.lower == user || pair.higher == user else { return }
+    do {
+      try list(roomID, with: pair.lower == user ? pair.higher : pair.lower, for: user, transaction)
+    } catch is MatrixError {
+      // Their account data is full: that keeps nobody out of a room.
+    }
+  }
+
+  /// Puts the room into `m.direct` of `user`. Spec: Client-Server API, "Direct Messaging".
+  private func list(
+    _ roomID: RoomID, with other: UserID, for user: UserID, _ transaction: WriteTransaction
+  ) throws {
+    let content = try AccountData.content(transaction, of: .direct, user, in: nil)
+    let direct = try content.map { try JSON.parse($0) }
+    let known = direct?[other.text]?.elements.compactMap(\.text) ?? []
+    guard !known.contains(roomID.text) else { return }
+    let changed = try JSON.object { writer in
+      for member in direct?.members.map({ $0 }) ?? [] where member.key != other.text {
+        writer.key(member.key)
+        writer.write(member.value)
+      }
+      writer.key(other)
+      writer.array { writer in for room in known + [roomID.text] { writer.write(room) } }
+    }
+    try accountData.store(transaction, .direct, Array(changed.bytes), of: user, in: nil)
+  }
+}
