@@ -81,8 +81,12 @@ def long_poll(context):
     thread.join(20)
     assert not thread.is_alive(), "the poll still sleeps"
     assert [event["event_id"] for event in timeline(parked["answer"], room)] == [event_id]
-    start = time.monotonic()
-    answer = b.sync(timeout=300)
+    # Being seen at work is news too, which ends a poll; it comes once.
+    for _ in range(5):
+        start = time.monotonic()
+        answer = b.sync(timeout=300)
+        if "presence" not in answer:
+            break
     assert time.monotonic() - start >= 0.25 and not timeline(answer, room)
 
 

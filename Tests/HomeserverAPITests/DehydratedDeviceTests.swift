@@ -13,7 +13,7 @@ import Testing
       "device_data":{"algorithm":"m.dehydration.v2","account": "secret"},
       "device_keys":{"user_id":"\#(owner)","device_id":"\#(deviceID)","algorithms":["a"],"dehydrated":true,
         "keys":{"ed25519:\#(deviceID)":"abc"},"signatures":{}},
-      "one_time_keys":{"curve:A":"one"},"fallback_keys":{"curve:F":{"key":"f","fallback":true}}}
+      "one_time_keys":{"curve:A":"one"},"fallback_keys":{"curve:F":{"key":"f","fallback":true,"signatures":{}}}}
       """#
   }
 

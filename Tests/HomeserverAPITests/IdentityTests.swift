@@ -201,7 +201,7 @@ import Testing
     } _: { api in
       for _ in 1...2 {
         let answer = try await request(api, "register")
-        #expect(answer.status == 500 && answer.errorCode == "M_UNKNOWN")
+        #expect(answer.status == 502 && answer.errorCode == "M_UNKNOWN")
       }
     }
   }

@@ -38,7 +38,10 @@ import Testing
   private func depart(
     _ api: APIFixture, _ provider: OpenIDProvider, redirectURL: String = Self.trustedURL
   ) async throws -> (cookie: String, state: String) {
-    let answer = try await api.page(.get, "/_matrix/client/v3/login/sso/redirect/company?redirectUrl=" + redirectURL)
+    let path = "/_matrix/client/v3/login/sso/redirect"
+    // The only provider needs no choice.
+    #expect(try await api.page(.get, path + "?redirectUrl=" + redirectURL).status == 302)
+    let answer = try await api.page(.get, path + "/company?redirectUrl=" + redirectURL)
     #expect(answer.status == 302)
     let location = try #require(answer.headers["Location"])
     #expect(location.hasPrefix(provider.issuer + "/authorize?"))

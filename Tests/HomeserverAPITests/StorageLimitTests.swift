@@ -103,7 +103,7 @@ import Testing
       try await fixture.homeserver.database.write { tx in
         for number in 1..<StoredFilters.countLimit {
           try tx.execute(
-            "INSERT INTO filter(user_id, filter_id, json) VALUES($1, $2, $3)", userID, number, Array("\(number)".utf8))
+            "INSERT INTO filter(user_id, filter_id, json) VALUES($1, $2, $3)", userID, number, Array("{}".utf8))
         }
         for number in 2..<AccountData.countLimit {
           try tx.execute(

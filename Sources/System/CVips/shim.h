@@ -62,8 +62,10 @@ static inline int martlet_vips_save_png(VipsImage *in, void **bytes, size_t *cou
   return vips_pngsave_buffer(in, bytes, count, "compression", 6, "strip", TRUE, NULL);
 }
 
-/// All frames, with their times and the number of repeats, which are kept as the image's metadata.
+/// All frames, with their times and the number of repeats, which are metadata of the image: so what else there is goes one by one.
 static inline int martlet_vips_save_webp(VipsImage *in, void **bytes, size_t *count, int quality) {
+  static const char *const rest[] = {VIPS_META_ICC_NAME, VIPS_META_EXIF_NAME, VIPS_META_XMP_NAME, VIPS_META_IPTC_NAME};
+  for (size_t index = 0; index < sizeof rest / sizeof *rest; index++) vips_image_remove(in, rest[index]);
   return vips_webpsave_buffer(in, bytes, count, "Q", quality, "effort", 2, NULL);
 }
 

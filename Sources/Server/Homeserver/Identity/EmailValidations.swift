@@ -100,7 +100,7 @@ package final class EmailValidations: Sendable {
           "UPDATE email_validation SET send_attempt = $1 WHERE session_id = $2 AND send_attempt = $3",
           step.previousAttempt, step.sessionID, request.sendAttempt)
       }
-      if error is OutboundError { throw MatrixError.unknown("The mail could not be sent; try again later.") }
+      if error is OutboundError { throw MatrixError.unknown(status: 502, "The mail could not be sent; try again later.") }
       throw error
     }
     return step.sessionID
