@@ -26,7 +26,20 @@ struct AdminSocketTests {
     await pool.shutdown()
   }
 
-  private static func ask(_ bytes: [UInt8], in folder: String) throws -> String? {
+  /// On a thread of its own: the server's tasks need those of Swift's pool.
+  private static func ask(_ bytes: [UInt8], in folder: String) async throws -> String? {
+    let client = try BlockingPool(threads: 1)
+    do {
+      let answer = try await client.run { try exchange(bytes, in: folder) }
+      await client.shutdown()
+      return answer
+    } catch {
+      await client.shutdown()
+      throw error
+    }
+  }
+
+  private static func exchange(_ bytes: [UInt8], in folder: String) throws -> String? {
     let connection = try #require(try UnixSocket.connect(in: folder))
     defer { close(connection) }
     UnixSocket.limitWaits(connection, seconds: 20)
@@ -45,9 +58,9 @@ struct AdminSocketTests {
         var status = stat()
         #expect(stat(path + "/admin.sock", &status) == 0 && status.st_mode & 0o777 == 0o600)
         let call = OperatorCalls.Call(.post, "/echo", Array(#"{"a":1}"#.utf8))
-        let answer = try Self.ask(call.bytes, in: path)
+        let answer = try await Self.ask(call.bytes, in: path)
         #expect(answer == "200\n" + #"{"a":1}"#)
-        #expect(try Self.ask(OperatorCalls.Call(.get, "/none").bytes, in: path)?.hasPrefix("404\n") == true)
+        #expect(try await Self.ask(OperatorCalls.Call(.get, "/none").bytes, in: path)?.hasPrefix("404\n") == true)
       }
       #expect(access(path + "/admin.sock", F_OK) != 0)
       #expect(try UnixSocket.connect(in: path) == nil)
@@ -66,12 +79,12 @@ struct AdminSocketTests {
       for bytes in [
         [], Array("{}".utf8), Array(#"{"method":"BREW","target":"/"}"#.utf8), Array(#"{"method":"GET","target":"x"}"#.utf8)
       ] {
-        let answer = try Self.ask(bytes, in: path)
+        let answer = try await Self.ask(bytes, in: path)
         #expect(answer == "")
       }
-      _ = try? Self.ask(large, in: path)
+      _ = try? await Self.ask(large, in: path)
       let call = OperatorCalls.Call(.post, "/echo", Array("{}".utf8))
-      let answer = try Self.ask(call.bytes, in: path)
+      let answer = try await Self.ask(call.bytes, in: path)
       #expect(answer == "200\n{}")
     }
     withExtendedLifetime(folder) {}
