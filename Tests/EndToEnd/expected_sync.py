@@ -51,7 +51,7 @@ def room_faults(store, number, user, ignored, room):
 
 
 def unread(store, number, user, ignored):
-    """Events that the default push rules notify of and that no receipt nor message of the user's own covers, threads included."""
+    """Events, not redacted, that the default push rules notify of and that no receipt nor message of the user's own covers, threads included."""
     read = dict(tuple(row) for row in store.rows("SELECT thread, max(event) FROM receipt WHERE room = ? AND user_id = ? GROUP BY thread", number, user))
     counts, joined = {}, False
     for event in store.by_room[number]:
@@ -63,7 +63,7 @@ def unread(store, number, user, ignored):
             continue
         if event.sender == user:
             counts = {} if thread == "main" else {**counts, thread: 0}
-        elif event.position > max(read.get("", 0), read.get(thread, 0)) and event.sender not in ignored and notifies(event, user):
+        elif event.position > max(read.get("", 0), read.get(thread, 0)) and event.redacted_by is None and event.sender not in ignored and notifies(event, user):
             counts[thread] = counts.get(thread, 0) + 1
     return sum(counts.values())
 

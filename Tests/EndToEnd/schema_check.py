@@ -1,8 +1,20 @@
 """What the specification's OpenAPI description says about an answer, and what was seen of each operation."""
 import json
+import os
 import re
 
 import jsonschema
+
+SPEC_NAME = "openapi-client-server.json"
+
+
+def specification_path():
+    """The OpenAPI file that $MARTLET_SPEC names, or its folder has, else that of ../shared/spec; None where there is none."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    path = os.environ.get("MARTLET_SPEC") or os.path.join(os.path.dirname(root), "shared", "spec")
+    if os.path.isdir(path):
+        path = os.path.join(path, SPEC_NAME)
+    return path if os.path.exists(path) else None
 
 
 class Specification:

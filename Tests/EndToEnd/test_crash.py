@@ -5,6 +5,7 @@ import threading
 import time
 import urllib.request
 
+import invariants
 from client import User, room_path
 from harness import test
 from server import Server, free_port
@@ -104,12 +105,20 @@ def check_history(user, room, everything):
     assert not wrong, f"{len(wrong)} messages have another event ID than was acknowledged"
 
 
-@test("kill -9 amid 16 senders, twice: every acknowledged message is there once, retries give the same event")
+@test("kill -9 amid 16 senders, twice: every acknowledged message is there once, retries give the same event, all invariants hold")
 def kill(context):
     context.own_server()
     server = Server().start()
     try:
         crash_and_check(server)
+        # What the last kill leaves is checked before a start could mend it, and once more after an orderly stop.
+        server.kill()
+        wrong = invariants.report(server.folder)
+        assert not wrong, wrong
+        server.start()
+        assert server.stop() == 0, server.output()
+        wrong = invariants.report(server.folder)
+        assert not wrong, wrong
     finally:
         server.close()
 
