@@ -18,7 +18,8 @@ struct Server: Sendable {
   /// The Client-Server API first, then the metrics where they are on.
   private let servers: [HTTPServer]
   private let housekeeping: Task<Void, Never>
-  private let adminSocket: AdminSocket
+  /// nil where the data folder cannot have one.
+  private let adminSocket: AdminSocket?
 
   /// How long `stop` lets open requests finish.
   private static let grace = Duration.seconds(10)
@@ -51,7 +52,7 @@ struct Server: Sendable {
             configuration: try configuration.http(configuration.metricsBind), router: operations, loops: loops,
             pool: pool))
       }
-      let adminSocket = try AdminSocket(
+      let adminSocket = AdminSocket.open(
         in: directory.path, OperatorCalls(router: router, key: operatorKey), pool: pool)
       for server in servers { try await server.start() }
       homeserver.start()
@@ -68,7 +69,7 @@ struct Server: Sendable {
   /// Accepts nothing new, lets open requests finish within ten seconds, closes the database.
   func stop() async {
     housekeeping.cancel()
-    await adminSocket.close()
+    await adminSocket?.close()
     for server in servers { await server.shutdown(grace: Self.grace) }
     await loops.shutdown()
     await pool.shutdown()

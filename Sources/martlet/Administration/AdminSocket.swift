@@ -14,6 +14,16 @@ final class AdminSocket: Sendable {
   private let calls: OperatorCalls
   private let pool: BlockingPool
 
+  /// nil, with a line in the log, where the folder cannot hold a socket: users are served all the same.
+  static func open(in folder: String, _ calls: OperatorCalls, pool: BlockingPool) -> AdminSocket? {
+    do {
+      return try AdminSocket(in: folder, calls, pool: pool)
+    } catch {
+      Log("admin").warning("commands cannot reach this server while it runs", ["error": .text("\(error)")])
+      return nil
+    }
+  }
+
   /// - Parameter pool: reads and writes; the caller's.
   init(in folder: String, _ calls: OperatorCalls, pool: BlockingPool) throws {
     self.calls = calls

@@ -67,6 +67,11 @@ import Testing
       )
       let long = Self.notice("@ann:example.org", String(repeating: "x", count: ServerNotices.contentBytesLimit))
       #expect(try await server.ask(.post, "/v1/send_server_notice", long).errorCode == "M_TOO_LARGE")
+      for path in ["/v1/reset_password/@server-notices:example.org", "/v2/users/@server-notices:example.org"] {
+        let method: HTTPMethod = path.hasPrefix("/v1") ? .post : .put
+        let body = #"{"new_password":"correct horse","password":"correct horse"}"#
+        #expect(try await server.ask(method, path, body).errorCode == "M_FORBIDDEN")
+      }
       // Who is invited can still end their account.
       #expect(try await server.ask(.post, "/v1/deactivate/@ann:example.org", "{}").status == 200)
     }

@@ -32,6 +32,9 @@ import Testing
       #expect(one["join_rules"]?.string == "public" && one["forgotten"]?.bool == false && one["version"]?.string == "12")
       let members = try await server.ask(.get, "/v1/rooms/\(zoo)/members").json
       #expect(members.texts("members") == ["@ann:example.org", "@bob:example.org"] && members["total"]?.integer == 2)
+      let aliases = try await server.fixture.call(.get, "rooms/\(bar)/aliases", as: server.admin).json
+      #expect(aliases.texts("aliases") == ["#pub:example.org"])
+      #expect(try await server.fixture.call(.get, "rooms/\(bar)/aliases", as: server.ann).status == 403)
       let state = try await server.ask(.get, "/v1/rooms/\(zoo)/state").json
       #expect(state.texts("state", "type").contains("m.room.create"))
       let named = try await server.ask(.get, "/v1/rooms/\(zoo)/state?type=m.room.name").json

@@ -67,7 +67,9 @@ extension Accounts {
 
   /// Gives an account another password. Throws `M_WEAK_PASSWORD`, and `M_FORBIDDEN` for a deactivated one.
   package func resetPassword(_ userID: UserID, to password: Redacted<String>, loggingOut: Bool) async throws {
-    _ = try await existing(userID)
+    guard try await existing(userID).userType != ServerNotices.userType else {
+      throw MatrixError.forbidden("This is the user in whose name the server speaks; nobody logs in as it.")
+    }
     try await setPassword(password, of: userID, loggingOutAllBut: nil)
     if loggingOut { try await logOutEverywhere(userID) }
   }

@@ -22,7 +22,7 @@ extension HomeserverConfiguration {
 /// Spec: Client-Server API, "Server Notices".
 package final class ServerNotices: Sendable {
   /// What the account of the notices user is known by: no administrator can give an account this type.
-  static let userType: ByteString = "server_notices"
+  package static let userType: ByteString = "server_notices"
   /// Bytes of a notice's content.
   package static let contentBytesLimit = 32 << 10
 

@@ -63,13 +63,13 @@ extension Rooms {
     }
   }
 
-  /// For who is in the room, or anyone where its history is the world's to read.
+  /// For who is in the room, anyone where its history is the world's to read, and administrators.
   ///
   /// Spec: `GET /rooms/{roomId}/aliases`. Throws `M_FORBIDDEN`.
-  package func aliases(of roomID: RoomID, for user: UserID) async throws -> [RoomAlias] {
+  package func aliases(of roomID: RoomID, for user: UserID, isAdministrator: Bool = false) async throws -> [RoomAlias] {
     try await database.read { transaction in
       guard let room = try self.cache.snapshot(of: roomID, in: transaction),
-        room.isJoined(user) || room.historyVisibility == .worldReadable
+        room.isJoined(user) || room.historyVisibility == .worldReadable || isAdministrator
       else { throw MatrixError.forbidden("You are not in this room.") }
       return try transaction.all("SELECT alias FROM room_alias WHERE room = $1 ORDER BY alias", room.number) {
         $0.identifier(0)

@@ -38,7 +38,8 @@ extension Routes {
     }
 
     on(.getLocalAliases) { request, session in
-      let aliases = try await rooms.aliases(of: try request.path("roomId"), for: session.userID)
+      let aliases = try await rooms.aliases(
+        of: try request.path("roomId"), for: session.userID, isAdministrator: session.isAdmin)
       return .json { writer in
         writer.object { writer in
           writer.key("aliases")

@@ -120,7 +120,11 @@ struct AccountEditor: Sendable {
       throw MatrixError(status: 400, .unknown, "You cannot take your own administration away.")
     }
     if let password = change.password { try Accounts.checkStrength(of: password) }
-    let isDeactivated = try await accounts.existing(userID).isDeactivated
+    let account = try await accounts.existing(userID)
+    guard account.userType != ServerNotices.userType else {
+      throw MatrixError.forbidden("This is the user in whose name the server speaks; nobody else may.")
+    }
+    let isDeactivated = account.isDeactivated
     if isDeactivated, change.isDeactivated == false { try await accounts.reactivate(userID) }
     if let password = change.password {
       try await accounts.resetPassword(userID, to: password, loggingOut: change.logsOut)

@@ -7,8 +7,14 @@ import Telemetry
 /// Who may use an account, and as what: passwords, administration, suspension, validity, the end.
 extension Routes {
   mutating func addUserAccessRoutes() {
-    let (accounts, audit, devices) = (homeserver.accounts, homeserver.audit, homeserver.devices)
-    let (rooms, server, clock) = (homeserver.rooms, homeserver.configuration.serverName, homeserver.configuration.clock)
+    addUserPasswordRoutes()
+    addUserStandingRoutes()
+    addBorrowedLoginRoute()
+    addUserPresenceRoutes()
+  }
+
+  private mutating func addUserPasswordRoutes() {
+    let (accounts, audit, server) = (homeserver.accounts, homeserver.audit, homeserver.configuration.serverName)
 
     onAdmin(.post, Self.administration + "/v1/deactivate/{userId}") { request, administrator in
       let userID = try request.localUser("userId", of: server)
@@ -30,6 +36,11 @@ extension Routes {
       ) { try await accounts.resetPassword(userID, to: password, loggingOut: logsOut) }
       return .emptyObject
     }
+
+  }
+
+  private mutating func addUserStandingRoutes() {
+    let (accounts, audit, server) = (homeserver.accounts, homeserver.audit, homeserver.configuration.serverName)
 
     onAdmin(.get, Self.administration + "/v1/users/{userId}/admin") { request, _ in
       let account = try await accounts.existing(try request.localUser("userId", of: server))
@@ -72,6 +83,12 @@ extension Routes {
       return .json { $0.object { $0.member("expiration_ts", orNull: until) } }
     }
 
+  }
+
+  private mutating func addBorrowedLoginRoute() {
+    let (accounts, audit, server) = (homeserver.accounts, homeserver.audit, homeserver.configuration.serverName)
+    let clock = homeserver.configuration.clock
+
     onAdmin(.post, Self.administration + "/v1/users/{userId}/login") { request, administrator in
       let userID = try request.localUser("userId", of: server)
       let until = try await request.optionalObject().optionalInteger("valid_until_ms")
@@ -84,6 +101,13 @@ extension Routes {
       ) { try await accounts.logIn(as: userID, named: "Administrator (\(administrator.name))", until: end) }
       return .json { $0.object { $0.member("access_token", login.accessToken.text) } }
     }
+
+  }
+
+  /// Where a user is: devices, rooms.
+  private mutating func addUserPresenceRoutes() {
+    let (accounts, devices, rooms) = (homeserver.accounts, homeserver.devices, homeserver.rooms)
+    let server = homeserver.configuration.serverName
 
     onAdmin(.get, Self.administration + "/v1/whois/{userId}") { request, _ in
       let userID = try request.localUser("userId", of: server)
