@@ -78,7 +78,7 @@ class StoredEvent:
         if not isinstance(relation, dict):
             return None
         kind, parent, key = relation.get("rel_type"), relation.get("event_id"), relation.get("key", "")
-        if not isinstance(kind, str) or not isinstance(parent, str) or not 1 <= len(kind.encode()) <= 255 or "\0" in kind:
+        if not isinstance(kind, str) or not isinstance(parent, str) or not 1 <= len(kind.encode()) <= 255 or "\0" in kind or not is_event_id(parent):
             return None
         return kind, parent, key if isinstance(key, str) else ""
 
@@ -89,6 +89,10 @@ class StoredEvent:
             and (self.relation or ("",))[0] != "m.replace"
             and (other.type == "m.room.encrypted" or isinstance(other.content.get("m.new_content"), dict))
         )
+
+
+def is_event_id(text):
+    return text.startswith("$") and 2 <= len(text.encode()) <= 255 and "\0" not in text
 
 
 def encoded(data, urlsafe=False):

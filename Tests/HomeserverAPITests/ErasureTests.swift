@@ -27,7 +27,14 @@ import Testing
       let (secret, other) = (try await send(ann, "secret"), try await send(bob, "open"))
       _ = try await fixture.call(
         .put, APIFixture.own(ann, "account_data/org.example.x"), as: ann, #"{"a":1}"#)
+      _ = try await fixture.call(.post, "/_matrix/client/unstable/martlet.hide/rooms/\(room)", as: ann, "{}")
       try await fixture.homeserver.accounts.deactivate(ann.userID, erase: true)
+      let traces = try await fixture.homeserver.database.read { tx in
+        try tx.first(
+          "SELECT (SELECT COUNT(*) FROM hidden_room) + (SELECT COUNT(*) FROM account_data WHERE user_id = $1)", ann.userID
+        ) { $0.integer(0) }
+      }
+      #expect(traces == 0)
       #expect(try await fixture.call(.post, "join/\(room)", as: cat, "{}").status == 200)
 
       #expect(try await Self.body(fixture, bob, room, secret).text == "secret")

@@ -48,6 +48,24 @@ import Testing
     }
   }
 
+  @Test func `a file that no ID names goes also when the task that noticed is cancelled`() async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      let record = try await fixture.homeserver.mediaModeration.record(try await upload(fixture, ann, "gone"))
+      // As a client leaves it that hangs up before the row of its upload is written.
+      _ = try await fixture.homeserver.database.write { tx in
+        try tx.execute("DELETE FROM media WHERE media_id = $1", record.mediaID)
+      }
+      #expect(isFile(fixture, record))
+      let media = fixture.homeserver.media
+      try await Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        try await media.removeIfUnused(record.hash)
+      }.value
+      #expect(!isFile(fixture, record))
+    }
+  }
+
   @Test func `uploads and deletions of the same content at once leave every ID with its file`() async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")

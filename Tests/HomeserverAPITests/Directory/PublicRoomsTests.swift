@@ -61,11 +61,14 @@ import Testing
       _ = try await fixture.call(.put, "rooms/\(path(roomID))/state/m.room.name", as: ann, #"{"name":"new"}"#)
       _ = try await fixture.call(
         .put, "rooms/\(path(roomID))/state/m.room.history_visibility", as: ann, #"{"history_visibility":"world_readable"}"#)
+      _ = try await fixture.call(
+        .put, "rooms/\(path(roomID))/state/m.room.avatar", as: ann, #"{"url":"mxc://example.org/a"}"#)
       _ = try await fixture.call(.post, "join/\(path(roomID))", as: bob, "{}")
       var room = try #require(try await fixture.call(.get, "publicRooms").json["chunk"]?.elements.first { _ in true })
       #expect(room["room_id"]?.string == roomID && room["name"]?.string == "new" && room["topic"]?.string == "about")
       #expect(room["canonical_alias"]?.string == "#lobby:example.org" && room["room_type"]?.string == "m.space")
       #expect(room["world_readable"]?.bool == true && room["guest_can_join"]?.bool == false)
+      #expect(room["avatar_url"]?.string == "mxc://example.org/a")
       #expect(room["join_rule"]?.string == "public" && room["num_joined_members"]?.integer == 2)
       _ = try await fixture.call(.post, "rooms/\(path(roomID))/leave", as: bob, "{}")
       room = try #require(try await fixture.call(.get, "publicRooms").json["chunk"]?.elements.first { _ in true })

@@ -14,7 +14,7 @@ import Testing
     "SELECT COUNT(*) FROM receipt WHERE room = $1",
     "SELECT COUNT(*) FROM unread_checkpoint WHERE room = $1 AND user_id = '@ann:example.org'",
     "SELECT COUNT(*) FROM room_alias WHERE room = $1", "SELECT COUNT(*) FROM room WHERE room = $1",
-    "SELECT COUNT(*) FROM slow_mode_send WHERE room = $1"
+    "SELECT COUNT(*) FROM slow_mode_send WHERE room = $1", "SELECT COUNT(*) FROM hidden_room WHERE room = $1"
   ]
 
   private func rows(_ fixture: SyncFixture, of room: RoomNumber) async throws -> [Int64] {
@@ -33,6 +33,7 @@ import Testing
     try await fixture.base.send("stays", to: other, by: "ann")
     try await fixture.receipts.move(.init(read: last), of: ann.userID, in: room)
     try await fixture.accountData.set("x.y", json("{}"), of: bob.userID, in: room)
+    try await fixture.hidden.hide([room], of: bob.userID)
     let number = try #require(fixture.rooms.cache.cachedSnapshot(of: room)).number
     // Of one who does not sync here: a sync writes its own when it has time.
     _ = try await fixture.database.write { transaction in

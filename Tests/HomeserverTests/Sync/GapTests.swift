@@ -21,6 +21,26 @@ import Testing
     var state: [String: EventID] = [:]
   }
 
+  @Test func `no state is lost between events of which some are hidden`() async throws {
+    let fixture = try SyncFixture()
+    let room = try await fixture.room(of: "ann")
+    let ann = RoomsFixture.actor("ann")
+    let open = try await fixture.base.send("open", to: room, by: "ann")
+    _ = try await fixture.rooms.setState(
+      .historyVisibility, "", json(#"{"history_visibility":"joined"}"#), in: room, by: ann)
+    try await fixture.rooms.join(room, by: RoomsFixture.actor("cid"))
+    _ = try await fixture.rooms.setState(.topic, "", json(#"{"topic":"T"}"#), in: room, by: ann)
+    try await fixture.rooms.join(room, by: RoomsFixture.actor("bob"))
+    let last = try await fixture.base.send("last", to: room, by: "ann")
+    let answer = try #require(try await fixture.client("bob").sync().room(room))
+    #expect(answer.eventIDs.last == last && answer.eventIDs.count == 2 && answer.isLimited)
+    #expect(answer.state.contains("m.room.member|@cid:example.org") && answer.state.contains("m.room.topic|"))
+    // What may be seen before it is a page away.
+    let page = try await fixture.rooms.messages(
+      of: room, for: RoomsFixture.user("bob"), from: answer.previous, to: nil, .backward, limit: 10, EventFilter())
+    #expect(page.events.contains { $0.eventID == open })
+  }
+
   @Test(arguments: 0..<12)
   func `syncs and the pages before their gaps are all that is visible, each once, in order`(seed: Int) async throws {
     var dice = Dice(state: UInt64(seed) &* 7_919 &+ 1)

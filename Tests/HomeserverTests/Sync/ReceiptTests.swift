@@ -68,6 +68,33 @@ import Testing
 @Suite struct UnreadTests {
   private let bob = RoomsFixture.user("bob")
 
+  @Test func `a redacted message counts no longer, for who counted it as for who counts anew`() async throws {
+    let fixture = try SyncFixture()
+    let room = try await fixture.room(of: "ann", "bob")
+    let client = try fixture.client("bob")
+    let ann = RoomsFixture.actor("ann")
+    try await client.sync()
+    func notice(_ transaction: ByteString) async throws -> EventID {
+      try await fixture.rooms.send(
+        .message, json(#"{"msgtype":"m.notice","body":"n"}"#), to: room, by: ann,
+        transactionID: TransactionID(trusted: transaction))
+    }
+    func redact(_ event: EventID) async throws {
+      _ = try await fixture.rooms.redact(
+        event, in: room, json("{}"), by: ann, transactionID: TransactionID(trusted: event.text))
+    }
+    // Without its type the redacted notice looks like any message.
+    let silent = try await notice("n")
+    let first = try await fixture.base.send("1", to: room, by: "ann")
+    try await fixture.base.send("2", to: room, by: "ann")
+    #expect(try await client.sync().room(room)?.unread == [2, 0])
+    try await redact(silent)
+    #expect(try await client.sync().room(room)?.unread == [2, 0])
+    try await redact(first)
+    #expect(try await client.sync().room(room)?.unread == [1, 0])
+    #expect(try await fixture.reopened().client("bob").sync().room(room)?.unread == [1, 0])
+  }
+
   @Test func `messages and mentions count until they are read, own ones read all before them`() async throws {
     let fixture = try SyncFixture()
     let room = try await fixture.room(of: "ann", "bob", "cat")

@@ -56,7 +56,13 @@ import Testing
     case 1:
       let ignored = #"{"ignored_users":{"@\#(dice.pick(Self.names)):example.org":{}}}"#
       try await fixture.accountData.set(.ignoredUserList, json(ignored), of: actor.userID, in: nil)
-    case 2..<9: try await move(fixture, actor.userID, room, snapshot, &dice)
+    case 2:
+      let event = dice.pick(snapshot.tail)
+      guard event.type == .message, event.redactedBecause == nil else { return }
+      _ = try await fixture.rooms.redact(
+        event.eventID, in: room, json("{}"), by: RoomsFixture.actor(Self.names[0]),
+        transactionID: TransactionID(trusted: event.eventID.text))
+    case 3..<9: try await move(fixture, actor.userID, room, snapshot, &dice)
     default: try await send(fixture, actor, room, snapshot, &dice)
     }
   }

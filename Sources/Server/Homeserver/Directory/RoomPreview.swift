@@ -12,7 +12,7 @@ package struct RoomPreview: Sendable {
   init(of room: RoomSnapshot) { self.room = room }
 
   package var name: ByteString? { text(.name, "name") }
-  package var avatarURL: ByteString? { text(.avatar, "avatar_url") }
+  package var avatarURL: ByteString? { text(.avatar, "url") }
   package var type: ByteString? { room[.create]?.content["type"]?.text }
   package var isSpace: Bool { room[.create]?.content["type"]?.isString("m.space") ?? false }
   package var canonicalAlias: RoomAlias? { RoomAlias(room[.canonicalAlias]?.content["alias"]) }

@@ -196,10 +196,13 @@ package final class MediaRepository: Sendable {
 
   /// As `removeIfUnused`, for who holds the lock of the hash.
   func removeUnlocked(_ hash: String) async throws {
-    let isUsed = try await database.read { tx in
-      try tx.first("SELECT 1 FROM media WHERE hash = $1 LIMIT 1", hash) { _ in true } ?? false
-    }
-    if !isUsed { try await files.run { [folder] in folder.remove(hash) } }
+    // Also for a client that is gone, whose task is cancelled: nobody would find the file again.
+    try await Task { [database, files, folder] in
+      let isUsed = try await database.read { tx in
+        try tx.first("SELECT 1 FROM media WHERE hash = $1 LIMIT 1", hash) { _ in true } ?? false
+      }
+      if !isUsed { try await files.run { folder.remove(hash) } }
+    }.value
   }
 
   /// 24 letters and digits: nobody guesses one.

@@ -55,7 +55,15 @@ package final class Unread: Sendable {
     } else {
       fold = try begin(user, room, read, rules, end, rows)
     }
+    let counted = fold.counts
     try add(to: &fold, user, room, upTo: end, ignoring: account.ignored, rows)
+    if fold.hasSeenRedaction {
+      if counted != UnreadCounts() {
+        fold = try begin(user, room, read, rules, end, rows, usesCheckpoint: false)
+        try add(to: &fold, user, room, upTo: end, ignoring: account.ignored, rows)
+      }
+      fold.hasSeenRedaction = false
+    }
     let needsCheckpoint = fold.sinceCheckpoint >= Self.checkpointInterval
     if needsCheckpoint { fold.sinceCheckpoint = 0 }
     let kept = fold
@@ -75,7 +83,8 @@ package final class Unread: Sendable {
   /// Where counting starts: at a checkpoint that stands on the same receipts and rules, else at what the user has read or,
   /// before that, at the join.
   private func begin(
-    _ user: UserID, _ room: RoomSnapshot, _ read: ReadPositions, _ rules: Int64, _ end: Int64, _ rows: SyncRows
+    _ user: UserID, _ room: RoomSnapshot, _ read: ReadPositions, _ rules: Int64, _ end: Int64, _ rows: SyncRows,
+    usesCheckpoint: Bool = true
   ) throws -> UnreadFold {
     let join = room.members[user]?.event
     let start = max(read.all, join.map { $0.isJoining ? $0.position : 0 } ?? 0)
@@ -85,7 +94,7 @@ package final class Unread: Sendable {
       "SELECT position, counts FROM unread_checkpoint WHERE user_id = $1 AND room = $2 AND rules = $3 AND receipts = $4",
       user, room.number, rules, read.text
     ) { row in (row.integer(0), UnreadCounts(bytes: row.blob(1))) }
-    if let checkpoint, let counts = checkpoint.1, checkpoint.0 >= start, checkpoint.0 <= end {
+    if usesCheckpoint, let checkpoint, let counts = checkpoint.1, checkpoint.0 >= start, checkpoint.0 <= end {
       return UnreadFold(receipts: read, rules: rules, from: checkpoint.0, counts: counts)
     }
     let oldest = try transaction.first(

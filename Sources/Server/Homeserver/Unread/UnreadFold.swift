@@ -3,7 +3,7 @@ import MatrixModel
 
 /// The counting of one user's unread events of one room, carried on from event to event.
 ///
-/// An event counts when the user's push rules notify of it and no receipt covers it. What the user sends counts as having
+/// An event counts when the user's push rules notify of it, no receipt covers it and it is not redacted. What the user sends counts as having
 /// read everything before it: all of the room, or of the thread it is sent to.
 struct UnreadFold: Sendable {
   /// The receipts it stands on: when they move, it starts over.
@@ -15,6 +15,8 @@ struct UnreadFold: Sendable {
   private(set) var counts: UnreadCounts
   /// Events counted since the last checkpoint.
   var sinceCheckpoint = 0
+  /// Whether an event was a redaction: what it redacts may have been counted before.
+  var hasSeenRedaction = false
 
   init(receipts: ReadPositions, rules: Int64, from position: Int64, counts: UnreadCounts = UnreadCounts()) {
     self.receipts = receipts
@@ -28,6 +30,7 @@ struct UnreadFold: Sendable {
   ) {
     position = event.position
     sinceCheckpoint += 1
+    if event.type == .redaction { hasSeenRedaction = true }
     let thread = event.thread?.text ?? "main"
     if event.sender == user {
       // A changed profile shows as member events in every room, and nobody has read anything by that.
@@ -35,7 +38,7 @@ struct UnreadFold: Sendable {
       if thread == "main" { counts = UnreadCounts() } else { counts.threads[thread] = nil }
       return
     }
-    guard !receipts.hasRead(event.position, in: thread), let actions = actions() else { return }
+    guard !receipts.hasRead(event.position, in: thread), event.redactedBecause == nil, let actions = actions() else { return }
     counts.add(actions, in: thread)
   }
 }

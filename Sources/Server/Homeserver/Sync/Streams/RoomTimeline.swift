@@ -38,6 +38,9 @@ struct RoomTimeline {
 
   private var scanned = 0
   private var reached: Int64
+  /// Whether state that the reader may not see as an event lies before the first of `events`. Nothing older is told with them: a
+  /// client takes its state from `state` and the timeline, and would never learn what is missing between.
+  private var hidesState = false
 
   /// Reads back from the interval's end until there are enough events or its start is reached.
   init(of room: RoomSnapshot, _ interval: Interval, _ rows: SyncRows) throws {
@@ -59,7 +62,7 @@ struct RoomTimeline {
     events.reverse()
     events = try interval.erasures.shown(events, to: interval.reader, in: room) { try rows.loader() }
     if let first = events.first {
-      if isLimited || interval.isNew { start = first.position - 1 }
+      if isLimited || interval.isNew || hidesState { start = first.position - 1 }
     } else if isLimited {
       start = interval.limit == 0 ? interval.end : reached
     } else if interval.isNew {
@@ -91,8 +94,10 @@ struct RoomTimeline {
     guard event.position > interval.lower else { return false }
     let isIgnored =
       event.stateKey == nil && interval.ignored.contains(event.sender) || event.hasExpired(at: interval.expiry)
-    if !isIgnored, interval.filter.matches(event), interval.view?.canSee(event) ?? true {
-      guard events.count < interval.limit else {
+    let isVisible = interval.view?.canSee(event) ?? true
+    if !isVisible, event.stateKey != nil, !events.isEmpty { hidesState = true }
+    if !isIgnored, isVisible, interval.filter.matches(event) {
+      guard events.count < interval.limit, !hidesState else {
         isLimited = true
         return false
       }
