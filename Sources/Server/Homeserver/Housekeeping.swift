@@ -27,6 +27,7 @@ extension Homeserver {
     [
       Chore(orElse: "old transactions stay") { [rooms] in try await rooms.forgetOldTransactions() },
       Chore(orElse: "rows of purged rooms stay") { [rooms] in try await rooms.resumePurges() },
+      Chore(orElse: "old purges stay") { [rooms] in try await rooms.forgetOldPurges() },
       Chore(orElse: "expired messages stay") { [rooms] in _ = try await rooms.purgeExpiredMessages() },
       Chore(orElse: "media IDs that nobody filled stay") { [media] in try await media.pending.sweep() },
       Chore(orElse: "old pictures of previews stay") { [urlPreviews] in try await urlPreviews.sweep() },
