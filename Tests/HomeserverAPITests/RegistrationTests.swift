@@ -213,7 +213,7 @@ import Testing
     }
   }
 
-  private func hmacSHA1(_ key: String, _ message: String) -> String {
+  func hmacSHA1(_ key: String, _ message: String) -> String {
     var digest = [UInt8](repeating: 0, count: 20)
     let bytes = Array(message.utf8)
     _ = HMAC(EVP_sha1(), key, Int32(key.utf8.count), bytes, bytes.count, &digest, nil)

@@ -37,6 +37,7 @@ extension Homeserver {
         try await serverNotices.forgetOldTransactions()
       },
       Chore(orElse: "rows of purged rooms stay") { [rooms] in try await rooms.resumePurges() },
+      Chore(orElse: "old purges stay") { [rooms] in try await rooms.forgetOldPurges() },
       Chore(orElse: "expired messages stay") { [rooms] in _ = try await rooms.purgeExpiredMessages() },
       Chore(orElse: "old delayed events stay") { [delayedEvents] in try await delayedEvents.forgetFinalised() },
       Chore(orElse: "finished bulk jobs stay") { [bulkLeaves] in try await bulkLeaves.forgetFinished() },

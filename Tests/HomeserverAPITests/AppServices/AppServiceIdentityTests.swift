@@ -1,6 +1,7 @@
 import Homeserver
 import JSON
 import MatrixModel
+import Telemetry
 import Testing
 
 @testable import Homeserver
@@ -78,6 +79,59 @@ import Testing
       let created = try await service.fixture.call(
         .post, "createRoom", as: service.ann, #"{"room_alias_name":"_tea_mine"}"#)
       #expect(created.errorCode == "M_EXCLUSIVE")
+    }
+  }
+
+  @Test func `however an account comes about, it gets no name of a service`() async throws {
+    let signer = TokenSigner(.edDSA)
+    let key = try #require(JSONWebKey(pem: Array(signer.pem.utf8), .edDSA))
+    var registration = AppServiceRegistration(
+      id: "tea", url: nil, serviceToken: AppServiceFixture.token, serverToken: "another", senderLocalpart: "_tea_bot")
+    registration.users = [.init(isExclusive: true, expression: "@(_tea_|tea).*:example\\.org")]
+    try await APIFixture.run(configure: { [registration] in
+      $0.registrationSharedSecret = "the secret"
+      $0.appServices = [registration]
+      $0.jsonWebTokens = JSONWebTokenLogin(keys: [key])
+    }) { fixture in
+      func secret(_ name: String) async throws -> APIFixture.Answer {
+        let path = "/_synapse/admin/v1/register"
+        let nonce = try #require(try await fixture.call(.get, path).json["nonce"]?.string)
+        let mac = RegistrationTests().hmacSHA1("the secret", "\(nonce)\0\(name)\0correct horse\0notadmin")
+        return try await fixture.call(
+          .post, path, #"{"nonce":"\#(nonce)","username":"\#(name)","password":"correct horse","mac":"\#(mac)"}"#)
+      }
+      func token(_ name: String) async throws -> APIFixture.Answer {
+        let token = signer.token(#"{"sub":"\#(name)","exp":1700000300}"#)
+        return try await fixture.call(.post, "login", #"{"type":"org.matrix.login.jwt","token":"\#(token)"}"#)
+      }
+      for (name, status, code) in [("tea", 400, "M_EXCLUSIVE"), ("_tea_x", 400, "M_EXCLUSIVE"), ("coffee", 200, nil)] {
+        for answer in [try await secret(name), try await token(name + "pot")] {
+          #expect(answer.status == status && answer.errorCode == code, "\(name)")
+        }
+      }
+      let refusal = await #expect(throws: MatrixError.self) {
+        _ = try await fixture.homeserver.accounts.create("teapot", password: Redacted("correct horse"))
+      }
+      #expect(refusal?.code == .exclusive)
+      let people = SingleSignOnPeople(database: fixture.homeserver.database, accounts: fixture.homeserver.accounts)
+      let person = OpenIDClient.Person(subject: "1", localpart: "tea", displayName: nil, picture: nil, email: nil)
+      let provider = SingleSignOnProvider(id: "p", name: "P", issuer: "https://p", clientID: "c")
+      let made = try await people.account(of: person, at: provider)
+      #expect(made.isNew && !made.userID.localpart.hasPrefix("tea"))
+    }
+  }
+
+  @Test func `a guest gets no name of a service`() async throws {
+    var registration = AppServiceRegistration(
+      id: "all", url: nil, serviceToken: AppServiceFixture.token, serverToken: "another", senderLocalpart: "bot")
+    registration.users = [.init(isExclusive: true, expression: "@[a-z0-9]*:example\\.org")]
+    try await APIFixture.run(configure: { [registration] in
+      $0.registration = .open
+      $0.allowsGuests = true
+      $0.appServices = [registration]
+    }) { fixture in
+      let guest = try await fixture.call(.post, "register?kind=guest", "{}")
+      #expect(guest.status == 400 && guest.errorCode == "M_EXCLUSIVE")
     }
   }
 

@@ -14,7 +14,10 @@ import Testing
     "SELECT COUNT(*) FROM receipt WHERE room = $1",
     "SELECT COUNT(*) FROM unread_checkpoint WHERE room = $1 AND user_id = '@ann:example.org'",
     "SELECT COUNT(*) FROM room_alias WHERE room = $1", "SELECT COUNT(*) FROM room WHERE room = $1",
-    "SELECT COUNT(*) FROM slow_mode_send WHERE room = $1", "SELECT COUNT(*) FROM hidden_room WHERE room = $1"
+    "SELECT COUNT(*) FROM slow_mode_send WHERE room = $1", "SELECT COUNT(*) FROM hidden_room WHERE room = $1",
+    "SELECT COUNT(*) FROM event_relation WHERE room = $1", "SELECT COUNT(*) FROM room_thread WHERE room = $1",
+    "SELECT COUNT(*) FROM public_room WHERE room = $1", "SELECT COUNT(*) FROM public_room_list WHERE room = $1",
+    "SELECT COUNT(*) FROM open_room WHERE room = $1", "SELECT COUNT(*) FROM full_text WHERE scope = 's' || $1"
   ]
 
   private func rows(_ fixture: SyncFixture, of room: RoomNumber) async throws -> [Int64] {
@@ -25,7 +28,8 @@ import Testing
 
   @Test func `a purged room is gone for everyone, with its rows, also after a restart`() async throws {
     var fixture = try SyncFixture()
-    let room = try await fixture.room(of: "ann", "bob", settings: #"{"preset":"public_chat","room_alias_name":"a"}"#)
+    let room = try await fixture.room(
+      of: "ann", "bob", settings: #"{"preset":"public_chat","visibility":"public","room_alias_name":"a"}"#)
     let other = try await fixture.room(of: "ann", "bob")
     _ = try await fixture.rooms.setState(.slowMode, "", json(#"{"interval_ms":1}"#), in: room, by: ann)
     for number in 0..<(Rooms.purgeBatchRows + 20) { try await fixture.base.send("\(number)", to: room, by: "ann") }
@@ -35,6 +39,12 @@ import Testing
     try await fixture.accountData.set("x.y", json("{}"), of: bob.userID, in: room)
     try await fixture.hidden.hide([room], of: bob.userID)
     let number = try #require(fixture.rooms.cache.cachedSnapshot(of: room)).number
+    _ = try await fixture.rooms.send(
+      .message, json(#"{"msgtype":"m.text","body":"r","m.relates_to":{"rel_type":"m.thread","event_id":"\#(last)"}}"#),
+      to: room, by: ann, transactionID: TransactionID(trusted: "thread"))
+    _ = try await fixture.database.write { transaction in
+      try transaction.addFullText("word", document: 1, scope: number.value)
+    }
     // Of one who does not sync here: a sync writes its own when it has time.
     _ = try await fixture.database.write { transaction in
       try transaction.execute(
@@ -61,6 +71,56 @@ import Testing
     fixture = try fixture.reopened()
     #expect(await errorCode { try await fixture.base.send("x", to: room, by: "ann") } == .forbidden)
     #expect(try await fixture.client("bob").sync().room(room) == nil)
+  }
+
+  @Test func `sliding sync tells of a purge, once, and an old purge is no news any more`() async throws {
+    let fixture = try SyncFixture()
+    let (room, other) = (try await fixture.room(of: "ann", "bob"), try await fixture.room(of: "ann", "bob"))
+    let client = SlidingClient(fixture, "bob", SlidingClient.list())
+    let sleeper = SlidingClient(fixture, "bob", device: "SLEEPER", SlidingClient.list())
+    for client in [client, sleeper] { #expect(try await client.sync().rooms == [room.string, other.string]) }
+    try await fixture.rooms.purge(room)
+    let answer = try await client.sync()
+    #expect(answer.room(room)?.json["membership"]?.string == "leave" && answer.count == 1)
+    #expect(try await client.sync().room(room) == nil)
+
+    func rows() async throws -> [Int64] {
+      try await fixture.database.read { transaction in
+        let counts: [StaticString] = ["SELECT COUNT(*) FROM purged_membership", "SELECT COUNT(*) FROM purged_room"]
+        return try counts.map { try transaction.first($0) { $0.integer(0) } ?? 0 }
+      }
+    }
+    fixture.base.setTime(1_700_000_000_000 + Rooms.purgeNewsMilliseconds)
+    try await fixture.rooms.forgetOldPurges()
+    #expect(try await rows() == [2, 1])
+    fixture.base.setTime(1_700_000_000_001 + Rooms.purgeNewsMilliseconds)
+    try await fixture.rooms.forgetOldPurges()
+    #expect(try await rows() == [0, 0])
+    #expect(try await sleeper.sync().rooms == [])
+  }
+
+  @Test func `a thread whose messages are gone is no thread any more`() async throws {
+    let fixture = try SyncFixture()
+    let room = try await fixture.room(of: "ann", "bob")
+    // A state event stays, whatever is deleted.
+    let root = try await fixture.rooms.setState(.topic, "", json(#"{"topic":"T"}"#), in: room, by: ann)
+    let thread = #""m.relates_to":{"rel_type":"m.thread","event_id":"\#(root)"}"#
+    var replies: [EventID] = []
+    for text in ["a", "b"] {
+      replies.append(
+        try await fixture.rooms.send(
+          .message, json(#"{"msgtype":"m.text","body":"\#(text)",\#(thread)}"#), to: room, by: ann,
+          transactionID: TransactionID(trusted: ByteString(text))))
+    }
+    let last = try await fixture.base.send("last", to: room, by: "ann")
+    func threads() async throws -> [Int64] {
+      try await fixture.database.read { try $0.all("SELECT messages FROM room_thread") { $0.integer(0) } }
+    }
+    #expect(try await threads() == [2])
+    try await fixture.rooms.purgeHistory(of: room, before: .event(replies[1]))
+    #expect(try await threads() == [1])
+    try await fixture.rooms.purgeHistory(of: room, before: .event(last))
+    #expect(try await threads() == [])
   }
 
   @Test func `a purge that was interrupted is finished after the restart`() async throws {

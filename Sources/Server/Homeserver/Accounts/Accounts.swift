@@ -96,8 +96,6 @@ package final class Accounts: Sendable {
 
 /// What other chapters do and say when an account changes; nothing until set.
 package struct AccountHooks: Sendable {
-  /// Whether only an application service may make an account of this name.
-  package var isExclusive: @Sendable (UserID) -> Bool = { _ in false }
   /// A display name or avatar changed: update the user's member events in all joined rooms.
   package var profileChanged: @Sendable (UserID, Profile) async throws -> Void = { _, _ in }
   /// The account was deactivated: leave all rooms, reject all invites.
@@ -105,7 +103,7 @@ package struct AccountHooks: Sendable {
   /// The account is erased at a position: what it wrote is hidden from who joins later.
   package var accountErased: @Sendable (UserID, _ position: Int64, WriteTransaction) -> Void = { _, _, _ in }
 
-  /// Throws `M_EXCLUSIVE` for a name that people may not register.
+  /// Throws `M_EXCLUSIVE` for a name that only an application service may have, however the account comes about.
   package var requireMayRegister: @Sendable (UserID) throws -> Void = { _ in }
 
   package init() {}

@@ -14,10 +14,9 @@ final class AppServiceEphemeral: Sendable {
   struct News: Sendable {
     var typing: Set<RoomNumber> = []
     var receipts: [RoomNumber: [Receipt]] = [:]
-    var presence: [UserID: [UInt8]] = [:]
     fileprivate var receiptCount = 0
 
-    var isEmpty: Bool { typing.isEmpty && receipts.isEmpty && presence.isEmpty }
+    var isEmpty: Bool { typing.isEmpty && receipts.isEmpty }
   }
 
   private let news = Mutex(News())

@@ -2,6 +2,12 @@ import Database
 
 /// Where rooms have rows: what a purge deletes, table by table. A chapter that keeps rows of rooms or events adds its own here.
 enum RoomRows {
+  /// By what the room `$1` is known and found: goes first, with what says that it is there.
+  static let atOnce: [StaticString] =
+    [
+      "DELETE FROM room WHERE room = $1", "DELETE FROM room_alias WHERE room = $1", "DELETE FROM open_room WHERE room = $1"
+    ] + PublicRoomRows.ofRoom
+
   /// Each deletes at most about `$2` rows of the room with the number `$1`; it is run until it deletes none.
   static let ofRoom: [StaticString] = [
     FullTextIndex.deletionOfScope,
@@ -51,8 +57,14 @@ enum RoomRows {
   static let ofEvent: [StaticString] = [
     FullTextIndex.deletionOfDocument,
     """
-    UPDATE room_thread SET messages = messages - 1
+    UPDATE room_thread SET messages = messages - 1, latest = COALESCE((
+        SELECT MAX(position) FROM event_relation
+        WHERE room = room_thread.room AND parent = room_thread.root AND kind = 'm.thread' AND position <> $1), 0)
     WHERE (room, root) IN (SELECT room, parent FROM event_relation WHERE position = $1 AND kind = 'm.thread')
+    """,
+    """
+    DELETE FROM room_thread WHERE messages <= 0
+      AND (room, root) IN (SELECT room, parent FROM event_relation WHERE position = $1 AND kind = 'm.thread')
     """,
     "DELETE FROM event_relation WHERE position = $1",
     "DELETE FROM event_relation WHERE parent = $1 AND room = (SELECT room FROM event WHERE position = $1)",

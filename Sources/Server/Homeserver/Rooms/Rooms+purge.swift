@@ -14,10 +14,7 @@ extension Rooms {
       guard let room = try self.cache.newest(roomID, in: transaction) else {
         throw MatrixError.notFound("There is no such room on this server.")
       }
-      try transaction.execute("DELETE FROM room WHERE room = $1", room.number)
-      try transaction.execute("DELETE FROM room_alias WHERE room = $1", room.number)
-      try transaction.execute("DELETE FROM open_room WHERE room = $1", room.number)
-      try PublicRoomRows.remove(room.number, transaction)
+      for statement in RoomRows.atOnce { try transaction.execute(statement, room.number) }
       try transaction.execute(
         "INSERT INTO purged_room(room, room_id, purged, complete) VALUES ($1, $2, $3, 0)", room.number, roomID,
         self.configuration.clock.now())
@@ -35,6 +32,32 @@ extension Rooms {
       }
     }
     for (number, roomID) in rooms { try await deleteRows(of: number, roomID) }
+  }
+
+  /// How long clients that were away can learn of a purge with their next sync.
+  static let purgeNewsMilliseconds: Int64 = 90 * 24 * 60 * 60 * 1_000
+
+  /// Forgets who was in rooms whose purge was too long ago to be news to anybody.
+  package func forgetOldPurges() async throws {
+    let oldest = configuration.clock.now() - Self.purgeNewsMilliseconds
+    let rooms = try await database.read { transaction in
+      try transaction.all("SELECT room, room_id FROM purged_room WHERE complete = 1 AND purged < $1", oldest) {
+        (RoomNumber($0.integer(0)), $0.identifier(1, as: RoomID.self))
+      }
+    }
+    for (number, roomID) in rooms {
+      var deleted = 1
+      while deleted > 0 {
+        deleted = try await database.write { transaction in
+          try transaction.execute(
+            """
+            DELETE FROM purged_membership WHERE (user_id, position, room_id) IN (
+              SELECT user_id, position, room_id FROM purged_membership WHERE room_id = $1 LIMIT $2)
+            """, roomID, Self.purgeBatchRows)
+        }
+      }
+      _ = try await database.write { try $0.execute("DELETE FROM purged_room WHERE room = $1", number) }
+    }
   }
 
   /// Whether anyone of this server could still see the room: nobody is in it, invited or knocking, and all who were have

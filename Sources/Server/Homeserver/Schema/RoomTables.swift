@@ -82,6 +82,7 @@ enum RoomTables {
     CREATE TABLE purged_membership(
       user_id TEXT NOT NULL, position INTEGER NOT NULL, room_id TEXT NOT NULL,
       PRIMARY KEY(user_id, position, room_id)) STRICT, WITHOUT ROWID
-    """
+    """,
+    "CREATE INDEX purged_membership_room ON purged_membership(room_id)"
   ]
 }

@@ -38,7 +38,7 @@ extension Accounts {
   /// picture of the token.
   ///
   /// Throws `M_UNKNOWN` (400) where no such login is configured, `M_FORBIDDEN` for a token that is not right,
-  /// `M_USER_DEACTIVATED`, and what `AccountStanding.requireUse` throws.
+  /// `M_EXCLUSIVE` for a name of an application service, `M_USER_DEACTIVATED`, and what `AccountStanding.requireUse` throws.
   package func logIn(jsonWebToken text: ByteString, device: DeviceRequest) async throws -> (userID: UserID, login: Login) {
     let (localpart, userID, token) = try verified(text)
     let login = try await database.write { [self] tx in

@@ -105,7 +105,7 @@ extension Accounts {
   /// - Parameters:
   ///   - password: nil for an account that cannot log in with one.
   ///   - device: nil makes the account only.
-  /// - Throws: `M_INVALID_USERNAME`, `M_USER_IN_USE`, `M_WEAK_PASSWORD`.
+  /// - Throws: `M_INVALID_USERNAME`, `M_USER_IN_USE`, `M_EXCLUSIVE`, `M_WEAK_PASSWORD`.
   package func create(
     _ new: NewAccount, password: Redacted<String>?, device: DeviceRequest? = nil
   ) async throws -> (userID: UserID, login: Login?) {
@@ -122,8 +122,9 @@ extension Accounts {
     return (userID, login)
   }
 
-  /// The rows of an account. Throws `M_USER_IN_USE`.
+  /// The rows of an account. Throws `M_USER_IN_USE`, and `M_EXCLUSIVE` where only an application service may make it.
   func create(_ tx: WriteTransaction, _ new: NewAccount, _ userID: UserID, passwordHash: String?) throws {
+    if new.appService == nil { try hooks.withLock { $0.requireMayRegister }(userID) }
     // Until they choose another: their name, not their address, is what others see.
     let displayName = new.displayName ?? new.localpart
     let standing = new.standing
@@ -148,9 +149,6 @@ extension Accounts {
     guard try await account(userID) == nil else { throw Self.inUse }
     guard userID != configuration.noticesUser else {
       throw MatrixError(status: 400, .exclusive, "This user name is reserved for the server's notices.")
-    }
-    guard !hooks.withLock({ $0.isExclusive })(userID) else {
-      throw MatrixError(status: 400, .exclusive, "This user name is reserved for an application service.")
     }
     return userID
   }

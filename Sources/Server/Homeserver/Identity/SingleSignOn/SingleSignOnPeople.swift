@@ -73,13 +73,16 @@ final class SingleSignOnPeople: Sendable {
     return userID
   }
 
+  /// Throws for a name that is an application service's.
+  private func requireMayRegister(_ userID: UserID) throws { try accounts.hooks.withLock { $0.requireMayRegister }(userID) }
+
   private func freeName(_ tx: ReadTransaction, _ wanted: ByteString?) throws -> (ByteString, UserID) {
     let server = accounts.configuration.serverName
     if let wanted {
       let names = [wanted] + Self.numbersTried.map { ByteString(wanted.string + "\($0)") }
       for name in names {
         guard let userID = UserID(localpart: name, server: server), try !Accounts.exists(tx, userID) else { continue }
-        if !accounts.hooks.withLock({ $0.isExclusive })(userID) { return (name, userID) }
+        if (try? requireMayRegister(userID)) != nil { return (name, userID) }
       }
     }
     let name = Accounts.randomLocalpart()
