@@ -44,11 +44,13 @@ import Testing
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")
       let bob = try await fixture.register("bob")
-      let first = try await fixture.call(.post, "keys/upload", as: ann, #"{"one_time_keys":{"curve:Z":{"key":"z","signatures":{}}}}"#)
+      let first = try await fixture.call(
+        .post, "keys/upload", as: ann, #"{"one_time_keys":{"curve:Z":{"key":"z","signatures":{}}}}"#)
       #expect(first.json["one_time_key_counts"]?["curve"]?.integer == 1)
       let second = try await fixture.call(
         .post, "keys/upload", as: ann,
-        #"{"one_time_keys":{"curve:A":{"key":"a","signatures":{}}},"fallback_keys":{"curve:F":{"key":"f","fallback":true,"signatures":{}}}}"#)
+        #"{"one_time_keys":{"curve:A":{"key":"a","signatures":{}}},"fallback_keys":{"curve:F":{"key":"f","fallback":true,"signatures":{}}}}"#
+      )
       #expect(second.json["one_time_key_counts"]?["curve"]?.integer == 2)
       func unused() async throws -> [ByteString] {
         try await fixture.homeserver.database.read { tx in

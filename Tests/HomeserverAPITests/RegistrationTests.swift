@@ -1,6 +1,7 @@
 import CCrypto
 import Homeserver
 import JSON
+import MatrixModel
 import Testing
 
 @Suite struct RegistrationTests {
@@ -203,7 +204,9 @@ import Testing
   @Test func `a name that an application service claims is exclusive`() async throws {
     try await APIFixture.run { fixture in
       fixture.homeserver.accounts.hooks.withLock { hooks in
-        hooks.isExclusive = { $0.string.hasPrefix("@_bridge_") }
+        hooks.requireMayRegister = { user in
+          guard !user.string.hasPrefix("@_bridge_") else { throw MatrixError(status: 400, .exclusive, "It is a bridge's.") }
+        }
       }
       #expect(try await fixture.call(.get, "register/available?username=_bridge_a").errorCode == "M_EXCLUSIVE")
       let registered = try await fixture.call(

@@ -42,7 +42,7 @@ struct AdminSocketTests {
   private static func exchange(_ bytes: [UInt8], in folder: String) throws -> String? {
     let connection = try #require(try UnixSocket.connect(in: folder))
     defer { close(connection) }
-    UnixSocket.limitWaits(connection, seconds: 20)
+    UnixSocket.limitWaits(connection, seconds: 120)
     UnixSocket.writeAll(connection, bytes)
     shutdown(connection, Int32(SHUT_WR))
     return UnixSocket.readAll(connection, limit: 4 << 20).map { String(decoding: $0, as: UTF8.self) }

@@ -86,7 +86,7 @@ import Testing
     let signer = TokenSigner(.edDSA)
     let key = try #require(JSONWebKey(pem: Array(signer.pem.utf8), .edDSA))
     var registration = AppServiceRegistration(
-      id: "tea", url: nil, serviceToken: AppServiceFixture.token, serverToken: "another", senderLocalpart: "_tea_bot")
+      id: "tea", url: nil, serviceToken: AppServiceFixture.token, serverToken: "another-token", senderLocalpart: "_tea_bot")
     registration.users = [.init(isExclusive: true, expression: "@(_tea_|tea).*:example\\.org")]
     try await APIFixture.run(configure: { [registration] in
       $0.registrationSharedSecret = "the secret"
@@ -123,7 +123,7 @@ import Testing
 
   @Test func `a guest gets no name of a service`() async throws {
     var registration = AppServiceRegistration(
-      id: "all", url: nil, serviceToken: AppServiceFixture.token, serverToken: "another", senderLocalpart: "bot")
+      id: "all", url: nil, serviceToken: AppServiceFixture.token, serverToken: "another-token", senderLocalpart: "bot")
     registration.users = [.init(isExclusive: true, expression: "@[a-z0-9]*:example\\.org")]
     try await APIFixture.run(configure: { [registration] in
       $0.registration = .open

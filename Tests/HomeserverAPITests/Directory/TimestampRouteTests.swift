@@ -24,7 +24,8 @@ import Testing
       }
       for (time, direction, index) in [(sent[1].time, "f", 1), (sent[1].time + 1, "f", 2), (sent[1].time + 1, "b", 1)] {
         let answer = try await nearest(time, direction)
-        #expect(answer.json["event_id"]?.string == sent[index].id && answer.json["origin_server_ts"]?.integer == sent[index].time)
+        #expect(
+          answer.json["event_id"]?.string == sent[index].id && answer.json["origin_server_ts"]?.integer == sent[index].time)
       }
       #expect(try await nearest(sent[2].time + 1, "f").errorCode == "M_NOT_FOUND")
       #expect(try await nearest(sent[2].time, "x").errorCode == "M_INVALID_PARAM")

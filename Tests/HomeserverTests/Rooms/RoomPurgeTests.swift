@@ -37,11 +37,11 @@ import Testing
     try await fixture.base.send("stays", to: other, by: "ann")
     try await fixture.receipts.move(.init(read: last), of: ann.userID, in: room)
     try await fixture.accountData.set("x.y", json("{}"), of: bob.userID, in: room)
-    try await fixture.hidden.hide([room], of: bob.userID)
     let number = try #require(fixture.rooms.cache.cachedSnapshot(of: room)).number
     _ = try await fixture.rooms.send(
       .message, json(#"{"msgtype":"m.text","body":"r","m.relates_to":{"rel_type":"m.thread","event_id":"\#(last)"}}"#),
       to: room, by: ann, transactionID: TransactionID(trusted: "thread"))
+    try await fixture.hidden.hide([room], of: bob.userID)
     _ = try await fixture.database.write { transaction in
       try transaction.addFullText("word", document: 1, scope: number.value)
     }
@@ -129,6 +129,7 @@ import Testing
     let number = try #require(fixture.rooms.cache.cachedSnapshot(of: room)).number
     // As the first step of a purge leaves it.
     _ = try await fixture.database.write { transaction in
+      for statement in RoomRows.atOnce { try transaction.execute(statement, number) }
       try transaction.execute("DELETE FROM room WHERE room = $1", number)
       try transaction.execute(
         "INSERT INTO purged_room(room, room_id, purged, complete) VALUES ($1, $2, 0, 0)", number, room)

@@ -141,7 +141,7 @@ import Testing
     }
     let displayName = room.members[user]?.event.content["displayname"]?.text
     var counts = UnreadCounts()
-    for candidate in events where !ignored.contains(candidate.event.sender) {
+    for candidate in events where !ignored.contains(candidate.event.sender) && candidate.event.redactedBecause == nil {
       let position = candidate.event.position
       let isSaid = position <= max(said["main"] ?? 0, said[candidate.thread] ?? 0)
       guard !isSaid, !read.hasRead(position, in: candidate.thread),
