@@ -333,4 +333,29 @@ import Testing
       #expect(try await scene.get("rooms/\(scene.room)/context/$no", as: scene.ann).status == 404)
     }
   }
+
+  /// More hidden ones in a row than are read at once, which each page passes over.
+  @Test func `visible relations are found behind many hidden ones, page by page, in both directions`() async throws {
+    try await APIFixture.run { fixture in
+      let scene = try await Scene(fixture)
+      let root = try await scene.say("root", as: scene.bob)
+      let first = try await scene.say("first", as: scene.bob, Scene.relation("m.reference", root))
+      let below = try await scene.say("below", as: scene.bob, Scene.relation("m.reference", first))
+      for _ in 0..<510 { _ = try await scene.say("hidden", as: scene.ann, Scene.relation("m.reference", root)) }
+      let last = try await scene.say("last", as: scene.bob, Scene.relation("m.reference", root))
+      try await scene.ignore(scene.ann, as: scene.bob)
+      for (direction, expected) in [("b", [last, below, first]), ("f", [first, below, last])] {
+        let path = "/_matrix/client/v1/rooms/\(scene.room)/relations/\(root)?recurse=true&limit=1&dir=\(direction)"
+        var found: [String] = []
+        var next: String? = ""
+        while let from = next, found.count < 5 {
+          let page = try await scene.get(path + (from.isEmpty ? "" : "&from=" + from), as: scene.bob)
+          #expect(page.status == 200 && page.json["chunk"]?.count ?? 9 <= 1)
+          found += page.json["chunk"]?.elements.compactMap { $0["event_id"]?.string } ?? []
+          next = page.json["next_batch"]?.string
+        }
+        #expect(found == expected)
+      }
+    }
+  }
 }

@@ -1,8 +1,8 @@
-import Homeserver
 import JSON
 import MatrixModel
 import Testing
 
+@testable import Homeserver
 @testable import HomeserverAPI
 
 @Suite struct SpaceTests {
@@ -147,6 +147,63 @@ import Testing
       {
         #expect(try await summary(name, user).errorCode == "M_NOT_FOUND")
       }
+    }
+  }
+
+  @Test func `one who asks again and again keeps no more than ten walks, and pushes out nobody else's`() async throws {
+    try await APIFixture.run { fixture in
+      let tree = Tree(fixture: fixture, ann: try await fixture.register("ann"))
+      let bob = try await fixture.register("bob")
+      let root = try await tree.room("root", isSpace: true)
+      for number in 0..<2 { try await tree.add(try await tree.room("r\(number)"), to: root) }
+      let others = try #require(try await tree.hierarchy(root, as: tree.ann, "limit=1").json["next_batch"]?.string)
+      var tokens: [String] = []
+      for _ in 0...SpaceHierarchy.userWaitingLimit {
+        fixture.advance(milliseconds: 1)
+        tokens.append(try #require(try await tree.hierarchy(root, as: bob, "limit=1").json["next_batch"]?.string))
+      }
+      // The last page keeps no walk: the answers do not push each other out.
+      #expect(try await tree.hierarchy(root, as: bob, "limit=9&from=\(tokens[0])").status == 400)
+      for token in tokens.dropFirst() {
+        #expect(Self.names(try await tree.hierarchy(root, as: bob, "limit=9&from=\(token)")) == ["r0", "r1"])
+      }
+      #expect(Self.names(try await tree.hierarchy(root, as: tree.ann, "limit=9&from=\(others)")) == ["r0", "r1"])
+    }
+  }
+
+  @Test func `a request looks at so many rooms, and the next one goes on`() async throws {
+    try await APIFixture.run { fixture in
+      let tree = Tree(fixture: fixture, ann: try await fixture.register("ann"))
+      let bob = try await fixture.register("bob")
+      let root = try await tree.room("root", isSpace: true)
+      let sub = try await tree.room("sub", isSpace: true)
+      let seen = try await tree.room("seen")
+      try await tree.add(sub, to: root, #","order":"0""#)
+      try await tree.add(seen, to: root, #","order":"1""#)
+      // With root and sub, one more than are looked at.
+      for number in 0..<(SpaceHierarchy.looksLimit - 1) {
+        try await tree.add("!none\(number):example.org", to: sub)
+      }
+      let first = try await tree.hierarchy(root, as: bob)
+      #expect(Self.names(first) == ["root", "sub"])
+      let next = try #require(first.json["next_batch"]?.string)
+      let second = try await tree.hierarchy(root, as: bob, "from=\(next)")
+      #expect(Self.names(second) == ["seen"] && second.json["next_batch"] == nil)
+    }
+  }
+
+  @Test(arguments: [(RoomPreview.allowedRoomsLimit, true), (RoomPreview.allowedRoomsLimit + 1, false)])
+  func `who may join by a condition sees the room, of the first hundred conditions`(count: Int, isSeen: Bool) async throws {
+    try await APIFixture.run { fixture in
+      let tree = Tree(fixture: fixture, ann: try await fixture.register("ann"))
+      let bob = try await fixture.register("bob")
+      let club = try await tree.room("club")
+      _ = try await fixture.call(.post, "rooms/\(path(club))/join", as: bob, "{}")
+      let rooms = (1..<count).map { "!none\($0):example.org" } + [club]
+      let allow = rooms.map { #"{"type":"m.room_membership","room_id":"\#($0)"}"# }.joined(separator: ",")
+      let rules = #"{"type":"m.room.join_rules","content":{"join_rule":"restricted","allow":[\#(allow)]}}"#
+      let room = try await tree.room("room", preset: "private_chat", #","initial_state":[\#(rules)]"#)
+      #expect((try await tree.hierarchy(room, as: bob).status == 200) == isSeen)
     }
   }
 }

@@ -170,4 +170,14 @@ import Testing
     try await fixture.rooms.join(false_, by: bob)
     #expect(await errorCode { _ = try await fixture.accountData.content(of: .tag, self.bob.userID, in: false_) } == .notFound)
   }
+
+  @Test func `who asks while the room is being upgraded gets the same new room, who asks later another`() async throws {
+    let fixture = try RoomsFixture()
+    let old = try await fixture.createRoom(by: "ann", #"{"preset":"public_chat","room_alias_name":"a"}"#)
+    let asked = fixture.database.committedPosition
+    let first = try await fixture.rooms.upgrade(old, upgrade("11"), by: ann, asOf: asked)
+    #expect(try await fixture.rooms.upgrade(old, upgrade("11"), by: ann, asOf: asked) == first)
+    #expect(try snapshot(fixture, old)[.tombstone]?.content["replacement_room"]?.string == first.string)
+    #expect(try await fixture.rooms.upgrade(old, upgrade("11"), by: ann) != first)
+  }
 }

@@ -53,12 +53,20 @@ package struct RoomPreview: Sendable {
     default: break
     }
     if isOpenToAnyone { return true }
+    let allowed = allowedRooms.prefix(Self.allowedRoomsLimit)
+    guard !allowed.isEmpty else { return false }
     let memberships = try rooms.memberships.rooms(of: user, in: transaction)
-    return try allowedRooms.contains { roomID in
-      guard let other = try rooms.cache.snapshot(of: roomID, in: transaction) else { return false }
-      return memberships[other.number]?.membership == .join
+    return try allowed.contains { roomID in
+      // Its number alone: a room that lets in those of a thousand rooms must not have all of them loaded.
+      let number =
+        try rooms.cache.cachedSnapshot(of: roomID)?.number
+        ?? transaction.first("SELECT room FROM room WHERE room_id = $1", roomID) { RoomNumber($0.integer(0)) }
+      return number.flatMap { memberships[$0]?.membership } == .join
     }
   }
+
+  /// Conditions of one room that are looked at for whether it may be seen.
+  static let allowedRoomsLimit = 100
 
   // MARK: JSON
 

@@ -41,7 +41,12 @@ package final class SpaceHierarchy: Sendable {
   /// Levels of spaces inside each other.
   package static let depthMaximum = 64
   private static let tokenMilliseconds: Int64 = 10 * 60 * 1_000
+  /// Walks that wait in all, and of one user; and what all of them hold together.
   private static let waitingLimit = 1_000
+  static let userWaitingLimit = 10
+  private static let waitingSizeLimit = 1_000_000
+  /// Rooms that one request looks at, seen or not; an answer may have fewer than its limit.
+  static let looksLimit = 1_000
 
   private let database: Database
   private let rooms: Rooms
@@ -58,14 +63,17 @@ package final class SpaceHierarchy: Sendable {
   package func page(of root: RoomID, _ query: Query, for user: UserID) async throws -> Page {
     let start = try start(of: root, query, for: user)
     let limit = min(query.limit ?? Self.limitDefault, Self.limitMaximum)
-    let (entries, rest) = try await database.read { [rooms] transaction in
+    let (entries, rest) = try await database.read { [rooms] transaction -> ([Entry], SpaceWalk?) in
       var walk = start
+      var looks = Self.looksLimit
       var entries: [Entry] = []
-      while entries.count < limit, let step = try walk.next(for: user, in: transaction, of: rooms) {
+      while entries.count < limit, let step = try walk.next(for: user, in: transaction, of: rooms, looks: &looks) {
         entries.append(Entry(preview: step.preview, children: step.children))
       }
+      guard walk.isUnfinished else { return (entries, nil) }
       let rest = walk
-      return (entries, try walk.next(for: user, in: transaction, of: rooms) == nil ? nil : rest)
+      let hasMore = try walk.next(for: user, in: transaction, of: rooms, looks: &looks) != nil || walk.isUnfinished
+      return (entries, hasMore ? rest : nil)
     }
     if query.from == nil, entries.first?.preview.room.roomID != root {
       throw MatrixError.forbidden("There is no such room, or you may not see it.")
@@ -114,12 +122,23 @@ package final class SpaceHierarchy: Sendable {
     let token = ByteString(RandomText.urlSafe(bytes: 16))
     let oldest = clock.now() - Self.tokenMilliseconds
     waiting.withLock { waiting in
-      if waiting.count >= Self.waitingLimit { waiting = waiting.filter { $0.value.since > oldest } }
-      if waiting.count >= Self.waitingLimit, let first = waiting.min(by: { $0.value.since < $1.value.since }) {
-        waiting[first.key] = nil
-      }
+      waiting = waiting.filter { $0.value.since > oldest }
       waiting[token] = next
+      // One who asks again and again pushes out nobody else.
+      while waiting.count(where: { $0.value.user == next.user }) > Self.userWaitingLimit {
+        Self.forgetOldest(of: &waiting, besides: token) { $0.user == next.user }
+      }
+      while waiting.count > Self.waitingLimit || waiting.values.reduce(0, { $0 + $1.walk.size }) > Self.waitingSizeLimit {
+        Self.forgetOldest(of: &waiting, besides: token) { _ in true }
+      }
     }
     return token
+  }
+
+  private static func forgetOldest(
+    of waiting: inout [ByteString: Waiting], besides token: ByteString, where isMeant: (Waiting) -> Bool
+  ) {
+    let oldest = waiting.filter { $0.key != token && isMeant($0.value) }.min { $0.value.since < $1.value.since }
+    if let oldest { waiting[oldest.key] = nil }
   }
 }

@@ -29,10 +29,20 @@ struct SpaceWalk: Sendable {
     waiting = [(root, 0)]
   }
 
-  /// The next room that `user` may see; nil at the end.
-  mutating func next(for user: UserID, in transaction: ReadTransaction, of rooms: Rooms) throws -> Step? {
-    while let (roomID, depth) = waiting.popLast() {
-      guard visited.count < Self.roomsLimit else { return nil }
+  /// Rooms that wait or were visited: what the walk takes in memory, some 40 bytes for each.
+  var size: Int { waiting.count + visited.count }
+
+  /// Whether there may be more.
+  var isUnfinished: Bool { !waiting.isEmpty && visited.count < Self.roomsLimit }
+
+  /// The next room that `user` may see; nil at the end, and where none was among the next `looks` ones.
+  ///
+  /// - Parameter looks: rooms to be looked at, seen or not, counted down.
+  mutating func next(
+    for user: UserID, in transaction: ReadTransaction, of rooms: Rooms, looks: inout Int
+  ) throws -> Step? {
+    while isUnfinished, looks > 0, let (roomID, depth) = waiting.popLast() {
+      looks -= 1
       guard visited.insert(roomID).inserted, let room = try rooms.cache.snapshot(of: roomID, in: transaction) else {
         continue
       }
@@ -41,8 +51,10 @@ struct SpaceWalk: Sendable {
       let children = preview.isSpace ? Self.children(of: room, suggestedOnly: suggestedOnly) : []
       if depth < maxDepth {
         waiting += children.reversed().compactMap { child in
-          child.stateKey.flatMap { RoomID($0) }.map { ($0, depth + 1) }
+          child.stateKey.flatMap { RoomID($0) }.flatMap { visited.contains($0) ? nil : ($0, depth + 1) }
         }
+        // The walk ends before it comes to those.
+        if waiting.count > Self.roomsLimit { waiting.removeFirst(waiting.count - Self.roomsLimit) }
       }
       return Step(preview: preview, children: children)
     }

@@ -13,6 +13,8 @@ struct ChildPager {
 
   /// Rows looked at when most are hidden from the reader.
   private static let scanLimit = 5_000
+  /// Rows read at once at least: with `recurse` each reading walks through all descendants.
+  private static let batchLimit = 500
 
   init(
     view: RoomView, parent: StoredEvent, query: Relations.Query, ignored: Set<UserID>, transaction: ReadTransaction
@@ -33,7 +35,7 @@ struct ChildPager {
     var scanned = 0
     while true {
       // One more than asked for tells whether there is a next page.
-      let wanted = limit + 1 - events.count
+      let wanted = max(limit + 1 - events.count, Self.batchLimit)
       let positions = try positions(after: lower, before: upper, limit: wanted)
       for position in positions {
         if isBackward { upper = position } else { lower = position }

@@ -7,12 +7,23 @@ extension Rooms {
   /// Replaces a room by one of another version, all in one commit: the new room with the old one's state, a tombstone and
   /// higher power levels in the old one, the aliases and the place in the directory moved.
   ///
+  /// Whoever asks while another upgrade is being made gets the room that it makes: aliases and tombstone lead to one.
+  ///
+  /// - Parameter position: as of when the upgrade was asked for; nil for now.
   /// Spec: `POST /rooms/{roomId}/upgrade`; "Room Upgrades", "Server behaviour". Throws `M_FORBIDDEN`.
-  package func upgrade(_ roomID: RoomID, _ upgrade: RoomUpgrade, by actor: Actor) async throws -> RoomID {
-    try await edit(roomID) { old in
+  package func upgrade(
+    _ roomID: RoomID, _ upgrade: RoomUpgrade, by actor: Actor, asOf position: Int64? = nil
+  ) async throws -> RoomID {
+    let position = position ?? database.committedPosition
+    return try await edit(roomID) { old in
       guard old.room.isJoined(actor.userID) else { throw MatrixError.forbidden("You are not in this room.") }
       guard old.room.powerLevels.canSend(.tombstone, isState: true, by: actor.userID) else {
         throw MatrixError.forbidden("You may not upgrade this room: it takes the power to send 'm.room.tombstone'.")
+      }
+      if let tombstone = old.room[.tombstone], tombstone.position > position,
+        let replacement = RoomID(tombstone.content["replacement_room"])
+      {
+        return replacement
       }
       let before = old.room
       var new: RoomEditor

@@ -48,16 +48,32 @@ struct RequiredState: Sendable, Equatable {
     var memberKeys: Set<ByteString> { (included.ofType[.member]?.named ?? []).union(included.ofAnyType.named) }
   }
 
-  private let parts: [Part]
-  /// Of the parts, with the process's random seed: every answer compares thousands of rooms by it.
+  /// A part that does not change any more, with its hash by the process's random seed.
+  private struct SealedPart: Sendable {
+    let part: Part
+    let fingerprint: Int
+
+    init(_ part: Part) {
+      self.part = part
+      fingerprint = part.hashValue
+    }
+  }
+
+  private let sealed: [SealedPart]
+  /// Of the parts: every answer compares thousands of rooms by it.
   private let fingerprint: Int
+  /// How many entries it was made of.
+  let entriesCount: Int
+
+  private var parts: some Sequence<Part> { sealed.lazy.map(\.part) }
 
   /// Nothing.
-  init() { self.init([]) }
+  init() { self.init([], entriesCount: 0) }
 
-  private init(_ parts: [Part]) {
-    self.parts = parts
-    fingerprint = parts.hashValue
+  private init(_ sealed: [SealedPart], entriesCount: Int) {
+    self.sealed = sealed
+    self.entriesCount = entriesCount
+    fingerprint = sealed.map(\.fingerprint).hashValue
   }
 
   static func == (left: RequiredState, right: RequiredState) -> Bool { left.fingerprint == right.fingerprint }
@@ -70,6 +86,7 @@ struct RequiredState: Sendable, Equatable {
     }
     guard json.count <= Self.entriesLimit else { throw Self.invalid }
     var part = Part()
+    var entriesCount = json.count
     if json.isArray {
       for element in json.elements { try Self.read(pair: element, user, into: &part) }
     } else {
@@ -77,8 +94,9 @@ struct RequiredState: Sendable, Equatable {
       part.included = try Self.rules(json["include"]) ?? Rules()
       part.excluded = try Self.rules(json["exclude"])
       part.isLazy = json["lazy_members"]?.bool ?? false
+      entriesCount = (json["include"]?.count ?? 0) + (json["exclude"]?.count ?? 0)
     }
-    self.init([part])
+    self.init([SealedPart(part)], entriesCount: entriesCount)
   }
 
   private static func read(pair: JSON, _ user: UserID, into part: inout Part) throws(MatrixError) {
@@ -110,9 +128,11 @@ struct RequiredState: Sendable, Equatable {
 
   // MARK: Questions
 
-  /// What either asks for.
-  func union(_ other: RequiredState) -> RequiredState {
-    self == other ? self : RequiredState(parts + other.parts.filter { !parts.contains($0) })
+  /// What any of them asks for. O(parts), however much each asks for.
+  static func union(of states: [RequiredState]) -> RequiredState {
+    var known: Set<Int> = []
+    let parts = states.flatMap(\.sealed).filter { known.insert($0.fingerprint).inserted }
+    return RequiredState(parts, entriesCount: states.reduce(0) { $0 + $1.entriesCount })
   }
 
   func matches(_ event: StoredEvent) -> Bool {
@@ -125,7 +145,8 @@ struct RequiredState: Sendable, Equatable {
   /// Whether members are told when they are first needed.
   var isLazy: Bool { parts.contains { $0.isLazy } && !includesAllMembers }
 
-  /// The state of a room as it is now, as far as it is wanted. O(state without members), and O(members) only where all are wanted.
+  /// The state of a room as it is now, as far as it is wanted. O(state without members), and O(members) only where all are
+  /// wanted.
   func state(of room: RoomSnapshot) -> [StoredEvent] {
     var state = room.state.values.filter { matches($0) }
     if includesAllMembers {

@@ -16,7 +16,11 @@ final class ListedRoom: Sendable {
   let type: ByteString?
   /// Of an invitation.
   let inviter: UserID?
+  /// The beginning of the name: a name may be as long as an event.
   private let foldedName: [UInt8]
+
+  /// Bytes of a name that filters look at.
+  static let nameBytesLimit = 255
 
   init(
     number: RoomNumber, roomID: RoomID, membership: Membership, isListed: Bool, position: Int64, isEncrypted: Bool,
@@ -30,7 +34,7 @@ final class ListedRoom: Sendable {
     self.isEncrypted = isEncrypted
     self.type = type
     self.inviter = inviter
-    foldedName = name.map { Self.folded($0) } ?? []
+    foldedName = name.map { Array(Self.folded($0).prefix(Self.nameBytesLimit)) } ?? []
   }
 
   convenience init?(_ room: RoomSnapshot, for user: UserID) {

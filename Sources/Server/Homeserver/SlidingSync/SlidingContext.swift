@@ -44,24 +44,40 @@ struct SlidingWindow {
   /// How many rooms each list has, those outside its window included.
   private(set) var counts: [(list: ByteString, count: Int)] = []
   private(set) var places: [RoomNumber: Int] = [:]
+  /// By which lists and subscription each of `rooms` is meant, in the order of the request.
+  private var meanings: [[Int]] = []
 
   /// O(lists × rooms) comparisons.
   init(_ context: SlidingContext) throws {
-    for list in context.request.lists {
+    let lists = context.request.lists
+    for (index, list) in lists.enumerated() {
       let filtered = try Self.filtered(list.filter, context)
       counts.append((list.name, filtered.count))
-      guard let ranges = list.ranges else {
-        for room in filtered { add(room, list.config, list.name) }
-        continue
-      }
-      for range in ranges where range.lowerBound < filtered.count {
-        for room in filtered[range.lowerBound...min(range.upperBound, filtered.count - 1)] { add(room, list.config, list.name) }
+      for range in list.ranges ?? [0...Int.max] where range.lowerBound < filtered.count {
+        for room in filtered[range.lowerBound...min(range.upperBound, filtered.count - 1)] { add(room, index) }
       }
     }
-    guard !context.request.subscriptions.isEmpty else { return }
-    let wanted = Dictionary(context.request.subscriptions.map { ($0.room, $0.config) }) { first, _ in first }
-    for room in context.listing.rooms {
-      if let config = wanted[room.roomID] { add(room, config, nil) }
+    // What is wanted of a room follows its lists and its subscription in the numbers.
+    var configs = lists.map(\.config)
+    if !context.request.subscriptions.isEmpty {
+      var wanted: [RoomID: Int] = [:]
+      for (room, config) in context.request.subscriptions where wanted[room] == nil {
+        wanted[room] = configs.count
+        configs.append(config)
+      }
+      for room in context.listing.rooms {
+        if let index = wanted[room.roomID] { add(room, index) }
+      }
+    }
+    // Most rooms are meant by the same lists: what these ask for together is put together once.
+    var unions: [[Int]: SlidingRequest.RoomConfig] = [:]
+    for place in rooms.indices {
+      let meaning = meanings[place]
+      let config = unions[meaning] ?? .union(of: meaning.map { configs[$0] })
+      guard let config else { continue }
+      unions[meaning] = config
+      rooms[place].config = config
+      rooms[place].lists = meaning.prefix { $0 < lists.count }.map { lists[$0].name }
     }
   }
 
@@ -77,21 +93,22 @@ struct SlidingWindow {
     }
   }
 
-  private mutating func add(_ room: ListedRoom, _ config: SlidingRequest.RoomConfig, _ list: ByteString?) {
-    let lists = list.map { [$0] } ?? []
+  private mutating func add(_ room: ListedRoom, _ index: Int) {
     if let place = places[room.number] {
-      rooms[place].config = rooms[place].config.union(config)
-      rooms[place].lists += lists.filter { !rooms[place].lists.contains($0) }
+      meanings[place].append(index)
       return
     }
     places[room.number] = rooms.count
-    rooms.append(Room(room: room, config: config, lists: lists))
+    rooms.append(Room(room: room, config: Self.nothing, lists: []))
+    meanings.append([index])
   }
+
+  private static let nothing = SlidingRequest.RoomConfig(timelineLimit: 0, requiredState: RequiredState())
 }
 
 extension SyncContext {
   /// The rooms that spaces the user is in name as theirs; those of spaces inside them are not looked for. MSC4186.
-  fileprivate func children(of spaces: [RoomID]) throws -> Set<ByteString> {
+  fileprivate func children(of spaces: Set<RoomID>) throws -> Set<ByteString> {
     var children: Set<ByteString> = []
     for space in spaces {
       let cached = sources.rooms.cache.cachedSnapshot(of: space)

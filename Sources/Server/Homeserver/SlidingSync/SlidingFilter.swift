@@ -5,6 +5,9 @@ import MatrixModel
 struct SlidingFilter: Sendable, Equatable {
   /// Entries of one list of names.
   static let entriesLimit = 1_000
+  /// Spaces of one list, and bytes of a part of a name.
+  static let spacesLimit = 100
+  static let namePartBytesLimit = 255
 
   private var isDirect: Bool?
   private var isEncrypted: Bool?
@@ -17,7 +20,7 @@ struct SlidingFilter: Sendable, Equatable {
   private var excludedTags: Set<ByteString> = []
   private var namePart: [UInt8]?
   /// Rooms whose children are meant.
-  private(set) var spaces: [RoomID]?
+  private(set) var spaces: Set<RoomID>?
 
   /// Everything.
   init() {}
@@ -36,7 +39,17 @@ struct SlidingFilter: Sendable, Equatable {
     tags = try Self.texts(json, "tags").map { Set($0) }
     excludedTags = Set(try Self.texts(json, "not_tags") ?? [])
     namePart = try json.optionalText("room_name_like").map { ListedRoom.folded($0) }
-    if let texts = try Self.texts(json, "spaces") { spaces = texts.compactMap { RoomID($0) } }
+    guard namePart?.count ?? 0 <= Self.namePartBytesLimit else {
+      throw .invalidParameter("'room_name_like' has at most \(Self.namePartBytesLimit) bytes.")
+    }
+    if let texts = try Self.texts(json, "spaces") {
+      // Each is looked through: none of them twice.
+      let spaces = Set(texts.compactMap { RoomID($0) })
+      guard spaces.count <= Self.spacesLimit else {
+        throw .invalidParameter("'spaces' names at most \(Self.spacesLimit) rooms.")
+      }
+      self.spaces = spaces
+    }
   }
 
   var isOpen: Bool { self == SlidingFilter() }

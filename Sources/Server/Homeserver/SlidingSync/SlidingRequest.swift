@@ -9,17 +9,18 @@ package struct SlidingRequest: Sendable {
     var timelineLimit: Int
     var requiredState: RequiredState
 
-    /// What either asks for.
-    func union(_ other: RoomConfig) -> RoomConfig {
-      if self == other { return self }
+    /// What any of them asks for; nil of none.
+    static func union(of configs: [RoomConfig]) -> RoomConfig? {
+      guard let first = configs.first, configs.count > 1 else { return configs.first }
       return RoomConfig(
-        timelineLimit: max(timelineLimit, other.timelineLimit), requiredState: requiredState.union(other.requiredState))
+        timelineLimit: configs.reduce(first.timelineLimit) { max($0, $1.timelineLimit) },
+        requiredState: .union(of: configs.map(\.requiredState)))
     }
   }
 
   struct List: Sendable {
     let name: ByteString
-    /// Places in the filtered list, ends included; nil for all.
+    /// Places in the filtered list, ends included, in order and apart from each other; nil for all.
     let ranges: [ClosedRange<Int>]?
     let config: RoomConfig
     let filter: SlidingFilter
@@ -30,6 +31,8 @@ package struct SlidingRequest: Sendable {
   package static let subscriptionsLimit = 100
   package static let rangesLimit = 100
   package static let timelineLimit = 500
+  /// Entries of `required_state` in all lists and subscriptions together: each told room is held against those meant for it.
+  package static let requiredStateLimit = 5_000
   /// Bytes of the name of a list or connection, by the grammar of opaque identifiers.
   package static let nameBytesLimit = 255
 
@@ -87,6 +90,10 @@ package struct SlidingRequest: Sendable {
     transactionID = try body.optionalText("txn_id")
     lists = try Self.lists(body, userID)
     subscriptions = try Self.subscriptions(body, userID)
+    let entries = (lists.map(\.config) + subscriptions.map(\.config)).reduce(0) { $0 + $1.requiredState.entriesCount }
+    guard entries <= Self.requiredStateLimit else {
+      throw .invalidParameter("A request has at most \(Self.requiredStateLimit) entries of 'required_state' in all.")
+    }
     extensions = try SlidingExtensionRequest(try body.optionalObject("extensions"))
   }
 
@@ -112,7 +119,20 @@ package struct SlidingRequest: Sendable {
     guard ranges.count <= rangesLimit else { throw .invalidParameter("A list has at most \(rangesLimit) ranges.") }
     var read: [ClosedRange<Int>] = []
     for range in ranges.elements { read.append(try self.range(range)) }
-    return read
+    return joined(read)
+  }
+
+  /// The same places, none of them twice: ranges that overlap would cost each room once more.
+  private static func joined(_ ranges: [ClosedRange<Int>]) -> [ClosedRange<Int>] {
+    var joined: [ClosedRange<Int>] = []
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if let last = joined.last, range.lowerBound <= last.upperBound {
+        joined[joined.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+      } else {
+        joined.append(range)
+      }
+    }
+    return joined
   }
 
   private static func range(_ range: JSON) throws(MatrixError) -> ClosedRange<Int> {
