@@ -2,7 +2,7 @@ import Glibc
 
 /// What some processes and all their descendants have used so far.
 struct ProcessUsage {
-  /// User and system time, that of reaped children included. Counted by the kernel in ticks (10 ms).
+  /// User and system time, that of reaped children included; of theirs the kernel tells ticks (10 ms) only.
   var processorSeconds = 0.0
   var residentKilobytes = 0
   var proportionalKilobytes = 0
@@ -20,7 +20,7 @@ struct ProcessUsage {
     }
     for process in family {
       guard let entry = table[process] else { continue }
-      processorSeconds += entry.processorSeconds
+      processorSeconds += entry.childrenSeconds + (Self.processorSeconds(of: process) ?? entry.processorSeconds)
       residentKilobytes += Self.kilobytes("VmRSS:", in: "/proc/\(process)/status")
       proportionalKilobytes += Self.kilobytes("Pss:", in: "/proc/\(process)/smaps_rollup")
     }
@@ -33,9 +33,18 @@ struct ProcessUsage {
     return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
   }
 
+  /// A process's own time to the nanosecond; nil where the kernel does not tell.
+  private static func processorSeconds(of process: Int) -> Double? {
+    var clock = clockid_t()
+    var time = timespec()
+    guard clock_getcpuclockid(pid_t(process), &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
+    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+  }
+
   private struct Entry {
     let parent: Int
     let processorSeconds: Double
+    let childrenSeconds: Double
   }
 
   /// man 5 proc, /proc/[pid]/stat: fields 4 (parent) and 14 to 17 (times), counted behind the name in parentheses.
@@ -53,8 +62,9 @@ struct ProcessUsage {
       else { continue }
       let fields = text[end...].split(separator: " ")
       guard fields.count > 15, let parent = Int(fields[2]) else { continue }
-      let total = fields[12...15].reduce(0.0) { $0 + Double(Int($1) ?? 0) }
-      result[process] = Entry(parent: parent, processorSeconds: total / ticks)
+      let times = fields[12...15].map { Double(Int($0) ?? 0) / ticks }
+      result[process] = Entry(
+        parent: parent, processorSeconds: times[0] + times[1], childrenSeconds: times[2] + times[3])
     }
     return result
   }

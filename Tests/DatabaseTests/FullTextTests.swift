@@ -82,7 +82,7 @@ import Testing
     let (_, database) = try await database([(1, "old words"), (1, "more")])
     defer { database.close() }
     try await database.write { transaction in
-      try transaction.addFullText("new words", document: 1, scope: 1)
+      try transaction.replaceFullText("new words", document: 1, scope: 1)
       try transaction.removeFullText(document: 2)
       try transaction.removeFullText(document: 99)
     }

@@ -13,8 +13,9 @@ package struct DatabaseConfiguration: Sendable {
   package var synchronous: Synchronous = .full
   /// Reader threads, each with a connection of its own; at least 1.
   package var readerCount = 2
-  /// Page cache of each connection, an upper bound.
-  package var cacheBytes = 64 << 20
+  /// Page cache of each connection, an upper bound. Little, as there are several and what they drop is nearly always in the
+  /// system's cache still.
+  package var cacheBytes = 16 << 20
   /// How long a statement waits for a lock another process holds.
   package var busyTimeoutMilliseconds: Int32 = 5_000
   /// Waiting write jobs beyond which `write` throws `.overloaded`.

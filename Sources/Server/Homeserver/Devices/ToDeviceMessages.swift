@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import Synchronization
 
 /// Messages from device to device, kept until the device has them. Spec: Client-Server API, "Send-to-Device messaging".
 package final class ToDeviceMessages: Sendable {
@@ -32,6 +33,17 @@ package final class ToDeviceMessages: Sendable {
   /// Bytes of one message's content, as of an event.
   package static let contentBytesLimit = 65_536
 
+  /// Devices of which it is remembered how much waits.
+  private static let countedDevicesLimit = 100_000
+
+  private struct Receiver: Hashable {
+    let userID: UserID
+    let deviceID: DeviceID
+  }
+
+  /// For devices that were sent something: how many messages wait, or less. Counting them with each message would cost the more
+  /// the longer a device is away.
+  private let waitingAtMost = Mutex<[Receiver: Int]>([:])
   private let database: Database
   private let notifier: Notifier
   private let clock: WallClock
@@ -63,20 +75,20 @@ package final class ToDeviceMessages: Sendable {
       }
     }
     let now = clock.now()
-    try await database.write { [notifier] tx in
+    try await database.write { [self] tx in
       let isNew = try tx.execute(
         """
         INSERT INTO sent_transaction(user_id, device_id, scope, transaction_id, event_id, sent)
         VALUES($1, $2, $3, $4, '', $5) ON CONFLICT(user_id, device_id, scope, transaction_id) DO NOTHING
         """, session.userID, session.deviceID, "sendToDevice/" + type.string, transactionID, now)
       guard isNew == 1 else { return }
-      let receivers = try Self.store(tx, type, session.userID, messages)
+      let receivers = try store(tx, type, session.userID, messages)
       guard let last = receivers.map(\.position).max() else { return }
       notifier.publish(position: last, users: Set(receivers.map(\.userID)), in: tx)
     }
   }
 
-  private static func store(_ tx: WriteTransaction, _ type: EventType, _ sender: UserID, _ messages: JSON) throws
+  private func store(_ tx: WriteTransaction, _ type: EventType, _ sender: UserID, _ messages: JSON) throws
     -> [(userID: UserID, position: Int64)]
   {
     var receivers: [(userID: UserID, position: Int64)] = []
@@ -85,6 +97,7 @@ package final class ToDeviceMessages: Sendable {
       let known = try tx.all("SELECT device_id FROM device WHERE user_id = $1", userID) { row in
         row.identifier(0, as: DeviceID.self)
       }
+      var added: [DeviceID: Int] = [:]
       for device in user.value.members {
         for deviceID in known where device.key == "*" || deviceID.text == device.key {
           let position = tx.nextPosition()
@@ -92,25 +105,42 @@ package final class ToDeviceMessages: Sendable {
             "INSERT INTO to_device(user_id, device_id, position, sender, type, content) VALUES($1, $2, $3, $4, $5, $6)",
             userID, deviceID, position, sender, type, device.value.bytes)
           receivers.append((userID, position))
-          guard receivers.count <= receiversLimit else {
-            throw MatrixError.tooLarge("One request reaches at most \(receiversLimit) devices.")
+          added[deviceID, default: 0] += 1
+          guard receivers.count <= Self.receiversLimit else {
+            throw MatrixError.tooLarge("One request reaches at most \(Self.receiversLimit) devices.")
           }
         }
       }
-      for deviceID in known { try dropOldest(tx, userID, deviceID) }
+      for (deviceID, count) in added { try dropOldest(tx, userID, deviceID, added: count) }
     }
     return receivers
   }
 
-  private static func dropOldest(_ tx: WriteTransaction, _ userID: UserID, _ deviceID: DeviceID) throws {
-    let oldest = try tx.first(
-      """
-      SELECT position FROM to_device WHERE user_id = $1 AND device_id = $2 ORDER BY position DESC LIMIT 1 OFFSET $3
-      """, userID, deviceID, waitingLimit
-    ) { $0.integer(0) }
-    guard let oldest else { return }
+  /// Holds a device that got `added` messages to the limit. Counts what waits only where it may be too much.
+  private func dropOldest(_ tx: WriteTransaction, _ userID: UserID, _ deviceID: DeviceID, added: Int) throws {
+    let device = Receiver(userID: userID, deviceID: deviceID)
+    let known = waitingAtMost.withLock { $0[device] }
+    var waiting = known.map { $0 + added } ?? .max
+    if waiting > Self.waitingLimit {
+      let count = try tx.first(
+        "SELECT COUNT(*) FROM to_device WHERE user_id = $1 AND device_id = $2", userID, deviceID
+      ) { Int($0.integer(0)) }
+      waiting = min(count ?? 0, Self.waitingLimit)
+      try drop(tx, device, (count ?? 0) - waiting)
+    }
+    waitingAtMost.withLock { [waiting] devices in
+      if devices.count >= Self.countedDevicesLimit { devices.removeAll(keepingCapacity: true) }
+      devices[device] = waiting
+    }
+  }
+
+  private func drop(_ tx: WriteTransaction, _ device: Receiver, _ count: Int) throws {
+    guard count > 0 else { return }
     try tx.execute(
-      "DELETE FROM to_device WHERE user_id = $1 AND device_id = $2 AND position <= $3", userID, deviceID, oldest)
+      """
+      DELETE FROM to_device WHERE user_id = $1 AND device_id = $2 AND position <= (
+        SELECT position FROM to_device WHERE user_id = $1 AND device_id = $2 ORDER BY position LIMIT 1 OFFSET $3)
+      """, device.userID, device.deviceID, count - 1)
   }
 
   // MARK: For sync

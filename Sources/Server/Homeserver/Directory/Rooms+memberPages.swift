@@ -55,11 +55,14 @@ extension Rooms {
       var members: [StoredEvent] = []
       var last = token?.last ?? ""
       let loader = RoomLoader(transaction: transaction)
+      // Nearly all are wanted nearly always; where they are not, the next steps are long.
+      var step = limit + 1
       while members.count <= limit {
-        let batch = try loader.members(of: view.room.number, at: snapshot, after: last, limit: Self.memberPageLimit)
+        let batch = try loader.members(of: view.room.number, at: snapshot, after: last, limit: step)
         members += batch.filter { Membership($0.content["membership"]) == membership }
-        guard batch.count == Self.memberPageLimit, let end = batch.last?.stateKey else { break }
+        guard batch.count == step, let end = batch.last?.stateKey else { break }
         last = end
+        step = Self.memberPageLimit
       }
       let shown = Array(members.prefix(limit))
       let hasMore = members.count > limit

@@ -2,44 +2,84 @@ import CCrypto
 import CLinux
 import Glibc
 
-/// Content while it arrives: a file of its own, hashed as it grows, removed unless it is kept.
+/// Content while it arrives: held in memory while it is little, else a file of its own; hashed as it grows, removed unless it
+/// is kept.
 ///
-/// One upload owns it and calls one method at a time, on the blocking pool; that is what makes it `Sendable`.
+/// One upload owns it and calls one method at a time, those that touch files on the blocking pool; that is what makes it
+/// `Sendable`.
 final class IncomingFile: @unchecked Sendable {
   private(set) var bytesCount: Int64 = 0
   private let folder: MediaFolder
-  private let path: String
-  private let descriptor: Int32
+  private var held: [UInt8] = []
+  private var file: OpenFile?
   private let digest: OpaquePointer
+
+  private struct OpenFile {
+    let path: String
+    let descriptor: Int32
+  }
+
+  /// Bytes that stay in memory until they are kept: each turn on the pool's threads costs more than hashing a small file.
+  static let heldBytesLimit: Int64 = 64 << 10
 
   init(in folder: MediaFolder) throws {
     self.folder = folder
-    var template = Array((folder.path + "/incoming/XXXXXX").utf8CString)
-    descriptor = clinux_temporary_file(&template)
-    path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-    guard descriptor >= 0, let context = EVP_MD_CTX_new() else { throw MediaFileError(folder.path + "/incoming") }
+    guard let context = EVP_MD_CTX_new() else { throw MediaFileError(folder.path) }
     digest = context
     EVP_DigestInit_ex(context, EVP_sha256(), nil)
   }
 
   deinit {
-    close(descriptor)
-    unlink(path)
+    if let file {
+      close(file.descriptor)
+      unlink(file.path)
+    }
     EVP_MD_CTX_free(digest)
   }
 
+  /// Takes a piece without touching a file. Answers false where there is too much for that: then it is for `write`.
+  func hold(_ bytes: [UInt8]) -> Bool {
+    guard file == nil, bytesCount + Int64(bytes.count) <= Self.heldBytesLimit else { return false }
+    held += bytes
+    hash(bytes)
+    return true
+  }
+
   func write(_ bytes: [UInt8]) throws {
+    let file = try openFile()
+    try Self.write(bytes, to: file)
+    hash(bytes)
+  }
+
+  private func hash(_ bytes: [UInt8]) {
+    _ = bytes.withUnsafeBytes { EVP_DigestUpdate(digest, $0.baseAddress, $0.count) }
+    bytesCount += Int64(bytes.count)
+  }
+
+  /// The file with everything so far.
+  private func openFile() throws -> OpenFile {
+    if let file { return file }
+    var template = Array((folder.path + "/incoming/XXXXXX").utf8CString)
+    let descriptor = clinux_temporary_file(&template)
+    guard descriptor >= 0 else { throw MediaFileError(folder.path + "/incoming") }
+    let opened = OpenFile(
+      path: template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }, descriptor: descriptor)
+    file = opened
+    try Self.write(held, to: opened)
+    held = []
+    return opened
+  }
+
+  private static func write(_ bytes: [UInt8], to file: OpenFile) throws {
     try bytes.withUnsafeBytes { buffer in
       var written = 0
       while written < buffer.count {
-        let count = Glibc.write(descriptor, buffer.baseAddress! + written, buffer.count - written)
+        let count = Glibc.write(file.descriptor, buffer.baseAddress! + written, buffer.count - written)
         if count < 0, errno == EINTR { continue }
-        guard count > 0 else { throw MediaFileError(path) }
+        guard count > 0 else { throw MediaFileError(file.path) }
         written += count
       }
-      EVP_DigestUpdate(digest, buffer.baseAddress, buffer.count)
     }
-    bytesCount += Int64(bytes.count)
   }
 
   /// SHA-256 of everything written, in hexadecimal. Called once, after the last byte.
@@ -62,8 +102,9 @@ final class IncomingFile: @unchecked Sendable {
   func keep(at place: String) throws {
     guard let slash = place.lastIndex(of: "/") else { return }
     let parent = String(place[..<slash])
+    let file = try openFile()
     guard mkdir(parent, 0o700) == 0 || errno == EEXIST else { throw MediaFileError(parent) }
-    guard fsync(descriptor) == 0, rename(path, place) == 0 else { throw MediaFileError(place) }
+    guard fsync(file.descriptor) == 0, rename(file.path, place) == 0 else { throw MediaFileError(place) }
     let folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { throw MediaFileError(parent) }
     defer { close(folder) }

@@ -53,8 +53,11 @@ extension MediaRepository {
   private func receive(
     _ upload: MediaUpload, by user: UserID, _ pieces: () async throws -> [UInt8]?
   ) async throws -> IncomingFile {
-    let usage = try await database.read { tx in try MediaUsage.of(user, tx) }
-    let left = try quota.left(after: usage)
+    // Little content is held against the quota only when it is stored.
+    var left = Int64.max
+    if upload.announcedBytes ?? .max > IncomingFile.heldBytesLimit {
+      left = try quota.left(after: try await database.read { tx in try MediaUsage.of(user, tx) })
+    }
     func check(_ bytes: Int64) throws {
       guard bytes <= uploadBytesLimit else {
         throw MatrixError.tooLarge("At most \(uploadBytesLimit) bytes can be uploaded at once.")
@@ -63,12 +66,12 @@ extension MediaRepository {
     }
     try check(upload.announcedBytes ?? 0)
     let deadline = UploadDeadline(started: clock.now())
-    let file = try await files.run { [folder] in try IncomingFile(in: folder) }
+    let file = try IncomingFile(in: folder)
     while let piece = try await pieces() {
       let bytes = file.bytesCount + Int64(piece.count)
       try check(bytes)
       try deadline.check(now: clock.now(), bytes: bytes)
-      try await files.run { try file.write(piece) }
+      if !file.hold(piece) { try await files.run { try file.write(piece) } }
     }
     return file
   }
@@ -84,7 +87,7 @@ extension MediaRepository {
     _ file: IncomingFile, _ row: MediaRow, _ alongside: @escaping @Sendable (WriteTransaction) throws -> Void
   ) async throws {
     let (now, isOpen) = (clock.now(), isOpen)
-    let hash = try await files.run { file.hash() }
+    let hash = file.hash()
     try await hashLocks.withLock(hash) {
       do {
         try await files.run { try file.keep(as: hash) }

@@ -32,7 +32,10 @@ package final class Push: Sendable {
       database: database, pushers: pushers, rooms: sources.rooms,
       badges: UnreadBadges(rooms: sources.rooms, unread: sources.unread, receipts: sources.receipts), http: http,
       clock: clock, log: log)
-    notifier.observers.withLock { $0.published.append { [weak self] in self?.signal.notify() } }
+    // Waking a task on another thread is not for every commit of a server without pushers.
+    notifier.observers.withLock { [pushers] in
+      $0.published.append { [weak self] in if !pushers.audience.isEmpty { self?.signal.notify() } }
+    }
     sources.receipts.observers.withLock { $0.append { [weak self] receipt, _ in self?.noteRead(receipt.user) } }
   }
 

@@ -10,11 +10,16 @@ final class PushAudience: Sendable {
   private struct State {
     var pushers: [UserID: Set<Pusher.ID>] = [:]
     var rooms: [RoomNumber: Set<UserID>] = [:]
+    var beginning: Int64 = 0
   }
 
   private let state = Mutex(State())
 
+  /// While it is, events concern nobody: whoever evaluates need not hear of them.
   var isEmpty: Bool { state.withLock { $0.pushers.isEmpty } }
+
+  /// No event up to this position is for anybody: it is where the first pusher came after there was none.
+  var beginning: Int64 { state.withLock { $0.beginning } }
 
   func pushers(of user: UserID) -> Set<Pusher.ID> { state.withLock { $0.pushers[user] ?? [] } }
 
@@ -32,7 +37,7 @@ final class PushAudience: Sendable {
     let pushers = try transaction.all("SELECT user_id, app_id, pushkey FROM pusher") { row in
       Pusher.ID(userID: row.identifier(0), appID: ByteString(row.text(1)), pushkey: ByteString(row.text(2)))
     }
-    for pusher in pushers { add(pusher, in: try Self.rooms(of: pusher.userID, transaction)) }
+    for pusher in pushers { add(pusher, in: try Self.rooms(of: pusher.userID, transaction), at: 0) }
   }
 
   static func rooms(of user: UserID, _ transaction: ReadTransaction) throws -> [RoomNumber] {
@@ -41,9 +46,12 @@ final class PushAudience: Sendable {
     ) { RoomNumber($0.integer(0)) }
   }
 
-  /// - Parameter rooms: those the user is in.
-  func add(_ pusher: Pusher.ID, in rooms: [RoomNumber]) {
+  /// - Parameters:
+  ///   - rooms: those the user is in.
+  ///   - position: events after it are for the pusher.
+  func add(_ pusher: Pusher.ID, in rooms: [RoomNumber], at position: Int64) {
     state.withLock { state in
+      if state.pushers.isEmpty { state.beginning = position }
       state.pushers[pusher.userID, default: []].insert(pusher)
       for room in rooms { state.rooms[room, default: []].insert(pusher.userID) }
     }

@@ -46,18 +46,13 @@ final class PushEvaluation: Sendable {
     self.clock = clock
   }
 
-  /// Looks at everything committed so far. Answers whose pushers have news. One call at a time.
+  /// Looks at everything committed so far, where anybody has pushers. Answers whose pushers have news. One call at a time.
   func run() async throws -> Set<UserID> {
     var progress = try await begin()
     var users: Set<UserID> = []
-    while progress.position < database.committedPosition {
+    while !audience.isEmpty, progress.position < database.committedPosition {
       let end = database.committedPosition
-      guard !audience.isEmpty else {
-        // Nothing before a pusher is for it.
-        progress.position = end
-        self.progress.withLock { [progress] in $0 = progress }
-        break
-      }
+      progress.position = max(progress.position, min(audience.beginning, end))
       let look = try await database.read { [self, progress] tx in try self.look(tx, after: progress.position, upTo: end) }
       progress.position = look.end
       if !look.finds.isEmpty || look.end - progress.written >= Self.progressInterval {

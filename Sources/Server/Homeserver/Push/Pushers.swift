@@ -76,7 +76,7 @@ package final class Pushers: Sendable {
       """, id.userID, id.appID, id.pushkey, pusher.kind.rawValue, pusher.deviceID, pusher.appDisplayName,
       pusher.deviceDisplayName, pusher.profileTag, pusher.language, Array(pusher.data.bytes), clock.now(), tx.position)
     let rooms = try PushAudience.rooms(of: id.userID, tx)
-    tx.afterCommit { self.audience.add(id, in: rooms) }
+    tx.afterCommit { [position = tx.position] in self.audience.add(id, in: rooms, at: position) }
   }
 
   /// Other users' pushers with the same key: the device has a new owner.

@@ -9,7 +9,6 @@ enum ReceiptTables {
       event INTEGER NOT NULL, timestamp INTEGER NOT NULL, position INTEGER NOT NULL,
       PRIMARY KEY(room, user_id, kind, thread)) STRICT, WITHOUT ROWID
     """,
-    "CREATE INDEX receipt_position ON receipt(room, position)",
     // What was counted up to `position` for who had read as far as `receipts` tells, by the push rules of `rules`.
     """
     CREATE TABLE unread_checkpoint(

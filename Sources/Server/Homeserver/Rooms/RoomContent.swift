@@ -12,7 +12,7 @@ struct RoomContent: Sendable {
   /// Current state without the members.
   private(set) var state: [StateMapKey: StoredEvent] = [:]
   /// `m.room.member` events by user.
-  private(set) var members: [UserID: RoomSnapshot.Member] = [:]
+  private(set) var members = RoomMembers()
   private(set) var joinedCount = 0
   private(set) var invitedCount = 0
   /// Newest events in stream order, from 1 to `tailLimit`.
@@ -72,7 +72,7 @@ struct RoomContent: Sendable {
     let user = UserID(trusted: key)
     count(members[user]?.membership, by: -1)
     let membership = Membership(event.content["membership"]) ?? .leave
-    members[user] = RoomSnapshot.Member(membership: membership, event: event)
+    members.set(RoomSnapshot.Member(membership: membership, event: event), for: user)
     count(membership, by: 1)
   }
 

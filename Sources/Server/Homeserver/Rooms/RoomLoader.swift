@@ -80,13 +80,17 @@ package struct RoomLoader {
   }
 
   /// Events of all rooms that have text to be found, with positions above `position`, oldest first.
-  func searchableEvents(after position: Int64, limit: Int) throws -> [StoredEvent] {
-    try events { body in
-      try transaction.query(
-        """
-        SELECT * FROM client_event WHERE position > $1 AND type IN ('m.room.message', 'm.room.name', 'm.room.topic')
-        ORDER BY position LIMIT $2
-        """, position, limit, forEach: body)
+  func searchableEvents(after position: Int64, limit: Int) throws -> [SearchableEvent] {
+    try transaction.all(
+      """
+      SELECT position, room, type, state_key, sender, shared FROM event
+      WHERE position > $1 AND type IN ('m.room.message', 'm.room.name', 'm.room.topic') ORDER BY position LIMIT $2
+      """, position, limit
+    ) { row in
+      SearchableEvent(
+        position: row.integer(0), room: RoomNumber(row.integer(1)), type: row.identifier(2),
+        stateKey: row.optionalText(3).map { ByteString($0) }, sender: row.identifier(4),
+        content: content(ofFragment: row.blob(5)))
     }
   }
 
@@ -196,8 +200,12 @@ package struct RoomLoader {
   }
 
   private func content(ofFragment fragment: [UInt8]) -> JSON? {
-    let json = try? JSON.parse([UInt8(ascii: "{")] + fragment + [UInt8(ascii: "}")])
-    return json?["content"]
+    var object: [UInt8] = []
+    object.reserveCapacity(fragment.count + 2)
+    object.append(UInt8(ascii: "{"))
+    object += fragment
+    object.append(UInt8(ascii: "}"))
+    return (try? JSON.parse(object))?["content"]
   }
 
   private func replaced(at position: Int64) throws -> StoredEvent.Replaced? {

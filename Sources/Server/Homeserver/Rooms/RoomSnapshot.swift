@@ -47,7 +47,7 @@ package struct RoomSnapshot: Sendable {
   /// Current state without the members.
   package var state: [StateMapKey: StoredEvent] { storage.content.state }
   /// `m.room.member` events by user.
-  package var members: [UserID: Member] { storage.content.members }
+  package var members: RoomMembers { storage.content.members }
   package var joinedCount: Int { storage.content.joinedCount }
   package var invitedCount: Int { storage.content.invitedCount }
   /// Newest events in stream order, from 1 to `tailLimit`.
@@ -79,7 +79,7 @@ package struct RoomSnapshot: Sendable {
 
   package func isJoined(_ user: UserID) -> Bool { members[user]?.membership == .join }
 
-  package var joinedUsers: [UserID] { members.compactMap { $1.membership == .join ? $0 : nil } }
+  package var joinedUsers: [UserID] { members.compactMap { $0.value.membership == .join ? $0.key : nil } }
 
   // MARK: Changes
 

@@ -46,7 +46,7 @@ extension Rooms {
       let present = editor.room.members.filter { user, member in
         user.serverName == self.configuration.serverName && [.join, .invite, .knock].contains(member.membership)
       }
-      let batch = Array(present.keys.sorted().prefix(Self.shutdownBatchMembers))
+      let batch = Array(present.map(\.key).sorted().prefix(Self.shutdownBatchMembers))
       for user in batch { try self.appendMember(.leave, of: user, by: user, reason: reason, to: &editor) }
       return batch
     }

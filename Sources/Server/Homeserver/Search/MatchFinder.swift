@@ -14,7 +14,7 @@ struct MatchFinder {
   /// Where to go on; nil where nothing is left.
   private(set) var next: SearchToken?
   private(set) var count = 0
-  let query: FullTextQuery
+  private(set) var query: FullTextQuery
 
   private let request: SearchRequest
   private let scope: SearchScope
@@ -31,15 +31,21 @@ struct MatchFinder {
     self.scope = scope
     self.transaction = transaction
     self.ignored = ignored
-    query = scope.query(request.text)
+    query = scope.query(request.text, matchesBeginnings: false)
   }
 
   mutating func run() throws {
+    // Words that are found so often are looked for as they stand: what begins with them would be gathered from the whole index.
+    try countAll()
+    if count < Self.countLimit {
+      query = scope.query(request.text, matchesBeginnings: true)
+      try countAll()
+    }
     switch request.order {
     case .recent: try findRecent()
     case .rank: try findRanked()
     }
-    try countAll()
+    count = max(count, found.count)
   }
 
   private mutating func findRecent() throws {
@@ -106,6 +112,6 @@ struct MatchFinder {
       if try scope.view(of: match, transaction) != nil { count += 1 }
       return true
     }
-    self.count = max(count, found.count)
+    self.count = count
   }
 }

@@ -48,8 +48,9 @@ package final class Search: Sendable {
 struct SearchScope {
   let views: [Int64: RoomView]
 
-  func query(_ text: String) -> FullTextQuery {
-    FullTextQuery(text, in: views.count <= FullTextQuery.scopesLimit ? views.keys.sorted() : nil)
+  func query(_ text: String, matchesBeginnings: Bool) -> FullTextQuery {
+    FullTextQuery(
+      text, in: views.count <= FullTextQuery.scopesLimit ? views.keys.sorted() : nil, matchesBeginnings: matchesBeginnings)
   }
 
   /// The view of a match's room, where the user may see the event at its position as it now is: with its latest edit.

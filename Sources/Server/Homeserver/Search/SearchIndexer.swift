@@ -9,12 +9,13 @@ import MatrixModel
 struct SearchIndexer {
   let transaction: WriteTransaction
 
-  /// Events of one step: it holds up the writer for about three milliseconds.
-  static let stepLimit = 256
+  /// Events of one step: it holds up the writer for about ten milliseconds. Each step is a segment of the index that is merged
+  /// with others later, so that small ones cost more for each event.
+  static let stepLimit = 1_024
 
   /// Indexes the next events. Answers whether more wait.
   func advance() throws -> Bool {
-    let position = try transaction.first("SELECT position FROM search_progress WHERE id = 1") { $0.integer(0) } ?? 0
+    let position = try self.position()
     let events = try RoomLoader(transaction: transaction).searchableEvents(after: position, limit: Self.stepLimit)
     for event in events { try index(event) }
     let isFull = events.count == Self.stepLimit
@@ -25,25 +26,32 @@ struct SearchIndexer {
     return isFull
   }
 
+  /// Every event up to it is in the index.
+  private func position() throws -> Int64 {
+    try transaction.first("SELECT position FROM search_progress WHERE id = 1") { $0.integer(0) } ?? 0
+  }
+
   /// Takes out an event that has just been redacted; the original of a redacted edit gets back the text before it.
   func forget(_ event: StoredEvent, relation: EventRelation?) throws {
     try transaction.removeFullText(document: event.position)
     guard let relation, relation.isReplacement else { return }
     let parent = try RoomLoader(transaction: transaction).event(relation.parent)
-    if let parent, parent.room == event.room { try refresh(parent) }
+    // One that is not in the index yet will be read as it is when its turn comes.
+    if let parent, parent.room == event.room, try parent.position <= position() { try refresh(parent) }
   }
 
-  private func index(_ event: StoredEvent) throws {
-    if let relation = event.relation, relation.isReplacement {
+  private func index(_ event: SearchableEvent) throws {
+    guard let content = event.content else { return }
+    if let relation = EventRelation(content), relation.isReplacement {
       let parent = try RoomLoader(transaction: transaction).event(relation.parent)
       if let parent, parent.room == event.room,
-        parent.canBeReplaced(bySender: event.sender, type: event.type, stateKey: event.stateKey, event.content)
+        parent.canBeReplaced(bySender: event.sender, type: event.type, stateKey: event.stateKey, content)
       {
         return try refresh(parent)
       }
     }
     guard event.type == .message ? event.stateKey == nil : event.stateKey?.isEmpty ?? false else { return }
-    if let text = SearchableText.text(ofType: event.type, event.content) {
+    if let text = SearchableText.text(ofType: event.type, content) {
       try transaction.addFullText(text, document: event.position, scope: event.room.value)
     }
   }
@@ -59,9 +67,20 @@ struct SearchIndexer {
     ) { $0.integer(0) }
     let content = try edit.flatMap { try RoomLoader(transaction: transaction).event(at: $0) }?.content["m.new_content"]
     if event.redactedBecause == nil, let text = SearchableText.text(ofType: event.type, content ?? event.content) {
-      try transaction.addFullText(text, document: event.position, scope: event.room.value)
+      try transaction.replaceFullText(text, document: event.position, scope: event.room.value)
     } else {
       try transaction.removeFullText(document: event.position)
     }
   }
+}
+
+/// What indexing reads of an event.
+struct SearchableEvent: Sendable {
+  let position: Int64
+  let room: RoomNumber
+  let type: EventType
+  let stateKey: ByteString?
+  let sender: UserID
+  /// nil where the row is damaged.
+  let content: JSON?
 }

@@ -10,6 +10,8 @@ final class RoomWatch: Sendable {
   let newestEvent = Atomic<Int64>(0)
   /// Of the newest change of who is typing, by the typing counter.
   let typing = Atomic<Int64>(0)
+  /// Whether the positions count what was published before the watch was made; a reader of the rows raises them.
+  let isComplete = Atomic<Bool>(false)
   /// The joined users who sync.
   private let watchers = Mutex<[UserWatch]>([])
 

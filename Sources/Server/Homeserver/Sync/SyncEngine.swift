@@ -134,26 +134,30 @@ package final class SyncEngine: Sendable {
   nonisolated(nonsending) func watch(of user: UserID) async throws -> UserWatch {
     let watch = notifier.watch(of: user, position: database.committedPosition)
     if watch.isComplete.load(ordering: .acquiring) { return watch }
-    try await database.read { [sources, notifier] transaction in
-      let memberships = try sources.rooms.memberships.rooms(of: user, in: transaction)
-      try transaction.query(
-        """
-        SELECT m.room, (SELECT MAX(position) FROM event WHERE room = m.room),
-          (SELECT MAX(position) FROM receipt WHERE room = m.room)
-        FROM membership m WHERE m.user_id = $1
-        """, user
-      ) { row in
-        let number = RoomNumber(row.integer(0))
-        guard memberships[number]?.membership == .join else { return }
-        let room = notifier.roomWatch(number, position: 0)
-        room.newestEvent.raise(to: row.integer(1))
-        room.position.raise(to: max(row.integer(1), row.integer(2)))
-        room.typing.raise(to: sources.rooms.typing.users(in: number).version)
-        watch.add(room)
-      }
+    let rooms = try await database.read { [sources, notifier] transaction in
+      try sources.rooms.memberships.rooms(of: user, in: transaction).filter { $0.value.membership == .join }
+        .keys.map { notifier.roomWatch($0, position: 0) }
     }
+    try await complete(rooms.filter { !$0.isComplete.load(ordering: .acquiring) })
+    for room in rooms { watch.add(room) }
     watch.isComplete.store(true, ordering: .releasing)
     return watch
+  }
+
+  /// Tells watches of rooms what is in the rows. The rows are read after the watches were made: what is not among them yet is
+  /// published to the watches. Once for each room, not for each of its members: nothing has the newest receipt in an index.
+  private nonisolated(nonsending) func complete(_ rooms: [RoomWatch]) async throws {
+    guard !rooms.isEmpty else { return }
+    try await database.read { [sources] transaction in
+      for room in rooms {
+        let newest = { (sql: StaticString) in try transaction.first(sql, room.room) { $0.integer(0) } ?? 0 }
+        let event = try newest("SELECT MAX(position) FROM event WHERE room = $1")
+        room.newestEvent.raise(to: event)
+        room.position.raise(to: max(event, try newest("SELECT MAX(position) FROM receipt WHERE room = $1")))
+        room.typing.raise(to: sources.rooms.typing.users(in: room.room).version)
+        room.isComplete.store(true, ordering: .releasing)
+      }
+    }
   }
 
   /// The device has what it was sent up to its token: those messages are deleted.
