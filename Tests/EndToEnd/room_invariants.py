@@ -206,7 +206,8 @@ def checkpoints(store):
             if int(position) > read.get(thread, 0):
                 yield f"{place} stands on a receipt at {position} of {thread}, there is {read.get(thread)}"
         rules = store.column("SELECT position FROM account_data WHERE user_id = ? AND room_id = '' AND type = 'm.push_rules'", row["user_id"])
-        if row["rules"] > max(rules + [position for position in store.column("SELECT position FROM account_data WHERE user_id = ? AND room_id = ''", row["user_id"])], default=0):
+        # Every account has push rules until it is erased; then nobody counts any more.
+        if rules and row["rules"] > max(rules + [position for position in store.column("SELECT position FROM account_data WHERE user_id = ? AND room_id = ''", row["user_id"])], default=0):
             yield f"{place} stands on push rules of {row['rules']}, which are later than any account data"
         counts = json.loads(row["counts"])
         possible = sum(1 for event in events if int(everything) < event.position <= row["position"] and event.sender != row["user_id"])
