@@ -12,7 +12,7 @@ func fuzzClientSync(_ bytes: UnsafeRawBufferPointer) {
   session.answer("/sync?", input)
   for room in session.client.roomIDs.prefix(3) {
     session.handle(.command(.openRoom(room), id: 2))
-    session.handle(.command(.paginateBack(room), id: 3))
+    session.handle(.command(.paginateBack(.live(room)), id: 3))
     session.answer("/messages", input)
     session.handle(.command(.loadMembers(room), id: 4))
     session.answer("/members", input)

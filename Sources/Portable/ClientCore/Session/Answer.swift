@@ -72,8 +72,7 @@ extension Client {
       endSession(keepingData: false)
       finish(command, .done)
     case .sync: syncAnswered(answer)
-    case .page(let room, let gap, let command, let emptyPages):
-      pageAnswered(answer, room, gap: gap, command, emptyPages: emptyPages)
+    case .page, .forwardPage, .context, .event, .date: timelineAnswered(answer, purpose)
     case .members(let room, let command): membersAnswered(answer, room, command)
     case .upload(let entry): uploadAnswered(answer, entry)
     case .send(let entry): sendAnswered(answer, entry)
@@ -99,7 +98,8 @@ extension Client {
 
   private func commandID(of purpose: RequestPurpose) -> CommandID {
     switch purpose {
-    case .page(_, _, let id, _), .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id),
+    case .page(_, _, let id, _), .forwardPage(_, let id, _), .context(_, let id), .date(_, let id), .members(_, let id),
+      .createRoom(_, let id), .join(_, let id), .leave(_, let id),
       .forget(_, let id), .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id):
       id
     default: 0

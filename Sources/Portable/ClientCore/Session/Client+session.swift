@@ -40,6 +40,8 @@ extension Client {
     pending.timers = [:]
     syncLoop.stop()
     draftTimer = nil
+    expiryTimer = nil
+    eventSources.waiting = [:]
     for id in Array(rooms.keys) { rooms[id]?.stopTimers() }
     setConnection(.idle)
   }
@@ -58,6 +60,7 @@ extension Client {
     openRooms = []
     directRooms = DirectRooms()
     outbox = Outbox()
+    eventSources = EventSources()
     syncLoop = SyncLoop()
     dirtyDrafts = []
     ownDisplayName = nil
@@ -97,5 +100,6 @@ extension Room {
     ownTyping = OwnTyping()
     isLoadingMembers = false
     timeline.stopLoading()
+    for focus in focused.keys { focused[focus]?.stopLoading() }
   }
 }

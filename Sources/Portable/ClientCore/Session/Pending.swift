@@ -30,7 +30,11 @@ enum RequestPurpose: Sendable {
   case register(CommandID)
   case logOut(CommandID)
   case sync
-  case page(RoomID, gap: ItemID?, CommandID, emptyPages: Int)
+  case page(TimelineKey, gap: ItemID?, CommandID, emptyPages: Int)
+  case forwardPage(TimelineKey, CommandID, emptyPages: Int)
+  case context(TimelineKey, CommandID)
+  case event(EventSources.Key)
+  case date(RoomID, CommandID)
   case members(RoomID, CommandID)
   case upload(OutboxEntry.ID)
   case send(OutboxEntry.ID)
@@ -54,6 +58,7 @@ enum TimerPurpose: Sendable {
   case typingFuse(RoomID)
   case receipt(RoomID)
   case drafts
+  case liveLocations
 }
 
 enum WritePurpose: Sendable {
@@ -65,6 +70,7 @@ enum WritePurpose: Sendable {
 enum LoadPurpose: Sendable {
   case account
   case timeline(RoomID)
+  case event(EventSources.Key)
 }
 
 extension Client {
@@ -139,6 +145,7 @@ extension Client {
     case .drafts:
       draftTimer = nil
       writeDrafts()
+    case .liveLocations: liveLocationsExpired()
     }
   }
 
