@@ -13,6 +13,9 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
 
   package var isIPv4: Bool { high == 0 && low & 0xFFFF_FFFF_0000_0000 == Self.mappedPrefix }
 
+  /// What one household has: an IPv4 address, or the first 64 bits of an IPv6 address.
+  package var network: UInt64 { isIPv4 ? low : high }
+
   /// Whether only this machine reaches it: 127.0.0.0/8 or ::1.
   package var isLoopback: Bool { isIPv4 ? (low >> 24) & 0xFF == 127 : high == 0 && low == 1 }
 
