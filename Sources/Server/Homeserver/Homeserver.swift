@@ -115,7 +115,7 @@ package final class Homeserver: Sendable {
     userDirectory = UserDirectory(database: database, scope: configuration.userDirectoryScope, clock: clock)
     media = try MediaRepository(configuration, database: database)
     mediaModeration = MediaModeration(media: media)
-    urlPreviews = URLPreviews(
+    urlPreviews = try URLPreviews(
       configuration.media, database: database, http: http, media: media, moderation: mediaModeration, clock: clock)
     singleSignOn = SingleSignOn(
       configuration, database: database, accounts: accounts, profiles: profiles, media: media, http: http)
@@ -217,6 +217,7 @@ package final class Homeserver: Sendable {
     await http.shutdown()
     await mail?.shutdown()
     await accounts.passwords.shutdown()
+    await urlPreviews.shutdown()
     await media.shutdown()
     database.close()
   }
