@@ -177,8 +177,10 @@ package final class Homeserver: Sendable {
         try settings.carry(of: user, from: old, to: new, in: transaction)
       }
     }
-    accounts.hooks.withLock { [rooms] hooks in
-      hooks.profileChanged = { user, _ in try await rooms.updateProfile(of: user) }
+    accounts.hooks.withLock { [rooms, accounts] hooks in
+      hooks.profileChanged = { user, _ in
+        if try await accounts.account(user)?.standing.isShadowBanned != true { try await rooms.updateProfile(of: user) }
+      }
       hooks.accountDeactivated = { user in try await rooms.leaveAll(user) }
       hooks.accountErased = { user, position, transaction in rooms.erasures.note(user, at: position, in: transaction) }
     }

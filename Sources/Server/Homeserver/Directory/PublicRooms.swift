@@ -171,6 +171,7 @@ package final class PublicRooms: Sendable {
       guard actor.isAdministrator || room.canSetAddress(actor.userID) else {
         throw MatrixError.forbidden("Publishing a room takes being in it and the power to set its main address.")
       }
+      if isPublished, actor.isShadowBanned { return }
       try PublicRoomRows.set(isPublished, room, in: PublicRoomRows.main, transaction)
     }
   }
