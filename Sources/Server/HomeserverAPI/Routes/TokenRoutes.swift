@@ -23,7 +23,7 @@ extension Routes {
       return .json { writer in
         writer.object { writer in
           writer.member("login_token", token.text)
-          writer.member("expires_in_ms", LoginTokens.lifetimeMilliseconds)
+          writer.member("expires_in_ms", ExpiringTokens.Kind.login.lifetimeMilliseconds)
         }
       }
     }
@@ -37,7 +37,7 @@ extension Routes {
           writer.member("access_token", token.text)
           writer.member("token_type", "Bearer")
           writer.member("matrix_server_name", configuration.serverName)
-          writer.member("expires_in", OpenIDTokens.lifetimeSeconds)
+          writer.member("expires_in", ExpiringTokens.Kind.openID.lifetimeMilliseconds / 1_000)
         }
       }
     }
