@@ -1,3 +1,4 @@
+import Addresses
 import OutboundTesting
 import Telemetry
 import Testing
