@@ -29,8 +29,7 @@ extension Routes {
         of: session.userID, try Self.status(parameters.text("status")), from: parameters.text("from"))
       return .json { writer in
         writer.object { writer in
-          writer.key("delayed_events")
-          writer.array { writer in for event in page.events { event.write(to: &writer) } }
+          writer.array("delayed_events", page.events) { $0.write(to: &$1) }
           if let next = page.next { writer.member("next_batch", next) }
         }
       }

@@ -12,8 +12,7 @@ extension Routes {
       let all = try await devices.all(of: session.userID)
       return .json { writer in
         writer.object { writer in
-          writer.key("devices")
-          writer.array { writer in for device in all { Self.write(device, to: &writer) } }
+          writer.array("devices", all) { Self.write($0, to: &$1) }
         }
       }
     }

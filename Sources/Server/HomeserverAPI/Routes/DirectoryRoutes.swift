@@ -56,8 +56,7 @@ extension Routes {
       let mutual = try await rooms.mutualRooms(of: session.userID, and: other, from: from)
       return .json { writer in
         writer.object { writer in
-          writer.key("joined")
-          writer.array { writer in for roomID in mutual.rooms { writer.write(roomID) } }
+          writer.array("joined", mutual.rooms) { $1.write($0) }
           writer.member("count", mutual.count)
           if let next = mutual.next { writer.member("next_batch", next) }
         }
@@ -134,14 +133,9 @@ extension Routes {
   private static func answer(_ page: PublicRooms.Page) -> Response {
     .json(capacity: page.rooms.count * 512 + 128) { writer in
       writer.object { writer in
-        writer.key("chunk")
-        writer.array { writer in
-          for room in page.rooms {
-            writer.object { writer in
-              writer.rawMembers(room.summary)
-              writer.member("num_joined_members", room.joined)
-            }
-          }
+        writer.list("chunk", page.rooms) { room, writer in
+          writer.rawMembers(room.summary)
+          writer.member("num_joined_members", room.joined)
         }
         if let next = page.next { writer.member("next_batch", next.text) }
         if let previous = page.previous { writer.member("prev_batch", previous.text) }

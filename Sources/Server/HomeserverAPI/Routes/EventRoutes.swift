@@ -13,9 +13,7 @@ extension Routes {
 
     on(.sendMessage) { request, session in
       if let delay = try request.delayMilliseconds() {
-        let draft = DelayedEvent.Draft(
-          roomID: try request.path("roomId"), type: try request.path("eventType"), stateKey: nil,
-          content: try await request.object(), delayMilliseconds: delay, transactionID: try request.path("txnId"))
+        let draft = try await request.draft(delayedBy: delay, stateKey: nil, try request.path("txnId"))
         return .delayID(try await delayed.schedule(draft, by: try session.actor(at: request.query())))
       }
       let eventID = try await rooms.send(
@@ -34,9 +32,7 @@ extension Routes {
     // The state key may be left out with its slash where it is empty.
     on(.setRoomStateWithKey, alsoAt: Self.emptyStateKeyPaths) { request, session in
       if let delay = try request.delayMilliseconds() {
-        let draft = DelayedEvent.Draft(
-          roomID: try request.path("roomId"), type: try request.path("eventType"), stateKey: request.path("stateKey"),
-          content: try await request.object(), delayMilliseconds: delay, transactionID: nil)
+        let draft = try await request.draft(delayedBy: delay, stateKey: request.path("stateKey"), nil)
         return .delayID(try await delayed.schedule(draft, by: try session.actor(at: request.query())))
       }
       let eventID = try await rooms.setState(
@@ -67,6 +63,16 @@ extension Routes {
   private static let emptyStateKeyPaths = [
     "/_matrix/client/v3/rooms/{roomId}/state/{eventType}", "/_matrix/client/v3/rooms/{roomId}/state/{eventType}/"
   ]
+}
+
+extension APIRequest {
+  fileprivate func draft(
+    delayedBy milliseconds: Int64, stateKey: ByteString?, _ transactionID: TransactionID?
+  ) async throws -> DelayedEvent.Draft {
+    DelayedEvent.Draft(
+      roomID: try path("roomId"), type: try path("eventType"), stateKey: stateKey, content: try await object(),
+      delayMilliseconds: milliseconds, transactionID: transactionID)
+  }
 }
 
 extension Response {

@@ -39,10 +39,8 @@ extension Routes {
       let changes = try await homeserver.deviceLists.changes(for: session.userID, after: start, upTo: end)
       return .json { writer in
         writer.object { writer in
-          writer.key("changed")
-          writer.array { writer in for userID in changes.changed { writer.write(userID) } }
-          writer.key("left")
-          writer.array { writer in for userID in changes.left { writer.write(userID) } }
+          writer.array("changed", changes.changed) { $1.write($0) }
+          writer.array("left", changes.left) { $1.write($0) }
         }
       }
     }

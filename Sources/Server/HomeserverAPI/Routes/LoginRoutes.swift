@@ -86,16 +86,11 @@ extension Routes {
 
   private static func write(_ providers: [SingleSignOnProvider], to writer: inout JSONWriter) {
     writer.member("type", "m.login.sso")
-    writer.key("identity_providers")
-    writer.array { writer in
-      for provider in providers {
-        writer.object { writer in
-          writer.member("id", provider.id)
-          writer.member("name", provider.name)
-          if let brand = provider.brand { writer.member("brand", brand) }
-          if let icon = provider.icon { writer.member("icon", icon.description) }
-        }
-      }
+    writer.list("identity_providers", providers) { provider, writer in
+      writer.member("id", provider.id)
+      writer.member("name", provider.name)
+      if let brand = provider.brand { writer.member("brand", brand) }
+      if let icon = provider.icon { writer.member("icon", icon.description) }
     }
   }
 }

@@ -62,8 +62,7 @@ extension Routes {
       return .json(capacity: 4096) { writer in
         writer.object { writer in
           writer.member("limited", isLimited)
-          writer.key("results")
-          writer.array { writer in for entry in results { Self.write(entry, to: &writer) } }
+          writer.array("results", results) { Self.write($0, to: &$1) }
         }
       }
     }

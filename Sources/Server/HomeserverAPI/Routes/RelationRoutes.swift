@@ -43,7 +43,7 @@ extension Routes {
       }
       let page = try await relations.threads(
         of: roomID, for: session.userID, onlyParticipated: include == "participated", from: try query.token("from"),
-        limit: try query.integer("limit", in: 1...Int64.max).map { Int(clamping: $0) })
+        limit: try query.pageLimit())
       return .json(capacity: page.roots.count * 1_024 + 64) { writer in
         writer.object { writer in
           writer.events("chunk", page.roots, session.reader(clock, page.aggregations), page.view)

@@ -42,10 +42,7 @@ extension Routes {
         of: try request.path("roomId"), for: session.userID, isAdministrator: session.isAdmin)
       return .json { writer in
         writer.object { writer in
-          writer.key("aliases")
-          writer.array { writer in
-            for alias in aliases { writer.write(alias) }
-          }
+          writer.array("aliases", aliases) { $1.write($0) }
         }
       }
     }

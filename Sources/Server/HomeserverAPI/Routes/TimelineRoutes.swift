@@ -100,10 +100,7 @@ extension Routes {
       let joined = try await rooms.joinedRooms(of: session.userID)
       return .json { writer in
         writer.object { writer in
-          writer.key("joined_rooms")
-          writer.array { writer in
-            for roomID in joined { writer.write(roomID) }
-          }
+          writer.array("joined_rooms", joined) { $1.write($0) }
         }
       }
     }

@@ -25,8 +25,7 @@ extension Routes {
         writer.object { writer in
           writer.list("media", page.records) { Self.write($0, to: &$1) }
           writer.member("total", page.total)
-          let next = offset.addingReportingOverflow(Int64(page.records.count)).partialValue
-          if !page.records.isEmpty, next < page.total { writer.member("next_token", next) }
+          writer.next("next_token", after: page.records.count, from: offset, of: page.total)
         }
       }
     }
@@ -137,8 +136,7 @@ extension Routes {
   private static func deleted(_ mediaIDs: [ByteString]) -> Response {
     .json { writer in
       writer.object { writer in
-        writer.key("deleted_media")
-        writer.array { writer in for mediaID in mediaIDs { writer.write(mediaID) } }
+        writer.array("deleted_media", mediaIDs) { $1.write($0) }
         writer.member("total", mediaIDs.count)
       }
     }

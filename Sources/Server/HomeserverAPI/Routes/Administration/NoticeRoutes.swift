@@ -15,7 +15,7 @@ extension Routes {
     {
       let body = try await request.object()
       let userID: UserID = try body.requiredIdentifier("user_id")
-      guard userID.serverName == server else { throw MatrixError.invalidParameter("This user is not of this server.") }
+      try userID.requireLocal(to: server)
       let notice = try ServerNotices.Notice(
         try body.optionalIdentifier("type") ?? .message, stateKey: try body.optionalText("state_key"),
         try body.requiredObject("content"))

@@ -23,8 +23,7 @@ extension Routes {
         writer.object { writer in
           writer.list("event_reports", found) { Self.write($0, to: &$1) }
           writer.member("total", total)
-          let next = query.offset.addingReportingOverflow(Int64(found.count)).partialValue
-          if !found.isEmpty, next < total { writer.member("next_token", next) }
+          writer.next("next_token", after: found.count, from: query.offset, of: total)
         }
       }
     }

@@ -23,8 +23,7 @@ extension Routes {
           writer.list("rooms", page.rooms) { $0.writeMembers(to: &$1) }
           writer.member("offset", query.offset)
           writer.member("total_rooms", page.total)
-          let next = query.offset.addingReportingOverflow(Int64(page.rooms.count)).partialValue
-          if !page.rooms.isEmpty, next < page.total { writer.member("next_batch", next) }
+          writer.next("next_batch", after: page.rooms.count, from: query.offset, of: page.total)
           if query.offset > 0 { writer.member("prev_batch", max(0, query.offset - Int64(query.limit))) }
         }
       }
@@ -49,8 +48,7 @@ extension Routes {
       let members = try await administration.members(of: try request.path("roomId"))
       return .json(capacity: members.count * 48 + 64) { writer in
         writer.object { writer in
-          writer.key("members")
-          writer.array { writer in for user in members { writer.write(user) } }
+          writer.array("members", members) { $1.write($0) }
           writer.member("total", members.count)
         }
       }
@@ -62,8 +60,7 @@ extension Routes {
       let reader = EventReader(userID: administrator.userID, deviceID: nil, now: clock.now())
       return .json(capacity: state.count * 512 + 64) { writer in
         writer.object { writer in
-          writer.key("state")
-          writer.array { writer in for event in state { event.write(to: &writer, for: reader, roomID: roomID) } }
+          writer.array("state", state) { $0.write(to: &$1, for: reader, roomID: roomID) }
         }
       }
     }
@@ -94,10 +91,10 @@ extension Routes {
     }
 
     onAdmin(.post, Self.administration + "/v1/rooms/{roomIdOrAlias}/make_room_admin") { request, administrator in
-      let roomID = try await request.room("roomIdOrAlias", rooms)
+      let roomID = try await request.roomIDOrAlias(rooms)
       let named: UserID? = try await request.optionalObject().optionalIdentifier("user_id")
       guard let userID = named ?? administrator.caller else { throw MatrixError.missingParameter("user_id") }
-      try request.require(userID, of: server)
+      try userID.requireLocal(to: server)
       try await audit.record(
         "room.make_administrator", of: roomID.string, by: administrator, details: { $0.member("user_id", userID) }
       ) { try await administration.makeAdministrator(userID, of: roomID) }
@@ -105,9 +102,9 @@ extension Routes {
     }
 
     onAdmin(.post, Self.administration + "/v1/join/{roomIdOrAlias}") { request, administrator in
-      let roomID = try await request.room("roomIdOrAlias", rooms)
+      let roomID = try await request.roomIDOrAlias(rooms)
       let userID: UserID = try await request.object().requiredIdentifier("user_id")
-      try request.require(userID, of: server)
+      try userID.requireLocal(to: server)
       try await audit.record(
         "room.join", of: roomID.string, by: administrator, details: { $0.member("user_id", userID) }
       ) { try await administration.join(userID, roomID) }
@@ -120,19 +117,6 @@ extension Administrator {
   /// The user who asks; nil for the operator.
   fileprivate var caller: UserID? {
     if case .user(let userID) = self { userID } else { nil }
-  }
-}
-
-extension APIRequest {
-  /// The room that a path names by its ID or by an alias. Throws `M_INVALID_PARAM`, `M_NOT_FOUND`.
-  fileprivate func room(_ name: StaticString, _ rooms: Rooms) async throws -> RoomID {
-    let text = path(name)
-    if let alias = RoomAlias(text) { return try await rooms.room(of: alias) }
-    return try path(name)
-  }
-
-  fileprivate func require(_ userID: UserID, of server: ServerName) throws {
-    guard userID.serverName == server else { throw MatrixError.invalidParameter("This user is not of this server.") }
   }
 }
 

@@ -25,8 +25,7 @@ extension Routes {
             writer.member("media_length", user.bytes)
           }
           writer.member("total", total)
-          let next = query.offset.addingReportingOverflow(Int64(users.count)).partialValue
-          if !users.isEmpty, next < total { writer.member("next_token", next) }
+          writer.next("next_token", after: users.count, from: query.offset, of: total)
         }
       }
     }
