@@ -6,7 +6,8 @@ import MatrixModel
 /// What the standard lets administrators do with accounts. Spec: Client-Server API, "Server Administration".
 extension Routes {
   mutating func addAccountAdministrationRoutes() {
-    let (accounts, devices, audit) = (homeserver.accounts, homeserver.devices, homeserver.audit)
+    let (accounts, audit) = (homeserver.accounts, homeserver.audit)
+    addWhoIsRoute()
 
     on(.getAdminLockUser) { request, session in
       let account = try await accounts.moderated(try request.path("userId"), by: session)
@@ -37,6 +38,10 @@ extension Routes {
       }
       return .json { $0.object { $0.member("suspended", isSuspended) } }
     }
+  }
+
+  private mutating func addWhoIsRoute() {
+    let (accounts, devices) = (homeserver.accounts, homeserver.devices)
 
     on(.getWhoIs) { request, session in
       let userID: UserID = try request.path("userId")

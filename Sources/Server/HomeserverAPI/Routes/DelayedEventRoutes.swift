@@ -7,6 +7,7 @@ import MatrixModel
 extension Routes {
   mutating func addDelayedEventRoutes() {
     let delayed = homeserver.delayedEvents
+    addDelayedEventActionRoutes()
 
     on(.scheduleEvent) { request, session in
       let body = try await request.object()
@@ -39,6 +40,10 @@ extension Routes {
       let event = try await delayed.event(try request.path("delayId"), of: session.userID)
       return .json { event.write(to: &$0) }
     }
+  }
+
+  private mutating func addDelayedEventActionRoutes() {
+    let delayed = homeserver.delayedEvents
 
     // Who knows the ID may act: a call server restarts for the client what ends its call.
     on(.performOnDelayedEvent) { request in

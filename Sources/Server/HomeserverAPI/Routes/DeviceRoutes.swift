@@ -6,7 +6,8 @@ import MatrixModel
 /// A user's devices.
 extension Routes {
   mutating func addDeviceRoutes() {
-    let (devices, accounts, sessions) = (homeserver.devices, homeserver.accounts, homeserver.sessions)
+    let (devices, sessions) = (homeserver.devices, homeserver.sessions)
+    addDeviceDeletionRoutes()
 
     on(.getDevices) { _, session in
       let all = try await devices.all(of: session.userID)
@@ -32,6 +33,10 @@ extension Routes {
       try await devices.rename(deviceID, of: session.userID, to: name?.string)
       return .emptyObject
     }
+  }
+
+  private mutating func addDeviceDeletionRoutes() {
+    let (devices, accounts, sessions) = (homeserver.devices, homeserver.accounts, homeserver.sessions)
 
     on(.deleteDevice, budget: .authentication) { request, session in
       let deviceID: DeviceID = try request.path("deviceId")

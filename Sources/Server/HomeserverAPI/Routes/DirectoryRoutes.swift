@@ -6,9 +6,13 @@ import MatrixModel
 /// The list of public rooms, and people in common.
 extension Routes {
   mutating func addDirectoryRoutes() {
-    let services = homeserver.appServices
-    let (publicRooms, rooms) = (homeserver.publicRooms, homeserver.rooms)
-    let serverName = homeserver.configuration.serverName
+    addPublicRoomRoutes()
+    addVisibilityRoutes()
+    addMutualRoomRoute()
+  }
+
+  private mutating func addPublicRoomRoutes() {
+    let (publicRooms, serverName) = (homeserver.publicRooms, homeserver.configuration.serverName)
 
     on(.getPublicRooms) { request in
       let parameters = try request.query()
@@ -23,6 +27,10 @@ extension Routes {
       try Self.requireOwnServer(try request.query(), serverName)
       return Self.answer(try await publicRooms.page(try Self.query(try await request.optionalObject())))
     }
+  }
+
+  private mutating func addVisibilityRoutes() {
+    let (publicRooms, services) = (homeserver.publicRooms, homeserver.appServices)
 
     on(.getRoomVisibilityOnDirectory) { request in
       let isPublished = try await publicRooms.isPublished(try request.path("roomId"))
@@ -46,6 +54,10 @@ extension Routes {
         network: ThirdPartyNetworks.instanceID(of: request.path("networkId"), service))
       return .emptyObject
     }
+  }
+
+  private mutating func addMutualRoomRoute() {
+    let rooms = homeserver.rooms
 
     on(.getMutualRooms) { request, session in
       let parameters = try request.query()

@@ -6,10 +6,8 @@ import MatrixModel
 /// Sending events, setting state, and reading single ones.
 extension Routes {
   package mutating func addEventRoutes() {
-    let rooms = homeserver.rooms
-    let relations = homeserver.relations
-    let delayed = homeserver.delayedEvents
-    let clock = homeserver.configuration.clock
+    let (rooms, delayed) = (homeserver.rooms, homeserver.delayedEvents)
+    addEventReadingRoutes()
 
     on(.sendMessage) { request, session in
       if let delay = try request.delayMilliseconds() {
@@ -40,6 +38,10 @@ extension Routes {
         in: try request.path("roomId"), by: try session.actor(at: request.query()))
       return .eventID(eventID)
     }
+  }
+
+  private mutating func addEventReadingRoutes() {
+    let (rooms, relations, clock) = (homeserver.rooms, homeserver.relations, homeserver.configuration.clock)
 
     on(.getRoomStateWithKey, alsoAt: Self.emptyStateKeyPaths) { request, session in
       let roomID: RoomID = try request.path("roomId")

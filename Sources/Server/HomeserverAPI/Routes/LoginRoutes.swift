@@ -10,6 +10,7 @@ extension Routes {
     let accounts = homeserver.accounts
     let server = homeserver.configuration.serverName
     let guesses = loginGuesses
+    addLogoutRoutes()
 
     on(.getLoginFlows) { [flows = Self.loginFlows(homeserver.configuration, homeserver.singleSignOn.providers)] _ in
       .json(flows)
@@ -39,6 +40,10 @@ extension Routes {
       }
       return .login(userID, login, server)
     }
+  }
+
+  private mutating func addLogoutRoutes() {
+    let accounts = homeserver.accounts
 
     on(.logout) { _, session in
       try await accounts.logOut(session)

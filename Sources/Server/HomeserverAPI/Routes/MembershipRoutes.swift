@@ -6,6 +6,12 @@ import MatrixModel
 /// Coming into rooms and going out of them.
 extension Routes {
   package mutating func addMembershipRoutes() {
+    addJoiningRoutes()
+    addLeavingRoutes()
+    addMemberChangingRoutes()
+  }
+
+  private mutating func addJoiningRoutes() {
     let rooms = homeserver.rooms
 
     @Sendable func join(_ roomID: RoomID, _ body: JSON, _ session: Session) async throws -> Response {
@@ -29,6 +35,10 @@ extension Routes {
       try await rooms.knock(on: roomID, by: session.actor, reason: reason)
       return .json { $0.object { $0.member("room_id", roomID) } }
     }
+  }
+
+  private mutating func addLeavingRoutes() {
+    let rooms = homeserver.rooms
 
     on(.leaveRoom) { request, session in
       let reason = try await request.optionalObject().optionalText("reason")?.string
@@ -40,6 +50,10 @@ extension Routes {
       try await rooms.forget(try request.path("roomId"), by: session.actor)
       return .emptyObject
     }
+  }
+
+  private mutating func addMemberChangingRoutes() {
+    let rooms = homeserver.rooms
 
     // Two operations of the standard share the path: by user ID, and by an address that an identity server knows.
     on(.inviteUser) { request, session in

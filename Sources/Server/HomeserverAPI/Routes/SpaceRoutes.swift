@@ -7,6 +7,7 @@ import MatrixModel
 extension Routes {
   mutating func addSpaceRoutes() {
     let (hierarchy, rooms) = (homeserver.spaceHierarchy, homeserver.rooms)
+    addEventByTimeRoute()
 
     on(.getSpaceHierarchy) { request, session in
       let parameters = try request.query()
@@ -40,6 +41,10 @@ extension Routes {
         }
       }
     }
+  }
+
+  private mutating func addEventByTimeRoute() {
+    let rooms = homeserver.rooms
 
     on(.getEventByTimestamp) { request, session in
       let parameters = try request.query()

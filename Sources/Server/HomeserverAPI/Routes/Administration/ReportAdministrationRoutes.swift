@@ -6,11 +6,14 @@ import MatrixModel
 /// What users reported.
 extension Routes {
   mutating func addReportAdministrationRoutes() {
-    let (reports, rooms, audit) = (homeserver.reports, homeserver.roomAdministration, homeserver.audit)
-    let clock = homeserver.configuration.clock
-    let path = Self.administration + "/v1/event_reports"
+    addReportListRoutes()
+    addEventReportRoutes()
+  }
 
-    onAdmin(.get, path) { request, _ in
+  private mutating func addReportListRoutes() {
+    let reports = homeserver.reports
+
+    onAdmin(.get, Self.eventReports) { request, _ in
       let parameters = try request.query()
       var query = Reports.Query()
       query.offset = try parameters.offset()
@@ -28,7 +31,25 @@ extension Routes {
       }
     }
 
-    onAdmin(.get, path + "/{reportId}") { request, administrator in
+    // Ours: reports of rooms and users as well.
+    onAdmin(.get, Self.ownAdministration + "/reports") { request, _ in
+      let parameters = try request.query()
+      let limit = min(try parameters.limit(), Reports.listLimit)
+      let found = try await reports.list(before: try parameters.integer("before"), limit: limit)
+      return .json(capacity: found.count * 256 + 64) { writer in
+        writer.object { writer in
+          writer.list("reports", found) { Self.write($0, to: &$1) }
+          if found.count == limit, let last = found.last { writer.member("next_before", last.number) }
+        }
+      }
+    }
+  }
+
+  private mutating func addEventReportRoutes() {
+    let (reports, rooms, audit) = (homeserver.reports, homeserver.roomAdministration, homeserver.audit)
+    let clock = homeserver.configuration.clock
+
+    onAdmin(.get, Self.eventReports + "/{reportId}") { request, administrator in
       let report = try await reports.report(try request.reportNumber())
       var event: StoredEvent?
       if let eventID = report.subject.eventID { event = try await rooms.event(eventID) }
@@ -44,25 +65,14 @@ extension Routes {
       }
     }
 
-    onAdmin(.delete, path + "/{reportId}") { request, administrator in
+    onAdmin(.delete, Self.eventReports + "/{reportId}") { request, administrator in
       let number = try request.reportNumber()
       try await audit.record("report.delete", of: "\(number)", by: administrator) { try await reports.delete(number) }
       return .emptyObject
     }
-
-    // Ours: reports of rooms and users as well.
-    onAdmin(.get, Self.ownAdministration + "/reports") { request, _ in
-      let parameters = try request.query()
-      let limit = min(try parameters.limit(), Reports.listLimit)
-      let found = try await reports.list(before: try parameters.integer("before"), limit: limit)
-      return .json(capacity: found.count * 256 + 64) { writer in
-        writer.object { writer in
-          writer.list("reports", found) { Self.write($0, to: &$1) }
-          if found.count == limit, let last = found.last { writer.member("next_before", last.number) }
-        }
-      }
-    }
   }
+
+  private static let eventReports = administration + "/v1/event_reports"
 
   private static func write(_ report: Reports.Report, to writer: inout JSONWriter) {
     writer.member("id", report.number)

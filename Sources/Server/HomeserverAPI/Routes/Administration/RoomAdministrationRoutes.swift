@@ -6,16 +6,16 @@ import MatrixModel
 /// Rooms, whatever their members may: listed, looked into, blocked, joined.
 extension Routes {
   mutating func addRoomAdministrationRoutes() {
+    addRoomListRoute()
     addRoomReadingRoutes()
-    addRoomMemberRoutes()
+    addRoomBlockRoutes()
+    addRoomJoiningRoutes()
   }
 
-  private mutating func addRoomReadingRoutes() {
-    let (administration, rooms) = (homeserver.roomAdministration, homeserver.rooms)
-    let clock = homeserver.configuration.clock
-    let path = Self.administration + "/v1/rooms"
+  private mutating func addRoomListRoute() {
+    let administration = homeserver.roomAdministration
 
-    onAdmin(.get, path) { request, _ in
+    onAdmin(.get, Self.administration + "/v1/rooms") { request, _ in
       let query = try RoomQuery(try request.query())
       let page = try await administration.list(query)
       return .json(capacity: page.rooms.count * 512 + 64) { writer in
@@ -28,8 +28,14 @@ extension Routes {
         }
       }
     }
+  }
 
-    onAdmin(.get, path + "/{roomId}") { request, _ in
+  private mutating func addRoomReadingRoutes() {
+    let (administration, rooms) = (homeserver.roomAdministration, homeserver.rooms)
+    let clock = homeserver.configuration.clock
+    let path = Self.administration + "/v1/rooms/{roomId}"
+
+    onAdmin(.get, path) { request, _ in
       let roomID: RoomID = try request.path("roomId")
       let (room, devices) = try await administration.room(roomID)
       let isForgotten = try await rooms.isForgottenByAll(roomID)
@@ -44,7 +50,7 @@ extension Routes {
       }
     }
 
-    onAdmin(.get, path + "/{roomId}/members") { request, _ in
+    onAdmin(.get, path + "/members") { request, _ in
       let members = try await administration.members(of: try request.path("roomId"))
       return .json(capacity: members.count * 48 + 64) { writer in
         writer.object { writer in
@@ -54,7 +60,7 @@ extension Routes {
       }
     }
 
-    onAdmin(.get, path + "/{roomId}/state") { request, administrator in
+    onAdmin(.get, path + "/state") { request, administrator in
       let roomID: RoomID = try request.path("roomId")
       let state = try await administration.state(of: roomID, type: try request.query().identifier("type"))
       let reader = EventReader(userID: administrator.userID, deviceID: nil, now: clock.now())
@@ -66,12 +72,11 @@ extension Routes {
     }
   }
 
-  private mutating func addRoomMemberRoutes() {
-    let (administration, rooms, audit) = (homeserver.roomAdministration, homeserver.rooms, homeserver.audit)
-    let server = homeserver.configuration.serverName
-    let path = Self.administration + "/v1/rooms/{roomId}"
+  private mutating func addRoomBlockRoutes() {
+    let (rooms, audit) = (homeserver.rooms, homeserver.audit)
+    let path = Self.administration + "/v1/rooms/{roomId}/block"
 
-    onAdmin(.get, path + "/block") { request, _ in
+    onAdmin(.get, path) { request, _ in
       let blocker = try await rooms.blocker(of: try request.path("roomId"))
       return .json { writer in
         writer.object { writer in
@@ -81,7 +86,7 @@ extension Routes {
       }
     }
 
-    onAdmin(.put, path + "/block") { request, administrator in
+    onAdmin(.put, path) { request, administrator in
       let roomID: RoomID = try request.path("roomId")
       let blocks = try await request.object().requiredBool("block")
       try await audit.record(blocks ? "room.block" : "room.unblock", of: roomID.string, by: administrator) {
@@ -89,6 +94,11 @@ extension Routes {
       }
       return .json { $0.object { $0.member("block", blocks) } }
     }
+  }
+
+  private mutating func addRoomJoiningRoutes() {
+    let (administration, rooms, audit) = (homeserver.roomAdministration, homeserver.rooms, homeserver.audit)
+    let server = homeserver.configuration.serverName
 
     onAdmin(.post, Self.administration + "/v1/rooms/{roomIdOrAlias}/make_room_admin") { request, administrator in
       let roomID = try await request.roomIDOrAlias(rooms)

@@ -9,6 +9,7 @@ extension Routes {
   mutating func addUserAccessRoutes() {
     addUserPasswordRoutes()
     addUserStandingRoutes()
+    addUserValidityRoute()
     addBorrowedLoginRoute()
     addUserPresenceRoutes()
   }
@@ -71,6 +72,10 @@ extension Routes {
         }
       }
     }
+  }
+
+  private mutating func addUserValidityRoute() {
+    let (accounts, audit) = (homeserver.accounts, homeserver.audit)
 
     onAdmin(.post, Self.administration + "/v1/account_validity/validity") { request, administrator in
       let body = try await request.object()
