@@ -32,7 +32,8 @@ package struct Query: Sendable {
   package func adding(fields: [(name: ByteString, value: ByteString)]) -> Query {
     var query = self
     for field in fields {
-      query.text += (query.text.isEmpty ? "?" : "&") + PercentEncoding.encode(field.name) + "="
+      query.text +=
+        (query.text.isEmpty ? "?" : "&") + PercentEncoding.encode(field.name) + "="
         + PercentEncoding.encode(field.value)
     }
     return query
