@@ -168,6 +168,42 @@ import Testing
     #expect(host.result() == "notSignedIn")
   }
 
+  // MARK: Files
+
+  @Test func `a call sends a file, and says how far it is to whoever asked`() throws {
+    var host = Host.signedIn()
+    let call = Call<MediaURI>.upload(BlobHandle("picture"), mimeType: "image/png", fileName: "a b.png")
+    host.call(call)
+    let waiting = try #require(host.request("/upload"))
+    #expect(waiting.blob?.name == "picture" as ByteString)
+    #expect(waiting.request.target == "/_matrix/media/v3/upload?filename=a%20b.png")
+    #expect(waiting.request.contentType == "image/png")
+    #expect(waiting.request.accessToken == "T")
+    let effects = host.client.handle(.uploadProgress(waiting.id, sentBytes: 5, totalBytes: 9), now: host.now)
+    guard effects.count == 1, case .callProgress(7, sentBytes: 5, totalBytes: 9) = effects[0] else {
+      return #expect(Bool(false), "\(effects)")
+    }
+    host.answer("/upload", #"{"content_uri":"mxc://test/a"}"#)
+    #expect(try call.answer(try #require(host.ended[7])).string == "mxc://test/a")
+  }
+
+  @Test func `a file goes into a place that was reserved`() throws {
+    var host = Host.signedIn()
+    let place = MediaURI(trusted: "mxc://test/a")
+    let call = Call<MediaURI>.upload(BlobHandle("picture"), mimeType: "image/png", into: place)
+    host.call(call)
+    #expect(host.request("/upload/test/a")?.request.method == .put)
+    host.answer("/upload/test/a", "{}")
+    #expect(try call.answer(try #require(host.ended[7])) == place)
+  }
+
+  @Test func `a file that is gone is said to be`() {
+    var host = Host.signedIn()
+    host.call(.upload(BlobHandle("picture"), mimeType: "image/png"))
+    host.respond("/upload", .blobIsGone)
+    guard case .attachmentIsGone? = Self.error(host) else { return #expect(Bool(false), "\(host.ended)") }
+  }
+
   // MARK: Interactive authentication
 
   @Test func `the server asks who it is, and the same call with a stage goes through`() throws {

@@ -140,6 +140,7 @@ struct Host {
     case .callEnded(let id, let result):
       if ended[id] != nil { Issue.record("call \(id) ended twice") }
       ended[id] = result
+    case .callProgress: break
     }
   }
 

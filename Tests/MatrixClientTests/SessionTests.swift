@@ -218,6 +218,38 @@ final class Gate: Sendable {
     await client.stop()
   }
 
+  @Test(.timeLimit(.minutes(1)), arguments: [(100_000, true), (99_999, false)])
+  func `a file is sent where the server takes so much, and otherwise not at all`(limit: Int, isSent: Bool) async throws {
+    let uploads = Mutex(0)
+    let homeserver = RefreshingServer()
+    let server = FixtureServer { request in
+      if request.target.hasSuffix("/media/config") { return (200, #"{"m.upload.size":\#(limit)}"#) }
+      guard request.target.contains("/upload") else { return homeserver.answer(request) }
+      uploads.withLock { $0 += 1 }
+      return (200, #"{"content_uri":"mxc://test/\#(request.bodyBytes)"}"#)
+    }
+    defer { server.stop() }
+    let client = try await MatrixClient.logIn(to: server.url, user: "me", password: "secret")
+    let path = temporaryFile(bytes: 100_000)
+    defer { unlink(path) }
+    let last = Mutex<Int64>(0)
+    do {
+      let uri = try await client.upload(path: path, mimeType: "image/png") { sent, _ in last.withLock { $0 = sent } }
+      #expect(isSent)
+      #expect(uri.string == "mxc://test/100000")
+      #expect(last.withLock { $0 } == 100_000)
+    } catch {
+      guard case .tooLarge(99_999) = error else {
+        Issue.record("\(error)")
+        return
+      }
+      #expect(!isSent)
+    }
+    #expect(uploads.withLock { $0 } == (isSent ? 1 : 0))
+    await #expect(throws: ClientError.self) { try await client.upload(path: "/nowhere", mimeType: "image/png") }
+    await client.stop()
+  }
+
   @Test(.timeLimit(.minutes(1))) func `client information is written only where it changed, and taken back`() async throws {
     let homeserver = RefreshingServer()
     let server = FixtureServer(answer: homeserver.answer)

@@ -29,6 +29,7 @@ public actor MatrixClient {
   private var storeTask: Task<Void, Never>?
   private var commands: [CommandID: CheckedContinuation<CommandResult, Never>] = [:]
   private var calls: [CommandID: CheckedContinuation<CallResult, Never>] = [:]
+  private var callProgress: [CommandID: @Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void] = [:]
   private var lastCommand: CommandID = 0
   private var listeners: [Int: AsyncStream<Change>.Continuation] = [:]
   private var lastListener = 0
@@ -104,8 +105,13 @@ public actor MatrixClient {
   }
 
   /// Asks the server and waits for the answer. Where the task is cancelled the request ends, and so does the call, with `cancelled`.
-  public func perform<Answer>(_ call: Call<Answer>) async throws(ClientError) -> Answer {
+  /// - Parameter progress: of the file that is sent with it, in order.
+  public func perform<Answer>(
+    _ call: Call<Answer>, progress: (@Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void)? = nil
+  ) async throws(ClientError) -> Answer {
     let id = try nextID()
+    callProgress[id] = progress
+    defer { callProgress[id] = nil }
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         calls[id] = continuation
@@ -234,6 +240,7 @@ public actor MatrixClient {
     case .releaseBlob: break
     case .change(let change): publish(change)
     case .callEnded(let id, let result): calls.removeValue(forKey: id)?.resume(returning: result)
+    case .callProgress(let id, let sent, let total): callProgress[id]?(sent, total)
     }
   }
 

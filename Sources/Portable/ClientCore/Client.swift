@@ -75,7 +75,12 @@ public struct Client: Sendable {
     case .loaded(let id, let records): loaded(id, records)
     case .written(let id, let isStored): written(id, isStored)
     case .response(let id, let response): answered(id, response)
-    case .uploadProgress(let id, let sent, let total): uploadMoved(id, sentBytes: sent, totalBytes: total)
+    case .uploadProgress(let id, let sent, let total):
+      if case .call(let call)? = pending.requests[id]?.purpose {
+        effects.append(.callProgress(call, sentBytes: sent, totalBytes: total))
+      } else {
+        uploadMoved(id, sentBytes: sent, totalBytes: total)
+      }
     case .timerFired(let id): timerFired(id)
     case .networkChanged(let isOnline): networkChanged(isOnline)
     case .attentionChanged(let isVisible, let isFocused):

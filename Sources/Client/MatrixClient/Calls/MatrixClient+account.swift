@@ -31,6 +31,24 @@ extension MatrixClient {
 
   /// Bytes of the largest file that one may upload; nil where the server does not say.
   public func uploadLimit() async throws(ClientError) -> Int64? { try await perform(.uploadLimit()) }
+
+  /// Sends a file.
+  /// - Parameters:
+  ///   - reserved: where it goes (`reserveMedia`); nil for a new place.
+  ///   - progress: of its bytes, in order, at the end with the total.
+  /// - Throws: `tooLarge` before anything is sent, `attachmentIsGone` where it cannot be read.
+  public func upload(
+    path: String, mimeType: String, fileName: String? = nil, into reserved: MediaURI? = nil,
+    progress: (@Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void)? = nil
+  ) async throws(ClientError) -> MediaURI {
+    guard let size = FileSize.bytes(of: path) else { throw .attachmentIsGone }
+    if let limit = try await uploadLimit(), size > limit { throw .tooLarge(limitBytes: limit) }
+    let call = Call<MediaURI>.upload(
+      BlobHandle(ByteString(path)), mimeType: ByteString(mimeType), fileName: fileName.map { ByteString($0) },
+      into: reserved)
+    return try await perform(call, progress: progress)
+  }
+
   public func reserveMedia() async throws(ClientError) -> ReservedMedia { try await perform(.reserveMedia()) }
 
   /// What a page on the web says of itself; the server fetches it.

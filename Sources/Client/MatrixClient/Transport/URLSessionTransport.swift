@@ -1,12 +1,13 @@
 // On Linux only for its tests: `swift test -Xswiftc -DMARTLET_URLSESSION`.
 #if canImport(Darwin) || MARTLET_URLSESSION
   public import ClientCore
-  public import Foundation
+  import Foundation
   import JSON
+  import MatrixModel
   import Synchronization
 
   #if canImport(FoundationNetworking)
-    public import FoundationNetworking
+    import FoundationNetworking
   #endif
 
   /// The platform's own HTTP client.

@@ -16,6 +16,22 @@ extension Call {
     }
   }
 
+  /// - Parameters:
+  ///   - blob: the host's file.
+  ///   - reserved: where it goes (`reserveMedia`); nil for a new place.
+  public static func upload(
+    _ blob: BlobHandle, mimeType: ByteString, fileName: ByteString? = nil, into reserved: MediaURI? = nil
+  ) -> Call<MediaURI> {
+    let query = Query().adding("filename", fileName)
+    guard let reserved else {
+      return Call<MediaURI>(
+        .uploadContent, Endpoint.uploadContent.path(), query: query, blob: blob, mimeType: mimeType
+      ) { MediaURI($0["content_uri"]) }
+    }
+    let path = Endpoint.uploadContentToMXC.path(reserved.serverName.text, reserved.mediaID)
+    return Call<MediaURI>(.uploadContentToMXC, path, query: query, blob: blob, mimeType: mimeType) { _ in reserved }
+  }
+
   /// What a page on the web says of itself. The server fetches it: it learns which links are looked at.
   /// - Parameter timestampMilliseconds: as it was then, since 1970; nil for now.
   public static func preview(of url: ByteString, at timestampMilliseconds: Int64? = nil) -> Call<URLPreview> {

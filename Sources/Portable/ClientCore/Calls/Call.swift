@@ -43,6 +43,18 @@ public struct Call<Answer: Sendable>: Sendable {
   }
 }
 
+extension Call {
+  /// A call whose body is a file of the host's.
+  package init(
+    _ endpoint: Endpoint, _ path: String, query: Query, blob: BlobHandle, mimeType: ByteString,
+    read: @escaping @Sendable (JSON) -> Answer?
+  ) {
+    self.init(endpoint, path, query: query, read: read)
+    request.blob = blob
+    request.contentType = mimeType
+  }
+}
+
 extension Call where Answer == Void {
   /// A call whose answer says nothing but that it is done.
   package init(_ endpoint: Endpoint, _ path: String, query: Query = Query(), body: [UInt8]? = nil) {
@@ -56,6 +68,9 @@ public struct CallRequest: Sendable {
   /// Path and query, percent-encoded.
   package let target: String
   package let body: [UInt8]?
+  /// A file that is sent in the place of the body, and what it is.
+  package var blob: BlobHandle?
+  package var contentType: ByteString?
   /// The `auth` object that goes into the body.
   package var authentication: [UInt8]?
 

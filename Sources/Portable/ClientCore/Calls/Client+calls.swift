@@ -23,9 +23,14 @@ extension Client {
     guard let call = calls[id] else { return }
     calls[id]?.timer = nil
     // What anyone may ask, some servers tell only those who are signed in.
+    let asked = call.request
+    if let blob = asked.blob {
+      let request = upload(blob, asked.endpoint, asked.target, mimeType: asked.contentType, for: .call(id))
+      calls[id]?.requestID = request
+      return
+    }
     let request = request(
-      call.request.endpoint, call.request.target, body: call.request.wholeBody, sendsToken: sessionState == .signedIn,
-      for: .call(id))
+      asked.endpoint, asked.target, body: asked.wholeBody, sendsToken: sessionState == .signedIn, for: .call(id))
     calls[id]?.requestID = request
   }
 

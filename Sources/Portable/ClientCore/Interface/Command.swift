@@ -125,6 +125,8 @@ public enum ClientError: Error, Sendable {
   case refused(status: Int, code: ErrorCode, message: ByteString, retryAfterMilliseconds: Int64? = nil)
   /// The server wants to be surer of who asks. Spec: "User-interactive authentication API".
   case authenticationNeeded(InteractiveAuthentication)
+  /// The file is larger than the server takes.
+  case tooLarge(limitBytes: Int64)
   /// No homeserver was found there.
   case noHomeserver(DiscoveryError)
   /// The server's certificate is not trusted.

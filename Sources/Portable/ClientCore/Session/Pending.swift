@@ -118,9 +118,16 @@ extension Client {
   mutating func upload(_ blob: BlobHandle, mimeType: ByteString?, fileName: ByteString, for purpose: RequestPurpose)
     -> RequestID
   {
-    let query = fileName.isEmpty ? "" : "?filename=" + PercentEncoding.encode(fileName)
+    let query = Query().adding("filename", fileName.isEmpty ? nil : fileName)
+    return upload(
+      blob, .uploadContent, Endpoint.uploadContent.path() + query.text, mimeType: mimeType, for: purpose)
+  }
+
+  mutating func upload(
+    _ blob: BlobHandle, _ endpoint: Endpoint, _ target: String, mimeType: ByteString?, for purpose: RequestPurpose
+  ) -> RequestID {
     let request = HTTPRequest(
-      method: .post, target: Endpoint.uploadContent.path() + query, body: nil,
+      method: endpoint.method, target: target, body: nil,
       contentType: mimeType?.string ?? "application/octet-stream", accessToken: nil,
       timeoutMilliseconds: Limits.uploadTimeoutMilliseconds)
     return send(PendingRequest(purpose: purpose, request: request, blob: blob, sendsToken: true))
