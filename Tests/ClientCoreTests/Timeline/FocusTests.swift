@@ -226,6 +226,15 @@ import Testing
     #expect(host.request("/event/") != nil)
   }
 
+  @Test func `whoever waits for an event hears when the session ends`() {
+    var host = Host.inRoom()
+    host.command(.loadEvent(.test, EventID(trusted: "$x")))
+    host.command(.openTimeline(Self.around), id: 10)
+    host.command(.logOut, id: 11)
+    #expect(host.result() == "notSignedIn")
+    #expect(host.result(10) == "notSignedIn")
+  }
+
   @Test func `an answer that is another event is none`() {
     var host = Host.inRoom()
     host.command(.loadEvent(.test, EventID(trusted: "$x")))

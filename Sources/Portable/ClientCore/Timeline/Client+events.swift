@@ -27,7 +27,20 @@ extension Client {
     request(.getOneRoomEvent, Endpoint.getOneRoomEvent.path(key.room.text, key.event.text), for: .event(key))
   }
 
+  /// Nobody answers any more.
+  mutating func endEventLoads() {
+    let waiting = eventSources.waiting
+    eventSources.waiting = [:]
+    for purpose in waiting.values.joined() {
+      switch purpose {
+      case .command(let id), .quote(_, let id): finish(id, .failed(.notSignedIn))
+      case .threadRoot, .pin: break
+      }
+    }
+  }
+
   mutating func eventLoaded(_ key: EventSources.Key, _ records: [StoreRecord]) {
+    guard eventSources.waiting[key] != nil else { return }
     for record in records.reversed() {
       guard let events = Answer.parse(record.value)?["events"], events.isArray else { continue }
       for event in events.elements where event["event_id"]?.text == key.event.text {
