@@ -169,7 +169,8 @@ package final class Homeserver: Sendable {
     appServiceQueries = AppServiceQueries(appServices, http: http, log: log)
     thirdPartyNetworks = ThirdPartyNetworks(appServices, http: http, log: log)
     appServiceWorkers = AppServiceWorkers(
-      appServices, database: database, rooms: rooms, receipts: receipts, http: http, notifier: notifier, clock: clock, log: log)
+      appServices, database: database, rooms: rooms, receipts: receipts, presence: presence, http: http, notifier: notifier,
+      clock: clock, log: log)
     try accounts.makeSenders(of: appServices)
     accounts.hooks.withLock { [appServices] hooks in hooks.requireMayRegister = { try appServices.requireMay(make: $0, nil) } }
     connectRoomsToAppServices()
