@@ -24,17 +24,11 @@ struct MailPushFixture {
     _ change: @escaping (inout HomeserverConfiguration) -> Void = { _ in }, room settings: String = #","name":"Tea""#,
     _ body: (MailPushFixture) async throws -> Void
   ) async throws {
-    let server = MailServer()
-    defer { server.close() }
-    let sender = try #require(MailAddress("server@example.org"))
-    try await APIFixture.run(configure: {
-      $0.registration = .open
-      $0.identity.mail = MailConfiguration(host: "127.0.0.1", port: server.port, security: .none, sender: sender)
-      $0.identity.publicBaseURL = base
+    try await APIFixture.runWithMail({
       // Nothing goes on in the background.
       $0.pushBadgeDelay = .seconds(3_600)
       change(&$0)
-    }) { fixture in
+    }) { fixture, server in
       let ann = try await fixture.register("ann")
       let bob = try await fixture.register("bob")
       let room = try await makeRoom(of: ann, with: bob, settings, fixture)

@@ -93,21 +93,21 @@ struct UnreadMailText {
   private func html(_ mail: UnreadMail) -> String {
     var html = "<p>Hello,</p>"
     for room in mail.rooms {
-      let link = HTMLText.escaped(link(to: room.roomID))
-      html += "<h2 style=\"font-size:1.1em\"><a href=\"\(link)\">\(HTMLText.escaped(room.title))</a></h2>"
+      let link = MailHTML.escaped(link(to: room.roomID))
+      html += "<h2 style=\"font-size:1.1em\"><a href=\"\(link)\">\(MailHTML.escaped(room.title))</a></h2>"
       if let omission = Self.omission(room) { html += "<p>(\(omission))</p>" }
       html += room.lines.map { "<p>\(Self.html($0))</p>" }.joined()
     }
     if let more = Self.more(mail) { html += "<p>\(more)</p>" }
-    let stop = "<a href=\"\(HTMLText.escaped(unsubscribe))\">No more of these mails</a>"
-    return html + "<p style=\"font-size:0.85em\">\(HTMLText.escaped(reason(mail))) \(stop)</p>"
+    let stop = "<a href=\"\(MailHTML.escaped(unsubscribe))\">No more of these mails</a>"
+    return html + "<p style=\"font-size:0.85em\">\(MailHTML.escaped(reason(mail))) \(stop)</p>"
   }
 
   private static func html(_ line: UnreadMail.Line) -> String {
-    let sender = "<b>\(HTMLText.escaped(line.sender))</b>"
+    let sender = "<b>\(MailHTML.escaped(line.sender))</b>"
     return switch line.preview {
-    case .said(let words): "\(sender): \(HTMLText.escaped(words))"
-    case .did(let deed): "\(sender) \(HTMLText.escaped(deed))"
+    case .said(let words): "\(sender): \(MailHTML.escaped(words))"
+    case .did(let deed): "\(sender) \(MailHTML.escaped(deed))"
     }
   }
 }
