@@ -72,8 +72,8 @@ extension Client {
       endSession(keepingData: false)
       finish(command, .done)
     case .sync: syncAnswered(answer)
-    case .page(let room, let gap, let command, let emptyPages):
-      pageAnswered(answer, room, gap: gap, command, emptyPages: emptyPages)
+    case .page(let room, let place, let command, let emptyPages):
+      pageAnswered(answer, room, place, command, emptyPages: emptyPages)
     case .members(let room, let command): membersAnswered(answer, room, command)
     case .upload(let entry): uploadAnswered(answer, entry)
     case .send(let entry): sendAnswered(answer, entry)

@@ -33,7 +33,7 @@ extension Client {
   }
 
   /// No request and no timer is left; writes go on.
-  private mutating func stopSession() {
+  mutating func stopSession() {
     for id in pending.requests.keys.sorted() { effects.append(.cancelRequest(id)) }
     for id in pending.timers.keys.sorted() { effects.append(.cancelTimer(id)) }
     pending.requests = [:]
@@ -52,17 +52,24 @@ extension Client {
     write([.deleteAll(prefix: "")])
     pending.loads = [:]
     pending.writes = [:]
-    rooms = [:]
-    roomIDs = []
     keptTimelines = []
     openRooms = []
-    directRooms = DirectRooms()
     outbox = Outbox()
-    syncLoop = SyncLoop()
     dirtyDrafts = []
+    orphanDrafts = [:]
     ownDisplayName = nil
     ownAvatar = nil
-    notify(.roomOrder)
+    forgetSynced()
+  }
+
+  /// What the syncs have brought, in memory.
+  mutating func forgetSynced() {
+    rooms = [:]
+    keptPeople = []
+    storedEvents = 0
+    directRooms = DirectRooms()
+    syncLoop = SyncLoop()
+    sortRooms()
   }
 
   mutating func networkChanged(_ isOnline: Bool) {

@@ -137,14 +137,13 @@ extension Client {
     guard let user = UserID(json["user_id"]), let device = DeviceID(json["device_id"]),
       let token = json["access_token"]?.text
     else { return signInFailed(.badAnswer, id) }
-    if let old = session, old.userID != user { forgetData() }
+    // Also what no login told whose it is.
+    if session?.userID != user { forgetData() }
     let session = Session(userID: user, deviceID: device, accessToken: token)
     self.session = session
     signIn.error = nil
     signIn.needsRegistrationToken = false
-    write([
-      .put(key: StoreKey.schema, value: StoreKey.schemaVersion), .put(key: StoreKey.session, value: session.record)
-    ])
+    write([StoreSchema.put, .put(key: StoreKey.session, value: session.record)])
     setSessionState(.signedIn)
     finish(id, .done)
     startSession()

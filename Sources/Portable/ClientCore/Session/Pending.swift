@@ -30,7 +30,7 @@ enum RequestPurpose: Sendable {
   case register(CommandID)
   case logOut(CommandID)
   case sync
-  case page(RoomID, gap: ItemID?, CommandID, emptyPages: Int)
+  case page(RoomID, PagePlace, CommandID, emptyPages: Int)
   case members(RoomID, CommandID)
   case upload(OutboxEntry.ID)
   case send(OutboxEntry.ID)
@@ -64,7 +64,13 @@ enum WritePurpose: Sendable {
 
 enum LoadPurpose: Sendable {
   case account
+  case inbox
+  case people(RoomID)
   case timeline(RoomID)
+  /// What is before that one, the first in memory. `asksServer`: where nothing is.
+  case olderSegments(RoomID, before: SegmentPosition, CommandID, asksServer: Bool)
+  /// The oldest segments, to be dropped until the room keeps that many events.
+  case oldestSegments(RoomID, keptEvents: Int)
 }
 
 extension Client {
@@ -152,9 +158,9 @@ extension Client {
     effects.append(.write(id, operations))
   }
 
-  mutating func load(_ prefix: ByteString, _ purpose: LoadPurpose) {
+  mutating func load(_ range: StoreRange, _ purpose: LoadPurpose) {
     let id = pending.nextID()
     pending.loads[id] = purpose
-    effects.append(.load(id, prefix: prefix))
+    effects.append(.load(id, range))
   }
 }

@@ -2,8 +2,9 @@ import JSON
 import MatrixModel
 
 extension Timeline {
-  /// Notes an edit, reaction or redaction and renews the item it speaks of, if it is in memory.
-  mutating func relate(_ event: TimelineEvent, ownUserID: UserID, _ changes: inout [TimelineChange]) {
+  /// Notes an edit, reaction or redaction and renews the item it speaks of, if it is in memory. Returns the event it speaks of.
+  @discardableResult
+  mutating func relate(_ event: TimelineEvent, ownUserID: UserID, _ changes: inout [TimelineChange]) -> EventID? {
     let target: EventID
     switch event.kind {
     case .edit(let edited, let content):
@@ -17,10 +18,11 @@ extension Timeline {
       target = marked
       relations.addReaction(event.eventID, sender: event.sender, key: key, to: marked)
     case .redaction(let redacted): target = relations.redact(redacted)
-    case .item, .hidden: return
+    case .item, .hidden: return nil
     }
-    guard let i = index(of: target) else { return }
+    guard let i = index(of: target) else { return target }
     relations.decorate(&items[i], ownUserID: ownUserID)
     changes.append(.updated(at: i, items[i]))
+    return target
   }
 }
