@@ -16,6 +16,15 @@ final class OneRoomServer: Sendable {
   private let state = Mutex(State())
   let room = "!room:test"
 
+  /// Of the messages it has taken, in order.
+  var bodies: [String] {
+    state.withLock { state in
+      state.events.map { event in
+        (try? JSON.parse(Array(event.utf8)))?["content"]?["body"]?.string ?? ""
+      }
+    }
+  }
+
   func answer(_ request: FixtureServer.Request) -> (status: Int, body: String) {
     state.withLock { $0.requests.append(request) }
     if request.target.hasSuffix("/login") {

@@ -1,4 +1,5 @@
 import ClientCore
+import JSON
 
 #if canImport(Glibc)
   import Glibc
@@ -27,18 +28,15 @@ enum DamagedFile {
     return (file, name)
   }
 
+  /// From both ends up to where the damage is, without the index: what counts is written early and late.
   private static func salvage(_ path: String) -> [StoreRecord] {
     guard let file = try? SQLiteFile(path: path, isOwner: false) else { return [] }
-    var saved: [StoreRecord] = []
-    for range in Client.irreplaceableRecords {
-      // One at a time: what stands behind a broken page may be whole.
-      var last = range
-      last.limit = 1
-      while let record = (try? file.load(last))?.first {
-        saved.append(record)
-        last.after = record.key
+    var saved: [ByteString: StoreRecord] = [:]
+    for isForward in [true, false] {
+      file.scan(isForward: isForward) { record in
+        if Client.irreplaceableRecords.contains(where: { $0.contains(record.key) }) { saved[record.key] = record }
       }
     }
-    return saved
+    return saved.values.sorted { $0.key < $1.key }
   }
 }

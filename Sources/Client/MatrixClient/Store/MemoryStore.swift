@@ -18,4 +18,7 @@ public actor MemoryStore: Store {
       }
     }
   }
+
+  public func hasForeignWrites() -> Bool { false }
+  public func close() {}
 }

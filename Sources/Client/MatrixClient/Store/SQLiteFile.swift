@@ -75,13 +75,27 @@ final class SQLiteFile {
         while true {
           result = sqlite3_step(statement)
           guard result == SQLITE_ROW else { return }
-          records.append(
-            StoreRecord(key: ByteString(decoding: blob(statement, 0)), value: [UInt8](blob(statement, 1))))
+          records.append(record(statement))
         }
       }
     }
     guard result == SQLITE_DONE else { throw error(result) }
     return records
+  }
+
+  /// Every record in the order they were made or from the last one back, as far as they can be read.
+  func scan(isForward: Bool, _ body: (StoreRecord) -> Void) {
+    let sql: StaticString =
+      isForward
+      ? "SELECT key, value FROM records NOT INDEXED ORDER BY id"
+      : "SELECT key, value FROM records NOT INDEXED ORDER BY id DESC"
+    guard let statement = try? prepared(sql) else { return }
+    defer { sqlite3_reset(statement) }
+    while sqlite3_step(statement) == SQLITE_ROW { body(record(statement)) }
+  }
+
+  private func record(_ statement: OpaquePointer) -> StoreRecord {
+    StoreRecord(key: ByteString(decoding: blob(statement, 0)), value: [UInt8](blob(statement, 1)))
   }
 
   func write(_ operations: [StoreOperation]) throws(StoreError) {
@@ -138,6 +152,15 @@ final class SQLiteFile {
   func rebuild() throws(StoreError) {
     try execute("VACUUM")
     try execute("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+
+  /// "ok", or what is wrong with the file. Reads all of it.
+  func check() throws(StoreError) -> String {
+    let statement = try prepared("PRAGMA integrity_check(1)")
+    defer { sqlite3_reset(statement) }
+    let result = sqlite3_step(statement)
+    guard result == SQLITE_ROW else { throw error(result) }
+    return String(decoding: blob(statement, 0), as: UTF8.self)
   }
 
   // MARK: SQLite

@@ -157,7 +157,7 @@ public actor SQLiteStore: Store {
       switch operation {
       case .put: break
       case .delete: deletedSinceTidy += 1
-      case .deleteAll: deletedSinceTidy += 100
+      case .deleteAll: deletedSinceTidy += SQLiteStore.deletesBeforeTidy
       }
     }
     guard deletedSinceTidy >= SQLiteStore.deletesBeforeTidy else { return }
@@ -193,6 +193,12 @@ public actor SQLiteStore: Store {
     writeLock.wait()
     defer { writeLock.release() }
     try file.rebuild()
+  }
+
+  /// "ok", or what is wrong with the file. Reads all of it.
+  public func check() throws(StoreError) -> String {
+    guard let file else { throw .closed }
+    return try file.check()
   }
 
   public func close() {

@@ -12,11 +12,6 @@ public protocol Store: Sendable {
   func close() async
 }
 
-extension Store {
-  public func hasForeignWrites() async -> Bool { false }
-  public func close() async {}
-}
-
 /// Why a store did not do what was asked. Each says what to do.
 public enum StoreError: Error, Sendable {
   /// Another process, or another store of this one, syncs with that file: end it, or open it as a `StoreGuest`.

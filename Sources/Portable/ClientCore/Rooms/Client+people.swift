@@ -8,14 +8,14 @@ extension Client {
     guard let room = rooms[id] else { return }
     keptPeople.removeAll { $0 == id }
     keptPeople.append(id)
-    guard !room.state.hasPeople, !room.isReadingPeople else { return }
-    rooms[id]?.isReadingPeople = true
-    load(StoreRange(prefix: StoreKey.people(of: id)), .people(id))
+    guard !room.state.hasPeople, room.peopleLoad == nil else { return }
+    let load = load(StoreRange(prefix: StoreKey.people(of: id)), .people(id))
+    rooms[id]?.peopleLoad = load
   }
 
   mutating func peopleLoaded(_ id: RoomID, _ records: [StoreRecord]) {
-    guard let user = session?.userID, rooms[id]?.isReadingPeople ?? false, var state = rooms[id]?.state else { return }
-    rooms[id]?.isReadingPeople = false
+    guard let user = session?.userID, var state = rooms[id]?.state else { return }
+    rooms[id]?.peopleLoad = nil
     let old = state
     var members: [Member] = []
     var receipts: [ReceiptRecord] = []
@@ -73,8 +73,8 @@ extension Client {
     guard syncLoop.prepared == nil, !isStoreBroken, keptPeople.count > Limits.keptPeople, let user = session?.userID
     else { return }
     let idle = keptPeople.filter { id in
-      guard let room = rooms[id], room.state.hasPeople else { return true }
-      return !keptTimelines.contains(id) && !room.isLoadingMembers
+      guard let room = rooms[id] else { return true }
+      return !keptTimelines.contains(id) && !room.isLoadingMembers && room.peopleLoad == nil
     }
     guard idle.count > Limits.keptPeople else { return }
     let dropped = idle.dropLast(Limits.keptPeople)

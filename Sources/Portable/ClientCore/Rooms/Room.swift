@@ -18,7 +18,7 @@ public struct Room: Sendable {
   /// The whole list is on its way from the server.
   var isLoadingMembers = false
   /// Those the store has are on their way.
-  var isReadingPeople = false
+  var peopleLoad: LoadID?
   /// Commands that want the whole list.
   var waitingForPeople: [CommandID] = []
   var isDroppingSegments = false

@@ -158,9 +158,11 @@ extension Client {
     effects.append(.write(id, operations))
   }
 
-  mutating func load(_ range: StoreRange, _ purpose: LoadPurpose) {
+  @discardableResult
+  mutating func load(_ range: StoreRange, _ purpose: LoadPurpose) -> LoadID {
     let id = pending.nextID()
     pending.loads[id] = purpose
     effects.append(.load(id, range))
+    return id
   }
 }

@@ -4,7 +4,9 @@ import MatrixModel
 /// How much history the store keeps: of a room, and of all.
 extension Client {
   /// A page of older events behind its place, in the store too. `events` have the oldest first.
-  mutating func storePage(_ events: [JSON], at edge: SegmentEdge, isLimited: Bool, end: ByteString?, in id: RoomID) -> SegmentEdge {
+  mutating func storePage(_ events: [JSON], at edge: SegmentEdge, isLimited: Bool, end: ByteString?, in id: RoomID)
+    -> SegmentEdge
+  {
     var new = SegmentEdge(token: end, position: nil, isLimited: isLimited)
     guard let room = rooms[id], room.state.history.events < Limits.storedEvents, let position = edge.position?.older
     else { return new }

@@ -9,20 +9,21 @@ extension Client {
 
   mutating func loaded(_ id: LoadID, _ records: [StoreRecord]) {
     guard let purpose = pending.loads.removeValue(forKey: id) else { return }
-    loaded(records, for: purpose)
+    loaded(id, records, for: purpose)
   }
 
-  mutating func loaded(_ records: [StoreRecord], for purpose: LoadPurpose) {
+  mutating func loaded(_ id: LoadID, _ records: [StoreRecord], for purpose: LoadPurpose) {
     switch purpose {
     case .account: restore(Restored(records))
     case .inbox: takeInbox(records)
-    case .timeline(let room): timelineLoaded(room, records)
+    // A room may have been closed and opened again meanwhile.
+    case .timeline(let room): if rooms[room]?.timeline.load == id { timelineLoaded(room, records) }
     case .olderSegments(let room, let position, let command, let asksServer):
       olderSegmentsLoaded(room, before: position, records, command, asksServer: asksServer)
     case .people, .oldestSegments:
       // The batch being stored works on a copy of the room.
-      if syncLoop.prepared != nil { return syncLoop.deferredRecords.append((records, purpose)) }
-      if case .people(let room) = purpose { peopleLoaded(room, records) }
+      if syncLoop.prepared != nil { return syncLoop.deferredRecords.append((id, records, purpose)) }
+      if case .people(let room) = purpose, rooms[room]?.peopleLoad == id { peopleLoaded(room, records) }
       if case .oldestSegments(let room, let count) = purpose { oldestSegmentsLoaded(room, keptEvents: count, records) }
     }
   }

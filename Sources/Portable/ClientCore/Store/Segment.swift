@@ -44,6 +44,9 @@ struct SegmentEdge: Sendable {
   var position: SegmentPosition?
   /// Whether events are missing between it and the segment stored before it.
   var isLimited = false
+
+  /// Whether the segment is a page that was asked from there.
+  func isJoined(to segment: Segment) -> Bool { position?.older == segment.position }
 }
 
 /// How much of a room's timeline the store holds.

@@ -120,6 +120,6 @@ extension PreparedRoom {
 
   /// Nobody stays in memory that nobody looks at. While the others are being read, what is newer than they has to stay.
   mutating func dropPeople(ownUserID: UserID, from old: Room?) {
-    if let old, !state.hasPeople, !needsPeople, !old.isReadingPeople { state.dropPeople(ownUserID: ownUserID) }
+    if let old, !state.hasPeople, !needsPeople, old.peopleLoad == nil { state.dropPeople(ownUserID: ownUserID) }
   }
 }

@@ -16,7 +16,7 @@ struct SyncLoop: Sendable {
   /// Answers that change what a batch being stored also changes: they wait for it.
   var deferredAnswers: [(Answer, RequestPurpose)] = []
   /// Records, likewise.
-  var deferredRecords: [([StoreRecord], LoadPurpose)] = []
+  var deferredRecords: [(LoadID, [StoreRecord], LoadPurpose)] = []
 
   mutating func stop() {
     request = nil
@@ -99,7 +99,7 @@ extension Client {
     syncLoop.deferredAnswers = []
     let records = syncLoop.deferredRecords
     syncLoop.deferredRecords = []
-    for (records, purpose) in records { loaded(records, for: purpose) }
+    for (id, records, purpose) in records { loaded(id, records, for: purpose) }
     for (answer, purpose) in deferred {
       switch purpose {
       case .members(let room, let command): membersAnswered(answer, room, command)

@@ -45,7 +45,7 @@ extension Client {
       let outcome = timeline.prepend(records, ownUserID: user, &ids)
       itemCount = outcome.itemCount
       if itemCount > 0 { timeline.placeReaders(room.state.receipts) }
-      if records.isEmpty { timeline.backState = .idle }
+      if records.isEmpty { timeline.backState = timeline.head.token == nil ? .atStart : .idle }
       return outcome.changes
     }
     guard let timeline = rooms[id]?.timeline else { return }

@@ -12,9 +12,10 @@ extension Client {
     dropOldTimelines()
     loadPeople(id)
     if let room = rooms[id], room.timeline.loadState == .unloaded {
-      rooms[id]?.timeline.loadState = .loading
-      load(
+      let load = load(
         StoreRange(prefix: StoreKey.timeline(of: id), isDescending: true, limit: Limits.loadedSegments), .timeline(id))
+      rooms[id]?.timeline.loadState = .loading
+      rooms[id]?.timeline.load = load
     }
     finish(command, .done)
   }

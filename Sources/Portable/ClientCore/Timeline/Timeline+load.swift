@@ -61,10 +61,10 @@ extension Timeline {
         head.isLimited = true
         continue
       }
-      if !isFirst, head.isLimited, head.token != nil, !isKnown(segment) {
+      if !isFirst, head.isLimited, head.token != nil, !head.isJoined(to: segment), !isKnown(segment) {
         let gap = TimelineItem(gap: ids.next())
         gaps[gap.id] = head
-        run.items.append(gap)
+        run.append(gap, &itemOfEvent)
       }
       isFirst = false
       for event in segment.events.reversed() where itemOfEvent[event.eventID] == nil {
@@ -81,7 +81,7 @@ extension Timeline {
   }
 
   private mutating func appendGap(_ edge: SegmentEdge, _ ids: inout ItemIDs) -> [TimelineChange] {
-    guard edge.token != nil, remoteCount > 0 else { return [] }
+    guard edge.token != nil else { return [] }
     let gap = TimelineItem(gap: ids.next())
     gaps[gap.id] = edge
     items.insert(gap, at: remoteCount)

@@ -13,6 +13,12 @@ struct OlderRun: Sendable {
   var items: [TimelineItem] = []
   /// Events without an item that stand at the item before them, which has not come yet.
   var unplaced: [EventID]
+
+  mutating func append(_ item: TimelineItem, _ itemOfEvent: inout [EventID: ItemID]) {
+    for event in unplaced { itemOfEvent[event] = item.id }
+    unplaced = []
+    items.append(item)
+  }
 }
 
 /// Older events: a page in front of the first item or inside a gap.
@@ -74,9 +80,7 @@ extension Timeline {
     let item = makeItem(
       takeEcho(of: event, &outcome.changes) ?? ids.next(), event, content, replyTo, ownUserID: ownUserID)
     itemOfEvent[event.eventID] = item.id
-    for hidden in run.unplaced { itemOfEvent[hidden] = item.id }
-    run.unplaced = []
-    run.items.append(item)
+    run.append(item, &itemOfEvent)
   }
 
   mutating func insert(_ run: OlderRun, at index: Int, _ outcome: inout PageOutcome) {

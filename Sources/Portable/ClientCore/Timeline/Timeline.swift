@@ -33,6 +33,8 @@ public struct Timeline: Sendable {
   var unplacedEvents: [EventID] = []
   /// Segments that came while the store was reading.
   var waiting: [Segment] = []
+  /// What is under way while `loadState` is `loading`.
+  var load: LoadID?
   /// Segments the store has read, waiting for the members.
   var waitingRecords: [StoreRecord]?
   /// The last item each member has read or written.
