@@ -67,8 +67,7 @@ enum LoadPurpose: Sendable {
   case inbox
   case people(RoomID)
   case timeline(RoomID)
-  /// What is before that one, the first in memory. `asksServer`: where nothing is.
-  case olderSegments(RoomID, before: SegmentPosition, CommandID, asksServer: Bool)
+  case olderSegments(RoomID, OlderSegments)
   /// The oldest segments, to be dropped until the room keeps that many events.
   case oldestSegments(RoomID, keptEvents: Int)
 }

@@ -18,8 +18,7 @@ extension Client {
     case .inbox: takeInbox(records)
     // A room may have been closed and opened again meanwhile.
     case .timeline(let room): if rooms[room]?.timeline.load == id { timelineLoaded(room, records) }
-    case .olderSegments(let room, let position, let command, let asksServer):
-      olderSegmentsLoaded(room, before: position, records, command, asksServer: asksServer)
+    case .olderSegments(let room, let wanted): olderSegmentsLoaded(room, records, wanted)
     case .people, .oldestSegments:
       // The batch being stored works on a copy of the room.
       if syncLoop.prepared != nil { return syncLoop.deferredRecords.append((id, records, purpose)) }

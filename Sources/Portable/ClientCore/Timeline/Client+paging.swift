@@ -1,6 +1,17 @@
 import JSON
 import MatrixModel
 
+/// What is read in front of the first item.
+struct OlderSegments: Sendable {
+  /// The first segment in memory.
+  let before: SegmentPosition
+  /// How many items are wanted, if there are so many.
+  let itemCount: Int
+  /// Whether the server is asked where the store has none.
+  let asksServer: Bool
+  let command: CommandID
+}
+
 /// Older events: from the store as far as it goes, then from the server.
 extension Client {
   mutating func paginateBack(_ id: RoomID, _ command: CommandID) {
@@ -15,30 +26,29 @@ extension Client {
     }
     rooms[id]?.timeline.backState = .loading
     notify(.room(id, .pagination))
-    if !loadOlderSegments(id, command, asksServer: true) {
+    if !loadOlderSegments(id, command, items: Limits.storedPageItems, asksServer: true) {
       requestPage(id, PagePlace(gap: nil, edge: room.timeline.head), command, emptyPages: 0)
     }
   }
 
-  /// False where the store has none. `asksServer`: whether the server is asked when nothing comes of it.
+  /// False where the store has none.
   @discardableResult
-  mutating func loadOlderSegments(_ id: RoomID, _ command: CommandID, asksServer: Bool) -> Bool {
+  mutating func loadOlderSegments(_ id: RoomID, _ command: CommandID, items: Int, asksServer: Bool) -> Bool {
     guard let position = rooms[id]?.timeline.storedBefore else { return false }
     rooms[id]?.timeline.backState = .loading
     load(
       StoreRange(
         prefix: StoreKey.timeline(of: id), before: StoreKey.segment(position, of: id), isDescending: true,
         limit: Limits.loadedSegments),
-      .olderSegments(id, before: position, command, asksServer: asksServer))
+      .olderSegments(
+        id, OlderSegments(before: position, itemCount: items, asksServer: asksServer, command: command)))
     return true
   }
 
-  mutating func olderSegmentsLoaded(
-    _ id: RoomID, before position: SegmentPosition, _ records: [StoreRecord], _ command: CommandID, asksServer: Bool
-  ) {
+  mutating func olderSegmentsLoaded(_ id: RoomID, _ records: [StoreRecord], _ wanted: OlderSegments) {
     // Unless the timeline was dropped and loaded anew meanwhile.
-    guard let user = session?.userID, let room = rooms[id], room.timeline.storedBefore == position else {
-      return finish(command, .done)
+    guard let user = session?.userID, let room = rooms[id], room.timeline.storedBefore == wanted.before else {
+      return finish(wanted.command, .done)
     }
     var itemCount = 0
     changeTimeline(id) { timeline, ids in
@@ -50,11 +60,12 @@ extension Client {
     }
     guard let timeline = rooms[id]?.timeline else { return }
     if itemCount > 0 { notify(.readCounts(id, 0..<timeline.remoteCount)) }
-    let isEnough = itemCount >= Limits.storedPageItems || timeline.backState == .atStart
-    if !isEnough, loadOlderSegments(id, command, asksServer: asksServer && itemCount == 0) { return }
+    let left = wanted.itemCount - itemCount
+    let asksServer = wanted.asksServer && itemCount == 0
+    if left > 0, loadOlderSegments(id, wanted.command, items: left, asksServer: asksServer) { return }
     notify(.room(id, .pagination))
-    if asksServer, itemCount == 0, !isEnough { return paginateBack(id, command) }
-    finish(command, .done)
+    if asksServer, timeline.backState == .idle { return paginateBack(id, wanted.command) }
+    finish(wanted.command, .done)
   }
 
   mutating func fillGap(_ id: RoomID, _ item: ItemID, _ command: CommandID) {

@@ -62,7 +62,7 @@ extension Client {
     notify(.room(id, .pagination))
     if hasAttention { readWhatIsViewed() }
     if let timeline = rooms[id]?.timeline, timeline.remoteCount < Limits.storedPageItems {
-      loadOlderSegments(id, 0, asksServer: false)
+      loadOlderSegments(id, 0, items: Limits.storedPageItems - timeline.remoteCount, asksServer: false)
     }
   }
 
