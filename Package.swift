@@ -81,7 +81,7 @@ let package = Package(
       uses: ["JSON", "MatrixModel", "Telemetry", "HTTPServer", "EventLoop", "Outbound", "Homeserver"]),
 
     // Client
-    module("MatrixClient", in: "Client", uses: ["JSON", "MatrixModel", "ClientCore", "CCurl"]),
+    module("MatrixClient", in: "Client", uses: ["JSON", "MatrixModel", "ClientCore", "CCurl", "CSQLite"]),
 
     // Programs
     program(

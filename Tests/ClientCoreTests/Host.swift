@@ -28,6 +28,11 @@ struct Host {
   /// Writes that are not durable yet, where `writesAtOnce` is false.
   var unwritten: [(WriteID, [StoreOperation])] = []
   var writesAtOnce = true
+  /// What the store has read and not told yet, where `loadsAtOnce` is false.
+  var untold: [(LoadID, [StoreRecord])] = []
+  var loadsAtOnce = true
+  /// Every range that was read.
+  var loads: [StoreRange] = []
   var storeWorks = true
   /// Off for tests of many inputs: comparing costs O(items) each.
   var comparesMirrors = true
@@ -129,9 +134,7 @@ struct Host {
     case .cancelRequest(let id): waiting.removeAll { $0.id == id }
     case .startTimer(let id, let milliseconds): timers[id] = now + milliseconds
     case .cancelTimer(let id): timers[id] = nil
-    case .load(let id, let prefix):
-      let records = store.filter { $0.key.string.hasPrefix(prefix.string) }.sorted { $0.key < $1.key }
-      inputs.append(.loaded(id, records.map { StoreRecord(key: $0.key, value: $0.value) }))
+    case .load(let id, let range): load(id, range)
     case .write(let id, let operations):
       unwritten.append((id, operations))
       if writesAtOnce { inputs += acknowledge(unwritten.count) }
@@ -142,6 +145,20 @@ struct Host {
       ended[id] = result
     case .callProgress: break
     }
+  }
+
+  /// Reads after every write before it, as the store does.
+  private mutating func load(_ id: LoadID, _ range: StoreRange) {
+    loads.append(range)
+    if !unwritten.isEmpty { inputs += acknowledge(unwritten.count) }
+    let records = range.select(from: store.map { ($0.key, $0.value) })
+    if loadsAtOnce { inputs.append(.loaded(id, records)) } else { untold.append((id, records)) }
+  }
+
+  mutating func finishLoads(_ count: Int = .max) {
+    let told = untold.prefix(count)
+    untold.removeFirst(told.count)
+    for (id, records) in told { handle(.loaded(id, records)) }
   }
 
   /// The first writes become durable.

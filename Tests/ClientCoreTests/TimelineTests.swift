@@ -138,12 +138,11 @@ import Testing
     var client = Host.inRoom()
     client = client.restarted()
     // The load is answered late: the sync's batch is committed in between.
-    let load = client.client.handle(.command(.openRoom(.test), id: 0), now: client.now)
-    guard case .load(let id, let prefix)? = load.first else { return #expect(Bool(false), "no load") }
-    let records = client.store.filter { $0.key.string.hasPrefix(prefix.string) }.sorted { $0.key < $1.key }
+    client.loadsAtOnce = false
+    client.command(.openRoom(.test))
     client.sync(Wire.join([Wire.message("two", "$2")]))
     client.command(.send(.test, .text("mine")))
-    client.handle(.loaded(id, records.map { StoreRecord(key: $0.key, value: $0.value) }))
+    client.finishLoads()
     #expect(client.texts() == ["one", "two", "mine sending"])
   }
 
@@ -151,11 +150,10 @@ import Testing
     var host = Host.inRoom()
     host.command(.send(.test, .text("before")))
     host = host.restarted()
-    let effects = host.client.handle(.command(.openRoom(.test), id: 0), now: host.now)
-    guard case .load(let id, let prefix)? = effects.first else { return #expect(Bool(false), "no load") }
-    let records = host.store.filter { $0.key.string.hasPrefix(prefix.string) }.sorted { $0.key < $1.key }
+    host.loadsAtOnce = false
+    host.command(.openRoom(.test))
     host.command(.send(.test, .text("after")))
-    host.handle(.loaded(id, records.map { StoreRecord(key: $0.key, value: $0.value) }))
+    host.finishLoads()
     #expect(host.texts() == ["one", "before sending", "after queued"])
   }
 

@@ -62,7 +62,7 @@ private struct FuzzedClient {
         switch effect {
         case .request(let id, let request), .upload(let id, let request, _): waiting.append((id, request.target))
         case .cancelRequest(let id): waiting.removeAll { $0.0 == id }
-        case .load(let id, let prefix): inputs.append(.loaded(id, records(prefix)))
+        case .load(let id, let range): inputs.append(.loaded(id, range.select(from: store.map { ($0.0, $0.1) })))
         case .write(let id, let operations):
           for case .put(let key, let value) in operations {
             store.removeAll { $0.0 == key }
@@ -83,19 +83,23 @@ private struct FuzzedClient {
   /// The store as it is, and once more with the bytes in the place of each record.
   mutating func restart(with bytes: [UInt8]) {
     for key in [
-      nil, "a/sync", "a/data/m.direct", "a/room/x", "a/member/x/y", "a/receipt/x/y", "a/outbox/1", "a/draft/x", "t/x/1"
-    ] as [ByteString?] {
+      nil, "a/schema", "a/sync", "a/data/m.direct", "a/room/x", "a/outbox/1", "a/inbox/1", "a/draft/x"
+    ] + ofRooms {
       var next = FuzzedClient()
       next.store = store
       if let key { next.store.append((key, bytes)) }
       next.handle(.start)
-      for room in next.client.roomIDs.prefix(2) { next.handle(.command(.openRoom(room), id: 1)) }
+      for room in next.client.roomIDs.prefix(2) {
+        next.handle(.command(.openRoom(room), id: 1))
+        next.handle(.command(.paginateBack(room), id: 2))
+      }
     }
   }
 
-  private func records(_ prefix: ByteString) -> [StoreRecord] {
-    store.filter { $0.0.utf8.starts(with: prefix.utf8) }.sorted { $0.0 < $1.0 }.map {
-      StoreRecord(key: $0.0, value: $0.1)
+  /// Keys of records that are read when a room is opened: others of the same rooms, with another end.
+  private var ofRooms: [ByteString?] {
+    store.prefix(50).compactMap { key, _ in
+      key.hasPrefix("t/") || key.hasPrefix("p/") ? ByteString(key.string.dropLast() + "0") : nil
     }
   }
 }

@@ -64,6 +64,7 @@ extension Client {
     case .setDisplayName(let name): setProfile("displayname", name, id)
     case .setAvatar(let blob, let mimeType): uploadAvatar(blob, mimeType: mimeType, id)
     case .setAccountData(let type, let content): setAccountData(type, content, .command(id))
+    case .startAfresh: startAfresh(id)
     default: break
     }
   }

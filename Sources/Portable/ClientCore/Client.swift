@@ -28,6 +28,12 @@ public struct Client: Sendable {
   /// Rooms whose timeline is kept, the one used last at the end, and which of them are on the screen.
   var keptTimelines: [RoomID] = []
   var openRooms: [RoomID] = []
+  // Store
+  /// Rooms whose members are in memory, the one used last at the end.
+  var keptPeople: [RoomID] = []
+  /// Events in the store, of all rooms.
+  var storedEvents = 0
+  var roomOrder = RoomOrder()
   var directRooms = DirectRooms()
   var outbox = Outbox()
   var syncLoop = SyncLoop()
@@ -82,6 +88,7 @@ public struct Client: Sendable {
     case .start: startFromStore()
     case .loaded(let id, let records): loaded(id, records)
     case .written(let id, let isStored): written(id, isStored)
+    case .inboxChanged: loadInbox()
     case .response(let id, let response): answered(id, response)
     case .uploadProgress(let id, let sent, let total):
       if case .call(let call)? = pending.requests[id]?.purpose {

@@ -70,6 +70,10 @@ public enum Command: Sendable {
   case setRoomName(RoomID, ByteString)
   case setRoomTopic(RoomID, ByteString)
 
+  // Store
+  /// Everything a sync brings comes anew; the login, messages on their way and drafts stay.
+  case startAfresh
+
   // Account
   case setDisplayName(ByteString)
   /// Uploads the picture, then names it in the profile.

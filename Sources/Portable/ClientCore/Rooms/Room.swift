@@ -17,7 +17,15 @@ public struct Room: Sendable {
   var reading = Reading()
   var ownTyping = OwnTyping()
   var typingTimer: TimerID?
+  /// The whole list is on its way from the server.
   var isLoadingMembers = false
+  /// Those the store has are on their way.
+  var peopleLoad: LoadID?
+  /// Commands that want the whole list.
+  var waitingForPeople: [CommandID] = []
+  var isDroppingSegments = false
+  /// Segments before this one were dropped: nothing may be stored in front of them any more.
+  var firstSegment: SegmentPosition?
 
   init(id: RoomID, state: RoomState) {
     self.id = id
@@ -59,7 +67,8 @@ public struct Room: Sendable {
   /// Of these, the ones that name the reader.
   public var highlightCount: Int { min(state.highlightCount, notificationCount) }
 
-  /// As the spec tells ambiguous names apart; the user ID of unknown members.
+  /// As the spec tells ambiguous names apart; the user ID of unknown members. Until the room is opened, or its members are
+  /// asked for (`Command.loadMembers`), only the members whose names the room's line in a list shows are known.
   public func displayName(of user: UserID) -> ByteString { state.members.displayName(of: user) }
   public func avatar(of user: UserID) -> MediaURI? { state.members[user]?.avatar }
   public func membership(of user: UserID) -> Membership? { state.members[user]?.membership }

@@ -15,12 +15,26 @@ enum Limits {
   static let pageEvents = 50
   /// Pages without anything to show that are followed by the next one at once.
   static let emptyPages = 10
-  /// Events of a room that stay in the store.
-  static let storedEvents = 60
+  /// Events of a room that stay in the store, and of all rooms.
+  static let storedEvents = 20_000
+  static let storedEventsInAll = 1_000_000
+  /// Events that a room keeps when others need its place.
+  static let storedEventsOfQuietRoom = 200
+  /// Segments read at a time: from the end of a timeline, and to be dropped.
+  static let loadedSegments = 20
+  static let droppedSegments = 200
+  /// Items a page from the store brings, if there are so many.
+  static let storedPageItems = 50
   /// Timelines in memory besides the open ones.
   static let keptTimelines = 4
   /// Items of a timeline that is kept without being open.
   static let keptItems = 2_000
+  /// More of them at once are sorted with all others.
+  static let roomsPlacedOneByOne = 32
+  /// Rooms whose members stay in memory besides those whose timeline does.
+  static let keptPeople = 16
+  /// Members that a room's name is made of.
+  static let namedMembers = 5
   /// Member lists beyond this are not stored whole.
   static let storedMembers = 1_000
   /// "10-second fuse": someone who went away without a word stops writing.

@@ -44,7 +44,7 @@ enum RequestPurpose: Sendable {
   case logOut(CommandID)
   case logOutEverywhere(CommandID)
   case sync
-  case page(TimelineKey, gap: ItemID?, CommandID, emptyPages: Int)
+  case page(TimelineKey, PagePlace, CommandID, emptyPages: Int)
   case forwardPage(TimelineKey, CommandID, emptyPages: Int)
   case context(TimelineKey, CommandID)
   case event(EventSources.Key)
@@ -99,8 +99,13 @@ enum WritePurpose: Sendable {
 
 enum LoadPurpose: Sendable {
   case account
+  case inbox
+  case people(RoomID)
   case timeline(RoomID)
   case event(EventSources.Key)
+  case olderSegments(RoomID, OlderSegments)
+  /// The oldest segments, to be dropped until the room keeps that many events.
+  case oldestSegments(RoomID, keptEvents: Int)
 }
 
 extension Client {
@@ -209,9 +214,11 @@ extension Client {
     effects.append(.write(id, operations))
   }
 
-  mutating func load(_ prefix: ByteString, _ purpose: LoadPurpose) {
+  @discardableResult
+  mutating func load(_ range: StoreRange, _ purpose: LoadPurpose) -> LoadID {
     let id = pending.nextID()
     pending.loads[id] = purpose
-    effects.append(.load(id, prefix: prefix))
+    effects.append(.load(id, range))
+    return id
   }
 }

@@ -14,7 +14,9 @@ extension Client {
       pump(entry.roomID)
     }
     hideSkippedEchoes(sync, limitedRooms: Set(sync.rooms.filter { $0.isLimited }.map { $0.id }))
-    sortRooms()
+    placeRooms(sync.rooms.map { $0.id })
+    dropUnusedPeople()
+    dropStoredHistory(of: sync)
   }
 
   private mutating func commit(_ prepared: PreparedRoom, ownUserID: UserID) {
@@ -24,7 +26,9 @@ extension Client {
     if isNew { addRoom(prepared) }
     let oldName = rooms[id]?.state.computedName
     let pinned = rooms[id]?.state.pinned
+    storedEvents += prepared.state.history.events - (isNew ? 0 : rooms[id]?.state.history.events ?? 0)
     rooms[id]?.state = prepared.state
+    if isNew || prepared.needsPeople || wantsPeopleForTyping(prepared) { loadPeople(id) }
     if aspects.contains(.name), let oldName, oldName.isSame(as: prepared.state.computedName) { aspects.remove(.name) }
     appendEvents(of: prepared, ownUserID: ownUserID)
     if pinned != prepared.state.pinned { pinsChanged(id) }
@@ -52,10 +56,22 @@ extension Client {
 
   private mutating func appendEvents(of prepared: PreparedRoom, ownUserID: UserID) {
     guard let events = prepared.events else { return }
-    let batch = TimelineBatch(events: events, isLimited: prepared.isLimited, token: prepared.previousBatch)
-    guard !events.isEmpty || prepared.isLimited else { return }
     for event in events { forgetSource(changedBy: event, in: prepared.id) }
-    changeTimeline(prepared.id) { timeline, ids in timeline.append(batch, ownUserID: ownUserID, &ids) }
+    guard let position = prepared.position, let room = rooms[prepared.id] else { return }
+    let segment = Segment(
+      position: position, events: events, isLimited: prepared.isLimited, token: prepared.previousBatch)
+    // What a broken store does not take waits for whoever opens the room.
+    let takesAll = isStoreBroken
+    guard takesAll || room.hasTimeline else { return }
+    changeTimeline(prepared.id) { timeline, ids in
+      takesAll || timeline.loadState != .unloaded ? timeline.append(segment, ownUserID: ownUserID, &ids) : []
+    }
+  }
+
+  /// Who writes is shown by name.
+  private func wantsPeopleForTyping(_ prepared: PreparedRoom) -> Bool {
+    guard let typing = prepared.typing, !prepared.state.hasPeople else { return false }
+    return typing.contains { prepared.state.members[$0] == nil }
   }
 
   /// Messages that no sync will bring any more, for it skipped them: they lie in a gap, which brings them when it is filled, or
@@ -82,26 +98,6 @@ extension Client {
       failed.phase = .failed(.unknownRoom)
       outbox[entry.id] = failed
       changeTimeline(id) { timeline, _ in timeline.updateEcho(entry.itemID) { $0.delivery = failed.delivery } }
-    }
-  }
-
-  // MARK: Order
-
-  /// Invitations first, then by the last message.
-  mutating func sortRooms() {
-    var shown: [(id: RoomID, isInvite: Bool, activity: Int64)] = []
-    for (id, room) in rooms where room.membership == .join || room.membership == .invite {
-      shown.append((id, room.membership == .invite, room.state.lastActivity))
-    }
-    shown.sort { a, b in
-      if a.isInvite != b.isInvite { return a.isInvite }
-      if a.activity != b.activity { return a.activity > b.activity }
-      return a.id < b.id
-    }
-    let sorted = shown.map { $0.id }
-    if sorted != roomIDs {
-      roomIDs = sorted
-      notify(.roomOrder)
     }
   }
 

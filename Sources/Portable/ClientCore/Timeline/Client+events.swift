@@ -17,7 +17,7 @@ extension Client {
     eventSources.waiting[key] = [purpose]
     // What is in memory the store has too, most likely.
     if rooms[room]?.timeline.itemOfEvent[event] != nil {
-      load(StoreKey.timeline(of: room), .event(key))
+      load(StoreRange(prefix: StoreKey.timeline(of: room)), .event(key))
     } else {
       requestEvent(key)
     }

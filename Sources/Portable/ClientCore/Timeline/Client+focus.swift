@@ -10,11 +10,12 @@ extension Client {
     var timeline = Timeline(key.focus, relations: room.timeline.relations)
     timeline.showsThreads = showsThreadsInline
     rooms[key.room]?.focused[key.focus] = timeline
+    loadPeople(key.room)
     switch key.focus {
     case .live: break
     case .event(let event): requestContext(of: event, key, command)
     case .thread(let root):
-      requestPage(key, from: nil, gap: nil, command, emptyPages: 0)
+      requestPage(key, PagePlace(gap: nil, edge: timeline.head), command, emptyPages: 0)
       loadSource(of: root, in: key.room, for: .threadRoot(key))
     case .pinned: openPins(key, command)
     }
@@ -30,8 +31,8 @@ extension Client {
   mutating func timelineAnswered(_ answer: Answer, _ purpose: RequestPurpose) {
     guard syncLoop.prepared == nil else { return syncLoop.deferredAnswers.append((answer, purpose)) }
     switch purpose {
-    case .page(let key, let gap, let command, let emptyPages):
-      pageAnswered(answer, key, gap: gap, command, emptyPages: emptyPages)
+    case .page(let key, let place, let command, let emptyPages):
+      pageAnswered(answer, key, place, command, emptyPages: emptyPages)
     case .forwardPage(let key, let command, let emptyPages):
       forwardPageAnswered(answer, key, command, emptyPages: emptyPages)
     case .context(let key, let command): contextAnswered(answer, key, command)
@@ -68,8 +69,8 @@ extension Client {
       timeline.waiting = []
       // A link into a thread shows what it leads to.
       if event.threadRoot != nil { timeline.showsThreads = true }
-      timeline.headToken = json["start"]?.text
-      timeline.backState = timeline.headToken == nil ? .atStart : .idle
+      timeline.head.token = json["start"]?.text
+      timeline.backState = timeline.head.token == nil ? .atStart : .idle
       timeline.tailToken = json["end"]?.text
       _ = timeline.append(events, ownUserID: user, &ids)
       timeline.placeReaders(receipts)
@@ -166,12 +167,12 @@ extension Timeline {
     _ events: [TimelineEvent], end: ByteString?, ownUserID: UserID, _ ids: inout ItemIDs
   ) -> [TimelineChange] {
     var changes = append(events, ownUserID: ownUserID, &ids)
-    let batches = waiting
+    let segments = waiting
     waiting = []
     tailToken = end
     forwardState = end == nil ? .live : .idle
     guard end == nil else { return changes }
-    for batch in batches { changes += append(batch, ownUserID: ownUserID, &ids) }
+    for segment in segments { changes += append(segment, ownUserID: ownUserID, &ids) }
     return changes
   }
 
@@ -183,9 +184,9 @@ extension Timeline {
     var changes = changes
     if loadState == .loading {
       loadState = .loaded
-      let batches = waiting
+      let segments = waiting
       waiting = []
-      for batch in batches { changes += append(batch.events, ownUserID: ownUserID, &ids) }
+      for segment in segments { changes += append(segment.events, ownUserID: ownUserID, &ids) }
     }
     return changes + insertRoot(ownUserID: ownUserID, &ids)
   }

@@ -39,11 +39,13 @@ public struct Timeline: Sendable {
   var showsThreads = false
   /// Items that the server has given; behind them are the echoes.
   var remoteCount = 0
-  /// Where to page back from; nil where the server named no place.
-  var headToken: ByteString?
-  var gapTokens: [ItemID: ByteString] = [:]
+  /// What is in front of the first item, and in each gap.
+  var head = SegmentEdge()
+  var gaps: [ItemID: SegmentEdge] = [:]
   /// Where to page forward from, in a timeline that is not live.
   var tailToken: ByteString?
+  /// The segment that was read last; what the store has before it is not in memory. nil where there is nothing.
+  var storedBefore: SegmentPosition?
   /// Every event taken in; those without an item of their own stand at the item before them, 0 where there is none.
   var itemOfEvent: [EventID: ItemID] = [:]
   var relations = Relations()
@@ -52,8 +54,14 @@ public struct Timeline: Sendable {
   var quotedElsewhere: [EventID: QuoteSource] = [:]
   /// Of a thread: waits for the beginning of the thread.
   var root: TimelineEvent?
-  /// Batches that came while the store was reading.
-  var waiting: [TimelineBatch] = []
+  /// Events in front without an item of their own, whose place is the next item that comes in front.
+  var unplacedEvents: [EventID] = []
+  /// Segments that came while the store was reading.
+  var waiting: [Segment] = []
+  /// What is under way while `loadState` is `loading`.
+  var load: LoadID?
+  /// Segments the store has read, waiting for the members.
+  var waitingRecords: [StoreRecord]?
   /// The last item each member has read or written.
   var readPositions: [UserID: ItemID] = [:]
   var readers: [ItemID: Set<UserID>] = [:]
