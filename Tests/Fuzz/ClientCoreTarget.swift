@@ -91,7 +91,7 @@ private struct FuzzedClient {
       next.handle(.start)
       for room in next.client.roomIDs.prefix(2) {
         next.handle(.command(.openRoom(room), id: 1))
-        next.handle(.command(.paginateBack(room), id: 2))
+        next.handle(.command(.paginateBack(.live(room)), id: 2))
       }
     }
   }
