@@ -1,6 +1,6 @@
 @_exported public import ClientCore
-import JSON
-public import MatrixModel
+@_exported public import JSON
+@_exported public import MatrixModel
 
 #if canImport(Glibc)
   import Glibc
@@ -174,8 +174,8 @@ public actor MatrixClient {
     }
   }
 
-  /// Ends every request, timer and stream. The session stays in the store.
-  public func stop() {
+  /// Ends every request, timer and stream. The session stays in the store, which has all that was written when this returns.
+  public func stop() async {
     for task in requests.values { task.cancel() }
     for task in timers.values { task.cancel() }
     requests = [:]
@@ -188,6 +188,7 @@ public actor MatrixClient {
     for call in calls.values { call.resume(returning: .failed(.cancelled)) }
     calls = [:]
     isStopped = true
+    await storeTask?.value
   }
 
   private var isStopped = false
