@@ -94,6 +94,7 @@ let package = Package(
       uses: ["JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "Homeserver"]),
     program("Hello", path: "Examples/Hello", uses: ["MatrixClient"]),
     program("matrix-load", path: "Benchmarks/Load", uses: ["CUV", "CLLHTTP", "CCrypto"]),
+    program("client-live", path: "Tests/ClientLive", uses: ["MatrixClient"]),
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
     program(
       "fuzz", path: "Tests/Fuzz",
