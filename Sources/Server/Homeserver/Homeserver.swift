@@ -92,7 +92,8 @@ package final class Homeserver: Sendable {
     deviceLists = DeviceLists(database: database, notifier: notifier)
     appServices = try AppServices(configuration.appServices, server: configuration.serverName)
     pushers = Pushers(
-      database: database, gateways: PushGatewayAddresses(own: configuration.pushGateways), clock: clock)
+      database: database, gateways: PushGatewayAddresses(own: configuration.pushGateways),
+      sendsMail: configuration.identity.confirmsEmail, clock: clock)
     devices = Devices(database: database, lists: deviceLists, pushers: pushers, clock: clock)
     deviceKeys = DeviceKeys(database: database, lists: deviceLists, notifier: notifier)
     oneTimeKeys = OneTimeKeys(database: database, notifier: notifier)
@@ -110,7 +111,7 @@ package final class Homeserver: Sendable {
     accounts = try Accounts(
       configuration: configuration, database: database, sessions: sessions, devices: devices, pushRules: pushRules,
       emailValidations: emailValidations)
-    thirdPartyIdentifiers = ThirdPartyIdentifiers(database: database)
+    thirdPartyIdentifiers = ThirdPartyIdentifiers(database: database, pushers: pushers)
     profiles = Profiles(database: database, accounts: accounts)
     userDirectory = UserDirectory(database: database, scope: configuration.userDirectoryScope, clock: clock)
     media = try MediaRepository(configuration, database: database)
@@ -162,12 +163,14 @@ package final class Homeserver: Sendable {
       database: database, sources: sources, clock: clock,
       ageMillisecondsLimit: Int64(configuration.notificationDays) * 24 * 60 * 60 * 1_000)
     push = Push(
-      configuration, database: database, pushers: pushers, sources: sources, http: http, notifier: notifier, log: log)
+      configuration, database: database, pushers: pushers, sources: sources, http: http, mail: mail,
+      notifier: notifier, log: log)
     appServiceSessions = AppServiceSessions(database: database)
     appServiceQueries = AppServiceQueries(appServices, http: http, log: log)
     thirdPartyNetworks = ThirdPartyNetworks(appServices, http: http, log: log)
     appServiceWorkers = AppServiceWorkers(
-      appServices, database: database, rooms: rooms, receipts: receipts, http: http, notifier: notifier, clock: clock, log: log)
+      appServices, database: database, rooms: rooms, receipts: receipts, presence: presence, http: http, notifier: notifier,
+      clock: clock, log: log)
     try accounts.makeSenders(of: appServices)
     connectToAppServices()
     connectRoomsToAccounts()

@@ -17,6 +17,7 @@ extension Accounts {
         WHERE user_id = $1
         """, userID)
       try devices.remove(tx, of: userID, sessions) { _ in true }
+      try devices.pushers.removeAll(tx, of: userID)
       try loginTokens.revoke(tx, userID)
       try openIDTokens.revoke(tx, userID)
       try ThirdPartyIdentifiers.deleteAll(tx, of: userID)

@@ -56,6 +56,19 @@ struct AppServiceInterest: Sendable {
     return try includes(room, rooms, tx)
   }
 
+  /// Whether the presence of a user concerns the service: they are its own, or in a room that concerns it.
+  ///
+  /// Spec: Application Service API, "Pushing ephemeral data".
+  func includes(presenceOf user: UserID, _ rooms: Rooms, _ tx: ReadTransaction) throws -> Bool {
+    if service.covers(user) { return true }
+    return try rooms.memberships.rooms(of: user, in: tx).contains { number, entry in
+      try entry.membership == .join && includes(number, rooms, tx)
+    }
+  }
+
+  /// Whether one of the service's users is in a room.
+  func isIn(_ room: RoomNumber) -> Bool { members[room] != nil }
+
   /// Whether everything in a room concerns the service.
   func includes(_ room: RoomNumber, _ rooms: Rooms, _ tx: ReadTransaction) throws -> Bool {
     if members[room] != nil { return true }
