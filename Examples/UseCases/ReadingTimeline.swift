@@ -3,7 +3,7 @@ import MatrixClient
 func readTimeline(of room: MatrixRoom) async throws {
   // ARTICLE
   let messages = await room.messages()
-  try await room.client.perform(.paginateBack(room.id))
+  try await room.client.perform(.paginateBack(.live(room.id)))
   for item in await room.state?.timeline.items ?? [] {
     print(item.sender, item.content)
   }

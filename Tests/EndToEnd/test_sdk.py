@@ -76,7 +76,9 @@ def use_cases(context):
             output = read_until(reader, "Said before", 15)
             user.send(room, "Said after")
             output += read_until(reader, "Said after", 15)
-            for words in ("Use cases 1", "Said before", "Said after"):
+            public = user.get("publicRooms", limit=20).ok()["chunk"][0]
+            first = f"{public.get('name') or public['room_id']} {public['num_joined_members']}"
+            for words in (first, "Use cases 0", "Said before", "Said after"):
                 assert words in output, output
             assert os.path.getsize(os.path.join(folder, "account.store")) > 0
         finally:

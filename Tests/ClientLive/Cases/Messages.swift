@@ -29,7 +29,8 @@ extension LiveCase {
       let changes = await alice.changes()
       try await room.send("Echo")
       var identities: Set<ItemID> = []
-      for await case .timeline(room.id, let steps) in changes {
+      let key = TimelineKey.live(room.id)
+      for await case .timeline(key, let steps) in changes {
         for case .updated(_, let item) in steps where item.text == "Echo" { identities.insert(item.id) }
         for case .inserted(_, let items) in steps {
           for item in items where item.text == "Echo" { identities.insert(item.id) }

@@ -76,7 +76,7 @@ extension MatrixRoom {
   func readToTheStart() async throws {
     for _ in 0..<100 {
       if await state?.timeline.backState == .atStart { return }
-      try await client.perform(.paginateBack(id))
+      try await client.perform(.paginateBack(.live(id)))
       try await until("the page") { $0.timeline.backState != .loading }
     }
     throw Failure("the start did not come")
