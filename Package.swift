@@ -95,7 +95,10 @@ let package = Package(
       "martlet-benchmark", path: "Benchmarks/Micro",
       uses: ["JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "Homeserver"]),
     program("Hello", path: "Examples/Hello", uses: ["MatrixClient"]),
+    program("EchoBot", path: "Examples/EchoBot", uses: ["MatrixClient"]),
+    program("UseCases", path: "Examples/UseCases", uses: ["MatrixClient"]),
     program("matrix-load", path: "Benchmarks/Load", uses: ["CUV", "CLLHTTP", "CCrypto"]),
+    program("client-live", path: "Tests/ClientLive", uses: ["MatrixClient"]),
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
     program(
       "fuzz", path: "Tests/Fuzz",

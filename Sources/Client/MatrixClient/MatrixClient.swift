@@ -1,6 +1,6 @@
 @_exported public import ClientCore
-import JSON
-public import MatrixModel
+@_exported public import JSON
+@_exported public import MatrixModel
 
 #if canImport(Glibc)
   import Glibc

@@ -17,11 +17,16 @@ extension MatrixClient {
     try await perform(.changePassword(ByteString(password), logsOutOthers: logsOutOthers), by: authenticator)
   }
 
-  /// Closes the account for good, and ends this session.
+  /// Closes the account for good, and ends this session. A server may end the session before it answers: that is an answer as well.
   /// - Parameter erases: whether the server shows what the account wrote to nobody who has not seen it yet.
   public func deactivateAccount(erases: Bool = false, by authenticator: Authenticator? = nil) async throws(ClientError) {
-    try await perform(.deactivateAccount(erases: erases), by: authenticator)
-    try await perform(.logOut)
+    _ = try ownUserID()
+    do throws(ClientError) {
+      try await perform(.deactivateAccount(erases: erases), by: authenticator)
+      try await perform(.logOut)
+    } catch {
+      guard case .notSignedIn = error else { throw error }
+    }
   }
 
   public func thirdPartyIDs() async throws(ClientError) -> [ThirdPartyID] { try await perform(.thirdPartyIDs()) }
