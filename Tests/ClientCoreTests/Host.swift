@@ -23,6 +23,8 @@ struct Host {
   var changes: [Change] = []
   var releasedBlobs: [BlobHandle] = []
   var finished: [CommandID: CommandResult] = [:]
+  /// The ends of calls.
+  var ended: [CommandID: CallResult] = [:]
   /// Writes that are not durable yet, where `writesAtOnce` is false.
   var unwritten: [(WriteID, [StoreOperation])] = []
   var writesAtOnce = true
@@ -68,6 +70,11 @@ struct Host {
   mutating func command(_ command: Command, id: CommandID = 9) {
     finished[id] = nil
     handle(.command(command, id: id))
+  }
+
+  mutating func call<Answer>(_ call: Call<Answer>, id: CommandID = 7) {
+    ended[id] = nil
+    handle(.call(call.request, id: id))
   }
 
   /// Lets the time pass and the timers that run out in it fire, in order.
@@ -130,6 +137,10 @@ struct Host {
       if writesAtOnce { inputs += acknowledge(unwritten.count) }
     case .releaseBlob(let blob): releasedBlobs.append(blob)
     case .change(let change): note(change)
+    case .callEnded(let id, let result):
+      if ended[id] != nil { Issue.record("call \(id) ended twice") }
+      ended[id] = result
+    case .callProgress: break
     }
   }
 

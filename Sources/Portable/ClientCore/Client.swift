@@ -43,10 +43,17 @@ public struct Client: Sendable {
   var random: RandomSource
   var itemIDs = ItemIDs()
   var pending = Pending()
+  var calls: [CommandID: OngoingCall] = [:]
+  var refresh = TokenRefresh()
+  /// Where the homeserver is, as the host found it; kept with a login.
+  let homeserver: ServerURL?
   let deviceDisplayName: ByteString
 
-  /// - Parameter randomSeed: from the host's cryptographic source; transaction IDs and jitter grow from it.
-  public init(randomSeed: UInt64, deviceDisplayName: ByteString) {
+  /// - Parameters:
+  ///   - randomSeed: from the host's cryptographic source; transaction IDs and jitter grow from it.
+  ///   - homeserver: is kept with the session, so that a host can find it again (`Session.homeserver`).
+  public init(randomSeed: UInt64, deviceDisplayName: ByteString, homeserver: ServerURL? = nil) {
+    self.homeserver = homeserver
     random = RandomSource(seed: randomSeed)
     self.deviceDisplayName = deviceDisplayName
   }
@@ -68,7 +75,12 @@ public struct Client: Sendable {
     case .loaded(let id, let records): loaded(id, records)
     case .written(let id, let isStored): written(id, isStored)
     case .response(let id, let response): answered(id, response)
-    case .uploadProgress(let id, let sent, let total): uploadMoved(id, sentBytes: sent, totalBytes: total)
+    case .uploadProgress(let id, let sent, let total):
+      if case .call(let call)? = pending.requests[id]?.purpose {
+        effects.append(.callProgress(call, sentBytes: sent, totalBytes: total))
+      } else {
+        uploadMoved(id, sentBytes: sent, totalBytes: total)
+      }
     case .timerFired(let id): timerFired(id)
     case .networkChanged(let isOnline): networkChanged(isOnline)
     case .attentionChanged(let isVisible, let isFocused):
@@ -76,6 +88,8 @@ public struct Client: Sendable {
       self.isFocused = isFocused
       if hasAttention { readWhatIsViewed() }
     case .command(let command, let id): handle(command, id)
+    case .call(let request, let id): call(request, id)
+    case .cancel(let id): cancel(id)
     }
     let done = effects
     effects = []

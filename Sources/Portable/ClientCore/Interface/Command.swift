@@ -6,11 +6,20 @@ public enum Command: Sendable {
   // Session
   /// Asks the server how one can log in and register; `SignIn` then says.
   case loadFlows
-  /// `user` is a localpart or a whole user ID.
-  case logIn(user: ByteString, password: ByteString)
+  /// - deviceID: of the device to go on with; nil for a new one, or after a soft logout the one before.
+  case logIn(Login, deviceID: DeviceID? = nil)
   /// `token` is used where the server asks for a registration token; without one `SignIn.needsRegistrationToken` turns true.
+  /// A stage that only a person can go through ends it with `authenticationNeeded`; `continueRegistration` goes on.
   case register(username: ByteString, password: ByteString, token: ByteString?)
+  /// The next stage of the registration that ended with `authenticationNeeded`.
+  case continueRegistration(AuthenticationStage)
+  /// An account without a name or password. Spec: "Guest Access".
+  case registerGuest
+  /// Goes on with a login made elsewhere.
+  case restore(Session)
   case logOut
+  /// Ends the sessions of all devices.
+  case logOutEverywhere
 
   // Reading
   /// Loads the timeline from the store and keeps it until other rooms push it out.
@@ -60,6 +69,13 @@ public enum Command: Sendable {
   case setPublicReceipts(Bool)
 }
 
+extension Command {
+  /// `user` is a localpart or a whole user ID.
+  public static func logIn(user: ByteString, password: ByteString) -> Command {
+    .logIn(.password(password, user: .user(user)))
+  }
+}
+
 /// What a new room is like.
 public struct NewRoom: Sendable {
   public enum Preset: Sendable { case privateChat, trustedPrivateChat, publicChat }
@@ -105,7 +121,18 @@ public enum ClientError: Error, Sendable {
   /// No answer from the server.
   case network
   /// The server refused it.
-  case refused(status: Int, code: ErrorCode, message: ByteString)
+  /// - retryAfterMilliseconds: how long to wait, where it said so. Spec: "Rate limiting".
+  case refused(status: Int, code: ErrorCode, message: ByteString, retryAfterMilliseconds: Int64? = nil)
+  /// The server wants to be surer of who asks. Spec: "User-interactive authentication API".
+  case authenticationNeeded(InteractiveAuthentication)
+  /// The file is larger than the server takes.
+  case tooLarge(limitBytes: Int64)
+  /// No homeserver was found there.
+  case noHomeserver(DiscoveryError)
+  /// The server's certificate is not trusted.
+  case untrustedServer
+  /// Whoever asked has stopped waiting for it.
+  case cancelled
   /// The answer was not what the spec says.
   case badAnswer
   /// Not `@localpart:server`.

@@ -4,6 +4,7 @@ enum Limits {
   static let longPollMilliseconds: Int64 = 30_000
   /// What a sync may take beyond that; a first sync may take all of it.
   static let syncGraceMilliseconds: Int64 = 90_000
+  static let requestTimeoutMilliseconds: Int64 = 30_000
   static let uploadTimeoutMilliseconds: Int64 = 600_000
   static let backoffFirstMilliseconds: Int64 = 1_000
   static let backoffLastMilliseconds: Int64 = 30_000
@@ -31,4 +32,13 @@ enum Limits {
   static let draftDelayMilliseconds: Int64 = 500
   /// Messages waiting in the outbox.
   static let outboxEntries = 1_000
+
+  // Calls and tokens
+  /// What a call waits in all where the server says `M_LIMIT_EXCEEDED`, and the least that it waits at a time.
+  static let callWaitMilliseconds: Int64 = 60_000
+  static let callPauseMilliseconds: Int64 = 100
+  /// An access token is refreshed so long before it expires, but never in the first three quarters of its life.
+  static let refreshMarginMilliseconds: Int64 = 60_000
+  /// How often a request goes out once more because the server does not know its token.
+  static let tokenRefusals = 2
 }

@@ -50,6 +50,7 @@ extension Client {
       notify(.storeFailed)
     }
     switch purpose {
+    case .session: refreshedSessionWritten()
     case .sync: syncWritten()
     case .outbox(let entry): outboxWritten(entry)
     case .other: break
