@@ -98,7 +98,7 @@ public actor MatrixClient {
       Task { await self.handle(.cancel(id)) }
     }
     switch result {
-    case .done: return nil
+    case .done, .event, .timeline: return nil
     case .room(let room): return room
     case .failed(let error): throw error
     }
@@ -154,7 +154,7 @@ public actor MatrixClient {
     var known = Set((core.room(room)?.timeline.items ?? []).compactMap { $0.eventID })
     let (stream, continuation) = AsyncStream.makeStream(of: TimelineItem.self)
     let task = Task {
-      for await case .timeline(room, let steps) in changes {
+      for await case .timeline(.live(room), let steps) in changes {
         for item in steps.flatMap(MatrixClient.newItems) {
           guard case .message = item.content, case .received = item.delivery, let event = item.eventID else { continue }
           if known.insert(event).inserted { continuation.yield(item) }

@@ -21,6 +21,9 @@ public struct Client: Sendable {
   /// Whether others see how far one has read (`Command.setPublicReceipts`).
   public internal(set) var sendsPublicReceipts = true
 
+  /// Whether what is said in threads stands in live timelines too, beside the thread itself. Set before rooms are opened.
+  public var showsThreadsInline = false
+
   var rooms: [RoomID: Room] = [:]
   /// Rooms whose timeline is kept, the one used last at the end, and which of them are on the screen.
   var keptTimelines: [RoomID] = []
@@ -33,6 +36,8 @@ public struct Client: Sendable {
   var draftTimer: TimerID?
   /// Drafts of rooms that a fresh sync is still to bring.
   var orphanDrafts: [RoomID: ByteString] = [:]
+  var eventSources = EventSources()
+  var expiryTimer: (timer: TimerID, at: Int64)?
   var isStoreBroken = false
   var isOnline = true
   var isVisible = true
@@ -60,6 +65,9 @@ public struct Client: Sendable {
 
   /// The room, also a left one; nil where it is not known.
   public func room(_ id: RoomID) -> Room? { rooms[id] }
+
+  /// nil where it is not open; the live one of a known room always is there, empty until the room is opened.
+  public func timeline(_ key: TimelineKey) -> Timeline? { rooms[key.room]?.timeline(key.focus) }
 
   /// Unread rooms' messages in sum, for the title of the window.
   public var notificationCount: Int {

@@ -77,6 +77,8 @@
       var sink: FileSink?
       var redirects = 0
       var isUntrusted = false
+      /// Too long, or its file cannot be written; the end may come as if it were whole.
+      var isBroken = false
       var progress = TransferProgress()
     }
 
@@ -91,18 +93,17 @@
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
       let isSuccess = dataTask.response.map { (200..<300).contains(($0 as? HTTPURLResponse)?.statusCode ?? 0) } ?? false
-      let progress = running.withLock { running -> TransferProgress? in
-        guard var state = running[dataTask.taskIdentifier] else { return nil }
+      let isTaken = running.withLock { running in
+        guard var state = running[dataTask.taskIdentifier] else { return false }
+        defer { running[dataTask.taskIdentifier] = state }
         state.progress.receivedBytes += Int64(data.count)
         state.progress.bytesToReceive = max(0, dataTask.countOfBytesExpectedToReceive)
-        guard state.progress.receivedBytes <= Int64(state.exchange.answerBytesLimit), state.take(data, isSuccess) else {
-          return nil
-        }
-        running[dataTask.taskIdentifier] = state
-        state.exchange.progress?(state.progress)
-        return state.progress
+        state.isBroken =
+          state.progress.receivedBytes > Int64(state.exchange.answerBytesLimit) || !state.take(data, isSuccess)
+        if !state.isBroken { state.exchange.progress?(state.progress) }
+        return !state.isBroken
       }
-      if progress == nil { dataTask.cancel() }
+      if !isTaken { dataTask.cancel() }
     }
 
     func urlSession(
@@ -149,7 +150,8 @@
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
       guard var state = running.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
       let status = (task.response as? HTTPURLResponse)?.statusCode
-      guard error == nil, let status, state.take(Data(), (200..<300).contains(status)), state.sink?.finish() ?? true
+      guard error == nil, let status, !state.isBroken, state.take(Data(), (200..<300).contains(status)),
+        state.sink?.finish() ?? true
       else {
         return state.continuation.resume(returning: state.isUntrusted ? .untrustedServer : .networkError)
       }

@@ -66,6 +66,8 @@ extension Client {
     for (_, purpose) in syncLoop.deferredAnswers { finish(purpose.commandID, .failed(.notSignedIn)) }
     syncLoop.stop()
     draftTimer = nil
+    expiryTimer = nil
+    endEventLoads()
     for id in Array(rooms.keys) { rooms[id]?.stopTimers() }
     setConnection(.idle)
   }
@@ -84,6 +86,7 @@ extension Client {
     openRooms = []
     directRooms = DirectRooms()
     outbox = Outbox()
+    eventSources = EventSources()
     syncLoop = SyncLoop()
     dirtyDrafts = []
     ownDisplayName = nil
@@ -123,5 +126,6 @@ extension Room {
     ownTyping = OwnTyping()
     isLoadingMembers = false
     timeline.stopLoading()
+    for focus in focused.keys { focused[focus]?.stopLoading() }
   }
 }

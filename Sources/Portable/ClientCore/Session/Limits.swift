@@ -33,6 +33,31 @@ enum Limits {
   /// Messages waiting in the outbox.
   static let outboxEntries = 1_000
 
+  // Contents
+  /// Users that a message mentions.
+  static let mentions = 200
+  /// Files of one gallery.
+  static let galleryEntries = 60
+  static let waveformSamples = 1_024
+  static let blurHashBytes = 200
+  /// MSC3381: a poll has at most 20 answers.
+  static let pollAnswers = 20
+  /// Rules of a power levels event whose change is told one by one.
+  static let powerChanges = 50
+  static let alternativeAddresses = 100
+  static let pinnedEvents = 100
+  /// Events that refer to one, as kept.
+  static let references = 1_000
+  /// Last positions of a live location.
+  static let liveLocationPositions = 100
+  /// Last beginnings and ends of a person's live locations in a room.
+  static let liveLocationShares = 50
+  /// Events around one that is opened by a link.
+  static let contextEvents = 40
+  /// Events kept that were asked for by their ID, and their bytes together.
+  static let eventSources = 1_000
+  static let eventSourceBytes = 4 << 20
+
   // Calls and tokens
   /// What a call waits in all where the server says `M_LIMIT_EXCEEDED`, and the least that it waits at a time.
   static let callWaitMilliseconds: Int64 = 60_000

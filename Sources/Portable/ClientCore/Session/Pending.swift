@@ -44,7 +44,11 @@ enum RequestPurpose: Sendable {
   case logOut(CommandID)
   case logOutEverywhere(CommandID)
   case sync
-  case page(RoomID, gap: ItemID?, CommandID, emptyPages: Int)
+  case page(TimelineKey, gap: ItemID?, CommandID, emptyPages: Int)
+  case forwardPage(TimelineKey, CommandID, emptyPages: Int)
+  case context(TimelineKey, CommandID)
+  case event(EventSources.Key)
+  case date(RoomID, CommandID)
   case members(RoomID, CommandID)
   case upload(OutboxEntry.ID)
   case send(OutboxEntry.ID)
@@ -67,6 +71,7 @@ extension RequestPurpose {
   var commandID: CommandID {
     switch self {
     case .loginFlows(let id), .logIn(let id), .register(let id), .logOutEverywhere(let id), .page(_, _, let id, _),
+      .forwardPage(_, let id, _), .context(_, let id), .date(_, let id),
       .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id), .forget(_, let id),
       .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id):
       id
@@ -82,6 +87,7 @@ enum TimerPurpose: Sendable {
   case typingFuse(RoomID)
   case receipt(RoomID)
   case drafts
+  case liveLocations
 }
 
 enum WritePurpose: Sendable {
@@ -94,6 +100,7 @@ enum WritePurpose: Sendable {
 enum LoadPurpose: Sendable {
   case account
   case timeline(RoomID)
+  case event(EventSources.Key)
 }
 
 extension Client {
@@ -188,6 +195,7 @@ extension Client {
     case .drafts:
       draftTimer = nil
       writeDrafts()
+    case .liveLocations: liveLocationsExpired()
     }
   }
 

@@ -12,6 +12,7 @@ extension Client {
     switch purpose {
     case .account: restore(Restored(records))
     case .timeline(let room): timelineLoaded(room, records)
+    case .event(let key): eventLoaded(key, records)
     }
   }
 
