@@ -33,6 +33,7 @@ struct Reading: Sendable {
   func follow(after limit: Int) async throws {
     // From here on nothing is missed; what is in both is shown once.
     var changes = await client.changes().makeAsyncIterator()
+    await client.showThreadsInline()
     try await client.perform(.openRoom(room))
     while await client.state(of: room)?.timeline.loadState != .loaded {
       guard await changes.next() != nil else { throw ClientError.cancelled }
@@ -46,10 +47,10 @@ struct Reading: Sendable {
     }
     while let change = await changes.next() {
       if case .session = change, await client.sessionState != .signedIn { throw ClientError.notSignedIn }
-      guard case .timeline(room, let steps) = change else { continue }
+      guard case .timeline(.live(room), let steps) = change else { continue }
       for item in steps.flatMap(\.newItems) {
         if case .gap(.idle) = item.content, !oldGaps.contains(item.id) {
-          _ = try? await client.perform(.fillGap(room, item.id))
+          _ = try? await client.perform(.fillGap(.live(room), item.id))
         } else if case .gap(.failed) = item.content {
           oldGaps.insert(item.id)
         } else if let entry = TranscriptEntry(item), shown.insert(entry.eventID).inserted {

@@ -4,70 +4,41 @@ import MatrixModel
 
 /// One line of a room as `read` shows it.
 struct TranscriptEntry: Sendable {
-  enum Kind: Sendable {
-    case message(MessageContent)
-    /// In words, the sender's name in front.
-    case state(String)
-    case redacted
-    case undecryptable
-    case unknown(EventType)
-  }
-
   let eventID: EventID
   let sender: UserID
   let timestampMilliseconds: Int64
-  var kind: Kind
+  var content: TimelineItem.Content
   var replyTo: EventID?
   var isEdited = false
 
   /// nil for what has no line of its own: reactions, edits, redactions, settings that a room begins with.
   init?(_ event: Event) {
-    guard let eventID = event.eventID, let sender = event.sender else { return nil }
+    guard let eventID = event.eventID, let sender = event.sender, let item = event.item else { return nil }
     self.eventID = eventID
     self.sender = sender
     timestampMilliseconds = event.originServerTimestamp ?? 0
-    if event.stateKey != nil {
-      guard let change = event.stateChange else { return nil }
-      kind = .state(StateWords.line(change, sender: sender.string))
-      return
-    }
-    switch event.type {
-    case .message, .sticker, .encrypted:
-      if event.isRedacted || event.content.count == 0 {
-        kind = .redacted
-      } else if event.type == .encrypted {
-        kind = .undecryptable
-      } else if event.edited != nil {
-        return nil
-      } else if let message = event.message {
-        let edit = event.bundledEdit?.newMessage
-        kind = .message(edit ?? message)
-        isEdited = edit != nil
-        replyTo = event.replyTo
-      } else {
-        kind = .unknown(event.type)
-      }
-    case .reaction, .redaction: return nil
-    default: kind = .unknown(event.type)
-    }
+    content = item.content
+    replyTo = item.replyTo
+    if let edit = event.bundledEdit { self.edit(edit) }
   }
 
   /// nil for gaps and for what the server has not given.
   init?(_ item: TimelineItem) {
     guard let eventID = item.eventID, case .received = item.delivery else { return nil }
+    if case .gap = item.content { return nil }
     self.eventID = eventID
     sender = item.sender
     timestampMilliseconds = item.timestampMilliseconds
+    content = item.content
     replyTo = item.replyTo
     isEdited = item.isEdited
-    switch item.content {
-    case .message(let message): kind = .message(message)
-    case .state(let change): kind = .state(StateWords.line(change, sender: item.sender.string))
-    case .redacted: kind = .redacted
-    case .undecryptable: kind = .undecryptable
-    case .unparsable(let type): kind = .unknown(type)
-    case .gap: return nil
-    }
+  }
+
+  /// Only messages are edited.
+  mutating func edit(_ message: MessageContent) {
+    guard case .message = content else { return }
+    content = .message(message)
+    isEdited = true
   }
 
   // MARK: For people
@@ -80,15 +51,21 @@ struct TranscriptEntry: Sendable {
   }
 
   private var words: String {
-    switch kind {
+    switch content {
     case .message(let message):
       let text = (replyTo == nil ? "" : "↳ ") + message.words + (isEdited ? " (edited)" : "")
       return message.kind == .emote ? "* \(sender) \(text)" : "\(sender)  \(text)"
-    case .state(let text): return "-- " + text
+    case .state(let change): return "-- " + Self.words(change, sender)
     case .redacted: return "\(sender)  [message removed]"
     case .undecryptable: return "\(sender)  [encrypted; this client has no key]"
-    case .unknown(let type): return "\(sender)  [\(type)]"
+    case .custom(let type, let text): return "\(sender)  [\(type)]\(text.map { " \($0)" } ?? "")"
+    case .unparsable(let type, _): return "\(sender)  [\(type)]"
+    case .gap: return ""
     }
+  }
+
+  private static func words(_ change: StateChange, _ sender: UserID) -> String {
+    change.english(sender: sender.string) { $0.string }
   }
 
   // MARK: For machines
@@ -98,19 +75,24 @@ struct TranscriptEntry: Sendable {
     writer.member("event_id", eventID)
     writer.member("sender", sender)
     writer.member("origin_server_ts", timestampMilliseconds)
-    switch kind {
+    switch content {
     case .message(let message):
       writer.member("kind", message.kind.word)
       writer.member("text", message.body)
       if let attachment = message.attachment { attachment.write(to: &writer) }
-    case .state(let text):
+    case .state(let change):
       writer.member("kind", "state")
-      writer.member("text", text)
+      writer.member("text", Self.words(change, sender))
     case .redacted: writer.member("kind", "redacted")
     case .undecryptable: writer.member("kind", "undecryptable")
-    case .unknown(let type):
+    case .custom(let type, let text):
+      writer.member("kind", "unknown")
+      if let text { writer.member("text", text) }
+      writer.member("type", type)
+    case .unparsable(let type, _):
       writer.member("kind", "unknown")
       writer.member("type", type)
+    case .gap: break
     }
     if let replyTo { writer.member("reply_to", replyTo) }
     if isEdited { writer.member("edited", true) }
@@ -118,12 +100,14 @@ struct TranscriptEntry: Sendable {
 }
 
 extension MessageContent {
-  /// Text, or what the file is.
+  /// Text, or what the file is, or a poll with its answers.
   var words: String {
-    guard let attachment else { return body.string }
+    if let poll { return "[poll] \(body)" + poll.answers.map { "\n- \($0.text)" }.joined() }
+    if let liveLocation { return "[live location] \(liveLocation.description?.string ?? "")" }
+    guard let attachment else { return ([body.string] + gallery.map { $0.words }).joined(separator: "\n") }
     let size = attachment.sizeBytes.map { ", " + Bytes.text($0) } ?? ""
-    let caption = body == attachment.fileName ? "" : " " + body.string
-    return "[\(kind.word): \(attachment.fileName)\(size)\(attachment.source.map { ", \($0)" } ?? "")]\(caption)"
+    return
+      "[\(kind.word): \(attachment.fileName)\(size)\(attachment.source.map { ", \($0)" } ?? "")]\(caption.map { " \($0)" } ?? "")"
   }
 }
 
@@ -139,6 +123,10 @@ extension MessageContent.Kind {
     case .file: "file"
     case .location: "location"
     case .sticker: "sticker"
+    case .voice: "voice"
+    case .gallery: "gallery"
+    case .poll: "poll"
+    case .liveLocation: "live_location"
     case .unknown: "unknown"
     }
   }

@@ -3,45 +3,27 @@ import MatrixModel
 
 /// What an event says, for those who read events outside of a timeline: exports, pages of history.
 extension Event {
-  /// nil for what is no message, for an edit, and for one whose content was removed.
-  public var message: MessageContent? {
-    guard type == .message || type == .sticker, stateKey == nil, !isRedacted, edited == nil,
-      var message = MessageContent(content, type: type)
-    else { return nil }
-    if replyTo != nil { message.removeReplyFallback() }
-    return message
+  /// What a timeline shows of it; nil for what only says something about another event and for what nobody needs to read.
+  public var item: (content: TimelineItem.Content, replyTo: EventID?)? {
+    if case .item(let content, let replyTo) = kind { (content, replyTo) } else { nil }
   }
 
-  /// The event that this one replaces the content of. Spec: "Event replacements". Counts only where the sender is the same.
-  public var edited: EventID? { relation("m.replace") }
-
-  /// What the edited event says now; nil for what is no edit.
-  public var newMessage: MessageContent? {
-    guard edited != nil, !isRedacted else { return nil }
-    return content["m.new_content"].flatMap { MessageContent($0, type: type) }
+  /// Counts only where its sender is that of the event it edits. Spec: "Event replacements".
+  public var edit: (of: EventID, content: MessageContent)? {
+    if !isRedacted, case .edit(let target, let content) = kind { (target, content) } else { nil }
   }
 
   /// The newest edit, where the server sent it along. Spec: "Server-side aggregation of m.replace".
-  public var bundledEdit: Event? {
+  public var bundledEdit: MessageContent? {
     guard let edit = (unsigned?["m.relations"]?["m.replace"]).flatMap({ Event($0) }), edit.sender == sender else { return nil }
-    return edit
+    return edit.edit?.content
   }
 
-  public var replyTo: EventID? { EventID(content["m.relates_to"]?["m.in_reply_to"]?["event_id"]) }
-
-  /// What a reaction is to, and which. Spec: "Event annotations and reactions".
+  /// Spec: "Event annotations and reactions".
   public var reaction: (to: EventID, key: ByteString)? {
-    guard type == .reaction, !isRedacted, let target = relation("m.annotation"),
-      let key = content["m.relates_to"]?["key"]?.text
-    else { return nil }
-    return (target, key)
+    if case .reaction(let target, let key) = kind { (target, key) } else { nil }
   }
 
-  /// nil for what is no state, and for state that nobody needs to read.
-  public var stateChange: StateChange? { stateKey == nil ? nil : StateChange(self) }
-
-  private func relation(_ name: StaticString) -> EventID? {
-    guard let relation = content["m.relates_to"], relation["rel_type"]?.isString(name) ?? false else { return nil }
-    return EventID(relation["event_id"])
-  }
+  /// Only of redactions is more of the event needed than its content, and they say nothing here.
+  private var kind: TimelineEvent.Kind { TimelineEvent.kind(of: self, content) }
 }

@@ -18,7 +18,8 @@ struct ExportMedia {
 
   /// The name of the event's file in the folder; nil where it has none, or where the server refuses it. Throws where the server does not answer.
   mutating func fetch(of event: Event) async throws -> String? {
-    let message = event.message ?? event.newMessage
+    var message = event.edit?.content
+    if case .message(let content) = event.item?.content { message = content }
     guard let attachment = message?.attachment, let source = attachment.source else { return nil }
     if let known = names[source] { return known }
     mkdir(folder, 0o700)

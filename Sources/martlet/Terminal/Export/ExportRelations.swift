@@ -34,14 +34,14 @@ struct ExportRelations: Sendable {
 
   mutating func note(_ event: Event, at offset: Int64, count bytes: Int) {
     guard count < Self.limit else { return }
-    if let message = event.edited, let sender = event.sender, event.newMessage != nil {
+    if let message = event.edit?.of, let sender = event.sender {
       let key = EditKey(message: message, sender: sender)
       let time = event.originServerTimestamp ?? 0
       guard edits[key].map({ $0.timestampMilliseconds <= time }) ?? true else { return }
       if edits.updateValue(Place(offset: offset, count: bytes, timestampMilliseconds: time), forKey: key) == nil { count += 1 }
     } else if let reaction = event.reaction {
       add(reaction.key, to: reaction.to)
-    } else if let target = event.replyTo, answered.insert(target).inserted {
+    } else if let target = event.item?.replyTo, answered.insert(target).inserted {
       count += 1
     }
   }

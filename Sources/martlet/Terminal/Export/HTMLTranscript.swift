@@ -60,21 +60,18 @@ struct HTMLTranscript {
     }
     let time = Clock.text(entry.timestampMilliseconds)
     try beginDay(String(time.prefix(10)))
-    if let change = event.stateChange {
+    if case .state(let change) = entry.content {
       noteName(event)
-      let words = StateWords.line(change, sender: name(of: sender)) { name(of: $0) }
+      let words = change.english(sender: name(of: sender)) { name(of: $0) }
       try output.append(
         "<p class=\"state\" id=\"\(anchor(id))\">\(HTMLText.escaped(words)) <time>\(time.suffix(5))</time></p>\n")
       lastSender = nil
       return
     }
     try beginMessage(id, sender, entry.timestampMilliseconds, time)
-    try addReply(event)
+    try addReply(entry)
     var body = entry
-    if let message = edit?.newMessage, case .message = body.kind {
-      body.kind = .message(message)
-      body.isEdited = true
-    }
+    if let edit = edit?.edit?.content { body.edit(edit) }
     try addBody(body, event, file)
     try addReactions(to: id)
     try output.append("</article>\n")
@@ -115,8 +112,8 @@ struct HTMLTranscript {
         + "<time>\(time.suffix(5))</time></h3>")
   }
 
-  private func addReply(_ event: Event) throws(TerminalError) {
-    guard let target = event.replyTo else { return }
+  private func addReply(_ entry: TranscriptEntry) throws(TerminalError) {
+    guard let target = entry.replyTo else { return }
     guard let quote = quotes[target] else { return try output.append("<blockquote>a message that is not here</blockquote>") }
     try output.append("<blockquote><a href=\"#\(anchor(target))\">\(quote.name)</a> \(quote.text)</blockquote>")
   }
@@ -129,8 +126,8 @@ struct HTMLTranscript {
   }
 
   private static func quoted(_ entry: TranscriptEntry) -> String {
-    switch entry.kind {
-    case .message(let message): message.attachment?.fileName.string ?? message.body.string
+    switch entry.content {
+    case .message(let message): message.attachment?.fileName.string ?? message.words
     default: "message removed"
     }
   }
@@ -138,14 +135,15 @@ struct HTMLTranscript {
   // MARK: What it says
 
   private func addBody(_ entry: TranscriptEntry, _ event: Event, _ file: String?) throws(TerminalError) {
-    switch entry.kind {
+    switch entry.content {
     case .message(let message):
       if let attachment = message.attachment { try addFile(attachment, file) }
-      if message.attachment.map({ $0.fileName != message.body }) ?? true {
+      if message.attachment == nil || message.caption != nil {
         let emote = message.kind == .emote ? "* \(HTMLText.escaped(name(of: entry.sender))) " : ""
+        let text = message.attachment == nil ? message.words : message.body.string
         let edited = entry.isEdited ? " <small>(edited)</small>" : ""
         try output.append(
-          "<p\(message.kind == .notice ? " class=\"notice\"" : "")>\(emote)\(HTMLText.escaped(message.body.string))\(edited)</p>"
+          "<p\(message.kind == .notice ? " class=\"notice\"" : "")>\(emote)\(HTMLText.escaped(text))\(edited)</p>"
         )
       }
     case .redacted:
@@ -154,8 +152,10 @@ struct HTMLTranscript {
       }
       try output.append("<p class=\"gone\">message removed\(HTMLText.escaped(by ?? ""))</p>")
     case .undecryptable: try output.append("<p class=\"gone\">encrypted; no key to read it</p>")
-    case .unknown(let type): try output.append("<p class=\"gone\">\(HTMLText.escaped(type.string))</p>")
-    case .state(let words): try output.append("<p>\(HTMLText.escaped(words))</p>")
+    case .custom(let type, let text):
+      try output.append("<p class=\"gone\">\(HTMLText.escaped(type.string + (text.map { ": \($0)" } ?? "")))</p>")
+    case .unparsable(let type, _): try output.append("<p class=\"gone\">\(HTMLText.escaped(type.string))</p>")
+    case .state, .gap: break
     }
   }
 

@@ -65,7 +65,8 @@ struct RoomExport {
         let time = event.originServerTimestamp ?? 0
         let first = start ?? time
         start = first
-        bar.show(Double(time - first) / Double(max(now - first, 1)), "\(result.events) events, \(media.count) files")
+        bar.show(
+          (Double(time) - Double(first)) / max(Double(now) - Double(first), 1), "\(result.events) events, \(media.count) files")
       }
       guard let next = page.nextBatch, next != from, !page.events.isEmpty else { break }
       from = next
