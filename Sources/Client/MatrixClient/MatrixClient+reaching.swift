@@ -24,6 +24,8 @@ extension MatrixClient {
   /// How often a download is asked for where the server wants one to wait, does not know the token or does not answer.
   private static let downloadTries = 5
   private static let waitLimitMilliseconds: Int64 = 30_000
+  /// What one file may take.
+  private static let downloadMilliseconds: Int64 = 3_600_000
 
   /// Writes an uploaded file to a path, as it comes in. There is a file only once it is whole.
   /// - Parameter progress: called on a thread of the transport's, in order.
@@ -33,6 +35,9 @@ extension MatrixClient {
     for tries in 1...Self.downloadTries {
       var exchange = Exchange(core.download(uri), to: baseURL)
       exchange.destination = .file(path: path)
+      // It goes to disk: as long as the server has room for it, so has the file.
+      exchange.answerBytesLimit = .max
+      exchange.request.timeoutMilliseconds = Self.downloadMilliseconds
       exchange.progress = progress
       do throws(ClientError) { return try Self.check(await transport.carry(exchange)) } catch {
         guard tries < Self.downloadTries, !Task.isCancelled else { throw Task.isCancelled ? .cancelled : error }
