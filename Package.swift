@@ -88,7 +88,7 @@ let package = Package(
       "martlet", path: "Sources/martlet",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "EventLoop", "HTTPServer", "Database", "Outbound", "Homeserver",
-        "HomeserverAPI", "CYAML", "CLinux"
+        "HomeserverAPI", "MatrixClient", "CYAML", "CLinux"
       ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
     program(
@@ -146,7 +146,7 @@ let package = Package(
         "JSON", "MatrixModel", "Addresses", "HTTPServer", "Homeserver", "Database", "Outbound", "OutboundTesting"
       ]),
     tests(of: "MatrixClient"),
-    tests(of: "martlet"),
+    tests(of: "martlet", uses: ["JSON", "MatrixModel", "MatrixClient"]),
     .testTarget(
       name: "LoadTests", dependencies: ["matrix-load"], path: "Tests/LoadTests", swiftSettings: common),
     .testTarget(

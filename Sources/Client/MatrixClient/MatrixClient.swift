@@ -88,6 +88,9 @@ public actor MatrixClient {
     rooms.first { $0.name.english == ByteString(name) }.map { room($0.id) }
   }
 
+  /// Replies in threads stand in live timelines that are opened from now on, too.
+  public func showThreadsInline() { core.showsThreadsInline = true }
+
   // MARK: Doing
 
   /// Carries out a command and waits for its end. Where the task is cancelled the command ends with `cancelled`.
