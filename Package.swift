@@ -91,6 +91,8 @@ let package = Package(
     program(
       "martlet-benchmark", path: "Benchmarks/Micro",
       uses: ["JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "Homeserver"]),
+    program(
+      "client-benchmark", path: "Benchmarks/Client", uses: ["MatrixClient", "ClientCore", "JSON", "MatrixModel"]),
     program("Hello", path: "Examples/Hello", uses: ["MatrixClient"]),
     program("matrix-load", path: "Benchmarks/Load", uses: ["CUV", "CLLHTTP", "CCrypto"]),
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
