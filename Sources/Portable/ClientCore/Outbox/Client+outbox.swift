@@ -119,7 +119,7 @@ extension Client {
   // MARK: Answers
 
   mutating func uploadMoved(_ id: RequestID, sentBytes: Int64, totalBytes: Int64) {
-    guard case .upload(let entryID)? = pending.requests[id], let entry = outbox[entryID] else { return }
+    guard case .upload(let entryID)? = pending.requests[id]?.purpose, let entry = outbox[entryID] else { return }
     changeTimeline(entry.roomID) { timeline, _ in
       timeline.updateEcho(entry.itemID) { $0.delivery = .uploading(sentBytes: sentBytes, totalBytes: totalBytes) }
     }

@@ -120,7 +120,7 @@ extension ClientError {
   func writeMember(to writer: inout JSONWriter) {
     writer.key("failed")
     writer.object { writer in
-      guard case .refused(let status, let code, let message) = self else { return }
+      guard case .refused(let status, let code, let message, _) = self else { return }
       writer.member("status", status)
       writer.member("errcode", code.text)
       writer.member("error", message)

@@ -15,6 +15,7 @@ extension Client {
   mutating func loaded(_ id: LoadID, _ records: [StoreRecord], for purpose: LoadPurpose) {
     switch purpose {
     case .account: restore(Restored(records))
+    case .event(let key): eventLoaded(key, records)
     case .inbox: takeInbox(records)
     // A room may have been closed and opened again meanwhile.
     case .timeline(let room): if rooms[room]?.timeline.load == id { timelineLoaded(room, records) }
@@ -63,6 +64,7 @@ extension Client {
       if case .sync = purpose { syncLoop.prepared?.keepEvents() }
     }
     switch purpose {
+    case .session: refreshedSessionWritten()
     case .sync: syncWritten()
     case .outbox(let entry): outboxWritten(entry)
     case .other: break
@@ -79,7 +81,7 @@ extension Client {
     pending.loads = pending.loads.filter { if case .inbox = $0.value { true } else { false } }
     // A batch of the old syncs that is still being stored is nobody's any more.
     for (write, purpose) in pending.writes { if case .sync = purpose { pending.writes[write] = .other } }
-    for room in keptTimelines { notify(.timeline(room, [.reset([])])) }
+    for room in keptTimelines { notify(.timeline(.live(room), [.reset([])])) }
     forgetSynced()
     outbox.suspend()
     finish(id, .done)

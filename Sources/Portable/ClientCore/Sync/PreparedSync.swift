@@ -109,7 +109,7 @@ extension Client {
     }
     if let timeline = json["timeline"] {
       // What a broken store does not take must stay in memory.
-      let isInMemory = isStoreBroken || old.map { $0.timeline.loadState != .unloaded } ?? keptTimelines.contains(id)
+      let isInMemory = isStoreBroken || old.map { $0.hasTimeline } ?? keptTimelines.contains(id)
       prepare(timeline, isInMemory: isInMemory, ownUserID, &room, &sync)
     }
     room.prepareRest(json, ownUserID: ownUserID)

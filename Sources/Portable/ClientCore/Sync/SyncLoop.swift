@@ -103,9 +103,7 @@ extension Client {
     for (answer, purpose) in deferred {
       switch purpose {
       case .members(let room, let command): membersAnswered(answer, room, command)
-      case .page(let room, let place, let command, let emptyPages):
-        pageAnswered(answer, room, place, command, emptyPages: emptyPages)
-      default: break
+      default: timelineAnswered(answer, purpose)
       }
     }
     startSync()

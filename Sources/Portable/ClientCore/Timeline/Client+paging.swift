@@ -14,21 +14,20 @@ struct OlderSegments: Sendable {
 
 /// Older events: from the store as far as it goes, then from the server.
 extension Client {
-  mutating func paginateBack(_ id: RoomID, _ command: CommandID) {
-    guard let room = rooms[id], room.timeline.loadState == .loaded else {
+  mutating func paginateBack(_ key: TimelineKey, _ command: CommandID) {
+    guard let room = rooms[key.room], let timeline = room.timeline(key.focus), timeline.loadState == .loaded else {
       return finish(command, .failed(.unknownRoom))
     }
     // Who is only invited may not read yet.
     if room.membership == .invite || room.membership == .knock { return finish(command, .done) }
-    switch room.timeline.backState {
+    switch timeline.backState {
     case .loading, .atStart: return finish(command, .done)
     case .idle, .failed: break
     }
-    rooms[id]?.timeline.backState = .loading
-    notify(.room(id, .pagination))
-    if !loadOlderSegments(id, command, items: Limits.storedPageItems, asksServer: true) {
-      requestPage(id, PagePlace(gap: nil, edge: room.timeline.head), command, emptyPages: 0)
-    }
+    rooms[key.room]?.change(key.focus) { $0.backState = .loading }
+    notify(.room(key.room, .pagination))
+    if key.focus == .live, loadOlderSegments(key.room, command, items: Limits.storedPageItems, asksServer: true) { return }
+    requestPage(key, PagePlace(gap: nil, edge: timeline.head), command, emptyPages: 0)
   }
 
   /// False where the store has none.
@@ -51,7 +50,7 @@ extension Client {
       return finish(wanted.command, .done)
     }
     var itemCount = 0
-    changeTimeline(id) { timeline, ids in
+    changeTimeline(.live(id)) { timeline, ids in
       let outcome = timeline.prepend(records, ownUserID: user, &ids)
       itemCount = outcome.itemCount
       if itemCount > 0 { timeline.placeReaders(room.state.receipts) }
@@ -64,47 +63,50 @@ extension Client {
     let asksServer = wanted.asksServer && itemCount == 0
     if left > 0, loadOlderSegments(id, wanted.command, items: left, asksServer: asksServer) { return }
     notify(.room(id, .pagination))
-    if asksServer, timeline.backState == .idle { return paginateBack(id, wanted.command) }
+    if asksServer, timeline.backState == .idle { return paginateBack(.live(id), wanted.command) }
     finish(wanted.command, .done)
   }
 
-  mutating func fillGap(_ id: RoomID, _ item: ItemID, _ command: CommandID) {
-    guard let timeline = rooms[id]?.timeline, let edge = timeline.gaps[item], let i = timeline.index(of: item)
-    else {
+  mutating func fillGap(_ key: TimelineKey, _ item: ItemID, _ command: CommandID) {
+    guard let timeline = timeline(key), let edge = timeline.gaps[item], let i = timeline.index(of: item) else {
       return finish(command, .done)
     }
     if case .gap(.loading) = timeline.items[i].content { return finish(command, .done) }
-    changeTimeline(id) { timeline, _ in timeline.update(item) { $0.content = .gap(.loading) } }
-    requestPage(id, PagePlace(gap: item, edge: edge), command, emptyPages: 0)
+    changeTimeline(key) { timeline, _ in timeline.update(item) { $0.content = .gap(.loading) } }
+    requestPage(key, PagePlace(gap: item, edge: edge), command, emptyPages: 0)
   }
 
-  private mutating func requestPage(_ id: RoomID, _ place: PagePlace, _ command: CommandID, emptyPages: Int) {
-    var query = "?dir=b&limit=\(Limits.pageEvents)&filter=" + PercentEncoding.encode(#"{"lazy_load_members":true}"#)
-    if let token = place.edge.token { query += "&from=" + PercentEncoding.encode(token) }
-    request(
-      .getRoomEvents, Endpoint.getRoomEvents.path(id.text), query: query,
-      for: .page(id, place, command, emptyPages: emptyPages))
+  mutating func requestPage(_ key: TimelineKey, _ place: PagePlace, _ command: CommandID, emptyPages: Int) {
+    let purpose = RequestPurpose.page(key, place, command, emptyPages: emptyPages)
+    var from = ""
+    if let token = place.edge.token, !token.isEmpty { from = "&from=" + PercentEncoding.encode(token) }
+    let query = "?dir=b&limit=\(Limits.pageEvents)" + from
+    if case .thread(let root) = key.focus {
+      // With what was said about the replies: reactions come in no bundle.
+      let path = Endpoint.getRelatingEvents.path(key.room.text, root.text)
+      request(.getRelatingEvents, path, query: query + "&recurse=true", for: purpose)
+    } else {
+      request(
+        .getRoomEvents, Endpoint.getRoomEvents.path(key.room.text), query: query + Client.lazyMembersQuery, for: purpose)
+    }
   }
+
+  static let lazyMembersQuery = "&filter=" + PercentEncoding.encode(#"{"lazy_load_members":true}"#)
 
   mutating func pageAnswered(
-    _ answer: Answer, _ id: RoomID, _ place: PagePlace, _ command: CommandID, emptyPages: Int
+    _ answer: Answer, _ key: TimelineKey, _ place: PagePlace, _ command: CommandID, emptyPages: Int
   ) {
-    // The batch being stored works on a copy of the room, and a page brings members and segments.
-    guard syncLoop.prepared == nil else {
-      syncLoop.deferredAnswers.append((answer, .page(id, place, command, emptyPages: emptyPages)))
-      return
-    }
-    guard let user = session?.userID, let timeline = rooms[id]?.timeline, timeline.loadState == .loaded else {
+    guard let user = session?.userID, let timeline = timeline(key), timeline.takesPages else {
       return finish(command, .failed(.unknownRoom))
     }
     // The timeline was dropped and loaded anew meanwhile.
     guard timeline.isOpen(place) else { return finish(command, .done) }
     guard case .success(let json) = answer, let chunk = json["chunk"], chunk.isArray else {
-      pageFailed(id, gap: place.gap)
+      pageFailed(key, gap: place.gap)
       return finish(command, .failed(answer.error ?? .badAnswer))
     }
-    takeMembers(json["state"], of: id, user)
-    takePage(Page(chunk: chunk, end: json["end"]?.text), id, place, user, command, emptyPages: emptyPages)
+    takeMembers(json["state"], of: key.room, user)
+    takePage(Page(chunk: chunk, end: key.focus.pageEnd(json)), key, place, user, command, emptyPages: emptyPages)
   }
 
   /// The newest event first; without an end the server is at the start of the room.
@@ -124,29 +126,46 @@ extension Client {
   }
 
   private mutating func takePage(
-    _ page: Page, _ id: RoomID, _ place: PagePlace, _ user: UserID, _ command: CommandID, emptyPages: Int
+    _ page: Page, _ key: TimelineKey, _ place: PagePlace, _ user: UserID, _ command: CommandID, emptyPages: Int
   ) {
+    let id = key.room
     let receipts = rooms[id]?.state.receipts ?? [:]
     var outcome = Timeline.PageOutcome()
-    changeTimeline(id) { timeline, ids in
+    changeTimeline(key) { timeline, ids in
       outcome = timeline.insertPage(page.events, gap: place.gap, end: page.end, ownUserID: user, &ids)
       if outcome.itemCount > 0 { timeline.placeReaders(receipts) }
-      return outcome.changes
+      return timeline.finishFirstPage(outcome.changes, ownUserID: user, &ids)
     }
-    let edge = storePage(
-      outcome.taken.reversed().map { page.json[$0] }, at: place.edge, isLimited: !outcome.isClosed, end: page.end, in: id)
-    if let gap = place.gap {
-      if !outcome.isClosed { rooms[id]?.timeline.gaps[gap] = edge }
-    } else {
-      rooms[id]?.timeline.head = edge
-    }
+    let edge = keep(page, outcome, key, place)
     dropEntries(deliveredBy: page.events, in: id)
-    if outcome.itemCount > 0, let count = rooms[id]?.timeline.remoteCount { notify(.readCounts(id, 0..<count)) }
+    if key.focus == .live, outcome.itemCount > 0, let count = rooms[id]?.timeline.remoteCount {
+      notify(.readCounts(id, 0..<count))
+    }
     if outcome.itemCount == 0, !outcome.isClosed, emptyPages < Limits.emptyPages {
-      return continuePaging(id, PagePlace(gap: place.gap, edge: edge), command, emptyPages: emptyPages + 1)
+      return continuePaging(key, PagePlace(gap: place.gap, edge: edge), command, emptyPages: emptyPages + 1)
     }
     if place.gap == nil { notify(.room(id, .pagination)) }
     finish(command, .done)
+  }
+
+  /// Where one goes on behind the page. The live timeline's pages are stored.
+  private mutating func keep(
+    _ page: Page, _ outcome: Timeline.PageOutcome, _ key: TimelineKey, _ place: PagePlace
+  ) -> SegmentEdge {
+    var edge = SegmentEdge(token: page.end, position: nil, isLimited: !outcome.isClosed)
+    if key.focus == .live {
+      edge = storePage(
+        outcome.taken.reversed().map { page.json[$0] }, at: place.edge, isLimited: !outcome.isClosed, end: page.end,
+        in: key.room)
+    }
+    rooms[key.room]?.change(key.focus) { timeline in
+      if let gap = place.gap {
+        if !outcome.isClosed { timeline.gaps[gap] = edge }
+      } else {
+        timeline.head = edge
+      }
+    }
+    return edge
   }
 
   /// Messages whose event a limited sync left out: the page has brought them.
@@ -162,26 +181,29 @@ extension Client {
   }
 
   /// A page with nothing to show: nobody would know why nothing happened.
-  private mutating func continuePaging(_ id: RoomID, _ place: PagePlace, _ command: CommandID, emptyPages: Int) {
+  private mutating func continuePaging(_ key: TimelineKey, _ place: PagePlace, _ command: CommandID, emptyPages: Int) {
     if let gap = place.gap {
-      changeTimeline(id) { timeline, _ in timeline.update(gap) { $0.content = .gap(.loading) } }
+      changeTimeline(key) { timeline, _ in timeline.update(gap) { $0.content = .gap(.loading) } }
     } else {
-      rooms[id]?.timeline.backState = .loading
+      rooms[key.room]?.change(key.focus) { $0.backState = .loading }
     }
-    requestPage(id, place, command, emptyPages: emptyPages)
+    requestPage(key, place, command, emptyPages: emptyPages)
   }
 
-  private mutating func pageFailed(_ id: RoomID, gap: ItemID?) {
+  private mutating func pageFailed(_ key: TimelineKey, gap: ItemID?) {
     if let gap {
-      changeTimeline(id) { timeline, _ in timeline.update(gap) { $0.content = .gap(.failed) } }
+      changeTimeline(key) { timeline, _ in timeline.update(gap) { $0.content = .gap(.failed) } }
     } else {
-      rooms[id]?.timeline.backState = .failed
-      notify(.room(id, .pagination))
+      rooms[key.room]?.change(key.focus) { timeline in
+        timeline.backState = .failed
+        if timeline.loadState == .loading { timeline.loadState = .failed }
+      }
+      notify(.room(key.room, .pagination))
     }
   }
 
   /// Members that come lazily with a page: only those not known yet, for the page's state is old.
-  private mutating func takeMembers(_ json: JSON?, of id: RoomID, _ user: UserID) {
+  mutating func takeMembers(_ json: JSON?, of id: RoomID, _ user: UserID) {
     guard let json, var state = rooms[id]?.state, state.hasPeople else { return }
     var delta = RoomDelta()
     for json in json.elements {

@@ -15,6 +15,7 @@ extension Client {
       let load = load(
         StoreRange(prefix: StoreKey.timeline(of: id), isDescending: true, limit: Limits.loadedSegments), .timeline(id))
       rooms[id]?.timeline.loadState = .loading
+      rooms[id]?.timeline.showsThreads = showsThreadsInline
       rooms[id]?.timeline.load = load
     }
     finish(command, .done)
@@ -39,7 +40,7 @@ extension Client {
       guard isLong || i < closed.count - Limits.keptTimelines else { continue }
       keptTimelines.removeAll { $0 == id }
       rooms[id]?.timeline = Timeline()
-      notify(.timeline(id, [.reset([])]))
+      notify(.timeline(.live(id), [.reset([])]))
     }
   }
 
@@ -51,7 +52,7 @@ extension Client {
       return
     }
     let entries = outbox.entries(in: id)
-    changeTimeline(id) { timeline, ids in
+    changeTimeline(.live(id)) { timeline, ids in
       // While the store was reading there were echoes only, and only those written since.
       timeline.items = entries.map { $0.item(sender: user) }
       timeline.load(records, lastBlock: room.state.history.lastBlock, ownUserID: user, &ids)

@@ -5,8 +5,12 @@ extension Timeline {
   /// Takes in at the end what a sync brought. While the store is still reading it waits for it.
   mutating func append(_ segment: Segment, ownUserID: UserID, _ ids: inout ItemIDs) -> [TimelineChange] {
     guard loadState == .loaded else {
-      waiting.append(segment)
+      if loadState != .failed { waiting.append(segment) }
       return []
+    }
+    guard forwardState == .live, focus != .pinned else {
+      if forwardState == .loading { waiting.append(segment) }
+      return takeRelations(of: segment.events, ownUserID: ownUserID)
     }
     var changes: [TimelineChange] = []
     if isEmptyOfEvents {
@@ -28,7 +32,9 @@ extension Timeline {
   mutating func load(_ records: [StoreRecord], lastBlock: Int64, ownUserID: UserID, _ ids: inout ItemIDs) {
     let echoes = Array(items[remoteCount...])
     let waiting = self.waiting
-    self = Timeline()
+    let (relations, showsThreads) = (relations, showsThreads)
+    self = Timeline(focus)
+    (self.relations, self.showsThreads) = (relations, showsThreads)
     loadState = .loaded
     items = echoes
     head.position = SegmentPosition(block: max(lastBlock, 0))
@@ -68,7 +74,7 @@ extension Timeline {
       }
       isFirst = false
       for event in segment.events.reversed() where itemOfEvent[event.eventID] == nil {
-        take(event, into: &run, ownUserID: ownUserID, &ids, &outcome)
+        take(event, into: &run, &ids, &outcome)
       }
       head = segment.edge
     }
@@ -76,16 +82,26 @@ extension Timeline {
     let hasMore = records.count == Limits.loadedSegments
     storedBefore = hasMore ? records.last.flatMap { SegmentPosition(key: $0.key) } : nil
     if !records.isEmpty { backState = head.token == nil && !hasMore ? .atStart : .idle }
-    insert(run, at: 0, &outcome)
+    insert(run, at: 0, ownUserID: ownUserID, &outcome)
     return outcome
   }
 
   private mutating func appendGap(_ edge: SegmentEdge, _ ids: inout ItemIDs) -> [TimelineChange] {
-    guard edge.token != nil else { return [] }
+    guard let token = focus.gapToken(edge.token) else { return [] }
+    var edge = edge
+    edge.token = token
     let gap = TimelineItem(gap: ids.next())
     gaps[gap.id] = edge
     items.insert(gap, at: remoteCount)
     remoteCount += 1
     return [.inserted(at: remoteCount - 1, [gap])]
+  }
+}
+
+extension TimelineKey.Focus {
+  /// From where one fills a gap behind which a sync went on at `token`. A thread is read from its end: "".
+  func gapToken(_ token: ByteString?) -> ByteString? {
+    if case .thread = self { return "" }
+    return token
   }
 }

@@ -54,42 +54,33 @@ extension Timeline {
         continue
       }
       outcome.taken.append(i)
-      take(event, into: &run, ownUserID: ownUserID, &ids, &outcome)
+      take(event, into: &run, &ids, &outcome)
     }
     if gap == nil { unplacedEvents = run.unplaced }
-    insert(run, at: gapIndex + 1, &outcome)
+    insert(run, at: gapIndex + 1, ownUserID: ownUserID, &outcome)
     finishPage(gap: gap, gapIndex: gapIndex, end: end, &outcome)
     return outcome
   }
 
   /// One event that is older than those of the run and not here yet.
   mutating func take(
-    _ event: TimelineEvent, into run: inout OlderRun, ownUserID: UserID, _ ids: inout ItemIDs,
-    _ outcome: inout PageOutcome
+    _ event: TimelineEvent, into run: inout OlderRun, _ ids: inout ItemIDs, _ outcome: inout PageOutcome
   ) {
-    guard case .item(let content, let replyTo) = event.kind else {
+    relations.take(event)
+    guard case .item(let content, let replyTo) = event.kind, accepts(event) else {
       itemOfEvent[event.eventID] = 0
       run.unplaced.append(event.eventID)
-      if let target = relate(event, ownUserID: ownUserID, &outcome.changes),
-        let i = run.items.firstIndex(where: { $0.eventID == target })
-      {
-        relations.decorate(&run.items[i], ownUserID: ownUserID)
-      }
       return
     }
-    let item = makeItem(
-      takeEcho(of: event, &outcome.changes) ?? ids.next(), event, content, replyTo, ownUserID: ownUserID)
+    let item = makeItem(takeEcho(of: event, &outcome.changes) ?? ids.next(), event, content, replyTo)
     itemOfEvent[event.eventID] = item.id
     run.append(item, &itemOfEvent)
   }
 
-  mutating func insert(_ run: OlderRun, at index: Int, _ outcome: inout PageOutcome) {
+  mutating func insert(_ run: OlderRun, at index: Int, ownUserID: UserID, _ outcome: inout PageOutcome) {
     outcome.itemCount = run.items.count
-    guard !run.items.isEmpty else { return }
-    let older = Array(run.items.reversed())
-    items.insert(contentsOf: older, at: index)
-    remoteCount += older.count
-    outcome.changes.append(.inserted(at: index, older))
+    if !run.items.isEmpty { place(run.items.reversed(), at: index, ownUserID: ownUserID, &outcome.changes) }
+    renewTouched(except: index..<(index + run.items.count), ownUserID: ownUserID, &outcome.changes)
   }
 
   /// The identity of the echo whose event a limited sync left out and the page brings; the echo goes.

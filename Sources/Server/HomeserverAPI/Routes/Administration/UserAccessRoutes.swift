@@ -9,6 +9,8 @@ extension Routes {
   mutating func addUserAccessRoutes() {
     addUserPasswordRoutes()
     addUserStandingRoutes()
+    addShadowBanRoutes()
+    addUserValidityRoute()
     addBorrowedLoginRoute()
     addUserPresenceRoutes()
   }
@@ -36,7 +38,6 @@ extension Routes {
       ) { try await accounts.resetPassword(userID, to: password, loggingOut: logsOut) }
       return .emptyObject
     }
-
   }
 
   private mutating func addUserStandingRoutes() {
@@ -72,6 +73,10 @@ extension Routes {
         }
       }
     }
+  }
+
+  private mutating func addUserValidityRoute() {
+    let (accounts, audit) = (homeserver.accounts, homeserver.audit)
 
     onAdmin(.post, Self.administration + "/v1/account_validity/validity") { request, administrator in
       let body = try await request.object()
@@ -82,7 +87,20 @@ extension Routes {
       ) { try await accounts.setValidity(userID, until: until) }
       return .json { $0.object { $0.member("expiration_ts", orNull: until) } }
     }
+  }
 
+  private mutating func addShadowBanRoutes() {
+    let (accounts, audit, server) = (homeserver.accounts, homeserver.audit, homeserver.configuration.serverName)
+
+    for (method, isShadowBanned) in [(Method.post, true), (.delete, false)] {
+      onAdmin(method, Self.administration + "/v1/users/{userId}/shadow_ban") { request, administrator in
+        let userID = try request.localUser("userId", of: server)
+        try await audit.record(
+          isShadowBanned ? "user.shadow_ban" : "user.unshadow_ban", of: userID.string, by: administrator
+        ) { try await accounts.setShadowBanned(userID, isShadowBanned) }
+        return .emptyObject
+      }
+    }
   }
 
   private mutating func addBorrowedLoginRoute() {
@@ -101,25 +119,18 @@ extension Routes {
       ) { try await accounts.logIn(as: userID, named: "Administrator (\(administrator.name))", until: end) }
       return .json { $0.object { $0.member("access_token", login.accessToken.text) } }
     }
-
   }
 
-  /// Where a user is: devices, rooms.
+  /// Where a user is: devices, rooms, pushers.
   private mutating func addUserPresenceRoutes() {
     let (accounts, devices, rooms) = (homeserver.accounts, homeserver.devices, homeserver.rooms)
+    let pushers = homeserver.pushers
     let server = homeserver.configuration.serverName
 
     onAdmin(.get, Self.administration + "/v1/whois/{userId}") { request, _ in
       let userID = try request.localUser("userId", of: server)
       _ = try await accounts.existing(userID)
-      let all = try await devices.all(of: userID)
-      return .json(capacity: 1_024) { writer in
-        writer.object { writer in
-          writer.member("user_id", userID)
-          writer.key("devices")
-          writer.object { writer in for device in all { Self.whois(device, to: &writer) } }
-        }
-      }
+      return Self.whois(userID, try await devices.all(of: userID))
     }
 
     onAdmin(.get, Self.administration + "/v1/users/{userId}/joined_rooms") { request, _ in
@@ -128,9 +139,20 @@ extension Routes {
       let joined = try await rooms.joinedRooms(of: userID).sorted()
       return .json(capacity: joined.count * 64 + 64) { writer in
         writer.object { writer in
-          writer.key("joined_rooms")
-          writer.array { writer in for room in joined { writer.write(room) } }
+          writer.array("joined_rooms", joined) { $1.write($0) }
           writer.member("total", joined.count)
+        }
+      }
+    }
+
+    onAdmin(.get, Self.administration + "/v1/users/{userId}/pushers") { request, _ in
+      let userID = try request.localUser("userId", of: server)
+      _ = try await accounts.existing(userID)
+      let all = try await pushers.all(of: userID)
+      return .json(capacity: 1_024) { writer in
+        writer.object { writer in
+          writer.array("pushers", all) { $0.write(to: &$1) }
+          writer.member("total", all.count)
         }
       }
     }
