@@ -21,11 +21,14 @@ extension MatrixClient {
   /// - Parameter erases: whether the server shows what the account wrote to nobody who has not seen it yet.
   public func deactivateAccount(erases: Bool = false, by authenticator: Authenticator? = nil) async throws(ClientError) {
     _ = try ownUserID()
-    do throws(ClientError) {
-      try await perform(.deactivateAccount(erases: erases), by: authenticator)
-      try await perform(.logOut)
-    } catch {
+    do throws(ClientError) { try await perform(.deactivateAccount(erases: erases), by: authenticator) } catch {
       guard case .notSignedIn = error else { throw error }
+    }
+    // Without an account a soft logout is the end as well; the sync may turn one into the other meanwhile.
+    while sessionState != .signedOut {
+      do throws(ClientError) { try await perform(.logOut) } catch {
+        guard case .notSignedIn = error, sessionState == .softLoggedOut || sessionState == .signedOut else { throw error }
+      }
     }
   }
 
