@@ -31,4 +31,18 @@ enum Limits {
   static let draftDelayMilliseconds: Int64 = 500
   /// Messages waiting in the outbox.
   static let outboxEntries = 1_000
+
+  // Formatting
+  /// Bytes of HTML or Markdown that are read.
+  static let htmlBytes = 256 << 10
+  /// Spec: "m.room.message msgtypes": tags must not be nested deeper.
+  static let htmlDepth = 100
+  static let htmlAttributes = 16
+  /// Bytes of a link's target.
+  static let linkBytes = 2_048
+  /// Quotes and lists in each other.
+  static let quoteDepth = 16
+  /// Emphasis within emphasis that is written.
+  static let markDepth = 40
+  static let mentionedUsers = 200
 }
