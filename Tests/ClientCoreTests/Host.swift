@@ -26,6 +26,7 @@ struct Host {
   /// Writes that are not durable yet, where `writesAtOnce` is false.
   var unwritten: [(WriteID, [StoreOperation])] = []
   var writesAtOnce = true
+  private(set) var writeCount = 0
   var storeWorks = true
   /// Off for tests of many inputs: comparing costs O(items) each.
   var comparesMirrors = true
@@ -126,6 +127,7 @@ struct Host {
       let records = store.filter { $0.key.string.hasPrefix(prefix.string) }.sorted { $0.key < $1.key }
       inputs.append(.loaded(id, records.map { StoreRecord(key: $0.key, value: $0.value) }))
     case .write(let id, let operations):
+      writeCount += 1
       unwritten.append((id, operations))
       if writesAtOnce { inputs += acknowledge(unwritten.count) }
     case .releaseBlob(let blob): releasedBlobs.append(blob)
@@ -212,6 +214,7 @@ struct Host {
     case nil: "nothing"
     case .done: "done"
     case .room(let room): room.string
+    case .queued: "queued"
     case .failed(let error): "\(error)"
     }
   }
@@ -234,6 +237,7 @@ func describeShort(_ item: TimelineItem) -> String {
   switch item.delivery {
   case .received: return text
   case .queued: return text + " queued"
+  case .held: return text + " held"
   case .uploading(let sent, let total): return text + " uploading \(sent)/\(total)"
   case .sending: return text + " sending"
   case .sent: return text + " sent"

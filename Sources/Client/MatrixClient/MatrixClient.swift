@@ -92,7 +92,7 @@ public actor MatrixClient {
       handle(.command(command, id: id))
     }
     switch result {
-    case .done: return nil
+    case .done, .queued: return nil
     case .room(let room): return room
     case .failed(let error): throw error
     }

@@ -67,7 +67,7 @@ import Testing
     let text = FormattedText.markdown("Hi [Alice](https://matrix.to/#/@alice:test), @bob:test.org and @room!")
     #expect(text.body == "Hi Alice, @bob:test.org and @room!")
     #expect(text.mentions.users.map(\.string) == ["@alice:test", "@bob:test.org"])
-    #expect(text.mentions.isRoom)
+    #expect(text.mentions.room)
     #expect(
       text.html?.string
         == "Hi <a href=\"https://matrix.to/#/@alice:test\">Alice</a>, <a href=\"https://matrix.to/#/%40bob%3Atest.org\">@bob:test.org</a> and @room!"

@@ -1,51 +1,8 @@
 public import JSON
-public import MatrixModel
-
-/// Whom a message is meant for. Spec: "User and room mentions".
-public struct Mentions: Sendable, Equatable {
-  public private(set) var users: [UserID]
-  /// Everybody in the room.
-  public var isRoom: Bool
-
-  public init(users: [UserID] = [], isRoom: Bool = false) {
-    self.users = []
-    self.isRoom = isRoom
-    for user in users { add(user) }
-  }
-
-  public var isEmpty: Bool { users.isEmpty && !isRoom }
-
-  /// Once; more than a message has room for are left out.
-  public mutating func add(_ user: UserID) {
-    if users.count < Limits.mentionedUsers, !users.contains(user) { users.append(user) }
-  }
-
-  public mutating func formUnion(_ other: Mentions) {
-    for user in other.users { add(user) }
-    isRoom = isRoom || other.isRoom
-  }
-
-  func write(to writer: inout JSONWriter, without own: UserID? = nil) {
-    writer.object { writer in
-      let named = users.filter { $0 != own }
-      if !named.isEmpty {
-        writer.key("user_ids")
-        writer.array { writer in for user in named { writer.write(user) } }
-      }
-      if isRoom { writer.member("room", true) }
-    }
-  }
-
-  /// `m.mentions`; empty where the value is none.
-  public init(_ json: JSON?) {
-    self.init(
-      users: json?["user_ids"]?.elements.prefix(Limits.mentionedUsers).compactMap { UserID($0) } ?? [],
-      isRoom: json?["room"]?.bool ?? false)
-  }
-}
+import MatrixModel
 
 /// What a person writes: text, the same as HTML where it has a format, and whom it mentions.
-public struct FormattedText: Sendable, Equatable {
+public struct FormattedText: Sendable {
   public var body: ByteString
   /// nil where the body says it all. Safe: what made it is `HTML.sanitize` or `markdown`.
   public private(set) var html: ByteString?
@@ -72,7 +29,7 @@ public struct FormattedText: Sendable, Equatable {
   public static func html(_ source: ByteString, body: ByteString? = nil, mentions: Mentions = Mentions()) -> FormattedText {
     let (html, linked) = HTML.sanitizeForSending(source)
     var text = FormattedText(body ?? HTML.plainText(html), mentions: mentions)
-    text.mentions.formUnion(Mentions(users: linked))
+    for user in linked { text.mentions.add(user) }
     text.html = html
     return text
   }

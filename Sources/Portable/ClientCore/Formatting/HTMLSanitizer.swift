@@ -114,7 +114,7 @@ struct HTMLSanitizer {
   }
 
   private mutating func note(_ target: [UInt8]) {
-    guard linkedUsers.count < Limits.mentionedUsers, let link = Permalink(ByteString(decoding: target)),
+    guard linkedUsers.count < Limits.mentions, let link = Permalink(ByteString(decoding: target)),
       case .user(let user) = link.target
     else { return }
     linkedUsers.append(user)

@@ -74,7 +74,7 @@ extension MarkdownInline {
     let end = position + 5
     guard end <= text.count, text[position..<end].elementsEqual("@room".utf8) else { return false }
     if end < text.count, MarkdownInline.isWord(text[end]) || text[end] == UInt8(ascii: ":") { return false }
-    mentions.isRoom = true
+    mentions.room = true
     HTMLEntities.escape(text[position..<end], to: &done)
     position = end
     return true

@@ -77,6 +77,9 @@ extension Client {
     case .members(let room, let command): membersAnswered(answer, room, command)
     case .upload(let entry): uploadAnswered(answer, entry)
     case .send(let entry): sendAnswered(answer, entry)
+    case .mediaLimit: mediaLimitAnswered(answer)
+    case .pinnedEvents(let room, let event, let isPinned, let command):
+      pinnedEventsAnswered(answer, room, event, isPinned: isPinned, command)
     case .receipt(let room): receiptAnswered(answer, room)
     case .forgettable: break
     case .ownProfile: ownProfileAnswered(answer)
@@ -100,7 +103,7 @@ extension Client {
   private func commandID(of purpose: RequestPurpose) -> CommandID {
     switch purpose {
     case .page(_, _, let id, _), .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id),
-      .forget(_, let id), .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id):
+      .forget(_, let id), .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id), .pinnedEvents(_, _, _, let id):
       id
     default: 0
     }

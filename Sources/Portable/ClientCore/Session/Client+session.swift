@@ -23,6 +23,7 @@ extension Client {
   mutating func endSession(keepingData: Bool) {
     guard session != nil else { return }
     stopSession()
+    endAwaitedSends()
     if keepingData {
       outbox.suspend()
       return setSessionState(.softLoggedOut)
@@ -47,7 +48,7 @@ extension Client {
   /// Everything about this account, here and in the store.
   mutating func forgetData() {
     for entry in outbox.entries {
-      if let blob = entry.content.attachment?.blob { effects.append(.releaseBlob(blob)) }
+      for file in entry.payload.files { effects.append(.releaseBlob(file.blob)) }
     }
     write([.deleteAll(prefix: "")])
     pending.loads = [:]

@@ -31,6 +31,12 @@ enum Limits {
   static let draftDelayMilliseconds: Int64 = 500
   /// Messages waiting in the outbox.
   static let outboxEntries = 1_000
+  /// Content of an event: the server takes 64 KiB, to which it adds members of its own.
+  static let contentBytes = 60_000
+  static let reactionBytes = 1_024
+  static let galleryFiles = 60
+  static let waveformValues = 1_024
+  static let pollAnswers = 20
 
   // Formatting
   /// Bytes of HTML or Markdown that are read.
@@ -44,5 +50,5 @@ enum Limits {
   static let quoteDepth = 16
   /// Emphasis within emphasis that is written.
   static let markDepth = 40
-  static let mentionedUsers = 200
+  static let mentions = 200
 }

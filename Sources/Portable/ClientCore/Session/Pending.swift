@@ -46,6 +46,9 @@ enum RequestPurpose: Sendable {
   case ownProfile
   case setProfile(isName: Bool, ByteString, CommandID)
   case uploadAvatar(BlobHandle, CommandID)
+  // Sending
+  case mediaLimit
+  case pinnedEvents(RoomID, EventID, isPinned: Bool, CommandID)
 }
 
 enum TimerPurpose: Sendable {
@@ -59,6 +62,7 @@ enum TimerPurpose: Sendable {
 enum WritePurpose: Sendable {
   case sync
   case outbox(OutboxEntry.ID)
+  case outboxEntries(RoomID, [OutboxEntry.ID])
   case other
 }
 

@@ -37,6 +37,7 @@ extension Client {
     }
     orphanDrafts = restored.drafts.filter { rooms[$0.key] == nil }
     for entry in restored.outbox { outbox.restore(entry, &itemIDs) }
+    outbox.finishRestore()
     syncLoop.token = restored.syncToken
     setSessionState(.signedIn)
     sortRooms()
@@ -52,6 +53,7 @@ extension Client {
     switch purpose {
     case .sync: syncWritten()
     case .outbox(let entry): outboxWritten(entry)
+    case .outboxEntries(let room, let entries): outboxWritten(entries, in: room)
     case .other: break
     }
   }

@@ -7,11 +7,9 @@ extension Client {
     guard let user = session?.userID else { return }
     if let direct = sync.directRooms { directRooms = direct }
     for prepared in sync.rooms { commit(prepared, ownUserID: user) }
-    for id in sync.delivered {
+    for id in sync.delivered.keys.sorted() {
       guard let entry = outbox[id] else { continue }
-      if case .sending(let request) = entry.phase { pending.requests[request] = nil }
-      drop(entry)
-      pump(entry.roomID)
+      finishDelivered(entry)
     }
     hideSkippedEchoes(sync, limitedRooms: Set(sync.rooms.filter { $0.isLimited }.map { $0.id }))
     sortRooms()
@@ -40,7 +38,7 @@ extension Client {
     if keptTimelines.contains(prepared.id) {
       room.timeline.loadState = .loaded
       if let user = session?.userID {
-        for entry in outbox.entries(in: prepared.id) { _ = room.timeline.appendEcho(entry.item(sender: user)) }
+        room.timeline.show(outbox, in: prepared.id, ownUserID: user)
         notify(.timeline(prepared.id, [.reset(room.timeline.items)]))
       }
     }
@@ -60,12 +58,11 @@ extension Client {
   /// A limited sync asked for after the server took the message has skipped it. Where it is not limited, servers whose syncs
   /// lag behind their sends get one more.
   private mutating func hideSkippedEchoes(_ sync: PreparedSync, limitedRooms: Set<RoomID>) {
-    for entry in outbox.entries where !sync.delivered.contains(entry.id) {
+    for entry in outbox.entries where sync.delivered[entry.id] == nil {
       guard case .sent(_, let afterSync) = entry.phase, rooms[entry.roomID]?.membership == .join else { continue }
       let patience = limitedRooms.contains(entry.roomID) ? 0 : 1
       guard afterSync + patience < sync.number else { continue }
-      drop(entry)
-      changeTimeline(entry.roomID) { timeline, _ in timeline.removeEcho(entry.itemID) }
+      forget(entry)
       write([.delete(key: StoreKey.outbox(entry.id))])
     }
   }
@@ -73,11 +70,7 @@ extension Client {
   /// Nothing more to wait for in a room one has left.
   private mutating func leaveBehind(_ id: RoomID) {
     for entry in outbox.entries(in: id) where entry.isWaiting {
-      guard case .queued = entry.phase else { continue }
-      var failed = entry
-      failed.phase = .failed(.unknownRoom)
-      outbox[entry.id] = failed
-      changeTimeline(id) { timeline, _ in timeline.updateEcho(entry.itemID) { $0.delivery = failed.delivery } }
+      if case .queued = entry.phase { fail(entry.id, .unknownRoom) }
     }
   }
 

@@ -50,11 +50,12 @@ extension Client {
       batches.append(batch)
     }
     let receipts = rooms[id]?.state.receipts ?? [:]
-    let entries = outbox.entries(in: id)
+    let outbox = outbox
     changeTimeline(id) { timeline, ids in
       // While the store was reading there were echoes only, and only those written since.
-      timeline.items = entries.map { $0.item(sender: user) }
+      timeline.items = outbox.items(in: id, sender: user)
       timeline.load(batches, ownUserID: user, &ids)
+      timeline.showChanges(outbox, in: id, ownUserID: user)
       timeline.placeReaders(receipts)
       return [.reset(timeline.items)]
     }
@@ -69,7 +70,7 @@ extension Client {
       guard case .sent(let event, _) = entry.phase, let timeline = rooms[id]?.timeline,
         let item = timeline.itemOfEvent[event], item != entry.itemID
       else { continue }
-      drop(entry)
+      forget(entry)
       write([.delete(key: StoreKey.outbox(entry.id))])
     }
   }
@@ -147,11 +148,10 @@ extension Client {
   /// Messages whose event a limited sync left out: the page has brought them.
   private mutating func dropEntries(deliveredBy events: [TimelineEvent], in id: RoomID) {
     for event in events {
-      guard let entry = outbox.entry(for: event, in: id).flatMap({ outbox[$0] }) else { continue }
-      if case .sending(let request) = entry.phase { pending.requests[request] = nil }
-      drop(entry)
-      changeTimeline(id) { timeline, _ in timeline.removeEcho(entry.itemID) }
-      write([.delete(key: StoreKey.outbox(entry.id))])
+      guard let entry = outbox.entry(for: event, in: id) else { continue }
+      let operations = noteDelivered([entry: event.eventID])
+      if let entry = outbox[entry] { finishDelivered(entry) }
+      store([], in: id, also: operations + [.delete(key: StoreKey.outbox(entry))])
     }
     pump(id)
   }

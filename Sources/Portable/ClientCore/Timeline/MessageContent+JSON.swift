@@ -10,7 +10,8 @@ extension MessageContent {
       return
     }
     guard let name = content["msgtype"]?.text else { return nil }
-    let kind = Kind(name)
+    var kind = Kind(name)
+    if kind == .audio, content["org.matrix.msc3245.voice"] != nil { kind = .voice }
     self.init(kind: kind, body: body, attachment: kind.hasFile ? Attachment(content, body: body) : nil)
   }
 
@@ -25,22 +26,6 @@ extension MessageContent {
     }
     while start < bytes.count, bytes[start] == UInt8(ascii: "\n") { start += 1 }
     if start < bytes.count { body = ByteString(decoding: bytes[start...]) }
-  }
-
-  /// Content of an `m.room.message`. Spec: "m.room.message msgtypes".
-  func write(to writer: inout JSONWriter, replyTo: EventID?) {
-    writer.object { writer in
-      writer.key("msgtype")
-      writer.write(ByteString(kind.name))
-      writer.member("body", body)
-      if let attachment { attachment.writeMembers(to: &writer, kind) }
-      guard let replyTo else { return }
-      writer.key("m.relates_to")
-      writer.object { writer in
-        writer.key("m.in_reply_to")
-        writer.object { $0.member("event_id", replyTo) }
-      }
-    }
   }
 }
 
@@ -61,15 +46,16 @@ extension MessageContent.Kind {
     case .notice: "m.notice"
     case .image: "m.image"
     case .video: "m.video"
-    case .audio: "m.audio"
+    case .audio, .voice: "m.audio"
     case .file: "m.file"
     case .location: "m.location"
+    case .gallery: "dm.filament.gallery"
     }
   }
 
   var hasFile: Bool {
     switch self {
-    case .image, .video, .audio, .file, .sticker: true
+    case .image, .video, .audio, .voice, .file, .sticker: true
     default: false
     }
   }
@@ -86,21 +72,6 @@ extension Attachment {
     thumbnail = MediaURI(info?["thumbnail_url"])
     thumbnailWidth = info?["thumbnail_info"]?["w"]?.natural
     thumbnailHeight = info?["thumbnail_info"]?["h"]?.natural
-  }
-
-  func writeMembers(to writer: inout JSONWriter, _ kind: MessageContent.Kind) {
-    writer.member("filename", fileName)
-    if let source { writer.member("url", source) }
-    writer.key("info")
-    writer.object { writer in
-      if let mimeType { writer.member("mimetype", mimeType) }
-      if let sizeBytes { writer.member("size", sizeBytes) }
-      if kind == .image || kind == .video {
-        if let width { writer.member("w", width) }
-        if let height { writer.member("h", height) }
-      }
-      if let durationMilliseconds { writer.member("duration", durationMilliseconds) }
-    }
   }
 }
 

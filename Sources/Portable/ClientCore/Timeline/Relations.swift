@@ -18,6 +18,8 @@ struct Relations: Sendable {
   private var targetOfEdit: [EventID: EventID] = [:]
   /// Events redacted before they came.
   private var redacted: Set<EventID> = []
+  /// What is on its way.
+  var echoes = RelationEchoes()
 
   /// Spec: "Event replacements": the latest by time, then by event ID.
   mutating func add(_ edit: TimelineEvent.Edit, to target: EventID) {
@@ -57,6 +59,8 @@ struct Relations: Sendable {
 
   /// Redaction, newest edit, reactions.
   mutating func decorate(_ item: inout TimelineItem, ownUserID: UserID) {
+    echoes.uncover(&item)
+    defer { echoes.cover(&item) }
     guard let id = item.eventID else { return }
     if redacted.contains(id), item.isMessage {
       item.content = .redacted
@@ -75,6 +79,11 @@ struct Relations: Sendable {
       item.isEdited = false
       item.reactions = item.isMessage ? reactions(to: id, ownUserID: ownUserID) : []
     }
+  }
+
+  /// The event by which that user reacted so.
+  func reaction(_ key: ByteString, to event: EventID, by user: UserID) -> EventID? {
+    marks[event]?.first { $0.sender == user && $0.key == key }?.event
   }
 
   private func reactions(to event: EventID, ownUserID: UserID) -> [Reaction] {

@@ -138,6 +138,7 @@ public struct Timeline: Sendable {
       id: id, eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds,
       content: content,
       delivery: .received, replyTo: replyTo)
+    relations.echoes.forget(id)
     if let edit = event.bundledEdit { relations.add(edit, to: event.eventID) }
     relations.decorate(&item, ownUserID: ownUserID)
     return item

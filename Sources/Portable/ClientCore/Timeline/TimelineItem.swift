@@ -38,6 +38,8 @@ public struct TimelineItem: Sendable {
   public internal(set) var isEdited = false
   /// By first appearance.
   public internal(set) var reactions: [Reaction] = []
+  /// An edit or redaction of it that is on its way.
+  public internal(set) var pendingChange: PendingChange?
 }
 
 /// How far a message is on its way.
@@ -46,6 +48,8 @@ public enum Delivery: Sendable {
   case received
   /// Waits for its turn, the network or the store.
   case queued
+  /// The server takes no more messages until then (slow mode, a rate limit). Milliseconds since 1970.
+  case held(untilMilliseconds: Int64)
   case uploading(sentBytes: Int64, totalBytes: Int64)
   case sending
   /// The server has it; it has not come back in a sync yet.
@@ -59,11 +63,15 @@ public struct Reaction: Sendable {
   public let key: ByteString
   public internal(set) var count: Int
   public internal(set) var isOwn: Bool
+  /// Whether the own part in it is on its way still.
+  public internal(set) var isPending = false
 }
 
 /// Body and media of an `m.room.message` or `m.sticker`.
 public struct MessageContent: Sendable {
-  public enum Kind: UInt8, Sendable { case text, emote, notice, image, video, audio, file, location, sticker, unknown }
+  public enum Kind: UInt8, Sendable {
+    case text, emote, notice, image, video, audio, file, location, sticker, unknown, voice, gallery
+  }
 
   public var kind: Kind
   /// Text; of media the caption or file name.
@@ -94,6 +102,10 @@ public struct Attachment: Sendable {
   public var thumbnail: MediaURI?
   public var thumbnailWidth: Int64?
   public var thumbnailHeight: Int64?
+  /// A blurred picture to show until the real one is there. MSC2448.
+  public var blurHash: ByteString?
+  /// Loudness over the length of a voice message, 0 to 1024 each; empty where unknown. MSC3246.
+  public var waveform: [UInt16] = []
 
   public init(
     fileName: ByteString, blob: BlobHandle? = nil, mimeType: ByteString? = nil, sizeBytes: Int64? = nil,

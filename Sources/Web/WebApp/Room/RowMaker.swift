@@ -58,7 +58,7 @@ final class RowMaker<D: DOM> {
   private func sendState(_ delivery: Delivery) -> SendState {
     switch delivery {
     case .received, .sent: .sent
-    case .queued: .queued
+    case .queued, .held: .queued
     case .uploading, .sending: .sending
     case .failed: .failed
     }
@@ -71,13 +71,13 @@ final class RowMaker<D: DOM> {
     case .text: return .text(message.body.string)
     case .emote: return .emote(message.body.string)
     case .notice: return .notice(message.body.string)
-    case .location, .unknown: return .unsupported(message.body.string)
+    case .location, .gallery, .unknown: return .unsupported(message.body.string)
     case .image, .sticker:
       guard let file = message.attachment, file.source != nil || file.blob != nil else {
         return .unsupported(message.body.string)
       }
       return .image(image(message, file, item))
-    case .video, .audio, .file:
+    case .video, .audio, .voice, .file:
       guard let file = message.attachment else { return .unsupported(message.body.string) }
       return .file(FileBody(name: file.fileName.string, detail: detail(file), uploadProgress: progress(file, item.delivery)))
     }
@@ -102,7 +102,7 @@ final class RowMaker<D: DOM> {
   private func progress(_ file: Attachment, _ delivery: Delivery) -> Double? {
     switch delivery {
     case .uploading(let sent, let total): return total > 0 ? Double(sent) / Double(total) : 0
-    case .queued: return file.source == nil ? 0 : nil
+    case .queued, .held: return file.source == nil ? 0 : nil
     case .received, .sending, .sent, .failed: return nil
     }
   }

@@ -1,0 +1,138 @@
+import JSON
+import MatrixModel
+
+/// Edits, reactions and redactions that are on their way, shown on the items they change. What an item said before comes back when
+/// one of them fails or is cancelled.
+struct RelationEchoes: Sendable {
+  enum Change: Sendable {
+    case edit(MessageContent)
+    case reaction(ByteString)
+    /// Takes the own reaction back.
+    case reactionBack(ByteString)
+    case redaction
+  }
+
+  struct Echo: Sendable {
+    let entry: SendID
+    /// Event ID of the item, transaction ID where it has none yet.
+    let target: ByteString
+    let change: Change
+    let delivery: Delivery
+
+    var isFailed: Bool { if case .failed = delivery { true } else { false } }
+  }
+
+  /// In the order of sending.
+  private var echoes: [Echo] = []
+  /// Contents that stand under an echo.
+  private var covered: [ItemID: TimelineItem.Content] = [:]
+
+  mutating func set(_ echo: Echo) -> Echo? {
+    if let i = echoes.firstIndex(where: { $0.entry == echo.entry }) {
+      let old = echoes[i]
+      echoes[i] = echo
+      return old
+    }
+    echoes.append(echo)
+    return nil
+  }
+
+  mutating func remove(_ entry: SendID) -> Echo? {
+    echoes.firstIndex { $0.entry == entry }.map { echoes.remove(at: $0) }
+  }
+
+  /// The item is made anew.
+  mutating func forget(_ item: ItemID) { covered[item] = nil }
+
+  /// The item without them.
+  mutating func uncover(_ item: inout TimelineItem) {
+    if let content = covered.removeValue(forKey: item.id) { item.content = content }
+    item.pendingChange = nil
+  }
+
+  /// The item with them.
+  mutating func cover(_ item: inout TimelineItem) {
+    for echo in echoes where item.eventID?.text == echo.target || item.transactionID?.text == echo.target {
+      apply(echo, to: &item)
+    }
+  }
+
+  private mutating func apply(_ echo: Echo, to item: inout TimelineItem) {
+    switch echo.change {
+    case .edit(var content):
+      guard case .message(let shown) = item.content else { return }
+      item.pendingChange = .edit(echo.delivery)
+      if echo.isFailed { return }
+      if covered[item.id] == nil { covered[item.id] = item.content }
+      content.attachment?.blob = shown.attachment?.blob
+      item.content = .message(content)
+      item.isEdited = true
+    case .reaction(let key): if item.isMessage, !echo.isFailed { item.react(key) }
+    case .reactionBack(let key): if !echo.isFailed { item.takeReactionBack(key) }
+    case .redaction:
+      item.pendingChange = .redaction(echo.delivery)
+      if echo.isFailed { return }
+      if covered[item.id] == nil { covered[item.id] = item.content }
+      item.content = .redacted
+      item.isEdited = false
+      item.reactions = []
+    }
+  }
+}
+
+extension TimelineItem {
+  fileprivate mutating func react(_ key: ByteString) {
+    guard let i = reactions.firstIndex(where: { $0.key == key }) else {
+      reactions.append(Reaction(key: key, count: 1, isOwn: true, isPending: true))
+      return
+    }
+    guard !reactions[i].isOwn else { return }
+    reactions[i].count += 1
+    reactions[i].isOwn = true
+    reactions[i].isPending = true
+  }
+
+  fileprivate mutating func takeReactionBack(_ key: ByteString) {
+    guard let i = reactions.firstIndex(where: { $0.key == key }), reactions[i].isOwn else { return }
+    reactions[i].count -= 1
+    reactions[i].isOwn = false
+    reactions[i].isPending = true
+    if reactions[i].count == 0 { reactions.remove(at: i) }
+  }
+}
+
+extension Timeline {
+  mutating func setRelationEcho(_ echo: RelationEchoes.Echo, ownUserID: UserID) -> [TimelineChange] {
+    let old = relations.echoes.set(echo)
+    var changes: [TimelineChange] = []
+    if let old, old.target != echo.target { changes = renew(old.target, ownUserID) }
+    return changes + renew(echo.target, ownUserID)
+  }
+
+  mutating func removeRelationEcho(of entry: SendID, ownUserID: UserID) -> [TimelineChange] {
+    relations.echoes.remove(entry).map { renew($0.target, ownUserID) } ?? []
+  }
+
+  private mutating func renew(_ target: ByteString, _ ownUserID: UserID) -> [TimelineChange] {
+    let known = EventID(target).flatMap { index(of: $0) }
+    guard
+      let i = known
+        ?? items[remoteCount...].firstIndex(where: { $0.eventID?.text == target || $0.transactionID?.text == target })
+    else { return [] }
+    relations.decorate(&items[i], ownUserID: ownUserID)
+    return [.updated(at: i, items[i])]
+  }
+
+  /// Everything of the outbox in a timeline that is new.
+  mutating func show(_ outbox: Outbox, in room: RoomID, ownUserID: UserID) {
+    for item in outbox.items(in: room, sender: ownUserID) { _ = appendEcho(item) }
+    showChanges(outbox, in: room, ownUserID: ownUserID)
+  }
+
+  /// What is on its way to items that are here.
+  mutating func showChanges(_ outbox: Outbox, in room: RoomID, ownUserID: UserID) {
+    for entry in outbox.entries where entry.roomID == room {
+      if let echo = outbox.relationEcho(of: entry) { _ = setRelationEcho(echo, ownUserID: ownUserID) }
+    }
+  }
+}
