@@ -59,12 +59,14 @@ let package = Package(
       without: ["index.html", "page.css", "picture.svg", "run.py"], settings: web),
 
     // Server
+    module("Addresses", in: "Server"),
     module("Telemetry", in: "Server", uses: ["CLinux"]),
     module("EventLoop", in: "Server", uses: ["CUV", "CLinux"]),
     module(
-      "HTTPServer", in: "Server", uses: ["Telemetry", "EventLoop", "CUV", "CLLHTTP", "CWslay", "CCrypto", "CLinux"]),
+      "HTTPServer", in: "Server",
+      uses: ["Addresses", "Telemetry", "EventLoop", "CUV", "CLLHTTP", "CWslay", "CCrypto", "CLinux"]),
     module("Database", in: "Server", uses: ["Telemetry", "CSQLite", "CLinux"]),
-    module("Outbound", in: "Server", uses: ["Telemetry", "CCurl", "CLinux"]),
+    module("Outbound", in: "Server", uses: ["Addresses", "Telemetry", "CCurl", "CLinux"]),
     module("RoomRules", in: "Server", uses: ["JSON", "MatrixModel", "CSodium", "CCrypto"]),
     module(
       "Homeserver", in: "Server",
@@ -83,9 +85,8 @@ let package = Package(
     program(
       "martlet", path: "Sources/martlet",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "EventLoop", "HTTPServer", "Database", "Outbound", "Homeserver",
-        "HomeserverAPI", "CYAML",
-        "CLinux"
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "EventLoop", "HTTPServer", "Database", "Outbound", "Homeserver",
+        "HomeserverAPI", "CYAML", "CLinux"
       ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
     program(
@@ -125,17 +126,20 @@ let package = Package(
     tests(of: "Messenger", uses: ["MessengerTesting"]),
     tests(of: "WebHost", uses: ["Messenger"]),
     tests(of: "WebApp", uses: ["WebHost", "Messenger", "MessengerTesting", "ClientCore"]),
+    tests(of: "Addresses"),
     tests(of: "Telemetry"),
     tests(of: "EventLoop"),
-    tests(of: "HTTPServer", uses: ["EventLoop", "CLinux"]),
+    tests(of: "HTTPServer", uses: ["Addresses", "EventLoop", "CLinux"]),
     tests(of: "Database", uses: ["CSQLite", "database-crash"]),
     .target(name: "OutboundTesting", path: "Tests/OutboundTesting", swiftSettings: common),
-    tests(of: "Outbound", uses: ["Telemetry", "OutboundTesting"]),
+    tests(of: "Outbound", uses: ["Addresses", "Telemetry", "OutboundTesting"]),
     tests(of: "RoomRules", uses: ["JSON", "MatrixModel"]),
     tests(of: "Homeserver", uses: ["JSON", "MatrixModel", "Database", "RoomRules"]),
     tests(
       of: "HomeserverAPI",
-      uses: ["JSON", "MatrixModel", "HTTPServer", "Homeserver", "Database", "Outbound", "OutboundTesting"]),
+      uses: [
+        "JSON", "MatrixModel", "Addresses", "HTTPServer", "Homeserver", "Database", "Outbound", "OutboundTesting"
+      ]),
     tests(of: "MatrixClient"),
     tests(of: "martlet"),
     .testTarget(

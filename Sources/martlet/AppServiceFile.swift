@@ -13,20 +13,20 @@ enum AppServiceFile {
     do throws(FileBytes.Unreadable) { bytes = try FileBytes.read(path, limit: byteLimit) } catch {
       throw .failed("app_services: \(path) cannot be read: \(error.reason)")
     }
-    do throws(YAMLTree.Malformed) {
+    do throws(YAMLError) {
       return try registration(try YAMLTree(bytes), path)
     } catch {
       throw .failed("app_services: \(path), line \(error.line): \(error.problem)")
     }
   }
 
-  private static func registration(_ file: YAMLTree, _ path: String) throws(YAMLTree.Malformed) -> AppServiceRegistration {
-    func wrong(_ problem: String) -> YAMLTree.Malformed { YAMLTree.Malformed(line: 1, problem: problem) }
-    func required(_ name: String) throws(YAMLTree.Malformed) -> String {
+  private static func registration(_ file: YAMLTree, _ path: String) throws(YAMLError) -> AppServiceRegistration {
+    func wrong(_ problem: String) -> YAMLError { YAMLError(line: 1, problem: problem) }
+    func required(_ name: String) throws(YAMLError) -> String {
       guard let text = file[name]?.text, !text.isEmpty else { throw wrong("\(name) is missing or no word") }
       return text
     }
-    func flag(_ name: String) throws(YAMLTree.Malformed) -> Bool? {
+    func flag(_ name: String) throws(YAMLError) -> Bool? {
       guard let value = file[name], !value.isNull else { return nil }
       guard let bool = value.bool else { throw wrong("\(name) is neither true nor false") }
       return bool
@@ -60,9 +60,9 @@ enum AppServiceFile {
 
   private static func list(
     _ value: YAMLTree?, _ name: String
-  ) throws(YAMLTree.Malformed) -> [AppServiceRegistration.Namespace] {
+  ) throws(YAMLError) -> [AppServiceRegistration.Namespace] {
     guard let value, !value.isNull else { return [] }
-    func wrong(_ problem: String) -> YAMLTree.Malformed { YAMLTree.Malformed(line: 1, problem: problem) }
+    func wrong(_ problem: String) -> YAMLError { YAMLError(line: 1, problem: problem) }
     guard let elements = value.elements else { throw wrong("namespaces.\(name) is no list") }
     var namespaces: [AppServiceRegistration.Namespace] = []
     for element in elements {

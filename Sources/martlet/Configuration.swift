@@ -1,3 +1,4 @@
+import Addresses
 import HTTPServer
 import Homeserver
 import HomeserverAPI
@@ -69,7 +70,7 @@ struct Configuration: Sendable {
   var webDirectory: String?
   /// Without a slash at the end; nil: clients keep the address they came by.
   var publicBaseURL: String?
-  var trustedProxies: [AddressRange] = []
+  var trustedProxies: [IPNetwork] = []
   var outbound = OutboundConfiguration()
   var trustedClients: [WebOrigin] = []
   var mail = Mail()

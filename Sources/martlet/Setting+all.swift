@@ -1,3 +1,4 @@
+import Addresses
 import HTTPServer
 import Homeserver
 import MatrixModel
@@ -37,7 +38,7 @@ extension Setting {
       "trusted_proxies", \.trustedProxies,
       "The reverse proxies whose X-Forwarded-For header is believed.",
       allowed: "an IP address or a range such as 10.0.0.0/8",
-      parse: { AddressRange($0) }, show: { $0.description }),
+      parse: { IPNetwork($0) }, show: { $0.description }),
     .one(
       "web_dir", \.webDirectory, "The folder with the web client's files.", allowed: "a folder",
       defaultText: "the client that was built with the program", parse: { $0.isEmpty ? nil : $0 }, show: { $0 })

@@ -1,3 +1,4 @@
+import Addresses
 import Homeserver
 import Outbound
 import Telemetry

@@ -15,7 +15,7 @@ def devices(store):
 def users_exist(store):
     known = accounts(store)
     for table in ("device", "profile_field", "filter", "account_data", "receipt", "presence", "pusher", "push_queue", "access_token", "refresh_token",
-                  "login_token", "openid_token", "device_key", "cross_signing_key", "key_backup", "key_backup_number", "dehydrated_device", "to_device",
+                  "expiring_token", "device_key", "cross_signing_key", "key_backup", "key_backup_number", "dehydrated_device", "to_device",
                   "third_party_identifier", "single_sign_on", "media_pending", "hidden_room", "slow_mode_send"):
         for user in store.column(f"SELECT DISTINCT user_id FROM {table}"):
             if user not in known:
@@ -37,7 +37,7 @@ def devices_exist(store):
 @invariant("who is deactivated has no devices, tokens, password or rooms")
 def deactivated(store):
     for user in store.column("SELECT user_id FROM account WHERE deactivated = 1"):
-        for table in ("device", "access_token", "refresh_token", "login_token", "openid_token", "third_party_identifier", "pusher"):
+        for table in ("device", "access_token", "refresh_token", "expiring_token", "third_party_identifier", "pusher"):
             count = store.column(f"SELECT count(*) FROM {table} WHERE user_id = ?", user)[0]
             if count:
                 yield f"{user} has {count} rows of {table}"

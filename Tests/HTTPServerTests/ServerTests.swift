@@ -1,3 +1,4 @@
+import Addresses
 import EventLoop
 import HTTPServer
 import Testing
@@ -164,7 +165,7 @@ import Testing
       #expect(try client.answer().text == "127.0.0.1")
     }
     try await withServer(
-      Self.router, configure: { $0.trustedProxies = [AddressRange("127.0.0.0/8")!, AddressRange("10.0.0.0/8")!] }
+      Self.router, configure: { $0.trustedProxies = [IPNetwork("127.0.0.0/8")!, IPNetwork("10.0.0.0/8")!] }
     ) { _, address in
       let client = try RawClient(address)
       try client.send(request)

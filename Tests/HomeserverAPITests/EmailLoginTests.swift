@@ -1,5 +1,4 @@
 import JSON
-import Outbound
 import OutboundTesting
 import Testing
 
@@ -8,24 +7,6 @@ import Testing
 
 /// What a confirmed e-mail address lets one do.
 @Suite struct EmailLoginTests {
-  private func run(
-    _ change: @escaping (inout HomeserverConfiguration) -> Void = { _ in },
-    _ body: (APIFixture, MailServer) async throws -> Void
-  ) async throws {
-    let mails = MailServer()
-    defer { mails.close() }
-    let sender = try #require(MailAddress("server@example.org"))
-    try await APIFixture.run { configuration in
-      configuration.registration = .open
-      configuration.identity.mail = MailConfiguration(
-        host: "127.0.0.1", port: mails.port, security: .none, sender: sender)
-      configuration.identity.publicBaseURL = "https://matrix.example.org"
-      change(&configuration)
-    } _: { api in
-      try await body(api, mails)
-    }
-  }
-
   /// A session that has confirmed the address for what `path` is for.
   private func confirmed(
     _ api: APIFixture, _ mails: MailServer, _ path: String, _ email: String = "alice@example.com", secret: String = "s",
@@ -52,7 +33,7 @@ import Testing
 
   @Test("an account is made with a confirmed address, which is its own from then on")
   func registration() async throws {
-    try await run { api, mails in
+    try await APIFixture.runWithMail { api, mails in
       let first = try await api.call(.post, "register", #"{"username":"alice","password":"correct horse"}"#)
       #expect(stages(first) == [["m.login.dummy"], ["m.login.email.identity"]])
       let early = try await confirmed(api, mails, "register", isConfirmed: false)
@@ -68,7 +49,7 @@ import Testing
 
   @Test("an operator may want an address of everyone")
   func needed() async throws {
-    try await run {
+    try await APIFixture.runWithMail {
       $0.identity.registrationNeedsEmail = true
     } _: { api, mails in
       let dummy = try await api.call(.post, "register", registration("alice", #"{"type":"m.login.dummy"}"#))
@@ -80,7 +61,7 @@ import Testing
 
   @Test("with registration tokens the address comes second")
   func tokenAndAddress() async throws {
-    try await run {
+    try await APIFixture.runWithMail {
       $0.registration = .token
       $0.registrationTokens = ["come-in"]
       $0.identity.registrationNeedsEmail = true
@@ -102,7 +83,7 @@ import Testing
 
   @Test("the address is a name to log in by, in any case of letters; one that nobody has is 403 like a wrong password")
   func login() async throws {
-    try await run { api, mails in
+    try await APIFixture.runWithMail { api, mails in
       let alice = try await alice(api, mails)
       func body(_ who: String, _ password: String = "correct horse") -> String {
         #"{"type":"m.login.password",\#(who),"password":"\#(password)"}"#
@@ -130,7 +111,7 @@ import Testing
 
   @Test("who has forgotten the password sets another by the address, and every device is logged out")
   func reset() async throws {
-    try await run { api, mails in
+    try await APIFixture.runWithMail { api, mails in
       let alice = try await alice(api, mails)
       func body(_ auth: String, _ more: String = "") -> String {
         #"{"new_password":"battery staple","auth":\#(auth)\#(more)}"#
@@ -153,7 +134,7 @@ import Testing
 
   @Test("devices stay where that is asked for")
   func resetKeepingDevices() async throws {
-    try await run { api, mails in
+    try await APIFixture.runWithMail { api, mails in
       let alice = try await alice(api, mails)
       let auth = try await confirmed(api, mails, "account/password")
       let answer = try await api.call(
@@ -165,7 +146,7 @@ import Testing
 
   @Test("a confirmation for another purpose sets no password")
   func otherPurpose() async throws {
-    try await run { api, mails in
+    try await APIFixture.runWithMail { api, mails in
       // Confirmed for a new account, before the address has one.
       let auth = try await confirmed(api, mails, "register", secret: "thief")
       _ = try await alice(api, mails)
@@ -188,7 +169,7 @@ import Testing
 
   @Test("a deactivated account gives its address back")
   func deactivation() async throws {
-    try await run { api, mails in
+    try await APIFixture.runWithMail { api, mails in
       let alice = try await alice(api, mails)
       let auth = #"{"auth":\#(APIFixture.passwordAuth("alice"))}"#
       #expect(try await api.call(.post, "account/deactivate", as: alice, auth).status == 200)

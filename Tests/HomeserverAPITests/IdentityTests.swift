@@ -1,5 +1,4 @@
 import JSON
-import Outbound
 import OutboundTesting
 import Testing
 
@@ -7,27 +6,6 @@ import Testing
 @testable import HomeserverAPI
 
 @Suite struct IdentityTests {
-  /// A homeserver with a mail server beside it.
-  private func run(
-    _ change: @escaping (inout HomeserverConfiguration) -> Void = { _ in },
-    _ body: (APIFixture, MailServer) async throws -> Void
-  ) async throws {
-    let mails = MailServer()
-    defer { mails.close() }
-    let sender = try #require(MailAddress("server@example.org"))
-    let trusted = try #require(WebOrigin(of: "https://app.example.com"))
-    try await APIFixture.run { configuration in
-      configuration.registration = .open
-      configuration.identity.mail = MailConfiguration(
-        host: "127.0.0.1", port: mails.port, security: .none, sender: sender)
-      configuration.identity.publicBaseURL = "https://matrix.example.org"
-      configuration.identity.trustedClients = [trusted]
-      change(&configuration)
-    } _: { api in
-      try await body(api, mails)
-    }
-  }
-
   private func request(
     _ api: APIFixture, _ path: String, email: String = "alice@example.com", secret: String = "secret", attempt: Int = 1,
     more: String = ""
@@ -75,7 +53,7 @@ import Testing
 
   @Test("phone numbers are always refused", arguments: ["register", "account/3pid", "account/password"])
   func phone(_ path: String) async throws {
-    try await run { api, _ in
+    try await APIFixture.runWithMail { api, _ in
       let answer = try await api.call(
         .post, path + "/msisdn/requestToken",
         #"{"client_secret":"s","country":"GB","phone_number":"07700900001","send_attempt":1}"#)
@@ -85,7 +63,7 @@ import Testing
 
   @Test("an address is added once its mail is confirmed, listed, and deleted")
   func addition() async throws {
-    try await run { api, mails in
+    try await APIFixture.runWithMail { api, mails in
       let alice = try await api.register("alice")
       let session = try sid(try await request(api, "account/3pid", email: "Alice@Example.com"))
       let body = #"{"sid":"\#(session)","client_secret":"secret"}"#
@@ -133,7 +111,7 @@ import Testing
 
   @Test("what needs an identity server is refused")
   func identityServer() async throws {
-    try await run { api, _ in
+    try await APIFixture.runWithMail { api, _ in
       let alice = try await api.register("alice")
       let proof = #""sid":"1","client_secret":"s","id_server":"id.example.org","id_access_token":"t""#
       let bind = try await api.call(.post, "account/3pid/bind", as: alice, "{\(proof)}")
@@ -148,7 +126,7 @@ import Testing
 
   @Test("one attempt is one mail; a greater one is another, whose link ends the first")
   func attempts() async throws {
-    try await run { api, mails in
+    try await APIFixture.runWithMail { api, mails in
       let first = try sid(try await request(api, "register", attempt: 1))
       #expect(try sid(try await request(api, "register", attempt: 1)) == first)
       #expect(try sid(try await request(api, "register", attempt: 0)) == first)
@@ -164,7 +142,7 @@ import Testing
 
   @Test("a link is good for an hour")
   func expiry() async throws {
-    try await run { api, mails in
+    try await APIFixture.runWithMail { api, mails in
       _ = try await request(api, "register")
       _ = try await request(api, "register", secret: "b")
       api.advance(milliseconds: 3_599_999)
@@ -176,7 +154,7 @@ import Testing
 
   @Test("an address gets five mails at once, then one in five minutes")
   func mailBudget() async throws {
-    try await run { api, mails in
+    try await APIFixture.runWithMail { api, mails in
       for attempt in 1...5 { #expect(try await request(api, "register", attempt: attempt).status == 200) }
       let sixth = try await request(api, "register", attempt: 6)
       #expect(sixth.status == 429 && sixth.json["retry_after_ms"]?.integer == 300_000)
@@ -193,10 +171,9 @@ import Testing
   func mailFailure() async throws {
     let mails = MailServer()
     mails.close()
-    let sender = try #require(MailAddress("server@example.org"))
+    let mail = try APIFixture.mailConfiguration(port: mails.port)
     try await APIFixture.run { configuration in
-      configuration.identity.mail = MailConfiguration(
-        host: "127.0.0.1", port: mails.port, security: .none, sender: sender)
+      configuration.identity.mail = mail
       configuration.identity.publicBaseURL = "https://matrix.example.org"
     } _: { api in
       for _ in 1...2 {
@@ -225,7 +202,7 @@ import Testing
       )
     ])
   func badRequest(_ body: String, _ code: String) async throws {
-    try await run { api, mails in
+    try await APIFixture.runWithMail { api, mails in
       let answer = try await api.call(.post, "register/email/requestToken", body)
       #expect(answer.status == 400 && answer.errorCode == code)
       #expect(mails.mails.isEmpty)
@@ -234,7 +211,7 @@ import Testing
 
   @Test("a confirmation leads on to a client that is trusted, and its page lets the browser go there only")
   func nextLink() async throws {
-    try await run { api, mails in
+    try await APIFixture.runWithMail { api, mails in
       _ = try await request(api, "register", more: #","next_link":"https://app.example.com/#/done""#)
       let link = try #require(MailServer.link(in: mails.mails[0])).dropFirst("https://matrix.example.org".count)
       let look = try await api.page(.get, String(link))
@@ -248,7 +225,7 @@ import Testing
 
   @Test("only the reader of the mail learns whether an address is in use")
   func silence() async throws {
-    try await run { api, mails in
+    try await APIFixture.runWithMail { api, mails in
       let alice = try await api.register("alice")
       try await add("alice@example.com", to: alice, named: "alice", api, mails)
       for path in ["register", "account/3pid"] {
@@ -264,7 +241,7 @@ import Testing
 
   @Test("an operator may have it told")
   func telling() async throws {
-    try await run {
+    try await APIFixture.runWithMail {
       $0.identity.tellsKnownAddresses = true
     } _: { api, mails in
       let alice = try await api.register("alice")

@@ -62,7 +62,7 @@ import Testing
     try await Self.run { fixture, ann in
       let tokens = fixture.homeserver.accounts.loginTokens
       var issued: [String] = []
-      for _ in 0...LoginTokens.countLimit {
+      for _ in 0...ExpiringTokens.Kind.login.countLimit {
         issued.append(try await tokens.issue(for: ann.userID).text.string)
         fixture.advance(milliseconds: 1)
       }
@@ -132,6 +132,25 @@ import Testing
       fixture.advance(milliseconds: 1)
       let expired = try await fixture.call(.get, info + "?access_token=\(token)")
       #expect(expired.status == 401 && expired.errorCode == "M_UNKNOWN_TOKEN")
+    }
+  }
+
+  @Test func `a token of one kind is none of the other, and each kind keeps its own number`() async throws {
+    try await Self.run { fixture, ann in
+      let (logins, openIDs) = (fixture.homeserver.accounts.loginTokens, fixture.homeserver.accounts.openIDTokens)
+      let openID = try await openIDs.issue(for: ann.userID)
+      let login = try await logins.issue(for: ann.userID)
+      #expect(try await Self.logIn(fixture, openID.text.string).status == 403)
+      #expect(try await logins.owner(of: openID.hash) == nil)
+      #expect(try await openIDs.owner(of: login.hash) == nil)
+      for _ in 1..<ExpiringTokens.Kind.openID.countLimit {
+        fixture.advance(milliseconds: 1)
+        _ = try await openIDs.issue(for: ann.userID)
+      }
+      #expect(try await openIDs.owner(of: openID.hash) == ann.userID)
+      #expect(try await Self.logIn(fixture, login.text.string).status == 200)
+      _ = try await openIDs.issue(for: ann.userID)
+      #expect(try await openIDs.owner(of: openID.hash) == nil)
     }
   }
 

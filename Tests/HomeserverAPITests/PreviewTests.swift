@@ -1,3 +1,4 @@
+import Addresses
 import EventLoop
 import HTTPServer
 import JSON

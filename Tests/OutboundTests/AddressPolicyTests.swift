@@ -1,3 +1,4 @@
+import Addresses
 import Testing
 
 @testable import Outbound
@@ -51,19 +52,4 @@ import Testing
     #expect(!policy.permits(try #require(IPAddress("1.1.1.1"))))
     #expect(!policy.permits(try #require(IPAddress("::ffff:1.1.1.1"))))
   }
-
-  @Test(
-    "a network is an address with 0 to 32 or 128 bits",
-    arguments: [
-      ("1.2.3.4", "1.2.3.4/32"), ("10.0.0.0/8", "10.0.0.0/8"), ("0.0.0.0/0", "0.0.0.0/0"), ("fc00::/7", "fc00::/7"),
-      ("::1/128", "::1/128"), ("::1", "::1/128")
-    ])
-  func network(_ text: String, _ shown: String) { #expect(IPNetwork(text)?.description == shown) }
-
-  @Test(
-    "anything else is no network",
-    arguments: [
-      "", "/8", "1.2.3.4/", "1.2.3.4/33", "::1/129", "1.2.3.4/+8", "1.2.3/8", "example.org", "1.2.3.4/8/8", "1.2.3.4/0008"
-    ])
-  func noNetwork(_ text: String) { #expect(IPNetwork(text) == nil) }
 }

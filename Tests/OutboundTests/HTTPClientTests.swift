@@ -1,3 +1,4 @@
+import Addresses
 import OutboundTesting
 import Telemetry
 import Testing
@@ -41,6 +42,19 @@ import Testing
         connection.write(answer(head))
       }
     }
+  }
+
+  /// Answers the first request of each connection with `answer` and then waits for the client to hang up; `heads` has an element
+  /// for each request.
+  private func silentServer(after answer: [UInt8] = []) -> (server: LoopbackServer, heads: AsyncStream<Void>) {
+    let (heads, continuation) = AsyncStream.makeStream(of: Void.self)
+    let server = LoopbackServer { _, connection in
+      _ = connection.read(until: "\r\n\r\n")
+      continuation.yield()
+      connection.write(answer)
+      connection.waitForEnd()
+    }
+    return (server, heads)
   }
 
   private static func ok(_ body: String, _ headers: String = "") -> String {
@@ -145,13 +159,9 @@ import Testing
 
   @Test("a small body that unpacks into a large one is kept up to the limit of the large one")
   func decompression() async throws {
-    let server = LoopbackServer { _, connection in
-      _ = connection.read(until: "\r\n\r\n")
-      let packed = Gzip.zeros
-      connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\r\n")
-      connection.write(packed)
-      connection.waitForEnd()
-    }
+    let packed = Gzip.zeros
+    let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\r\n"
+    let (server, _) = silentServer(after: Array(head.utf8) + packed)
     defer { server.close() }
     try await withClient { client in
       let answer = try await client.send(request("GET", server.url(), limit: 10_000))
@@ -174,11 +184,7 @@ import Testing
 
   @Test("an answer that drips ends at the deadline")
   func deadline() async throws {
-    let server = LoopbackServer { _, connection in
-      _ = connection.read(until: "\r\n\r\n")
-      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nx")
-      connection.waitForEnd()
-    }
+    let (server, _) = silentServer(after: Array("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nx".utf8))
     defer { server.close() }
     try await withClient { client in
       await #expect(throws: OutboundError.timedOut) {
@@ -189,12 +195,7 @@ import Testing
 
   @Test("a cancelled task ends its request")
   func cancellation() async throws {
-    let (heads, continuation) = AsyncStream.makeStream(of: Void.self)
-    let server = LoopbackServer { _, connection in
-      _ = connection.read(until: "\r\n\r\n")
-      continuation.yield()
-      connection.waitForEnd()
-    }
+    let (server, heads) = silentServer()
     defer { server.close() }
     try await withClient { client in
       let url = server.url()
@@ -212,12 +213,7 @@ import Testing
 
   @Test("one request more than the limit is refused, and there is room again once one has ended")
   func tooBusy() async throws {
-    let (heads, continuation) = AsyncStream.makeStream(of: Void.self)
-    let server = LoopbackServer { _, connection in
-      _ = connection.read(until: "\r\n\r\n")
-      continuation.yield()
-      connection.waitForEnd()
-    }
+    let (server, heads) = silentServer()
     defer { server.close() }
     for limit in [1, 2] {
       try await withClient {
@@ -304,12 +300,7 @@ import Testing
 
   @Test("a client that is shut down ends what is under way and takes nothing more")
   func shutdown() async throws {
-    let (heads, continuation) = AsyncStream.makeStream(of: Void.self)
-    let server = LoopbackServer { _, connection in
-      _ = connection.read(until: "\r\n\r\n")
-      continuation.yield()
-      connection.waitForEnd()
-    }
+    let (server, heads) = silentServer()
     defer { server.close() }
     let client = HTTPClient(OutboundConfiguration(), log: Log("test"))
     let url = server.url()

@@ -1,5 +1,4 @@
 import Glibc
-import HTTPServer
 import Testing
 
 @testable import martlet
@@ -31,20 +30,6 @@ struct BindAddressTests {
     ])
   func invalid(text: String) {
     #expect(BindAddress(text) == nil)
-  }
-
-  @Test(
-    "Ranges of addresses have as many bits as their family",
-    arguments: ["10.0.0.0/0", "10.0.0.0/32", "fd00::/128", "::1"])
-  func ranges(text: String) {
-    #expect(AddressRange(text)?.description == text)
-  }
-
-  @Test(
-    "A range with too many bits or none is refused",
-    arguments: ["10.0.0.0/33", "fd00::/129", "10.0.0.0/", "10.0.0/8", "a/8", "1.1.1.1/-1"])
-  func badRanges(text: String) {
-    #expect(AddressRange(text) == nil)
   }
 
   @Test("A taken port is named together with its setting")

@@ -133,6 +133,17 @@ public struct JSONWriter: Sendable {
     raw(value)
   }
 
+  /// A member that is an array: `body` writes one value for each element.
+  @inlinable
+  public mutating func array<Elements: Sequence>(
+    _ key: StaticString, _ elements: Elements, _ body: (Elements.Element, inout JSONWriter) -> Void
+  ) {
+    self.key(key)
+    beginArray()
+    for element in elements { body(element, &self) }
+    endArray()
+  }
+
   // MARK: Bytes
 
   private mutating func comma() {

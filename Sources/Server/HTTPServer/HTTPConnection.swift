@@ -263,6 +263,6 @@ actor HTTPConnection {
 
   private func handleClosed() {
     state.remove(slot: slot)
-    core.census.leave(socketPeer, isExempt: isCensusExempt)
+    core.census.leave(socketPeer.ip, isExempt: isCensusExempt)
   }
 }

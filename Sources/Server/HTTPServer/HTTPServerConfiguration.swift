@@ -1,3 +1,4 @@
+import Addresses
 import Telemetry
 
 /// Every limit and every hook of the server, with its default.
@@ -43,7 +44,7 @@ package struct HTTPServerConfiguration: Sendable {
   package var webSocketPingInterval = Duration.seconds(30)
 
   /// Whose `X-Forwarded-For` counts.
-  package var trustedProxies: [AddressRange] = []
+  package var trustedProxies: [IPNetwork] = []
 
   /// The answer to what is no request: `.empty`, `.bytes` or `.parts` only. Called on a loop; must be quick.
   package var refusal: @Sendable (Status) -> Response = { status in .text("\(status.reason)\n", status: status) }

@@ -42,7 +42,7 @@ final class Listener {
       return
     }
     let isExempt = state.core.isTrustedProxy(peer)
-    guard !state.isShuttingDown, state.core.census.enter(peer, isExempt: isExempt) else {
+    guard !state.isShuttingDown, state.core.census.enter(peer.ip, isExempt: isExempt) else {
       refuse(stream)
       Self.discard(tcp)
       return
@@ -69,7 +69,7 @@ final class Listener {
     return withUnsafeMutableBytes(of: &storage) { bytes in
       let address = bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self)
       var count = Int32(bytes.count)
-      return uv_tcp_getpeername(tcp, address, &count) == 0 ? SocketAddress(address) : nil
+      return uv_tcp_getpeername(tcp, address, &count) == 0 ? SocketAddress(system: address, count: Int(count)) : nil
     }
   }
 }

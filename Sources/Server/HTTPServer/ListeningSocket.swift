@@ -41,7 +41,7 @@ enum ListeningSocket {
     let bound = withUnsafeMutableBytes(of: &storage) { bytes -> SocketAddress? in
       let address = bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self)
       var count = socklen_t(bytes.count)
-      return getsockname(descriptor, address, &count) == 0 ? SocketAddress(address) : nil
+      return getsockname(descriptor, address, &count) == 0 ? SocketAddress(system: address, count: Int(count)) : nil
     }
     guard let bound else { throw failure(wanted) }
     return bound

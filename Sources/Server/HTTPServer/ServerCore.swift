@@ -1,3 +1,4 @@
+import Addresses
 import EventLoop
 import Synchronization
 
@@ -34,8 +35,10 @@ final class ServerCore: Sendable {
       limit: configuration.connectionCountLimit, perAddressLimit: configuration.connectionsPerAddressLimit)
   }
 
+  /// An IPv4 address is also in the networks that hold it mapped: `::/0` trusts everyone.
   func isTrustedProxy(_ address: SocketAddress) -> Bool {
-    configuration.trustedProxies.contains { $0.contains(address) }
+    let mapped = address.ip.mapped
+    return configuration.trustedProxies.contains { $0.contains(address.ip) || $0.contains(mapped) }
   }
 
   /// Who asks: the rightmost address of `X-Forwarded-For` that is no trusted proxy, read only when the socket's peer is one.
@@ -58,7 +61,7 @@ final class ServerCore: Sendable {
 final class ConnectionCensus: Sendable {
   private struct State {
     var count = 0
-    var perAddress: [SocketAddress: Int] = [:]
+    var perAddress: [IPAddress: Int] = [:]
     var waiters: [@Sendable () -> Void] = []
   }
 
@@ -76,13 +79,12 @@ final class ConnectionCensus: Sendable {
   /// Counts a connection in; false when a limit forbids it.
   ///
   /// - Parameter isExempt: whether the limit per address does not count, as for a proxy.
-  func enter(_ address: SocketAddress, isExempt: Bool) -> Bool {
+  func enter(_ address: IPAddress, isExempt: Bool) -> Bool {
     state.withLock { state in
       guard state.count < limit else { return false }
       if perAddressLimit > 0 && !isExempt {
-        let key = Self.key(address)
-        guard state.perAddress[key, default: 0] < perAddressLimit else { return false }
-        state.perAddress[key, default: 0] += 1
+        guard state.perAddress[address, default: 0] < perAddressLimit else { return false }
+        state.perAddress[address, default: 0] += 1
       }
       state.count += 1
       return true
@@ -90,13 +92,12 @@ final class ConnectionCensus: Sendable {
   }
 
   /// Counts a connection out that `enter` let in.
-  func leave(_ address: SocketAddress, isExempt: Bool) {
+  func leave(_ address: IPAddress, isExempt: Bool) {
     let waiters = state.withLock { state in
       state.count -= 1
       if perAddressLimit > 0 && !isExempt {
-        let key = Self.key(address)
-        let left = state.perAddress[key, default: 1] - 1
-        state.perAddress[key] = left > 0 ? left : nil
+        let left = state.perAddress[address, default: 1] - 1
+        state.perAddress[address] = left > 0 ? left : nil
       }
       guard state.count == 0 else { return [@Sendable () -> Void]() }
       defer { state.waiters = [] }
@@ -112,9 +113,5 @@ final class ConnectionCensus: Sendable {
       return state.count == 0
     }
     if isEmpty { body() }
-  }
-
-  private static func key(_ address: SocketAddress) -> SocketAddress {
-    SocketAddress(high: address.high, low: address.low, port: 0)
   }
 }

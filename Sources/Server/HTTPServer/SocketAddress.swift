@@ -1,41 +1,28 @@
+import Addresses
 import Glibc
 
 /// An IPv4 or IPv6 address with a port. An IPv4 address mapped into IPv6 is kept as IPv4.
 package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
-  /// The 16 bytes of the address; an IPv4 address is the last 4, after the prefix `::ffff:`.
-  let high: UInt64
-  let low: UInt64
+  package let ip: IPAddress
   package let port: UInt16
 
-  private static let mappedPrefix: UInt64 = 0x0000_FFFF_0000_0000
+  package static let loopback = SocketAddress(IPAddress(ipv4: 0x7F00_0001), port: 0)
 
-  package static let loopback = SocketAddress(high: 0, low: mappedPrefix | 0x7F00_0001, port: 0)
+  package var isIPv4: Bool { ip.isIPv4 }
+  /// Whether only this machine reaches it.
+  package var isLoopback: Bool { ip.isLoopback }
+  /// The address without port or brackets.
+  package var address: String { ip.description }
 
-  package var isIPv4: Bool { high == 0 && low & 0xFFFF_FFFF_0000_0000 == Self.mappedPrefix }
-
-  /// Whether only this machine reaches it: 127.0.0.0/8 or ::1.
-  package var isLoopback: Bool { isIPv4 ? (low >> 24) & 0xFF == 127 : high == 0 && low == 1 }
-
-  init(high: UInt64, low: UInt64, port: UInt16) {
-    self.high = high
-    self.low = low
+  package init(_ ip: IPAddress, port: UInt16) {
+    self.ip = ip.unmapped
     self.port = port
   }
 
-  /// A numeric address, IPv6 with or without brackets; nil for anything else, names included.
+  /// A numeric address, in brackets or not; nil for anything else, names included.
   package init?(address: String, port: UInt16) {
-    var text = Array(address.utf8)
-    if text.first == UInt8(ascii: "["), text.last == UInt8(ascii: "]") { text = Array(text.dropFirst().dropLast()) }
-    guard text.count < Int(INET6_ADDRSTRLEN), !text.contains(0) else { return nil }
-    let terminated = text.map { CChar(bitPattern: $0) } + [0]
-    var v4 = in_addr()
-    if inet_pton(AF_INET, terminated, &v4) == 1 {
-      self.init(high: 0, low: Self.mappedPrefix | UInt64(UInt32(bigEndian: v4.s_addr)), port: port)
-      return
-    }
-    var v6 = in6_addr()
-    guard inet_pton(AF_INET6, terminated, &v6) == 1 else { return nil }
-    self.init(v6, port: port)
+    guard let ip = IPAddress(address) else { return nil }
+    self.init(ip, port: port)
   }
 
   /// `host:port` with a numeric host, as in `127.0.0.1:8008` and `[::1]:8008`.
@@ -59,9 +46,9 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     var found: [SocketAddress] = []
     var next = list
     while let entry = next {
-      if let address = entry.pointee.ai_addr.flatMap({ SocketAddress($0) }) {
-        let withPort = SocketAddress(high: address.high, low: address.low, port: port)
-        if !found.contains(withPort) { found.append(withPort) }
+      if let ip = entry.pointee.ai_addr.flatMap({ IPAddress(system: $0, count: Int(entry.pointee.ai_addrlen)) }) {
+        let address = SocketAddress(ip, port: port)
+        if !found.contains(address) { found.append(address) }
       }
       next = entry.pointee.ai_next
     }
@@ -80,53 +67,15 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     return (String(decoding: host, as: UTF8.self), port)
   }
 
-  package var description: String { isIPv4 ? "\(address):\(port)" : "[\(address)]:\(port)" }
-
-  /// The address without port or brackets.
-  package var address: String {
-    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-    if isIPv4 {
-      var v4 = in_addr(s_addr: UInt32(truncatingIfNeeded: low).bigEndian)
-      inet_ntop(AF_INET, &v4, &text, socklen_t(text.count))
-    } else {
-      var v6 = inet6
-      inet_ntop(AF_INET6, &v6, &text, socklen_t(text.count))
-    }
-    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
+  package var description: String { isIPv4 ? "\(ip):\(port)" : "[\(ip)]:\(port)" }
 }
 
 extension SocketAddress {
-  /// From the system's form; nil for other families.
-  init?(_ address: UnsafePointer<sockaddr>) {
-    let raw = UnsafeRawPointer(address)
-    switch Int32(address.pointee.sa_family) {
-    case AF_INET:
-      let v4 = raw.loadUnaligned(as: sockaddr_in.self)
-      self.init(
-        high: 0, low: Self.mappedPrefix | UInt64(UInt32(bigEndian: v4.sin_addr.s_addr)), port: UInt16(bigEndian: v4.sin_port))
-    case AF_INET6:
-      let v6 = raw.loadUnaligned(as: sockaddr_in6.self)
-      self.init(v6.sin6_addr, port: UInt16(bigEndian: v6.sin6_port))
-    default:
-      return nil
-    }
-  }
-
-  private init(_ v6: in6_addr, port: UInt16) {
-    let words = withUnsafeBytes(of: v6) { bytes in
-      (bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-    }
-    self.init(high: UInt64(bigEndian: words.0), low: UInt64(bigEndian: words.1), port: port)
-  }
-
-  private var inet6: in6_addr {
-    var v6 = in6_addr()
-    withUnsafeMutableBytes(of: &v6) { bytes in
-      bytes.storeBytes(of: high.bigEndian, as: UInt64.self)
-      bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
-    }
-    return v6
+  /// From the system's form of at least `count` bytes; nil for other families.
+  init?(system address: UnsafeRawPointer, count: Int) {
+    guard let ip = IPAddress(system: address, count: count) else { return nil }
+    // Both families keep the port in the same place.
+    self.init(ip, port: UInt16(bigEndian: address.loadUnaligned(as: sockaddr_in.self).sin_port))
   }
 
   /// Calls `body` with the system's form.
@@ -138,14 +87,14 @@ extension SocketAddress {
         var v4 = sockaddr_in()
         v4.sin_family = sa_family_t(AF_INET)
         v4.sin_port = port.bigEndian
-        v4.sin_addr.s_addr = UInt32(truncatingIfNeeded: low).bigEndian
+        v4.sin_addr = ip.inet4
         bytes.storeBytes(of: v4, as: sockaddr_in.self)
         count = MemoryLayout<sockaddr_in>.size
       } else {
         var v6 = sockaddr_in6()
         v6.sin6_family = sa_family_t(AF_INET6)
         v6.sin6_port = port.bigEndian
-        v6.sin6_addr = inet6
+        v6.sin6_addr = ip.inet6
         bytes.storeBytes(of: v6, as: sockaddr_in6.self)
         count = MemoryLayout<sockaddr_in6>.size
       }

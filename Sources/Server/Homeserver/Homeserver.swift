@@ -169,8 +169,27 @@ package final class Homeserver: Sendable {
     appServiceWorkers = AppServiceWorkers(
       appServices, database: database, rooms: rooms, receipts: receipts, http: http, notifier: notifier, clock: clock, log: log)
     try accounts.makeSenders(of: appServices)
+    connectToAppServices()
+    connectRoomsToAccounts()
+    try database.readBlocking { [rooms] in try rooms.erasures.load($0) }
+  }
+
+  private func connectToAppServices() {
     accounts.hooks.withLock { [appServices] hooks in hooks.requireMayRegister = { try appServices.requireMay(make: $0, nil) } }
-    connectRoomsToAppServices()
+    rooms.hooks.withLock { [appServices, appServiceQueries, accounts] hooks in
+      hooks.provideUser = { user in
+        guard appServices.all.contains(where: { $0.covers(user) }), try await !accounts.exists(user) else { return }
+        _ = try await appServiceQueries.provide(user)
+      }
+      hooks.provideRoom = { try await appServiceQueries.provide($0) }
+      hooks.requireMayChange = { alias, actor in
+        try appServices.requireMay(change: alias, actor.userID, actor.appService.flatMap { appServices[$0] })
+      }
+    }
+  }
+
+  /// What an account is to rooms, and what becomes of rooms with an account.
+  private func connectRoomsToAccounts() {
     rooms.hooks.withLock { [settings = RoomSettings(accountData: accountData, pushRules: pushRules)] hooks in
       hooks.isGuest = { user, transaction in try Accounts.account(transaction, user)?.standing.isGuest ?? false }
       hooks.joinedReplacement = { user, old, new, transaction in
@@ -181,20 +200,6 @@ package final class Homeserver: Sendable {
       hooks.profileChanged = { user, _ in try await rooms.updateProfile(of: user) }
       hooks.accountDeactivated = { user in try await rooms.leaveAll(user) }
       hooks.accountErased = { user, position, transaction in rooms.erasures.note(user, at: position, in: transaction) }
-    }
-    try database.readBlocking { [rooms] in try rooms.erasures.load($0) }
-  }
-
-  private func connectRoomsToAppServices() {
-    rooms.hooks.withLock { [appServices, appServiceQueries, accounts] hooks in
-      hooks.provideUser = { user in
-        guard appServices.all.contains(where: { $0.covers(user) }), try await !accounts.exists(user) else { return }
-        _ = try await appServiceQueries.provide(user)
-      }
-      hooks.provideRoom = { try await appServiceQueries.provide($0) }
-      hooks.requireMayChange = { alias, actor in
-        try appServices.requireMay(change: alias, actor.userID, actor.appService.flatMap { appServices[$0] })
-      }
     }
   }
 

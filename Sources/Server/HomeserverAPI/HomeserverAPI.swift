@@ -30,6 +30,21 @@ package enum HomeserverAPI {
   /// One line per group of endpoints.
   private static func addRoutes(to routes: inout Routes, _ configuration: APIConfiguration) {
     routes.addServerRoutes(configuration)
+    routes.addDiscoveryRoutes(configuration)
+    routes.addUnservedRoutes()
+    addAccountRoutes(to: &routes)
+    addDeviceRoutes(to: &routes)
+    addRoomRoutes(to: &routes)
+    addSyncRoutes(to: &routes)
+    routes.addAppServiceRoutes()
+    routes.addThirdPartyRoutes()
+    routes.addPreviewRoutes()
+    routes.addReportRoutes()
+    routes.addAdministrationRoutes()
+  }
+
+  /// Who one is, and how one gets in.
+  private static func addAccountRoutes(to routes: inout Routes) {
     routes.addRegistrationRoutes()
     routes.addLoginRoutes()
     routes.addTokenRoutes()
@@ -39,42 +54,47 @@ package enum HomeserverAPI {
     routes.addPageFiles()
     routes.addAccountAdministrationRoutes()
     routes.addProfileRoutes()
+    routes.addAccountDataRoutes()
+  }
+
+  /// Devices, their keys, and what they say to each other.
+  private static func addDeviceRoutes(to routes: inout Routes) {
     routes.addDeviceRoutes()
     routes.addKeyRoutes()
     routes.addToDeviceRoutes()
     routes.addDehydratedDeviceRoutes()
     routes.addKeyBackupRoutes()
-    routes.addPreviewRoutes()
-    routes.addAccountDataRoutes()
-    routes.addFilterRoutes()
-    routes.addPushRuleRoutes()
-    routes.addPushRoutes()
-    routes.addAppServiceRoutes()
-    routes.addThirdPartyRoutes()
+  }
+
+  /// Rooms, how one comes into them, what is said in them, how they are found.
+  private static func addRoomRoutes(to routes: inout Routes) {
     routes.addRoomRoutes()
     routes.addMembershipRoutes()
     routes.addUpgradeRoutes()
-    routes.addUnservedRoutes()
+    routes.addDirectRoomRoutes()
+    routes.addBulkRoutes()
     routes.addEventRoutes()
+    routes.addDelayedEventRoutes()
     routes.addTimelineRoutes()
     routes.addMemberRoutes()
+    routes.addPagingRoutes()
+    routes.addRelationRoutes()
+    routes.addSearchRoutes()
+    routes.addDirectoryRoutes()
+    routes.addSpaceRoutes()
+  }
+
+  /// What is new, what is read, and who is told.
+  private static func addSyncRoutes(to routes: inout Routes) {
+    routes.addFilterRoutes()
     routes.addSyncRoutes()
     routes.addSlidingSyncRoutes()
     routes.addPresenceRoutes()
-    routes.addUnreadRoutes()
     routes.addTypingRoutes()
     routes.addReceiptRoutes()
-    routes.addRelationRoutes()
-    routes.addSearchRoutes()
     routes.addReadCountRoutes()
-    routes.addDirectRoomRoutes()
-    routes.addBulkRoutes()
-    routes.addDelayedEventRoutes()
-    routes.addDirectoryRoutes()
-    routes.addSpaceRoutes()
-    routes.addReportRoutes()
-    routes.addAdministrationRoutes()
-    routes.addPagingRoutes()
-    routes.addDiscoveryRoutes(configuration)
+    routes.addUnreadRoutes()
+    routes.addPushRuleRoutes()
+    routes.addPushRoutes()
   }
 }

@@ -1,3 +1,5 @@
+import Addresses
+
 /// What an operator decides about the way out.
 package struct OutboundConfiguration: Sendable {
   /// Networks that count as public although they are not, such as a company's own.

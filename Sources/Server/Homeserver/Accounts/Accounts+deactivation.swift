@@ -18,7 +18,7 @@ extension Accounts {
         """, userID)
       try devices.remove(tx, of: userID, sessions) { _ in true }
       try loginTokens.revoke(tx, userID)
-      try tx.execute("DELETE FROM openid_token WHERE user_id = $1", userID)
+      try openIDTokens.revoke(tx, userID)
       try ThirdPartyIdentifiers.deleteAll(tx, of: userID)
       if erase { try self.erase(tx, userID) }
     }

@@ -9,8 +9,8 @@ import Telemetry
 package final class Accounts: Sendable {
   package let passwords: Passwords
   package let interactiveAuthentication: InteractiveAuthentication
-  package let loginTokens: LoginTokens
-  package let openIDTokens: OpenIDTokens
+  package let loginTokens: ExpiringTokens
+  package let openIDTokens: ExpiringTokens
   package let registrationTokens: RegistrationTokens
   package let emailValidations: EmailValidations
   /// What other chapters do when an account changes. Set once, when the homeserver is put together.
@@ -36,8 +36,8 @@ package final class Accounts: Sendable {
       memoryBytes: configuration.passwordHashMemoryBytes, iterations: configuration.passwordHashIterations)
     let interactive = InteractiveAuthentication(clock: configuration.clock)
     interactiveAuthentication = interactive
-    loginTokens = LoginTokens(database: database, clock: configuration.clock)
-    openIDTokens = OpenIDTokens(database: database, clock: configuration.clock)
+    loginTokens = ExpiringTokens(.login, database: database, clock: configuration.clock)
+    openIDTokens = ExpiringTokens(.openID, database: database, clock: configuration.clock)
     registrationTokens = RegistrationTokens(
       configured: configuration.registrationTokens, database: database, clock: configuration.clock
     ) { interactive.registrationTokens }

@@ -213,16 +213,14 @@ package struct InteractiveAuthenticationChallenge: Error {
       writer.array { writer in
         for flow in flows {
           writer.object { writer in
-            writer.key("stages")
-            writer.array { writer in for stage in flow { writer.write(stage.rawValue) } }
+            writer.array("stages", flow) { $1.write($0.rawValue) }
           }
         }
       }
       writer.member("params", raw: Array("{}".utf8))
       writer.member("session", session)
       if !completed.isEmpty {
-        writer.key("completed")
-        writer.array { writer in for stage in completed { writer.write(stage.rawValue) } }
+        writer.array("completed", completed) { $1.write($0.rawValue) }
       }
       if let error {
         writer.member("errcode", error.code.text)

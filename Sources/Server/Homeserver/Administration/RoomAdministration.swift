@@ -74,12 +74,10 @@ package final class RoomAdministration: Sendable {
   private static func result(_ users: [ByteString], _ aliases: [ByteString]) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
-      writer.key("kicked_users")
-      writer.array { writer in for user in users { writer.write(user) } }
+      writer.array("kicked_users", users) { $1.write($0) }
       writer.key("failed_to_kick_users")
       writer.array { _ in }
-      writer.key("local_aliases")
-      writer.array { writer in for alias in aliases { writer.write(alias) } }
+      writer.array("local_aliases", aliases) { $1.write($0) }
       writer.key("new_room_id")
       writer.null()
     }

@@ -178,8 +178,7 @@ final class AppServiceDelivery: Sendable {
   private static func body(_ events: [[UInt8]], _ ephemeral: [UInt8]) -> [UInt8] {
     var writer = JSONWriter(capacity: events.reduce(ephemeral.count + 64) { $0 + $1.count + 1 })
     writer.object { writer in
-      writer.key("events")
-      writer.array { writer in for event in events { writer.raw(event) } }
+      writer.array("events", events) { $1.raw($0) }
       if !ephemeral.isEmpty { writer.member("ephemeral", raw: ephemeral) }
     }
     return writer.bytes

@@ -59,8 +59,7 @@ extension AppServiceEphemeral.News {
         writer.member("room_id", roomID)
         writer.key("content")
         writer.object { writer in
-          writer.key("user_ids")
-          writer.array { writer in for user in users(room) { writer.write(user) } }
+          writer.array("user_ids", users(room)) { $1.write($0) }
         }
       }
     }

@@ -91,8 +91,7 @@ package struct RoomPreview: Sendable {
     if let algorithm = room[.encryption]?.content["algorithm"]?.text { writer.member("encryption", algorithm) }
     let allowed = allowedRooms
     guard !allowed.isEmpty else { return }
-    writer.key("allowed_room_ids")
-    writer.array { writer in for roomID in allowed { writer.write(roomID) } }
+    writer.array("allowed_room_ids", allowed) { $1.write($0) }
   }
 
   /// What a search of the room list looks through, in lower case.

@@ -128,8 +128,7 @@ extension Rooms {
       if let main = content["alias"]?.text, main != alias.text { writer.member("alias", main) }
       let others = content["alt_aliases"]?.elements.compactMap(\.text).filter { $0 != alias.text } ?? []
       guard !others.isEmpty else { return }
-      writer.key("alt_aliases")
-      writer.array { writer in for other in others { writer.write(other) } }
+      writer.array("alt_aliases", others) { $1.write($0) }
     }
   }
 

@@ -58,8 +58,21 @@ struct ChildPager {
   private func positions(after lower: Int64, before upper: Int64, limit: Int) throws -> [Int64] {
     let (kind, type) = (query.kind ?? "", query.type?.text ?? "")
     let (room, parent) = (view.room.number, parent.position)
-    switch (query.recurses, query.direction) {
-    case (false, .backward):
+    if query.recurses {
+      // No index gives the order of descendants, so that one statement does for both directions.
+      return try transaction.all(
+        """
+        WITH RECURSIVE descendant(position, depth) AS (
+          SELECT position, 1 FROM event_relation
+            WHERE room = $1 AND parent = $2 AND ($5 = '' OR kind = $5) AND ($6 = '' OR type = $6)
+          UNION ALL SELECT r.position, d.depth + 1 FROM descendant d JOIN event_relation r ON r.parent = d.position
+            WHERE r.room = $1 AND d.depth < $8 AND ($5 = '' OR r.kind = $5) AND ($6 = '' OR r.type = $6))
+        SELECT position FROM descendant WHERE position > $3 AND position < $4 ORDER BY position * $9 LIMIT $7
+        """, room, parent, lower, upper, kind, type, limit, Relations.depthLimit, query.direction == .backward ? -1 : 1
+      ) { $0.integer(0) }
+    }
+    switch query.direction {
+    case .backward:
       return try transaction.all(
         """
         SELECT position FROM event_relation
@@ -67,35 +80,13 @@ struct ChildPager {
           AND ($5 = '' OR kind = $5) AND ($6 = '' OR type = $6) ORDER BY position DESC LIMIT $7
         """, room, parent, lower, upper, kind, type, limit
       ) { $0.integer(0) }
-    case (false, .forward):
+    case .forward:
       return try transaction.all(
         """
         SELECT position FROM event_relation
         WHERE room = $1 AND parent = $2 AND position > $3 AND position < $4
           AND ($5 = '' OR kind = $5) AND ($6 = '' OR type = $6) ORDER BY position LIMIT $7
         """, room, parent, lower, upper, kind, type, limit
-      ) { $0.integer(0) }
-    case (true, .backward):
-      return try transaction.all(
-        """
-        WITH RECURSIVE descendant(position, depth) AS (
-          SELECT position, 1 FROM event_relation
-            WHERE room = $1 AND parent = $2 AND ($5 = '' OR kind = $5) AND ($6 = '' OR type = $6)
-          UNION ALL SELECT r.position, d.depth + 1 FROM descendant d JOIN event_relation r ON r.parent = d.position
-            WHERE r.room = $1 AND d.depth < $8 AND ($5 = '' OR r.kind = $5) AND ($6 = '' OR r.type = $6))
-        SELECT position FROM descendant WHERE position > $3 AND position < $4 ORDER BY position DESC LIMIT $7
-        """, room, parent, lower, upper, kind, type, limit, Relations.depthLimit
-      ) { $0.integer(0) }
-    case (true, .forward):
-      return try transaction.all(
-        """
-        WITH RECURSIVE descendant(position, depth) AS (
-          SELECT position, 1 FROM event_relation
-            WHERE room = $1 AND parent = $2 AND ($5 = '' OR kind = $5) AND ($6 = '' OR type = $6)
-          UNION ALL SELECT r.position, d.depth + 1 FROM descendant d JOIN event_relation r ON r.parent = d.position
-            WHERE r.room = $1 AND d.depth < $8 AND ($5 = '' OR r.kind = $5) AND ($6 = '' OR r.type = $6))
-        SELECT position FROM descendant WHERE position > $3 AND position < $4 ORDER BY position LIMIT $7
-        """, room, parent, lower, upper, kind, type, limit, Relations.depthLimit
       ) { $0.integer(0) }
     }
   }

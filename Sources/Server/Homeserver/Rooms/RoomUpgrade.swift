@@ -39,8 +39,7 @@ package struct RoomUpgrade: Sendable {
       if let type = content?["type"] { writer.member("type", type) }
       if let federate = content?["m.federate"] { writer.member("m.federate", federate) }
       if !additional.isEmpty {
-        writer.key("additional_creators")
-        writer.array { writer in for user in additional { writer.write(user) } }
+        writer.array("additional_creators", additional) { $1.write($0) }
       }
       writer.key("predecessor")
       writer.object { writer in

@@ -72,8 +72,7 @@ extension Rooms {
       writer.member("room_version", version.name)
       if version.createNamesCreator { writer.member("creator", creator) }
       guard !additional.isEmpty else { return }
-      writer.key("additional_creators")
-      writer.array { writer in for user in additional { writer.write(user) } }
+      writer.array("additional_creators", additional) { $1.write($0) }
     }
   }
 

@@ -9,8 +9,7 @@ extension SlidingExtensions {
         writer.key("to_device")
         writer.object { writer in
           writer.member("next_batch", toDevice.next)
-          writer.key("events")
-          writer.array { writer in for message in toDevice.messages { message.write(to: &writer) } }
+          writer.array("events", toDevice.messages) { $0.write(to: &$1) }
         }
       }
       if let keyCounts { writeEndToEnd(keyCounts, to: &writer) }
@@ -25,14 +24,7 @@ extension SlidingExtensions {
     writer.key("e2ee")
     writer.object { writer in
       writer.rawMembers(keyCounts)
-      guard let deviceLists, !deviceLists.isEmpty else { return }
-      writer.key("device_lists")
-      writer.object { writer in
-        writer.key("changed")
-        writer.array { writer in for user in deviceLists.changed.sorted() { writer.write(user) } }
-        writer.key("left")
-        writer.array { writer in for user in deviceLists.left.sorted() { writer.write(user) } }
-      }
+      if let deviceLists, !deviceLists.isEmpty { deviceLists.write(to: &writer) }
     }
   }
 
@@ -42,8 +34,7 @@ extension SlidingExtensions {
   ) {
     writer.key("account_data")
     writer.object { writer in
-      writer.key("global")
-      writer.array { writer in for entry in data.ofAccount { entry.write(to: &writer) } }
+      writer.array("global", data.ofAccount) { $0.write(to: &$1) }
       writer.key("rooms")
       writer.object { writer in
         for (room, entries) in data.ofRooms {

@@ -34,8 +34,7 @@ struct SlidingRoom {
       writer.member("membership", String(describing: membership.name))
       writer.member("bump_stamp", bumpStamp)
       if !lists.isEmpty {
-        writer.key("lists")
-        writer.array { writer in for list in lists { writer.write(list) } }
+        writer.array("lists", lists) { $1.write($0) }
       }
       if let isDirect { writer.member("is_dm", isDirect) }
       if let stripped { write(stripped, to: &writer) }
@@ -66,8 +65,7 @@ struct SlidingRoom {
       if !summary.heroes.isEmpty { write(heroes: summary.heroes, to: &writer) }
     }
     if !inside.state.isEmpty {
-      writer.key("required_state")
-      writer.array { writer in for event in inside.state { events.write(event, in: room, to: &writer) } }
+      writer.array("required_state", inside.state) { events.write($0, in: room, to: &$1) }
     }
     writer.key("timeline")
     writer.array { writer in

@@ -15,7 +15,7 @@ extension SyncChanges {
         writer.section("presence", presence.events) { PresenceStream.write($0, now: now, to: &$1) }
       }
       if !toDevice.messages.isEmpty { writer.section("to_device", toDevice.messages) { $0.write(to: &$1) } }
-      if !deviceLists.isEmpty { writeDeviceLists(to: &writer) }
+      if !deviceLists.isEmpty { deviceLists.write(to: &writer) }
       writeRooms(to: &writer, context, events)
     }
   }
@@ -28,16 +28,6 @@ extension SyncChanges {
       writer.rawMembers(keyCounts)
     }
     return writer.bytes
-  }
-
-  private func writeDeviceLists(to writer: inout JSONWriter) {
-    writer.key("device_lists")
-    writer.object { writer in
-      writer.key("changed")
-      writer.array { writer in for user in deviceLists.changed.sorted() { writer.write(user) } }
-      writer.key("left")
-      writer.array { writer in for user in deviceLists.left.sorted() { writer.write(user) } }
-    }
   }
 
   private func writeRooms(to writer: inout JSONWriter, _ context: SyncContext, _ events: EventWriting) {

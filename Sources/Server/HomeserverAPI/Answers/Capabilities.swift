@@ -32,8 +32,7 @@ enum Capabilities {
   static let versions: [UInt8] = {
     var writer = JSONWriter()
     writer.object { writer in
-      writer.key("versions")
-      writer.array { writer in for minor in 1...19 { writer.write("v1.\(minor)") } }
+      writer.array("versions", 1...19) { $1.write("v1.\($0)") }
       writer.key("unstable_features")
       writer.object { writer in for feature in unstableFeatures { writer.member(feature, true) } }
     }
@@ -91,11 +90,9 @@ enum Capabilities {
   private static func write(_ fields: Profiles.Policy, to writer: inout JSONWriter) {
     writer.member("enabled", fields.allowed?.isEmpty != true)
     if let allowed = fields.allowed {
-      writer.key("allowed")
-      writer.array { writer in for name in allowed { writer.write(name) } }
+      writer.array("allowed", allowed) { $1.write($0) }
     } else if !fields.disallowed.isEmpty {
-      writer.key("disallowed")
-      writer.array { writer in for name in fields.disallowed { writer.write(name) } }
+      writer.array("disallowed", fields.disallowed) { $1.write($0) }
     }
   }
 

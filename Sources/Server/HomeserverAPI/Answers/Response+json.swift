@@ -15,3 +15,12 @@ extension Response {
   /// `{}`: what most commands answer.
   package static let emptyObject = Response.json(Array("{}".utf8))
 }
+
+extension JSONWriter {
+  /// A member that is an array of objects: `body` writes the members of each.
+  mutating func list<Elements: Sequence>(
+    _ key: StaticString, _ elements: Elements, _ body: (Elements.Element, inout JSONWriter) -> Void
+  ) {
+    array(key, elements) { element, writer in writer.object { body(element, &$0) } }
+  }
+}

@@ -35,6 +35,9 @@ package struct QueryParameters: Sendable {
     throw MatrixError.invalidParameter("'\(name)' is neither true nor false.")
   }
 
+  /// How many elements a page has at most: `limit`, from 1 on.
+  package func pageLimit() throws -> Int? { try integer("limit", in: 1...Int64.max).map { Int(clamping: $0) } }
+
   package func integer(_ name: StaticString, in range: ClosedRange<Int64> = 0...Int64.max) throws -> Int64? {
     guard let text = text(name) else { return nil }
     guard let value = Int64(text.string), range.contains(value) else {

@@ -6,7 +6,8 @@ import MatrixModel
 /// What the standard lets administrators do with accounts. Spec: Client-Server API, "Server Administration".
 extension Routes {
   mutating func addAccountAdministrationRoutes() {
-    let (accounts, devices, audit) = (homeserver.accounts, homeserver.devices, homeserver.audit)
+    let (accounts, audit) = (homeserver.accounts, homeserver.audit)
+    addWhoIsRoute()
 
     on(.getAdminLockUser) { request, session in
       let account = try await accounts.moderated(try request.path("userId"), by: session)
@@ -37,6 +38,10 @@ extension Routes {
       }
       return .json { $0.object { $0.member("suspended", isSuspended) } }
     }
+  }
+
+  private mutating func addWhoIsRoute() {
+    let (accounts, devices) = (homeserver.accounts, homeserver.devices)
 
     on(.getWhoIs) { request, session in
       let userID: UserID = try request.path("userId")
@@ -44,19 +49,23 @@ extension Routes {
         throw MatrixError.forbidden("Only administrators may look up others.")
       }
       _ = try await accounts.existing(userID)
-      let all = try await devices.all(of: userID)
-      return .json(capacity: 1024) { writer in
-        writer.object { writer in
-          writer.member("user_id", userID)
-          writer.key("devices")
-          writer.object { writer in for device in all { Self.whois(device, to: &writer) } }
-        }
+      return Self.whois(userID, try await devices.all(of: userID))
+    }
+  }
+
+  /// What is known of a user's devices.
+  static func whois(_ userID: UserID, _ devices: [Devices.Device]) -> Response {
+    .json(capacity: 1_024) { writer in
+      writer.object { writer in
+        writer.member("user_id", userID)
+        writer.key("devices")
+        writer.object { writer in for device in devices { whois(device, to: &writer) } }
       }
     }
   }
 
   /// One session of one connection: what is known of a device.
-  static func whois(_ device: Devices.Device, to writer: inout JSONWriter) {
+  private static func whois(_ device: Devices.Device, to writer: inout JSONWriter) {
     writer.key(device.deviceID.text)
     writer.object { writer in
       writer.key("sessions")

@@ -35,8 +35,7 @@ extension Routes {
       let page = try await dehydrated.messages(for: request.path("deviceId"), of: session.userID, after: token)
       return .json(capacity: 4_096) { writer in
         writer.object { writer in
-          writer.key("events")
-          writer.array { writer in for message in page.messages { message.write(to: &writer) } }
+          writer.array("events", page.messages) { $0.write(to: &$1) }
           writer.member("next_batch", page.next)
         }
       }

@@ -7,6 +7,7 @@ import MatrixModel
 extension Routes {
   mutating func addDelayedEventRoutes() {
     let delayed = homeserver.delayedEvents
+    addDelayedEventActionRoutes()
 
     on(.scheduleEvent) { request, session in
       let body = try await request.object()
@@ -29,8 +30,7 @@ extension Routes {
         of: session.userID, try Self.status(parameters.text("status")), from: parameters.text("from"))
       return .json { writer in
         writer.object { writer in
-          writer.key("delayed_events")
-          writer.array { writer in for event in page.events { event.write(to: &writer) } }
+          writer.array("delayed_events", page.events) { $0.write(to: &$1) }
           if let next = page.next { writer.member("next_batch", next) }
         }
       }
@@ -40,6 +40,10 @@ extension Routes {
       let event = try await delayed.event(try request.path("delayId"), of: session.userID)
       return .json { event.write(to: &$0) }
     }
+  }
+
+  private mutating func addDelayedEventActionRoutes() {
+    let delayed = homeserver.delayedEvents
 
     // Who knows the ID may act: a call server restarts for the client what ends its call.
     on(.performOnDelayedEvent) { request in

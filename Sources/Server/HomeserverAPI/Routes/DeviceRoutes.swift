@@ -6,14 +6,14 @@ import MatrixModel
 /// A user's devices.
 extension Routes {
   mutating func addDeviceRoutes() {
-    let (devices, accounts, sessions) = (homeserver.devices, homeserver.accounts, homeserver.sessions)
+    let (devices, sessions) = (homeserver.devices, homeserver.sessions)
+    addDeviceDeletionRoutes()
 
     on(.getDevices) { _, session in
       let all = try await devices.all(of: session.userID)
       return .json { writer in
         writer.object { writer in
-          writer.key("devices")
-          writer.array { writer in for device in all { Self.write(device, to: &writer) } }
+          writer.array("devices", all) { Self.write($0, to: &$1) }
         }
       }
     }
@@ -33,6 +33,10 @@ extension Routes {
       try await devices.rename(deviceID, of: session.userID, to: name?.string)
       return .emptyObject
     }
+  }
+
+  private mutating func addDeviceDeletionRoutes() {
+    let (devices, accounts, sessions) = (homeserver.devices, homeserver.accounts, homeserver.sessions)
 
     on(.deleteDevice, budget: .authentication) { request, session in
       let deviceID: DeviceID = try request.path("deviceId")

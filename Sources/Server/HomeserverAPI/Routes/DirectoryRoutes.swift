@@ -6,9 +6,13 @@ import MatrixModel
 /// The list of public rooms, and people in common.
 extension Routes {
   mutating func addDirectoryRoutes() {
-    let services = homeserver.appServices
-    let (publicRooms, rooms) = (homeserver.publicRooms, homeserver.rooms)
-    let serverName = homeserver.configuration.serverName
+    addPublicRoomRoutes()
+    addVisibilityRoutes()
+    addMutualRoomRoute()
+  }
+
+  private mutating func addPublicRoomRoutes() {
+    let (publicRooms, serverName) = (homeserver.publicRooms, homeserver.configuration.serverName)
 
     on(.getPublicRooms) { request in
       let parameters = try request.query()
@@ -23,6 +27,10 @@ extension Routes {
       try Self.requireOwnServer(try request.query(), serverName)
       return Self.answer(try await publicRooms.page(try Self.query(try await request.optionalObject())))
     }
+  }
+
+  private mutating func addVisibilityRoutes() {
+    let (publicRooms, services) = (homeserver.publicRooms, homeserver.appServices)
 
     on(.getRoomVisibilityOnDirectory) { request in
       let isPublished = try await publicRooms.isPublished(try request.path("roomId"))
@@ -46,6 +54,10 @@ extension Routes {
         network: ThirdPartyNetworks.instanceID(of: request.path("networkId"), service))
       return .emptyObject
     }
+  }
+
+  private mutating func addMutualRoomRoute() {
+    let rooms = homeserver.rooms
 
     on(.getMutualRooms) { request, session in
       let parameters = try request.query()
@@ -56,8 +68,7 @@ extension Routes {
       let mutual = try await rooms.mutualRooms(of: session.userID, and: other, from: from)
       return .json { writer in
         writer.object { writer in
-          writer.key("joined")
-          writer.array { writer in for roomID in mutual.rooms { writer.write(roomID) } }
+          writer.array("joined", mutual.rooms) { $1.write($0) }
           writer.member("count", mutual.count)
           if let next = mutual.next { writer.member("next_batch", next) }
         }
@@ -134,14 +145,9 @@ extension Routes {
   private static func answer(_ page: PublicRooms.Page) -> Response {
     .json(capacity: page.rooms.count * 512 + 128) { writer in
       writer.object { writer in
-        writer.key("chunk")
-        writer.array { writer in
-          for room in page.rooms {
-            writer.object { writer in
-              writer.rawMembers(room.summary)
-              writer.member("num_joined_members", room.joined)
-            }
-          }
+        writer.list("chunk", page.rooms) { room, writer in
+          writer.rawMembers(room.summary)
+          writer.member("num_joined_members", room.joined)
         }
         if let next = page.next { writer.member("next_batch", next.text) }
         if let previous = page.previous { writer.member("prev_batch", previous.text) }

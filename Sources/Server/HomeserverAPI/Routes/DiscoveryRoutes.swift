@@ -34,8 +34,7 @@ extension Routes {
           writer.member("username", username)
           writer.member("password", password)
           writer.member("ttl", turn.lifetimeSeconds)
-          writer.key("uris")
-          writer.array { writer in for uri in turn.uris { writer.write(uri) } }
+          writer.array("uris", turn.uris) { $1.write($0) }
         }
       }
     }
@@ -65,17 +64,12 @@ package struct SupportContacts: Sendable {
   fileprivate func write(to writer: inout JSONWriter) {
     writer.object { writer in
       if !contacts.isEmpty {
-        writer.key("contacts")
-        writer.array { writer in
-          for contact in contacts {
-            writer.object { writer in
-              writer.member("role", contact.role)
-              if contact.address.utf8.first == UInt8(ascii: "@") {
-                writer.member("matrix_id", contact.address)
-              } else {
-                writer.member("email_address", contact.address)
-              }
-            }
+        writer.list("contacts", contacts) { contact, writer in
+          writer.member("role", contact.role)
+          if contact.address.utf8.first == UInt8(ascii: "@") {
+            writer.member("matrix_id", contact.address)
+          } else {
+            writer.member("email_address", contact.address)
           }
         }
       }

@@ -6,16 +6,12 @@ import MatrixModel
 /// Sending events, setting state, and reading single ones.
 extension Routes {
   package mutating func addEventRoutes() {
-    let rooms = homeserver.rooms
-    let relations = homeserver.relations
-    let delayed = homeserver.delayedEvents
-    let clock = homeserver.configuration.clock
+    let (rooms, delayed) = (homeserver.rooms, homeserver.delayedEvents)
+    addEventReadingRoutes()
 
     on(.sendMessage) { request, session in
       if let delay = try request.delayMilliseconds() {
-        let draft = DelayedEvent.Draft(
-          roomID: try request.path("roomId"), type: try request.path("eventType"), stateKey: nil,
-          content: try await request.object(), delayMilliseconds: delay, transactionID: try request.path("txnId"))
+        let draft = try await request.draft(delayedBy: delay, stateKey: nil, try request.path("txnId"))
         return .delayID(try await delayed.schedule(draft, by: try session.actor(at: request.query())))
       }
       let eventID = try await rooms.send(
@@ -34,9 +30,7 @@ extension Routes {
     // The state key may be left out with its slash where it is empty.
     on(.setRoomStateWithKey, alsoAt: Self.emptyStateKeyPaths) { request, session in
       if let delay = try request.delayMilliseconds() {
-        let draft = DelayedEvent.Draft(
-          roomID: try request.path("roomId"), type: try request.path("eventType"), stateKey: request.path("stateKey"),
-          content: try await request.object(), delayMilliseconds: delay, transactionID: nil)
+        let draft = try await request.draft(delayedBy: delay, stateKey: request.path("stateKey"), nil)
         return .delayID(try await delayed.schedule(draft, by: try session.actor(at: request.query())))
       }
       let eventID = try await rooms.setState(
@@ -44,6 +38,10 @@ extension Routes {
         in: try request.path("roomId"), by: try session.actor(at: request.query()))
       return .eventID(eventID)
     }
+  }
+
+  private mutating func addEventReadingRoutes() {
+    let (rooms, relations, clock) = (homeserver.rooms, homeserver.relations, homeserver.configuration.clock)
 
     on(.getRoomStateWithKey, alsoAt: Self.emptyStateKeyPaths) { request, session in
       let roomID: RoomID = try request.path("roomId")
@@ -67,6 +65,16 @@ extension Routes {
   private static let emptyStateKeyPaths = [
     "/_matrix/client/v3/rooms/{roomId}/state/{eventType}", "/_matrix/client/v3/rooms/{roomId}/state/{eventType}/"
   ]
+}
+
+extension APIRequest {
+  fileprivate func draft(
+    delayedBy milliseconds: Int64, stateKey: ByteString?, _ transactionID: TransactionID?
+  ) async throws -> DelayedEvent.Draft {
+    DelayedEvent.Draft(
+      roomID: try path("roomId"), type: try path("eventType"), stateKey: stateKey, content: try await object(),
+      delayMilliseconds: milliseconds, transactionID: transactionID)
+  }
 }
 
 extension Response {

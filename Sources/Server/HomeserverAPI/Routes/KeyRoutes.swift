@@ -8,6 +8,7 @@ extension Routes {
   mutating func addKeyRoutes() {
     let homeserver = homeserver
     addCrossSigningRoutes()
+    addKeyChangeRoute()
 
     on(.uploadKeys) { request, session in
       try session.requireDevice()
@@ -33,25 +34,27 @@ extension Routes {
       return .json(try await query.answer(homeserver, to: session.userID))
     }
 
-    on(.getKeysChanges) { request, session in
-      let query = try request.query()
-      let (start, end) = (try Self.position(query, "from"), try Self.position(query, "to"))
-      let changes = try await homeserver.deviceLists.changes(for: session.userID, after: start, upTo: end)
-      return .json { writer in
-        writer.object { writer in
-          writer.key("changed")
-          writer.array { writer in for userID in changes.changed { writer.write(userID) } }
-          writer.key("left")
-          writer.array { writer in for userID in changes.left { writer.write(userID) } }
-        }
-      }
-    }
-
     on(.claimKeys) { request, _ in
       let body = try await request.object()
       _ = try body.optionalInteger("timeout")
       let claimed = try await homeserver.oneTimeKeys.claim(Self.wanted(body.requiredObject("one_time_keys")))
       return .json(capacity: 4096) { Self.write(claimed, to: &$0) }
+    }
+  }
+
+  private mutating func addKeyChangeRoute() {
+    let deviceLists = homeserver.deviceLists
+
+    on(.getKeysChanges) { request, session in
+      let query = try request.query()
+      let (start, end) = (try Self.position(query, "from"), try Self.position(query, "to"))
+      let changes = try await deviceLists.changes(for: session.userID, after: start, upTo: end)
+      return .json { writer in
+        writer.object { writer in
+          writer.array("changed", changes.changed) { $1.write($0) }
+          writer.array("left", changes.left) { $1.write($0) }
+        }
+      }
     }
   }
 

@@ -10,6 +10,7 @@ extension Routes {
     let accounts = homeserver.accounts
     let server = homeserver.configuration.serverName
     let guesses = loginGuesses
+    addLogoutRoutes()
 
     on(.getLoginFlows) { [flows = Self.loginFlows(homeserver.configuration, homeserver.singleSignOn.providers)] _ in
       .json(flows)
@@ -39,6 +40,10 @@ extension Routes {
       }
       return .login(userID, login, server)
     }
+  }
+
+  private mutating func addLogoutRoutes() {
+    let accounts = homeserver.accounts
 
     on(.logout) { _, session in
       try await accounts.logOut(session)
@@ -86,16 +91,11 @@ extension Routes {
 
   private static func write(_ providers: [SingleSignOnProvider], to writer: inout JSONWriter) {
     writer.member("type", "m.login.sso")
-    writer.key("identity_providers")
-    writer.array { writer in
-      for provider in providers {
-        writer.object { writer in
-          writer.member("id", provider.id)
-          writer.member("name", provider.name)
-          if let brand = provider.brand { writer.member("brand", brand) }
-          if let icon = provider.icon { writer.member("icon", icon.description) }
-        }
-      }
+    writer.list("identity_providers", providers) { provider, writer in
+      writer.member("id", provider.id)
+      writer.member("name", provider.name)
+      if let brand = provider.brand { writer.member("brand", brand) }
+      if let icon = provider.icon { writer.member("icon", icon.description) }
     }
   }
 }

@@ -6,24 +6,27 @@ import MatrixModel
 /// Coming into rooms and going out of them.
 extension Routes {
   package mutating func addMembershipRoutes() {
+    addJoiningRoutes()
+    addLeavingRoutes()
+    addMemberChangingRoutes()
+  }
+
+  private mutating func addJoiningRoutes() {
     let rooms = homeserver.rooms
 
-    on(.joinRoom) { request, session in
-      let body = try await request.optionalObject()
-      let roomID = try await request.roomIDOrAlias(rooms)
+    @Sendable func join(_ roomID: RoomID, _ body: JSON, _ session: Session) async throws -> Response {
       try await rooms.join(
         roomID, by: session.actor, reason: try body.optionalText("reason")?.string,
         thirdPartySigned: try body.optionalObject("third_party_signed"))
       return .json { $0.object { $0.member("room_id", roomID) } }
     }
-
+    on(.joinRoom) { request, session in
+      let body = try await request.optionalObject()
+      return try await join(request.roomIDOrAlias(rooms), body, session)
+    }
     on(.joinRoomByID) { request, session in
       let roomID: RoomID = try request.path("roomId")
-      let body = try await request.optionalObject()
-      try await rooms.join(
-        roomID, by: session.actor, reason: try body.optionalText("reason")?.string,
-        thirdPartySigned: try body.optionalObject("third_party_signed"))
-      return .json { $0.object { $0.member("room_id", roomID) } }
+      return try await join(roomID, request.optionalObject(), session)
     }
 
     on(.knockRoom) { request, session in
@@ -32,6 +35,10 @@ extension Routes {
       try await rooms.knock(on: roomID, by: session.actor, reason: reason)
       return .json { $0.object { $0.member("room_id", roomID) } }
     }
+  }
+
+  private mutating func addLeavingRoutes() {
+    let rooms = homeserver.rooms
 
     on(.leaveRoom) { request, session in
       let reason = try await request.optionalObject().optionalText("reason")?.string
@@ -43,6 +50,10 @@ extension Routes {
       try await rooms.forget(try request.path("roomId"), by: session.actor)
       return .emptyObject
     }
+  }
+
+  private mutating func addMemberChangingRoutes() {
+    let rooms = homeserver.rooms
 
     // Two operations of the standard share the path: by user ID, and by an address that an identity server knows.
     on(.inviteUser) { request, session in
@@ -86,10 +97,10 @@ extension Routes {
 }
 
 extension APIRequest {
-  /// The room that `roomIdOrAlias` in the path names. Throws `M_NOT_FOUND` for an alias that nobody has.
+  /// The room that `roomIdOrAlias` in the path names. Throws `M_INVALID_PARAM`, `M_NOT_FOUND` for an alias that nobody has.
   ///
   /// `via` and the older `server_name` in the query name servers to join through; there is none but this one yet.
-  fileprivate func roomIDOrAlias(_ rooms: Rooms) async throws -> RoomID {
+  func roomIDOrAlias(_ rooms: Rooms) async throws -> RoomID {
     if let alias = RoomAlias(path("roomIdOrAlias")) { return try await rooms.room(of: alias) }
     return try path("roomIdOrAlias")
   }

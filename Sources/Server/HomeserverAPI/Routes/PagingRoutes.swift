@@ -13,16 +13,13 @@ extension Routes {
       let page = try await rooms.memberPage(
         of: try request.path("roomId"), for: session.userID, membership: try parameters.membership("membership") ?? .join,
         from: try parameters.pageToken(),
-        limit: try parameters.integer("limit", in: 1...Int64.max).map { Int(clamping: $0) } ?? Rooms.memberPageDefault)
+        limit: try parameters.pageLimit() ?? Rooms.memberPageDefault)
       return .json(capacity: page.members.count * 192 + 64) { writer in
         writer.object { writer in
-          writer.key("members")
-          writer.array { writer in
-            for member in page.members {
-              Self.write(
-                user: member.stateKey ?? "", member.content["displayname"]?.text, member.content["avatar_url"]?.text,
-                to: &writer)
-            }
+          writer.array("members", page.members) { member, writer in
+            Self.write(
+              user: member.stateKey ?? "", member.content["displayname"]?.text, member.content["avatar_url"]?.text,
+              to: &writer)
           }
           Self.writeEnd(page.next, to: &writer)
         }
@@ -33,15 +30,11 @@ extension Routes {
       let parameters = try request.query()
       let page = try await directory.page(
         parameters.text("search") ?? "", by: session.userID, from: try parameters.pageToken(),
-        limit: try parameters.integer("limit", in: 1...Int64.max).map { Int(clamping: $0) } ?? UserDirectory.pageDefault)
+        limit: try parameters.pageLimit() ?? UserDirectory.pageDefault)
       return .json(capacity: page.users.count * 192 + 64) { writer in
         writer.object { writer in
-          writer.key("users")
-          writer.array { writer in
-            for entry in page.users {
-              Self.write(
-                user: entry.userID.text, entry.profile.displayName, entry.profile.avatarURL, to: &writer)
-            }
+          writer.array("users", page.users) {
+            Self.write(user: $0.userID.text, $0.profile.displayName, $0.profile.avatarURL, to: &$1)
           }
           Self.writeEnd(page.next, to: &writer)
         }

@@ -6,8 +6,13 @@ import MatrixModel
 /// Profiles and the user directory.
 extension Routes {
   mutating func addProfileRoutes() {
+    addProfileReadingRoutes()
+    addProfileChangingRoutes()
+    addUserDirectoryRoute()
+  }
+
+  private mutating func addProfileReadingRoutes() {
     let profiles = homeserver.profiles
-    let directory = homeserver.userDirectory
 
     on(.getUserProfile) { request in
       let profile = try await profiles.profile(of: request.path("userId"))
@@ -34,6 +39,10 @@ extension Routes {
         }
       }
     }
+  }
+
+  private mutating func addProfileChangingRoutes() {
+    let profiles = homeserver.profiles
 
     on(.setProfileField) { request, session in
       let name = request.path("keyName")
@@ -53,6 +62,10 @@ extension Routes {
       try await profiles.set(request.path("keyName"), to: nil, of: session.userID)
       return .emptyObject
     }
+  }
+
+  private mutating func addUserDirectoryRoute() {
+    let directory = homeserver.userDirectory
 
     on(.searchUserDirectory) { request, session in
       let body = try await request.object()
@@ -62,8 +75,7 @@ extension Routes {
       return .json(capacity: 4096) { writer in
         writer.object { writer in
           writer.member("limited", isLimited)
-          writer.key("results")
-          writer.array { writer in for entry in results { Self.write(entry, to: &writer) } }
+          writer.array("results", results) { Self.write($0, to: &$1) }
         }
       }
     }

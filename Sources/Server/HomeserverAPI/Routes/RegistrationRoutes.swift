@@ -10,6 +10,8 @@ extension Routes {
     let accounts = homeserver.accounts
     let server = homeserver.configuration.serverName
     let services = homeserver.appServices
+    addSharedSecretRoutes()
+    addRegistrationCheckRoutes()
 
     on(.register, budget: .authentication) { request in
       let kind = try request.query().text("kind") ?? "user"
@@ -36,18 +38,26 @@ extension Routes {
       let (userID, login) = try await accounts.register(registration)
       return .login(userID, login, server)
     }
+  }
 
-    if let shared = SharedSecretRegistration(accounts) {
-      let path = "/_synapse/admin/v1/register"
-      on(.get, path, budget: .authentication) { _ in
-        let nonce = shared.nonce()
-        return .json { $0.object { $0.member("nonce", nonce) } }
-      }
-      on(.post, path, budget: .authentication) { request in
-        let (userID, login) = try await shared.register(request.object())
-        return .login(userID, login, server)
-      }
+  /// The way in for tools that know the server's secret, where it has one.
+  private mutating func addSharedSecretRoutes() {
+    guard let shared = SharedSecretRegistration(homeserver.accounts) else { return }
+    let server = homeserver.configuration.serverName
+    let path = "/_synapse/admin/v1/register"
+
+    on(.get, path, budget: .authentication) { _ in
+      let nonce = shared.nonce()
+      return .json { $0.object { $0.member("nonce", nonce) } }
     }
+    on(.post, path, budget: .authentication) { request in
+      let (userID, login) = try await shared.register(request.object())
+      return .login(userID, login, server)
+    }
+  }
+
+  private mutating func addRegistrationCheckRoutes() {
+    let accounts = homeserver.accounts
 
     on(.checkUsernameAvailability) { request in
       _ = try await accounts.available(try request.query().required("username"))

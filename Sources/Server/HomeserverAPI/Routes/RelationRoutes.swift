@@ -6,8 +6,8 @@ import MatrixModel
 /// What relates to an event, and the threads of a room.
 extension Routes {
   mutating func addRelationRoutes() {
-    let relations = homeserver.relations
-    let clock = homeserver.configuration.clock
+    let (relations, clock) = (homeserver.relations, homeserver.configuration.clock)
+    addThreadRoute()
 
     @Sendable func children(_ request: APIRequest, _ session: Session) async throws -> Response {
       let query = try request.query()
@@ -33,6 +33,10 @@ extension Routes {
     on(.getRelatingEvents, children)
     on(.getRelatingEventsWithRelType, children)
     on(.getRelatingEventsWithRelTypeAndEventType, children)
+  }
+
+  private mutating func addThreadRoute() {
+    let (relations, clock) = (homeserver.relations, homeserver.configuration.clock)
 
     on(.getThreadRoots) { request, session in
       let roomID: RoomID = try request.path("roomId")
@@ -43,7 +47,7 @@ extension Routes {
       }
       let page = try await relations.threads(
         of: roomID, for: session.userID, onlyParticipated: include == "participated", from: try query.token("from"),
-        limit: try query.integer("limit", in: 1...Int64.max).map { Int(clamping: $0) })
+        limit: try query.pageLimit())
       return .json(capacity: page.roots.count * 1_024 + 64) { writer in
         writer.object { writer in
           writer.events("chunk", page.roots, session.reader(clock, page.aggregations), page.view)

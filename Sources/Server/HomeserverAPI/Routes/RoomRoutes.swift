@@ -6,14 +6,18 @@ import MatrixModel
 /// Making rooms and finding them by alias.
 extension Routes {
   package mutating func addRoomRoutes() {
-    let rooms = homeserver.rooms
-    let configuration = homeserver.configuration
+    let (rooms, configuration) = (homeserver.rooms, homeserver.configuration)
+    addAliasRoutes()
 
     on(.createRoom) { request, session in
       let creation = try RoomCreation(try await request.object(), defaultVersion: configuration.defaultRoomVersion)
       let roomID = try await rooms.create(creation, by: session.actor)
       return .json { $0.object { $0.member("room_id", roomID) } }
     }
+  }
+
+  private mutating func addAliasRoutes() {
+    let (rooms, server) = (homeserver.rooms, homeserver.configuration.serverName)
 
     on(.getRoomIDByAlias) { request in
       let roomID = try await rooms.room(of: try request.path("roomAlias"))
@@ -21,7 +25,7 @@ extension Routes {
         writer.object { writer in
           writer.member("room_id", roomID)
           writer.key("servers")
-          writer.array { $0.write(configuration.serverName) }
+          writer.array { $0.write(server) }
         }
       }
     }
@@ -42,10 +46,7 @@ extension Routes {
         of: try request.path("roomId"), for: session.userID, isAdministrator: session.isAdmin)
       return .json { writer in
         writer.object { writer in
-          writer.key("aliases")
-          writer.array { writer in
-            for alias in aliases { writer.write(alias) }
-          }
+          writer.array("aliases", aliases) { $1.write($0) }
         }
       }
     }

@@ -33,10 +33,8 @@ extension Routes {
 extension SearchResults {
   fileprivate func write(to writer: inout JSONWriter, _ reader: EventReader) {
     writer.member("count", count)
-    writer.key("highlights")
-    writer.array { writer in for word in highlights { writer.write(word) } }
-    writer.key("results")
-    writer.array { writer in for result in results { result.write(to: &writer, reader) } }
+    writer.array("highlights", highlights) { $1.write($0) }
+    writer.array("results", results) { $0.write(to: &$1, reader) }
     if let nextBatch { writer.member("next_batch", nextBatch) }
     if !groups.isEmpty { writeGroups(to: &writer) }
     guard !state.isEmpty else { return }
@@ -60,8 +58,7 @@ extension SearchResults {
           for group in groups {
             writer.key(group.value)
             writer.object { writer in
-              writer.key("results")
-              writer.array { writer in for eventID in group.eventIDs { writer.write(eventID) } }
+              writer.array("results", group.eventIDs) { $1.write($0) }
               writer.member("order", group.order)
               if let nextBatch = group.nextBatch { writer.member("next_batch", nextBatch) }
             }

@@ -7,19 +7,19 @@ import MatrixModel
 extension Routes {
   mutating func addSpaceRoutes() {
     let (hierarchy, rooms) = (homeserver.spaceHierarchy, homeserver.rooms)
+    addEventByTimeRoute()
 
     on(.getSpaceHierarchy) { request, session in
       let parameters = try request.query()
       var query = SpaceHierarchy.Query()
-      query.limit = try parameters.integer("limit", in: 1...Int64.max).map { Int(clamping: $0) }
+      query.limit = try parameters.pageLimit()
       query.maxDepth = try parameters.integer("max_depth").map { Int(clamping: $0) }
       query.suggestedOnly = try parameters.bool("suggested_only")
       query.from = parameters.text("from").flatMap { $0.isEmpty ? nil : $0 }
       let page = try await hierarchy.page(of: try request.path("roomId"), query, for: session.userID)
       return .json(capacity: page.entries.count * 1_024 + 64) { writer in
         writer.object { writer in
-          writer.key("rooms")
-          writer.array { writer in for entry in page.entries { Self.write(entry, to: &writer) } }
+          writer.array("rooms", page.entries) { Self.write($0, to: &$1) }
           if let next = page.next { writer.member("next_batch", next) }
         }
       }
@@ -32,9 +32,7 @@ extension Routes {
     ]
     on(.getRoomSummary, alsoAt: earlier) { request in
       let session = try await request.session()
-      let name = request.path("roomIdOrAlias")
-      let roomID: RoomID =
-        if let alias = RoomAlias(name) { try await rooms.room(of: alias) } else { try request.path("roomIdOrAlias") }
+      let roomID = try await request.roomIDOrAlias(rooms)
       let (preview, membership) = try await hierarchy.summary(of: roomID, for: session?.userID)
       return .json { writer in
         writer.object { writer in
@@ -43,6 +41,10 @@ extension Routes {
         }
       }
     }
+  }
+
+  private mutating func addEventByTimeRoute() {
+    let rooms = homeserver.rooms
 
     on(.getEventByTimestamp) { request, session in
       let parameters = try request.query()
@@ -62,17 +64,12 @@ extension Routes {
   private static func write(_ entry: SpaceHierarchy.Entry, to writer: inout JSONWriter) {
     writer.object { writer in
       entry.preview.writeSummary(to: &writer)
-      writer.key("children_state")
-      writer.array { writer in
-        for child in entry.children {
-          writer.object { writer in
-            writer.member("type", child.type)
-            writer.member("state_key", child.stateKey ?? "")
-            writer.member("sender", child.sender)
-            writer.member("content", child.content)
-            writer.member("origin_server_ts", child.timestamp)
-          }
-        }
+      writer.list("children_state", entry.children) { child, writer in
+        writer.member("type", child.type)
+        writer.member("state_key", child.stateKey ?? "")
+        writer.member("sender", child.sender)
+        writer.member("content", child.content)
+        writer.member("origin_server_ts", child.timestamp)
       }
     }
   }

@@ -6,8 +6,8 @@ import MatrixModel
 /// Reading rooms: history, surroundings of an event, state, members.
 extension Routes {
   package mutating func addTimelineRoutes() {
-    let rooms = homeserver.rooms
-    let clock = homeserver.configuration.clock
+    let (rooms, clock) = (homeserver.rooms, homeserver.configuration.clock)
+    addContextRoute()
 
     on(.getRoomEvents) { request, session in
       let roomID: RoomID = try request.path("roomId")
@@ -25,6 +25,20 @@ extension Routes {
         }
       }
     }
+
+    on(.getRoomState) { request, session in
+      let roomID: RoomID = try request.path("roomId")
+      let state = try await rooms.state(of: roomID, for: session.userID)
+      return .json(capacity: state.count * 512 + 64) { writer in
+        writer.beginArray()
+        for event in state { event.write(to: &writer, for: session.reader(clock), roomID: roomID) }
+        writer.endArray()
+      }
+    }
+  }
+
+  private mutating func addContextRoute() {
+    let (rooms, clock) = (homeserver.rooms, homeserver.configuration.clock)
 
     on(.getEventContext) { request, session in
       let roomID: RoomID = try request.path("roomId")
@@ -47,21 +61,11 @@ extension Routes {
         }
       }
     }
-
-    on(.getRoomState) { request, session in
-      let roomID: RoomID = try request.path("roomId")
-      let state = try await rooms.state(of: roomID, for: session.userID)
-      return .json(capacity: state.count * 512 + 64) { writer in
-        writer.beginArray()
-        for event in state { event.write(to: &writer, for: session.reader(clock), roomID: roomID) }
-        writer.endArray()
-      }
-    }
   }
 
   package mutating func addMemberRoutes() {
-    let rooms = homeserver.rooms
-    let clock = homeserver.configuration.clock
+    let (rooms, clock) = (homeserver.rooms, homeserver.configuration.clock)
+    addJoinedRoutes()
 
     on(.getMembersByRoom) { request, session in
       let roomID: RoomID = try request.path("roomId")
@@ -77,6 +81,10 @@ extension Routes {
         writer.object { $0.events("chunk", members, session.reader(clock), roomID) }
       }
     }
+  }
+
+  private mutating func addJoinedRoutes() {
+    let rooms = homeserver.rooms
 
     on(.getJoinedMembersByRoom) { request, session in
       let members = try await rooms.joinedMembers(of: try request.path("roomId"), for: session.userID)
@@ -100,10 +108,7 @@ extension Routes {
       let joined = try await rooms.joinedRooms(of: session.userID)
       return .json { writer in
         writer.object { writer in
-          writer.key("joined_rooms")
-          writer.array { writer in
-            for roomID in joined { writer.write(roomID) }
-          }
+          writer.array("joined_rooms", joined) { $1.write($0) }
         }
       }
     }

@@ -8,6 +8,7 @@ extension Routes {
   mutating func addTokenRoutes() {
     let (accounts, sessions) = (homeserver.accounts, homeserver.sessions)
     let configuration = homeserver.configuration
+    addOpenIDRoutes()
 
     on(.refresh, budget: .authentication) { request in
       let token = try await request.object().requiredText("refresh_token")
@@ -23,10 +24,17 @@ extension Routes {
       return .json { writer in
         writer.object { writer in
           writer.member("login_token", token.text)
-          writer.member("expires_in_ms", LoginTokens.lifetimeMilliseconds)
+          writer.member("expires_in_ms", ExpiringTokens.Kind.login.lifetimeMilliseconds)
         }
       }
     }
+
+    // Where OAuth 2.0 is not configured. Spec: "Authentication API discovery".
+    on(.getAuthMetadata, budget: .free) { _ in throw MatrixError.unrecognized(status: 404) }
+  }
+
+  private mutating func addOpenIDRoutes() {
+    let (accounts, server) = (homeserver.accounts, homeserver.configuration.serverName)
 
     on(.requestOpenIdToken) { request, session in
       try Self.requireOwn(request, session)
@@ -36,8 +44,8 @@ extension Routes {
         writer.object { writer in
           writer.member("access_token", token.text)
           writer.member("token_type", "Bearer")
-          writer.member("matrix_server_name", configuration.serverName)
-          writer.member("expires_in", OpenIDTokens.lifetimeSeconds)
+          writer.member("matrix_server_name", server)
+          writer.member("expires_in", ExpiringTokens.Kind.openID.lifetimeMilliseconds / 1_000)
         }
       }
     }
@@ -50,9 +58,6 @@ extension Routes {
       }
       return .json { $0.object { $0.member("sub", userID) } }
     }
-
-    // Where OAuth 2.0 is not configured. Spec: "Authentication API discovery".
-    on(.getAuthMetadata, budget: .free) { _ in throw MatrixError.unrecognized(status: 404) }
   }
 }
 

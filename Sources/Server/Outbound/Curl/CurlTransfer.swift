@@ -1,3 +1,4 @@
+import Addresses
 import CCurl
 import Glibc
 
@@ -57,7 +58,7 @@ class CurlTransfer: @unchecked Sendable {
   /// A socket for the address libcurl is about to connect to, unless it is none for this transfer.
   private func socket(for address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
     let count = Int(address.pointee.addrlen)
-    let ip = withUnsafePointer(to: &address.pointee.addr) { IPAddress(UnsafeRawPointer($0), count: count) }
+    let ip = withUnsafePointer(to: &address.pointee.addr) { IPAddress(system: UnsafeRawPointer($0), count: count) }
     guard permits(ip) else { return CURL_SOCKET_BAD }
     // No program started meanwhile inherits it.
     let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)

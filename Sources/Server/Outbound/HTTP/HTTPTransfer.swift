@@ -1,3 +1,4 @@
+import Addresses
 import CCurl
 
 /// One HTTP request in libcurl, redirects included.

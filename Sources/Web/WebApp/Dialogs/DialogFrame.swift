@@ -1,3 +1,4 @@
+import ClientCore
 import Messenger
 
 /// What every dialog has: a heading, a way to close it, a body.
@@ -57,5 +58,26 @@ final class DialogFrame<D: DOM> {
     let node = dom.element("p", "ma-trouble", in: parent)
     dom.setAttribute(node, "role", "alert")
     return node
+  }
+
+  /// Asks for what leads into a room: closes the dialog and goes there, or says in `trouble` what went wrong.
+  func enterRoom(
+    _ app: App<D>, by command: Command, _ button: SubmitButton<D>, _ trouble: Node, failed: @escaping () -> Void = {}
+  ) {
+    button.setBusy(true)
+    app.ask(command) { [self] result in
+      switch result {
+      case .room(let room):
+        close()
+        app.goTo(.room(room))
+      case .done: close()
+      case .failed(let error):
+        guard isOpen else { return }
+        button.setBusy(false)
+        dom.setText(trouble, Strings.words(for: error))
+        failed()
+      }
+    }
+    dom.flush()
   }
 }

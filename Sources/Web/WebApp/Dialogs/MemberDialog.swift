@@ -34,20 +34,7 @@ struct MemberDialog<D: DOM> {
     frame.setFirst(write.node)
     dom.on(write.node, .click) { _ in
       guard !write.isBusy else { return }
-      write.setBusy(true)
-      dom.flush()
-      app.ask(.openDirectChat(with: user.text)) { result in
-        switch result {
-        case .room(let room):
-          frame.close()
-          app.goTo(.room(room))
-        case .done: frame.close()
-        case .failed(let error):
-          guard frame.isOpen else { return }
-          write.setBusy(false)
-          dom.setText(trouble, Strings.words(for: error))
-        }
-      }
+      frame.enterRoom(app, by: .openDirectChat(with: user.text), write, trouble)
     }
   }
 }

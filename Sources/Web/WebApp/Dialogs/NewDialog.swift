@@ -97,20 +97,6 @@ final class NewDialog<D: DOM> {
   private func run(_ command: Command, _ button: SubmitButton<D>, _ field: Field<D>) {
     guard !button.isBusy else { return }
     dom.setText(trouble, "")
-    button.setBusy(true)
-    app.ask(command) { [self] result in
-      switch result {
-      case .room(let room):
-        frame.close()
-        app.goTo(.room(room))
-      case .done: frame.close()
-      case .failed(let error):
-        guard frame.isOpen else { return }
-        button.setBusy(false)
-        dom.setText(trouble, Strings.words(for: error))
-        field.focus()
-      }
-    }
-    dom.flush()
+    frame.enterRoom(app, by: command, button, trouble) { field.focus() }
   }
 }

@@ -17,12 +17,12 @@ enum TokenTables {
     """,
     "CREATE INDEX refresh_token_device ON refresh_token(user_id, device_id)",
     "CREATE INDEX refresh_token_next ON refresh_token(next) WHERE next IS NOT NULL",
-    // Good for one login each.
-    "CREATE TABLE login_token(hash BLOB PRIMARY KEY, user_id TEXT NOT NULL, expires INTEGER NOT NULL) STRICT",
-    "CREATE INDEX login_token_user ON login_token(user_id)",
-    // Good for telling a third party who the user is.
-    "CREATE TABLE openid_token(hash BLOB PRIMARY KEY, user_id TEXT NOT NULL, expires INTEGER NOT NULL) STRICT",
-    "CREATE INDEX openid_token_user ON openid_token(user_id)",
+    // `kind` is an `ExpiringTokens.Kind`.
+    """
+    CREATE TABLE expiring_token(
+      hash BLOB PRIMARY KEY, kind INTEGER NOT NULL, user_id TEXT NOT NULL, expires INTEGER NOT NULL) STRICT
+    """,
+    "CREATE INDEX expiring_token_user ON expiring_token(user_id, kind)",
     // `uses_allowed` and `expires` are NULL where there is no such limit.
     """
     CREATE TABLE registration_token(

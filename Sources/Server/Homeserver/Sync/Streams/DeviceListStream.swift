@@ -1,4 +1,5 @@
 import Database
+import JSON
 import MatrixModel
 
 /// Whose devices the client has to look up again, and whose it may forget.
@@ -30,6 +31,15 @@ struct DeviceListStream {
     }
     stream.changed.subtract(stream.left)
     return stream
+  }
+
+  /// Writes `device_lists`.
+  func write(to writer: inout JSONWriter) {
+    writer.key("device_lists")
+    writer.object { writer in
+      writer.array("changed", changed.sorted()) { $1.write($0) }
+      writer.array("left", left.sorted()) { $1.write($0) }
+    }
   }
 
   private mutating func addChangedKeys(_ context: SyncContext) throws {

@@ -36,8 +36,7 @@ struct EphemeralStream {
       writer.member("type", EventType.typing)
       writer.key("content")
       writer.object { writer in
-        writer.key("user_ids")
-        writer.array { writer in for user in users { writer.write(user) } }
+        writer.array("user_ids", users) { $1.write($0) }
       }
     }
     return writer.bytes

@@ -41,8 +41,7 @@ struct RoomSummary {
   func write(to writer: inout JSONWriter) {
     writer.object { writer in
       if !heroes.isEmpty {
-        writer.key("m.heroes")
-        writer.array { writer in for hero in heroes { writer.write(hero) } }
+        writer.array("m.heroes", heroes) { $1.write($0) }
       }
       writer.member("m.joined_member_count", joinedCount)
       writer.member("m.invited_member_count", invitedCount)

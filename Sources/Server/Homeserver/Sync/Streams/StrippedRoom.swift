@@ -32,8 +32,7 @@ struct StrippedRoom {
     writer.object { writer in
       writer.key(membership == .knock ? "knock_state" : "invite_state")
       writer.object { writer in
-        writer.key("events")
-        writer.array { writer in for event in events { event.writeStripped(to: &writer) } }
+        writer.array("events", events) { $0.writeStripped(to: &$1) }
       }
     }
   }

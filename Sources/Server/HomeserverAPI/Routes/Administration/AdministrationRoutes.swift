@@ -27,8 +27,15 @@ extension APIRequest {
   /// A user of this server. Throws `M_INVALID_PARAM`.
   func localUser(_ name: StaticString, of server: ServerName) throws -> UserID {
     let userID: UserID = try path(name)
-    guard userID.serverName == server else { throw MatrixError.invalidParameter("This user is not of this server.") }
+    try userID.requireLocal(to: server)
     return userID
+  }
+}
+
+extension UserID {
+  /// Throws `M_INVALID_PARAM` for users of other servers.
+  func requireLocal(to server: ServerName) throws(MatrixError) {
+    guard serverName == server else { throw .invalidParameter("This user is not of this server.") }
   }
 }
 
@@ -38,7 +45,7 @@ extension QueryParameters {
 
   /// How long a page is at most; lists have limits of their own as well.
   func limit(default standard: Int = 100) throws -> Int {
-    try integer("limit", in: 1...Int64.max).map { Int(clamping: $0) } ?? standard
+    try pageLimit() ?? standard
   }
 
   /// `f` or `b`. Throws `M_INVALID_PARAM`.
@@ -62,11 +69,13 @@ extension JSONWriter {
     null()
   }
 
-  /// An array of objects.
-  mutating func list<Element>(
-    _ key: StaticString, _ elements: some Sequence<Element>, _ body: (Element, inout JSONWriter) -> Void
-  ) {
-    self.key(key)
-    array { writer in for element in elements { writer.object { body(element, &$0) } } }
+  /// Where the next page begins, unless this one, of `count` from `offset` on, is the last.
+  mutating func next(_ key: StaticString, after count: Int, from offset: Int64, of total: some BinaryInteger) {
+    if let next = Self.nextOffset(after: count, from: offset, of: total) { member(key, next) }
+  }
+
+  static func nextOffset(after count: Int, from offset: Int64, of total: some BinaryInteger) -> Int64? {
+    let next = offset.addingReportingOverflow(Int64(count)).partialValue
+    return count > 0 && next < total ? next : nil
   }
 }

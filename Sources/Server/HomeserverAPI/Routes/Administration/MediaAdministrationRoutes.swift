@@ -8,7 +8,8 @@ extension Routes {
   mutating func addMediaAdministrationRoutes() {
     addUserMediaRoutes()
     addQuarantineRoutes()
-    addMediaDeletionRoutes()
+    addMediaFileRoutes()
+    addMediaDeletionByAgeRoutes()
   }
 
   private mutating func addUserMediaRoutes() {
@@ -25,8 +26,7 @@ extension Routes {
         writer.object { writer in
           writer.list("media", page.records) { Self.write($0, to: &$1) }
           writer.member("total", page.total)
-          let next = offset.addingReportingOverflow(Int64(page.records.count)).partialValue
-          if !page.records.isEmpty, next < page.total { writer.member("next_token", next) }
+          writer.next("next_token", after: page.records.count, from: offset, of: page.total)
         }
       }
     }
@@ -84,11 +84,11 @@ extension Routes {
     }
   }
 
-  private mutating func addMediaDeletionRoutes() {
+  private mutating func addMediaFileRoutes() {
     let (audit, moderation, own) = (homeserver.audit, homeserver.mediaModeration, homeserver.configuration.serverName)
-    let path = Self.administration + "/v1/media"
+    let path = Self.administration + "/v1/media/{serverName}/{mediaId}"
 
-    onAdmin(.get, path + "/{serverName}/{mediaId}") { request, _ in
+    onAdmin(.get, path) { request, _ in
       let record = try await moderation.record(try request.mediaID(of: own))
       return .json { writer in
         writer.object { writer in
@@ -102,15 +102,19 @@ extension Routes {
       }
     }
 
-    onAdmin(.delete, path + "/{serverName}/{mediaId}") { request, administrator in
+    onAdmin(.delete, path) { request, administrator in
       let mediaID = try request.mediaID(of: own)
       try await audit.record("media.delete", of: mediaID.string, by: administrator) { try await moderation.delete(mediaID) }
       return Self.deleted([mediaID])
     }
+  }
 
-    // Deletes by age and size: the second path is the one before 2023.
-    for paths in [path + "/delete", path + "/{serverName}/delete"] {
-      onAdmin(.post, paths) { request, administrator in
+  /// By age and size; the second path is the one before 2023.
+  private mutating func addMediaDeletionByAgeRoutes() {
+    let (audit, moderation) = (homeserver.audit, homeserver.mediaModeration)
+
+    for path in ["/v1/media/delete", "/v1/media/{serverName}/delete"] {
+      onAdmin(.post, Self.administration + path) { request, administrator in
         let parameters = try request.query()
         guard let before = try parameters.integer("before_ts") else { throw MatrixError.missingParameter("before_ts") }
         let size = try parameters.integer("size_gt") ?? 0
@@ -137,8 +141,7 @@ extension Routes {
   private static func deleted(_ mediaIDs: [ByteString]) -> Response {
     .json { writer in
       writer.object { writer in
-        writer.key("deleted_media")
-        writer.array { writer in for mediaID in mediaIDs { writer.write(mediaID) } }
+        writer.array("deleted_media", mediaIDs) { $1.write($0) }
         writer.member("total", mediaIDs.count)
       }
     }

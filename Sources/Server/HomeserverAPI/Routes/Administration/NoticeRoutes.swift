@@ -6,8 +6,8 @@ import MatrixModel
 /// What the server says to its users: to one at the path that tools use, to all at ours.
 extension Routes {
   mutating func addNoticeRoutes() {
-    let (notices, tasks, audit) = (homeserver.serverNotices, homeserver.administrationTasks, homeserver.audit)
-    let server = homeserver.configuration.serverName
+    let (notices, audit, server) = (homeserver.serverNotices, homeserver.audit, homeserver.configuration.serverName)
+    addBroadcastRoutes()
     let path = Self.administration + "/v1/send_server_notice"
 
     @Sendable func send(_ request: APIRequest, _ administrator: Administrator, _ transactionID: TransactionID?) async throws
@@ -15,7 +15,7 @@ extension Routes {
     {
       let body = try await request.object()
       let userID: UserID = try body.requiredIdentifier("user_id")
-      guard userID.serverName == server else { throw MatrixError.invalidParameter("This user is not of this server.") }
+      try userID.requireLocal(to: server)
       let notice = try ServerNotices.Notice(
         try body.optionalIdentifier("type") ?? .message, stateKey: try body.optionalText("state_key"),
         try body.requiredObject("content"))
@@ -27,6 +27,10 @@ extension Routes {
 
     onAdmin(.post, path) { try await send($0, $1, nil) }
     onAdmin(.put, path + "/{txnId}") { try await send($0, $1, try $0.path("txnId")) }
+  }
+
+  private mutating func addBroadcastRoutes() {
+    let (notices, tasks, audit) = (homeserver.serverNotices, homeserver.administrationTasks, homeserver.audit)
 
     onAdmin(.post, Self.ownAdministration + "/broadcasts") { request, administrator in
       let content = try await request.object().requiredObject("content")

@@ -6,17 +6,26 @@ import MatrixModel
 /// The tokens that let strangers register.
 extension Routes {
   mutating func addRegistrationTokenRoutes() {
-    let (tokens, audit) = (homeserver.accounts.registrationTokens, homeserver.audit)
-    let path = Self.administration + "/v1/registration_tokens"
+    let tokens = homeserver.accounts.registrationTokens
+    addRegistrationTokenCreation()
+    addRegistrationTokenChanges()
 
-    onAdmin(.get, path) { request, _ in
+    onAdmin(.get, Self.registrationTokens) { request, _ in
       let found = try await tokens.list(isValid: try request.query().bool("valid"))
       return .json(capacity: found.count * 128 + 64) { writer in
         writer.object { writer in writer.list("registration_tokens", found) { Self.write($0, to: &$1) } }
       }
     }
 
-    onAdmin(.post, path + "/new") { request, administrator in
+    onAdmin(.get, Self.registrationTokens + "/{token}") { request, _ in
+      Self.answer(try await tokens.token(request.path("token")))
+    }
+  }
+
+  private mutating func addRegistrationTokenCreation() {
+    let (tokens, audit) = (homeserver.accounts.registrationTokens, homeserver.audit)
+
+    onAdmin(.post, Self.registrationTokens + "/new") { request, administrator in
       let body = try await request.object()
       let token = try body.optionalText("token")
       if let length = try body.optionalInteger("length"), !(1...64).contains(length) {
@@ -33,10 +42,13 @@ extension Routes {
       }
       return Self.answer(made)
     }
+  }
 
-    onAdmin(.get, path + "/{token}") { request, _ in Self.answer(try await tokens.token(request.path("token"))) }
+  private mutating func addRegistrationTokenChanges() {
+    let (tokens, audit) = (homeserver.accounts.registrationTokens, homeserver.audit)
+    let path = Self.registrationTokens + "/{token}"
 
-    onAdmin(.put, path + "/{token}") { request, administrator in
+    onAdmin(.put, path) { request, administrator in
       let token = request.path("token")
       let body = try await request.object()
       // A limit that is null is taken away, one that is not there stays.
@@ -48,12 +60,14 @@ extension Routes {
       return Self.answer(changed)
     }
 
-    onAdmin(.delete, path + "/{token}") { request, administrator in
+    onAdmin(.delete, path) { request, administrator in
       let token = request.path("token")
       try await audit.record("token.delete", of: "", by: administrator) { try await tokens.delete(token) }
       return .emptyObject
     }
   }
+
+  private static let registrationTokens = administration + "/v1/registration_tokens"
 
   private static func answer(_ token: RegistrationTokens.RegistrationToken) -> Response {
     .json { $0.object { write(token, to: &$0) } }

@@ -6,11 +6,14 @@ import MatrixModel
 /// What users reported.
 extension Routes {
   mutating func addReportAdministrationRoutes() {
-    let (reports, rooms, audit) = (homeserver.reports, homeserver.roomAdministration, homeserver.audit)
-    let clock = homeserver.configuration.clock
-    let path = Self.administration + "/v1/event_reports"
+    addReportListRoutes()
+    addEventReportRoutes()
+  }
 
-    onAdmin(.get, path) { request, _ in
+  private mutating func addReportListRoutes() {
+    let reports = homeserver.reports
+
+    onAdmin(.get, Self.eventReports) { request, _ in
       let parameters = try request.query()
       var query = Reports.Query()
       query.offset = try parameters.offset()
@@ -23,32 +26,9 @@ extension Routes {
         writer.object { writer in
           writer.list("event_reports", found) { Self.write($0, to: &$1) }
           writer.member("total", total)
-          let next = query.offset.addingReportingOverflow(Int64(found.count)).partialValue
-          if !found.isEmpty, next < total { writer.member("next_token", next) }
+          writer.next("next_token", after: found.count, from: query.offset, of: total)
         }
       }
-    }
-
-    onAdmin(.get, path + "/{reportId}") { request, administrator in
-      let report = try await reports.report(try request.reportNumber())
-      var event: StoredEvent?
-      if let eventID = report.subject.eventID { event = try await rooms.event(eventID) }
-      let reader = EventReader(userID: administrator.userID, deviceID: nil, now: clock.now())
-      return .json(capacity: 2_048) { [event] writer in
-        writer.object { writer in
-          Self.write(report, to: &writer)
-          guard let event, let roomID = report.subject.roomID else { return }
-          writer.member("sender", event.sender)
-          writer.key("event_json")
-          event.write(to: &writer, for: reader, roomID: roomID)
-        }
-      }
-    }
-
-    onAdmin(.delete, path + "/{reportId}") { request, administrator in
-      let number = try request.reportNumber()
-      try await audit.record("report.delete", of: "\(number)", by: administrator) { try await reports.delete(number) }
-      return .emptyObject
     }
 
     // Ours: reports of rooms and users as well.
@@ -64,6 +44,35 @@ extension Routes {
       }
     }
   }
+
+  private mutating func addEventReportRoutes() {
+    let (reports, rooms, audit) = (homeserver.reports, homeserver.roomAdministration, homeserver.audit)
+    let clock = homeserver.configuration.clock
+
+    onAdmin(.get, Self.eventReports + "/{reportId}") { request, administrator in
+      let report = try await reports.report(try request.reportNumber())
+      var event: StoredEvent?
+      if let eventID = report.subject.eventID { event = try await rooms.event(eventID) }
+      let reader = EventReader(userID: administrator.userID, deviceID: nil, now: clock.now())
+      return .json(capacity: 2_048) { [event] writer in
+        writer.object { writer in
+          Self.write(report, to: &writer)
+          guard let event, let roomID = report.subject.roomID else { return }
+          writer.member("sender", event.sender)
+          writer.key("event_json")
+          event.write(to: &writer, for: reader, roomID: roomID)
+        }
+      }
+    }
+
+    onAdmin(.delete, Self.eventReports + "/{reportId}") { request, administrator in
+      let number = try request.reportNumber()
+      try await audit.record("report.delete", of: "\(number)", by: administrator) { try await reports.delete(number) }
+      return .emptyObject
+    }
+  }
+
+  private static let eventReports = administration + "/v1/event_reports"
 
   private static func write(_ report: Reports.Report, to writer: inout JSONWriter) {
     writer.member("id", report.number)

@@ -6,16 +6,16 @@ import MatrixModel
 /// Rooms, whatever their members may: listed, looked into, blocked, joined.
 extension Routes {
   mutating func addRoomAdministrationRoutes() {
+    addRoomListRoute()
     addRoomReadingRoutes()
-    addRoomMemberRoutes()
+    addRoomBlockRoutes()
+    addRoomJoiningRoutes()
   }
 
-  private mutating func addRoomReadingRoutes() {
-    let (administration, rooms) = (homeserver.roomAdministration, homeserver.rooms)
-    let clock = homeserver.configuration.clock
-    let path = Self.administration + "/v1/rooms"
+  private mutating func addRoomListRoute() {
+    let administration = homeserver.roomAdministration
 
-    onAdmin(.get, path) { request, _ in
+    onAdmin(.get, Self.administration + "/v1/rooms") { request, _ in
       let query = try RoomQuery(try request.query())
       let page = try await administration.list(query)
       return .json(capacity: page.rooms.count * 512 + 64) { writer in
@@ -23,14 +23,19 @@ extension Routes {
           writer.list("rooms", page.rooms) { $0.writeMembers(to: &$1) }
           writer.member("offset", query.offset)
           writer.member("total_rooms", page.total)
-          let next = query.offset.addingReportingOverflow(Int64(page.rooms.count)).partialValue
-          if !page.rooms.isEmpty, next < page.total { writer.member("next_batch", next) }
+          writer.next("next_batch", after: page.rooms.count, from: query.offset, of: page.total)
           if query.offset > 0 { writer.member("prev_batch", max(0, query.offset - Int64(query.limit))) }
         }
       }
     }
+  }
 
-    onAdmin(.get, path + "/{roomId}") { request, _ in
+  private mutating func addRoomReadingRoutes() {
+    let (administration, rooms) = (homeserver.roomAdministration, homeserver.rooms)
+    let clock = homeserver.configuration.clock
+    let path = Self.administration + "/v1/rooms/{roomId}"
+
+    onAdmin(.get, path) { request, _ in
       let roomID: RoomID = try request.path("roomId")
       let (room, devices) = try await administration.room(roomID)
       let isForgotten = try await rooms.isForgottenByAll(roomID)
@@ -45,36 +50,33 @@ extension Routes {
       }
     }
 
-    onAdmin(.get, path + "/{roomId}/members") { request, _ in
+    onAdmin(.get, path + "/members") { request, _ in
       let members = try await administration.members(of: try request.path("roomId"))
       return .json(capacity: members.count * 48 + 64) { writer in
         writer.object { writer in
-          writer.key("members")
-          writer.array { writer in for user in members { writer.write(user) } }
+          writer.array("members", members) { $1.write($0) }
           writer.member("total", members.count)
         }
       }
     }
 
-    onAdmin(.get, path + "/{roomId}/state") { request, administrator in
+    onAdmin(.get, path + "/state") { request, administrator in
       let roomID: RoomID = try request.path("roomId")
       let state = try await administration.state(of: roomID, type: try request.query().identifier("type"))
       let reader = EventReader(userID: administrator.userID, deviceID: nil, now: clock.now())
       return .json(capacity: state.count * 512 + 64) { writer in
         writer.object { writer in
-          writer.key("state")
-          writer.array { writer in for event in state { event.write(to: &writer, for: reader, roomID: roomID) } }
+          writer.array("state", state) { $0.write(to: &$1, for: reader, roomID: roomID) }
         }
       }
     }
   }
 
-  private mutating func addRoomMemberRoutes() {
-    let (administration, rooms, audit) = (homeserver.roomAdministration, homeserver.rooms, homeserver.audit)
-    let server = homeserver.configuration.serverName
-    let path = Self.administration + "/v1/rooms/{roomId}"
+  private mutating func addRoomBlockRoutes() {
+    let (rooms, audit) = (homeserver.rooms, homeserver.audit)
+    let path = Self.administration + "/v1/rooms/{roomId}/block"
 
-    onAdmin(.get, path + "/block") { request, _ in
+    onAdmin(.get, path) { request, _ in
       let blocker = try await rooms.blocker(of: try request.path("roomId"))
       return .json { writer in
         writer.object { writer in
@@ -84,7 +86,7 @@ extension Routes {
       }
     }
 
-    onAdmin(.put, path + "/block") { request, administrator in
+    onAdmin(.put, path) { request, administrator in
       let roomID: RoomID = try request.path("roomId")
       let blocks = try await request.object().requiredBool("block")
       try await audit.record(blocks ? "room.block" : "room.unblock", of: roomID.string, by: administrator) {
@@ -92,12 +94,17 @@ extension Routes {
       }
       return .json { $0.object { $0.member("block", blocks) } }
     }
+  }
+
+  private mutating func addRoomJoiningRoutes() {
+    let (administration, rooms, audit) = (homeserver.roomAdministration, homeserver.rooms, homeserver.audit)
+    let server = homeserver.configuration.serverName
 
     onAdmin(.post, Self.administration + "/v1/rooms/{roomIdOrAlias}/make_room_admin") { request, administrator in
-      let roomID = try await request.room("roomIdOrAlias", rooms)
+      let roomID = try await request.roomIDOrAlias(rooms)
       let named: UserID? = try await request.optionalObject().optionalIdentifier("user_id")
       guard let userID = named ?? administrator.caller else { throw MatrixError.missingParameter("user_id") }
-      try request.require(userID, of: server)
+      try userID.requireLocal(to: server)
       try await audit.record(
         "room.make_administrator", of: roomID.string, by: administrator, details: { $0.member("user_id", userID) }
       ) { try await administration.makeAdministrator(userID, of: roomID) }
@@ -105,9 +112,9 @@ extension Routes {
     }
 
     onAdmin(.post, Self.administration + "/v1/join/{roomIdOrAlias}") { request, administrator in
-      let roomID = try await request.room("roomIdOrAlias", rooms)
+      let roomID = try await request.roomIDOrAlias(rooms)
       let userID: UserID = try await request.object().requiredIdentifier("user_id")
-      try request.require(userID, of: server)
+      try userID.requireLocal(to: server)
       try await audit.record(
         "room.join", of: roomID.string, by: administrator, details: { $0.member("user_id", userID) }
       ) { try await administration.join(userID, roomID) }
@@ -120,19 +127,6 @@ extension Administrator {
   /// The user who asks; nil for the operator.
   fileprivate var caller: UserID? {
     if case .user(let userID) = self { userID } else { nil }
-  }
-}
-
-extension APIRequest {
-  /// The room that a path names by its ID or by an alias. Throws `M_INVALID_PARAM`, `M_NOT_FOUND`.
-  fileprivate func room(_ name: StaticString, _ rooms: Rooms) async throws -> RoomID {
-    let text = path(name)
-    if let alias = RoomAlias(text) { return try await rooms.room(of: alias) }
-    return try path(name)
-  }
-
-  fileprivate func require(_ userID: UserID, of server: ServerName) throws {
-    guard userID.serverName == server else { throw MatrixError.invalidParameter("This user is not of this server.") }
   }
 }
 

@@ -58,8 +58,9 @@ extension Routes {
   }
 
   private mutating func addHistoryRoutes() {
-    let (administration, tasks, audit) = (homeserver.roomAdministration, homeserver.administrationTasks, homeserver.audit)
+    let (administration, audit) = (homeserver.roomAdministration, homeserver.audit)
     let path = Self.administration + "/v1/purge_history/{roomId}"
+    addHistoryStatusRoute()
 
     @Sendable func purge(_ roomID: RoomID, _ end: Rooms.HistoryEnd, _ administrator: Administrator) async throws -> Response {
       let id = try await audit.record("room.purge_history", of: roomID.string, by: administrator) {
@@ -86,6 +87,10 @@ extension Routes {
       try Self.requireLocalEvents(try await request.optionalObject())
       return try await purge(try request.path("roomId"), .event(try request.path("eventId")), administrator)
     }
+  }
+
+  private mutating func addHistoryStatusRoute() {
+    let tasks = homeserver.administrationTasks
 
     onAdmin(.get, Self.administration + "/v1/purge_history_status/{purgeId}") { request, _ in
       let task = try await tasks.task(request.path("purgeId").string)

@@ -6,12 +6,17 @@ import MatrixModel
 /// The server itself: its version, its figures, what its administrators did.
 extension Routes {
   mutating func addServerAdministrationRoutes() {
-    let (statistics, moderation, audit) = (homeserver.statistics, homeserver.mediaModeration, homeserver.audit)
+    addStatisticsRoutes()
+    addAuditRoute()
 
     // Anyone may ask, as of other servers: it says what this program is.
     on(.get, Self.administration + "/v1/server_version", budget: .read) { _ in
       .json { $0.object { $0.member("server_version", "Martlet") } }
     }
+  }
+
+  private mutating func addStatisticsRoutes() {
+    let (statistics, moderation) = (homeserver.statistics, homeserver.mediaModeration)
 
     onAdmin(.get, Self.administration + "/v1/statistics/users/media") { request, _ in
       let query = try Statistics.MediaQuery(try request.query())
@@ -25,35 +30,19 @@ extension Routes {
             writer.member("media_length", user.bytes)
           }
           writer.member("total", total)
-          let next = query.offset.addingReportingOverflow(Int64(users.count)).partialValue
-          if !users.isEmpty, next < total { writer.member("next_token", next) }
+          writer.next("next_token", after: users.count, from: query.offset, of: total)
         }
       }
     }
 
     onAdmin(.get, Self.ownAdministration + "/statistics") { _, _ in
       let (server, media) = (try await statistics.server(), try await moderation.statistics())
-      return .json { writer in
-        writer.object { writer in
-          writer.member("users", server.users)
-          writer.member("guests", server.guests)
-          writer.member("deactivated_users", server.deactivated)
-          writer.member("administrators", server.administrators)
-          writer.member("active_users_today", server.activeToday)
-          writer.member("active_users_30_days", server.activeThisMonth)
-          writer.member("devices", server.devices)
-          writer.member("rooms", server.rooms)
-          writer.member("events", server.events)
-          writer.member("reports", server.reports)
-          writer.member("media", media.items)
-          writer.member("media_bytes", media.bytes)
-          writer.member("media_files", media.files)
-          writer.member("media_file_bytes", media.fileBytes)
-          writer.member("media_quarantined", media.quarantined)
-          writer.member("media_pending", media.pending)
-        }
-      }
+      return .json { $0.object { Self.write(server, media, to: &$0) } }
     }
+  }
+
+  private mutating func addAuditRoute() {
+    let audit = homeserver.audit
 
     onAdmin(.get, Self.ownAdministration + "/audit") { request, _ in
       let parameters = try request.query()
@@ -79,6 +68,27 @@ extension Routes {
         }
       }
     }
+  }
+
+  private static func write(
+    _ server: ServerStatistics, _ media: MediaStatistics, to writer: inout JSONWriter
+  ) {
+    writer.member("users", server.users)
+    writer.member("guests", server.guests)
+    writer.member("deactivated_users", server.deactivated)
+    writer.member("administrators", server.administrators)
+    writer.member("active_users_today", server.activeToday)
+    writer.member("active_users_30_days", server.activeThisMonth)
+    writer.member("devices", server.devices)
+    writer.member("rooms", server.rooms)
+    writer.member("events", server.events)
+    writer.member("reports", server.reports)
+    writer.member("media", media.items)
+    writer.member("media_bytes", media.bytes)
+    writer.member("media_files", media.files)
+    writer.member("media_file_bytes", media.fileBytes)
+    writer.member("media_quarantined", media.quarantined)
+    writer.member("media_pending", media.pending)
   }
 }
 

@@ -9,6 +9,7 @@ extension Routes {
   mutating func addUserAccessRoutes() {
     addUserPasswordRoutes()
     addUserStandingRoutes()
+    addUserValidityRoute()
     addBorrowedLoginRoute()
     addUserPresenceRoutes()
   }
@@ -36,7 +37,6 @@ extension Routes {
       ) { try await accounts.resetPassword(userID, to: password, loggingOut: logsOut) }
       return .emptyObject
     }
-
   }
 
   private mutating func addUserStandingRoutes() {
@@ -72,6 +72,10 @@ extension Routes {
         }
       }
     }
+  }
+
+  private mutating func addUserValidityRoute() {
+    let (accounts, audit) = (homeserver.accounts, homeserver.audit)
 
     onAdmin(.post, Self.administration + "/v1/account_validity/validity") { request, administrator in
       let body = try await request.object()
@@ -82,7 +86,6 @@ extension Routes {
       ) { try await accounts.setValidity(userID, until: until) }
       return .json { $0.object { $0.member("expiration_ts", orNull: until) } }
     }
-
   }
 
   private mutating func addBorrowedLoginRoute() {
@@ -101,7 +104,6 @@ extension Routes {
       ) { try await accounts.logIn(as: userID, named: "Administrator (\(administrator.name))", until: end) }
       return .json { $0.object { $0.member("access_token", login.accessToken.text) } }
     }
-
   }
 
   /// Where a user is: devices, rooms.
@@ -112,14 +114,7 @@ extension Routes {
     onAdmin(.get, Self.administration + "/v1/whois/{userId}") { request, _ in
       let userID = try request.localUser("userId", of: server)
       _ = try await accounts.existing(userID)
-      let all = try await devices.all(of: userID)
-      return .json(capacity: 1_024) { writer in
-        writer.object { writer in
-          writer.member("user_id", userID)
-          writer.key("devices")
-          writer.object { writer in for device in all { Self.whois(device, to: &writer) } }
-        }
-      }
+      return Self.whois(userID, try await devices.all(of: userID))
     }
 
     onAdmin(.get, Self.administration + "/v1/users/{userId}/joined_rooms") { request, _ in
@@ -128,8 +123,7 @@ extension Routes {
       let joined = try await rooms.joinedRooms(of: userID).sorted()
       return .json(capacity: joined.count * 64 + 64) { writer in
         writer.object { writer in
-          writer.key("joined_rooms")
-          writer.array { writer in for room in joined { writer.write(room) } }
+          writer.array("joined_rooms", joined) { $1.write($0) }
           writer.member("total", joined.count)
         }
       }

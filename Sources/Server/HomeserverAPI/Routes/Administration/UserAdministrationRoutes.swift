@@ -53,8 +53,8 @@ extension Routes {
       writer.object { writer in
         writer.list("users", page.accounts) { $0.writeMembers(to: &$1) }
         writer.member("total", page.total)
-        let next = offset.addingReportingOverflow(Int64(page.accounts.count)).partialValue
-        if !page.accounts.isEmpty, next < page.total { writer.member("next_token", "\(next)") }
+        let next = JSONWriter.nextOffset(after: page.accounts.count, from: offset, of: page.total)
+        if let next { writer.member("next_token", "\(next)") }
       }
     }
   }

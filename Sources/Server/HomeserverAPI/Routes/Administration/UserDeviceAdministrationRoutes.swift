@@ -6,8 +6,13 @@ import MatrixModel
 /// The devices of others.
 extension Routes {
   mutating func addUserDeviceAdministrationRoutes() {
+    addUserDeviceRoutes()
+    addUserDeviceDeletionRoutes()
+  }
+
+  private mutating func addUserDeviceRoutes() {
     let (accounts, audit, devices) = (homeserver.accounts, homeserver.audit, homeserver.devices)
-    let (sessions, server) = (homeserver.sessions, homeserver.configuration.serverName)
+    let server = homeserver.configuration.serverName
     let path = Self.administration + "/v2/users/{userId}"
 
     onAdmin(.get, path + "/devices") { request, _ in
@@ -37,6 +42,12 @@ extension Routes {
       ) { try await devices.rename(deviceID, of: userID, to: name) }
       return .emptyObject
     }
+  }
+
+  private mutating func addUserDeviceDeletionRoutes() {
+    let (accounts, audit, devices) = (homeserver.accounts, homeserver.audit, homeserver.devices)
+    let (sessions, server) = (homeserver.sessions, homeserver.configuration.serverName)
+    let path = Self.administration + "/v2/users/{userId}"
 
     onAdmin(.delete, path + "/devices/{deviceId}") { request, administrator in
       let userID = try request.localUser("userId", of: server)

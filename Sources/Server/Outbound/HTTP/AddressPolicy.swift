@@ -1,3 +1,5 @@
+import Addresses
+
 /// Which addresses a URL that a user has named may lead to: those of the public Internet, so that nobody makes the server
 /// ask what only the server can reach.
 package struct AddressPolicy: Sendable {
@@ -29,7 +31,7 @@ package struct AddressPolicy: Sendable {
   private static func carried(in address: IPAddress) -> [IPAddress] {
     carriers.compactMap { carrier in
       guard carrier.network.contains(address) else { return nil }
-      return IPAddress(bytes: Array(address.bytes[carrier.offset..<carrier.offset + 4]))
+      return IPAddress(ipv4: UInt32(truncatingIfNeeded: address.number >> carrier.bitsAfter))
     }
   }
 
@@ -64,13 +66,13 @@ package struct AddressPolicy: Sendable {
     "3fff::/20"  // documentation, RFC 9637
   ])
 
-  /// Networks whose addresses carry an IPv4 address, and at which byte.
-  private static let carriers: [(network: IPNetwork, offset: Int)] = [
-    (networks(["::/96"])[0], 12),  // compatible, RFC 4291 §2.5.5.1; with ::1 and ::, which 0.0.0.0/8 keeps out
-    (networks(["::ffff:0:0/96"])[0], 12),  // mapped, RFC 4291 §2.5.5.2
-    (networks(["::ffff:0:0:0/96"])[0], 12),  // translated, RFC 2765
-    (networks(["64:ff9b::/96"])[0], 12),  // NAT64, RFC 6052
-    (networks(["2002::/16"])[0], 2)  // 6to4, RFC 3056
+  /// Networks whose addresses carry an IPv4 address, and how many bits follow it.
+  private static let carriers: [(network: IPNetwork, bitsAfter: Int)] = [
+    (networks(["::/96"])[0], 0),  // compatible, RFC 4291 §2.5.5.1; with ::1 and ::, which 0.0.0.0/8 keeps out
+    (networks(["::ffff:0:0/96"])[0], 0),  // mapped, RFC 4291 §2.5.5.2
+    (networks(["::ffff:0:0:0/96"])[0], 0),  // translated, RFC 2765
+    (networks(["64:ff9b::/96"])[0], 0),  // NAT64, RFC 6052
+    (networks(["2002::/16"])[0], 80)  // 6to4, RFC 3056
   ]
 
   private static func networks(_ texts: [String]) -> [IPNetwork] {

@@ -1,0 +1,105 @@
+import CYAML
+
+/// What is wrong with a YAML text.
+struct YAMLError: Error, Equatable {
+  /// From 1 on.
+  let line: Int
+  let problem: String
+}
+
+/// Walks a YAML text of one document, event by event.
+///
+/// Anchors, aliases, tags and further documents are refused: nothing read here needs them, and they are how small files grow
+/// large. libyaml 0.2.5 has no limit of depth: who walks sets one.
+struct YAMLEvents: ~Copyable {
+  enum Kind: Equatable {
+    case scalar, sequenceStart, sequenceEnd, mappingStart, mappingEnd
+    /// The start or end of the text or its document.
+    case border
+  }
+
+  private let parser: UnsafeMutablePointer<yaml_parser_t>
+  private let text: UnsafeMutableBufferPointer<UInt8>
+  private var event = yaml_event_t()
+
+  init(_ text: [UInt8]) {
+    parser = .allocate(capacity: 1)
+    self.text = .allocate(capacity: text.count)
+    _ = self.text.initialize(from: text)
+    guard yaml_parser_initialize(parser) == 1 else { fatalError("libyaml has no memory for a parser") }
+    // libyaml keeps the address; `text` lives as long as the parser.
+    yaml_parser_set_input_string(parser, self.text.baseAddress, text.count)
+    yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
+  }
+
+  deinit {
+    var last = event
+    yaml_event_delete(&last)
+    yaml_parser_delete(parser)
+    parser.deallocate()
+    text.deallocate()
+  }
+
+  // MARK: Walking
+
+  /// Goes to the first event within the document; false where there is no document. Call it first.
+  mutating func begin() throws(YAMLError) -> Bool {
+    try next()  // stream start
+    try next()
+    guard event.type != YAML_STREAM_END_EVENT else { return false }
+    try next()
+    return true
+  }
+
+  /// Goes from the last event within the document to the end of the text.
+  mutating func end() throws(YAMLError) {
+    try next()  // document end
+    try next()
+    guard event.type == YAML_STREAM_END_EVENT else { throw malformed("there is a second document") }
+  }
+
+  mutating func next() throws(YAMLError) {
+    yaml_event_delete(&event)
+    guard yaml_parser_parse(parser, &event) == 1 else {
+      let failed = parser.pointee
+      // Reader errors (bad UTF-8) carry an offset instead of a mark.
+      let line = Int(failed.problem_mark.line != 0 ? failed.problem_mark.line : failed.mark.line) + 1
+      throw YAMLError(line: line, problem: failed.problem.map { String(cString: $0) } ?? "this is not YAML")
+    }
+    switch event.type {
+    case YAML_ALIAS_EVENT: throw malformed("aliases are not used here")
+    case YAML_SCALAR_EVENT where event.data.scalar.anchor != nil || event.data.scalar.tag != nil,
+      YAML_SEQUENCE_START_EVENT where event.data.sequence_start.anchor != nil || event.data.sequence_start.tag != nil,
+      YAML_MAPPING_START_EVENT where event.data.mapping_start.anchor != nil || event.data.mapping_start.tag != nil:
+      throw malformed("anchors and tags are not used here")
+    default: break
+    }
+  }
+
+  // MARK: The current event
+
+  var kind: Kind {
+    switch event.type {
+    case YAML_SCALAR_EVENT: .scalar
+    case YAML_SEQUENCE_START_EVENT: .sequenceStart
+    case YAML_SEQUENCE_END_EVENT: .sequenceEnd
+    case YAML_MAPPING_START_EVENT: .mappingStart
+    case YAML_MAPPING_END_EVENT: .mappingEnd
+    default: .border
+    }
+  }
+
+  /// The text of a scalar; only where `kind` is `.scalar`.
+  var scalar: String {
+    let value = event.data.scalar
+    return String(decoding: UnsafeBufferPointer(start: value.value, count: value.length), as: UTF8.self)
+  }
+
+  /// Whether a scalar stands there without quotes, which tells `null` from `"null"`; only where `kind` is `.scalar`.
+  var isPlain: Bool { event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE }
+
+  /// From 1 on.
+  var line: Int { Int(event.start_mark.line) + 1 }
+
+  func malformed(_ problem: String) -> YAMLError { YAMLError(line: line, problem: problem) }
+}
