@@ -31,6 +31,7 @@ extension Client {
     case .cancel(let room, let item): cancel(item, in: room, id)
     case .redact(let room, let item, let reason): redact(.item(item), in: room, reason: reason, relationTypes: [], id)
     case .setDraft(let room, let text): setDraft(text, in: room, id)
+    case .saveDraft(let room, let thread, let draft): setDraft(draft, in: room, thread: thread, id)
     case .setPublicReceipts(let isPublic):
       sendsPublicReceipts = isPublic
       finish(id, .done)

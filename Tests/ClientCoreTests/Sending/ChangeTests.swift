@@ -107,6 +107,15 @@ import Testing
     #expect(host.body("/send/")?["m.new_content"]?["body"]?.string == "b")
   }
 
+  @Test func `an edit tells only those whom the message did not mention before`() {
+    var host = Host.inRoom()
+    host.command(.send(.test, .message(.markdown("@alice:test"))))
+    host.command(.edit(.test, .item(host.items()[1].id), .markdown("@alice:test @bob:test")))
+    host.answer("/send/", #"{"event_id":"$a"}"#)
+    #expect(text(host.body("/send/")?["m.mentions"]) == #"{"user_ids":["@bob:test"]}"#)
+    #expect(text(host.body("/send/")?["m.new_content"]?["m.mentions"]) == #"{"user_ids":["@alice:test","@bob:test"]}"#)
+  }
+
   @Test func `the caption of a picture is edited, its file stays`() {
     let content =
       #"{"msgtype":"m.image","body":"old","filename":"cat.png","url":"mxc://test/a","info":{"w":64,"h":48,"size":9}}"#

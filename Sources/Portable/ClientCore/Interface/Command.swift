@@ -65,6 +65,8 @@ public enum Command: Sendable {
   case setSending(RoomID?, isEnabled: Bool)
   /// What stands in the composer; empty where nothing does. Also drives the typing notification.
   case setDraft(RoomID, ByteString)
+  /// The same with what it answers or edits, in the room or in a thread of it. An empty one is none.
+  case saveDraft(RoomID, thread: EventID?, Draft)
 
   // Rooms
   case createRoom(NewRoom)

@@ -13,10 +13,10 @@ extension Client {
       return change(entry, command)
     }
     guard let original = message(target, in: room) else {
-      return replace(target, in: room, .message, FormattedText.textContent(text, own: user), text.mentions, command)
+      return replace(target, in: room, .message, FormattedText.textContent(text, own: user), command)
     }
     guard original.sender == user else { return finish(command, .failed(.notAllowed)) }
-    replace(target, in: room, .message, original.content.content(with: text, own: user), text.mentions, command)
+    replace(target, in: room, .message, original.content.content(with: text, own: user), command)
   }
 
   mutating func replace(
@@ -35,7 +35,7 @@ extension Client {
       return change(entry, command)
     }
     if let original = self.message(target, in: room), original.sender != user { return finish(command, .failed(.notAllowed)) }
-    replace(target, in: room, content.type, content.bytes, message.mentions, command)
+    replace(target, in: room, content.type, content.bytes, command)
   }
 
   /// `changed` is an entry with its new content: in place where the server has not seen it, else by an edit.
@@ -45,7 +45,7 @@ extension Client {
     }
     guard changed.isUnseen, let user = session?.userID else {
       let target = changed.eventID.map { OutboxPayload.Target.event($0) } ?? .entry(changed.id)
-      return replace(target, in: changed.roomID, changed.payload.type, changed.payload.filledContent, nil, command)
+      return replace(target, in: changed.roomID, changed.payload.type, changed.payload.filledContent, command)
     }
     var entry = changed
     if case .queued = entry.phase { entry.phase = .storing }
@@ -63,8 +63,7 @@ extension Client {
   }
 
   private mutating func replace(
-    _ target: OutboxPayload.Target, in room: RoomID, _ type: EventType, _ content: [UInt8], _ mentions: Mentions?,
-    _ command: CommandID
+    _ target: OutboxPayload.Target, in room: RoomID, _ type: EventType, _ content: [UInt8], _ command: CommandID
   ) {
     guard 2 * content.count <= Limits.contentBytes else {
       return finish(command, .failed(.tooLarge(limitBytes: Int64(Limits.contentBytes / 2))))
@@ -72,7 +71,27 @@ extension Client {
     var payload = OutboxPayload(.edit, type)
     payload.content = content
     payload.target = target
-    enqueue(payload, in: room, command)
+    payload.newMentions = newMentions(content, than: target, in: room)
+    var operations: [StoreOperation] = []
+    if case .event(let event) = target, canEnqueue(in: room) == nil {
+      clearDraft(editing: event, in: room, &operations)
+    }
+    enqueue(payload, in: room, also: operations, command)
+  }
+
+  /// `m.mentions` of an edit: whom it mentions beyond those it mentioned before. nil where that is not known.
+  private func newMentions(_ content: [UInt8], than target: OutboxPayload.Target, in room: RoomID) -> [UInt8]? {
+    guard let user = session?.userID, let old = mentions(of: target, in: room),
+      let new = Mentions(Answer.parse(content)?["m.mentions"])
+    else { return nil }
+    var writer = JSONWriter()
+    new.subtracting(old).write(to: &writer, without: user)
+    return writer.bytes
+  }
+
+  private func mentions(of target: OutboxPayload.Target, in room: RoomID) -> Mentions? {
+    guard let entry = entry(of: target, in: room) else { return nil }
+    return Mentions(Answer.parse(entry.payload.content)?["m.mentions"])
   }
 
   /// The message and who sent it, where it is in memory.

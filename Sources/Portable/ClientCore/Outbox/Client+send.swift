@@ -17,9 +17,13 @@ extension Client {
     payload.content = content.bytes
     payload.files = content.files
     guard setRelation(of: message, in: room, &payload) else { return finish(command, .failed(.unknownEvent)) }
-    var isText = false
-    if case .text = message.body { isText = true }
-    enqueue(payload, in: room, clearsDraft: isText, command)
+    var operations: [StoreOperation] = []
+    if case .text = message.body, canEnqueue(in: room) == nil {
+      var thread: EventID?
+      if case .event(let root)? = payload.target { thread = root }
+      clearDraft(DraftPlace(room: room, thread: thread), &operations)
+    }
+    enqueue(payload, in: room, also: operations, command)
   }
 
   /// False where something it answers is not known.
@@ -63,14 +67,19 @@ extension Client {
     }
   }
 
+  /// nil where there is nothing against it.
+  func canEnqueue(in room: RoomID) -> ClientError? {
+    if rooms[room]?.membership != .join { return .unknownRoom }
+    return outbox.entries.count < Limits.outboxEntries ? nil : .outboxIsFull
+  }
+
   /// - Parameter isAwaited: the command ends when the server has it, not when it waits.
   mutating func enqueue(
-    _ payload: OutboxPayload, in room: RoomID, clearsDraft: Bool = false, isAwaited: Bool = false, _ command: CommandID
+    _ payload: OutboxPayload, in room: RoomID, isAwaited: Bool = false, also operations: [StoreOperation] = [],
+    _ command: CommandID
   ) {
-    guard let user = session?.userID, rooms[room]?.membership == .join else {
-      return finish(command, .failed(.unknownRoom))
-    }
-    guard outbox.entries.count < Limits.outboxEntries else { return finish(command, .failed(.outboxIsFull)) }
+    guard let user = session?.userID else { return }
+    if let error = canEnqueue(in: room) { return finish(command, .failed(error)) }
     var entry = OutboxEntry(
       id: outbox.nextID(at: now), roomID: room, transactionID: random.transactionID(at: now), createdAt: now, payload: payload,
       phase: .storing)
@@ -82,8 +91,6 @@ extension Client {
     }
     outbox.append(entry)
     showEcho(entry, user)
-    var operations: [StoreOperation] = []
-    if clearsDraft { clearDraft(room, &operations) }
     if entry.command == 0 { finish(command, .queued(entry.id)) }
     store([entry.id], in: room, also: operations)
   }

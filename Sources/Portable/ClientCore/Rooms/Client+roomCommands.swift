@@ -119,7 +119,8 @@ extension Client {
     keptTimelines.removeAll { $0 == id }
     openRooms.removeAll { $0 == id }
     var operations: [StoreOperation] = [
-      .delete(key: StoreKey.room(id)), .delete(key: StoreKey.draft(id)), .deleteAll(prefix: StoreKey.members(of: id)),
+      .delete(key: StoreKey.room(id)), .delete(key: StoreKey.draft(id)),
+      .deleteAll(prefix: StoreKey.drafts(ofThreadsIn: id)), .deleteAll(prefix: StoreKey.members(of: id)),
       .deleteAll(prefix: StoreKey.receipts(of: id)), .deleteAll(prefix: StoreKey.timeline(of: id))
     ]
     for entry in outbox.entries(in: id) {

@@ -25,7 +25,7 @@ public enum Blurhash {
     if factors.isEmpty {
       append(0, digits: 1, to: &text)
     } else {
-      let quantised = max(0, min(82, Int((largest * 166 - 0.5).rounded(.down))))
+      let quantised = max(0, min(82, Int(largest * 166 - 0.5)))
       scale = Double(quantised + 1) / 166
       append(quantised, digits: 1, to: &text)
     }
@@ -95,8 +95,8 @@ public enum Blurhash {
 
   /// -1 to 1 as 0 to 18.
   private static func level(_ value: Double) -> Int {
-    let root = value < 0 ? -(-value).squareRoot() : value.squareRoot()
-    return max(0, min(18, Int((root * 9 + 9.5).rounded(.down))))
+    let root = value < 0 ? -root(-value, 2) : root(value, 2)
+    return max(0, min(18, Int(root * 9 + 9.5)))
   }
 
   // MARK: Functions that the portable library lacks
@@ -112,11 +112,12 @@ public enum Blurhash {
     if light <= 0.0031308 { return Int(light * 12.92 * 255 + 0.5) }
     // To the power of 5/12.
     let power = light * light * light * light * light
-    return Int((1.055 * root(power, 3).squareRoot().squareRoot() - 0.055) * 255 + 0.5)
+    return Int((1.055 * root(root(root(power, 3), 2), 2) - 0.055) * 255 + 0.5)
   }
 
-  /// By Newton's method, for values above 0 up to 1.
+  /// By Newton's method, for values from 0 to 1.
   private static func root(_ value: Double, _ degree: Int) -> Double {
+    if value <= 0 { return 0 }
     var guess = 1.0
     for _ in 0..<100 {
       var power = 1.0

@@ -22,6 +22,10 @@ extension Mentions {
   /// `m.mentions`, always there, so that nobody takes names in the text for mentions. Oneself cannot be mentioned.
   func writeMember(to writer: inout JSONWriter, without own: UserID) {
     writer.key("m.mentions")
+    write(to: &writer, without: own)
+  }
+
+  func write(to writer: inout JSONWriter, without own: UserID) {
     writer.object { writer in
       let named = users.filter { $0 != own }
       if !named.isEmpty {

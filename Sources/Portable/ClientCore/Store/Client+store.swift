@@ -32,7 +32,7 @@ extension Client {
       var room = Room(id: id, state: state)
       room.state.directUserID = directRooms.user(of: id) ?? (state.isDirectInvite ? state.inviter : nil)
       room.state.computeName(for: session.userID)
-      room.draft = restored.drafts[id] ?? ""
+      room.drafts = restored.drafts[id] ?? [:]
       rooms[id] = room
     }
     orphanDrafts = restored.drafts.filter { rooms[$0.key] == nil }

@@ -8,7 +8,7 @@ struct Restored: Sendable {
   var rooms: [RoomID: RoomState] = [:]
   var directRooms = DirectRooms()
   var outbox: [OutboxEntry] = []
-  var drafts: [RoomID: ByteString] = [:]
+  var drafts: [RoomID: [EventID?: Draft]] = [:]
   /// A record of another version, or one that cannot be read: what syncs bring has to come anew.
   var isCorrupt = false
   /// Messages on their way and drafts that cannot be read: nobody can bring them back.
@@ -71,7 +71,7 @@ struct Restored: Sendable {
       outbox.append(entry)
     } else if record.key.hasPrefix("a/draft/") {
       guard let draft = DraftRecord(record: json) else { return false }
-      drafts[draft.room] = draft.text
+      drafts[draft.place.room, default: [:]][draft.place.thread] = draft.draft
     }
     return true
   }

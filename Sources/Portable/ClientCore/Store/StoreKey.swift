@@ -13,7 +13,7 @@ import MatrixModel
 /// | `a/member/ROOM/USER` | a member |
 /// | `a/receipt/ROOM/USER` | up to where a member has read |
 /// | `a/outbox/NUMBER` | a message on its way, 16 hexadecimal digits |
-/// | `a/draft/ROOM` | what stands in the composer |
+/// | `a/draft/ROOM`, `a/draft/ROOM/EVENT` | what stands in the composer of a room, of a thread |
 /// | `t/ROOM/NUMBER` | a timeline segment: what one sync brought, 8 hexadecimal digits |
 ///
 /// All of `a/` is read at the start, a timeline when its room is opened.

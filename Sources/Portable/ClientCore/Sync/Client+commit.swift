@@ -33,7 +33,7 @@ extension Client {
 
   private mutating func addRoom(_ prepared: PreparedRoom) {
     var room = Room(id: prepared.id, state: prepared.state)
-    room.draft = orphanDrafts.removeValue(forKey: prepared.id) ?? ""
+    room.drafts = orphanDrafts.removeValue(forKey: prepared.id) ?? [:]
     // Opened before the sync brought it.
     if keptTimelines.contains(prepared.id) {
       room.timeline.loadState = .loaded

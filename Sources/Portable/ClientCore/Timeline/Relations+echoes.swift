@@ -51,13 +51,13 @@ struct RelationEchoes: Sendable {
   }
 
   /// The item with them.
-  mutating func cover(_ item: inout TimelineItem) {
+  mutating func cover(_ item: inout TimelineItem, ownUserID: UserID) {
     for echo in echoes where item.eventID?.text == echo.target || item.transactionID?.text == echo.target {
-      apply(echo, to: &item)
+      apply(echo, to: &item, ownUserID: ownUserID)
     }
   }
 
-  private mutating func apply(_ echo: Echo, to item: inout TimelineItem) {
+  private mutating func apply(_ echo: Echo, to item: inout TimelineItem, ownUserID: UserID) {
     switch echo.change {
     case .edit(var content):
       guard case .message(let shown) = item.content else { return }

@@ -60,7 +60,7 @@ struct Relations: Sendable {
   /// Redaction, newest edit, reactions.
   mutating func decorate(_ item: inout TimelineItem, ownUserID: UserID) {
     echoes.uncover(&item)
-    defer { echoes.cover(&item) }
+    defer { echoes.cover(&item, ownUserID: ownUserID) }
     guard let id = item.eventID else { return }
     if redacted.contains(id), item.isMessage {
       item.content = .redacted
