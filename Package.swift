@@ -26,10 +26,12 @@ func program(
   .executableTarget(name: name, dependencies: dependencies, path: path, exclude: exclude, swiftSettings: settings)
 }
 
-func tests(of name: String, uses dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
+func tests(
+  of name: String, uses dependencies: [Target.Dependency] = [], without exclude: [String] = [], resources: [Resource] = []
+) -> Target {
   .testTarget(
     name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, path: "Tests/\(name)Tests",
-    resources: resources, swiftSettings: common)
+    exclude: exclude, resources: resources, swiftSettings: common)
 }
 
 let package = Package(
@@ -120,7 +122,7 @@ let package = Package(
     // Tests
     tests(of: "JSON"),
     tests(of: "MatrixModel", uses: ["JSON"]),
-    tests(of: "ClientCore", uses: ["JSON", "MatrixModel"]),
+    tests(of: "ClientCore", uses: ["JSON", "MatrixModel"], without: ["Timeline/Snapshots"]),
     .target(
       name: "MessengerTesting", dependencies: ["Messenger"], path: "Tests/MessengerTesting", swiftSettings: common),
     tests(of: "Messenger", uses: ["MessengerTesting"]),

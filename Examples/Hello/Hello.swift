@@ -8,8 +8,8 @@ struct Hello {
     // README
     let client = try await MatrixClient.logIn(to: homeserver, user: "alice", password: "correct horse battery")
     guard let room = await client.room(named: "Tea") else { return print("There is no room named Tea.") }
-    try await client.send("Hello from Swift", to: room.id)
-    for await message in await client.messages(in: room.id) {
+    try await room.send("Hello from Swift")
+    for await message in await room.messages() {
       print(message.sender, message.content)
     }
     // README

@@ -23,6 +23,8 @@ struct Host {
   var changes: [Change] = []
   var releasedBlobs: [BlobHandle] = []
   var finished: [CommandID: CommandResult] = [:]
+  /// The ends of calls.
+  var ended: [CommandID: CallResult] = [:]
   /// Writes that are not durable yet, where `writesAtOnce` is false.
   var unwritten: [(WriteID, [StoreOperation])] = []
   var writesAtOnce = true
@@ -30,7 +32,7 @@ struct Host {
   var storeWorks = true
   /// Off for tests of many inputs: comparing costs O(items) each.
   var comparesMirrors = true
-  private var mirrors: [RoomID: [TimelineItem]] = [:]
+  private var mirrors: [TimelineKey: [TimelineItem]] = [:]
   private var inputs: [Input] = []
 
   init(seed: UInt64 = 1, store: [ByteString: [UInt8]] = [:]) {
@@ -69,6 +71,11 @@ struct Host {
   mutating func command(_ command: Command, id: CommandID = 9) {
     finished[id] = nil
     handle(.command(command, id: id))
+  }
+
+  mutating func call<Answer>(_ call: Call<Answer>, id: CommandID = 7) {
+    ended[id] = nil
+    handle(.call(call.request, id: id))
   }
 
   /// Lets the time pass and the timers that run out in it fire, in order.
@@ -132,6 +139,10 @@ struct Host {
       if writesAtOnce { inputs += acknowledge(unwritten.count) }
     case .releaseBlob(let blob): releasedBlobs.append(blob)
     case .change(let change): note(change)
+    case .callEnded(let id, let result):
+      if ended[id] != nil { Issue.record("call \(id) ended twice") }
+      ended[id] = result
+    case .callProgress: break
     }
   }
 
@@ -161,8 +172,8 @@ struct Host {
   private mutating func note(_ change: Change) {
     changes.append(change)
     switch change {
-    case .timeline(let room, let steps):
-      for step in steps { apply(step, to: &mirrors[room, default: []]) }
+    case .timeline(let key, let steps):
+      for step in steps { apply(step, to: &mirrors[key, default: []]) }
     case .commandFinished(let id, let result): finished[id] = result
     default: break
     }
@@ -194,26 +205,30 @@ struct Host {
   }
 
   private func compareMirrors() {
-    for (room, mirror) in mirrors {
-      guard let items = client.room(room)?.timeline.items else { continue }
+    for (key, mirror) in mirrors {
+      guard let items = client.timeline(key)?.items else { continue }
       let seen = mirror.map(describe)
       let real = items.map(describe)
-      if seen != real { Issue.record("changes of \(room) give\n\(seen)\nbut the timeline is\n\(real)") }
+      if seen != real { Issue.record("changes of \(key) give\n\(seen)\nbut the timeline is\n\(real)") }
     }
   }
 
   // MARK: Looking
 
   func items(_ room: RoomID = .test) -> [TimelineItem] { client.room(room)?.timeline.items ?? [] }
+  func items(_ key: TimelineKey) -> [TimelineItem] { client.timeline(key)?.items ?? [] }
 
   /// The rows in short: text, `[gap]`, `[redacted]` …; what is not `received` says so.
   func texts(_ room: RoomID = .test) -> [String] { items(room).map(describeShort) }
+  func texts(_ key: TimelineKey) -> [String] { items(key).map(describeShort) }
 
   func result(_ id: CommandID = 9) -> String {
     switch finished[id] {
     case nil: "nothing"
     case .done: "done"
     case .room(let room): room.string
+    case .event(let source): String(decoding: source.bytes, as: UTF8.self)
+    case .timeline(let key): "\(key.focus)"
     case .queued: "queued"
     case .failed(let error): "\(error)"
     }
@@ -222,18 +237,32 @@ struct Host {
 
 func describe(_ item: TimelineItem) -> String {
   "\(item.id) \(item.eventID?.string ?? "-") \(describeShort(item)) \(item.isEdited) \(item.reactions.map { "\($0.key)\($0.count)" })"
+    + " \(describe(item.quoted)) \(item.thread.map { "\($0.count) \($0.isParticipating)" } ?? "")"
+}
+
+func describe(_ quoted: QuotedEvent?) -> String {
+  switch quoted {
+  case nil: ""
+  case .loading?: "> …"
+  case .unavailable?: "> ?"
+  case .event(let sender, let content)?: "> \(sender): \(describe(content))"
+  }
+}
+
+func describe(_ content: TimelineItem.Content) -> String {
+  switch content {
+  case .message(let message): message.body.string
+  case .state(let change): "(\(change))"
+  case .redacted: "[redacted]"
+  case .undecryptable: "[undecryptable]"
+  case .custom: "[custom]"
+  case .unparsable: "[unparsable]"
+  case .gap(let state): state == .idle ? "[gap]" : "[gap \(state)]"
+  }
 }
 
 func describeShort(_ item: TimelineItem) -> String {
-  let text =
-    switch item.content {
-    case .message(let message): message.body.string
-    case .state(let change): "(\(change))"
-    case .redacted: "[redacted]"
-    case .undecryptable: "[undecryptable]"
-    case .unparsable: "[unparsable]"
-    case .gap(let state): state == .idle ? "[gap]" : "[gap \(state)]"
-    }
+  let text = describe(item.content)
   switch item.delivery {
   case .received: return text
   case .queued: return text + " queued"
@@ -243,6 +272,10 @@ func describeShort(_ item: TimelineItem) -> String {
   case .sent: return text + " sent"
   case .failed: return text + " failed"
   }
+}
+
+extension TimelineKey {
+  static let test = TimelineKey.live(.test)
 }
 
 extension RoomID {

@@ -104,7 +104,7 @@ import Testing
     host.command(.send(.test, .text("b")))
     host.answer("/send/", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
     #expect(host.texts() == ["one", "a failed", "b sending"])
-    guard case .failed(.refused(403, .forbidden, let message)) = host.items()[1].delivery else {
+    guard case .failed(.refused(403, .forbidden, let message, _)) = host.items()[1].delivery else {
       Issue.record("no reason")
       return
     }

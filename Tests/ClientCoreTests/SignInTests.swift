@@ -33,7 +33,7 @@ import Testing
     host.command(.logIn(user: "me", password: "wrong"))
     host.answer("/login", status: 403, #"{"errcode":"M_FORBIDDEN","error":"Invalid password"}"#)
     #expect(host.client.sessionState == .signedOut)
-    guard case .refused(403, .forbidden, let message)? = host.client.signIn.error else {
+    guard case .refused(403, .forbidden, let message, _)? = host.client.signIn.error else {
       return #expect(Bool(false), "no error")
     }
     #expect(message == "Invalid password")
@@ -90,7 +90,7 @@ import Testing
     host.answer("/register", status: 401, "{" + flows + "}")
     host.answer("/register", status: 401, #"{"errcode":"M_UNAUTHORIZED","error":"Unknown token","# + flows + "}")
     #expect(host.client.sessionState == .signedOut)
-    guard case .refused(401, .unauthorized, _)? = host.client.signIn.error else {
+    guard case .refused(401, .unauthorized, _, _)? = host.client.signIn.error else {
       return #expect(Bool(false), "no error")
     }
   }
@@ -99,7 +99,11 @@ import Testing
     var host = Self.fresh()
     host.command(.register(username: "me", password: "secret", token: nil))
     host.answer("/register", status: 401, #"{"session":"S","flows":[{"stages":["m.login.recaptcha"]}]}"#)
-    #expect(host.result() == "unsupportedFlow")
+    guard case .failed(.authenticationNeeded(let needed))? = host.finished[9] else {
+      return #expect(Bool(false), "\(host.result())")
+    }
+    #expect(needed.nextStages == ["m.login.recaptcha"])
+    #expect(host.client.sessionState == .signedOut)
   }
 
   @Test(arguments: [true, false]) func `logging out empties the store whatever the server says`(answers: Bool) {

@@ -12,7 +12,7 @@ func fuzzClientSync(_ bytes: UnsafeRawBufferPointer) {
   session.answer("/sync?", input)
   for room in session.client.roomIDs.prefix(3) {
     session.handle(.command(.openRoom(room), id: 2))
-    session.handle(.command(.paginateBack(room), id: 3))
+    session.handle(.command(.paginateBack(.live(room)), id: 3))
     session.answer("/messages", input)
     session.handle(.command(.loadMembers(room), id: 4))
     session.answer("/members", input)
@@ -21,12 +21,33 @@ func fuzzClientSync(_ bytes: UnsafeRawBufferPointer) {
     if let last = session.client.room(room)?.timeline.items.last {
       session.handle(.command(.viewed(room, upTo: last.id), id: 6))
     }
+    focus(room, input, &session)
     for i in 0..<(session.client.room(room)?.timeline.items.count ?? 0) {
       _ = session.client.unreadMemberCount(room, itemAt: i)
     }
   }
   session.answer("/sync?", input)
   session.restart(with: input)
+}
+
+/// The bytes as what timelines beside the live one ask for.
+private func focus(_ room: RoomID, _ input: [UInt8], _ session: inout FuzzedClient) {
+  let event = EventID(trusted: "$1")
+  for focus in [TimelineKey.Focus.event(event), .thread(event), .pinned] {
+    let key = TimelineKey(room, focus)
+    session.handle(.command(.openTimeline(key), id: 7))
+    for part in ["/context/", "/relations/", "/event/"] { session.answer(part, input) }
+    session.handle(.command(.paginateBack(key), id: 8))
+    session.handle(.command(.paginateForward(key), id: 9))
+    for part in ["/messages", "/messages", "/relations/"] { session.answer(part, input) }
+    var rows = TimelineRows(session.client.timeline(key)?.items ?? [])
+    if let last = session.client.timeline(key)?.items.last {
+      session.handle(.command(.loadReply(key, last.id), id: 10))
+      _ = rows.setRead(upTo: last.id)
+    }
+  }
+  session.handle(.command(.jumpToDate(room, 0), id: 11))
+  session.answer("/timestamp_to_event", input)
 }
 
 private struct FuzzedClient {

@@ -8,16 +8,23 @@ final class FixtureServer: Sendable {
     let target: String
     let headers: [String]
     let body: String
+    let bodyBytes: Int
   }
 
   let port: UInt16
   private let listener: Int32
   private let answer: @Sendable (Request) -> (status: Int, body: String)
+  private let onClose: @Sendable () -> Void
 
   var url: String { "http://127.0.0.1:\(port)" }
 
-  init(answer: @escaping @Sendable (Request) -> (status: Int, body: String)) {
+  /// - Parameter onClose: the other end has closed a connection.
+  init(
+    onClose: @escaping @Sendable () -> Void = {},
+    answer: @escaping @Sendable (Request) -> (status: Int, body: String)
+  ) {
     self.answer = answer
+    self.onClose = onClose
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -44,7 +51,10 @@ final class FixtureServer: Sendable {
   func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
 
   private func serve(_ connection: Int32) {
-    defer { close(connection) }
+    defer {
+      close(connection)
+      onClose()
+    }
     var buffer: [UInt8] = []
     while let request = read(connection, &buffer) {
       let (status, body) = answer(request)
@@ -74,7 +84,7 @@ final class FixtureServer: Sendable {
     let words = lines[0].split(separator: " ").map(String.init)
     let body = String(decoding: buffer[(head + 4)..<(head + 4 + length)], as: UTF8.self)
     buffer.removeFirst(head + 4 + length)
-    return Request(method: words[0], target: words[1], headers: lines, body: body)
+    return Request(method: words[0], target: words[1], headers: lines, body: body, bodyBytes: length)
   }
 
   private final class Body: Sendable {

@@ -90,7 +90,7 @@ final class OneRoomServer: Sendable {
       _ = try await MatrixClient.logIn(to: server.url, user: "me", password: "wrong")
       Issue.record("logged in")
     } catch {
-      guard case .refused(403, .forbidden, let message) = error else {
+      guard case .refused(403, .forbidden, let message, _) = error else {
         Issue.record("\(error)")
         return
       }
@@ -115,8 +115,8 @@ final class OneRoomServer: Sendable {
   @Test(.timeLimit(.minutes(1))) func `no server is a network error, and a cancelled request ends`() async throws {
     let request = HTTPRequest(
       method: .get, target: "/", body: nil, contentType: nil, accessToken: nil, timeoutMilliseconds: 10_000)
-    let transport = CurlTransport()
-    guard case .networkError = await transport.send(request, body: nil, to: "http://127.0.0.1:1") else {
+    let transport = standardTransport()
+    guard case .networkError = await transport.carry(Exchange(request, to: "http://127.0.0.1:1")) else {
       Issue.record("an answer from nowhere")
       return
     }
@@ -131,7 +131,7 @@ final class OneRoomServer: Sendable {
       return (200, "{}")
     }
     defer { server.stop() }
-    let task = Task { await transport.send(request, body: nil, to: server.url) }
+    let task = Task { await transport.carry(Exchange(request, to: server.url)) }
     for await _ in arrivals { break }
     task.cancel()
     guard case .networkError = await task.value else {

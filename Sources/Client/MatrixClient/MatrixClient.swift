@@ -1,26 +1,35 @@
 @_exported public import ClientCore
-import Glibc
 import JSON
 public import MatrixModel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// An account on a Matrix homeserver.
 ///
 ///     let client = try await MatrixClient.logIn(to: "http://localhost:8008", user: "alice", password: "secret")
 ///     guard let room = await client.room(named: "Tea") else { return }
-///     try await client.send("Hello", to: room.id)
-///     for await message in await client.messages(in: room.id) { print(message.sender, message.content) }
+///     try await room.send("Hello")
+///     for await message in await room.messages() { print(message.sender, message.content) }
 ///
 /// All work happens in `ClientCore.Client`; this actor carries out its effects: requests by a `Transport`, records by a `Store`,
 /// timers as tasks. `stop` ends them; nothing else does.
 public actor MatrixClient {
-  private var core: Client
-  private let homeserver: String
-  private let transport: any Transport
+  private(set) var core: Client
+  private let homeserver: String?
+  let transport: any Transport
   private let jobs: AsyncStream<StoreJob>.Continuation
   private var requests: [RequestID: Task<Void, Never>] = [:]
   private var timers: [TimerID: Task<Void, Never>] = [:]
   private var storeTask: Task<Void, Never>?
   private var commands: [CommandID: CheckedContinuation<CommandResult, Never>] = [:]
+  private var calls: [CommandID: CheckedContinuation<CallResult, Never>] = [:]
+  private var callProgress: [CommandID: @Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void] = [:]
   private var lastCommand: CommandID = 0
   private var listeners: [Int: AsyncStream<Change>.Continuation] = [:]
   private var lastListener = 0
@@ -31,14 +40,16 @@ public actor MatrixClient {
   }
 
   /// Opens the store and goes on with the session it holds, if any.
-  /// - Parameter homeserver: `https://host[:port]`.
+  /// - Parameter homeserver: `https://host[:port][/path]`; nil for the one that the stored session was made on.
   public init(
-    homeserver: String, store: any Store = MemoryStore(), transport: any Transport = CurlTransport(),
+    homeserver: String? = nil, store: any Store = MemoryStore(), transport: any Transport = standardTransport(),
     deviceDisplayName: String = "Martlet"
   ) async {
-    self.homeserver = homeserver.hasSuffix("/") ? String(homeserver.dropLast()) : homeserver
+    let url = homeserver.flatMap { ServerURL($0) }
+    self.homeserver = url?.string ?? homeserver
     self.transport = transport
-    core = Client(randomSeed: UInt64.random(in: 0 ... .max), deviceDisplayName: ByteString(deviceDisplayName))
+    core = Client(
+      randomSeed: UInt64.random(in: 0 ... .max), deviceDisplayName: ByteString(deviceDisplayName), homeserver: url)
     let (stream, continuation) = AsyncStream.makeStream(of: StoreJob.self)
     jobs = continuation
     storeTask = Task { [weak self] in
@@ -57,45 +68,65 @@ public actor MatrixClient {
     await wait { $0.sessionState != .loading }
   }
 
-  /// Logs in and waits for the first sync.
-  public static func logIn(
-    to homeserver: String, user: String, password: String, store: any Store = MemoryStore(),
-    transport: any Transport = CurlTransport()
-  ) async throws(ClientError) -> MatrixClient {
-    let client = await MatrixClient(homeserver: homeserver, store: store, transport: transport)
-    if await client.sessionState != .signedIn {
-      try await client.perform(.logIn(user: ByteString(user), password: ByteString(password)))
-    }
-    await client.firstSync()
-    return client
-  }
-
   // MARK: State
 
   public var sessionState: SessionState { core.sessionState }
   public var userID: UserID? { core.session?.userID }
   /// Invited and joined rooms in the order of `ClientCore.Client.roomIDs`.
   public var rooms: [Room] { core.roomIDs.compactMap { core.room($0) } }
-  public func room(_ id: RoomID) -> Room? { core.room(id) }
+  /// What is known of a room now; nil where it is not known.
+  public func state(of room: RoomID) -> Room? { core.room(room) }
+  /// A handle; whether there is such a room shows when it is used.
+  public nonisolated func room(_ id: RoomID) -> MatrixRoom { MatrixRoom(client: self, id: id) }
   /// The first room of that name.
-  public func room(named name: String) -> Room? { rooms.first { $0.name.english == ByteString(name) } }
+  public func room(named name: String) -> MatrixRoom? {
+    rooms.first { $0.name.english == ByteString(name) }.map { room($0.id) }
+  }
 
   // MARK: Doing
 
-  /// Carries out a command and waits for its end.
+  /// Carries out a command and waits for its end. Where the task is cancelled the command ends with `cancelled`.
   @discardableResult
   public func perform(_ command: Command) async throws(ClientError) -> RoomID? {
-    lastCommand += 1
-    let id = lastCommand
-    let result = await withCheckedContinuation { continuation in
-      commands[id] = continuation
-      handle(.command(command, id: id))
+    let id = try nextID()
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        commands[id] = continuation
+        handle(.command(command, id: id))
+      }
+    } onCancel: {
+      Task { await self.handle(.cancel(id)) }
     }
     switch result {
-    case .done, .queued: return nil
+    case .done, .event, .timeline, .queued: return nil
     case .room(let room): return room
     case .failed(let error): throw error
     }
+  }
+
+  /// Asks the server and waits for the answer. Where the task is cancelled the request ends, and so does the call, with `cancelled`.
+  /// - Parameter progress: of the file that is sent with it, in order.
+  public func perform<Answer>(
+    _ call: Call<Answer>, progress: (@Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void)? = nil
+  ) async throws(ClientError) -> Answer {
+    let id = try nextID()
+    callProgress[id] = progress
+    defer { callProgress[id] = nil }
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        calls[id] = continuation
+        handle(.call(call.request, id: id))
+      }
+    } onCancel: {
+      Task { await self.handle(.cancel(id)) }
+    }
+    return try call.answer(result)
+  }
+
+  private func nextID() throws(ClientError) -> CommandID {
+    guard !isStopped else { throw .cancelled }
+    lastCommand += 1
+    return lastCommand
   }
 
   /// Puts a text into the outbox; it goes out in order, also after a restart where the store is a file.
@@ -123,7 +154,7 @@ public actor MatrixClient {
     var known = Set((core.room(room)?.timeline.items ?? []).compactMap { $0.eventID })
     let (stream, continuation) = AsyncStream.makeStream(of: TimelineItem.self)
     let task = Task {
-      for await case .timeline(room, let steps) in changes {
+      for await case .timeline(.live(room), let steps) in changes {
         for item in steps.flatMap(MatrixClient.newItems) {
           guard case .message = item.content, case .received = item.delivery, let event = item.eventID else { continue }
           if known.insert(event).inserted { continuation.yield(item) }
@@ -152,8 +183,10 @@ public actor MatrixClient {
     jobs.finish()
     for listener in listeners.values { listener.finish() }
     listeners = [:]
-    for command in commands.values { command.resume(returning: .failed(.network)) }
+    for command in commands.values { command.resume(returning: .failed(.cancelled)) }
     commands = [:]
+    for call in calls.values { call.resume(returning: .failed(.cancelled)) }
+    calls = [:]
     isStopped = true
   }
 
@@ -161,7 +194,7 @@ public actor MatrixClient {
 
   private func removeListener(_ id: Int) { listeners[id] = nil }
 
-  private func firstSync() async {
+  func firstSync() async {
     await wait { client in
       if case .running = client.connection { return true }
       return client.sessionState != .signedIn
@@ -169,7 +202,7 @@ public actor MatrixClient {
   }
 
   /// Until the state is so, looking at it after every change.
-  private func wait(until isSo: (Client) -> Bool) async {
+  func wait(until isSo: (Client) -> Bool) async {
     if isSo(core) { return }
     for await _ in changes() where isSo(core) { return }
   }
@@ -183,20 +216,18 @@ public actor MatrixClient {
 
   // MARK: Effects
 
-  private func handle(_ input: Input) {
+  func handle(_ input: Input) {
     guard !isStopped else { return }
     for effect in core.handle(input, now: MatrixClient.now()) { carryOut(effect) }
   }
 
   private func carryOut(_ effect: Effect) {
     switch effect {
-    case .request(let id, let request): start(id, request, body: request.body)
+    case .request(let id, let request): start(id, Exchange(request, to: baseURL))
     case .upload(let id, let request, let blob):
-      guard let bytes = FileBytes.read(blob.name.string) else {
-        Task { handle(.response(id, .blobIsGone)) }
-        return
-      }
-      start(id, request, body: bytes)
+      var exchange = Exchange(request, to: baseURL)
+      exchange.body = .file(path: blob.name.string)
+      startUpload(id, exchange)
     case .cancelRequest(let id): requests.removeValue(forKey: id)?.cancel()
     case .startTimer(let id, let milliseconds):
       timers[id] = Task {
@@ -208,13 +239,36 @@ public actor MatrixClient {
     case .write(let id, let operations): jobs.yield(.write(id, operations))
     case .releaseBlob: break
     case .change(let change): publish(change)
+    case .callEnded(let id, let result): calls.removeValue(forKey: id)?.resume(returning: result)
+    case .callProgress(let id, let sent, let total): callProgress[id]?(sent, total)
     }
   }
 
-  private func start(_ id: RequestID, _ request: HTTPRequest, body: [UInt8]?) {
-    requests[id] = Task { [transport, homeserver] in
-      let response = await transport.send(request, body: body, to: homeserver)
+  /// Where the homeserver is; empty where nobody said.
+  var baseURL: String { homeserver ?? core.session?.homeserver?.string ?? "" }
+
+  private func start(_ id: RequestID, _ exchange: Exchange) {
+    requests[id] = Task { [transport] in
+      let response = await transport.carry(exchange)
       if requests.removeValue(forKey: id) != nil { handle(.response(id, response)) }
+    }
+  }
+
+  /// How far it is comes in order and before its end; of what nobody has looked at yet only the newest.
+  private func startUpload(_ id: RequestID, _ exchange: Exchange) {
+    let (progress, continuation) = AsyncStream.makeStream(of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
+    var exchange = exchange
+    exchange.progress = { continuation.yield($0) }
+    requests[id] = Task { [transport, exchange] in
+      async let response = {
+        defer { continuation.finish() }
+        return await transport.carry(exchange)
+      }()
+      for await step in progress where requests[id] != nil {
+        handle(.uploadProgress(id, sentBytes: step.sentBytes, totalBytes: step.bytesToSend))
+      }
+      let end = await response
+      if requests.removeValue(forKey: id) != nil { handle(.response(id, end)) }
     }
   }
 

@@ -5,9 +5,12 @@ extension Client {
   mutating func handle(_ command: Command, _ id: CommandID) {
     switch command {
     case .loadFlows: loadFlows(id)
-    case .logIn(let user, let password): logIn(user: user, password: password, id)
+    case .logIn(let login, let device): logIn(login, deviceID: device, id)
     case .register(let username, let password, let token):
       register(username: username, password: password, token: token, id)
+    case .continueRegistration(let stage): continueRegistration(stage, id)
+    case .registerGuest: registerGuest(id)
+    case .restore(let session): restore(session, id)
     default:
       guard sessionState == .signedIn || sessionState == .softLoggedOut, session != nil else {
         return finish(id, .failed(.notSignedIn))
@@ -18,12 +21,19 @@ extension Client {
 
   private mutating func handleSignedIn(_ command: Command, _ id: CommandID) {
     switch command {
-    case .loadFlows, .logIn, .register: break
+    case .loadFlows, .logIn, .register, .continueRegistration, .registerGuest, .restore: break
     case .logOut: logOut(id)
+    case .logOutEverywhere: logOutEverywhere(id)
     case .openRoom(let room): openRoom(room, id)
     case .closeRoom(let room): closeRoom(room, id)
-    case .paginateBack(let room): paginateBack(room, id)
-    case .fillGap(let room, let item): fillGap(room, item, id)
+    case .openTimeline(let key): openTimeline(key, id)
+    case .closeTimeline(let key): closeTimeline(key, id)
+    case .paginateBack(let key): paginateBack(key, id)
+    case .paginateForward(let key): paginateForward(key, id)
+    case .fillGap(let key, let item): fillGap(key, item, id)
+    case .loadReply(let key, let item): loadReply(item, in: key, id)
+    case .loadEvent(let room, let event): loadEvent(event, in: room, id)
+    case .jumpToDate(let room, let time): jumpToDate(time, in: room, id)
     case .loadMembers(let room): loadMembers(room, id)
     case .viewed(let room, let item): viewed(room, upTo: item, id)
     case .send(let room, let message): send(message, to: room, id)

@@ -21,6 +21,9 @@ public struct Client: Sendable {
   /// Whether others see how far one has read (`Command.setPublicReceipts`).
   public internal(set) var sendsPublicReceipts = true
 
+  /// Whether what is said in threads stands in live timelines too, beside the thread itself. Set before rooms are opened.
+  public var showsThreadsInline = false
+
   var rooms: [RoomID: Room] = [:]
   /// Rooms whose timeline is kept, the one used last at the end, and which of them are on the screen.
   var keptTimelines: [RoomID] = []
@@ -33,6 +36,8 @@ public struct Client: Sendable {
   var draftTimer: TimerID?
   /// Drafts of rooms that a fresh sync is still to bring.
   var orphanDrafts: [RoomID: [EventID?: Draft]] = [:]
+  var eventSources = EventSources()
+  var expiryTimer: (timer: TimerID, at: Int64)?
   var isStoreBroken = false
   var isOnline = true
   var isVisible = true
@@ -43,16 +48,26 @@ public struct Client: Sendable {
   var random: RandomSource
   var itemIDs = ItemIDs()
   var pending = Pending()
+  var calls: [CommandID: OngoingCall] = [:]
+  var refresh = TokenRefresh()
+  /// Where the homeserver is, as the host found it; kept with a login.
+  let homeserver: ServerURL?
   let deviceDisplayName: ByteString
 
-  /// - Parameter randomSeed: from the host's cryptographic source; transaction IDs and jitter grow from it.
-  public init(randomSeed: UInt64, deviceDisplayName: ByteString) {
+  /// - Parameters:
+  ///   - randomSeed: from the host's cryptographic source; transaction IDs and jitter grow from it.
+  ///   - homeserver: is kept with the session, so that a host can find it again (`Session.homeserver`).
+  public init(randomSeed: UInt64, deviceDisplayName: ByteString, homeserver: ServerURL? = nil) {
+    self.homeserver = homeserver
     random = RandomSource(seed: randomSeed)
     self.deviceDisplayName = deviceDisplayName
   }
 
   /// The room, also a left one; nil where it is not known.
   public func room(_ id: RoomID) -> Room? { rooms[id] }
+
+  /// nil where it is not open; the live one of a known room always is there, empty until the room is opened.
+  public func timeline(_ key: TimelineKey) -> Timeline? { rooms[key.room]?.timeline(key.focus) }
 
   /// Unread rooms' messages in sum, for the title of the window.
   public var notificationCount: Int {
@@ -68,7 +83,12 @@ public struct Client: Sendable {
     case .loaded(let id, let records): loaded(id, records)
     case .written(let id, let isStored): written(id, isStored)
     case .response(let id, let response): answered(id, response)
-    case .uploadProgress(let id, let sent, let total): uploadMoved(id, sentBytes: sent, totalBytes: total)
+    case .uploadProgress(let id, let sent, let total):
+      if case .call(let call)? = pending.requests[id]?.purpose {
+        effects.append(.callProgress(call, sentBytes: sent, totalBytes: total))
+      } else {
+        uploadMoved(id, sentBytes: sent, totalBytes: total)
+      }
     case .timerFired(let id): timerFired(id)
     case .networkChanged(let isOnline): networkChanged(isOnline)
     case .attentionChanged(let isVisible, let isFocused):
@@ -76,6 +96,8 @@ public struct Client: Sendable {
       self.isFocused = isFocused
       if hasAttention { readWhatIsViewed() }
     case .command(let command, let id): handle(command, id)
+    case .call(let request, let id): call(request, id)
+    case .cancel(let id): cancel(id)
     }
     let done = effects
     effects = []

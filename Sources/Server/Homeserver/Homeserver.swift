@@ -115,7 +115,7 @@ package final class Homeserver: Sendable {
     userDirectory = UserDirectory(database: database, scope: configuration.userDirectoryScope, clock: clock)
     media = try MediaRepository(configuration, database: database)
     mediaModeration = MediaModeration(media: media)
-    urlPreviews = URLPreviews(
+    urlPreviews = try URLPreviews(
       configuration.media, database: database, http: http, media: media, moderation: mediaModeration, clock: clock)
     singleSignOn = SingleSignOn(
       configuration, database: database, accounts: accounts, profiles: profiles, media: media, http: http)
@@ -196,8 +196,10 @@ package final class Homeserver: Sendable {
         try settings.carry(of: user, from: old, to: new, in: transaction)
       }
     }
-    accounts.hooks.withLock { [rooms] hooks in
-      hooks.profileChanged = { user, _ in try await rooms.updateProfile(of: user) }
+    accounts.hooks.withLock { [rooms, accounts] hooks in
+      hooks.profileChanged = { user, _ in
+        if try await accounts.account(user)?.standing.isShadowBanned != true { try await rooms.updateProfile(of: user) }
+      }
       hooks.accountDeactivated = { user in try await rooms.leaveAll(user) }
       hooks.accountErased = { user, position, transaction in rooms.erasures.note(user, at: position, in: transaction) }
     }
@@ -222,6 +224,7 @@ package final class Homeserver: Sendable {
     await http.shutdown()
     await mail?.shutdown()
     await accounts.passwords.shutdown()
+    await urlPreviews.shutdown()
     await media.shutdown()
     database.close()
   }

@@ -57,3 +57,16 @@ static inline const char *martlet_curl_effective_url(CURL *easy) {
 static inline CURLMcode martlet_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
 }
+// Called where a body read by the reader has to be sent once more from an earlier place; 0 says that it can.
+static inline CURLcode martlet_curl_set_seeker(CURL *easy, int (*seeker)(void *, curl_off_t, int)) {
+  return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, seeker);
+}
+// Bytes expected and received, expected and sent; 0 where unknown. Anything but 0 ends the transfer.
+static inline CURLcode martlet_curl_set_progress(
+    CURL *easy, int (*progress)(void *, curl_off_t, curl_off_t, curl_off_t, curl_off_t)) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+  return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, progress) : code;
+}
+static inline CURLcode martlet_curl_set_list(CURL *easy, CURLoption option, struct curl_slist *list) {
+  return curl_easy_setopt(easy, option, list);
+}

@@ -7,17 +7,20 @@ extension Strings {
   static func words(for error: ClientError) -> String {
     switch error {
     case .network: "The server does not answer. Check your connection and try again."
-    case .refused(let status, let code, let message): refused(status, code, message)
+    case .refused(let status, let code, let message, _): refused(status, code, message)
     case .badAnswer: "The server gave an answer that makes no sense. Try again later."
     case .invalidUserID: "This is not a user ID. Write it like @alice:example.org."
     case .invalidRoomAddress: "This is not a room address. Write it like #garden:example.org."
     case .ownUserID: "That is you. Write the user ID of someone else."
     case .unknownRoom: "You are not in this room any more."
     case .notSignedIn: "You are not signed in any more."
-    case .unsupportedFlow: registrationUnsupported
+    case .tooLarge: "This is too large for the server."
+    case .noHomeserver: "There is no Matrix server at this address."
+    case .untrustedServer: "The certificate of the server is not trusted."
+    case .cancelled: "This was stopped."
+    case .unsupportedFlow, .authenticationNeeded: registrationUnsupported
     case .registrationTokenNeeded: tokenMissing
     case .outboxIsFull: "Too many messages wait to be sent. Wait until some are gone."
-    case .tooLarge(let limit): "This is too large for the server, which takes \(limit / 1_048_576) MB at most."
     case .targetFailed: "It waits for a message that could not be sent."
     case .unknownEvent: "The message is not here any more."
     case .notAllowed: "You are not allowed to do this."
@@ -28,14 +31,14 @@ extension Strings {
 
   /// At the sign-in form some codes mean something nearer.
   static func wordsAtSignIn(for error: ClientError) -> String {
-    guard case .refused(_, let code, _) = error else { return words(for: error) }
+    guard case .refused(_, let code, _, _) = error else { return words(for: error) }
     return code == .forbidden ? "The user name or the password is wrong." : words(for: error)
   }
 
   /// Whether a registration was refused at the stage of the token. Spec: "User-interactive authentication": 401 where a stage
   /// fails.
   static func isAboutToken(_ error: ClientError) -> Bool {
-    guard case .refused(401, _, _) = error else { return false }
+    guard case .refused(401, _, _, _) = error else { return false }
     return true
   }
 

@@ -6,20 +6,40 @@ public enum Command: Sendable {
   // Session
   /// Asks the server how one can log in and register; `SignIn` then says.
   case loadFlows
-  /// `user` is a localpart or a whole user ID.
-  case logIn(user: ByteString, password: ByteString)
+  /// - deviceID: of the device to go on with; nil for a new one, or after a soft logout the one before.
+  case logIn(Login, deviceID: DeviceID? = nil)
   /// `token` is used where the server asks for a registration token; without one `SignIn.needsRegistrationToken` turns true.
+  /// A stage that only a person can go through ends it with `authenticationNeeded`; `continueRegistration` goes on.
   case register(username: ByteString, password: ByteString, token: ByteString?)
+  /// The next stage of the registration that ended with `authenticationNeeded`.
+  case continueRegistration(AuthenticationStage)
+  /// An account without a name or password. Spec: "Guest Access".
+  case registerGuest
+  /// Goes on with a login made elsewhere.
+  case restore(Session)
   case logOut
+  /// Ends the sessions of all devices.
+  case logOutEverywhere
 
   // Reading
   /// Loads the timeline from the store and keeps it until other rooms push it out.
   case openRoom(RoomID)
   case closeRoom(RoomID)
+  /// Opens a timeline until `closeTimeline`. Around an event and in a thread it ends when the first events are there.
+  case openTimeline(TimelineKey)
+  case closeTimeline(TimelineKey)
   /// Older events in front of the first item. Nothing happens at the start of the room or while a page is under way.
-  case paginateBack(RoomID)
+  case paginateBack(TimelineKey)
+  /// Newer events behind the last item. Nothing happens where it is live or while a page is under way.
+  case paginateForward(TimelineKey)
   /// The gap is on the screen.
-  case fillGap(RoomID, ItemID)
+  case fillGap(TimelineKey, ItemID)
+  /// What a reply answers, for `TimelineItem.quoted`: from memory, from the server where it is not there.
+  case loadReply(TimelineKey, ItemID)
+  /// The event as the server has it; ends in `CommandResult.event`. A second time without a request.
+  case loadEvent(RoomID, EventID)
+  /// The first event at or after that time, in milliseconds since 1970; ends in `CommandResult.timeline`, which is open.
+  case jumpToDate(RoomID, Int64)
   /// The whole member list.
   case loadMembers(RoomID)
   /// The last item that is fully on the screen. Counts as read once the window has the focus.
@@ -93,6 +113,13 @@ public enum Command: Sendable {
   case setPublicReceipts(Bool)
 }
 
+extension Command {
+  /// `user` is a localpart or a whole user ID.
+  public static func logIn(user: ByteString, password: ByteString) -> Command {
+    .logIn(.password(password, user: .user(user)))
+  }
+}
+
 /// What a new room is like.
 public struct NewRoom: Sendable {
   public enum Preset: Sendable { case privateChat, trustedPrivateChat, publicChat }
@@ -121,6 +148,9 @@ public enum CommandResult: Sendable {
   case done
   /// The room that was made, joined or found.
   case room(RoomID)
+  case event(EventSource)
+  /// A timeline that is open now.
+  case timeline(TimelineKey)
   /// It is in the outbox under that ID; `Change.sending` tells how it goes on.
   case queued(SendID)
   case failed(ClientError)
@@ -131,7 +161,18 @@ public enum ClientError: Error, Sendable {
   /// No answer from the server.
   case network
   /// The server refused it.
-  case refused(status: Int, code: ErrorCode, message: ByteString)
+  /// - retryAfterMilliseconds: how long to wait, where it said so. Spec: "Rate limiting".
+  case refused(status: Int, code: ErrorCode, message: ByteString, retryAfterMilliseconds: Int64? = nil)
+  /// The server wants to be surer of who asks. Spec: "User-interactive authentication API".
+  case authenticationNeeded(InteractiveAuthentication)
+  /// The file is larger than the server takes.
+  case tooLarge(limitBytes: Int64)
+  /// No homeserver was found there.
+  case noHomeserver(DiscoveryError)
+  /// The server's certificate is not trusted.
+  case untrustedServer
+  /// Whoever asked has stopped waiting for it.
+  case cancelled
   /// The answer was not what the spec says.
   case badAnswer
   /// Not `@localpart:server`.
@@ -152,8 +193,6 @@ public enum ClientError: Error, Sendable {
   case attachmentIsGone
 
   // Sending
-  /// A file or an event is larger than the server takes.
-  case tooLarge(limitBytes: Int64)
   /// What it speaks of could not be sent; it is tried again together with that.
   case targetFailed
   /// The event is not known here, nor on its way.

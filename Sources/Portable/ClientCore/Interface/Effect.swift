@@ -20,6 +20,12 @@ public enum Effect: Sendable {
   case releaseBlob(BlobHandle)
   /// Something a view shows is now different.
   case change(Change)
+
+  // Calls
+  /// The end of `Input.call`, for whoever asked and nobody else.
+  case callEnded(CommandID, CallResult)
+  /// How far the file of a call is on its way.
+  case callProgress(CommandID, sentBytes: Int64, totalBytes: Int64)
 }
 
 /// One request to the homeserver. The body, where there is one, is JSON, but for uploads.

@@ -90,16 +90,16 @@ extension Client {
   }
 
   private func mentions(of target: OutboxPayload.Target, in room: RoomID) -> Mentions? {
-    guard let entry = entry(of: target, in: room) else { return nil }
+    guard let entry = entry(of: target, in: room) else { return message(target, in: room)?.content.mentions }
     return Mentions(Answer.parse(entry.payload.content)?["m.mentions"])
   }
 
   /// The message and who sent it, where it is in memory.
   private func message(_ target: OutboxPayload.Target, in room: RoomID) -> (content: MessageContent, sender: UserID)? {
-    guard case .event(let event) = target, let timeline = rooms[room]?.timeline, let i = timeline.index(of: event),
-      case .message(let content) = timeline.items[i].content
+    guard case .event(let event) = target, let item = rooms[room]?.shown({ $0.index(of: event) }),
+      case .message(let content) = item.content
     else { return nil }
-    return (content, timeline.items[i].sender)
+    return (content, item.sender)
   }
 
   // MARK: Reactions
@@ -118,7 +118,7 @@ extension Client {
       let reaction = last.eventID.map { OutboxPayload.Target.event($0) } ?? .entry(last.id)
       return takeBack(reaction, key, of: target, in: room, command)
     }
-    if case .event(let event) = target, let own = rooms[room]?.timeline.relations.reaction(key, to: event, by: user) {
+    if case .event(let event) = target, let own = rooms[room]?.reaction(key, to: event, by: user) {
       return takeBack(.event(own), key, of: target, in: room, command)
     }
     react(key, to: target, in: room, command)

@@ -11,6 +11,17 @@ extension Client {
     notify(.sending(entry.roomID, entry.id, entry.progress))
   }
 
+  /// What it speaks of has an event now: it may belong to a thread.
+  mutating func showAgain(_ entry: OutboxEntry) {
+    guard let user = session?.userID else { return }
+    if let item = entry.item(sender: user), item.threadRoot != nil, !entry.isDelivered {
+      changeTimeline(entry.roomID) { timeline, _ in
+        timeline.loadState == .unloaded ? [] : timeline.removeEcho(item.id) + timeline.appendEcho(item)
+      }
+    }
+    showRelation(of: entry)
+  }
+
   mutating func showProgress(of entry: OutboxEntry) {
     if entry.hasItem {
       changeTimeline(entry.roomID) { timeline, _ in
@@ -25,7 +36,11 @@ extension Client {
   }
 
   mutating func showRelation(of entry: OutboxEntry) {
-    guard let user = session?.userID, let echo = outbox.relationEcho(of: entry) else { return }
+    guard let user = session?.userID else { return }
+    if let vote = entry.vote(by: user) {
+      changeTimeline(entry.roomID) { timeline, _ in timeline.takeRelations(of: [vote], ownUserID: user) }
+    }
+    guard let echo = outbox.relationEcho(of: entry) else { return }
     changeTimeline(entry.roomID) { timeline, _ in
       timeline.loadState == .unloaded ? [] : timeline.setRelationEcho(echo, ownUserID: user)
     }
@@ -37,7 +52,7 @@ extension Client {
     for file in entry.payload.files { effects.append(.releaseBlob(file.blob)) }
     guard let user = session?.userID else { return }
     changeTimeline(entry.roomID) { timeline, _ in
-      timeline.removeEcho(entry.itemID) + timeline.removeRelationEcho(of: entry.id, ownUserID: user)
+      timeline.removeEcho(entry.itemID) + timeline.removeRelationEcho(of: entry, ownUserID: user)
     }
   }
 }

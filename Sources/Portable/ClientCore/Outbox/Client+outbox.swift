@@ -186,7 +186,7 @@ extension Client {
       outbox[entry.id]?.payload.resolve(id, as: event)
       if case .failed(.targetFailed) = entry.phase { outbox[entry.id]?.phase = .queued }
       if !entry.isDelivered { changed.append(entry.id) }
-      if let entry = outbox[entry.id] { showRelation(of: entry) }
+      if let entry = outbox[entry.id] { showAgain(entry) }
     }
     return changed
   }

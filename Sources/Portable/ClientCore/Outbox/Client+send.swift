@@ -50,8 +50,7 @@ extension Client {
     case .sending(let id): return outbox[id].flatMap { $0.roomID == room ? self.target(of: $0) : nil }
     case .item(let item):
       if let entry = outbox.entry(ofItem: item, in: room) { return self.target(of: entry) }
-      guard let timeline = rooms[room]?.timeline, let i = timeline.index(of: item) else { return nil }
-      return timeline.items[i].eventID.map { .event($0) }
+      return rooms[room]?.shown { $0.index(of: item) }?.eventID.map { .event($0) }
     }
   }
 

@@ -19,7 +19,7 @@ extension Client {
   }
 
   mutating func uploadMoved(_ id: RequestID, sentBytes: Int64, totalBytes: Int64) {
-    guard case .upload(let entryID)? = pending.requests[id], var entry = outbox[entryID], let file = entry.nextFile else {
+    guard case .upload(let entryID)? = pending.requests[id]?.purpose, var entry = outbox[entryID], let file = entry.nextFile else {
       return
     }
     if entry.payload.files[file].sizeBytes == nil { entry.payload.files[file].sizeBytes = max(0, totalBytes) }

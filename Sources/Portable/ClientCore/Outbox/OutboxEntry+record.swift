@@ -152,7 +152,7 @@ extension ClientError {
     writer.key("failed")
     writer.object { writer in
       switch self {
-      case .refused(let status, let code, let message):
+      case .refused(let status, let code, let message, _):
         writer.member("status", status)
         writer.member("errcode", code.text)
         writer.member("error", message)

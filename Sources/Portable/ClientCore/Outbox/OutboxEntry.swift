@@ -110,6 +110,7 @@ struct OutboxEntry: Sendable {
       id: itemID, eventID: nil, sender: sender, timestampMilliseconds: createdAt, content: content, delivery: delivery,
       replyTo: replyTo)
     item.transactionID = transactionID
+    item.threadRoot = event.threadRoot
     item.eventID = eventID
     // The file at hand saves the view from loading what it shows already.
     if case .message(var message) = content, let file = payload.files.last {
@@ -122,7 +123,20 @@ struct OutboxEntry: Sendable {
   /// What an edit makes of its target.
   var editedContent: MessageContent? {
     guard payload.kind == .edit, let json = Answer.parse(payload.filledContent) else { return nil }
-    return MessageContent(json, type: payload.type)
+    do throws(UnreadableReason) { return try MessageContent(json, type: payload.type) } catch { return nil }
+  }
+}
+
+extension OutboxEntry {
+  /// A vote or the end of a poll, as it counts until the server's own comes.
+  func vote(by user: UserID) -> TimelineEvent? {
+    guard payload.kind == .reference, !isFailed, let event = TimelineEvent(echo: self, sender: user) else { return nil }
+    switch event.kind {
+    case .vote, .pollEnd:
+      return TimelineEvent(
+        echo: event.kind, transactionID: transactionID, sender: user, timestampMilliseconds: createdAt)
+    default: return nil
+    }
   }
 }
 

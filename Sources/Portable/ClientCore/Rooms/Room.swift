@@ -8,6 +8,8 @@ public struct Room: Sendable {
   var state: RoomState
   /// Empty until the room was opened.
   public internal(set) var timeline = Timeline()
+  /// Those of other focuses that are open.
+  var focused: [TimelineKey.Focus: Timeline] = [:]
   /// Who is writing now, without oneself.
   public internal(set) var typing: [UserID] = []
   /// What stands in the composers, by the root of the thread; nil for the room itself.
@@ -35,6 +37,8 @@ public struct Room: Sendable {
   public var isEncrypted: Bool { state.isEncrypted }
   /// The room that replaces this one.
   public var successor: RoomID? { state.successor }
+  /// What is pinned in the room, in the order of the pins.
+  public var pinnedEvents: [EventID] { state.pinned }
   public var joinedMemberCount: Int { state.joinedCount }
   public var invitedMemberCount: Int { state.invitedCount }
   /// Who invited one, in invited rooms.
@@ -73,6 +77,14 @@ public struct RoomPreview: Sendable {
   public let content: MessageContent?
   /// When the edit that is shown was made; 0 without one.
   var editedAt: Int64 = 0
+  /// The edit, and what stood there before, for when it is redacted.
+  var edit: EventID?
+  var original: Original?
+
+  struct Original: Sendable {
+    let kind: MessageContent.Kind
+    let body: ByteString
+  }
   /// Whether its content was removed or cannot be read.
   public var isUnreadable: Bool { content == nil }
 }

@@ -43,6 +43,9 @@ extension RoomState {
     case .tombstone:
       successor = RoomID(content["replacement_room"])
       delta.aspects.insert(.settings)
+    case .pinnedEvents:
+      pinned = StateChange.events(content)
+      delta.aspects.insert(.settings)
     case .create:
       power.take(create: event)
       delta.aspects.insert(.settings)

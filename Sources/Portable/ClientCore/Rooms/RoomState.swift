@@ -10,6 +10,7 @@ struct RoomState: Sendable {
   var topic: ByteString?
   var isEncrypted = false
   var successor: RoomID?
+  var pinned: [EventID] = []
   var power = RoomPower()
   var inviter: UserID?
   /// Whether the invitation says that it is to a direct chat.

@@ -59,7 +59,7 @@ extension Attachment {
       writer.member("duration", durationMilliseconds ?? 0)
       guard !waveform.isEmpty else { return }
       writer.key("waveform")
-      writer.array { writer in for value in waveform.prefix(Limits.waveformValues) { writer.write(Int(min(value, 1024))) } }
+      writer.array { writer in for value in waveform.prefix(Limits.waveformSamples) { writer.write(Int(min(value, 1024))) } }
     }
   }
 

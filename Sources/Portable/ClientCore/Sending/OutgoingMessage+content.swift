@@ -64,7 +64,7 @@ extension OutgoingMessage {
     gallery: [OutgoingMedia], _ caption: FormattedText, to writer: inout JSONWriter, _ own: UserID,
     _ files: inout [OutboxFile]
   ) throws(ClientError) {
-    guard (1...Limits.galleryFiles).contains(gallery.count) else { throw .invalidContent }
+    guard (1...Limits.galleryEntries).contains(gallery.count) else { throw .invalidContent }
     for media in gallery { try OutgoingMessage.check(media) }
     var mentions = all(caption.mentions)
     for media in gallery { if let named = media.caption?.mentions { mentions.formUnion(named) } }

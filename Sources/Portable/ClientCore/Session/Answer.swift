@@ -6,13 +6,17 @@ enum Answer: Sendable {
   case success(JSON)
   case refused(MatrixError, body: JSON?)
   case networkError
+  case untrustedServer
   case blobIsGone
+  /// Nobody waits for it any more.
+  case cancelled
   /// 2xx, but no JSON.
   case unreadable
 
   init(_ response: Response) {
     switch response {
     case .networkError: self = .networkError
+    case .untrustedServer: self = .untrustedServer
     case .blobIsGone: self = .blobIsGone
     case .answer(let status, let body):
       let json = Answer.parse(body)
@@ -32,8 +36,13 @@ enum Answer: Sendable {
   var error: ClientError? {
     switch self {
     case .success: nil
-    case .refused(let error, _): .refused(status: error.status, code: error.code, message: ByteString(error.message))
+    case .refused(let error, _):
+      .refused(
+        status: error.status, code: error.code, message: ByteString(error.message),
+        retryAfterMilliseconds: error.retryAfterMilliseconds)
     case .networkError: .network
+    case .untrustedServer: .untrustedServer
+    case .cancelled: .cancelled
     case .blobIsGone: .attachmentIsGone
     case .unreadable: .badAnswer
     }
@@ -42,11 +51,10 @@ enum Answer: Sendable {
   /// Whether the same request may succeed later: no answer, the server in trouble, too many requests.
   var isTransient: Bool {
     switch self {
-    case .networkError: true
-    case .unreadable: true
+    case .networkError, .untrustedServer, .unreadable: true
     case .refused(let error, _):
       error.status >= 500 || error.status == 429 || error.status == 408 || error.code == .limitExceeded
-    case .success, .blobIsGone: false
+    case .success, .blobIsGone, .cancelled: false
     }
   }
 
@@ -58,22 +66,30 @@ enum Answer: Sendable {
 
 extension Client {
   mutating func answered(_ id: RequestID, _ response: Response) {
-    guard let purpose = pending.requests.removeValue(forKey: id) else { return }
+    guard let waiting = pending.requests.removeValue(forKey: id) else { return }
     let answer = Answer(response)
-    if case .refused(let error, _) = answer, error.status == 401, error.code == .unknownToken, usesToken(purpose) {
-      return tokenIsUnknown(isSoft: error.softLogout ?? false, purpose)
+    if case .refused(let error, _) = answer, error.status == 401, error.code == .unknownToken,
+      let token = waiting.request.accessToken, !waiting.purpose.isLogOut
+    {
+      return tokenRefused(token, by: error, id, waiting)
     }
+    take(answer, waiting.purpose)
+  }
+
+  mutating func take(_ answer: Answer, _ purpose: RequestPurpose) {
     switch purpose {
+    case .call(let id): callAnswered(answer, id)
+    case .refreshToken: refreshAnswered(answer)
     case .loginFlows(let command): loginFlowsAnswered(answer, command)
-    case .registrationProbe(let command): registrationProbeAnswered(answer, command)
+    case .registrationProbe: registrationProbeAnswered(answer)
     case .logIn(let command): logInAnswered(answer, command)
     case .register(let command): registerAnswered(answer, command)
     case .logOut(let command):
       endSession(keepingData: false)
       finish(command, .done)
+    case .logOutEverywhere(let command): loggedOutEverywhere(answer, command)
     case .sync: syncAnswered(answer)
-    case .page(let room, let gap, let command, let emptyPages):
-      pageAnswered(answer, room, gap: gap, command, emptyPages: emptyPages)
+    case .page, .forwardPage, .context, .event, .date: timelineAnswered(answer, purpose)
     case .members(let room, let command): membersAnswered(answer, room, command)
     case .upload(let entry): uploadAnswered(answer, entry)
     case .send(let entry): sendAnswered(answer, entry)
@@ -86,26 +102,11 @@ extension Client {
     default: commandAnswered(answer, purpose)
     }
   }
+}
 
-  private func usesToken(_ purpose: RequestPurpose) -> Bool {
-    switch purpose {
-    case .loginFlows, .registrationProbe, .logIn, .register, .logOut: false
-    default: true
-    }
-  }
-
-  /// Spec: "Soft logout": with it the data stays and the user logs in again to the same device.
-  private mutating func tokenIsUnknown(isSoft: Bool, _ purpose: RequestPurpose) {
-    endSession(keepingData: isSoft)
-    finish(commandID(of: purpose), .failed(.notSignedIn))
-  }
-
-  private func commandID(of purpose: RequestPurpose) -> CommandID {
-    switch purpose {
-    case .page(_, _, let id, _), .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id),
-      .forget(_, let id), .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id), .pinnedEvents(_, _, _, let id):
-      id
-    default: 0
-    }
+extension RequestPurpose {
+  fileprivate var isLogOut: Bool {
+    if case .logOut = self { return true }
+    return false
   }
 }

@@ -20,10 +20,31 @@ extension Client {
     request(.logout, Endpoint.logout.path(), for: .logOut(id))
   }
 
-  mutating func endSession(keepingData: Bool) {
+  /// On every device of the account. Where the server says no, everything stays as it is.
+  mutating func logOutEverywhere(_ id: CommandID) {
+    request(.logoutAll, Endpoint.logoutAll.path(), for: .logOutEverywhere(id))
+  }
+
+  mutating func loggedOutEverywhere(_ answer: Answer, _ id: CommandID) {
+    if let error = answer.error { return finish(id, .failed(error)) }
+    endSession(keepingData: false)
+    finish(id, .done)
+  }
+
+  /// Goes on with a login made elsewhere. The server is not asked: whoever wants to know asks `Call.whoAmI()`.
+  mutating func restore(_ session: Session, _ id: CommandID) {
+    guard sessionState == .signedOut || sessionState == .softLoggedOut else { return finish(id, .failed(.notSignedIn)) }
+    var session = session
+    if session.homeserver == nil { session.homeserver = homeserver }
+    begin(session, id)
+  }
+
+  /// - Parameter purpose: of the request that showed that the session is over.
+  mutating func endSession(keepingData: Bool, failing purpose: RequestPurpose? = nil) {
     guard session != nil else { return }
     stopSession()
     endAwaitedSends()
+    if let id = purpose?.commandID { finish(id, .failed(.notSignedIn)) }
     if keepingData {
       outbox.suspend()
       return setSessionState(.softLoggedOut)
@@ -35,12 +56,19 @@ extension Client {
 
   /// No request and no timer is left; writes go on.
   private mutating func stopSession() {
-    for id in pending.requests.keys.sorted() { effects.append(.cancelRequest(id)) }
+    endCalls()
+    let requests = pending.requests.sorted { $0.key < $1.key }
+    for (id, _) in requests { effects.append(.cancelRequest(id)) }
     for id in pending.timers.keys.sorted() { effects.append(.cancelTimer(id)) }
     pending.requests = [:]
     pending.timers = [:]
+    refresh = TokenRefresh()
+    for (_, waiting) in requests { finish(waiting.purpose.commandID, .failed(.notSignedIn)) }
+    for (_, purpose) in syncLoop.deferredAnswers { finish(purpose.commandID, .failed(.notSignedIn)) }
     syncLoop.stop()
     draftTimer = nil
+    expiryTimer = nil
+    endEventLoads()
     for id in Array(rooms.keys) { rooms[id]?.stopTimers() }
     setConnection(.idle)
   }
@@ -59,6 +87,7 @@ extension Client {
     openRooms = []
     directRooms = DirectRooms()
     outbox = Outbox()
+    eventSources = EventSources()
     syncLoop = SyncLoop()
     dirtyDrafts = []
     ownDisplayName = nil
@@ -98,5 +127,6 @@ extension Room {
     ownTyping = OwnTyping()
     isLoadingMembers = false
     timeline.stopLoading()
+    for focus in focused.keys { focused[focus]?.stopLoading() }
   }
 }

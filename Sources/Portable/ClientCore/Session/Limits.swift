@@ -4,6 +4,7 @@ enum Limits {
   static let longPollMilliseconds: Int64 = 30_000
   /// What a sync may take beyond that; a first sync may take all of it.
   static let syncGraceMilliseconds: Int64 = 90_000
+  static let requestTimeoutMilliseconds: Int64 = 30_000
   static let uploadTimeoutMilliseconds: Int64 = 600_000
   static let backoffFirstMilliseconds: Int64 = 1_000
   static let backoffLastMilliseconds: Int64 = 30_000
@@ -31,12 +32,45 @@ enum Limits {
   static let draftDelayMilliseconds: Int64 = 500
   /// Messages waiting in the outbox.
   static let outboxEntries = 1_000
+
+  // Contents
+  /// Users that a message mentions.
+  static let mentions = 200
+  /// Files of one gallery.
+  static let galleryEntries = 60
+  static let waveformSamples = 1_024
+  static let blurHashBytes = 200
+  /// MSC3381: a poll has at most 20 answers.
+  static let pollAnswers = 20
+  /// Rules of a power levels event whose change is told one by one.
+  static let powerChanges = 50
+  static let alternativeAddresses = 100
+  static let pinnedEvents = 100
+  /// Events that refer to one, as kept.
+  static let references = 1_000
+  /// Last positions of a live location.
+  static let liveLocationPositions = 100
+  /// Last beginnings and ends of a person's live locations in a room.
+  static let liveLocationShares = 50
+  /// Events around one that is opened by a link.
+  static let contextEvents = 40
+  /// Events kept that were asked for by their ID, and their bytes together.
+  static let eventSources = 1_000
+  static let eventSourceBytes = 4 << 20
+
+  // Calls and tokens
+  /// What a call waits in all where the server says `M_LIMIT_EXCEEDED`, and the least that it waits at a time.
+  static let callWaitMilliseconds: Int64 = 60_000
+  static let callPauseMilliseconds: Int64 = 100
+  /// An access token is refreshed so long before it expires, but never in the first three quarters of its life.
+  static let refreshMarginMilliseconds: Int64 = 60_000
+  /// How often a request goes out once more because the server does not know its token.
+  static let tokenRefusals = 2
+
+  // Sending
   /// Content of an event: the server takes 64 KiB, to which it adds members of its own.
   static let contentBytes = 60_000
   static let reactionBytes = 1_024
-  static let galleryFiles = 60
-  static let waveformValues = 1_024
-  static let pollAnswers = 20
 
   // Formatting
   /// Bytes of HTML or Markdown that are read.
@@ -50,5 +84,4 @@ enum Limits {
   static let quoteDepth = 16
   /// Emphasis within emphasis that is written.
   static let markDepth = 40
-  static let mentions = 200
 }

@@ -3,7 +3,7 @@ import MatrixModel
 
 /// What the client waits for: answers are looked up here and anything unknown is ignored.
 struct Pending: Sendable {
-  var requests: [RequestID: RequestPurpose] = [:]
+  var requests: [RequestID: PendingRequest] = [:]
   var timers: [TimerID: TimerPurpose] = [:]
   var writes: [WriteID: WritePurpose] = [:]
   var loads: [LoadID: LoadPurpose] = [:]
@@ -23,14 +23,32 @@ struct Pending: Sendable {
   }
 }
 
+/// A request that has no answer yet, with all that it takes to send it once more.
+struct PendingRequest: Sendable {
+  let purpose: RequestPurpose
+  /// Its token is the one it went out with last.
+  var request: HTTPRequest
+  let blob: BlobHandle?
+  let sendsToken: Bool
+  /// How often the server did not know its token.
+  var refusals = 0
+}
+
 enum RequestPurpose: Sendable {
+  case call(CommandID)
+  case refreshToken
   case loginFlows(CommandID)
-  case registrationProbe(CommandID)
+  case registrationProbe
   case logIn(CommandID)
   case register(CommandID)
   case logOut(CommandID)
+  case logOutEverywhere(CommandID)
   case sync
-  case page(RoomID, gap: ItemID?, CommandID, emptyPages: Int)
+  case page(TimelineKey, gap: ItemID?, CommandID, emptyPages: Int)
+  case forwardPage(TimelineKey, CommandID, emptyPages: Int)
+  case context(TimelineKey, CommandID)
+  case event(EventSources.Key)
+  case date(RoomID, CommandID)
   case members(RoomID, CommandID)
   case upload(OutboxEntry.ID)
   case send(OutboxEntry.ID)
@@ -51,15 +69,32 @@ enum RequestPurpose: Sendable {
   case pinnedEvents(RoomID, EventID, isPinned: Bool, CommandID)
 }
 
+extension RequestPurpose {
+  /// The command that ends with it; 0 where none does.
+  var commandID: CommandID {
+    switch self {
+    case .loginFlows(let id), .logIn(let id), .register(let id), .logOutEverywhere(let id), .page(_, _, let id, _),
+      .forwardPage(_, let id, _), .context(_, let id), .date(_, let id),
+      .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id), .forget(_, let id),
+      .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id), .pinnedEvents(_, _, _, let id):
+      id
+    default: 0
+    }
+  }
+}
+
 enum TimerPurpose: Sendable {
+  case call(CommandID)
   case sync
   case outbox(RoomID)
   case typingFuse(RoomID)
   case receipt(RoomID)
   case drafts
+  case liveLocations
 }
 
 enum WritePurpose: Sendable {
+  case session
   case sync
   case outbox(OutboxEntry.ID)
   case outboxEntries(RoomID, [OutboxEntry.ID])
@@ -69,6 +104,7 @@ enum WritePurpose: Sendable {
 enum LoadPurpose: Sendable {
   case account
   case timeline(RoomID)
+  case event(EventSources.Key)
 }
 
 extension Client {
@@ -77,39 +113,58 @@ extension Client {
   /// `query` begins with `?`.
   @discardableResult
   mutating func request(
-    _ endpoint: Endpoint, _ path: String, query: String = "", body: [UInt8]? = nil, timeoutMilliseconds: Int64 = 30_000,
-    for purpose: RequestPurpose
+    _ endpoint: Endpoint, _ path: String, query: String = "", body: [UInt8]? = nil, sendsToken: Bool? = nil,
+    timeoutMilliseconds: Int64 = Limits.requestTimeoutMilliseconds, for purpose: RequestPurpose
   ) -> RequestID {
-    let id = pending.nextID()
-    pending.requests[id] = purpose
     // A JSON body is due with every POST and PUT, be it empty.
     let body = body ?? (endpoint.method == .post || endpoint.method == .put ? Array("{}".utf8) : nil)
-    effects.append(
-      .request(
-        id,
-        HTTPRequest(
-          method: endpoint.method, target: path + query, body: body,
-          contentType: body == nil ? nil : "application/json",
-          accessToken: endpoint.access == .anyone ? nil : session?.accessToken, timeoutMilliseconds: timeoutMilliseconds
-        )))
-    return id
+    let request = HTTPRequest(
+      method: endpoint.method, target: path + query, body: body, contentType: body == nil ? nil : "application/json",
+      accessToken: nil, timeoutMilliseconds: timeoutMilliseconds)
+    return send(
+      PendingRequest(
+        purpose: purpose, request: request, blob: nil, sendsToken: sendsToken ?? (endpoint.access != .anyone)))
   }
 
   mutating func upload(_ blob: BlobHandle, mimeType: ByteString?, fileName: ByteString, for purpose: RequestPurpose)
     -> RequestID
   {
+    let query = Query().adding("filename", fileName.isEmpty ? nil : fileName)
+    return upload(
+      blob, .uploadContent, Endpoint.uploadContent.path() + query.text, mimeType: mimeType, for: purpose)
+  }
+
+  mutating func upload(
+    _ blob: BlobHandle, _ endpoint: Endpoint, _ target: String, mimeType: ByteString?, for purpose: RequestPurpose
+  ) -> RequestID {
+    let request = HTTPRequest(
+      method: endpoint.method, target: target, body: nil,
+      contentType: mimeType?.string ?? "application/octet-stream", accessToken: nil,
+      timeoutMilliseconds: Limits.uploadTimeoutMilliseconds)
+    return send(PendingRequest(purpose: purpose, request: request, blob: blob, sendsToken: true))
+  }
+
+  private mutating func send(_ request: PendingRequest) -> RequestID {
     let id = pending.nextID()
-    pending.requests[id] = purpose
-    let query = fileName.isEmpty ? "" : "?filename=" + PercentEncoding.encode(fileName)
-    effects.append(
-      .upload(
-        id,
-        HTTPRequest(
-          method: .post, target: Endpoint.uploadContent.path() + query, body: nil,
-          contentType: mimeType?.string ?? "application/octet-stream", accessToken: session?.accessToken,
-          timeoutMilliseconds: Limits.uploadTimeoutMilliseconds),
-        blob))
+    pending.requests[id] = request
+    send(id)
     return id
+  }
+
+  /// Sends a request, or keeps it until there is a token for it.
+  mutating func send(_ id: RequestID) {
+    guard var waiting = pending.requests[id] else { return }
+    if waiting.sendsToken {
+      refreshTokenIfDue()
+      if refresh.isUnderWay, refresh.isTokenSpent { return refresh.held.append(id) }
+      waiting.request.accessToken = session?.accessToken
+      pending.requests[id] = waiting
+    }
+    if let blob = waiting.blob {
+      effects.append(.upload(id, waiting.request, blob))
+    } else {
+      effects.append(.request(id, waiting.request))
+    }
   }
 
   mutating func cancelRequest(_ id: RequestID) {
@@ -134,6 +189,7 @@ extension Client {
   mutating func timerFired(_ id: TimerID) {
     guard let purpose = pending.timers.removeValue(forKey: id) else { return }
     switch purpose {
+    case .call(let id): sendCall(id)
     case .sync:
       syncLoop.timer = nil
       startSync()
@@ -143,6 +199,7 @@ extension Client {
     case .drafts:
       draftTimer = nil
       writeDrafts()
+    case .liveLocations: liveLocationsExpired()
     }
   }
 

@@ -13,19 +13,6 @@ public enum SessionState: UInt8, Sendable {
   case softLoggedOut
 }
 
-/// A login, as the server gave it.
-public struct Session: Sendable {
-  public let userID: UserID
-  public let deviceID: DeviceID
-  public internal(set) var accessToken: ByteString
-
-  init(userID: UserID, deviceID: DeviceID, accessToken: ByteString) {
-    self.userID = userID
-    self.deviceID = deviceID
-    self.accessToken = accessToken
-  }
-}
-
 /// What the sign-in screen shows.
 public struct SignIn: Sendable {
   public enum Registration: UInt8, Sendable {

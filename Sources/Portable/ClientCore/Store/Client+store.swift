@@ -12,6 +12,7 @@ extension Client {
     switch purpose {
     case .account: restore(Restored(records))
     case .timeline(let room): timelineLoaded(room, records)
+    case .event(let key): eventLoaded(key, records)
     }
   }
 
@@ -51,6 +52,7 @@ extension Client {
       notify(.storeFailed)
     }
     switch purpose {
+    case .session: refreshedSessionWritten()
     case .sync: syncWritten()
     case .outbox(let entry): outboxWritten(entry)
     case .outboxEntries(let room, let entries): outboxWritten(entries, in: room)

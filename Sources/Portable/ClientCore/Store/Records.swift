@@ -8,6 +8,10 @@ extension Session {
       writer.member("user_id", userID)
       writer.member("device_id", deviceID)
       writer.member("access_token", accessToken)
+      if let refreshToken { writer.member("refresh_token", refreshToken) }
+      if let expiresAtMilliseconds { writer.member("expires_at", expiresAtMilliseconds) }
+      if let refreshAtMilliseconds { writer.member("refresh_at", refreshAtMilliseconds) }
+      if let homeserver { writer.member("homeserver", homeserver.text) }
     }
     return writer.bytes
   }
@@ -16,7 +20,11 @@ extension Session {
     guard let user = UserID(record["user_id"]), let device = DeviceID(record["device_id"]),
       let token = record["access_token"]?.text
     else { return nil }
-    self.init(userID: user, deviceID: device, accessToken: token)
+    self.init(
+      userID: user, deviceID: device, accessToken: token, refreshToken: record["refresh_token"]?.text,
+      homeserver: record["homeserver"]?.text.flatMap { ServerURL($0) },
+      expiresAtMilliseconds: record["expires_at"]?.integer)
+    refreshAtMilliseconds = record["refresh_at"]?.integer ?? refreshAtMilliseconds
   }
 }
 

@@ -14,6 +14,10 @@ extension RoomState {
       if let topic { writer.member("topic", topic) }
       if isEncrypted { writer.member("encrypted", true) }
       if let successor { writer.member("successor", successor) }
+      if !pinned.isEmpty {
+        writer.key("pinned")
+        writer.array { writer in for event in pinned { writer.write(event) } }
+      }
       power.write(to: &writer)
       if let inviter { writer.member("inviter", inviter) }
       if isDirectInvite { writer.member("direct_invite", true) }
@@ -46,6 +50,7 @@ extension RoomState {
     topic = record["topic"]?.text
     isEncrypted = record["encrypted"]?.bool ?? false
     successor = RoomID(record["successor"])
+    pinned = StateChange.events(record)
     power = RoomPower(record: record)
     inviter = UserID(record["inviter"])
     isDirectInvite = record["direct_invite"]?.bool ?? false
@@ -105,6 +110,11 @@ extension RoomPreview {
       writer.member("sender", sender)
       writer.member("time", timestampMilliseconds)
       if editedAt != 0 { writer.member("edited", editedAt) }
+      if let edit { writer.member("edit", edit) }
+      if let original {
+        writer.member("original_kind", Int(original.kind.rawValue))
+        writer.member("original_body", original.body)
+      }
       if let content {
         writer.member("kind", Int(content.kind.rawValue))
         writer.member("body", content.body)
@@ -116,14 +126,24 @@ extension RoomPreview {
   init?(record: JSON) {
     guard let sender = UserID(record["sender"]) else { return nil }
     var content: MessageContent?
-    if let number = record["kind"]?.integer,
-      let kind = UInt8(exactly: number).flatMap(MessageContent.Kind.init(rawValue:))
-    {
+    if let kind = MessageContent.Kind(record: record["kind"]) {
       content = MessageContent(kind: kind, body: record["body"]?.text ?? "")
+    }
+    let original = MessageContent.Kind(record: record["original_kind"]).map {
+      Original(kind: $0, body: record["original_body"]?.text ?? "")
     }
     self.init(
       eventID: EventID(record["event"]), sender: sender, timestampMilliseconds: record["time"]?.integer ?? 0,
       content: content,
-      editedAt: record["edited"]?.integer ?? 0)
+      editedAt: record["edited"]?.integer ?? 0, edit: EventID(record["edit"]), original: original)
+  }
+}
+
+extension MessageContent.Kind {
+  init?(record: JSON?) {
+    guard let number = record?.integer, let known = UInt8(exactly: number).flatMap(Self.init(rawValue:)) else {
+      return nil
+    }
+    self = known
   }
 }

@@ -21,9 +21,11 @@ extension Client {
     var aspects = prepared.delta.aspects
     if isNew { addRoom(prepared) }
     let oldName = rooms[id]?.state.computedName
+    let pinned = rooms[id]?.state.pinned
     rooms[id]?.state = prepared.state
     if aspects.contains(.name), let oldName, oldName.isSame(as: prepared.state.computedName) { aspects.remove(.name) }
     appendEvents(of: prepared, ownUserID: ownUserID)
+    if pinned != prepared.state.pinned { pinsChanged(id) }
     if commitReading(prepared, ownUserID: ownUserID) { aspects.insert(.unread) }
     if commitTyping(prepared) { aspects.insert(.typing) }
     if prepared.state.membership != .join { leaveBehind(id) }
@@ -37,9 +39,10 @@ extension Client {
     // Opened before the sync brought it.
     if keptTimelines.contains(prepared.id) {
       room.timeline.loadState = .loaded
+      room.timeline.showsThreads = showsThreadsInline
       if let user = session?.userID {
         room.timeline.show(outbox, in: prepared.id, ownUserID: user)
-        notify(.timeline(prepared.id, [.reset(room.timeline.items)]))
+        notify(.timeline(.live(prepared.id), [.reset(room.timeline.items)]))
       }
     }
     rooms[prepared.id] = room
@@ -49,6 +52,7 @@ extension Client {
     guard let events = prepared.events else { return }
     let batch = TimelineBatch(events: events, isLimited: prepared.isLimited, token: prepared.previousBatch)
     guard !events.isEmpty || prepared.isLimited else { return }
+    for event in events { forgetSource(changedBy: event, in: prepared.id) }
     changeTimeline(prepared.id) { timeline, ids in timeline.append(batch, ownUserID: ownUserID, &ids) }
   }
 
@@ -97,17 +101,34 @@ extension Client {
   // MARK: Timeline changes
 
   /// The only way a timeline changes in place.
+  mutating func changeTimeline(_ key: TimelineKey, _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]) {
+    guard let changes = rooms[key.room]?.change(key.focus, &itemIDs, now: now, body), !changes.isEmpty else { return }
+    notify(.timeline(key, changes))
+    scheduleExpiry(in: key.room)
+  }
+
+  /// All timelines of the room, the live one first.
   mutating func changeTimeline(_ id: RoomID, _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]) {
-    guard let changes = rooms[id]?.change(&itemIDs, body), !changes.isEmpty else { return }
-    notify(.timeline(id, changes))
+    changeTimeline(.live(id), body)
+    let focuses = rooms[id]?.focused.keys.map { $0 } ?? []
+    for focus in focuses { changeTimeline(TimelineKey(id, focus), body) }
   }
 }
 
 extension Room {
   mutating func change(
-    _ ids: inout ItemIDs, _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]
+    _ focus: TimelineKey.Focus, _ ids: inout ItemIDs, now: Int64,
+    _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]
   ) -> [TimelineChange] {
-    body(&timeline, &ids)
+    let power = state.power.levels
+    func change(_ timeline: inout Timeline) -> [TimelineChange] {
+      timeline.relations.power = power
+      timeline.relations.now = now
+      return body(&timeline, &ids)
+    }
+    if focus == .live { return change(&timeline) }
+    guard focused[focus] != nil else { return [] }
+    return change(&focused[focus, default: Timeline(focus)])
   }
 }
 

@@ -25,22 +25,30 @@ extension PreparedRoom {
       switch content {
       case .message(let message): setPreview(event, message)
       case .undecryptable, .redacted: setPreview(event, nil)
-      case .state, .unparsable, .gap: break
+      case .state, .custom, .unparsable, .gap: break
       }
     case .edit(let target, let message):
       guard let preview = state.preview, preview.eventID == target, preview.sender == event.sender,
         preview.content != nil, preview.editedAt <= event.timestampMilliseconds
       else { return }
+      let original = preview.original ?? preview.content.map { RoomPreview.Original(kind: $0.kind, body: $0.body) }
       state.preview = RoomPreview(
         eventID: target, sender: preview.sender, timestampMilliseconds: preview.timestampMilliseconds, content: message,
-        editedAt: event.timestampMilliseconds)
+        editedAt: event.timestampMilliseconds, edit: event.eventID, original: original)
       delta.aspects.insert(.preview)
     case .redaction(let target):
-      guard let preview = state.preview, preview.eventID == target else { return }
+      guard let preview = state.preview else { return }
+      if preview.edit == target, let original = preview.original {
+        state.preview = RoomPreview(
+          eventID: preview.eventID, sender: preview.sender, timestampMilliseconds: preview.timestampMilliseconds,
+          content: MessageContent(kind: original.kind, body: original.body))
+        delta.aspects.insert(.preview)
+      }
+      guard preview.eventID == target else { return }
       state.preview = RoomPreview(
         eventID: target, sender: preview.sender, timestampMilliseconds: preview.timestampMilliseconds, content: nil)
       delta.aspects.insert(.preview)
-    case .reaction, .hidden: break
+    case .reaction, .vote, .pollEnd, .position, .liveLocationEnd, .reference, .hidden: break
     }
   }
 

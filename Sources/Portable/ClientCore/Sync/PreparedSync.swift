@@ -91,7 +91,7 @@ extension Client {
       }
     }
     if let timeline = json["timeline"] {
-      let isInMemory = old.map { $0.timeline.loadState != .unloaded } ?? keptTimelines.contains(id)
+      let isInMemory = old.map { $0.hasTimeline } ?? keptTimelines.contains(id)
       prepare(timeline, isInMemory: isInMemory, ownUserID, &room, &sync)
     }
     room.prepareRest(json, ownUserID: ownUserID)

@@ -97,9 +97,7 @@ extension Client {
     for (answer, purpose) in deferred {
       switch purpose {
       case .members(let room, let command): membersAnswered(answer, room, command)
-      case .page(let room, let gap, let command, let emptyPages):
-        pageAnswered(answer, room, gap: gap, command, emptyPages: emptyPages)
-      default: break
+      default: timelineAnswered(answer, purpose)
       }
     }
     startSync()

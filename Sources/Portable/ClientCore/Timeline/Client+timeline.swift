@@ -12,6 +12,7 @@ extension Client {
     dropOldTimelines()
     if let room = rooms[id], room.timeline.loadState == .unloaded {
       rooms[id]?.timeline.loadState = .loading
+      rooms[id]?.timeline.showsThreads = showsThreadsInline
       load(StoreKey.timeline(of: id), .timeline(id))
     }
     finish(command, .done)
@@ -34,7 +35,7 @@ extension Client {
       guard isLong || i < closed.count - Limits.keptTimelines else { continue }
       keptTimelines.removeAll { $0 == id }
       rooms[id]?.timeline = Timeline()
-      notify(.timeline(id, [.reset([])]))
+      notify(.timeline(.live(id), [.reset([])]))
     }
   }
 
@@ -51,9 +52,10 @@ extension Client {
     }
     let receipts = rooms[id]?.state.receipts ?? [:]
     let outbox = outbox
-    changeTimeline(id) { timeline, ids in
+    changeTimeline(.live(id)) { timeline, ids in
       // While the store was reading there were echoes only, and only those written since.
-      timeline.items = outbox.items(in: id, sender: user)
+      timeline.items = []
+      for item in outbox.items(in: id, sender: user) { _ = timeline.appendEcho(item) }
       timeline.load(batches, ownUserID: user, &ids)
       timeline.showChanges(outbox, in: id, ownUserID: user)
       timeline.placeReaders(receipts)
@@ -77,69 +79,74 @@ extension Client {
 
   // MARK: Pages
 
-  mutating func paginateBack(_ id: RoomID, _ command: CommandID) {
-    guard let room = rooms[id], room.timeline.loadState == .loaded else {
+  mutating func paginateBack(_ key: TimelineKey, _ command: CommandID) {
+    guard let room = rooms[key.room], let timeline = room.timeline(key.focus), timeline.loadState == .loaded else {
       return finish(command, .failed(.unknownRoom))
     }
     // Who is only invited may not read yet.
     if room.membership == .invite || room.membership == .knock { return finish(command, .done) }
-    switch room.timeline.backState {
+    switch timeline.backState {
     case .loading, .atStart: return finish(command, .done)
     case .idle, .failed: break
     }
-    rooms[id]?.timeline.backState = .loading
-    notify(.room(id, .pagination))
-    requestPage(id, from: room.timeline.headToken, gap: nil, command, emptyPages: 0)
+    rooms[key.room]?.change(key.focus) { $0.backState = .loading }
+    notify(.room(key.room, .pagination))
+    requestPage(key, from: timeline.headToken, gap: nil, command, emptyPages: 0)
   }
 
-  mutating func fillGap(_ id: RoomID, _ item: ItemID, _ command: CommandID) {
-    guard let timeline = rooms[id]?.timeline, let token = timeline.gapTokens[item], let i = timeline.index(of: item)
-    else {
+  mutating func fillGap(_ key: TimelineKey, _ item: ItemID, _ command: CommandID) {
+    guard let timeline = timeline(key), let token = timeline.gapTokens[item], let i = timeline.index(of: item) else {
       return finish(command, .done)
     }
     if case .gap(.loading) = timeline.items[i].content { return finish(command, .done) }
-    changeTimeline(id) { timeline, _ in timeline.update(item) { $0.content = .gap(.loading) } }
-    requestPage(id, from: token, gap: item, command, emptyPages: 0)
+    changeTimeline(key) { timeline, _ in timeline.update(item) { $0.content = .gap(.loading) } }
+    requestPage(key, from: token, gap: item, command, emptyPages: 0)
   }
 
-  private mutating func requestPage(
-    _ id: RoomID, from token: ByteString?, gap: ItemID?, _ command: CommandID, emptyPages: Int
+  mutating func requestPage(
+    _ key: TimelineKey, from token: ByteString?, gap: ItemID?, _ command: CommandID, emptyPages: Int
   ) {
-    var query = "?dir=b&limit=\(Limits.pageEvents)&filter=" + PercentEncoding.encode(#"{"lazy_load_members":true}"#)
-    if let token { query += "&from=" + PercentEncoding.encode(token) }
-    request(
-      .getRoomEvents, Endpoint.getRoomEvents.path(id.text), query: query,
-      for: .page(id, gap: gap, command, emptyPages: emptyPages))
+    let purpose = RequestPurpose.page(key, gap: gap, command, emptyPages: emptyPages)
+    var from = ""
+    if let token, !token.isEmpty { from = "&from=" + PercentEncoding.encode(token) }
+    let query = "?dir=b&limit=\(Limits.pageEvents)" + from
+    if case .thread(let root) = key.focus {
+      // With what was said about the replies: reactions come in no bundle.
+      let path = Endpoint.getRelatingEvents.path(key.room.text, root.text)
+      request(.getRelatingEvents, path, query: query + "&recurse=true", for: purpose)
+    } else {
+      request(
+        .getRoomEvents, Endpoint.getRoomEvents.path(key.room.text), query: query + Client.lazyMembersQuery, for: purpose)
+    }
   }
 
-  mutating func pageAnswered(_ answer: Answer, _ id: RoomID, gap: ItemID?, _ command: CommandID, emptyPages: Int) {
-    // The batch being stored works on a copy of the members, and a page may bring members.
-    guard syncLoop.prepared == nil else {
-      syncLoop.deferredAnswers.append((answer, .page(id, gap: gap, command, emptyPages: emptyPages)))
-      return
-    }
-    guard let user = session?.userID, rooms[id]?.timeline.loadState == .loaded else {
+  static let lazyMembersQuery = "&filter=" + PercentEncoding.encode(#"{"lazy_load_members":true}"#)
+
+  mutating func pageAnswered(_ answer: Answer, _ key: TimelineKey, gap: ItemID?, _ command: CommandID, emptyPages: Int) {
+    guard let user = session?.userID, timeline(key)?.takesPages ?? false else {
       return finish(command, .failed(.unknownRoom))
     }
+    let id = key.room
     guard case .success(let json) = answer, let chunk = json["chunk"], chunk.isArray else {
-      pageFailed(id, gap: gap)
+      pageFailed(key, gap: gap)
       return finish(command, .failed(answer.error ?? .badAnswer))
     }
     takeMembers(json["state"], of: id, user)
     let events = chunk.elements.compactMap { TimelineEvent($0) }
     let receipts = rooms[id]?.state.receipts ?? [:]
-    // Without an end the server is at the start of the room.
-    let end = json["end"]?.text
+    let end = key.focus.pageEnd(json)
     var outcome = Timeline.PageOutcome()
-    changeTimeline(id) { timeline, ids in
+    changeTimeline(key) { timeline, ids in
       outcome = timeline.insertPage(events, gap: gap, end: end, ownUserID: user, &ids)
       if outcome.itemCount > 0 { timeline.placeReaders(receipts) }
-      return outcome.changes
+      return timeline.finishFirstPage(outcome.changes, ownUserID: user, &ids)
     }
     dropEntries(deliveredBy: events, in: id)
-    if outcome.itemCount > 0, let count = rooms[id]?.timeline.remoteCount { notify(.readCounts(id, 0..<count)) }
+    if key.focus == .live, outcome.itemCount > 0, let count = rooms[id]?.timeline.remoteCount {
+      notify(.readCounts(id, 0..<count))
+    }
     if outcome.itemCount == 0, !outcome.isClosed, emptyPages < Limits.emptyPages {
-      return continuePaging(id, gap: gap, end, command, emptyPages: emptyPages + 1)
+      return continuePaging(key, gap: gap, end, command, emptyPages: emptyPages + 1)
     }
     if gap == nil { notify(.room(id, .pagination)) }
     finish(command, .done)
@@ -158,27 +165,30 @@ extension Client {
 
   /// A page with nothing to show: nobody would know why nothing happened.
   private mutating func continuePaging(
-    _ id: RoomID, gap: ItemID?, _ token: ByteString?, _ command: CommandID, emptyPages: Int
+    _ key: TimelineKey, gap: ItemID?, _ token: ByteString?, _ command: CommandID, emptyPages: Int
   ) {
     if let gap {
-      changeTimeline(id) { timeline, _ in timeline.update(gap) { $0.content = .gap(.loading) } }
+      changeTimeline(key) { timeline, _ in timeline.update(gap) { $0.content = .gap(.loading) } }
     } else {
-      rooms[id]?.timeline.backState = .loading
+      rooms[key.room]?.change(key.focus) { $0.backState = .loading }
     }
-    requestPage(id, from: token, gap: gap, command, emptyPages: emptyPages)
+    requestPage(key, from: token, gap: gap, command, emptyPages: emptyPages)
   }
 
-  private mutating func pageFailed(_ id: RoomID, gap: ItemID?) {
+  private mutating func pageFailed(_ key: TimelineKey, gap: ItemID?) {
     if let gap {
-      changeTimeline(id) { timeline, _ in timeline.update(gap) { $0.content = .gap(.failed) } }
+      changeTimeline(key) { timeline, _ in timeline.update(gap) { $0.content = .gap(.failed) } }
     } else {
-      rooms[id]?.timeline.backState = .failed
-      notify(.room(id, .pagination))
+      rooms[key.room]?.change(key.focus) { timeline in
+        timeline.backState = .failed
+        if timeline.loadState == .loading { timeline.loadState = .failed }
+      }
+      notify(.room(key.room, .pagination))
     }
   }
 
   /// Members that come lazily with a page: only those not known yet, for the page's state is old.
-  private mutating func takeMembers(_ json: JSON?, of id: RoomID, _ user: UserID) {
+  mutating func takeMembers(_ json: JSON?, of id: RoomID, _ user: UserID) {
     guard let json, var state = rooms[id]?.state else { return }
     var delta = RoomDelta()
     for json in json.elements {

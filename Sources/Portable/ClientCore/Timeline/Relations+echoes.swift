@@ -67,8 +67,8 @@ struct RelationEchoes: Sendable {
       content.attachment?.blob = shown.attachment?.blob
       item.content = .message(content)
       item.isEdited = true
-    case .reaction(let key): if item.isMessage, !echo.isFailed { item.react(key) }
-    case .reactionBack(let key): if !echo.isFailed { item.takeReactionBack(key) }
+    case .reaction(let key): if item.takesReactions, !echo.isFailed { item.react(key, by: ownUserID) }
+    case .reactionBack(let key): if !echo.isFailed { item.takeReactionBack(key, by: ownUserID) }
     case .redaction:
       item.pendingChange = .redaction(echo.delivery)
       if echo.isFailed { return }
@@ -81,20 +81,21 @@ struct RelationEchoes: Sendable {
 }
 
 extension TimelineItem {
-  fileprivate mutating func react(_ key: ByteString) {
+  fileprivate mutating func react(_ key: ByteString, by user: UserID) {
     guard let i = reactions.firstIndex(where: { $0.key == key }) else {
-      reactions.append(Reaction(key: key, count: 1, isOwn: true, isPending: true))
+      reactions.append(Reaction(key: key, senders: [user], ownEventID: nil, isOwn: true, isPending: true))
       return
     }
     guard !reactions[i].isOwn else { return }
-    reactions[i].count += 1
+    reactions[i].senders.append(user)
     reactions[i].isOwn = true
     reactions[i].isPending = true
   }
 
-  fileprivate mutating func takeReactionBack(_ key: ByteString) {
+  fileprivate mutating func takeReactionBack(_ key: ByteString, by user: UserID) {
     guard let i = reactions.firstIndex(where: { $0.key == key }), reactions[i].isOwn else { return }
-    reactions[i].count -= 1
+    reactions[i].senders.removeAll { $0 == user }
+    reactions[i].ownEventID = nil
     reactions[i].isOwn = false
     reactions[i].isPending = true
     if reactions[i].count == 0 { reactions.remove(at: i) }
@@ -109,18 +110,24 @@ extension Timeline {
     return changes + renew(echo.target, ownUserID)
   }
 
-  mutating func removeRelationEcho(of entry: SendID, ownUserID: UserID) -> [TimelineChange] {
-    relations.echoes.remove(entry).map { renew($0.target, ownUserID) } ?? []
+  mutating func removeRelationEcho(of entry: OutboxEntry, ownUserID: UserID) -> [TimelineChange] {
+    var changes = relations.echoes.remove(entry.id).map { renew($0.target, ownUserID) } ?? []
+    relations.drop(TimelineEvent.echoID(of: entry.transactionID))
+    renewTouched(ownUserID: ownUserID, &changes)
+    return changes
   }
 
   private mutating func renew(_ target: ByteString, _ ownUserID: UserID) -> [TimelineChange] {
-    let known = EventID(target).flatMap { index(of: $0) }
-    guard
-      let i = known
-        ?? items[remoteCount...].firstIndex(where: { $0.eventID?.text == target || $0.transactionID?.text == target })
-    else { return [] }
+    var changes: [TimelineChange] = []
+    if let event = EventID(target) {
+      relations.touch(event)
+      renewTouched(ownUserID: ownUserID, &changes)
+      if index(of: event) != nil { return changes }
+    }
+    let echo = items[remoteCount...].firstIndex { $0.eventID?.text == target || $0.transactionID?.text == target }
+    guard let i = echo else { return changes }
     relations.decorate(&items[i], ownUserID: ownUserID)
-    return [.updated(at: i, items[i])]
+    return changes + [.updated(at: i, items[i])]
   }
 
   /// Everything of the outbox in a timeline that is new.
@@ -133,6 +140,7 @@ extension Timeline {
   mutating func showChanges(_ outbox: Outbox, in room: RoomID, ownUserID: UserID) {
     for entry in outbox.entries where entry.roomID == room {
       if let echo = outbox.relationEcho(of: entry) { _ = setRelationEcho(echo, ownUserID: ownUserID) }
+      if let vote = entry.vote(by: ownUserID) { _ = takeRelations(of: [vote], ownUserID: ownUserID) }
     }
   }
 }

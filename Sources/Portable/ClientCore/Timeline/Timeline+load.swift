@@ -32,6 +32,10 @@ extension Timeline {
       if loadState == .loading { waiting.append(batch) }
       return []
     }
+    guard forwardState == .live, focus != .pinned else {
+      if forwardState == .loading { waiting.append(batch) }
+      return takeRelations(of: batch.events, ownUserID: ownUserID)
+    }
     var changes: [TimelineChange] = []
     let isKnown = batch.events.first.map { itemOfEvent[$0.eventID] != nil } ?? false
     if isEmptyOfEvents {
@@ -49,7 +53,9 @@ extension Timeline {
   mutating func load(_ stored: [TimelineBatch], ownUserID: UserID, _ ids: inout ItemIDs) {
     let echoes = Array(items[remoteCount...])
     let batches = stored + waiting
-    self = Timeline()
+    let (relations, showsThreads) = (relations, showsThreads)
+    self = Timeline(focus)
+    (self.relations, self.showsThreads) = (relations, showsThreads)
     loadState = .loaded
     items = echoes
     for batch in batches { _ = append(batch, ownUserID: ownUserID, &ids) }
@@ -65,11 +71,19 @@ extension Timeline {
   }
 
   private mutating func appendGap(token: ByteString?, _ ids: inout ItemIDs) -> [TimelineChange] {
-    guard let token, remoteCount > 0 else { return [] }
+    guard let token = focus.gapToken(token), remoteCount > 0 else { return [] }
     let gap = TimelineItem(gap: ids.next())
     gapTokens[gap.id] = token
     items.insert(gap, at: remoteCount)
     remoteCount += 1
     return [.inserted(at: remoteCount - 1, [gap])]
+  }
+}
+
+extension TimelineKey.Focus {
+  /// From where one fills a gap behind which a sync went on at `token`. A thread is read from its end: "".
+  func gapToken(_ token: ByteString?) -> ByteString? {
+    if case .thread = self { return "" }
+    return token
   }
 }

@@ -26,15 +26,13 @@ extension Timeline {
         }
         continue
       }
-      guard case .item(let content, let replyTo) = event.kind else {
+      relations.take(event)
+      guard case .item(let content, let replyTo) = event.kind, accepts(event) else {
         itemOfEvent[event.eventID] = 0
         hiddenEvents.append(event.eventID)
-        relate(event, ownUserID: ownUserID, &outcome.changes)
-        for i in run.indices { relations.decorate(&run[i], ownUserID: ownUserID) }
         continue
       }
-      let item = makeItem(
-        takeEcho(of: event, &outcome.changes) ?? ids.next(), event, content, replyTo, ownUserID: ownUserID)
+      let item = makeItem(takeEcho(of: event, &outcome.changes) ?? ids.next(), event, content, replyTo)
       itemOfEvent[event.eventID] = item.id
       for hidden in hiddenEvents { itemOfEvent[hidden] = item.id }
       hiddenEvents = []
@@ -43,10 +41,10 @@ extension Timeline {
     outcome.itemCount = run.count
     if !run.isEmpty {
       run.reverse()
-      items.insert(contentsOf: run, at: gapIndex + 1)
-      remoteCount += run.count
-      outcome.changes.append(.inserted(at: gapIndex + 1, run))
+      place(run, at: gapIndex + 1, ownUserID: ownUserID, &outcome.changes)
     }
+    renewTouched(
+      except: (gapIndex + 1)..<(gapIndex + 1 + run.count), ownUserID: ownUserID, &outcome.changes)
     finishPage(gap: gap, gapIndex: gapIndex, end: end, &outcome)
     return outcome
   }
@@ -55,6 +53,7 @@ extension Timeline {
   private mutating func takeEcho(of event: TimelineEvent, _ changes: inout [TimelineChange]) -> ItemID? {
     guard let i = echoIndex(of: event) else { return nil }
     changes.append(.removed(i..<(i + 1)))
+    relations.echoes.forget(items[i].id)
     return items.remove(at: i).id
   }
 

@@ -49,6 +49,7 @@ extension Accounts {
     hooks.withLock { $0.accountErased }(userID, position, tx)
     try tx.execute("DELETE FROM profile_field WHERE user_id = $1", userID)
     try tx.execute("DELETE FROM account_data WHERE user_id = $1", userID)
+    pushRules.forget(userID, in: tx)
     try tx.execute("DELETE FROM hidden_room WHERE user_id = $1", userID)
   }
 }

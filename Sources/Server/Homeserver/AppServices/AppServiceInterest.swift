@@ -59,11 +59,22 @@ struct AppServiceInterest: Sendable {
   /// Whether everything in a room concerns the service.
   func includes(_ room: RoomNumber, _ rooms: Rooms, _ tx: ReadTransaction) throws -> Bool {
     if members[room] != nil { return true }
-    if service.hasRoomNamespaces, let roomID = try rooms.cache.snapshot(of: room, in: tx)?.roomID, service.covers(roomID) {
-      return true
-    }
-    guard service.hasAliasNamespaces else { return false }
-    return try tx.all("SELECT alias FROM room_alias WHERE room = $1", room) { $0.identifier(0, as: RoomAlias.self) }
-      .contains { service.covers($0) }
+    guard service.hasNamespacesOfRooms, let room = try rooms.cache.snapshot(of: room, in: tx) else { return false }
+    return try service.names(room, tx)
+  }
+}
+
+extension AppService {
+  /// Whether everything in a room concerns the service as of now.
+  func covers(_ room: RoomSnapshot, _ tx: ReadTransaction) throws -> Bool {
+    try room.isJoined(sender) || names(room, tx) || room.members.contains { $0.value.membership == .join && covers($0.key) }
+  }
+
+  /// Whether the room or one of its aliases is in the service's namespaces.
+  fileprivate func names(_ room: RoomSnapshot, _ tx: ReadTransaction) throws -> Bool {
+    if covers(room.roomID) { return true }
+    guard hasAliasNamespaces else { return false }
+    return try tx.all("SELECT alias FROM room_alias WHERE room = $1", room.number) { $0.identifier(0, as: RoomAlias.self) }
+      .contains { covers($0) }
   }
 }

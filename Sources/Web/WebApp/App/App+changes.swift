@@ -28,6 +28,7 @@ extension App {
     switch state {
     case .loading: break
     case .signedIn:
+      authorizeImages()
       if main == nil { enter() }
     case .signedOut, .signingIn, .softLoggedOut:
       if main != nil, state != .signingIn { leave() }
@@ -42,12 +43,15 @@ extension App {
     signIn?.close()
     signIn = nil
     effects.server.save()
-    if let session = client.session {
-      Host.authorizeImages(prefix: effects.server.base + "/_matrix/client/v1/media/", token: session.accessToken.string)
-    }
     let screen = MainScreen(self)
     main = screen
     screen.show(place)
+  }
+
+  /// With the token as it is now: it changes when it is refreshed.
+  private func authorizeImages() {
+    guard let session = client.session else { return }
+    Host.authorizeImages(prefix: effects.server.base + "/_matrix/client/v1/media/", token: session.accessToken.string)
   }
 
   private func leave() {

@@ -50,7 +50,7 @@ final class EffectRunner {
     case .load(let id, let prefix): load(id, prefix)
     case .write(let id, let operations): write(id, operations)
     case .releaseBlob(let blob): blobs.release(blob)
-    case .change: break
+    case .change, .callEnded, .callProgress: break
     }
   }
 

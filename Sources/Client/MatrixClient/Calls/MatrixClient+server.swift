@@ -1,0 +1,76 @@
+public import ClientCore
+import JSON
+public import MatrixModel
+
+/// The server and the account.
+extension MatrixClient {
+  public func versions() async throws(ClientError) -> ServerVersions { try await perform(.versions()) }
+  public func capabilities() async throws(ClientError) -> Capabilities { try await perform(.capabilities()) }
+  public func loginFlows() async throws(ClientError) -> LoginFlows { try await perform(.loginFlows()) }
+  /// Whose token the server takes this session's for.
+  public func whoAmI() async throws(ClientError) -> TokenOwner { try await perform(.whoAmI()) }
+
+  /// - Parameter logsOutOthers: whether the sessions of the account's other devices end.
+  public func changePassword(
+    _ password: String, logsOutOthers: Bool = true, by authenticator: Authenticator? = nil
+  ) async throws(ClientError) {
+    try await perform(.changePassword(ByteString(password), logsOutOthers: logsOutOthers), by: authenticator)
+  }
+
+  /// Closes the account for good, and ends this session.
+  /// - Parameter erases: whether the server shows what the account wrote to nobody who has not seen it yet.
+  public func deactivateAccount(erases: Bool = false, by authenticator: Authenticator? = nil) async throws(ClientError) {
+    try await perform(.deactivateAccount(erases: erases), by: authenticator)
+    try await perform(.logOut)
+  }
+
+  public func thirdPartyIDs() async throws(ClientError) -> [ThirdPartyID] { try await perform(.thirdPartyIDs()) }
+
+  /// Proves to a third party who one is.
+  public func openIDToken() async throws(ClientError) -> OpenIDToken {
+    try await perform(.openIDToken(of: try ownUserID()))
+  }
+
+  /// For signing in another device of the account.
+  public func loginToken(by authenticator: Authenticator? = nil) async throws(ClientError) -> LoginToken {
+    try await perform(.loginToken(), by: authenticator)
+  }
+
+  func ownUserID() throws(ClientError) -> UserID {
+    guard let user = core.session?.userID else { throw .notSignedIn }
+    return user
+  }
+}
+
+/// The devices of the account.
+extension MatrixClient {
+  public func devices() async throws(ClientError) -> [Device] { try await perform(.devices()) }
+  public func device(_ id: DeviceID) async throws(ClientError) -> Device { try await perform(.device(id)) }
+
+  public func renameDevice(_ id: DeviceID, _ name: String) async throws(ClientError) {
+    try await perform(.renameDevice(id, ByteString(name)))
+  }
+
+  /// Ends its session.
+  public func deleteDevice(_ id: DeviceID, by authenticator: Authenticator? = nil) async throws(ClientError) {
+    try await perform(.deleteDevice(id), by: authenticator)
+  }
+
+  public func deleteDevices(_ ids: [DeviceID], by authenticator: Authenticator? = nil) async throws(ClientError) {
+    try await perform(.deleteDevices(ids), by: authenticator)
+  }
+
+  /// Tells the account's other sessions what program this device runs. Written only where it is different.
+  /// - Parameter information: nil takes it back.
+  public func setClientInformation(_ information: ClientInformation?) async throws(ClientError) {
+    guard let session = core.session else { throw .notSignedIn }
+    let type = ClientInformation.type(of: session.deviceID)
+    let present: JSON?
+    do throws(ClientError) { present = try await perform(.accountData(type, of: session.userID)) } catch {
+      guard case .refused(404, _, _, _) = error else { throw error }
+      present = nil
+    }
+    guard information != present.flatMap({ ClientInformation($0) }) else { return }
+    try await perform(.setAccountData(type, information?.content ?? Array("{}".utf8), of: session.userID))
+  }
+}

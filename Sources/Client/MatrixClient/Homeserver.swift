@@ -1,0 +1,112 @@
+public import ClientCore
+public import JSON
+public import MatrixModel
+
+/// A homeserver without an account.
+///
+///     for room in try await Homeserver("example.org").publicRooms().rooms { print(room.name ?? room.id.text) }
+public actor Homeserver {
+  private let address: String
+  private let transport: any Transport
+  private var found: DiscoveredHomeserver?
+  private var client: MatrixClient?
+
+  /// Asks nobody yet.
+  /// - Parameter address: a URL, a server name or a user ID.
+  public init(_ address: String, transport: any Transport = standardTransport()) {
+    self.address = address
+    self.transport = transport
+  }
+
+  deinit {
+    if let client { Task { await client.stop() } }
+  }
+
+  /// Where it is and what it speaks. Asked once.
+  /// - Throws: `noHomeserver`, also for a URL where no homeserver answers.
+  public func discover() async throws(ClientError) -> DiscoveredHomeserver {
+    if let found { return found }
+    do throws(DiscoveryError) {
+      let found = try await Homeserver.discover(address, transport: transport)
+      self.found = found
+      return found
+    } catch { throw .noHomeserver(error) }
+  }
+
+  /// Asks what needs no account.
+  public func perform<Answer>(_ call: Call<Answer>) async throws(ClientError) -> Answer {
+    if let client { return try await client.perform(call) }
+    let url = try await Homeserver.url(of: address, transport: transport)
+    if client == nil { client = await MatrixClient(homeserver: url, transport: transport) }
+    guard let client else { throw .cancelled }
+    return try await client.perform(call)
+  }
+
+  // MARK: Discovery
+
+  /// A URL as it is; for a name, what discovery finds.
+  static func url(of address: String, transport: any Transport) async throws(ClientError) -> String {
+    if let url = ServerURL(address) { return url.string }
+    do throws(DiscoveryError) { return try await discover(address, transport: transport).url.string } catch {
+      throw .noHomeserver(error)
+    }
+  }
+
+  static func discover(_ address: String, transport: any Transport) async throws(DiscoveryError) -> DiscoveredHomeserver {
+    var discovery = Discovery(ByteString(address))
+    while true {
+      switch discovery.step {
+      case .found(let homeserver): return homeserver
+      case .failed(let error): throw error
+      case .fetch(let fetch):
+        switch await transport.carry(Exchange(fetch)) {
+        case .answer(let status, let body): discovery.take(status: status, body: body)
+        case .networkError, .untrustedServer, .blobIsGone: discovery.take(status: nil, body: [])
+        }
+      }
+    }
+  }
+}
+
+extension Exchange {
+  fileprivate init(_ fetch: Discovery.Fetch) {
+    self.init(fetch.request, to: "")
+    answerBytesLimit = Discovery.bytesLimit
+    redirectLimit = fetch.followsRedirects ? Discovery.redirectLimit : 0
+  }
+}
+
+/// What a server tells anybody.
+extension Homeserver {
+  public func versions() async throws(ClientError) -> ServerVersions { try await perform(.versions()) }
+
+  public func loginFlows() async throws(ClientError) -> LoginFlows { try await perform(.loginFlows()) }
+
+  /// A page of the published rooms. Some servers tell them only to those who are signed in.
+  public func publicRooms(
+    on server: ServerName? = nil, limit: Int? = nil, since: ByteString? = nil
+  ) async throws(ClientError) -> RoomPage {
+    try await perform(.publicRooms(on: server, limit: limit, since: since))
+  }
+
+  public func roomSummary(_ room: String, via servers: [ServerName] = []) async throws(ClientError) -> RoomSummary {
+    try await perform(.roomSummary(ByteString(room), via: servers))
+  }
+
+  public func resolve(_ alias: RoomAlias) async throws(ClientError) -> ResolvedAlias {
+    try await perform(.resolve(alias))
+  }
+
+  public func profile(of user: UserID) async throws(ClientError) -> Profile { try await perform(.profile(of: user)) }
+
+  /// Whether nobody has the user name yet; throws what the server has against it.
+  public func isUsernameAvailable(_ name: String) async throws(ClientError) -> Bool {
+    try await perform(.isUsernameAvailable(ByteString(name)))
+  }
+
+  /// The page to sign in on, to be opened in a browser. Spec: "Single sign-on".
+  /// - Parameter redirect: where the browser goes in the end, with a token for `Login.token` (`SingleSignOn.loginToken(in:)`).
+  public func singleSignOnURL(redirect: String, provider: ByteString? = nil) async throws(ClientError) -> String {
+    SingleSignOn.url(try await discover().url, redirect: ByteString(redirect), provider: provider)
+  }
+}

@@ -1,0 +1,107 @@
+public import ClientCore
+import JSON
+public import MatrixModel
+
+/// Signing in and out.
+extension MatrixClient {
+  /// Logs in with a password and waits for the first sync. A store that holds a session goes on with that instead.
+  /// - Parameter address: a URL, or what discovery finds one by: a server name or a user ID.
+  public static func logIn(
+    to address: String, user: String, password: String, store: any Store = MemoryStore(),
+    transport: any Transport = standardTransport()
+  ) async throws(ClientError) -> MatrixClient {
+    let login = Login.password(ByteString(password), user: .user(ByteString(user)))
+    return try await logIn(to: address, with: login, store: store, transport: transport)
+  }
+
+  /// Logs in and waits for the first sync. A store that holds a session goes on with that instead.
+  /// - Parameters:
+  ///   - address: a URL, or what discovery finds one by: a server name or a user ID.
+  ///   - deviceID: of the device to go on with; nil for a new one.
+  public static func logIn(
+    to address: String, with login: Login, deviceID: DeviceID? = nil, store: any Store = MemoryStore(),
+    transport: any Transport = standardTransport(), deviceDisplayName: String = "Martlet"
+  ) async throws(ClientError) -> MatrixClient {
+    let url = try await Homeserver.url(of: address, transport: transport)
+    let client = await MatrixClient(
+      homeserver: url, store: store, transport: transport, deviceDisplayName: deviceDisplayName)
+    if await client.sessionState != .signedIn {
+      try await client.performOrStop(.logIn(login, deviceID: deviceID))
+    }
+    await client.firstSync()
+    return client
+  }
+
+  /// Makes an account and signs in to it. Stages that the server asks for are gone through by `authenticator`, but for those that need
+  /// nobody.
+  /// - Parameters:
+  ///   - address: a URL, or what discovery finds one by.
+  ///   - token: a registration token, where the server wants one.
+  public static func register(
+    at address: String, username: String, password: String, token: String? = nil,
+    authenticator: Authenticator? = nil, store: any Store = MemoryStore(),
+    transport: any Transport = standardTransport(), deviceDisplayName: String = "Martlet"
+  ) async throws(ClientError) -> MatrixClient {
+    let url = try await Homeserver.url(of: address, transport: transport)
+    let client = await MatrixClient(
+      homeserver: url, store: store, transport: transport, deviceDisplayName: deviceDisplayName)
+    var command = Command.register(
+      username: ByteString(username), password: ByteString(password), token: token.map { ByteString($0) })
+    for _ in 0..<Authenticator.stagesLimit {
+      do throws(ClientError) {
+        try await client.perform(command)
+        await client.firstSync()
+        return client
+      } catch {
+        guard case .authenticationNeeded(let needed) = error, let stage = await authenticator?.stage(needed) else {
+          await client.stop()
+          throw error
+        }
+        command = .continueRegistration(stage)
+      }
+    }
+    await client.stop()
+    throw .unsupportedFlow
+  }
+
+  /// Goes on with a login made elsewhere, and stores it. Does not wait for the server.
+  /// - Parameter homeserver: its URL; nil for `session.homeserver`.
+  public static func restore(
+    _ session: Session, homeserver: String? = nil, store: any Store = MemoryStore(),
+    transport: any Transport = standardTransport()
+  ) async throws(ClientError) -> MatrixClient {
+    let client = await MatrixClient(
+      homeserver: homeserver ?? session.homeserver?.string, store: store, transport: transport)
+    if await client.session?.userID != session.userID { try await client.performOrStop(.restore(session)) }
+    return client
+  }
+
+  /// The login, with its tokens: for keeping it elsewhere.
+  public var session: Session? { core.session }
+
+  /// After a soft logout: the same device again, with everything that is here.
+  public func logInAgain(_ login: Login) async throws(ClientError) {
+    try await perform(.logIn(login))
+    await firstSync()
+  }
+
+  public func logInAgain(password: String) async throws(ClientError) {
+    guard let user = core.session?.userID else { throw .notSignedIn }
+    try await logInAgain(.password(ByteString(password), user: .user(user.text)))
+  }
+
+  /// Ends the session on the server and empties the store, whatever the server says.
+  public func logOut() async throws(ClientError) { try await perform(.logOut) }
+
+  /// Ends the sessions of all devices of the account.
+  public func logOutEverywhere() async throws(ClientError) { try await perform(.logOutEverywhere) }
+
+  func performOrStop(_ command: Command) async throws(ClientError) {
+    do throws(ClientError) {
+      try await perform(command)
+    } catch {
+      stop()
+      throw error
+    }
+  }
+}

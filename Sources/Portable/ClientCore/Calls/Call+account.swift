@@ -1,0 +1,124 @@
+import JSON
+import MatrixModel
+
+/// The account itself. Spec: Client-Server API, "Account management".
+extension Call {
+  /// Whether nobody has the user name yet; refused with `M_USER_IN_USE`, `M_INVALID_USERNAME` or `M_EXCLUSIVE`.
+  public static func isUsernameAvailable(_ name: ByteString) -> Call<Bool> {
+    let query = Query().adding("username", name)
+    return Call<Bool>(.checkUsernameAvailability, Endpoint.checkUsernameAvailability.path(), query: query) {
+      $0["available"]?.bool
+    }
+  }
+
+  /// Whether the server takes this token at a registration.
+  public static func isRegistrationTokenValid(_ token: ByteString) -> Call<Bool> {
+    Call<Bool>(
+      .registrationTokenValidity, Endpoint.registrationTokenValidity.path(), query: Query().adding("token", token)
+    ) { $0["valid"]?.bool }
+  }
+
+  /// The server asks for authentication.
+  /// - Parameter logsOutOthers: whether the sessions of the account's other devices end.
+  public static func changePassword(_ password: ByteString, logsOutOthers: Bool = true) -> Call<Void> {
+    let body = JSONWriter.object { writer in
+      writer.member("new_password", password)
+      writer.member("logout_devices", logsOutOthers)
+    }
+    return Call<Void>(.changePassword, Endpoint.changePassword.path(), body: body)
+  }
+
+  /// Closes the account for good. The server asks for authentication; afterwards every token of the account is dead.
+  /// - Parameter erases: whether the server shows what the account wrote to nobody who has not seen it yet.
+  public static func deactivateAccount(erases: Bool = false) -> Call<Void> {
+    Call<Void>(
+      .deactivateAccount, Endpoint.deactivateAccount.path(), body: JSONWriter.object { $0.member("erase", erases) })
+  }
+
+  /// The e-mail addresses and phone numbers of the account. Spec: "Adding Account Administrative Contact Information".
+  public static func thirdPartyIDs() -> Call<[ThirdPartyID]> {
+    Call<[ThirdPartyID]>(.getAccount3PIDs, Endpoint.getAccount3PIDs.path()) { json in
+      json["threepids"]?.elements.compactMap { ThirdPartyID($0) }
+    }
+  }
+
+  /// Has the server send a token to an address of the account, by which `changePassword` is then authenticated
+  /// (`AuthenticationStage.email`). The answer is the session ID of that validation.
+  /// - Parameters:
+  ///   - clientSecret: made up by the caller, `[0-9a-zA-Z.=_-]`, 1 to 255 bytes; goes with the session ID from then on.
+  ///   - attempt: a number not used before sends the mail once more.
+  public static func requestPasswordReset(
+    email: ByteString, clientSecret: ByteString, attempt: Int = 1, nextLink: ByteString? = nil
+  ) -> Call<ByteString> {
+    let body = JSONWriter.object { writer in
+      writer.member("email", email)
+      writer.member("client_secret", clientSecret)
+      writer.member("send_attempt", attempt)
+      if let nextLink { writer.member("next_link", nextLink) }
+    }
+    return Call<ByteString>(
+      .requestTokenToResetPasswordEmail, Endpoint.requestTokenToResetPasswordEmail.path(), body: body
+    ) { $0["sid"]?.text }
+  }
+
+  /// Proves to a third party who one is. Spec: "OpenID".
+  public static func openIDToken(of user: UserID) -> Call<OpenIDToken> {
+    Call<OpenIDToken>(.requestOpenIdToken, Endpoint.requestOpenIdToken.path(user.text)) { OpenIDToken($0) }
+  }
+
+  /// For signing in another device of the same account (`Login.token`). The server asks for authentication.
+  public static func loginToken() -> Call<LoginToken> {
+    Call<LoginToken>(.generateLoginToken, Endpoint.generateLoginToken.path()) { json in
+      guard let token = json["login_token"]?.text else { return nil }
+      return LoginToken(token: token, lifetimeMilliseconds: json["expires_in_ms"]?.integer ?? 0)
+    }
+  }
+}
+
+/// An address that stands for the account.
+public struct ThirdPartyID: Sendable, Hashable {
+  public enum Medium: Sendable, Hashable {
+    case email
+    case phone
+    case other(ByteString)
+  }
+
+  public let medium: Medium
+  public let address: ByteString
+  /// Milliseconds since 1970.
+  public let validatedAtMilliseconds: Int64
+  public let addedAtMilliseconds: Int64
+
+  init?(_ json: JSON) {
+    guard let medium = json["medium"]?.text, let address = json["address"]?.text else { return nil }
+    self.medium =
+      medium == "email" as StaticString ? .email : medium == "msisdn" as StaticString ? .phone : .other(medium)
+    self.address = address
+    validatedAtMilliseconds = json["validated_at"]?.integer ?? 0
+    addedAtMilliseconds = json["added_at"]?.integer ?? 0
+  }
+}
+
+/// A token by which a third party can ask the homeserver who its bearer is.
+public struct OpenIDToken: Sendable, Hashable {
+  public let accessToken: ByteString
+  public let tokenType: ByteString
+  public let serverName: ServerName
+  public let lifetimeSeconds: Int64
+
+  init?(_ json: JSON) {
+    guard let token = json["access_token"]?.text, let server = ServerName(json["matrix_server_name"]),
+      let lifetime = json["expires_in"]?.integer
+    else { return nil }
+    accessToken = token
+    tokenType = json["token_type"]?.text ?? "Bearer"
+    serverName = server
+    lifetimeSeconds = lifetime
+  }
+}
+
+/// A token that signs in one device.
+public struct LoginToken: Sendable, Hashable {
+  public let token: ByteString
+  public let lifetimeMilliseconds: Int64
+}

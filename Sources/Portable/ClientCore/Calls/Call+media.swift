@@ -1,0 +1,74 @@
+import JSON
+import MatrixModel
+
+/// What the content repository takes and knows. Spec: Client-Server API, "Content repository".
+extension Call {
+  /// Bytes of the largest file that one may upload; nil where the server does not say.
+  public static func uploadLimit() -> Call<Int64?> {
+    Call<Int64?>(.getConfigAuthed, Endpoint.getConfigAuthed.path()) { .some($0["m.upload.size"]?.integer) }
+  }
+
+  /// A URI for content that is uploaded later.
+  public static func reserveMedia() -> Call<ReservedMedia> {
+    Call<ReservedMedia>(.createContent, Endpoint.createContent.path()) { json in
+      guard let uri = MediaURI(json["content_uri"]) else { return nil }
+      return ReservedMedia(uri: uri, expiresAtMilliseconds: json["unused_expires_at"]?.integer)
+    }
+  }
+
+  /// - Parameters:
+  ///   - blob: the host's file.
+  ///   - reserved: where it goes (`reserveMedia`); nil for a new place.
+  public static func upload(
+    _ blob: BlobHandle, mimeType: ByteString, fileName: ByteString? = nil, into reserved: MediaURI? = nil
+  ) -> Call<MediaURI> {
+    let query = Query().adding("filename", fileName)
+    guard let reserved else {
+      return Call<MediaURI>(
+        .uploadContent, Endpoint.uploadContent.path(), query: query, blob: blob, mimeType: mimeType
+      ) { MediaURI($0["content_uri"]) }
+    }
+    let path = Endpoint.uploadContentToMXC.path(reserved.serverName.text, reserved.mediaID)
+    return Call<MediaURI>(.uploadContentToMXC, path, query: query, blob: blob, mimeType: mimeType) { _ in reserved }
+  }
+
+  /// What a page on the web says of itself. The server fetches it: it learns which links are looked at.
+  /// - Parameter timestampMilliseconds: as it was then, since 1970; nil for now.
+  public static func preview(of url: ByteString, at timestampMilliseconds: Int64? = nil) -> Call<URLPreview> {
+    let query = Query().adding("url", url).adding("ts", timestampMilliseconds)
+    return Call<URLPreview>(.getUrlPreviewAuthed, Endpoint.getUrlPreviewAuthed.path(), query: query) { URLPreview($0) }
+  }
+}
+
+/// A place for content to come.
+public struct ReservedMedia: Sendable, Hashable {
+  public let uri: MediaURI
+  /// By when it has to be there, in milliseconds since 1970; nil where the server does not say.
+  public let expiresAtMilliseconds: Int64?
+}
+
+/// Open Graph data of a page. Spec: `GET /preview_url`.
+public struct URLPreview: Sendable {
+  public let title: ByteString?
+  public let description: ByteString?
+  public let siteName: ByteString?
+  public let image: MediaURI?
+  /// Pixels and bytes of the picture, as far as they are known.
+  public let imageWidth: Int?
+  public let imageHeight: Int?
+  public let imageBytes: Int64?
+  /// Everything, `og:…` and `matrix:…`.
+  public let all: JSON
+
+  init?(_ json: JSON) {
+    guard json.isObject else { return nil }
+    title = json["og:title"]?.text
+    description = json["og:description"]?.text
+    siteName = json["og:site_name"]?.text
+    image = MediaURI(json["og:image"])
+    imageWidth = json["og:image:width"]?.count32
+    imageHeight = json["og:image:height"]?.count32
+    imageBytes = json["matrix:image:size"]?.integer
+    all = json
+  }
+}

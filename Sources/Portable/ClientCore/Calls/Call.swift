@@ -1,0 +1,110 @@
+import JSON
+import MatrixModel
+
+/// One question to the server that leaves the client's state as it is: a value that says what to ask and how to read the answer.
+///
+///     let page = try await client.perform(.publicRooms(matching: "tea"))
+///
+/// The core adds the access token, refreshes it where the server refuses it, and waits where the server says
+/// `M_LIMIT_EXCEEDED`. The calls of the API are static members of `Call<Answer>`, one file a chapter.
+public struct Call<Answer: Sendable>: Sendable {
+  public private(set) var request: CallRequest
+  private let read: @Sendable (JSON) -> Answer?
+
+  /// - Parameters:
+  ///   - path: of the endpoint, its segments filled in.
+  ///   - body: a JSON object; nil for an empty one where the method wants a body.
+  ///   - read: nil where the answer is not what the spec says.
+  package init(
+    _ endpoint: Endpoint, _ path: String, query: Query = Query(), body: [UInt8]? = nil,
+    read: @escaping @Sendable (JSON) -> Answer?
+  ) {
+    request = CallRequest(endpoint: endpoint, target: path + query.text, body: body)
+    self.read = read
+  }
+
+  /// The answer as a value. Throws `ClientError.badAnswer` where it is not what the spec says.
+  public func answer(_ result: CallResult) throws(ClientError) -> Answer {
+    switch result {
+    case .failed(let error): throw error
+    case .answer(let json):
+      guard let answer = read(json) else { throw .badAnswer }
+      return answer
+    }
+  }
+
+  /// The same call with the next stage of what the server wants (`ClientError.authenticationNeeded`).
+  ///
+  /// Spec: Client-Server API, "User-interactive API in the REST API".
+  public func authenticated(by stage: AuthenticationStage, _ needed: InteractiveAuthentication) -> Call {
+    var call = self
+    call.request.authentication = stage.body(session: needed.session)
+    return call
+  }
+}
+
+extension Call {
+  /// A call whose body is a file of the host's.
+  package init(
+    _ endpoint: Endpoint, _ path: String, query: Query, blob: BlobHandle, mimeType: ByteString,
+    read: @escaping @Sendable (JSON) -> Answer?
+  ) {
+    self.init(endpoint, path, query: query, read: read)
+    request.blob = blob
+    request.contentType = mimeType
+  }
+}
+
+extension Call where Answer == Void {
+  /// A call whose answer says nothing but that it is done.
+  package init(_ endpoint: Endpoint, _ path: String, query: Query = Query(), body: [UInt8]? = nil) {
+    self.init(endpoint, path, query: query, body: body) { _ in }
+  }
+}
+
+/// What a call asks, without how its answer is read.
+public struct CallRequest: Sendable {
+  package let endpoint: Endpoint
+  /// Path and query, percent-encoded.
+  package let target: String
+  package let body: [UInt8]?
+  /// A file that is sent in the place of the body, and what it is.
+  package var blob: BlobHandle?
+  package var contentType: ByteString?
+  /// The `auth` object that goes into the body.
+  package var authentication: [UInt8]?
+
+  /// The body with the stage of authentication in it.
+  var wholeBody: [UInt8]? {
+    guard let authentication else { return body }
+    let object = body ?? Array("{}".utf8)
+    let isEmpty = object.count <= 2
+    return object.dropLast() + (isEmpty ? [] : [UInt8(ascii: ",")]) + Array(#""auth":"#.utf8) + authentication
+      + [UInt8(ascii: "}")]
+  }
+}
+
+/// How a call ended.
+public enum CallResult: Sendable {
+  /// The server's JSON, for `Call.answer(_:)`.
+  case answer(JSON)
+  case failed(ClientError)
+}
+
+extension JSONWriter {
+  /// The bytes of one object.
+  package static func object(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.object(members)
+    return writer.bytes
+  }
+
+  /// The members of an object that stands in bytes; nothing where they are none.
+  mutating func members(of object: [UInt8]) {
+    guard let object = Answer.parse(object) else { return }
+    for member in object.members {
+      key(member.key)
+      write(member.value)
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import JSON
+import MatrixModel
+
+extension Room {
+  func timeline(_ focus: TimelineKey.Focus) -> Timeline? { focus == .live ? timeline : focused[focus] }
+
+  /// The first item that one of the timelines has, the live one asked first.
+  func shown(_ index: (Timeline) -> Int?) -> TimelineItem? {
+    if let i = index(timeline) { return timeline.items[i] }
+    for (_, timeline) in focused { if let i = index(timeline) { return timeline.items[i] } }
+    return nil
+  }
+
+  /// The event by which that user reacted so, where one of the timelines knows it.
+  func reaction(_ key: ByteString, to event: EventID, by user: UserID) -> EventID? {
+    if let known = timeline.relations.reaction(key, to: event, by: user) { return known }
+    for (_, timeline) in focused {
+      if let known = timeline.relations.reaction(key, to: event, by: user) { return known }
+    }
+    return nil
+  }
+
+  /// What no view is told of by steps.
+  mutating func change(_ focus: TimelineKey.Focus, _ body: (inout Timeline) -> Void) {
+    if focus == .live {
+      body(&timeline)
+    } else if focused[focus] != nil {
+      body(&focused[focus, default: Timeline(focus)])
+    }
+  }
+
+  /// Whether anybody wants to see the room's events.
+  var hasTimeline: Bool { timeline.loadState != .unloaded || !focused.isEmpty }
+
+  /// When the next live location in memory expires, in milliseconds since 1970.
+  var nextExpiry: Int64? {
+    var next = timeline.relations.expiries.values.min()
+    for (_, timeline) in focused {
+      guard let other = timeline.relations.expiries.values.min() else { continue }
+      next = min(next ?? other, other)
+    }
+    return next
+  }
+}
+
+extension Timeline {
+  /// A thread begins with one; the live timeline with what the store holds.
+  var takesPages: Bool { loadState == .loaded || (loadState == .loading && focus != .live) }
+}
+
+extension TimelineKey.Focus {
+  /// Where a page says one goes on; nil at the end.
+  func pageEnd(_ json: JSON) -> ByteString? {
+    // Without one the server is at the start.
+    if case .thread = self { return json["next_batch"]?.text }
+    return json["end"]?.text
+  }
+}
