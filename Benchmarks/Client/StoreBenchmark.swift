@@ -45,7 +45,7 @@ func measureStore(_ path: String) async throws {
     let paging = Watch()
     while (driver.client.room(id)?.timeline.items.count ?? 0) < before + 100 {
       let items = driver.client.room(id)?.timeline.items.count ?? 0
-      try await driver.handle(.command(.paginateBack(id), id: 3))
+      try await driver.handle(.command(.paginateBack(.live(id)), id: 3))
       if driver.client.room(id)?.timeline.items.count == items { break }
     }
     let items = Double((driver.client.room(id)?.timeline.items.count ?? 0) - before)
