@@ -83,3 +83,8 @@ extension Host {
     return String(target[target.index(after: slash)...])
   }
 }
+
+extension OutboxEntry {
+  /// The text of a message.
+  var body: String { (try? JSON.parse(payload.content))?["body"]?.string ?? "" }
+}

@@ -33,6 +33,7 @@ struct Host {
   var loadsAtOnce = true
   /// Every range that was read.
   var loads: [StoreRange] = []
+  private(set) var writeCount = 0
   var storeWorks = true
   /// Off for tests of many inputs: comparing costs O(items) each.
   var comparesMirrors = true
@@ -136,6 +137,7 @@ struct Host {
     case .cancelTimer(let id): timers[id] = nil
     case .load(let id, let range): load(id, range)
     case .write(let id, let operations):
+      writeCount += 1
       unwritten.append((id, operations))
       if writesAtOnce { inputs += acknowledge(unwritten.count) }
     case .releaseBlob(let blob): releasedBlobs.append(blob)
@@ -244,6 +246,7 @@ struct Host {
     case .room(let room): room.string
     case .event(let source): String(decoding: source.bytes, as: UTF8.self)
     case .timeline(let key): "\(key.focus)"
+    case .queued: "queued"
     case .failed(let error): "\(error)"
     }
   }
@@ -280,6 +283,7 @@ func describeShort(_ item: TimelineItem) -> String {
   switch item.delivery {
   case .received: return text
   case .queued: return text + " queued"
+  case .held: return text + " held"
   case .uploading(let sent, let total): return text + " uploading \(sent)/\(total)"
   case .sending: return text + " sending"
   case .sent: return text + " sent"

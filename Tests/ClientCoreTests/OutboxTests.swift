@@ -166,7 +166,7 @@ import Testing
     host.handle(.networkChanged(isOnline: false))
     host.comparesMirrors = false
     for _ in 0..<Limits.outboxEntries { host.command(.send(.test, .text("a"))) }
-    #expect(host.result() == "done")
+    #expect(host.result() == "queued")
     host.command(.send(.test, .text("a")))
     #expect(host.result() == "outboxIsFull")
     #expect(host.client.outbox.entries.count == Limits.outboxEntries)
@@ -179,6 +179,7 @@ import Testing
       fileName: "cat.png", blob: blob, mimeType: "image/png", sizeBytes: 1000, width: 640, height: 480)
     host.command(.send(.test, .attachment(kind: .image, image)))
     host.command(.send(.test, .text("after")))
+    host.answer("/media/config", #"{"m.upload.size":1000}"#)
     #expect(host.texts() == ["one", "cat.png uploading 0/1000", "after queued"])
     guard let upload = host.request("/upload") else { return #expect(Bool(false), "no upload") }
     #expect(upload.blob == blob)
@@ -208,6 +209,7 @@ import Testing
   @Test func `an upload whose file is gone fails for good, one without network is tried again`() {
     var host = Host.inRoom()
     host.command(.send(.test, .attachment(kind: .file, Attachment(fileName: "a.txt", blob: BlobHandle("x")))))
+    host.respond("/media/config", .networkError)
     host.respond("/upload", .networkError)
     #expect(host.texts() == ["one", "a.txt queued"])
     host.wait(2000)
@@ -219,6 +221,8 @@ import Testing
   @Test func `a cancelled upload is stopped`() {
     var host = Host.inRoom()
     host.command(.send(.test, .attachment(kind: .file, Attachment(fileName: "a.txt", blob: BlobHandle("x")))))
+    host.answer("/media/config", "{}")
+    #expect(host.request("/upload") != nil)
     host.command(.cancel(.test, host.items()[1].id))
     #expect(host.request("/upload") == nil)
     #expect(host.texts() == ["one"])

@@ -165,7 +165,7 @@ struct World {
     // What the client shows as written is what it has stored: a message not yet durable was never promised.
     let durable = Set(host.store.filter { $0.key.hasPrefix("a/outbox/") }.map { $0.key })
     for entry in host.client.outbox.entries where !durable.contains(StoreKey.outbox(entry.id)) && !entry.isDelivered {
-      if case .storing = entry.phase { lost.insert(entry.content.body.string) }
+      if case .storing = entry.phase { lost.insert(entry.body) }
     }
     host = host.restarted(seed: random.next())
     host.writesAtOnce = false

@@ -11,6 +11,7 @@ struct FuzzTarget: Sendable {
     FuzzTarget(name: "push-rules", body: fuzzPushRules),
     FuzzTarget(name: "client-sync", body: fuzzClientSync),
     FuzzTarget(name: "json-web-token", body: fuzzJSONWebToken),
-    FuzzTarget(name: "preview", body: fuzzPreview)
+    FuzzTarget(name: "preview", body: fuzzPreview),
+    FuzzTarget(name: "formatting", body: fuzzFormatting)
   ]
 }

@@ -106,7 +106,7 @@ public actor MatrixClient {
       Task { await self.handle(.cancel(id)) }
     }
     switch result {
-    case .done, .event, .timeline: return nil
+    case .done, .event, .timeline, .queued: return nil
     case .room(let room): return room
     case .failed(let error): throw error
     }

@@ -39,11 +39,33 @@ extension Client {
     case .send(let room, let message): send(message, to: room, id)
     case .retry(let room, let item): retry(item, in: room, id)
     case .cancel(let room, let item): cancel(item, in: room, id)
-    case .redact(let room, let item, let reason): redact(item, in: room, reason: reason, id)
+    case .redact(let room, let item, let reason): redact(.item(item), in: room, reason: reason, relationTypes: [], id)
     case .setDraft(let room, let text): setDraft(text, in: room, id)
+    case .saveDraft(let room, let thread, let draft): setDraft(draft, in: room, thread: thread, id)
     case .setPublicReceipts(let isPublic):
       sendsPublicReceipts = isPublic
       finish(id, .done)
+    default: handleSending(command, id)
+    }
+  }
+
+  private mutating func handleSending(_ command: Command, _ id: CommandID) {
+    switch command {
+    case .edit(let room, let target, let text): edit(target, in: room, text, id)
+    case .replace(let room, let target, let message): replace(target, in: room, with: message, id)
+    case .toggleReaction(let room, let target, let key): toggleReaction(key, to: target, in: room, id)
+    case .redactEvent(let room, let target, let reason, let types):
+      redact(target, in: room, reason: reason, relationTypes: types, id)
+    case .vote(let room, let poll, let answers): vote(answers, in: poll, of: room, id)
+    case .endPoll(let room, let poll, let text): endPoll(poll, in: room, text, id)
+    case .setBeacon(let room, let beacon): setBeacon(beacon, in: room, id)
+    case .sendBeacon(let room, let info, let uri, let description): sendBeacon(info, in: room, uri, description, id)
+    case .pin(let room, let event): setPinned(true, event, in: room, id)
+    case .unpin(let room, let event): setPinned(false, event, in: room, id)
+    case .retrySend(let entry): retry(entry, id)
+    case .cancelSend(let entry): cancel(entry, id)
+    case .retryAll(let room): retryAll(in: room, id)
+    case .setSending(let room, let isEnabled): setSending(isEnabled, in: room, id)
     default: handleRoomsAndAccount(command, id)
     }
   }

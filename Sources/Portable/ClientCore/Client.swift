@@ -42,10 +42,10 @@ public struct Client: Sendable {
   var outbox = Outbox()
   var syncLoop = SyncLoop()
   var registering: Registering?
-  var dirtyDrafts: [RoomID] = []
+  var dirtyDrafts: [DraftPlace] = []
   var draftTimer: TimerID?
   /// Drafts of rooms that a fresh sync is still to bring.
-  var orphanDrafts: [RoomID: ByteString] = [:]
+  var orphanDrafts: [RoomID: [EventID?: Draft]] = [:]
   var eventSources = EventSources()
   var expiryTimer: (timer: TimerID, at: Int64)?
   var isStoreBroken = false

@@ -21,6 +21,10 @@ extension Strings {
     case .unsupportedFlow, .authenticationNeeded: registrationUnsupported
     case .registrationTokenNeeded: tokenMissing
     case .outboxIsFull: "Too many messages wait to be sent. Wait until some are gone."
+    case .targetFailed: "It waits for a message that could not be sent."
+    case .unknownEvent: "The message is not here any more."
+    case .notAllowed: "You are not allowed to do this."
+    case .invalidContent: "This cannot be sent as it is."
     case .attachmentIsGone: "The file is not here any more. Choose it again."
     }
   }

@@ -37,7 +37,7 @@ enum Sending {
       throw error
     case .uploading(let sent, let total):
       bar.show(Double(sent) / Double(max(total, 1)), "\(Bytes.text(sent)) of \(Bytes.text(total))")
-    case .queued, .sending: break
+    case .queued, .held, .sending: break
     }
     switch await client.connectionState {
     case .reconnecting, .offline:

@@ -20,6 +20,8 @@ public enum Change: Sendable {
   /// The own name or avatar.
   case profile
   case commandFinished(CommandID, CommandResult)
+  /// How something in the outbox is getting on, whether its room is open or not.
+  case sending(RoomID, SendID, SendProgress)
   /// The store does not take writes: the client goes on in memory, a restart goes back to the last write that succeeded.
   case storeFailed
 }

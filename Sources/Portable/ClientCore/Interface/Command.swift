@@ -52,8 +52,41 @@ public enum Command: Sendable {
   /// Takes back what is not sent yet: nothing happens when it is.
   case cancel(RoomID, ItemID)
   case redact(RoomID, ItemID, reason: ByteString?)
+
+  // Sending
+  /// New text, or a new caption where the target is a file. What has not gone out yet is changed in place. Fails with `notAllowed` for
+  /// messages of others.
+  case edit(RoomID, SendTarget, FormattedText)
+  /// New content as a whole: a poll, an event of one's own type. Files cannot be exchanged.
+  case replace(RoomID, SendTarget, OutgoingMessage)
+  /// Reacts, or takes the own reaction of that kind back; counts what is on its way.
+  case toggleReaction(RoomID, SendTarget, key: ByteString)
+  /// Removes the content. `relationTypes` (`m.replace`, `m.thread`, `*` for all): related events that go with it, on servers that do so
+  /// (MSC3912). What has not gone out yet is cancelled. Ends when the server has done it.
+  case redactEvent(RoomID, SendTarget, reason: ByteString?, relationTypes: [ByteString])
+  /// IDs of answers. The last vote counts; none takes the vote back.
+  case vote(RoomID, poll: SendTarget, answers: [ByteString])
+  /// `text` is what clients show that do not know polls.
+  case endPoll(RoomID, poll: SendTarget, text: ByteString)
+  /// Begins to share where one is, or ends it where `isLive` is false.
+  case setBeacon(RoomID, BeaconInfo)
+  /// Where one is now; `info` is the event that began it.
+  case sendBeacon(RoomID, info: SendTarget, geoURI: ByteString, description: ByteString?)
+  /// Fails with `notAllowed` where the own power level does not suffice, without asking the server where that is known.
+  case pin(RoomID, EventID)
+  case unpin(RoomID, EventID)
+  /// A failed entry once more, with what waits for it.
+  case retrySend(SendID)
+  /// Like `cancel`.
+  case cancelSend(SendID)
+  /// Everything failed once more; nil for all rooms.
+  case retryAll(RoomID?)
+  /// While off, messages wait; nil for all rooms. On at the start.
+  case setSending(RoomID?, isEnabled: Bool)
   /// What stands in the composer; empty where nothing does. Also drives the typing notification.
   case setDraft(RoomID, ByteString)
+  /// The same with what it answers or edits, in the room or in a thread of it. An empty one is none.
+  case saveDraft(RoomID, thread: EventID?, Draft)
 
   // Rooms
   case createRoom(NewRoom)
@@ -114,15 +147,6 @@ public struct NewRoom: Sendable {
   }
 }
 
-/// What one can write into a room.
-public enum OutgoingMessage: Sendable {
-  public enum Style: UInt8, Sendable { case text, emote, notice }
-
-  case text(ByteString, style: Style = .text, replyTo: EventID? = nil)
-  /// `message.attachment` is set and names the blob; kind image, video, audio or file.
-  case attachment(kind: MessageContent.Kind, Attachment)
-}
-
 /// How a command ended.
 public enum CommandResult: Sendable {
   case done
@@ -131,6 +155,8 @@ public enum CommandResult: Sendable {
   case event(EventSource)
   /// A timeline that is open now.
   case timeline(TimelineKey)
+  /// It is in the outbox under that ID; `Change.sending` tells how it goes on.
+  case queued(SendID)
   case failed(ClientError)
 }
 
@@ -169,4 +195,14 @@ public enum ClientError: Error, Sendable {
   case outboxIsFull
   /// The file of an attachment is no longer there.
   case attachmentIsGone
+
+  // Sending
+  /// What it speaks of could not be sent; it is tried again together with that.
+  case targetFailed
+  /// The event is not known here, nor on its way.
+  case unknownEvent
+  /// One may not do that in this room.
+  case notAllowed
+  /// The content is not what its kind asks for.
+  case invalidContent
 }

@@ -1,210 +1,218 @@
 import JSON
 import MatrixModel
 
+/// The queue: one entry of a room at a time, each stored before its request goes out.
 extension Client {
-  // MARK: Commands
-
-  mutating func send(_ message: OutgoingMessage, to roomID: RoomID, _ command: CommandID) {
-    guard let user = session?.userID, rooms[roomID]?.membership == .join else {
-      return finish(command, .failed(.unknownRoom))
-    }
-    guard outbox.entries.count < Limits.outboxEntries else { return finish(command, .failed(.outboxIsFull)) }
-    let content: MessageContent
-    var replyTo: EventID?
-    var isText = false
-    switch message {
-    case .text(let text, let style, let target):
-      guard !text.isEmpty else { return finish(command, .done) }
-      content = MessageContent(kind: style.kind, body: text)
-      replyTo = target
-      isText = true
-    case .attachment(let kind, let attachment):
-      guard kind.hasFile, kind != .sticker, attachment.blob != nil else {
-        return finish(command, .failed(.attachmentIsGone))
-      }
-      content = MessageContent(kind: kind, body: attachment.fileName, attachment: attachment)
-    }
-    var entry = OutboxEntry(
-      id: outbox.nextID(), roomID: roomID, transactionID: random.transactionID(at: now), createdAt: now,
-      content: content,
-      replyTo: replyTo, phase: .storing)
-    entry.itemID = itemIDs.next()
-    outbox.append(entry)
-    showEcho(entry, user)
-    var operations: [StoreOperation] = [.put(key: StoreKey.outbox(entry.id), value: entry.record)]
-    if isText { clearDraft(roomID, &operations) }
-    finish(command, .done)
-    write(operations, .outbox(entry.id))
-  }
-
-  mutating func retry(_ item: ItemID, in room: RoomID, _ command: CommandID) {
-    guard var entry = outbox.entry(ofItem: item, in: room), case .failed = entry.phase else {
-      return finish(command, .done)
-    }
-    entry.phase = .storing
-    outbox[entry.id] = entry
-    showProgress(of: entry)
-    finish(command, .done)
-    write([.put(key: StoreKey.outbox(entry.id), value: entry.record)], .outbox(entry.id))
-  }
-
-  mutating func cancel(_ item: ItemID, in room: RoomID, _ command: CommandID) {
-    defer { finish(command, .done) }
-    guard let entry = outbox.entry(ofItem: item, in: room), !entry.isDelivered else { return }
-    switch entry.phase {
-    case .sending, .sent: return
-    case .uploading(let request): cancelRequest(request)
-    case .storing, .queued, .failed: break
-    }
-    // A try before may have reached the server though its answer did not: then the event comes with the next sync.
-    drop(entry)
-    changeTimeline(room) { timeline, _ in timeline.removeEcho(item) }
-    write([.delete(key: StoreKey.outbox(entry.id))])
-    pump(room)
-  }
-
-  // MARK: Queue
+  // MARK: Starting
 
   mutating func pumpOutbox() {
     for room in outbox.waitingRooms { pump(room) }
   }
 
-  /// Starts the first message of the room that waits, unless one is under way: that keeps the order.
+  /// Starts the first entry of the room that waits, unless one is under way: that keeps the order.
   mutating func pump(_ room: RoomID) {
-    guard sessionState == .signedIn, isOnline, outbox.timers[room] == nil, var entry = outbox.first(in: room) else {
-      return
-    }
+    guard sessionState == .signedIn, isOnline, outbox.timers[room] == nil, outbox.isEnabled(in: room),
+      var entry = outbox.first(in: room)
+    else { return }
     guard case .queued = entry.phase else { return }
-    if let attachment = entry.content.attachment, attachment.source == nil {
-      guard let blob = attachment.blob else { return fail(entry, .attachmentIsGone) }
+    if let membership = rooms[room]?.membership, membership != .join { return }
+    if let file = entry.nextFile {
+      guard knowsFileLimit() else { return }
+      if let limit = outbox.fileLimit, (entry.payload.files[file].sizeBytes ?? 0) > limit {
+        return fail(entry.id, .tooLarge(limitBytes: limit))
+      }
+      let next = entry.payload.files[file]
       entry.phase = .uploading(
-        upload(blob, mimeType: attachment.mimeType, fileName: attachment.fileName, for: .upload(entry.id)))
+        upload(next.blob, mimeType: next.mimeType, fileName: next.fileName, for: .upload(entry.id)))
+      entry.sentBytes = entry.uploadedBytes
     } else {
-      entry.phase = .sending(requestSend(entry))
+      guard let request = requestSend(entry) else { return fail(entry.id, .unknownEvent) }
+      entry.phase = .sending(request)
+      entry.wasTried = true
     }
+    entry.heldUntil = nil
     outbox[entry.id] = entry
     showProgress(of: entry)
   }
 
-  private mutating func requestSend(_ entry: OutboxEntry) -> RequestID {
-    var writer = JSONWriter()
-    entry.content.write(to: &writer, replyTo: entry.replyTo)
-    return request(
-      .sendMessage, Endpoint.sendMessage.path(entry.roomID.text, EventType.message.text, entry.transactionID.text),
-      body: writer.bytes, for: .send(entry.id))
+  private mutating func requestSend(_ entry: OutboxEntry) -> RequestID? {
+    let payload = entry.payload
+    guard let body = payload.body else { return nil }
+    switch payload.kind {
+    case .redaction:
+      guard case .event(let event)? = payload.target else { return nil }
+      let path = Endpoint.redactEvent.path(entry.roomID.text, event.text, entry.transactionID.text)
+      return request(.redactEvent, path, body: body, for: .send(entry.id))
+    case .state:
+      let path = Endpoint.setRoomStateWithKey.path(entry.roomID.text, payload.type.text, payload.stateKey ?? "")
+      return request(.setRoomStateWithKey, path, body: body, for: .send(entry.id))
+    default:
+      let path = Endpoint.sendMessage.path(entry.roomID.text, payload.type.text, entry.transactionID.text)
+      return request(.sendMessage, path, body: body, for: .send(entry.id))
+    }
+  }
+
+  // MARK: Storing
+
+  /// The entries as they are, in one batch; the room goes on when it is durable.
+  mutating func store(_ ids: [OutboxEntry.ID], in room: RoomID, also operations: [StoreOperation] = []) {
+    var operations = operations
+    for id in ids {
+      guard let entry = outbox[id], !entry.isDelivered else { continue }
+      operations.append(.put(key: StoreKey.outbox(id), value: entry.record))
+    }
+    outbox.writes[room, default: 0] += 1
+    write(operations, .outboxEntries(room, ids))
+  }
+
+  mutating func outboxWritten(_ ids: [OutboxEntry.ID], in room: RoomID) {
+    let left = (outbox.writes[room] ?? 1) - 1
+    outbox.writes[room] = left > 0 ? left : nil
+    for id in ids { if case .storing? = outbox[id]?.phase { outbox[id]?.phase = .queued } }
+    pump(room)
   }
 
   mutating func outboxWritten(_ id: OutboxEntry.ID) {
-    guard var entry = outbox[id], case .storing = entry.phase else { return }
-    entry.phase = .queued
-    outbox[id] = entry
+    guard let entry = outbox[id] else { return }
+    if case .storing = entry.phase { outbox[id]?.phase = .queued }
     pump(entry.roomID)
   }
+
+  // MARK: Waiting
 
   mutating func outboxTimerFired(_ room: RoomID) {
     outbox.timers[room] = nil
     pump(room)
   }
 
-  /// The connection is back: no use in waiting on.
+  /// The connection is back: no use in waiting on, but for what the server asked for.
   mutating func retryOutboxNow() {
-    for (_, timer) in outbox.timers {
+    for (room, timer) in outbox.timers {
+      if outbox.first(in: room)?.heldUntil ?? 0 > now { continue }
       var timer: TimerID? = timer
       cancelTimer(&timer)
+      outbox.timers[room] = nil
     }
-    outbox.timers = [:]
     pumpOutbox()
+  }
+
+  mutating func setSending(_ isEnabled: Bool, in room: RoomID?, _ command: CommandID) {
+    if let room {
+      if isEnabled { outbox.pausedRooms.remove(room) } else { outbox.pausedRooms.insert(room) }
+    } else {
+      outbox.isPaused = !isEnabled
+    }
+    finish(command, .done)
+    if isEnabled { pumpOutbox() }
   }
 
   // MARK: Answers
 
-  mutating func uploadMoved(_ id: RequestID, sentBytes: Int64, totalBytes: Int64) {
-    guard case .upload(let entryID)? = pending.requests[id]?.purpose, let entry = outbox[entryID] else { return }
-    changeTimeline(entry.roomID) { timeline, _ in
-      timeline.updateEcho(entry.itemID) { $0.delivery = .uploading(sentBytes: sentBytes, totalBytes: totalBytes) }
-    }
-  }
-
-  mutating func uploadAnswered(_ answer: Answer, _ id: OutboxEntry.ID) {
-    guard var entry = outbox[id] else { return }
-    guard case .success(let json) = answer else { return failed(entry, answer) }
-    guard let source = MediaURI(json["content_uri"]) else { return fail(entry, .badAnswer) }
-    entry.content.attachment?.source = source
-    entry.phase = .storing
-    outbox[id] = entry
-    // Written first: after a restart the file is not sent a second time.
-    write([.put(key: StoreKey.outbox(id), value: entry.record)], .outbox(id))
-  }
-
   mutating func sendAnswered(_ answer: Answer, _ id: OutboxEntry.ID) {
     guard var entry = outbox[id] else { return }
     guard case .success(let json) = answer else { return failed(entry, answer) }
-    guard let event = EventID(json["event_id"]) else { return fail(entry, .badAnswer) }
+    guard let event = EventID(json["event_id"]) else { return fail(id, .badAnswer) }
     entry.phase = .sent(event, afterSync: syncLoop.started)
+    entry.eventID = event
+    finish(entry.command, .done)
+    entry.command = 0
     outbox[id] = entry
     if entry.isDelivered { return pump(entry.roomID) }
+    let resolved = resolve(id, as: event)
     // Already here under no transaction ID of ours (a sync that left it out): the echo has done its work.
     if let timeline = rooms[entry.roomID]?.timeline, timeline.itemOfEvent[event] != nil {
-      drop(entry)
-      changeTimeline(entry.roomID) { timeline, _ in timeline.removeEcho(entry.itemID) }
-      write([.delete(key: StoreKey.outbox(id))])
+      notify(.sending(entry.roomID, id, .sent(event)))
+      forget(entry)
+      store(resolved, in: entry.roomID, also: [.delete(key: StoreKey.outbox(id))])
     } else {
       showProgress(of: entry)
-      write([.put(key: StoreKey.outbox(id), value: entry.record)])
+      store([id] + resolved, in: entry.roomID)
     }
-    pump(entry.roomID)
   }
 
   private mutating func failed(_ entry: OutboxEntry, _ answer: Answer) {
-    guard answer.isTransient else { return fail(entry, answer.error ?? .badAnswer) }
+    guard answer.isTransient else { return fail(entry.id, answer.error ?? .badAnswer) }
     var entry = entry
     entry.phase = .queued
     let delay = entry.backoff.next(&random, retryAfterMilliseconds: answer.retryAfterMilliseconds)
+    if answer.retryAfterMilliseconds != nil { entry.heldUntil = now + delay }
+    // It may take long: who waits for the end learns that it waits.
+    finish(entry.command, .queued(entry.id))
+    entry.command = 0
     outbox[entry.id] = entry
     showProgress(of: entry)
     outbox.timers[entry.roomID] = startTimer(delay, .outbox(entry.roomID))
   }
 
-  /// For good: it stays where it is and the messages behind it go on.
-  private mutating func fail(_ entry: OutboxEntry, _ error: ClientError) {
-    var entry = entry
-    entry.phase = .failed(error)
-    outbox[entry.id] = entry
-    showProgress(of: entry)
-    if !entry.isDelivered { write([.put(key: StoreKey.outbox(entry.id), value: entry.record)]) }
+  /// For good: it stays where it is, with what waits for it, and what stands behind goes on. A refused reaction is gone.
+  mutating func fail(_ id: OutboxEntry.ID, _ error: ClientError) {
+    guard let entry = outbox[id] else { return }
+    finish(entry.command, .failed(error))
+    outbox[id]?.command = 0
+    if entry.payload.isDroppedWhenRefused, !entry.isDelivered {
+      notify(.sending(entry.roomID, id, .failed(error)))
+      return remove([id] + outbox.dependants(of: id), in: entry.roomID)
+    }
+    var changed = [id]
+    // The server has said that it does not have it.
+    if case .refused = error { outbox[id]?.wasTried = false }
+    setPhase(of: id, .failed(error))
+    for dependant in outbox.dependants(of: id) where outbox[dependant]?.isWaiting ?? false {
+      setPhase(of: dependant, .failed(.targetFailed))
+      changed.append(dependant)
+    }
+    store(changed, in: entry.roomID)
+  }
+
+  mutating func setPhase(of id: OutboxEntry.ID, _ phase: OutboxEntry.Phase) {
+    outbox[id]?.phase = phase
+    if let entry = outbox[id] { showProgress(of: entry) }
+  }
+
+  /// Nobody will hear of the end in this session.
+  mutating func endAwaitedSends() {
+    for entry in outbox.entries where entry.command != 0 {
+      finish(entry.command, .failed(.notSignedIn))
+      outbox[entry.id]?.command = 0
+    }
+  }
+
+  // MARK: Delivery
+
+  /// The server has it: what waited for it now speaks of its event. Returns the entries that are different.
+  private mutating func resolve(_ id: OutboxEntry.ID, as event: EventID) -> [OutboxEntry.ID] {
+    var changed: [OutboxEntry.ID] = []
+    for entry in outbox.entries where entry.payload.dependsOn(id) {
+      outbox[entry.id]?.payload.resolve(id, as: event)
+      if case .failed(.targetFailed) = entry.phase { outbox[entry.id]?.phase = .queued }
+      if !entry.isDelivered { changed.append(entry.id) }
+      if let entry = outbox[entry.id] { showAgain(entry) }
+    }
+    return changed
+  }
+
+  /// A sync that is about to be stored, or a page, has brought their events. Returns what goes into the same batch.
+  mutating func noteDelivered(_ events: [OutboxEntry.ID: EventID]) -> [StoreOperation] {
+    var changed: [OutboxEntry.ID] = []
+    for (id, event) in events.sorted(by: { $0.key < $1.key }) {
+      outbox[id]?.isDelivered = true
+      outbox[id]?.eventID = event
+      changed += resolve(id, as: event)
+    }
+    var operations: [StoreOperation] = []
+    for id in changed where events[id] == nil {
+      guard let entry = outbox[id] else { continue }
+      operations.append(.put(key: StoreKey.outbox(id), value: entry.record))
+    }
+    return operations
+  }
+
+  /// Its event is on the screen. The record is the caller's.
+  mutating func finishDelivered(_ entry: OutboxEntry) {
+    if case .sending(let request) = entry.phase { pending.requests[request] = nil }
+    finish(entry.command, .done)
+    if case .sent = entry.phase {} else if let event = entry.eventID { notify(.sending(entry.roomID, entry.id, .sent(event))) }
+    forget(entry)
     pump(entry.roomID)
-  }
-
-  /// Takes the entry out; its record and its echo are the caller's.
-  mutating func drop(_ entry: OutboxEntry) {
-    outbox[entry.id] = nil
-    if let blob = entry.content.attachment?.blob { effects.append(.releaseBlob(blob)) }
-  }
-
-  // MARK: Views
-
-  mutating func showEcho(_ entry: OutboxEntry, _ user: UserID) {
-    changeTimeline(entry.roomID) { timeline, _ in
-      timeline.loadState == .unloaded ? [] : timeline.appendEcho(entry.item(sender: user))
-    }
-  }
-
-  private mutating func showProgress(of entry: OutboxEntry) {
-    changeTimeline(entry.roomID) { timeline, _ in
-      timeline.updateEcho(entry.itemID) { item in
-        item.delivery = entry.delivery
-        if case .sent(let event, _) = entry.phase { item.eventID = event }
-      }
-    }
-  }
-}
-
-extension OutgoingMessage.Style {
-  var kind: MessageContent.Kind {
-    switch self {
-    case .text: .text
-    case .emote: .emote
-    case .notice: .notice
-    }
   }
 }

@@ -1,9 +1,9 @@
 import JSON
 import MatrixModel
 
-/// A message on its way. Its record is written before its request goes out and deleted in the batch that brings its event.
+/// Something on its way. Its record is written before its request goes out and deleted in the batch that brings its event.
 struct OutboxEntry: Sendable {
-  typealias ID = UInt64
+  typealias ID = SendID
 
   enum Phase: Sendable {
     /// The record is being written.
@@ -16,18 +16,38 @@ struct OutboxEntry: Sendable {
     case failed(ClientError)
   }
 
-  /// Place in the order of all messages, over restarts.
+  /// Place in the order of everything sent, over restarts.
   let id: ID
   let roomID: RoomID
   let transactionID: TransactionID
   let createdAt: Int64
-  var content: MessageContent
-  let replyTo: EventID?
+  var payload: OutboxPayload
+  /// 0 for what has no item of its own.
   var itemID: ItemID = 0
   var phase: Phase
   /// Its event is in a batch being stored: the record must not be written again.
   var isDelivered = false
+  /// Known from the answer or from a sync.
+  var eventID: EventID?
+  /// Whether a request for it has gone out, so that the server may have it though nothing says so.
+  var wasTried = false
+  /// Until when the server takes no more.
+  var heldUntil: Int64?
+  var sentBytes: Int64 = 0
+  /// Waits for the end, not for the queue.
+  var command: CommandID = 0
   var backoff = Backoff()
+
+  init(
+    id: ID, roomID: RoomID, transactionID: TransactionID, createdAt: Int64, payload: OutboxPayload, phase: Phase
+  ) {
+    self.id = id
+    self.roomID = roomID
+    self.transactionID = transactionID
+    self.createdAt = createdAt
+    self.payload = payload
+    self.phase = phase
+  }
 
   /// Still to be sent.
   var isWaiting: Bool {
@@ -38,102 +58,105 @@ struct OutboxEntry: Sendable {
     }
   }
 
+  /// Whether it can be taken back or changed without a trace: the server has not seen it.
+  var isUnseen: Bool {
+    if isDelivered || wasTried { return false }
+    switch phase {
+    case .storing, .queued, .uploading, .failed: return true
+    case .sending, .sent: return false
+    }
+  }
+
+  var isFailed: Bool { if case .failed = phase { true } else { false } }
+
+  /// Whether it shows as an item of its own.
+  var hasItem: Bool { payload.kind == .event }
+
   var delivery: Delivery {
     switch phase {
-    case .storing, .queued: .queued
-    case .uploading: .uploading(sentBytes: 0, totalBytes: content.attachment?.sizeBytes ?? 0)
+    case .storing: .queued
+    case .queued: heldUntil.map { .held(untilMilliseconds: $0) } ?? .queued
+    case .uploading: .uploading(sentBytes: sentBytes, totalBytes: totalBytes)
     case .sending: .sending
     case .sent: .sent
     case .failed(let error): .failed(error)
     }
   }
 
-  func item(sender: UserID) -> TimelineItem {
+  var progress: SendProgress {
+    switch phase {
+    case .storing, .queued: .waiting(untilMilliseconds: heldUntil)
+    case .uploading: .uploading(sentBytes: sentBytes, totalBytes: totalBytes)
+    case .sending: .sending
+    case .sent(let event, _): .sent(event)
+    case .failed(let error): .failed(error)
+    }
+  }
+
+  // MARK: Files
+
+  var totalBytes: Int64 { payload.files.reduce(0) { $0 &+ ($1.sizeBytes ?? 0) } }
+  /// Of files before the one being uploaded.
+  var uploadedBytes: Int64 { payload.files.reduce(0) { $1.uri == nil ? $0 : $0 &+ ($1.sizeBytes ?? 0) } }
+  var nextFile: Int? { payload.files.firstIndex { $0.uri == nil } }
+
+  // MARK: Item
+
+  /// As the server will send it back, so that an echo looks like its event.
+  func item(sender: UserID) -> TimelineItem? {
+    guard hasItem, let event = TimelineEvent(echo: self, sender: sender), case .item(let content, let replyTo) = event.kind
+    else { return nil }
     var item = TimelineItem(
-      id: itemID, eventID: nil, sender: sender, timestampMilliseconds: createdAt, content: .message(content),
-      delivery: delivery,
+      id: itemID, eventID: nil, sender: sender, timestampMilliseconds: createdAt, content: content, delivery: delivery,
       replyTo: replyTo)
     item.transactionID = transactionID
-    if case .sent(let event, _) = phase { item.eventID = event }
+    item.threadRoot = event.threadRoot
+    item.eventID = eventID
+    // The file at hand saves the view from loading what it shows already.
+    if case .message(var message) = content, let file = payload.files.last {
+      message.attachment?.blob = file.blob
+      item.content = .message(message)
+    }
     return item
   }
 
-  // MARK: Record
-
-  var record: [UInt8] {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.member("id", Int64(bitPattern: id))
-      writer.member("room", roomID)
-      writer.member("transaction", transactionID)
-      writer.member("time", createdAt)
-      writer.member("kind", Int(content.kind.rawValue))
-      writer.key("content")
-      content.write(to: &writer, replyTo: replyTo)
-      if let blob = content.attachment?.blob { writer.member("blob", blob.name) }
-      switch phase {
-      case .sent(let event, _): writer.member("event", event)
-      case .failed(let error): error.writeMember(to: &writer)
-      default: break
-      }
-    }
-    return writer.bytes
-  }
-
-  init?(record: JSON) {
-    guard let id = record["id"]?.integer, let room = RoomID(record["room"]),
-      let transaction = TransactionID(record["transaction"]),
-      let kindNumber = record["kind"]?.integer,
-      let kind = UInt8(exactly: kindNumber).flatMap(MessageContent.Kind.init(rawValue:)),
-      let json = record["content"], let body = json["body"]?.text
-    else { return nil }
-    var content = MessageContent(kind: kind, body: body, attachment: kind.hasFile ? Attachment(json, body: body) : nil)
-    content.attachment?.blob = (record["blob"]?.text).map { BlobHandle($0) }
-    var phase = Phase.queued
-    if let event = EventID(record["event"]) {
-      phase = .sent(event, afterSync: 0)
-    } else if let error = ClientError(outboxRecord: record) {
-      phase = .failed(error)
-    }
-    self.init(
-      id: OutboxEntry.ID(bitPattern: id), roomID: room, transactionID: transaction,
-      createdAt: record["time"]?.integer ?? 0,
-      content: content, replyTo: EventID(json["m.relates_to"]?["m.in_reply_to"]?["event_id"]), phase: phase)
-  }
-
-  init(
-    id: ID, roomID: RoomID, transactionID: TransactionID, createdAt: Int64, content: MessageContent, replyTo: EventID?,
-    phase: Phase
-  ) {
-    self.id = id
-    self.roomID = roomID
-    self.transactionID = transactionID
-    self.createdAt = createdAt
-    self.content = content
-    self.replyTo = replyTo
-    self.phase = phase
+  /// What an edit makes of its target.
+  var editedContent: MessageContent? {
+    guard payload.kind == .edit, let json = Answer.parse(payload.filledContent) else { return nil }
+    do throws(UnreadableReason) { return try MessageContent(json, type: payload.type) } catch { return nil }
   }
 }
 
-extension ClientError {
-  /// Only what makes a message fail for good.
-  func writeMember(to writer: inout JSONWriter) {
-    writer.key("failed")
-    writer.object { writer in
-      guard case .refused(let status, let code, let message, _) = self else { return }
-      writer.member("status", status)
-      writer.member("errcode", code.text)
-      writer.member("error", message)
+extension OutboxEntry {
+  /// A vote or the end of a poll, as it counts until the server's own comes.
+  func vote(by user: UserID) -> TimelineEvent? {
+    guard payload.kind == .reference, !isFailed, let event = TimelineEvent(echo: self, sender: user) else { return nil }
+    switch event.kind {
+    case .vote, .pollEnd:
+      return TimelineEvent(
+        echo: event.kind, transactionID: transactionID, sender: user, timestampMilliseconds: createdAt)
+    default: return nil
     }
   }
+}
 
-  init?(outboxRecord record: JSON) {
-    guard let failed = record["failed"] else { return nil }
-    guard let status = failed["status"]?.count32 else {
-      self = .attachmentIsGone
-      return
+extension TimelineEvent {
+  /// nil where it could not be read back.
+  init?(echo entry: OutboxEntry, sender: UserID) {
+    var payload = entry.payload
+    // What it answers may have no event ID yet.
+    if case .entry? = payload.target { payload.target = nil }
+    if case .entry? = payload.replyTo { payload.replyTo = nil }
+    guard let body = payload.body else { return nil }
+    var writer = JSONWriter(capacity: body.count + 256)
+    writer.object { writer in
+      writer.member("type", payload.type)
+      writer.member("event_id", entry.eventID ?? EventID(trusted: "$echo"))
+      writer.member("sender", sender)
+      writer.member("origin_server_ts", entry.createdAt)
+      writer.member("content", raw: body)
     }
-    self = .refused(
-      status: status, code: ErrorCode(failed["errcode"]?.text ?? ""), message: failed["error"]?.text ?? "")
+    guard let json = Answer.parse(writer.bytes) else { return nil }
+    self.init(json)
   }
 }

@@ -87,17 +87,6 @@ extension Client {
     request(.setRoomStateWithKey, path, body: writer.bytes, for: .command(id))
   }
 
-  mutating func redact(_ item: ItemID, in room: RoomID, reason: ByteString?, _ id: CommandID) {
-    guard let timeline = rooms[room]?.timeline, let i = timeline.index(of: item), let event = timeline.items[i].eventID
-    else {
-      return finish(id, .failed(.unknownRoom))
-    }
-    var writer = JSONWriter()
-    writer.object { writer in if let reason { writer.member("reason", reason) } }
-    let path = Endpoint.redactEvent.path(room.text, event.text, random.transactionID(at: now).text)
-    request(.redactEvent, path, body: writer.bytes, for: .command(id))
-  }
-
   // MARK: Answers
 
   mutating func commandAnswered(_ answer: Answer, _ purpose: RequestPurpose) {
@@ -132,11 +121,12 @@ extension Client {
     keptPeople.removeAll { $0 == id }
     openRooms.removeAll { $0 == id }
     var operations: [StoreOperation] = [
-      .delete(key: StoreKey.room(id)), .delete(key: StoreKey.draft(id)), .deleteAll(prefix: StoreKey.people(of: id)),
+      .delete(key: StoreKey.room(id)), .delete(key: StoreKey.draft(id)),
+      .deleteAll(prefix: StoreKey.drafts(ofThreadsIn: id)), .deleteAll(prefix: StoreKey.people(of: id)),
       .deleteAll(prefix: StoreKey.timeline(of: id))
     ]
     for entry in outbox.entries(in: id) {
-      drop(entry)
+      forget(entry)
       operations.append(.delete(key: StoreKey.outbox(entry.id)))
     }
     write(operations)

@@ -28,17 +28,7 @@ extension Client {
 
   // MARK: Oneself
 
-  mutating func setDraft(_ text: ByteString, in id: RoomID, _ command: CommandID) {
-    defer { finish(command, .done) }
-    guard let room = rooms[id], room.draft != text else { return }
-    rooms[id]?.draft = text
-    notify(.room(id, .draft))
-    if !dirtyDrafts.contains(id) { dirtyDrafts.append(id) }
-    if draftTimer == nil { draftTimer = startTimer(Limits.draftDelayMilliseconds, .drafts) }
-    if text.isEmpty { stopTyping(id) } else { tellTyping(id) }
-  }
-
-  private mutating func tellTyping(_ id: RoomID) {
+  mutating func tellTyping(_ id: RoomID) {
     guard let room = rooms[id], room.membership == .join, isOnline else { return }
     if room.ownTyping.isTyping, now - room.ownTyping.toldAt < Limits.typingRefreshMilliseconds { return }
     rooms[id]?.ownTyping = OwnTyping(isTyping: true, toldAt: now)
@@ -59,31 +49,5 @@ extension Client {
       if isTyping { writer.member("timeout", Limits.typingTimeoutMilliseconds) }
     }
     request(.setTyping, Endpoint.setTyping.path(id.text, user.text), body: writer.bytes, for: .forgettable)
-  }
-
-  // MARK: Drafts
-
-  mutating func writeDrafts() {
-    var timer = draftTimer
-    cancelTimer(&timer)
-    draftTimer = nil
-    let operations: [StoreOperation] = dirtyDrafts.compactMap { id in
-      guard let text = rooms[id]?.draft else { return nil }
-      return text.isEmpty
-        ? .delete(key: StoreKey.draft(id))
-        : .put(key: StoreKey.draft(id), value: DraftRecord(room: id, text: text).record)
-    }
-    dirtyDrafts = []
-    if !operations.isEmpty { write(operations) }
-  }
-
-  /// The draft has become a message, in one batch with it.
-  mutating func clearDraft(_ id: RoomID, _ operations: inout [StoreOperation]) {
-    dirtyDrafts.removeAll { $0 == id }
-    stopTyping(id)
-    guard let room = rooms[id], !room.draft.isEmpty else { return }
-    rooms[id]?.draft = ""
-    operations.append(.delete(key: StoreKey.draft(id)))
-    notify(.room(id, .draft))
   }
 }

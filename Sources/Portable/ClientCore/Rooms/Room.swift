@@ -12,8 +12,8 @@ public struct Room: Sendable {
   var focused: [TimelineKey.Focus: Timeline] = [:]
   /// Who is writing now, without oneself.
   public internal(set) var typing: [UserID] = []
-  /// What stands in the composer.
-  public internal(set) var draft: ByteString = ""
+  /// What stands in the composers, by the root of the thread; nil for the room itself.
+  var drafts: [EventID?: Draft] = [:]
   var reading = Reading()
   var ownTyping = OwnTyping()
   var typingTimer: TimerID?

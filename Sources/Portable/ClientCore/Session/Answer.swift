@@ -93,6 +93,9 @@ extension Client {
     case .members(let room, let command): membersAnswered(answer, room, command)
     case .upload(let entry): uploadAnswered(answer, entry)
     case .send(let entry): sendAnswered(answer, entry)
+    case .mediaLimit: mediaLimitAnswered(answer)
+    case .pinnedEvents(let room, let event, let isPinned, let command):
+      pinnedEventsAnswered(answer, room, event, isPinned: isPinned, command)
     case .receipt(let room): receiptAnswered(answer, room)
     case .forgettable: break
     case .ownProfile: ownProfileAnswered(answer)

@@ -43,6 +43,7 @@ extension Client {
   mutating func endSession(keepingData: Bool, failing purpose: RequestPurpose? = nil) {
     guard session != nil else { return }
     stopSession()
+    endAwaitedSends()
     if let id = purpose?.commandID { finish(id, .failed(.notSignedIn)) }
     if keepingData {
       outbox.suspend()
@@ -75,7 +76,7 @@ extension Client {
   /// Everything about this account, here and in the store.
   mutating func forgetData() {
     for entry in outbox.entries {
-      if let blob = entry.content.attachment?.blob { effects.append(.releaseBlob(blob)) }
+      for file in entry.payload.files { effects.append(.releaseBlob(file.blob)) }
     }
     write([.deleteAll(prefix: "")])
     pending.loads = [:]

@@ -80,4 +80,22 @@ enum Limits {
   static let refreshMarginMilliseconds: Int64 = 60_000
   /// How often a request goes out once more because the server does not know its token.
   static let tokenRefusals = 2
+
+  // Sending
+  /// Content of an event: the server takes 64 KiB, to which it adds members of its own.
+  static let contentBytes = 60_000
+  static let reactionBytes = 1_024
+
+  // Formatting
+  /// Bytes of HTML or Markdown that are read.
+  static let htmlBytes = 256 << 10
+  /// Spec: "m.room.message msgtypes": tags must not be nested deeper.
+  static let htmlDepth = 100
+  static let htmlAttributes = 16
+  /// Bytes of a link's target.
+  static let linkBytes = 2_048
+  /// Quotes and lists in each other.
+  static let quoteDepth = 16
+  /// Emphasis within emphasis that is written.
+  static let markDepth = 40
 }

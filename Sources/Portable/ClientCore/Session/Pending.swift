@@ -64,6 +64,9 @@ enum RequestPurpose: Sendable {
   case ownProfile
   case setProfile(isName: Bool, ByteString, CommandID)
   case uploadAvatar(BlobHandle, CommandID)
+  // Sending
+  case mediaLimit
+  case pinnedEvents(RoomID, EventID, isPinned: Bool, CommandID)
 }
 
 extension RequestPurpose {
@@ -73,7 +76,7 @@ extension RequestPurpose {
     case .loginFlows(let id), .logIn(let id), .register(let id), .logOutEverywhere(let id), .page(_, _, let id, _),
       .forwardPage(_, let id, _), .context(_, let id), .date(_, let id),
       .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id), .forget(_, let id),
-      .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id):
+      .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id), .pinnedEvents(_, _, _, let id):
       id
     default: 0
     }
@@ -94,6 +97,7 @@ enum WritePurpose: Sendable {
   case session
   case sync
   case outbox(OutboxEntry.ID)
+  case outboxEntries(RoomID, [OutboxEntry.ID])
   case other
 }
 

@@ -4,16 +4,16 @@ import MatrixModel
 /// A message that another process (a share extension) wants to be sent. It writes a record; the process that syncs makes an
 /// outbox entry of it, in one batch with the end of the record, so that it is sent once.
 public enum Inbox {
-  /// What the other process writes into the store. nil for an empty message.
+  /// What the other process writes into the store. nil for an empty message and for one that is too long for an event.
   /// - Parameters:
   ///   - now: milliseconds since 1970; messages are taken over in the order of their times.
   ///   - randomSeed: from the host's cryptographic source.
   public static func put(_ text: ByteString, to room: RoomID, now: Int64, randomSeed: UInt64) -> StoreOperation? {
     guard !text.isEmpty else { return nil }
     var random = RandomSource(seed: randomSeed)
+    guard let payload = OutboxPayload(text: text) else { return nil }
     let entry = OutboxEntry(
-      id: 0, roomID: room, transactionID: random.transactionID(at: now), createdAt: now,
-      content: MessageContent(kind: .text, body: text), replyTo: nil, phase: .queued)
+      id: 0, roomID: room, transactionID: random.transactionID(at: now), createdAt: now, payload: payload, phase: .queued)
     let name = StoreKey.hexadecimal(UInt64(max(now, 0)), digits: 16) + StoreKey.hexadecimal(random.next(), digits: 16)
     return .put(key: ByteString(StoreKey.inbox.string + name), value: entry.record)
   }
@@ -41,13 +41,23 @@ extension Client {
       // Those that do not fit wait for the next time.
       guard outbox.entries.count < Limits.outboxEntries else { return }
       var entry = OutboxEntry(
-        id: outbox.nextID(), roomID: read.roomID, transactionID: read.transactionID, createdAt: read.createdAt,
-        content: read.content, replyTo: read.replyTo, phase: .storing)
+        id: outbox.nextID(at: now), roomID: read.roomID, transactionID: read.transactionID, createdAt: read.createdAt,
+        payload: read.payload, phase: .storing)
       entry.itemID = itemIDs.next()
       outbox.append(entry)
       showEcho(entry, user)
       write(
         [.put(key: StoreKey.outbox(entry.id), value: entry.record), .delete(key: record.key)], .outbox(entry.id))
     }
+  }
+}
+
+extension OutboxPayload {
+  fileprivate init?(text: ByteString) {
+    do throws(ClientError) {
+      let content = try OutgoingMessage.text(text).content(own: UserID(trusted: ""), now: 0)
+      self.init(.event, content.type)
+      self.content = content.bytes
+    } catch { return nil }
   }
 }

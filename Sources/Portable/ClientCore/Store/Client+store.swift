@@ -41,12 +41,13 @@ extension Client {
       var room = Room(id: id, state: state)
       room.state.directUserID = directRooms.user(of: id) ?? (state.isDirectInvite ? state.inviter : nil)
       room.state.settleName(for: session.userID)
-      room.draft = restored.drafts[id] ?? ""
+      room.drafts = restored.drafts[id] ?? [:]
       storedEvents += state.history.events
       rooms[id] = room
     }
     orphanDrafts = restored.drafts.filter { rooms[$0.key] == nil }
     for entry in restored.outbox { outbox.restore(entry, &itemIDs) }
+    outbox.finishRestore()
     syncLoop.token = restored.syncToken
     setSessionState(.signedIn)
     sortRooms()
@@ -67,6 +68,7 @@ extension Client {
     case .session: refreshedSessionWritten()
     case .sync: syncWritten()
     case .outbox(let entry): outboxWritten(entry)
+    case .outboxEntries(let room, let entries): outboxWritten(entries, in: room)
     case .other: break
     }
   }
@@ -76,7 +78,7 @@ extension Client {
   mutating func startAfresh(_ id: CommandID) {
     writeDrafts()
     stopSession()
-    for (room, state) in rooms where !state.draft.isEmpty { orphanDrafts[room] = state.draft }
+    for (room, state) in rooms where !state.drafts.isEmpty { orphanDrafts[room] = state.drafts }
     write(StoreSchema.freshSync)
     pending.loads = pending.loads.filter { if case .inbox = $0.value { true } else { false } }
     // A batch of the old syncs that is still being stored is nobody's any more.

@@ -75,28 +75,3 @@ struct ReceiptRecord: Sendable {
     self.init(user: user, event: event)
   }
 }
-
-/// `a/draft/…`
-struct DraftRecord: Sendable {
-  let room: RoomID
-  let text: ByteString
-
-  var record: [UInt8] {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.member("room", room)
-      writer.member("text", text)
-    }
-    return writer.bytes
-  }
-
-  init(room: RoomID, text: ByteString) {
-    self.room = room
-    self.text = text
-  }
-
-  init?(record: JSON) {
-    guard let room = RoomID(record["room"]), let text = record["text"]?.text else { return nil }
-    self.init(room: room, text: text)
-  }
-}

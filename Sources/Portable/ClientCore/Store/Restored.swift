@@ -8,7 +8,7 @@ struct Restored: Sendable {
   var rooms: [RoomID: RoomState] = [:]
   var directRooms = DirectRooms()
   var outbox: [OutboxEntry] = []
-  var drafts: [RoomID: ByteString] = [:]
+  var drafts: [RoomID: [EventID?: Draft]] = [:]
   /// Messages of other processes.
   var inbox: [StoreRecord] = []
   /// What makes the records as they should be: those of an older version are migrated, those of an unknown one or that
@@ -59,7 +59,7 @@ struct Restored: Sendable {
       outbox.append(entry)
     } else if record.key.hasPrefix("a/draft/") {
       guard let draft = DraftRecord(record: json) else { return false }
-      drafts[draft.room] = draft.text
+      drafts[draft.place.room, default: [:]][draft.place.thread] = draft.draft
     }
     return true
   }

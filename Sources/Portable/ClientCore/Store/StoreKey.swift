@@ -12,7 +12,7 @@ import MatrixModel
 /// | `a/room/ROOM` | a room with the members its line in the list names |
 /// | `a/outbox/NUMBER` | a message on its way, 16 hexadecimal digits |
 /// | `a/inbox/NAME` | a message that another process wants to be sent |
-/// | `a/draft/ROOM` | what stands in the composer |
+/// | `a/draft/ROOM`, `a/draft/ROOM/EVENT` | what stands in the composer of a room, of a thread |
 /// | `p/ROOM/m/USER` | a member |
 /// | `p/ROOM/r/USER` | up to where a member has read |
 /// | `t/ROOM/POSITION` | a timeline segment, see `SegmentPosition` |

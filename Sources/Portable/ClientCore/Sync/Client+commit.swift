@@ -7,11 +7,9 @@ extension Client {
     guard let user = session?.userID else { return }
     if let direct = sync.directRooms { directRooms = direct }
     for prepared in sync.rooms { commit(prepared, ownUserID: user) }
-    for id in sync.delivered {
+    for id in sync.delivered.keys.sorted() {
       guard let entry = outbox[id] else { continue }
-      if case .sending(let request) = entry.phase { pending.requests[request] = nil }
-      drop(entry)
-      pump(entry.roomID)
+      finishDelivered(entry)
     }
     hideSkippedEchoes(sync, limitedRooms: Set(sync.rooms.filter { $0.isLimited }.map { $0.id }))
     placeRooms(sync.rooms.map { $0.id })
@@ -41,13 +39,13 @@ extension Client {
 
   private mutating func addRoom(_ prepared: PreparedRoom) {
     var room = Room(id: prepared.id, state: prepared.state)
-    room.draft = orphanDrafts.removeValue(forKey: prepared.id) ?? ""
+    room.drafts = orphanDrafts.removeValue(forKey: prepared.id) ?? [:]
     // Opened before the sync brought it.
     if keptTimelines.contains(prepared.id) {
       room.timeline.loadState = .loaded
       room.timeline.showsThreads = showsThreadsInline
       if let user = session?.userID {
-        for entry in outbox.entries(in: prepared.id) { _ = room.timeline.appendEcho(entry.item(sender: user)) }
+        room.timeline.show(outbox, in: prepared.id, ownUserID: user)
         notify(.timeline(.live(prepared.id), [.reset(room.timeline.items)]))
       }
     }
@@ -80,12 +78,11 @@ extension Client {
   /// A limited sync asked for after the server took the message has skipped it. Where it is not limited, servers whose syncs
   /// lag behind their sends get one more.
   private mutating func hideSkippedEchoes(_ sync: PreparedSync, limitedRooms: Set<RoomID>) {
-    for entry in outbox.entries where !sync.delivered.contains(entry.id) {
+    for entry in outbox.entries where sync.delivered[entry.id] == nil {
       guard case .sent(_, let afterSync) = entry.phase, rooms[entry.roomID]?.membership == .join else { continue }
       let patience = limitedRooms.contains(entry.roomID) ? 0 : 1
       guard afterSync + patience < sync.number else { continue }
-      drop(entry)
-      changeTimeline(entry.roomID) { timeline, _ in timeline.removeEcho(entry.itemID) }
+      forget(entry)
       write([.delete(key: StoreKey.outbox(entry.id))])
     }
   }
@@ -93,11 +90,7 @@ extension Client {
   /// Nothing more to wait for in a room one has left.
   private mutating func leaveBehind(_ id: RoomID) {
     for entry in outbox.entries(in: id) where entry.isWaiting {
-      guard case .queued = entry.phase else { continue }
-      var failed = entry
-      failed.phase = .failed(.unknownRoom)
-      outbox[entry.id] = failed
-      changeTimeline(id) { timeline, _ in timeline.updateEcho(entry.itemID) { $0.delivery = failed.delivery } }
+      if case .queued = entry.phase { fail(entry.id, .unknownRoom) }
     }
   }
 

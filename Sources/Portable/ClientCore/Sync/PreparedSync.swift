@@ -12,7 +12,7 @@ struct PreparedSync: Sendable {
   var directRooms: DirectRooms?
   var operations: [StoreOperation] = []
   /// Outbox entries whose event is among the events.
-  var delivered: [OutboxEntry.ID] = []
+  var delivered: [OutboxEntry.ID: EventID] = [:]
 
   init(nextBatch: ByteString, number: Int) {
     self.nextBatch = nextBatch
@@ -150,7 +150,7 @@ extension Client {
         count += 1
         room.note(event)
         if event.sender == ownUserID, let entry = outbox.entry(for: event, in: room.id) {
-          sync.delivered.append(entry)
+          sync.delivered[entry] = event.eventID
           sync.operations.append(.delete(key: StoreKey.outbox(entry)))
         }
         if isInMemory { parsed.append(event) }

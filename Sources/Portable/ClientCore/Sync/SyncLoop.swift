@@ -56,12 +56,12 @@ extension Client {
   mutating func syncAnswered(_ answer: Answer) {
     syncLoop.request = nil
     guard sessionState == .signedIn, let user = session?.userID else { return }
-    guard case .success(let json) = answer, let prepared = prepareSync(json, ownUserID: user) else {
+    guard case .success(let json) = answer, var prepared = prepareSync(json, ownUserID: user) else {
       return syncFailed(answer)
     }
     syncLoop.backoff.reset()
+    prepared.operations += noteDelivered(prepared.delivered)
     syncLoop.prepared = prepared
-    for id in prepared.delivered { outbox[id]?.isDelivered = true }
     write(prepared.operations, .sync)
   }
 

@@ -9,6 +9,7 @@ extension Client {
     if let known = room.focused[key.focus], known.loadState != .failed { return finish(command, .timeline(key)) }
     var timeline = Timeline(key.focus, relations: room.timeline.relations)
     timeline.showsThreads = showsThreadsInline
+    if let user = session?.userID { timeline.show(outbox, in: key.room, ownUserID: user) }
     rooms[key.room]?.focused[key.focus] = timeline
     loadPeople(key.room)
     switch key.focus {
@@ -143,7 +144,7 @@ extension Client {
     let events = Client.events(chunk)
     let start = timeline(key)?.tailToken
     let end = json["end"]?.text.flatMap { chunk.count == 0 || $0 == start ? nil : $0 }
-    let entries = outbox.entries(in: key.room)
+    let outbox = outbox
     let receipts = rooms[key.room]?.state.receipts ?? [:]
     var count = 0
     changeTimeline(key) { timeline, ids in
@@ -151,7 +152,7 @@ extension Client {
       count = changes.count
       guard timeline.forwardState == .live else { return changes }
       timeline.placeReaders(receipts)
-      return changes + entries.flatMap { timeline.appendEcho($0.item(sender: user)) }
+      return changes + outbox.items(in: key.room, sender: user).flatMap { timeline.appendEcho($0) }
     }
     if count == 0, end != nil, emptyPages < Limits.emptyPages {
       return requestForwardPage(key, from: end, command, emptyPages: emptyPages + 1)

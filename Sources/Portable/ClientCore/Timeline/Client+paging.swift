@@ -171,11 +171,10 @@ extension Client {
   /// Messages whose event a limited sync left out: the page has brought them.
   private mutating func dropEntries(deliveredBy events: [TimelineEvent], in id: RoomID) {
     for event in events {
-      guard let entry = outbox.entry(for: event, in: id).flatMap({ outbox[$0] }) else { continue }
-      if case .sending(let request) = entry.phase { pending.requests[request] = nil }
-      drop(entry)
-      changeTimeline(id) { timeline, _ in timeline.removeEcho(entry.itemID) }
-      write([.delete(key: StoreKey.outbox(entry.id))])
+      guard let entry = outbox.entry(for: event, in: id) else { continue }
+      let operations = noteDelivered([entry: event.eventID])
+      if let entry = outbox[entry] { finishDelivered(entry) }
+      store([], in: id, also: operations + [.delete(key: StoreKey.outbox(entry))])
     }
     pump(id)
   }

@@ -24,7 +24,7 @@ extension Client {
   mutating func closeRoom(_ id: RoomID, _ command: CommandID) {
     openRooms.removeAll { $0 == id }
     rooms[id]?.reading.viewed = nil
-    if dirtyDrafts.contains(id) { writeDrafts() }
+    if dirtyDrafts.contains(where: { $0.room == id }) { writeDrafts() }
     stopTyping(id)
     dropOldTimelines()
     finish(command, .done)
@@ -51,11 +51,13 @@ extension Client {
       rooms[id]?.timeline.waitingRecords = records
       return
     }
-    let entries = outbox.entries(in: id)
+    let outbox = outbox
     changeTimeline(.live(id)) { timeline, ids in
       // While the store was reading there were echoes only, and only those written since.
-      timeline.items = entries.map { $0.item(sender: user) }
+      timeline.items = []
+      for item in outbox.items(in: id, sender: user) { _ = timeline.appendEcho(item) }
       timeline.load(records, lastBlock: room.state.history.lastBlock, ownUserID: user, &ids)
+      timeline.showChanges(outbox, in: id, ownUserID: user)
       timeline.placeReaders(room.state.receipts)
       return [.reset(timeline.items)]
     }
@@ -73,7 +75,7 @@ extension Client {
       guard case .sent(let event, _) = entry.phase, let timeline = rooms[id]?.timeline,
         let item = timeline.itemOfEvent[event], item != entry.itemID
       else { continue }
-      drop(entry)
+      forget(entry)
       write([.delete(key: StoreKey.outbox(entry.id))])
     }
   }

@@ -71,22 +71,6 @@ extension MessageContent {
     }
     return html
   }
-
-  /// Content of an `m.room.message`. Spec: "m.room.message msgtypes".
-  func write(to writer: inout JSONWriter, replyTo: EventID?) {
-    writer.object { writer in
-      writer.key("msgtype")
-      writer.write(ByteString(kind.name))
-      writer.member("body", body)
-      if let attachment { attachment.writeMembers(to: &writer, kind) }
-      guard let replyTo else { return }
-      writer.key("m.relates_to")
-      writer.object { writer in
-        writer.key("m.in_reply_to")
-        writer.object { $0.member("event_id", replyTo) }
-      }
-    }
-  }
 }
 
 extension Mentions {
@@ -158,21 +142,6 @@ extension Attachment {
     guard let samples = audio["waveform"], samples.isArray else { return }
     for sample in samples.elements.prefix(Limits.waveformSamples) {
       waveform.append(UInt16(max(0, min(1024, sample.integer ?? 0))))
-    }
-  }
-
-  func writeMembers(to writer: inout JSONWriter, _ kind: MessageContent.Kind) {
-    writer.member("filename", fileName)
-    if let source { writer.member("url", source) }
-    writer.key("info")
-    writer.object { writer in
-      if let mimeType { writer.member("mimetype", mimeType) }
-      if let sizeBytes { writer.member("size", sizeBytes) }
-      if kind == .image || kind == .video {
-        if let width { writer.member("w", width) }
-        if let height { writer.member("h", height) }
-      }
-      if let durationMilliseconds { writer.member("duration", durationMilliseconds) }
     }
   }
 }

@@ -35,8 +35,8 @@ struct Relations: Sendable {
   /// The event that a relation speaks of, by the relation's own ID.
   private var targets: [EventID: EventID] = [:]
   private var redacted: Set<EventID> = []
-  /// Relations whose redaction is on its way.
-  private var leaving: Set<EventID> = []
+  /// What is on its way.
+  var echoes = RelationEchoes()
   /// Events whose items look different now.
   private(set) var touched: Set<EventID> = []
   /// When live locations in memory expire.
@@ -138,7 +138,6 @@ struct Relations: Sendable {
 
   /// What the event said about another counts no more: it was redacted, or it is an echo whose event has come.
   mutating func drop(_ event: EventID) {
-    leaving.remove(event)
     guard let target = targets.removeValue(forKey: event) else { return }
     touch(target)
     marks[target]?.removeAll { $0.event == event }
@@ -149,16 +148,12 @@ struct Relations: Sendable {
     references[target]?.removeAll { $0 == event }
   }
 
-  /// A reaction whose redaction is on its way is shown no more; where it fails, it is again.
-  mutating func setLeaving(_ event: EventID, _ isLeaving: Bool) {
-    if isLeaving { leaving.insert(event) } else { leaving.remove(event) }
-    if let target = targets[event] { touch(target) }
-  }
-
   // MARK: Decorating
 
   /// Everything known about the item's event.
   mutating func decorate(_ item: inout TimelineItem, ownUserID: UserID) {
+    echoes.uncover(&item)
+    defer { echoes.cover(&item, ownUserID: ownUserID) }
     guard let id = item.eventID else { return }
     if redacted.contains(id) { item.redact() }
     if case .message(let shown) = item.content {
@@ -217,13 +212,18 @@ struct Relations: Sendable {
     return [original] + own.map { $0.content }
   }
 
+  /// The event by which that user reacted so.
+  func reaction(_ key: ByteString, to event: EventID, by user: UserID) -> EventID? {
+    marks[event]?.first { $0.sender == user && $0.key == key }?.event
+  }
+
   private func reactions(to event: EventID, ownUserID: UserID) -> [Reaction] {
     guard let marks = marks[event], !marks.isEmpty else { return [] }
     var reactions: [Reaction] = []
     var places: [ByteString: Int] = [:]
     var seen: [Set<UserID>] = []
     let inOrder = marks.sorted { ($0.timestampMilliseconds, $0.event) < ($1.timestampMilliseconds, $1.event) }
-    for mark in inOrder where !leaving.contains(mark.event) {
+    for mark in inOrder {
       let i = places[mark.key] ?? reactions.count
       if i == reactions.count {
         places[mark.key] = i

@@ -4,6 +4,22 @@ import MatrixModel
 extension Room {
   func timeline(_ focus: TimelineKey.Focus) -> Timeline? { focus == .live ? timeline : focused[focus] }
 
+  /// The first item that one of the timelines has, the live one asked first.
+  func shown(_ index: (Timeline) -> Int?) -> TimelineItem? {
+    if let i = index(timeline) { return timeline.items[i] }
+    for (_, timeline) in focused { if let i = index(timeline) { return timeline.items[i] } }
+    return nil
+  }
+
+  /// The event by which that user reacted so, where one of the timelines knows it.
+  func reaction(_ key: ByteString, to event: EventID, by user: UserID) -> EventID? {
+    if let known = timeline.relations.reaction(key, to: event, by: user) { return known }
+    for (_, timeline) in focused {
+      if let known = timeline.relations.reaction(key, to: event, by: user) { return known }
+    }
+    return nil
+  }
+
   /// What no view is told of by steps.
   mutating func change(_ focus: TimelineKey.Focus, _ body: (inout Timeline) -> Void) {
     if focus == .live {

@@ -87,6 +87,7 @@ extension Timeline {
   private mutating func takeEcho(of event: TimelineEvent, _ changes: inout [TimelineChange]) -> ItemID? {
     guard let i = echoIndex(of: event) else { return nil }
     changes.append(.removed(i..<(i + 1)))
+    relations.echoes.forget(items[i].id)
     return items.remove(at: i).id
   }
 

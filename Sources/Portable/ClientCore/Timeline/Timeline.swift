@@ -189,6 +189,7 @@ public struct Timeline: Sendable {
     _ echo: Int, _ event: TimelineEvent, _ content: TimelineItem.Content, _ replyTo: EventID?, ownUserID: UserID,
     _ changes: inout [TimelineChange]
   ) {
+    relations.echoes.forget(items[echo].id)
     var item = makeItem(items[echo].id, event, content, replyTo)
     item.keepBlob(of: items[echo])
     itemOfEvent[event.eventID] = item.id

@@ -46,6 +46,8 @@ public struct TimelineItem: Sendable {
   public internal(set) var isEdited = false
   /// By first appearance.
   public internal(set) var reactions: [Reaction] = []
+  /// An edit or redaction of it that is on its way.
+  public internal(set) var pendingChange: PendingChange?
 }
 
 /// How far a message is on its way.
@@ -54,6 +56,8 @@ public enum Delivery: Sendable {
   case received
   /// Waits for its turn, the network or the store.
   case queued
+  /// The server takes no more messages until then (slow mode, a rate limit). Milliseconds since 1970.
+  case held(untilMilliseconds: Int64)
   case uploading(sentBytes: Int64, totalBytes: Int64)
   case sending
   /// The server has it; it has not come back in a sync yet.
@@ -71,6 +75,8 @@ public struct Reaction: Sendable {
   /// The own reaction, to be redacted to take it back; nil also while it is on its way.
   public internal(set) var ownEventID: EventID?
   public internal(set) var isOwn: Bool
+  /// Whether the own part in it is on its way still.
+  public internal(set) var isPending = false
 
   public var count: Int { senders.count }
 }

@@ -39,7 +39,7 @@ final class MessageMenu<D: DOM> {
     if case .message(let message) = item.content, !message.body.isEmpty { choices.append(.copy(message.body.string)) }
     switch item.delivery {
     case .failed: choices += [.retry, .cancel]
-    case .queued, .uploading: choices.append(.cancel)
+    case .queued, .held, .uploading: choices.append(.cancel)
     case .sending: break
     case .received, .sent:
       if item.eventID != nil, item.canBeRedacted, mayRedact(item, in: room) { choices.append(.delete) }

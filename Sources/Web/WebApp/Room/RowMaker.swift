@@ -60,7 +60,7 @@ final class RowMaker<D: DOM> {
   private func sendState(_ delivery: Delivery) -> SendState {
     switch delivery {
     case .received, .sent: .sent
-    case .queued: .queued
+    case .queued, .held: .queued
     case .uploading, .sending: .sending
     case .failed: .failed
     }
@@ -104,7 +104,7 @@ final class RowMaker<D: DOM> {
   private func progress(_ file: Attachment, _ delivery: Delivery) -> Double? {
     switch delivery {
     case .uploading(let sent, let total): return total > 0 ? Double(sent) / Double(total) : 0
-    case .queued: return file.source == nil ? 0 : nil
+    case .queued, .held: return file.source == nil ? 0 : nil
     case .received, .sending, .sent, .failed: return nil
     }
   }

@@ -1,0 +1,135 @@
+public import JSON
+public import MatrixModel
+
+/// What stands in a composer and is not sent yet.
+public struct Draft: Sendable, Equatable {
+  public enum Kind: Sendable, Equatable {
+    case message
+    case reply(to: EventID)
+    case edit(of: EventID)
+  }
+
+  /// As it was written, Markdown and all.
+  public var text: ByteString
+  public var kind: Kind
+
+  public init(_ text: ByteString, kind: Kind = .message) {
+    self.text = text
+    self.kind = kind
+  }
+
+  var isEmpty: Bool { text.isEmpty && kind == .message }
+}
+
+/// A composer: that of a room, or of a thread in it.
+struct DraftPlace: Hashable, Sendable {
+  let room: RoomID
+  /// The thread's root.
+  let thread: EventID?
+}
+
+extension Room {
+  /// What stands in the room's composer.
+  public var draft: ByteString { drafts[nil]?.text ?? "" }
+
+  /// nil where nothing does. `thread` is the root of a thread, nil for the room itself.
+  public func draft(in thread: EventID?) -> Draft? { drafts[thread] }
+}
+
+extension Client {
+  /// Text alone: what it answers or edits stays. Drives the typing notification.
+  mutating func setDraft(_ text: ByteString, in id: RoomID, _ command: CommandID) {
+    setDraft(
+      Draft(text, kind: text.isEmpty ? .message : rooms[id]?.drafts[nil]?.kind ?? .message), in: id, thread: nil, command)
+  }
+
+  mutating func setDraft(_ draft: Draft, in id: RoomID, thread: EventID?, _ command: CommandID) {
+    guard draft.text.count <= Limits.contentBytes else {
+      return finish(command, .failed(.tooLarge(limitBytes: Int64(Limits.contentBytes))))
+    }
+    defer { finish(command, .done) }
+    guard let room = rooms[id], room.drafts[thread] ?? Draft("") != draft else { return }
+    let hasNewText = (room.drafts[thread]?.text ?? "") != draft.text
+    rooms[id]?.drafts[thread] = draft.isEmpty ? nil : draft
+    notify(.room(id, .draft))
+    let place = DraftPlace(room: id, thread: thread)
+    if !dirtyDrafts.contains(place) { dirtyDrafts.append(place) }
+    if draftTimer == nil { draftTimer = startTimer(Limits.draftDelayMilliseconds, .drafts) }
+    guard hasNewText else { return }
+    if draft.text.isEmpty { stopTyping(id) } else { tellTyping(id) }
+  }
+
+  mutating func writeDrafts() {
+    var timer = draftTimer
+    cancelTimer(&timer)
+    draftTimer = nil
+    let operations: [StoreOperation] = dirtyDrafts.compactMap { place in
+      guard let room = rooms[place.room] else { return nil }
+      guard let draft = room.drafts[place.thread] else { return .delete(key: StoreKey.draft(place)) }
+      return .put(key: StoreKey.draft(place), value: DraftRecord(place: place, draft: draft).record)
+    }
+    dirtyDrafts = []
+    if !operations.isEmpty { write(operations) }
+  }
+
+  /// The draft has become a message, in one batch with it.
+  mutating func clearDraft(_ place: DraftPlace, _ operations: inout [StoreOperation]) {
+    dirtyDrafts.removeAll { $0 == place }
+    stopTyping(place.room)
+    guard rooms[place.room]?.drafts[place.thread] != nil else { return }
+    rooms[place.room]?.drafts[place.thread] = nil
+    operations.append(.delete(key: StoreKey.draft(place)))
+    notify(.room(place.room, .draft))
+  }
+
+  /// The draft was an edit of that event.
+  mutating func clearDraft(editing event: EventID, in room: RoomID, _ operations: inout [StoreOperation]) {
+    for (thread, draft) in rooms[room]?.drafts ?? [:] where draft.kind == .edit(of: event) {
+      clearDraft(DraftPlace(room: room, thread: thread), &operations)
+    }
+  }
+}
+
+extension StoreKey {
+  static func draft(_ place: DraftPlace) -> ByteString {
+    guard let thread = place.thread else { return draft(place.room) }
+    return ByteString(drafts(ofThreadsIn: place.room).string + PercentEncoding.encode(thread.text))
+  }
+
+  static func drafts(ofThreadsIn room: RoomID) -> ByteString { ByteString(draft(room).string + "/") }
+}
+
+/// `a/draft/…`
+struct DraftRecord: Sendable {
+  let place: DraftPlace
+  let draft: Draft
+
+  var record: [UInt8] {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.member("room", place.room)
+      if let thread = place.thread { writer.member("thread", thread) }
+      writer.member("text", draft.text)
+      switch draft.kind {
+      case .message: break
+      case .reply(let event): writer.member("reply", event)
+      case .edit(let event): writer.member("edit", event)
+      }
+    }
+    return writer.bytes
+  }
+
+  init(place: DraftPlace, draft: Draft) {
+    self.place = place
+    self.draft = draft
+  }
+
+  init?(record: JSON) {
+    guard let room = RoomID(record["room"]), let text = record["text"]?.text else { return nil }
+    place = DraftPlace(room: room, thread: EventID(record["thread"]))
+    var draft = Draft(text)
+    if let event = EventID(record["reply"]) { draft.kind = .reply(to: event) }
+    if let event = EventID(record["edit"]) { draft.kind = .edit(of: event) }
+    self.draft = draft
+  }
+}

@@ -1,0 +1,90 @@
+import JSON
+import MatrixModel
+
+extension OutgoingMedia {
+  /// Content of an `m.room.message` with a file, or an entry of a gallery. Spec: "m.room.message msgtypes", "Media captions".
+  func writeMembers(to writer: inout JSONWriter, typeKey: StaticString, _ files: inout [OutboxFile]) {
+    writer.member(typeKey, kind.name)
+    if let caption, !caption.body.isEmpty {
+      caption.writeMembers(to: &writer)
+    } else {
+      writer.member("body", file.fileName)
+    }
+    writer.member("filename", file.fileName)
+    file.writeMembers(to: &writer, kind, thumbnail: thumbnail, &files)
+  }
+}
+
+extension Attachment {
+  /// `url`, `info` and what voice messages have besides. A file without a source becomes one of `files`, its thumbnail before it.
+  func writeMembers(
+    to writer: inout JSONWriter, _ kind: MessageContent.Kind, thumbnail: Attachment?, _ files: inout [OutboxFile]
+  ) {
+    let thumbnailURI = thumbnail?.uri(&files)
+    if let uri = uri(&files) { writer.member("url", uri) }
+    writer.key("info")
+    writer.object { writer in
+      writeInformation(to: &writer, withMeasures: kind == .image || kind == .video || kind == .sticker)
+      if let durationMilliseconds { writer.member("duration", durationMilliseconds) }
+      if let blurHash { writer.member("xyz.amorgan.blurhash", blurHash) }
+      if let uri = thumbnailURI ?? self.thumbnail?.text { writer.member("thumbnail_url", uri) }
+      if let thumbnail {
+        writer.key("thumbnail_info")
+        writer.object { thumbnail.writeInformation(to: &$0, withMeasures: true) }
+      } else if thumbnailWidth != nil || thumbnailHeight != nil {
+        writer.key("thumbnail_info")
+        writer.object { writer in
+          if let thumbnailWidth { writer.member("w", thumbnailWidth) }
+          if let thumbnailHeight { writer.member("h", thumbnailHeight) }
+        }
+      }
+    }
+    if kind == .voice { writeVoice(to: &writer) }
+  }
+
+  private func writeInformation(to writer: inout JSONWriter, withMeasures: Bool) {
+    if let mimeType { writer.member("mimetype", mimeType) }
+    if let sizeBytes { writer.member("size", sizeBytes) }
+    guard withMeasures else { return }
+    if let width { writer.member("w", width) }
+    if let height { writer.member("h", height) }
+  }
+
+  /// MSC3245, MSC3246, by the names that clients in use know.
+  private func writeVoice(to writer: inout JSONWriter) {
+    writer.key("org.matrix.msc3245.voice")
+    writer.object { _ in }
+    writer.key("org.matrix.msc1767.audio")
+    writer.object { writer in
+      writer.member("duration", durationMilliseconds ?? 0)
+      guard !waveform.isEmpty else { return }
+      writer.key("waveform")
+      writer.array { writer in for value in waveform.prefix(Limits.waveformSamples) { writer.write(Int(min(value, 1024))) } }
+    }
+  }
+
+  private func uri(_ files: inout [OutboxFile]) -> ByteString? {
+    if let source { return source.text }
+    guard let blob else { return nil }
+    files.append(OutboxFile(blob: blob, mimeType: mimeType, fileName: fileName, sizeBytes: sizeBytes))
+    return OutboxFile.placeholder(files.count - 1)
+  }
+}
+
+extension MessageContent {
+  /// What an edit of this message says with another text: of a file the caption.
+  func content(with text: FormattedText, own: UserID) -> [UInt8] {
+    var writer = JSONWriter()
+    var files: [OutboxFile] = []
+    writer.object { writer in
+      if let attachment, kind != .sticker {
+        OutgoingMedia(kind, attachment, caption: text).writeMembers(to: &writer, typeKey: "msgtype", &files)
+      } else {
+        writer.member("msgtype", kind.name)
+        text.writeMembers(to: &writer)
+      }
+      text.mentions.writeMember(to: &writer, without: own)
+    }
+    return writer.bytes
+  }
+}
