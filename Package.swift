@@ -79,7 +79,9 @@ let package = Package(
       uses: ["JSON", "MatrixModel", "Telemetry", "HTTPServer", "EventLoop", "Outbound", "Homeserver"]),
 
     // Client
-    module("MatrixClient", in: "Client", uses: ["JSON", "MatrixModel", "ClientCore", "CCurl"]),
+    module(
+      "MatrixClient", in: "Client",
+      uses: ["JSON", "MatrixModel", "ClientCore", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
 
     // Programs
     program(

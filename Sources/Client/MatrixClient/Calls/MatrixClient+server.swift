@@ -21,7 +21,6 @@ extension MatrixClient {
   /// - Parameter erases: whether the server shows what the account wrote to nobody who has not seen it yet.
   public func deactivateAccount(erases: Bool = false, by authenticator: Authenticator? = nil) async throws(ClientError) {
     try await perform(.deactivateAccount(erases: erases), by: authenticator)
-    try await perform(.logOut)
   }
 
   public func thirdPartyIDs() async throws(ClientError) -> [ThirdPartyID] { try await perform(.thirdPartyIDs()) }

@@ -103,7 +103,7 @@ extension Client {
 }
 
 extension RequestPurpose {
-  fileprivate var isLogOut: Bool {
+  var isLogOut: Bool {
     if case .logOut = self { return true }
     return false
   }

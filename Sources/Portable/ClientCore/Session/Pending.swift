@@ -66,7 +66,8 @@ extension RequestPurpose {
   /// The command that ends with it; 0 where none does.
   var commandID: CommandID {
     switch self {
-    case .loginFlows(let id), .logIn(let id), .register(let id), .logOutEverywhere(let id), .page(_, _, let id, _),
+    case .loginFlows(let id), .logIn(let id), .register(let id), .logOut(let id), .logOutEverywhere(let id),
+      .page(_, _, let id, _),
       .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id), .forget(_, let id),
       .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id):
       id
