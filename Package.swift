@@ -26,10 +26,12 @@ func program(
   .executableTarget(name: name, dependencies: dependencies, path: path, exclude: exclude, swiftSettings: settings)
 }
 
-func tests(of name: String, uses dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
+func tests(
+  of name: String, uses dependencies: [Target.Dependency] = [], without exclude: [String] = [], resources: [Resource] = []
+) -> Target {
   .testTarget(
     name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, path: "Tests/\(name)Tests",
-    resources: resources, swiftSettings: common)
+    exclude: exclude, resources: resources, swiftSettings: common)
 }
 
 let package = Package(
@@ -81,21 +83,26 @@ let package = Package(
     // Client
     module(
       "MatrixClient", in: "Client",
-      uses: ["JSON", "MatrixModel", "ClientCore", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
+      uses: [
+        "JSON", "MatrixModel", "ClientCore", .target(name: "CCurl", condition: .when(platforms: [.linux])), "CSQLite"
+      ]),
 
     // Programs
     program(
       "martlet", path: "Sources/martlet",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "EventLoop", "HTTPServer", "Database", "Outbound", "Homeserver",
-        "HomeserverAPI", "CYAML", "CLinux"
+        "HomeserverAPI", "MatrixClient", "CYAML", "CLinux"
       ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
     program(
       "martlet-benchmark", path: "Benchmarks/Micro",
       uses: ["JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "Homeserver"]),
     program("Hello", path: "Examples/Hello", uses: ["MatrixClient"]),
+    program("EchoBot", path: "Examples/EchoBot", uses: ["MatrixClient"]),
+    program("UseCases", path: "Examples/UseCases", uses: ["MatrixClient"]),
     program("matrix-load", path: "Benchmarks/Load", uses: ["CUV", "CLLHTTP", "CCrypto"]),
+    program("client-live", path: "Tests/ClientLive", uses: ["MatrixClient"]),
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
     program(
       "fuzz", path: "Tests/Fuzz",
@@ -122,7 +129,7 @@ let package = Package(
     // Tests
     tests(of: "JSON"),
     tests(of: "MatrixModel", uses: ["JSON"]),
-    tests(of: "ClientCore", uses: ["JSON", "MatrixModel"]),
+    tests(of: "ClientCore", uses: ["JSON", "MatrixModel"], without: ["Timeline/Snapshots"]),
     .target(
       name: "MessengerTesting", dependencies: ["Messenger"], path: "Tests/MessengerTesting", swiftSettings: common),
     tests(of: "Messenger", uses: ["MessengerTesting"]),
@@ -143,7 +150,7 @@ let package = Package(
         "JSON", "MatrixModel", "Addresses", "HTTPServer", "Homeserver", "Database", "Outbound", "OutboundTesting"
       ]),
     tests(of: "MatrixClient"),
-    tests(of: "martlet"),
+    tests(of: "martlet", uses: ["JSON", "MatrixModel", "MatrixClient"]),
     .testTarget(
       name: "LoadTests", dependencies: ["matrix-load"], path: "Tests/LoadTests", swiftSettings: common),
     .testTarget(

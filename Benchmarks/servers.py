@@ -1,7 +1,9 @@
 """The servers the comparison puts side by side, each started fresh on a free loopback port and ended by its process ID."""
+import filecmp
 import json
 import os
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -91,15 +93,21 @@ class Synapse(Server):
     a message is on the disk (fsync of the log) before its 200, as in Martlet."""
     name = "synapse"
     venv = os.path.join(ROOT, ".build", "synapse-venv")
+    requirements = os.path.join(ROOT, "Scripts", "synapse-requirements.txt")
 
     @classmethod
     def install(cls):
+        """Raises where PyPI does not give it."""
         python = os.path.join(cls.venv, "bin", "python")
-        if os.path.exists(python) and subprocess.run([python, "-c", "import synapse"], capture_output=True).returncode == 0:
+        installed = os.path.join(cls.venv, "installed-requirements.txt")
+        if os.path.exists(installed) and filecmp.cmp(cls.requirements, installed, shallow=False) \
+                and subprocess.run([python, "-c", "import synapse"], capture_output=True).returncode == 0:
             return
         print("installing matrix-synapse into", os.path.relpath(cls.venv, ROOT), file=sys.stderr)
+        shutil.rmtree(cls.venv, ignore_errors=True)
         subprocess.check_call([sys.executable, "-m", "venv", cls.venv])
-        subprocess.check_call([python, "-m", "pip", "install", "--quiet", "matrix-synapse"])
+        subprocess.check_call([python, "-m", "pip", "install", "--quiet", "--only-binary=:all:", "--require-hashes", "-r", cls.requirements])
+        shutil.copy(cls.requirements, installed)
 
     def command(self):
         return [os.path.join(self.venv, "bin", "python"), "-m", "synapse.app.homeserver", "-c", os.path.join(self.folder, "homeserver.yaml")]

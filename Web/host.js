@@ -4,6 +4,8 @@
 // The program is the file named by data-program of the element #app (default app.wasm), beside this one. It needs only
 // script-src 'self' 'wasm-unsafe-eval'.
 
+import { openStore, readStore, writeStore } from './store.js';
+
 const root = document.getElementById('app') ?? document.body;
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
@@ -477,69 +479,6 @@ async function downloadFile(id, url, name) {
   }
 }
 
-// ---- Storage
-
-function openStore(id, name) {
-  let request;
-  try { request = indexedDB.open(name, 1); } catch { setTimeout(() => dispatch(id, 0)); return; }
-  request.onupgradeneeded = () => request.result.createObjectStore('entries');
-  request.onerror = () => dispatch(id, 0);
-  request.onsuccess = () => {
-    const database = request.result;
-    database.onversionchange = () => database.close();
-    objects.set(id, { database, stop: () => database.close() });
-    dispatch(id, 1);
-  };
-}
-
-const within = prefix => IDBKeyRange.bound(prefix, prefix + '\uffff');
-
-function readStore(store, id, prefix) {
-  try {
-    const entries = objects.get(store).database.transaction('entries').objectStore('entries');
-    const keys = entries.getAllKeys(within(prefix)), values = entries.getAll(within(prefix));
-    entries.transaction.oncomplete = () => dispatch(id, 1, 0, 0, packEntries(keys.result, values.result));
-    entries.transaction.onabort = () => dispatch(id, 0);
-  } catch {
-    setTimeout(() => dispatch(id, 0));
-  }
-}
-
-function packEntries(keys, values) {
-  const names = keys.map(key => encoder.encode(key));
-  const bytes = new Uint8Array(names.reduce((sum, name, k) => sum + 8 + name.length + values[k].length, 0));
-  const view = new DataView(bytes.buffer);
-  let at = 0;
-  names.forEach((name, k) => {
-    view.setUint32(at, name.length, true);
-    view.setUint32(at + 4, values[k].length, true);
-    bytes.set(name, at + 8);
-    bytes.set(values[k], at + 8 + name.length);
-    at += 8 + name.length + values[k].length;
-  });
-  return bytes;
-}
-
-function writeStore(store, id, bytes) {
-  try {
-    const entries = objects.get(store).database.transaction('entries', 'readwrite').objectStore('entries');
-    const view = new DataView(bytes.buffer);
-    for (let at = 0; at < bytes.length;) {
-      const kind = bytes[at], keyCount = view.getUint32(at + 1, true), valueCount = view.getUint32(at + 5, true);
-      const key = decoder.decode(bytes.subarray(at + 9, at + 9 + keyCount));
-      at += 9 + keyCount + valueCount;
-      if (kind === 1) entries.put(bytes.slice(at - valueCount, at), key);
-      else entries.delete(kind === 2 ? key : within(key));
-    }
-    entries.transaction.oncomplete = () => dispatch(id, 1);
-    entries.transaction.onabort = () => dispatch(id, 0);
-    // Without this a page that goes away takes the batch with it.
-    entries.transaction.commit?.();
-  } catch {
-    setTimeout(() => dispatch(id, 0));
-  }
-}
-
 // ---- Page
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -717,9 +656,12 @@ const host = {
   object_url: (file, out, capacity) => give(files.has(file) ? URL.createObjectURL(files.get(file)) : null, out, capacity),
   revoke_url: (p, n) => URL.revokeObjectURL(text(p, n)),
   pick_files: (id, p, n, isMultiple) => pickFiles(id, text(p, n), isMultiple !== 0),
-  store_open: (id, p, n) => openStore(id, text(p, n)),
-  store_read: (store, id, p, n) => readStore(store, id, text(p, n)),
-  store_write: (store, id, p, n) => writeStore(store, id, copy(p, n)),
+  store_open: (id, p, n) => openStore(text(p, n), database => {
+    if (database) objects.set(id, { database, stop: () => database.close() });
+    dispatch(id, database ? 1 : 0);
+  }),
+  store_read: (store, id, p, n) => readStore(objects.get(store)?.database, copy(p, n), bytes => dispatch(id, bytes ? 1 : 0, 0, 0, bytes)),
+  store_write: (store, id, p, n) => writeStore(objects.get(store)?.database, copy(p, n), isStored => dispatch(id, isStored ? 1 : 0)),
   setting_get: (p, n, out, capacity) => { try { return give(localStorage.getItem(text(p, n)), out, capacity); } catch { return -1; } },
   setting_set: (p, n, value, count) => {
     try {

@@ -30,11 +30,8 @@ final class DataDirectory: Sendable {
 
   /// Like `mkdir -p`.
   private static func make(_ path: String) throws(StartError) {
-    var made = path.hasPrefix("/") ? "/" : ""
-    for part in path.split(separator: "/") {
-      made += part + "/"
-      guard mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
-      throw .directory(path: path, reason: "\(made) cannot be made: \(String(cString: strerror(errno)))")
+    do throws(StartError) { try FolderOnDisk.make(path) } catch {
+      throw .directory(path: path, reason: error.description)
     }
     var status = stat()
     guard stat(path, &status) == 0 else { throw .directory(path: path, reason: String(cString: strerror(errno))) }

@@ -21,7 +21,15 @@ enum PasswordPrompt {
     return first
   }
 
-  private static func line() throws(StartError) -> Redacted<[UInt8]> {
+  /// Of an account that there is: asked for once, and only on a terminal.
+  static func readKnown() throws(StartError) -> Redacted<[UInt8]> {
+    LogSink.standardError(Array("Password: ".utf8))
+    defer { LogSink.standardError(Array("\n".utf8)) }
+    return try withoutEcho { () throws(StartError) in try line() }
+  }
+
+  /// The first line of standard input.
+  static func line() throws(StartError) -> Redacted<[UInt8]> {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0
     while Glibc.read(STDIN_FILENO, &byte, 1) == 1, byte != UInt8(ascii: "\n") {

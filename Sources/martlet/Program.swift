@@ -5,12 +5,23 @@ import Telemetry
 enum Program {
   static let version = "0.1.0"
 
-  /// Status codes of sysexits.h.
+  /// What the process ends with: from 64 on the codes of sysexits.h, 3 to 6 for scripts around the terminal client.
   enum Status: Int32 {
     case success = 0
     case failure = 1
+    case notLoggedIn = 3
+    case noSuchRoom = 4
+    case refused = 5
+    case network = 6
     case usage = 64
     case configuration = 78
+    /// Ended by Ctrl-C, as shells count it.
+    case interrupted = 130
+  }
+
+  /// Whether the subcommand takes SIGINT and SIGTERM as a wish: to end orderly or to clean up.
+  static func endsOrderly(_ arguments: [String]) -> Bool {
+    arguments.dropFirst().first.map { ["serve", "export"].contains($0) } ?? false
   }
 
   /// Runs the subcommand that `arguments` name (the first is the program itself) and returns the exit status.
@@ -18,6 +29,9 @@ enum Program {
     let rest = Array(arguments.dropFirst(2))
     let status: Status
     if let (command, words) = AdminCommand.named(by: Array(arguments.dropFirst())) {
+      return await command.perform(words).rawValue
+    }
+    if let (command, words) = TerminalCommand.named(by: Array(arguments.dropFirst())) {
       return await command.perform(words).rawValue
     }
     switch (arguments.dropFirst().first, rest.first) {
@@ -50,6 +64,10 @@ enum Program {
       martlet config documentation      prints Documentation/Configuration.md
       martlet help, martlet version
 
+    A client for any Matrix homeserver; every one takes --json (JSON lines), all but login --account USER where there are several. They end
+    with 0 done, 1 failed, 3 not logged in, 4 no such room, 5 refused by the server, 6 no network, 64 wrong usage (Documentation/Terminal.md):
+
+    \(TerminalCommand.help())
     Administration, while the server runs on the same data folder as well as while it does not; every one takes settings
     (--data-dir, --config) and --json for the whole answer, those that cannot be undone ask unless --yes is given:
 

@@ -117,6 +117,7 @@ extension Configuration {
     homeserver.delayedEvents = delayedEvents.limits
     homeserver.pushGateways = push.gateways
     homeserver.notificationDays = push.notificationDays
+    homeserver.notificationMails = push.mails
     for path in appServices { homeserver.appServices.append(try AppServiceFile.read(path)) }
     homeserver.turn = turn.server
     homeserver.thumbnailProgram = ProgramFolder.file("martlet-thumbnail")

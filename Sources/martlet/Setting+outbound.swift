@@ -25,7 +25,7 @@ extension Setting {
   static let mail: [Setting] = [
     .one(
       "mail.smtp_url", \.mail.server,
-      "The mail server that takes what Martlet sends: for e-mail addresses of accounts and new passwords. Nothing is sent unless set.",
+      "The mail server that takes what Martlet sends: for e-mail addresses of accounts, new passwords and unread messages. Nothing is sent unless set.",
       allowed: "smtp://host:port (port 587 unless given) or, for TLS from the first byte, smtps://host:port (465)",
       parse: { MailServerURL($0).map { .some($0) } }, show: { $0?.description }),
     .flag(

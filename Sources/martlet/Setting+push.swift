@@ -10,6 +10,18 @@ extension Setting {
     .integer(
       "push.notification_days", \.push.notificationDays,
       "How many days back the list of one's notifications goes.", 1...3_650),
+    .integer(
+      "push.mail_delay_minutes", \.push.mailDelayMinutes,
+      "How many minutes a message waits to be read before a mail tells of it, to who has asked for mails.", 0...1_440),
+    .integer(
+      "push.mail_pause_minutes", \.push.mailPauseMinutes,
+      "How many minutes after a mail about a room the next one comes at the earliest, unless the room is read meanwhile; the "
+        + "pause after each further one is four times as long.", 1...10_080),
+    .integer(
+      "push.mail_longest_pause_hours", \.push.mailLongestPauseHours, "The longest such pause, in hours.", 1...720),
+    .flag(
+      "push.mail_shows_messages", \.push.mailShowsMessages,
+      "Whether those mails say what was written, or only how much is new in which rooms."),
     .list(
       "app_services", \.appServices, "The registration files of application services: bridges, bots.",
       allowed: "a file", parse: { $0.isEmpty ? nil : $0 }, show: { $0 })
@@ -24,9 +36,23 @@ extension Setting {
 }
 
 extension Configuration {
-  /// What is told to push gateways, and of what.
+  /// What is told to push gateways and by mail, and of what.
   struct Push: Sendable {
     var gateways: [String] = []
     var notificationDays = 30
+    var mailDelayMinutes = 10
+    var mailPauseMinutes = 60
+    var mailLongestPauseHours = 24
+    var mailShowsMessages = true
+
+    /// What the domain needs of them.
+    var mails: NotificationMails {
+      var mails = NotificationMails()
+      mails.delayMilliseconds = Int64(mailDelayMinutes) * 60_000
+      mails.pauseMilliseconds = Int64(mailPauseMinutes) * 60_000
+      mails.longestPauseMilliseconds = Int64(mailLongestPauseHours) * 60 * 60_000
+      mails.showsMessages = mailShowsMessages
+      return mails
+    }
   }
 }

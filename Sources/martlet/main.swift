@@ -1,4 +1,4 @@
 import Glibc
 
-if CommandLine.arguments.dropFirst().first == "serve" { StopSignal.install() }
+if Program.endsOrderly(CommandLine.arguments) { StopSignal.install() }
 exit(await Program.run(CommandLine.arguments))

@@ -35,6 +35,11 @@ enum Wire {
     return event("m.room.member", id ?? "$m\(user)\(membership)\(name ?? "")", by: user, content + "}", stateKey: user)
   }
 
+  /// Events as the timeline reads them.
+  static func read(_ events: [String]) -> [TimelineEvent] {
+    events.compactMap { (try? JSON.parse(Array($0.utf8))).flatMap { TimelineEvent($0) } }
+  }
+
   /// `"join":{…}` with one room.
   static func join(
     _ events: [String] = [], state: [String] = [], limited: Bool = false, token: String? = "t0",

@@ -28,10 +28,15 @@ struct Host {
   /// Writes that are not durable yet, where `writesAtOnce` is false.
   var unwritten: [(WriteID, [StoreOperation])] = []
   var writesAtOnce = true
+  /// What the store has read and not told yet, where `loadsAtOnce` is false.
+  var untold: [(LoadID, [StoreRecord])] = []
+  var loadsAtOnce = true
+  /// Every range that was read.
+  var loads: [StoreRange] = []
   var storeWorks = true
   /// Off for tests of many inputs: comparing costs O(items) each.
   var comparesMirrors = true
-  private var mirrors: [RoomID: [TimelineItem]] = [:]
+  private var mirrors: [TimelineKey: [TimelineItem]] = [:]
   private var inputs: [Input] = []
 
   init(seed: UInt64 = 1, store: [ByteString: [UInt8]] = [:]) {
@@ -129,9 +134,7 @@ struct Host {
     case .cancelRequest(let id): waiting.removeAll { $0.id == id }
     case .startTimer(let id, let milliseconds): timers[id] = now + milliseconds
     case .cancelTimer(let id): timers[id] = nil
-    case .load(let id, let prefix):
-      let records = store.filter { $0.key.string.hasPrefix(prefix.string) }.sorted { $0.key < $1.key }
-      inputs.append(.loaded(id, records.map { StoreRecord(key: $0.key, value: $0.value) }))
+    case .load(let id, let range): load(id, range)
     case .write(let id, let operations):
       unwritten.append((id, operations))
       if writesAtOnce { inputs += acknowledge(unwritten.count) }
@@ -142,6 +145,20 @@ struct Host {
       ended[id] = result
     case .callProgress: break
     }
+  }
+
+  /// Reads after every write before it, as the store does.
+  private mutating func load(_ id: LoadID, _ range: StoreRange) {
+    loads.append(range)
+    if !unwritten.isEmpty { inputs += acknowledge(unwritten.count) }
+    let records = range.select(from: store.map { ($0.key, $0.value) })
+    if loadsAtOnce { inputs.append(.loaded(id, records)) } else { untold.append((id, records)) }
+  }
+
+  mutating func finishLoads(_ count: Int = .max) {
+    let told = untold.prefix(count)
+    untold.removeFirst(told.count)
+    for (id, records) in told { handle(.loaded(id, records)) }
   }
 
   /// The first writes become durable.
@@ -170,8 +187,8 @@ struct Host {
   private mutating func note(_ change: Change) {
     changes.append(change)
     switch change {
-    case .timeline(let room, let steps):
-      for step in steps { apply(step, to: &mirrors[room, default: []]) }
+    case .timeline(let key, let steps):
+      for step in steps { apply(step, to: &mirrors[key, default: []]) }
     case .commandFinished(let id, let result): finished[id] = result
     default: break
     }
@@ -203,26 +220,30 @@ struct Host {
   }
 
   private func compareMirrors() {
-    for (room, mirror) in mirrors {
-      guard let items = client.room(room)?.timeline.items else { continue }
+    for (key, mirror) in mirrors {
+      guard let items = client.timeline(key)?.items else { continue }
       let seen = mirror.map(describe)
       let real = items.map(describe)
-      if seen != real { Issue.record("changes of \(room) give\n\(seen)\nbut the timeline is\n\(real)") }
+      if seen != real { Issue.record("changes of \(key) give\n\(seen)\nbut the timeline is\n\(real)") }
     }
   }
 
   // MARK: Looking
 
   func items(_ room: RoomID = .test) -> [TimelineItem] { client.room(room)?.timeline.items ?? [] }
+  func items(_ key: TimelineKey) -> [TimelineItem] { client.timeline(key)?.items ?? [] }
 
   /// The rows in short: text, `[gap]`, `[redacted]` …; what is not `received` says so.
   func texts(_ room: RoomID = .test) -> [String] { items(room).map(describeShort) }
+  func texts(_ key: TimelineKey) -> [String] { items(key).map(describeShort) }
 
   func result(_ id: CommandID = 9) -> String {
     switch finished[id] {
     case nil: "nothing"
     case .done: "done"
     case .room(let room): room.string
+    case .event(let source): String(decoding: source.bytes, as: UTF8.self)
+    case .timeline(let key): "\(key.focus)"
     case .failed(let error): "\(error)"
     }
   }
@@ -230,18 +251,32 @@ struct Host {
 
 func describe(_ item: TimelineItem) -> String {
   "\(item.id) \(item.eventID?.string ?? "-") \(describeShort(item)) \(item.isEdited) \(item.reactions.map { "\($0.key)\($0.count)" })"
+    + " \(describe(item.quoted)) \(item.thread.map { "\($0.count) \($0.isParticipating)" } ?? "")"
+}
+
+func describe(_ quoted: QuotedEvent?) -> String {
+  switch quoted {
+  case nil: ""
+  case .loading?: "> …"
+  case .unavailable?: "> ?"
+  case .event(let sender, let content)?: "> \(sender): \(describe(content))"
+  }
+}
+
+func describe(_ content: TimelineItem.Content) -> String {
+  switch content {
+  case .message(let message): message.body.string
+  case .state(let change): "(\(change))"
+  case .redacted: "[redacted]"
+  case .undecryptable: "[undecryptable]"
+  case .custom: "[custom]"
+  case .unparsable: "[unparsable]"
+  case .gap(let state): state == .idle ? "[gap]" : "[gap \(state)]"
+  }
 }
 
 func describeShort(_ item: TimelineItem) -> String {
-  let text =
-    switch item.content {
-    case .message(let message): message.body.string
-    case .state(let change): "(\(change))"
-    case .redacted: "[redacted]"
-    case .undecryptable: "[undecryptable]"
-    case .unparsable: "[unparsable]"
-    case .gap(let state): state == .idle ? "[gap]" : "[gap \(state)]"
-    }
+  let text = describe(item.content)
   switch item.delivery {
   case .received: return text
   case .queued: return text + " queued"
@@ -250,6 +285,10 @@ func describeShort(_ item: TimelineItem) -> String {
   case .sent: return text + " sent"
   case .failed: return text + " failed"
   }
+}
+
+extension TimelineKey {
+  static let test = TimelineKey.live(.test)
 }
 
 extension RoomID {

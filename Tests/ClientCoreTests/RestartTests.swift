@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 import MatrixModel
 import Testing
@@ -11,6 +12,8 @@ struct TinyServer {
     let sender: String
     let body: String
     let transaction: String?
+    /// Reactions have no row.
+    var isReaction = false
   }
 
   private(set) var timeline: [Entry] = []
@@ -25,8 +28,19 @@ struct TinyServer {
     return id
   }
 
+  /// A reaction to the event before.
+  mutating func react() {
+    let id = "$e\(timeline.count)"
+    timeline.append(Entry(id: id, sender: "@bob:test", body: "", transaction: nil, isReaction: true))
+  }
+
+  var rows: [Entry] { timeline.filter { !$0.isReaction } }
+
   private func json(_ i: Int) -> String {
-    Wire.message(
+    if timeline[i].isReaction {
+      return TimelineTests.reaction("+", to: "$e\(i - 1)", timeline[i].id, by: timeline[i].sender)
+    }
+    return Wire.message(
       timeline[i].body, timeline[i].id, by: timeline[i].sender, time: 1_700_000_000_000 + i,
       transaction: timeline[i].transaction)
   }
@@ -67,6 +81,7 @@ struct World {
     serve("/sync?")
     host.command(.openRoom(.test))
     host.writesAtOnce = false
+    host.loadsAtOnce = false
   }
 
   mutating func serve(_ part: String) {
@@ -94,7 +109,7 @@ struct World {
   }
 
   mutating func step() {
-    switch random.next(below: 14) {
+    switch random.next(below: 20) {
     case 0, 1:
       guard written < 40 else { return }
       host.command(.send(.test, .text(ByteString("m\(written)"))))
@@ -117,9 +132,30 @@ struct World {
         host.command(.fillGap(.test, gap.id))
         if random.next(below: 2) == 0 { serve("/messages") }
       }
+    case 13: server.react()
+    case 14: host.command(.paginateBack(.test))
+    case 15: serve("/messages")
+    case 16: host.finishLoads(Int(random.next(below: 3)))
+    case 17: leaveAndComeBack()
+    case 18: host.finishLoads()
     default: host.finishWrites()
     }
     checkIdentity()
+    checkOrder()
+  }
+
+  /// So many rooms are opened meanwhile that the timeline leaves the memory.
+  private mutating func leaveAndComeBack() {
+    host.command(.closeRoom(.test))
+    for n in 0..<Limits.keptTimelines {
+      let other = RoomID(trusted: ByteString("!other\(n):test"))
+      host.command(.openRoom(other))
+      host.command(.closeRoom(other))
+    }
+    if random.next(below: 2) == 0 { step() }
+    // What has come meanwhile is a new item.
+    identity = [:]
+    host.command(.openRoom(.test))
   }
 
   mutating func kill() {
@@ -133,11 +169,19 @@ struct World {
     }
     host = host.restarted(seed: random.next())
     host.writesAtOnce = false
+    host.loadsAtOnce = false
     host.command(.openRoom(.test))
     identity = [:]
   }
 
   var lost: Set<String> = []
+
+  /// Counted from the records.
+  var storedEvents: Int {
+    host.store.filter { $0.key.hasPrefix("t/") }.reduce(0) { sum, record in
+      sum + (Segment(StoreRecord(key: record.key, value: record.value))?.events.count ?? 0)
+    }
+  }
 
   private mutating func checkIdentity() {
     for item in host.items() {
@@ -146,10 +190,28 @@ struct World {
     }
   }
 
+  /// At any moment: no row twice, and none missing where no gap says so.
+  private func checkOrder() {
+    let rows = Dictionary(uniqueKeysWithValues: server.rows.enumerated().map { ($1.id, $0) })
+    var last: Int?
+    var seen: Set<String> = []
+    for item in host.items().prefix(host.client.room(.test)?.timeline.remoteCount ?? 0) {
+      guard let event = item.eventID, let row = rows[event.string] else {
+        last = nil
+        continue
+      }
+      if !seen.insert(event.string).inserted { Issue.record("\(event) stands twice") }
+      if let last, row != last + 1 { Issue.record("row \(row) follows row \(last): \(host.texts())") }
+      last = row
+    }
+  }
+
   /// Lets everything settle on a good network.
   mutating func settle() {
     host.writesAtOnce = true
+    host.loadsAtOnce = true
     host.finishWrites()
+    host.finishLoads()
     for _ in 0..<400 {
       let before = host.texts().count
       if host.request("/send/") != nil { serve("/send/") }
@@ -161,6 +223,7 @@ struct World {
         host.command(.paginateBack(.test))
       }
       host.wait(31_000)
+      checkOrder()
       if before == host.texts().count, host.client.outbox.entries.isEmpty, host.request("/messages") == nil,
         host.client.room(.test)?.timeline.backState == .atStart, !host.texts().contains(where: { $0.hasPrefix("[gap") })
       {
@@ -170,8 +233,11 @@ struct World {
   }
 }
 
+/// More of them, for a night: MARTLET_LONG=1.
+private let worlds = getenv("MARTLET_LONG") == nil ? 100 : 20_000
+
 @Suite struct RestartTests {
-  @Test(arguments: 0..<100) func `no kill and no interleaving loses or doubles a message`(seed: Int) {
+  @Test(arguments: 0..<worlds) func `no kill and no interleaving loses or doubles a message`(seed: Int) {
     var world = World(seed: UInt64(seed) &* 7919 &+ 1)
     for _ in 0..<10 {
       for _ in 0..<(5 + Int(world.random.next(below: 20))) { world.step() }
@@ -184,7 +250,17 @@ struct World {
     let expected = (0..<world.written).map { "m\($0)" }.filter { !world.lost.contains($0) || mine.contains($0) }
     #expect(mine == expected)
     // The timeline shows what the server has, each event once, in its order.
-    #expect(world.host.texts() == world.server.timeline.map { $0.body })
+    #expect(world.host.texts() == world.server.rows.map { $0.body })
+    // All of it is in the store: without a server it is there again, page by page.
+    var offline = world.host.restarted()
+    offline.command(.openRoom(.test))
+    for _ in 0..<100 { offline.command(.paginateBack(.test)) }
+    #expect(offline.texts() == world.server.rows.map { $0.body })
+    #expect(offline.request("/messages") == nil)
+    #expect(offline.client.room(.test)?.timeline.backState == .atStart)
+    let stored = offline.client.room(.test)?.state.history.events
+    #expect(stored == offline.client.storedEvents)
+    #expect(stored == world.storedEvents)
     #expect(Set(world.host.items().map { $0.id }).count == world.host.items().count)
     #expect(world.host.store.keys.allSatisfy { !$0.hasPrefix("a/outbox/") })
     #expect(world.kills == 10)

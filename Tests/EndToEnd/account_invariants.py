@@ -14,7 +14,7 @@ def devices(store):
 @invariant("rows of users are of accounts that exist")
 def users_exist(store):
     known = accounts(store)
-    for table in ("device", "profile_field", "filter", "account_data", "receipt", "presence", "pusher", "push_queue", "access_token", "refresh_token",
+    for table in ("device", "profile_field", "filter", "account_data", "receipt", "presence", "pusher", "push_queue", "mail_queue", "mail_room", "access_token", "refresh_token",
                   "expiring_token", "device_key", "cross_signing_key", "key_backup", "key_backup_number", "dehydrated_device", "to_device",
                   "third_party_identifier", "single_sign_on", "media_pending", "hidden_room", "slow_mode_send"):
         for user in store.column(f"SELECT DISTINCT user_id FROM {table}"):
@@ -92,14 +92,30 @@ def key_backups(store):
         yield f"there are keys of the missing version {key[1]} of {key[0]}"
 
 
-@invariant("what waits to be pushed is of users with pushers, and of events that exist")
+@invariant("what waits to be pushed or mailed is of users with pushers, and of events that exist; mails go to addresses of accounts")
 def push(store):
-    pushing = set(store.column("SELECT DISTINCT user_id FROM pusher"))
+    pushing = set(store.column("SELECT DISTINCT user_id FROM pusher WHERE kind = 'http'"))
     for row in store.rows("SELECT user_id, event FROM push_queue"):
         if row["user_id"] not in pushing:
             yield f"{row['user_id']} has no pusher, and an event waits"
         if row["event"] not in store.events and not store.purged_history:
             yield f"the event at {row['event']} waits for {row['user_id']} and is not there"
+    mailing = {tuple(row) for row in store.rows("SELECT user_id, pushkey FROM pusher WHERE kind = 'email' AND app_id = 'm.email'")}
+    for table in ("mail_queue", "mail_room"):
+        for row in store.rows(f"SELECT DISTINCT user_id, pushkey, room FROM {table}"):
+            if (row["user_id"], row["pushkey"]) not in mailing:
+                yield f"{table} has rows for mails to {row['user_id']} that nobody sends"
+            if row["room"] not in store.rooms:
+                yield f"{table} has rows of the missing room {row['room']}"
+    for row in store.rows("SELECT user_id, room, event FROM mail_queue"):
+        if row["event"] not in store.events and not store.purged_history:
+            yield f"a mail to {row['user_id']} waits for the event at {row['event']}, which is not there"
+    addresses = {tuple(row) for row in store.rows("SELECT user_id, address FROM third_party_identifier WHERE medium = 'email'")}
+    for user, address in mailing - addresses:
+        yield f"{user} gets mails at an address that is not theirs"
+    for row in store.rows("SELECT user_id, kind, unsubscribe FROM pusher"):
+        if (row["kind"] == "email") != (row["unsubscribe"] is not None):
+            yield f"a pusher of {row['user_id']} has {'a' if row['unsubscribe'] else 'no'} way out, and is of kind {row['kind']}"
 
 
 @invariant("what users keep for a room is found in a room's hidden rows too")

@@ -18,7 +18,10 @@ from Crypto.Hash import SHA256
 from Crypto.PublicKey import RSA
 from Crypto.Signature import pkcs1_15
 
-from server import free_port
+from client import PASSWORD
+from server import Server, free_port
+
+BASE = "https://matrix.test.example"
 
 
 class Mailbox:
@@ -53,9 +56,13 @@ class Mailbox:
         return "250 taken"
 
     def wait(self, count, seconds=15):
+        self.wait_for(lambda mails: len(mails) >= count, seconds)
+        return self.mails[count - 1]
+
+    def wait_for(self, condition, seconds=15):
+        """Returns when `condition` of the mails is true."""
         with self._arrived:
-            assert self._arrived.wait_for(lambda: len(self.mails) >= count, seconds), f"{len(self.mails)} mails, not {count}"
-            return self.mails[count - 1]
+            assert self._arrived.wait_for(lambda: condition(self.mails), seconds), f"not true of {len(self.mails)} mails"
 
 
 def _auth(data, login):
@@ -75,6 +82,32 @@ def link_in(message):
 def form_in(page):
     """The path that the button of a page posts to."""
     return html.unescape(re.search(r'<form method="post" action="([^"]+)"', page)[1])
+
+
+def server_with(mailbox, **settings):
+    return Server(public_base_url=BASE, mail_smtp_url=f"smtp://127.0.0.1:{mailbox.port}", mail_from="martlet@test.example", **settings).start()
+
+
+def path_of(url):
+    assert url.startswith(BASE + "/"), url
+    return url[len(BASE):]
+
+
+def confirm(api, message):
+    """Follows the link in a mail and presses the button of its page."""
+    link = path_of(link_in(message))
+    look = api.request("GET", link)
+    assert look.status == 200 and "default-src 'none'" in look.headers["Content-Security-Policy"]
+    assert api.request("POST", form_in(look.body.decode())).status == 200
+
+
+def register_with_address(api, mailbox, name, address):
+    """The answer of a registration whose address is confirmed by the next mail."""
+    count = len(mailbox.mails)
+    sid = api.post("register/email/requestToken", {"client_secret": name, "email": address, "send_attempt": 1}).ok()["sid"]
+    confirm(api, mailbox.wait(count + 1)[2])
+    auth = {"type": "m.login.email.identity", "threepid_creds": {"sid": sid, "client_secret": name}}
+    return api.post("register", {"username": name, "password": PASSWORD, "auth": auth}).ok()
 
 
 def certificate(folder):

@@ -87,6 +87,9 @@ def bridge(context):
             ann.put(room_path(room, "typing", ann.user_id), {"typing": True, "timeout": 20000}).ok()
             peer.wait(lambda calls: [event for _, _, body, _ in calls for event in (body or {}).get("ephemeral", [])
                                      if event["type"] == "m.typing" and event["content"]["user_ids"] == [ann.user_id]])
+            ann.put(f"presence/{ann.user_id}/status", {"presence": "online", "status_msg": "here"}).ok()
+            peer.wait(lambda calls: [event for _, _, body, _ in calls for event in (body or {}).get("ephemeral", []) if event["type"] == "m.presence"
+                                     and event["sender"] == ann.user_id and event["content"].get("status_msg") == "here"])
         finally:
             server.close()
             peer.close()

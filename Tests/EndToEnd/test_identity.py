@@ -8,34 +8,16 @@ from harness import NotRun, test
 from server import Server
 
 try:
-    from mail_and_sign_in import Mailbox, Provider, certificate, form_in, link_in, text_of
+    from mail_and_sign_in import BASE, Mailbox, Provider, certificate, confirm, form_in, link_in, path_of, server_with, text_of
 except ImportError as error:
     Mailbox = None
     MISSING = str(error)
-
-BASE = "https://matrix.test.example"
 
 
 def needs_packages(context):
     context.own_server()
     if Mailbox is None:
         raise NotRun(MISSING)
-
-
-def server_with(mailbox, **settings):
-    return Server(public_base_url=BASE, mail_smtp_url=f"smtp://127.0.0.1:{mailbox.port}", mail_from="martlet@test.example", **settings).start()
-
-
-def path_of(url):
-    assert url.startswith(BASE + "/"), url
-    return url[len(BASE):]
-
-
-def confirm(api, message):
-    link = path_of(link_in(message))
-    look = api.request("GET", link)
-    assert look.status == 200 and "default-src 'none'" in look.headers["Content-Security-Policy"]
-    assert api.request("POST", form_in(look.body.decode())).status == 200
 
 
 @test("an account is made with an e-mail address, logs in by it, and gets a new password by it")

@@ -12,7 +12,7 @@ func fuzzClientSync(_ bytes: UnsafeRawBufferPointer) {
   session.answer("/sync?", input)
   for room in session.client.roomIDs.prefix(3) {
     session.handle(.command(.openRoom(room), id: 2))
-    session.handle(.command(.paginateBack(room), id: 3))
+    session.handle(.command(.paginateBack(.live(room)), id: 3))
     session.answer("/messages", input)
     session.handle(.command(.loadMembers(room), id: 4))
     session.answer("/members", input)
@@ -21,12 +21,33 @@ func fuzzClientSync(_ bytes: UnsafeRawBufferPointer) {
     if let last = session.client.room(room)?.timeline.items.last {
       session.handle(.command(.viewed(room, upTo: last.id), id: 6))
     }
+    focus(room, input, &session)
     for i in 0..<(session.client.room(room)?.timeline.items.count ?? 0) {
       _ = session.client.unreadMemberCount(room, itemAt: i)
     }
   }
   session.answer("/sync?", input)
   session.restart(with: input)
+}
+
+/// The bytes as what timelines beside the live one ask for.
+private func focus(_ room: RoomID, _ input: [UInt8], _ session: inout FuzzedClient) {
+  let event = EventID(trusted: "$1")
+  for focus in [TimelineKey.Focus.event(event), .thread(event), .pinned] {
+    let key = TimelineKey(room, focus)
+    session.handle(.command(.openTimeline(key), id: 7))
+    for part in ["/context/", "/relations/", "/event/"] { session.answer(part, input) }
+    session.handle(.command(.paginateBack(key), id: 8))
+    session.handle(.command(.paginateForward(key), id: 9))
+    for part in ["/messages", "/messages", "/relations/"] { session.answer(part, input) }
+    var rows = TimelineRows(session.client.timeline(key)?.items ?? [])
+    if let last = session.client.timeline(key)?.items.last {
+      session.handle(.command(.loadReply(key, last.id), id: 10))
+      _ = rows.setRead(upTo: last.id)
+    }
+  }
+  session.handle(.command(.jumpToDate(room, 0), id: 11))
+  session.answer("/timestamp_to_event", input)
 }
 
 private struct FuzzedClient {
@@ -41,7 +62,7 @@ private struct FuzzedClient {
         switch effect {
         case .request(let id, let request), .upload(let id, let request, _): waiting.append((id, request.target))
         case .cancelRequest(let id): waiting.removeAll { $0.0 == id }
-        case .load(let id, let prefix): inputs.append(.loaded(id, records(prefix)))
+        case .load(let id, let range): inputs.append(.loaded(id, range.select(from: store.map { ($0.0, $0.1) })))
         case .write(let id, let operations):
           for case .put(let key, let value) in operations {
             store.removeAll { $0.0 == key }
@@ -62,19 +83,23 @@ private struct FuzzedClient {
   /// The store as it is, and once more with the bytes in the place of each record.
   mutating func restart(with bytes: [UInt8]) {
     for key in [
-      nil, "a/sync", "a/data/m.direct", "a/room/x", "a/member/x/y", "a/receipt/x/y", "a/outbox/1", "a/draft/x", "t/x/1"
-    ] as [ByteString?] {
+      nil, "a/schema", "a/sync", "a/data/m.direct", "a/room/x", "a/outbox/1", "a/inbox/1", "a/draft/x"
+    ] + ofRooms {
       var next = FuzzedClient()
       next.store = store
       if let key { next.store.append((key, bytes)) }
       next.handle(.start)
-      for room in next.client.roomIDs.prefix(2) { next.handle(.command(.openRoom(room), id: 1)) }
+      for room in next.client.roomIDs.prefix(2) {
+        next.handle(.command(.openRoom(room), id: 1))
+        next.handle(.command(.paginateBack(.live(room)), id: 2))
+      }
     }
   }
 
-  private func records(_ prefix: ByteString) -> [StoreRecord] {
-    store.filter { $0.0.utf8.starts(with: prefix.utf8) }.sorted { $0.0 < $1.0 }.map {
-      StoreRecord(key: $0.0, value: $0.1)
+  /// Keys of records that are read when a room is opened: others of the same rooms, with another end.
+  private var ofRooms: [ByteString?] {
+    store.prefix(50).compactMap { key, _ in
+      key.hasPrefix("t/") || key.hasPrefix("p/") ? ByteString(key.string.dropLast() + "0") : nil
     }
   }
 }

@@ -24,6 +24,36 @@ import Testing
     return try await api.page(.post, String(link.dropFirst("https://matrix.example.org".count)))
   }
 
+  @Test func `one network cannot keep the others from confirming addresses`() async throws {
+    try await APIFixture.runWithMail { api, mails in
+      try await api.homeserver.database.write { tx in
+        for number in 1..<EmailValidations.sessionsLimit {
+          // The first is confirmed, the second the oldest.
+          try tx.execute(
+            """
+            INSERT INTO email_validation(session_id, purpose, address, client_secret, send_attempt, renewed, validated, network)
+            VALUES($1, 'registration', $2, 'x', 1, $3, $4, $5)
+            """, "s\(number)", "a\(number)@x", api.homeserver.configuration.clock.now() + number,
+            number == 1 ? number : nil, number < 9_000 ? 1 : 2)
+        }
+      }
+      func sessions() async throws -> (count: Int64, hasFirst: Bool, hasSecond: Bool) {
+        try await api.homeserver.database.read { tx in
+          func has(_ id: String) throws -> Bool {
+            try tx.first("SELECT 1 FROM email_validation WHERE session_id = $1", id) { _ in true } ?? false
+          }
+          let count = try tx.first("SELECT COUNT(*) FROM email_validation") { $0.integer(0) } ?? 0
+          return (count, try has("s1"), try has("s2"))
+        }
+      }
+      #expect(try await request(api, "register").status == 200)
+      #expect(try await sessions() == (EmailValidations.sessionsLimit, true, true))
+      #expect(try await request(api, "register", email: "bob@example.com").status == 200)
+      #expect(try await sessions() == (EmailValidations.sessionsLimit, true, false))
+      #expect(mails.mails.count == 2)
+    }
+  }
+
   private func sid(_ answer: APIFixture.Answer) throws -> String { try #require(answer.json["sid"]?.string) }
 
   /// Adds an address to a user's account by the whole way.

@@ -111,6 +111,46 @@ import Testing
     #expect(throws: MatrixError.self) { try limiter.charge(.authentication, to: ann) }
   }
 
+  @Test func `a request may cost a share, and waits for no more than that`() throws {
+    let clock = APIFixture.Time()
+    clock.milliseconds.store(0, ordering: .relaxed)
+    let limiter = RateLimiter { UInt64(clock.milliseconds.load(ordering: .relaxed)) * 1_000_000 }
+    let ann = UserID(trusted: "@ann:x")
+    for _ in 0..<200 { try limiter.charge(.initialSync, share: 0.5, to: ann) }
+    let early = #expect(throws: MatrixError.self) { try limiter.charge(.initialSync, share: 0.25, to: ann) }
+    #expect(early?.retryAfterMilliseconds == 250)
+    clock.milliseconds.store(250, ordering: .relaxed)
+    let whole = #expect(throws: MatrixError.self) { try limiter.charge(.initialSync, to: ann) }
+    #expect(whole?.retryAfterMilliseconds == 750)
+    try limiter.charge(.initialSync, share: 0.25, to: ann)
+    #expect(throws: MatrixError.self) { try limiter.charge(.initialSync, share: 0.25, to: ann) }
+  }
+
+  @Test func `who lets a sync tell again and again is limited, who goes on is not`() async throws {
+    try await APIFixture.run(APIConfiguration()) { fixture in
+      let (ann, bob) = (try await fixture.register("ann"), try await fixture.register("bob"))
+      let first = try await fixture.call(.get, "sync", as: ann)
+      let old = try #require(first.json["next_batch"]?.string)
+      let made = try await fixture.call(.post, "createRoom", as: bob, #"{"preset":"public_chat"}"#)
+      _ = try await fixture.call(.post, "join/\(#require(made.json["room_id"]?.string))", as: ann, "{}")
+      var answer = try await fixture.call(.get, "sync?since=\(old)", as: ann)
+      let newest = try #require(answer.json["next_batch"]?.string)
+      for _ in 0..<10_000 where answer.status == 200 { answer = try await fixture.call(.get, "sync?since=\(old)", as: ann) }
+      #expect(answer.errorCode == "M_LIMIT_EXCEEDED")
+      for _ in 0..<1_000 {
+        #expect(try await fixture.call(.get, "sync?since=\(newest)", as: ann).status == 200)
+      }
+      let sliding = "/_matrix/client/unstable/org.matrix.simplified_msc3575/sync"
+      answer = try await fixture.call(.post, sliding, as: bob, #"{"lists":{"all":{"ranges":[[0,9]],"timeline_limit":1}}}"#)
+      let pos = try #require(answer.json["pos"]?.string)
+      let wanting = #"{"lists":{"all":{"ranges":[[0,9]],"timeline_limit":500}}}"#
+      for _ in 0..<10_000 where answer.status == 200 {
+        answer = try await fixture.call(.post, "\(sliding)?pos=\(pos)", as: bob, wanting)
+      }
+      #expect(answer.errorCode == "M_LIMIT_EXCEEDED")
+    }
+  }
+
   @Test func `addresses of one IPv6 network share a budget`() throws {
     let limiter = RateLimiter { 0 }
     func peer(_ address: String) throws -> SocketAddress { try #require(SocketAddress(address: address, port: 1)) }

@@ -33,6 +33,8 @@ import Testing
 
   private final class Pages: Sendable {
     let requests = Atomic<Int>(0)
+    /// What the slow page waits for.
+    let release = AsyncStream<Void>.makeStream()
   }
 
   private func router(_ pages: Pages) -> Router {
@@ -55,6 +57,10 @@ import Testing
     page("/fake", Array(#"<title>t</title><meta property="og:image" content="/fake.png">"#.utf8))
     page("/deep", Array(String(repeating: "<div>", count: 100_000).utf8) + Array("<title>x".utf8))
     page("/denied/page", Array("<title>secret</title>".utf8))
+    router.on(.get, "/slow") { _ in
+      for await _ in pages.release.stream {}
+      return Response(headers: ["Content-Type": "text/html"], body: .bytes(Array("<title>slow</title>".utf8)))
+    }
     router.on(.get, "/moved") { _ in Response(status: .found, headers: ["Location": "/article"]) }
     router.on(.get, "/to-denied") { _ in Response(status: .found, headers: ["Location": "/denied/page"]) }
     router.on(.get, "/round") { _ in Response(status: .found, headers: ["Location": "/round"]) }
@@ -164,6 +170,21 @@ import Testing
       #expect(pages.requests.load(ordering: .relaxed) == 1, "it is new enough for who wants one of then")
       _ = try await fixture.call(.get, path, as: ann)
       #expect(pages.requests.load(ordering: .relaxed) == 2)
+    }
+  }
+
+  @Test func `a user has so many previews under way, whoever else fetches the same page`() async throws {
+    try await run { fixture, ann, pages, base in
+      let bob = try await fixture.register("bob")
+      let path = "\(Self.path)\(base)%2Fslow"
+      try await withThrowingTaskGroup(of: APIFixture.Answer.self) { group in
+        for _ in 0...URLPreviews.userLimit { group.addTask { try await fixture.call(.get, path, as: ann) } }
+        let refused = try #require(try await group.next())
+        #expect(refused.status == 429 && refused.errorCode == "M_LIMIT_EXCEEDED")
+        group.addTask { try await fixture.call(.get, path, as: bob) }
+        pages.release.continuation.finish()
+        for try await answer in group { #expect(answer.json["og:title"]?.string == "slow") }
+      }
     }
   }
 

@@ -123,6 +123,65 @@ import Testing
     }
   }
 
+  @Test func `a user gives a room a hundred tags`() async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      func set(_ name: String) async throws -> Int {
+        try await fixture.call(.put, APIFixture.own(ann, "rooms/!r/tags/" + name), as: ann, "{}").status
+      }
+      for number in 1..<Tags.countLimit { #expect(try await set("u.t\(number)") == 200) }
+      for (name, status) in [("u.last", 200), ("u.more", 413), ("u.t1", 200)] { #expect(try await set(name) == status) }
+      _ = try await fixture.call(.delete, APIFixture.own(ann, "rooms/!r/tags/u.t1"), as: ann)
+      #expect(try await set("u.more") == 200)
+      for (count, status) in [(Tags.countLimit, 200), (Tags.countLimit + 1, 413)] {
+        let tags = (0..<count).map { #""u.\#($0)":{}"# }.joined(separator: ",")
+        let all = try await fixture.call(
+          .put, APIFixture.own(ann, "rooms/!r/account_data/m.tag"), as: ann, #"{"tags":{\#(tags)}}"#)
+        #expect(all.status == status)
+      }
+    }
+  }
+
+  @Test func `a room has a thousand aliases, a user makes a thousand, an application service more`() async throws {
+    try await AppServiceFixture.run { service in
+      let fixture = service.fixture
+      let (room, other) = (try await service.room(), try await service.room())
+      let (ann, bot) = (service.ann.userID, "@_tea_bot:example.org")
+      func fill(_ count: Int, by creator: String, _ room: Int, _ name: String) async throws {
+        try await fixture.homeserver.database.write { tx in
+          for number in 0..<count {
+            try tx.execute(
+              "INSERT INTO room_alias(alias, room, creator, created) VALUES($1, $2, $3, 0)",
+              "#\(name)\(number):example.org", room, creator)
+          }
+        }
+      }
+      func add(_ name: String, to room: String, _ token: String) async throws -> APIFixture.Answer {
+        try await fixture.call(
+          .put, "directory/room/%23\(name)%3Aexample.org", token: token, #"{"room_id":"\#(PercentDecoding.text(room))"}"#)
+      }
+      // Rooms that are nobody's, so that what they have is the user's alone.
+      try await fill(Rooms.userAliasesLimit - 1, by: ann.string, -1, "mine")
+      #expect(try await add("last", to: room, service.ann.token).status == 200)
+      #expect(try await add("more", to: room, service.ann.token).errorCode == "M_FORBIDDEN")
+      let made = try await fixture.call(.post, "createRoom", as: service.ann, #"{"room_alias_name":"more"}"#)
+      #expect(made.errorCode == "M_FORBIDDEN")
+      _ = try await fixture.call(.delete, "directory/room/%23last%3Aexample.org", as: service.ann)
+      #expect(try await add("more", to: room, service.ann.token).status == 200)
+
+      _ = try await service.call(.post, "rooms/\(other)/join", as: nil, "{}")
+      try await fill(Rooms.userAliasesLimit, by: bot, -2, "_tea_old")
+      #expect(try await add("_tea_new", to: other, AppServiceFixture.token).status == 200)
+      let id = RoomID(trusted: ByteString(PercentDecoding.text(other)))
+      let number = try await fixture.homeserver.database.read { tx in
+        try fixture.homeserver.rooms.cache.snapshot(of: id, in: tx)?.number
+      }
+      try await fill(Rooms.aliasesLimit - 2, by: "@x:example.org", Int(try #require(number).value), "room")
+      #expect(try await add("_tea_last", to: other, AppServiceFixture.token).status == 200)
+      #expect(try await add("_tea_more", to: other, AppServiceFixture.token).errorCode == "M_FORBIDDEN")
+    }
+  }
+
   @Test(arguments: [(10_000, 200), (10_001, 413)])
   func `ten thousand users are asked for at once, or keys claimed`(count: Int, status: Int) async throws {
     try await APIFixture.run { fixture in

@@ -16,6 +16,15 @@ final class OneRoomServer: Sendable {
   private let state = Mutex(State())
   let room = "!room:test"
 
+  /// Of the messages it has taken, in order.
+  var bodies: [String] {
+    state.withLock { state in
+      state.events.map { event in
+        (try? JSON.parse(Array(event.utf8)))?["content"]?["body"]?.string ?? ""
+      }
+    }
+  }
+
   func answer(_ request: FixtureServer.Request) -> (status: Int, body: String) {
     state.withLock { $0.requests.append(request) }
     if request.target.hasSuffix("/login") {
@@ -101,12 +110,12 @@ final class OneRoomServer: Sendable {
   @Test(.timeLimit(.minutes(1))) func `a session in a file goes on without a password`() async throws {
     let server = FixtureServer(answer: OneRoomServer().answer)
     defer { server.stop() }
-    let path = temporaryPath()
-    defer { unlink(path) }
+    let folder = TemporaryFolder()
+    let path = folder.path + "/store"
     let first = try await MatrixClient.logIn(
-      to: server.url, user: "me", password: "secret", store: try FileStore(path: path))
+      to: server.url, user: "me", password: "secret", store: try SQLiteStore(path: path))
     await first.stop()
-    let second = await MatrixClient(homeserver: server.url, store: try FileStore(path: path))
+    let second = await MatrixClient(homeserver: server.url, store: try SQLiteStore(path: path))
     #expect(await second.sessionState == .signedIn)
     #expect(await second.room(named: "Tea") != nil)
     await second.stop()
@@ -139,65 +148,5 @@ final class OneRoomServer: Sendable {
       return
     }
     close(ends[1])
-  }
-}
-
-func temporaryPath() -> String { "/tmp/martlet-store-\(UInt64.random(in: 0 ... .max))" }
-
-@Suite struct FileStoreTests {
-  static func put(_ key: String, _ value: String) -> StoreOperation {
-    .put(key: ByteString(key), value: Array(value.utf8))
-  }
-
-  static func texts(_ store: FileStore, _ prefix: String = "") async -> [String] {
-    await store.load(prefix: ByteString(prefix)).map { "\($0.key)=\(String(decoding: $0.value, as: UTF8.self))" }
-  }
-
-  @Test func `records survive, in key order, deletions too`() async throws {
-    let path = temporaryPath()
-    defer { unlink(path) }
-    let store = try FileStore(path: path)
-    #expect(await store.write([Self.put("b", "2"), Self.put("a/1", "1"), Self.put("a/2", "x"), Self.put("c", "3")]))
-    #expect(await store.write([.delete(key: "c"), .deleteAll(prefix: "a/"), Self.put("a/3", "4")]))
-    let again = try FileStore(path: path)
-    #expect(await Self.texts(again) == ["a/3=4", "b=2"])
-    #expect(await Self.texts(again, "a/") == ["a/3=4"])
-  }
-
-  @Test func `a batch cut short at any byte is not there at all`() async throws {
-    let path = temporaryPath()
-    defer { unlink(path) }
-    let whole = JournalBatch.bytes(of: [Self.put("a", "1")])
-    let second = JournalBatch.bytes(of: [Self.put("a", "2"), Self.put("b", "3")])
-    for length in 0...second.count {
-      let bytes = whole + second[..<length]
-      let file = try #require(fopen(path, "w"))
-      fwrite(bytes, 1, bytes.count, file)
-      fclose(file)
-      let store = try FileStore(path: path)
-      #expect(await Self.texts(store) == (length == second.count ? ["a=2", "b=3"] : ["a=1"]))
-      #expect(await store.write([Self.put("c", "4")]))
-      #expect(await Self.texts(try FileStore(path: path)).last == "c=4")
-    }
-  }
-
-  @Test func `a flipped bit is noticed`() {
-    let bytes = JournalBatch.bytes(of: [Self.put("key", "value")])
-    for i in bytes.indices {
-      var broken = bytes
-      broken[i] ^= 1
-      var position = 0
-      #expect(JournalBatch.read(broken, &position) == nil)
-      #expect(position == 0)
-    }
-  }
-
-  @Test func `only the owner may read the file`() throws {
-    let path = temporaryPath()
-    defer { unlink(path) }
-    _ = try FileStore(path: path)
-    var status = stat()
-    #expect(stat(path, &status) == 0)
-    #expect(status.st_mode & 0o777 == 0o600)
   }
 }

@@ -36,6 +36,29 @@ import Testing
     #expect(lines.contains("--=_u1--"))
   }
 
+  @Test("a way out of further mails is said in the headers that mail programs know, the same message under the same ID")
+  func unsubscribe() throws {
+    var message = try MailMessage(to: to(), subject: "s", text: "t")
+    message.unsubscribe = "https://example.org/unsubscribe?token=abc"
+    let lines = try lines(message)
+    let place = try #require(lines.firstIndex(of: "List-Unsubscribe:"))
+    #expect(lines[place + 1] == " <https://example.org/unsubscribe?token=abc>")
+    #expect(lines[place + 2] == "List-Unsubscribe-Post: List-Unsubscribe=One-Click")
+  }
+
+  @Test(
+    "what is no URL is no way out",
+    arguments: [
+      "", "https://a b", "https://a>\r\nBcc: eve@example.org", "https://a\nb", "https://ü.org", "https://a<b",
+      "https://a/" + String(repeating: "x", count: MailHeader.urlBytesLimit - 9)
+    ])
+  func noUnsubscribe(_ url: String) throws {
+    var message = try MailMessage(to: to(), subject: "s", text: "t")
+    message.unsubscribe = url
+    #expect(try !lines(message).contains { $0.hasPrefix("List-Unsubscribe") || $0.hasPrefix("Bcc") })
+    #expect(MailHeader.isURL("https://a/" + String(repeating: "x", count: MailHeader.urlBytesLimit - 10)))
+  }
+
   @Test(
     "no text gets out of its header",
     arguments: ["a\r\nBcc: eve@example.org", "a\nBcc: x", "a\rb", "\r\n\r\nbody", "\u{0}", "a\u{2028}b", "\u{85}"])

@@ -23,7 +23,7 @@ final class Page {
     settleStore()
   }
 
-  private var loads: [(LoadID, ByteString)] = []
+  private var loads: [(LoadID, StoreRange)] = []
   private var writes: [WriteID] = []
 
   private func perform(_ effect: Effect) {
@@ -31,7 +31,7 @@ final class Page {
     case .request(let id, let request): requests.append((id, request))
     case .upload(let id, let request, _): requests.append((id, request))
     case .cancelRequest(let id): requests.removeAll { $0.id == id }
-    case .load(let id, let prefix): loads.append((id, prefix))
+    case .load(let id, let range): loads.append((id, range))
     case .write(let id, let operations):
       for case .put(let key, let value) in operations { stored[key] = value }
       writes.append(id)
@@ -43,9 +43,8 @@ final class Page {
   func settleStore() {
     while !loads.isEmpty || !writes.isEmpty {
       if !loads.isEmpty {
-        let (id, prefix) = loads.removeFirst()
-        let found = stored.filter { $0.key.string.hasPrefix(prefix.string) }.sorted { $0.key < $1.key }
-        app.take(.loaded(id, found.map { StoreRecord(key: $0.key, value: $0.value) }))
+        let (id, range) = loads.removeFirst()
+        app.take(.loaded(id, range.select(from: stored.map { ($0.key, $0.value) })))
       } else {
         app.take(.written(writes.removeFirst(), true))
       }

@@ -57,6 +57,14 @@ struct WireTests {
       ])
   }
 
+  @Test("A range of a store is packed as the page unpacks it")
+  func storeRange() {
+    let range = KeyValueStore.Range(prefix: "t/", before: "t/9", isDescending: true, limit: 258)
+    #expect(
+      range.bytes == [1, 2, 1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0] + Array("t/t/9".utf8))
+    #expect(KeyValueStore.Range(prefix: "").bytes == [UInt8](repeating: 0, count: 17))
+  }
+
   @Test("Picked files are read from their lines; broken lines are left out")
   func pickedFiles() {
     let text = "7\t1200\t40\t30\timage/png\ta b.png\nbroken\n8\t5\t0\t0\t\tx"

@@ -100,7 +100,7 @@ extension MatrixClient {
     do throws(ClientError) {
       try await perform(command)
     } catch {
-      stop()
+      await stop()
       throw error
     }
   }

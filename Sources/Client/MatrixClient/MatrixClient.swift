@@ -1,6 +1,6 @@
 @_exported public import ClientCore
-import JSON
-public import MatrixModel
+@_exported public import JSON
+@_exported public import MatrixModel
 
 #if canImport(Glibc)
   import Glibc
@@ -23,6 +23,7 @@ public actor MatrixClient {
   private(set) var core: Client
   private let homeserver: String?
   let transport: any Transport
+  private let store: any Store
   private let jobs: AsyncStream<StoreJob>.Continuation
   private var requests: [RequestID: Task<Void, Never>] = [:]
   private var timers: [TimerID: Task<Void, Never>] = [:]
@@ -35,8 +36,9 @@ public actor MatrixClient {
   private var lastListener = 0
 
   private enum StoreJob: Sendable {
-    case load(LoadID, ByteString)
+    case load(LoadID, StoreRange)
     case write(WriteID, [StoreOperation])
+    case checkInbox
   }
 
   /// Opens the store and goes on with the session it holds, if any.
@@ -48,6 +50,7 @@ public actor MatrixClient {
     let url = homeserver.flatMap { ServerURL($0) }
     self.homeserver = url?.string ?? homeserver
     self.transport = transport
+    self.store = store
     core = Client(
       randomSeed: UInt64.random(in: 0 ... .max), deviceDisplayName: ByteString(deviceDisplayName), homeserver: url)
     let (stream, continuation) = AsyncStream.makeStream(of: StoreJob.self)
@@ -55,12 +58,14 @@ public actor MatrixClient {
     storeTask = Task { [weak self] in
       for await job in stream {
         switch job {
-        case .load(let id, let prefix):
-          let records = await store.load(prefix: prefix)
+        case .load(let id, let range):
+          let records = (try? await store.load(range)) ?? []
           await self?.handle(.loaded(id, records))
         case .write(let id, let operations):
-          let isStored = await store.write(operations)
+          let isStored = (try? await store.write(operations)) != nil
           await self?.handle(.written(id, isStored))
+          if await store.hasForeignWrites() { await self?.handle(.inboxChanged) }
+        case .checkInbox: if await store.hasForeignWrites() { await self?.handle(.inboxChanged) }
         }
       }
     }
@@ -83,6 +88,9 @@ public actor MatrixClient {
     rooms.first { $0.name.english == ByteString(name) }.map { room($0.id) }
   }
 
+  /// Replies in threads stand in live timelines that are opened from now on, too.
+  public func showThreadsInline() { core.showsThreadsInline = true }
+
   // MARK: Doing
 
   /// Carries out a command and waits for its end. Where the task is cancelled the command ends with `cancelled`.
@@ -98,7 +106,7 @@ public actor MatrixClient {
       Task { await self.handle(.cancel(id)) }
     }
     switch result {
-    case .done: return nil
+    case .done, .event, .timeline: return nil
     case .room(let room): return room
     case .failed(let error): throw error
     }
@@ -134,6 +142,9 @@ public actor MatrixClient {
     try await perform(.send(room, .text(ByteString(text))))
   }
 
+  /// Looks for messages that other processes have handed over (`StoreGuest`), as it does after each sync by itself.
+  public func checkInbox() { jobs.yield(.checkInbox) }
+
   // MARK: Listening
 
   /// Every change from now on. Ends with `stop`.
@@ -154,7 +165,7 @@ public actor MatrixClient {
     var known = Set((core.room(room)?.timeline.items ?? []).compactMap { $0.eventID })
     let (stream, continuation) = AsyncStream.makeStream(of: TimelineItem.self)
     let task = Task {
-      for await case .timeline(room, let steps) in changes {
+      for await case .timeline(.live(room), let steps) in changes {
         for item in steps.flatMap(MatrixClient.newItems) {
           guard case .message = item.content, case .received = item.delivery, let event = item.eventID else { continue }
           if known.insert(event).inserted { continuation.yield(item) }
@@ -174,8 +185,8 @@ public actor MatrixClient {
     }
   }
 
-  /// Ends every request, timer and stream. The session stays in the store.
-  public func stop() {
+  /// Ends every request, timer and stream, and closes the store once it has what it was told to write. The session stays in it.
+  public func stop() async {
     for task in requests.values { task.cancel() }
     for task in timers.values { task.cancel() }
     requests = [:]
@@ -188,6 +199,8 @@ public actor MatrixClient {
     for call in calls.values { call.resume(returning: .failed(.cancelled)) }
     calls = [:]
     isStopped = true
+    await storeTask?.value
+    await store.close()
   }
 
   private var isStopped = false
@@ -235,7 +248,7 @@ public actor MatrixClient {
         if !Task.isCancelled, timers.removeValue(forKey: id) != nil { handle(.timerFired(id)) }
       }
     case .cancelTimer(let id): timers.removeValue(forKey: id)?.cancel()
-    case .load(let id, let prefix): jobs.yield(.load(id, prefix))
+    case .load(let id, let range): jobs.yield(.load(id, range))
     case .write(let id, let operations): jobs.yield(.write(id, operations))
     case .releaseBlob: break
     case .change(let change): publish(change)

@@ -22,7 +22,12 @@ extension MatrixRoom {
   /// What is known of it now; nil where it is not known.
   public var state: Room? { get async { await client.state(of: id) } }
 
-  public func join() async throws(ClientError) { try await client.perform(.join(id.text)) }
+  /// Ends when a sync has brought the room, so that it can be written and read at once.
+  public func join() async throws(ClientError) {
+    try await client.perform(.join(id.text))
+    await client.wait { $0.room(id)?.membership == .join || $0.sessionState != .signedIn }
+  }
+
   public func leave() async throws(ClientError) { try await client.perform(.leave(id)) }
   /// Once one has left it.
   public func forget() async throws(ClientError) { try await client.perform(.forget(id)) }

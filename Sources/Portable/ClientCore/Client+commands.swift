@@ -26,8 +26,14 @@ extension Client {
     case .logOutEverywhere: logOutEverywhere(id)
     case .openRoom(let room): openRoom(room, id)
     case .closeRoom(let room): closeRoom(room, id)
-    case .paginateBack(let room): paginateBack(room, id)
-    case .fillGap(let room, let item): fillGap(room, item, id)
+    case .openTimeline(let key): openTimeline(key, id)
+    case .closeTimeline(let key): closeTimeline(key, id)
+    case .paginateBack(let key): paginateBack(key, id)
+    case .paginateForward(let key): paginateForward(key, id)
+    case .fillGap(let key, let item): fillGap(key, item, id)
+    case .loadReply(let key, let item): loadReply(item, in: key, id)
+    case .loadEvent(let room, let event): loadEvent(event, in: room, id)
+    case .jumpToDate(let room, let time): jumpToDate(time, in: room, id)
     case .loadMembers(let room): loadMembers(room, id)
     case .viewed(let room, let item): viewed(room, upTo: item, id)
     case .send(let room, let message): send(message, to: room, id)
@@ -58,6 +64,7 @@ extension Client {
     case .setDisplayName(let name): setProfile("displayname", name, id)
     case .setAvatar(let blob, let mimeType): uploadAvatar(blob, mimeType: mimeType, id)
     case .setAccountData(let type, let content): setAccountData(type, content, .command(id))
+    case .startAfresh: startAfresh(id)
     default: break
     }
   }

@@ -21,10 +21,19 @@ public struct Client: Sendable {
   /// Whether others see how far one has read (`Command.setPublicReceipts`).
   public internal(set) var sendsPublicReceipts = true
 
+  /// Whether what is said in threads stands in live timelines too, beside the thread itself. Set before rooms are opened.
+  public var showsThreadsInline = false
+
   var rooms: [RoomID: Room] = [:]
   /// Rooms whose timeline is kept, the one used last at the end, and which of them are on the screen.
   var keptTimelines: [RoomID] = []
   var openRooms: [RoomID] = []
+  // Store
+  /// Rooms whose members are in memory, the one used last at the end.
+  var keptPeople: [RoomID] = []
+  /// Events in the store, of all rooms.
+  var storedEvents = 0
+  var roomOrder = RoomOrder()
   var directRooms = DirectRooms()
   var outbox = Outbox()
   var syncLoop = SyncLoop()
@@ -33,6 +42,8 @@ public struct Client: Sendable {
   var draftTimer: TimerID?
   /// Drafts of rooms that a fresh sync is still to bring.
   var orphanDrafts: [RoomID: ByteString] = [:]
+  var eventSources = EventSources()
+  var expiryTimer: (timer: TimerID, at: Int64)?
   var isStoreBroken = false
   var isOnline = true
   var isVisible = true
@@ -61,6 +72,9 @@ public struct Client: Sendable {
   /// The room, also a left one; nil where it is not known.
   public func room(_ id: RoomID) -> Room? { rooms[id] }
 
+  /// nil where it is not open; the live one of a known room always is there, empty until the room is opened.
+  public func timeline(_ key: TimelineKey) -> Timeline? { rooms[key.room]?.timeline(key.focus) }
+
   /// Unread rooms' messages in sum, for the title of the window.
   public var notificationCount: Int {
     roomIDs.reduce(0) { $0 &+ (rooms[$1]?.notificationCount ?? 0) }
@@ -74,6 +88,7 @@ public struct Client: Sendable {
     case .start: startFromStore()
     case .loaded(let id, let records): loaded(id, records)
     case .written(let id, let isStored): written(id, isStored)
+    case .inboxChanged: loadInbox()
     case .response(let id, let response): answered(id, response)
     case .uploadProgress(let id, let sent, let total):
       if case .call(let call)? = pending.requests[id]?.purpose {

@@ -27,6 +27,12 @@ extension EventType {
   public static let serverACL: EventType = "m.room.server_acl"
   public static let thirdPartyInvite: EventType = "m.room.third_party_invite"
   public static let pinnedEvents: EventType = "m.room.pinned_events"
+  public static let spaceChild: EventType = "m.space.child"
+  public static let spaceParent: EventType = "m.space.parent"
+  public static let policyRuleUser: EventType = "m.policy.rule.user"
+  public static let policyRuleRoom: EventType = "m.policy.rule.room"
+  public static let policyRuleServer: EventType = "m.policy.rule.server"
+  public static let beaconInfo: EventType = "m.beacon_info"
 
   // Timeline
   public static let message: EventType = "m.room.message"
@@ -34,6 +40,17 @@ extension EventType {
   public static let redaction: EventType = "m.room.redaction"
   public static let reaction: EventType = "m.reaction"
   public static let sticker: EventType = "m.sticker"
+  public static let pollStart: EventType = "m.poll.start"
+  public static let pollResponse: EventType = "m.poll.response"
+  public static let pollEnd: EventType = "m.poll.end"
+  public static let beacon: EventType = "m.beacon"
+
+  // The same before they were in the spec (MSC3381, MSC3489)
+  public static let unstablePollStart: EventType = "org.matrix.msc3381.poll.start"
+  public static let unstablePollResponse: EventType = "org.matrix.msc3381.poll.response"
+  public static let unstablePollEnd: EventType = "org.matrix.msc3381.poll.end"
+  public static let unstableBeacon: EventType = "org.matrix.msc3672.beacon"
+  public static let unstableBeaconInfo: EventType = "org.matrix.msc3672.beacon_info"
 
   // Ephemeral and account data
   public static let typing: EventType = "m.typing"

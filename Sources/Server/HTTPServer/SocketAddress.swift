@@ -13,6 +13,8 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   package var isLoopback: Bool { ip.isLoopback }
   /// The address without port or brackets.
   package var address: String { ip.description }
+  /// What one household has: an IPv4 address, or the first 64 bits of an IPv6 address.
+  package var network: UInt64 { UInt64(truncatingIfNeeded: isIPv4 ? ip.number : ip.number >> 64) }
 
   package init(_ ip: IPAddress, port: UInt16) {
     self.ip = ip.unmapped

@@ -92,7 +92,8 @@ package final class Homeserver: Sendable {
     deviceLists = DeviceLists(database: database, notifier: notifier)
     appServices = try AppServices(configuration.appServices, server: configuration.serverName)
     pushers = Pushers(
-      database: database, gateways: PushGatewayAddresses(own: configuration.pushGateways), clock: clock)
+      database: database, gateways: PushGatewayAddresses(own: configuration.pushGateways),
+      sendsMail: configuration.identity.confirmsEmail, clock: clock)
     devices = Devices(database: database, lists: deviceLists, pushers: pushers, clock: clock)
     deviceKeys = DeviceKeys(database: database, lists: deviceLists, notifier: notifier)
     oneTimeKeys = OneTimeKeys(database: database, notifier: notifier)
@@ -110,12 +111,12 @@ package final class Homeserver: Sendable {
     accounts = try Accounts(
       configuration: configuration, database: database, sessions: sessions, devices: devices, pushRules: pushRules,
       emailValidations: emailValidations)
-    thirdPartyIdentifiers = ThirdPartyIdentifiers(database: database)
+    thirdPartyIdentifiers = ThirdPartyIdentifiers(database: database, pushers: pushers)
     profiles = Profiles(database: database, accounts: accounts)
     userDirectory = UserDirectory(database: database, scope: configuration.userDirectoryScope, clock: clock)
     media = try MediaRepository(configuration, database: database)
     mediaModeration = MediaModeration(media: media)
-    urlPreviews = URLPreviews(
+    urlPreviews = try URLPreviews(
       configuration.media, database: database, http: http, media: media, moderation: mediaModeration, clock: clock)
     singleSignOn = SingleSignOn(
       configuration, database: database, accounts: accounts, profiles: profiles, media: media, http: http)
@@ -162,12 +163,14 @@ package final class Homeserver: Sendable {
       database: database, sources: sources, clock: clock,
       ageMillisecondsLimit: Int64(configuration.notificationDays) * 24 * 60 * 60 * 1_000)
     push = Push(
-      configuration, database: database, pushers: pushers, sources: sources, http: http, notifier: notifier, log: log)
+      configuration, database: database, pushers: pushers, sources: sources, http: http, mail: mail,
+      notifier: notifier, log: log)
     appServiceSessions = AppServiceSessions(database: database)
     appServiceQueries = AppServiceQueries(appServices, http: http, log: log)
     thirdPartyNetworks = ThirdPartyNetworks(appServices, http: http, log: log)
     appServiceWorkers = AppServiceWorkers(
-      appServices, database: database, rooms: rooms, receipts: receipts, http: http, notifier: notifier, clock: clock, log: log)
+      appServices, database: database, rooms: rooms, receipts: receipts, presence: presence, http: http, notifier: notifier,
+      clock: clock, log: log)
     try accounts.makeSenders(of: appServices)
     connectToAppServices()
     connectRoomsToAccounts()
@@ -196,8 +199,10 @@ package final class Homeserver: Sendable {
         try settings.carry(of: user, from: old, to: new, in: transaction)
       }
     }
-    accounts.hooks.withLock { [rooms] hooks in
-      hooks.profileChanged = { user, _ in try await rooms.updateProfile(of: user) }
+    accounts.hooks.withLock { [rooms, accounts] hooks in
+      hooks.profileChanged = { user, _ in
+        if try await accounts.account(user)?.standing.isShadowBanned != true { try await rooms.updateProfile(of: user) }
+      }
       hooks.accountDeactivated = { user in try await rooms.leaveAll(user) }
       hooks.accountErased = { user, position, transaction in rooms.erasures.note(user, at: position, in: transaction) }
     }
@@ -222,6 +227,7 @@ package final class Homeserver: Sendable {
     await http.shutdown()
     await mail?.shutdown()
     await accounts.passwords.shutdown()
+    await urlPreviews.shutdown()
     await media.shutdown()
     database.close()
   }

@@ -47,6 +47,7 @@ package struct HomeserverConfiguration: Sendable {
   package var pushGateways: [String] = []
   /// How long reading on may go before gateways are told the new number of unread messages.
   package var pushBadgeDelay = Duration.milliseconds(1_500)
+  package var notificationMails = NotificationMails()
   /// How far back `GET /notifications` goes, in days.
   package var notificationDays = 30
   package var appServices: [AppServiceRegistration] = []

@@ -42,6 +42,7 @@ extension Homeserver {
       Chore(orElse: "old delayed events stay") { [delayedEvents] in try await delayedEvents.forgetFinalised() },
       Chore(orElse: "finished bulk jobs stay") { [bulkLeaves] in try await bulkLeaves.forgetFinished() },
       Chore(orElse: "media IDs that nobody filled stay") { [media] in try await media.pending.sweep() },
+      Chore(orElse: "files that no content names stay") { [media] in try await media.sweepOrphans() },
       Chore(orElse: "old pictures of previews stay") { [urlPreviews] in try await urlPreviews.sweep() },
       Chore(orElse: "keys of deleted backups stay") { [keyBackups] in try await keyBackups.finishDeletions() }
     ]

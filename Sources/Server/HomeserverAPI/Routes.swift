@@ -69,9 +69,9 @@ package struct Routes {
     { [limiter] userID in try limiter?.charge(.authentication, to: userID) }
   }
 
-  /// Charges an answer that tells all there is.
-  var initialSyncs: @Sendable (UserID) throws -> Void {
-    { [limiter] userID in try limiter?.charge(.initialSync, to: userID) }
+  /// Charges an answer that tells all there is, or one that costs the `share` of such a one.
+  var initialSyncs: @Sendable (UserID, _ share: Double) throws -> Void {
+    { [limiter] userID, share in try limiter?.charge(.initialSync, share: share, to: userID) }
   }
 
   /// Adds an endpoint that anyone may call. `APIRequest.session` looks for a token all the same.

@@ -1,6 +1,7 @@
 import Messenger
 
-/// A durable key-value store of the browser (IndexedDB). Batches are atomic and happen in the order of the calls.
+/// A durable key-value store of the browser (IndexedDB, `Web/store.js`). Keys are ASCII. Batches are atomic; reads and
+/// batches happen in the order of the calls.
 public final class KeyValueStore {
   private let handle: JSHandle
   init(handle: JSHandle) { self.handle = handle }
@@ -11,10 +12,39 @@ public final class KeyValueStore {
     case deletePrefix(String)
   }
 
-  /// All entries whose key begins with `prefix`, in the order of their keys; nil when the store failed.
-  public func read(prefix: String, _ then: @escaping ([(key: String, value: [UInt8])]?) -> Void) {
+  /// Entries whose key begins with `prefix` and lies between the bounds, which do not belong to it; empty ones are none.
+  public struct Range {
+    public var prefix: String
+    public var after: String
+    public var before: String
+    /// Whether the last key comes first.
+    public var isDescending: Bool
+    /// 0 for all of them.
+    public var limit: Int
+
+    public init(prefix: String, after: String = "", before: String = "", isDescending: Bool = false, limit: Int = 0) {
+      self.prefix = prefix
+      self.after = after
+      self.before = before
+      self.isDescending = isDescending
+      self.limit = limit
+    }
+
+    /// 1 or 0 for the direction, the limit and the counts of the texts as little-endian 32 bit, the texts.
+    var bytes: [UInt8] {
+      var bytes: [UInt8] = [isDescending ? 1 : 0]
+      for number in [limit, prefix.utf8.count, after.utf8.count, before.utf8.count] {
+        KeyValueStore.append(UInt32(truncatingIfNeeded: number), to: &bytes)
+      }
+      for text in [prefix, after, before] { bytes.append(contentsOf: text.utf8) }
+      return bytes
+    }
+  }
+
+  /// The entries of the range in its order; nil when the store failed.
+  public func read(_ range: Range, _ then: @escaping ([(key: String, value: [UInt8])]?) -> Void) {
     let id = registerOnce { then($0.code == 1 ? KeyValueStore.entries($0.bytes) : nil) }
-    withBytes(prefix) { hostStoreRead(handle.id, id, $0, $1) }
+    withBytes(range.bytes) { hostStoreRead(handle.id, id, $0, $1) }
   }
 
   /// Applies all changes or none. False: nothing was written (no space, private mode, closed).
@@ -28,9 +58,8 @@ public final class KeyValueStore {
     var bytes: [UInt8] = []
     func add(_ kind: UInt8, _ key: String, _ value: [UInt8]) {
       bytes.append(kind)
-      for count in [UInt32(truncatingIfNeeded: key.utf8.count), UInt32(truncatingIfNeeded: value.count)] {
-        for shift: UInt32 in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: count >> shift)) }
-      }
+      append(UInt32(truncatingIfNeeded: key.utf8.count), to: &bytes)
+      append(UInt32(truncatingIfNeeded: value.count), to: &bytes)
       bytes.append(contentsOf: key.utf8)
       bytes.append(contentsOf: value)
     }
@@ -42,6 +71,10 @@ public final class KeyValueStore {
       }
     }
     return bytes
+  }
+
+  private static func append(_ number: UInt32, to bytes: inout [UInt8]) {
+    for shift: UInt32 in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
   }
 
   /// Per entry: key count, value count as little-endian 32 bit, key, value. Nil for anything else.

@@ -33,7 +33,7 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
   @_extern(wasm, module: "host", name: "store_open") @_extern(c) func hostStoreOpen(
     _ id: Int32, _ name: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "store_read") @_extern(c)
-  func hostStoreRead(_ store: Int32, _ id: Int32, _ prefix: Bytes?, _ n: Int32)
+  func hostStoreRead(_ store: Int32, _ id: Int32, _ range: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "store_write") @_extern(c)
   func hostStoreWrite(_ store: Int32, _ id: Int32, _ batch: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "setting_get") @_extern(c)
@@ -74,7 +74,7 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
   func hostRevokeURL(_ p: Bytes?, _ n: Int32) {}
   func hostPickFiles(_ id: Int32, _ accept: Bytes?, _ n: Int32, _ isMultiple: Int32) {}
   func hostStoreOpen(_ id: Int32, _ name: Bytes?, _ n: Int32) {}
-  func hostStoreRead(_ store: Int32, _ id: Int32, _ prefix: Bytes?, _ n: Int32) {}
+  func hostStoreRead(_ store: Int32, _ id: Int32, _ range: Bytes?, _ n: Int32) {}
   func hostStoreWrite(_ store: Int32, _ id: Int32, _ batch: Bytes?, _ n: Int32) {}
   func hostSettingGet(_ key: Bytes?, _ n: Int32, _ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
   func hostSettingSet(_ key: Bytes?, _ n: Int32, _ value: Bytes?, _ valueCount: Int32) {}

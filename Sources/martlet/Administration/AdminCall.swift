@@ -9,7 +9,7 @@ struct AdminCall: Sendable {
   static let administration = "/_synapse/admin"
   static let ownAdministration = "/_matrix/client/unstable/martlet.administration"
 
-  let arguments: AdminArguments
+  let arguments: CommandArguments
   let connection: AdminConnection
 
   // MARK: Operands

@@ -4,28 +4,21 @@ import MatrixModel
 
 /// One of the operator's subcommands. `AdminCommand.all` is the only list: the help text and the parser come from it.
 struct AdminCommand: Sendable {
-  struct Option: Sendable {
-    let name: String
-    /// What its value is called; nil for an option without.
-    var value: String?
-  }
+  typealias Option = CommandSyntax.Option
 
-  /// `user`, `lock`
-  let words: [String]
-  let operands: [String]
-  let options: [Option]
+  let syntax: CommandSyntax
   let summary: String
   /// What is about to happen, as a question; nil where nothing can be lost.
-  var question: (@Sendable (AdminArguments) -> String)?
+  var question: (@Sendable (CommandArguments) -> String)?
   let run: @Sendable (AdminCall) async throws -> Void
 
   init(
     _ name: String, _ operands: [String] = [], options: [Option] = [], _ summary: String,
-    asks question: (@Sendable (AdminArguments) -> String)? = nil, _ run: @escaping @Sendable (AdminCall) async throws -> Void
+    asks question: (@Sendable (CommandArguments) -> String)? = nil, _ run: @escaping @Sendable (AdminCall) async throws -> Void
   ) {
-    words = name.split(separator: " ").map(String.init)
-    self.operands = operands
-    self.options = options
+    syntax = CommandSyntax(
+      words: name.split(separator: " ").map(String.init), operands: operands,
+      options: options + [Option(name: "--json"), Option(name: "--yes")], takesSettings: true)
     self.summary = summary
     self.question = question
     self.run = run
@@ -33,27 +26,22 @@ struct AdminCommand: Sendable {
 
   static let all = users + access + rooms + media + tokens + reports + notices + server
 
-  var allOptions: [Option] { options + [Option(name: "--json"), Option(name: "--yes")] }
-
-  /// `user lock USER`
-  var usage: String {
-    (words + operands + options.map { "[\($0.name)\($0.value.map { " " + $0 } ?? "")]" }).joined(separator: " ")
-  }
-
   /// The part of the help text that lists them.
   static func help() -> String {
-    all.map { "  martlet \($0.usage)\n      \($0.summary)\n" }.joined()
+    all.map { "  martlet \($0.syntax.usage)\n      \($0.summary)\n" }.joined()
   }
 
   /// The command that a command line names, and what follows its name.
   static func named(by words: [String]) -> (command: AdminCommand, rest: [String])? {
-    for command in all where words.starts(with: command.words) { return (command, Array(words.dropFirst(command.words.count))) }
+    for command in all where words.starts(with: command.syntax.words) {
+      return (command, Array(words.dropFirst(command.syntax.words.count)))
+    }
     return nil
   }
 
   func perform(_ words: [String]) async -> Program.Status {
     do {
-      let arguments = try AdminArguments(words, for: self)
+      let arguments = try CommandArguments(words, for: syntax)
       let configuration = try ConfigurationLoader.load(flags: arguments.settings, environment: processEnvironment())
         .configuration
       if let question, !arguments.isConfirmed { try Self.confirm(question(arguments)) }

@@ -129,6 +129,7 @@ import Testing
     try await AppServiceFixture.run({ $0.protocols = ["irc"] }) { service in
       let room = try await service.room()
       let path = "directory/list/appservice/net/\(room)"
+      _ = try await service.call(.post, "rooms/\(room)/join", as: nil, "{}")
       #expect(
         try await service.fixture.call(.put, path, as: service.ann, #"{"visibility":"public"}"#).errorCode == "M_FORBIDDEN")
       #expect(try await service.call(.put, path, as: nil, #"{"visibility":"some"}"#).errorCode == "M_INVALID_PARAM")
@@ -141,6 +142,36 @@ import Testing
       #expect(try await listed() == 1)
       #expect(try await service.call(.put, path, as: nil, #"{"visibility":"private"}"#).status == 200)
       #expect(try await listed() == 0)
+    }
+  }
+
+  @Test func `a service lists the rooms that concern it, no others`() async throws {
+    try await AppServiceFixture.run { service in
+      let room = try await service.room(#","name":"secret""#)
+      let path = "directory/list/appservice/net/\(room)"
+      func list(_ visibility: String = "public") async throws -> APIFixture.Answer {
+        try await service.call(.put, path, as: nil, #"{"visibility":"\#(visibility)"}"#)
+      }
+      #expect(try await list().errorCode == "M_FORBIDDEN")
+      let all = #"{"include_all_networks":true}"#
+      #expect(try await service.fixture.call(.post, "publicRooms", as: service.ann, all).json["chunk"]?.count == 0)
+
+      _ = try await service.register("_tea_pot")
+      let invitation = #"{"user_id":"@_tea_pot:example.org"}"#
+      _ = try await service.fixture.call(.post, "rooms/\(room)/invite", as: service.ann, invitation)
+      #expect(try await list().errorCode == "M_FORBIDDEN")
+      _ = try await service.call(.post, "rooms/\(room)/join", as: "_tea_pot", "{}")
+      #expect(try await list().status == 200)
+      _ = try await service.call(.post, "rooms/\(room)/leave", as: "_tea_pot", "{}")
+      #expect(try await list().errorCode == "M_FORBIDDEN")
+      #expect(try await list("private").status == 200)
+
+      _ = try await service.call(.post, "rooms/\(room)/join", as: "_tea_pot", "{}")
+      _ = try await service.call(
+        .put, "directory/room/%23_tea_cup%3Aexample.org", as: "_tea_pot",
+        #"{"room_id":"\#(PercentDecoding.text(room))"}"#)
+      _ = try await service.call(.post, "rooms/\(room)/leave", as: "_tea_pot", "{}")
+      #expect(try await list().status == 200)
     }
   }
 

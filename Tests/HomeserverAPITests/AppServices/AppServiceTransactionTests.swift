@@ -139,6 +139,67 @@ import Testing
     }
   }
 
+  /// Says how a user is, and has it told.
+  private func show(_ presence: String, of user: APIFixture.User, _ service: AppServiceFixture) async throws {
+    let path = "presence/\(PercentEncoding.encode(user.userID.text))/status"
+    let answer = try await service.fixture.call(
+      .put, path, as: user, #"{"presence":"\#(presence)","status_msg":"is \#(presence)"}"#)
+    #expect(answer.status == 200)
+    service.fixture.homeserver.presence.flush()
+  }
+
+  @Test func `the presence of who is in its rooms is told to a service that wants it, of nobody else`() async throws {
+    for wants in [true, false] {
+      try await AppServiceFixture.run({ $0.receivesEphemeral = wants }) { service in
+        let stranger = try await service.fixture.register("stranger")
+        let room = try await service.room()
+        #expect(try await service.register("_tea_pot").status == 200)
+        try await show("online", of: service.ann, service)
+        try await show("online", of: stranger, service)
+        #expect(try await service.sent().flatMap { $0.ephemeral("m.presence") }.isEmpty)
+        // Who was there before comes into view with the service's first user.
+        _ = try await service.call(.post, "rooms/\(room)/join", as: "_tea_pot", "{}")
+        let first = try await service.sent().flatMap { $0.ephemeral("m.presence") }
+        #expect(first.compactMap { $0["sender"]?.string } == (wants ? ["@ann:example.org"] : []))
+        try await show("unavailable", of: service.ann, service)
+        try await show("unavailable", of: stranger, service)
+        let sent = try await service.sent().flatMap { $0.ephemeral("m.presence") }
+        #expect(sent.count == (wants ? 1 : 0))
+        for event in sent {
+          #expect(event["sender"]?.string == "@ann:example.org" && event["room_id"] == nil)
+          #expect(event["content"]?["presence"]?.string == "unavailable")
+          #expect(event["content"]?["status_msg"]?.string == "is unavailable")
+        }
+        #expect(try await service.sent().isEmpty)
+        // Who comes later.
+        _ = try await service.fixture.call(.post, "rooms/\(room)/join", as: stranger, "{}")
+        let later = try await service.sent().flatMap { $0.ephemeral("m.presence") }
+        #expect(later.compactMap { $0["sender"]?.string } == (wants ? ["@stranger:example.org"] : []))
+      }
+    }
+  }
+
+  @Test func `a service's own users are told of wherever they are`() async throws {
+    try await AppServiceFixture.run({ $0.receivesEphemeral = true }) { service in
+      #expect(try await service.register("_tea_pot").status == 200)
+      let path = "presence/\(PercentEncoding.encode("@_tea_pot:example.org"))/status"
+      #expect(try await service.call(.put, path, as: "_tea_pot", #"{"presence":"online"}"#).status == 200)
+      service.fixture.homeserver.presence.flush()
+      let sent = try await service.sent().flatMap { $0.ephemeral("m.presence") }
+      #expect(sent.compactMap { $0["sender"]?.string } == ["@_tea_pot:example.org"])
+    }
+  }
+
+  @Test func `the presence of a bounded number of users waits`() {
+    let ephemeral = AppServiceEphemeral()
+    func users(_ count: Int) -> Set<UserID> { Set((0..<count).map { UserID(trusted: ByteString("@u\($0):example.org")) }) }
+    ephemeral.notePresence(of: users(AppServiceEphemeral.usersLimit))
+    #expect(ephemeral.take().presence.count == AppServiceEphemeral.usersLimit)
+    ephemeral.notePresence(of: users(AppServiceEphemeral.usersLimit + 1))
+    #expect(ephemeral.take().presence.count == AppServiceEphemeral.usersLimit)
+    #expect(ephemeral.isEmpty)
+  }
+
   @Test func `an older service is told at its older path`() async throws {
     try await AppServiceFixture.run({ $0.rooms = [.init(isExclusive: false, expression: ".*")] }) { service in
       service.peer.answers { $0.path.hasPrefix("/_matrix/app/v1/") ? (404, "{}") : (200, "{}") }

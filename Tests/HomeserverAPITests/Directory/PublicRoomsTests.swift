@@ -1,8 +1,8 @@
-import Homeserver
 import JSON
 import MatrixModel
 import Testing
 
+@testable import Homeserver
 @testable import HomeserverAPI
 
 @Suite struct PublicRoomsTests {
@@ -161,8 +161,12 @@ import Testing
       let made = try await fixture.call(.post, "createRoom", as: ann, #"{"name":"bridged"}"#)
       let bridged = RoomID(trusted: try #require(made.json["room_id"]?.text))
       let publicRooms = fixture.homeserver.publicRooms
-      try await publicRooms.setListed(true, bridged, network: "irc")
-      try await publicRooms.setListed(true, RoomID(trusted: ByteString(own)), network: "irc")
+      var registration = AppServiceRegistration(
+        id: "irc", url: nil, serviceToken: "token-one", serverToken: "token-two", senderLocalpart: "bot")
+      registration.rooms = [.init(isExclusive: false, expression: "!.*")]
+      let service = try AppService(registration, server: ServerName(trusted: "example.org"))
+      try await publicRooms.setListed(true, bridged, network: "irc", by: service)
+      try await publicRooms.setListed(true, RoomID(trusted: ByteString(own)), network: "irc", by: service)
       func list(_ body: String) async throws -> [String] {
         Self.names(try await fixture.call(.post, "publicRooms", as: ann, body)).sorted()
       }
@@ -170,9 +174,9 @@ import Testing
       #expect(try await list(#"{"third_party_instance_id":"irc"}"#) == ["bridged", "own"])
       #expect(try await list(#"{"third_party_instance_id":"sms"}"#) == [])
       #expect(try await list(#"{"include_all_networks":true}"#) == ["bridged", "own"])
-      try await publicRooms.setListed(false, bridged, network: "irc")
+      try await publicRooms.setListed(false, bridged, network: "irc", by: service)
       #expect(try await list(#"{"include_all_networks":true}"#) == ["own"])
-      try await publicRooms.setListed(false, RoomID(trusted: ByteString(own)), network: "irc")
+      try await publicRooms.setListed(false, RoomID(trusted: ByteString(own)), network: "irc", by: service)
       #expect(try await list("{}") == ["own"])
     }
   }

@@ -16,6 +16,7 @@ import Testing
     "room_alias": nil, "slow_mode_send": nil, "receipt": nil, "unread_checkpoint": nil, "account_data": nil,
     "hidden_room": nil, "public_room": nil, "public_room_list": nil, "open_room": nil, "event_relation": nil,
     "room_thread": nil, "full_text": nil, "delayed_event": nil, "direct_room": nil,
+    "mail_queue": nil, "mail_room": nil,
     "bulk_item": "leaving a room that is gone is done; forgetFinished deletes it",
     "notice_room": "the next notice to the user makes another room",
     "blocked_room": "a block holds whether the room is there or not",
@@ -33,6 +34,7 @@ import Testing
     "receipt": "how far somebody has read holds for the events after it",
     "sent_transaction": "a repeated request gets its old answer; forgetOldTransactions deletes it",
     "push_queue": "pushers pass over what is gone and delete it",
+    "mail_queue": "pushers pass over what is gone and delete it",
     "delayed_event": "it is the record of what was sent; forgetFinalised deletes it",
     "sent_notice": "a repeated request gets its old answer",
     "report": "administrators read it after the event is gone"

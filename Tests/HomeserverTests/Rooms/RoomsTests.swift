@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import RoomRules
 import Testing
 
 @testable import Homeserver
@@ -52,6 +53,20 @@ import Testing
     var rooms: Set<RoomID> = []
     for _ in 0..<5 { rooms.insert(try await fixture.createRoom(by: "ann")) }
     #expect(rooms.count == 5)
+  }
+
+  @Test func `rooms made alike at a given time are different rooms, each a millisecond later`() async throws {
+    let fixture = try RoomsFixture()
+    let version = try #require(RoomVersion("12"))
+    let create = RoomEditor.Draft(
+      type: .create, sender: RoomsFixture.user("ann"), stateKey: "", content: try json(#"{"room_version":"12"}"#), timestamp: 5)
+    let times = try await fixture.database.write { transaction in
+      try (0..<3).map { _ in
+        var editor = RoomEditor(founding: version, roomID: nil, in: transaction, of: fixture.rooms)
+        return try editor.append(create).timestamp
+      }
+    }
+    #expect(times == [5, 6, 7])
   }
 
   @Test func `a restart changes nothing that can be read`() async throws {

@@ -12,7 +12,7 @@ public enum Change: Sendable {
   /// These aspects of one room.
   case room(RoomID, RoomAspects)
   /// Steps that turn the timeline as it was into what it is, one after the other; each index counts after the steps before it.
-  case timeline(RoomID, [TimelineChange])
+  case timeline(TimelineKey, [TimelineChange])
   /// Names or avatars of these members, as `Room.displayName(of:)` gives them.
   case members(RoomID, [UserID])
   /// `Client.unreadMemberCount` of the items in this range.
@@ -45,11 +45,13 @@ public struct RoomAspects: OptionSet, Sendable {
   public static let settings = RoomAspects(rawValue: 2048)
 }
 
-/// One step of a timeline.
-public enum TimelineChange: Sendable {
-  case inserted(at: Int, [TimelineItem])
-  case updated(at: Int, TimelineItem)
+/// One step of a list.
+public enum ListChange<Element: Sendable>: Sendable {
+  case inserted(at: Int, [Element])
+  case updated(at: Int, Element)
   case removed(Range<Int>)
   /// All of it is new: loaded, or dropped (empty).
-  case reset([TimelineItem])
+  case reset([Element])
 }
+
+public typealias TimelineChange = ListChange<TimelineItem>

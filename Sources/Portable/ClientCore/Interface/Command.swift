@@ -25,10 +25,21 @@ public enum Command: Sendable {
   /// Loads the timeline from the store and keeps it until other rooms push it out.
   case openRoom(RoomID)
   case closeRoom(RoomID)
+  /// Opens a timeline until `closeTimeline`. Around an event and in a thread it ends when the first events are there.
+  case openTimeline(TimelineKey)
+  case closeTimeline(TimelineKey)
   /// Older events in front of the first item. Nothing happens at the start of the room or while a page is under way.
-  case paginateBack(RoomID)
+  case paginateBack(TimelineKey)
+  /// Newer events behind the last item. Nothing happens where it is live or while a page is under way.
+  case paginateForward(TimelineKey)
   /// The gap is on the screen.
-  case fillGap(RoomID, ItemID)
+  case fillGap(TimelineKey, ItemID)
+  /// What a reply answers, for `TimelineItem.quoted`: from memory, from the server where it is not there.
+  case loadReply(TimelineKey, ItemID)
+  /// The event as the server has it; ends in `CommandResult.event`. A second time without a request.
+  case loadEvent(RoomID, EventID)
+  /// The first event at or after that time, in milliseconds since 1970; ends in `CommandResult.timeline`, which is open.
+  case jumpToDate(RoomID, Int64)
   /// The whole member list.
   case loadMembers(RoomID)
   /// The last item that is fully on the screen. Counts as read once the window has the focus.
@@ -58,6 +69,10 @@ public enum Command: Sendable {
   case unban(RoomID, UserID)
   case setRoomName(RoomID, ByteString)
   case setRoomTopic(RoomID, ByteString)
+
+  // Store
+  /// Everything a sync brings comes anew; the login, messages on their way and drafts stay.
+  case startAfresh
 
   // Account
   case setDisplayName(ByteString)
@@ -113,6 +128,9 @@ public enum CommandResult: Sendable {
   case done
   /// The room that was made, joined or found.
   case room(RoomID)
+  case event(EventSource)
+  /// A timeline that is open now.
+  case timeline(TimelineKey)
   case failed(ClientError)
 }
 

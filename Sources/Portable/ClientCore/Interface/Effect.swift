@@ -12,8 +12,8 @@ public enum Effect: Sendable {
   /// Answer with `Input.timerFired` after that time, once.
   case startTimer(TimerID, milliseconds: Int64)
   case cancelTimer(TimerID)
-  /// Read all records whose key begins with these bytes, in key order (bytewise). Answer with `Input.loaded`.
-  case load(LoadID, prefix: ByteString)
+  /// Read these records, after every write before it. Answer with `Input.loaded`.
+  case load(LoadID, StoreRange)
   /// Carry out in order, all or nothing, after every write before it. Answer with `Input.written` when it is durable.
   case write(WriteID, [StoreOperation])
   /// The host need not keep the blob any more.
@@ -61,7 +61,7 @@ public struct BlobHandle: Hashable, Sendable {
   public init(_ name: ByteString) { self.name = name }
 }
 
-/// A change of the store.
+/// A change of the store. Keys are ASCII.
 public enum StoreOperation: Sendable {
   case put(key: ByteString, value: [UInt8])
   case delete(key: ByteString)

@@ -8,6 +8,8 @@ public enum Input: Sendable {
   case loaded(LoadID, [StoreRecord])
   /// Answer to `Effect.write`; false where the batch could not be stored. In the order of the writes.
   case written(WriteID, Bool)
+  /// Another process may have put messages into the store's inbox.
+  case inboxChanged
   /// Answer to `Effect.request` and `Effect.upload`.
   case response(RequestID, Response)
   /// Bytes of an upload that are on their way.

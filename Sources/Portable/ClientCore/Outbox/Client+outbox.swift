@@ -183,7 +183,7 @@ extension Client {
 
   // MARK: Views
 
-  private mutating func showEcho(_ entry: OutboxEntry, _ user: UserID) {
+  mutating func showEcho(_ entry: OutboxEntry, _ user: UserID) {
     changeTimeline(entry.roomID) { timeline, _ in
       timeline.loadState == .unloaded ? [] : timeline.appendEcho(entry.item(sender: user))
     }

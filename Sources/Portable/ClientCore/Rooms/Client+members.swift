@@ -4,6 +4,10 @@ import MatrixModel
 extension Client {
   mutating func loadMembers(_ id: RoomID, _ command: CommandID) {
     guard let room = rooms[id] else { return finish(command, .failed(.unknownRoom)) }
+    guard room.state.hasPeople else {
+      rooms[id]?.waitingForPeople.append(command)
+      return loadPeople(id)
+    }
     guard !room.hasAllMembers, !room.isLoadingMembers else { return finish(command, .done) }
     rooms[id]?.isLoadingMembers = true
     request(
@@ -29,13 +33,14 @@ extension Client {
       state.apply(event, &delta, ownUserID: user)
     }
     state.hasAllMembers = true
-    state.computeName(for: user)
+    state.storesAllMembers = state.members.count <= Limits.storedMembers
+    state.settleName(for: user)
     rooms[id]?.state = state
     var operations: [StoreOperation] = []
-    if state.members.count <= Limits.storedMembers {
+    if state.storesAllMembers {
       for user in delta.members {
         guard let member = state.members[user] else { continue }
-        operations.append(.put(key: StoreKey.member(user, in: id), value: member.record(in: id)))
+        operations.append(.put(key: StoreKey.member(user, in: id), value: member.record))
       }
       operations.append(.put(key: StoreKey.room(id), value: state.record(of: id)))
     }

@@ -126,18 +126,20 @@ extension Client {
   }
 
   private mutating func forgetRoom(_ id: RoomID) {
-    guard rooms.removeValue(forKey: id) != nil else { return }
+    guard let room = rooms.removeValue(forKey: id) else { return }
+    storedEvents -= room.state.history.events
     keptTimelines.removeAll { $0 == id }
+    keptPeople.removeAll { $0 == id }
     openRooms.removeAll { $0 == id }
     var operations: [StoreOperation] = [
-      .delete(key: StoreKey.room(id)), .delete(key: StoreKey.draft(id)), .deleteAll(prefix: StoreKey.members(of: id)),
-      .deleteAll(prefix: StoreKey.receipts(of: id)), .deleteAll(prefix: StoreKey.timeline(of: id))
+      .delete(key: StoreKey.room(id)), .delete(key: StoreKey.draft(id)), .deleteAll(prefix: StoreKey.people(of: id)),
+      .deleteAll(prefix: StoreKey.timeline(of: id))
     ]
     for entry in outbox.entries(in: id) {
       drop(entry)
       operations.append(.delete(key: StoreKey.outbox(entry.id)))
     }
     write(operations)
-    sortRooms()
+    placeRooms([id])
   }
 }

@@ -14,6 +14,8 @@ public struct Member: Sendable {
 struct Members: Sendable {
   private var byID: [UserID: Member] = [:]
   private var bearers: [ByteString: Int] = [:]
+  /// Who shares a name with somebody who is not in memory.
+  private var ambiguous: [UserID] = []
 
   subscript(user: UserID) -> Member? { byID[user] }
 
@@ -45,21 +47,69 @@ struct Members: Sendable {
   /// Spec: "Calculating the display name for a user".
   func displayName(of user: UserID) -> ByteString {
     guard let member = byID[user], let name = member.displayName, !name.isEmpty else { return user.text }
-    guard let count = bearers[name], count > 1 || !Members.isPresent(member) else { return name }
+    guard isAmbiguous(member, name) else { return name }
     return ByteString(name.string + " (" + user.string + ")")
   }
 
-  func present() -> [Member] {
-    byID.values.filter(Members.isPresent).sorted { $0.userID < $1.userID }
+  func isAmbiguous(_ user: UserID) -> Bool {
+    guard let member = byID[user], let name = member.displayName, !name.isEmpty else { return false }
+    return isAmbiguous(member, name)
   }
+
+  private func isAmbiguous(_ member: Member, _ name: ByteString) -> Bool {
+    if ambiguous.contains(member.userID) { return true }
+    guard let count = bearers[name] else { return false }
+    return count > 1 || !member.isPresent
+  }
+
+  func present() -> [Member] {
+    byID.values.filter { $0.isPresent }.sorted { $0.userID < $1.userID }
+  }
+
+  /// The first by user ID, of those present or else of all. O(members).
+  func first(_ count: Int, except user: UserID) -> [UserID] {
+    let present = first(count) { $0.isPresent && $0.userID != user }
+    return present.isEmpty ? first(count) { $0.userID != user } : present
+  }
+
+  private func first(_ count: Int, where isWanted: (Member) -> Bool) -> [UserID] {
+    var found: [UserID] = []
+    for member in byID.values where isWanted(member) {
+      if found.count == count, let last = found.last, last < member.userID { continue }
+      found.insert(member.userID, at: found.firstIndex { member.userID < $0 } ?? found.count)
+      if found.count > count { found.removeLast() }
+    }
+    return found
+  }
+
+  // MARK: Partly in memory
+
+  /// Lets go of the others; those that are told apart by them still are.
+  mutating func keep(_ users: [UserID]) {
+    let kept = users.compactMap { byID[$0] }
+    let ambiguous = kept.map { $0.userID }.filter { isAmbiguous($0) }
+    self = Members()
+    for member in kept { _ = set(member) }
+    self.ambiguous = ambiguous
+  }
+
+  /// Takes the others back; who is here already is newer. Now all are here to tell who is ambiguous.
+  mutating func addOlder(_ members: [Member]) {
+    for member in members where byID[member.userID] == nil { _ = set(member) }
+    ambiguous = []
+  }
+
+  mutating func markAmbiguous(_ user: UserID) { ambiguous.append(user) }
 
   private func bearing(_ name: ByteString, except user: UserID) -> [UserID] {
     byID.values.filter { $0.userID != user && Members.countedName($0) == name }.map { $0.userID }
   }
 
-  private static func isPresent(_ member: Member) -> Bool { member.membership == .join || member.membership == .invite }
-
   private static func countedName(_ member: Member) -> ByteString? {
-    isPresent(member) ? member.displayName : nil
+    member.isPresent ? member.displayName : nil
   }
+}
+
+extension Member {
+  var isPresent: Bool { membership == .join || membership == .invite }
 }

@@ -8,6 +8,8 @@ public struct Room: Sendable {
   var state: RoomState
   /// Empty until the room was opened.
   public internal(set) var timeline = Timeline()
+  /// Those of other focuses that are open.
+  var focused: [TimelineKey.Focus: Timeline] = [:]
   /// Who is writing now, without oneself.
   public internal(set) var typing: [UserID] = []
   /// What stands in the composer.
@@ -15,7 +17,15 @@ public struct Room: Sendable {
   var reading = Reading()
   var ownTyping = OwnTyping()
   var typingTimer: TimerID?
+  /// The whole list is on its way from the server.
   var isLoadingMembers = false
+  /// Those the store has are on their way.
+  var peopleLoad: LoadID?
+  /// Commands that want the whole list.
+  var waitingForPeople: [CommandID] = []
+  var isDroppingSegments = false
+  /// Segments before this one were dropped: nothing may be stored in front of them any more.
+  var firstSegment: SegmentPosition?
 
   init(id: RoomID, state: RoomState) {
     self.id = id
@@ -35,6 +45,8 @@ public struct Room: Sendable {
   public var isEncrypted: Bool { state.isEncrypted }
   /// The room that replaces this one.
   public var successor: RoomID? { state.successor }
+  /// What is pinned in the room, in the order of the pins.
+  public var pinnedEvents: [EventID] { state.pinned }
   public var joinedMemberCount: Int { state.joinedCount }
   public var invitedMemberCount: Int { state.invitedCount }
   /// Who invited one, in invited rooms.
@@ -55,7 +67,8 @@ public struct Room: Sendable {
   /// Of these, the ones that name the reader.
   public var highlightCount: Int { min(state.highlightCount, notificationCount) }
 
-  /// As the spec tells ambiguous names apart; the user ID of unknown members.
+  /// As the spec tells ambiguous names apart; the user ID of unknown members. Until the room is opened, or its members are
+  /// asked for (`Command.loadMembers`), only the members whose names the room's line in a list shows are known.
   public func displayName(of user: UserID) -> ByteString { state.members.displayName(of: user) }
   public func avatar(of user: UserID) -> MediaURI? { state.members[user]?.avatar }
   public func membership(of user: UserID) -> Membership? { state.members[user]?.membership }
@@ -73,6 +86,14 @@ public struct RoomPreview: Sendable {
   public let content: MessageContent?
   /// When the edit that is shown was made; 0 without one.
   var editedAt: Int64 = 0
+  /// The edit, and what stood there before, for when it is redacted.
+  var edit: EventID?
+  var original: Original?
+
+  struct Original: Sendable {
+    let kind: MessageContent.Kind
+    let body: ByteString
+  }
   /// Whether its content was removed or cannot be read.
   public var isUnreadable: Bool { content == nil }
 }

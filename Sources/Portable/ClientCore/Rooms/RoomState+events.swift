@@ -43,6 +43,9 @@ extension RoomState {
     case .tombstone:
       successor = RoomID(content["replacement_room"])
       delta.aspects.insert(.settings)
+    case .pinnedEvents:
+      pinned = StateChange.events(content)
+      delta.aspects.insert(.settings)
     case .create:
       power.take(create: event)
       delta.aspects.insert(.settings)
@@ -59,9 +62,10 @@ extension RoomState {
       displayName: event.content["displayname"]?.text.flatMap { $0.isEmpty ? nil : $0 },
       avatar: MediaURI(event.content["avatar_url"]))
     // A leave event seldom repeats the name; old messages still want it.
-    if isGone, let known = members[user], member.displayName == nil {
-      member.displayName = known.displayName
-      member.avatar = known.avatar
+    if isGone, member.displayName == nil {
+      let before = event.unsigned?["prev_content"]
+      member.displayName = members[user]?.displayName ?? before?["displayname"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+      member.avatar = members[user]?.avatar ?? MediaURI(before?["avatar_url"])
     }
     if user == ownUserID {
       if membership == .invite, let sender = event.sender {
@@ -79,7 +83,7 @@ extension RoomState {
     delta.shownMembers += members.set(member)
     delta.aspects.insert(.name)
     delta.aspects.insert(.avatar)
-    if isGone, receipts[user] != nil {
+    if isGone, receipts[user] != nil || !hasPeople {
       receipts[user] = nil
       delta.receipts.append(user)
     }
@@ -114,42 +118,5 @@ extension RoomState {
         }
       }
     }
-  }
-
-  /// Spec: "Calculating the display name for a room".
-  mutating func computeName(for ownUserID: UserID) {
-    let others = namedMembers(except: ownUserID)
-    computedAvatar =
-      avatar
-      ?? (directUserID ?? (name == nil && others.count == 1 && joinedCount + invitedCount <= 2 ? others.first : nil))
-      .flatMap { members[$0]?.avatar }
-    if let name {
-      computedName = .text(name)
-      return
-    }
-    if let canonicalAlias {
-      computedName = .text(canonicalAlias.text)
-      return
-    }
-    if membership == .invite, others.isEmpty, let inviter {
-      computedName = .members([members.displayName(of: inviter)], others: 0)
-      return
-    }
-    let names = others.map { members.displayName(of: $0) }
-    let rest = joinedCount + invitedCount - 1 - names.count
-    if names.isEmpty || (joinedCount + invitedCount <= 1 && membership != .invite) {
-      computedName = rest > 0 ? .members([], others: rest) : .empty(formerly: names)
-    } else {
-      computedName = .members(names, others: max(0, rest))
-    }
-  }
-
-  /// The heroes the server chose, or else the first five of the members known.
-  private func namedMembers(except ownUserID: UserID) -> [UserID] {
-    if !heroes.isEmpty { return heroes.filter { $0 != ownUserID } }
-    let present = members.present().filter { $0.userID != ownUserID }
-    let candidates =
-      present.isEmpty ? members.all.filter { $0.userID != ownUserID }.sorted { $0.userID < $1.userID } : present
-    return candidates.prefix(5).map { $0.userID }
   }
 }

@@ -10,6 +10,7 @@ struct RoomState: Sendable {
   var topic: ByteString?
   var isEncrypted = false
   var successor: RoomID?
+  var pinned: [EventID] = []
   var power = RoomPower()
   var inviter: UserID?
   /// Whether the invitation says that it is to a direct chat.
@@ -20,19 +21,26 @@ struct RoomState: Sendable {
   var joinedCount = 0
   var invitedCount = 0
   var heroes: [UserID] = []
+  /// All members known, or, without `hasPeople`, those the room's line in the list names.
   var members = Members()
+  /// Whether `members` and `receipts` hold what the store does. A room that is new has nobody there.
+  var hasPeople = true
+  /// Members that the room's line names: those its name and avatar come from, the sender of the preview.
+  var named: [UserID] = []
   var hasAllMembers = false
+  /// Whether the store has them too.
+  var storesAllMembers = false
 
   var notificationCount = 0
   var highlightCount = 0
   var fullyRead: EventID?
+  /// Without `hasPeople` only those of the last syncs.
   var receipts: [UserID: EventID] = [:]
 
   var preview: RoomPreview?
   var lastActivity: Int64 = 0
 
-  /// Timeline segments in the store, in order.
-  var segments: [Segment] = []
+  var history = StoredHistory()
 
   var computedName = RoomName.empty(formerly: [])
   var computedAvatar: MediaURI?

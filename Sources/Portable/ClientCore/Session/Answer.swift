@@ -89,8 +89,7 @@ extension Client {
       finish(command, .done)
     case .logOutEverywhere(let command): loggedOutEverywhere(answer, command)
     case .sync: syncAnswered(answer)
-    case .page(let room, let gap, let command, let emptyPages):
-      pageAnswered(answer, room, gap: gap, command, emptyPages: emptyPages)
+    case .page, .forwardPage, .context, .event, .date: timelineAnswered(answer, purpose)
     case .members(let room, let command): membersAnswered(answer, room, command)
     case .upload(let entry): uploadAnswered(answer, entry)
     case .send(let entry): sendAnswered(answer, entry)

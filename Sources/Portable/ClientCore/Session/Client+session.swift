@@ -54,7 +54,7 @@ extension Client {
   }
 
   /// No request and no timer is left; writes go on.
-  private mutating func stopSession() {
+  mutating func stopSession() {
     endCalls()
     let requests = pending.requests.sorted { $0.key < $1.key }
     for (id, _) in requests { effects.append(.cancelRequest(id)) }
@@ -66,6 +66,8 @@ extension Client {
     for (_, purpose) in syncLoop.deferredAnswers { finish(purpose.commandID, .failed(.notSignedIn)) }
     syncLoop.stop()
     draftTimer = nil
+    expiryTimer = nil
+    endEventLoads()
     for id in Array(rooms.keys) { rooms[id]?.stopTimers() }
     setConnection(.idle)
   }
@@ -78,17 +80,25 @@ extension Client {
     write([.deleteAll(prefix: "")])
     pending.loads = [:]
     pending.writes = [:]
-    rooms = [:]
-    roomIDs = []
     keptTimelines = []
     openRooms = []
-    directRooms = DirectRooms()
     outbox = Outbox()
-    syncLoop = SyncLoop()
+    eventSources = EventSources()
     dirtyDrafts = []
+    orphanDrafts = [:]
     ownDisplayName = nil
     ownAvatar = nil
-    notify(.roomOrder)
+    forgetSynced()
+  }
+
+  /// What the syncs have brought, in memory.
+  mutating func forgetSynced() {
+    rooms = [:]
+    keptPeople = []
+    storedEvents = 0
+    directRooms = DirectRooms()
+    syncLoop = SyncLoop()
+    sortRooms()
   }
 
   mutating func networkChanged(_ isOnline: Bool) {
@@ -123,5 +133,6 @@ extension Room {
     ownTyping = OwnTyping()
     isLoadingMembers = false
     timeline.stopLoading()
+    for focus in focused.keys { focused[focus]?.stopLoading() }
   }
 }

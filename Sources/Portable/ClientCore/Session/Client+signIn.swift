@@ -66,16 +66,14 @@ extension Client {
     begin(session, id)
   }
 
-  /// What is here already stays where it is of the same user.
+  /// What is here already stays where it is of the same user; also what no login told whose it is goes.
   mutating func begin(_ session: Session, _ id: CommandID) {
-    if let old = self.session, old.userID != session.userID { forgetData() }
+    if self.session?.userID != session.userID { forgetData() }
     self.session = session
     registering = nil
     signIn.error = nil
     signIn.needsRegistrationToken = false
-    write([
-      .put(key: StoreKey.schema, value: StoreKey.schemaVersion), .put(key: StoreKey.session, value: session.record)
-    ])
+    write([StoreSchema.put, .put(key: StoreKey.session, value: session.record)])
     setSessionState(.signedIn)
     finish(id, .done)
     startSession()

@@ -15,12 +15,26 @@ enum Limits {
   static let pageEvents = 50
   /// Pages without anything to show that are followed by the next one at once.
   static let emptyPages = 10
-  /// Events of a room that stay in the store.
-  static let storedEvents = 60
+  /// Events of a room that stay in the store, and of all rooms.
+  static let storedEvents = 20_000
+  static let storedEventsInAll = 1_000_000
+  /// Events that a room keeps when others need its place.
+  static let storedEventsOfQuietRoom = 200
+  /// Segments read at a time: from the end of a timeline, and to be dropped.
+  static let loadedSegments = 20
+  static let droppedSegments = 200
+  /// Items a page from the store brings, if there are so many.
+  static let storedPageItems = 50
   /// Timelines in memory besides the open ones.
   static let keptTimelines = 4
   /// Items of a timeline that is kept without being open.
   static let keptItems = 2_000
+  /// More of them at once are sorted with all others.
+  static let roomsPlacedOneByOne = 32
+  /// Rooms whose members stay in memory besides those whose timeline does.
+  static let keptPeople = 16
+  /// Members that a room's name is made of.
+  static let namedMembers = 5
   /// Member lists beyond this are not stored whole.
   static let storedMembers = 1_000
   /// "10-second fuse": someone who went away without a word stops writing.
@@ -32,6 +46,31 @@ enum Limits {
   static let draftDelayMilliseconds: Int64 = 500
   /// Messages waiting in the outbox.
   static let outboxEntries = 1_000
+
+  // Contents
+  /// Users that a message mentions.
+  static let mentions = 200
+  /// Files of one gallery.
+  static let galleryEntries = 60
+  static let waveformSamples = 1_024
+  static let blurHashBytes = 200
+  /// MSC3381: a poll has at most 20 answers.
+  static let pollAnswers = 20
+  /// Rules of a power levels event whose change is told one by one.
+  static let powerChanges = 50
+  static let alternativeAddresses = 100
+  static let pinnedEvents = 100
+  /// Events that refer to one, as kept.
+  static let references = 1_000
+  /// Last positions of a live location.
+  static let liveLocationPositions = 100
+  /// Last beginnings and ends of a person's live locations in a room.
+  static let liveLocationShares = 50
+  /// Events around one that is opened by a link.
+  static let contextEvents = 40
+  /// Events kept that were asked for by their ID, and their bytes together.
+  static let eventSources = 1_000
+  static let eventSourceBytes = 4 << 20
 
   // Calls and tokens
   /// What a call waits in all where the server says `M_LIMIT_EXCEEDED`, and the least that it waits at a time.

@@ -44,7 +44,11 @@ enum RequestPurpose: Sendable {
   case logOut(CommandID)
   case logOutEverywhere(CommandID)
   case sync
-  case page(RoomID, gap: ItemID?, CommandID, emptyPages: Int)
+  case page(TimelineKey, PagePlace, CommandID, emptyPages: Int)
+  case forwardPage(TimelineKey, CommandID, emptyPages: Int)
+  case context(TimelineKey, CommandID)
+  case event(EventSources.Key)
+  case date(RoomID, CommandID)
   case members(RoomID, CommandID)
   case upload(OutboxEntry.ID)
   case send(OutboxEntry.ID)
@@ -67,7 +71,7 @@ extension RequestPurpose {
   var commandID: CommandID {
     switch self {
     case .loginFlows(let id), .logIn(let id), .register(let id), .logOut(let id), .logOutEverywhere(let id),
-      .page(_, _, let id, _),
+      .page(_, _, let id, _), .forwardPage(_, let id, _), .context(_, let id), .date(_, let id),
       .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id), .forget(_, let id),
       .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id):
       id
@@ -83,6 +87,7 @@ enum TimerPurpose: Sendable {
   case typingFuse(RoomID)
   case receipt(RoomID)
   case drafts
+  case liveLocations
 }
 
 enum WritePurpose: Sendable {
@@ -94,7 +99,13 @@ enum WritePurpose: Sendable {
 
 enum LoadPurpose: Sendable {
   case account
+  case inbox
+  case people(RoomID)
   case timeline(RoomID)
+  case event(EventSources.Key)
+  case olderSegments(RoomID, OlderSegments)
+  /// The oldest segments, to be dropped until the room keeps that many events.
+  case oldestSegments(RoomID, keptEvents: Int)
 }
 
 extension Client {
@@ -189,6 +200,7 @@ extension Client {
     case .drafts:
       draftTimer = nil
       writeDrafts()
+    case .liveLocations: liveLocationsExpired()
     }
   }
 
@@ -202,9 +214,11 @@ extension Client {
     effects.append(.write(id, operations))
   }
 
-  mutating func load(_ prefix: ByteString, _ purpose: LoadPurpose) {
+  @discardableResult
+  mutating func load(_ range: StoreRange, _ purpose: LoadPurpose) -> LoadID {
     let id = pending.nextID()
     pending.loads[id] = purpose
-    effects.append(.load(id, prefix: prefix))
+    effects.append(.load(id, range))
+    return id
   }
 }

@@ -4,35 +4,45 @@ import MatrixModel
 extension Client {
   mutating func startFromStore() {
     guard sessionState == .loading, pending.loads.isEmpty else { return }
-    load(StoreKey.account, .account)
+    load(StoreRange(prefix: StoreKey.account), .account)
   }
 
   mutating func loaded(_ id: LoadID, _ records: [StoreRecord]) {
     guard let purpose = pending.loads.removeValue(forKey: id) else { return }
+    loaded(id, records, for: purpose)
+  }
+
+  mutating func loaded(_ id: LoadID, _ records: [StoreRecord], for purpose: LoadPurpose) {
     switch purpose {
     case .account: restore(Restored(records))
-    case .timeline(let room): timelineLoaded(room, records)
+    case .event(let key): eventLoaded(key, records)
+    case .inbox: takeInbox(records)
+    // A room may have been closed and opened again meanwhile.
+    case .timeline(let room): if rooms[room]?.timeline.load == id { timelineLoaded(room, records) }
+    case .olderSegments(let room, let wanted): olderSegmentsLoaded(room, records, wanted)
+    case .people, .oldestSegments:
+      // The batch being stored works on a copy of the room.
+      if syncLoop.prepared != nil { return syncLoop.deferredRecords.append((id, records, purpose)) }
+      if case .people(let room) = purpose, rooms[room]?.peopleLoad == id { peopleLoaded(room, records) }
+      if case .oldestSegments(let room, let count) = purpose { oldestSegmentsLoaded(room, keptEvents: count, records) }
     }
   }
 
   private mutating func restore(_ restored: Restored) {
     guard let session = restored.session else {
       // Records without a login belong to nobody.
-      if restored.isCorrupt { write([.deleteAll(prefix: "")]) }
+      if !restored.operations.isEmpty { write([.deleteAll(prefix: "")]) }
       return setSessionState(.signedOut)
     }
     self.session = session
-    if restored.isCorrupt {
-      write(
-        StoreKey.synced.map { .deleteAll(prefix: $0) } + [.put(key: StoreKey.schema, value: StoreKey.schemaVersion)])
-    }
-    if !restored.lost.isEmpty { write(restored.lost.map { .delete(key: $0) }) }
+    if !restored.operations.isEmpty { write(restored.operations) }
     directRooms = restored.directRooms
     for (id, state) in restored.rooms {
       var room = Room(id: id, state: state)
       room.state.directUserID = directRooms.user(of: id) ?? (state.isDirectInvite ? state.inviter : nil)
-      room.state.computeName(for: session.userID)
+      room.state.settleName(for: session.userID)
       room.draft = restored.drafts[id] ?? ""
+      storedEvents += state.history.events
       rooms[id] = room
     }
     orphanDrafts = restored.drafts.filter { rooms[$0.key] == nil }
@@ -40,14 +50,18 @@ extension Client {
     syncLoop.token = restored.syncToken
     setSessionState(.signedIn)
     sortRooms()
+    takeInbox(restored.inbox)
     startSession()
   }
 
   mutating func written(_ id: WriteID, _ isStored: Bool) {
     guard let purpose = pending.writes.removeValue(forKey: id) else { return }
-    if !isStored, !isStoreBroken {
-      isStoreBroken = true
-      notify(.storeFailed)
+    if !isStored {
+      if !isStoreBroken {
+        isStoreBroken = true
+        notify(.storeFailed)
+      }
+      if case .sync = purpose { syncLoop.prepared?.keepEvents() }
     }
     switch purpose {
     case .session: refreshedSessionWritten()
@@ -55,5 +69,22 @@ extension Client {
     case .outbox(let entry): outboxWritten(entry)
     case .other: break
     }
+  }
+
+  /// Everything a sync brings comes anew; the login, messages on their way and drafts stay. What is on the screen is shown
+  /// again once it is there.
+  mutating func startAfresh(_ id: CommandID) {
+    writeDrafts()
+    stopSession()
+    for (room, state) in rooms where !state.draft.isEmpty { orphanDrafts[room] = state.draft }
+    write(StoreSchema.freshSync)
+    pending.loads = pending.loads.filter { if case .inbox = $0.value { true } else { false } }
+    // A batch of the old syncs that is still being stored is nobody's any more.
+    for (write, purpose) in pending.writes { if case .sync = purpose { pending.writes[write] = .other } }
+    for room in keptTimelines { notify(.timeline(.live(room), [.reset([])])) }
+    forgetSynced()
+    outbox.suspend()
+    finish(id, .done)
+    if sessionState == .signedIn { startSession() }
   }
 }

@@ -29,16 +29,17 @@ extension Session {
 }
 
 extension Member {
-  func record(in room: RoomID) -> [UInt8] {
+  var record: [UInt8] {
     var writer = JSONWriter()
-    writer.object { writer in
-      writer.member("room", room)
-      writer.member("user", userID)
-      writer.member("membership", Int(membership.rawValue))
-      if let displayName { writer.member("name", displayName) }
-      if let avatar { writer.member("avatar", avatar) }
-    }
+    writer.object { writeMembers(to: &$0) }
     return writer.bytes
+  }
+
+  func writeMembers(to writer: inout JSONWriter) {
+    writer.member("user", userID)
+    writer.member("membership", Int(membership.rawValue))
+    if let displayName { writer.member("name", displayName) }
+    if let avatar { writer.member("avatar", avatar) }
   }
 
   init?(record: JSON) {
@@ -50,34 +51,28 @@ extension Member {
   }
 }
 
-/// `a/receipt/…`
+/// `p/ROOM/r/USER`
 struct ReceiptRecord: Sendable {
-  let room: RoomID
   let user: UserID
   let event: EventID
 
   var record: [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
-      writer.member("room", room)
       writer.member("user", user)
       writer.member("event", event)
     }
     return writer.bytes
   }
 
-  init(room: RoomID, user: UserID, event: EventID) {
-    self.room = room
+  init(user: UserID, event: EventID) {
     self.user = user
     self.event = event
   }
 
   init?(record: JSON) {
-    guard let room = RoomID(record["room"]), let user = UserID(record["user"]), let event = EventID(record["event"])
-    else {
-      return nil
-    }
-    self.init(room: room, user: user, event: event)
+    guard let user = UserID(record["user"]), let event = EventID(record["event"]) else { return nil }
+    self.init(user: user, event: event)
   }
 }
 

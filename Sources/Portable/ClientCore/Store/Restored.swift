@@ -9,34 +9,26 @@ struct Restored: Sendable {
   var directRooms = DirectRooms()
   var outbox: [OutboxEntry] = []
   var drafts: [RoomID: ByteString] = [:]
-  /// A record of another version, or one that cannot be read: what syncs bring has to come anew.
-  var isCorrupt = false
-  /// Messages on their way and drafts that cannot be read: nobody can bring them back.
-  var lost: [ByteString] = []
+  /// Messages of other processes.
+  var inbox: [StoreRecord] = []
+  /// What makes the records as they should be: those of an older version are migrated, those of an unknown one or that
+  /// cannot be read give way to a fresh sync, and messages and drafts that cannot be read are gone.
+  var operations: [StoreOperation] = []
 
   init(_ records: [StoreRecord]) {
-    var members: [(RoomID, Member)] = []
-    var receipts: [ReceiptRecord] = []
-    var hasSchema = false
-    for record in records {
-      if record.key == StoreKey.schema {
-        hasSchema = record.value == StoreKey.schemaVersion
-        continue
-      }
-      guard read(record, &members, &receipts) else {
-        if record.key.hasPrefix("a/outbox/") || record.key.hasPrefix("a/draft/") {
-          lost.append(record.key)
-        } else {
-          isCorrupt = true
-        }
-        continue
-      }
+    var records = records
+    let version = records.first { $0.key == StoreKey.schema }.flatMap { StoreSchema.version($0.value) }
+    var isCorrupt = false
+    if version != StoreSchema.current, !records.isEmpty {
+      operations += StoreSchema.migrate(&records, from: version)
     }
-    if !hasSchema, !records.isEmpty { isCorrupt = true }
-    for (room, member) in members where rooms[room] != nil { _ = rooms[room]?.members.set(member) }
-    for receipt in receipts { rooms[receipt.room]?.receipts[receipt.user] = receipt.event }
+    for record in records where record.key != StoreKey.schema {
+      if read(record) { continue }
+      if StoreSchema.isKept(record.key) { operations.append(.delete(key: record.key)) } else { isCorrupt = true }
+    }
     if syncToken == nil, !rooms.isEmpty { isCorrupt = true }
     if isCorrupt {
+      operations += StoreSchema.freshSync
       syncToken = nil
       rooms = [:]
       directRooms = DirectRooms()
@@ -45,9 +37,11 @@ struct Restored: Sendable {
   }
 
   /// False where the record is none.
-  private mutating func read(
-    _ record: StoreRecord, _ members: inout [(RoomID, Member)], _ receipts: inout [ReceiptRecord]
-  ) -> Bool {
+  private mutating func read(_ record: StoreRecord) -> Bool {
+    if record.key.utf8.starts(with: StoreKey.inbox.utf8) {
+      inbox.append(record)
+      return true
+    }
     guard let json = Answer.parse(record.value) else { return false }
     if record.key == StoreKey.session {
       session = Session(record: json)
@@ -60,12 +54,6 @@ struct Restored: Sendable {
     } else if record.key.hasPrefix("a/room/") {
       guard let id = RoomID(json["id"]), let state = RoomState(record: json) else { return false }
       rooms[id] = state
-    } else if record.key.hasPrefix("a/member/") {
-      guard let room = RoomID(json["room"]), let member = Member(record: json) else { return false }
-      members.append((room, member))
-    } else if record.key.hasPrefix("a/receipt/") {
-      guard let receipt = ReceiptRecord(record: json) else { return false }
-      receipts.append(receipt)
     } else if record.key.hasPrefix("a/outbox/") {
       guard let entry = OutboxEntry(record: json) else { return false }
       outbox.append(entry)

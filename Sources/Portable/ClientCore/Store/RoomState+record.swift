@@ -14,6 +14,10 @@ extension RoomState {
       if let topic { writer.member("topic", topic) }
       if isEncrypted { writer.member("encrypted", true) }
       if let successor { writer.member("successor", successor) }
+      if !pinned.isEmpty {
+        writer.key("pinned")
+        writer.array { writer in for event in pinned { writer.write(event) } }
+      }
       power.write(to: &writer)
       if let inviter { writer.member("inviter", inviter) }
       if isDirectInvite { writer.member("direct_invite", true) }
@@ -21,44 +25,69 @@ extension RoomState {
       writer.member("invited", invitedCount)
       writer.key("heroes")
       writer.array { writer in for hero in heroes { writer.write(hero) } }
-      if hasAllMembers, members.count <= Limits.storedMembers { writer.member("all_members", true) }
+      writer.key("named")
+      writer.array { writer in for user in named { members.writeNamed(user, to: &writer) } }
+      if storesAllMembers { writer.member("all_members", true) }
       writer.member("notifications", notificationCount)
       writer.member("highlights", highlightCount)
       if let fullyRead { writer.member("fully_read", fullyRead) }
       if let preview { writer.member("preview", raw: preview.record) }
       writer.member("activity", lastActivity)
-      writer.key("segments")
-      writer.array { writer in for segment in segments { writer.raw(segment.record) } }
+      writer.member("history", raw: history.record)
     }
     return writer.bytes
   }
 
   init?(record: JSON) {
     guard let number = record["membership"]?.integer,
-      let membership = UInt8(exactly: number).flatMap(Membership.init(rawValue:))
+      let membership = UInt8(exactly: number).flatMap(Membership.init(rawValue:)),
+      let history = record["history"].map({ StoredHistory(record: $0) }) ?? StoredHistory()
     else {
       return nil
     }
     self.init(membership: membership)
+    self.history = history
+    hasPeople = false
+    if let listed = record["named"] { for json in listed.elements { readNamed(json) } }
     name = record["name"]?.text
     canonicalAlias = RoomAlias(record["alias"])
     avatar = MediaURI(record["avatar"])
     topic = record["topic"]?.text
     isEncrypted = record["encrypted"]?.bool ?? false
     successor = RoomID(record["successor"])
+    pinned = StateChange.events(record)
     power = RoomPower(record: record)
     inviter = UserID(record["inviter"])
     isDirectInvite = record["direct_invite"]?.bool ?? false
     joinedCount = record["joined"]?.count32 ?? 0
     invitedCount = record["invited"]?.count32 ?? 0
     heroes = record["heroes"]?.elements.compactMap { UserID($0) } ?? []
-    hasAllMembers = record["all_members"]?.bool ?? false
+    storesAllMembers = record["all_members"]?.bool ?? false
+    hasAllMembers = storesAllMembers
     notificationCount = record["notifications"]?.count32 ?? 0
     highlightCount = record["highlights"]?.count32 ?? 0
     fullyRead = EventID(record["fully_read"])
     preview = record["preview"].flatMap { RoomPreview(record: $0) }
     lastActivity = record["activity"]?.integer ?? 0
-    segments = record["segments"]?.elements.compactMap { Segment(record: $0) } ?? []
+  }
+
+  private mutating func readNamed(_ json: JSON) {
+    guard let user = UserID(json["user"]) else { return }
+    named.append(user)
+    guard let member = Member(record: json) else { return }
+    _ = members.set(member)
+    if json["ambiguous"]?.bool ?? false { members.markAmbiguous(user) }
+  }
+}
+
+extension Members {
+  /// Only the ID of one who is not known.
+  fileprivate func writeNamed(_ user: UserID, to writer: inout JSONWriter) {
+    writer.object { writer in
+      guard let member = self[user] else { return writer.member("user", user) }
+      member.writeMembers(to: &writer)
+      if isAmbiguous(user) { writer.member("ambiguous", true) }
+    }
   }
 }
 
@@ -72,31 +101,6 @@ extension JSON {
   static let countLimit: Int64 = 1 << 30 - 1
 }
 
-/// What one sync brought of a room's timeline, in the store under its number.
-struct Segment: Sendable {
-  var number: Int
-  var eventCount: Int
-  /// Whether one can page back from its first event, so that everything before it may be dropped.
-  var hasToken: Bool
-
-  var record: [UInt8] { Array("[\(number),\(eventCount),\(hasToken)]".utf8) }
-
-  init(number: Int, eventCount: Int, hasToken: Bool) {
-    self.number = number
-    self.eventCount = eventCount
-    self.hasToken = hasToken
-  }
-
-  init?(record: JSON) {
-    let parts = Array(record.elements)
-    guard parts.count == 3, let number = parts[0].count32, let count = parts[1].count32, let hasToken = parts[2].bool
-    else {
-      return nil
-    }
-    self.init(number: number, eventCount: count, hasToken: hasToken)
-  }
-}
-
 extension RoomPreview {
   var record: [UInt8] {
     var writer = JSONWriter(capacity: 128)
@@ -105,6 +109,11 @@ extension RoomPreview {
       writer.member("sender", sender)
       writer.member("time", timestampMilliseconds)
       if editedAt != 0 { writer.member("edited", editedAt) }
+      if let edit { writer.member("edit", edit) }
+      if let original {
+        writer.member("original_kind", Int(original.kind.rawValue))
+        writer.member("original_body", original.body)
+      }
       if let content {
         writer.member("kind", Int(content.kind.rawValue))
         writer.member("body", content.body)
@@ -116,14 +125,24 @@ extension RoomPreview {
   init?(record: JSON) {
     guard let sender = UserID(record["sender"]) else { return nil }
     var content: MessageContent?
-    if let number = record["kind"]?.integer,
-      let kind = UInt8(exactly: number).flatMap(MessageContent.Kind.init(rawValue:))
-    {
+    if let kind = MessageContent.Kind(record: record["kind"]) {
       content = MessageContent(kind: kind, body: record["body"]?.text ?? "")
+    }
+    let original = MessageContent.Kind(record: record["original_kind"]).map {
+      Original(kind: $0, body: record["original_body"]?.text ?? "")
     }
     self.init(
       eventID: EventID(record["event"]), sender: sender, timestampMilliseconds: record["time"]?.integer ?? 0,
       content: content,
-      editedAt: record["edited"]?.integer ?? 0)
+      editedAt: record["edited"]?.integer ?? 0, edit: EventID(record["edit"]), original: original)
+  }
+}
+
+extension MessageContent.Kind {
+  init?(record: JSON?) {
+    guard let number = record?.integer, let known = UInt8(exactly: number).flatMap(Self.init(rawValue:)) else {
+      return nil
+    }
+    self = known
   }
 }

@@ -9,38 +9,38 @@ import MatrixModel
 /// | `a/session` | the login |
 /// | `a/sync` | the sync token |
 /// | `a/data/TYPE` | account data this client reads |
-/// | `a/room/ROOM` | a room without its members |
-/// | `a/member/ROOM/USER` | a member |
-/// | `a/receipt/ROOM/USER` | up to where a member has read |
+/// | `a/room/ROOM` | a room with the members its line in the list names |
 /// | `a/outbox/NUMBER` | a message on its way, 16 hexadecimal digits |
+/// | `a/inbox/NAME` | a message that another process wants to be sent |
 /// | `a/draft/ROOM` | what stands in the composer |
-/// | `t/ROOM/NUMBER` | a timeline segment: what one sync brought, 8 hexadecimal digits |
+/// | `p/ROOM/m/USER` | a member |
+/// | `p/ROOM/r/USER` | up to where a member has read |
+/// | `t/ROOM/POSITION` | a timeline segment, see `SegmentPosition` |
 ///
-/// All of `a/` is read at the start, a timeline when its room is opened.
+/// All of `a/` is read at the start; of a room, `p/` when its members are needed and `t/` from the end when it is opened.
 enum StoreKey {
   static let schema: ByteString = "a/schema"
-  static let schemaVersion = Array("1".utf8)
   static let session: ByteString = "a/session"
   static let sync: ByteString = "a/sync"
   static let account: ByteString = "a/"
-  static let timelines: ByteString = "t/"
+  static let inbox: ByteString = "a/inbox/"
   /// What a fresh sync brings again: everything but the login, the outbox and the drafts.
-  static let synced: [ByteString] = ["a/sync", "a/data/", "a/room/", "a/member/", "a/receipt/", "t/"]
+  static let synced: [ByteString] = ["a/sync", "a/data/", "a/room/", "p/", "t/"]
 
   static func data(_ type: EventType) -> ByteString { key("a/data/", type.text) }
   static func room(_ room: RoomID) -> ByteString { key("a/room/", room.text) }
   static func draft(_ room: RoomID) -> ByteString { key("a/draft/", room.text) }
-  static func members(of room: RoomID) -> ByteString { key("a/member/", room.text, "/") }
-  static func receipts(of room: RoomID) -> ByteString { key("a/receipt/", room.text, "/") }
+  static func people(of room: RoomID) -> ByteString { key("p/", room.text, "/") }
+  static func members(of room: RoomID) -> ByteString { key("p/", room.text, "/m/") }
   static func timeline(of room: RoomID) -> ByteString { key("t/", room.text, "/") }
 
-  static func member(_ user: UserID, in room: RoomID) -> ByteString { key("a/member/", room.text, "/", user.text) }
-  static func receipt(_ user: UserID, in room: RoomID) -> ByteString { key("a/receipt/", room.text, "/", user.text) }
+  static func member(_ user: UserID, in room: RoomID) -> ByteString { key("p/", room.text, "/m/", user.text) }
+  static func receipt(_ user: UserID, in room: RoomID) -> ByteString { key("p/", room.text, "/r/", user.text) }
 
   static func outbox(_ number: UInt64) -> ByteString { ByteString("a/outbox/" + hexadecimal(number, digits: 16)) }
 
-  static func segment(_ number: Int, of room: RoomID) -> ByteString {
-    ByteString(timeline(of: room).string + hexadecimal(UInt64(number), digits: 8))
+  static func segment(_ position: SegmentPosition, of room: RoomID) -> ByteString {
+    ByteString(timeline(of: room).string + position.text)
   }
 
   private static func key(
@@ -53,7 +53,7 @@ enum StoreKey {
     return ByteString(decoding: bytes)
   }
 
-  private static func hexadecimal(_ number: UInt64, digits: Int) -> String {
+  static func hexadecimal(_ number: UInt64, digits: Int) -> String {
     let text = String(number, radix: 16)
     return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
   }

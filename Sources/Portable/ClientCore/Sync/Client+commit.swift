@@ -14,7 +14,9 @@ extension Client {
       pump(entry.roomID)
     }
     hideSkippedEchoes(sync, limitedRooms: Set(sync.rooms.filter { $0.isLimited }.map { $0.id }))
-    sortRooms()
+    placeRooms(sync.rooms.map { $0.id })
+    dropUnusedPeople()
+    dropStoredHistory(of: sync)
   }
 
   private mutating func commit(_ prepared: PreparedRoom, ownUserID: UserID) {
@@ -23,9 +25,13 @@ extension Client {
     var aspects = prepared.delta.aspects
     if isNew { addRoom(prepared) }
     let oldName = rooms[id]?.state.computedName
+    let pinned = rooms[id]?.state.pinned
+    storedEvents += prepared.state.history.events - (isNew ? 0 : rooms[id]?.state.history.events ?? 0)
     rooms[id]?.state = prepared.state
+    if isNew || prepared.needsPeople || wantsPeopleForTyping(prepared) { loadPeople(id) }
     if aspects.contains(.name), let oldName, oldName.isSame(as: prepared.state.computedName) { aspects.remove(.name) }
     appendEvents(of: prepared, ownUserID: ownUserID)
+    if pinned != prepared.state.pinned { pinsChanged(id) }
     if commitReading(prepared, ownUserID: ownUserID) { aspects.insert(.unread) }
     if commitTyping(prepared) { aspects.insert(.typing) }
     if prepared.state.membership != .join { leaveBehind(id) }
@@ -39,9 +45,10 @@ extension Client {
     // Opened before the sync brought it.
     if keptTimelines.contains(prepared.id) {
       room.timeline.loadState = .loaded
+      room.timeline.showsThreads = showsThreadsInline
       if let user = session?.userID {
         for entry in outbox.entries(in: prepared.id) { _ = room.timeline.appendEcho(entry.item(sender: user)) }
-        notify(.timeline(prepared.id, [.reset(room.timeline.items)]))
+        notify(.timeline(.live(prepared.id), [.reset(room.timeline.items)]))
       }
     }
     rooms[prepared.id] = room
@@ -49,9 +56,22 @@ extension Client {
 
   private mutating func appendEvents(of prepared: PreparedRoom, ownUserID: UserID) {
     guard let events = prepared.events else { return }
-    let batch = TimelineBatch(events: events, isLimited: prepared.isLimited, token: prepared.previousBatch)
-    guard !events.isEmpty || prepared.isLimited else { return }
-    changeTimeline(prepared.id) { timeline, ids in timeline.append(batch, ownUserID: ownUserID, &ids) }
+    for event in events { forgetSource(changedBy: event, in: prepared.id) }
+    guard let position = prepared.position, let room = rooms[prepared.id] else { return }
+    let segment = Segment(
+      position: position, events: events, isLimited: prepared.isLimited, token: prepared.previousBatch)
+    // What a broken store does not take waits for whoever opens the room.
+    let takesAll = isStoreBroken
+    guard takesAll || room.hasTimeline else { return }
+    changeTimeline(prepared.id) { timeline, ids in
+      takesAll || timeline.loadState != .unloaded ? timeline.append(segment, ownUserID: ownUserID, &ids) : []
+    }
+  }
+
+  /// Who writes is shown by name.
+  private func wantsPeopleForTyping(_ prepared: PreparedRoom) -> Bool {
+    guard let typing = prepared.typing, !prepared.state.hasPeople else { return false }
+    return typing.contains { prepared.state.members[$0] == nil }
   }
 
   /// Messages that no sync will bring any more, for it skipped them: they lie in a gap, which brings them when it is filled, or
@@ -81,40 +101,37 @@ extension Client {
     }
   }
 
-  // MARK: Order
-
-  /// Invitations first, then by the last message.
-  mutating func sortRooms() {
-    var shown: [(id: RoomID, isInvite: Bool, activity: Int64)] = []
-    for (id, room) in rooms where room.membership == .join || room.membership == .invite {
-      shown.append((id, room.membership == .invite, room.state.lastActivity))
-    }
-    shown.sort { a, b in
-      if a.isInvite != b.isInvite { return a.isInvite }
-      if a.activity != b.activity { return a.activity > b.activity }
-      return a.id < b.id
-    }
-    let sorted = shown.map { $0.id }
-    if sorted != roomIDs {
-      roomIDs = sorted
-      notify(.roomOrder)
-    }
-  }
-
   // MARK: Timeline changes
 
   /// The only way a timeline changes in place.
+  mutating func changeTimeline(_ key: TimelineKey, _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]) {
+    guard let changes = rooms[key.room]?.change(key.focus, &itemIDs, now: now, body), !changes.isEmpty else { return }
+    notify(.timeline(key, changes))
+    scheduleExpiry(in: key.room)
+  }
+
+  /// All timelines of the room, the live one first.
   mutating func changeTimeline(_ id: RoomID, _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]) {
-    guard let changes = rooms[id]?.change(&itemIDs, body), !changes.isEmpty else { return }
-    notify(.timeline(id, changes))
+    changeTimeline(.live(id), body)
+    let focuses = rooms[id]?.focused.keys.map { $0 } ?? []
+    for focus in focuses { changeTimeline(TimelineKey(id, focus), body) }
   }
 }
 
 extension Room {
   mutating func change(
-    _ ids: inout ItemIDs, _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]
+    _ focus: TimelineKey.Focus, _ ids: inout ItemIDs, now: Int64,
+    _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]
   ) -> [TimelineChange] {
-    body(&timeline, &ids)
+    let power = state.power.levels
+    func change(_ timeline: inout Timeline) -> [TimelineChange] {
+      timeline.relations.power = power
+      timeline.relations.now = now
+      return body(&timeline, &ids)
+    }
+    if focus == .live { return change(&timeline) }
+    guard focused[focus] != nil else { return [] }
+    return change(&focused[focus, default: Timeline(focus)])
   }
 }
 

@@ -25,22 +25,30 @@ extension PreparedRoom {
       switch content {
       case .message(let message): setPreview(event, message)
       case .undecryptable, .redacted: setPreview(event, nil)
-      case .state, .unparsable, .gap: break
+      case .state, .custom, .unparsable, .gap: break
       }
     case .edit(let target, let message):
       guard let preview = state.preview, preview.eventID == target, preview.sender == event.sender,
         preview.content != nil, preview.editedAt <= event.timestampMilliseconds
       else { return }
+      let original = preview.original ?? preview.content.map { RoomPreview.Original(kind: $0.kind, body: $0.body) }
       state.preview = RoomPreview(
         eventID: target, sender: preview.sender, timestampMilliseconds: preview.timestampMilliseconds, content: message,
-        editedAt: event.timestampMilliseconds)
+        editedAt: event.timestampMilliseconds, edit: event.eventID, original: original)
       delta.aspects.insert(.preview)
     case .redaction(let target):
-      guard let preview = state.preview, preview.eventID == target else { return }
+      guard let preview = state.preview else { return }
+      if preview.edit == target, let original = preview.original {
+        state.preview = RoomPreview(
+          eventID: preview.eventID, sender: preview.sender, timestampMilliseconds: preview.timestampMilliseconds,
+          content: MessageContent(kind: original.kind, body: original.body))
+        delta.aspects.insert(.preview)
+      }
+      guard preview.eventID == target else { return }
       state.preview = RoomPreview(
         eventID: target, sender: preview.sender, timestampMilliseconds: preview.timestampMilliseconds, content: nil)
       delta.aspects.insert(.preview)
-    case .reaction, .hidden: break
+    case .reaction, .vote, .pollEnd, .position, .liveLocationEnd, .reference, .hidden: break
     }
   }
 
@@ -86,43 +94,40 @@ extension PreparedRoom {
     }
   }
 
-  /// Puts the segment and drops old ones, as far as one can page back to them.
+  /// Puts what the sync brought behind the other segments.
   mutating func addSegment(_ bytes: [UInt8], eventCount: Int, to operations: inout [StoreOperation]) {
-    let next = (state.segments.last?.number ?? -1) + 1
-    // 2^30 syncs of one room: start anew rather than out of order.
-    guard next < Int(JSON.countLimit) else {
-      operations.append(.deleteAll(prefix: StoreKey.timeline(of: id)))
-      state.segments = []
-      return
-    }
-    state.segments.append(Segment(number: next, eventCount: eventCount, hasToken: previousBatch != nil))
-    operations.append(.put(key: StoreKey.segment(next, of: id), value: bytes))
-    var total = state.segments.reduce(0) { $0 &+ $1.eventCount }
-    var keep = 0
-    for (i, segment) in state.segments.enumerated().dropLast() {
-      total = total &- segment.eventCount
-      if total < Limits.storedEvents { break }
-      if state.segments[i + 1].hasToken { keep = i + 1 }
-    }
-    for segment in state.segments.prefix(keep) {
-      operations.append(.delete(key: StoreKey.segment(segment.number, of: id)))
-    }
-    state.segments.removeFirst(keep)
+    let position = SegmentPosition(block: state.history.lastBlock + 1)
+    state.history.lastBlock = position.block
+    state.history.events = min(state.history.events + eventCount, Int(JSON.countLimit))
+    self.position = position
+    operations.append(.put(key: StoreKey.segment(position, of: id), value: bytes))
   }
 
-  func appendRecords(to operations: inout [StoreOperation], isNew: Bool) {
+  func appendRecords(to operations: inout [StoreOperation]) {
     operations.append(.put(key: StoreKey.room(id), value: state.record(of: id)))
     for user in delta.members {
       guard let member = state.members[user] else { continue }
-      operations.append(.put(key: StoreKey.member(user, in: id), value: member.record(in: id)))
+      operations.append(.put(key: StoreKey.member(user, in: id), value: member.record))
     }
     for user in delta.receipts {
       if let event = state.receipts[user] {
         operations.append(
-          .put(key: StoreKey.receipt(user, in: id), value: ReceiptRecord(room: id, user: user, event: event).record))
+          .put(key: StoreKey.receipt(user, in: id), value: ReceiptRecord(user: user, event: event).record))
       } else {
         operations.append(.delete(key: StoreKey.receipt(user, in: id)))
       }
     }
+  }
+
+  /// Once all is applied: name, avatar, and whether they want members that are in the store.
+  mutating func settle(ownUserID: UserID, from old: Room?) {
+    state.settleName(for: ownUserID)
+    guard let old else { return }
+    needsPeople = state.needsPeople(after: old.state, delta)
+  }
+
+  /// Nobody stays in memory that nobody looks at. While the others are being read, what is newer than they has to stay.
+  mutating func dropPeople(ownUserID: UserID, from old: Room?) {
+    if let old, !state.hasPeople, !needsPeople, old.peopleLoad == nil { state.dropPeople(ownUserID: ownUserID) }
   }
 }

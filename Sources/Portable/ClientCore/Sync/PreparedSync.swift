@@ -27,6 +27,19 @@ struct PreparedSync: Sendable {
   }
 }
 
+extension PreparedSync {
+  /// The store has not taken it: the events, which nobody wanted in memory, are nowhere else.
+  mutating func keepEvents() {
+    var records: [ByteString: [UInt8]] = [:]
+    for case .put(let key, let value) in operations where key.hasPrefix("t/") { records[key] = value }
+    for i in rooms.indices where rooms[i].events == nil {
+      guard let position = rooms[i].position else { continue }
+      let key = StoreKey.segment(position, of: rooms[i].id)
+      rooms[i].events = records[key].flatMap { Segment(StoreRecord(key: key, value: $0))?.events }
+    }
+  }
+}
+
 struct PreparedRoom: Sendable {
   let id: RoomID
   var state: RoomState
@@ -35,6 +48,10 @@ struct PreparedRoom: Sendable {
   var events: [TimelineEvent]?
   var isLimited = false
   var previousBatch: ByteString?
+  /// Of its segment; nil where the sync brought none.
+  var position: SegmentPosition?
+  /// Whether the room's line wants members that are in the store only.
+  var needsPeople = false
   /// nil without news.
   var typing: [UserID]?
   /// Senders of messages; they have stopped writing.
@@ -91,14 +108,16 @@ extension Client {
       }
     }
     if let timeline = json["timeline"] {
-      let isInMemory = old.map { $0.timeline.loadState != .unloaded } ?? keptTimelines.contains(id)
+      // What a broken store does not take must stay in memory.
+      let isInMemory = isStoreBroken || old.map { $0.hasTimeline } ?? keptTimelines.contains(id)
       prepare(timeline, isInMemory: isInMemory, ownUserID, &room, &sync)
     }
     room.prepareRest(json, ownUserID: ownUserID)
     let isDirectFromInvite = room.state.isDirectInvite && room.state.membership == .invite
     room.state.directUserID = direct.user(of: id) ?? (isDirectFromInvite ? room.state.inviter : nil)
-    room.state.computeName(for: ownUserID)
-    room.appendRecords(to: &sync.operations, isNew: old == nil)
+    room.settle(ownUserID: ownUserID, from: old)
+    room.appendRecords(to: &sync.operations)
+    room.dropPeople(ownUserID: ownUserID, from: old)
     return room
   }
 
@@ -108,8 +127,9 @@ extension Client {
       if sync.contains(id) { continue }
       var prepared = PreparedRoom(id: id, state: room.state)
       prepared.state.directUserID = direct.user(of: id)
-      prepared.state.computeName(for: ownUserID)
+      prepared.settle(ownUserID: ownUserID, from: room)
       prepared.delta.aspects = [.settings, .avatar]
+      prepared.appendRecords(to: &sync.operations)
       sync.append(prepared)
     }
   }
@@ -119,31 +139,23 @@ extension Client {
   ) {
     room.isLimited = timeline["limited"]?.bool ?? false
     room.previousBatch = timeline["prev_batch"]?.text
-    var segment = JSONWriter(capacity: 1024)
-    segment.beginObject()
-    segment.member("limited", room.isLimited)
-    if let token = room.previousBatch { segment.member("token", token) }
-    segment.key("events")
-    segment.beginArray()
     var parsed: [TimelineEvent] = []
     var count = 0
-    for json in timeline["events"]?.elements ?? timeline.elements {
-      if let event = Event(json), event.stateKey != nil { room.state.apply(event, &room.delta, ownUserID: ownUserID) }
-      guard let event = TimelineEvent(json) else { continue }
-      segment.write(json)
-      count += 1
-      room.note(event)
-      if event.sender == ownUserID, let entry = outbox.entry(for: event, in: room.id) {
-        sync.delivered.append(entry)
-        sync.operations.append(.delete(key: StoreKey.outbox(entry)))
+    let segment = Segment.record(isLimited: room.isLimited, token: room.previousBatch) { writer in
+      for json in timeline["events"]?.elements ?? timeline.elements {
+        if let event = Event(json), event.stateKey != nil { room.state.apply(event, &room.delta, ownUserID: ownUserID) }
+        guard let event = TimelineEvent(json) else { continue }
+        writer.write(json)
+        count += 1
+        room.note(event)
+        if event.sender == ownUserID, let entry = outbox.entry(for: event, in: room.id) {
+          sync.delivered.append(entry)
+          sync.operations.append(.delete(key: StoreKey.outbox(entry)))
+        }
+        if isInMemory { parsed.append(event) }
       }
-      if isInMemory { parsed.append(event) }
     }
-    segment.endArray()
-    segment.endObject()
     if isInMemory { room.events = parsed }
-    if count > 0 || room.isLimited {
-      room.addSegment(segment.bytes, eventCount: count, to: &sync.operations)
-    }
+    if count > 0 || room.isLimited { room.addSegment(segment, eventCount: count, to: &sync.operations) }
   }
 }

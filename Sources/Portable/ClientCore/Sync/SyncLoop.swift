@@ -15,12 +15,15 @@ struct SyncLoop: Sendable {
   var started = 0
   /// Answers that change what a batch being stored also changes: they wait for it.
   var deferredAnswers: [(Answer, RequestPurpose)] = []
+  /// Records, likewise.
+  var deferredRecords: [(LoadID, [StoreRecord], LoadPurpose)] = []
 
   mutating func stop() {
     request = nil
     timer = nil
     isRunning = false
     deferredAnswers = []
+    deferredRecords = []
   }
 
   /// Room events with their members loaded lazily, no presence. Spec: "Filtering", "Lazy-loading room members".
@@ -94,12 +97,13 @@ extension Client {
     if !wasRunning { retryOutboxNow() }
     let deferred = syncLoop.deferredAnswers
     syncLoop.deferredAnswers = []
+    let records = syncLoop.deferredRecords
+    syncLoop.deferredRecords = []
+    for (id, records, purpose) in records { loaded(id, records, for: purpose) }
     for (answer, purpose) in deferred {
       switch purpose {
       case .members(let room, let command): membersAnswered(answer, room, command)
-      case .page(let room, let gap, let command, let emptyPages):
-        pageAnswered(answer, room, gap: gap, command, emptyPages: emptyPages)
-      default: break
+      default: timelineAnswered(answer, purpose)
       }
     }
     startSync()

@@ -1,21 +1,52 @@
 import JSON
 import MatrixModel
 
+/// Why an event has no content that can be shown.
+public enum UnreadableReason: Error, Sendable {
+  /// It lacks a type or a content.
+  case noEvent
+  /// A message without a type of its own (`msgtype`).
+  case noMessageType
+  /// No body, question or other text where there must be one.
+  case noBody
+  /// A poll without answers.
+  case noAnswers
+}
+
 extension MessageContent {
-  /// nil where `body` or, in messages, `msgtype` is missing.
-  init?(_ content: JSON, type: EventType) {
-    guard let body = content["body"]?.text else { return nil }
-    guard type != .sticker else {
+  init(_ content: JSON, type: EventType) throws(UnreadableReason) {
+    switch type {
+    case .sticker:
+      guard let body = content["body"]?.text else { throw .noBody }
       self.init(kind: .sticker, body: body, attachment: Attachment(content, body: body))
-      return
+    case .pollStart, .unstablePollStart: try self.init(poll: content)
+    default: try self.init(message: content)
     }
-    guard let name = content["msgtype"]?.text else { return nil }
-    let kind = Kind(name)
-    self.init(kind: kind, body: body, attachment: kind.hasFile ? Attachment(content, body: body) : nil)
   }
 
-  /// Lines that begin with `>` in front of a reply, as clients wrote them before version 1.13 of the spec.
+  private init(message content: JSON) throws(UnreadableReason) {
+    guard let name = content["msgtype"]?.text else { throw .noMessageType }
+    let kind = Kind(name, in: content)
+    guard let body = content["body"]?.text ?? (kind.hasFile ? content["filename"]?.text : nil) else { throw .noBody }
+    self.init(
+      kind: kind, body: body, formattedBody: MessageContent.html(content), mentions: Mentions(content["m.mentions"]),
+      attachment: kind.hasFile ? Attachment(content, body: body) : nil)
+    switch kind {
+    case .location: details = MessageContent.details(location: content)
+    case .gallery: details = MessageContent.details(gallery: content)
+    default: break
+    }
+  }
+
+  static func html(_ content: JSON) -> ByteString? {
+    guard content["format"]?.isString("org.matrix.custom.html") ?? false else { return nil }
+    return content["formatted_body"]?.text
+  }
+
+  /// What stands in front of a reply, as clients wrote it before version 1.13 of the spec: lines that begin with `>`, and
+  /// `<mx-reply>` in the HTML.
   mutating func removeReplyFallback() {
+    if let html = formattedBody { formattedBody = MessageContent.withoutReply(html) }
     guard body.hasPrefix("> ") else { return }
     let bytes = Array(body.utf8)
     var start = 0
@@ -25,6 +56,20 @@ extension MessageContent {
     }
     while start < bytes.count, bytes[start] == UInt8(ascii: "\n") { start += 1 }
     if start < bytes.count { body = ByteString(decoding: bytes[start...]) }
+  }
+
+  private static func withoutReply(_ html: ByteString) -> ByteString {
+    guard html.hasPrefix("<mx-reply>") else { return html }
+    let bytes = Array(html.utf8)
+    let end = Array("</mx-reply>".utf8)
+    var start = 0
+    while start + end.count <= bytes.count {
+      if bytes[start] == end[0], bytes[start..<(start + end.count)].elementsEqual(end) {
+        return ByteString(decoding: bytes[(start + end.count)...])
+      }
+      start += 1
+    }
+    return html
   }
 
   /// Content of an `m.room.message`. Spec: "m.room.message msgtypes".
@@ -44,32 +89,51 @@ extension MessageContent {
   }
 }
 
+extension Mentions {
+  /// nil where the event does not speak of mentions.
+  init?(_ json: JSON?) {
+    guard let json, json.isObject else { return nil }
+    var users: [UserID] = []
+    for user in json["user_ids"]?.elements ?? json.elements {
+      guard users.count < Limits.mentions else { break }
+      if let user = UserID(user), !users.contains(user) { users.append(user) }
+    }
+    self.init(users: users, room: json["room"]?.bool ?? false)
+  }
+}
+
 extension MessageContent.Kind {
+  init(_ name: ByteString, in content: JSON) {
+    self.init(name)
+    if self == .audio, content["m.voice"] ?? content["org.matrix.msc3245.voice"] != nil { self = .voice }
+  }
+
   init(_ name: ByteString) {
-    for kind in [Self.text, .emote, .notice, .image, .video, .audio, .file, .location]
+    for kind in [Self.text, .emote, .notice, .image, .video, .audio, .file, .location, .gallery]
     where ByteString(kind.name) == name {
       self = kind
       return
     }
-    self = .unknown
+    self = name == "m.gallery" ? .gallery : .unknown
   }
 
   var name: String {
     switch self {
-    case .text, .unknown, .sticker: "m.text"
+    case .text, .unknown, .sticker, .poll, .liveLocation: "m.text"
     case .emote: "m.emote"
     case .notice: "m.notice"
     case .image: "m.image"
     case .video: "m.video"
-    case .audio: "m.audio"
+    case .audio, .voice: "m.audio"
     case .file: "m.file"
     case .location: "m.location"
+    case .gallery: "dm.filament.gallery"
     }
   }
 
   var hasFile: Bool {
     switch self {
-    case .image, .video, .audio, .file, .sticker: true
+    case .image, .video, .audio, .voice, .file, .sticker: true
     default: false
     }
   }
@@ -86,6 +150,15 @@ extension Attachment {
     thumbnail = MediaURI(info?["thumbnail_url"])
     thumbnailWidth = info?["thumbnail_info"]?["w"]?.natural
     thumbnailHeight = info?["thumbnail_info"]?["h"]?.natural
+    blurHash = (info?["blurhash"] ?? info?["xyz.amorgan.blurhash"])?.text.flatMap {
+      $0.count <= Limits.blurHashBytes ? $0 : nil
+    }
+    guard let audio = content["m.audio"] ?? content["org.matrix.msc1767.audio"] else { return }
+    durationMilliseconds = durationMilliseconds ?? audio["duration"]?.natural
+    guard let samples = audio["waveform"], samples.isArray else { return }
+    for sample in samples.elements.prefix(Limits.waveformSamples) {
+      waveform.append(UInt16(max(0, min(1024, sample.integer ?? 0))))
+    }
   }
 
   func writeMembers(to writer: inout JSONWriter, _ kind: MessageContent.Kind) {

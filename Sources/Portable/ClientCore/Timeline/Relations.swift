@@ -1,92 +1,269 @@
 import JSON
 import MatrixModel
 
-/// Edits and reactions by the event they speak of, whether it is in memory yet or not.
+/// What events say about each other, by the event they speak of, whether it is in memory yet or not.
+///
+/// Everything is kept as it was said, and an item is decorated with all of it each time anew: so the order in which events
+/// arrive makes no difference.
 struct Relations: Sendable {
-  private struct Mark: Sendable {
+  struct Mark: Sendable {
     let event: EventID
     let sender: UserID
+    let timestampMilliseconds: Int64
     let key: ByteString
   }
 
-  /// The newest edit of each sender: only that of the event's own sender counts, and the event may come later.
+  struct Vote: Sendable {
+    let event: EventID
+    let sender: UserID
+    let timestampMilliseconds: Int64
+    /// Empty where it takes the vote back, or where it ends the poll.
+    var selections: [ByteString] = []
+  }
+
   private var edits: [EventID: [TimelineEvent.Edit]] = [:]
   /// What an item with an edit said before, for when the edit is redacted.
   private var originals: [EventID: MessageContent] = [:]
   private var marks: [EventID: [Mark]] = [:]
-  private var targetOfMark: [EventID: EventID] = [:]
-  private var targetOfEdit: [EventID: EventID] = [:]
-  /// Events redacted before they came.
+  var votes: [EventID: [Vote]] = [:]
+  var pollEnds: [EventID: [Vote]] = [:]
+  var positions: [EventID: [LiveLocation.Position]] = [:]
+  var shares: [UserID: [Share]] = [:]
+  var threads: [EventID: ThreadReplies] = [:]
+  var rootOfReply: [EventID: EventID] = [:]
+  private(set) var references: [EventID: [EventID]] = [:]
+  /// The event that a relation speaks of, by the relation's own ID.
+  private var targets: [EventID: EventID] = [:]
   private var redacted: Set<EventID> = []
+  /// Relations whose redaction is on its way.
+  private var leaving: Set<EventID> = []
+  /// Events whose items look different now.
+  private(set) var touched: Set<EventID> = []
+  /// When live locations in memory expire.
+  var expiries: [EventID: Int64] = [:]
+  /// Who may end polls of others; nil where unknown.
+  var power: PowerLevels?
+  /// Milliseconds since 1970.
+  var now: Int64 = 0
 
-  /// Spec: "Event replacements": the latest by time, then by event ID.
-  mutating func add(_ edit: TimelineEvent.Edit, to target: EventID) {
-    guard !redacted.contains(edit.eventID) else { return }
-    targetOfEdit[edit.eventID] = target
-    guard let i = edits[target]?.firstIndex(where: { $0.sender == edit.sender }) else {
-      edits[target, default: []].append(edit)
-      return
-    }
-    if let known = edits[target]?[i],
-      (known.timestampMilliseconds, known.eventID) < (edit.timestampMilliseconds, edit.eventID)
-    {
-      edits[target]?[i] = edit
+  mutating func touch(_ event: EventID) {
+    touched.insert(event)
+    if let root = rootOfReply[event] { touched.insert(root) }
+  }
+
+  mutating func takeTouched() -> Set<EventID> {
+    defer { touched = [] }
+    return touched
+  }
+
+  // MARK: Taking in
+
+  /// Notes what the event says about others. The same event twice is as once.
+  mutating func take(_ event: TimelineEvent) {
+    if let id = event.transactionID { drop(TimelineEvent.echoID(of: id)) }
+    takeBundle(of: event)
+    guard !redacted.contains(event.eventID) else { return }
+    takeReply(event)
+    switch event.kind {
+    case .edit(let target, let content):
+      add(
+        TimelineEvent.Edit(
+          eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds,
+          content: content),
+        to: target)
+    case .reaction(let target, let key):
+      guard relate(event.eventID, to: target) else { return }
+      marks[target, default: []].append(
+        Mark(
+          event: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, key: key))
+    case .vote(let target, let selections):
+      guard relate(event.eventID, to: target) else { return }
+      votes[target, default: []].append(vote(event, selections))
+    case .pollEnd(let target):
+      guard relate(event.eventID, to: target) else { return }
+      pollEnds[target, default: []].append(vote(event, []))
+    case .position(let target, let position):
+      guard relate(event.eventID, to: target) else { return }
+      add(position, by: event.sender, to: target)
+    case .reference(let target): addReference(event.eventID, to: target)
+    case .redaction(let target): redact(target)
+    case .liveLocationEnd: addShare(event)
+    case .item(.message(let message), _):
+      if message.kind == .liveLocation { addShare(event) }
+    case .item, .hidden: break
     }
   }
 
-  mutating func addReaction(_ event: EventID, sender: UserID, key: ByteString, to target: EventID) {
-    if redacted.contains(event) { return }
-    if marks[target]?.contains(where: { $0.sender == sender && $0.key == key }) ?? false { return }
-    marks[target, default: []].append(Mark(event: event, sender: sender, key: key))
-    targetOfMark[event] = target
+  private func vote(_ event: TimelineEvent, _ selections: [ByteString]) -> Vote {
+    Vote(
+      event: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds,
+      selections: selections)
   }
 
-  /// The event whose item looks different once this one is redacted.
-  mutating func redact(_ event: EventID) -> EventID {
-    redacted.insert(event)
-    if let target = targetOfMark.removeValue(forKey: event) {
-      marks[target]?.removeAll { $0.event == event }
-      return target
-    }
-    if let target = targetOfEdit.removeValue(forKey: event) {
-      edits[target]?.removeAll { $0.eventID == event }
-      return target
-    }
-    return event
+  private mutating func takeBundle(of event: TimelineEvent) {
+    if let edit = event.bundledEdit { add(edit, to: event.eventID) }
+    if let thread = event.bundledThread { take(thread, of: event.eventID) }
+    for reference in event.bundledReferences { addReference(reference, to: event.eventID) }
   }
 
-  /// Redaction, newest edit, reactions.
+  /// False where it is known already.
+  private mutating func relate(_ event: EventID, to target: EventID) -> Bool {
+    guard targets[event] == nil else { return false }
+    targets[event] = target
+    touch(target)
+    return true
+  }
+
+  private mutating func add(_ edit: TimelineEvent.Edit, to target: EventID) {
+    guard !redacted.contains(edit.eventID), relate(edit.eventID, to: target) else { return }
+    edits[target, default: []].append(edit)
+  }
+
+  private mutating func addReference(_ event: EventID, to target: EventID) {
+    guard references[target, default: []].count < Limits.references, relate(event, to: target) else { return }
+    references[target, default: []].append(event)
+  }
+
+  // MARK: Redactions
+
+  func isRedacted(_ event: EventID) -> Bool { redacted.contains(event) }
+
+  private mutating func redact(_ event: EventID) {
+    guard redacted.insert(event).inserted else { return }
+    originals[event] = nil
+    drop(event)
+    touch(event)
+    dropReply(event)
+  }
+
+  /// What the event said about another counts no more: it was redacted, or it is an echo whose event has come.
+  mutating func drop(_ event: EventID) {
+    leaving.remove(event)
+    guard let target = targets.removeValue(forKey: event) else { return }
+    touch(target)
+    marks[target]?.removeAll { $0.event == event }
+    edits[target]?.removeAll { $0.eventID == event }
+    votes[target]?.removeAll { $0.event == event }
+    pollEnds[target]?.removeAll { $0.event == event }
+    positions[target]?.removeAll { $0.event == event }
+    references[target]?.removeAll { $0 == event }
+  }
+
+  /// A reaction whose redaction is on its way is shown no more; where it fails, it is again.
+  mutating func setLeaving(_ event: EventID, _ isLeaving: Bool) {
+    if isLeaving { leaving.insert(event) } else { leaving.remove(event) }
+    if let target = targets[event] { touch(target) }
+  }
+
+  // MARK: Decorating
+
+  /// Everything known about the item's event.
   mutating func decorate(_ item: inout TimelineItem, ownUserID: UserID) {
     guard let id = item.eventID else { return }
-    if redacted.contains(id), item.isMessage {
-      item.content = .redacted
-      item.replyTo = nil
-    }
+    if redacted.contains(id) { item.redact() }
     if case .message(let shown) = item.content {
-      let original = originals[id] ?? shown
-      let edit = edits[id]?.first { $0.sender == item.sender }
-      originals[id] = edit == nil ? nil : original
-      var content = edit?.content ?? original
-      content.attachment?.blob = shown.attachment?.blob
-      item.content = .message(content)
-      item.isEdited = edit != nil
-      item.reactions = reactions(to: id, ownUserID: ownUserID)
+      decorate(&item, id, shown, ownUserID: ownUserID)
     } else {
       item.isEdited = false
-      item.reactions = item.isMessage ? reactions(to: id, ownUserID: ownUserID) : []
     }
+    item.reactions = item.takesReactions ? reactions(to: id, ownUserID: ownUserID) : []
+    item.thread = summary(of: id, rootSender: item.sender, ownUserID: ownUserID)
+  }
+
+  private mutating func decorate(
+    _ item: inout TimelineItem, _ id: EventID, _ shown: MessageContent, ownUserID: UserID
+  ) {
+    let original = originals[id] ?? shown
+    let edit = newestEdit(of: id, by: item.sender, original)
+    // What nobody speaks of stays as it is.
+    if edit == nil, originals[id] == nil, original.kind != .poll, original.kind != .liveLocation {
+      item.isEdited = false
+      return
+    }
+    originals[id] = edit == nil ? nil : original
+    var content = edit?.content ?? original
+    content.attachment?.blob = shown.attachment?.blob
+    if case .poll(var poll) = content.details {
+      count(&poll, id, by: item.sender, ownUserID: ownUserID)
+      content.details = .poll(poll)
+    } else if case .liveLocation(var share) = content.details {
+      follow(&share, id, by: item.sender)
+      content.details = .liveLocation(share)
+    }
+    item.content = .message(content)
+    item.isEdited = edit != nil
+  }
+
+  /// Spec: "Event replacements": of the sender's own edits the latest by time, then by event ID.
+  private func newestEdit(of id: EventID, by sender: UserID, _ original: MessageContent) -> TimelineEvent.Edit? {
+    var newest: TimelineEvent.Edit?
+    for edit in edits[id] ?? [] where edit.sender == sender && edit.content.canReplace(original) {
+      guard let known = newest else {
+        newest = edit
+        continue
+      }
+      if (known.timestampMilliseconds, known.eventID) < (edit.timestampMilliseconds, edit.eventID) { newest = edit }
+    }
+    return newest
+  }
+
+  /// What the message has said so far, the first first; the last is what it says now.
+  func history(of item: TimelineItem) -> [MessageContent] {
+    guard let id = item.eventID, case .message(let shown) = item.content else { return [] }
+    let original = originals[id] ?? shown
+    let own = (edits[id] ?? []).filter { $0.sender == item.sender && $0.content.canReplace(original) }.sorted {
+      ($0.timestampMilliseconds, $0.eventID) < ($1.timestampMilliseconds, $1.eventID)
+    }
+    return [original] + own.map { $0.content }
   }
 
   private func reactions(to event: EventID, ownUserID: UserID) -> [Reaction] {
+    guard let marks = marks[event], !marks.isEmpty else { return [] }
     var reactions: [Reaction] = []
-    for mark in marks[event] ?? [] {
-      if let i = reactions.firstIndex(where: { $0.key == mark.key }) {
-        reactions[i].count += 1
-        if mark.sender == ownUserID { reactions[i].isOwn = true }
-      } else {
-        reactions.append(Reaction(key: mark.key, count: 1, isOwn: mark.sender == ownUserID))
+    var places: [ByteString: Int] = [:]
+    var seen: [Set<UserID>] = []
+    let inOrder = marks.sorted { ($0.timestampMilliseconds, $0.event) < ($1.timestampMilliseconds, $1.event) }
+    for mark in inOrder where !leaving.contains(mark.event) {
+      let i = places[mark.key] ?? reactions.count
+      if i == reactions.count {
+        places[mark.key] = i
+        seen.append([])
+        reactions.append(Reaction(key: mark.key, senders: [], ownEventID: nil, isOwn: false))
       }
+      if mark.sender == ownUserID {
+        reactions[i].isOwn = true
+        if reactions[i].ownEventID == nil, !mark.event.text.hasPrefix("~") { reactions[i].ownEventID = mark.event }
+      }
+      if seen[i].insert(mark.sender).inserted { reactions[i].senders.append(mark.sender) }
     }
     return reactions
+  }
+}
+
+extension MessageContent {
+  /// An edit has the type of what it edits. Spec: "Validity of replacement events".
+  func canReplace(_ original: MessageContent) -> Bool {
+    original.kind != .liveLocation && (kind == .poll) == (original.kind == .poll)
+      && (kind == .sticker) == (original.kind == .sticker)
+  }
+}
+
+extension TimelineItem {
+  var takesReactions: Bool {
+    switch content {
+    case .message, .undecryptable, .custom, .unparsable: true
+    case .state, .redacted, .gap: false
+    }
+  }
+
+  /// Whatever its sender had said is gone.
+  mutating func redact() {
+    switch content {
+    case .gap, .redacted: break
+    case .state(let change): content = change.redacted.map { .state($0) } ?? .redacted
+    case .message, .undecryptable, .custom, .unparsable: content = .redacted
+    }
+    replyTo = nil
+    quoted = nil
   }
 }

@@ -13,29 +13,83 @@ extension StateChange {
         return
       }
       self.init(member: user, sender: event.sender, content, before: before)
-    case .joinRules, .historyVisibility, .guestAccess, .powerLevels:
-      if before == nil { return nil }
-      self.init(setting: event)
-    case .create: self = .created
+    case .joinRules, .historyVisibility, .guestAccess, .powerLevels, .serverACL, .pinnedEvents:
+      if before == nil, event.type != .pinnedEvents { return nil }
+      self.init(setting: event, before: before)
+    case .create: self = .created(predecessor: RoomID(content["predecessor"]?["room_id"]))
     case .name: self = .roomNamed(StateChange.text(content["name"]))
     case .topic: self = .topicSet(StateChange.text(content["topic"]))
     case .avatar: self = .roomAvatarChanged
-    case .canonicalAlias: self = .addressSet(RoomAlias(content["alias"]))
+    case .canonicalAlias: self.init(addresses: content, before: before)
     case .encryption: self = .encryptionEnabled
-    case .pinnedEvents: self = .pinnedEventsChanged
     case .tombstone: self = .upgraded(to: RoomID(content["replacement_room"]))
+    case .thirdPartyInvite:
+      self = .thirdPartyInvited(content.count == 0 ? nil : StateChange.text(content["display_name"]) ?? "")
+    default: self.init(other: event)
+    }
+  }
+
+  private init(other event: Event) {
+    let room = event.stateKey.flatMap { RoomID($0) }
+    let isRemoved = !(event.content["via"]?.isArray ?? false)
+    switch (event.type, room) {
+    case (.spaceChild, let room?): self = isRemoved ? .childRemoved(room) : .childAdded(room)
+    case (.spaceParent, let room?): self = isRemoved ? .parentRemoved(room) : .parentAdded(room)
+    case (.policyRuleUser, _): self.init(rule: event.content, .user)
+    case (.policyRuleRoom, _): self.init(rule: event.content, .room)
+    case (.policyRuleServer, _): self.init(rule: event.content, .server)
     default: self = .other(event.type)
     }
   }
 
-  private init(setting event: Event) {
+  private init(rule content: JSON, _ subject: PolicyRule.Subject) {
+    guard let entity = content["entity"]?.text, let recommendation = content["recommendation"]?.text else {
+      self = .ruleRemoved(subject)
+      return
+    }
+    self = .ruleSet(
+      PolicyRule(
+        subject: subject, entity: entity, recommendation: recommendation, reason: StateChange.text(content["reason"])))
+  }
+
+  private init(setting event: Event, before: JSON?) {
     let content = event.content
     switch event.type {
     case .joinRules: self = .joinRuleSet(content["join_rule"]?.text ?? "")
     case .historyVisibility: self = .historyVisibilitySet(content["history_visibility"]?.text ?? "")
     case .guestAccess: self = .guestAccessSet(content["guest_access"]?.text ?? "")
-    default: self = .powerLevelsChanged
+    case .serverACL: self = .serverACLChanged
+    case .pinnedEvents:
+      let now = StateChange.events(content)
+      let old = StateChange.events(before)
+      let (known, kept) = (Set(old), Set(now))
+      self = .pinnedEventsChanged(
+        pinned: now.filter { !known.contains($0) }, unpinned: old.filter { !kept.contains($0) })
+    default: self = .powerLevelsChanged(PowerChange.between(before, content))
     }
+  }
+
+  static func events(_ pinned: JSON?) -> [EventID] {
+    guard let listed = pinned?["pinned"], listed.isArray else { return [] }
+    return listed.elements.prefix(Limits.pinnedEvents).compactMap { EventID($0) }
+  }
+
+  private init(addresses content: JSON, before: JSON?) {
+    let main = RoomAlias(content["alias"])
+    if main != RoomAlias(before?["alias"]) {
+      self = .addressSet(main)
+      return
+    }
+    let now = StateChange.aliases(content)
+    let old = StateChange.aliases(before)
+    let (known, kept) = (Set(old), Set(now))
+    self = .alternativeAddressesChanged(
+      added: now.filter { !known.contains($0) }, removed: old.filter { !kept.contains($0) })
+  }
+
+  private static func aliases(_ content: JSON?) -> [RoomAlias] {
+    guard let listed = content?["alt_aliases"], listed.isArray else { return [] }
+    return listed.elements.prefix(Limits.alternativeAddresses).compactMap { RoomAlias($0) }
   }
 
   /// Spec: `m.room.member`, the table of transitions.
@@ -58,14 +112,30 @@ extension StateChange {
         return nil
       }
     case (_, .join): self = .joined(user)
-    case (_, .invite): self = .invited(user)
-    case (_, .knock): self = .knocked(user)
+    case (.knock, .invite): self = .knockAccepted(user)
+    case (_, .invite): self = .invited(user, reason: reason)
+    case (_, .knock): self = .knocked(user, reason: reason)
     case (_, .ban): self = .banned(user, reason: reason)
     case (.ban, .leave): self = .unbanned(user)
     case (.invite, .leave): self = sender == user ? .inviteRejected(user) : .inviteWithdrawn(user)
-    case (_, .leave): self = sender == user ? .left(user) : .kicked(user, reason: reason)
+    case (.knock, .leave): self = sender == user ? .knockWithdrawn(user) : .knockDenied(user, reason: reason)
+    case (_, .leave): self = sender == user ? .left(user, reason: reason) : .kicked(user, reason: reason)
     }
   }
 
-  private static func text(_ json: JSON?) -> ByteString? { json?.text.flatMap { $0.isEmpty ? nil : $0 } }
+  static func text(_ json: JSON?) -> ByteString? { json?.text.flatMap { $0.isEmpty ? nil : $0 } }
+
+  /// What is left when the event is redacted: who came and went, without their words; nil where nothing is.
+  var redacted: StateChange? {
+    switch self {
+    case .joined, .inviteRejected, .inviteWithdrawn, .unbanned, .knockAccepted, .knockWithdrawn, .created: self
+    case .left(let user, _): .left(user, reason: nil)
+    case .invited(let user, _): .invited(user, reason: nil)
+    case .kicked(let user, _): .kicked(user, reason: nil)
+    case .banned(let user, _): .banned(user, reason: nil)
+    case .knocked(let user, _): .knocked(user, reason: nil)
+    case .knockDenied(let user, _): .knockDenied(user, reason: nil)
+    default: nil
+    }
+  }
 }

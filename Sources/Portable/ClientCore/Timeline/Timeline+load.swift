@@ -1,58 +1,50 @@
 import JSON
 import MatrixModel
 
-/// What one sync brought of a room.
-struct TimelineBatch: Sendable {
-  /// The oldest first.
-  var events: [TimelineEvent]
-  /// Whether events are missing in front of them.
-  var isLimited: Bool
-  /// From where one pages back from the first of them; nil at the room's start.
-  var token: ByteString?
-
-  /// A segment of the store; nil where it is corrupt.
-  init?(record: JSON) {
-    guard let listed = record["events"], listed.isArray else { return nil }
-    events = listed.elements.compactMap { TimelineEvent($0) }
-    isLimited = record["limited"]?.bool ?? false
-    token = record["token"]?.text
-  }
-
-  init(events: [TimelineEvent], isLimited: Bool, token: ByteString?) {
-    self.events = events
-    self.isLimited = isLimited
-    self.token = token
-  }
-}
-
 extension Timeline {
-  /// Takes a batch in at the end. While the store is still reading it waits for it.
-  mutating func append(_ batch: TimelineBatch, ownUserID: UserID, _ ids: inout ItemIDs) -> [TimelineChange] {
+  /// Takes in at the end what a sync brought. While the store is still reading it waits for it.
+  mutating func append(_ segment: Segment, ownUserID: UserID, _ ids: inout ItemIDs) -> [TimelineChange] {
     guard loadState == .loaded else {
-      if loadState == .loading { waiting.append(batch) }
+      if loadState != .failed { waiting.append(segment) }
       return []
     }
-    var changes: [TimelineChange] = []
-    let isKnown = batch.events.first.map { itemOfEvent[$0.eventID] != nil } ?? false
-    if isEmptyOfEvents {
-      headToken = batch.token
-      backState = batch.token == nil ? .atStart : .idle
-    } else if batch.isLimited, !isKnown {
-      changes = appendGap(token: batch.token, &ids)
+    guard forwardState == .live, focus != .pinned else {
+      if forwardState == .loading { waiting.append(segment) }
+      return takeRelations(of: segment.events, ownUserID: ownUserID)
     }
-    return changes + append(batch.events, ownUserID: ownUserID, &ids)
+    var changes: [TimelineChange] = []
+    if isEmptyOfEvents {
+      head = segment.edge
+      backState = segment.edge.token == nil && storedBefore == nil ? .atStart : .idle
+    } else if segment.edge.isLimited, !isKnown(segment) {
+      changes = appendGap(segment.edge, &ids)
+    }
+    return changes + append(segment.events, ownUserID: ownUserID, &ids)
   }
+
+  /// Whether an event of it is here: then nothing is missing in between.
+  func isKnown(_ segment: Segment) -> Bool { segment.events.contains { itemOfEvent[$0.eventID] != nil } }
 
   private var isEmptyOfEvents: Bool { remoteCount == 0 && itemOfEvent.isEmpty }
 
-  /// Builds the timeline from what the store held, then what came while it was reading, then the echoes.
-  mutating func load(_ stored: [TimelineBatch], ownUserID: UserID, _ ids: inout ItemIDs) {
+  /// Builds the timeline from the end of what the store holds (the newest first), what came while it was reading, and the
+  /// echoes.
+  mutating func load(_ records: [StoreRecord], lastBlock: Int64, ownUserID: UserID, _ ids: inout ItemIDs) {
     let echoes = Array(items[remoteCount...])
-    let batches = stored + waiting
-    self = Timeline()
+    let waiting = self.waiting
+    let (relations, showsThreads) = (relations, showsThreads)
+    self = Timeline(focus)
+    (self.relations, self.showsThreads) = (relations, showsThreads)
     loadState = .loaded
     items = echoes
-    for batch in batches { _ = append(batch, ownUserID: ownUserID, &ids) }
+    head.position = SegmentPosition(block: max(lastBlock, 0))
+    _ = prepend(records, ownUserID: ownUserID, &ids)
+    let last = records.first.flatMap { SegmentPosition(key: $0.key) }
+    for segment in waiting {
+      // What the store had read already.
+      if let last, segment.position <= last { continue }
+      _ = append(segment, ownUserID: ownUserID, &ids)
+    }
     // An echo whose event came under no transaction ID of ours is here twice.
     var i = remoteCount
     while i < items.count {
@@ -64,12 +56,52 @@ extension Timeline {
     }
   }
 
-  private mutating func appendGap(token: ByteString?, _ ids: inout ItemIDs) -> [TimelineChange] {
-    guard let token, remoteCount > 0 else { return [] }
+  /// Puts stored segments in front, the newest first, with gaps where events are missing between them.
+  mutating func prepend(_ records: [StoreRecord], ownUserID: UserID, _ ids: inout ItemIDs) -> PageOutcome {
+    var outcome = PageOutcome()
+    var run = OlderRun(unplaced: unplacedEvents)
+    var isFirst = storedBefore == nil && isEmptyOfEvents
+    for record in records {
+      // In front of one that cannot be read, events are missing.
+      guard let segment = Segment(record) else {
+        head.isLimited = true
+        continue
+      }
+      if !isFirst, head.isLimited, head.token != nil, !head.isJoined(to: segment), !isKnown(segment) {
+        let gap = TimelineItem(gap: ids.next())
+        gaps[gap.id] = head
+        run.append(gap, &itemOfEvent)
+      }
+      isFirst = false
+      for event in segment.events.reversed() where itemOfEvent[event.eventID] == nil {
+        take(event, into: &run, &ids, &outcome)
+      }
+      head = segment.edge
+    }
+    unplacedEvents = run.unplaced
+    let hasMore = records.count == Limits.loadedSegments
+    storedBefore = hasMore ? records.last.flatMap { SegmentPosition(key: $0.key) } : nil
+    if !records.isEmpty { backState = head.token == nil && !hasMore ? .atStart : .idle }
+    insert(run, at: 0, ownUserID: ownUserID, &outcome)
+    return outcome
+  }
+
+  private mutating func appendGap(_ edge: SegmentEdge, _ ids: inout ItemIDs) -> [TimelineChange] {
+    guard let token = focus.gapToken(edge.token) else { return [] }
+    var edge = edge
+    edge.token = token
     let gap = TimelineItem(gap: ids.next())
-    gapTokens[gap.id] = token
+    gaps[gap.id] = edge
     items.insert(gap, at: remoteCount)
     remoteCount += 1
     return [.inserted(at: remoteCount - 1, [gap])]
+  }
+}
+
+extension TimelineKey.Focus {
+  /// From where one fills a gap behind which a sync went on at `token`. A thread is read from its end: "".
+  func gapToken(_ token: ByteString?) -> ByteString? {
+    if case .thread = self { return "" }
+    return token
   }
 }

@@ -1,24 +1,51 @@
 import JSON
 import MatrixModel
 
+/// Where a page is wanted: what it was asked from, for the timeline may have changed since.
+struct PagePlace: Sendable {
+  /// nil in front of everything.
+  let gap: ItemID?
+  let edge: SegmentEdge
+}
+
+/// Items on their way into the timeline, the newest first.
+struct OlderRun: Sendable {
+  var items: [TimelineItem] = []
+  /// Events without an item that stand at the item before them, which has not come yet.
+  var unplaced: [EventID]
+
+  mutating func append(_ item: TimelineItem, _ itemOfEvent: inout [EventID: ItemID]) {
+    for event in unplaced { itemOfEvent[event] = item.id }
+    unplaced = []
+    items.append(item)
+  }
+}
+
 /// Older events: a page in front of the first item or inside a gap.
 extension Timeline {
-  /// How many items a page brought and whether the place it was for is now closed.
   struct PageOutcome: Sendable {
     var changes: [TimelineChange] = []
     var itemCount = 0
+    /// Whether nothing is missing any more at the place it was for.
     var isClosed = false
+    /// Which of the page's events were not here yet.
+    var taken: [Int] = []
   }
 
-  /// Events behind `gap` (nil: in front of everything), the newest first; `end` is where to go on, nil at the room's start.
+  /// Whether a page asked for there still belongs there.
+  func isOpen(_ place: PagePlace) -> Bool {
+    if let gap = place.gap { return gaps[gap] != nil }
+    return head.token == place.edge.token && head.position == place.edge.position
+  }
+
+  /// Events behind the gap (nil: in front of everything), the newest first; `end` is where to go on, nil at the room's start.
   mutating func insertPage(
     _ events: [TimelineEvent], gap: ItemID?, end: ByteString?, ownUserID: UserID, _ ids: inout ItemIDs
   ) -> PageOutcome {
     var outcome = PageOutcome()
     guard let gapIndex = gap.map({ index(of: $0) }) ?? -1 else { return outcome }
-    var run: [TimelineItem] = []
-    var hiddenEvents: [EventID] = []
-    for event in events {
+    var run = OlderRun(unplaced: gap == nil ? unplacedEvents : [])
+    for (i, event) in events.enumerated() {
       if let known = itemOfEvent[event.eventID] {
         if joins(known, gapIndex: gapIndex) {
           outcome.isClosed = true
@@ -26,29 +53,34 @@ extension Timeline {
         }
         continue
       }
-      guard case .item(let content, let replyTo) = event.kind else {
-        itemOfEvent[event.eventID] = 0
-        hiddenEvents.append(event.eventID)
-        relate(event, ownUserID: ownUserID, &outcome.changes)
-        for i in run.indices { relations.decorate(&run[i], ownUserID: ownUserID) }
-        continue
-      }
-      let item = makeItem(
-        takeEcho(of: event, &outcome.changes) ?? ids.next(), event, content, replyTo, ownUserID: ownUserID)
-      itemOfEvent[event.eventID] = item.id
-      for hidden in hiddenEvents { itemOfEvent[hidden] = item.id }
-      hiddenEvents = []
-      run.append(item)
+      outcome.taken.append(i)
+      take(event, into: &run, &ids, &outcome)
     }
-    outcome.itemCount = run.count
-    if !run.isEmpty {
-      run.reverse()
-      items.insert(contentsOf: run, at: gapIndex + 1)
-      remoteCount += run.count
-      outcome.changes.append(.inserted(at: gapIndex + 1, run))
-    }
+    if gap == nil { unplacedEvents = run.unplaced }
+    insert(run, at: gapIndex + 1, ownUserID: ownUserID, &outcome)
     finishPage(gap: gap, gapIndex: gapIndex, end: end, &outcome)
     return outcome
+  }
+
+  /// One event that is older than those of the run and not here yet.
+  mutating func take(
+    _ event: TimelineEvent, into run: inout OlderRun, _ ids: inout ItemIDs, _ outcome: inout PageOutcome
+  ) {
+    relations.take(event)
+    guard case .item(let content, let replyTo) = event.kind, accepts(event) else {
+      itemOfEvent[event.eventID] = 0
+      run.unplaced.append(event.eventID)
+      return
+    }
+    let item = makeItem(takeEcho(of: event, &outcome.changes) ?? ids.next(), event, content, replyTo)
+    itemOfEvent[event.eventID] = item.id
+    run.append(item, &itemOfEvent)
+  }
+
+  mutating func insert(_ run: OlderRun, at index: Int, ownUserID: UserID, _ outcome: inout PageOutcome) {
+    outcome.itemCount = run.items.count
+    if !run.items.isEmpty { place(run.items.reversed(), at: index, ownUserID: ownUserID, &outcome.changes) }
+    renewTouched(except: index..<(index + run.items.count), ownUserID: ownUserID, &outcome.changes)
   }
 
   /// The identity of the echo whose event a limited sync left out and the page brings; the echo goes.
@@ -66,19 +98,19 @@ extension Timeline {
 
   private mutating func finishPage(gap: ItemID?, gapIndex: Int, end: ByteString?, _ outcome: inout PageOutcome) {
     guard let gap else {
-      headToken = end
+      head.token = end
       backState = end == nil ? .atStart : .idle
       outcome.isClosed = end == nil
       return
     }
     if outcome.isClosed || end == nil {
       outcome.isClosed = true
-      gapTokens[gap] = nil
+      gaps[gap] = nil
       items.remove(at: gapIndex)
       remoteCount -= 1
       outcome.changes.append(.removed(gapIndex..<(gapIndex + 1)))
     } else {
-      gapTokens[gap] = end
+      gaps[gap]?.token = end
       items[gapIndex].content = .gap(.idle)
       outcome.changes.append(.updated(at: gapIndex, items[gapIndex]))
     }

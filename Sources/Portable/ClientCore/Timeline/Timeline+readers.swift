@@ -11,9 +11,11 @@ extension Timeline {
     if let position = readPositions[user], let old = index(of: position) {
       guard old < new else { return nil }
       items[old].readerCount -= 1
+      readers[position]?.remove(user)
       first = old + 1
     }
     readPositions[user] = item
+    readers[item, default: []].insert(user)
     items[new].readerCount += 1
     return first..<(new + 1)
   }
@@ -22,6 +24,7 @@ extension Timeline {
   mutating func forgetReader(_ user: UserID) -> Range<Int>? {
     guard let position = readPositions.removeValue(forKey: user), let i = index(of: position) else { return nil }
     items[i].readerCount -= 1
+    readers[position]?.remove(user)
     return 0..<(i + 1)
   }
 
@@ -45,11 +48,16 @@ extension Timeline {
     }
     for i in items.indices { items[i].readerCount = 0 }
     readPositions = [:]
+    readers = [:]
     for (user, i) in places {
       readPositions[user] = items[i].id
+      readers[items[i].id, default: []].insert(user)
       items[i].readerCount += 1
     }
   }
+
+  /// Members who have read up to this item and no further, in user ID order, its sender among them. O(readers).
+  public func readers(at item: ItemID) -> [UserID] { readers[item]?.sorted() ?? [] }
 
   /// Readers of the item, its sender included. O(items behind it).
   func readerCount(at index: Int) -> Int {

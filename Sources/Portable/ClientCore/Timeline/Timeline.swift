@@ -13,24 +13,70 @@ public struct Timeline: Sendable {
     case atStart
   }
 
-  public enum LoadState: UInt8, Sendable { case unloaded, loading, loaded }
+  public enum LoadState: UInt8, Sendable {
+    case unloaded, loading, loaded
+    /// The server did not give what it begins with; opening it again tries again.
+    case failed
+  }
+
+  public enum ForwardState: UInt8, Sendable {
+    /// There are newer events.
+    case idle
+    case loading
+    /// The last page did not come; `Command.paginateForward` tries again.
+    case failed
+    /// News come at the end.
+    case live
+  }
 
   public internal(set) var items: [TimelineItem] = []
   public internal(set) var backState = BackState.idle
+  public internal(set) var forwardState = ForwardState.live
   public internal(set) var loadState = LoadState.unloaded
 
+  let focus: TimelineKey.Focus
+  /// Whether what is said in threads stands here too.
+  var showsThreads = false
   /// Items that the server has given; behind them are the echoes.
   var remoteCount = 0
-  /// Where to page back from; nil where the server named no place.
-  var headToken: ByteString?
-  var gapTokens: [ItemID: ByteString] = [:]
+  /// What is in front of the first item, and in each gap.
+  var head = SegmentEdge()
+  var gaps: [ItemID: SegmentEdge] = [:]
+  /// Where to page forward from, in a timeline that is not live.
+  var tailToken: ByteString?
+  /// The segment that was read last; what the store has before it is not in memory. nil where there is nothing.
+  var storedBefore: SegmentPosition?
   /// Every event taken in; those without an item of their own stand at the item before them, 0 where there is none.
   var itemOfEvent: [EventID: ItemID] = [:]
   var relations = Relations()
-  /// Batches that came while the store was reading.
-  var waiting: [TimelineBatch] = []
+  /// Items by the event that they answer, and such events as are not among the items.
+  var quoting: [EventID: [ItemID]] = [:]
+  var quotedElsewhere: [EventID: QuoteSource] = [:]
+  /// Of a thread: waits for the beginning of the thread.
+  var root: TimelineEvent?
+  /// Events in front without an item of their own, whose place is the next item that comes in front.
+  var unplacedEvents: [EventID] = []
+  /// Segments that came while the store was reading.
+  var waiting: [Segment] = []
+  /// What is under way while `loadState` is `loading`.
+  var load: LoadID?
+  /// Segments the store has read, waiting for the members.
+  var waitingRecords: [StoreRecord]?
   /// The last item each member has read or written.
   var readPositions: [UserID: ItemID] = [:]
+  var readers: [ItemID: Set<UserID>] = [:]
+
+  init(_ focus: TimelineKey.Focus = .live) {
+    self.focus = focus
+    if case .event = focus { forwardState = .idle }
+  }
+
+  /// Edits, reactions, votes and the like of all timelines of a room are known to those that are opened later.
+  init(_ focus: TimelineKey.Focus, relations: Relations) {
+    self.init(focus)
+    self.relations = relations
+    loadState = .loading
+  }
 
   /// O(items behind it).
   public func index(of id: ItemID) -> Int? { items.lastIndex { $0.id == id } }
@@ -41,47 +87,75 @@ public struct Timeline: Sendable {
     return i
   }
 
+  /// O(items behind it). nil where it is not in memory.
+  public func item(_ id: ItemID) -> TimelineItem? { index(of: id).map { items[$0] } }
+
+  /// The item at which the event stands: its own, or for events without one the item before. O(1).
+  public func item(at event: EventID) -> ItemID? { itemOfEvent[event].flatMap { $0 == 0 ? nil : $0 } }
+
   // MARK: New events
 
   /// Takes events at the end, the oldest first.
   mutating func append(_ events: [TimelineEvent], ownUserID: UserID, _ ids: inout ItemIDs) -> [TimelineChange] {
     var changes: [TimelineChange] = []
     var run: [TimelineItem] = []
+    let first = remoteCount
+    // All of what they say of each other first: then each item is made once.
+    for event in events { relations.take(event) }
     for event in events where itemOfEvent[event.eventID] == nil {
-      guard case .item(let content, let replyTo) = event.kind else {
-        flush(&run, &changes)
-        itemOfEvent[event.eventID] = remoteCount > 0 ? items[remoteCount - 1].id : 0
-        relate(event, ownUserID: ownUserID, &changes)
+      guard case .item(let content, let replyTo) = event.kind, accepts(event) else {
+        note(event, before: run.last)
         continue
       }
       if let echo = echoIndex(of: event) {
         let moved = run.count
-        flush(&run, &changes)
+        flush(&run, ownUserID: ownUserID, &changes)
         adopt(echo + moved, event, content, replyTo, ownUserID: ownUserID, &changes)
       } else {
-        let item = makeItem(ids.next(), event, content, replyTo, ownUserID: ownUserID)
+        let item = makeItem(ids.next(), event, content, replyTo)
         itemOfEvent[event.eventID] = item.id
         run.append(item)
       }
     }
-    flush(&run, &changes)
+    flush(&run, ownUserID: ownUserID, &changes)
+    renewTouched(except: first..<remoteCount, ownUserID: ownUserID, &changes)
     return changes
   }
 
-  private mutating func flush(_ run: inout [TimelineItem], _ changes: inout [TimelineChange]) {
+  /// Whether the event's item belongs here.
+  func accepts(_ event: TimelineEvent) -> Bool { accepts(event.eventID, threadRoot: event.threadRoot) }
+
+  private func accepts(_ event: EventID?, threadRoot: EventID?) -> Bool {
+    switch focus {
+    case .live, .event: showsThreads || threadRoot == nil
+    case .thread(let root): threadRoot == root || event == root
+    case .pinned: false
+    }
+  }
+
+  /// An event without an item here stands at the item before it, so that receipts find it.
+  private mutating func note(_ event: TimelineEvent, before: TimelineItem?) {
+    switch focus {
+    case .live, .event: itemOfEvent[event.eventID] = before?.id ?? (remoteCount > 0 ? items[remoteCount - 1].id : 0)
+    case .thread, .pinned: break
+    }
+  }
+
+  private mutating func flush(_ run: inout [TimelineItem], ownUserID: UserID, _ changes: inout [TimelineChange]) {
     guard !run.isEmpty else { return }
-    items.insert(contentsOf: run, at: remoteCount)
-    changes.append(.inserted(at: remoteCount, run))
-    remoteCount += run.count
+    place(run, at: remoteCount, ownUserID: ownUserID, &changes)
     for item in run { hasRead(item.sender, item.id) }
     run = []
   }
 
   // MARK: Echoes
 
+  /// Nothing where the timeline has not come to the end, or the echo is none of its.
   mutating func appendEcho(_ item: TimelineItem) -> [TimelineChange] {
+    guard forwardState == .live, accepts(nil, threadRoot: item.threadRoot) else { return [] }
     items.append(item)
-    return [.inserted(at: items.count - 1, [item])]
+    link(items.count - 1, ownUserID: item.sender)
+    return [.inserted(at: items.count - 1, [items[items.count - 1]])]
   }
 
   mutating func removeEcho(_ id: ItemID) -> [TimelineChange] {
@@ -115,31 +189,33 @@ public struct Timeline: Sendable {
     _ echo: Int, _ event: TimelineEvent, _ content: TimelineItem.Content, _ replyTo: EventID?, ownUserID: UserID,
     _ changes: inout [TimelineChange]
   ) {
-    var item = makeItem(items[echo].id, event, content, replyTo, ownUserID: ownUserID)
+    var item = makeItem(items[echo].id, event, content, replyTo)
     item.keepBlob(of: items[echo])
     itemOfEvent[event.eventID] = item.id
     if echo == remoteCount {
+      relations.decorate(&item, ownUserID: ownUserID)
       items[echo] = item
-      changes.append(.updated(at: echo, item))
+      link(echo, ownUserID: ownUserID)
+      remoteCount += 1
+      changes.append(.updated(at: echo, items[echo]))
+      renewQuotes(of: event.eventID, ownUserID: ownUserID, &changes)
     } else {
       items.remove(at: echo)
-      items.insert(item, at: remoteCount)
       changes.append(.removed(echo..<(echo + 1)))
-      changes.append(.inserted(at: remoteCount, [item]))
+      place([item], at: remoteCount, ownUserID: ownUserID, &changes)
     }
-    remoteCount += 1
     hasRead(item.sender, item.id)
   }
 
-  mutating func makeItem(
-    _ id: ItemID, _ event: TimelineEvent, _ content: TimelineItem.Content, _ replyTo: EventID?, ownUserID: UserID
+  /// The item as its event alone has it.
+  func makeItem(
+    _ id: ItemID, _ event: TimelineEvent, _ content: TimelineItem.Content, _ replyTo: EventID?
   ) -> TimelineItem {
     var item = TimelineItem(
       id: id, eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds,
       content: content,
       delivery: .received, replyTo: replyTo)
-    if let edit = event.bundledEdit { relations.add(edit, to: event.eventID) }
-    relations.decorate(&item, ownUserID: ownUserID)
+    item.threadRoot = event.threadRoot
     return item
   }
 
@@ -147,6 +223,8 @@ public struct Timeline: Sendable {
 
   mutating func stopLoading() {
     if backState == .loading { backState = .idle }
+    if forwardState == .loading { forwardState = .idle }
+    if loadState == .loading, focus != .live { loadState = .failed }
     for i in items.indices {
       if case .gap(.loading) = items[i].content { items[i].content = .gap(.idle) }
     }

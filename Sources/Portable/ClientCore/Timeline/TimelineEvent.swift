@@ -8,6 +8,13 @@ struct TimelineEvent: Sendable {
     case edit(EventID, MessageContent)
     case reaction(EventID, key: ByteString)
     case redaction(EventID)
+    case vote(EventID, [ByteString])
+    case pollEnd(EventID)
+    case position(EventID, LiveLocation.Position)
+    /// The sender's live location has ended.
+    case liveLocationEnd
+    /// Says something about another event without a row of its own (`m.reference`).
+    case reference(EventID)
     /// Known, but nothing to show.
     case hidden
   }
@@ -17,14 +24,26 @@ struct TimelineEvent: Sendable {
   let timestampMilliseconds: Int64
   let transactionID: TransactionID?
   let kind: Kind
+  /// The root of the thread it was said in.
+  private(set) var threadRoot: EventID?
   /// The newest edit, where the server sent it along. Spec: "Server-side aggregation of m.replace".
   var bundledEdit: Edit?
+  /// Spec: "Server-side aggregation of m.thread relationships".
+  private(set) var bundledThread: BundledThread?
+  /// Events that refer to this one (`m.reference`), as the server sent them along.
+  private(set) var bundledReferences: [EventID] = []
 
   struct Edit: Sendable {
     let eventID: EventID
     let sender: UserID
     let timestampMilliseconds: Int64
     let content: MessageContent
+  }
+
+  struct BundledThread: Sendable {
+    let count: Int
+    let latest: ThreadSummary.Reply?
+    let isParticipating: Bool
   }
 
   /// nil for what has no event ID or sender: nobody could refer to it.
@@ -36,61 +55,71 @@ struct TimelineEvent: Sendable {
     let unsigned = json["unsigned"]
     transactionID = TransactionID(unsigned?["transaction_id"])
     guard let event = Event(json) else {
-      kind = .item(.unparsable(EventType(json["type"]) ?? EventType(trusted: "")), replyTo: nil)
+      kind = .item(.unparsable(EventType(json["type"]) ?? EventType(trusted: ""), .noEvent), replyTo: nil)
       return
     }
     kind = TimelineEvent.kind(of: event, json)
-    bundledEdit = (unsigned?["m.relations"]?["m.replace"]).flatMap { Edit(bundled: $0) }
-  }
-
-  private static func kind(of event: Event, _ json: JSON) -> Kind {
-    if event.stateKey != nil {
-      return StateChange(event).map { .item(.state($0), replyTo: nil) } ?? .hidden
+    if event.stateKey == nil, let relation = event.content["m.relates_to"], relation.isRelation("m.thread") {
+      threadRoot = EventID(relation["event_id"]).flatMap { $0 == eventID ? nil : $0 }
     }
-    switch event.type {
-    case .message, .sticker, .encrypted:
-      // What was redacted has lost its content, whether the server says so or not.
-      if event.isRedacted || event.content.count == 0 { return .item(.redacted, replyTo: nil) }
-      return message(event)
-    case .reaction:
-      guard let relation = event.content["m.relates_to"], relation["rel_type"]?.isString("m.annotation") ?? false,
-        let target = EventID(relation["event_id"]), let key = relation["key"]?.text, !event.isRedacted
-      else { return .hidden }
-      return .reaction(target, key: key)
-    case .redaction:
-      // Room version 11 moved it into the content.
-      return (EventID(event.content["redacts"]) ?? EventID(json["redacts"])).map { .redaction($0) } ?? .hidden
-    default:
-      return .item(.unparsable(event.type), replyTo: nil)
+    guard let relations = unsigned?["m.relations"] else { return }
+    bundledEdit = relations["m.replace"].flatMap { Edit(bundled: $0) }
+    bundledThread = relations["m.thread"].flatMap { BundledThread($0) }
+    if let chunk = relations["m.reference"]?["chunk"], chunk.isArray {
+      bundledReferences = chunk.elements.prefix(Limits.references).compactMap { EventID($0["event_id"]) }
     }
   }
 
-  private static func message(_ event: Event) -> Kind {
-    let relation = event.content["m.relates_to"]
-    let replacing = relation?["rel_type"]?.isString("m.replace") ?? false ? EventID(relation?["event_id"]) : nil
-    if event.type == .encrypted { return replacing == nil ? .item(.undecryptable, replyTo: nil) : .hidden }
-    if let target = replacing {
-      guard let new = event.content["m.new_content"], let content = MessageContent(new, type: event.type) else {
-        return .hidden
-      }
-      return .edit(target, content)
-    }
-    let replyTo = EventID(relation?["m.in_reply_to"]?["event_id"])
-    guard var content = MessageContent(event.content, type: event.type) else {
-      return .item(.unparsable(event.type), replyTo: replyTo)
-    }
-    if replyTo != nil { content.removeReplyFallback() }
-    return .item(.message(content), replyTo: replyTo)
+  /// Something of one's own that is on its way: it counts until its event comes (`Relations.take`).
+  init(echo kind: Kind, transactionID: TransactionID, sender: UserID, timestampMilliseconds: Int64) {
+    eventID = TimelineEvent.echoID(of: transactionID)
+    self.sender = sender
+    self.timestampMilliseconds = timestampMilliseconds
+    self.transactionID = nil
+    self.kind = kind
   }
+
+  /// No event of a server has such an ID.
+  static func echoID(of transactionID: TransactionID) -> EventID {
+    EventID(trusted: ByteString("~" + transactionID.string))
+  }
+
+  var isEcho: Bool { eventID.text.hasPrefix("~") }
 }
 
 extension TimelineEvent.Edit {
   /// nil where the bundled event is no edit that can be shown.
   init?(bundled json: JSON) {
     guard let event = Event(json), let eventID = event.eventID, let sender = event.sender,
-      let new = event.content["m.new_content"], let content = MessageContent(new, type: event.type)
+      let content = MessageContent(edit: event)
     else { return nil }
     self.init(
       eventID: eventID, sender: sender, timestampMilliseconds: event.originServerTimestamp ?? 0, content: content)
   }
+}
+
+extension TimelineEvent.BundledThread {
+  init?(_ json: JSON) {
+    guard let count = json["count"]?.count32 else { return nil }
+    self.count = count
+    isParticipating = json["current_user_participated"]?.bool ?? false
+    // Bundles in bundles end here: `latest_event` is read, what it bundles is not.
+    guard let listed = json["latest_event"], let event = TimelineEvent(reply: listed),
+      case .item(let content, _) = event.kind
+    else {
+      latest = nil
+      return
+    }
+    var shown = content
+    if let edit = event.bundledEdit, edit.sender == event.sender, case .message = content {
+      shown = .message(edit.content)
+    }
+    latest = ThreadSummary.Reply(
+      eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, content: shown)
+  }
+}
+
+extension JSON {
+  /// Whether this is the `m.relates_to` of that kind.
+  func isRelation(_ type: StaticString) -> Bool { self["rel_type"]?.isString(type) ?? false }
 }

@@ -7,14 +7,16 @@ public typealias ItemID = UInt64
 /// One row of a timeline.
 public struct TimelineItem: Sendable {
   public enum Content: Sendable {
-    case message(MessageContent)
-    case state(StateChange)
+    indirect case message(MessageContent)
+    indirect case state(StateChange)
     /// Its content was removed.
     case redacted
     /// An encrypted event whose key this client does not have.
     case undecryptable
-    /// An event of a kind or shape that this client cannot show.
-    case unparsable(EventType)
+    /// An event of a type this client does not know, with its plain text where it has one. `Command.loadEvent` brings all of it.
+    case custom(EventType, ByteString?)
+    /// An event of a known type that lacks what it needs.
+    case unparsable(EventType, UnreadableReason)
     /// Events are missing here; `Command.fillGap` brings them.
     case gap(GapState)
   }
@@ -31,6 +33,12 @@ public struct TimelineItem: Sendable {
   public internal(set) var content: Content
   public internal(set) var delivery: Delivery
   public internal(set) var replyTo: EventID?
+  /// The event of `replyTo`; nil where it is not known here: `Command.loadReply` brings it.
+  public internal(set) var quoted: QuotedEvent?
+  /// The thread it was said in. The root itself has none.
+  public internal(set) var threadRoot: EventID?
+  /// Of a thread's root: what was said there.
+  public internal(set) var thread: ThreadSummary?
   /// Of an echo: by it the event is known again.
   var transactionID: TransactionID?
   /// Members whose last read event this is.
@@ -54,57 +62,40 @@ public enum Delivery: Sendable {
   case failed(ClientError)
 }
 
+/// Who reacted in one way.
 public struct Reaction: Sendable {
   /// Usually an emoji.
   public let key: ByteString
-  public internal(set) var count: Int
+  /// The first to react in front.
+  public internal(set) var senders: [UserID]
+  /// The own reaction, to be redacted to take it back; nil also while it is on its way.
+  public internal(set) var ownEventID: EventID?
   public internal(set) var isOwn: Bool
+
+  public var count: Int { senders.count }
 }
 
-/// Body and media of an `m.room.message` or `m.sticker`.
-public struct MessageContent: Sendable {
-  public enum Kind: UInt8, Sendable { case text, emote, notice, image, video, audio, file, location, sticker, unknown }
-
-  public var kind: Kind
-  /// Text; of media the caption or file name.
-  public var body: ByteString
-  /// nil for kinds without a file.
-  public var attachment: Attachment?
-
-  public init(kind: Kind, body: ByteString, attachment: Attachment? = nil) {
-    self.kind = kind
-    self.body = body
-    self.attachment = attachment
-  }
+/// What a reply answers, as it is now: edited, or redacted. What that one answers in turn is not part of it.
+public indirect enum QuotedEvent: Sendable {
+  case loading
+  case event(sender: UserID, TimelineItem.Content)
+  /// It does not exist, or one may not see it.
+  case unavailable
 }
 
-/// A file, on the server or still here.
-public struct Attachment: Sendable {
-  public var fileName: ByteString
-  /// nil until it is uploaded.
-  public var source: MediaURI?
-  /// The file as this machine holds it, in own messages on their way.
-  public var blob: BlobHandle?
-  public var mimeType: ByteString?
-  public var sizeBytes: Int64?
-  /// Pixels.
-  public var width: Int64?
-  public var height: Int64?
-  public var durationMilliseconds: Int64?
-  public var thumbnail: MediaURI?
-  public var thumbnailWidth: Int64?
-  public var thumbnailHeight: Int64?
-
-  public init(
-    fileName: ByteString, blob: BlobHandle? = nil, mimeType: ByteString? = nil, sizeBytes: Int64? = nil,
-    width: Int64? = nil,
-    height: Int64? = nil
-  ) {
-    self.fileName = fileName
-    self.blob = blob
-    self.mimeType = mimeType
-    self.sizeBytes = sizeBytes
-    self.width = width
-    self.height = height
+/// What was said in a thread.
+public struct ThreadSummary: Sendable {
+  public struct Reply: Sendable {
+    public let eventID: EventID
+    public let sender: UserID
+    public let timestampMilliseconds: Int64
+    public internal(set) var content: TimelineItem.Content
   }
+
+  /// As far as server and client know. Spec: "approximate".
+  public internal(set) var count: Int
+  /// nil where all that is known of was redacted.
+  public internal(set) var latest: Reply?
+  /// Whether one wrote the root or in the thread.
+  public internal(set) var isParticipating: Bool
 }

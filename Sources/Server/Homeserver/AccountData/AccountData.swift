@@ -58,6 +58,7 @@ package final class AccountData: Sendable {
     if type.text.hasPrefix("martlet.draft"), bytes.count > Self.draftBytesLimit {
       throw MatrixError.tooLarge("A draft has at most \(Self.draftBytesLimit) bytes.")
     }
+    if type == .tag { try Tags.check(count: content["tags"]?.count ?? 0) }
     try await database.write { [self] tx in try store(tx, type, bytes, of: userID, in: roomID) }
   }
 

@@ -6,6 +6,9 @@ package final class Tags: Sendable {
   /// Bytes of a tag's name, given by the spec.
   package static let nameBytesLimit = 255
 
+  /// Tags of one user for one room.
+  package static let countLimit = 100
+
   private let accountData: AccountData
 
   init(accountData: AccountData) {
@@ -22,7 +25,8 @@ package final class Tags: Sendable {
     }
   }
 
-  /// Sets a tag. Throws `M_INVALID_PARAM` for a name that is too long and an `order` outside 0...1.
+  /// Sets a tag. Throws `M_INVALID_PARAM` for a name that is too long and an `order` outside 0...1, `M_TOO_LARGE` beyond
+  /// `countLimit`.
   package func set(_ name: ByteString, _ tag: JSON, of userID: UserID, in roomID: RoomID) async throws {
     guard !name.isEmpty, name.count <= Self.nameBytesLimit else {
       throw MatrixError.invalidParameter("The name of a tag has 1 to \(Self.nameBytesLimit) bytes.")
@@ -46,10 +50,16 @@ package final class Tags: Sendable {
     }
   }
 
+  /// Throws `M_TOO_LARGE`.
+  static func check(count: Int) throws(MatrixError) {
+    guard count <= countLimit else { throw .tooLarge("A user gives a room at most \(countLimit) tags.") }
+  }
+
   private static let empty = Array(#"{"tags":{}}"#.utf8)
 
   private static func replacing(_ name: ByteString, with tag: [UInt8]?, in old: [UInt8]?) throws -> [UInt8] {
     let tags = try old.map { try JSON.parse($0) }?["tags"]
+    if tag != nil, let tags, tags[name] == nil { try check(count: tags.count + 1) }
     var writer = JSONWriter()
     writer.beginObject()
     writer.key("tags")

@@ -20,7 +20,7 @@ package struct Account: Sendable {
   package var hasPassword: Bool { passwordHash != nil }
 
   /// From `user_id, created, app_service, user_type, deactivated, erased_at, password, is_guest, is_admin, is_locked,
-  /// is_suspended, valid_until`.
+  /// is_suspended, valid_until, is_shadow_banned`.
   init(_ row: Row) {
     userID = row.identifier(0)
     created = row.integer(1)
@@ -34,7 +34,7 @@ package struct Account: Sendable {
 }
 
 extension AccountStanding {
-  /// From five columns: `is_guest`, `is_admin`, `is_locked`, `is_suspended`, `valid_until`.
+  /// From six columns: `is_guest`, `is_admin`, `is_locked`, `is_suspended`, `valid_until`, `is_shadow_banned`.
   init(_ row: Row, from column: Int) {
     self.init()
     isGuest = row.bool(column)
@@ -42,6 +42,7 @@ extension AccountStanding {
     isLocked = row.bool(column + 2)
     isSuspended = row.bool(column + 3)
     validUntil = row.optionalInteger(column + 4)
+    isShadowBanned = row.bool(column + 5)
   }
 }
 

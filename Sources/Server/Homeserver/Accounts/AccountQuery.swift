@@ -39,7 +39,7 @@ extension Accounts {
       let found = try tx.all(
         """
         SELECT user_id, created, app_service, user_type, deactivated, erased_at, password, is_guest, is_admin, is_locked,
-          is_suspended, valid_until
+          is_suspended, valid_until, is_shadow_banned
         FROM account
         WHERE ($1 IS NULL OR search_text LIKE $1 ESCAPE '!') AND ($2 IS NULL OR is_guest = $2)
           AND ($3 IS NULL OR is_admin = $3) AND ($4 IS NULL OR is_locked = $4) AND ($5 IS NULL OR deactivated = $5)

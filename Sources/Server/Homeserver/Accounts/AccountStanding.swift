@@ -10,6 +10,8 @@ package struct AccountStanding: Sendable, Equatable {
   package var isLocked = false
   /// Spec: Client-Server API, "Account suspension".
   package var isSuspended = false
+  /// Whether what it sends to others goes nowhere, while it is answered as if it did not.
+  package var isShadowBanned = false
   /// Milliseconds since 1970 from which on it cannot be used; nil for ever.
   package var validUntil: Int64?
 

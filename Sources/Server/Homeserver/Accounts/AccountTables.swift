@@ -12,7 +12,8 @@ enum AccountTables {
       CREATE TABLE account(
         user_id TEXT PRIMARY KEY, password TEXT, created INTEGER NOT NULL, is_guest INTEGER NOT NULL DEFAULT 0,
         app_service TEXT, user_type TEXT, is_admin INTEGER NOT NULL DEFAULT 0, is_locked INTEGER NOT NULL DEFAULT 0,
-        is_suspended INTEGER NOT NULL DEFAULT 0, valid_until INTEGER, deactivated INTEGER NOT NULL DEFAULT 0,
+        is_suspended INTEGER NOT NULL DEFAULT 0, is_shadow_banned INTEGER NOT NULL DEFAULT 0, valid_until INTEGER,
+        deactivated INTEGER NOT NULL DEFAULT 0,
         erased_at INTEGER, leaves INTEGER NOT NULL DEFAULT 0, search_text TEXT NOT NULL) STRICT
       """,
       "CREATE INDEX account_leaves ON account(user_id) WHERE leaves = 1",

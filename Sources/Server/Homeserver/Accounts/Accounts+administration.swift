@@ -23,6 +23,13 @@ extension Accounts {
     }
   }
 
+  /// Shadow-bans an account, or ends that: it is answered like any other, and what it sends or whom it invites nobody learns.
+  package func setShadowBanned(_ userID: UserID, _ isShadowBanned: Bool) async throws {
+    try await change(userID) { tx in
+      try tx.execute("UPDATE account SET is_shadow_banned = $1 WHERE user_id = $2", isShadowBanned, userID)
+    }
+  }
+
   /// Makes an account an administrator's or takes that away.
   package func setAdmin(_ userID: UserID, _ isAdmin: Bool) async throws {
     try await change(userID) { tx in

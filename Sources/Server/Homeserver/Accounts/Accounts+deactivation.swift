@@ -17,6 +17,7 @@ extension Accounts {
         WHERE user_id = $1
         """, userID)
       try devices.remove(tx, of: userID, sessions) { _ in true }
+      try devices.pushers.removeAll(tx, of: userID)
       try loginTokens.revoke(tx, userID)
       try openIDTokens.revoke(tx, userID)
       try ThirdPartyIdentifiers.deleteAll(tx, of: userID)
@@ -49,6 +50,7 @@ extension Accounts {
     hooks.withLock { $0.accountErased }(userID, position, tx)
     try tx.execute("DELETE FROM profile_field WHERE user_id = $1", userID)
     try tx.execute("DELETE FROM account_data WHERE user_id = $1", userID)
+    pushRules.forget(userID, in: tx)
     try tx.execute("DELETE FROM hidden_room WHERE user_id = $1", userID)
   }
 }

@@ -52,7 +52,7 @@ package final class Accounts: Sendable {
     try tx.first(
       """
       SELECT user_id, created, app_service, user_type, deactivated, erased_at, password, is_guest, is_admin, is_locked,
-        is_suspended, valid_until
+        is_suspended, valid_until, is_shadow_banned
       FROM account WHERE user_id = $1
       """, userID, row: Account.init)
   }

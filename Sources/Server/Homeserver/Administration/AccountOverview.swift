@@ -14,7 +14,7 @@ package struct AccountOverview: Sendable {
 extension AccountQuery {
   /// What a list is in the order of; by user ID where two are the same.
   package enum Order: Sendable {
-    case userID, isGuest, isAdmin, userType, isDeactivated, displayName, avatarURL, created, lastSeen, isLocked
+    case userID, isGuest, isAdmin, userType, isDeactivated, displayName, avatarURL, created, lastSeen, isLocked, isShadowBanned
   }
 }
 
@@ -39,7 +39,7 @@ extension Accounts {
       var found = try tx.all(
         """
         SELECT user_id, created, app_service, user_type, deactivated, erased_at, password, is_guest, is_admin, is_locked,
-          is_suspended, valid_until,
+          is_suspended, valid_until, is_shadow_banned,
           (SELECT value FROM profile_field WHERE user_id = account.user_id AND name = 'displayname'),
           (SELECT value FROM profile_field WHERE user_id = account.user_id AND name = 'avatar_url'),
           (SELECT MAX(last_seen) FROM device WHERE user_id = account.user_id)
@@ -71,7 +71,7 @@ extension Accounts {
       try tx.first(
         """
         SELECT user_id, created, app_service, user_type, deactivated, erased_at, password, is_guest, is_admin, is_locked,
-          is_suspended, valid_until,
+          is_suspended, valid_until, is_shadow_banned,
           (SELECT value FROM profile_field WHERE user_id = account.user_id AND name = 'displayname'),
           (SELECT value FROM profile_field WHERE user_id = account.user_id AND name = 'avatar_url'),
           (SELECT MAX(last_seen) FROM device WHERE user_id = account.user_id)
@@ -85,7 +85,7 @@ extension Accounts {
   private static func overview(_ row: Row) -> AccountOverview {
     func text(_ column: Int) -> ByteString? { row.optionalBlob(column).flatMap { try? JSON.parse($0) }?.text }
     return AccountOverview(
-      account: Account(row), displayName: text(12), avatarURL: text(13), lastSeen: row.optionalInteger(14))
+      account: Account(row), displayName: text(13), avatarURL: text(14), lastSeen: row.optionalInteger(15))
   }
 
   private static func sorted(
@@ -97,6 +97,7 @@ extension Accounts {
       case .isGuest: return standing.isGuest ? 1 : 0
       case .isAdmin: return standing.isAdmin ? 1 : 0
       case .isLocked: return standing.isLocked ? 1 : 0
+      case .isShadowBanned: return standing.isShadowBanned ? 1 : 0
       case .isDeactivated: return summary.account.isDeactivated ? 1 : 0
       case .created: return summary.account.created
       case .lastSeen: return summary.lastSeen ?? 0

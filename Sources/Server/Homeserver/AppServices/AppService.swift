@@ -78,7 +78,7 @@ package final class AppService: Sendable {
   func owns(_ alias: RoomAlias) -> Bool { aliases.contains { $0.isExclusive && $0.pattern.matches(alias.text) } }
 
   var hasAliasNamespaces: Bool { !aliases.isEmpty }
-  var hasRoomNamespaces: Bool { !rooms.isEmpty }
+  var hasNamespacesOfRooms: Bool { !rooms.isEmpty || hasAliasNamespaces }
 
   /// Whether requests that it makes as `user` are held to the rate limits.
   package func isRateLimited(as user: UserID) -> Bool { user != sender && registration.isRateLimited }

@@ -47,16 +47,20 @@ final class AppServiceDelivery: Sendable {
   let signal = WorkSignal()
   private let client: AppServiceClient
   private let database: Database
-  private let rooms: Rooms
-  private let clock: WallClock
+  let rooms: Rooms
+  let presence: Presence
+  let clock: WallClock
   private let log: Log
   private let progress = Mutex<Progress?>(nil)
 
-  init(_ service: AppService, database: Database, rooms: Rooms, http: HTTPClient, clock: WallClock, log: Log) {
+  init(
+    _ service: AppService, database: Database, rooms: Rooms, presence: Presence, http: HTTPClient, clock: WallClock, log: Log
+  ) {
     self.service = service
     client = AppServiceClient(service: service, http: http)
     self.database = database
     self.rooms = rooms
+    self.presence = presence
     self.clock = clock
     self.log = log
   }
@@ -150,18 +154,23 @@ final class AppServiceDelivery: Sendable {
     var progress: Progress
     var events: [[UInt8]] = []
     var isComplete = true
+    /// Who has come into view: the service learns how they are.
+    var newcomers: Set<UserID> = []
   }
 
   /// Goes on until there is something to send or nothing is left; what is to be sent is written down first.
   private func collect(_ start: Progress) async throws -> Progress {
     var progress = start
-    let news = service.registration.receivesEphemeral ? ephemeral.take() : AppServiceEphemeral.News()
+    var news = service.registration.receivesEphemeral ? ephemeral.take() : AppServiceEphemeral.News()
     while true {
       let end = database.committedPosition
       let batch = try await database.read { [self, progress] tx in try look(tx, progress, upTo: end) }
       progress = batch.progress
+      if service.registration.receivesEphemeral { news.notePresence(of: batch.newcomers) }
       if !batch.events.isEmpty || batch.isComplete {
-        let told = try await database.read { [self, progress] tx in try write(news, progress.interest, tx) }
+        let told = try await database.read { [self, progress, news] tx in
+          try write(news, progress.interest, tx)
+        }
         if batch.events.isEmpty && told.isEmpty {
           if progress.position - progress.written >= Self.progressInterval { try await write(&progress) }
           self.progress.withLock { [progress] in $0 = progress }
@@ -208,6 +217,7 @@ final class AppServiceDelivery: Sendable {
         let event = try RoomLoader(transaction: tx).event(at: outline.position),
         let room = try rooms.cache.snapshot(of: outline.room, in: tx)
       else { continue }
+      batch.newcomers.formUnion(newcomers(by: event, in: room, batch.progress.interest))
       batch.progress.interest.pass(event)
       var writer = JSONWriter(capacity: event.shared.count + 256)
       event.write(
@@ -220,21 +230,6 @@ final class AppServiceDelivery: Sendable {
     }
     if batch.isComplete { batch.progress.position = end }
     return batch
-  }
-
-  /// The array `ephemeral`; empty where there is nothing for the service.
-  private func write(
-    _ news: AppServiceEphemeral.News, _ interest: AppServiceInterest, _ tx: ReadTransaction
-  ) throws -> [UInt8] {
-    if news.isEmpty { return [] }
-    var writer = JSONWriter()
-    writer.beginArray()
-    try news.write(to: &writer, for: service, typing: { rooms.typing.users(in: $0).users }) { room in
-      guard try interest.includes(room, rooms, tx) else { return nil }
-      return try rooms.cache.snapshot(of: room, in: tx)?.roomID
-    }
-    writer.endArray()
-    return writer.bytes.count == 2 ? [] : writer.bytes
   }
 
   // MARK: Sending

@@ -2,21 +2,27 @@ import JSON
 import MatrixModel
 import Synchronization
 
-/// Typing and receipts that a service has not been told of yet: in memory, as they are gone with a restart for everyone.
+/// Typing, receipts and presence that a service has not been told of yet: in memory, as they are gone with a restart for everyone.
 ///
 /// Spec: Application Service API, "Pushing ephemeral data".
 final class AppServiceEphemeral: Sendable {
   /// Receipts that wait for a service that is down; the oldest go first.
   static let receiptsLimit = 1_000
-  /// Events in one transaction.
-  static let eventsLimit = 100
+  /// Users whose presence waits to be told; the changes of further ones are not.
+  static let usersLimit = 1_000
 
   struct News: Sendable {
     var typing: Set<RoomNumber> = []
     var receipts: [RoomNumber: [Receipt]] = [:]
+    /// Users whose presence is to be told, as it is then.
+    var presence: Set<UserID> = []
     fileprivate var receiptCount = 0
 
-    var isEmpty: Bool { typing.isEmpty && receipts.isEmpty }
+    var isEmpty: Bool { typing.isEmpty && receipts.isEmpty && presence.isEmpty }
+
+    mutating func notePresence(of users: some Sequence<UserID>) {
+      for user in users where presence.count < AppServiceEphemeral.usersLimit { presence.insert(user) }
+    }
   }
 
   private let news = Mutex(News())
@@ -37,6 +43,8 @@ final class AppServiceEphemeral: Sendable {
     }
   }
 
+  func notePresence(of users: Set<UserID>) { news.withLock { $0.notePresence(of: users) } }
+
   /// Takes what there is.
   func take() -> News {
     news.withLock { news in
@@ -47,11 +55,18 @@ final class AppServiceEphemeral: Sendable {
 }
 
 extension AppServiceEphemeral.News {
-  /// Writes the elements of `ephemeral`, of those rooms that `includes` says concern the service.
+  /// Writes the elements of `ephemeral`.
+  ///
+  /// - Parameters:
+  ///   - roomID: nil for a room that does not concern the service.
+  ///   - status: nil for a user whose presence does not.
   func write(
     to writer: inout JSONWriter, for service: AppService, typing users: (RoomNumber) -> [UserID],
-    roomID: (RoomNumber) throws -> RoomID?
+    roomID: (RoomNumber) throws -> RoomID?, status: (UserID) throws -> PresenceStatus?, now: Int64
   ) throws {
+    for user in presence {
+      if let status = try status(user) { PresenceStream.write((user, status), now: now, to: &writer) }
+    }
     for room in typing {
       guard let roomID = try roomID(room) else { continue }
       writer.object { writer in

@@ -56,14 +56,38 @@ struct AppServiceInterest: Sendable {
     return try includes(room, rooms, tx)
   }
 
+  /// Whether the presence of a user concerns the service: they are its own, or in a room that concerns it.
+  ///
+  /// Spec: Application Service API, "Pushing ephemeral data".
+  func includes(presenceOf user: UserID, _ rooms: Rooms, _ tx: ReadTransaction) throws -> Bool {
+    if service.covers(user) { return true }
+    return try rooms.memberships.rooms(of: user, in: tx).contains { number, entry in
+      try entry.membership == .join && includes(number, rooms, tx)
+    }
+  }
+
+  /// Whether one of the service's users is in a room.
+  func isIn(_ room: RoomNumber) -> Bool { members[room] != nil }
+
   /// Whether everything in a room concerns the service.
   func includes(_ room: RoomNumber, _ rooms: Rooms, _ tx: ReadTransaction) throws -> Bool {
     if members[room] != nil { return true }
-    if service.hasRoomNamespaces, let roomID = try rooms.cache.snapshot(of: room, in: tx)?.roomID, service.covers(roomID) {
-      return true
-    }
-    guard service.hasAliasNamespaces else { return false }
-    return try tx.all("SELECT alias FROM room_alias WHERE room = $1", room) { $0.identifier(0, as: RoomAlias.self) }
-      .contains { service.covers($0) }
+    guard service.hasNamespacesOfRooms, let room = try rooms.cache.snapshot(of: room, in: tx) else { return false }
+    return try service.names(room, tx)
+  }
+}
+
+extension AppService {
+  /// Whether everything in a room concerns the service as of now.
+  func covers(_ room: RoomSnapshot, _ tx: ReadTransaction) throws -> Bool {
+    try room.isJoined(sender) || names(room, tx) || room.members.contains { $0.value.membership == .join && covers($0.key) }
+  }
+
+  /// Whether the room or one of its aliases is in the service's namespaces.
+  fileprivate func names(_ room: RoomSnapshot, _ tx: ReadTransaction) throws -> Bool {
+    if covers(room.roomID) { return true }
+    guard hasAliasNamespaces else { return false }
+    return try tx.all("SELECT alias FROM room_alias WHERE room = $1", room.number) { $0.identifier(0, as: RoomAlias.self) }
+      .contains { covers($0) }
   }
 }

@@ -10,11 +10,11 @@ package final class AppServiceWorkers: Sendable {
   private let tasks = Mutex<[Task<Void, Never>]>([])
 
   init(
-    _ services: AppServices, database: Database, rooms: Rooms, receipts: Receipts, http: HTTPClient, notifier: Notifier,
-    clock: WallClock, log: Log
+    _ services: AppServices, database: Database, rooms: Rooms, receipts: Receipts, presence: Presence, http: HTTPClient,
+    notifier: Notifier, clock: WallClock, log: Log
   ) {
     deliveries = services.all.filter { $0.registration.url != nil }.map {
-      AppServiceDelivery($0, database: database, rooms: rooms, http: http, clock: clock, log: log)
+      AppServiceDelivery($0, database: database, rooms: rooms, presence: presence, http: http, clock: clock, log: log)
     }
     guard !deliveries.isEmpty else { return }
     let told = deliveries.filter { $0.service.registration.receivesEphemeral }
@@ -23,6 +23,12 @@ package final class AppServiceWorkers: Sendable {
       observers.typed.append { room in
         for delivery in told {
           delivery.ephemeral.noteTyping(in: room)
+          delivery.signal.notify()
+        }
+      }
+      observers.presence.append { users in
+        for delivery in told {
+          delivery.ephemeral.notePresence(of: users)
           delivery.signal.notify()
         }
       }

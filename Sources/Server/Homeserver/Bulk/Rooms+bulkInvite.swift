@@ -21,7 +21,7 @@ extension Rooms {
     }
     let provide = hooks.withLock { $0.provideUser }
     for user in users { try await provide(user) }
-    return try await edit(roomID) { editor in
+    return try await edit(roomID, by: actor) { editor in
       guard editor.room.isJoined(actor.userID), editor.room.powerLevels.canInvite(by: actor.userID) else {
         throw MatrixError.forbidden("You may not invite to this room.")
       }

@@ -17,6 +17,6 @@ extension Accounts {
     if account.standing.isSuspended, type != .redaction { throw MatrixError.userSuspended() }
     return Rooms.Actor(
       userID: user, deviceID: nil, isAdministrator: account.standing.isAdmin, isSuspended: account.standing.isSuspended,
-      appService: account.appService)
+      isShadowBanned: account.standing.isShadowBanned, appService: account.appService)
   }
 }

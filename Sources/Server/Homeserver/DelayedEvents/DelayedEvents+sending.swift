@@ -111,6 +111,10 @@ extension DelayedEvents {
     }
     var actor = try actor(delayed.user, delayed.type, transaction)
     actor.timestamp = delayed.timestamp
+    if actor.isShadowBanned {
+      return try finalise(
+        delayed, event: EventID(trusted: ByteString("$" + RandomText.urlSafe(bytes: 32))), error: nil, in: transaction)
+    }
     var editor = RoomEditor(room, in: transaction, of: rooms)
     let eventID = try rooms.append(
       Rooms.Sending(

@@ -19,7 +19,7 @@ package final class Devices: Sendable {
 
   private let database: Database
   private let lists: DeviceLists
-  private let pushers: Pushers
+  let pushers: Pushers
   private let clock: WallClock
 
   init(database: Database, lists: DeviceLists, pushers: Pushers, clock: WallClock) {

@@ -82,18 +82,18 @@ package final class ToDeviceMessages: Sendable {
         VALUES($1, $2, $3, $4, '', $5) ON CONFLICT(user_id, device_id, scope, transaction_id) DO NOTHING
         """, session.userID, session.deviceID, "sendToDevice/" + type.string, transactionID, now)
       guard isNew == 1 else { return }
-      let receivers = try store(tx, type, session.userID, messages)
+      let receivers = try store(tx, type, session.userID, messages, onlyToThemself: session.standing.isShadowBanned)
       guard let last = receivers.map(\.position).max() else { return }
       notifier.publish(position: last, users: Set(receivers.map(\.userID)), in: tx)
     }
   }
 
-  private func store(_ tx: WriteTransaction, _ type: EventType, _ sender: UserID, _ messages: JSON) throws
-    -> [(userID: UserID, position: Int64)]
-  {
+  private func store(
+    _ tx: WriteTransaction, _ type: EventType, _ sender: UserID, _ messages: JSON, onlyToThemself: Bool
+  ) throws -> [(userID: UserID, position: Int64)] {
     var receivers: [(userID: UserID, position: Int64)] = []
     for user in messages.members {
-      guard let userID = UserID(user.key) else { continue }
+      guard let userID = UserID(user.key), !onlyToThemself || userID == sender else { continue }
       let known = try tx.all("SELECT device_id FROM device WHERE user_id = $1", userID) { row in
         row.identifier(0, as: DeviceID.self)
       }

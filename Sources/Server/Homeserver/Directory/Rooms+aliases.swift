@@ -17,8 +17,9 @@ extension Rooms {
     }
   }
 
-  /// Aliases that a room may have.
+  /// Aliases that a room may have, and that a user may have made; application services make those of whole networks.
   package static let aliasesLimit = 1_000
+  package static let userAliasesLimit = 1_000
 
   /// Spec: `PUT /directory/room/{roomAlias}`. Throws `M_FORBIDDEN`, `M_INVALID_PARAM`, `M_UNKNOWN` (409) for a taken alias.
   package func addAlias(_ alias: RoomAlias, to roomID: RoomID, by actor: Actor) async throws {
@@ -83,13 +84,20 @@ extension Rooms {
     try transaction.first("SELECT room FROM room_alias WHERE alias = $1", alias) { RoomNumber($0.integer(0)) }
   }
 
-  /// Throws `M_INVALID_PARAM` for an alias of another server, `M_EXCLUSIVE` for one of an application service.
+  /// Throws `M_INVALID_PARAM` for an alias of another server, `M_EXCLUSIVE` for one of an application service, `M_FORBIDDEN` beyond
+  /// `userAliasesLimit`.
   func insert(_ alias: RoomAlias, of room: RoomNumber, by actor: Actor, in transaction: WriteTransaction) throws {
     guard alias.serverName == configuration.serverName else {
       throw MatrixError.invalidParameter("Aliases made here end in ':\(configuration.serverName)'.")
     }
     guard !alias.localpart.isEmpty else { throw MatrixError.invalidParameter("There is nothing between '#' and ':'.") }
     try hooks.withLock { $0.requireMayChange }(alias, actor)
+    if actor.appService == nil {
+      let count = try transaction.first("SELECT count(*) FROM room_alias WHERE creator = $1", actor.userID) { $0.integer(0) }
+      guard count ?? 0 < Self.userAliasesLimit else {
+        throw MatrixError.forbidden("You have made \(Self.userAliasesLimit) aliases; remove one first.")
+      }
+    }
     try transaction.execute(
       "INSERT INTO room_alias(alias, room, creator, created) VALUES ($1, $2, $3, $4)", alias, room, actor.userID,
       configuration.clock.now())

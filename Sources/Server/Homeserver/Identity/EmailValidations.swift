@@ -47,7 +47,7 @@ package final class EmailValidations: Sendable {
   }
 
   static let lifetimeMilliseconds: Int64 = 60 * 60_000
-  /// Sessions kept at once.
+  /// Sessions kept at once; beyond it one of the network with most of them goes, so that nobody keeps the others out.
   static let sessionsLimit: Int64 = 10_000
 
   let configuration: IdentityConfiguration
@@ -77,19 +77,22 @@ package final class EmailValidations: Sendable {
 
   /// Sends the mail, unless this attempt has been seen before, and returns the session's ID.
   ///
+  /// - Parameter network: who asks, see `SocketAddress.network`.
   /// Throws `M_THREEPID_MEDIUM_NOT_SUPPORTED`, `M_INVALID_PARAM` for a `next_link` that is not trusted, `M_LIMIT_EXCEEDED` for
   /// too many mails to the address, `M_UNKNOWN` (500) where the mail could not be sent, and, if the operator wants so,
   /// `M_THREEPID_IN_USE` and `M_THREEPID_NOT_FOUND`.
-  package func request(_ request: Request, for purpose: Purpose) async throws -> ByteString {
+  package func request(_ request: Request, for purpose: Purpose, from network: UInt64) async throws -> ByteString {
     guard let mail, let base = configuration.publicBaseURL else { throw Self.notSupported("e-mail addresses") }
     if let link = request.nextLink, !configuration.trusts(link) {
       throw MatrixError.invalidParameter("'next_link' is not a client that this server trusts.")
     }
     let token = RandomText.urlSafe(bytes: 32)
-    let step = try await database.write { [self] tx in try take(tx, request, purpose, token) }
+    let step = try await database.write { [self] tx in try take(tx, request, purpose, token, network) }
     guard step.needsMail else { return step.sessionID }
     do {
-      try budget.withLock { budget throws(MatrixError) in try budget.take(request.address, now: clock.now()) }
+      try budget.withLock { budget throws(MatrixError) in
+        try budget.take(request.address, now: clock.now(), from: network)
+      }
       let link = base + Self.confirmationPath + "?sid=\(step.sessionID)&token=\(token)"
       try await mail.send(
         IdentityMails(server: serverName, link: link).mail(to: request.address, for: purpose, step.isExpected))
@@ -117,7 +120,9 @@ package final class EmailValidations: Sendable {
     let isExpected: Bool
   }
 
-  private func take(_ tx: WriteTransaction, _ request: Request, _ purpose: Purpose, _ token: String) throws -> Step {
+  private func take(
+    _ tx: WriteTransaction, _ request: Request, _ purpose: Purpose, _ token: String, _ network: UInt64
+  ) throws -> Step {
     let now = clock.now()
     let isKnown = try ThirdPartyIdentifiers.owner(tx, request.address) != nil
     let isExpected = isKnown == (purpose == .passwordReset)
@@ -142,16 +147,29 @@ package final class EmailValidations: Sendable {
         request.sendAttempt, hash, request.nextLink, now, known.id)
       return Step(sessionID: known.id, previousAttempt: known.attempt, needsMail: true, isExpected: isExpected)
     }
-    let count = try tx.first("SELECT COUNT(*) FROM email_validation") { $0.integer(0) } ?? 0
-    guard count < Self.sessionsLimit else { throw MatrixError.limitExceeded(retryAfterMilliseconds: 60_000) }
+    try Self.makeRoom(tx)
     let sessionID = ByteString(RandomText.urlSafe(bytes: 18))
     try tx.execute(
       """
-      INSERT INTO email_validation(session_id, purpose, address, client_secret, send_attempt, token, next_link, renewed)
-      VALUES($1, $2, $3, $4, $5, $6, $7, $8)
+      INSERT INTO email_validation(session_id, purpose, address, client_secret, send_attempt, token, next_link, renewed,
+        network)
+      VALUES($1, $2, $3, $4, $5, $6, $7, $8, $9)
       """, sessionID, purpose.rawValue, request.address.description, request.clientSecret, request.sendAttempt, hash,
-      request.nextLink, now)
+      request.nextLink, now, Int64(bitPattern: network))
     return Step(sessionID: sessionID, previousAttempt: -1, needsMail: true, isExpected: isExpected)
+  }
+
+  /// Where there are as many as may be, forgets a session of the network that has most: the oldest that is not confirmed.
+  private static func makeRoom(_ tx: WriteTransaction) throws {
+    let count = try tx.first("SELECT COUNT(*) FROM email_validation") { $0.integer(0) } ?? 0
+    guard count >= sessionsLimit else { return }
+    try tx.execute(
+      """
+      DELETE FROM email_validation WHERE session_id = (
+        SELECT session_id FROM email_validation
+        WHERE network = (SELECT network FROM email_validation GROUP BY network ORDER BY COUNT(*) DESC, network LIMIT 1)
+        ORDER BY CASE WHEN validated IS NULL THEN 0 ELSE 1 END, renewed, session_id LIMIT 1)
+      """)
   }
 
   // MARK: Confirming
@@ -262,24 +280,23 @@ package struct EmailProof: Sendable {
 struct MailBudget {
   static let burst = 5.0
   static let millisecondsPerMail = 300_000.0
-  private static let addressesLimit = 10_000
+  static let addressesLimit = 10_000
 
-  private var buckets: [MailAddress: (mails: Double, at: Int64)] = [:]
+  private typealias Bucket = (mails: Double, at: Int64)
+
+  private var buckets = SharedPlaces<MailAddress, Bucket>(limit: addressesLimit)
 
   /// Throws `M_LIMIT_EXCEEDED` with the time until the next is allowed.
-  mutating func take(_ address: MailAddress, now: Int64) throws(MatrixError) {
-    if buckets.count >= Self.addressesLimit {
-      buckets = buckets.filter { Self.filled($0.value, now) < Self.burst }
-      guard buckets.count < Self.addressesLimit else { throw .limitExceeded(retryAfterMilliseconds: 60_000) }
-    }
+  mutating func take(_ address: MailAddress, now: Int64, from network: UInt64) throws(MatrixError) {
+    if buckets.isFull { buckets.removeAll { Self.filled($0, now) >= Self.burst } }
     let mails = buckets[address].map { Self.filled($0, now) } ?? Self.burst
     guard mails >= 1 else {
       throw .limitExceeded(retryAfterMilliseconds: Int64(((1 - mails) * Self.millisecondsPerMail).rounded(.up)))
     }
-    buckets[address] = (mails - 1, now)
+    buckets.put((mails - 1, now), at: address, from: network)
   }
 
-  private static func filled(_ bucket: (mails: Double, at: Int64), _ now: Int64) -> Double {
+  private static func filled(_ bucket: Bucket, _ now: Int64) -> Double {
     min(burst, bucket.mails + Double(max(0, now - bucket.at)) / millisecondsPerMail)
   }
 }

@@ -42,16 +42,20 @@ struct IdentityMails {
     guard let action else {
       return MailMessage(
         to: address, subject: subject, text: "Hello,\n\n\(reason)\n\n\(ending)\n",
-        html: "<p>Hello,</p><p>\(Self.escaped(reason))</p><p>\(ending)</p>")
+        html: "<p>Hello,</p><p>\(MailHTML.escaped(reason))</p><p>\(ending)</p>")
     }
     let text = "Hello,\n\n\(reason)\n\n\(action) here, within an hour:\n\n\(link)\n\n\(ending)\n"
     let html =
-      "<p>Hello,</p><p>\(Self.escaped(reason))</p><p><a href=\"\(Self.escaped(link))\">\(action)</a> (within an hour)</p>"
+      "<p>Hello,</p><p>\(MailHTML.escaped(reason))</p><p><a href=\"\(MailHTML.escaped(link))\">\(action)</a> (within an hour)</p>"
       + "<p>\(ending)</p>"
     return MailMessage(to: address, subject: subject, text: text, html: html)
   }
+}
 
-  private static func escaped(_ text: String) -> String {
+/// Text in mails of HTML.
+enum MailHTML {
+  /// For between tags and for an attribute in double quotes.
+  static func escaped(_ text: String) -> String {
     text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;").replacing(
       "\"", with: "&quot;")
   }

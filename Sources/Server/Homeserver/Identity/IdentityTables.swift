@@ -9,14 +9,16 @@ enum IdentityTables {
     """,
     "CREATE INDEX third_party_identifier_user ON third_party_identifier(user_id)",
     // `token` is the SHA-256 of what the mail has in its link, NULL where the mail had none; `renewed` the time of the last
-    // mail or of the confirmation; `validated` is NULL until then.
+    // mail or of the confirmation; `validated` is NULL until then; `network` is who began it.
     """
     CREATE TABLE email_validation(
       session_id TEXT PRIMARY KEY, purpose TEXT NOT NULL, address TEXT NOT NULL, client_secret TEXT NOT NULL,
-      send_attempt INTEGER NOT NULL, token BLOB, next_link TEXT, renewed INTEGER NOT NULL, validated INTEGER) STRICT
+      send_attempt INTEGER NOT NULL, token BLOB, next_link TEXT, renewed INTEGER NOT NULL, validated INTEGER,
+      network INTEGER NOT NULL) STRICT
     """,
     "CREATE INDEX email_validation_address ON email_validation(address, client_secret, purpose)",
     "CREATE INDEX email_validation_renewed ON email_validation(renewed)",
+    "CREATE INDEX email_validation_network ON email_validation(network)",
     // `subject` is the provider's `sub`, which never changes and is never given to another person.
     """
     CREATE TABLE single_sign_on(

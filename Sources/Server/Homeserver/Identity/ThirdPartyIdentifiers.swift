@@ -18,8 +18,12 @@ package final class ThirdPartyIdentifiers: Sendable {
   package static let countLimit = 20
 
   private let database: Database
+  private let pushers: Pushers
 
-  init(database: Database) { self.database = database }
+  init(database: Database, pushers: Pushers) {
+    self.database = database
+    self.pushers = pushers
+  }
 
   /// The user's identifiers, the first added first.
   package func all(of userID: UserID) async throws -> [Identifier] {
@@ -35,12 +39,14 @@ package final class ThirdPartyIdentifiers: Sendable {
     }
   }
 
-  /// Takes an identifier from the user; one that the user does not have is no error.
+  /// Takes an identifier from the user, with the e-mail pusher to it; one that the user does not have is no error.
   package func delete(_ medium: String, _ address: String, of userID: UserID) async throws {
-    let address = MailAddress(address)?.description ?? address
-    try await database.write { tx in
-      _ = try tx.execute(
+    let mailAddress = MailAddress(address)
+    let address = mailAddress?.description ?? address
+    try await database.write { [pushers] tx in
+      try tx.execute(
         "DELETE FROM third_party_identifier WHERE medium = $1 AND address = $2 AND user_id = $3", medium, address, userID)
+      if medium == "email", let mailAddress { try pushers.remove(tx, Pusher.ID(mailAddress, of: userID)) }
     }
   }
 

@@ -23,20 +23,47 @@ struct MediaFolder: Sendable {
     for folder in [path, path + "/incoming"] {
       guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw MediaFileError(folder) }
     }
-    guard let incoming = opendir(path + "/incoming") else { throw MediaFileError(path + "/incoming") }
-    defer { closedir(incoming) }
-    while let entry = readdir(incoming) {
+    guard let unfinished = Self.names(in: path + "/incoming") else { throw MediaFileError(path + "/incoming") }
+    for name in unfinished { unlink(path + "/incoming/" + name) }
+  }
+
+  /// nil for a folder that cannot be read.
+  private static func names(in path: String) -> [String]? {
+    guard let folder = opendir(path) else { return nil }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
-      if !name.hasPrefix(".") { unlink(path + "/incoming/" + name) }
+      if !name.hasPrefix(".") { names.append(name) }
     }
+    return names
   }
 
   func path(of hash: String) -> String { "\(path)/\(hash.prefix(2))/\(hash)" }
 
   func thumbnailPath(of hash: String, _ variant: ThumbnailVariant, _ kind: ThumbnailKind) -> String {
     "\(path(of: hash))-\(variant).\(kind.rawValue)"
+  }
+
+  /// The names of the files of content whose hash begins with `byte`, thumbnails included, by hash. Blocks.
+  func files(ofHashesBeginningWith byte: UInt8) -> [String: [String]] {
+    let digits = String(byte, radix: 16)
+    let names = Self.names(in: "\(path)/\(byte < 16 ? "0" : "")\(digits)") ?? []
+    let ours = names.filter { $0.utf8.count == 64 || $0.utf8.dropFirst(64).first == UInt8(ascii: "-") }
+    return Dictionary(grouping: ours) { String($0.prefix(64)) }
+  }
+
+  /// Removes files of one hash, none of them where one was written after `time`, in milliseconds since 1970. Blocks.
+  func remove(_ names: [String], of hash: String, notWrittenAfter time: Int64) {
+    let paths = names.map { "\(path)/\(hash.prefix(2))/\($0)" }
+    for path in paths {
+      var status = stat()
+      guard stat(path, &status) == 0 else { continue }
+      guard Int64(status.st_mtim.tv_sec) * 1_000 + Int64(status.st_mtim.tv_nsec) / 1_000_000 <= time else { return }
+    }
+    for path in paths { unlink(path) }
   }
 
   /// Removes content and all its thumbnails; what is not there is no error. Blocks.

@@ -3,6 +3,7 @@ import EventLoop
 import Glibc
 import JSON
 import MatrixModel
+import Synchronization
 
 /// The content repository: uploads and downloads of this server's users, and thumbnails of images.
 ///
@@ -51,6 +52,8 @@ package final class MediaRepository: Sendable {
   let isOpen: Bool
   /// By hash: nobody removes a file that somebody is about to name.
   let hashLocks = KeyedLock()
+  /// The first byte of the hashes that are looked through next for files that no row names.
+  let nextSwept = Atomic<UInt8>(.random(in: 0...255))
   private let thumbnailer: Thumbnailer?
   private let thumbnailLocks = KeyedLock()
   private let unneeded = UnneededThumbnails()
@@ -198,11 +201,14 @@ package final class MediaRepository: Sendable {
   func removeUnlocked(_ hash: String) async throws {
     // Also for a client that is gone, whose task is cancelled: nobody would find the file again.
     try await Task { [database, files, folder] in
-      let isUsed = try await database.read { tx in
-        try tx.first("SELECT 1 FROM media WHERE hash = $1 LIMIT 1", hash) { _ in true } ?? false
-      }
+      let isUsed = try await database.read { tx in try Self.isUsed(hash, tx) }
       if !isUsed { try await files.run { folder.remove(hash) } }
     }.value
+  }
+
+  /// Whether a row names the content.
+  static func isUsed(_ hash: String, _ tx: ReadTransaction) throws -> Bool {
+    try tx.first("SELECT 1 FROM media WHERE hash = $1 LIMIT 1", hash) { _ in true } ?? false
   }
 
   /// 24 letters and digits: nobody guesses one.

@@ -1,112 +1,120 @@
 import CXML2
 
-/// A page as libxml2 reads it, however broken it is. Belongs to one thread.
-struct HTMLPage: ~Copyable {
-  /// Bytes of a page that are looked at.
-  static let bytesLimit = 5 << 20
-  /// Elements and texts of a page that are looked at.
-  private static let nodesLimit = 200_000
+/// A page as a preview looks at it: its tags and texts in their order, however broken it is.
+///
+/// Strangers write pages, so none is made a tree of: one pass over the bytes keeps one tag or text at a time and the names of the
+/// elements it is in. What a page costs is bounded by how many of its bytes, tags and elements inside each other are looked at.
+/// Source: HTML Standard §13.2.5, as far as a preview needs it.
+struct HTMLPage: Sendable {
+  /// Bytes of a page that are looked at, as it came and in UTF-8.
+  static let bytesLimit = 1 << 20
+  /// Tags, comments and declarations of a page that are looked at.
+  static let tagsLimit = 10_000
+  /// Elements inside each other; deeper down a page is not looked at.
+  static let depthLimit = 128
+  /// Attributes of a tag, and bytes of an attribute's value and of one text, that are looked at.
+  static let attributesLimit = 50
+  static let textBytesLimit = 8 << 10
 
-  private let document: UnsafeMutablePointer<xmlDoc>
-
-  private static let isReady: Bool = {
-    xmlInitParser()
-    return true
-  }()
+  private let bytes: [UInt8]
 
   /// - Parameter charset: what the server says the page is written in; nil where it does not.
   /// nil for bytes of which nothing can be made.
   init?(_ bytes: [UInt8], charset: String?) {
-    guard Self.isReady, !bytes.isEmpty, bytes.count <= Self.bytesLimit else { return nil }
-    let encoding = Self.encoding(of: bytes, charset)
-    let document = bytes.withUnsafeBytes { buffer in
-      let start = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
-      guard let encoding else { return martlet_html_parse(start, Int32(buffer.count), nil) }
-      return martlet_html_parse(start, Int32(buffer.count), encoding)
-    }
-    guard let document else { return nil }
-    self.document = document
+    guard !bytes.isEmpty, bytes.count <= Self.bytesLimit else { return nil }
+    self.bytes = PageCharset.utf8(bytes, charset)
   }
 
-  deinit { xmlFreeDoc(document) }
-
-  /// What the server said; else UTF-8 where the bytes are, which pages often forget to say; else nil: as the page says.
-  private static func encoding(of bytes: [UInt8], _ charset: String?) -> String? {
-    if let charset, (1...40).contains(charset.utf8.count), charset.utf8.allSatisfy(isNameByte),
-      martlet_xml_knows_encoding(charset) != 0
-    {
-      return charset
-    }
-    let isASCII = bytes.allSatisfy { $0 < 0x80 }
-    return !isASCII && String(validating: bytes, as: UTF8.self) != nil ? "UTF-8" : nil
-  }
-
-  private static func isNameByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-      UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: ":"):
-      true
-    default: false
-    }
-  }
-
-  /// One element of a page, valid while the page is.
+  /// One element of a page.
   struct Element {
-    fileprivate let node: UnsafeMutablePointer<xmlNode>
-
     /// In lower case.
-    var name: String { node.pointee.name.map { String(cString: $0) } ?? "" }
+    let name: String
+    fileprivate let tag: HTMLTag
+    fileprivate let bytes: [UInt8]
 
-    /// An attribute's value; nil where there is none.
-    func attribute(_ name: String) -> String? {
-      guard let value = xmlGetProp(node, name) else { return nil }
-      defer { martlet_xml_free(value) }
-      return String(cString: value)
+    /// An attribute's value, its first `textBytesLimit` bytes; nil where there is none.
+    func attribute(_ name: StaticString) -> String? {
+      tag.value(of: name, in: bytes).map { HTMLText.decoded(bytes[$0].prefix(textBytesLimit)) }
     }
   }
 
   /// What stands where in a page.
   enum Part {
     case element(Element)
-    /// Text, with the elements it is in by name, the innermost first.
+    /// The first `textBytesLimit` bytes of a text, with the elements it is in by name, the innermost first.
     case text(String, inside: [String])
   }
 
+  /// What was looked at.
+  struct Extent: Equatable {
+    var tags = 0
+    var depth = 0
+    var bytes = 0
+  }
+
   /// Calls `body` with every element and text in the order of the page, until it answers false.
-  func forEach(_ body: (Part) -> Bool) {
-    guard var node = xmlDocGetRootElement(document) else { return }
-    var names: [String] = []
-    for _ in 0..<Self.nodesLimit {
-      switch node.pointee.type {
-      case XML_ELEMENT_NODE:
-        guard body(.element(Element(node: node))) else { return }
-        if let child = node.pointee.children {
-          names.append(Element(node: node).name)
-          node = child
-          continue
-        }
-      case XML_TEXT_NODE:
-        if let content = node.pointee.content {
-          guard body(.text(String(cString: content), inside: names.reversed())) else { return }
-        }
-      default: break
+  @discardableResult
+  func forEach(_ body: (Part) -> Bool) -> Extent {
+    var extent = Extent()
+    var open = OpenElements()
+    var scanner = HTMLScanner(bytes)
+    while extent.tags < Self.tagsLimit, let token = scanner.next() {
+      extent.bytes = scanner.position
+      switch token {
+      case .text(let range):
+        let text = HTMLText.decoded(bytes[range].prefix(Self.textBytesLimit))
+        open.willRead(text)
+        guard body(.text(text, inside: open.names.reversed())) else { return extent }
+      case .start(let tag):
+        extent.tags += 1
+        let name = tag.name(in: bytes)
+        guard body(.element(Element(name: name, tag: tag, bytes: bytes))) else { return extent }
+        open.begin(name, isClosed: tag.isClosed)
+        guard open.names.count <= Self.depthLimit else { return extent }
+        extent.depth = max(extent.depth, open.names.count)
+        if !tag.isClosed { scanner.readText(of: name) }
+      case .end(let tag):
+        extent.tags += 1
+        open.end(tag.name(in: bytes))
+      case .other: extent.tags += 1
       }
-      while node.pointee.next == nil {
-        guard let parent = node.pointee.parent, parent.pointee.type == XML_ELEMENT_NODE else { return }
-        node = parent
-        if !names.isEmpty { names.removeLast() }
-      }
-      guard let next = node.pointee.next else { return }
-      node = next
     }
+    return extent
   }
 
   /// A reference as it is to be read on a page of that address (RFC 3986 §5); nil where it is none.
   static func resolve(_ reference: String, at base: String) -> String? {
-    guard isReady, reference.utf8.count <= PageSummary.urlBytesLimit, let resolved = xmlBuildURI(reference, base) else {
-      return nil
-    }
+    guard reference.utf8.count <= PageSummary.urlBytesLimit, let resolved = xmlBuildURI(reference, base) else { return nil }
     defer { martlet_xml_free(resolved) }
     return String(cString: resolved)
+  }
+}
+
+/// The elements that are open at a place of a page, the outermost first.
+private struct OpenElements {
+  private(set) var names: [String] = []
+
+  private static let empty: Set<String> = [
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"
+  ]
+  /// What ends where the next of its kind begins.
+  private static let endedByNext: Set<String> = ["p", "li", "dt", "dd", "tr", "td", "th", "option"]
+  private static let ofHead: Set<String> = [
+    "title", "meta", "link", "script", "style", "base", "noscript", "template"
+  ]
+
+  mutating func begin(_ name: String, isClosed: Bool) {
+    if names.last == "head", !Self.ofHead.contains(name) { names.removeLast() }
+    if names.last == name, Self.endedByNext.contains(name) { names.removeLast() }
+    if !isClosed, !Self.empty.contains(name) { names.append(name) }
+  }
+
+  mutating func end(_ name: String) {
+    if let index = names.lastIndex(of: name) { names.removeSubrange(index...) }
+  }
+
+  /// Text that is more than blanks ends the head.
+  mutating func willRead(_ text: String) {
+    if names.last == "head", text.utf8.contains(where: { $0 > 0x20 }) { names.removeLast() }
   }
 }

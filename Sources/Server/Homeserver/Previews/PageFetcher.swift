@@ -1,3 +1,4 @@
+import EventLoop
 import JSON
 import MatrixModel
 import Outbound
@@ -10,6 +11,8 @@ struct PageFetcher: Sendable {
   static let redirectLimit = 5
 
   let http: HTTPClient
+  /// Of one thread: pages are read one at a time.
+  let pool: BlockingPool
   let deniedURLs: [String]
 
   /// What an address stands for.
@@ -33,10 +36,9 @@ struct PageFetcher: Sendable {
     if let picture = PreviewPicture.contentType(of: response.body) {
       return response.isTruncated ? .other : .picture(response.body, picture)
     }
-    guard type.essence == "text/html" || type.essence == "application/xhtml+xml",
-      let page = HTMLPage(response.body, charset: type.charset)
-    else { return .other }
-    return .page(PageSummary(page), url: response.url)
+    guard type.essence == "text/html" || type.essence == "application/xhtml+xml" else { return .other }
+    let summary = try await pool.run { HTMLPage(response.body, charset: type.charset).map { PageSummary($0) } }
+    return summary.map { .page($0, url: response.url) } ?? .other
   }
 
   /// A picture that a page names; nil for what is none, or not to be had.

@@ -30,7 +30,7 @@ struct PageSummary: Sendable {
     "head", "iframe", "object"
   ]
 
-  init(_ page: borrowing HTMLPage) {
+  init(_ page: HTMLPage) {
     page.forEach { part in
       switch part {
       case .element(let element): take(element)
@@ -81,14 +81,14 @@ struct PageSummary: Sendable {
   }
 
   private mutating func take(_ text: String, _ inside: [String]) {
-    if inside.first == "title", inside.dropFirst().first == "head" {
+    if inside.first == "title", !inside.contains("body"), !inside.contains("svg") {
       if title.utf8.count < Self.valueBytesLimit { title += text }
       return
     }
     if inside.first == "h1", heading.utf8.count < Self.valueBytesLimit { heading += text }
-    guard excerpt.utf8.count < Self.excerptBytesLimit, !inside.contains(where: Self.passedOver.contains) else { return }
+    guard excerpt.utf8.count < Self.excerptBytesLimit else { return }
     let line = Self.oneLine(text)
-    guard !line.isEmpty else { return }
+    guard !line.isEmpty, !inside.contains(where: Self.passedOver.contains) else { return }
     excerpt = Self.cut(excerpt.isEmpty ? line : excerpt + " " + line, Self.excerptBytesLimit)
   }
 

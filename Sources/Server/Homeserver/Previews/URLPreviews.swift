@@ -1,4 +1,5 @@
 import Database
+import EventLoop
 import JSON
 import MatrixModel
 import Outbound
@@ -25,19 +26,28 @@ package final class URLPreviews: Sendable {
   private let moderation: MediaModeration
   private let clock: WallClock
   private let locks = KeyedLock()
-  private let queue = FairQueue(places: 16, ownerLimit: 16, limit: 500)
+  /// What is asked for and not answered yet of one user, also where another has asked for the same page.
+  static let userLimit = 20
+  /// Fetches at once, and those of one user: each may hold a page and a picture in memory.
+  static let places = 8
+  static let userPlaces = 4
+  private let underWay = FairQueue(places: 10_000, ownerPlaces: userLimit, ownerLimit: 0, limit: 0)
+  private let queue = FairQueue(places: places, ownerPlaces: userPlaces, ownerLimit: 16, limit: 500)
 
   init(
     _ configuration: MediaConfiguration, database: Database, http: HTTPClient, media: MediaRepository,
     moderation: MediaModeration, clock: WallClock
-  ) {
+  ) throws {
     isEnabled = configuration.previewsPages
-    fetcher = PageFetcher(http: http, deniedURLs: configuration.deniedPreviewURLs)
+    let pool = try BlockingPool(threads: 1, name: "preview")
+    fetcher = PageFetcher(http: http, pool: pool, deniedURLs: configuration.deniedPreviewURLs)
     self.database = database
     self.media = media
     self.moderation = moderation
     self.clock = clock
   }
+
+  func shutdown() async { await fetcher.pool.shutdown() }
 
   /// The OpenGraph data of a page as JSON; an empty object where it says nothing.
   ///
@@ -51,10 +61,12 @@ package final class URLPreviews: Sendable {
       throw MatrixError.forbidden("This server makes no previews of this address.")
     }
     if let known = try await stored(page, from: time) { return try known.get() }
-    return try await locks.withLock(page.text) {
-      // Who had the lock before may have fetched it.
-      if let known = try await stored(page, from: time) { return try known.get() }
-      return try await queue.run(for: user.string) { try await fetch(page, for: user) }
+    return try await underWay.run(for: user.string) {
+      try await locks.withLock(page.text) {
+        // Who had the lock before may have fetched it.
+        if let known = try await stored(page, from: time) { return try known.get() }
+        return try await queue.run(for: user.string) { try await fetch(page, for: user) }
+      }
     }
   }
 

@@ -4,7 +4,7 @@ import Outbound
 import Synchronization
 import Telemetry
 
-/// Pushes notifications to gateways, in the background.
+/// Pushes notifications to gateways and sends mails about them, in the background.
 ///
 /// Spec: Client-Server API, "Push Notifications"; Push Gateway API.
 package final class Push: Sendable {
@@ -12,6 +12,8 @@ package final class Push: Sendable {
   private let pushers: Pushers
   private let evaluation: PushEvaluation
   private let delivery: PushDelivery
+  /// nil where no mail is sent.
+  private let mails: MailDelivery?
   private let badgeDelay: Duration
   private let log: Log
   private let worker = Mutex<Task<Void, Never>?>(nil)
@@ -20,18 +22,20 @@ package final class Push: Sendable {
 
   init(
     _ configuration: HomeserverConfiguration, database: Database, pushers: Pushers, sources: SyncSources, http: HTTPClient,
-    notifier: Notifier, log: Log
+    mail: MailSender?, notifier: Notifier, log: Log
   ) {
     self.pushers = pushers
     self.log = log
     badgeDelay = configuration.pushBadgeDelay
     let clock = configuration.clock
     evaluation = PushEvaluation(
-      database: database, rooms: sources.rooms, pushRules: sources.pushRules, audience: pushers.audience, clock: clock)
+      database: database, rooms: sources.rooms, pushRules: sources.pushRules, audience: pushers.audience,
+      sendsMail: configuration.identity.confirmsEmail, clock: clock)
     delivery = PushDelivery(
       database: database, pushers: pushers, rooms: sources.rooms,
       badges: UnreadBadges(rooms: sources.rooms, unread: sources.unread, receipts: sources.receipts), http: http,
       clock: clock, log: log)
+    mails = mail.flatMap { MailDelivery(configuration, database: database, sources: sources, mail: $0, log: log) }
     // Waking a task on another thread is not for every commit of a server without pushers.
     notifier.observers.withLock { [pushers] in
       $0.published.append { [weak self] in if !pushers.audience.isEmpty { self?.signal.notify() } }
@@ -56,12 +60,13 @@ package final class Push: Sendable {
     task?.cancel()
     await task?.value
     await delivery.stop()
+    await mails?.stop()
   }
 
   private func round(startingAll isFirst: Bool) async {
     do {
       let users = try await evaluation.run()
-      if isFirst { for pusher in pushers.audience.all { delivery.start(pusher) } } else { start(users) }
+      if isFirst { start(pushers.audience.users) } else { start(users) }
     } catch is CancellationError {
     } catch DatabaseError.closed {
     } catch {
@@ -70,14 +75,22 @@ package final class Push: Sendable {
   }
 
   private func start(_ users: some Sequence<UserID>) {
-    for user in users { for pusher in pushers.audience.pushers(of: user) { delivery.start(pusher) } }
+    for user in users {
+      for (pusher, kind) in pushers.audience.pushers(of: user) {
+        switch kind {
+        case .http: delivery.start(pusher)
+        case .email: mails?.start(pusher)
+        }
+      }
+    }
   }
 
   /// Evaluates and pushes everything that is due and returns when it is done: for tests, which have no background.
   func catchUp() async throws {
     _ = try await evaluation.run()
-    for pusher in pushers.audience.all { delivery.start(pusher) }
+    start(pushers.audience.users)
     await delivery.settle()
+    await mails?.settle()
   }
 
   /// Reading several rooms in a row makes one push.

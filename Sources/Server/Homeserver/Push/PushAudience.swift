@@ -8,7 +8,7 @@ import Synchronization
 /// It stands at the position up to which events were evaluated: whoever evaluates tells it of each member event on the way.
 final class PushAudience: Sendable {
   private struct State {
-    var pushers: [UserID: Set<Pusher.ID>] = [:]
+    var pushers: [UserID: [Pusher.ID: Pusher.Kind]] = [:]
     var rooms: [RoomNumber: Set<UserID>] = [:]
     var beginning: Int64 = 0
   }
@@ -21,23 +21,26 @@ final class PushAudience: Sendable {
   /// No event up to this position is for anybody: it is where the first pusher came after there was none.
   var beginning: Int64 { state.withLock { $0.beginning } }
 
-  func pushers(of user: UserID) -> Set<Pusher.ID> { state.withLock { $0.pushers[user] ?? [] } }
+  func pushers(of user: UserID) -> [Pusher.ID: Pusher.Kind] { state.withLock { $0.pushers[user] ?? [:] } }
 
   func contains(_ user: UserID) -> Bool { state.withLock { $0.pushers[user] != nil } }
 
   /// Users with pushers who have joined the room.
   func users(in room: RoomNumber) -> Set<UserID> { state.withLock { $0.rooms[room] ?? [] } }
 
-  var all: [Pusher.ID] { state.withLock { $0.pushers.values.flatMap { $0 } } }
+  var users: [UserID] { state.withLock { Array($0.pushers.keys) } }
 
   // MARK: Changes
 
   /// Reads all pushers and the rooms of who has some.
   func load(_ transaction: ReadTransaction) throws {
-    let pushers = try transaction.all("SELECT user_id, app_id, pushkey FROM pusher") { row in
-      Pusher.ID(userID: row.identifier(0), appID: ByteString(row.text(1)), pushkey: ByteString(row.text(2)))
+    let pushers = try transaction.all("SELECT user_id, app_id, pushkey, kind FROM pusher") { row in
+      (
+        id: Pusher.ID(userID: row.identifier(0), appID: ByteString(row.text(1)), pushkey: ByteString(row.text(2))),
+        kind: Pusher.Kind(rawValue: row.text(3)) ?? .http
+      )
     }
-    for pusher in pushers { add(pusher, in: try Self.rooms(of: pusher.userID, transaction), at: 0) }
+    for (id, kind) in pushers { add(id, kind, in: try Self.rooms(of: id.userID, transaction), at: 0) }
   }
 
   static func rooms(of user: UserID, _ transaction: ReadTransaction) throws -> [RoomNumber] {
@@ -49,17 +52,19 @@ final class PushAudience: Sendable {
   /// - Parameters:
   ///   - rooms: those the user is in.
   ///   - position: events after it are for the pusher.
-  func add(_ pusher: Pusher.ID, in rooms: [RoomNumber], at position: Int64) {
+  func add(_ pusher: Pusher.ID, _ kind: Pusher.Kind, in rooms: [RoomNumber], at position: Int64) {
     state.withLock { state in
       if state.pushers.isEmpty { state.beginning = position }
-      state.pushers[pusher.userID, default: []].insert(pusher)
+      state.pushers[pusher.userID, default: [:]][pusher] = kind
       for room in rooms { state.rooms[room, default: []].insert(pusher.userID) }
     }
   }
 
   func remove(_ pusher: Pusher.ID) {
     state.withLock { state in
-      guard state.pushers[pusher.userID]?.remove(pusher) != nil, state.pushers[pusher.userID]?.isEmpty ?? false else { return }
+      guard state.pushers[pusher.userID]?.removeValue(forKey: pusher) != nil,
+        state.pushers[pusher.userID]?.isEmpty ?? false
+      else { return }
       state.pushers[pusher.userID] = nil
       for (room, users) in state.rooms where users.contains(pusher.userID) {
         state.rooms[room] = users.count == 1 ? nil : users.subtracting([pusher.userID])

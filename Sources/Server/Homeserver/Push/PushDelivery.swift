@@ -3,7 +3,6 @@ import EventLoop
 import JSON
 import MatrixModel
 import Outbound
-import Synchronization
 import Telemetry
 
 /// Brings what waits in the queue to the push gateways: for each pusher one request at a time, in the order of the events.
@@ -21,16 +20,7 @@ final class PushDelivery: Sendable {
   /// A notification that could not be pushed for this long is given up: nobody wants to be woken for it any more.
   static let ageMillisecondsLimit: Int64 = 24 * 60 * 60 * 1_000
 
-  private struct State {
-    var running: [Pusher.ID: Task<Void, Never>] = [:]
-    /// What came up for pushers that are running: they look once more.
-    var again: Set<Pusher.ID> = []
-    var waiting: [Pusher.ID] = []
-    var idle: [CheckedContinuation<Void, Never>] = []
-    var isStopped = false
-  }
-
-  private let state = Mutex(State())
+  private let runs = PusherRuns(limit: requestsLimit)
   private let database: Database
   private let pushers: Pushers
   private let rooms: Rooms
@@ -54,62 +44,13 @@ final class PushDelivery: Sendable {
   // MARK: Running
 
   /// Has a pusher look for what it has to push. Returns at once.
-  func start(_ id: Pusher.ID) {
-    state.withLock { state in
-      if state.isStopped { return }
-      if state.running[id] != nil {
-        state.again.insert(id)
-      } else if state.running.count >= Self.requestsLimit {
-        if !state.waiting.contains(id) { state.waiting.append(id) }
-      } else {
-        run(id, &state)
-      }
-    }
-  }
-
-  private func run(_ id: Pusher.ID, _ state: inout State) {
-    state.running[id] = Task { [self] in
-      await deliver(id)
-      finish(id)
-    }
-  }
-
-  private func finish(_ id: Pusher.ID) {
-    let idle = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-      state.running[id] = nil
-      if !state.isStopped {
-        if state.again.remove(id) != nil { state.waiting.append(id) }
-        if !state.waiting.isEmpty { run(state.waiting.removeFirst(), &state) }
-      }
-      guard state.running.isEmpty else { return [] }
-      defer { state.idle = [] }
-      return state.idle
-    }
-    for waiter in idle { waiter.resume() }
-  }
+  func start(_ id: Pusher.ID) { runs.start(id) { [self] in await deliver($0) } }
 
   /// Returns when no pusher has anything to do now.
-  func settle() async {
-    await withCheckedContinuation { continuation in
-      let isIdle = state.withLock { state -> Bool in
-        if state.running.isEmpty { return true }
-        state.idle.append(continuation)
-        return false
-      }
-      if isIdle { continuation.resume() }
-    }
-  }
+  func settle() async { await runs.settle() }
 
   /// Cancels what is under way: it is pushed after the next start.
-  func stop() async {
-    let running = state.withLock { state in
-      state.isStopped = true
-      state.waiting = []
-      return Array(state.running.values)
-    }
-    for task in running { task.cancel() }
-    for task in running { await task.value }
-  }
+  func stop() async { await runs.stop(cancels: true) }
 
   // MARK: One pusher
 

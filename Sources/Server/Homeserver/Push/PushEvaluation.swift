@@ -20,6 +20,7 @@ final class PushEvaluation: Sendable {
 
   private struct Find: Sendable {
     let user: UserID
+    let room: RoomNumber
     let event: Int64
     let actions: [UInt8]
   }
@@ -36,13 +37,18 @@ final class PushEvaluation: Sendable {
   private let rooms: Rooms
   private let pushRules: PushRules
   private let audience: PushAudience
+  private let sendsMail: Bool
   private let clock: WallClock
 
-  init(database: Database, rooms: Rooms, pushRules: PushRules, audience: PushAudience, clock: WallClock) {
+  /// - Parameter sendsMail: whether pushers of kind `email` are at work.
+  init(
+    database: Database, rooms: Rooms, pushRules: PushRules, audience: PushAudience, sendsMail: Bool, clock: WallClock
+  ) {
     self.database = database
     self.rooms = rooms
     self.pushRules = pushRules
     self.audience = audience
+    self.sendsMail = sendsMail
     self.clock = clock
   }
 
@@ -123,19 +129,21 @@ final class PushEvaluation: Sendable {
       guard let actions = evaluator.actions(of: try pushRules.rules(tx, of: user), displayName: displayName),
         actions.notifies, try !IgnoredUsers.of(user, in: tx).contains(event.sender)
       else { continue }
-      look.finds.append(Find(user: user, event: event.position, actions: actions.json))
+      look.finds.append(Find(user: user, room: event.room, event: event.position, actions: actions.json))
     }
   }
 
   private func write(_ look: Look) async throws {
     let now = clock.now()
-    try await database.write { tx in
+    try await database.write { [sendsMail] tx in
       for find in look.finds {
         try tx.execute(
           """
           INSERT INTO push_queue(user_id, event, actions, queued) SELECT $1, $2, $3, $4
-          WHERE EXISTS (SELECT 1 FROM pusher WHERE user_id = $1 AND position < $2) ON CONFLICT(user_id, event) DO NOTHING
+          WHERE EXISTS (SELECT 1 FROM pusher WHERE user_id = $1 AND kind = 'http' AND position < $2)
+          ON CONFLICT(user_id, event) DO NOTHING
           """, find.user, find.event, find.actions, now)
+        if sendsMail { try MailQueue.add(find.event, in: find.room, for: find.user, now: now, tx) }
       }
       try tx.execute(
         "INSERT INTO push_progress(id, position) VALUES (1, $1) ON CONFLICT(id) DO UPDATE SET position = excluded.position",

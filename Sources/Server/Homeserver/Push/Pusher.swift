@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import Outbound
 
 /// Where notifications of one user go. Spec: Client-Server API, "Push Notifications".
 package struct Pusher: Sendable {
@@ -12,6 +13,9 @@ package struct Pusher: Sendable {
   }
 
   package enum Kind: String, Sendable { case http, email }
+
+  /// The `app_id` of every e-mail pusher, and of no other. Spec: `POST /pushers/set`.
+  static let mailAppID: ByteString = "m.email"
 
   package let id: ID
   package let kind: Kind
@@ -60,7 +64,8 @@ extension Pusher {
     }
     self.id = id
     self.kind = kind
-    self.deviceID = deviceID
+    // Mails are for who is away from their devices: they end with the address, not with a device.
+    self.deviceID = kind == .email ? nil : deviceID
     appDisplayName = try name("app_display_name")
     deviceDisplayName = try name("device_display_name")
     language = try name("lang")
@@ -72,6 +77,7 @@ extension Pusher {
     }
     switch kind {
     case .http:
+      guard id.appID != Self.mailAppID else { throw .invalidParameter("'app_id' m.email is for pushers of kind email.") }
       guard gateways.destination(of: try data.requiredText("url")) != nil else {
         throw .invalidParameter("'url' in 'data' is an https URL with the path \(PushGatewayAddresses.path).")
       }
@@ -79,7 +85,8 @@ extension Pusher {
         throw .invalidParameter("'format' in 'data' is event_id_only or left out.")
       }
     case .email:
-      guard id.appID == "m.email" else { throw .invalidParameter("'app_id' of an e-mail pusher is m.email.") }
+      guard id.appID == Self.mailAppID else { throw .invalidParameter("'app_id' of an e-mail pusher is m.email.") }
+      guard id.mailAddress != nil else { throw .invalidParameter("'pushkey' of an e-mail pusher is an e-mail address.") }
     }
   }
 
@@ -105,7 +112,10 @@ extension Pusher.ID {
   init(_ body: JSON, of userID: UserID) throws(MatrixError) {
     self.userID = userID
     appID = try body.requiredText("app_id")
-    pushkey = try body.requiredText("pushkey")
+    let pushkey = try body.requiredText("pushkey")
+    // One address is one pusher, however it is written.
+    let address = appID == Pusher.mailAppID ? MailAddress(pushkey.string) : nil
+    self.pushkey = address.map { ByteString($0.description) } ?? pushkey
     guard !appID.isEmpty, appID.string.unicodeScalars.count <= Pusher.appIDCharactersLimit else {
       throw .invalidParameter("'app_id' has 1 to \(Pusher.appIDCharactersLimit) characters.")
     }
@@ -113,6 +123,16 @@ extension Pusher.ID {
       throw .invalidParameter("'pushkey' has 1 to \(Pusher.pushkeyBytesLimit) bytes.")
     }
   }
+}
+
+extension Pusher.ID {
+  /// The pusher of an address; one that the account does not have need not be.
+  init(_ address: MailAddress, of userID: UserID) {
+    self.init(userID: userID, appID: Pusher.mailAppID, pushkey: ByteString(address.description))
+  }
+
+  /// Where an e-mail pusher sends to; nil for any other pusher.
+  var mailAddress: MailAddress? { appID == Pusher.mailAppID ? MailAddress(pushkey.string) : nil }
 }
 
 extension JSON {

@@ -11,12 +11,16 @@ package final class Pushers: Sendable {
 
   let audience = PushAudience()
   let gateways: PushGatewayAddresses
-  private let database: Database
+  let database: Database
+  /// Whether pushers of kind `email` can be set.
+  private let sendsMail: Bool
   private let clock: WallClock
 
-  init(database: Database, gateways: PushGatewayAddresses, clock: WallClock) {
+  /// - Parameter sendsMail: whether there can be pushers of kind `email`.
+  init(database: Database, gateways: PushGatewayAddresses, sendsMail: Bool, clock: WallClock) {
     self.database = database
     self.gateways = gateways
+    self.sendsMail = sendsMail
     self.clock = clock
   }
 
@@ -33,7 +37,8 @@ package final class Pushers: Sendable {
 
   /// Makes, changes or (where `kind` is null) deletes a pusher.
   ///
-  /// Throws `M_MISSING_PARAM`, `M_BAD_JSON`, `M_INVALID_PARAM`, `M_TOO_LARGE` beyond `countLimit`.
+  /// Throws `M_MISSING_PARAM`, `M_BAD_JSON`, `M_INVALID_PARAM`, `M_TOO_LARGE` beyond `countLimit`; for an e-mail pusher
+  /// `M_THREEPID_NOT_FOUND` where the address is not one of the account's.
   package func set(_ body: JSON, of userID: UserID, by deviceID: DeviceID?) async throws {
     let id = try Pusher.ID(body, of: userID)
     guard let kind = body["kind"] else { throw MatrixError.missingParameter("kind") }
@@ -42,17 +47,26 @@ package final class Pushers: Sendable {
       return
     }
     let pusher = try Pusher(body, id, by: deviceID, gateways)
-    guard pusher.kind == .http else {
-      throw MatrixError.invalidParameter("This server has no pushers of this kind.")
+    guard pusher.kind == .http || sendsMail else {
+      throw MatrixError.invalidParameter("This server has no pushers of this kind: it sends no mail.")
     }
     let isAdded = try body.optionalBool("append") ?? false
     try await database.write { [self] tx in
+      if pusher.kind == .email { try Self.requireAddress(of: id, tx) }
       try store(pusher, tx)
       if !isAdded { try removeOthers(tx, id) }
     }
   }
 
   // MARK: Inside a transaction
+
+  private static func requireAddress(of id: Pusher.ID, _ tx: ReadTransaction) throws {
+    guard let address = id.mailAddress, try ThirdPartyIdentifiers.owner(tx, address) == id.userID else {
+      throw MatrixError(
+        status: 400, "M_THREEPID_NOT_FOUND",
+        "'pushkey' is not an e-mail address of your account; add the address and confirm it first.")
+    }
+  }
 
   private func store(_ pusher: Pusher, _ tx: WriteTransaction) throws {
     let id = pusher.id
@@ -67,16 +81,17 @@ package final class Pushers: Sendable {
     try tx.execute(
       """
       INSERT INTO pusher(user_id, app_id, pushkey, kind, device_id, app_display_name, device_display_name, profile_tag, lang,
-        data, updated, position)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+        data, updated, position, unsubscribe)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
       ON CONFLICT(user_id, app_id, pushkey) DO UPDATE SET kind = excluded.kind, device_id = excluded.device_id,
         app_display_name = excluded.app_display_name, device_display_name = excluded.device_display_name,
         profile_tag = excluded.profile_tag, lang = excluded.lang, data = excluded.data, updated = excluded.updated,
         attempts = 0, retry_at = NULL
       """, id.userID, id.appID, id.pushkey, pusher.kind.rawValue, pusher.deviceID, pusher.appDisplayName,
-      pusher.deviceDisplayName, pusher.profileTag, pusher.language, Array(pusher.data.bytes), clock.now(), tx.position)
+      pusher.deviceDisplayName, pusher.profileTag, pusher.language, Array(pusher.data.bytes), clock.now(), tx.position,
+      pusher.kind == .email ? RandomText.urlSafe(bytes: 32) : nil)
     let rooms = try PushAudience.rooms(of: id.userID, tx)
-    tx.afterCommit { [position = tx.position] in self.audience.add(id, in: rooms, at: position) }
+    tx.afterCommit { [position = tx.position] in self.audience.add(id, pusher.kind, in: rooms, at: position) }
   }
 
   /// Other users' pushers with the same key: the device has a new owner.
@@ -91,6 +106,7 @@ package final class Pushers: Sendable {
     let removed = try tx.execute(
       "DELETE FROM pusher WHERE user_id = $1 AND app_id = $2 AND pushkey = $3", id.userID, id.appID, id.pushkey)
     guard removed > 0 else { return }
+    try MailQueue.deleteAll(of: id, tx)
     try forgetDelivered(tx, id.userID)
     tx.afterCommit { self.audience.remove(id) }
   }
@@ -108,12 +124,20 @@ package final class Pushers: Sendable {
     for (id, deviceID) in pushers where isGone(deviceID) { try remove(tx, id) }
   }
 
-  /// Deletes what no pusher of the user has still to push.
+  /// Removes all that the user has.
+  func removeAll(_ tx: WriteTransaction, of userID: UserID) throws {
+    let pushers = try tx.all("SELECT app_id, pushkey FROM pusher WHERE user_id = $1", userID) { row in
+      Pusher.ID(userID: userID, appID: ByteString(row.text(0)), pushkey: ByteString(row.text(1)))
+    }
+    for id in pushers { try remove(tx, id) }
+  }
+
+  /// Deletes what no pusher of the user has still to push to a gateway.
   func forgetDelivered(_ tx: WriteTransaction, _ userID: UserID) throws {
     try tx.execute(
       """
       DELETE FROM push_queue WHERE user_id = $1
-        AND event <= COALESCE((SELECT MIN(position) FROM pusher WHERE user_id = $1), $2)
+        AND event <= COALESCE((SELECT MIN(position) FROM pusher WHERE user_id = $1 AND kind = 'http'), $2)
       """, userID, Int64.max)
   }
 }

@@ -79,6 +79,7 @@ package final class DirectRooms: Sendable {
       if try IgnoredUsers.of(user, in: transaction).contains(other) {
         throw MatrixError.forbidden("You ignore \(other); take them off the list of ignored users first.")
       }
+      if actor.isShadowBanned { return try openUnseen(request, by: actor, transaction) }
       let pair = Pair(user, other)
       if let room = try room(of: pair, transaction) ?? listedRoom(of: user, and: other, transaction) {
         try bringBack(user, other, into: room, transaction)
@@ -91,6 +92,16 @@ package final class DirectRooms: Sendable {
       try list(room.roomID, with: other, for: user, transaction)
       return (room.roomID, true)
     }
+  }
+
+  /// What a shadow-banned user gets: the room there is, as it is, else one without the other.
+  private func openUnseen(
+    _ request: Request, by actor: Rooms.Actor, _ transaction: WriteTransaction
+  ) throws -> (roomID: RoomID, isNew: Bool) {
+    if let room = try room(of: Pair(actor.userID, request.user), transaction) { return (room.roomID, false) }
+    let room = try rooms.create(request.creation.unseen, by: actor, in: transaction)
+    try list(room.roomID, with: request.user, for: actor.userID, transaction)
+    return (room.roomID, true)
   }
 
   // MARK: Rows

@@ -5,9 +5,6 @@ import MatrixModel
 extension EventType {
   /// Account data: `rooms` lists the IDs of the policy rooms that the user subscribes to.
   package static let policyLists: EventType = "martlet.policy_lists"
-  static let policyRuleUser: EventType = "m.policy.rule.user"
-  static let policyRuleRoom: EventType = "m.policy.rule.room"
-  static let policyRuleServer: EventType = "m.policy.rule.server"
 }
 
 /// Whom and what the rules of some policy rooms ban. Spec: Client-Server API, "Moderation policy lists".

@@ -54,10 +54,10 @@ struct RoomEditor {
     if isFounding {
       // Two rooms made alike by one user in one millisecond would be one room.
       while try isKnown(signed.eventID) {
-        now += 1
-        event.originServerTimestamp = now
+        event.originServerTimestamp += 1
         signed = try rooms.authorizeAndSign(event, in: room)
       }
+      now = max(now, event.originServerTimestamp)
       room.take(signed.roomID)
     }
     let relation = try relation(of: draft)

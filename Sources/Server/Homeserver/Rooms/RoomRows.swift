@@ -46,8 +46,8 @@ enum RoomRows {
   /// Each deletes the few rows that the user `$1` has for the room with the number `$2`.
   static let ofMember: [StaticString] = [
     unreadCheckpoint, "DELETE FROM slow_mode_send WHERE user_id = $1 AND room = $2",
-    "DELETE FROM hidden_room WHERE user_id = $1 AND room = $2",
-    "DELETE FROM hidden_room WHERE user_id = $1 AND room = $2", "DELETE FROM membership WHERE user_id = $1 AND room = $2"
+    "DELETE FROM hidden_room WHERE user_id = $1 AND room = $2", "DELETE FROM mail_queue WHERE user_id = $1 AND room = $2",
+    "DELETE FROM mail_room WHERE user_id = $1 AND room = $2", "DELETE FROM membership WHERE user_id = $1 AND room = $2"
   ]
 
   /// Each deletes the few rows that the user `$1` has for the room with the ID `$2`.

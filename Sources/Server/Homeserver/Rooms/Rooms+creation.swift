@@ -9,6 +9,7 @@ extension Rooms {
   /// Spec: `POST /createRoom`. Throws `M_ROOM_IN_USE`, `M_INVALID_ROOM_STATE`, `M_INVALID_PARAM`.
   package func create(_ creation: RoomCreation, by actor: Actor) async throws -> RoomID {
     if creation.isPublished { try requireMayPublish(actor) }
+    let creation = actor.isShadowBanned ? creation.unseen : creation
     for user in creation.invited { try await hooks.withLock { $0.provideUser }(user) }
     return try await database.write { try self.create(creation, by: actor, in: $0).roomID }
   }

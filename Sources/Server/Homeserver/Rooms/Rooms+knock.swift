@@ -6,7 +6,7 @@ extension Rooms {
   /// Spec: `POST /knock/{roomIdOrAlias}`. Throws `M_FORBIDDEN`, `M_NOT_FOUND` for a room this server does not know.
   package func knock(on roomID: RoomID, by actor: Actor, reason: String? = nil) async throws {
     try await withKnownRoom(roomID) {
-      try await self.edit(roomID) { editor in
+      try await self.edit(roomID, by: actor) { editor in
         guard editor.room.version.hasKnocking else {
           throw MatrixError.forbidden("Rooms of version \(editor.room.version) have no knocking.")
         }

@@ -14,11 +14,11 @@ extension Rooms {
     _ roomID: RoomID, by actor: Actor, reason: String? = nil, thirdPartySigned: JSON? = nil
   ) async throws {
     try await withKnownRoom(roomID) {
-      try await self.edit(roomID) { editor in
+      try await self.edit(roomID, by: actor) { editor in
         if editor.room.isJoined(actor.userID) { return }
         if let thirdPartySigned { try self.redeem(thirdPartySigned, by: actor.userID, in: &editor) }
         let authoriser = try self.authoriser(ofJoinBy: actor.userID, in: editor)
-        try self.appendMember(.join, of: actor.userID, by: actor.userID, reason: reason, to: &editor) { writer in
+        try self.appendMember(.join, of: actor.userID, by: actor.userID, reason: actor.heard(reason), to: &editor) { writer in
           if let authoriser { writer.member("join_authorised_via_users_server", authoriser) }
         }
         try self.followReplacement(actor.userID, in: editor)
@@ -31,7 +31,7 @@ extension Rooms {
     _ user: UserID, to roomID: RoomID, by actor: Actor, reason: String? = nil
   ) async throws {
     try await hooks.withLock { $0.provideUser }(user)
-    try await edit(roomID) { editor in
+    try await edit(roomID, by: actor) { editor in
       try self.requireAccount(user, in: editor.transaction)
       try self.appendMember(.invite, of: user, by: actor.userID, reason: reason, to: &editor)
     }
@@ -41,7 +41,7 @@ extension Rooms {
   ///
   /// Spec: `POST /rooms/{roomId}/leave`. Throws `M_FORBIDDEN`.
   package func leave(_ roomID: RoomID, by actor: Actor, reason: String? = nil) async throws {
-    try await edit(roomID) { try self.appendLeave(of: actor.userID, reason: reason, to: &$0) }
+    try await edit(roomID, by: actor) { try self.appendLeave(of: actor.userID, reason: actor.heard(reason), to: &$0) }
   }
 
   /// The same inside a command.
@@ -53,7 +53,7 @@ extension Rooms {
 
   /// Spec: `POST /rooms/{roomId}/kick`. Throws `M_FORBIDDEN`.
   package func kick(_ user: UserID, from roomID: RoomID, by actor: Actor, reason: String? = nil) async throws {
-    try await edit(roomID) { editor in
+    try await edit(roomID, by: actor) { editor in
       switch editor.room.membership(of: user) {
       case .join, .invite, .knock: break
       default: throw MatrixError.forbidden("The user is not in this room.")
@@ -64,7 +64,7 @@ extension Rooms {
 
   /// Spec: `POST /rooms/{roomId}/ban`. Throws `M_FORBIDDEN`.
   package func ban(_ user: UserID, from roomID: RoomID, by actor: Actor, reason: String? = nil) async throws {
-    try await edit(roomID) { editor in
+    try await edit(roomID, by: actor) { editor in
       if editor.room.membership(of: user) == .ban, editor.room.powerLevels.canBan(user, by: actor.userID) { return }
       try self.appendMember(.ban, of: user, by: actor.userID, reason: reason, to: &editor)
     }
@@ -72,7 +72,7 @@ extension Rooms {
 
   /// Spec: `POST /rooms/{roomId}/unban`. Throws `M_FORBIDDEN`.
   package func unban(_ user: UserID, in roomID: RoomID, by actor: Actor, reason: String? = nil) async throws {
-    try await edit(roomID) { editor in
+    try await edit(roomID, by: actor) { editor in
       guard editor.room.membership(of: user) == .ban else { throw MatrixError.forbidden("The user is not banned.") }
       try self.appendMember(.leave, of: user, by: actor.userID, reason: reason, to: &editor)
     }

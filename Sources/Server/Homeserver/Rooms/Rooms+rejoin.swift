@@ -19,13 +19,13 @@ extension Rooms {
   /// here can invite; `M_NOT_FOUND` for a room this server does not know; what `admit` throws.
   package func rejoin(_ roomID: RoomID, by actor: Actor, reason: String? = nil) async throws {
     try await withKnownRoom(roomID) {
-      try await self.edit(roomID) { editor in
+      try await self.edit(roomID, by: actor) { editor in
         let membership = editor.room.membership(of: actor.userID)
         if membership == .join { return }
         if membership == .invite || (membership != .ban && editor.room.joinRule == .public) {
-          try self.appendMember(.join, of: actor.userID, by: actor.userID, reason: reason, to: &editor)
+          try self.appendMember(.join, of: actor.userID, by: actor.userID, reason: actor.heard(reason), to: &editor)
         } else {
-          try self.readmit(actor.userID, reason: reason, to: &editor)
+          try self.readmit(actor.userID, reason: actor.heard(reason), to: &editor)
         }
         try self.followReplacement(actor.userID, in: editor)
       }

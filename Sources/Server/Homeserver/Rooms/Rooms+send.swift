@@ -23,7 +23,7 @@ extension Rooms {
         try Self.redacted(by: content), in: roomID, content, by: actor, transactionID: transactionID)
     }
     let scope = "send/\(roomID)/\(type)"
-    return try await edit(roomID) { editor in
+    return try await edit(roomID, by: actor) { editor in
       if let sent = try self.sentEvent(transactionID, scope: scope, by: actor, in: editor.transaction) { return sent }
       let event = try self.appendMessage(
         Sending(type: type, content: content, origin: actor.origin(of: transactionID)), by: actor, to: &editor)
@@ -38,7 +38,8 @@ extension Rooms {
   package func setState(
     _ type: EventType, _ stateKey: ByteString, _ content: JSON, in roomID: RoomID, by actor: Actor
   ) async throws -> EventID {
-    try await edit(roomID) { editor in
+    let content = type == .member ? try actor.heard(content) : content
+    return try await edit(roomID, by: actor) { editor in
       try self.append(Sending(type: type, stateKey: stateKey, content: content), by: actor, to: &editor)
     }
   }
@@ -50,7 +51,7 @@ extension Rooms {
     _ eventID: EventID, in roomID: RoomID, _ content: JSON, by actor: Actor, transactionID: TransactionID
   ) async throws -> EventID {
     let scope = "redact/\(roomID)/\(eventID)"
-    return try await edit(roomID) { editor in
+    return try await edit(roomID, by: actor) { editor in
       if let sent = try self.sentEvent(transactionID, scope: scope, by: actor, in: editor.transaction) { return sent }
       let redaction = try self.appendRedaction(
         of: eventID, Sending(type: .redaction, content: content, origin: actor.origin(of: transactionID)), by: actor,

@@ -15,7 +15,7 @@ extension Rooms {
     _ roomID: RoomID, _ upgrade: RoomUpgrade, by actor: Actor, asOf position: Int64? = nil
   ) async throws -> RoomID {
     let position = position ?? database.committedPosition
-    return try await edit(roomID) { old in
+    return try await edit(roomID, by: actor) { old in
       guard old.room.isJoined(actor.userID) else { throw MatrixError.forbidden("You are not in this room.") }
       guard old.room.powerLevels.canSend(.tombstone, isState: true, by: actor.userID) else {
         throw MatrixError.forbidden("You may not upgrade this room: it takes the power to send 'm.room.tombstone'.")

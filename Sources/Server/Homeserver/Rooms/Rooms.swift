@@ -19,15 +19,18 @@ package final class Rooms: Sendable {
 
     /// Whether nothing but their own events is theirs to redact.
     package let isSuspended: Bool
+    /// Whether what others would see of it is not done.
+    package let isShadowBanned: Bool
 
     package init(
       userID: UserID, deviceID: DeviceID?, isAdministrator: Bool = false, isSuspended: Bool = false,
-      appService: ByteString? = nil
+      isShadowBanned: Bool = false, appService: ByteString? = nil
     ) {
       self.userID = userID
       self.deviceID = deviceID
       self.isAdministrator = isAdministrator
       self.isSuspended = isSuspended
+      self.isShadowBanned = isShadowBanned
       self.appService = appService
     }
   }

@@ -29,7 +29,7 @@ extension Rooms {
   /// Spec: `POST /rooms/{roomId}/invite` by third-party identifier. Throws `M_FORBIDDEN` where the user may not invite, else
   /// `M_SERVER_NOT_TRUSTED` (403).
   package func invite(_ invitation: ThirdPartyInvitation, to roomID: RoomID, by actor: Actor) async throws {
-    try await edit(roomID) { editor in
+    try await edit(roomID, by: actor) { editor in
       guard editor.room.isJoined(actor.userID) else { throw MatrixError.forbidden("You are not in this room.") }
       guard editor.room.powerLevels.canInvite(by: actor.userID) else {
         throw MatrixError.forbidden("You may not invite people to this room.")

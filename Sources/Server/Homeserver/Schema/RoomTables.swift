@@ -62,6 +62,7 @@ enum RoomTables {
       alias TEXT PRIMARY KEY, room INTEGER NOT NULL, creator TEXT NOT NULL, created INTEGER NOT NULL) STRICT
     """,
     "CREATE INDEX room_alias_room ON room_alias(room)",
+    "CREATE INDEX room_alias_creator ON room_alias(creator)",
     // Rooms nobody of this server may come into, whether they exist here or not. `blocked_by` is an administrator.
     """
     CREATE TABLE blocked_room(

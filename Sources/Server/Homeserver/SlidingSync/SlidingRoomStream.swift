@@ -26,6 +26,23 @@ struct SlidingRoomStream {
     self.room = room
   }
 
+  /// About how many events telling it looks up that were not charged for when they were sent: of a room that is told whole, with
+  /// a longer timeline or with other state than before, and of one with more news than are in memory.
+  var eventsToLookUp: Int {
+    guard entry.room.membership != .invite, entry.room.membership != .knock else { return 0 }
+    guard let sent, sent.membership == entry.room.membership else { return config.timelineLimit + stateCount }
+    var count = sent.config.requiredState == config.requiredState ? 0 : stateCount
+    if config.timelineLimit > sent.config.timelineLimit || !room.tailCovers(after: sent.position) {
+      count += config.timelineLimit
+    }
+    return count
+  }
+
+  /// About how many events the wanted state has.
+  private var stateCount: Int {
+    room.state.count + (config.requiredState.includesAllMembers ? room.members.count : 0)
+  }
+
   /// What to tell, if anything, and what the connection has been told then.
   func changes() throws -> (told: SlidingRoom?, sent: SentRoom)? {
     guard let own, let membership = room.membership(of: context.user) else { return nil }

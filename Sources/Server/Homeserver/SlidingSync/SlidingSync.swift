@@ -17,8 +17,13 @@ package final class SlidingSync: Sendable {
 
   /// The answer's body. A request with a position waits for news up to its timeout.
   ///
-  /// Throws `M_UNKNOWN_POS`, `CancellationError` when the client has gone, `DatabaseError`.
-  package nonisolated(nonsending) func sync(_ request: SlidingRequest) async throws -> [UInt8] {
+  /// - Parameter charge: called before a connection's first answer, and before one that tells whole rooms or tells them from far
+  ///   back, with the share of an initial sync that it costs: above 0, at most 1. May refuse it.
+  /// Throws `M_UNKNOWN_POS`, `CancellationError` when the client has gone, `DatabaseError`, and what `charge` throws.
+  package nonisolated(nonsending) func sync(
+    _ request: SlidingRequest, _ charge: @escaping @Sendable (_ share: Double) throws -> Void = { _ in }
+  ) async throws -> [UInt8] {
+    if request.position == nil { try charge(1) }
     try await engine.sources.presence.began(request.userID, request.deviceID, request.presence)
     defer { engine.sources.presence.ended(request.userID, request.deviceID, request.presence) }
     let watch = try await engine.watch(of: request.userID)
@@ -30,7 +35,7 @@ package final class SlidingSync: Sendable {
     let known = request.position?.answer ?? 0
     while true {
       guard let content = connection.content(of: known) else { throw MatrixError.unknownPosition() }
-      let answer = try await answer(request, content, watch)
+      let answer = try await answer(request, content, watch, charge)
       if answer.isNews || known == 0 || EventLoop.nowNanoseconds >= deadline {
         connection.add(answer.changes, as: answer.number, after: known)
         return answer.bytes
@@ -62,21 +67,23 @@ package final class SlidingSync: Sendable {
 
   @inline(never)
   private nonisolated(nonsending) func answer(
-    _ request: SlidingRequest, _ content: SlidingConnection.Content, _ watch: UserWatch
+    _ request: SlidingRequest, _ content: SlidingConnection.Content, _ watch: UserWatch,
+    _ charge: @escaping @Sendable (Double) throws -> Void
   ) async throws -> Answer {
     // Typing first: what is seen later than the position is told again, never lost.
     let typing = engine.sources.rooms.typing.position
     let to = SyncPosition(position: engine.database.committedPosition, typing: typing)
     do {
-      return try answer(request, content, watch, to, .none)
+      return try answer(request, content, watch, to, .none, charge)
     } catch is SyncRows.NotInMemory {}
     return try await engine.database.read { [self] transaction in
-      try answer(request, content, watch, to, SyncRows(transaction, completeUpTo: to.position))
+      try answer(request, content, watch, to, SyncRows(transaction, completeUpTo: to.position), charge)
     }
   }
 
   private func answer(
-    _ request: SlidingRequest, _ content: SlidingConnection.Content, _ watch: UserWatch, _ to: SyncPosition, _ rows: SyncRows
+    _ request: SlidingRequest, _ content: SlidingConnection.Content, _ watch: UserWatch, _ to: SyncPosition, _ rows: SyncRows,
+    _ charge: (Double) throws -> Void
   ) throws -> Answer {
     let ownNews = watch.position.load(ordering: .sequentiallyConsistent)
     let sync = SyncContext(
@@ -87,7 +94,9 @@ package final class SlidingSync: Sendable {
     let window = try SlidingWindow(context)
     var changes = SlidingConnection.Changes(seen: to)
     changes.window = window.places
-    let told = try tell(window, context, &changes)
+    let streams = try streams(window, context)
+    try pay(for: streams, context, charge)
+    let told = try tell(streams, &changes)
     let purged = try PurgedRoomStream.changes(sync)
     let extensions = try SlidingExtensions(context, window, told: told)
     changes.keyCounts = extensions.keyCounts
@@ -101,18 +110,39 @@ package final class SlidingSync: Sendable {
     return Answer(number: number, bytes: writer.bytes, changes: changes, isNews: isNews)
   }
 
-  private func tell(
-    _ window: SlidingWindow, _ context: SlidingContext, _ changes: inout SlidingConnection.Changes
-  ) throws -> [SlidingRoom] {
+  /// The rooms where something may be new.
+  private func streams(_ window: SlidingWindow, _ context: SlidingContext) throws -> [SlidingRoomStream] {
     let news = Set(context.content.seen.map { context.watch.rooms(withNewsAfter: $0) } ?? [])
-    var told: [SlidingRoom] = []
-    for entry in window.rooms {
+    return try window.rooms.compactMap { entry in
       let number = entry.room.number
       // Of a room that was outside, receipts may have moved meanwhile.
       let isNews = news.contains(number) || context.content.window[number] == nil
-      let stream = try SlidingRoomStream(entry, isNews: isNews, context)
-      guard let stream, let result = try stream.changes() else { continue }
-      changes.rooms[entry.room.number] = result.sent
+      return try SlidingRoomStream(entry, isNews: isNews, context)
+    }
+  }
+
+  /// Events looked up that cost as much as an initial sync.
+  static let eventsOfInitialSync = 1_000
+
+  private func pay(
+    for streams: [SlidingRoomStream], _ context: SlidingContext, _ charge: (Double) throws -> Void
+  ) throws {
+    // The connection's first answer has been charged whole.
+    guard context.content.seen != nil else { return }
+    let events = streams.reduce(0) { $0 + $1.eventsToLookUp }
+    guard events > 0 else { return }
+    // It needs rows: what is put together in memory is not charged, and begun again with rows.
+    _ = try context.rows.transaction()
+    try charge(min(1, Double(events) / Double(Self.eventsOfInitialSync)))
+  }
+
+  private func tell(
+    _ streams: [SlidingRoomStream], _ changes: inout SlidingConnection.Changes
+  ) throws -> [SlidingRoom] {
+    var told: [SlidingRoom] = []
+    for stream in streams {
+      guard let result = try stream.changes() else { continue }
+      changes.rooms[stream.room.number] = result.sent
       if let room = result.told { told.append(room) }
     }
     return told

@@ -28,7 +28,17 @@ final class DeviceDelivery: Sendable {
   /// Members remembered per device; beyond it all are forgotten and told again.
   private static let membersLimit = 5_000
 
+  /// Up to where answers have told everything; -1 when it is not known.
+  private let toldUpTo = Atomic<Int64>(-1)
   private let state = Mutex(State())
+
+  func told(upTo position: Int64) { _ = toldUpTo.max(position, ordering: .relaxed) }
+
+  /// Whether something after `position` was told before, as far as is known.
+  func mayHaveBeenTold(after position: Int64) -> Bool {
+    let told = toldUpTo.load(ordering: .relaxed)
+    return told < 0 || told > position
+  }
 
   /// The counts as they were read last.
   var keyCounts: KeyCounts? { state.withLock { $0.keyCounts } }

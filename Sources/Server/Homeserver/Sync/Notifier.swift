@@ -91,6 +91,7 @@ package final class Notifier: Sendable {
       for watch in existingWatch(of: room)?.users ?? [] { watches[ObjectIdentifier(watch)] = watch }
     }
     for watch in watches.values { watch.presence.raise(to: version) }
+    for notify in observers.withLock({ $0.presence }) { notify(users) }
     for watch in watches.values { watch.wake() }
   }
 
@@ -186,6 +187,8 @@ struct NotifierObservers: Sendable {
   var published: [@Sendable () -> Void] = []
   /// Who types in a room has changed.
   var typed: [@Sendable (RoomNumber) -> Void] = []
+  /// The presence of users has changed.
+  var presence: [@Sendable (Set<UserID>) -> Void] = []
 }
 
 extension Atomic<Int64> {

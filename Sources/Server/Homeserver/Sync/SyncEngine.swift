@@ -29,8 +29,12 @@ package final class SyncEngine: Sendable {
 
   /// The answer's body. With a token, waits for news up to the timeout; an answer without news says so early or late.
   ///
-  /// Throws `CancellationError` when the client has gone, `DatabaseError`.
-  package nonisolated(nonsending) func sync(_ request: SyncRequest) async throws -> [UInt8] {
+  /// - Parameter charge: called before an answer that tells everything, or much that the device was told before; may refuse it.
+  /// Throws `CancellationError` when the client has gone, `DatabaseError`, and what `charge` throws.
+  package nonisolated(nonsending) func sync(
+    _ request: SyncRequest, _ charge: @Sendable () throws -> Void = {}
+  ) async throws -> [UInt8] {
+    if request.since == nil || request.isFullState { try charge() }
     try await sources.presence.began(request.userID, request.deviceID, request.presence)
     defer { sources.presence.ended(request.userID, request.deviceID, request.presence) }
     let watch = try await watch(of: request.userID)
@@ -43,6 +47,7 @@ package final class SyncEngine: Sendable {
     if request.isFullState {
       return try await answer(request, from: position(of: since), toDeviceFrom: since.toDevice, watch, delivery).bytes
     }
+    if retellsMuch(after: position(of: since), watch, delivery) { try charge() }
     return try await incremental(request, since, watch, delivery)
   }
 
@@ -118,6 +123,7 @@ package final class SyncEngine: Sendable {
       hasOwnNews: hasOwnNews, delivery: attempt.delivery, sources: sources, rows: rows)
     let changes = try SyncChanges.gather(context, attempt.watch)
     let next = SyncToken(attempt.to, boot: boot, toDevice: changes.toDevice.end)
+    attempt.delivery.told(upTo: attempt.to.position)
     if changes.isEmpty {
       return Answer(
         bytes: SyncChanges.idle(changes.keyCounts.members, nextBatch: next), isEmpty: true, seen: attempt.to)
@@ -125,6 +131,22 @@ package final class SyncEngine: Sendable {
     var writer = JSONWriter(capacity: 1_024)
     changes.write(to: &writer, context, nextBatch: next, now: clock.now())
     return Answer(bytes: writer.bytes, isEmpty: false, seen: attempt.to)
+  }
+
+  // MARK: Costs
+
+  /// Rooms in memory that are told again for nothing.
+  static let retoldRoomsLimit = 50
+
+  /// Whether a token is older than what the device was told, or not known to be newer, and what to tell again is more than a few
+  /// rooms' newest events: that costs what an initial sync does. An answer that goes on from the last one costs what has happened
+  /// since, which others were charged for.
+  private func retellsMuch(after seen: SyncPosition, _ watch: UserWatch, _ delivery: DeviceDelivery) -> Bool {
+    guard delivery.mayHaveBeenTold(after: seen.position) else { return false }
+    if watch.position.load(ordering: .sequentiallyConsistent) > seen.position { return true }
+    let rooms = watch.rooms(withNewsAfter: seen)
+    return rooms.count > Self.retoldRoomsLimit
+      || rooms.contains { sources.rooms.cache.cachedSnapshot(of: $0)?.tailCovers(after: seen.position) != true }
   }
 
   // MARK: Watching

@@ -1,5 +1,4 @@
 import EventLoop
-import Glibc
 import HTTPServer
 import MatrixModel
 import Synchronization
@@ -18,7 +17,7 @@ package final class RateLimiter: Sendable {
     case write
     /// Logging in, registering, passwords: each costs a hash of tens of milliseconds.
     case authentication
-    /// A sync from the beginning, or with all state: milliseconds for each room.
+    /// A sync from the beginning, with all state, or of much that was told before: milliseconds for each room.
     case initialSync
     /// Reports, which people read.
     case report
@@ -52,7 +51,6 @@ package final class RateLimiter: Sendable {
 
   private enum Owner: Hashable {
     case user(UserID)
-    /// An IPv4 address, or the first 64 bits of an IPv6 address: one household has that many.
     case address(UInt64)
   }
 
@@ -77,26 +75,29 @@ package final class RateLimiter: Sendable {
     self.now = now
   }
 
-  /// Takes one request from the user's budget. Throws `M_LIMIT_EXCEEDED` with the time until the next is there.
-  package func charge(_ budget: Budget, to user: UserID) throws(MatrixError) {
-    if budget != .free { try charge(Key(owner: .user(user), budget: budget)) }
+  /// Takes one request, or the `share` of one that it costs, from the user's budget. Throws `M_LIMIT_EXCEEDED` with the time
+  /// until so much is there.
+  ///
+  /// - Parameter share: above 0, at most 1.
+  package func charge(_ budget: Budget, share: Double = 1, to user: UserID) throws(MatrixError) {
+    if budget != .free { try charge(Key(owner: .user(user), budget: budget), share) }
   }
 
   /// Takes one request from the budget of an address.
   package func charge(_ budget: Budget, to peer: SocketAddress) throws(MatrixError) {
-    if budget != .free { try charge(Key(owner: .address(Self.network(of: peer)), budget: budget)) }
+    if budget != .free { try charge(Key(owner: .address(peer.network), budget: budget)) }
   }
 
-  private func charge(_ key: Key) throws(MatrixError) {
+  private func charge(_ key: Key, _ share: Double = 1) throws(MatrixError) {
     let now = now()
     let waitSeconds = buckets.withLock { buckets -> Double? in
       if buckets.count >= Self.bucketsLimit { Self.forgetFull(&buckets, now) }
       var bucket = buckets[key] ?? Bucket(tokens: key.budget.burst, filledAt: now)
       Self.fill(&bucket, key.budget, now)
-      let isAllowed = bucket.tokens >= 1
-      if isAllowed { bucket.tokens -= 1 }
+      let isAllowed = bucket.tokens >= share
+      if isAllowed { bucket.tokens -= share }
       buckets[key] = bucket
-      return isAllowed ? nil : (1 - bucket.tokens) / key.budget.perSecond
+      return isAllowed ? nil : (share - bucket.tokens) / key.budget.perSecond
     }
     if let waitSeconds { throw .limitExceeded(retryAfterMilliseconds: Int64((waitSeconds * 1_000).rounded(.up))) }
   }
@@ -115,13 +116,5 @@ package final class RateLimiter: Sendable {
       return bucket.tokens < key.budget.burst
     }
     if buckets.count >= bucketsLimit { buckets = [:] }
-  }
-
-  private static func network(of peer: SocketAddress) -> UInt64 {
-    var v4 = in_addr()
-    if inet_pton(AF_INET, peer.address, &v4) == 1 { return UInt64(v4.s_addr) }
-    var v6 = in6_addr()
-    guard inet_pton(AF_INET6, peer.address, &v6) == 1 else { return 0 }
-    return withUnsafeBytes(of: v6) { $0.loadUnaligned(as: UInt64.self) }
   }
 }

@@ -45,7 +45,8 @@ extension Routes {
       let named: [RoomID]? =
         body.given("room_ids") == nil ? nil : try body.requiredIdentifiers("room_ids", limit: BulkLeaves.roomsLimit)
       guard all != (named != nil) else { throw MatrixError.invalidParameter("Give either 'room_ids' or 'all': true.") }
-      let progress = try await leaves.leave(named, of: session.userID, reason: try body.optionalText("reason")?.string)
+      let reason = session.actor.heard(try body.optionalText("reason")?.string)
+      let progress = try await leaves.leave(named, of: session.userID, reason: reason)
       return .json { Self.write(progress, to: &$0) }
     }
 

@@ -51,7 +51,8 @@ extension Routes {
       guard let isListed = try Self.visibility(body) else { throw MatrixError.missingParameter("visibility") }
       try await publicRooms.setListed(
         isListed, try request.path("roomId"),
-        network: ThirdPartyNetworks.instanceID(of: request.path("networkId"), service))
+        network: ThirdPartyNetworks.instanceID(of: request.path("networkId"), service),
+        by: service)
       return .emptyObject
     }
   }

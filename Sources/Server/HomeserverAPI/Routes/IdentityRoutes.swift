@@ -16,7 +16,8 @@ extension Routes {
       on(endpoint, budget: .authentication) { request in
         let body = try await request.object()
         guard validations.isAvailable else { throw EmailValidations.notSupported("e-mail addresses") }
-        let sessionID = try await validations.request(EmailValidations.Request(body), for: purpose)
+        let sessionID = try await validations.request(
+          EmailValidations.Request(body), for: purpose, from: request.http.peer.network)
         return .json { $0.object { $0.member("sid", sessionID) } }
       }
     }

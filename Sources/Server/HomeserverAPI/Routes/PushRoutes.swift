@@ -36,5 +36,33 @@ extension Routes {
       let reader = session.reader(clock)
       return .json(capacity: 4096) { page.write(to: &$0, for: reader) }
     }
+    addUnsubscribePages()
+  }
+
+  /// The link in a mail. Programs that look at mails follow links too, so a look changes nothing: a person presses the button, or
+  /// their mail program posts what RFC 8058 says, which is the same request.
+  private mutating func addUnsubscribePages() {
+    let pushers = homeserver.pushers
+    let path = Pushers.unsubscribePath
+    let ended = MatrixError.notFound("These mails have been switched off already, or there is a newer link in a newer mail.")
+
+    on(.get, path, budget: .read) { request in
+      try await Self.page(request) { request in
+        let token = try request.query().required("token")
+        guard let address = try await pushers.subscription(token) else { throw ended }
+        return Page(
+          title: "No more mails?",
+          paragraphs: ["Mails about unread messages go to \(address)."],
+          actions: [.button("Stop these mails", path: "\(path)?token=\(PercentEncoding.encode(token))", leadsTo: nil)]
+        ).response()
+      }
+    }
+
+    on(.post, path, budget: .write) { request in
+      try await Self.page(request) { request in
+        guard try await pushers.unsubscribe(try request.query().required("token")) else { throw ended }
+        return Page(title: "Done", paragraphs: ["You get no more mails about unread messages."]).response()
+      }
+    }
   }
 }

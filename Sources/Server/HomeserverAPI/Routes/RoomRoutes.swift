@@ -57,7 +57,8 @@ extension Session {
   /// The device that acts, as the rooms see it.
   var actor: Rooms.Actor {
     Rooms.Actor(
-      userID: userID, deviceID: deviceID, isAdministrator: isAdmin, isSuspended: standing.isSuspended, appService: appService)
+      userID: userID, deviceID: deviceID, isAdministrator: isAdmin, isSuspended: standing.isSuspended,
+      isShadowBanned: standing.isShadowBanned, appService: appService)
   }
 
   /// Who acts at a time that the query's `ts` says, where an application service asks for it.

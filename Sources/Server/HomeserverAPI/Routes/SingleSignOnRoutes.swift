@@ -15,7 +15,9 @@ extension Routes {
         let providers = singleSignOn.providers
         guard let first = providers.first else { throw Self.noProviders }
         if providers.count == 1 {
-          return cookie.answer(try await singleSignOn.begin(provider: first.id, redirectURL: url.string))
+          return cookie.answer(
+            try await singleSignOn.begin(
+              provider: first.id, redirectURL: url.string, from: request.http.peer.network))
         }
         try SingleSignOn.check(url.string)
         let query = "?redirectUrl=" + PercentEncoding.encode(url)
@@ -30,7 +32,8 @@ extension Routes {
       try await Self.page(request) { request in
         let url = try request.query().required("redirectUrl")
         return cookie.answer(
-          try await singleSignOn.begin(provider: request.path("idpId").string, redirectURL: url.string))
+          try await singleSignOn.begin(
+            provider: request.path("idpId").string, redirectURL: url.string, from: request.http.peer.network))
       }
     }
 
@@ -38,7 +41,8 @@ extension Routes {
       let query = try request.query()
       let arrival = try await singleSignOn.finish(
         state: try query.required("state").string, code: query.text("code")?.string, error: query.text("error")?.string,
-        issuer: query.text("iss")?.string, cookie: cookie.value(in: request))
+        issuer: query.text("iss")?.string, cookie: cookie.value(in: request),
+        from: request.http.peer.network)
       return Self.answer(arrival, cookie)
     }
 
@@ -107,7 +111,8 @@ extension Routes {
     onPage(.post, path) { request in
       let query = try request.query()
       let departure = try await singleSignOn.begin(
-        provider: try query.required("idp").string, confirming: try query.required("session"))
+        provider: try query.required("idp").string, confirming: try query.required("session"),
+        from: request.http.peer.network)
       return cookie.answer(departure, 303)
     }
   }

@@ -14,8 +14,7 @@ extension Routes {
       .slidingSync, budget: .free, alsoAt: ["/_matrix/client/unstable/org.matrix.msc4186/sync"], endsOnShutdown: true
     ) { request, session in
       let slidingRequest = try await Self.slidingRequest(request, session)
-      if slidingRequest.position == nil { try chargeInitialSync(session.userID) }
-      let answer = try await sliding.sync(slidingRequest)
+      let answer = try await sliding.sync(slidingRequest) { try chargeInitialSync(session.userID, $0) }
       // Whoever waited with a token that was taken from them meanwhile, or was locked out, learns nothing more by it.
       guard let current = try await sessions.current(session) else { throw MatrixError.unknownToken() }
       if current !== session { try admission.check(current, at: clock.now()) }

@@ -14,8 +14,7 @@ extension Routes {
     on(.sync, budget: .free, endsOnShutdown: true) { request, session in
       let syncRequest = try await Self.syncRequest(request, session, filters)
       // What tells everything costs as much as a hundred messages.
-      if syncRequest.since == nil || syncRequest.isFullState { try chargeInitialSync(session.userID) }
-      let answer = try await engine.sync(syncRequest)
+      let answer = try await engine.sync(syncRequest) { try chargeInitialSync(session.userID, 1) }
       // Whoever waited with a token that was taken from them meanwhile, or was locked out, learns nothing more by it.
       guard let current = try await sessions.current(session) else { throw MatrixError.unknownToken() }
       if current !== session { try admission.check(current, at: clock.now()) }

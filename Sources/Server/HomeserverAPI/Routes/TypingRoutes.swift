@@ -14,7 +14,8 @@ extension Routes {
       let isTyping = try body.requiredBool("typing")
       let timeout = try body.optionalInteger("timeout") ?? Typing.timeoutMillisecondsLimit
       try await rooms.setTyping(
-        isTyping, of: session.userID, in: try request.path("roomId"), timeoutMilliseconds: timeout)
+        isTyping && !session.standing.isShadowBanned, of: session.userID, in: try request.path("roomId"),
+        timeoutMilliseconds: timeout)
       return .emptyObject
     }
   }

@@ -8,6 +8,10 @@ package struct MailMessage: Sendable {
   package var text: String
   /// The same as HTML; nil sends text only.
   package var html: String?
+  /// Where a POST without a session ends mails of this kind. RFC 2369 §3.2, RFC 8058 §3.1.
+  package var unsubscribe: String?
+  /// Letters and digits that only this message has, if it is sent again too: mail servers then know it. nil takes random ones.
+  package var unique: String?
 
   package init(to: MailAddress, subject: String, text: String, html: String? = nil) {
     self.to = to
@@ -16,7 +20,7 @@ package struct MailMessage: Sendable {
     self.html = html
   }
 
-  /// The message of RFC 5322 with MIME parts (RFC 2046), in ASCII lines of at most 78 bytes and with CR LF.
+  /// The message of RFC 5322 with MIME parts (RFC 2046), in ASCII lines of at most 78 bytes (but for a longer URL) and with CR LF.
   ///
   /// - Parameters:
   ///   - senderName: shown beside the address; empty for none.
@@ -30,6 +34,10 @@ package struct MailMessage: Sendable {
       // RFC 3834: nobody's holiday notice needs to come back.
       "Auto-Submitted: auto-generated"
     ]
+    if let unsubscribe, MailHeader.isURL(unsubscribe) {
+      // Nothing can be folded inside of a URL.
+      lines += ["List-Unsubscribe:", " <\(unsubscribe)>", "List-Unsubscribe-Post: List-Unsubscribe=One-Click"]
+    }
     let plain = Self.part("text/plain", text)
     if let html {
       let boundary = "=_" + unique
@@ -73,6 +81,15 @@ enum MailHeader {
     }
     return (words + [word]).map { "=?utf-8?Q?\($0)?=" }.joined(separator: "\r\n ")
   }
+
+  /// Whether it may stand between angle brackets as it is.
+  static func isURL(_ text: String) -> Bool {
+    (1...urlBytesLimit).contains(text.utf8.count)
+      && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "<") && $0 != UInt8(ascii: ">") }
+  }
+
+  /// A line has at most 998 bytes. RFC 5322 §2.1.1.
+  static let urlBytesLimit = 990
 
   /// `Fri, 20 Nov 2026 21:47:39 +0000`
   static func date(_ seconds: Int) -> String {

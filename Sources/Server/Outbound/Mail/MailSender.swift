@@ -24,7 +24,7 @@ package final class MailSender: Sendable {
   /// Returns once the mail server has taken the message. Throws `refused` with its status where it does not.
   package func send(_ message: MailMessage) async throws(OutboundError) {
     var random = SystemRandomNumberGenerator()
-    let unique = String(random.next(), radix: 36) + String(random.next(), radix: 36)
+    let unique = message.unique ?? String(random.next(), radix: 36) + String(random.next(), radix: 36)
     let bytes = message.bytes(
       from: configuration.sender, named: configuration.senderName, at: Glibc.time(nil), unique: unique)
     let result: Result<Void, OutboundError> = await loop.run { [configuration] in

@@ -35,6 +35,7 @@ final class App<D: DOM> {
     let device = Host.browserName
     client = Client(
       randomSeed: seed ?? random, deviceDisplayName: ByteString(device.utf8.isEmpty ? Strings.product : Strings.device(device)))
+    client.showsThreadsInline = true
     perform = { effects.run($0) }
     effects.answer = { [self] in take($0) }
   }

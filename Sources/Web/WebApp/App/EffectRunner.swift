@@ -47,7 +47,7 @@ final class EffectRunner {
     case .cancelRequest(let id): requests.removeValue(forKey: id)?.cancel()
     case .startTimer(let id, let milliseconds): startTimer(id, milliseconds)
     case .cancelTimer(let id): timers.removeValue(forKey: id)?.cancel()
-    case .load(let id, let prefix): load(id, prefix)
+    case .load(let id, let range): load(id, range)
     case .write(let id, let operations): write(id, operations)
     case .releaseBlob(let blob): blobs.release(blob)
     case .change, .callEnded, .callProgress: break
@@ -95,9 +95,12 @@ final class EffectRunner {
 
   // MARK: Store
 
-  private func load(_ id: LoadID, _ prefix: ByteString) {
+  private func load(_ id: LoadID, _ range: StoreRange) {
     guard let store else { return answer(.loaded(id, [])) }
-    store.read(prefix: prefix.string) { [self] entries in
+    let range = KeyValueStore.Range(
+      prefix: range.prefix.string, after: range.after?.string ?? "", before: range.before?.string ?? "",
+      isDescending: range.isDescending, limit: range.limit ?? 0)
+    store.read(range) { [self] entries in
       guard !isStopped else { return }
       var records: [StoreRecord] = []
       for entry in entries ?? [] { records.append(StoreRecord(key: ByteString(entry.key), value: entry.value)) }

@@ -70,7 +70,7 @@ final class DialogFrame<D: DOM> {
       case .room(let room):
         close()
         app.goTo(.room(room))
-      case .done: close()
+      case .done, .event, .timeline: close()
       case .failed(let error):
         guard isOpen else { return }
         button.setBusy(false)

@@ -78,7 +78,7 @@ final class MessageMenu<D: DOM> {
 extension TimelineItem {
   var canBeRedacted: Bool {
     switch content {
-    case .message, .undecryptable, .unparsable: true
+    case .message, .undecryptable, .custom, .unparsable: true
     case .state, .redacted, .gap: false
     }
   }

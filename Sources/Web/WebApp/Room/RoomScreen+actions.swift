@@ -48,8 +48,8 @@ extension RoomScreen {
     case .openFile(let row): openFile(row)
     case .openLink: return false
     case .openSender(let row): openSender(row)
-    case .retryGap(let row): app.ask(.fillGap(room, row.rawValue))
-    case .retryHead: app.ask(.paginateBack(room))
+    case .retryGap(let row): app.ask(.fillGap(.live(room), row.rawValue))
+    case .retryHead: app.ask(.paginateBack(.live(room)))
     case .menu(let row, let x, let y): return openMenu(row, x, y)
     }
     return true

@@ -69,8 +69,8 @@ final class RoomScreen<D: DOM> {
     composer.onDraft = { [self] text in if let room { app.ask(.setDraft(room, ByteString(text))) } }
     composer.onAttach = { [self] in Host.pickFiles { self.send($0) } }
     composer.onFiles = { [self] in send($0) }
-    timeline.onNearStart = { [self] in if let room { app.ask(.paginateBack(room)) } }
-    timeline.onGapVisible = { [self] in if let room { app.ask(.fillGap(room, $0.rawValue)) } }
+    timeline.onNearStart = { [self] in if let room { app.ask(.paginateBack(.live(room))) } }
+    timeline.onGapVisible = { [self] in if let room { app.ask(.fillGap(.live(room), $0.rawValue)) } }
     timeline.onVisible = { [self] rows in viewed(rows) }
     timeline.onAction = { [self] in act($0) }
   }
@@ -233,7 +233,7 @@ final class RoomScreen<D: DOM> {
     let isFound = state.timeline.index(of: saved.event) != nil
     switch state.timeline.backState {
     case .loading where !isFound: return
-    case .idle where !isFound && items.count < SavedPlace.itemsLimit: app.ask(.paginateBack(id))
+    case .idle where !isFound && items.count < SavedPlace.itemsLimit: app.ask(.paginateBack(.live(id)))
     default: stopSeeking()
     }
     items = state.timeline.items.map { $0.id }

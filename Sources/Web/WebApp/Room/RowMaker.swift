@@ -41,10 +41,12 @@ final class RowMaker<D: DOM> {
       case .failed: return .gap(.failed)
       }
     case .state(let change):
-      return .line(Strings.line(change, sender: room.displayName(of: item.sender).string) { room.displayName(of: $0).string })
+      return .line(
+        change.english(sender: room.displayName(of: item.sender).string) { room.displayName(of: $0).string })
     case .message(let message): return .message(row(item, room, body(message, item), unread))
     case .redacted: return .message(row(item, room, .redacted, unread))
     case .undecryptable: return .message(row(item, room, .undecryptable, unread))
+    case .custom(_, let text): return .message(row(item, room, .unsupported(text?.string ?? ""), unread))
     case .unparsable: return .message(row(item, room, .unsupported(""), unread))
     }
   }
@@ -71,13 +73,13 @@ final class RowMaker<D: DOM> {
     case .text: return .text(message.body.string)
     case .emote: return .emote(message.body.string)
     case .notice: return .notice(message.body.string)
-    case .location, .unknown: return .unsupported(message.body.string)
+    case .location, .gallery, .poll, .liveLocation, .unknown: return .unsupported(message.body.string)
     case .image, .sticker:
       guard let file = message.attachment, file.source != nil || file.blob != nil else {
         return .unsupported(message.body.string)
       }
       return .image(image(message, file, item))
-    case .video, .audio, .file:
+    case .video, .audio, .voice, .file:
       guard let file = message.attachment else { return .unsupported(message.body.string) }
       return .file(FileBody(name: file.fileName.string, detail: detail(file), uploadProgress: progress(file, item.delivery)))
     }

@@ -96,12 +96,12 @@ extension Strings {
   /// A message in a few words.
   static func short(_ content: MessageContent) -> String {
     switch content.kind {
-    case .text, .emote, .notice, .unknown: content.body.string
+    case .text, .emote, .notice, .gallery, .poll, .unknown: content.body.string
     case .image, .sticker: image
     case .video: video
-    case .audio: audio
+    case .audio, .voice: audio
     case .file: file + ": " + content.body.string
-    case .location: location
+    case .location, .liveLocation: location
     }
   }
 }

@@ -39,7 +39,8 @@ package final class Sessions: Sendable {
       try tx.first(
         """
         SELECT t.user_id, t.device_id, d.last_seen, t.expires,
-          a.is_guest, a.is_admin, a.is_locked, a.is_suspended, a.valid_until, p.next
+          a.is_guest, a.is_admin, a.is_locked, a.is_suspended, a.valid_until, a.is_shadow_banned,
+          p.next
         FROM access_token t JOIN device d ON d.user_id = t.user_id AND d.device_id = t.device_id
         JOIN account a ON a.user_id = t.user_id LEFT JOIN refresh_token p ON p.next = t.refresh WHERE t.hash = $1
         """, token.bytes
@@ -47,7 +48,7 @@ package final class Sessions: Sendable {
         let session = Session(
           userID: row.identifier(0), deviceID: row.identifier(1), token: token, lastSeen: row.integer(2),
           standing: AccountStanding(row, from: 4), expires: row.optionalInteger(3))
-        return (session: session, unusedRefresh: row.optionalBlob(9))
+        return (session: session, unusedRefresh: row.optionalBlob(10))
       }
     }
     guard let session = found?.session else { return nil }

@@ -82,15 +82,19 @@ package final class SingleSignOn: Sendable {
   // MARK: Away
 
   /// Begins a login. Throws `M_NOT_FOUND` for a provider that is not known and `M_INVALID_PARAM` for a URL that nobody can be sent to.
-  package func begin(provider id: String, redirectURL: String) async throws -> Departure {
+  ///
+  /// - Parameter network: who asks, see `SocketAddress.network`.
+  package func begin(provider id: String, redirectURL: String, from network: UInt64) async throws -> Departure {
     try Self.check(redirectURL)
-    return try await begin(id, .login(redirectURL: redirectURL))
+    return try await begin(id, .login(redirectURL: redirectURL), network)
   }
 
   /// Begins to confirm, by another sign-in, what a client is about to do. Throws `M_NOT_FOUND` for a session that is not known.
-  package func begin(provider id: String, confirming session: ByteString) async throws -> Departure {
+  package func begin(
+    provider id: String, confirming session: ByteString, from network: UInt64
+  ) async throws -> Departure {
     try checkSession(session)
-    return try await begin(id, .confirmation(session: session))
+    return try await begin(id, .confirmation(session: session), network)
   }
 
   /// Throws `M_NOT_FOUND` for a session of interactive authentication that is not known or has ended.
@@ -100,7 +104,7 @@ package final class SingleSignOn: Sendable {
     }
   }
 
-  private func begin(_ id: String, _ goal: Goal) async throws -> Departure {
+  private func begin(_ id: String, _ goal: Goal, _ network: UInt64) async throws -> Departure {
     guard let base = configuration.publicBaseURL, let client = clients.first(where: { $0.provider.id == id }) else {
       throw MatrixError.notFound("This server does not know this way to sign in. Go back to your app and choose another.")
     }
@@ -110,7 +114,7 @@ package final class SingleSignOn: Sendable {
     let state = RandomText.urlSafe(bytes: 32)
     let location = try await client.authorizationURL(
       state: state, nonce: pending.nonce, verifier: pending.verifier, redirectURI: base + Self.callbackPath)
-    try departures.put(pending, at: state)
+    departures.put(pending, at: state, from: network)
     return Departure(location: location, cookie: pending.cookie)
   }
 
@@ -126,7 +130,7 @@ package final class SingleSignOn: Sendable {
   /// What the provider has sent the browser back with. Throws `M_FORBIDDEN` for a login that this browser has not begun, or that
   /// took too long, and for people who get no account here; 502 where the provider fails.
   package func finish(
-    state: String, code: String?, error: String?, issuer: String?, cookie: String?
+    state: String, code: String?, error: String?, issuer: String?, cookie: String?, from network: UInt64
   ) async throws -> Arrival {
     guard let pending = departures.take(state), Self.equal(pending.cookie, cookie),
       let client = clients.first(where: { $0.provider.id == pending.provider }), let base = configuration.publicBaseURL
@@ -149,15 +153,17 @@ package final class SingleSignOn: Sendable {
     case .login(let redirectURL):
       let (userID, isNew) = try await people.account(of: person, at: client.provider)
       if isNew, let picture = person.picture { await pictures.give(picture.string, to: userID) }
-      return try await arrival(of: userID, at: redirectURL, pending.cookie)
+      return try await arrival(of: userID, at: redirectURL, pending.cookie, network)
     }
   }
 
-  private func arrival(of userID: UserID, at redirectURL: String, _ cookie: String) async throws -> Arrival {
+  private func arrival(
+    of userID: UserID, at redirectURL: String, _ cookie: String, _ network: UInt64
+  ) async throws -> Arrival {
     if configuration.trusts(redirectURL) { return .redirect(try await destination(redirectURL, for: userID)) }
     guard let origin = WebOrigin(of: redirectURL) else { throw MatrixError.invalidParameter("'redirectUrl'") }
     let id = RandomText.urlSafe(bytes: 32)
-    try agreements.put(Agreement(userID: userID, redirectURL: redirectURL, cookie: cookie), at: id)
+    agreements.put(Agreement(userID: userID, redirectURL: redirectURL, cookie: cookie), at: id, from: network)
     return .question(id: id, user: userID, client: origin)
   }
 

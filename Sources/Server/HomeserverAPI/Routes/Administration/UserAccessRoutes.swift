@@ -9,6 +9,7 @@ extension Routes {
   mutating func addUserAccessRoutes() {
     addUserPasswordRoutes()
     addUserStandingRoutes()
+    addShadowBanRoutes()
     addUserValidityRoute()
     addBorrowedLoginRoute()
     addUserPresenceRoutes()
@@ -88,6 +89,20 @@ extension Routes {
     }
   }
 
+  private mutating func addShadowBanRoutes() {
+    let (accounts, audit, server) = (homeserver.accounts, homeserver.audit, homeserver.configuration.serverName)
+
+    for (method, isShadowBanned) in [(Method.post, true), (.delete, false)] {
+      onAdmin(method, Self.administration + "/v1/users/{userId}/shadow_ban") { request, administrator in
+        let userID = try request.localUser("userId", of: server)
+        try await audit.record(
+          isShadowBanned ? "user.shadow_ban" : "user.unshadow_ban", of: userID.string, by: administrator
+        ) { try await accounts.setShadowBanned(userID, isShadowBanned) }
+        return .emptyObject
+      }
+    }
+  }
+
   private mutating func addBorrowedLoginRoute() {
     let (accounts, audit, server) = (homeserver.accounts, homeserver.audit, homeserver.configuration.serverName)
     let clock = homeserver.configuration.clock
@@ -106,9 +121,10 @@ extension Routes {
     }
   }
 
-  /// Where a user is: devices, rooms.
+  /// Where a user is: devices, rooms, pushers.
   private mutating func addUserPresenceRoutes() {
     let (accounts, devices, rooms) = (homeserver.accounts, homeserver.devices, homeserver.rooms)
+    let pushers = homeserver.pushers
     let server = homeserver.configuration.serverName
 
     onAdmin(.get, Self.administration + "/v1/whois/{userId}") { request, _ in
@@ -125,6 +141,18 @@ extension Routes {
         writer.object { writer in
           writer.array("joined_rooms", joined) { $1.write($0) }
           writer.member("total", joined.count)
+        }
+      }
+    }
+
+    onAdmin(.get, Self.administration + "/v1/users/{userId}/pushers") { request, _ in
+      let userID = try request.localUser("userId", of: server)
+      _ = try await accounts.existing(userID)
+      let all = try await pushers.all(of: userID)
+      return .json(capacity: 1_024) { writer in
+        writer.object { writer in
+          writer.array("pushers", all) { $0.write(to: &$1) }
+          writer.member("total", all.count)
         }
       }
     }

@@ -74,7 +74,7 @@ extension AccountQuery.Order {
   private static let names: [(StaticString, AccountQuery.Order)] = [
     ("name", .userID), ("is_guest", .isGuest), ("admin", .isAdmin), ("user_type", .userType),
     ("deactivated", .isDeactivated), ("displayname", .displayName), ("avatar_url", .avatarURL), ("creation_ts", .created),
-    ("last_seen_ts", .lastSeen), ("locked", .isLocked), ("shadow_banned", .userID)
+    ("last_seen_ts", .lastSeen), ("locked", .isLocked), ("shadow_banned", .isShadowBanned)
   ]
 
   /// Throws `M_INVALID_PARAM`.
@@ -98,7 +98,7 @@ extension AccountOverview {
     writer.member("user_type", orNull: account.userType)
     writer.member("deactivated", account.isDeactivated)
     writer.member("erased", account.isErased)
-    writer.member("shadow_banned", false)
+    writer.member("shadow_banned", account.standing.isShadowBanned)
     writer.member("displayname", orNull: displayName)
     writer.member("avatar_url", orNull: avatarURL)
     writer.member("creation_ts", account.created)

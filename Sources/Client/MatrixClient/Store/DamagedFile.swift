@@ -1,0 +1,42 @@
+import ClientCore
+import JSON
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A store's file that SQLite cannot work with. It stays, under another name, for whoever wants to look at it.
+enum DamagedFile {
+  /// Puts a new file in its place, with the records nobody can bring back as far as they can be read.
+  static func replace(_ path: String) throws(StoreError) -> (file: SQLiteFile, name: String) {
+    let saved = salvage(path)
+    var number = 1
+    while access("\(path)-damaged-\(number)", F_OK) == 0 { number += 1 }
+    let name = "\(path)-damaged-\(number)"
+    for suffix in ["", "-wal", "-shm"] where access(path + suffix, F_OK) == 0 {
+      guard rename(path + suffix, name + suffix) == 0 else {
+        throw .system(path: path, reason: String(cString: strerror(errno)))
+      }
+    }
+    try SQLiteStore.create(path)
+    let file = try SQLiteFile(path: path, isOwner: true)
+    try file.write(saved.map { .put(key: $0.key, value: $0.value) })
+    return (file, name)
+  }
+
+  /// From both ends up to where the damage is, without the index: what counts is written early and late.
+  private static func salvage(_ path: String) -> [StoreRecord] {
+    guard let file = try? SQLiteFile(path: path, isOwner: false) else { return [] }
+    var saved: [ByteString: StoreRecord] = [:]
+    for isForward in [true, false] {
+      file.scan(isForward: isForward) { record in
+        if Client.irreplaceableRecords.contains(where: { $0.contains(record.key) }) { saved[record.key] = record }
+      }
+    }
+    return saved.values.sorted { $0.key < $1.key }
+  }
+}

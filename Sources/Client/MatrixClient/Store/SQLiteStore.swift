@@ -1,0 +1,211 @@
+public import ClientCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Records in one SQLite file, which only its owner may read (mode 0600): it holds an access token.
+///
+/// One process at a time owns the file and syncs; others read it as a `StoreGuest`. Beside it lie SQLite's `-wal` and `-shm`
+/// and the locks `-owner` and `-write`. A write is on disk when it is acknowledged.
+///
+/// A file that is damaged when it is opened or first read is set aside (`damagedFile`), and what a sync does not bring again is
+/// taken from it as far as it can be read: the client then syncs afresh. Damage that shows later ends the writing: the next
+/// start sets the file aside.
+public actor SQLiteStore: Store {
+  /// A damaged file that this store found in its place, under its new name.
+  public private(set) var damagedFile: String?
+
+  private let path: String
+  private let executor = StoreExecutor()
+  private let ownerLock: StoreLock?
+  private let writeLock: StoreLock
+  private var file: SQLiteFile?
+  /// Whether all that was asked so far could be read.
+  private var isUntouched = true
+  private var isDamaged = false
+  private var deletedSinceTidy = 0
+  private var dataVersion: Int64 = 0
+
+  private static let deletesBeforeTidy = 1_000
+
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// Opens the file or makes it, as its owner. Throws `inUse` where there is one already.
+  public init(path: String) throws(StoreError) {
+    try self.init(path: path, isOwner: true)
+  }
+
+  init(path: String, isOwner: Bool) throws(StoreError) {
+    self.path = path
+    var damaged: String?
+    if isOwner {
+      let lock = try StoreLock(path: path + "-owner")
+      guard lock.take() else { throw .inUse(path: path) }
+      ownerLock = lock
+    } else {
+      guard access(path, F_OK) == 0 else { throw .missing(path: path) }
+      ownerLock = nil
+    }
+    writeLock = try StoreLock(path: path + "-write")
+    writeLock.wait()
+    defer { writeLock.release() }
+    let marker = path + "-damaged"
+    if isOwner, access(marker, F_OK) == 0 {
+      let replaced = try DamagedFile.replace(path)
+      unlink(marker)
+      damaged = replaced.name
+      file = replaced.file
+    } else {
+      do throws(StoreError) {
+        if isOwner { try SQLiteStore.create(path) }
+        file = try SQLiteFile(path: path, isOwner: isOwner)
+      } catch .corrupt where isOwner {
+        let replaced = try DamagedFile.replace(path)
+        damaged = replaced.name
+        file = replaced.file
+      }
+    }
+    damagedFile = damaged
+    dataVersion = (try? file?.dataVersion()) ?? 0
+  }
+
+  /// SQLite would make it readable for others.
+  static func create(_ path: String) throws(StoreError) {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor >= 0 {
+      Self.close(descriptor)
+    } else if errno == EEXIST {
+      chmod(path, 0o600)
+    } else {
+      throw .system(path: path, reason: String(cString: strerror(errno)))
+    }
+  }
+
+  private static func close(_ descriptor: Int32) {
+    #if canImport(Glibc)
+      Glibc.close(descriptor)
+    #elseif canImport(Musl)
+      Musl.close(descriptor)
+    #else
+      Darwin.close(descriptor)
+    #endif
+  }
+
+  // MARK: Records
+
+  public func load(_ range: StoreRange) throws(StoreError) -> [StoreRecord] {
+    guard let file else { throw .closed }
+    do throws(StoreError) {
+      let records = try file.load(range)
+      isUntouched = false
+      return records
+    } catch {
+      guard case .corrupt = error else { throw error }
+      return try loadDamaged(range)
+    }
+  }
+
+  /// Nobody knows yet what was in the file: the client begins with what can be saved. Later it goes on in memory.
+  private func loadDamaged(_ range: StoreRange) throws(StoreError) -> [StoreRecord] {
+    guard isUntouched, ownerLock != nil else {
+      noteDamage()
+      throw .corrupt(path: path)
+    }
+    isUntouched = false
+    writeLock.wait()
+    defer { writeLock.release() }
+    file = nil
+    let replaced = try DamagedFile.replace(path)
+    file = replaced.file
+    damagedFile = replaced.name
+    return try replaced.file.load(range)
+  }
+
+  private func noteDamage() {
+    guard ownerLock != nil, !isDamaged else { return }
+    isDamaged = true
+    let marker = open(path + "-damaged", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    if marker >= 0 { SQLiteStore.close(marker) }
+  }
+
+  public func write(_ operations: [StoreOperation]) throws(StoreError) {
+    guard let file else { throw .closed }
+    guard ownerLock != nil || operations.allSatisfy(Inbox.contains) else { throw .notOwner }
+    if isDamaged { throw .corrupt(path: path) }
+    isUntouched = false
+    do throws(StoreError) {
+      // Versions of SQLite before 3.51.3 can lose pages when one process begins a checkpoint while another begins the log
+      // anew: nobody else writes meanwhile.
+      writeLock.wait()
+      defer { writeLock.release() }
+      try file.write(operations)
+      try tidy(after: operations)
+    } catch {
+      if case .corrupt = error { noteDamage() }
+      throw error
+    }
+  }
+
+  private func tidy(after operations: [StoreOperation]) throws(StoreError) {
+    guard ownerLock != nil else { return }
+    for operation in operations {
+      switch operation {
+      case .put: break
+      case .delete: deletedSinceTidy += 1
+      case .deleteAll: deletedSinceTidy += SQLiteStore.deletesBeforeTidy
+      }
+    }
+    guard deletedSinceTidy >= SQLiteStore.deletesBeforeTidy else { return }
+    deletedSinceTidy = 0
+    try file?.tidy()
+  }
+
+  public func hasForeignWrites() -> Bool {
+    guard let version = try? file?.dataVersion(), version != dataVersion else { return false }
+    dataVersion = version
+    return true
+  }
+
+  // MARK: The file
+
+  /// Its size on disk in bytes, the log of the last writes left out.
+  public func byteCount() throws(StoreError) -> Int64 {
+    guard let file else { throw .closed }
+    return try file.byteCount()
+  }
+
+  /// Takes out all records and gives the space back. For a client that is not running; a running one signs out, or is told to
+  /// `startAfresh`.
+  public func clear() throws(StoreError) {
+    try write([.deleteAll(prefix: "")])
+    try rebuild()
+  }
+
+  /// Writes the file anew without its empty pages. Needs as much space again for the time.
+  public func rebuild() throws(StoreError) {
+    guard let file else { throw .closed }
+    guard ownerLock != nil else { throw .notOwner }
+    writeLock.wait()
+    defer { writeLock.release() }
+    try file.rebuild()
+  }
+
+  /// "ok", or what is wrong with the file. Reads all of it.
+  public func check() throws(StoreError) -> String {
+    guard let file else { throw .closed }
+    return try file.check()
+  }
+
+  public func close() {
+    // Closing the last connection is a checkpoint.
+    writeLock.wait()
+    file = nil
+    writeLock.release()
+    ownerLock?.release()
+  }
+}

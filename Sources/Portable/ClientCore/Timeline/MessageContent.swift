@@ -1,0 +1,107 @@
+import JSON
+import MatrixModel
+
+/// What an `m.room.message`, an `m.sticker`, a poll or a live location says.
+public struct MessageContent: Sendable {
+  /// The numbers are stored.
+  public enum Kind: UInt8, Sendable {
+    case text, emote, notice, image, video, audio, file, location, sticker
+    /// A message type this client does not know: it shows as its body.
+    case unknown
+    /// A recorded voice: an audio message with a waveform.
+    case voice
+    /// Several files as one message.
+    case gallery
+    case poll
+    /// A place that moves.
+    case liveLocation
+  }
+
+  public var kind: Kind
+  /// Text; of media the caption or file name; of a poll its question; always there for who cannot show more.
+  public var body: ByteString
+  /// HTML as its sender wrote it, without the quotation of a reply: nothing in it is safe to show as it is.
+  public var formattedBody: ByteString?
+  /// nil where the event does not say whom it speaks to.
+  public var mentions: Mentions?
+  /// nil for kinds without a file.
+  public var attachment: Attachment?
+  public var details = Details.none
+
+  /// What only some kinds have.
+  public indirect enum Details: Sendable {
+    case none
+    case location(Location)
+    /// Images, videos, audio and files, each with its own caption.
+    case gallery([MessageContent])
+    case poll(Poll)
+    case liveLocation(LiveLocation)
+  }
+
+  public init(
+    kind: Kind, body: ByteString, formattedBody: ByteString? = nil, mentions: Mentions? = nil,
+    attachment: Attachment? = nil, details: Details = .none
+  ) {
+    self.kind = kind
+    self.body = body
+    self.formattedBody = formattedBody
+    self.mentions = mentions
+    self.attachment = attachment
+    self.details = details
+  }
+
+  /// What stands under a file; nil where the body is but its name.
+  public var caption: ByteString? { attachment.flatMap { $0.fileName == body ? nil : body } }
+
+  public var location: Location? { if case .location(let location) = details { location } else { nil } }
+  public var gallery: [MessageContent] { if case .gallery(let entries) = details { entries } else { [] } }
+  public var poll: Poll? { if case .poll(let poll) = details { poll } else { nil } }
+  public var liveLocation: LiveLocation? { if case .liveLocation(let share) = details { share } else { nil } }
+}
+
+/// Whom a message speaks to. Spec: "User and room mentions".
+public struct Mentions: Sendable {
+  public var users: [UserID]
+  /// Everyone in the room.
+  public var room: Bool
+
+  public init(users: [UserID] = [], room: Bool = false) {
+    self.users = users
+    self.room = room
+  }
+}
+
+/// A file, on the server or still here.
+public struct Attachment: Sendable {
+  public var fileName: ByteString
+  /// nil until it is uploaded.
+  public var source: MediaURI?
+  /// The file as this machine holds it, in own messages on their way.
+  public var blob: BlobHandle?
+  public var mimeType: ByteString?
+  public var sizeBytes: Int64?
+  /// Pixels.
+  public var width: Int64?
+  public var height: Int64?
+  public var durationMilliseconds: Int64?
+  public var thumbnail: MediaURI?
+  public var thumbnailWidth: Int64?
+  public var thumbnailHeight: Int64?
+  /// A blurred picture to show until the real one is there. MSC2448.
+  public var blurHash: ByteString?
+  /// Loudness over the length of a voice message, 0 to 1024 each; empty where unknown. MSC3246.
+  public var waveform: [UInt16] = []
+
+  public init(
+    fileName: ByteString, blob: BlobHandle? = nil, mimeType: ByteString? = nil, sizeBytes: Int64? = nil,
+    width: Int64? = nil,
+    height: Int64? = nil
+  ) {
+    self.fileName = fileName
+    self.blob = blob
+    self.mimeType = mimeType
+    self.sizeBytes = sizeBytes
+    self.width = width
+    self.height = height
+  }
+}

@@ -1,0 +1,105 @@
+import Glibc
+import JSON
+import MatrixClient
+import MatrixModel
+
+/// The folder of one account: the session, what syncs brought, the lock. Readable by its owner only.
+struct AccountFolder: Sendable {
+  let userID: UserID
+  let path: String
+
+  private static let sessionBytesLimit = 64 * 1_024
+
+  /// `$XDG_DATA_HOME/martlet/accounts`, else `~/.local/share/martlet/accounts`.
+  static func root(_ environment: [String: String]) throws(TerminalError) -> String {
+    if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/martlet/accounts" }
+    guard let home = environment["HOME"], !home.isEmpty else {
+      throw .failed("there is no place for the session: neither XDG_DATA_HOME nor HOME is set")
+    }
+    return home + "/.local/share/martlet/accounts"
+  }
+
+  init(_ user: UserID, in root: String) {
+    userID = user
+    // Encoded: a user ID may have slashes.
+    path = root + "/" + PercentEncoding.encode(user.text)
+  }
+
+  /// The accounts that are logged in, in the order of their user IDs.
+  static func all(in root: String) -> [AccountFolder] {
+    guard let folder = opendir(root) else { return [] }
+    defer { closedir(folder) }
+    var found: [AccountFolder] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      guard let bytes = try? FileBytes.read("\(root)/\(name)/session.json", limit: sessionBytesLimit),
+        let session = SavedSession(bytes)
+      else { continue }
+      found.append(AccountFolder(session.userID, in: root))
+    }
+    return found.sorted { $0.userID < $1.userID }
+  }
+
+  var storePath: String { path + "/store" }
+
+  var session: SavedSession? {
+    (try? FileBytes.read(path + "/session.json", limit: Self.sessionBytesLimit)).flatMap { SavedSession($0) }
+  }
+
+  /// Whole or not at all.
+  func save(_ session: Session) throws(TerminalError) {
+    do throws(StartError) { try FolderOnDisk.make(path) } catch { throw .failed(error.description) }
+    guard FolderOnDisk.replace(path + "/session.json", with: SavedSession.bytes(of: session)) else {
+      throw .failed("the session cannot be written to \(path): \(String(cString: strerror(errno)))")
+    }
+  }
+
+  /// nil while another process has it. Held until the process ends or the lock goes.
+  func lock() throws(TerminalError) -> FolderLock? {
+    do throws(StartError) { try FolderOnDisk.make(path) } catch { throw .failed(error.description) }
+    return FolderLock(path + "/lock")
+  }
+
+  func forgetStore() { unlink(storePath) }
+
+  func remove() {
+    for name in ["session.json", "store", "store.new", "lock"] { unlink(path + "/" + name) }
+    rmdir(path)
+  }
+}
+
+/// A file that one process at a time has locked.
+final class FolderLock: Sendable {
+  private let file: Int32
+
+  init?(_ path: String) {
+    file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard file >= 0, flock(file, LOCK_EX | LOCK_NB) == 0 else { return nil }
+  }
+
+  deinit { if file >= 0 { close(file) } }
+}
+
+enum FolderOnDisk {
+  /// Like `mkdir -p`, for its owner only. Throws `failed`.
+  static func make(_ path: String) throws(StartError) {
+    var made = path.hasPrefix("/") ? "/" : ""
+    for part in path.split(separator: "/") {
+      made += part + "/"
+      guard mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
+      throw .failed("\(made) cannot be made: \(String(cString: strerror(errno)))")
+    }
+  }
+
+  /// False where the file stays as it was.
+  static func replace(_ path: String, with bytes: [UInt8]) -> Bool {
+    let temporary = path + ".new"
+    let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard file >= 0 else { return false }
+    let isWritten = write(file, bytes, bytes.count) == bytes.count && fsync(file) == 0
+    close(file)
+    return isWritten && rename(temporary, path) == 0
+  }
+}

@@ -1,0 +1,65 @@
+import Glibc
+import JSON
+import MatrixClient
+import MatrixModel
+import Telemetry
+
+/// Logging in and out.
+extension TerminalCommand {
+  static let logIn = TerminalCommand(
+    "login", ["USER"], options: [Option(name: "--homeserver", value: "URL"), Option(name: "--password-stdin")],
+    choosesAccount: false,
+    "Logs in as @name:server; finds the homeserver by the server's name unless it is given, asks for the password."
+  ) { call in
+    let name = call.arguments.operands[0]
+    let homeserver = call.arguments.text("--homeserver")
+    let user = UserID(name)
+    guard user != nil || homeserver != nil else {
+      throw TerminalError.usage("name the user whole (@\(name):server), or the server with --homeserver https://…")
+    }
+    let root = try AccountFolder.root(processEnvironment())
+    let known = user.map { AccountFolder($0, in: root) }
+    let address = try await Homeserver(homeserver ?? name).discover().url
+    let password = try password(isGiven: call.arguments.has("--password-stdin"))
+    let client = await MatrixClient(homeserver: address.string, deviceDisplayName: "Martlet in a terminal")
+    // As the device that it was, so that none is left behind.
+    let login = Login.password(ByteString(decoding: password.reveal()), user: .user(ByteString(name)))
+    try await client.perform(.logIn(login, deviceID: known?.session?.session.deviceID))
+    guard let session = await client.session else { throw ClientError.badAnswer }
+    await client.stop()
+    let folder = AccountFolder(session.userID, in: root)
+    guard let lock = try folder.lock() else {
+      throw TerminalError.failed("another martlet uses this account; end it, then log in again")
+    }
+    folder.forgetStore()
+    try folder.save(session)
+    withExtendedLifetime(lock) {}
+    call.show("\(session.userID) is logged in at \(address)") { writer in
+      writer.member("user_id", session.userID)
+      writer.member("device_id", session.deviceID)
+      writer.member("homeserver", address.text)
+    }
+  }
+
+  private static func password(isGiven: Bool) throws -> Redacted<[UInt8]> {
+    if isGiven { return try PasswordPrompt.line() }
+    guard isatty(STDIN_FILENO) == 1 else {
+      throw TerminalError.usage(
+        "there is no terminal to ask for the password on; --password-stdin reads it from standard input")
+    }
+    return try PasswordPrompt.readKnown()
+  }
+
+  static let logOut = TerminalCommand("logout", [], "Ends the session on the server and forgets what is stored here.") { call in
+    let folder = try call.folder()
+    let account = try await Account.open(folder)
+    guard account.hasStore else {
+      await account.close()
+      throw TerminalError.failed("another martlet uses this account; end it first")
+    }
+    try? await account.client.logOut()
+    await account.client.stop()
+    folder.remove()
+    call.show("\(folder.userID) is logged out") { $0.member("user_id", folder.userID) }
+  }
+}

@@ -1,0 +1,78 @@
+import JSON
+import MatrixModel
+import Testing
+
+@testable import ClientCore
+
+/// What a sender can make large stays within its limit, and just as large is still whole.
+@Suite struct ContentLimitTests {
+  private static func message(_ content: String) -> MessageContent? {
+    guard case .message(let message)? = Host.inRoom([Wire.event("m.room.message", "$1", content)]).items().first?.content
+    else { return nil }
+    return message
+  }
+
+  private static func list(_ count: Int, _ element: (Int) -> String) -> String {
+    "[" + (0..<count).map(element).joined(separator: ",") + "]"
+  }
+
+  @Test(arguments: [Limits.mentions, Limits.mentions + 1]) func `mentioned users`(count: Int) {
+    let users = Self.list(count) { "\"@u\($0):test\"" }
+    let message = Self.message(#"{"msgtype":"m.text","body":"x","m.mentions":{"user_ids":\#(users)}}"#)
+    #expect(message?.mentions?.users.count == Limits.mentions)
+  }
+
+  @Test(arguments: [Limits.galleryEntries, Limits.galleryEntries + 1]) func `files of a gallery`(count: Int) {
+    let files = Self.list(count) { #"{"itemtype":"m.file","body":"\#($0)","url":"mxc://test/\#($0)"}"# }
+    let message = Self.message(#"{"msgtype":"dm.filament.gallery","body":"x","itemtypes":\#(files)}"#)
+    #expect(message?.gallery.count == Limits.galleryEntries)
+  }
+
+  @Test(arguments: [Limits.waveformSamples, Limits.waveformSamples + 1]) func `samples of a waveform`(count: Int) {
+    let samples = Self.list(count) { "\($0)" }
+    let message = Self.message(
+      #"{"msgtype":"m.audio","body":"x","m.voice":{},"m.audio":{"waveform":\#(samples)}}"#)
+    #expect(message?.attachment?.waveform.count == Limits.waveformSamples)
+  }
+
+  @Test func `a blurhash`() {
+    for (count, isKept) in [(Limits.blurHashBytes, true), (Limits.blurHashBytes + 1, false)] {
+      let hash = String(repeating: "A", count: count)
+      let message = Self.message(#"{"msgtype":"m.image","body":"x","info":{"blurhash":"\#(hash)"}}"#)
+      #expect((message?.attachment?.blurHash != nil) == isKept)
+    }
+  }
+
+  @Test(arguments: [Limits.pinnedEvents, Limits.pinnedEvents + 1]) func `pinned events`(count: Int) {
+    let pins = Self.list(count) { "\"$p\($0)\"" }
+    let host = Host.inRoom([Wire.event("m.room.pinned_events", "$1", #"{"pinned":\#(pins)}"#, stateKey: "")])
+    #expect(host.client.room(.test)?.pinnedEvents.count == Limits.pinnedEvents)
+  }
+
+  @Test(arguments: [Limits.alternativeAddresses, Limits.alternativeAddresses + 1]) func `addresses`(count: Int) {
+    let aliases = Self.list(count) { "\"#a\($0):test\"" }
+    let event = Wire.event("m.room.canonical_alias", "$1", #"{"alt_aliases":\#(aliases)}"#, stateKey: "")
+    guard case .state(.alternativeAddressesChanged(let added, _))? = Host.inRoom([event]).items().first?.content else {
+      return #expect(Bool(false))
+    }
+    #expect(added.count == Limits.alternativeAddresses)
+  }
+
+  @Test func `what is kept of others' events about one`() {
+    var relations = Relations()
+    let target = EventID(trusted: "$b")
+    let alice = UserID(trusted: "@alice:test")
+    let references = (0...Limits.references).map {
+      Wire.event("org.example.ref", "$r\($0)", #"{"m.relates_to":{"rel_type":"m.reference","event_id":"$b"}}"#)
+    }
+    let positions = (0...Limits.liveLocationPositions).map {
+      LiveLocationTests.position("geo:1,\($0)", "$p\($0)", of: "$b", time: LiveLocationTests.startTime + $0)
+    }
+    let shares = (0...Limits.liveLocationShares).map { LiveLocationTests.stop("$s\($0)") }
+    for event in Wire.read(references + positions + shares) { relations.take(event) }
+    #expect(relations.references[target]?.count == Limits.references)
+    #expect(relations.positions[target]?.count == Limits.liveLocationPositions)
+    #expect(relations.positions[target]?.last?.uri.text.string == "geo:1,\(Limits.liveLocationPositions)")
+    #expect(relations.shares[alice]?.count == Limits.liveLocationShares)
+  }
+}

@@ -1,0 +1,104 @@
+import MatrixClient
+
+/// Sending, and what arrives at the others.
+extension LiveCase {
+  static let messages = [
+    LiveCase("T1 a text, an emote and a notice arrive as what they are") { stage in
+      let (alice, bob) = try await stage.pair()
+      try await alice.send(.text("waves", style: .emote))
+      try await alice.send(.text("automatic", style: .notice))
+      try await alice.send("plain")
+      _ = try await bob.item(saying: "plain")
+      let items = try unwrap(await bob.state, "room").timeline.items
+      let kinds = items.compactMap { item -> MessageContent.Kind? in
+        if case .message(let message) = item.content { message.kind } else { nil }
+      }
+      try expect(kinds, is: [.emote, .notice, .text])
+    },
+    LiveCase("T1 text of every script and size arrives as it was written") { stage in
+      let (alice, bob) = try await stage.pair()
+      for text in ["שלום, 世界 👩‍👩‍👧 \u{1F600}", #"quotes " \ / and <b>tags</b>"#, String(repeating: "long ", count: 4_000)] {
+        try await alice.send(text)
+        _ = try await bob.item(saying: text)
+      }
+    },
+    LiveCase("T2 a message is one item with one identity, from the echo to the event") { stage in
+      let alice = try await stage.user("alice")
+      let room = try await alice.make(NewRoom())
+      try await alice.perform(.openRoom(room.id))
+      let changes = await alice.changes()
+      try await room.send("Echo")
+      var identities: Set<ItemID> = []
+      let key = TimelineKey.live(room.id)
+      for await case .timeline(key, let steps) in changes {
+        for case .updated(_, let item) in steps where item.text == "Echo" { identities.insert(item.id) }
+        for case .inserted(_, let items) in steps {
+          for item in items where item.text == "Echo" { identities.insert(item.id) }
+        }
+        let items = try unwrap(await room.state, "room").timeline.items.filter { $0.text == "Echo" }
+        try expect(items.count, is: 1)
+        if case .received = items[0].delivery { break }
+      }
+      try expect(identities.count, is: 1)
+    },
+    LiveCase("T3 what is sent in one go arrives in that order") { stage in
+      let (alice, bob) = try await stage.pair()
+      let texts = (1...20).map { "Number \($0)" }
+      for text in texts { try await alice.send(text) }
+      _ = try await bob.item(saying: "Number 20")
+      try expect(try unwrap(await bob.state, "room").timeline.items.compactMap(\.text), is: texts)
+    },
+    LiveCase("T3 a message that the server refuses stays as failed, with the reason") { stage in
+      let (alice, bob) = try await stage.pair()
+      let text = String(repeating: "x", count: 70_000)
+      try await alice.send(text)
+      try await alice.send("The next one")
+      let item = try await alice.item("the failed message") { item in
+        if case .failed = item.delivery { item.text == text } else { false }
+      }
+      guard case .failed(.refused(_, let code, _, _)) = item.delivery else { throw Failure("\(item.delivery)") }
+      try expect(code, is: "M_TOO_LARGE")
+      _ = try await bob.item(saying: "The next one")
+      try await alice.client.perform(.cancel(alice.id, item.id))
+      try await alice.until("it is gone") { !$0.timeline.items.contains { $0.text == text } }
+    },
+    LiveCase("T6 a reply names what it answers") { stage in
+      let (alice, bob) = try await stage.pair()
+      let question = try await alice.say("Tea?")
+      _ = try await bob.item(saying: "Tea?")
+      try await bob.send(.text("Yes", replyTo: question))
+      try expect(try await alice.item(saying: "Yes").replyTo, is: question)
+    },
+    LiveCase("T8 a redacted message loses its content everywhere") { stage in
+      let (alice, bob) = try await stage.pair()
+      let event = try await alice.say("Regretted")
+      _ = try await bob.item(saying: "Regretted")
+      let own = try await alice.item(saying: "Regretted")
+      try await alice.client.perform(.redact(alice.id, own.id, reason: "A mistake"))
+      for room in [alice, bob] {
+        _ = try await room.item("it is redacted") { item in
+          if case .redacted = item.content { item.eventID == event } else { false }
+        }
+      }
+      try expect(try await bob.event(event).isRedacted, "redacted on the server")
+    },
+    LiveCase("T8 the message of another is not redacted without the power") { stage in
+      let (alice, bob) = try await stage.pair()
+      try await alice.say("Standing")
+      let item = try await bob.item(saying: "Standing")
+      try await expectRefusal("M_FORBIDDEN") {
+        try await bob.client.perform(.redact(bob.id, item.id, reason: nil))
+      }
+    },
+    LiveCase("T20 typing is seen by the others, and ends with the message") { stage in
+      let (alice, bob) = try await stage.pair()
+      let user = try await alice.client.ownID
+      try await bob.client.perform(.openRoom(bob.id))
+      try await alice.client.perform(.setDraft(alice.id, "Hel"))
+      try await bob.until("she is typing") { $0.typing == [user] }
+      try await alice.client.perform(.setDraft(alice.id, ""))
+      try await bob.until("nobody is typing") { $0.typing.isEmpty }
+      try expect(await alice.state?.typing.isEmpty == true, "one does not see oneself typing")
+    }
+  ]
+}

@@ -1,0 +1,122 @@
+import MatrixClient
+
+/// Tries the SDK on a homeserver with open registration: `client-live --homeserver URL [--only TEXT] [--jobs N]`, `client-live --list`.
+///
+/// One line for each case: `ok      NAME (0.1 s)`, `FAILED  NAME: why`, `not announced NAME: what`; then the counts. Exits with 1 where
+/// anything failed.
+@main
+struct Program {
+  var homeserver: String?
+  var only: String?
+  var jobs = 4
+
+  static func main() async {
+    var program = Program()
+    var arguments = CommandLine.arguments.dropFirst()
+    while let argument = arguments.popFirst() {
+      switch argument {
+      case "--homeserver": program.homeserver = arguments.popFirst()
+      case "--only": program.only = arguments.popFirst()
+      case "--jobs": program.jobs = arguments.popFirst().flatMap { Int($0) } ?? 1
+      case "--list":
+        for live in LiveCase.all { say(live.name) }
+        return
+      default: end("unknown option \(argument)", status: 64)
+      }
+    }
+    guard let homeserver = program.homeserver else { end("--homeserver is missing", status: 64) }
+    do { try await program.run(on: homeserver) } catch { end("\(homeserver): \(error)", status: 1) }
+  }
+
+  private func run(on homeserver: String) async throws {
+    let announced = try await Announced(by: homeserver)
+    var rest = LiveCase.all.filter { live in only.map { live.name.contains($0) } ?? true }[...]
+    var counts = (passed: 0, failed: 0, notAnnounced: 0)
+    await withTaskGroup(of: (LiveCase, Outcome, Duration).self) { group in
+      func start() {
+        guard let live = rest.popFirst() else { return }
+        group.addTask {
+          let begin = ContinuousClock.now
+          let outcome = await Outcome(of: live, on: homeserver, announced)
+          return (live, outcome, ContinuousClock.now - begin)
+        }
+      }
+      for _ in 0..<max(1, jobs) { start() }
+      for await (live, outcome, time) in group {
+        switch outcome {
+        case .passed:
+          counts.passed += 1
+          say("ok      \(live.name) (\(time.components.seconds).\(time.components.attoseconds / 100_000_000_000_000_000) s)")
+        case .failed(let why):
+          counts.failed += 1
+          say("FAILED  \(live.name): \(why)")
+        case .notAnnounced(let what):
+          counts.notAnnounced += 1
+          say("not announced \(live.name): \(what)")
+        }
+        start()
+      }
+    }
+    say("\(counts.passed) passed, \(counts.failed) failed, \(counts.notAnnounced) not announced")
+    if counts.failed > 0 || counts.passed == 0 { end("", status: 1) }
+  }
+}
+
+/// How a case ended.
+enum Outcome: Sendable {
+  case passed
+  case failed(String)
+  case notAnnounced(String)
+
+  init(of live: LiveCase, on homeserver: String, _ announced: Announced) async {
+    if let missing = live.needs?.missing(in: announced) {
+      self = .notAnnounced(missing)
+      return
+    }
+    do {
+      let stage = try Stage(homeserver: homeserver, announced: announced)
+      do {
+        try await Outcome.beforeDeadline { try await live.run(stage) }
+        await stage.close()
+        self = .passed
+      } catch {
+        await stage.close()
+        throw error
+      }
+    } catch let error as NotAnnounced {
+      self = .notAnnounced(error.what)
+    } catch {
+      self = .failed("\(error)")
+    }
+  }
+
+  private static func beforeDeadline(_ body: @escaping @Sendable () async throws -> Void) async throws {
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        try await body()
+        return true
+      }
+      group.addTask {
+        try await Task.sleep(for: .seconds(LiveCase.deadlineSeconds))
+        return false
+      }
+      let hasEnded = try await group.next() ?? false
+      group.cancelAll()
+      if hasEnded { return }
+      _ = try await group.next()
+      throw Failure("it did not end within \(LiveCase.deadlineSeconds) s")
+    }
+  }
+}
+
+extension Announced {
+  init(by homeserver: String) async throws {
+    let server = Homeserver(homeserver)
+    versions = try await server.versions()
+    flows = try await server.loginFlows()
+    let name = "announced" + String(UInt64.random(in: 0 ... .max), radix: 36)
+    let client = try await MatrixClient.register(at: homeserver, username: name, password: Stage.password)
+    capabilities = try await client.capabilities()
+    await client.stop()
+  }
+}

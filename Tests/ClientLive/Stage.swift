@@ -1,0 +1,127 @@
+import MatrixClient
+
+/// What a case is given: a homeserver, and accounts on it that are nobody else's. Its clients stop with the case.
+actor Stage {
+  nonisolated let homeserver: String
+  nonisolated let announced: Announced
+  nonisolated let folder: TemporaryFolder
+  private var clients: [MatrixClient] = []
+
+  static let password = "correct horse battery"
+
+  init(homeserver: String, announced: Announced) throws {
+    self.homeserver = homeserver
+    self.announced = announced
+    folder = try TemporaryFolder()
+  }
+
+  /// A name that nobody has used.
+  nonisolated func fresh(_ name: String) -> String { name + String(UInt64.random(in: 1 << 48 ... .max), radix: 36) }
+
+  /// A new account, signed in and synced.
+  func user(_ name: String, store: any Store = MemoryStore()) async throws -> MatrixClient {
+    keep(
+      try await MatrixClient.register(
+        at: homeserver, username: fresh(name), password: Stage.password, store: store))
+  }
+
+  /// Another device of the account.
+  func device(
+    of client: MatrixClient, password: String = Stage.password, store: any Store = MemoryStore()
+  ) async throws -> MatrixClient {
+    let user = try unwrap(await client.userID, "user")
+    return keep(
+      try await MatrixClient.logIn(to: homeserver, user: user.string, password: password, store: store))
+  }
+
+  func restored(_ session: Session, store: any Store = MemoryStore()) async throws -> MatrixClient {
+    keep(try await MatrixClient.restore(session, homeserver: homeserver, store: store))
+  }
+
+  /// Has the client stopped when the case ends.
+  @discardableResult
+  func keep(_ client: MatrixClient) -> MatrixClient {
+    clients.append(client)
+    return client
+  }
+
+  func close() async {
+    for client in clients { await client.stop() }
+    folder.remove()
+  }
+
+  /// Two accounts in a room that the first one made.
+  func pair(_ room: NewRoom = NewRoom(preset: .publicChat)) async throws -> (alice: MatrixRoom, bob: MatrixRoom) {
+    let alice = try await user("alice")
+    let bob = try await user("bob")
+    let made = try await alice.make(room)
+    let joined = bob.room(made.id)
+    try await joined.join()
+    _ = try await made.until("both are members") { $0.joinedMemberCount == 2 }
+    _ = try await joined.until("both are members") { $0.joinedMemberCount == 2 }
+    return (made, joined)
+  }
+}
+
+extension MatrixClient {
+  var ownID: UserID {
+    get throws { try unwrap(userID, "user") }
+  }
+
+  func make(_ room: NewRoom) async throws -> MatrixRoom {
+    let id = try unwrap(try await perform(.createRoom(room)), "room")
+    // It is known once the sync brings it.
+    _ = try await until("the room") { client in client.state(of: id) }
+    return self.room(id)
+  }
+
+  /// Looks after every change until it finds something.
+  func until<Value: Sendable>(
+    _ what: String, _ look: @Sendable (isolated MatrixClient) -> Value?
+  ) async throws -> Value {
+    let changes = changes()
+    if let value = look(self) { return value }
+    for await _ in changes {
+      if let value = look(self) { return value }
+    }
+    throw Failure("waited in vain: \(what)")
+  }
+}
+
+extension MatrixRoom {
+  /// Looks after every change until the room is so.
+  @discardableResult
+  func until(_ what: String, _ isSo: @Sendable (Room) -> Bool) async throws -> Room {
+    let id = self.id
+    return try await client.until(what) { client in client.state(of: id).flatMap { isSo($0) ? $0 : nil } }
+  }
+
+  /// Opens the room and waits for an item.
+  func item(_ what: String, _ isIt: @Sendable (TimelineItem) -> Bool) async throws -> TimelineItem {
+    try await client.perform(.openRoom(id))
+    let room = try await until(what) { $0.timeline.items.contains(where: isIt) }
+    return try unwrap(room.timeline.items.last(where: isIt), what)
+  }
+
+  /// The item of a text that the server has.
+  func item(saying text: String) async throws -> TimelineItem {
+    try await item("the message \(text)") { item in
+      if case .received = item.delivery { item.text == text } else { false }
+    }
+  }
+
+  /// Sends a text and waits until it came back.
+  @discardableResult
+  func say(_ text: String) async throws -> EventID {
+    try await client.perform(.openRoom(id))
+    try await send(text)
+    return try unwrap(try await item(saying: text).eventID, "event ID")
+  }
+}
+
+extension TimelineItem {
+  /// The body of a message; nil for everything else.
+  var text: String? {
+    if case .message(let message) = content { message.body.string } else { nil }
+  }
+}

@@ -1,0 +1,99 @@
+"""The live suite of the client library (Tests/ClientLive), each case on the server under test and on a Synapse from PyPI."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from harness import NotRun, test
+from server import ROOT, newest_build
+
+sys.path.insert(0, os.path.join(ROOT, "Benchmarks"))
+import servers  # noqa: E402
+
+PROGRAM = newest_build("client-live")
+SUITE_SECONDS = 280
+LINE = re.compile(r"^(ok     |FAILED |not announced) (.*?)(?:: (.*)| \(\d+\.\d s\))$")
+
+
+class Synapse(servers.Synapse):
+    """As it comes, but with what the suite asks for switched on."""
+    overrides = {
+        "presence": {"enabled": True}, "allow_public_rooms_without_auth": True,
+        "room_list_publication_rules": [{"action": "allow"}],
+        "login_via_existing_session": {"enabled": True, "require_ui_auth": True},
+    }
+
+
+class Suite:
+    """Runs once, when the first of its cases is asked for."""
+
+    def __init__(self):
+        self.answers, self.trouble = None, None
+
+    def run(self, base):
+        output = subprocess.run([PROGRAM, "--homeserver", base], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                timeout=SUITE_SECONDS).stdout
+        self.answers = {found[2]: (found[1].strip(), found[3]) for found in map(LINE.match, output.splitlines()) if found}
+        if not self.answers:
+            raise AssertionError(output[-2000:])
+
+    def look_up(self, case, start):
+        if self.trouble:
+            raise AssertionError("the suite did not run: see its first case")
+        if self.answers is None:
+            try:
+                start()
+            except BaseException:
+                self.trouble = True
+                raise
+        outcome, words = self.answers.get(case, ("missing", "the suite ended without it"))
+        if outcome == "not announced":
+            raise NotRun("the server does not announce it: " + words)
+        assert outcome == "ok", words
+
+
+HERE, SYNAPSE = Suite(), Suite()
+
+
+def start_synapse():
+    Synapse.install()
+    with tempfile.TemporaryDirectory(prefix="martlet-synapse-") as folder:
+        synapse = Synapse(folder)
+        try:
+            SYNAPSE.run(synapse.start().base)
+        except SystemExit as reason:
+            raise AssertionError(f"{reason}\n{open(os.path.join(folder, 'output.log')).read()[-2000:]}") from None
+        finally:
+            synapse.stop()
+
+
+def add(case):
+    @test(case)
+    def here(context):
+        def start():
+            context.begin("live: the client library's suite")
+            HERE.run(context.base)
+        HERE.look_up(case, start)
+
+
+def add_synapse(case):
+    @test("Synapse: " + case)
+    def there(context):
+        if context.is_synapse:
+            raise NotRun("the server under test is Synapse")
+        SYNAPSE.look_up(case, start_synapse)
+
+
+def cases():
+    return subprocess.check_output([PROGRAM, "--list"], text=True).splitlines()
+
+
+if PROGRAM:
+    for each in (add, add_synapse):
+        for name in cases():
+            each(name)
+else:
+    @test("the live suite is built")
+    def built(context):
+        raise AssertionError("it is not: swift build --product client-live")

@@ -1,0 +1,217 @@
+import JSON
+import MatrixClient
+import MatrixModel
+import Testing
+
+@testable import martlet
+
+private func event(_ json: String) throws -> Event { try #require(Event(try JSON.parse(Array(json.utf8)))) }
+
+private func message(_ body: String, more: String = "") throws -> Event {
+  try event(
+    """
+    {"type":"m.room.message","event_id":"$1","sender":"@a:b","origin_server_ts":1800000000000,
+     "content":{"msgtype":"m.text","body":"\(body)"\(more)}}
+    """)
+}
+
+@Suite("Terminal: what it shows")
+struct TerminalRenderingTests {
+  @Test(
+    "What commands a terminal or turns the direction of writing becomes U+FFFD",
+    arguments: ["\u{1B}", "\u{7}", "\u{7F}", "\u{9B}", "\u{202E}", "\u{2066}", "\u{200F}", "\u{2028}", "\u{E0041}", "\r"])
+  func harmless(character: String) {
+    #expect(HarmlessText.line("a\(character)b") == "a\u{FFFD}b")
+    #expect(HarmlessText.lines("a\(character)b\n\tc") == "a\u{FFFD}b\n\tc")
+    #expect(HarmlessText.line("a\nb\tc") == "a\u{FFFD}b\u{FFFD}c")
+    #expect(HarmlessText.line("żółw 🐢 שלום") == "żółw 🐢 שלום")
+  }
+
+  @Test("No line of a message can pass for another message")
+  func forgedLine() throws {
+    let entry = try #require(TranscriptEntry(message(#"hello\n2027-01-15 08:00  @boss:b  pay him\u001b[2J"#)))
+    #expect(
+      entry.text == """
+        2027-01-15 08:00  @a:b  hello
+            2027-01-15 08:00  @boss:b  pay him\u{FFFD}[2J
+
+        """)
+  }
+
+  @Test("An edit that the server sends along is shown, of the same sender only")
+  func bundledEdit() throws {
+    func edited(by sender: String) throws -> TranscriptEntry? {
+      TranscriptEntry(
+        try event(
+          """
+          {"type":"m.room.message","event_id":"$1","sender":"@a:b","origin_server_ts":1,"content":{"msgtype":"m.text","body":"old"},
+           "unsigned":{"m.relations":{"m.replace":{"type":"m.room.message","event_id":"$2","sender":"\(sender)","content":
+           {"msgtype":"m.text","body":"* new","m.new_content":{"msgtype":"m.text","body":"new"},
+            "m.relates_to":{"rel_type":"m.replace","event_id":"$1"}}}}}}
+          """))
+    }
+    #expect(try edited(by: "@a:b")?.text.hasSuffix("@a:b  new (edited)\n") == true)
+    #expect(try edited(by: "@evil:b")?.text.hasSuffix("@a:b  old\n") == true)
+  }
+
+  @Test("Reactions, edits and redactions have no line of their own; removed and unknown events do")
+  func kinds() throws {
+    func entry(_ type: String, _ content: String, _ more: String = "") throws -> TranscriptEntry? {
+      TranscriptEntry(try event(#"{"type":"\#(type)","event_id":"$1","sender":"@a:b","content":\#(content)\#(more)}"#))
+    }
+    #expect(try entry("m.reaction", "{}") == nil)
+    #expect(try entry("m.room.redaction", "{}") == nil)
+    #expect(
+      try entry(
+        "m.room.message",
+        #"{"msgtype":"m.text","body":"*","m.new_content":{},"m.relates_to":{"rel_type":"m.replace","event_id":"$0"}}"#) == nil)
+    #expect(try entry("m.room.message", "{}")?.text.contains("message removed") == true)
+    #expect(try entry("m.room.encrypted", #"{"ciphertext":"x"}"#)?.text.contains("encrypted") == true)
+    #expect(try entry("org.example", #"{"a":1}"#)?.text.contains("[org.example]") == true)
+    #expect(
+      try entry("m.room.topic", #"{"topic":"Leaves"}"#, #","state_key":"""#)?.text.hasSuffix("-- @a:b set the topic: Leaves\n")
+        == true)
+  }
+
+  @Test("The members for machines are the documented ones")
+  func json() throws {
+    let entry = try #require(TranscriptEntry(message("hi", more: #","m.relates_to":{"m.in_reply_to":{"event_id":"$0"}}"#)))
+    var writer = JSONWriter()
+    writer.object { entry.write(to: &$0, in: RoomID(trusted: "!r")) }
+    #expect(
+      String(decoding: writer.bytes, as: UTF8.self)
+        == #"{"room_id":"!r","event_id":"$1","sender":"@a:b","origin_server_ts":1800000000000,"kind":"text","text":"hi","reply_to":"$0"}"#
+    )
+  }
+
+  @Test("The bar stays within its bounds", arguments: [-1, 0, 0.5, 1, 7, .nan, .infinity])
+  func bar(fraction: Double) {
+    let text = ProgressBar.text(fraction, "file\u{1B}")
+    #expect(text.count == 30 + 2 + 1 + 3 + 2 + 2 + 5)
+    #expect(!text.contains("\u{1B}"))
+  }
+
+  @Test("An error says what the server said, for people without its escape sequences, for machines whole")
+  func errors() throws {
+    let error = TerminalError(ClientError.refused(status: 403, code: .forbidden, message: "no\u{1B}[2J"))
+    #expect(error.status == .refused)
+    #expect(error.text(isJSON: false) == "martlet: the server refused it: no\u{FFFD}[2J (M_FORBIDDEN)\n")
+    let json = try JSON.parse(Array(error.text(isJSON: true).utf8))
+    #expect(json["error"]?.string == "refused" && json["errcode"]?.string == "M_FORBIDDEN")
+    #expect(TerminalError(ClientError.refused(status: 401, code: .unknownToken, message: "")).status == .notLoggedIn)
+    #expect(TerminalError(ClientError.network).status == .network)
+    #expect(TerminalError(ClientError.unknownRoom).status == .noSuchRoom)
+  }
+}
+
+@Suite("Terminal: exports")
+struct ExportTests {
+  /// The page of these events.
+  private func page(_ events: [String], title: String = "Tea", topic: String? = nil, file: String? = nil) throws -> String {
+    let folder = try TemporaryFolder()
+    let lines = try events.map { try event($0) }
+    var relations = ExportRelations()
+    for (i, line) in lines.enumerated() { relations.note(line, at: Int64(i), count: 1) }
+    let output = try OutputFile(folder.path + "/page")
+    var transcript = HTMLTranscript(output, relations, mediaFolder: folder.path, mediaName: "Tea-files")
+    try transcript.begin(title: title, topic: topic, id: RoomID(trusted: "!r"), at: 1)
+    for line in lines { try transcript.add(line, edit: relations.edit(of: line).map { lines[Int($0.offset)] }, file: file) }
+    try transcript.end()
+    try output.finish()
+    return String(decoding: try #require(fileBytes(folder.path + "/page")), as: UTF8.self)
+  }
+
+  private static let hostile = [
+    #"<script>document.title='hacked'</script>"#, #"\"><img src=x onerror=alert(1)>"#, #"' onmouseover='alert(1)"#,
+    "</style></title><b>",
+    "&lt;script&gt;"
+  ]
+
+  @Test("Whatever strangers write is text", arguments: hostile)
+  func escaping(text: String) throws {
+    let plain = text.replacing("\\\"", with: "\"")
+    let page = try page(
+      [
+        #"{"type":"m.room.member","event_id":"$0","sender":"@a:b","state_key":"@a:b","content":{"membership":"join","displayname":"\#(text)"}}"#,
+        #"{"type":"m.room.message","event_id":"$1","sender":"@a:b","content":{"msgtype":"m.text","body":"\#(text)"}}"#,
+        #"{"type":"m.room.message","event_id":"$2\#(text)","sender":"@a:b","content":{"msgtype":"m.file","body":"\#(text)","url":"mxc://b/c"}}"#,
+        #"{"type":"m.room.message","event_id":"$3","sender":"@a:b","content":{"msgtype":"m.text","body":"r","m.relates_to":{"m.in_reply_to":{"event_id":"$1"}}}}"#,
+        #"{"type":"m.reaction","event_id":"$4","sender":"@a:b","content":{"m.relates_to":{"rel_type":"m.annotation","event_id":"$1","key":"\#(text)"}}}"#,
+        #"{"type":"\#(text)","event_id":"$5","sender":"@a:b","content":{}}"#,
+        #"{"type":"m.room.topic","event_id":"$6","sender":"@a:b","state_key":"","content":{"topic":"\#(text)"}}"#
+      ], title: plain, topic: plain)
+    #expect(!page.contains(plain))
+    #expect(page.contains(HTMLText.escaped(plain)))
+    #expect(page.contains("default-src 'none'"))
+    for tag in ["<script", "<img", "<b>", "onerror=\"", " onmouseover='"] { #expect(!page.contains(tag)) }
+  }
+
+  @Test("Edits, reactions, replies and removals are shown where they belong")
+  func relations() throws {
+    let page = try page([
+      #"{"type":"m.room.message","event_id":"$1","sender":"@a:b","content":{"msgtype":"m.text","body":"one"}}"#,
+      #"{"type":"m.room.message","event_id":"$2","sender":"@c:b","content":{"msgtype":"m.text","body":"two","m.relates_to":{"m.in_reply_to":{"event_id":"$1"}}}}"#,
+      #"{"type":"m.reaction","event_id":"$3","sender":"@c:b","content":{"m.relates_to":{"rel_type":"m.annotation","event_id":"$1","key":"👍"}}}"#,
+      #"{"type":"m.reaction","event_id":"$4","sender":"@d:b","content":{"m.relates_to":{"rel_type":"m.annotation","event_id":"$1","key":"👍"}}}"#,
+      #"{"type":"m.room.message","event_id":"$5","sender":"@a:b","content":{"msgtype":"m.text","body":"* uno","m.new_content":{"msgtype":"m.text","body":"uno"},"m.relates_to":{"rel_type":"m.replace","event_id":"$1"}}}"#,
+      #"{"type":"m.room.message","event_id":"$6","sender":"@c:b","content":{"msgtype":"m.text","body":"* bad","m.new_content":{"msgtype":"m.text","body":"bad"},"m.relates_to":{"rel_type":"m.replace","event_id":"$1"}}}"#,
+      #"{"type":"m.room.message","event_id":"$7","sender":"@a:b","content":{},"unsigned":{"redacted_because":{"sender":"@c:b"}}}"#
+    ])
+    #expect(page.contains("<p>uno <small>(edited)</small></p>"))
+    #expect(page.contains("<span>👍 2</span>"))
+    #expect(page.contains("<blockquote><a href=\"#%241\">@a:b</a> uno</blockquote>"))
+    #expect(page.contains("message removed by @c:b"))
+    #expect(!page.contains("bad") && !page.contains(">one<"))
+    #expect(page.matches(of: /class="first"/).count == 3)
+  }
+
+  @Test("Only what is a picture by its bytes is shown; anything else is to be saved")
+  func media() throws {
+    let folder = try TemporaryFolder()
+    let png = folder.path + "/1"
+    let html = folder.path + "/2"
+    for (path, bytes) in [(png, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0]), (html, Array("<script>".utf8))] {
+      let file = try OutputFile(path)
+      try file.append(bytes)
+      try file.finish()
+    }
+    #expect(HTMLMedia.pictureType(png) == "image/png")
+    #expect(HTMLMedia.pictureType(html) == nil)
+    #expect(HTMLMedia.pictureType(folder.path + "/none") == nil)
+    #expect(ExportMedia.name(7, "../../etc/passwd.html") == "0007-etc-passwd.html.download")
+    #expect(ExportMedia.name(7, "cat.png") == "0007-cat.png")
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test(
+    "Base64 as RFC 4648 has it", arguments: [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")])
+  func base64(text: String, encoded: String) {
+    #expect(String(decoding: HTMLMedia.base64(Array(text.utf8)[...]), as: UTF8.self) == encoded)
+  }
+
+  @Test("The format is by the name, else a page; a folder gets a file named like the room")
+  func plans() throws {
+    let folder = try TemporaryFolder()
+    func plan(_ target: String, _ format: ExportFormat? = nil, overwrites: Bool = false) throws -> ExportPlan {
+      try ExportPlan(to: target, format: format, roomName: "../Tea & <cakes>", overwrites: overwrites)
+    }
+    #expect(try plan(folder.path).path == folder.path + "/Tea-cakes.html")
+    #expect(try plan(folder.path, .jsonl).path == folder.path + "/Tea-cakes.jsonl")
+    #expect(try plan(folder.path + "/new/").path == folder.path + "/new/Tea-cakes.html")
+    #expect(try plan(folder.path + "/a.jsonl").format == .jsonl)
+    #expect(try plan(folder.path + "/a.html").mediaPath == folder.path + "/a-files")
+    try OutputFile(folder.path + "/a.html").finish()
+    #expect(throws: TerminalError.self) { try plan(folder.path + "/a.html") }
+    #expect(try plan(folder.path + "/a.html", overwrites: true).overwrites)
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test("A line of an export is one line, whatever the server's JSON looked like")
+  func lines() throws {
+    let spaced = try event("{\n\"type\":\"m.x\",\n\"content\":{\n\"a\":\r\n\"b\\n\"}}")
+    let line = ExportLine(spaced, file: "0001-a", mediaName: "T-files").bytes
+    #expect(!line.contains(UInt8(ascii: "\n")))
+    #expect(try JSON.parse(line)["content"]?["a"]?.string == "b\n")
+    #expect(try JSON.parse(line)["martlet.file"]?.string == "T-files/0001-a")
+  }
+}

@@ -1,0 +1,92 @@
+// The program's records in IndexedDB: one map of text keys (ASCII, so that the order of the texts is that of their bytes) to
+// bytes. What is asked and answered is packed as Sources/Web/WebHost/Host+Storage.swift says; numbers are little-endian.
+// `then` is called once, later, with null or false where the store failed.
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+export function openStore(name, then) {
+  let request;
+  try { request = indexedDB.open(name, 1); } catch { setTimeout(() => then(null)); return; }
+  request.onupgradeneeded = () => request.result.createObjectStore('entries');
+  request.onerror = () => then(null);
+  request.onsuccess = () => {
+    const database = request.result;
+    database.onversionchange = () => database.close();
+    then(database);
+  };
+}
+
+// nil where no key can be in it, which IndexedDB takes for an error.
+function keyRange(prefix, after, before) {
+  let lower = prefix, lowerIsOpen = false, upper = prefix + '\uffff', upperIsOpen = false;
+  if (after !== '' && after >= lower) [lower, lowerIsOpen] = [after, true];
+  if (before !== '' && before <= upper) [upper, upperIsOpen] = [before, true];
+  return lower > upper || (lower === upper && (lowerIsOpen || upperIsOpen)) ? null
+    : IDBKeyRange.bound(lower, upper, lowerIsOpen, upperIsOpen);
+}
+
+// bytes: 1 where the last key comes first, the limit (0: none), the counts of prefix, after and before, then these texts.
+export function readStore(database, bytes, then) {
+  try {
+    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    const texts = [];
+    let at = 17;
+    for (const k of [5, 9, 13]) texts.push(decoder.decode(bytes.subarray(at, at += view.getUint32(k, true))));
+    const range = keyRange(...texts), limit = view.getUint32(1, true) || undefined;
+    const entries = database.transaction('entries').objectStore('entries');
+    let keys = [], values = [];
+    if (range && bytes[0] === 1) {
+      entries.openCursor(range, 'prev').onsuccess = ({ target: { result: cursor } }) => {
+        if (!cursor || keys.length === limit) return;
+        keys.push(cursor.key);
+        values.push(cursor.value);
+        cursor.continue();
+      };
+    } else if (range) {
+      entries.getAllKeys(range, limit).onsuccess = e => { keys = e.target.result; };
+      entries.getAll(range, limit).onsuccess = e => { values = e.target.result; };
+    }
+    entries.transaction.oncomplete = () => then(packEntries(keys, values));
+    entries.transaction.onabort = () => then(null);
+  } catch {
+    setTimeout(() => then(null));
+  }
+}
+
+// Per entry: key count, value count, key, value.
+function packEntries(keys, values) {
+  const names = keys.map(key => encoder.encode(key));
+  const bytes = new Uint8Array(names.reduce((sum, name, k) => sum + 8 + name.length + values[k].length, 0));
+  const view = new DataView(bytes.buffer);
+  let at = 0;
+  names.forEach((name, k) => {
+    view.setUint32(at, name.length, true);
+    view.setUint32(at + 4, values[k].length, true);
+    bytes.set(name, at + 8);
+    bytes.set(values[k], at + 8 + name.length);
+    at += 8 + name.length + values[k].length;
+  });
+  return bytes;
+}
+
+// bytes, per change: 1 put, 2 delete or 3 delete by prefix, key count, value count, key, value.
+export function writeStore(database, bytes, then) {
+  try {
+    const entries = database.transaction('entries', 'readwrite').objectStore('entries');
+    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    for (let at = 0; at < bytes.length;) {
+      const kind = bytes[at], keyCount = view.getUint32(at + 1, true), valueCount = view.getUint32(at + 5, true);
+      const key = decoder.decode(bytes.subarray(at + 9, at + 9 + keyCount));
+      at += 9 + keyCount + valueCount;
+      if (kind === 1) entries.put(bytes.slice(at - valueCount, at), key);
+      else entries.delete(kind === 2 ? key : keyRange(key, '', ''));
+    }
+    entries.transaction.oncomplete = () => then(true);
+    entries.transaction.onabort = () => then(false);
+    // Without this a page that goes away takes the batch with it.
+    entries.transaction.commit?.();
+  } catch {
+    setTimeout(() => then(false));
+  }
+}
