@@ -20,6 +20,7 @@ extension MatrixClient {
   /// Closes the account for good, and ends this session.
   /// - Parameter erases: whether the server shows what the account wrote to nobody who has not seen it yet.
   public func deactivateAccount(erases: Bool = false, by authenticator: Authenticator? = nil) async throws(ClientError) {
+    _ = try ownUserID()
     try await perform(.deactivateAccount(erases: erases), by: authenticator)
   }
 
