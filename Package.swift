@@ -98,6 +98,8 @@ let package = Package(
     program(
       "martlet-benchmark", path: "Benchmarks/Micro",
       uses: ["JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "Homeserver"]),
+    program(
+      "client-benchmark", path: "Benchmarks/Client", uses: ["MatrixClient", "ClientCore", "JSON", "MatrixModel"]),
     program("Hello", path: "Examples/Hello", uses: ["MatrixClient"]),
     program("EchoBot", path: "Examples/EchoBot", uses: ["MatrixClient"]),
     program("UseCases", path: "Examples/UseCases", uses: ["MatrixClient"]),

@@ -2,7 +2,7 @@ import MatrixClient
 
 func permanentStore(_ address: String, _ user: String, _ password: String) async throws {
   // ARTICLE
-  let store = try FileStore(path: "account.store")
+  let store = try SQLiteStore(path: "account.store")
   let client = await MatrixClient(homeserver: address, store: store)
   if await client.sessionState != .signedIn {
     try await client.perform(.logIn(user: ByteString(user), password: ByteString(password)))

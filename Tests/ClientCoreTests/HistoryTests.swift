@@ -162,6 +162,28 @@ import Testing
     #expect(next.items().count == Limits.storedEvents)
   }
 
+  @Test func `when all rooms have too much, the quiet ones give up theirs until there is room again`() {
+    var host = Host.signedIn()
+    host.comparesMirrors = false
+    host.client.storedEventsBound = 10_000
+    host.client.storedEventsLimit = 10_000
+    for room in 0..<10 { Self.fill(&host, "!r\(room):test", 1_000, from: room * 1_000) }
+    #expect(host.client.storedEvents == 10_000)
+    Self.fill(&host, "!r9:test", 300, from: 20_000)
+    let kept = (0..<10).map { host.client.room(RoomID(trusted: ByteString("!r\($0):test")))?.state.history.events }
+    #expect(kept == [200, 200] + [Int?](repeating: 1_000, count: 7) + [1_300])
+    #expect(host.client.storedEvents == 8_700)
+    #expect(host.restarted().client.storedEvents == 8_700)
+    // No room has much, all together have too much: nothing is dropped, and not every sync looks for it.
+    host.client.storedEventsBound = 100
+    host.client.storedEventsLimit = 100
+    for room in 0..<10 { Self.fill(&host, "!r\(room):test", 100, from: 30_000 + room * 100) }
+    #expect(host.client.storedEvents <= 10 * (Limits.storedEventsOfQuietRoom * 2 + 100))
+    let reads = host.loads.count
+    for n in 0..<20 { host.sync(Wire.join([Wire.message("x", "$x\(n)")], room: "!r1:test")) }
+    #expect(host.loads.count <= reads + 2)
+  }
+
   @Test func `a forgotten room gives its place back`() {
     var host = Host.inRoom()
     #expect(host.client.storedEvents == 1)

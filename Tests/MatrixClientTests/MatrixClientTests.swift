@@ -10,6 +10,7 @@ import Testing
 final class OneRoomServer: Sendable {
   private struct State {
     var events: [String] = []
+    var transactions: [String: String] = [:]
     var requests: [FixtureServer.Request] = []
   }
 
@@ -43,8 +44,11 @@ final class OneRoomServer: Sendable {
 
   private func take(_ request: FixtureServer.Request) -> (status: Int, body: String) {
     state.withLock { state in
-      let id = "$\(state.events.count)"
       let transaction = request.target.split(separator: "/").last.map(String.init) ?? ""
+      // As the spec asks: the same transaction is the same event.
+      if let known = state.transactions[transaction] { return (200, #"{"event_id":"\#(known)"}"#) }
+      let id = "$\(state.events.count)"
+      state.transactions[transaction] = id
       state.events.append(
         #"{"type":"m.room.message","event_id":"\#(id)","sender":"@me:test","origin_server_ts":1,"content":\#(request.body),"unsigned":{"transaction_id":"\#(transaction)"}}"#
       )

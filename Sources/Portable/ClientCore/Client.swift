@@ -33,6 +33,10 @@ public struct Client: Sendable {
   var keptPeople: [RoomID] = []
   /// Events in the store, of all rooms.
   var storedEvents = 0
+  var storedEventsBound = Limits.storedEventsInAll
+  /// With more of them, quiet rooms give up theirs: the bound, or what was left when no room could give more.
+  var storedEventsLimit = Limits.storedEventsInAll
+  var quietRooms: [RoomID] = []
   var roomOrder = RoomOrder()
   var directRooms = DirectRooms()
   var outbox = Outbox()

@@ -22,8 +22,8 @@ struct Account: Sendable {
       let client = try await MatrixClient.restore(saved.withoutRefresh)
       return Account(client: client, folder: folder, lock: nil, keeper: nil)
     }
-    let store: FileStore
-    do throws(FileStore.Failure) { store = try FileStore(path: folder.storePath) } catch {
+    let store: SQLiteStore
+    do throws(StoreError) { store = try SQLiteStore(path: folder.storePath) } catch {
       throw TerminalError.failed("the store \(folder.storePath) cannot be opened: \(error)")
     }
     let client = try await MatrixClient.restore(saved.session, store: store)

@@ -5,26 +5,26 @@ extension LiveCase {
   static let restarts = [
     LiveCase("A8 a program that starts again has its rooms before the first answer") { stage in
       let path = stage.folder.path + "/store"
-      let first = try await stage.user("alice", store: try FileStore(path: path))
+      let first = try await stage.user("alice", store: try SQLiteStore(path: path))
       let room = try await first.make(NewRoom(name: "Kept on disk"))
       try await room.until("its name") { $0.name.english == "Kept on disk" }
       await first.stop()
       // Nobody answers there.
-      let second = await MatrixClient(homeserver: "http://127.0.0.1:1", store: try FileStore(path: path))
+      let second = await MatrixClient(homeserver: "http://127.0.0.1:1", store: try SQLiteStore(path: path))
       await stage.keep(second)
       try expect(await second.sessionState, is: .signedIn)
       try expect(await second.room(named: "Kept on disk")?.id, is: room.id)
     },
     LiveCase("S1 what was said while the program was away is there once, after what it had") { stage in
       let path = stage.folder.path + "/store"
-      let first = try await stage.user("alice", store: try FileStore(path: path))
+      let first = try await stage.user("alice", store: try SQLiteStore(path: path))
       let made = try await first.make(NewRoom(preset: .publicChat))
       let bob = try await stage.user("bob").room(made.id)
       try await bob.join()
       try await made.say("Before")
       await first.stop()
       for number in 1...5 { try await bob.say("While away \(number)") }
-      let second = await MatrixClient(homeserver: stage.homeserver, store: try FileStore(path: path))
+      let second = await MatrixClient(homeserver: stage.homeserver, store: try SQLiteStore(path: path))
       await stage.keep(second)
       let room = second.room(made.id)
       _ = try await room.item(saying: "While away 5")
@@ -35,7 +35,7 @@ extension LiveCase {
     },
     LiveCase("S1 more than a page while the program was away leaves a gap that is filled on demand") { stage in
       let path = stage.folder.path + "/store"
-      let first = try await stage.user("alice", store: try FileStore(path: path))
+      let first = try await stage.user("alice", store: try SQLiteStore(path: path))
       let made = try await first.make(NewRoom(preset: .publicChat))
       let bob = try await stage.user("bob").room(made.id)
       try await bob.join()
@@ -44,7 +44,7 @@ extension LiveCase {
       let texts = (1...70).map { "Missed \($0)" }
       for text in texts { try await bob.send(text) }
       _ = try await bob.item(saying: "Missed 70")
-      let second = await MatrixClient(homeserver: stage.homeserver, store: try FileStore(path: path))
+      let second = await MatrixClient(homeserver: stage.homeserver, store: try SQLiteStore(path: path))
       await stage.keep(second)
       let room = second.room(made.id)
       _ = try await room.item(saying: "Missed 70")
@@ -54,15 +54,15 @@ extension LiveCase {
     },
     LiveCase("T3 a message that was not sent before the end goes out after the start, once") { stage in
       let path = stage.folder.path + "/store"
-      let first = try await stage.user("alice", store: try FileStore(path: path))
+      let first = try await stage.user("alice", store: try SQLiteStore(path: path))
       let made = try await first.make(NewRoom(preset: .publicChat))
       let bob = try await stage.user("bob").room(made.id)
       try await bob.join()
       await first.stop()
-      let offline = await MatrixClient(homeserver: "http://127.0.0.1:1", store: try FileStore(path: path))
+      let offline = await MatrixClient(homeserver: "http://127.0.0.1:1", store: try SQLiteStore(path: path))
       try await offline.send("From the outbox", to: made.id)
       await offline.stop()
-      let second = await MatrixClient(homeserver: stage.homeserver, store: try FileStore(path: path))
+      let second = await MatrixClient(homeserver: stage.homeserver, store: try SQLiteStore(path: path))
       await stage.keep(second)
       _ = try await bob.item(saying: "From the outbox")
       try await bob.say("Behind it")
@@ -71,11 +71,11 @@ extension LiveCase {
     },
     LiveCase("A8 a store that is signed in goes on without a password") { stage in
       let path = stage.folder.path + "/store"
-      let first = try await stage.user("alice", store: try FileStore(path: path))
+      let first = try await stage.user("alice", store: try SQLiteStore(path: path))
       let session = try unwrap(await first.session, "session")
       await first.stop()
       let second = try await MatrixClient.logIn(
-        to: stage.homeserver, user: "nobody", password: "wrong", store: try FileStore(path: path))
+        to: stage.homeserver, user: "nobody", password: "wrong", store: try SQLiteStore(path: path))
       await stage.keep(second)
       try expect(await second.session?.deviceID, is: session.deviceID)
     }

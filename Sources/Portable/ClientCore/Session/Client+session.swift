@@ -96,6 +96,8 @@ extension Client {
     rooms = [:]
     keptPeople = []
     storedEvents = 0
+    storedEventsLimit = storedEventsBound
+    quietRooms = []
     directRooms = DirectRooms()
     syncLoop = SyncLoop()
     sortRooms()

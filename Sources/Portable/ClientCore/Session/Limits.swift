@@ -17,7 +17,7 @@ enum Limits {
   static let emptyPages = 10
   /// Events of a room that stay in the store, and of all rooms.
   static let storedEvents = 20_000
-  static let storedEventsInAll = 1_000_000
+  static let storedEventsInAll = 2_000_000
   /// Events that a room keeps when others need its place.
   static let storedEventsOfQuietRoom = 200
   /// Segments read at a time: from the end of a timeline, and to be dropped.

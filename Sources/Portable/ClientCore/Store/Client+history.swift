@@ -31,11 +31,28 @@ extension Client {
     for room in sync.rooms where room.state.history.events > Limits.storedEvents + Limits.storedEvents / 10 {
       dropSegments(of: room.id, keepingEvents: Limits.storedEvents)
     }
-    guard storedEvents > Limits.storedEventsInAll else { return }
-    let kept = Limits.storedEventsOfQuietRoom
-    let quietest = rooms.values.filter { $0.state.history.events > kept * 2 && !$0.isDroppingSegments }
-      .min { $0.state.lastActivity < $1.state.lastActivity }
-    if let quietest { dropSegments(of: quietest.id, keepingEvents: kept) }
+    if quietRooms.isEmpty, storedEvents > storedEventsLimit { chooseQuietRooms() }
+    if let quietest = quietRooms.popLast() {
+      dropSegments(of: quietest, keepingEvents: Limits.storedEventsOfQuietRoom)
+    }
+  }
+
+  /// The rooms that give up their history, the one without news for the longest time last, until a tenth of all is free.
+  /// They are dropped one a sync; once none is left that could, the next are looked for a little later.
+  private mutating func chooseQuietRooms() {
+    storedEventsLimit = storedEvents + storedEventsBound / 100
+    var candidates: [(id: RoomID, activity: Int64, events: Int)] = []
+    for (id, room) in rooms where room.state.history.events > Limits.storedEventsOfQuietRoom * 2 {
+      candidates.append((id, room.state.lastActivity, room.state.history.events))
+    }
+    candidates.sort { $0.activity < $1.activity }
+    var left = storedEvents - storedEventsBound / 10 * 9
+    quietRooms = []
+    for candidate in candidates where left > 0 {
+      quietRooms.append(candidate.id)
+      left -= candidate.events - Limits.storedEventsOfQuietRoom
+    }
+    quietRooms.reverse()
   }
 
   private mutating func dropSegments(of id: RoomID, keepingEvents count: Int) {
@@ -69,6 +86,7 @@ extension Client {
     rooms[id]?.firstSegment = cut.first
     rooms[id]?.state.history.events = max(0, history.events - cut.events)
     storedEvents -= history.events - (rooms[id]?.state.history.events ?? 0)
+    storedEventsLimit = max(storedEventsBound, min(storedEventsLimit, storedEvents))
     var operations: [StoreOperation] = records.prefix(cut.count).map { .delete(key: $0.key) }
     if let state = rooms[id]?.state { operations.append(.put(key: StoreKey.room(id), value: state.record(of: id))) }
     write(operations)

@@ -143,8 +143,9 @@ extension Client {
     var count = 0
     let segment = Segment.record(isLimited: room.isLimited, token: room.previousBatch) { writer in
       for json in timeline["events"]?.elements ?? timeline.elements {
-        if let event = Event(json), event.stateKey != nil { room.state.apply(event, &room.delta, ownUserID: ownUserID) }
-        guard let event = TimelineEvent(json) else { continue }
+        let known = Event(json)
+        if let known, known.stateKey != nil { room.state.apply(known, &room.delta, ownUserID: ownUserID) }
+        guard let event = TimelineEvent(json, known) else { continue }
         writer.write(json)
         count += 1
         room.note(event)

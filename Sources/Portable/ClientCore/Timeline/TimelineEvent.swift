@@ -47,14 +47,18 @@ struct TimelineEvent: Sendable {
   }
 
   /// nil for what has no event ID or sender: nobody could refer to it.
-  init?(_ json: JSON) {
-    guard let eventID = EventID(json["event_id"]), let sender = UserID(json["sender"]) else { return nil }
+  init?(_ json: JSON) { self.init(json, Event(json)) }
+
+  /// - Parameter event: what `Event(json)` is.
+  init?(_ json: JSON, _ event: Event?) {
+    guard let eventID = event?.eventID ?? EventID(json["event_id"]), let sender = event?.sender ?? UserID(json["sender"])
+    else { return nil }
     self.eventID = eventID
     self.sender = sender
-    timestampMilliseconds = json["origin_server_ts"]?.integer ?? 0
-    let unsigned = json["unsigned"]
+    timestampMilliseconds = event?.originServerTimestamp ?? json["origin_server_ts"]?.integer ?? 0
+    let unsigned = event?.unsigned ?? json["unsigned"]
     transactionID = TransactionID(unsigned?["transaction_id"])
-    guard let event = Event(json) else {
+    guard let event else {
       kind = .item(.unparsable(EventType(json["type"]) ?? EventType(trusted: ""), .noEvent), replyTo: nil)
       return
     }

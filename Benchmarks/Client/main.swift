@@ -1,0 +1,27 @@
+import Glibc
+
+// client-benchmark: what the client SDK costs on its own, without a server. Four lines of figures.
+//     client-benchmark [--rooms 1000] [--events 1000] [--folder /tmp]
+//     client-benchmark fill FILE ROOMS EVENTS     (what it calls itself, so that its own memory stays that of a client)
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+
+func option(_ name: String, _ fallback: String) -> String {
+  guard let i = arguments.firstIndex(of: "--" + name), i + 1 < arguments.count else { return fallback }
+  return arguments[i + 1]
+}
+
+if arguments.first == "fill", arguments.count == 4 {
+  try await fillStore(arguments[1], rooms: Int(arguments[2]) ?? 0, events: Int(arguments[3]) ?? 0)
+} else {
+  let rooms = Int(option("rooms", "1000")) ?? 1_000
+  let events = Int(option("events", "1000")) ?? 1_000
+  let path = option("folder", "/tmp") + "/martlet-client-\(rooms)-\(events).sqlite"
+  if access(path, F_OK) != 0 {
+    print("filling \(path) …")
+    guard await run(["fill", path, "\(rooms)", "\(events)"]) else { exit(1) }
+  }
+  try await measureStore(path)
+  try await measureIncrementalSync(path)
+  try await measureFirstSync()
+}
