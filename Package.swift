@@ -81,7 +81,11 @@ let package = Package(
       uses: ["JSON", "MatrixModel", "Telemetry", "HTTPServer", "EventLoop", "Outbound", "Homeserver"]),
 
     // Client
-    module("MatrixClient", in: "Client", uses: ["JSON", "MatrixModel", "ClientCore", "CCurl", "CSQLite"]),
+    module(
+      "MatrixClient", in: "Client",
+      uses: [
+        "JSON", "MatrixModel", "ClientCore", .target(name: "CCurl", condition: .when(platforms: [.linux])), "CSQLite"
+      ]),
 
     // Programs
     program(

@@ -265,6 +265,34 @@ import Testing
     #expect(String(decoding: stage.body(session: "S"), as: UTF8.self) == text)
   }
 
+  @Test(arguments: [true, false]) func `closing the account ends the session, whichever answer comes first`(
+    syncIsFirst: Bool
+  ) {
+    var host = Host.inRoom()
+    host.call(.deactivateAccount())
+    let unknown = #"{"errcode":"M_UNKNOWN_TOKEN"}"#
+    if syncIsFirst {
+      host.answer("/sync?", status: 401, unknown)
+      #expect(host.client.sessionState == .signedIn)
+    }
+    host.answer("/deactivate", "{}")
+    guard case .answer? = host.ended[7] else { return #expect(Bool(false), "\(host.ended)") }
+    #expect(host.client.sessionState == .signedOut)
+    #expect(host.store.isEmpty && host.waiting.isEmpty)
+  }
+
+  @Test func `an account that is not closed goes on`() {
+    var host = Host.inRoom()
+    host.call(.deactivateAccount())
+    host.answer("/sync?", status: 401, #"{"errcode":"M_UNKNOWN_TOKEN","soft_logout":true}"#)
+    host.answer("/deactivate", status: 401, Self.wantsPassword)
+    #expect(host.request("/sync?") != nil)
+    host.call(.deactivateAccount(), id: 8)
+    host.answer("/deactivate", status: 401, #"{"errcode":"M_UNKNOWN_TOKEN","soft_logout":true}"#)
+    guard case .notSignedIn? = Self.error(host, 8) else { return #expect(Bool(false), "\(host.ended)") }
+    #expect(host.client.sessionState == .softLoggedOut)
+  }
+
   @Test func `a 401 without flows is a refusal`() {
     var host = Host.signedIn()
     host.call(.whoAmI())

@@ -182,6 +182,33 @@ import Testing
     #expect(host.client.sessionState == .softLoggedOut)
   }
 
+  @Test(arguments: [true, false]) func `who logs out with an expired token is logged out`(isRefreshed: Bool) {
+    var host = Self.host()
+    host.sync()
+    host.now += 600_000
+    host.command(.logOut)
+    #expect(host.request("/logout") == nil)
+    if isRefreshed {
+      host.answer("/refresh", Self.refreshed)
+      #expect(host.request("/logout")?.request.accessToken == "T2")
+      host.answer("/logout", "{}")
+    } else {
+      host.answer("/refresh", status: 403, #"{"errcode":"M_FORBIDDEN"}"#)
+    }
+    #expect(host.client.sessionState == .signedOut)
+    #expect(host.store.isEmpty)
+    #expect(host.result() == "done")
+  }
+
+  @Test func `two who log out both hear of the end`() {
+    var host = Host.signedIn()
+    host.command(.logOut, id: 20)
+    host.command(.logOut, id: 21)
+    host.answer("/logout", "{}")
+    #expect(host.result(20) == "notSignedIn")
+    #expect(host.result(21) == "done")
+  }
+
   @Test func `a refresh without a new refresh token keeps the old one`() {
     var host = Self.host(lifetime: nil)
     host.answer("/sync?", status: 401, Self.unknown)

@@ -36,7 +36,8 @@ public actor Homeserver {
   /// Asks what needs no account.
   public func perform<Answer>(_ call: Call<Answer>) async throws(ClientError) -> Answer {
     if let client { return try await client.perform(call) }
-    let url = try await Homeserver.url(of: address, transport: transport)
+    let url: String
+    if let given = ServerURL(address) { url = given.string } else { url = try await discover().url.string }
     if client == nil { client = await MatrixClient(homeserver: url, transport: transport) }
     guard let client else { throw .cancelled }
     return try await client.perform(call)

@@ -17,19 +17,11 @@ extension MatrixClient {
     try await perform(.changePassword(ByteString(password), logsOutOthers: logsOutOthers), by: authenticator)
   }
 
-  /// Closes the account for good, and ends this session. A server may end the session before it answers: that is an answer as well.
+  /// Closes the account for good, and ends this session.
   /// - Parameter erases: whether the server shows what the account wrote to nobody who has not seen it yet.
   public func deactivateAccount(erases: Bool = false, by authenticator: Authenticator? = nil) async throws(ClientError) {
     _ = try ownUserID()
-    do throws(ClientError) { try await perform(.deactivateAccount(erases: erases), by: authenticator) } catch {
-      guard case .notSignedIn = error else { throw error }
-    }
-    // Without an account a soft logout is the end as well; the sync may turn one into the other meanwhile.
-    while sessionState != .signedOut {
-      do throws(ClientError) { try await perform(.logOut) } catch {
-        guard case .notSignedIn = error, sessionState == .softLoggedOut || sessionState == .signedOut else { throw error }
-      }
-    }
+    try await perform(.deactivateAccount(erases: erases), by: authenticator)
   }
 
   public func thirdPartyIDs() async throws(ClientError) -> [ThirdPartyID] { try await perform(.thirdPartyIDs()) }

@@ -33,7 +33,7 @@ extension MatrixRoom {
   // MARK: State and account data
 
   /// The content of one state event.
-  public func state(_ type: EventType, key: ByteString = "") async throws(ClientError) -> JSON {
+  public func stateContent(_ type: EventType, key: ByteString = "") async throws(ClientError) -> JSON {
     try await client.perform(.state(of: id, type: type, key: key))
   }
 

@@ -28,11 +28,13 @@ extension Call {
     return Call<Void>(.changePassword, Endpoint.changePassword.path(), body: body)
   }
 
-  /// Closes the account for good. The server asks for authentication; afterwards every token of the account is dead.
+  /// Closes the account for good. The server asks for authentication; afterwards every token of the account is dead, and the session
+  /// is over.
   /// - Parameter erases: whether the server shows what the account wrote to nobody who has not seen it yet.
   public static func deactivateAccount(erases: Bool = false) -> Call<Void> {
     Call<Void>(
-      .deactivateAccount, Endpoint.deactivateAccount.path(), body: JSONWriter.object { $0.member("erase", erases) })
+      .deactivateAccount, Endpoint.deactivateAccount.path(), body: JSONWriter.object { $0.member("erase", erases) },
+      endsSession: true)
   }
 
   /// The e-mail addresses and phone numbers of the account. Spec: "Adding Account Administrative Contact Information".

@@ -57,8 +57,11 @@ extension Call {
 
 extension Call where Answer == Void {
   /// A call whose answer says nothing but that it is done.
-  package init(_ endpoint: Endpoint, _ path: String, query: Query = Query(), body: [UInt8]? = nil) {
+  package init(
+    _ endpoint: Endpoint, _ path: String, query: Query = Query(), body: [UInt8]? = nil, endsSession: Bool = false
+  ) {
     self.init(endpoint, path, query: query, body: body) { _ in }
+    request.endsSession = endsSession
   }
 }
 
@@ -73,6 +76,8 @@ public struct CallRequest: Sendable {
   package var contentType: ByteString?
   /// The `auth` object that goes into the body.
   package var authentication: [UInt8]?
+  /// Whether the session is over once it is done.
+  package var endsSession = false
 
   /// The body with the stage of authentication in it.
   var wholeBody: [UInt8]? {

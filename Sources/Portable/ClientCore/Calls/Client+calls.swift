@@ -37,7 +37,10 @@ extension Client {
   mutating func callAnswered(_ answer: Answer, _ id: CommandID) {
     calls[id]?.requestID = nil
     switch answer {
-    case .success(let json): endCall(id, .answer(json))
+    case .success(let json):
+      let endsSession = calls[id]?.request.endsSession ?? false
+      endCall(id, .answer(json))
+      if endsSession { endSession(keepingData: false) }
     case .refused(let error, .some(let body)) where error.status == 401:
       if let needed = InteractiveAuthentication(body) { return endCall(id, .failed(.authenticationNeeded(needed))) }
       endCall(id, .failed(answer.error ?? .badAnswer))
@@ -77,6 +80,18 @@ extension Client {
     if let request = call.requestID { cancelRequest(request) }
     cancelTimer(&call.timer)
     effects.append(.callEnded(id, result))
+    guard call.request.endsSession, case .failed = result else { return }
+    let suspended = refresh.suspended
+    refresh.suspended = []
+    for request in suspended { send(request) }
+  }
+
+  /// Whether a call is under way, other than this, that ends the session.
+  func isEnding(besides purpose: RequestPurpose) -> Bool {
+    calls.contains { id, call in
+      if case .call(id) = purpose { return false }
+      return call.request.endsSession && call.requestID != nil
+    }
   }
 }
 

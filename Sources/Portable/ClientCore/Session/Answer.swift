@@ -105,7 +105,7 @@ extension Client {
 }
 
 extension RequestPurpose {
-  fileprivate var isLogOut: Bool {
+  var isLogOut: Bool {
     if case .logOut = self { return true }
     return false
   }

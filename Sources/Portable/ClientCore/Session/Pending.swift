@@ -73,8 +73,8 @@ extension RequestPurpose {
   /// The command that ends with it; 0 where none does.
   var commandID: CommandID {
     switch self {
-    case .loginFlows(let id), .logIn(let id), .register(let id), .logOutEverywhere(let id), .page(_, _, let id, _),
-      .forwardPage(_, let id, _), .context(_, let id), .date(_, let id),
+    case .loginFlows(let id), .logIn(let id), .register(let id), .logOut(let id), .logOutEverywhere(let id),
+      .page(_, _, let id, _), .forwardPage(_, let id, _), .context(_, let id), .date(_, let id),
       .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id), .forget(_, let id),
       .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id), .pinnedEvents(_, _, _, let id):
       id

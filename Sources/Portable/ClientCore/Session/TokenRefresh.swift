@@ -12,6 +12,8 @@ struct TokenRefresh: Sendable {
   var isTokenSpent = false
   /// Requests that wait for the new token, in order.
   var held: [RequestID] = []
+  /// Requests whose token was refused while a call was under way that ends the session: its answer says what became of it.
+  var suspended: [RequestID] = []
   var backoff = Backoff()
   /// A refresh ahead of time that failed is not tried again before.
   var notBefore: Int64 = 0
@@ -32,6 +34,10 @@ extension Client {
 
   /// The server does not know the token that a request came with.
   mutating func tokenRefused(_ token: ByteString, by error: MatrixError, _ id: RequestID, _ waiting: PendingRequest) {
+    if isEnding(besides: waiting.purpose) {
+      pending.requests[id] = waiting
+      return refresh.suspended.append(id)
+    }
     guard sessionState == .signedIn, let session, session.refreshToken != nil else {
       // Spec: "Soft logout": with it the data stays and the user logs in again to the same device.
       return endSession(keepingData: error.softLogout ?? false, failing: waiting.purpose)
@@ -53,7 +59,7 @@ extension Client {
       refresh.next = next
       return write([.put(key: StoreKey.session, value: next.record)], .session)
     }
-    if case .refused = answer, !answer.isTransient { return endSession(keepingData: true) }
+    if case .refused = answer, !answer.isTransient { return refreshRefused(answer) }
     refresh.notBefore = now + refresh.backoff.next(&random, retryAfterMilliseconds: answer.retryAfterMilliseconds)
     let held = refresh.held
     refresh.held = []
@@ -62,6 +68,17 @@ extension Client {
       guard let waiting = pending.requests.removeValue(forKey: id) else { continue }
       if case .success = answer { take(.unreadable, waiting.purpose) } else { take(answer, waiting.purpose) }
     }
+  }
+
+  private mutating func refreshRefused(_ answer: Answer) {
+    for id in refresh.held {
+      // Who is logging out gets what they asked for.
+      if let waiting = pending.requests[id], waiting.purpose.isLogOut {
+        pending.requests[id] = nil
+        return take(answer, waiting.purpose)
+      }
+    }
+    endSession(keepingData: true)
   }
 
   /// Only now may the new token be used: whoever starts again after a crash has it.
