@@ -16,7 +16,7 @@ extension LiveCase {
       try expect(state.topic, is: "Only tea")
       try expect(state.canonicalAlias?.string.hasPrefix("#\(localpart):") == true, "its alias")
       try expect(state.joinedMemberCount, is: 1)
-      try expect(try await room.state("m.room.join_rules")["join_rule"]?.string, is: "invite")
+      try expect(try await room.stateContent("m.room.join_rules")["join_rule"]?.string, is: "invite")
     },
     LiveCase("R1 a public room is one that anybody may join") { stage in
       let (_, bob) = try await stage.pair()
