@@ -9,7 +9,7 @@ import MatrixModel
 /// The host carries the effects out in order and answers each as `Effect` says. A sync is prepared, written in one batch
 /// together with its token, and shown only when the write is acknowledged; a local echo is shown at once and its request
 /// goes out once the outbox record is written. Views read the properties and follow `Effect.change`.
-public struct Client: Sendable {
+public struct Client: ~Copyable, Sendable {
   public internal(set) var sessionState = SessionState.loading
   public internal(set) var session: Session?
   public internal(set) var signIn = SignIn()
@@ -58,7 +58,7 @@ public struct Client: Sendable {
   var random: RandomSource
   var itemIDs = ItemIDs()
   var pending = Pending()
-  var calls: [CommandID: OngoingCall] = [:]
+  var calls: IDTable<OngoingCall> = [:]
   var refresh = TokenRefresh()
   /// Where the homeserver is, as the host found it; kept with a login.
   let homeserver: ServerURL?

@@ -64,7 +64,8 @@ extension Client {
   mutating func cancel(_ id: CommandID) {
     guard id != 0 else { return }
     if calls[id] != nil { return endCall(id, .failed(.cancelled)) }
-    for (request, waiting) in pending.requests.sorted(by: { $0.key < $1.key }) where waiting.purpose.commandID == id {
+    for request in pending.requests.keys {
+      guard let waiting = pending.requests[request], waiting.purpose.commandID == id else { continue }
       cancelRequest(request)
       take(.cancelled, waiting.purpose)
     }
@@ -72,7 +73,7 @@ extension Client {
 
   /// They belong to a session that is over.
   mutating func endCalls() {
-    for id in calls.keys.sorted() { endCall(id, .failed(.notSignedIn)) }
+    for id in calls.keys { endCall(id, .failed(.notSignedIn)) }
   }
 
   private mutating func endCall(_ id: CommandID, _ result: CallResult) {
@@ -88,9 +89,9 @@ extension Client {
 
   /// Whether a call is under way, other than this, that ends the session.
   func isEnding(besides purpose: RequestPurpose) -> Bool {
-    calls.contains { id, call in
+    calls.keys.contains { id in
       if case .call(id) = purpose { return false }
-      return call.request.endsSession && call.requestID != nil
+      return calls[id].map { $0.request.endsSession && $0.requestID != nil } ?? false
     }
   }
 }

@@ -57,13 +57,13 @@ extension Client {
   /// No request and no timer is left; writes go on.
   mutating func stopSession() {
     endCalls()
-    let requests = pending.requests.sorted { $0.key < $1.key }
-    for (id, _) in requests { effects.append(.cancelRequest(id)) }
-    for id in pending.timers.keys.sorted() { effects.append(.cancelTimer(id)) }
+    let requests = pending.requests
+    for id in requests.keys { effects.append(.cancelRequest(id)) }
+    for id in pending.timers.keys { effects.append(.cancelTimer(id)) }
     pending.requests = [:]
     pending.timers = [:]
     refresh = TokenRefresh()
-    for (_, waiting) in requests { finish(waiting.purpose.commandID, .failed(.notSignedIn)) }
+    for waiting in requests.values { finish(waiting.purpose.commandID, .failed(.notSignedIn)) }
     for (_, purpose) in syncLoop.deferredAnswers { finish(purpose.commandID, .failed(.notSignedIn)) }
     syncLoop.stop()
     draftTimer = nil

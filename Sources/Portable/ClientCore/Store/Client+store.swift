@@ -38,11 +38,11 @@ extension Client {
     if !restored.operations.isEmpty { write(restored.operations) }
     directRooms = restored.directRooms
     for (id, state) in restored.rooms {
-      var room = Room(id: id, state: Boxed(wrappedValue: state))
-      room.state.directUserID = directRooms.user(of: id) ?? (state.isDirectInvite ? state.inviter : nil)
+      var room = Room(id: id, state: state)
+      room.state.directUserID = directRooms.user(of: id) ?? (room.state.isDirectInvite ? room.state.inviter : nil)
       room.state.settleName(for: session.userID)
       room.drafts = restored.drafts[id] ?? [:]
-      storedEvents += state.history.events
+      storedEvents += room.state.history.events
       rooms[id] = room
     }
     orphanDrafts = restored.drafts.filter { rooms[$0.key] == nil }
@@ -80,9 +80,9 @@ extension Client {
     stopSession()
     for (room, state) in rooms where !state.drafts.isEmpty { orphanDrafts[room] = state.drafts }
     write(StoreSchema.freshSync)
-    pending.loads = pending.loads.filter { if case .inbox = $0.value { true } else { false } }
+    pending.loads.removeAll { if case .inbox = $0 { false } else { true } }
     // A batch of the old syncs that is still being stored is nobody's any more.
-    for (write, purpose) in pending.writes { if case .sync = purpose { pending.writes[write] = .other } }
+    for write in pending.writes.keys { if case .sync? = pending.writes[write] { pending.writes[write] = .other } }
     for room in keptTimelines { notify(.timeline(.live(room), [.reset([])])) }
     forgetSynced()
     outbox.suspend()

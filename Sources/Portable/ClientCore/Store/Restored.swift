@@ -5,7 +5,7 @@ import MatrixModel
 struct Restored: Sendable {
   var session: Session?
   var syncToken: ByteString?
-  var rooms: [RoomID: RoomState] = [:]
+  var rooms: [RoomID: Boxed<RoomState>] = [:]
   var directRooms = DirectRooms()
   var outbox: [OutboxEntry] = []
   var drafts: [RoomID: [EventID?: Draft]] = [:]
@@ -33,7 +33,7 @@ struct Restored: Sendable {
       rooms = [:]
       directRooms = DirectRooms()
     }
-    outbox.sort { $0.id < $1.id }
+    outbox = outbox.ordered { $0.id < $1.id }
   }
 
   /// False where the record is none.
@@ -53,7 +53,7 @@ struct Restored: Sendable {
       directRooms = DirectRooms(content: json)
     } else if record.key.hasPrefix("a/room/") {
       guard let id = RoomID(json["id"]), let state = RoomState(record: json) else { return false }
-      rooms[id] = state
+      rooms[id] = Boxed(wrappedValue: state)
     } else if record.key.hasPrefix("a/outbox/") {
       guard let entry = OutboxEntry(record: json) else { return false }
       outbox.append(entry)

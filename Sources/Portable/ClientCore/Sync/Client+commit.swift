@@ -7,7 +7,7 @@ extension Client {
     guard let user = session?.userID else { return }
     if let direct = sync.directRooms { directRooms = direct }
     for prepared in sync.rooms { commit(prepared, ownUserID: user) }
-    for id in sync.delivered.keys.sorted() {
+    for id in sync.delivered.keys.ordered() {
       guard let entry = outbox[id] else { continue }
       finishDelivered(entry)
     }
