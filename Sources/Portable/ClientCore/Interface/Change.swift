@@ -50,7 +50,7 @@ public struct RoomAspects: OptionSet, Sendable {
 /// One step of a list.
 public enum ListChange<Element: Sendable>: Sendable {
   case inserted(at: Int, [Element])
-  case updated(at: Int, Element)
+  indirect case updated(at: Int, Element)
   case removed(Range<Int>)
   /// All of it is new: loaded, or dropped (empty).
   case reset([Element])

@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 
 /// What a person can ask for.
-public enum Command: Sendable {
+public indirect enum Command: Sendable {
   // Session
   /// Asks the server how one can log in and register; `SignIn` then says.
   case loadFlows
@@ -148,7 +148,7 @@ public struct NewRoom: Sendable {
 }
 
 /// How a command ended.
-public enum CommandResult: Sendable {
+public indirect enum CommandResult: Sendable {
   case done
   /// The room that was made, joined or found.
   case room(RoomID)
@@ -161,7 +161,7 @@ public enum CommandResult: Sendable {
 }
 
 /// Why something did not happen.
-public enum ClientError: Error, Sendable {
+public indirect enum ClientError: Error, Sendable {
   /// No answer from the server.
   case network
   /// The server refused it.

@@ -5,11 +5,15 @@ import MatrixModel
 public struct Room: Sendable {
   public let id: RoomID
   /// What the syncs have told; as stored.
-  var state: RoomState
+  @Boxed var state: RoomState
   /// Empty until the room was opened.
-  public internal(set) var timeline = Timeline()
+  public internal(set) var timeline: Timeline {
+    get { live.wrappedValue }
+    _modify { yield &live.wrappedValue }
+  }
+  private var live = Boxed(wrappedValue: Timeline())
   /// Those of other focuses that are open.
-  var focused: [TimelineKey.Focus: Timeline] = [:]
+  var focused: [Boxed<Timeline>] = []
   /// Who is writing now, without oneself.
   public internal(set) var typing: [UserID] = []
   /// What stands in the composers, by the root of the thread; nil for the room itself.
@@ -27,9 +31,9 @@ public struct Room: Sendable {
   /// Segments before this one were dropped: nothing may be stored in front of them any more.
   var firstSegment: SegmentPosition?
 
-  init(id: RoomID, state: RoomState) {
+  init(id: RoomID, state: Boxed<RoomState>) {
     self.id = id
-    self.state = state
+    _state = state
   }
 
   public var membership: Membership { state.membership }

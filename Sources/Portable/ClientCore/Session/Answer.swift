@@ -4,7 +4,7 @@ import MatrixModel
 /// A response, read.
 enum Answer: Sendable {
   case success(JSON)
-  case refused(MatrixError, body: JSON?)
+  indirect case refused(MatrixError, body: JSON?)
   case networkError
   case untrustedServer
   case blobIsGone
@@ -76,6 +76,7 @@ extension Client {
     take(answer, waiting.purpose)
   }
 
+  @inline(never)
   mutating func take(_ answer: Answer, _ purpose: RequestPurpose) {
     switch purpose {
     case .call(let id): callAnswered(answer, id)

@@ -136,6 +136,6 @@ extension Room {
     ownTyping = OwnTyping()
     isLoadingMembers = false
     timeline.stopLoading()
-    for focus in focused.keys { focused[focus]?.stopLoading() }
+    for i in focused.indices { focused[i].wrappedValue.stopLoading() }
   }
 }

@@ -34,7 +34,7 @@ struct PendingRequest: Sendable {
   var refusals = 0
 }
 
-enum RequestPurpose: Sendable {
+indirect enum RequestPurpose: Sendable {
   case call(CommandID)
   case refreshToken
   case loginFlows(CommandID)
@@ -93,7 +93,7 @@ enum TimerPurpose: Sendable {
   case liveLocations
 }
 
-enum WritePurpose: Sendable {
+indirect enum WritePurpose: Sendable {
   case session
   case sync
   case outbox(OutboxEntry.ID)
@@ -101,7 +101,7 @@ enum WritePurpose: Sendable {
   case other
 }
 
-enum LoadPurpose: Sendable {
+indirect enum LoadPurpose: Sendable {
   case account
   case inbox
   case people(RoomID)

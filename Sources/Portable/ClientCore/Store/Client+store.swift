@@ -38,7 +38,7 @@ extension Client {
     if !restored.operations.isEmpty { write(restored.operations) }
     directRooms = restored.directRooms
     for (id, state) in restored.rooms {
-      var room = Room(id: id, state: state)
+      var room = Room(id: id, state: Boxed(wrappedValue: state))
       room.state.directUserID = directRooms.user(of: id) ?? (state.isDirectInvite ? state.inviter : nil)
       room.state.settleName(for: session.userID)
       room.drafts = restored.drafts[id] ?? [:]

@@ -25,7 +25,7 @@ extension Client {
     let oldName = rooms[id]?.state.computedName
     let pinned = rooms[id]?.state.pinned
     storedEvents += prepared.state.history.events - (isNew ? 0 : rooms[id]?.state.history.events ?? 0)
-    rooms[id]?.state = prepared.state
+    rooms[id]?.$state = prepared.$state
     if isNew || prepared.needsPeople || wantsPeopleForTyping(prepared) { loadPeople(id) }
     if aspects.contains(.name), let oldName, oldName.isSame(as: prepared.state.computedName) { aspects.remove(.name) }
     appendEvents(of: prepared, ownUserID: ownUserID)
@@ -38,7 +38,7 @@ extension Client {
   }
 
   private mutating func addRoom(_ prepared: PreparedRoom) {
-    var room = Room(id: prepared.id, state: prepared.state)
+    var room = Room(id: prepared.id, state: prepared.$state)
     room.drafts = orphanDrafts.removeValue(forKey: prepared.id) ?? [:]
     // Opened before the sync brought it.
     if keptTimelines.contains(prepared.id) {
@@ -106,7 +106,7 @@ extension Client {
   /// All timelines of the room, the live one first.
   mutating func changeTimeline(_ id: RoomID, _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]) {
     changeTimeline(.live(id), body)
-    let focuses = rooms[id]?.focused.keys.map { $0 } ?? []
+    let focuses = rooms[id]?.focused.map { $0.wrappedValue.focus } ?? []
     for focus in focuses { changeTimeline(TimelineKey(id, focus), body) }
   }
 }
@@ -117,14 +117,13 @@ extension Room {
     _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]
   ) -> [TimelineChange] {
     let power = state.power.levels
-    func change(_ timeline: inout Timeline) -> [TimelineChange] {
+    var changes: [TimelineChange] = []
+    change(focus) { timeline in
       timeline.relations.power = power
       timeline.relations.now = now
-      return body(&timeline, &ids)
+      changes = body(&timeline, &ids)
     }
-    if focus == .live { return change(&timeline) }
-    guard focused[focus] != nil else { return [] }
-    return change(&focused[focus, default: Timeline(focus)])
+    return changes
   }
 }
 

@@ -63,7 +63,7 @@ extension PreparedRoom {
 
   /// Summary, counts, ephemeral events and account data of the room.
   mutating func prepareRest(_ json: JSON, ownUserID: UserID) {
-    if let summary = json["summary"] { state.apply(summary: summary, &delta) }
+    if let summary = json["summary"] { apply(summary: summary) }
     if let counts = json["unread_notifications"] {
       let notifications = counts["notification_count"]?.count32 ?? 0
       let highlights = counts["highlight_count"]?.count32 ?? 0
@@ -79,7 +79,7 @@ extension PreparedRoom {
         if event.type == .typing {
           typing = event.content["user_ids"]?.elements.compactMap { UserID($0) }.filter { $0 != ownUserID } ?? []
         } else if event.type == .receipt {
-          state.apply(receipts: event.content, &delta)
+          apply(receipts: event.content)
         }
       }
     }

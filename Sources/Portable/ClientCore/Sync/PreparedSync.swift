@@ -42,7 +42,7 @@ extension PreparedSync {
 
 struct PreparedRoom: Sendable {
   let id: RoomID
-  var state: RoomState
+  @Boxed var state: RoomState
   var delta = RoomDelta()
   /// nil where the timeline is not in memory.
   var events: [TimelineEvent]?
@@ -56,6 +56,19 @@ struct PreparedRoom: Sendable {
   var typing: [UserID]?
   /// Senders of messages; they have stopped writing.
   var senders: [UserID] = []
+
+  init(id: RoomID, state: Boxed<RoomState>) {
+    self.id = id
+    _state = state
+  }
+
+  mutating func apply(_ event: Event, ownUserID: UserID) {
+    _state.wrappedValue.apply(event, &delta, ownUserID: ownUserID)
+  }
+
+  mutating func apply(summary: JSON) { _state.wrappedValue.apply(summary: summary, &delta) }
+
+  mutating func apply(receipts: JSON) { _state.wrappedValue.apply(receipts: receipts, &delta) }
 }
 
 extension Client {
@@ -98,13 +111,13 @@ extension Client {
     _ id: RoomID, _ json: JSON, as membership: Membership, _ ownUserID: UserID, _ sync: inout PreparedSync
   ) -> PreparedRoom {
     let old = rooms[id]
-    var room = PreparedRoom(id: id, state: old?.state ?? RoomState(membership: membership))
+    var room = PreparedRoom(id: id, state: old?.$state ?? Boxed(wrappedValue: RoomState(membership: membership)))
     room.enter(membership, from: old?.membership)
     let direct = sync.directRooms ?? directRooms
     for events in [json["state"]?["events"], json["invite_state"]?["events"], json["knock_state"]?["events"]] {
       guard let events else { continue }
       for json in events.elements {
-        if let event = Event(json) { room.state.apply(event, &room.delta, ownUserID: ownUserID) }
+        if let event = Event(json) { room.apply(event, ownUserID: ownUserID) }
       }
     }
     if let timeline = json["timeline"] {
@@ -125,7 +138,7 @@ extension Client {
   private func prepare(_ direct: DirectRooms, _ ownUserID: UserID, _ sync: inout PreparedSync) {
     for (id, room) in rooms where direct.user(of: id) != room.directUserID {
       if sync.contains(id) { continue }
-      var prepared = PreparedRoom(id: id, state: room.state)
+      var prepared = PreparedRoom(id: id, state: room.$state)
       prepared.state.directUserID = direct.user(of: id)
       prepared.settle(ownUserID: ownUserID, from: room)
       prepared.delta.aspects = [.settings, .avatar]
@@ -144,7 +157,7 @@ extension Client {
     let segment = Segment.record(isLimited: room.isLimited, token: room.previousBatch) { writer in
       for json in timeline["events"]?.elements ?? timeline.elements {
         let known = Event(json)
-        if let known, known.stateKey != nil { room.state.apply(known, &room.delta, ownUserID: ownUserID) }
+        if let known, known.stateKey != nil { room.apply(known, ownUserID: ownUserID) }
         guard let event = TimelineEvent(json, known) else { continue }
         writer.write(json)
         count += 1
