@@ -18,7 +18,7 @@ struct LiveCase: Sendable {
   /// Every case. A further chapter adds a file in `Cases` and its array here.
   static let all =
     discovery + signIn + sessions + account + rooms + membership + directory + people + media + notifications
-    + messages + timelines + lookups + restarts
+    + messages + timelines + lookups + restarts + roomLists + spaces
 }
 
 /// What a server may leave out, where it says so.
@@ -29,6 +29,8 @@ enum Need: Sendable {
   case loginTokens
   /// The capability `m.profile_fields`.
   case profileField(ByteString)
+  /// A capability of that name: an extension.
+  case `extension`(ByteString)
 
   /// What the server does not announce; nil where it has all that is needed.
   func missing(in announced: Announced) -> String? {
@@ -42,6 +44,7 @@ enum Need: Sendable {
       return "no capability m.get_login_token"
     case .profileField(let field):
       return announced.capabilities.canChangeProfileField(field) ? nil : "no capability m.profile_fields for \(field)"
+    case .extension(let name): return announced.capabilities.offers(name) ? nil : "no capability \(name)"
     }
   }
 }

@@ -34,6 +34,8 @@ public actor MatrixClient {
   private var lastCommand: CommandID = 0
   private var listeners: [Int: AsyncStream<Change>.Continuation] = [:]
   private var lastListener = 0
+  // Room list
+  var lastRoomList: RoomListID = 0
 
   private enum StoreJob: Sendable {
     case load(LoadID, StoreRange)

@@ -43,6 +43,7 @@ extension Client {
   }
 
   private mutating func read(_ id: RoomID, upTo item: ItemID) {
+    clearUnreadMark(id)
     guard let user = session?.userID, let room = rooms[id], room.membership == .join,
       let index = room.timeline.lastEvent(upTo: item), let event = room.timeline.items[index].eventID
     else { return }

@@ -28,6 +28,9 @@ public struct Room: Sendable {
   /// Commands that want the whole list.
   var waitingForPeople: [CommandID] = []
   var isDroppingSegments = false
+  // Room list
+  var unreadMark: UnreadMark?
+  var echo = RoomEcho()
   /// Segments before this one were dropped: nothing may be stored in front of them any more.
   var firstSegment: SegmentPosition?
 
@@ -57,10 +60,6 @@ public struct Room: Sendable {
   public var inviter: UserID? { state.inviter }
   /// Whether all members are known (`Command.loadMembers`).
   public var hasAllMembers: Bool { state.hasAllMembers }
-  /// The last message, nil where none is known.
-  public var preview: RoomPreview? { state.preview }
-  /// Milliseconds since 1970 of the last message or of the invitation; 0 where unknown.
-  public var lastActivityMilliseconds: Int64 { state.lastActivity }
   /// Everything before and at this event has been read.
   public var fullyRead: EventID? { reading.fullyRead ?? state.fullyRead }
 
@@ -88,6 +87,8 @@ public struct RoomPreview: Sendable {
   public let sender: UserID
   public let timestampMilliseconds: Int64
   public let content: MessageContent?
+  /// How far it is on its way.
+  public internal(set) var delivery = Delivery.received
   /// When the edit that is shown was made; 0 without one.
   var editedAt: Int64 = 0
   /// The edit, and what stood there before, for when it is redacted.

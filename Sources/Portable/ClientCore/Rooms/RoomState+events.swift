@@ -19,6 +19,7 @@ extension RoomState {
       guard let user = UserID(stateKey) else { return }
       return applyMember(event, user, &delta, ownUserID: ownUserID)
     }
+    if space.take(event, stateKey) { delta.aspects.insert(.space) }
     guard stateKey.isEmpty else { return }
     let content = event.content
     switch event.type {

@@ -40,6 +40,10 @@ struct RoomState: Sendable {
   var preview: RoomPreview?
   var lastActivity: Int64 = 0
 
+  // Room list
+  var marks = RoomMarks()
+  var space = SpaceState()
+
   var history = StoredHistory()
 
   var computedName = RoomName.empty(formerly: [])

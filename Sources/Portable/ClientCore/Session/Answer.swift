@@ -98,6 +98,13 @@ extension Client {
     case .pinnedEvents(let room, let event, let isPinned, let command):
       pinnedEventsAnswered(answer, room, event, isPinned: isPinned, command)
     case .receipt(let room): receiptAnswered(answer, room)
+    case .unreadMark(let room, let isMarked, let command):
+      unreadMarkAnswered(answer, room, isMarked: isMarked, command)
+    case .breadcrumbs: breadcrumbsAnswered()
+    case .readDirect: directAnswered(answer)
+    case .writeDirect: directWritten(answer)
+    case .spaceChild(let child, let space, let change, let command):
+      spaceChildAnswered(answer, child, in: space, change, command)
     case .forgettable: break
     case .ownProfile: ownProfileAnswered(answer)
     default: commandAnswered(answer, purpose)

@@ -68,6 +68,7 @@ extension Client {
     syncLoop.stop()
     draftTimer = nil
     expiryTimer = nil
+    endDirectChanges()
     endEventLoads()
     for id in Array(rooms.keys) { rooms[id]?.stopTimers() }
     setConnection(.idle)
@@ -89,6 +90,7 @@ extension Client {
     orphanDrafts = [:]
     ownDisplayName = nil
     ownAvatar = nil
+    breadcrumbs = Breadcrumbs()
     forgetSynced()
   }
 

@@ -72,6 +72,26 @@ enum Limits {
   static let eventSources = 1_000
   static let eventSourceBytes = 4 << 20
 
+  // Room list
+  /// Characters of a name, or of what is looked for in it.
+  static let foldedCharacters = 256
+  static let roomTags = 100
+  /// Spec: "Room Tagging".
+  static let tagBytes = 255
+  static let breadcrumbs = 20
+
+  // Spaces
+  /// Children of a space, and spaces that a room says it is in.
+  static let spaceChildren = 10_000
+  static let spaceParents = 100
+  /// Servers that a link between room and space names, and those we write there.
+  static let spaceServers = 20
+  static let spaceServersChosen = 3
+  /// Members whose servers are looked at for that.
+  static let spaceServerMembers = 100
+  static let spaceBranches = 10_000
+  static let spaceDepth = 64
+
   // Calls and tokens
   /// What a call waits in all where the server says `M_LIMIT_EXCEEDED`, and the least that it waits at a time.
   static let callWaitMilliseconds: Int64 = 60_000

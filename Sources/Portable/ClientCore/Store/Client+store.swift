@@ -37,6 +37,7 @@ extension Client {
     self.session = session
     if !restored.operations.isEmpty { write(restored.operations) }
     directRooms = restored.directRooms
+    breadcrumbs = restored.breadcrumbs
     for (id, state) in restored.rooms {
       var room = Room(id: id, state: Boxed(wrappedValue: state))
       room.state.directUserID = directRooms.user(of: id) ?? (state.isDirectInvite ? state.inviter : nil)
@@ -48,6 +49,7 @@ extension Client {
     orphanDrafts = restored.drafts.filter { rooms[$0.key] == nil }
     for entry in restored.outbox { outbox.restore(entry, &itemIDs) }
     outbox.finishRestore()
+    roomLists.sending = Set(outbox.entries.map { $0.roomID })
     syncLoop.token = restored.syncToken
     setSessionState(.signedIn)
     sortRooms()

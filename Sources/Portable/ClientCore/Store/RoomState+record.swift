@@ -33,6 +33,8 @@ extension RoomState {
       if let fullyRead { writer.member("fully_read", fullyRead) }
       if let preview { writer.member("preview", raw: preview.record) }
       writer.member("activity", lastActivity)
+      marks.write(to: &writer)
+      space.write(to: &writer)
       writer.member("history", raw: history.record)
     }
     return writer.bytes
@@ -69,6 +71,8 @@ extension RoomState {
     fullyRead = EventID(record["fully_read"])
     preview = record["preview"].flatMap { RoomPreview(record: $0) }
     lastActivity = record["activity"]?.integer ?? 0
+    marks = RoomMarks(record: record)
+    space = SpaceState(record: record)
   }
 
   private mutating func readNamed(_ json: JSON) {

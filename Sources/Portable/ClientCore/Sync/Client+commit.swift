@@ -6,7 +6,8 @@ extension Client {
   mutating func commit(_ sync: PreparedSync) {
     guard let user = session?.userID else { return }
     if let direct = sync.directRooms { directRooms = direct }
-    for prepared in sync.rooms { commit(prepared, ownUserID: user) }
+    if let breadcrumbs = sync.breadcrumbs { take(breadcrumbs) }
+    for prepared in sync.rooms { commit(prepared, of: sync.number, ownUserID: user) }
     for id in sync.delivered.keys.sorted() {
       guard let entry = outbox[id] else { continue }
       finishDelivered(entry)
@@ -17,7 +18,7 @@ extension Client {
     dropStoredHistory(of: sync)
   }
 
-  private mutating func commit(_ prepared: PreparedRoom, ownUserID: UserID) {
+  private mutating func commit(_ prepared: PreparedRoom, of sync: Int, ownUserID: UserID) {
     let id = prepared.id
     let isNew = rooms[id] == nil
     var aspects = prepared.delta.aspects
@@ -26,11 +27,13 @@ extension Client {
     let pinned = rooms[id]?.state.pinned
     storedEvents += prepared.state.history.events - (isNew ? 0 : rooms[id]?.state.history.events ?? 0)
     rooms[id]?.$state = prepared.$state
-    if isNew || prepared.needsPeople || wantsPeopleForTyping(prepared) { loadPeople(id) }
+    // Nobody else has asked for those of a new room: looking for it among thousands would make a first sync slow.
+    if isNew { keptPeople.append(id) } else if prepared.needsPeople || wantsPeopleForTyping(prepared) { loadPeople(id) }
     if aspects.contains(.name), let oldName, oldName.isSame(as: prepared.state.computedName) { aspects.remove(.name) }
     appendEvents(of: prepared, ownUserID: ownUserID)
     if pinned != prepared.state.pinned { pinsChanged(id) }
     if commitReading(prepared, ownUserID: ownUserID) { aspects.insert(.unread) }
+    settleUnreadMark(id, sync)
     if commitTyping(prepared) { aspects.insert(.typing) }
     if prepared.state.membership != .join { leaveBehind(id) }
     if !prepared.delta.shownMembers.isEmpty { notify(.members(id, prepared.delta.shownMembers)) }
@@ -50,6 +53,7 @@ extension Client {
       }
     }
     rooms[prepared.id] = room
+    roomLists.sending.insert(prepared.id)
   }
 
   private mutating func appendEvents(of prepared: PreparedRoom, ownUserID: UserID) {

@@ -85,9 +85,9 @@ extension PreparedRoom {
     }
     if let events = json["account_data"]?["events"] {
       for json in events.elements {
-        guard let event = Event(json), event.type == .fullyRead, let id = EventID(event.content["event_id"]) else {
-          continue
-        }
+        guard let event = Event(json) else { continue }
+        state.marks.take(event, &delta.aspects)
+        guard event.type == .fullyRead, let id = EventID(event.content["event_id"]) else { continue }
         if state.fullyRead != id { delta.aspects.insert(.fullyRead) }
         state.fullyRead = id
       }

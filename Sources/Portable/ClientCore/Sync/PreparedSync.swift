@@ -10,6 +10,7 @@ struct PreparedSync: Sendable {
   private var roomIDs: Set<RoomID> = []
   /// nil where `m.direct` has not changed.
   var directRooms: DirectRooms?
+  var breadcrumbs: Breadcrumbs?
   var operations: [StoreOperation] = []
   /// Outbox entries whose event is among the events.
   var delivered: [OutboxEntry.ID: EventID] = [:]
@@ -93,7 +94,12 @@ extension Client {
   }
 
   private func prepare(accountData json: JSON, _ sync: inout PreparedSync) {
-    guard let event = Event(json), event.type == .direct else { return }
+    guard let event = Event(json) else { return }
+    if event.type == Breadcrumbs.type {
+      sync.breadcrumbs = Breadcrumbs(content: event.content)
+      sync.operations.append(.put(key: StoreKey.data(event.type), value: Array(event.content.bytes)))
+    }
+    guard event.type == .direct else { return }
     sync.directRooms = DirectRooms(content: event.content)
     sync.operations.append(.put(key: StoreKey.data(.direct), value: Array(event.content.bytes)))
   }
