@@ -52,10 +52,10 @@ extension LiveCase {
     LiveCase("T18 the content of a state event is read by type and key") { stage in
       let alice = try await stage.user("alice")
       let room = try await alice.make(NewRoom(name: "State"))
-      try expect(try await room.state("m.room.name")["name"]?.string, is: "State")
-      let own = try await room.state("m.room.member", key: try await alice.ownID.text)
+      try expect(try await room.stateContent("m.room.name")["name"]?.string, is: "State")
+      let own = try await room.stateContent("m.room.member", key: try await alice.ownID.text)
       try expect(own["membership"]?.string, is: "join")
-      try await expectRefusal("M_NOT_FOUND") { _ = try await room.state("m.room.topic") }
+      try await expectRefusal("M_NOT_FOUND") { _ = try await room.stateContent("m.room.topic") }
     },
     LiveCase("T19 a word is found in what was said, with what stands around it") { stage in
       let alice = try await stage.user("alice").make(NewRoom())

@@ -19,7 +19,7 @@ extension LiveCase {
       _ = try await bob.client.until("it is left") { client in client.rooms.contains { $0.id == id } ? nil : true }
       try await alice.until("one member") { $0.joinedMemberCount == 1 }
       try await bob.forget()
-      try await expectRefusal("M_FORBIDDEN") { _ = try await bob.state("m.room.create") }
+      try await expectRefusal("M_FORBIDDEN") { _ = try await bob.stateContent("m.room.create") }
       let again = try await stage.device(of: bob.client)
       try expect(await again.state(of: id) == nil, "it is unknown to a new device")
     },

@@ -20,7 +20,7 @@ extension LiveCase {
     },
     LiveCase("R1 a public room is one that anybody may join") { stage in
       let (_, bob) = try await stage.pair()
-      try expect(try await bob.state("m.room.join_rules")["join_rule"]?.string, is: "public")
+      try expect(try await bob.stateContent("m.room.join_rules")["join_rule"]?.string, is: "public")
     },
     LiveCase("R1 an alias that is taken is refused") { stage in
       let alice = try await stage.user("alice")

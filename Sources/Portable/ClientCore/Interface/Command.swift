@@ -103,6 +103,12 @@ public enum Command: Sendable {
   case setRoomName(RoomID, ByteString)
   case setRoomTopic(RoomID, ByteString)
 
+  // Sync
+  /// Ends every request and timer until `resume`, for an app that goes to rest. Messages wait; who waits for an answer learns that it
+  /// was `cancelled`.
+  case pause
+  case resume
+
   // Store
   /// Everything a sync brings comes anew; the login, messages on their way and drafts stay.
   case startAfresh

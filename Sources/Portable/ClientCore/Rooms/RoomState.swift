@@ -41,6 +41,7 @@ struct RoomState: Sendable {
   var lastActivity: Int64 = 0
 
   var history = StoredHistory()
+  var told = ToldRoom()
 
   var computedName = RoomName.empty(formerly: [])
   var computedAvatar: MediaURI?

@@ -48,7 +48,8 @@ extension Client {
     orphanDrafts = restored.drafts.filter { rooms[$0.key] == nil }
     for entry in restored.outbox { outbox.restore(entry, &itemIDs) }
     outbox.finishRestore()
-    syncLoop.token = restored.syncToken
+    syncLoop.goOn(from: restored.position ?? SyncPosition())
+    syncFilter = restored.filter
     setSessionState(.signedIn)
     sortRooms()
     takeInbox(restored.inbox)

@@ -34,6 +34,7 @@ extension RoomState {
       if let preview { writer.member("preview", raw: preview.record) }
       writer.member("activity", lastActivity)
       writer.member("history", raw: history.record)
+      writer.member("told", raw: told.record)
     }
     return writer.bytes
   }
@@ -47,6 +48,7 @@ extension RoomState {
     }
     self.init(membership: membership)
     self.history = history
+    if let record = record["told"] { told = ToldRoom(record: record) }
     hasPeople = false
     if let listed = record["named"] { for json in listed.elements { readNamed(json) } }
     name = record["name"]?.text
