@@ -19,6 +19,7 @@ struct LiveCase: Sendable {
   static let all =
     discovery + signIn + sessions + account + rooms + membership + directory + people + media + notifications
     + messages + timelines + lookups + restarts
+    + syncs
 }
 
 /// What a server may leave out, where it says so.
@@ -29,6 +30,8 @@ enum Need: Sendable {
   case loginTokens
   /// The capability `m.profile_fields`.
   case profileField(ByteString)
+  /// `/versions` offers simplified sliding sync.
+  case slidingSync
 
   /// What the server does not announce; nil where it has all that is needed.
   func missing(in announced: Announced) -> String? {
@@ -40,6 +43,8 @@ enum Need: Sendable {
     case .loginTokens:
       if announced.capabilities.canGetLoginToken, announced.flows.allowsToken { return nil }
       return "no capability m.get_login_token"
+    case .slidingSync:
+      return announced.versions.has("org.matrix.simplified_msc3575") ? nil : "/versions does not offer sliding sync"
     case .profileField(let field):
       return announced.capabilities.canChangeProfileField(field) ? nil : "no capability m.profile_fields for \(field)"
     }
