@@ -210,6 +210,19 @@ import Testing
     #expect(host.restarted().slidingBody?["extensions"]?["to_device"]?["since"]?.string == "d7")
   }
 
+  @Test func `a room that becomes direct with news of its own says so`() {
+    var host = Host.slidingInRoom()
+    host.changes = []
+    host.slide(
+      [Sliding.room(extra: #","is_dm":true"#)],
+      extensions: #""account_data":{"global":[{"type":"m.direct","content":{"@bob:test":["!room:test"]}}],"rooms":{}}"#)
+    #expect(host.client.room(.test)?.directUserID?.string == "@bob:test")
+    #expect(
+      host.changes.contains { change in
+        if case .room(.test, let aspects) = change { aspects.contains(.settings) } else { false }
+      })
+  }
+
   @Test func `how many events are live is known`() {
     var host = Host.sliding()
     host.writesAtOnce = false

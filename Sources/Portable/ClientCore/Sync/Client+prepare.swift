@@ -81,6 +81,7 @@ extension Client {
     room.prepareRest(news, ownUserID: ownUserID)
     let isDirectFromInvite = room.state.isDirectInvite && room.state.membership == .invite
     room.state.directUserID = direct.user(of: id) ?? (isDirectFromInvite ? room.state.inviter : nil)
+    if room.state.directUserID != old?.state.directUserID { room.delta.aspects.formUnion([.settings, .avatar]) }
     room.settle(ownUserID: ownUserID, from: old)
     room.appendRecords(to: &sync.operations)
     room.dropPeople(ownUserID: ownUserID, from: old)
