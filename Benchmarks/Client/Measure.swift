@@ -15,8 +15,15 @@ struct Watch {
   }
 }
 
-/// Two digits behind the point.
-func short(_ number: Double) -> String { "\((number * 100).rounded() / 100)" }
+/// One figure, as a line for people or, with `--json`, as an object for `Benchmarks/compare-clients`.
+func report(_ name: String, _ text: String, _ value: Double, _ unit: String) {
+  let number = value < 1 ? "\((value * 10_000).rounded() / 10_000)" : "\((value * 100).rounded() / 100)"
+  if arguments.contains("--json") {
+    print(#"{"name":"\#(name)","value":\#(number),"unit":"\#(unit)"}"#)
+  } else {
+    print("\(text): \(number) \(unit)")
+  }
+}
 
 func residentMegabytes() -> Double {
   guard let file = fopen("/proc/self/statm", "r") else { return 0 }

@@ -52,11 +52,13 @@ func measureStore(_ path: String) async throws {
     pagings += paging.wallMilliseconds * 100 / max(items, 1)
     try await driver.handle(.command(.closeRoom(id), id: 4))
   }
-  print(
-    "store of \(ids.count) rooms, \(short(megabytes)) MB: opened in \(short(opened.wall)) ms (processor \(short(opened.processor)) ms), "
-      + "resident \(short(opened.memory)) MB (program alone \(short(base)) MB), after \(count) rooms \(short(residentMegabytes())) MB"
-  )
-  print(
-    "a room opened in \(short(openings / Double(count))) ms, 100 stored events paged in \(short(pagings / Double(count))) ms")
+  report("store-open", "store of \(ids.count) rooms, opened", opened.wall, "ms")
+  report("store-open-cpu", "… processor", opened.processor, "ms")
+  report("store-size", "… on disk", megabytes, "MB")
+  report("store-memory", "… resident, program included", opened.memory, "MB")
+  report("program-memory", "… resident before it", base, "MB")
+  report("rooms-memory", "… resident after \(count) rooms were opened and paged", residentMegabytes(), "MB")
+  report("room-open", "a room opened", openings / Double(count), "ms")
+  report("page", "100 stored events paged", pagings / Double(count), "ms")
   await store.close()
 }

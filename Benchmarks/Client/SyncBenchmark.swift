@@ -4,15 +4,42 @@ import JSON
 import MatrixClient
 import MatrixModel
 
-/// A first sync of 5 MB: read, prepared and shown; then what the store needs for the batch.
-func measureFirstSync() async throws {
+/// A first sync of 5 MB, and in how many rooms.
+func firstSyncAnswer() -> (body: [UInt8], rooms: Int) {
   var answer = SyncAnswer(nextBatch: "s1")
   var room = 0
   while answer.byteCount < 5_000_000 {
     answer.add(room: room, first: 0, events: 20, hasState: true)
     room += 1
   }
-  let body = answer.bytes
+  return (answer.bytes, room)
+}
+
+/// A sync with one message in a room of `firstSyncAnswer`.
+func incrementalAnswer(_ number: Int, in room: Int) -> [UInt8] {
+  var answer = SyncAnswer(nextBatch: "n\(number)")
+  answer.add(room: room, first: 5_000_000 + number * 7, events: 1, hasState: false)
+  return answer.bytes
+}
+
+/// The answers that are measured here, for other clients to read: `first.json`, and `incremental.jsonl` with one a line.
+func recordAnswers(in folder: String) throws {
+  try write(firstSyncAnswer().body, to: folder + "/first.json")
+  let lines = (0..<2_000).map { incrementalAnswer($0, in: 1 + $0 * 7 % 500) }
+  try write(Array(lines.joined(separator: [UInt8(ascii: "\n")])), to: folder + "/incremental.jsonl")
+}
+
+private func write(_ bytes: [UInt8], to path: String) throws {
+  guard let file = fopen(path, "w") else { throw Failure(text: "cannot write \(path)") }
+  defer { fclose(file) }
+  guard fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw Failure(text: "\(path): it took only a part") }
+}
+
+struct Failure: Error { let text: String }
+
+/// A first sync: read, prepared and shown; then what the store needs for the batch.
+func measureFirstSync() async throws {
+  let (body, room) = firstSyncAnswer()
   var best = (core: Double.infinity, store: Double.infinity)
   for _ in 0..<5 {
     var driver = try await Driver.signedIn(store: nil)
@@ -27,9 +54,8 @@ func measureFirstSync() async throws {
     guard driver.client.roomIDs.count == room else { return print("first sync: not taken") }
     best.store = min(best.store, try await storeMilliseconds(batch))
   }
-  print(
-    "first sync of \(short(Double(body.count) / 1e6)) MB, \(room) rooms: processor \(short(best.core)) ms, SQLite \(short(best.store)) ms"
-  )
+  report("first-sync", "first sync of \(body.count / 1_000_000) MB, \(room) rooms, processor", best.core, "ms")
+  report("first-sync-store", "… SQLite", best.store, "ms")
 }
 
 private func storeMilliseconds(_ operations: [StoreOperation]) async throws -> Double {
@@ -49,7 +75,6 @@ func measureIncrementalSync(_ path: String) async throws {
   try await driver.handle(.start)
   let ids = driver.client.roomIDs
   try await driver.handle(.command(.openRoom(ids[0]), id: 2))
-  var figures: [String] = []
   for (name, isOpen) in [("in a closed room", false), ("in an open room", true)] {
     var milliseconds = 0.0
     var bytes = 0
@@ -57,9 +82,7 @@ func measureIncrementalSync(_ path: String) async throws {
     for number in 0..<count {
       let room = isOpen ? ids[0] : ids[1 + number * 7 % (ids.count - 1)]
       let index = Int(room.string.dropFirst(5).prefix { $0.isNumber }) ?? 0
-      var answer = SyncAnswer(nextBatch: "n\(number)")
-      answer.add(room: index, first: 5_000_000 + number * 7, events: 1, hasState: false)
-      let body = answer.bytes
+      let body = incrementalAnswer(number, in: index)
       bytes = body.count
       guard let input = driver.response("/sync?", body) else { return print("incremental sync: no request") }
       let watch = Watch()
@@ -68,8 +91,9 @@ func measureIncrementalSync(_ path: String) async throws {
       }
       milliseconds += watch.processorMilliseconds
     }
-    figures.append("\(name) \(short(milliseconds / Double(count) * 1e3)) us (\(bytes) bytes)")
+    report(
+      isOpen ? "incremental-open" : "incremental", "incremental sync of \(bytes) bytes, \(name), processor",
+      milliseconds / Double(count), "ms")
   }
-  print("incremental sync: processor " + figures.joined(separator: ", "))
   await store.close()
 }
