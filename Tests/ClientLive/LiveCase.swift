@@ -18,7 +18,7 @@ struct LiveCase: Sendable {
   /// Every case. A further chapter adds a file in `Cases` and its array here.
   static let all =
     discovery + signIn + sessions + account + rooms + membership + directory + people + media + notifications
-    + messages + timelines + lookups + restarts + roomLists + spaces
+    + messages + timelines + lookups + restarts + roomLists + spaces + syncs
 }
 
 /// What a server may leave out, where it says so.
@@ -31,6 +31,8 @@ enum Need: Sendable {
   case profileField(ByteString)
   /// A capability of that name: an extension.
   case `extension`(ByteString)
+  /// `/versions` offers simplified sliding sync.
+  case slidingSync
 
   /// What the server does not announce; nil where it has all that is needed.
   func missing(in announced: Announced) -> String? {
@@ -42,6 +44,8 @@ enum Need: Sendable {
     case .loginTokens:
       if announced.capabilities.canGetLoginToken, announced.flows.allowsToken { return nil }
       return "no capability m.get_login_token"
+    case .slidingSync:
+      return announced.versions.has("org.matrix.simplified_msc3575") ? nil : "/versions does not offer sliding sync"
     case .profileField(let field):
       return announced.capabilities.canChangeProfileField(field) ? nil : "no capability m.profile_fields for \(field)"
     case .extension(let name): return announced.capabilities.offers(name) ? nil : "no capability \(name)"

@@ -13,7 +13,7 @@ extension MatrixClient {
     await wait { client in
       switch client.connection {
       case .running, .reconnecting, .offline: true
-      case .idle, .connecting: client.sessionState != .signedIn
+      case .idle, .connecting, .firstSync: client.sessionState != .signedIn
       }
     }
     guard !Task.isCancelled else { throw .cancelled }

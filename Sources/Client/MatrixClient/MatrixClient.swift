@@ -44,10 +44,12 @@ public actor MatrixClient {
   }
 
   /// Opens the store and goes on with the session it holds, if any.
-  /// - Parameter homeserver: `https://host[:port][/path]`; nil for the one that the stored session was made on.
+  /// - Parameters:
+  ///   - homeserver: `https://host[:port][/path]`; nil for the one that the stored session was made on.
+  ///   - syncMode: how it asks for what is new. It may differ from what the store was synced by.
   public init(
     homeserver: String? = nil, store: any Store = MemoryStore(), transport: any Transport = standardTransport(),
-    deviceDisplayName: String = "Martlet"
+    deviceDisplayName: String = "Martlet", syncMode: SyncMode = .automatic
   ) async {
     let url = homeserver.flatMap { ServerURL($0) }
     self.homeserver = url?.string ?? homeserver
@@ -55,6 +57,7 @@ public actor MatrixClient {
     self.store = store
     core = Client(
       randomSeed: UInt64.random(in: 0 ... .max), deviceDisplayName: ByteString(deviceDisplayName), homeserver: url)
+    core.syncMode = syncMode
     let (stream, continuation) = AsyncStream.makeStream(of: StoreJob.self)
     jobs = continuation
     storeTask = Task { [weak self] in

@@ -14,6 +14,8 @@ public struct Client: Sendable {
   public internal(set) var session: Session?
   public internal(set) var signIn = SignIn()
   public internal(set) var connection = ConnectionState.idle
+  /// How far the first sync is; see `ConnectionState.firstSync`.
+  public var syncProgress: SyncProgress { syncLoop.progress }
   /// Invited rooms first, then the joined ones, the one with the latest message first; left rooms are not among them.
   public internal(set) var roomIDs: [RoomID] = []
   public internal(set) var ownDisplayName: ByteString?
@@ -23,6 +25,8 @@ public struct Client: Sendable {
 
   /// Whether what is said in threads stands in live timelines too, beside the thread itself. Set before rooms are opened.
   public var showsThreadsInline = false
+  /// Set before `Input.start`. A store that was synced in another way goes on with what it has: it loses nothing and shows nothing twice.
+  public var syncMode = SyncMode.v3
 
   var rooms: [RoomID: Room] = [:]
   /// Rooms whose timeline is kept, the one used last at the end, and which of them are on the screen.
@@ -41,6 +45,7 @@ public struct Client: Sendable {
   var directRooms = DirectRooms()
   var outbox = Outbox()
   var syncLoop = SyncLoop()
+  var syncFilter = SyncFilter()
   var registering: Registering?
   var dirtyDrafts: [DraftPlace] = []
   var draftTimer: TimerID?
@@ -56,7 +61,8 @@ public struct Client: Sendable {
   /// The spaces one is in, and what is in them.
   public internal(set) var spaces = SpaceGraph()
   var isStoreBroken = false
-  var isOnline = true
+  var hasNetwork = true
+  var isPaused = false
   var isVisible = true
   var isFocused = true
 
@@ -110,6 +116,7 @@ public struct Client: Sendable {
     case .timerFired(let id): timerFired(id)
     case .networkChanged(let isOnline): networkChanged(isOnline)
     case .attentionChanged(let isVisible, let isFocused):
+      if isVisible, !self.isVisible { becameVisible() }
       self.isVisible = isVisible
       self.isFocused = isFocused
       if hasAttention { readWhatIsViewed() }
@@ -122,6 +129,9 @@ public struct Client: Sendable {
     effects = []
     return done
   }
+
+  /// Whether requests may go out.
+  var isOnline: Bool { hasNetwork && !isPaused }
 
   /// Whether what is on the screen is being read.
   var hasAttention: Bool { isVisible && isFocused }

@@ -70,9 +70,9 @@ extension Client {
     }
   }
 
-  /// They belong to a session that is over.
-  mutating func endCalls() {
-    for id in calls.keys.sorted() { endCall(id, .failed(.notSignedIn)) }
+  /// All of them: the session is over, or rests.
+  mutating func endCalls(with error: ClientError) {
+    for id in calls.keys.sorted() { endCall(id, .failed(error)) }
   }
 
   private mutating func endCall(_ id: CommandID, _ result: CallResult) {

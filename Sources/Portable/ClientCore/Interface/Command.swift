@@ -127,6 +127,12 @@ public indirect enum Command: Sendable {
   case setSpaceParent(RoomID, of: RoomID, isCanonical: Bool)
   case removeSpaceParent(RoomID, of: RoomID)
 
+  // Sync
+  /// Ends every request and timer until `resume`, for an app that goes to rest. Messages wait; who waits for an answer learns that it
+  /// was `cancelled`.
+  case pause
+  case resume
+
   // Store
   /// Everything a sync brings comes anew; the login, messages on their way and drafts stay.
   case startAfresh

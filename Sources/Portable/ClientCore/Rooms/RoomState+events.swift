@@ -92,18 +92,20 @@ extension RoomState {
 
   /// Spec: "Sync": `summary`. What it leaves out has not changed.
   mutating func apply(summary: JSON, _ delta: inout RoomDelta) {
-    if let count = summary["m.joined_member_count"]?.count32, count != joinedCount {
-      joinedCount = count
-      delta.aspects.formUnion([.memberCounts, .name])
-    }
-    if let count = summary["m.invited_member_count"]?.count32, count != invitedCount {
-      invitedCount = count
-      delta.aspects.formUnion([.memberCounts, .name])
-    }
+    take(
+      joined: summary["m.joined_member_count"]?.count32, invited: summary["m.invited_member_count"]?.count32, &delta)
     if let listed = summary["m.heroes"], listed.isArray {
       heroes = listed.elements.compactMap { UserID($0) }
       delta.aspects.insert(.name)
     }
+  }
+
+  /// nil where it has not changed.
+  mutating func take(joined: Int?, invited: Int?, _ delta: inout RoomDelta) {
+    guard joined ?? joinedCount != joinedCount || invited ?? invitedCount != invitedCount else { return }
+    joinedCount = joined ?? joinedCount
+    invitedCount = invited ?? invitedCount
+    delta.aspects.formUnion([.memberCounts, .name])
   }
 
   /// Spec: `m.receipt`. Receipts of threads other than the main one are left out.

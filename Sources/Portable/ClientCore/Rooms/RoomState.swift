@@ -45,6 +45,7 @@ struct RoomState: Sendable {
   var space = SpaceState()
 
   var history = StoredHistory()
+  var told = ToldRoom()
 
   var computedName = RoomName.empty(formerly: [])
   var computedAvatar: MediaURI?

@@ -90,6 +90,8 @@ extension Client {
       finish(command, .done)
     case .logOutEverywhere(let command): loggedOutEverywhere(answer, command)
     case .sync: syncAnswered(answer)
+    case .syncOffer: syncOfferAnswered(answer)
+    case .syncFilter: filterAnswered(answer)
     case .page, .forwardPage, .context, .event, .date: timelineAnswered(answer, purpose)
     case .members(let room, let command): membersAnswered(answer, room, command)
     case .upload(let entry): uploadAnswered(answer, entry)

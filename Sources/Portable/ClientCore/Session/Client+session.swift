@@ -13,7 +13,7 @@ extension Client {
 
   mutating func logOut(_ id: CommandID) {
     stopSession()
-    guard isOnline else {
+    guard hasNetwork else {
       endSession(keepingData: false)
       return finish(id, .done)
     }
@@ -56,20 +56,25 @@ extension Client {
 
   /// No request and no timer is left; writes go on.
   mutating func stopSession() {
-    endCalls()
-    let requests = pending.requests.sorted { $0.key < $1.key }
-    for (id, _) in requests { effects.append(.cancelRequest(id)) }
-    for id in pending.timers.keys.sorted() { effects.append(.cancelTimer(id)) }
-    pending.requests = [:]
-    pending.timers = [:]
+    endRequests(with: .notSignedIn) { _ in false }
     refresh = TokenRefresh()
-    for (_, waiting) in requests { finish(waiting.purpose.commandID, .failed(.notSignedIn)) }
-    for (_, purpose) in syncLoop.deferredAnswers { finish(purpose.commandID, .failed(.notSignedIn)) }
+  }
+
+  /// No timer is left and no request but those that are kept. Who waits for one learns that it ended with that error.
+  mutating func endRequests(with error: ClientError, except isKept: (RequestPurpose) -> Bool) {
+    endCalls(with: error)
+    let requests = pending.requests.filter { !isKept($0.value.purpose) }.sorted { $0.key < $1.key }
+    for (id, _) in requests { cancelRequest(id) }
+    for id in pending.timers.keys.sorted() { effects.append(.cancelTimer(id)) }
+    pending.timers = [:]
+    for (_, waiting) in requests { finish(waiting.purpose.commandID, .failed(error)) }
+    for (_, purpose) in syncLoop.deferredAnswers { finish(purpose.commandID, .failed(error)) }
     syncLoop.stop()
+    syncFilter.request = nil
     draftTimer = nil
     expiryTimer = nil
     endDirectChanges()
-    endEventLoads()
+    endEventLoads(with: error)
     for id in Array(rooms.keys) { rooms[id]?.stopTimers() }
     setConnection(.idle)
   }
@@ -85,6 +90,7 @@ extension Client {
     keptTimelines = []
     openRooms = []
     outbox = Outbox()
+    syncFilter = SyncFilter()
     eventSources = EventSources()
     dirtyDrafts = []
     orphanDrafts = [:]
@@ -107,9 +113,9 @@ extension Client {
   }
 
   mutating func networkChanged(_ isOnline: Bool) {
-    guard self.isOnline != isOnline else { return }
-    self.isOnline = isOnline
-    guard sessionState == .signedIn else { return }
+    guard hasNetwork != isOnline else { return }
+    hasNetwork = isOnline
+    guard sessionState == .signedIn, !isPaused else { return }
     if isOnline {
       retrySyncNow()
       retryOutboxNow()
@@ -121,6 +127,7 @@ extension Client {
   mutating func setConnection(_ state: ConnectionState) {
     switch (connection, state) {
     case (.idle, .idle), (.connecting, .connecting), (.running, .running), (.offline, .offline): return
+    case (.firstSync(let old), .firstSync(let new)) where old == new: return
     default: break
     }
     connection = state

@@ -12,6 +12,15 @@ enum Limits {
   static let retryAfterMilliseconds: Int64 = 600_000
   /// Events of a room's timeline that one sync brings.
   static let syncEvents = 20
+  /// Rooms that a sliding sync tells first, and how many more it tells at most with each further answer.
+  static let firstRooms = 20
+  static let furtherRooms = 500
+  /// Rooms that a sliding sync tells at all.
+  static let listedRooms = 1_000_000
+  /// Events of a room in the list, and of one whose timeline is in memory.
+  static let listedRoomEvents = 10
+  static let subscribedRoomEvents = 50
+  static let subscribedRooms = 20
   static let pageEvents = 50
   /// Pages without anything to show that are followed by the next one at once.
   static let emptyPages = 10

@@ -44,6 +44,8 @@ indirect enum RequestPurpose: Sendable {
   case logOut(CommandID)
   case logOutEverywhere(CommandID)
   case sync
+  case syncOffer
+  case syncFilter
   case page(TimelineKey, PagePlace, CommandID, emptyPages: Int)
   case forwardPage(TimelineKey, CommandID, emptyPages: Int)
   case context(TimelineKey, CommandID)

@@ -50,7 +50,8 @@ extension Client {
     for entry in restored.outbox { outbox.restore(entry, &itemIDs) }
     outbox.finishRestore()
     roomLists.sending = Set(outbox.entries.map { $0.roomID })
-    syncLoop.token = restored.syncToken
+    syncLoop.goOn(from: restored.position ?? SyncPosition())
+    syncFilter = restored.filter
     setSessionState(.signedIn)
     sortRooms()
     takeInbox(restored.inbox)

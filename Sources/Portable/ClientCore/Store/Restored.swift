@@ -4,7 +4,9 @@ import MatrixModel
 /// The account as the store held it.
 struct Restored: Sendable {
   var session: Session?
-  var syncToken: ByteString?
+  /// nil before the first sync.
+  var position: SyncPosition?
+  var filter = SyncFilter()
   var rooms: [RoomID: RoomState] = [:]
   var directRooms = DirectRooms()
   var breadcrumbs = Breadcrumbs()
@@ -27,10 +29,10 @@ struct Restored: Sendable {
       if read(record) { continue }
       if StoreSchema.isKept(record.key) { operations.append(.delete(key: record.key)) } else { isCorrupt = true }
     }
-    if syncToken == nil, !rooms.isEmpty { isCorrupt = true }
+    if position == nil, !rooms.isEmpty { isCorrupt = true }
     if isCorrupt {
       operations += StoreSchema.freshSync
-      syncToken = nil
+      position = nil
       rooms = [:]
       directRooms = DirectRooms()
       breadcrumbs = Breadcrumbs()
@@ -49,8 +51,10 @@ struct Restored: Sendable {
       session = Session(record: json)
       return session != nil
     } else if record.key == StoreKey.sync {
-      syncToken = json["next_batch"]?.text
-      return syncToken != nil
+      position = SyncPosition(record: json)
+      return position != nil
+    } else if record.key == StoreKey.filter {
+      filter = SyncFilter(record: json)
     } else if record.key == StoreKey.data(.direct) {
       directRooms = DirectRooms(content: json)
     } else if record.key == StoreKey.data(Breadcrumbs.type) {

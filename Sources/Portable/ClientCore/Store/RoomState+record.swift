@@ -36,6 +36,7 @@ extension RoomState {
       marks.write(to: &writer)
       space.write(to: &writer)
       writer.member("history", raw: history.record)
+      writer.member("told", raw: told.record)
     }
     return writer.bytes
   }
@@ -49,6 +50,7 @@ extension RoomState {
     }
     self.init(membership: membership)
     self.history = history
+    if let record = record["told"] { told = ToldRoom(record: record) }
     hasPeople = false
     if let listed = record["named"] { for json in listed.elements { readNamed(json) } }
     name = record["name"]?.text

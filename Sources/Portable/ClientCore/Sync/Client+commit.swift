@@ -31,6 +31,7 @@ extension Client {
     if isNew { keptPeople.append(id) } else if prepared.needsPeople || wantsPeopleForTyping(prepared) { loadPeople(id) }
     if aspects.contains(.name), let oldName, oldName.isSame(as: prepared.state.computedName) { aspects.remove(.name) }
     appendEvents(of: prepared, ownUserID: ownUserID)
+    if let older = prepared.older { takeOlder(older.events, end: older.end, in: id, ownUserID) }
     if pinned != prepared.state.pinned { pinsChanged(id) }
     if commitReading(prepared, ownUserID: ownUserID) { aspects.insert(.unread) }
     settleUnreadMark(id, sync)

@@ -10,6 +10,7 @@ extension Client {
     keptTimelines.removeAll { $0 == id }
     keptTimelines.append(id)
     dropOldTimelines()
+    renewSubscriptions()
     loadPeople(id)
     if let room = rooms[id], room.timeline.loadState == .unloaded {
       let load = load(
