@@ -103,6 +103,10 @@ public enum Command: Sendable {
   case setRoomName(RoomID, ByteString)
   case setRoomTopic(RoomID, ByteString)
 
+  // Notifications
+  /// Ends when the server has all of it. Fails with `invalidContent` for what is no keyword.
+  case changeNotifications(NotificationChange)
+
   // Store
   /// Everything a sync brings comes anew; the login, messages on their way and drafts stay.
   case startAfresh

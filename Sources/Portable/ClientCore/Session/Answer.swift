@@ -97,6 +97,8 @@ extension Client {
     case .pinnedEvents(let room, let event, let isPinned, let command):
       pinnedEventsAnswered(answer, room, event, isPinned: isPinned, command)
     case .receipt(let room): receiptAnswered(answer, room)
+    case .ownPushRules: ownPushRulesAnswered(answer)
+    case .pushRule: pushRuleAnswered(answer)
     case .forgettable: break
     case .ownProfile: ownProfileAnswered(answer)
     default: commandAnswered(answer, purpose)

@@ -9,6 +9,7 @@ extension Client {
     if let user = session?.userID {
       request(.getUserProfile, Endpoint.getUserProfile.path(user.text), for: .ownProfile)
     }
+    askForPushRules()
   }
 
   mutating func logOut(_ id: CommandID) {
@@ -69,6 +70,7 @@ extension Client {
     draftTimer = nil
     expiryTimer = nil
     endEventLoads()
+    endPushRuleChanges()
     for id in Array(rooms.keys) { rooms[id]?.stopTimers() }
     setConnection(.idle)
   }
@@ -100,6 +102,7 @@ extension Client {
     storedEventsLimit = storedEventsBound
     quietRooms = []
     directRooms = DirectRooms()
+    pushRuleState = PushRuleState()
     syncLoop = SyncLoop()
     sortRooms()
   }

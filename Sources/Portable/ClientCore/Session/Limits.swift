@@ -86,6 +86,9 @@ enum Limits {
   static let contentBytes = 60_000
   static let reactionBytes = 1_024
 
+  // Notifications
+  static let keywordBytes = 255
+
   // Formatting
   /// Bytes of HTML or Markdown that are read.
   static let htmlBytes = 256 << 10

@@ -37,6 +37,7 @@ extension Client {
     self.session = session
     if !restored.operations.isEmpty { write(restored.operations) }
     directRooms = restored.directRooms
+    pushRuleState.rules = restored.pushRules.map { PushRuleSet(ofServer: $0, for: session.userID) }
     for (id, state) in restored.rooms {
       var room = Room(id: id, state: state)
       room.state.directUserID = directRooms.user(of: id) ?? (state.isDirectInvite ? state.inviter : nil)

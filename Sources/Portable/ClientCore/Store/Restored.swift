@@ -7,6 +7,8 @@ struct Restored: Sendable {
   var syncToken: ByteString?
   var rooms: [RoomID: RoomState] = [:]
   var directRooms = DirectRooms()
+  /// The content of `m.push_rules`.
+  var pushRules: JSON?
   var outbox: [OutboxEntry] = []
   var drafts: [RoomID: [EventID?: Draft]] = [:]
   /// Messages of other processes.
@@ -32,6 +34,7 @@ struct Restored: Sendable {
       syncToken = nil
       rooms = [:]
       directRooms = DirectRooms()
+      pushRules = nil
     }
     outbox.sort { $0.id < $1.id }
   }
@@ -51,6 +54,8 @@ struct Restored: Sendable {
       return syncToken != nil
     } else if record.key == StoreKey.data(.direct) {
       directRooms = DirectRooms(content: json)
+    } else if record.key == StoreKey.data(.pushRules) {
+      pushRules = json
     } else if record.key.hasPrefix("a/room/") {
       guard let id = RoomID(json["id"]), let state = RoomState(record: json) else { return false }
       rooms[id] = state

@@ -6,6 +6,10 @@ extension Client {
   mutating func commit(_ sync: PreparedSync) {
     guard let user = session?.userID else { return }
     if let direct = sync.directRooms { directRooms = direct }
+    if let rules = sync.pushRules {
+      pushRuleState.rules = rules
+      notify(.pushRules)
+    }
     for prepared in sync.rooms { commit(prepared, ownUserID: user) }
     for id in sync.delivered.keys.sorted() {
       guard let entry = outbox[id] else { continue }

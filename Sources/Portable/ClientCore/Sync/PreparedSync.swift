@@ -10,6 +10,8 @@ struct PreparedSync: Sendable {
   private var roomIDs: Set<RoomID> = []
   /// nil where `m.direct` has not changed.
   var directRooms: DirectRooms?
+  /// nil where `m.push_rules` has not changed.
+  var pushRules: PushRuleSet?
   var operations: [StoreOperation] = []
   /// Outbox entries whose event is among the events.
   var delivered: [OutboxEntry.ID: EventID] = [:]
@@ -64,7 +66,7 @@ extension Client {
     guard let nextBatch = json["next_batch"]?.text else { return nil }
     var sync = PreparedSync(nextBatch: nextBatch, number: syncLoop.started)
     if let data = json["account_data"]?["events"] {
-      for event in data.elements { prepare(accountData: event, &sync) }
+      for event in data.elements { prepare(accountData: event, ownUserID, &sync) }
     }
     if let rooms = json["rooms"] {
       prepare(rooms["join"], as: .join, ownUserID, &sync)
@@ -79,10 +81,14 @@ extension Client {
     return sync
   }
 
-  private func prepare(accountData json: JSON, _ sync: inout PreparedSync) {
-    guard let event = Event(json), event.type == .direct else { return }
-    sync.directRooms = DirectRooms(content: event.content)
-    sync.operations.append(.put(key: StoreKey.data(.direct), value: Array(event.content.bytes)))
+  private func prepare(accountData json: JSON, _ ownUserID: UserID, _ sync: inout PreparedSync) {
+    guard let event = Event(json) else { return }
+    switch event.type {
+    case .direct: sync.directRooms = DirectRooms(content: event.content)
+    case .pushRules: sync.pushRules = PushRuleSet(ofServer: event.content, for: ownUserID)
+    default: return
+    }
+    sync.operations.append(.put(key: StoreKey.data(event.type), value: Array(event.content.bytes)))
   }
 
   private func prepare(_ section: JSON?, as membership: Membership, _ ownUserID: UserID, _ sync: inout PreparedSync) {
