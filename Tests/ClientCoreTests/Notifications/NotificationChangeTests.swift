@@ -256,7 +256,7 @@ import Testing
     host.command(.changeNotifications(.rule(.put(.sender, rule))))
     host.answer("/pushrules/global/sender/%40bob%3Atest", "{}")
     #expect(host.client.pushRules.rule(.sender, "@bob:test") != nil)
-    host.command(.changeNotifications(.rule(.setActions(.sender, "@bob:test", .sound))))
+    host.command(.changeNotifications(.rule(.setActions(.sender, "@bob:test", .sounding))))
     host.answer("/actions", "{}")
     host.command(.changeNotifications(.rule(.setEnabled(.sender, "@bob:test", false))))
     #expect(host.body("/enabled")?["enabled"]?.bool == false)

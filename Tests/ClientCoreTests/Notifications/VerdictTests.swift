@@ -96,7 +96,7 @@ import Testing
     func pick<T>(_ choices: [T]) -> T { choices[Int(random.next(below: Int64(choices.count)))] }
     for _ in 0..<random.next(below: 4) {
       let kind = pick(PushRuleKind.allCases)
-      let actions = pick([PushActions.none, .notify, .sound, .highlight])
+      let actions = pick([PushActions.none, .notifying, .sounding, .highlighting])
       let conditions = pick([
         #"[{"kind":"event_match","key":"content.body","pattern":"tea*"}]"#,
         #"[{"kind":"event_match","key":"room_id","pattern":"!room:test"}]"#, #"[{"kind":"contains_display_name"}]"#,

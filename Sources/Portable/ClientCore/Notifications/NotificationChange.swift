@@ -47,7 +47,7 @@ public enum NotificationChange: Sendable {
       steps += put(PushRule(.override, ruleID: room.text, actions: .none, conditions: conditions), .override, rules)
     case .allMessages, .mentionsAndKeywords:
       kept = .room
-      let actions = mode == .allMessages ? PushActions.sound : .none
+      let actions = mode == .allMessages ? PushActions.sounding : .none
       steps += put(PushRule(.room, ruleID: room.text, actions: actions), .room, rules)
     }
     for (kind, rule) in rules.ownRules(about: room) where kind != kept || rule.ruleID != room.text {
@@ -70,7 +70,7 @@ public enum NotificationChange: Sendable {
     for id in kind.ruleIDs {
       guard let rule = rules.rule(.underride, id) else { continue }
       if rule.actions.notifies != notifies {
-        let actions = !notifies ? PushActions.none : kind.isOneToOne ? .sound : .notify
+        let actions = !notifies ? PushActions.none : kind.isOneToOne ? .sounding : .notifying
         steps.append(.setActions(.underride, id, actions))
       }
       // One that is off would leave its messages to the rules behind it.
@@ -83,14 +83,14 @@ public enum NotificationChange: Sendable {
     guard !keyword.isEmpty, keyword.count <= Limits.keywordBytes else { return nil }
     if let known = rules[.content].first(where: { !$0.isDefault && $0.pattern == keyword }) {
       var steps: [PushRuleChange] = []
-      if !known.actions.notifies { steps.append(.setActions(.content, known.ruleID, .soundAndHighlight)) }
+      if !known.actions.notifies { steps.append(.setActions(.content, known.ruleID, .soundingAndHighlighting)) }
       if !known.isEnabled { steps.append(.setEnabled(.content, known.ruleID, true)) }
       return steps
     }
     var id = ruleID(for: keyword)
     while rules.rule(.content, id) != nil { id = ByteString(id.string + "~") }
     return [
-      .put(.content, PushRule(.content, ruleID: id, actions: .soundAndHighlight, pattern: keyword))
+      .put(.content, PushRule(.content, ruleID: id, actions: .soundingAndHighlighting, pattern: keyword))
     ]
   }
 

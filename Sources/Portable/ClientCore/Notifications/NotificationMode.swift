@@ -67,17 +67,17 @@ public enum NotificationSubject: UInt8, Sendable, CaseIterable {
     switch self {
     case .userMentions:
       [
-        Rule(kind: .override, ruleID: ".m.rule.is_user_mention", actions: .soundAndHighlight),
-        Rule(kind: .override, ruleID: ".m.rule.contains_display_name", actions: .soundAndHighlight),
-        Rule(kind: .content, ruleID: ".m.rule.contains_user_name", actions: .soundAndHighlight)
+        Rule(kind: .override, ruleID: ".m.rule.is_user_mention", actions: .soundingAndHighlighting),
+        Rule(kind: .override, ruleID: ".m.rule.contains_display_name", actions: .soundingAndHighlighting),
+        Rule(kind: .content, ruleID: ".m.rule.contains_user_name", actions: .soundingAndHighlighting)
       ]
     case .roomMentions:
       [
-        Rule(kind: .override, ruleID: ".m.rule.is_room_mention", actions: .highlight),
-        Rule(kind: .override, ruleID: ".m.rule.roomnotif", actions: .highlight)
+        Rule(kind: .override, ruleID: ".m.rule.is_room_mention", actions: .highlighting),
+        Rule(kind: .override, ruleID: ".m.rule.roomnotif", actions: .highlighting)
       ]
-    case .invitations: [Rule(kind: .override, ruleID: ".m.rule.invite_for_me", actions: .sound)]
-    case .calls: [Rule(kind: .underride, ruleID: ".m.rule.call", actions: .ring)]
+    case .invitations: [Rule(kind: .override, ruleID: ".m.rule.invite_for_me", actions: .sounding)]
+    case .calls: [Rule(kind: .underride, ruleID: ".m.rule.call", actions: .ringing)]
     // It is the one that is on where the subject is off.
     case .everything: [Rule(kind: .override, ruleID: ".m.rule.master", actions: .none)]
     }
@@ -85,11 +85,11 @@ public enum NotificationSubject: UInt8, Sendable, CaseIterable {
 }
 
 extension PushActions {
-  static let notify = list(#"["notify"]"#)
-  static let sound = list(#"["notify",{"set_tweak":"sound","value":"default"}]"#)
-  static let ring = list(#"["notify",{"set_tweak":"sound","value":"ring"}]"#)
-  static let highlight = list(#"["notify",{"set_tweak":"highlight"}]"#)
-  static let soundAndHighlight = list(#"["notify",{"set_tweak":"sound","value":"default"},{"set_tweak":"highlight"}]"#)
+  static let notifying = list(#"["notify"]"#)
+  static let sounding = list(#"["notify",{"set_tweak":"sound","value":"default"}]"#)
+  static let ringing = list(#"["notify",{"set_tweak":"sound","value":"ring"}]"#)
+  static let highlighting = list(#"["notify",{"set_tweak":"highlight"}]"#)
+  static let soundingAndHighlighting = list(#"["notify",{"set_tweak":"sound","value":"default"},{"set_tweak":"highlight"}]"#)
 
   private static func list(_ text: StaticString) -> PushActions {
     let bytes = [UInt8](UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))

@@ -88,6 +88,10 @@ enum Limits {
 
   // Notifications
   static let keywordBytes = 255
+  /// Segments in which unread events are looked for, threads of a room with a figure of their own, own receipts kept of a room.
+  static let countedSegments = 50
+  static let countedThreads = 200
+  static let ownReceipts = 200
 
   // Formatting
   /// Bytes of HTML or Markdown that are read.

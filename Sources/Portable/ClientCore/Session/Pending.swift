@@ -109,6 +109,8 @@ enum LoadPurpose: Sendable {
   case account
   case inbox
   case people(RoomID)
+  /// The newest segments, to count what is unread.
+  case unread(RoomID)
   case timeline(RoomID)
   case event(EventSources.Key)
   case olderSegments(RoomID, OlderSegments)

@@ -20,10 +20,11 @@ extension Client {
     // A room may have been closed and opened again meanwhile.
     case .timeline(let room): if rooms[room]?.timeline.load == id { timelineLoaded(room, records) }
     case .olderSegments(let room, let wanted): olderSegmentsLoaded(room, records, wanted)
-    case .people, .oldestSegments:
+    case .people, .oldestSegments, .unread:
       // The batch being stored works on a copy of the room.
       if syncLoop.prepared != nil { return syncLoop.deferredRecords.append((id, records, purpose)) }
       if case .people(let room) = purpose, rooms[room]?.peopleLoad == id { peopleLoaded(room, records) }
+      if case .unread(let room) = purpose, rooms[room]?.unreadLoad == id { unreadLoaded(room, records) }
       if case .oldestSegments(let room, let count) = purpose { oldestSegmentsLoaded(room, keptEvents: count, records) }
     }
   }

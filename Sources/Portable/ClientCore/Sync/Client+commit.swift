@@ -7,8 +7,10 @@ extension Client {
     guard let user = session?.userID else { return }
     if let direct = sync.directRooms { directRooms = direct }
     if let rules = sync.pushRules {
+      let wereKnown = pushRuleState.rules != nil
       pushRuleState.rules = rules
       notify(.pushRules)
+      if wereKnown { recountAllUnread() }
     }
     for prepared in sync.rooms { commit(prepared, ownUserID: user) }
     for id in sync.delivered.keys.sorted() {
@@ -35,6 +37,7 @@ extension Client {
     appendEvents(of: prepared, ownUserID: ownUserID)
     if pinned != prepared.state.pinned { pinsChanged(id) }
     if commitReading(prepared, ownUserID: ownUserID) { aspects.insert(.unread) }
+    commitUnread(prepared)
     if commitTyping(prepared) { aspects.insert(.typing) }
     if prepared.state.membership != .join { leaveBehind(id) }
     if !prepared.delta.shownMembers.isEmpty { notify(.members(id, prepared.delta.shownMembers)) }

@@ -14,6 +14,8 @@ extension PreparedRoom {
     if membership != .join {
       state.notificationCount = 0
       state.highlightCount = 0
+      state.threadCounts = [:]
+      state.unread = nil
       delta.aspects.insert(.unread)
     }
   }
@@ -65,13 +67,7 @@ extension PreparedRoom {
   mutating func prepareRest(_ json: JSON, ownUserID: UserID) {
     if let summary = json["summary"] { state.apply(summary: summary, &delta) }
     if let counts = json["unread_notifications"] {
-      let notifications = counts["notification_count"]?.count32 ?? 0
-      let highlights = counts["highlight_count"]?.count32 ?? 0
-      if notifications != state.notificationCount || highlights != state.highlightCount {
-        state.notificationCount = notifications
-        state.highlightCount = highlights
-        delta.aspects.insert(.unread)
-      }
+      state.apply(unread: counts, threads: json["unread_thread_notifications"], &delta)
     }
     if let events = json["ephemeral"]?["events"] {
       for json in events.elements {
@@ -79,7 +75,7 @@ extension PreparedRoom {
         if event.type == .typing {
           typing = event.content["user_ids"]?.elements.compactMap { UserID($0) }.filter { $0 != ownUserID } ?? []
         } else if event.type == .receipt {
-          state.apply(receipts: event.content, &delta)
+          state.apply(receipts: event.content, &delta, ownUserID: ownUserID)
         }
       }
     }

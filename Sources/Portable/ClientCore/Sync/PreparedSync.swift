@@ -56,6 +56,9 @@ struct PreparedRoom: Sendable {
   var needsPeople = false
   /// nil without news.
   var typing: [UserID]?
+  /// Events of a room that counts its unread ones here.
+  var news: [(event: TimelineEvent, source: Event)] = []
+  var wantsRecount = false
   /// Senders of messages; they have stopped writing.
   var senders: [UserID] = []
 }
@@ -122,6 +125,8 @@ extension Client {
     let isDirectFromInvite = room.state.isDirectInvite && room.state.membership == .invite
     room.state.directUserID = direct.user(of: id) ?? (isDirectFromInvite ? room.state.inviter : nil)
     room.settle(ownUserID: ownUserID, from: old)
+    room.countUnread(
+      from: old?.state, Verdicts(rules: sync.pushRules ?? pushRules, profileName: ownDisplayName), ownUserID: ownUserID)
     room.appendRecords(to: &sync.operations)
     room.dropPeople(ownUserID: ownUserID, from: old)
     return room
@@ -155,6 +160,7 @@ extension Client {
         writer.write(json)
         count += 1
         room.note(event)
+        if let known, room.state.countsUnread { room.news.append((event, known)) }
         if event.sender == ownUserID, let entry = outbox.entry(for: event, in: room.id) {
           sync.delivered[entry] = event.eventID
           sync.operations.append(.delete(key: StoreKey.outbox(entry)))

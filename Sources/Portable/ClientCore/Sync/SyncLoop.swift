@@ -30,7 +30,7 @@ struct SyncLoop: Sendable {
   static let filter = PercentEncoding.encode(
     ByteString(
       #"{"presence":{"not_types":["*"]},"room":{"state":{"lazy_load_members":true},"timeline":{"limit":"#
-        + "\(Limits.syncEvents)" + #","lazy_load_members":true}}}"#))
+        + "\(Limits.syncEvents)" + #","unread_thread_notifications":true,"lazy_load_members":true}}}"#))
 }
 
 extension Client {
