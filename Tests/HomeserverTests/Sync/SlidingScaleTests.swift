@@ -49,19 +49,25 @@ import Testing
       for _ in 0..<20 { _ = try await fixture.room(of: "ann", "bob") }
       fixture = try fixture.reopened()
       let body = SlidingClient.list("[0,19]", filters: #"{"not_room_types":["m.space"]}"#)
-      let bob = SlidingClient(fixture, "bob", body)
-      var (start, told) = (Self.cpuMicroseconds(), try await bob.sync().count)
-      let first = Self.cpuMicroseconds() - start
-      #expect(told == Int64(rooms + 21))
-      start = Self.cpuMicroseconds()
-      told = 0
-      for number in 0..<20 {
-        try await fixture.base.send("\(number)", to: template, by: "ann")
-        if try await bob.sync().rooms == [template.string] { told = (told ?? 0) + 1 }
+      var bob = SlidingClient(fixture, "bob", body)
+      // The processor time is that of the process, in which other tests run as well: the least of some is taken.
+      var first = Int64.max
+      for _ in 0..<5 {
+        bob = SlidingClient(fixture, "bob", body)
+        let start = Self.cpuMicroseconds()
+        let count = try await bob.sync().count
+        first = min(first, Self.cpuMicroseconds() - start)
+        #expect(count == Int64(rooms + 21))
       }
-      let next = Self.cpuMicroseconds() - start
+      var (told, next) = (0, Int64.max)
+      for number in 0..<20 {
+        let start = Self.cpuMicroseconds()
+        try await fixture.base.send("\(number)", to: template, by: "ann")
+        if try await bob.sync().rooms == [template.string] { told += 1 }
+        next = min(next, Self.cpuMicroseconds() - start)
+      }
       #expect(told == 20)
-      return (first, next / 20)
+      return (first, next)
     }
     let few = try await costs(rooms: 100)
     let many = try await costs(rooms: 3_000)
