@@ -66,6 +66,9 @@ public struct Client: Sendable {
   var isVisible = true
   var isFocused = true
 
+  // Notifications
+  var pushRuleState = PushRuleState()
+
   var effects: [Effect] = []
   var now: Int64 = 0
   var random: RandomSource

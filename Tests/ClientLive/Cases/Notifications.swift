@@ -35,6 +35,65 @@ extension LiveCase {
         try expect(overrides.contains(rule), rule)
       }
     },
+    LiveCase("N2 a rule of one's own is put, changed, turned off and taken away") { stage in
+      let alice = try await stage.user("alice")
+      let other = try await stage.device(of: alice)
+      let sender: ByteString = "@somebody:example.org"
+      let rule = PushRule(.sender, ruleID: sender, actions: .none)
+      try await alice.changeNotifications(.rule(.put(.sender, rule)))
+      try await other.untilRules("the rule") { $0.rule(.sender, sender) != nil }
+      let sounding = try unwrap(rule.sounding, "actions")
+      try await alice.changeNotifications(.rule(.setActions(.sender, sender, sounding)))
+      try await alice.changeNotifications(.rule(.setEnabled(.sender, sender, false)))
+      try await other.untilRules("it is off") { rules in
+        rules.rule(.sender, sender).map { !$0.isEnabled && $0.actions.sound == "default" } ?? false
+      }
+      try await alice.changeNotifications(.rule(.remove(.sender, sender)))
+      try await other.untilRules("it is gone") { $0.rule(.sender, sender) == nil }
+    },
+    LiveCase("N3 a room's mode is what both devices say, and the server goes by it") { stage in
+      let (alice, bob) = try await stage.pair()
+      let other = try await stage.device(of: bob.client)
+      for mode in [NotificationMode.mute, .allMessages, .mentionsAndKeywords] {
+        try await bob.setNotificationMode(mode)
+        try expect(await bob.notificationMode, is: mode)
+        try await other.untilRules("\(mode)") { $0.mode(of: bob.id) == mode }
+      }
+      try await alice.say("No notice of this")
+      _ = try await bob.item(saying: "No notice of this")
+      try expect(await bob.state?.notificationCount, is: 0)
+      try await bob.setNotificationMode(nil)
+      try await other.untilRules("the default") { $0.mode(of: bob.id) == nil }
+      try await alice.say("But of this")
+      try await bob.until("one unread") { $0.notificationCount > 0 }
+    },
+    LiveCase("N3 a keyword highlights, until it is taken away") { stage in
+      let (alice, bob) = try await stage.pair()
+      try await bob.client.addKeyword("marzipan")
+      try expect(await bob.client.keywords, is: ["marzipan"])
+      let event = try await alice.say("There is Marzipan, too")
+      try await bob.until("a highlight") { $0.highlightCount == 1 }
+      let read = try await bob.event(event)
+      try expect(await bob.client.pushActions(for: read, in: bob.id)?.highlights, is: true)
+      try await bob.client.removeKeyword("marzipan")
+      try expect(await bob.client.keywords, is: [])
+      try expect(await bob.client.pushActions(for: read, in: bob.id)?.highlights, is: false)
+    },
+    LiveCase("N3 defaults and mentions are turned off and on") { stage in
+      let alice = try await stage.user("alice")
+      let other = try await stage.device(of: alice)
+      try await alice.setDefaultNotificationMode(.mentionsAndKeywords, of: .group)
+      try await alice.setNotifies(false, of: .userMentions)
+      try await other.untilRules("both are off") {
+        $0.defaultMode(of: .group) == .mentionsAndKeywords && !$0.notifies(of: .userMentions)
+      }
+      try expect(await alice.defaultNotificationMode(of: .oneToOne), is: .allMessages)
+      try await alice.setDefaultNotificationMode(.allMessages, of: .group)
+      try await alice.setNotifies(true, of: .userMentions)
+      try await other.untilRules("both are on") {
+        $0.defaultMode(of: .group) == .allMessages && $0.notifies(of: .userMentions)
+      }
+    },
     LiveCase("N4 what one was notified of is listed, and a mention is a highlight") { stage in
       let (alice, bob) = try await stage.pair()
       let event = try await alice.say("Hello there")
@@ -61,4 +120,17 @@ extension LiveCase {
       try await other.until("none unread on a new device") { $0.notificationCount == 0 }
     }
   ]
+}
+
+extension MatrixClient {
+  /// Looks after every change until its push rules are so.
+  func untilRules(_ what: String, _ isSo: @Sendable (PushRuleSet) -> Bool) async throws {
+    _ = try await until(what) { client in isSo(client.pushRuleSet) ? true : nil }
+  }
+}
+
+extension PushRule {
+  var sounding: PushActions? {
+    (try? JSON.parse(Array(#"["notify",{"set_tweak":"sound","value":"default"}]"#.utf8))).flatMap { PushActions($0) }
+  }
 }

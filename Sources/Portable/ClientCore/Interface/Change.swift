@@ -22,6 +22,8 @@ public enum Change: Sendable {
   case commandFinished(CommandID, CommandResult)
   /// How something in the outbox is getting on, whether its room is open or not.
   case sending(RoomID, SendID, SendProgress)
+  /// `Client.pushRules`.
+  case pushRules
   /// The store does not take writes: the client goes on in memory, a restart goes back to the last write that succeeded.
   case storeFailed
   // Room list

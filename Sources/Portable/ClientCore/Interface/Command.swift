@@ -133,6 +133,10 @@ public indirect enum Command: Sendable {
   case pause
   case resume
 
+  // Notifications
+  /// Ends when the server has all of it. Fails with `invalidContent` for what is no keyword.
+  case changeNotifications(NotificationChange)
+
   // Store
   /// Everything a sync brings comes anew; the login, messages on their way and drafts stay.
   case startAfresh

@@ -31,6 +31,10 @@ public struct Room: Sendable {
   // Room list
   var unreadMark: UnreadMark?
   var echo = RoomEcho()
+  // Unread
+  /// The newest segments are on their way, to be counted; and whether they have to be counted once more.
+  var unreadLoad: LoadID?
+  var wantsRecount = false
   /// Segments before this one were dropped: nothing may be stored in front of them any more.
   var firstSegment: SegmentPosition?
 
@@ -63,12 +67,21 @@ public struct Room: Sendable {
   /// Everything before and at this event has been read.
   public var fullyRead: EventID? { reading.fullyRead ?? state.fullyRead }
 
-  /// Unread messages that call for notice; 0 at once when one has read to the end.
-  public var notificationCount: Int {
-    reading.localCount.map { min($0, state.notificationCount) } ?? state.notificationCount
+  /// Unread messages that call for notice; none at once when one has read to the end. By threads where the room is encrypted or
+  /// the server tells them apart.
+  public var unreadCounts: UnreadCounts {
+    let known = state.unread ?? state.serverCounts
+    guard let ahead = reading.localCount, ahead.total.notifications < known.total.notifications else { return known }
+    return ahead
   }
+  /// All of them.
+  public var notificationCount: Int { unreadCounts.total.notifications }
   /// Of these, the ones that name the reader.
-  public var highlightCount: Int { min(state.highlightCount, notificationCount) }
+  public var highlightCount: Int {
+    let known = (state.unread ?? state.serverCounts).total.highlights
+    let shown = unreadCounts.total
+    return min(shown.highlights, known, shown.notifications)
+  }
 
   /// As the spec tells ambiguous names apart; the user ID of unknown members. Until the room is opened, or its members are
   /// asked for (`Command.loadMembers`), only the members whose names the room's line in a list shows are known.

@@ -33,6 +33,11 @@ struct RoomState: Sendable {
 
   var notificationCount = 0
   var highlightCount = 0
+  /// Of the server, where it tells those of threads apart; the others are of the main timeline then.
+  var threadCounts: [EventID: UnreadCounts.Count] = [:]
+  /// Counted here; nil where the server's count holds.
+  var unread: UnreadCounts?
+  var ownReceipts = OwnReceipts()
   var fullyRead: EventID?
   /// Without `hasPeople` only those of the last syncs.
   var receipts: [UserID: EventID] = [:]

@@ -107,6 +107,8 @@ extension Client {
     case .writeDirect: directWritten(answer)
     case .spaceChild(let child, let space, let change, let command):
       spaceChildAnswered(answer, child, in: space, change, command)
+    case .ownPushRules: ownPushRulesAnswered(answer)
+    case .pushRule: pushRuleAnswered(answer)
     case .forgettable: break
     case .ownProfile: ownProfileAnswered(answer)
     default: commandAnswered(answer, purpose)

@@ -9,6 +9,7 @@ extension Client {
     if let user = session?.userID {
       request(.getUserProfile, Endpoint.getUserProfile.path(user.text), for: .ownProfile)
     }
+    askForPushRules()
   }
 
   mutating func logOut(_ id: CommandID) {
@@ -75,6 +76,7 @@ extension Client {
     expiryTimer = nil
     endDirectChanges()
     endEventLoads(with: error)
+    endPushRuleChanges()
     for id in Array(rooms.keys) { rooms[id]?.stopTimers() }
     setConnection(.idle)
   }
@@ -108,6 +110,7 @@ extension Client {
     storedEventsLimit = storedEventsBound
     quietRooms = []
     directRooms = DirectRooms()
+    pushRuleState = PushRuleState()
     syncLoop = SyncLoop()
     sortRooms()
   }

@@ -115,6 +115,13 @@ enum Limits {
   static let contentBytes = 60_000
   static let reactionBytes = 1_024
 
+  // Notifications
+  static let keywordBytes = 255
+  /// Segments in which unread events are looked for, threads of a room with a figure of their own, own receipts kept of a room.
+  static let countedSegments = 50
+  static let countedThreads = 200
+  static let ownReceipts = 200
+
   // Formatting
   /// Bytes of HTML or Markdown that are read.
   static let htmlBytes = 256 << 10

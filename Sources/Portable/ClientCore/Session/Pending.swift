@@ -76,6 +76,9 @@ indirect enum RequestPurpose: Sendable {
   case writeDirect
   // Spaces
   case spaceChild(RoomID, in: RoomID, SpaceChildChange, CommandID)
+  // Notifications
+  case ownPushRules
+  case pushRule(CommandID)
 }
 
 extension RequestPurpose {
@@ -86,7 +89,7 @@ extension RequestPurpose {
       .page(_, _, let id, _), .forwardPage(_, let id, _), .context(_, let id), .date(_, let id),
       .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id), .forget(_, let id),
       .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id), .pinnedEvents(_, _, _, let id),
-      .unreadMark(_, _, let id), .spaceChild(_, _, _, let id):
+      .unreadMark(_, _, let id), .spaceChild(_, _, _, let id), .pushRule(let id):
       id
     default: 0
     }
@@ -115,6 +118,8 @@ indirect enum LoadPurpose: Sendable {
   case account
   case inbox
   case people(RoomID)
+  /// The newest segments, to count what is unread.
+  case unread(RoomID)
   case timeline(RoomID)
   case event(EventSources.Key)
   case olderSegments(RoomID, OlderSegments)

@@ -10,6 +10,8 @@ struct Restored: Sendable {
   var rooms: [RoomID: RoomState] = [:]
   var directRooms = DirectRooms()
   var breadcrumbs = Breadcrumbs()
+  /// The content of `m.push_rules`.
+  var pushRules: JSON?
   var outbox: [OutboxEntry] = []
   var drafts: [RoomID: [EventID?: Draft]] = [:]
   /// Messages of other processes.
@@ -36,6 +38,7 @@ struct Restored: Sendable {
       rooms = [:]
       directRooms = DirectRooms()
       breadcrumbs = Breadcrumbs()
+      pushRules = nil
     }
     outbox.sort { $0.id < $1.id }
   }
@@ -59,6 +62,8 @@ struct Restored: Sendable {
       directRooms = DirectRooms(content: json)
     } else if record.key == StoreKey.data(Breadcrumbs.type) {
       breadcrumbs = Breadcrumbs(content: json)
+    } else if record.key == StoreKey.data(.pushRules) {
+      pushRules = json
     } else if record.key.hasPrefix("a/room/") {
       guard let id = RoomID(json["id"]), let state = RoomState(record: json) else { return false }
       rooms[id] = state

@@ -30,6 +30,7 @@ extension RoomState {
       if storesAllMembers { writer.member("all_members", true) }
       writer.member("notifications", notificationCount)
       writer.member("highlights", highlightCount)
+      writeUnread(to: &writer)
       if let fullyRead { writer.member("fully_read", fullyRead) }
       if let preview { writer.member("preview", raw: preview.record) }
       writer.member("activity", lastActivity)
@@ -70,6 +71,7 @@ extension RoomState {
     hasAllMembers = storesAllMembers
     notificationCount = record["notifications"]?.count32 ?? 0
     highlightCount = record["highlights"]?.count32 ?? 0
+    readUnread(record)
     fullyRead = EventID(record["fully_read"])
     preview = record["preview"].flatMap { RoomPreview(record: $0) }
     lastActivity = record["activity"]?.integer ?? 0

@@ -7,6 +7,12 @@ extension Client {
     guard let user = session?.userID else { return }
     if let direct = sync.directRooms { directRooms = direct }
     if let breadcrumbs = sync.breadcrumbs { take(breadcrumbs) }
+    if let rules = sync.pushRules {
+      let wereKnown = pushRuleState.rules != nil
+      pushRuleState.rules = rules
+      notify(.pushRules)
+      if wereKnown { recountAllUnread() }
+    }
     for prepared in sync.rooms { commit(prepared, of: sync.number, ownUserID: user) }
     for id in sync.delivered.keys.sorted() {
       guard let entry = outbox[id] else { continue }
@@ -35,6 +41,7 @@ extension Client {
     if pinned != prepared.state.pinned { pinsChanged(id) }
     if commitReading(prepared, ownUserID: ownUserID) { aspects.insert(.unread) }
     settleUnreadMark(id, sync)
+    commitUnread(prepared)
     if commitTyping(prepared) { aspects.insert(.typing) }
     if prepared.state.membership != .join { leaveBehind(id) }
     if !prepared.delta.shownMembers.isEmpty { notify(.members(id, prepared.delta.shownMembers)) }

@@ -11,13 +11,13 @@ extension Client {
     }
   }
 
-  private func prepareV3(_ json: JSON, ownUserID: UserID) -> PreparedSync? {
+  func prepareV3(_ json: JSON, ownUserID: UserID) -> PreparedSync? {
     guard let nextBatch = json["next_batch"]?.text else { return nil }
     let isWhole = syncLoop.position.token == nil
     var sync = PreparedSync(position: syncLoop.position, number: syncLoop.started)
     sync.position.token = nextBatch
     if let data = json["account_data"]?["events"] {
-      for event in data.elements { prepare(accountData: event, &sync) }
+      for event in data.elements { prepare(accountData: event, ownUserID, &sync) }
     }
     let rooms = json["rooms"]
     for (section, membership) in [
@@ -43,15 +43,15 @@ extension Client {
     sync.operations.append(.put(key: StoreKey.sync, value: sync.position.record))
   }
 
-  func prepare(accountData json: JSON, _ sync: inout PreparedSync) {
+  func prepare(accountData json: JSON, _ ownUserID: UserID, _ sync: inout PreparedSync) {
     guard let event = Event(json) else { return }
-    if event.type == Breadcrumbs.type {
-      sync.breadcrumbs = Breadcrumbs(content: event.content)
-      sync.operations.append(.put(key: StoreKey.data(event.type), value: Array(event.content.bytes)))
+    switch event.type {
+    case .direct: sync.directRooms = DirectRooms(content: event.content)
+    case .pushRules: sync.pushRules = PushRuleSet(ofServer: event.content, for: ownUserID)
+    case Breadcrumbs.type: sync.breadcrumbs = Breadcrumbs(content: event.content)
+    default: return
     }
-    guard event.type == .direct else { return }
-    sync.directRooms = DirectRooms(content: event.content)
-    sync.operations.append(.put(key: StoreKey.data(.direct), value: Array(event.content.bytes)))
+    sync.operations.append(.put(key: StoreKey.data(event.type), value: Array(event.content.bytes)))
   }
 
   /// Rooms that were known before the syncs began anew, and are not among those of the account any more.
@@ -88,6 +88,8 @@ extension Client {
     room.state.directUserID = direct.user(of: id) ?? (isDirectFromInvite ? room.state.inviter : nil)
     if room.state.directUserID != old?.state.directUserID { room.delta.aspects.formUnion([.settings, .avatar]) }
     room.settle(ownUserID: ownUserID, from: old)
+    room.countUnread(
+      from: old?.state, Verdicts(rules: sync.pushRules ?? pushRules, profileName: ownDisplayName), ownUserID: ownUserID)
     room.appendRecords(to: &sync.operations)
     room.dropPeople(ownUserID: ownUserID, from: old)
     sync.append(room)
@@ -130,10 +132,11 @@ extension Client {
       guard let events = timeline.events else { return }
       for json in events.elements {
         index += 1
-        let event = Event(json)
-        if index == 1, isWhole { room.oldestEventMilliseconds = event?.originServerTimestamp }
-        if let event, event.stateKey != nil { room.apply(event, ownUserID: ownUserID) }
-        guard index > known, let event = TimelineEvent(json, event) else { continue }
+        let source = Event(json)
+        if index == 1, isWhole { room.oldestEventMilliseconds = source?.originServerTimestamp }
+        if let source, source.stateKey != nil { room.apply(source, ownUserID: ownUserID) }
+        guard index > known, let event = TimelineEvent(json, source) else { continue }
+        if let source, room.state.countsUnread { room.news.append((event, source)) }
         writer.write(json)
         count += 1
         take(event, ownUserID, &room, &sync)

@@ -63,6 +63,13 @@ extension Room {
   }
 }
 
+extension Client {
+  /// Whether somebody shows it.
+  package func isOpen(_ key: TimelineKey) -> Bool {
+    key.focus == .live ? openRooms.contains(key.room) : rooms[key.room]?.timeline(key.focus) != nil
+  }
+}
+
 extension Timeline {
   /// A thread begins with one; the live timeline with what the store holds.
   var takesPages: Bool { loadState == .loaded || (loadState == .loading && focus != .live) }
