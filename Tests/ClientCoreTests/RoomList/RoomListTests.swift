@@ -168,8 +168,8 @@ import Testing
 
   @Test(
     arguments: [
-      ([], ["!d:t", "!c:t", "!b:t", "!a:t"]), (.unread, ["!c:t", "!b:t"]), (.mentions, ["!b:t"]), (.people, ["!d:t"]),
-      (.groups, ["!c:t", "!b:t", "!a:t"]), (.favourites, ["!b:t", "!a:t"]), ([.favourites, .unread], ["!b:t"]),
+      ([], ["!d:t", "!c:t", "!b:t", "!a:t"]), (.unread, ["!c:t", "!b:t", "!a:t"]), (.mentions, ["!b:t"]), (.people, ["!d:t"]),
+      (.groups, ["!c:t", "!b:t", "!a:t"]), (.favourites, ["!b:t", "!a:t"]), ([.favourites, .unread], ["!b:t", "!a:t"]),
       ([.people, .groups], []), (.lowPriority, []), (.encrypted, ["!a:t"]), (.unsent, [])
     ] as [(RoomListFilter.Conditions, [String])])
   func `everything in a filter has to hold`(conditions: RoomListFilter.Conditions, expected: [String]) {
