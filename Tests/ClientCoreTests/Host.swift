@@ -42,6 +42,7 @@ struct Host {
 
   init(seed: UInt64 = 1, store: [ByteString: [UInt8]] = [:]) {
     client = Client(randomSeed: seed, deviceDisplayName: "Test")
+    client.keepLists()
     self.store = store
   }
 

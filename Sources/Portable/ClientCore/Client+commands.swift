@@ -87,7 +87,7 @@ extension Client {
     case .setAvatar(let blob, let mimeType): uploadAvatar(blob, mimeType: mimeType, id)
     case .setAccountData(let type, let content): setAccountData(type, content, .command(id))
     case .startAfresh: startAfresh(id)
-    default: handleRoomList(command, id)
+    default: handleLists(command, id)
     }
   }
 }
