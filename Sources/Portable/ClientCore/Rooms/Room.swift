@@ -24,6 +24,8 @@ public struct Room: Sendable {
   /// Commands that want the whole list.
   var waitingForPeople: [CommandID] = []
   var isDroppingSegments = false
+  /// Whether the last message is by somebody who is ignored.
+  var hidesPreview = false
   /// Segments before this one were dropped: nothing may be stored in front of them any more.
   var firstSegment: SegmentPosition?
 
@@ -54,7 +56,7 @@ public struct Room: Sendable {
   /// Whether all members are known (`Command.loadMembers`).
   public var hasAllMembers: Bool { state.hasAllMembers }
   /// The last message, nil where none is known.
-  public var preview: RoomPreview? { state.preview }
+  public var preview: RoomPreview? { hidesPreview ? nil : state.preview }
   /// Milliseconds since 1970 of the last message or of the invitation; 0 where unknown.
   public var lastActivityMilliseconds: Int64 { state.lastActivity }
   /// Everything before and at this event has been read.
@@ -74,6 +76,10 @@ public struct Room: Sendable {
   public func membership(of user: UserID) -> Membership? { state.members[user]?.membership }
   /// The members known so far that have joined or are invited, in user ID order. O(members · log members).
   public var members: [Member] { state.members.present() }
+  /// Who asks to be let in, as far as they are known, in user ID order; why is `Member.reason`. O(members).
+  public var knockingMembers: [Member] { state.members.members(.knock) }
+  /// O(members).
+  public var bannedMembers: [Member] { state.members.members(.ban) }
   /// Who may do what; nil where the events that say so are unknown: then the server is the one to decide.
   public var powerLevels: PowerLevels? { state.power.levels }
 }

@@ -97,6 +97,10 @@ extension Client {
     case .pinnedEvents(let room, let event, let isPinned, let command):
       pinnedEventsAnswered(answer, room, event, isPinned: isPinned, command)
     case .receipt(let room): receiptAnswered(answer, room)
+    case .capabilities: capabilitiesAnswered(answer)
+    case .powerLevels(let room, let user, let level, let command): powerLevelsAnswered(answer, room, user, level, command)
+    case .lastEvent(let room, let command): lastEventAnswered(answer, room, command)
+    case .markedRead(let rooms, let command): markedReadAnswered(answer, rooms, command)
     case .forgettable: break
     case .ownProfile: ownProfileAnswered(answer)
     default: commandAnswered(answer, purpose)

@@ -69,6 +69,9 @@ extension Client {
     draftTimer = nil
     expiryTimer = nil
     endEventLoads()
+    endLearning()
+    endArriving()
+    markingRead = [:]
     for id in Array(rooms.keys) { rooms[id]?.stopTimers() }
     setConnection(.idle)
   }
@@ -100,6 +103,8 @@ extension Client {
     storedEventsLimit = storedEventsBound
     quietRooms = []
     directRooms = DirectRooms()
+    ignoredUsers = IgnoredUsers()
+    presences = [:]
     syncLoop = SyncLoop()
     sortRooms()
   }

@@ -67,6 +67,11 @@ enum RequestPurpose: Sendable {
   // Sending
   case mediaLimit
   case pinnedEvents(RoomID, EventID, isPinned: Bool, CommandID)
+  // People
+  case capabilities
+  case powerLevels(RoomID, UserID, Int64?, CommandID)
+  case lastEvent(RoomID, CommandID)
+  case markedRead([RoomID], CommandID)
 }
 
 extension RequestPurpose {
@@ -76,7 +81,8 @@ extension RequestPurpose {
     case .loginFlows(let id), .logIn(let id), .register(let id), .logOut(let id), .logOutEverywhere(let id),
       .page(_, _, let id, _), .forwardPage(_, let id, _), .context(_, let id), .date(_, let id),
       .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id), .forget(_, let id),
-      .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id), .pinnedEvents(_, _, _, let id):
+      .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id), .pinnedEvents(_, _, _, let id),
+      .powerLevels(_, _, _, let id), .lastEvent(_, let id), .markedRead(_, let id):
       id
     default: 0
     }

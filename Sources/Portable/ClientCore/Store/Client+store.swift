@@ -37,12 +37,14 @@ extension Client {
     self.session = session
     if !restored.operations.isEmpty { write(restored.operations) }
     directRooms = restored.directRooms
+    ignoredUsers = restored.ignoredUsers
     for (id, state) in restored.rooms {
       var room = Room(id: id, state: state)
       room.state.directUserID = directRooms.user(of: id) ?? (state.isDirectInvite ? state.inviter : nil)
       room.state.settleName(for: session.userID)
       room.drafts = restored.drafts[id] ?? [:]
       storedEvents += state.history.events
+      room.hidesPreview = room.state.preview.map { ignoredUsers.contains($0.sender) } ?? false
       rooms[id] = room
     }
     orphanDrafts = restored.drafts.filter { rooms[$0.key] == nil }
@@ -84,6 +86,13 @@ extension Client {
     // A batch of the old syncs that is still being stored is nobody's any more.
     for (write, purpose) in pending.writes { if case .sync = purpose { pending.writes[write] = .other } }
     for room in keptTimelines { notify(.timeline(.live(room), [.reset([])])) }
+    // Those beside them open again once a sync has brought their room.
+    for (id, room) in rooms {
+      for focus in room.focused.keys {
+        arriving.timelines.append(TimelineKey(id, focus))
+        notify(.timeline(TimelineKey(id, focus), [.reset([])]))
+      }
+    }
     forgetSynced()
     outbox.suspend()
     finish(id, .done)

@@ -7,6 +7,7 @@ struct Restored: Sendable {
   var syncToken: ByteString?
   var rooms: [RoomID: RoomState] = [:]
   var directRooms = DirectRooms()
+  var ignoredUsers = IgnoredUsers()
   var outbox: [OutboxEntry] = []
   var drafts: [RoomID: [EventID?: Draft]] = [:]
   /// Messages of other processes.
@@ -32,6 +33,7 @@ struct Restored: Sendable {
       syncToken = nil
       rooms = [:]
       directRooms = DirectRooms()
+      ignoredUsers = IgnoredUsers()
     }
     outbox.sort { $0.id < $1.id }
   }
@@ -51,6 +53,8 @@ struct Restored: Sendable {
       return syncToken != nil
     } else if record.key == StoreKey.data(.direct) {
       directRooms = DirectRooms(content: json)
+    } else if record.key == StoreKey.data(.ignoredUserList) {
+      ignoredUsers = IgnoredUsers(content: json)
     } else if record.key.hasPrefix("a/room/") {
       guard let id = RoomID(json["id"]), let state = RoomState(record: json) else { return false }
       rooms[id] = state

@@ -6,6 +6,9 @@ extension Client {
   mutating func commit(_ sync: PreparedSync) {
     guard let user = session?.userID else { return }
     if let direct = sync.directRooms { directRooms = direct }
+    if let ignored = sync.ignoredUsers { takeIgnoredUsers(ignored) }
+    takePresence(sync.presence)
+    report(accountData: sync.accountData, of: nil)
     for prepared in sync.rooms { commit(prepared, ownUserID: user) }
     for id in sync.delivered.keys.sorted() {
       guard let entry = outbox[id] else { continue }
@@ -32,9 +35,11 @@ extension Client {
     if pinned != prepared.state.pinned { pinsChanged(id) }
     if commitReading(prepared, ownUserID: ownUserID) { aspects.insert(.unread) }
     if commitTyping(prepared) { aspects.insert(.typing) }
-    if prepared.state.membership != .join { leaveBehind(id) }
+    if prepared.state.membership != .join { leaveBehind(id) } else { hasArrived(id) }
+    settlePreview(id)
     if !prepared.delta.shownMembers.isEmpty { notify(.members(id, prepared.delta.shownMembers)) }
     if !aspects.isEmpty { notify(.room(id, aspects)) }
+    report(prepared)
   }
 
   private mutating func addRoom(_ prepared: PreparedRoom) {
@@ -98,7 +103,9 @@ extension Client {
 
   /// The only way a timeline changes in place.
   mutating func changeTimeline(_ key: TimelineKey, _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]) {
-    guard let changes = rooms[key.room]?.change(key.focus, &itemIDs, now: now, body), !changes.isEmpty else { return }
+    let ignored = ignoredUsers.users
+    guard let changes = rooms[key.room]?.change(key.focus, &itemIDs, now: now, ignored: ignored, body), !changes.isEmpty
+    else { return }
     notify(.timeline(key, changes))
     scheduleExpiry(in: key.room)
   }
@@ -113,13 +120,14 @@ extension Client {
 
 extension Room {
   mutating func change(
-    _ focus: TimelineKey.Focus, _ ids: inout ItemIDs, now: Int64,
+    _ focus: TimelineKey.Focus, _ ids: inout ItemIDs, now: Int64, ignored: Set<UserID>,
     _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]
   ) -> [TimelineChange] {
     let power = state.power.levels
     func change(_ timeline: inout Timeline) -> [TimelineChange] {
       timeline.relations.power = power
       timeline.relations.now = now
+      timeline.relations.ignored = ignored
       return body(&timeline, &ids)
     }
     if focus == .live { return change(&timeline) }

@@ -10,6 +10,12 @@ struct PreparedSync: Sendable {
   private var roomIDs: Set<RoomID> = []
   /// nil where `m.direct` has not changed.
   var directRooms: DirectRooms?
+  // People
+  /// nil where `m.ignored_user_list` has not changed.
+  var ignoredUsers: IgnoredUsers?
+  var presence: [Event] = []
+  /// What is reported.
+  var accountData: [Event] = []
   var operations: [StoreOperation] = []
   /// Outbox entries whose event is among the events.
   var delivered: [OutboxEntry.ID: EventID] = [:]
@@ -54,6 +60,13 @@ struct PreparedRoom: Sendable {
   var needsPeople = false
   /// nil without news.
   var typing: [UserID]?
+  // People
+  /// What is reported (`Client.reportsArrivals`).
+  var arrivals: [Event] = []
+  var accountData: [Event] = []
+  var receiptReports: [ReceiptReport] = []
+  /// The last message of somebody else.
+  var lastForeign: EventID?
   /// Senders of messages; they have stopped writing.
   var senders: [UserID] = []
 }
@@ -72,6 +85,7 @@ extension Client {
       prepare(rooms["knock"], as: .knock, ownUserID, &sync)
       prepare(rooms["leave"], as: .leave, ownUserID, &sync)
     }
+    if let events = json["presence"]?["events"] { sync.presence = events.elements.compactMap { Event($0) } }
     if let direct = sync.directRooms { prepare(direct, ownUserID, &sync) }
     var writer = JSONWriter()
     writer.object { $0.member("next_batch", nextBatch) }
@@ -80,9 +94,14 @@ extension Client {
   }
 
   private func prepare(accountData json: JSON, _ sync: inout PreparedSync) {
-    guard let event = Event(json), event.type == .direct else { return }
-    sync.directRooms = DirectRooms(content: event.content)
-    sync.operations.append(.put(key: StoreKey.data(.direct), value: Array(event.content.bytes)))
+    guard let event = Event(json) else { return }
+    if isReporting { sync.accountData.append(event) }
+    switch event.type {
+    case .direct: sync.directRooms = DirectRooms(content: event.content)
+    case .ignoredUserList: sync.ignoredUsers = IgnoredUsers(content: event.content)
+    default: return
+    }
+    sync.operations.append(.put(key: StoreKey.data(event.type), value: Array(event.content.bytes)))
   }
 
   private func prepare(_ section: JSON?, as membership: Membership, _ ownUserID: UserID, _ sync: inout PreparedSync) {
@@ -113,6 +132,7 @@ extension Client {
       prepare(timeline, isInMemory: isInMemory, ownUserID, &room, &sync)
     }
     room.prepareRest(json, ownUserID: ownUserID)
+    if isReporting { room.noteReports(json) }
     let isDirectFromInvite = room.state.isDirectInvite && room.state.membership == .invite
     room.state.directUserID = direct.user(of: id) ?? (isDirectFromInvite ? room.state.inviter : nil)
     room.settle(ownUserID: ownUserID, from: old)
@@ -139,6 +159,7 @@ extension Client {
   ) {
     room.isLimited = timeline["limited"]?.bool ?? false
     room.previousBatch = timeline["prev_batch"]?.text
+    let ignored = (sync.ignoredUsers ?? ignoredUsers).users
     var parsed: [TimelineEvent] = []
     var count = 0
     let segment = Segment.record(isLimited: room.isLimited, token: room.previousBatch) { writer in
@@ -148,7 +169,9 @@ extension Client {
         guard let event = TimelineEvent(json, known) else { continue }
         writer.write(json)
         count += 1
-        room.note(event)
+        if !event.isHidden(from: ignored) { room.note(event) }
+        if event.sender != ownUserID, event.isMessage, syncLoop.token != nil { room.lastForeign = event.eventID }
+        if isReporting, let known, !event.isHidden(from: ignored) { room.arrivals.append(known) }
         if event.sender == ownUserID, let entry = outbox.entry(for: event, in: room.id) {
           sync.delivered[entry] = event.eventID
           sync.operations.append(.delete(key: StoreKey.outbox(entry)))

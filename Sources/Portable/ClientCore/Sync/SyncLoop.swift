@@ -26,11 +26,16 @@ struct SyncLoop: Sendable {
     deferredRecords = []
   }
 
-  /// Room events with their members loaded lazily, no presence. Spec: "Filtering", "Lazy-loading room members".
-  static let filter = PercentEncoding.encode(
-    ByteString(
-      #"{"presence":{"not_types":["*"]},"room":{"state":{"lazy_load_members":true},"timeline":{"limit":"#
-        + "\(Limits.syncEvents)" + #","lazy_load_members":true}}}"#))
+  /// Room events with their members loaded lazily. Spec: "Filtering", "Lazy-loading room members".
+  static let filter = filter(#""presence":{"not_types":["*"]},"#)
+  static let filterWithPresence = filter("")
+
+  private static func filter(_ presence: String) -> String {
+    PercentEncoding.encode(
+      ByteString(
+        "{" + presence + #""room":{"state":{"lazy_load_members":true},"timeline":{"limit":"#
+          + "\(Limits.syncEvents)" + #","lazy_load_members":true}}}"#))
+  }
 }
 
 extension Client {
@@ -40,12 +45,12 @@ extension Client {
       if sessionState == .signedIn, !isOnline { setConnection(.offline) }
       return
     }
-    var query = "?filter=" + SyncLoop.filter
+    var query = "?filter=" + (observesPresence ? SyncLoop.filterWithPresence : SyncLoop.filter)
     // The first answer after a break comes at once, so that one sees that the connection is back.
     let timeout = syncLoop.isRunning ? Limits.longPollMilliseconds : 0
     query += "&timeout=\(timeout)"
     if let token = syncLoop.token { query += "&since=" + PercentEncoding.encode(token) }
-    if !hasAttention { query += "&set_presence=unavailable" }
+    if let presence = syncPresence { query += "&set_presence=" + presence.name }
     if !syncLoop.isRunning, syncLoop.backoff.failures == 0 { setConnection(.connecting) }
     syncLoop.started += 1
     syncLoop.request = request(

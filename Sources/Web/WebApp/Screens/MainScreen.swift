@@ -76,7 +76,8 @@ final class MainScreen<D: DOM> {
       details.membersChanged(id)
     case .readCounts(let id, _): room.readCountsChanged(id)
     case .profile: list.showProfile()
-    case .session, .commandFinished, .sending, .storeFailed: break
+    case .session, .commandFinished, .sending, .storeFailed, .ignoredUsers, .presence, .arrived, .receipts, .accountData:
+      break
     }
   }
 
