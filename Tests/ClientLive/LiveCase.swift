@@ -19,6 +19,7 @@ struct LiveCase: Sendable {
   static let all =
     discovery + signIn + sessions + account + rooms + membership + directory + people + media + notifications
     + messages + timelines + lookups + restarts + roomLists + spaces + syncs
+    + conversations + happenings + power + neighbours + settings
 }
 
 /// What a server may leave out, where it says so.
@@ -33,6 +34,8 @@ enum Need: Sendable {
   case `extension`(ByteString)
   /// `/versions` offers simplified sliding sync.
   case slidingSync
+  /// Capabilities of Documentation/Extensions.md.
+  case extensions(ServerExtensions)
 
   /// What the server does not announce; nil where it has all that is needed.
   func missing(in announced: Announced) -> String? {
@@ -46,6 +49,8 @@ enum Need: Sendable {
       return "no capability m.get_login_token"
     case .slidingSync:
       return announced.versions.has("org.matrix.simplified_msc3575") ? nil : "/versions does not offer sliding sync"
+    case .extensions(let wanted):
+      return announced.capabilities.extensions.isSuperset(of: wanted) ? nil : "no capabilities martlet.… for it"
     case .profileField(let field):
       return announced.capabilities.canChangeProfileField(field) ? nil : "no capability m.profile_fields for \(field)"
     case .extension(let name): return announced.capabilities.offers(name) ? nil : "no capability \(name)"

@@ -16,22 +16,6 @@ extension MatrixClient {
   /// How far the first sync is; see `ConnectionState.firstSync`.
   public var syncProgress: SyncProgress { core.syncProgress }
 
-  /// `connectionState` now and whenever it changes. Ends with `stop`.
-  public func connectionStates() -> AsyncStream<ConnectionState> {
-    let changes = changes()
-    let (stream, continuation) = AsyncStream.makeStream(of: ConnectionState.self)
-    continuation.yield(connectionState)
-    let task = Task { [weak self] in
-      for await case .connection in changes {
-        guard let state = await self?.connectionState else { break }
-        continuation.yield(state)
-      }
-      continuation.finish()
-    }
-    continuation.onTermination = { _ in task.cancel() }
-    return stream
-  }
-
   /// Drops what the syncs have brought and has it brought anew; the login, messages on their way and drafts stay. Returns once all rooms
   /// are there again.
   public func startAfresh() async throws(ClientError) {

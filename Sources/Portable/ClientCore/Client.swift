@@ -32,6 +32,20 @@ public struct Client: Sendable {
   /// Rooms whose timeline is kept, the one used last at the end, and which of them are on the screen.
   var keptTimelines: [RoomID] = []
   var openRooms: [RoomID] = []
+  // People
+  /// Whether `Change.arrived` and `Change.accountData` tell of what syncs bring.
+  public var reportsArrivals = false
+  public internal(set) var ignoredUsers = IgnoredUsers()
+  var arriving = ArrivingRooms()
+  var extensions = KnownExtensions()
+  var delivery = DeliveryReceipts()
+  /// Whether syncs bring who is there (`Change.presence`). Set before one is signed in.
+  public var observesPresence = false
+  var presences: [UserID: UserPresence] = [:]
+  var ownPresence = Presence.online
+  /// Rooms that commands for several have still to mark as read.
+  var markingRead: [CommandID: Int] = [:]
+
   // Store
   /// Rooms whose members are in memory, the one used last at the end.
   var keptPeople: [RoomID] = []

@@ -212,28 +212,6 @@ import Testing
     #expect(host.client.room(Self.roomB)?.directUserID?.string == "@alice:test")
   }
 
-  @Test func `a direct chat that is asked for twice before a sync brings it is made once`() {
-    var host = Host.inRoom()
-    host.command(.openDirectChat(with: "@carol:test"), id: 11)
-    host.command(.openDirectChat(with: "@carol:test"), id: 12)
-    #expect(host.waiting.filter { $0.request.target.contains("/createRoom") }.count == 1)
-    host.answer("/createRoom", #"{"room_id":"!dm:test"}"#)
-    #expect(host.result(11) == "!dm:test" && host.result(12) == "!dm:test")
-    host.command(.openDirectChat(with: "@carol:test"), id: 13)
-    #expect(host.result(13) == "!dm:test")
-    #expect(host.request("/createRoom") == nil)
-  }
-
-  @Test func `who asked for a direct chat that could not be made may ask again`() {
-    var host = Host.inRoom()
-    host.command(.openDirectChat(with: "@carol:test"), id: 11)
-    host.command(.openDirectChat(with: "@carol:test"), id: 12)
-    host.answer("/createRoom", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
-    #expect(host.result(11).contains("M_FORBIDDEN") && host.result(12).contains("M_FORBIDDEN"))
-    host.command(.openDirectChat(with: "@carol:test"), id: 13)
-    #expect(host.request("/createRoom") != nil)
-  }
-
   @Test func `the end of the session ends changes of direct chats`() {
     var host = Self.visiting()
     host.command(.setDirect(.test, with: UserID(trusted: "@bob:test")), id: 11)

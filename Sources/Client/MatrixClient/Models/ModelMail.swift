@@ -54,7 +54,9 @@ struct ModelMail: Sendable {
       timelines[key, default: []] += steps
       touched.insert(key)
     case .pushRules: isAboutAllRooms = true
-    case .readCounts, .commandFinished, .sending, .storeFailed, .roomList, .breadcrumbs, .spaces, .spaceCounts: return
+    case .readCounts, .commandFinished, .sending, .storeFailed, .roomList, .breadcrumbs, .spaces, .spaceCounts, .ignoredUsers,
+      .presence, .arrived, .receipts, .accountData:
+      return
     }
     bell.yield()
   }
@@ -147,10 +149,6 @@ struct TimelineLook: Sendable {
 public struct Sender: Sendable, Hashable {
   public let name: String
   public let avatar: MediaURI?
-}
-
-extension RoomAspects {
-  static let all = RoomAspects(rawValue: .max)
 }
 
 extension TimelineChange {

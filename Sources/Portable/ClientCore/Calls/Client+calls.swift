@@ -65,6 +65,7 @@ extension Client {
     guard id != 0 else { return }
     if calls[id] != nil { return endCall(id, .failed(.cancelled)) }
     cancelPushRuleChange(id)
+    if stopLearning(for: id) { return }
     for (request, waiting) in pending.requests.sorted(by: { $0.key < $1.key }) where waiting.purpose.commandID == id {
       cancelRequest(request)
       take(.cancelled, waiting.purpose)

@@ -24,6 +24,18 @@ public enum Change: Sendable {
   case sending(RoomID, SendID, SendProgress)
   /// `Client.pushRules`.
   case pushRules
+  // People
+  /// `Client.ignoredUsers`.
+  case ignoredUsers
+  /// `Client.presence(of:)` of these.
+  case presence([UserID])
+  /// Events that a sync brought into a room, open or not, the oldest first; only where `Client.reportsArrivals` is on. Not those of the
+  /// first sync, which are history.
+  case arrived(RoomID, [Event])
+  /// How far others have read or received, likewise.
+  case receipts(RoomID, [ReceiptReport])
+  /// Account data that is different now, of a room or (nil) of the account, likewise.
+  case accountData(RoomID?, [Event])
   /// The store does not take writes: the client goes on in memory, a restart goes back to the last write that succeeded.
   case storeFailed
   // Room list
@@ -62,6 +74,9 @@ public struct RoomAspects: OptionSet, Sendable {
   public static let tags = RoomAspects(rawValue: 4096)
   /// Children, parents, and whether it is a space at all.
   public static let space = RoomAspects(rawValue: 8192)
+  // People
+  /// Somebody came, went, knocks or was banned.
+  public static let members = RoomAspects(rawValue: 32768)
 }
 
 /// One step of a list.

@@ -93,8 +93,8 @@ public indirect enum Command: Sendable {
   /// The room of the direct chat with that user, made where there is none. Fails with `invalidUserID`.
   case openDirectChat(with: ByteString)
   case invite(RoomID, user: ByteString)
-  /// A room ID or alias.
-  case join(ByteString)
+  /// A room ID or alias; servers that may know the room.
+  case join(ByteString, via: [ServerName] = [], reason: ByteString? = nil)
   case leave(RoomID)
   case forget(RoomID)
   case kick(RoomID, UserID, reason: ByteString?)
@@ -136,6 +136,21 @@ public indirect enum Command: Sendable {
   // Notifications
   /// Ends when the server has all of it. Fails with `invalidContent` for what is no keyword.
   case changeNotifications(NotificationChange)
+
+  // People
+  /// The level of one user; nil for that of everybody whom nobody gave one. What else the event says stays. Fails with `notAllowed` where
+  /// one may not.
+  case setPowerLevel(RoomID, of: UserID, to: Int64?)
+  /// From now on nothing of theirs is shown but what changes the room, or it is shown again.
+  case setIgnored(UserID, Bool)
+  /// Tells that one is writing, again and again as long as one is, or no longer.
+  case setTyping(RoomID, Bool)
+  /// Tells whether one is there, now and with every sync.
+  case setPresence(Presence, message: ByteString?)
+  /// Everything there has been read; nil for all rooms.
+  case markRead(RoomID?)
+  /// Whether the server is told what has reached this device, where it passes that on (`martlet.delivered`). Off at the start.
+  case setDeliveryReceipts(Bool)
 
   // Store
   /// Everything a sync brings comes anew; the login, messages on their way and drafts stay.

@@ -14,8 +14,6 @@ struct DirectChanges: Sendable {
   /// Their list is on its way to the server.
   var sent: [CommandID] = []
   var isUnderWay = false
-  /// Who asks for a direct chat that is being made.
-  var asking: [UserID: [CommandID]] = [:]
 }
 
 extension Client {
@@ -62,31 +60,10 @@ extension Client {
 
   /// Nobody will hear of the end in this session.
   mutating func endDirectChanges() {
-    let commands = directChanges.waiting.map { $0.command } + directChanges.sent + directChanges.asking.values.joined()
+    let commands = directChanges.waiting.map { $0.command } + directChanges.sent
     directChanges = DirectChanges()
     if breadcrumbs.isUnderWay { breadcrumbs.isDirty = true }
     breadcrumbs.isUnderWay = false
     for command in commands { finish(command, .failed(.notSignedIn)) }
-  }
-
-  // MARK: Asked for twice
-
-  /// Whether the direct chat with the user is being made already, or made and not brought by a sync yet; then the command ends with that.
-  mutating func joinsDirectChat(with user: UserID, _ id: CommandID) -> Bool {
-    if directChanges.asking[user] != nil {
-      directChanges.asking[user]?.append(id)
-      return true
-    }
-    guard let made = directRooms.rooms(with: user).last(where: { directRooms.isMade($0) && rooms[$0] == nil }) else {
-      return false
-    }
-    finish(id, .room(made))
-    return true
-  }
-
-  /// How the making of it ended, for those who asked meanwhile.
-  mutating func endDirectChat(with user: UserID?, _ result: CommandResult) {
-    guard let user else { return }
-    for id in directChanges.asking.removeValue(forKey: user) ?? [] { finish(id, result) }
   }
 }

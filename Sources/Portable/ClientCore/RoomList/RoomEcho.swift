@@ -17,9 +17,10 @@ struct RoomEcho: Sendable {
 extension Room {
   /// The last message, own ones on their way and such that could not be sent among them (`RoomPreview.delivery`); nil where none is known.
   public var preview: RoomPreview? {
-    guard let message = echo.message else { return state.preview }
+    let received = hidesPreview ? nil : state.preview
+    guard let message = echo.message else { return received }
     // What failed long ago is not the last word.
-    if case .failed = message.delivery, let newest = state.preview,
+    if case .failed = message.delivery, let newest = received,
       newest.timestampMilliseconds > message.timestampMilliseconds
     {
       return newest

@@ -35,6 +35,8 @@ public struct Room: Sendable {
   /// The newest segments are on their way, to be counted; and whether they have to be counted once more.
   var unreadLoad: LoadID?
   var wantsRecount = false
+  /// Whether the last message is by somebody who is ignored.
+  var hidesPreview = false
   /// Segments before this one were dropped: nothing may be stored in front of them any more.
   var firstSegment: SegmentPosition?
 
@@ -90,6 +92,10 @@ public struct Room: Sendable {
   public func membership(of user: UserID) -> Membership? { state.members[user]?.membership }
   /// The members known so far that have joined or are invited, in user ID order. O(members · log members).
   public var members: [Member] { state.members.present() }
+  /// Who asks to be let in, as far as they are known, in user ID order; why is `Member.reason`. O(members).
+  public var knockingMembers: [Member] { state.members.members(.knock) }
+  /// O(members).
+  public var bannedMembers: [Member] { state.members.members(.ban) }
   /// Who may do what; nil where the events that say so are unknown: then the server is the one to decide.
   public var powerLevels: PowerLevels? { state.power.levels }
 }

@@ -22,6 +22,7 @@ extension RoomState {
     if space.take(event, stateKey) { delta.aspects.insert(.space) }
     guard stateKey.isEmpty else { return }
     let content = event.content
+    if settings.take(event) { delta.aspects.insert(.settings) }
     switch event.type {
     case .name:
       name = content["name"]?.text.flatMap { $0.isEmpty ? nil : $0 }
@@ -62,6 +63,7 @@ extension RoomState {
       userID: user, membership: membership,
       displayName: event.content["displayname"]?.text.flatMap { $0.isEmpty ? nil : $0 },
       avatar: MediaURI(event.content["avatar_url"]))
+    if membership == .knock || membership == .ban { member.reason = event.content["reason"]?.text }
     // A leave event seldom repeats the name; old messages still want it.
     if isGone, member.displayName == nil {
       let before = event.unsigned?["prev_content"]
@@ -77,9 +79,12 @@ extension RoomState {
       if self.membership == .leave, membership == .ban { self.membership = .ban }
     }
     let old = members[user]
-    if let old, old.membership == member.membership, old.displayName == member.displayName, old.avatar == member.avatar {
+    if let old, old.membership == member.membership, old.displayName == member.displayName, old.avatar == member.avatar,
+      old.reason == member.reason
+    {
       return
     }
+    if old?.membership != membership { delta.aspects.insert(.members) }
     delta.members.append(user)
     delta.shownMembers += members.set(member)
     delta.aspects.insert(.name)

@@ -12,6 +12,7 @@ struct RoomState: Sendable {
   var successor: RoomID?
   var pinned: [EventID] = []
   var power = RoomPower()
+  var settings = RoomSettings()
   var inviter: UserID?
   /// Whether the invitation says that it is to a direct chat.
   var isDirectInvite = false

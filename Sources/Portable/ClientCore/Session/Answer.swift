@@ -105,6 +105,10 @@ extension Client {
     case .breadcrumbs, .readDirect, .writeDirect, .spaceChild: listChapter?.answered(&self, answer, purpose)
     case .ownPushRules: ownPushRulesAnswered(answer)
     case .pushRule: pushRuleAnswered(answer)
+    case .capabilities: capabilitiesAnswered(answer)
+    case .powerLevels(let room, let user, let level, let command): powerLevelsAnswered(answer, room, user, level, command)
+    case .lastEvent(let room, let command): lastEventAnswered(answer, room, command)
+    case .markedRead(let rooms, let command): markedReadAnswered(answer, rooms, command)
     case .forgettable: break
     case .ownProfile: ownProfileAnswered(answer)
     default: commandAnswered(answer, purpose)

@@ -77,6 +77,9 @@ extension Client {
     endDirectChanges()
     endEventLoads(with: error)
     endPushRuleChanges()
+    endLearning()
+    endArriving()
+    markingRead = [:]
     for id in Array(rooms.keys) { rooms[id]?.stopTimers() }
     setConnection(.idle)
   }
@@ -111,6 +114,8 @@ extension Client {
     quietRooms = []
     directRooms = DirectRooms()
     pushRuleState = PushRuleState()
+    ignoredUsers = IgnoredUsers()
+    presences = [:]
     syncLoop = SyncLoop()
     sortRooms()
   }

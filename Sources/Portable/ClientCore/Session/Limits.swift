@@ -101,6 +101,12 @@ enum Limits {
   static let spaceBranches = 10_000
   static let spaceDepth = 64
 
+  // People
+  /// Members of rooms in which servers keep receipts for delivery.
+  static let deliveryMembers = 100
+  /// Users whose presence is kept.
+  static let presences = 10_000
+
   // Calls and tokens
   /// What a call waits in all where the server says `M_LIMIT_EXCEEDED`, and the least that it waits at a time.
   static let callWaitMilliseconds: Int64 = 60_000

@@ -79,6 +79,11 @@ indirect enum RequestPurpose: Sendable {
   // Notifications
   case ownPushRules
   case pushRule(CommandID)
+  // People
+  case capabilities
+  case powerLevels(RoomID, UserID, Int64?, CommandID)
+  case lastEvent(RoomID, CommandID)
+  case markedRead([RoomID], CommandID)
 }
 
 extension RequestPurpose {
@@ -89,7 +94,8 @@ extension RequestPurpose {
       .page(_, _, let id, _), .forwardPage(_, let id, _), .context(_, let id), .date(_, let id),
       .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id), .forget(_, let id),
       .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id), .pinnedEvents(_, _, _, let id),
-      .unreadMark(_, _, let id), .spaceChild(_, _, _, let id), .pushRule(let id):
+      .unreadMark(_, _, let id), .spaceChild(_, _, _, let id), .pushRule(let id),
+      .powerLevels(_, _, _, let id), .lastEvent(_, let id), .markedRead(_, let id):
       id
     default: 0
     }

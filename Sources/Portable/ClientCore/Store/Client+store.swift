@@ -40,12 +40,14 @@ extension Client {
     directRooms = restored.directRooms
     breadcrumbs = restored.breadcrumbs
     pushRuleState.rules = restored.pushRules.map { PushRuleSet(ofServer: $0, for: session.userID) }
+    ignoredUsers = restored.ignoredUsers
     for (id, state) in restored.rooms {
       var room = Room(id: id, state: Boxed(wrappedValue: state))
       room.state.directUserID = directRooms.user(of: id) ?? (state.isDirectInvite ? state.inviter : nil)
       room.state.settleName(for: session.userID)
       room.drafts = restored.drafts[id] ?? [:]
       storedEvents += state.history.events
+      room.hidesPreview = room.state.preview.map { ignoredUsers.contains($0.sender) } ?? false
       rooms[id] = room
     }
     orphanDrafts = restored.drafts.filter { rooms[$0.key] == nil }
@@ -89,6 +91,13 @@ extension Client {
     // A batch of the old syncs that is still being stored is nobody's any more.
     for (write, purpose) in pending.writes { if case .sync = purpose { pending.writes[write] = .other } }
     for room in keptTimelines { notify(.timeline(.live(room), [.reset([])])) }
+    // Those beside them open again once a sync has brought their room.
+    for (id, room) in rooms {
+      for focus in room.focuses {
+        arriving.timelines.append(TimelineKey(id, focus))
+        notify(.timeline(TimelineKey(id, focus), [.reset([])]))
+      }
+    }
     forgetSynced()
     outbox.suspend()
     finish(id, .done)

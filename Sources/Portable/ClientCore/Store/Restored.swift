@@ -12,6 +12,7 @@ struct Restored: Sendable {
   var breadcrumbs = Breadcrumbs()
   /// The content of `m.push_rules`.
   var pushRules: JSON?
+  var ignoredUsers = IgnoredUsers()
   var outbox: [OutboxEntry] = []
   var drafts: [RoomID: [EventID?: Draft]] = [:]
   /// Messages of other processes.
@@ -39,6 +40,7 @@ struct Restored: Sendable {
       directRooms = DirectRooms()
       breadcrumbs = Breadcrumbs()
       pushRules = nil
+      ignoredUsers = IgnoredUsers()
     }
     outbox.sort { $0.id < $1.id }
   }
@@ -64,6 +66,8 @@ struct Restored: Sendable {
       breadcrumbs = Breadcrumbs(content: json)
     } else if record.key == StoreKey.data(.pushRules) {
       pushRules = json
+    } else if record.key == StoreKey.data(.ignoredUserList) {
+      ignoredUsers = IgnoredUsers(content: json)
     } else if record.key.hasPrefix("a/room/") {
       guard let id = RoomID(json["id"]), let state = RoomState(record: json) else { return false }
       rooms[id] = state

@@ -19,6 +19,7 @@ extension RoomState {
         writer.array { writer in for event in pinned { writer.write(event) } }
       }
       power.write(to: &writer)
+      settings.write(to: &writer)
       if let inviter { writer.member("inviter", inviter) }
       if isDirectInvite { writer.member("direct_invite", true) }
       writer.member("joined", joinedCount)
@@ -62,6 +63,7 @@ extension RoomState {
     successor = RoomID(record["successor"])
     pinned = StateChange.events(record)
     power = RoomPower(record: record)
+    settings = RoomSettings(record: record)
     inviter = UserID(record["inviter"])
     isDirectInvite = record["direct_invite"]?.bool ?? false
     joinedCount = record["joined"]?.count32 ?? 0

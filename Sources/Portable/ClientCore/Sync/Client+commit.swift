@@ -13,6 +13,9 @@ extension Client {
       notify(.pushRules)
       if wereKnown { recountAllUnread() }
     }
+    if let ignored = sync.ignoredUsers { takeIgnoredUsers(ignored) }
+    takePresence(sync.presence)
+    report(accountData: sync.accountData, of: nil)
     for prepared in sync.rooms { commit(prepared, of: sync.number, ownUserID: user) }
     for id in sync.delivered.keys.sorted() {
       guard let entry = outbox[id] else { continue }
@@ -43,9 +46,11 @@ extension Client {
     settleUnreadMark(id, sync)
     commitUnread(prepared)
     if commitTyping(prepared) { aspects.insert(.typing) }
-    if prepared.state.membership != .join { leaveBehind(id) }
+    if prepared.state.membership != .join { leaveBehind(id) } else { hasArrived(id) }
+    settlePreview(id)
     if !prepared.delta.shownMembers.isEmpty { notify(.members(id, prepared.delta.shownMembers)) }
     if !aspects.isEmpty { notify(.room(id, aspects)) }
+    report(prepared)
   }
 
   private mutating func addRoom(_ prepared: PreparedRoom) {
@@ -110,7 +115,9 @@ extension Client {
 
   /// The only way a timeline changes in place.
   mutating func changeTimeline(_ key: TimelineKey, _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]) {
-    guard let changes = rooms[key.room]?.change(key.focus, &itemIDs, now: now, body), !changes.isEmpty else { return }
+    let ignored = ignoredUsers.users
+    guard let changes = rooms[key.room]?.change(key.focus, &itemIDs, now: now, ignored: ignored, body), !changes.isEmpty
+    else { return }
     notify(.timeline(key, changes))
     scheduleExpiry(in: key.room)
   }
@@ -118,14 +125,14 @@ extension Client {
   /// All timelines of the room, the live one first.
   mutating func changeTimeline(_ id: RoomID, _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]) {
     changeTimeline(.live(id), body)
-    let focuses = rooms[id]?.focused.map { $0.wrappedValue.focus } ?? []
+    let focuses = rooms[id]?.focuses ?? []
     for focus in focuses { changeTimeline(TimelineKey(id, focus), body) }
   }
 }
 
 extension Room {
   mutating func change(
-    _ focus: TimelineKey.Focus, _ ids: inout ItemIDs, now: Int64,
+    _ focus: TimelineKey.Focus, _ ids: inout ItemIDs, now: Int64, ignored: Set<UserID>,
     _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]
   ) -> [TimelineChange] {
     let power = state.power.levels
@@ -133,6 +140,7 @@ extension Room {
     change(focus) { timeline in
       timeline.relations.power = power
       timeline.relations.now = now
+      timeline.relations.ignored = ignored
       changes = body(&timeline, &ids)
     }
     return changes

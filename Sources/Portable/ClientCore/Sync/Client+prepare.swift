@@ -19,6 +19,7 @@ extension Client {
     if let data = json["account_data"]?["events"] {
       for event in data.elements { prepare(accountData: event, ownUserID, &sync) }
     }
+    if let events = json["presence"]?["events"] { sync.presence = events.elements.compactMap { Event($0) } }
     let rooms = json["rooms"]
     for (section, membership) in [
       (rooms?["join"], Membership.join), (rooms?["invite"], .invite), (rooms?["knock"], .knock), (rooms?["leave"], .leave)
@@ -45,7 +46,9 @@ extension Client {
 
   func prepare(accountData json: JSON, _ ownUserID: UserID, _ sync: inout PreparedSync) {
     guard let event = Event(json) else { return }
+    if isReporting { sync.accountData.append(event) }
     switch event.type {
+    case .ignoredUserList: sync.ignoredUsers = IgnoredUsers(content: event.content)
     case .direct: sync.directRooms = DirectRooms(content: event.content)
     case .pushRules: sync.pushRules = PushRuleSet(ofServer: event.content, for: ownUserID)
     case Breadcrumbs.type: sync.breadcrumbs = Breadcrumbs(content: event.content)
@@ -84,6 +87,7 @@ extension Client {
     }
     if let timeline = news.timeline { prepare(timeline, isWhole: news.isWhole, ownUserID, &room, &sync) }
     room.prepareRest(news, ownUserID: ownUserID)
+    if isReporting { room.noteReports(news) }
     let isDirectFromInvite = room.state.isDirectInvite && room.state.membership == .invite
     room.state.directUserID = direct.user(of: id) ?? (isDirectFromInvite ? room.state.inviter : nil)
     if room.state.directUserID != old?.state.directUserID { room.delta.aspects.formUnion([.settings, .avatar]) }
@@ -128,6 +132,8 @@ extension Client {
     var parsed: [TimelineEvent] = []
     var index = 0
     var count = 0
+    let firstLive =
+      timeline.liveCount.map { live in max(0, (timeline.events?.elements.reduce(0) { n, _ in n + 1 } ?? 0) - live) } ?? 0
     let segment = Segment.record(isLimited: room.isLimited, token: room.previousBatch) { writer in
       guard let events = timeline.events else { return }
       for json in events.elements {
@@ -139,7 +145,7 @@ extension Client {
         if let source, room.state.countsUnread { room.news.append((event, source)) }
         writer.write(json)
         count += 1
-        take(event, ownUserID, &room, &sync)
+        take(event, index > firstLive ? source : nil, ownUserID, &room, &sync)
         if isInMemory { parsed.append(event) }
       }
     }
@@ -149,8 +155,16 @@ extension Client {
   }
 
   /// An event that is new here.
-  private func take(_ event: TimelineEvent, _ ownUserID: UserID, _ room: inout PreparedRoom, _ sync: inout PreparedSync) {
-    room.note(event)
+  /// - source: nil where it happened before the last sync.
+  private func take(
+    _ event: TimelineEvent, _ source: Event?, _ ownUserID: UserID, _ room: inout PreparedRoom, _ sync: inout PreparedSync
+  ) {
+    let isHidden = event.isHidden(from: (sync.ignoredUsers ?? ignoredUsers).users)
+    if !isHidden { room.note(event) }
+    if let source, syncLoop.position.token != nil {
+      if event.sender != ownUserID, event.isMessage { room.lastForeign = event.eventID }
+      if isReporting, !isHidden { room.arrivals.append(source) }
+    }
     room.state.told.lastEvent = event.eventID
     if event.sender == ownUserID, let entry = outbox.entry(for: event, in: room.id) {
       sync.delivered[entry] = event.eventID

@@ -14,6 +14,12 @@ struct PreparedSync: Sendable {
   var breadcrumbs: Breadcrumbs?
   /// nil where `m.push_rules` has not changed.
   var pushRules: PushRuleSet?
+  // People
+  /// nil where `m.ignored_user_list` has not changed.
+  var ignoredUsers: IgnoredUsers?
+  var presence: [Event] = []
+  /// What is reported.
+  var accountData: [Event] = []
   var operations: [StoreOperation] = []
   /// Outbox entries whose event is among the events.
   var delivered: [OutboxEntry.ID: EventID] = [:]
@@ -70,6 +76,13 @@ struct PreparedRoom: Sendable {
   /// Events of a room that counts its unread ones here.
   var news: [(event: TimelineEvent, source: Event)] = []
   var wantsRecount = false
+  // People
+  /// What is reported (`Client.reportsArrivals`).
+  var arrivals: [Event] = []
+  var accountData: [Event] = []
+  var receiptReports: [ReceiptReport] = []
+  /// The last message of somebody else.
+  var lastForeign: EventID?
   /// Senders of messages; they have stopped writing.
   var senders: [UserID] = []
   /// How many of the events at the end happened since the last sync.

@@ -10,11 +10,22 @@ struct SyncFilter: Sendable {
   var isRefused = false
 
   /// Room events with their members loaded lazily, no presence.
-  static let definition = ByteString(
-    #"{"presence":{"not_types":["*"]},"room":{"state":{"lazy_load_members":true},"timeline":{"limit":"#
-      + "\(Limits.syncEvents)" + #","unread_thread_notifications":true,"lazy_load_members":true}}}"#)
+  static let definition = definition(#""presence":{"not_types":["*"]},"#)
 
-  static let inline = PercentEncoding.encode(definition)
+  private static func definition(_ presence: String) -> ByteString {
+    ByteString(
+      "{" + presence + #""room":{"state":{"lazy_load_members":true},"timeline":{"limit":"# + "\(Limits.syncEvents)"
+        + #","unread_thread_notifications":true,"lazy_load_members":true}}}"#)
+  }
+
+  private static let inline = PercentEncoding.encode(definition)
+  private static let inlineWithPresence = PercentEncoding.encode(definition(""))
+
+  /// What goes with a request: the name, or all of it.
+  func query(withPresence: Bool) -> String {
+    if withPresence { return Self.inlineWithPresence }
+    return id.map { PercentEncoding.encode($0) } ?? Self.inline
+  }
 
   init() {}
 

@@ -73,12 +73,12 @@ extension Client {
   }
 
   private mutating func requestV3() {
-    var query = "?filter=" + (syncFilter.id.map { PercentEncoding.encode($0) } ?? SyncFilter.inline)
+    var query = "?filter=" + syncFilter.query(withPresence: observesPresence)
     // The first answer after a break comes at once, so that one sees that the connection is back.
     let timeout = syncLoop.isRunning ? Limits.longPollMilliseconds : 0
     query += "&timeout=\(timeout)"
     if let token = syncLoop.position.token { query += "&since=" + PercentEncoding.encode(token) }
-    if !hasAttention { query += "&set_presence=unavailable" }
+    if let presence = syncPresence { query += "&set_presence=" + presence.name }
     syncLoop.request = request(
       .sync, Endpoint.sync.path(), query: query, timeoutMilliseconds: timeout + Limits.syncGraceMilliseconds, for: .sync)
   }

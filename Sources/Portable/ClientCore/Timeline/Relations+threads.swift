@@ -61,6 +61,15 @@ extension Relations {
     touch(root)
   }
 
+  mutating func forgetReplies(of users: Set<UserID>) {
+    var events: [EventID] = []
+    for thread in threads.values {
+      for reply in thread.replies where users.contains(reply.sender) { events.append(reply.eventID) }
+      if let latest = thread.bundle?.latest, users.contains(latest.sender) { events.append(latest.eventID) }
+    }
+    for event in Set(events).sorted() { dropReply(event) }
+  }
+
   mutating func summary(of root: EventID, rootSender: UserID, ownUserID: UserID) -> ThreadSummary? {
     guard let thread = threads[root] else { return nil }
     let counted = thread.bundle.map { max(0, $0.count - thread.goneCount) } ?? 0

@@ -41,6 +41,8 @@ struct Relations: Sendable {
   private(set) var touched: Set<EventID> = []
   /// When live locations in memory expire.
   var expiries: [EventID: Int64] = [:]
+  /// Whose words count nowhere.
+  var ignored: Set<UserID> = []
   /// Who may end polls of others; nil where unknown.
   var power: PowerLevels?
   /// Milliseconds since 1970.
@@ -62,7 +64,7 @@ struct Relations: Sendable {
   mutating func take(_ event: TimelineEvent) {
     if let id = event.transactionID { drop(TimelineEvent.echoID(of: id)) }
     takeBundle(of: event)
-    guard !redacted.contains(event.eventID) else { return }
+    guard !redacted.contains(event.eventID), !event.isHidden(from: ignored) else { return }
     takeReply(event)
     switch event.kind {
     case .edit(let target, let content):
@@ -146,6 +148,17 @@ struct Relations: Sendable {
     pollEnds[target]?.removeAll { $0.event == event }
     positions[target]?.removeAll { $0.event == event }
     references[target]?.removeAll { $0 == event }
+  }
+
+  /// What these users said about others counts no more.
+  mutating func forget(_ users: Set<UserID>) {
+    var events: [EventID] = []
+    for marks in marks.values { for mark in marks where users.contains(mark.sender) { events.append(mark.event) } }
+    for list in votes.values { for vote in list where users.contains(vote.sender) { events.append(vote.event) } }
+    for list in pollEnds.values { for end in list where users.contains(end.sender) { events.append(end.event) } }
+    for list in edits.values { for edit in list where users.contains(edit.sender) { events.append(edit.eventID) } }
+    for event in events.sorted() { drop(event) }
+    forgetReplies(of: users)
   }
 
   // MARK: Decorating
