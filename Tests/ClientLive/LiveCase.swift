@@ -18,8 +18,7 @@ struct LiveCase: Sendable {
   /// Every case. A further chapter adds a file in `Cases` and its array here.
   static let all =
     discovery + signIn + sessions + account + rooms + membership + directory + people + media + notifications
-    + messages + timelines + lookups + restarts
-    + syncs
+    + messages + timelines + lookups + restarts + roomLists + spaces + syncs
 }
 
 /// What a server may leave out, where it says so.
@@ -30,6 +29,8 @@ enum Need: Sendable {
   case loginTokens
   /// The capability `m.profile_fields`.
   case profileField(ByteString)
+  /// A capability of that name: an extension.
+  case `extension`(ByteString)
   /// `/versions` offers simplified sliding sync.
   case slidingSync
 
@@ -47,6 +48,7 @@ enum Need: Sendable {
       return announced.versions.has("org.matrix.simplified_msc3575") ? nil : "/versions does not offer sliding sync"
     case .profileField(let field):
       return announced.capabilities.canChangeProfileField(field) ? nil : "no capability m.profile_fields for \(field)"
+    case .extension(let name): return announced.capabilities.offers(name) ? nil : "no capability \(name)"
     }
   }
 }

@@ -5,8 +5,9 @@ import subprocess
 import sys
 import tempfile
 
+from gateway import Gateway
 from harness import NotRun, test
-from server import ROOT, newest_build
+from server import ROOT, Server, newest_build
 
 sys.path.insert(0, os.path.join(ROOT, "Benchmarks"))
 import servers  # noqa: E402
@@ -83,6 +84,28 @@ def add_synapse(case):
         if context.is_synapse:
             raise NotRun("the server under test is Synapse")
         SYNAPSE.look_up(case, start_synapse)
+
+
+@test("the client library's pusher: the gateway hears of each event once")
+def gateway_once(context):
+    context.own_server()
+    name = "N1 a push gateway hears of each event once"
+
+    def answer(method, path, body):
+        if method == "POST":
+            return 200, {"rejected": []}
+        pushes = [body["notification"] for _, _, body, _ in gateway.calls if body]
+        return 200, {"calls": [{"event_id": push["event_id"], "pushkey": push["devices"][0]["pushkey"]} for push in pushes if "event_id" in push]}
+
+    gateway = Gateway(answer)
+    server = Server(push_gateways=gateway.base).start()
+    try:
+        output = subprocess.run([PROGRAM, "--homeserver", server.base, "--only", name], env=dict(os.environ, LIVE_PUSH_GATEWAY=gateway.base),
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SUITE_SECONDS).stdout
+        assert "1 passed, 0 failed" in output, output[-2000:]
+    finally:
+        server.close()
+        gateway.close()
 
 
 def cases():

@@ -23,7 +23,7 @@ public actor MatrixClient {
   private(set) var core: Client
   private let homeserver: String?
   let transport: any Transport
-  private let store: any Store
+  let store: any Store
   private let jobs: AsyncStream<StoreJob>.Continuation
   private var requests: [RequestID: Task<Void, Never>] = [:]
   private var timers: [TimerID: Task<Void, Never>] = [:]
@@ -34,6 +34,16 @@ public actor MatrixClient {
   private var lastCommand: CommandID = 0
   private var listeners: [Int: AsyncStream<Change>.Continuation] = [:]
   private var lastListener = 0
+  // Room list
+  var lastRoomList: RoomListID = 0
+  // Media
+  /// Where downloads stay; memory alone until `useMediaCache`.
+  public internal(set) var mediaCache = MediaCache()
+  // Models
+  var mails: [Int: ModelMail] = [:]
+  var lastMail = 0
+  /// How many models show a timeline, and whether it was open before them.
+  var watchedTimelines: [TimelineKey: (count: Int, wasOpen: Bool)] = [:]
 
   private enum StoreJob: Sendable {
     case load(LoadID, StoreRange)
@@ -197,6 +207,8 @@ public actor MatrixClient {
     jobs.finish()
     for listener in listeners.values { listener.finish() }
     listeners = [:]
+    for mail in mails.values { mail.close() }
+    mails = [:]
     for command in commands.values { command.resume(returning: .failed(.cancelled)) }
     commands = [:]
     for call in calls.values { call.resume(returning: .failed(.cancelled)) }
@@ -293,5 +305,6 @@ public actor MatrixClient {
       commands.removeValue(forKey: id)?.resume(returning: result)
     }
     for listener in listeners.values { listener.yield(change) }
+    for id in mails.keys { mails[id]?.take(change) }
   }
 }

@@ -87,10 +87,11 @@ extension Client {
     case .setAvatar(let blob, let mimeType): uploadAvatar(blob, mimeType: mimeType, id)
     case .setAccountData(let type, let content): setAccountData(type, content, .command(id))
     case .startAfresh: startAfresh(id)
+    case .changeNotifications(let change): changeNotifications(change, id)
     // Sync
     case .pause: pause(id)
     case .resume: resume(id)
-    default: break
+    default: handleRoomList(command, id)
     }
   }
 }

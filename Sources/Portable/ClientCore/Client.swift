@@ -53,11 +53,21 @@ public struct Client: Sendable {
   var orphanDrafts: [RoomID: [EventID?: Draft]] = [:]
   var eventSources = EventSources()
   var expiryTimer: (timer: TimerID, at: Int64)?
+  // Room list
+  var roomLists = RoomLists()
+  var directChanges = DirectChanges()
+  /// Rooms visited last, the last one first. They follow the account.
+  public internal(set) var breadcrumbs = Breadcrumbs()
+  /// The spaces one is in, and what is in them.
+  public internal(set) var spaces = SpaceGraph()
   var isStoreBroken = false
   var hasNetwork = true
   var isPaused = false
   var isVisible = true
   var isFocused = true
+
+  // Notifications
+  var pushRuleState = PushRuleState()
 
   var effects: [Effect] = []
   var now: Int64 = 0
@@ -117,6 +127,7 @@ public struct Client: Sendable {
     case .call(let request, let id): call(request, id)
     case .cancel(let id): cancel(id)
     }
+    settleLists()
     let done = effects
     effects = []
     return done
@@ -128,7 +139,10 @@ public struct Client: Sendable {
   /// Whether what is on the screen is being read.
   var hasAttention: Bool { isVisible && isFocused }
 
-  mutating func notify(_ change: Change) { effects.append(.change(change)) }
+  mutating func notify(_ change: Change) {
+    noteForLists(change)
+    effects.append(.change(change))
+  }
 
   mutating func finish(_ id: CommandID, _ result: CommandResult) {
     if id != 0 { notify(.commandFinished(id, result)) }

@@ -64,6 +64,7 @@ extension Client {
   mutating func cancel(_ id: CommandID) {
     guard id != 0 else { return }
     if calls[id] != nil { return endCall(id, .failed(.cancelled)) }
+    cancelPushRuleChange(id)
     for (request, waiting) in pending.requests.sorted(by: { $0.key < $1.key }) where waiting.purpose.commandID == id {
       cancelRequest(request)
       take(.cancelled, waiting.purpose)

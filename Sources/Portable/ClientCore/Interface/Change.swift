@@ -22,8 +22,20 @@ public enum Change: Sendable {
   case commandFinished(CommandID, CommandResult)
   /// How something in the outbox is getting on, whether its room is open or not.
   case sending(RoomID, SendID, SendProgress)
+  /// `Client.pushRules`.
+  case pushRules
   /// The store does not take writes: the client goes on in memory, a restart goes back to the last write that succeeded.
   case storeFailed
+  // Room list
+  /// Steps of a list that is open (`Client.roomList`), all together what an input has changed in it.
+  case roomList(RoomListID, [RoomListChange])
+  /// `Client.breadcrumbs`.
+  case breadcrumbs
+  // Spaces
+  /// `Client.spaces`: what is in these spaces, and which there are.
+  case spaces([RoomID])
+  /// `SpaceGraph.counts(of:)` of these.
+  case spaceCounts([RoomID])
 }
 
 /// Parts of a room that a list or header shows.
@@ -45,12 +57,17 @@ public struct RoomAspects: OptionSet, Sendable {
   public static let fullyRead = RoomAspects(rawValue: 1024)
   /// Direct chat, encryption, successor, power levels.
   public static let settings = RoomAspects(rawValue: 2048)
+  // Room list
+  /// Tags, and whether it is hidden.
+  public static let tags = RoomAspects(rawValue: 4096)
+  /// Children, parents, and whether it is a space at all.
+  public static let space = RoomAspects(rawValue: 8192)
 }
 
 /// One step of a list.
 public enum ListChange<Element: Sendable>: Sendable {
   case inserted(at: Int, [Element])
-  case updated(at: Int, Element)
+  indirect case updated(at: Int, Element)
   case removed(Range<Int>)
   /// All of it is new: loaded, or dropped (empty).
   case reset([Element])

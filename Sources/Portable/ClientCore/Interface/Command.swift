@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 
 /// What a person can ask for.
-public enum Command: Sendable {
+public indirect enum Command: Sendable {
   // Session
   /// Asks the server how one can log in and register; `SignIn` then says.
   case loadFlows
@@ -103,11 +103,39 @@ public enum Command: Sendable {
   case setRoomName(RoomID, ByteString)
   case setRoomTopic(RoomID, ByteString)
 
+  // Room list
+  /// Puts the tag on the room, or gives it another order.
+  case setTag(RoomID, RoomTag)
+  case removeTag(RoomID, ByteString)
+  /// Marks the room as unread, for later, or takes that back, which reading it does as well.
+  case markUnread(RoomID, Bool)
+  /// Keeps a list up to date until `closeRoomList`. One that is open under the ID gives way to it.
+  case openRoomList(RoomListID, RoomListQuery)
+  case closeRoomList(RoomListID)
+  /// The next page of a section is wanted.
+  case growRoomList(RoomListID, RoomListSection)
+  /// Somebody goes to the room: it becomes the first of `Client.breadcrumbs`.
+  case visitRoom(RoomID)
+  /// Makes the room the direct chat with that user, or with nobody, in `m.direct`.
+  case setDirect(RoomID, with: UserID?)
+
+  // Spaces
+  /// Puts the room into the space, or changes how it stands there. Fails with `notAllowed` where the own power level does not suffice.
+  case setSpaceChild(RoomID, in: RoomID, SpaceChildChange)
+  case removeSpaceChild(RoomID, from: RoomID)
+  /// Says in the room that it belongs to the space.
+  case setSpaceParent(RoomID, of: RoomID, isCanonical: Bool)
+  case removeSpaceParent(RoomID, of: RoomID)
+
   // Sync
   /// Ends every request and timer until `resume`, for an app that goes to rest. Messages wait; who waits for an answer learns that it
   /// was `cancelled`.
   case pause
   case resume
+
+  // Notifications
+  /// Ends when the server has all of it. Fails with `invalidContent` for what is no keyword.
+  case changeNotifications(NotificationChange)
 
   // Store
   /// Everything a sync brings comes anew; the login, messages on their way and drafts stay.
@@ -140,6 +168,8 @@ public struct NewRoom: Sendable {
   /// Localpart of the alias to make, without `#` and server.
   public var aliasLocalpart: ByteString?
   public var invited: [UserID]
+  /// `m.space` for a space (`NewRoom.space`); nil for a plain room.
+  public var type: ByteString?
 
   public init(
     preset: Preset = .privateChat, name: ByteString? = nil, topic: ByteString? = nil, aliasLocalpart: ByteString? = nil,
@@ -154,7 +184,7 @@ public struct NewRoom: Sendable {
 }
 
 /// How a command ended.
-public enum CommandResult: Sendable {
+public indirect enum CommandResult: Sendable {
   case done
   /// The room that was made, joined or found.
   case room(RoomID)
@@ -167,7 +197,7 @@ public enum CommandResult: Sendable {
 }
 
 /// Why something did not happen.
-public enum ClientError: Error, Sendable {
+public indirect enum ClientError: Error, Sendable {
   /// No answer from the server.
   case network
   /// The server refused it.

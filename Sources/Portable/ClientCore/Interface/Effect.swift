@@ -4,9 +4,9 @@ import MatrixModel
 /// What the host is to do. Effects are carried out in order; none is answered before `handle` has returned.
 public enum Effect: Sendable {
   /// Answer with `Input.response`.
-  case request(RequestID, HTTPRequest)
+  indirect case request(RequestID, HTTPRequest)
   /// Send the blob as the body. Report `Input.uploadProgress` on the way and `Input.response` at the end.
-  case upload(RequestID, HTTPRequest, BlobHandle)
+  indirect case upload(RequestID, HTTPRequest, BlobHandle)
   /// The answer is no longer wanted; an answer that comes all the same is ignored.
   case cancelRequest(RequestID)
   /// Answer with `Input.timerFired` after that time, once.

@@ -21,7 +21,7 @@ struct OutboxEntry: Sendable {
   let roomID: RoomID
   let transactionID: TransactionID
   let createdAt: Int64
-  var payload: OutboxPayload
+  @Boxed var payload: OutboxPayload
   /// 0 for what has no item of its own.
   var itemID: ItemID = 0
   var phase: Phase

@@ -17,6 +17,11 @@ extension Client {
       if let topic = room.topic { writer.member("topic", topic) }
       if let alias = room.aliasLocalpart { writer.member("room_alias_name", alias) }
       if directUser != nil { writer.member("is_direct", true) }
+      if let type = room.type {
+        writer.key("creation_content")
+        writer.object { $0.member("type", type) }
+      }
+      if room.type == SpaceState.spaceType { writer.member("power_level_content_override", raw: SpaceState.powerLevels) }
       writer.key("invite")
       writer.array { writer in for user in room.invited { writer.write(user) } }
     }
@@ -38,6 +43,8 @@ extension Client {
     }
     let invitation = rooms.values.first { $0.membership == .invite && $0.state.isDirectInvite && $0.inviter == user }
     if let invitation { return join(invitation.id.text, id) }
+    if joinsDirectChat(with: user, id) { return }
+    directChanges.asking[user] = []
     createRoom(NewRoom(preset: .trustedPrivateChat, invited: [user]), directUser: user, id)
   }
 
@@ -105,10 +112,13 @@ extension Client {
 
   private mutating func roomAnswered(_ answer: Answer, directUser: UserID?, _ id: CommandID) {
     guard case .success(let json) = answer, let room = RoomID(json["room_id"]) else {
+      endDirectChat(with: directUser, .failed(answer.error ?? .badAnswer))
       return finish(id, .failed(answer.error ?? .badAnswer))
     }
+    endDirectChat(with: directUser, .room(room))
     if let directUser, directRooms.user(of: room) == nil {
       directRooms.add(room, with: directUser)
+      directRooms.markMade(room)
       setAccountData(.direct, directRooms.content, .forgettable)
     }
     finish(id, .room(room))

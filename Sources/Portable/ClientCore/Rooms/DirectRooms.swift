@@ -7,6 +7,8 @@ struct DirectRooms: Sendable {
   private var userOfRoom: [RoomID: UserID] = [:]
   /// Entries whose key is no user ID; they survive a change.
   private var foreign: [(key: ByteString, value: [UInt8])] = []
+  /// Rooms that no list of the server's has had yet.
+  private var made: Set<RoomID> = []
 
   init() {}
 
@@ -23,6 +25,19 @@ struct DirectRooms: Sendable {
   func user(of room: RoomID) -> UserID? { userOfRoom[room] }
   func rooms(with user: UserID) -> [RoomID] { users[user] ?? [] }
   var roomIDs: Dictionary<RoomID, UserID>.Keys { userOfRoom.keys }
+
+  /// Whether it was put in here.
+  func isMade(_ room: RoomID) -> Bool { made.contains(room) }
+
+  mutating func markMade(_ room: RoomID) { made.insert(room) }
+
+  mutating func remove(_ room: RoomID) {
+    userOfRoom[room] = nil
+    for user in Array(users.keys) {
+      users[user]?.removeAll { $0 == room }
+      if users[user]?.isEmpty ?? false { users[user] = nil }
+    }
+  }
 
   mutating func add(_ room: RoomID, with user: UserID) {
     if users[user]?.contains(room) ?? false { return }

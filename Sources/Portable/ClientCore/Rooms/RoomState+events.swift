@@ -19,6 +19,7 @@ extension RoomState {
       guard let user = UserID(stateKey) else { return }
       return applyMember(event, user, &delta, ownUserID: ownUserID)
     }
+    if space.take(event, stateKey) { delta.aspects.insert(.space) }
     guard stateKey.isEmpty else { return }
     let content = event.content
     switch event.type {
@@ -107,14 +108,20 @@ extension RoomState {
     delta.aspects.formUnion([.memberCounts, .name])
   }
 
-  /// Spec: `m.receipt`. Receipts of threads other than the main one are left out.
-  mutating func apply(receipts content: JSON, _ delta: inout RoomDelta) {
+  /// Spec: `m.receipt`. Of others, receipts of threads other than the main one are left out.
+  mutating func apply(receipts content: JSON, _ delta: inout RoomDelta, ownUserID: UserID) {
     for entry in content.members {
       guard let event = EventID(entry.key) else { continue }
       for kind in entry.value.members where kind.isKey("m.read") || kind.isKey("m.read.private") {
         for reader in kind.value.members {
-          guard let user = UserID(reader.key), receipts[user] != event else { continue }
-          if let thread = reader.value["thread_id"], !thread.isString("main") { continue }
+          guard let user = UserID(reader.key) else { continue }
+          let thread = reader.value["thread_id"]
+          if user == ownUserID {
+            _ = ownReceipts.set(
+              OwnReceipts.Receipt(isPrivate: kind.isKey("m.read.private"), thread: thread?.text, event: event))
+          }
+          if receipts[user] == event { continue }
+          if let thread, !thread.isString("main") { continue }
           receipts[user] = event
           delta.receipts.append(user)
         }

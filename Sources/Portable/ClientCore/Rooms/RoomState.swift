@@ -33,12 +33,21 @@ struct RoomState: Sendable {
 
   var notificationCount = 0
   var highlightCount = 0
+  /// Of the server, where it tells those of threads apart; the others are of the main timeline then.
+  var threadCounts: [EventID: UnreadCounts.Count] = [:]
+  /// Counted here; nil where the server's count holds.
+  var unread: UnreadCounts?
+  var ownReceipts = OwnReceipts()
   var fullyRead: EventID?
   /// Without `hasPeople` only those of the last syncs.
   var receipts: [UserID: EventID] = [:]
 
   var preview: RoomPreview?
   var lastActivity: Int64 = 0
+
+  // Room list
+  var marks = RoomMarks()
+  var space = SpaceState()
 
   var history = StoredHistory()
   var told = ToldRoom()

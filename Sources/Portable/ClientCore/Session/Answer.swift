@@ -4,7 +4,7 @@ import MatrixModel
 /// A response, read.
 enum Answer: Sendable {
   case success(JSON)
-  case refused(MatrixError, body: JSON?)
+  indirect case refused(MatrixError, body: JSON?)
   case networkError
   case untrustedServer
   case blobIsGone
@@ -76,6 +76,7 @@ extension Client {
     take(answer, waiting.purpose)
   }
 
+  @inline(never)
   mutating func take(_ answer: Answer, _ purpose: RequestPurpose) {
     switch purpose {
     case .call(let id): callAnswered(answer, id)
@@ -99,6 +100,15 @@ extension Client {
     case .pinnedEvents(let room, let event, let isPinned, let command):
       pinnedEventsAnswered(answer, room, event, isPinned: isPinned, command)
     case .receipt(let room): receiptAnswered(answer, room)
+    case .unreadMark(let room, let isMarked, let command):
+      unreadMarkAnswered(answer, room, isMarked: isMarked, command)
+    case .breadcrumbs: breadcrumbsAnswered()
+    case .readDirect: directAnswered(answer)
+    case .writeDirect: directWritten(answer)
+    case .spaceChild(let child, let space, let change, let command):
+      spaceChildAnswered(answer, child, in: space, change, command)
+    case .ownPushRules: ownPushRulesAnswered(answer)
+    case .pushRule: pushRuleAnswered(answer)
     case .forgettable: break
     case .ownProfile: ownProfileAnswered(answer)
     default: commandAnswered(answer, purpose)

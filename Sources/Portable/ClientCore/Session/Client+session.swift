@@ -9,6 +9,7 @@ extension Client {
     if let user = session?.userID {
       request(.getUserProfile, Endpoint.getUserProfile.path(user.text), for: .ownProfile)
     }
+    askForPushRules()
   }
 
   mutating func logOut(_ id: CommandID) {
@@ -73,7 +74,9 @@ extension Client {
     syncFilter.request = nil
     draftTimer = nil
     expiryTimer = nil
+    endDirectChanges()
     endEventLoads(with: error)
+    endPushRuleChanges()
     for id in Array(rooms.keys) { rooms[id]?.stopTimers() }
     setConnection(.idle)
   }
@@ -95,6 +98,7 @@ extension Client {
     orphanDrafts = [:]
     ownDisplayName = nil
     ownAvatar = nil
+    breadcrumbs = Breadcrumbs()
     forgetSynced()
   }
 
@@ -106,6 +110,7 @@ extension Client {
     storedEventsLimit = storedEventsBound
     quietRooms = []
     directRooms = DirectRooms()
+    pushRuleState = PushRuleState()
     syncLoop = SyncLoop()
     sortRooms()
   }
@@ -143,6 +148,6 @@ extension Room {
     ownTyping = OwnTyping()
     isLoadingMembers = false
     timeline.stopLoading()
-    for focus in focused.keys { focused[focus]?.stopLoading() }
+    for i in focused.indices { focused[i].wrappedValue.stopLoading() }
   }
 }

@@ -34,7 +34,7 @@ struct PendingRequest: Sendable {
   var refusals = 0
 }
 
-enum RequestPurpose: Sendable {
+indirect enum RequestPurpose: Sendable {
   case call(CommandID)
   case refreshToken
   case loginFlows(CommandID)
@@ -69,6 +69,16 @@ enum RequestPurpose: Sendable {
   // Sending
   case mediaLimit
   case pinnedEvents(RoomID, EventID, isPinned: Bool, CommandID)
+  // Room list
+  case unreadMark(RoomID, isMarked: Bool, CommandID)
+  case breadcrumbs
+  case readDirect
+  case writeDirect
+  // Spaces
+  case spaceChild(RoomID, in: RoomID, SpaceChildChange, CommandID)
+  // Notifications
+  case ownPushRules
+  case pushRule(CommandID)
 }
 
 extension RequestPurpose {
@@ -78,7 +88,8 @@ extension RequestPurpose {
     case .loginFlows(let id), .logIn(let id), .register(let id), .logOut(let id), .logOutEverywhere(let id),
       .page(_, _, let id, _), .forwardPage(_, let id, _), .context(_, let id), .date(_, let id),
       .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id), .forget(_, let id),
-      .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id), .pinnedEvents(_, _, _, let id):
+      .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id), .pinnedEvents(_, _, _, let id),
+      .unreadMark(_, _, let id), .spaceChild(_, _, _, let id), .pushRule(let id):
       id
     default: 0
     }
@@ -95,7 +106,7 @@ enum TimerPurpose: Sendable {
   case liveLocations
 }
 
-enum WritePurpose: Sendable {
+indirect enum WritePurpose: Sendable {
   case session
   case sync
   case outbox(OutboxEntry.ID)
@@ -103,10 +114,12 @@ enum WritePurpose: Sendable {
   case other
 }
 
-enum LoadPurpose: Sendable {
+indirect enum LoadPurpose: Sendable {
   case account
   case inbox
   case people(RoomID)
+  /// The newest segments, to count what is unread.
+  case unread(RoomID)
   case timeline(RoomID)
   case event(EventSources.Key)
   case olderSegments(RoomID, OlderSegments)

@@ -20,10 +20,11 @@ extension Client {
     // A room may have been closed and opened again meanwhile.
     case .timeline(let room): if rooms[room]?.timeline.load == id { timelineLoaded(room, records) }
     case .olderSegments(let room, let wanted): olderSegmentsLoaded(room, records, wanted)
-    case .people, .oldestSegments:
+    case .people, .oldestSegments, .unread:
       // The batch being stored works on a copy of the room.
       if syncLoop.prepared != nil { return syncLoop.deferredRecords.append((id, records, purpose)) }
       if case .people(let room) = purpose, rooms[room]?.peopleLoad == id { peopleLoaded(room, records) }
+      if case .unread(let room) = purpose, rooms[room]?.unreadLoad == id { unreadLoaded(room, records) }
       if case .oldestSegments(let room, let count) = purpose { oldestSegmentsLoaded(room, keptEvents: count, records) }
     }
   }
@@ -37,8 +38,10 @@ extension Client {
     self.session = session
     if !restored.operations.isEmpty { write(restored.operations) }
     directRooms = restored.directRooms
+    breadcrumbs = restored.breadcrumbs
+    pushRuleState.rules = restored.pushRules.map { PushRuleSet(ofServer: $0, for: session.userID) }
     for (id, state) in restored.rooms {
-      var room = Room(id: id, state: state)
+      var room = Room(id: id, state: Boxed(wrappedValue: state))
       room.state.directUserID = directRooms.user(of: id) ?? (state.isDirectInvite ? state.inviter : nil)
       room.state.settleName(for: session.userID)
       room.drafts = restored.drafts[id] ?? [:]
@@ -48,6 +51,7 @@ extension Client {
     orphanDrafts = restored.drafts.filter { rooms[$0.key] == nil }
     for entry in restored.outbox { outbox.restore(entry, &itemIDs) }
     outbox.finishRestore()
+    roomLists.sending = Set(outbox.entries.map { $0.roomID })
     syncLoop.goOn(from: restored.position ?? SyncPosition())
     syncFilter = restored.filter
     setSessionState(.signedIn)

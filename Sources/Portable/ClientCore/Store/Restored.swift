@@ -9,6 +9,9 @@ struct Restored: Sendable {
   var filter = SyncFilter()
   var rooms: [RoomID: RoomState] = [:]
   var directRooms = DirectRooms()
+  var breadcrumbs = Breadcrumbs()
+  /// The content of `m.push_rules`.
+  var pushRules: JSON?
   var outbox: [OutboxEntry] = []
   var drafts: [RoomID: [EventID?: Draft]] = [:]
   /// Messages of other processes.
@@ -34,6 +37,8 @@ struct Restored: Sendable {
       position = nil
       rooms = [:]
       directRooms = DirectRooms()
+      breadcrumbs = Breadcrumbs()
+      pushRules = nil
     }
     outbox.sort { $0.id < $1.id }
   }
@@ -55,6 +60,10 @@ struct Restored: Sendable {
       filter = SyncFilter(record: json)
     } else if record.key == StoreKey.data(.direct) {
       directRooms = DirectRooms(content: json)
+    } else if record.key == StoreKey.data(Breadcrumbs.type) {
+      breadcrumbs = Breadcrumbs(content: json)
+    } else if record.key == StoreKey.data(.pushRules) {
+      pushRules = json
     } else if record.key.hasPrefix("a/room/") {
       guard let id = RoomID(json["id"]), let state = RoomState(record: json) else { return false }
       rooms[id] = state

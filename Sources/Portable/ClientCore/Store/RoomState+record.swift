@@ -30,9 +30,12 @@ extension RoomState {
       if storesAllMembers { writer.member("all_members", true) }
       writer.member("notifications", notificationCount)
       writer.member("highlights", highlightCount)
+      writeUnread(to: &writer)
       if let fullyRead { writer.member("fully_read", fullyRead) }
       if let preview { writer.member("preview", raw: preview.record) }
       writer.member("activity", lastActivity)
+      marks.write(to: &writer)
+      space.write(to: &writer)
       writer.member("history", raw: history.record)
       writer.member("told", raw: told.record)
     }
@@ -68,9 +71,12 @@ extension RoomState {
     hasAllMembers = storesAllMembers
     notificationCount = record["notifications"]?.count32 ?? 0
     highlightCount = record["highlights"]?.count32 ?? 0
+    readUnread(record)
     fullyRead = EventID(record["fully_read"])
     preview = record["preview"].flatMap { RoomPreview(record: $0) }
     lastActivity = record["activity"]?.integer ?? 0
+    marks = RoomMarks(record: record)
+    space = SpaceState(record: record)
   }
 
   private mutating func readNamed(_ json: JSON) {

@@ -6,7 +6,14 @@ extension Client {
   mutating func commit(_ sync: PreparedSync) {
     guard let user = session?.userID else { return }
     if let direct = sync.directRooms { directRooms = direct }
-    for prepared in sync.rooms { commit(prepared, ownUserID: user) }
+    if let breadcrumbs = sync.breadcrumbs { take(breadcrumbs) }
+    if let rules = sync.pushRules {
+      let wereKnown = pushRuleState.rules != nil
+      pushRuleState.rules = rules
+      notify(.pushRules)
+      if wereKnown { recountAllUnread() }
+    }
+    for prepared in sync.rooms { commit(prepared, of: sync.number, ownUserID: user) }
     for id in sync.delivered.keys.sorted() {
       guard let entry = outbox[id] else { continue }
       finishDelivered(entry)
@@ -17,7 +24,7 @@ extension Client {
     dropStoredHistory(of: sync)
   }
 
-  private mutating func commit(_ prepared: PreparedRoom, ownUserID: UserID) {
+  private mutating func commit(_ prepared: PreparedRoom, of sync: Int, ownUserID: UserID) {
     let id = prepared.id
     let isNew = rooms[id] == nil
     var aspects = prepared.delta.aspects
@@ -25,13 +32,16 @@ extension Client {
     let oldName = rooms[id]?.state.computedName
     let pinned = rooms[id]?.state.pinned
     storedEvents += prepared.state.history.events - (isNew ? 0 : rooms[id]?.state.history.events ?? 0)
-    rooms[id]?.state = prepared.state
-    if isNew || prepared.needsPeople || wantsPeopleForTyping(prepared) { loadPeople(id) }
+    rooms[id]?.$state = prepared.$state
+    // Nobody else has asked for those of a new room: looking for it among thousands would make a first sync slow.
+    if isNew { keptPeople.append(id) } else if prepared.needsPeople || wantsPeopleForTyping(prepared) { loadPeople(id) }
     if aspects.contains(.name), let oldName, oldName.isSame(as: prepared.state.computedName) { aspects.remove(.name) }
     appendEvents(of: prepared, ownUserID: ownUserID)
     if let older = prepared.older { takeOlder(older.events, end: older.end, in: id, ownUserID) }
     if pinned != prepared.state.pinned { pinsChanged(id) }
     if commitReading(prepared, ownUserID: ownUserID) { aspects.insert(.unread) }
+    settleUnreadMark(id, sync)
+    commitUnread(prepared)
     if commitTyping(prepared) { aspects.insert(.typing) }
     if prepared.state.membership != .join { leaveBehind(id) }
     if !prepared.delta.shownMembers.isEmpty { notify(.members(id, prepared.delta.shownMembers)) }
@@ -39,7 +49,7 @@ extension Client {
   }
 
   private mutating func addRoom(_ prepared: PreparedRoom) {
-    var room = Room(id: prepared.id, state: prepared.state)
+    var room = Room(id: prepared.id, state: prepared.$state)
     room.drafts = orphanDrafts.removeValue(forKey: prepared.id) ?? [:]
     // Opened before the sync brought it.
     if keptTimelines.contains(prepared.id) {
@@ -51,6 +61,7 @@ extension Client {
       }
     }
     rooms[prepared.id] = room
+    roomLists.sending.insert(prepared.id)
   }
 
   private mutating func appendEvents(of prepared: PreparedRoom, ownUserID: UserID) {
@@ -107,7 +118,7 @@ extension Client {
   /// All timelines of the room, the live one first.
   mutating func changeTimeline(_ id: RoomID, _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]) {
     changeTimeline(.live(id), body)
-    let focuses = rooms[id]?.focused.keys.map { $0 } ?? []
+    let focuses = rooms[id]?.focused.map { $0.wrappedValue.focus } ?? []
     for focus in focuses { changeTimeline(TimelineKey(id, focus), body) }
   }
 }
@@ -118,14 +129,13 @@ extension Room {
     _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]
   ) -> [TimelineChange] {
     let power = state.power.levels
-    func change(_ timeline: inout Timeline) -> [TimelineChange] {
+    var changes: [TimelineChange] = []
+    change(focus) { timeline in
       timeline.relations.power = power
       timeline.relations.now = now
-      return body(&timeline, &ids)
+      changes = body(&timeline, &ids)
     }
-    if focus == .live { return change(&timeline) }
-    guard focused[focus] != nil else { return [] }
-    return change(&focused[focus, default: Timeline(focus)])
+    return changes
   }
 }
 

@@ -11,13 +11,13 @@ extension Client {
     }
   }
 
-  private func prepareV3(_ json: JSON, ownUserID: UserID) -> PreparedSync? {
+  func prepareV3(_ json: JSON, ownUserID: UserID) -> PreparedSync? {
     guard let nextBatch = json["next_batch"]?.text else { return nil }
     let isWhole = syncLoop.position.token == nil
     var sync = PreparedSync(position: syncLoop.position, number: syncLoop.started)
     sync.position.token = nextBatch
     if let data = json["account_data"]?["events"] {
-      for event in data.elements { prepare(accountData: event, &sync) }
+      for event in data.elements { prepare(accountData: event, ownUserID, &sync) }
     }
     let rooms = json["rooms"]
     for (section, membership) in [
@@ -43,17 +43,22 @@ extension Client {
     sync.operations.append(.put(key: StoreKey.sync, value: sync.position.record))
   }
 
-  func prepare(accountData json: JSON, _ sync: inout PreparedSync) {
-    guard let event = Event(json), event.type == .direct else { return }
-    sync.directRooms = DirectRooms(content: event.content)
-    sync.operations.append(.put(key: StoreKey.data(.direct), value: Array(event.content.bytes)))
+  func prepare(accountData json: JSON, _ ownUserID: UserID, _ sync: inout PreparedSync) {
+    guard let event = Event(json) else { return }
+    switch event.type {
+    case .direct: sync.directRooms = DirectRooms(content: event.content)
+    case .pushRules: sync.pushRules = PushRuleSet(ofServer: event.content, for: ownUserID)
+    case Breadcrumbs.type: sync.breadcrumbs = Breadcrumbs(content: event.content)
+    default: return
+    }
+    sync.operations.append(.put(key: StoreKey.data(event.type), value: Array(event.content.bytes)))
   }
 
   /// Rooms that were known before the syncs began anew, and are not among those of the account any more.
   private func prepareDepartures(_ sync: inout PreparedSync) {
     for (id, room) in rooms where room.state.told.round != sync.position.round && !sync.contains(id) {
       guard room.membership == .join || room.membership == .invite || room.membership == .knock else { continue }
-      var prepared = PreparedRoom(id: id, state: room.state)
+      var prepared = PreparedRoom(id: id, state: room.$state)
       prepared.enter(.leave, from: room.membership)
       prepared.appendRecords(to: &sync.operations)
       sync.append(prepared)
@@ -67,14 +72,14 @@ extension Client {
     // A room that stands twice would be worked out from the same old state: the first counts.
     guard !sync.contains(id) else { return }
     let old = rooms[id]
-    var room = PreparedRoom(id: id, state: old?.state ?? RoomState(membership: news.membership))
+    var room = PreparedRoom(id: id, state: old?.$state ?? Boxed(wrappedValue: RoomState(membership: news.membership)))
     room.enter(news.membership, from: old?.membership)
     room.state.told.round = sync.position.round
     if let stamp = news.bumpStamp { room.state.told.bumpStamp = stamp }
     let direct = sync.directRooms ?? directRooms
     for events in news.state {
       for json in events.elements {
-        if let event = Event(json) { room.state.apply(event, &room.delta, ownUserID: ownUserID) }
+        if let event = Event(json) { room.apply(event, ownUserID: ownUserID) }
       }
     }
     if let timeline = news.timeline { prepare(timeline, isWhole: news.isWhole, ownUserID, &room, &sync) }
@@ -83,6 +88,8 @@ extension Client {
     room.state.directUserID = direct.user(of: id) ?? (isDirectFromInvite ? room.state.inviter : nil)
     if room.state.directUserID != old?.state.directUserID { room.delta.aspects.formUnion([.settings, .avatar]) }
     room.settle(ownUserID: ownUserID, from: old)
+    room.countUnread(
+      from: old?.state, Verdicts(rules: sync.pushRules ?? pushRules, profileName: ownDisplayName), ownUserID: ownUserID)
     room.appendRecords(to: &sync.operations)
     room.dropPeople(ownUserID: ownUserID, from: old)
     sync.append(room)
@@ -92,7 +99,7 @@ extension Client {
   private func prepare(_ direct: DirectRooms, _ ownUserID: UserID, _ sync: inout PreparedSync) {
     for (id, room) in rooms where direct.user(of: id) != room.directUserID {
       if sync.contains(id) { continue }
-      var prepared = PreparedRoom(id: id, state: room.state)
+      var prepared = PreparedRoom(id: id, state: room.$state)
       prepared.state.directUserID = direct.user(of: id)
       prepared.settle(ownUserID: ownUserID, from: room)
       prepared.delta.aspects = [.settings, .avatar]
@@ -125,10 +132,11 @@ extension Client {
       guard let events = timeline.events else { return }
       for json in events.elements {
         index += 1
-        let event = Event(json)
-        if index == 1, isWhole { room.oldestEventMilliseconds = event?.originServerTimestamp }
-        if let event, event.stateKey != nil { room.state.apply(event, &room.delta, ownUserID: ownUserID) }
-        guard index > known, let event = TimelineEvent(json, event) else { continue }
+        let source = Event(json)
+        if index == 1, isWhole { room.oldestEventMilliseconds = source?.originServerTimestamp }
+        if let source, source.stateKey != nil { room.apply(source, ownUserID: ownUserID) }
+        guard index > known, let event = TimelineEvent(json, source) else { continue }
+        if let source, room.state.countsUnread { room.news.append((event, source)) }
         writer.write(json)
         count += 1
         take(event, ownUserID, &room, &sync)

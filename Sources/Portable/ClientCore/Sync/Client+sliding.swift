@@ -13,7 +13,7 @@ extension Client {
     let extensions = json["extensions"]
     if let next = extensions?["to_device"]?["next_batch"]?.text { sync.position.toDevice = next }
     for event in (extensions?["account_data"]?["global"]).map({ Array($0.elements) }) ?? [] {
-      prepare(accountData: event, &sync)
+      prepare(accountData: event, ownUserID, &sync)
     }
     for news in slidingNews(json, ownUserID) { prepare(news, ownUserID, &sync) }
     settleActivity(&sync)

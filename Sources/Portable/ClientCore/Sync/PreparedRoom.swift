@@ -63,30 +63,26 @@ extension PreparedRoom {
 
   /// Summary, counts, ephemeral events and account data of the room.
   mutating func prepareRest(_ news: RoomNews, ownUserID: UserID) {
-    if let summary = news.summary { state.apply(summary: summary, &delta) }
-    state.take(joined: news.joined, invited: news.invited, &delta)
-    if let heroes = news.heroes { state.apply(heroes: heroes, &delta) }
+    if let summary = news.summary { apply(summary: summary) }
+    take(joined: news.joined, invited: news.invited)
+    if let heroes = news.heroes { apply(heroes: heroes) }
     if state.membership == .join, news.notifications != nil || news.highlights != nil {
-      let notifications = news.notifications ?? state.notificationCount
-      let highlights = news.highlights ?? state.highlightCount
-      if notifications != state.notificationCount || highlights != state.highlightCount {
-        state.notificationCount = notifications
-        state.highlightCount = highlights
-        delta.aspects.insert(.unread)
-      }
+      let count = UnreadCounts.Count(
+        notifications: news.notifications ?? state.notificationCount, highlights: news.highlights ?? state.highlightCount)
+      apply(unread: count, threads: news.threads)
     }
     for json in news.ephemeral {
       guard let event = Event(json) else { continue }
       if event.type == .typing {
         typing = event.content["user_ids"]?.elements.compactMap { UserID($0) }.filter { $0 != ownUserID } ?? []
       } else if event.type == .receipt {
-        state.apply(receipts: event.content, &delta)
+        apply(receipts: event.content, ownUserID: ownUserID)
       }
     }
     for json in news.accountData {
-      guard let event = Event(json), event.type == .fullyRead, let id = EventID(event.content["event_id"]) else {
-        continue
-      }
+      guard let event = Event(json) else { continue }
+      takeMark(event)
+      guard event.type == .fullyRead, let id = EventID(event.content["event_id"]) else { continue }
       if state.fullyRead != id { delta.aspects.insert(.fullyRead) }
       state.fullyRead = id
     }

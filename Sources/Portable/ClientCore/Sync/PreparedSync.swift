@@ -11,6 +11,9 @@ struct PreparedSync: Sendable {
   private var roomIDs: Set<RoomID> = []
   /// nil where `m.direct` has not changed.
   var directRooms: DirectRooms?
+  var breadcrumbs: Breadcrumbs?
+  /// nil where `m.push_rules` has not changed.
+  var pushRules: PushRuleSet?
   var operations: [StoreOperation] = []
   /// Outbox entries whose event is among the events.
   var delivered: [OutboxEntry.ID: EventID] = [:]
@@ -52,7 +55,7 @@ extension PreparedSync {
 
 struct PreparedRoom: Sendable {
   let id: RoomID
-  var state: RoomState
+  @Boxed var state: RoomState
   var delta = RoomDelta()
   /// nil where the timeline is not in memory.
   var events: [TimelineEvent]?
@@ -64,6 +67,9 @@ struct PreparedRoom: Sendable {
   var needsPeople = false
   /// nil without news.
   var typing: [UserID]?
+  /// Events of a room that counts its unread ones here.
+  var news: [(event: TimelineEvent, source: Event)] = []
+  var wantsRecount = false
   /// Senders of messages; they have stopped writing.
   var senders: [UserID] = []
   /// How many of the events at the end happened since the last sync.
@@ -72,4 +78,31 @@ struct PreparedRoom: Sendable {
   var oldestEventMilliseconds: Int64?
   /// The timeline as it was told, where it goes back behind what was known of the room's end, and where to page on from there.
   var older: (events: [JSON], end: ByteString?)?
+
+  init(id: RoomID, state: Boxed<RoomState>) {
+    self.id = id
+    _state = state
+  }
+
+  mutating func apply(_ event: Event, ownUserID: UserID) {
+    _state.wrappedValue.apply(event, &delta, ownUserID: ownUserID)
+  }
+
+  mutating func takeMark(_ event: Event) { _state.wrappedValue.marks.take(event, &delta.aspects) }
+
+  mutating func take(joined: Int?, invited: Int?) {
+    _state.wrappedValue.take(joined: joined, invited: invited, &delta)
+  }
+
+  mutating func apply(heroes: JSON) { _state.wrappedValue.apply(heroes: heroes, &delta) }
+
+  mutating func apply(unread: UnreadCounts.Count, threads: JSON?) {
+    _state.wrappedValue.apply(unread: unread, threads: threads, &delta)
+  }
+
+  mutating func apply(summary: JSON) { _state.wrappedValue.apply(summary: summary, &delta) }
+
+  mutating func apply(receipts: JSON, ownUserID: UserID) {
+    _state.wrappedValue.apply(receipts: receipts, &delta, ownUserID: ownUserID)
+  }
 }

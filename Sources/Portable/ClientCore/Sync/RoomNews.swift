@@ -14,6 +14,8 @@ struct RoomNews: Sendable {
   var summary: JSON?
   var notifications: Int?
   var highlights: Int?
+  /// Counts by the root of the thread, which the others then leave out.
+  var threads: JSON?
   var ephemeral: [JSON] = []
   var accountData: [JSON] = []
   // Sliding sync
@@ -50,6 +52,7 @@ extension RoomNews {
     if let counts = json["unread_notifications"] {
       notifications = counts["notification_count"]?.count32 ?? 0
       highlights = counts["highlight_count"]?.count32 ?? 0
+      threads = json["unread_thread_notifications"]
     }
     if let events = json["ephemeral"]?["events"] { ephemeral = Array(events.elements) }
     if let events = json["account_data"]?["events"] { accountData = Array(events.elements) }

@@ -12,7 +12,7 @@ struct SyncFilter: Sendable {
   /// Room events with their members loaded lazily, no presence.
   static let definition = ByteString(
     #"{"presence":{"not_types":["*"]},"room":{"state":{"lazy_load_members":true},"timeline":{"limit":"#
-      + "\(Limits.syncEvents)" + #","lazy_load_members":true}}}"#)
+      + "\(Limits.syncEvents)" + #","unread_thread_notifications":true,"lazy_load_members":true}}}"#)
 
   static let inline = PercentEncoding.encode(definition)
 

@@ -118,7 +118,7 @@ extension Client {
   private mutating func take(root event: TimelineEvent?, of key: TimelineKey) {
     guard let event, let user = session?.userID else { return }
     changeTimeline(key) { timeline, ids in
-      timeline.root = event
+      timeline.root = Boxed(wrappedValue: event)
       return timeline.insertRoot(ownUserID: user, &ids)
     }
   }
@@ -137,7 +137,7 @@ extension Client {
 
   /// What is pinned no more goes, the rest comes when it is loaded.
   mutating func pinsChanged(_ room: RoomID) {
-    guard let pinned = rooms[room]?.state.pinned, rooms[room]?.focused[.pinned] != nil else { return }
+    guard let pinned = rooms[room]?.state.pinned, rooms[room]?.timeline(.pinned) != nil else { return }
     let key = TimelineKey(room, .pinned)
     let wanted = Set(pinned)
     changeTimeline(key) { timeline, _ in timeline.keepPins(wanted) }

@@ -6,11 +6,11 @@ extension Client {
   mutating func openTimeline(_ key: TimelineKey, _ command: CommandID) {
     if key.focus == .live { return openRoom(key.room, command) }
     guard let room = rooms[key.room] else { return finish(command, .failed(.unknownRoom)) }
-    if let known = room.focused[key.focus], known.loadState != .failed { return finish(command, .timeline(key)) }
-    var timeline = Timeline(key.focus, relations: room.timeline.relations)
+    if let known = room.timeline(key.focus), known.loadState != .failed { return finish(command, .timeline(key)) }
+    var timeline = Timeline(key.focus, relations: room.timeline.$relations)
     timeline.showsThreads = showsThreadsInline
     if let user = session?.userID { timeline.show(outbox, in: key.room, ownUserID: user) }
-    rooms[key.room]?.focused[key.focus] = timeline
+    rooms[key.room]?.open(timeline)
     loadPeople(key.room)
     switch key.focus {
     case .live: break
@@ -24,7 +24,7 @@ extension Client {
 
   mutating func closeTimeline(_ key: TimelineKey, _ command: CommandID) {
     if key.focus == .live { return closeRoom(key.room, command) }
-    if rooms[key.room]?.focused.removeValue(forKey: key.focus) != nil { notify(.timeline(key, [.reset([])])) }
+    if rooms[key.room]?.close(key.focus) ?? false { notify(.timeline(key, [.reset([])])) }
     finish(command, .done)
   }
 
@@ -194,7 +194,7 @@ extension Timeline {
 
   /// In front of everything, once nothing is missing in between.
   mutating func insertRoot(ownUserID: UserID, _ ids: inout ItemIDs) -> [TimelineChange] {
-    guard let root, loadState == .loaded, backState == .atStart, itemOfEvent[root.eventID] == nil,
+    guard let root = root?.wrappedValue, loadState == .loaded, backState == .atStart, itemOfEvent[root.eventID] == nil,
       case .item(let content, let replyTo) = root.kind
     else { return [] }
     var changes: [TimelineChange] = []

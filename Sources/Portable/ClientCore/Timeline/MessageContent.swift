@@ -25,7 +25,11 @@ public struct MessageContent: Sendable {
   /// nil where the event does not say whom it speaks to.
   public var mentions: Mentions?
   /// nil for kinds without a file.
-  public var attachment: Attachment?
+  public var attachment: Attachment? {
+    get { file?.wrappedValue }
+    set { file = newValue.map { Boxed(wrappedValue: $0) } }
+  }
+  private var file: Boxed<Attachment>?
   public var details = Details.none
 
   /// What only some kinds have.

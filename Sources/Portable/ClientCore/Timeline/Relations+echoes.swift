@@ -126,7 +126,7 @@ extension Timeline {
     }
     let echo = items[remoteCount...].firstIndex { $0.eventID?.text == target || $0.transactionID?.text == target }
     guard let i = echo else { return changes }
-    relations.decorate(&items[i], ownUserID: ownUserID)
+    decorate(i, ownUserID: ownUserID)
     return changes + [.updated(at: i, items[i])]
   }
 

@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 
 /// What a state event did, for a line in the timeline (`english` has words for it). Who did it is the item's sender.
-public enum StateChange: Sendable {
+public indirect enum StateChange: Sendable {
   /// `predecessor`: the room that this one replaces.
   case created(predecessor: RoomID?)
   // Members. Spec: `m.room.member`, the table of transitions.

@@ -6,7 +6,7 @@ extension Timeline {
   /// An event that a reply here answers and that is not among the items.
   enum QuoteSource: Sendable {
     case loading
-    case item(TimelineItem)
+    indirect case item(TimelineItem)
     case unavailable
   }
 
@@ -17,7 +17,7 @@ extension Timeline {
     items.insert(contentsOf: new, at: index)
     remoteCount += new.count
     let range = index..<(index + new.count)
-    for i in range { relations.decorate(&items[i], ownUserID: ownUserID) }
+    for i in range { decorate(i, ownUserID: ownUserID) }
     for i in range { link(i, ownUserID: ownUserID) }
     changes.append(.inserted(at: index, Array(items[range])))
     guard !quoting.isEmpty else { return }
@@ -40,7 +40,7 @@ extension Timeline {
   ) {
     for event in relations.takeTouched().sorted() {
       if let i = index(of: event), !fresh.contains(i) {
-        relations.decorate(&items[i], ownUserID: ownUserID)
+        decorate(i, ownUserID: ownUserID)
         changes.append(.updated(at: i, items[i]))
       }
       renewQuotes(of: event, ownUserID: ownUserID, &changes)

@@ -48,12 +48,12 @@ public struct Timeline: Sendable {
   var storedBefore: SegmentPosition?
   /// Every event taken in; those without an item of their own stand at the item before them, 0 where there is none.
   var itemOfEvent: [EventID: ItemID] = [:]
-  var relations = Relations()
+  @Boxed var relations = Relations()
   /// Items by the event that they answer, and such events as are not among the items.
   var quoting: [EventID: [ItemID]] = [:]
   var quotedElsewhere: [EventID: QuoteSource] = [:]
   /// Of a thread: waits for the beginning of the thread.
-  var root: TimelineEvent?
+  var root: Boxed<TimelineEvent>?
   /// Events in front without an item of their own, whose place is the next item that comes in front.
   var unplacedEvents: [EventID] = []
   /// Segments that came while the store was reading.
@@ -72,10 +72,15 @@ public struct Timeline: Sendable {
   }
 
   /// Edits, reactions, votes and the like of all timelines of a room are known to those that are opened later.
-  init(_ focus: TimelineKey.Focus, relations: Relations) {
+  init(_ focus: TimelineKey.Focus, relations: Boxed<Relations>) {
     self.init(focus)
-    self.relations = relations
+    $relations = relations
     loadState = .loading
+  }
+
+  /// With everything known about the item's event.
+  mutating func decorate(_ index: Int, ownUserID: UserID) {
+    _relations.wrappedValue.decorate(&items[index], ownUserID: ownUserID)
   }
 
   /// O(items behind it).

@@ -5,12 +5,12 @@ import MatrixModel
 struct TimelineEvent: Sendable {
   enum Kind: Sendable {
     case item(TimelineItem.Content, replyTo: EventID?)
-    case edit(EventID, MessageContent)
+    indirect case edit(EventID, MessageContent)
     case reaction(EventID, key: ByteString)
     case redaction(EventID)
     case vote(EventID, [ByteString])
     case pollEnd(EventID)
-    case position(EventID, LiveLocation.Position)
+    indirect case position(EventID, LiveLocation.Position)
     /// The sender's live location has ended.
     case liveLocationEnd
     /// Says something about another event without a row of its own (`m.reference`).

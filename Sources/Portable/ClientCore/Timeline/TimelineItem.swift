@@ -14,9 +14,9 @@ public struct TimelineItem: Sendable {
     /// An encrypted event whose key this client does not have.
     case undecryptable
     /// An event of a type this client does not know, with its plain text where it has one. `Command.loadEvent` brings all of it.
-    case custom(EventType, ByteString?)
+    indirect case custom(EventType, ByteString?)
     /// An event of a known type that lacks what it needs.
-    case unparsable(EventType, UnreadableReason)
+    indirect case unparsable(EventType, UnreadableReason)
     /// Events are missing here; `Command.fillGap` brings them.
     case gap(GapState)
   }
