@@ -43,6 +43,7 @@ struct Host {
   init(seed: UInt64 = 1, store: [ByteString: [UInt8]] = [:], mode: SyncMode = .v3) {
     client = Client(randomSeed: seed, deviceDisplayName: "Test")
     client.syncMode = mode
+    client.keepLists()
     self.store = store
   }
 

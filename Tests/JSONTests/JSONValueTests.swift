@@ -60,6 +60,14 @@ func parse(_ text: String) throws -> JSON { try JSON.parse(Array(text.utf8)) }
     #expect(ByteString("\u{ff5e}") < ByteString("\u{1f600}"))
     #expect(ByteString("ab") < ByteString("b") && ByteString("a") < ByteString("ab"))
   }
+
+  @Test(arguments: [
+    (Array("".utf8), ""), (Array("grüße, 世界 😀".utf8), "grüße, 世界 😀"), ([0xFF], "\u{FFFD}"),
+    (Array("12345678".utf8) + [0x80], "12345678\u{FFFD}"), (Array("1234567".utf8) + [0xE4, 0xBD], "1234567\u{FFFD}")
+  ])
+  func `text is well-formed: what is no UTF-8 becomes U+FFFD`(bytes: [UInt8], text: String) {
+    #expect(ByteString(decoding: bytes).utf8 == Array(text.utf8))
+  }
 }
 
 @Suite struct JSONWriterTests {

@@ -66,6 +66,7 @@ public actor MatrixClient {
     core = Client(
       randomSeed: UInt64.random(in: 0 ... .max), deviceDisplayName: ByteString(deviceDisplayName), homeserver: url)
     core.syncMode = syncMode
+    core.keepLists()
     let (stream, continuation) = AsyncStream.makeStream(of: StoreJob.self)
     jobs = continuation
     storeTask = Task { [weak self] in

@@ -91,7 +91,7 @@ extension Client {
     // Sync
     case .pause: pause(id)
     case .resume: resume(id)
-    default: handleRoomList(command, id)
+    default: handleLists(command, id)
     }
   }
 }

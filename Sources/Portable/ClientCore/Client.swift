@@ -54,11 +54,12 @@ public struct Client: Sendable {
   var eventSources = EventSources()
   var expiryTimer: (timer: TimerID, at: Int64)?
   // Room list
+  var listChapter: ListChapter?
   var roomLists = RoomLists()
   var directChanges = DirectChanges()
   /// Rooms visited last, the last one first. They follow the account.
   public internal(set) var breadcrumbs = Breadcrumbs()
-  /// The spaces one is in, and what is in them.
+  /// The spaces one is in, and what is in them, once `keepLists` was called.
   public internal(set) var spaces = SpaceGraph()
   var isStoreBroken = false
   var hasNetwork = true
@@ -127,7 +128,8 @@ public struct Client: Sendable {
     case .call(let request, let id): call(request, id)
     case .cancel(let id): cancel(id)
     }
-    settleLists()
+    settleEchoes()
+    listChapter?.settle(&self)
     let done = effects
     effects = []
     return done

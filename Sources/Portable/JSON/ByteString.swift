@@ -1,36 +1,42 @@
-/// Text that is equal, ordered and hashed by its UTF-8 bytes.
+/// Text as its UTF-8 bytes: equal, ordered and hashed by them.
 ///
 /// Matrix identifiers and JSON keys are bytes: Swift's `String ==` is canonical equivalence (two spellings of `é` are one
-/// string), which is wrong for both, and links the Unicode tables into the page's program.
+/// string), which is wrong for both, and links the Unicode tables into the page's program. One array is also a third of
+/// the words of a `String` in wasm, and copying it a single retain.
 public struct ByteString: Sendable {
-  public let string: String
+  /// Well-formed.
+  public let utf8: [UInt8]
 
   public init(_ string: String) {
-    self.string = string
+    utf8 = Array(string.utf8)
   }
 
-  /// Decodes UTF-8; ill-formed parts become U+FFFD.
+  /// Ill-formed parts become U+FFFD.
   public init(decoding bytes: some Collection<UInt8>) {
-    string = String(decoding: bytes, as: UTF8.self)
+    self.init(mending: Array(bytes))
   }
 
-  public var utf8: String.UTF8View { string.utf8 }
+  /// For bytes that were checked before.
+  init(checked bytes: [UInt8]) {
+    utf8 = bytes
+  }
+
+  private init(mending bytes: [UInt8]) {
+    utf8 = UTF8Sequence.isWellFormed(bytes) ? bytes : Array(String(decoding: bytes, as: UTF8.self).utf8)
+  }
+
+  /// O(bytes).
+  public var string: String { String(decoding: utf8, as: UTF8.self) }
 
   /// Length in bytes.
-  public var count: Int { string.utf8.count }
+  public var count: Int { utf8.count }
 
-  public var isEmpty: Bool { string.utf8.isEmpty }
+  public var isEmpty: Bool { utf8.isEmpty }
 
   /// The bytes in place, for the time of the call.
   @inlinable
   public func withBytes<R, E: Error>(_ body: (UnsafeBufferPointer<UInt8>) throws(E) -> R) throws(E) -> R {
-    var copy = string
-    var result: Result<R, E>?
-    copy.withUTF8 { bytes in
-      do throws(E) { result = .success(try body(bytes)) } catch { result = .failure(error) }
-    }
-    guard let result else { preconditionFailure("withUTF8 runs its closure") }
-    return try result.get()
+    try utf8.withUnsafeBufferPointer(body)
   }
 
   public func hasPrefix(_ prefix: StaticString) -> Bool {
@@ -41,18 +47,21 @@ public struct ByteString: Sendable {
 }
 
 extension ByteString: Equatable {
+  @_disfavoredOverload
   public static func == (left: ByteString, right: ByteString) -> Bool {
     left.withBytes { a in
       right.withBytes { b in a.count == b.count && equal(a.baseAddress, b.baseAddress, a.count) }
     }
   }
 
-  @_disfavoredOverload
+  /// Makes no text of the literal.
   public static func == (left: ByteString, right: StaticString) -> Bool {
     left.withBytes { a in
       a.count == right.utf8CodeUnitCount && equal(a.baseAddress, right.utf8Start, a.count)
     }
   }
+
+  public static func ~= (pattern: StaticString, value: ByteString) -> Bool { value == pattern }
 }
 
 extension ByteString: Hashable {
@@ -70,8 +79,8 @@ extension ByteString: Comparable {
 }
 
 extension ByteString: ExpressibleByStringLiteral {
-  public init(stringLiteral value: String) {
-    string = value
+  public init(stringLiteral value: StaticString) {
+    utf8 = Array(UnsafeBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount))
   }
 }
 

@@ -60,14 +60,20 @@ public struct JSON: Sendable {
     let node = node
     switch node.kind {
     case .string: return withSource(node.start..<node.end) { String(decoding: $0, as: UTF8.self) }
-    case .escapedString:
-      return withSource(node.start..<node.end) { String(decoding: JSONEscape.decode($0), as: UTF8.self) }
+    case .escapedString: return text?.string
     default: return nil
     }
   }
 
   /// A string, its escapes resolved, compared by bytes.
-  public var text: ByteString? { string.map { ByteString($0) } }
+  public var text: ByteString? {
+    let node = node
+    switch node.kind {
+    case .string: return withSource(node.start..<node.end) { ByteString(checked: Array($0)) }
+    case .escapedString: return withSource(node.start..<node.end) { ByteString(checked: JSONEscape.decode($0)) }
+    default: return nil
+    }
+  }
 
   /// Whether this is a string of just these bytes. Decodes nothing where there are no escapes.
   public func isString(_ other: StaticString) -> Bool {

@@ -176,6 +176,25 @@ enum JSONParser {
 }
 
 enum UTF8Sequence {
+  static func isWellFormed(_ bytes: [UInt8]) -> Bool {
+    bytes.withUnsafeBufferPointer { bytes in
+      guard let p = bytes.baseAddress else { return true }
+      var i = 0
+      while i < bytes.count {
+        if i &+ 8 <= bytes.count, UnsafeRawPointer(p + i).loadUnaligned(as: UInt64.self) & 0x8080_8080_8080_8080 == 0 {
+          i &+= 8
+        } else if p[i] < 0x80 {
+          i &+= 1
+        } else {
+          let length = length(p + i, available: bytes.count &- i)
+          if length == 0 { return false }
+          i &+= length
+        }
+      }
+      return true
+    }
+  }
+
   /// Bytes of the well-formed multi-byte sequence at `p` (2 to 4), or 0. Source: Unicode 15, table 3-7.
   @inline(never)
   static func length(_ p: UnsafePointer<UInt8>, available: Int) -> Int {

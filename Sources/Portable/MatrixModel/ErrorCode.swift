@@ -7,7 +7,7 @@ public struct ErrorCode: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
   public let text: ByteString
 
   public init(_ text: ByteString) { self.text = text }
-  public init(stringLiteral value: String) { text = ByteString(value) }
+  public init(stringLiteral value: StaticString) { text = ByteString(stringLiteral: value) }
 
   public var description: String { text.string }
 }

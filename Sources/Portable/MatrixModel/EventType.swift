@@ -5,7 +5,7 @@ public struct EventType: Identifier, ExpressibleByStringLiteral {
   public let text: ByteString
 
   public init(trusted text: ByteString) { self.text = text }
-  public init(stringLiteral value: String) { text = ByteString(value) }
+  public init(stringLiteral value: StaticString) { text = ByteString(stringLiteral: value) }
 
   public static func accepts(_ text: ByteString) -> Bool { text.count <= 255 }
 }

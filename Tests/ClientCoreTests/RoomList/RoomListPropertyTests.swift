@@ -116,7 +116,7 @@ import Testing
     var host = Host.signedIn()
     host.comparesMirrors = false
     host.sync(WireRoom.join((0..<10_000).map { WireRoom("!r\($0):t", "Room \($0)", time: 1_000 + $0) }))
-    var lists = Self.queries.enumerated().map { RoomListMirror(RoomListID($0 + 1), $1, in: &host) }
+    var lists = Self.queries.prefix(3).enumerated().map { RoomListMirror(RoomListID($0 + 1), $1, in: &host) }
     for i in 0..<5 {
       host.changes = []
       host.sync(WireRoom.join([WireRoom("!r\(i * 311):t", time: 20_000 + i)]))

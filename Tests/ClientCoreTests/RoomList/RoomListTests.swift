@@ -115,6 +115,20 @@ import Testing
     #expect(!host.loads.contains { $0.prefix.hasPrefix("p/") })
   }
 
+  @Test func `a client without lists says so`() {
+    var client = Client(randomSeed: 1, deviceDisplayName: "Test")
+    _ = client.handle(.start, now: 0)
+    _ = client.handle(.loaded(1, []), now: 0)
+    let session = Session(userID: UserID(trusted: "@me:test"), deviceID: DeviceID(trusted: "D"), accessToken: "T")
+    _ = client.handle(.command(.restore(session), id: 1), now: 0)
+    let effects = client.handle(.command(.openRoomList(1, Self.plain), id: 2), now: 0)
+    let isRefused = effects.contains { effect in
+      if case .change(.commandFinished(2, .failed(.notAllowed))) = effect { true } else { false }
+    }
+    #expect(isRefused)
+    #expect(client.roomList(1) == nil)
+  }
+
   // MARK: Sorting
 
   @Test func `what is unread stands first, mentions before the rest`() {

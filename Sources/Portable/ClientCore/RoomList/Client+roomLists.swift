@@ -60,7 +60,7 @@ extension Client {
   /// Sees every change that views are told of.
   mutating func noteForLists(_ change: Change) {
     switch change {
-    case .room(let id, _): roomLists.changed.insert(id)
+    case .room(let id, _): if listChapter != nil { roomLists.changed.insert(id) }
     case .sending(let id, _, _): roomLists.sending.insert(id)
     default: break
     }
@@ -68,7 +68,6 @@ extension Client {
 
   /// Once an input is taken in whole: spaces and lists take what has changed.
   mutating func settleLists() {
-    settleEchoes()
     if roomLists.changed.isEmpty, !roomLists.isAllChanged { return }
     settleSpaces()
     let changed = roomLists.changed

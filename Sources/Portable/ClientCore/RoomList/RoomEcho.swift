@@ -3,8 +3,13 @@ import MatrixModel
 
 /// What the outbox has of a room, for its line in the list.
 struct RoomEcho: Sendable {
+  /// None or one, out of line: most rooms have none, and rooms are copied.
+  private var messages: [RoomPreview] = []
   /// The last message that is on its way or could not be sent; nil where there is none.
-  var message: RoomPreview?
+  var message: RoomPreview? {
+    get { messages.first }
+    set { messages = newValue.map { [$0] } ?? [] }
+  }
   /// Whether anything could not be sent.
   var hasFailed = false
 }

@@ -102,11 +102,7 @@ extension Client {
     case .receipt(let room): receiptAnswered(answer, room)
     case .unreadMark(let room, let isMarked, let command):
       unreadMarkAnswered(answer, room, isMarked: isMarked, command)
-    case .breadcrumbs: breadcrumbsAnswered()
-    case .readDirect: directAnswered(answer)
-    case .writeDirect: directWritten(answer)
-    case .spaceChild(let child, let space, let change, let command):
-      spaceChildAnswered(answer, child, in: space, change, command)
+    case .breadcrumbs, .readDirect, .writeDirect, .spaceChild: listChapter?.answered(&self, answer, purpose)
     case .ownPushRules: ownPushRulesAnswered(answer)
     case .pushRule: pushRuleAnswered(answer)
     case .forgettable: break

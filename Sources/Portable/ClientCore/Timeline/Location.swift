@@ -65,14 +65,14 @@ public struct GeoURI: Sendable {
     self.uncertainty = uncertainty
   }
 
-  private static func parameter(_ part: Substring.UTF8View) -> (ByteString, ByteString) {
+  private static func parameter(_ part: ArraySlice<UInt8>) -> (ByteString, ByteString) {
     let lowered = part.map { $0 >= 0x41 && $0 <= 0x5A ? $0 + 0x20 : $0 }
     let equals = lowered.firstIndex(of: UInt8(ascii: "=")) ?? lowered.count
     return (ByteString(decoding: lowered[..<equals]), ByteString(decoding: lowered[min(equals + 1, lowered.count)...]))
   }
 
   /// A decimal number without an exponent. RFC 5870 §3.3: `num`.
-  private static func number(_ digits: Substring.UTF8View) -> Double? {
+  private static func number(_ digits: ArraySlice<UInt8>) -> Double? {
     let isNegative = digits.first == UInt8(ascii: "-")
     var mantissa = 0.0
     var scale = 1.0

@@ -35,5 +35,5 @@ public struct MediaURI: Identifier {
     }
   }
 
-  private var path: Substring.UTF8View { Substring(text.string).utf8.dropFirst(6) }
+  private var path: ArraySlice<UInt8> { text.utf8.dropFirst(6) }
 }

@@ -16,9 +16,10 @@ package struct PageToken: Sendable, Equatable {
 
   /// `<snapshot>_<last name>`. nil for anything else.
   package init?(_ text: ByteString) {
-    guard let line = text.utf8.firstIndex(of: UInt8(ascii: "_")), let snapshot = Int64(text.string[..<line]), snapshot >= 0
+    guard let line = text.utf8.firstIndex(of: UInt8(ascii: "_")),
+      let snapshot = Int64(String(decoding: text.utf8[..<line], as: UTF8.self)), snapshot >= 0
     else { return nil }
-    let last = ByteString(String(text.string[line...].dropFirst()))
+    let last = ByteString(decoding: text.utf8[(line + 1)...])
     guard UserID(last) != nil else { return nil }
     self.init(snapshot: snapshot, last: last)
   }
