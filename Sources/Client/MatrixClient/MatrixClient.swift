@@ -59,7 +59,7 @@ public actor MatrixClient {
   ///   - syncMode: how it asks for what is new. It may differ from what the store was synced by.
   public init(
     homeserver: String? = nil, store: any Store = MemoryStore(), transport: any Transport = standardTransport(),
-    deviceDisplayName: String = "Martlet", syncMode: SyncMode = .automatic
+    deviceDisplayName: String = "Martlet", syncMode: SyncMode = .standard
   ) async {
     let url = homeserver.flatMap { ServerURL($0) }
     self.homeserver = url?.string ?? homeserver

@@ -26,7 +26,7 @@ public struct Client: Sendable {
   /// Whether what is said in threads stands in live timelines too, beside the thread itself. Set before rooms are opened.
   public var showsThreadsInline = false
   /// Set before `Input.start`. A store that was synced in another way goes on with what it has: it loses nothing and shows nothing twice.
-  public var syncMode = SyncMode.v3
+  public var syncMode = SyncMode.standard
 
   var rooms: [RoomID: Room] = [:]
   /// Rooms whose timeline is kept, the one used last at the end, and which of them are on the screen.
