@@ -63,7 +63,7 @@ extension LiveCase {
       try await bob.room(room.id).join()
       try await room.ban(user)
       try await room.until("he is banned") { $0.bannedMembers.map(\.userID) == [user] }
-      try await expectRefusal("M_FORBIDDEN") { _ = try await bob.knock(on: room.id.string) }
+      try await expectRefusal("M_FORBIDDEN", "M_BAD_STATE") { _ = try await bob.knock(on: room.id.string) }
     },
     LiveCase("U3 presence is heard by those in the same room, with when they were there last") { stage in
       let (alice, bob) = try await stage.pair()
