@@ -72,12 +72,13 @@ extension Client {
   private mutating func appendEvents(of prepared: PreparedRoom, ownUserID: UserID) {
     guard let events = prepared.events else { return }
     for event in events { forgetSource(changedBy: event, in: prepared.id) }
-    guard let position = prepared.position, let room = rooms[prepared.id] else { return }
+    // The room itself must not be held here: what two hold is copied when it changes.
+    guard let position = prepared.position, let hasTimeline = rooms[prepared.id]?.hasTimeline else { return }
     let segment = Segment(
       position: position, events: events, isLimited: prepared.isLimited, token: prepared.previousBatch)
     // What a broken store does not take waits for whoever opens the room.
     let takesAll = isStoreBroken
-    guard takesAll || room.hasTimeline else { return }
+    guard takesAll || hasTimeline else { return }
     changeTimeline(prepared.id) { timeline, ids in
       takesAll || timeline.loadState != .unloaded ? timeline.append(segment, ownUserID: ownUserID, &ids) : []
     }
