@@ -40,14 +40,16 @@ struct Host {
   private var mirrors: [TimelineKey: [TimelineItem]] = [:]
   private var inputs: [Input] = []
 
-  init(seed: UInt64 = 1, store: [ByteString: [UInt8]] = [:]) {
+  init(seed: UInt64 = 1, store: [ByteString: [UInt8]] = [:], mode: SyncMode = .v3) {
     client = Client(randomSeed: seed, deviceDisplayName: "Test")
+    client.syncMode = mode
+    client.keepLists()
     self.store = store
   }
 
   /// A client that is signed in as @me:test and has begun to sync.
-  static func signedIn(seed: UInt64 = 1) -> Host {
-    var host = Host(seed: seed)
+  static func signedIn(seed: UInt64 = 1, mode: SyncMode = .v3) -> Host {
+    var host = Host(seed: seed, mode: mode)
     host.handle(.start)
     host.handle(.command(.logIn(user: "me", password: "secret"), id: 1))
     host.answer("/login", #"{"user_id":"@me:test","device_id":"D","access_token":"T"}"#)
@@ -55,8 +57,8 @@ struct Host {
   }
 
   /// Another process on what the store holds durably.
-  func restarted(seed: UInt64 = 2) -> Host {
-    var host = Host(seed: seed, store: store)
+  func restarted(seed: UInt64 = 2, mode: SyncMode? = nil) -> Host {
+    var host = Host(seed: seed, store: store, mode: mode ?? client.syncMode)
     host.now = now + 1000
     host.handle(.start)
     return host
@@ -117,7 +119,7 @@ struct Host {
     handle(.response(request.id, response))
   }
 
-  private var batch = 0
+  var batch = 0
 
   /// Answers the sync with these rooms. `token` counts up by itself.
   mutating func sync(_ rooms: String = "", extra: String = "", sourceLocation: SourceLocation = #_sourceLocation) {

@@ -161,6 +161,7 @@ import Testing
   @Test func `a direct chat is made once and written into m.direct`() {
     var host = Host.inRoom()
     host.command(.openDirectChat(with: "@carol:test"))
+    host.answer("/capabilities", #"{"capabilities":{}}"#)
     #expect(host.body("/createRoom")?["is_direct"]?.bool == true)
     #expect(host.body("/createRoom")?["preset"]?.string == "trusted_private_chat")
     host.answer("/createRoom", #"{"room_id":"!dm:test"}"#)

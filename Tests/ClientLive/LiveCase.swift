@@ -18,7 +18,8 @@ struct LiveCase: Sendable {
   /// Every case. A further chapter adds a file in `Cases` and its array here.
   static let all =
     discovery + signIn + sessions + account + rooms + membership + directory + people + media + notifications
-    + messages + timelines + lookups + restarts
+    + messages + timelines + lookups + restarts + roomLists + spaces + syncs
+    + conversations + happenings + power + neighbours + settings
 }
 
 /// What a server may leave out, where it says so.
@@ -29,6 +30,12 @@ enum Need: Sendable {
   case loginTokens
   /// The capability `m.profile_fields`.
   case profileField(ByteString)
+  /// A capability of that name: an extension.
+  case `extension`(ByteString)
+  /// `/versions` offers simplified sliding sync.
+  case slidingSync
+  /// Capabilities of Documentation/Extensions.md.
+  case extensions(ServerExtensions)
 
   /// What the server does not announce; nil where it has all that is needed.
   func missing(in announced: Announced) -> String? {
@@ -40,8 +47,13 @@ enum Need: Sendable {
     case .loginTokens:
       if announced.capabilities.canGetLoginToken, announced.flows.allowsToken { return nil }
       return "no capability m.get_login_token"
+    case .slidingSync:
+      return announced.versions.has("org.matrix.simplified_msc3575") ? nil : "/versions does not offer sliding sync"
+    case .extensions(let wanted):
+      return announced.capabilities.extensions.isSuperset(of: wanted) ? nil : "no capabilities martlet.… for it"
     case .profileField(let field):
       return announced.capabilities.canChangeProfileField(field) ? nil : "no capability m.profile_fields for \(field)"
+    case .extension(let name): return announced.capabilities.offers(name) ? nil : "no capability \(name)"
     }
   }
 }

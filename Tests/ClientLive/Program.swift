@@ -1,6 +1,6 @@
 import MatrixClient
 
-/// Tries the SDK on a homeserver with open registration: `client-live --homeserver URL [--only TEXT] [--jobs N]`, `client-live --list`.
+/// Tries the SDK on a homeserver with open registration: `client-live --homeserver URL [--only TEXT] [--jobs N] [--sync v3|sliding]`, `client-live --list`.
 ///
 /// One line for each case: `ok      NAME (0.1 s)`, `FAILED  NAME: why`, `not announced NAME: what`; then the counts. Exits with 1 where
 /// anything failed.
@@ -9,6 +9,7 @@ struct Program {
   var homeserver: String?
   var only: String?
   var jobs = 4
+  var syncMode = SyncMode.standard
 
   static func main() async {
     var program = Program()
@@ -18,6 +19,12 @@ struct Program {
       case "--homeserver": program.homeserver = arguments.popFirst()
       case "--only": program.only = arguments.popFirst()
       case "--jobs": program.jobs = arguments.popFirst().flatMap { Int($0) } ?? 1
+      case "--sync":
+        switch arguments.popFirst() {
+        case "v3": program.syncMode = .v3
+        case "sliding": program.syncMode = .sliding
+        case let mode: end("--sync: \(mode ?? "nothing") is neither v3 nor sliding", status: 64)
+        }
       case "--list":
         for live in LiveCase.all { say(live.name) }
         return
@@ -35,9 +42,9 @@ struct Program {
     await withTaskGroup(of: (LiveCase, Outcome, Duration).self) { group in
       func start() {
         guard let live = rest.popFirst() else { return }
-        group.addTask {
+        group.addTask { [syncMode] in
           let begin = ContinuousClock.now
-          let outcome = await Outcome(of: live, on: homeserver, announced)
+          let outcome = await Outcome(of: live, on: homeserver, announced, syncMode)
           return (live, outcome, ContinuousClock.now - begin)
         }
       }
@@ -68,13 +75,13 @@ enum Outcome: Sendable {
   case failed(String)
   case notAnnounced(String)
 
-  init(of live: LiveCase, on homeserver: String, _ announced: Announced) async {
+  init(of live: LiveCase, on homeserver: String, _ announced: Announced, _ syncMode: SyncMode) async {
     if let missing = live.needs?.missing(in: announced) {
       self = .notAnnounced(missing)
       return
     }
     do {
-      let stage = try Stage(homeserver: homeserver, announced: announced)
+      let stage = try Stage(homeserver: homeserver, announced: announced, syncMode: syncMode)
       do {
         try await Outcome.beforeDeadline { try await live.run(stage) }
         await stage.close()

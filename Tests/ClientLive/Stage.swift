@@ -9,8 +9,11 @@ actor Stage {
 
   static let password = "correct horse battery"
 
-  init(homeserver: String, announced: Announced) throws {
+  nonisolated let syncMode: SyncMode
+
+  init(homeserver: String, announced: Announced, syncMode: SyncMode) throws {
     self.homeserver = homeserver
+    self.syncMode = syncMode
     self.announced = announced
     folder = try TemporaryFolder()
   }
@@ -19,23 +22,26 @@ actor Stage {
   nonisolated func fresh(_ name: String) -> String { name + String(UInt64.random(in: 1 << 48 ... .max), radix: 36) }
 
   /// A new account, signed in and synced.
-  func user(_ name: String, store: any Store = MemoryStore()) async throws -> MatrixClient {
+  func user(
+    _ name: String, store: any Store = MemoryStore(), syncMode: SyncMode? = nil
+  ) async throws -> MatrixClient {
     keep(
       try await MatrixClient.register(
-        at: homeserver, username: fresh(name), password: Stage.password, store: store))
+        at: homeserver, username: fresh(name), password: Stage.password, store: store, syncMode: syncMode ?? self.syncMode))
   }
 
   /// Another device of the account.
   func device(
-    of client: MatrixClient, password: String = Stage.password, store: any Store = MemoryStore()
+    of client: MatrixClient, password: String = Stage.password, store: any Store = MemoryStore(), syncMode: SyncMode? = nil
   ) async throws -> MatrixClient {
     let user = try unwrap(await client.userID, "user")
     return keep(
-      try await MatrixClient.logIn(to: homeserver, user: user.string, password: password, store: store))
+      try await MatrixClient.logIn(
+        to: homeserver, user: user.string, password: password, store: store, syncMode: syncMode ?? self.syncMode))
   }
 
   func restored(_ session: Session, store: any Store = MemoryStore()) async throws -> MatrixClient {
-    keep(try await MatrixClient.restore(session, homeserver: homeserver, store: store))
+    keep(try await MatrixClient.restore(session, homeserver: homeserver, store: store, syncMode: syncMode))
   }
 
   /// Has the client stopped when the case ends.

@@ -294,7 +294,7 @@ def listing(store, number):
         plain = next((entry.get("body") for entry in texts if entry.get("mimetype", "text/plain") == "text/plain"), None) or None
     summary = {
         "room_id": store.room_id(number), "name": text("m.room.name", "name"), "topic": plain, "avatar_url": text("m.room.avatar", "url"),
-        "canonical_alias": text("m.room.canonical_alias", "alias"), "join_rule": store.content(number, "m.room.join_rules").get("join_rule"),
+        "canonical_alias": text("m.room.canonical_alias", "alias"), "join_rule": known_join_rule(store.content(number, "m.room.join_rules").get("join_rule")),
         "room_type": store.content(number, "m.room.create").get("type"),
         "world_readable": store.content(number, "m.room.history_visibility").get("history_visibility") == "world_readable",
         "guest_can_join": store.content(number, "m.room.guest_access").get("guest_access") == "can_join",
@@ -318,13 +318,17 @@ def full_text(store):
     edits = {}
     for row in store.rows("SELECT r.parent, r.position FROM event_relation r WHERE r.kind = 'm.replace' AND r.bundled = 1"):
         edits.setdefault(row["parent"], []).append(store.events[row["position"]])
-    expected = {}
+    expected, edits_of_redacted = {}, {}
     for event in store.events.values():
         if event.position > progress or event.redacted_by is not None:
             continue
         parent = store.by_id.get(event.relation[1]) if event.relation and event.relation[0] == "m.replace" else None
         if parent and parent.room == event.room and parent.position < event.position and parent.may_be_replaced_by(event):
-            continue  # it shows as the text of what it replaces
+            # It shows as the text of what it replaces. Where that was redacted nobody can tell any more whether it was an edit itself, which
+            # cannot be replaced: then this one stands in the index as a message of its own.
+            if parent.redacted_by is not None:
+                edits_of_redacted[event.position] = (f"s{event.room}", squeezed(searchable(event, event.content) or ""))
+            continue
         content = event.content
         known = [edit for edit in edits.get(event.position, []) if edit.position <= progress]
         if known:
@@ -334,8 +338,21 @@ def full_text(store):
             expected[event.position] = (f"s{event.room}", squeezed(text))
     found = {row["rowid"]: (row["scope"], squeezed(row["body"])) for row in store.rows("SELECT rowid, scope, body FROM full_text")}
     for position in sorted(set(expected) | set(found)):
-        if expected.get(position) != found.get(position):
-            yield f"the event at {position} has the text {expected.get(position)}, the index {found.get(position)}"
+        if found.get(position) not in (expected.get(position), edits_of_redacted.get(position, expected.get(position))):
+            yield f"the event at {position} has the text {expected.get(position)}, the index {found.get(position)}; {described(store, position)}"
+
+
+def known_join_rule(value):
+    return value if value in ("public", "invite", "knock", "restricted", "knock_restricted", "private") else None
+
+
+def described(store, position):
+    event = store.events.get(position)
+    if event is None:
+        return "there is no such event"
+    parent = store.by_id.get(event.relation[1]) if event.relation else None
+    of_parent = f", whose event at {parent.position} is redacted by {parent.redacted_by} and relates to {parent.relation}" if parent else ""
+    return f"it is redacted by {event.redacted_by} and relates to {event.relation}{of_parent}"
 
 
 def searchable(event, content):

@@ -1,19 +1,19 @@
 """The live suite of the client library (Tests/ClientLive), each case on the server under test and on a Synapse from PyPI."""
 import os
-import re
 import subprocess
 import sys
 import tempfile
 
+from gateway import Gateway
 from harness import NotRun, test
-from server import ROOT, newest_build
+from server import ROOT, Server, newest_build
 
 sys.path.insert(0, os.path.join(ROOT, "Benchmarks"))
 import servers  # noqa: E402
 
 PROGRAM = newest_build("client-live")
 SUITE_SECONDS = 280
-LINE = re.compile(r"^(ok     |FAILED |not announced) (.*?)(?:: (.*)| \(\d+\.\d s\))$")
+OUTCOMES = ("ok      ", "FAILED  ", "not announced ")
 
 
 class Synapse(servers.Synapse):
@@ -34,9 +34,17 @@ class Suite:
     def run(self, base):
         output = subprocess.run([PROGRAM, "--homeserver", base], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                 timeout=SUITE_SECONDS).stdout
-        self.answers = {found[2]: (found[1].strip(), found[3]) for found in map(LINE.match, output.splitlines()) if found}
+        self.answers = [line for line in output.splitlines() if line.startswith(OUTCOMES)]
         if not self.answers:
             raise AssertionError(output[-2000:])
+
+    def answer(self, case):
+        """(outcome, the words behind it). A case's name may have a colon in it."""
+        for line in self.answers:
+            for outcome in OUTCOMES:
+                if line.startswith((f"{outcome}{case} (", f"{outcome}{case}: ")):
+                    return outcome.strip(), line[len(outcome) + len(case) + 2:]
+        return "missing", "the suite ended without it"
 
     def look_up(self, case, start):
         if self.trouble:
@@ -47,7 +55,7 @@ class Suite:
             except BaseException:
                 self.trouble = True
                 raise
-        outcome, words = self.answers.get(case, ("missing", "the suite ended without it"))
+        outcome, words = self.answer(case)
         if outcome == "not announced":
             raise NotRun("the server does not announce it: " + words)
         assert outcome == "ok", words
@@ -83,6 +91,28 @@ def add_synapse(case):
         if context.is_synapse:
             raise NotRun("the server under test is Synapse")
         SYNAPSE.look_up(case, start_synapse)
+
+
+@test("the client library's pusher: the gateway hears of each event once")
+def gateway_once(context):
+    context.own_server()
+    name = "N1 a push gateway hears of each event once"
+
+    def answer(method, path, body):
+        if method == "POST":
+            return 200, {"rejected": []}
+        pushes = [body["notification"] for _, _, body, _ in gateway.calls if body]
+        return 200, {"calls": [{"event_id": push["event_id"], "pushkey": push["devices"][0]["pushkey"]} for push in pushes if "event_id" in push]}
+
+    gateway = Gateway(answer)
+    server = Server(push_gateways=gateway.base).start()
+    try:
+        output = subprocess.run([PROGRAM, "--homeserver", server.base, "--only", name], env=dict(os.environ, LIVE_PUSH_GATEWAY=gateway.base),
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SUITE_SECONDS).stdout
+        assert "1 passed, 0 failed" in output, output[-2000:]
+    finally:
+        server.close()
+        gateway.close()
 
 
 def cases():

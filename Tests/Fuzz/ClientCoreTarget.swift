@@ -5,7 +5,12 @@ import MatrixModel
 /// Any bytes as the answer to a sync, and as everything else a server or a store may hand to a client.
 func fuzzClientSync(_ bytes: UnsafeRawBufferPointer) {
   let input = Array(bytes)
+  for mode in [SyncMode.v3, .sliding] { fuzzClientSync(input, mode) }
+}
+
+private func fuzzClientSync(_ input: [UInt8], _ mode: SyncMode) {
   var session = FuzzedClient()
+  session.client.syncMode = mode
   session.handle(.start)
   session.handle(.command(.logIn(user: "me", password: "x"), id: 1))
   session.answer("/login", Array(#"{"user_id":"@me:test","device_id":"D","access_token":"T"}"#.utf8))

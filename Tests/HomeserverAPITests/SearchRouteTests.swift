@@ -81,6 +81,17 @@ import Testing
     }
   }
 
+  @Test func `an edit does not become a message of its own when an edit of it is redacted`() async throws {
+    try await scene { scene in
+      let event = try await scene.say("apple", as: scene.ann)
+      let edit = try await scene.edit(event, to: "pear", as: scene.ann)
+      let invalid = try await scene.edit(edit, to: "plum", as: scene.ann)
+      #expect(ids(try await search(scene, "pear", as: scene.bob)) == [event])
+      try await scene.redact(invalid, as: scene.ann)
+      #expect(ids(try await search(scene, "pear", as: scene.bob)) == [event])
+    }
+  }
+
   @Test(arguments: ["rank", "recent"])
   func `pages bring every result once, also within a group`(order: String) async throws {
     try await scene { scene in

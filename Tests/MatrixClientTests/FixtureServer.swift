@@ -15,6 +15,8 @@ final class FixtureServer: Sendable {
   private let listener: Int32
   private let answer: @Sendable (Request) -> (status: Int, body: String)
   private let onClose: @Sendable () -> Void
+  /// Those that are open; nil once it has stopped.
+  private let connections = Mutex<Set<Int32>?>([])
 
   var url: String { "http://127.0.0.1:\(port)" }
 
@@ -48,11 +50,24 @@ final class FixtureServer: Sendable {
     }
   }
 
-  func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
+  /// Nothing is answered any more, on connections that are open either.
+  func stop() {
+    shutdown(listener, Int32(SHUT_RDWR))
+    connections.withLock { connections in
+      for connection in connections ?? [] { shutdown(connection, Int32(SHUT_RDWR)) }
+      connections = nil
+    }
+  }
 
   private func serve(_ connection: Int32) {
+    connections.withLock { connections in
+      if connections == nil { shutdown(connection, Int32(SHUT_RDWR)) } else { connections?.insert(connection) }
+    }
     defer {
-      close(connection)
+      connections.withLock { connections in
+        _ = connections?.remove(connection)
+        close(connection)
+      }
       onClose()
     }
     var buffer: [UInt8] = []

@@ -1,6 +1,7 @@
 public import ClientCore
 import JSON
 public import MatrixModel
+import Synchronization
 
 /// For programs that do one thing and end.
 extension MatrixClient {
@@ -13,7 +14,7 @@ extension MatrixClient {
     await wait { client in
       switch client.connection {
       case .running, .reconnecting, .offline: true
-      case .idle, .connecting: client.sessionState != .signedIn
+      case .idle, .connecting, .firstSync: client.sessionState != .signedIn
       }
     }
     guard !Task.isCancelled else { throw .cancelled }
@@ -32,14 +33,26 @@ extension MatrixClient {
   public func download(
     _ uri: MediaURI, to path: String, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) async throws(ClientError) {
+    // It goes to disk: as long as the server has room for it, so has the file.
+    _ = try await fetch(uri, nil, to: .file(path: path), bytesLimit: .max, progress)
+  }
+
+  /// What the answer holds; nothing where it went into a file.
+  func fetch(
+    _ uri: MediaURI, _ size: ThumbnailSize?, to destination: Exchange.Destination, bytesLimit: Int64,
+    _ progress: (@Sendable (TransferProgress) -> Void)?
+  ) async throws(ClientError) -> [UInt8] {
     for tries in 1...Self.downloadTries {
-      var exchange = Exchange(core.download(uri), to: baseURL)
-      exchange.destination = .file(path: path)
-      // It goes to disk: as long as the server has room for it, so has the file.
-      exchange.answerBytesLimit = .max
+      let request =
+        size.map { core.thumbnail(uri, width: $0.width, height: $0.height, crops: $0.crops) } ?? core.download(uri)
+      var exchange = Exchange(request, to: baseURL)
+      exchange.destination = destination
+      exchange.answerBytesLimit = Int(clamping: bytesLimit)
       exchange.request.timeoutMilliseconds = Self.downloadMilliseconds
-      exchange.progress = progress
+      let limited = LimitedProgress(bytesLimit, progress)
+      exchange.progress = { limited.take($0) }
       do throws(ClientError) { return try Self.check(await transport.carry(exchange)) } catch {
+        if limited.isExceeded { throw .tooLarge(limitBytes: bytesLimit) }
         guard tries < Self.downloadTries, !Task.isCancelled else { throw Task.isCancelled ? .cancelled : error }
         switch error {
         case .refused(401, .unknownToken, _, _): _ = try await whoAmI()
@@ -50,11 +63,12 @@ extension MatrixClient {
         }
       }
     }
+    throw .network
   }
 
-  private static func check(_ response: Response) throws(ClientError) {
+  static func check(_ response: Response) throws(ClientError) -> [UInt8] {
     switch response {
-    case .answer(200..<300, _): return
+    case .answer(200..<300, let body): return body
     case .answer(let status, let body):
       let error = MatrixError(status: status, body: try? JSON.parse(body))
       throw .refused(
@@ -63,5 +77,24 @@ extension MatrixClient {
     case .untrustedServer: throw .untrustedServer
     case .networkError, .blobIsGone: throw .network
     }
+  }
+}
+
+/// Knows whether a download had more to bring than it may.
+private final class LimitedProgress: Sendable {
+  private let bytesLimit: Int64
+  private let progress: (@Sendable (TransferProgress) -> Void)?
+  private let mostBytes = Atomic<Int64>(0)
+
+  init(_ bytesLimit: Int64, _ progress: (@Sendable (TransferProgress) -> Void)?) {
+    self.bytesLimit = bytesLimit
+    self.progress = progress
+  }
+
+  var isExceeded: Bool { mostBytes.load(ordering: .relaxed) > bytesLimit }
+
+  func take(_ step: TransferProgress) {
+    mostBytes.max(max(step.bytesToReceive, step.receivedBytes), ordering: .relaxed)
+    progress?(step)
   }
 }

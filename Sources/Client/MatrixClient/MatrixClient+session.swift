@@ -8,10 +8,10 @@ extension MatrixClient {
   /// - Parameter address: a URL, or what discovery finds one by: a server name or a user ID.
   public static func logIn(
     to address: String, user: String, password: String, store: any Store = MemoryStore(),
-    transport: any Transport = standardTransport()
+    transport: any Transport = standardTransport(), syncMode: SyncMode = .standard
   ) async throws(ClientError) -> MatrixClient {
     let login = Login.password(ByteString(password), user: .user(ByteString(user)))
-    return try await logIn(to: address, with: login, store: store, transport: transport)
+    return try await logIn(to: address, with: login, store: store, transport: transport, syncMode: syncMode)
   }
 
   /// Logs in and waits for the first sync. A store that holds a session goes on with that instead.
@@ -20,11 +20,12 @@ extension MatrixClient {
   ///   - deviceID: of the device to go on with; nil for a new one.
   public static func logIn(
     to address: String, with login: Login, deviceID: DeviceID? = nil, store: any Store = MemoryStore(),
-    transport: any Transport = standardTransport(), deviceDisplayName: String = "Martlet"
+    transport: any Transport = standardTransport(), deviceDisplayName: String = "Martlet",
+    syncMode: SyncMode = .standard
   ) async throws(ClientError) -> MatrixClient {
     let url = try await Homeserver.url(of: address, transport: transport)
     let client = await MatrixClient(
-      homeserver: url, store: store, transport: transport, deviceDisplayName: deviceDisplayName)
+      homeserver: url, store: store, transport: transport, deviceDisplayName: deviceDisplayName, syncMode: syncMode)
     if await client.sessionState != .signedIn {
       try await client.performOrStop(.logIn(login, deviceID: deviceID))
     }
@@ -40,11 +41,12 @@ extension MatrixClient {
   public static func register(
     at address: String, username: String, password: String, token: String? = nil,
     authenticator: Authenticator? = nil, store: any Store = MemoryStore(),
-    transport: any Transport = standardTransport(), deviceDisplayName: String = "Martlet"
+    transport: any Transport = standardTransport(), deviceDisplayName: String = "Martlet",
+    syncMode: SyncMode = .standard
   ) async throws(ClientError) -> MatrixClient {
     let url = try await Homeserver.url(of: address, transport: transport)
     let client = await MatrixClient(
-      homeserver: url, store: store, transport: transport, deviceDisplayName: deviceDisplayName)
+      homeserver: url, store: store, transport: transport, deviceDisplayName: deviceDisplayName, syncMode: syncMode)
     var command = Command.register(
       username: ByteString(username), password: ByteString(password), token: token.map { ByteString($0) })
     for _ in 0..<Authenticator.stagesLimit {
@@ -68,10 +70,10 @@ extension MatrixClient {
   /// - Parameter homeserver: its URL; nil for `session.homeserver`.
   public static func restore(
     _ session: Session, homeserver: String? = nil, store: any Store = MemoryStore(),
-    transport: any Transport = standardTransport()
+    transport: any Transport = standardTransport(), syncMode: SyncMode = .standard
   ) async throws(ClientError) -> MatrixClient {
     let client = await MatrixClient(
-      homeserver: homeserver ?? session.homeserver?.string, store: store, transport: transport)
+      homeserver: homeserver ?? session.homeserver?.string, store: store, transport: transport, syncMode: syncMode)
     if await client.session?.userID != session.userID { try await client.performOrStop(.restore(session)) }
     return client
   }

@@ -23,7 +23,7 @@ public actor MatrixClient {
   private(set) var core: Client
   private let homeserver: String?
   let transport: any Transport
-  private let store: any Store
+  let store: any Store
   private let jobs: AsyncStream<StoreJob>.Continuation
   private var requests: [RequestID: Task<Void, Never>] = [:]
   private var timers: [TimerID: Task<Void, Never>] = [:]
@@ -32,8 +32,20 @@ public actor MatrixClient {
   private var calls: [CommandID: CheckedContinuation<CallResult, Never>] = [:]
   private var callProgress: [CommandID: @Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void] = [:]
   private var lastCommand: CommandID = 0
-  private var listeners: [Int: AsyncStream<Change>.Continuation] = [:]
+  private(set) var listeners: [Int: Listener] = [:]
   private var lastListener = 0
+  // Room list
+  var lastRoomList: RoomListID = 0
+  // Media
+  /// Where downloads stay; memory alone until `useMediaCache`.
+  public internal(set) var mediaCache = MediaCache()
+  // Models
+  var mails: [Int: ModelMail] = [:]
+  var lastMail = 0
+  /// How many models show a timeline, and whether it was open before them.
+  var watchedTimelines: [TimelineKey: (count: Int, wasOpen: Bool)] = [:]
+  var sendings = SendingLog()
+  var knownExtensions: ServerExtensions?
 
   private enum StoreJob: Sendable {
     case load(LoadID, StoreRange)
@@ -42,10 +54,12 @@ public actor MatrixClient {
   }
 
   /// Opens the store and goes on with the session it holds, if any.
-  /// - Parameter homeserver: `https://host[:port][/path]`; nil for the one that the stored session was made on.
+  /// - Parameters:
+  ///   - homeserver: `https://host[:port][/path]`; nil for the one that the stored session was made on.
+  ///   - syncMode: how it asks for what is new. It may differ from what the store was synced by.
   public init(
     homeserver: String? = nil, store: any Store = MemoryStore(), transport: any Transport = standardTransport(),
-    deviceDisplayName: String = "Martlet"
+    deviceDisplayName: String = "Martlet", syncMode: SyncMode = .standard
   ) async {
     let url = homeserver.flatMap { ServerURL($0) }
     self.homeserver = url?.string ?? homeserver
@@ -53,6 +67,8 @@ public actor MatrixClient {
     self.store = store
     core = Client(
       randomSeed: UInt64.random(in: 0 ... .max), deviceDisplayName: ByteString(deviceDisplayName), homeserver: url)
+    core.syncMode = syncMode
+    core.keepLists()
     let (stream, continuation) = AsyncStream.makeStream(of: StoreJob.self)
     jobs = continuation
     storeTask = Task { [weak self] in
@@ -91,11 +107,20 @@ public actor MatrixClient {
   /// Replies in threads stand in live timelines that are opened from now on, too.
   public func showThreadsInline() { core.showsThreadsInline = true }
 
+  /// Has the core tell of what arrives in rooms, open or not (`Change.arrived`).
+  func reportArrivals() { core.reportsArrivals = true }
+  func observePresence() { core.observesPresence = true }
+
   // MARK: Doing
 
   /// Carries out a command and waits for its end. Where the task is cancelled the command ends with `cancelled`.
   @discardableResult
   public func perform(_ command: Command) async throws(ClientError) -> RoomID? {
+    if case .room(let room) = try await result(of: command) { room } else { nil }
+  }
+
+  /// Like `perform`, with all that a command can end in but `failed`, which is thrown.
+  func result(of command: Command) async throws(ClientError) -> CommandResult {
     let id = try nextID()
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -105,11 +130,8 @@ public actor MatrixClient {
     } onCancel: {
       Task { await self.handle(.cancel(id)) }
     }
-    switch result {
-    case .done, .event, .timeline, .queued: return nil
-    case .room(let room): return room
-    case .failed(let error): throw error
-    }
+    if case .failed(let error) = result { throw error }
+    return result
   }
 
   /// Asks the server and waits for the answer. Where the task is cancelled the request ends, and so does the call, with `cancelled`.
@@ -138,8 +160,9 @@ public actor MatrixClient {
   }
 
   /// Puts a text into the outbox; it goes out in order, also after a restart where the store is a file.
-  public func send(_ text: String, to room: RoomID) async throws(ClientError) {
-    try await perform(.send(room, .text(ByteString(text))))
+  @discardableResult
+  public func send(_ text: String, to room: RoomID) async throws(ClientError) -> Sending {
+    try await send(.text(ByteString(text)), to: room)
   }
 
   /// Looks for messages that other processes have handed over (`StoreGuest`), as it does after each sync by itself.
@@ -147,43 +170,17 @@ public actor MatrixClient {
 
   // MARK: Listening
 
-  /// Every change from now on. Ends with `stop`.
-  public func changes() -> AsyncStream<Change> {
-    let (stream, continuation) = AsyncStream.makeStream(of: Change.self)
+  /// Every change from now on. Ends with `stop`, or when nobody holds it any more.
+  public func changes() -> AsyncStream<Change> { observe { change, _ in change } }
+
+  /// What `take` is told of until it is removed.
+  func listen(_ listener: Listener) -> Int {
     lastListener += 1
-    let id = lastListener
-    listeners[id] = continuation
-    continuation.onTermination = { [weak self] _ in Task { await self?.removeListener(id) } }
-    return stream
+    if isStopped { listener.finish() } else { listeners[lastListener] = listener }
+    return lastListener
   }
 
-  /// Messages that come into a room from now on, own ones included. Opens the room.
-  public func messages(in room: RoomID) async -> AsyncStream<TimelineItem> {
-    let changes = changes()
-    handle(.command(.openRoom(room), id: 0))
-    await wait { $0.room(room).map { $0.timeline.loadState == .loaded } ?? true }
-    var known = Set((core.room(room)?.timeline.items ?? []).compactMap { $0.eventID })
-    let (stream, continuation) = AsyncStream.makeStream(of: TimelineItem.self)
-    let task = Task {
-      for await case .timeline(.live(room), let steps) in changes {
-        for item in steps.flatMap(MatrixClient.newItems) {
-          guard case .message = item.content, case .received = item.delivery, let event = item.eventID else { continue }
-          if known.insert(event).inserted { continuation.yield(item) }
-        }
-      }
-      continuation.finish()
-    }
-    continuation.onTermination = { _ in task.cancel() }
-    return stream
-  }
-
-  private static func newItems(_ step: TimelineChange) -> [TimelineItem] {
-    switch step {
-    case .inserted(_, let items): items
-    case .updated(_, let item): [item]
-    case .removed, .reset: []
-    }
-  }
+  func removeListener(_ id: Int) { listeners.removeValue(forKey: id)?.finish() }
 
   /// Ends every request, timer and stream, and closes the store once it has what it was told to write. The session stays in it.
   public func stop() async {
@@ -194,6 +191,8 @@ public actor MatrixClient {
     jobs.finish()
     for listener in listeners.values { listener.finish() }
     listeners = [:]
+    for mail in mails.values { mail.close() }
+    mails = [:]
     for command in commands.values { command.resume(returning: .failed(.cancelled)) }
     commands = [:]
     for call in calls.values { call.resume(returning: .failed(.cancelled)) }
@@ -203,25 +202,10 @@ public actor MatrixClient {
     await store.close()
   }
 
-  private var isStopped = false
-
-  private func removeListener(_ id: Int) { listeners[id] = nil }
-
-  func firstSync() async {
-    await wait { client in
-      if case .running = client.connection { return true }
-      return client.sessionState != .signedIn
-    }
-  }
-
-  /// Until the state is so, looking at it after every change.
-  func wait(until isSo: (Client) -> Bool) async {
-    if isSo(core) { return }
-    for await _ in changes() where isSo(core) { return }
-  }
+  private(set) var isStopped = false
 
   /// Milliseconds since 1970.
-  private static func now() -> Int64 {
+  static func now() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
@@ -289,6 +273,8 @@ public actor MatrixClient {
     if case .commandFinished(let id, let result) = change {
       commands.removeValue(forKey: id)?.resume(returning: result)
     }
-    for listener in listeners.values { listener.yield(change) }
+    if case .sending(_, let id, let progress) = change { sendings.note(id, progress) }
+    for listener in listeners.values { listener.take(change, self) }
+    for id in mails.keys { mails[id]?.take(change) }
   }
 }

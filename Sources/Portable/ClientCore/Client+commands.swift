@@ -75,7 +75,7 @@ extension Client {
     case .createRoom(let room): createRoom(room, directUser: nil, id)
     case .openDirectChat(let user): openDirectChat(with: user, id)
     case .invite(let room, let user): invite(user, to: room, id)
-    case .join(let address): join(address, id)
+    case .join(let address, let servers, let reason): join(address, via: servers, reason: reason, id)
     case .leave(let room): leave(room, id)
     case .forget(let room): forget(room, id)
     case .kick(let room, let user, let reason): moderate(.kick, room, user, reason, id)
@@ -87,7 +87,25 @@ extension Client {
     case .setAvatar(let blob, let mimeType): uploadAvatar(blob, mimeType: mimeType, id)
     case .setAccountData(let type, let content): setAccountData(type, content, .command(id))
     case .startAfresh: startAfresh(id)
-    default: break
+    case .changeNotifications(let change): changeNotifications(change, id)
+    // Sync
+    case .pause: pause(id)
+    case .resume: resume(id)
+    default: handlePeople(command, id)
+    }
+  }
+
+  private mutating func handlePeople(_ command: Command, _ id: CommandID) {
+    switch command {
+    case .setPowerLevel(let room, let user, let level): setPowerLevel(of: user, to: level, in: room, id)
+    case .setIgnored(let user, let isIgnored): setIgnored(user, isIgnored, id)
+    case .setTyping(let room, let isTyping):
+      if isTyping { tellTyping(room) } else { stopTyping(room) }
+      finish(id, .done)
+    case .setPresence(let presence, let message): setPresence(presence, message: message, id)
+    case .markRead(let room): markRead(room, id)
+    case .setDeliveryReceipts(let isOn): setDeliveryReceipts(isOn, id)
+    default: handleLists(command, id)
     }
   }
 }

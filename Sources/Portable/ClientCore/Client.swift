@@ -9,11 +9,13 @@ import MatrixModel
 /// The host carries the effects out in order and answers each as `Effect` says. A sync is prepared, written in one batch
 /// together with its token, and shown only when the write is acknowledged; a local echo is shown at once and its request
 /// goes out once the outbox record is written. Views read the properties and follow `Effect.change`.
-public struct Client: ~Copyable, Sendable {
+public struct Client: Sendable {
   public internal(set) var sessionState = SessionState.loading
   public internal(set) var session: Session?
   public internal(set) var signIn = SignIn()
   public internal(set) var connection = ConnectionState.idle
+  /// How far the first sync is; see `ConnectionState.firstSync`.
+  public var syncProgress: SyncProgress { syncLoop.progress }
   /// Invited rooms first, then the joined ones, the one with the latest message first; left rooms are not among them.
   public internal(set) var roomIDs: [RoomID] = []
   public internal(set) var ownDisplayName: ByteString?
@@ -23,11 +25,27 @@ public struct Client: ~Copyable, Sendable {
 
   /// Whether what is said in threads stands in live timelines too, beside the thread itself. Set before rooms are opened.
   public var showsThreadsInline = false
+  /// Set before `Input.start`. A store that was synced in another way goes on with what it has: it loses nothing and shows nothing twice.
+  public var syncMode = SyncMode.standard
 
   var rooms: [RoomID: Room] = [:]
   /// Rooms whose timeline is kept, the one used last at the end, and which of them are on the screen.
   var keptTimelines: [RoomID] = []
   var openRooms: [RoomID] = []
+  // People
+  /// Whether `Change.arrived` and `Change.accountData` tell of what syncs bring.
+  public var reportsArrivals = false
+  public internal(set) var ignoredUsers = IgnoredUsers()
+  var arriving = ArrivingRooms()
+  var extensions = KnownExtensions()
+  var delivery = DeliveryReceipts()
+  /// Whether syncs bring who is there (`Change.presence`). Set before one is signed in.
+  public var observesPresence = false
+  var presences: [UserID: UserPresence] = [:]
+  var ownPresence = Presence.online
+  /// Rooms that commands for several have still to mark as read.
+  var markingRead: [CommandID: Int] = [:]
+
   // Store
   /// Rooms whose members are in memory, the one used last at the end.
   var keptPeople: [RoomID] = []
@@ -41,6 +59,7 @@ public struct Client: ~Copyable, Sendable {
   var directRooms = DirectRooms()
   var outbox = Outbox()
   var syncLoop = SyncLoop()
+  var syncFilter = SyncFilter()
   var registering: Registering?
   var dirtyDrafts: [DraftPlace] = []
   var draftTimer: TimerID?
@@ -48,10 +67,22 @@ public struct Client: ~Copyable, Sendable {
   var orphanDrafts: [RoomID: [EventID?: Draft]] = [:]
   var eventSources = EventSources()
   var expiryTimer: (timer: TimerID, at: Int64)?
+  // Room list
+  var listChapter: ListChapter?
+  var roomLists = RoomLists()
+  var directChanges = DirectChanges()
+  /// Rooms visited last, the last one first. They follow the account.
+  public internal(set) var breadcrumbs = Breadcrumbs()
+  /// The spaces one is in, and what is in them, once `keepLists` was called.
+  public internal(set) var spaces = SpaceGraph()
   var isStoreBroken = false
-  var isOnline = true
+  var hasNetwork = true
+  var isPaused = false
   var isVisible = true
   var isFocused = true
+
+  // Notifications
+  var pushRuleState = PushRuleState()
 
   var effects: [Effect] = []
   var now: Int64 = 0
@@ -103,6 +134,7 @@ public struct Client: ~Copyable, Sendable {
     case .timerFired(let id): timerFired(id)
     case .networkChanged(let isOnline): networkChanged(isOnline)
     case .attentionChanged(let isVisible, let isFocused):
+      if isVisible, !self.isVisible { becameVisible() }
       self.isVisible = isVisible
       self.isFocused = isFocused
       if hasAttention { readWhatIsViewed() }
@@ -110,15 +142,23 @@ public struct Client: ~Copyable, Sendable {
     case .call(let request, let id): call(request, id)
     case .cancel(let id): cancel(id)
     }
+    settleEchoes()
+    listChapter?.settle(&self)
     let done = effects
     effects = []
     return done
   }
 
+  /// Whether requests may go out.
+  var isOnline: Bool { hasNetwork && !isPaused }
+
   /// Whether what is on the screen is being read.
   var hasAttention: Bool { isVisible && isFocused }
 
-  mutating func notify(_ change: Change) { effects.append(.change(change)) }
+  mutating func notify(_ change: Change) {
+    noteForLists(change)
+    effects.append(.change(change))
+  }
 
   mutating func finish(_ id: CommandID, _ result: CommandResult) {
     if id != 0 { notify(.commandFinished(id, result)) }

@@ -58,6 +58,10 @@ extension EventType {
   public static let presence: EventType = "m.presence"
   public static let fullyRead: EventType = "m.fully_read"
   public static let tag: EventType = "m.tag"
+  /// Of a room: whether the user marked it as unread. Spec: "Unread markers".
+  public static let markedUnread: EventType = "m.marked_unread"
+  /// Of a room, ours: until when it is hidden. Documentation/Extensions.md.
+  public static let hidden: EventType = "martlet.hidden"
   public static let direct: EventType = "m.direct"
   public static let ignoredUserList: EventType = "m.ignored_user_list"
   public static let pushRules: EventType = "m.push_rules"

@@ -12,8 +12,6 @@ struct Account: Sendable {
   /// Whether the store is this process's.
   var hasStore: Bool { lock != nil }
 
-  private static let sessionLookSeconds = 2
-
   static func open(_ folder: AccountFolder) async throws -> Account {
     guard let saved = folder.session else {
       throw TerminalError.notLoggedIn("\(folder.userID) is not logged in; martlet login \(folder.userID)")
@@ -34,12 +32,10 @@ struct Account: Sendable {
   /// Writes refreshed tokens where processes beside this one find them.
   private static func keepSession(of client: MatrixClient, in folder: AccountFolder, from saved: Session) async {
     var saved = saved
-    while !Task.isCancelled {
-      if let session = await client.session, session.accessToken != saved.accessToken {
-        try? folder.save(session)
-        saved = session
-      }
-      try? await Task.sleep(for: .seconds(sessionLookSeconds))
+    for await _ in await client.sessionStates() {
+      guard let session = await client.session, session.accessToken != saved.accessToken else { continue }
+      try? folder.save(session)
+      saved = session
     }
   }
 

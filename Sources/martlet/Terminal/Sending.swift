@@ -44,7 +44,7 @@ enum Sending {
       try await client.perform(.cancel(room, item.id))
       throw ClientError.network
     case .idle: throw ClientError.notSignedIn
-    case .connecting, .running: return nil
+    case .connecting, .firstSync, .running: return nil
     }
   }
 }

@@ -49,6 +49,32 @@ extension LiveCase {
       { return }
       throw Failure("it was sent")
     },
+    LiveCase("M2 a file comes back as it was sent, and a second ask costs nothing") { stage in
+      let alice = try await stage.user("alice")
+      let path = try stage.folder.file("face.png", Picture.png)
+      let uri = try await alice.upload(path: path, mimeType: "image/png")
+      async let first = alice.media(uri)
+      async let second = alice.media(uri)
+      let bytes = try await [first, second]
+      try expect(bytes, is: [Picture.png, Picture.png])
+      try expect(FileSignature(bytes[0]), is: .png)
+      try expect(await alice.mediaCache.contains(uri), "it is kept")
+    },
+    LiveCase("M4 the cache never has more bytes than it may") { stage in
+      let alice = try await stage.user("alice")
+      let cache = MediaCache(
+        folder: stage.folder.path + "/media", retention: MediaRetention(diskBytes: 2_500_000, fileBytes: 1_500_000))
+      await alice.useMediaCache(cache)
+      for number in 1...4 {
+        let path = try stage.folder.file("large\(number)", [UInt8](repeating: UInt8(number), count: 1_000_000))
+        let uri = try await alice.upload(path: path, mimeType: "application/octet-stream")
+        _ = try await alice.mediaFile(uri)
+        let bytes = await cache.diskBytes
+        try expect(bytes <= 2_500_000, "\(bytes) bytes")
+      }
+      await cache.clear()
+      try expect(await cache.diskBytes, is: 0)
+    },
     LiveCase("T4 a file is sent, and the others see its name, type and size") { stage in
       let (alice, bob) = try await stage.pair()
       let path = try stage.folder.file("face.png", Picture.png)

@@ -7,7 +7,7 @@ extension LiveCase {
       let (alice, bob) = try await stage.pair()
       for number in 1...10 {
         let (writer, reader) = number.isMultiple(of: 2) ? (alice, bob) : (bob, alice)
-        try await writer.send("Turn \(number)")
+        try await writer.send("Turn \(number)").sent()
         _ = try await reader.item(saying: "Turn \(number)")
       }
       var events: [[EventID?]] = []

@@ -52,12 +52,25 @@ final class RoomsFixture: Sendable {
     Rooms.Actor(userID: user(name), deviceID: DeviceID(trusted: ByteString(device)))
   }
 
+  /// Nothing where it is there.
+  func addDevice(_ name: String, _ device: String = "DEVICE") async throws {
+    _ = try await database.write { transaction in
+      try transaction.execute(
+        """
+        INSERT INTO device(user_id, device_id, display_name, created, last_seen) VALUES($1, $2, '', 0, 0)
+        ON CONFLICT(user_id, device_id) DO NOTHING
+        """, Self.user(name), device)
+    }
+  }
+
   func createRoom(by name: String, _ body: String = "{}") async throws -> RoomID {
     try await rooms.create(RoomCreation(json(body), defaultVersion: "12"), by: Self.actor(name))
   }
 
+  /// - transaction: may be repeated; then the sender's device is there.
   @discardableResult
   func send(_ text: String, to room: RoomID, by name: String, transaction: String? = nil) async throws -> EventID {
+    if transaction != nil { try await addDevice(name) }
     let number = nextTransaction.wrappingAdd(1, ordering: .relaxed).newValue
     return try await rooms.send(
       .message, json(#"{"msgtype":"m.text","body":"\#(text)"}"#), to: room, by: Self.actor(name),

@@ -35,6 +35,15 @@ import Testing
     #expect(try await fixture.bodies(of: room, for: "ann") == ["once"])
   }
 
+  @Test func `nothing is kept for a device that was deleted while its request was under way`() async throws {
+    let fixture = try RoomsFixture()
+    let room = try await fixture.createRoom(by: "ann")
+    try await fixture.send("last words", to: room, by: "ann")
+    let kept = try await fixture.database.read { try $0.first("SELECT COUNT(*) FROM sent_transaction") { $0.integer(0) } }
+    #expect(kept == 0)
+    #expect(try await fixture.bodies(of: room, for: "ann") == ["last words"])
+  }
+
   @Test func `requests are forgotten when they are a day old, not before`() async throws {
     let fixture = try RoomsFixture()
     let room = try await fixture.createRoom(by: "ann")

@@ -185,7 +185,7 @@ import Testing
     try await bob.sync()
     func send(_ number: Int) async throws {
       try await fixture.toDevice.send(
-        "m.test", TransactionID(trusted: ByteString("n\(number)")), from: fixture.session("ann"),
+        "m.test", TransactionID(trusted: ByteString("n\(number)")), from: await fixture.session("ann"),
         messages: json(#"{"@bob:example.org":{"*":{"n":"\#(number)"}}}"#))
     }
     let before = bob.since
@@ -215,7 +215,7 @@ import Testing
     try await bob.sync()
     for number in 0..<250 {
       try await fixture.toDevice.send(
-        "m.test", TransactionID(trusted: ByteString("n\(number)")), from: fixture.session("ann"),
+        "m.test", TransactionID(trusted: ByteString("n\(number)")), from: await fixture.session("ann"),
         messages: json(#"{"@bob:example.org":{"DEVICE":{"n":"\#(number)"}}}"#))
     }
     try await fixture.base.send("once", to: room, by: "ann")

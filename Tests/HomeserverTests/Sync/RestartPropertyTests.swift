@@ -134,7 +134,7 @@ import Testing
           .topic, "", json(#"{"topic":"\#(dice.next())"}"#), in: room, by: RoomsFixture.actor("ann"))
       case 1:
         try await fixture.toDevice.send(
-          "m.test", TransactionID(trusted: ByteString("\(sent)")), from: fixture.session("ann"),
+          "m.test", TransactionID(trusted: ByteString("\(sent)")), from: await fixture.session("ann"),
           messages: json(#"{"@bob:example.org":{"DEVICE":{"n":"\#(sent)"}}}"#))
         sent += 1
       case 2: _ = try await fixture.room(of: "ann", "bob")

@@ -14,7 +14,7 @@ import Testing
     try await fixture.addDevice("bob")
     func send(_ number: Int) async throws {
       try await fixture.toDevice.send(
-        "m.test", TransactionID(trusted: ByteString("\(number)")), from: fixture.session("ann"),
+        "m.test", TransactionID(trusted: ByteString("\(number)")), from: await fixture.session("ann"),
         messages: json(#"{"@bob:example.org":{"DEVICE":{"n":"\#(number)"}}}"#))
     }
     func client(_ fixture: SyncFixture, since: String?) -> SlidingClient {

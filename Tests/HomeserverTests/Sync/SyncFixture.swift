@@ -58,16 +58,12 @@ final class SyncFixture: Sendable {
     SyncClient(self, name, device, try filter.map { try SyncFilter(json($0)) } ?? SyncFilter.open)
   }
 
-  func addDevice(_ name: String, _ device: String = "DEVICE") async throws {
-    _ = try await database.write { transaction in
-      try transaction.execute(
-        "INSERT INTO device(user_id, device_id, display_name, created, last_seen) VALUES($1, $2, '', 0, 0)",
-        RoomsFixture.user(name), device)
-    }
-  }
+  func addDevice(_ name: String, _ device: String = "DEVICE") async throws { try await base.addDevice(name, device) }
 
-  func session(_ name: String, _ device: String = "DEVICE") -> Session {
-    Session(
+  /// Of a device that is there.
+  func session(_ name: String, _ device: String = "DEVICE") async throws -> Session {
+    try await addDevice(name, device)
+    return Session(
       userID: RoomsFixture.user(name), deviceID: DeviceID(trusted: ByteString(device)),
       token: AccessToken.random().hash, lastSeen: 0)
   }

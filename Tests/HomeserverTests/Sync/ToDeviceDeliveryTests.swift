@@ -8,7 +8,7 @@ import Testing
 @Suite struct ToDeviceDeliveryTests {
   private func send(_ fixture: SyncFixture, _ text: String, transaction: String) async throws {
     try await fixture.toDevice.send(
-      EventType(trusted: "t"), TransactionID(trusted: ByteString(transaction)), from: fixture.session("bob"),
+      EventType(trusted: "t"), TransactionID(trusted: ByteString(transaction)), from: await fixture.session("bob"),
       messages: try json(#"{"@ann:example.org":{"*":{"n":"\#(text)"}}}"#))
   }
 

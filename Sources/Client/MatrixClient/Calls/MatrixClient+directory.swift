@@ -54,14 +54,6 @@ extension MatrixClient {
     try await perform(.mutualRooms(with: user, from: from))
   }
 
-  public func presence(of user: UserID) async throws(ClientError) -> PresenceStatus {
-    try await perform(.presence(of: user))
-  }
-
-  public func setPresence(_ presence: Presence, message: String? = nil) async throws(ClientError) {
-    try await perform(.setPresence(presence, message: message.map { ByteString($0) }, of: try ownUserID()))
-  }
-
   public func report(_ user: UserID, reason: String) async throws(ClientError) {
     try await perform(.report(user, reason: ByteString(reason)))
   }

@@ -30,31 +30,9 @@ extension MatrixRoom {
     try await client.perform(.event(at: timestampMilliseconds, in: id, direction: direction))
   }
 
-  // MARK: State and account data
-
-  /// The content of one state event.
-  public func stateContent(_ type: EventType, key: ByteString = "") async throws(ClientError) -> JSON {
-    try await client.perform(.state(of: id, type: type, key: key))
-  }
-
   public func joinedMembers() async throws(ClientError) -> [JoinedMember] {
     try await client.perform(.joinedMembers(of: id))
   }
-
-  public func accountData(_ type: EventType) async throws(ClientError) -> JSON {
-    try await client.perform(.accountData(type, of: try await client.ownUserID(), in: id))
-  }
-
-  /// - Parameter content: a JSON object.
-  public func setAccountData(_ type: EventType, _ content: [UInt8]) async throws(ClientError) {
-    try await client.perform(.setAccountData(type, content, of: try await client.ownUserID(), in: id))
-  }
-
-  public func tags() async throws(ClientError) -> JSON {
-    try await client.perform(.tags(of: id, for: try await client.ownUserID()))
-  }
-
-  // MARK: Directory
 
   /// A page of the rooms of this space.
   public func hierarchy(
@@ -62,29 +40,5 @@ extension MatrixRoom {
   ) async throws(ClientError) -> HierarchyPage {
     try await client.perform(
       .hierarchy(of: id, suggestedOnly: suggestedOnly, maxDepth: maxDepth, limit: limit, from: from))
-  }
-
-  public func localAliases() async throws(ClientError) -> [RoomAlias] {
-    try await client.perform(.localAliases(of: id))
-  }
-
-  public func addAlias(_ alias: RoomAlias) async throws(ClientError) {
-    try await client.perform(.createAlias(alias, of: id))
-  }
-
-  public func isPublished() async throws(ClientError) -> Bool { try await client.perform(.isPublished(id)) }
-
-  public func setPublished(_ isPublished: Bool) async throws(ClientError) {
-    try await client.perform(.setPublished(id, isPublished))
-  }
-
-  // MARK: Reports
-
-  public func report(_ event: EventID, reason: String) async throws(ClientError) {
-    try await client.perform(.report(event, in: id, reason: ByteString(reason)))
-  }
-
-  public func report(reason: String) async throws(ClientError) {
-    try await client.perform(.report(id, reason: ByteString(reason)))
   }
 }

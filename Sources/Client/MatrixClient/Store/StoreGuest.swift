@@ -13,8 +13,8 @@ public import MatrixModel
 /// A look into a store that another process owns, for share and notification extensions: who is signed in, the rooms, and a way
 /// to hand over a message, which the owner sends as soon as it looks (`MatrixClient.checkInbox`; at its start and after each sync).
 public actor StoreGuest {
-  private let store: SQLiteStore
-  private var core = Client(randomSeed: 0, deviceDisplayName: "")
+  let store: SQLiteStore
+  private(set) var core = Client(randomSeed: 0, deviceDisplayName: "")
 
   /// Throws `missing` where there is no store.
   public init(path: String) async throws(StoreError) {

@@ -168,17 +168,7 @@ public struct HierarchyPage: Sendable {
   /// A room of a space, with its own children where it is a space as well.
   public struct Entry: Sendable {
     public let room: RoomSummary
-    public let children: [Child]
-  }
-
-  /// An `m.space.child`. Spec: "Spaces".
-  public struct Child: Sendable {
-    public let roomID: RoomID
-    public let servers: [ServerName]
-    public let isSuggested: Bool
-    /// What children are sorted by, see "Ordering of children within a space"; nil stands behind all others.
-    public let order: ByteString?
-    public let addedAtMilliseconds: Int64
+    public let children: [SpaceChild]
   }
 
   public let entries: [Entry]
@@ -189,22 +179,9 @@ public struct HierarchyPage: Sendable {
     guard let rooms = json["rooms"], rooms.isArray else { return nil }
     entries = rooms.elements.compactMap { room in
       guard let summary = RoomSummary(room) else { return nil }
-      return Entry(room: summary, children: room["children_state"]?.elements.compactMap { Child($0) } ?? [])
+      return Entry(room: summary, children: room["children_state"]?.elements.compactMap { SpaceChild($0) } ?? [])
     }
     nextBatch = json["next_batch"]?.text
-  }
-}
-
-extension HierarchyPage.Child {
-  /// nil where the event takes the child away: without `via` it is none.
-  init?(_ event: JSON) {
-    guard let room = RoomID(event["state_key"]), let content = event["content"], let via = content["via"], via.isArray
-    else { return nil }
-    roomID = room
-    servers = via.elements.compactMap { ServerName($0) }
-    isSuggested = content["suggested"]?.bool ?? false
-    order = content["order"]?.text
-    addedAtMilliseconds = event["origin_server_ts"]?.integer ?? 0
   }
 }
 

@@ -64,6 +64,8 @@ extension Client {
   mutating func cancel(_ id: CommandID) {
     guard id != 0 else { return }
     if calls[id] != nil { return endCall(id, .failed(.cancelled)) }
+    cancelPushRuleChange(id)
+    if stopLearning(for: id) { return }
     for request in pending.requests.keys {
       guard let waiting = pending.requests[request], waiting.purpose.commandID == id else { continue }
       cancelRequest(request)
@@ -71,9 +73,9 @@ extension Client {
     }
   }
 
-  /// They belong to a session that is over.
-  mutating func endCalls() {
-    for id in calls.keys { endCall(id, .failed(.notSignedIn)) }
+  /// All of them: the session is over, or rests.
+  mutating func endCalls(with error: ClientError) {
+    for id in calls.keys { endCall(id, .failed(error)) }
   }
 
   private mutating func endCall(_ id: CommandID, _ result: CallResult) {

@@ -22,8 +22,32 @@ public enum Change: Sendable {
   case commandFinished(CommandID, CommandResult)
   /// How something in the outbox is getting on, whether its room is open or not.
   case sending(RoomID, SendID, SendProgress)
+  /// `Client.pushRules`.
+  case pushRules
+  // People
+  /// `Client.ignoredUsers`.
+  case ignoredUsers
+  /// `Client.presence(of:)` of these.
+  case presence([UserID])
+  /// Events that a sync brought into a room, open or not, the oldest first; only where `Client.reportsArrivals` is on. Not those of the
+  /// first sync, which are history.
+  case arrived(RoomID, [Event])
+  /// How far others have read or received, likewise.
+  case receipts(RoomID, [ReceiptReport])
+  /// Account data that is different now, of a room or (nil) of the account, likewise.
+  case accountData(RoomID?, [Event])
   /// The store does not take writes: the client goes on in memory, a restart goes back to the last write that succeeded.
   case storeFailed
+  // Room list
+  /// Steps of a list that is open (`Client.roomList`), all together what an input has changed in it.
+  case roomList(RoomListID, [RoomListChange])
+  /// `Client.breadcrumbs`.
+  case breadcrumbs
+  // Spaces
+  /// `Client.spaces`: what is in these spaces, and which there are.
+  case spaces([RoomID])
+  /// `SpaceGraph.counts(of:)` of these.
+  case spaceCounts([RoomID])
 }
 
 /// Parts of a room that a list or header shows.
@@ -45,6 +69,14 @@ public struct RoomAspects: OptionSet, Sendable {
   public static let fullyRead = RoomAspects(rawValue: 1024)
   /// Direct chat, encryption, successor, power levels.
   public static let settings = RoomAspects(rawValue: 2048)
+  // Room list
+  /// Tags, and whether it is hidden.
+  public static let tags = RoomAspects(rawValue: 4096)
+  /// Children, parents, and whether it is a space at all.
+  public static let space = RoomAspects(rawValue: 8192)
+  // People
+  /// Somebody came, went, knocks or was banned.
+  public static let members = RoomAspects(rawValue: 32768)
 }
 
 /// One step of a list.

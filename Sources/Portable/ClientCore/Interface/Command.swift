@@ -93,8 +93,8 @@ public indirect enum Command: Sendable {
   /// The room of the direct chat with that user, made where there is none. Fails with `invalidUserID`.
   case openDirectChat(with: ByteString)
   case invite(RoomID, user: ByteString)
-  /// A room ID or alias.
-  case join(ByteString)
+  /// A room ID or alias; servers that may know the room.
+  case join(ByteString, via: [ServerName] = [], reason: ByteString? = nil)
   case leave(RoomID)
   case forget(RoomID)
   case kick(RoomID, UserID, reason: ByteString?)
@@ -102,6 +102,55 @@ public indirect enum Command: Sendable {
   case unban(RoomID, UserID)
   case setRoomName(RoomID, ByteString)
   case setRoomTopic(RoomID, ByteString)
+
+  // Room list
+  /// Puts the tag on the room, or gives it another order.
+  case setTag(RoomID, RoomTag)
+  case removeTag(RoomID, ByteString)
+  /// Marks the room as unread, for later, or takes that back, which reading it does as well.
+  case markUnread(RoomID, Bool)
+  /// Keeps a list up to date until `closeRoomList`. One that is open under the ID gives way to it.
+  case openRoomList(RoomListID, RoomListQuery)
+  case closeRoomList(RoomListID)
+  /// The next page of a section is wanted.
+  case growRoomList(RoomListID, RoomListSection)
+  /// Somebody goes to the room: it becomes the first of `Client.breadcrumbs`.
+  case visitRoom(RoomID)
+  /// Makes the room the direct chat with that user, or with nobody, in `m.direct`.
+  case setDirect(RoomID, with: UserID?)
+
+  // Spaces
+  /// Puts the room into the space, or changes how it stands there. Fails with `notAllowed` where the own power level does not suffice.
+  case setSpaceChild(RoomID, in: RoomID, SpaceChildChange)
+  case removeSpaceChild(RoomID, from: RoomID)
+  /// Says in the room that it belongs to the space.
+  case setSpaceParent(RoomID, of: RoomID, isCanonical: Bool)
+  case removeSpaceParent(RoomID, of: RoomID)
+
+  // Sync
+  /// Ends every request and timer until `resume`, for an app that goes to rest. Messages wait; who waits for an answer learns that it
+  /// was `cancelled`.
+  case pause
+  case resume
+
+  // Notifications
+  /// Ends when the server has all of it. Fails with `invalidContent` for what is no keyword.
+  case changeNotifications(NotificationChange)
+
+  // People
+  /// The level of one user; nil for that of everybody whom nobody gave one. What else the event says stays. Fails with `notAllowed` where
+  /// one may not.
+  case setPowerLevel(RoomID, of: UserID, to: Int64?)
+  /// From now on nothing of theirs is shown but what changes the room, or it is shown again.
+  case setIgnored(UserID, Bool)
+  /// Tells that one is writing, again and again as long as one is, or no longer.
+  case setTyping(RoomID, Bool)
+  /// Tells whether one is there, now and with every sync.
+  case setPresence(Presence, message: ByteString?)
+  /// Everything there has been read; nil for all rooms.
+  case markRead(RoomID?)
+  /// Whether the server is told what has reached this device, where it passes that on (`martlet.delivered`). Off at the start.
+  case setDeliveryReceipts(Bool)
 
   // Store
   /// Everything a sync brings comes anew; the login, messages on their way and drafts stay.
@@ -134,6 +183,8 @@ public struct NewRoom: Sendable {
   /// Localpart of the alias to make, without `#` and server.
   public var aliasLocalpart: ByteString?
   public var invited: [UserID]
+  /// `m.space` for a space (`NewRoom.space`); nil for a plain room.
+  public var type: ByteString?
 
   public init(
     preset: Preset = .privateChat, name: ByteString? = nil, topic: ByteString? = nil, aliasLocalpart: ByteString? = nil,

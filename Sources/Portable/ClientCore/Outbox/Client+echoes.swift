@@ -49,6 +49,7 @@ extension Client {
   /// Takes the entry out and what shows of it; its record is the caller's.
   mutating func forget(_ entry: OutboxEntry) {
     outbox[entry.id] = nil
+    roomLists.sending.insert(entry.roomID)
     for file in entry.payload.files { effects.append(.releaseBlob(file.blob)) }
     guard let user = session?.userID else { return }
     changeTimeline(entry.roomID) { timeline, _ in

@@ -117,7 +117,10 @@ extension Client {
     finish(entry.command, .done)
     entry.command = 0
     outbox[id] = entry
-    if entry.isDelivered { return pump(entry.roomID) }
+    if entry.isDelivered {
+      notify(.sending(entry.roomID, id, .sent(event)))
+      return pump(entry.roomID)
+    }
     let resolved = resolve(id, as: event)
     // Already here under no transaction ID of ours (a sync that left it out): the echo has done its work.
     if let timeline = rooms[entry.roomID]?.timeline, timeline.itemOfEvent[event] != nil {

@@ -115,13 +115,19 @@ struct Outbox: Sendable {
     entries.compactMap { $0.roomID == room ? $0.item(sender: sender) : nil }
   }
 
-  /// No request is under way any more.
+  /// No request is under way any more, and nothing is being stored.
   mutating func suspend() {
+    endRequests()
+    for i in entries.indices { if case .storing = entries[i].phase { entries[i].phase = .queued } }
+  }
+
+  /// No request is under way any more.
+  mutating func endRequests() {
     timers = [:]
     if fileLimitState == .asked { fileLimitState = .unknown }
     for i in entries.indices {
       switch entries[i].phase {
-      case .uploading, .sending, .storing: entries[i].phase = .queued
+      case .uploading, .sending: entries[i].phase = .queued
       default: break
       }
     }

@@ -43,12 +43,15 @@ extension Client {
   }
 
   private mutating func read(_ id: RoomID, upTo item: ItemID) {
+    clearUnreadMark(id)
     guard let user = session?.userID, let room = rooms[id], room.membership == .join,
       let index = room.timeline.lastEvent(upTo: item), let event = room.timeline.items[index].eventID
     else { return }
     if let known = room.fullyRead, let old = room.timeline.position(of: known), old >= index { return }
     rooms[id]?.reading.fullyRead = event
-    rooms[id]?.reading.localCount = room.timeline.messageCount(after: index, notFrom: user)
+    let unread = room.timeline.messageCount(after: index, notFrom: user)
+    rooms[id]?.reading.localCount = UnreadCounts(atMost: unread)
+    if unread > 0 { recountUnread(id) }
     rooms[id]?.reading.isDirty = true
     if let range = rooms[id]?.timeline.hasRead(user, room.timeline.items[index].id) { notify(.readCounts(id, range)) }
     notify(.room(id, [.unread, .fullyRead]))
@@ -111,7 +114,7 @@ extension Client {
     } else if let timeline = rooms[id]?.timeline, let event = reading.fullyRead,
       let index = timeline.position(of: event)
     {
-      rooms[id]?.reading.localCount = timeline.messageCount(after: index, notFrom: ownUserID)
+      rooms[id]?.reading.localCount = UnreadCounts(atMost: timeline.messageCount(after: index, notFrom: ownUserID))
     } else {
       rooms[id]?.reading.localCount = nil
     }

@@ -7,7 +7,7 @@ struct Reading: Sendable {
   /// The newest event a receipt was asked for.
   var fullyRead: EventID?
   /// Unread messages behind it; nil once the server's own count is newer.
-  var localCount: Int?
+  var localCount: UnreadCounts?
   var isDirty = false
   var request: RequestID?
   var timer: TimerID?

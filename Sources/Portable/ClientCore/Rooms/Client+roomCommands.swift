@@ -17,31 +17,18 @@ extension Client {
       if let topic = room.topic { writer.member("topic", topic) }
       if let alias = room.aliasLocalpart { writer.member("room_alias_name", alias) }
       if directUser != nil { writer.member("is_direct", true) }
+      if let type = room.type {
+        writer.key("creation_content")
+        writer.object { $0.member("type", type) }
+      }
+      if room.type == SpaceState.spaceType { writer.member("power_level_content_override", raw: SpaceState.powerLevels) }
       writer.key("invite")
       writer.array { writer in for user in room.invited { writer.write(user) } }
     }
     request(.createRoom, Endpoint.createRoom.path(), body: writer.bytes, for: .createRoom(directUser: directUser, id))
   }
 
-  /// The latest room with that user that both may be in, or a new one.
-  mutating func openDirectChat(with text: ByteString, _ id: CommandID) {
-    guard let user = UserID(text) else { return finish(id, .failed(.invalidUserID)) }
-    guard user != session?.userID else { return finish(id, .failed(.ownUserID)) }
-    let existing = directRooms.rooms(with: user).filter { room in
-      guard let room = rooms[room], room.membership == .join else { return false }
-      // One that the other has left is no way to reach them.
-      let other = room.membership(of: user)
-      return other != .leave && other != .ban
-    }
-    if let room = existing.max(by: { (rooms[$0]?.state.lastActivity ?? 0) < (rooms[$1]?.state.lastActivity ?? 0) }) {
-      return finish(id, .room(room))
-    }
-    let invitation = rooms.values.first { $0.membership == .invite && $0.state.isDirectInvite && $0.inviter == user }
-    if let invitation { return join(invitation.id.text, id) }
-    createRoom(NewRoom(preset: .trustedPrivateChat, invited: [user]), directUser: user, id)
-  }
-
-  mutating func join(_ address: ByteString, _ id: CommandID) {
+  mutating func join(_ address: ByteString, via servers: [ServerName], reason: ByteString?, _ id: CommandID) {
     var directUser: UserID?
     if let room = RoomID(address) {
       if rooms[room]?.membership == .join { return finish(id, .room(room)) }
@@ -49,7 +36,13 @@ extension Client {
     } else if RoomAlias(address) == nil {
       return finish(id, .failed(.invalidRoomAddress))
     }
-    request(.joinRoom, Endpoint.joinRoom.path(address), for: .join(directUser: directUser, id))
+    var query = Query()
+    for server in servers { query = query.adding("via", server) }
+    // Its name before v1.12 of the specification.
+    for server in servers { query = query.adding("server_name", server) }
+    let body = reason.map { reason in JSONWriter.object { $0.member("reason", reason) } }
+    request(
+      .joinRoom, Endpoint.joinRoom.path(address), query: query.text, body: body, for: .join(directUser: directUser, id))
   }
 
   mutating func invite(_ text: ByteString, to room: RoomID, _ id: CommandID) {
@@ -91,7 +84,9 @@ extension Client {
 
   mutating func commandAnswered(_ answer: Answer, _ purpose: RequestPurpose) {
     switch purpose {
-    case .createRoom(let user, let id), .join(let user, let id): roomAnswered(answer, directUser: user, id)
+    case .createRoom(let user?, let id): directChatAnswered(answer, with: user, id)
+    case .createRoom(nil, let id): roomAnswered(answer, directUser: nil, id)
+    case .join(let user, let id): roomAnswered(answer, directUser: user, id)
     case .leave(_, let id), .command(let id): finish(id, answer.error.map { .failed($0) } ?? .done)
     case .forget(let room, let id):
       if let error = answer.error { return finish(id, .failed(error)) }
@@ -107,6 +102,7 @@ extension Client {
     guard case .success(let json) = answer, let room = RoomID(json["room_id"]) else {
       return finish(id, .failed(answer.error ?? .badAnswer))
     }
+    noteArriving(room)
     if let directUser, directRooms.user(of: room) == nil {
       directRooms.add(room, with: directUser)
       setAccountData(.direct, directRooms.content, .forgettable)

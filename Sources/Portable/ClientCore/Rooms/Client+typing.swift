@@ -8,6 +8,7 @@ extension Client {
   mutating func commitTyping(_ prepared: PreparedRoom) -> Bool {
     guard let old = rooms[prepared.id]?.typing else { return false }
     var typing = prepared.typing ?? old
+    typing.removeAll { ignoredUsers.contains($0) }
     if prepared.typing == nil { typing.removeAll { prepared.senders.contains($0) } }
     rooms[prepared.id]?.typing = typing
     if prepared.typing != nil || typing.isEmpty {

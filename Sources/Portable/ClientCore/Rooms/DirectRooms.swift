@@ -24,6 +24,14 @@ struct DirectRooms: Sendable {
   func rooms(with user: UserID) -> [RoomID] { users[user] ?? [] }
   var roomIDs: Dictionary<RoomID, UserID>.Keys { userOfRoom.keys }
 
+  mutating func remove(_ room: RoomID) {
+    userOfRoom[room] = nil
+    for user in Array(users.keys) {
+      users[user]?.removeAll { $0 == room }
+      if users[user]?.isEmpty ?? false { users[user] = nil }
+    }
+  }
+
   mutating func add(_ room: RoomID, with user: UserID) {
     if users[user]?.contains(room) ?? false { return }
     users[user, default: []].append(room)

@@ -8,6 +8,8 @@ public struct Member: Sendable {
   /// As the member set it, not told apart from equal ones; nil where there is none.
   public internal(set) var displayName: ByteString?
   public internal(set) var avatar: MediaURI?
+  /// Why somebody knocks or is banned; nil for others.
+  public internal(set) var reason: ByteString?
 }
 
 /// The members of a room known so far. Knows how many bear each name, so that telling them apart costs O(1).
@@ -64,6 +66,10 @@ struct Members: Sendable {
 
   func present() -> [Member] {
     byID.values.filter { $0.isPresent }.ordered { $0.userID < $1.userID }
+  }
+
+  func members(_ membership: Membership) -> [Member] {
+    byID.values.filter { $0.membership == membership }.ordered { $0.userID < $1.userID }
   }
 
   /// The first by user ID, of those present or else of all. O(members).

@@ -28,6 +28,15 @@ public struct Room: Sendable {
   /// Commands that want the whole list.
   var waitingForPeople: [CommandID] = []
   var isDroppingSegments = false
+  // Room list
+  var unreadMark: UnreadMark?
+  var echo = RoomEcho()
+  // Unread
+  /// The newest segments are on their way, to be counted; and whether they have to be counted once more.
+  var unreadLoad: LoadID?
+  var wantsRecount = false
+  /// Whether the last message is by somebody who is ignored.
+  var hidesPreview = false
   /// Segments before this one were dropped: nothing may be stored in front of them any more.
   var firstSegment: SegmentPosition?
 
@@ -57,19 +66,24 @@ public struct Room: Sendable {
   public var inviter: UserID? { state.inviter }
   /// Whether all members are known (`Command.loadMembers`).
   public var hasAllMembers: Bool { state.hasAllMembers }
-  /// The last message, nil where none is known.
-  public var preview: RoomPreview? { state.preview }
-  /// Milliseconds since 1970 of the last message or of the invitation; 0 where unknown.
-  public var lastActivityMilliseconds: Int64 { state.lastActivity }
   /// Everything before and at this event has been read.
   public var fullyRead: EventID? { reading.fullyRead ?? state.fullyRead }
 
-  /// Unread messages that call for notice; 0 at once when one has read to the end.
-  public var notificationCount: Int {
-    reading.localCount.map { min($0, state.notificationCount) } ?? state.notificationCount
+  /// Unread messages that call for notice; none at once when one has read to the end. By threads where the room is encrypted or
+  /// the server tells them apart.
+  public var unreadCounts: UnreadCounts {
+    let known = state.unread ?? state.serverCounts
+    guard let ahead = reading.localCount, ahead.total.notifications < known.total.notifications else { return known }
+    return ahead
   }
+  /// All of them.
+  public var notificationCount: Int { unreadCounts.total.notifications }
   /// Of these, the ones that name the reader.
-  public var highlightCount: Int { min(state.highlightCount, notificationCount) }
+  public var highlightCount: Int {
+    let known = (state.unread ?? state.serverCounts).total.highlights
+    let shown = unreadCounts.total
+    return min(shown.highlights, known, shown.notifications)
+  }
 
   /// As the spec tells ambiguous names apart; the user ID of unknown members. Until the room is opened, or its members are
   /// asked for (`Command.loadMembers`), only the members whose names the room's line in a list shows are known.
@@ -78,6 +92,10 @@ public struct Room: Sendable {
   public func membership(of user: UserID) -> Membership? { state.members[user]?.membership }
   /// The members known so far that have joined or are invited, in user ID order. O(members · log members).
   public var members: [Member] { state.members.present() }
+  /// Who asks to be let in, as far as they are known, in user ID order; why is `Member.reason`. O(members).
+  public var knockingMembers: [Member] { state.members.members(.knock) }
+  /// O(members).
+  public var bannedMembers: [Member] { state.members.members(.ban) }
   /// Who may do what; nil where the events that say so are unknown: then the server is the one to decide.
   public var powerLevels: PowerLevels? { state.power.levels }
 }
@@ -88,6 +106,8 @@ public struct RoomPreview: Sendable {
   public let sender: UserID
   public let timestampMilliseconds: Int64
   public let content: MessageContent?
+  /// How far it is on its way.
+  public internal(set) var delivery = Delivery.received
   /// When the edit that is shown was made; 0 without one.
   var editedAt: Int64 = 0
   /// The edit, and what stood there before, for when it is redacted.

@@ -64,14 +64,21 @@ struct RoomOrder: Sendable {
 extension Client {
   /// After these rooms have changed.
   mutating func placeRooms(_ changed: [RoomID]) {
+    if listChapter != nil { roomLists.changed.formUnion(changed) }
     // Most of a first sync is new: sorting once is less than many insertions.
-    if changed.count > Limits.roomsPlacedOneByOne { return sortRooms() }
+    if changed.count > Limits.roomsPlacedOneByOne { return sortOrder() }
     var isDifferent = false
     for id in changed where roomOrder.update(id, rooms[id], in: &roomIDs) { isDifferent = true }
     if isDifferent { notify(.roomOrder) }
   }
 
+  /// All rooms are others now.
   mutating func sortRooms() {
+    roomLists.isAllChanged = true
+    sortOrder()
+  }
+
+  private mutating func sortOrder() {
     let sorted = roomOrder.sort(rooms.values)
     if sorted != roomIDs {
       roomIDs = sorted

@@ -7,6 +7,8 @@ import MatrixModel
 struct RoomPower: Sendable {
   private(set) var levels: PowerLevels?
   private var creators: [UserID]?
+  /// Who made the room; before room version 12 they have the power where no event says who has.
+  private var creator: UserID?
   /// The content of `m.room.power_levels`.
   private var content: [UInt8]?
 
@@ -24,6 +26,7 @@ struct RoomPower: Sendable {
       users += event.content["additional_creators"]?.elements.compactMap { UserID($0) } ?? []
     }
     creators = users
+    creator = event.sender
     update(content.flatMap { RoomPower.parsed($0) })
   }
 
@@ -37,6 +40,13 @@ struct RoomPower: Sendable {
     levels = PowerLevels(content, creators: creators)
   }
 
+  /// Also where no event says who may do what.
+  var forPushRules: PowerLevels {
+    if let levels { return levels }
+    let known = content.flatMap { RoomPower.parsed($0) }.map { PowerLevels($0, creators: creators ?? []) }
+    return known ?? PowerLevels(creator: creator, creators: creators ?? [])
+  }
+
   private static func parsed(_ bytes: [UInt8]) -> JSON? {
     do throws(JSONError) { return try JSON.parse(bytes) } catch { return nil }
   }
@@ -48,11 +58,13 @@ struct RoomPower: Sendable {
       writer.key("creators")
       writer.array { writer in for user in creators { writer.write(user) } }
     }
+    if let creator { writer.member("creator", creator) }
     if let content { writer.member("power_levels", raw: content) }
   }
 
   init(record: JSON) {
     creators = record["creators"]?.elements.compactMap { UserID($0) }
+    creator = UserID(record["creator"])
     let stored = record["power_levels"]
     content = stored.map { Array($0.bytes) }
     update(stored)

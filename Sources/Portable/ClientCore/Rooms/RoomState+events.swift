@@ -19,8 +19,10 @@ extension RoomState {
       guard let user = UserID(stateKey) else { return }
       return applyMember(event, user, &delta, ownUserID: ownUserID)
     }
+    if space.take(event, stateKey) { delta.aspects.insert(.space) }
     guard stateKey.isEmpty else { return }
     let content = event.content
+    if settings.take(event) { delta.aspects.insert(.settings) }
     switch event.type {
     case .name:
       name = content["name"]?.text.flatMap { $0.isEmpty ? nil : $0 }
@@ -61,6 +63,7 @@ extension RoomState {
       userID: user, membership: membership,
       displayName: event.content["displayname"]?.text.flatMap { $0.isEmpty ? nil : $0 },
       avatar: MediaURI(event.content["avatar_url"]))
+    if membership == .knock || membership == .ban { member.reason = event.content["reason"]?.text }
     // A leave event seldom repeats the name; old messages still want it.
     if isGone, member.displayName == nil {
       let before = event.unsigned?["prev_content"]
@@ -76,9 +79,12 @@ extension RoomState {
       if self.membership == .leave, membership == .ban { self.membership = .ban }
     }
     let old = members[user]
-    if let old, old.membership == member.membership, old.displayName == member.displayName, old.avatar == member.avatar {
+    if let old, old.membership == member.membership, old.displayName == member.displayName, old.avatar == member.avatar,
+      old.reason == member.reason
+    {
       return
     }
+    if old?.membership != membership { delta.aspects.insert(.members) }
     delta.members.append(user)
     delta.shownMembers += members.set(member)
     delta.aspects.insert(.name)
@@ -91,28 +97,36 @@ extension RoomState {
 
   /// Spec: "Sync": `summary`. What it leaves out has not changed.
   mutating func apply(summary: JSON, _ delta: inout RoomDelta) {
-    if let count = summary["m.joined_member_count"]?.count32, count != joinedCount {
-      joinedCount = count
-      delta.aspects.formUnion([.memberCounts, .name])
-    }
-    if let count = summary["m.invited_member_count"]?.count32, count != invitedCount {
-      invitedCount = count
-      delta.aspects.formUnion([.memberCounts, .name])
-    }
+    take(
+      joined: summary["m.joined_member_count"]?.count32, invited: summary["m.invited_member_count"]?.count32, &delta)
     if let listed = summary["m.heroes"], listed.isArray {
       heroes = listed.elements.compactMap { UserID($0) }
       delta.aspects.insert(.name)
     }
   }
 
-  /// Spec: `m.receipt`. Receipts of threads other than the main one are left out.
-  mutating func apply(receipts content: JSON, _ delta: inout RoomDelta) {
+  /// nil where it has not changed.
+  mutating func take(joined: Int?, invited: Int?, _ delta: inout RoomDelta) {
+    guard joined ?? joinedCount != joinedCount || invited ?? invitedCount != invitedCount else { return }
+    joinedCount = joined ?? joinedCount
+    invitedCount = invited ?? invitedCount
+    delta.aspects.formUnion([.memberCounts, .name])
+  }
+
+  /// Spec: `m.receipt`. Of others, receipts of threads other than the main one are left out.
+  mutating func apply(receipts content: JSON, _ delta: inout RoomDelta, ownUserID: UserID) {
     for entry in content.members {
       guard let event = EventID(entry.key) else { continue }
       for kind in entry.value.members where kind.isKey("m.read") || kind.isKey("m.read.private") {
         for reader in kind.value.members {
-          guard let user = UserID(reader.key), receipts[user] != event else { continue }
-          if let thread = reader.value["thread_id"], !thread.isString("main") { continue }
+          guard let user = UserID(reader.key) else { continue }
+          let thread = reader.value["thread_id"]
+          if user == ownUserID {
+            _ = ownReceipts.set(
+              OwnReceipts.Receipt(isPrivate: kind.isKey("m.read.private"), thread: thread?.text, event: event))
+          }
+          if receipts[user] == event { continue }
+          if let thread, !thread.isString("main") { continue }
           receipts[user] = event
           delta.receipts.append(user)
         }

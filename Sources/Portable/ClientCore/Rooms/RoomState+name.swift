@@ -55,7 +55,8 @@ extension RoomState {
   /// Lets go of the members and receipts that the store has, but for the members the line shows and the own receipt.
   mutating func dropPeople(ownUserID: UserID) {
     hasPeople = false
-    members.keep(named)
+    // Push rules want the own name.
+    members.keep(named.contains(ownUserID) ? named : named + [ownUserID])
     let own = receipts[ownUserID]
     receipts = [:]
     receipts[ownUserID] = own

@@ -12,6 +12,7 @@ struct RoomState: Sendable {
   var successor: RoomID?
   var pinned: [EventID] = []
   var power = RoomPower()
+  var settings = RoomSettings()
   var inviter: UserID?
   /// Whether the invitation says that it is to a direct chat.
   var isDirectInvite = false
@@ -33,6 +34,11 @@ struct RoomState: Sendable {
 
   var notificationCount = 0
   var highlightCount = 0
+  /// Of the server, where it tells those of threads apart; the others are of the main timeline then.
+  var threadCounts: [EventID: UnreadCounts.Count] = [:]
+  /// Counted here; nil where the server's count holds.
+  var unread: UnreadCounts?
+  var ownReceipts = OwnReceipts()
   var fullyRead: EventID?
   /// Without `hasPeople` only those of the last syncs.
   var receipts: [UserID: EventID] = [:]
@@ -40,7 +46,12 @@ struct RoomState: Sendable {
   var preview: RoomPreview?
   var lastActivity: Int64 = 0
 
+  // Room list
+  var marks = RoomMarks()
+  var space = SpaceState()
+
   var history = StoredHistory()
+  var told = ToldRoom()
 
   var computedName = RoomName.empty(formerly: [])
   var computedAvatar: MediaURI?

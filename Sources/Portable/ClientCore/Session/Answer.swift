@@ -90,6 +90,8 @@ extension Client {
       finish(command, .done)
     case .logOutEverywhere(let command): loggedOutEverywhere(answer, command)
     case .sync: syncAnswered(answer)
+    case .syncOffer: syncOfferAnswered(answer)
+    case .syncFilter: filterAnswered(answer)
     case .page, .forwardPage, .context, .event, .date: timelineAnswered(answer, purpose)
     case .members(let room, let command): membersAnswered(answer, room, command)
     case .upload(let entry): uploadAnswered(answer, entry)
@@ -98,6 +100,15 @@ extension Client {
     case .pinnedEvents(let room, let event, let isPinned, let command):
       pinnedEventsAnswered(answer, room, event, isPinned: isPinned, command)
     case .receipt(let room): receiptAnswered(answer, room)
+    case .unreadMark(let room, let isMarked, let command):
+      unreadMarkAnswered(answer, room, isMarked: isMarked, command)
+    case .breadcrumbs, .readDirect, .writeDirect, .spaceChild: listChapter?.answered(&self, answer, purpose)
+    case .ownPushRules: ownPushRulesAnswered(answer)
+    case .pushRule: pushRuleAnswered(answer)
+    case .capabilities: capabilitiesAnswered(answer)
+    case .powerLevels(let room, let user, let level, let command): powerLevelsAnswered(answer, room, user, level, command)
+    case .lastEvent(let room, let command): lastEventAnswered(answer, room, command)
+    case .markedRead(let rooms, let command): markedReadAnswered(answer, rooms, command)
     case .forgettable: break
     case .ownProfile: ownProfileAnswered(answer)
     default: commandAnswered(answer, purpose)

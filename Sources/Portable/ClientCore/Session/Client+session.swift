@@ -9,11 +9,12 @@ extension Client {
     if let user = session?.userID {
       request(.getUserProfile, Endpoint.getUserProfile.path(user.text), for: .ownProfile)
     }
+    askForPushRules()
   }
 
   mutating func logOut(_ id: CommandID) {
     stopSession()
-    guard isOnline else {
+    guard hasNetwork else {
       endSession(keepingData: false)
       return finish(id, .done)
     }
@@ -56,19 +57,30 @@ extension Client {
 
   /// No request and no timer is left; writes go on.
   mutating func stopSession() {
-    endCalls()
-    let requests = pending.requests
-    for id in requests.keys { effects.append(.cancelRequest(id)) }
-    for id in pending.timers.keys { effects.append(.cancelTimer(id)) }
-    pending.requests = [:]
-    pending.timers = [:]
+    endRequests(with: .notSignedIn) { _ in false }
     refresh = TokenRefresh()
-    for waiting in requests.values { finish(waiting.purpose.commandID, .failed(.notSignedIn)) }
-    for (_, purpose) in syncLoop.deferredAnswers { finish(purpose.commandID, .failed(.notSignedIn)) }
+  }
+
+  /// No timer is left and no request but those that are kept. Who waits for one learns that it ended with that error.
+  mutating func endRequests(with error: ClientError, except isKept: (RequestPurpose) -> Bool) {
+    endCalls(with: error)
+    var requests = pending.requests
+    requests.removeAll { isKept($0.purpose) }
+    for id in requests.keys { cancelRequest(id) }
+    for id in pending.timers.keys { effects.append(.cancelTimer(id)) }
+    pending.timers = [:]
+    for waiting in requests.values { finish(waiting.purpose.commandID, .failed(error)) }
+    for (_, purpose) in syncLoop.deferredAnswers { finish(purpose.commandID, .failed(error)) }
     syncLoop.stop()
+    syncFilter.request = nil
     draftTimer = nil
     expiryTimer = nil
-    endEventLoads()
+    endDirectChanges()
+    endEventLoads(with: error)
+    endPushRuleChanges()
+    endLearning()
+    endArriving()
+    markingRead = [:]
     for id in Array(rooms.keys) { rooms[id]?.stopTimers() }
     setConnection(.idle)
   }
@@ -84,11 +96,13 @@ extension Client {
     keptTimelines = []
     openRooms = []
     outbox = Outbox()
+    syncFilter = SyncFilter()
     eventSources = EventSources()
     dirtyDrafts = []
     orphanDrafts = [:]
     ownDisplayName = nil
     ownAvatar = nil
+    breadcrumbs = Breadcrumbs()
     forgetSynced()
   }
 
@@ -100,14 +114,17 @@ extension Client {
     storedEventsLimit = storedEventsBound
     quietRooms = []
     directRooms = DirectRooms()
+    pushRuleState = PushRuleState()
+    ignoredUsers = IgnoredUsers()
+    presences = [:]
     syncLoop = SyncLoop()
     sortRooms()
   }
 
   mutating func networkChanged(_ isOnline: Bool) {
-    guard self.isOnline != isOnline else { return }
-    self.isOnline = isOnline
-    guard sessionState == .signedIn else { return }
+    guard hasNetwork != isOnline else { return }
+    hasNetwork = isOnline
+    guard sessionState == .signedIn, !isPaused else { return }
     if isOnline {
       retrySyncNow()
       retryOutboxNow()
@@ -119,6 +136,7 @@ extension Client {
   mutating func setConnection(_ state: ConnectionState) {
     switch (connection, state) {
     case (.idle, .idle), (.connecting, .connecting), (.running, .running), (.offline, .offline): return
+    case (.firstSync(let old), .firstSync(let new)) where old == new: return
     default: break
     }
     connection = state

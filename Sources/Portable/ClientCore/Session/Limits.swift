@@ -12,6 +12,15 @@ enum Limits {
   static let retryAfterMilliseconds: Int64 = 600_000
   /// Events of a room's timeline that one sync brings.
   static let syncEvents = 20
+  /// Rooms that a sliding sync tells first, and how many more it tells at most with each further answer.
+  static let firstRooms = 20
+  static let furtherRooms = 500
+  /// Rooms that a sliding sync tells at all.
+  static let listedRooms = 1_000_000
+  /// Events of a room in the list, and of one whose timeline is in memory.
+  static let listedRoomEvents = 10
+  static let subscribedRoomEvents = 50
+  static let subscribedRooms = 20
   static let pageEvents = 50
   /// Pages without anything to show that are followed by the next one at once.
   static let emptyPages = 10
@@ -72,6 +81,32 @@ enum Limits {
   static let eventSources = 1_000
   static let eventSourceBytes = 4 << 20
 
+  // Room list
+  /// Characters of a name, or of what is looked for in it.
+  static let foldedCharacters = 256
+  static let roomTags = 100
+  /// Spec: "Room Tagging".
+  static let tagBytes = 255
+  static let breadcrumbs = 20
+
+  // Spaces
+  /// Children of a space, and spaces that a room says it is in.
+  static let spaceChildren = 10_000
+  static let spaceParents = 100
+  /// Servers that a link between room and space names, and those we write there.
+  static let spaceServers = 20
+  static let spaceServersChosen = 3
+  /// Members whose servers are looked at for that.
+  static let spaceServerMembers = 100
+  static let spaceBranches = 10_000
+  static let spaceDepth = 64
+
+  // People
+  /// Members of rooms in which servers keep receipts for delivery.
+  static let deliveryMembers = 100
+  /// Users whose presence is kept.
+  static let presences = 10_000
+
   // Calls and tokens
   /// What a call waits in all where the server says `M_LIMIT_EXCEEDED`, and the least that it waits at a time.
   static let callWaitMilliseconds: Int64 = 60_000
@@ -85,6 +120,13 @@ enum Limits {
   /// Content of an event: the server takes 64 KiB, to which it adds members of its own.
   static let contentBytes = 60_000
   static let reactionBytes = 1_024
+
+  // Notifications
+  static let keywordBytes = 255
+  /// Segments in which unread events are looked for, threads of a room with a figure of their own, own receipts kept of a room.
+  static let countedSegments = 50
+  static let countedThreads = 200
+  static let ownReceipts = 200
 
   // Formatting
   /// Bytes of HTML or Markdown that are read.

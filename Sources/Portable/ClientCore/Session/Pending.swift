@@ -44,6 +44,8 @@ indirect enum RequestPurpose: Sendable {
   case logOut(CommandID)
   case logOutEverywhere(CommandID)
   case sync
+  case syncOffer
+  case syncFilter
   case page(TimelineKey, PagePlace, CommandID, emptyPages: Int)
   case forwardPage(TimelineKey, CommandID, emptyPages: Int)
   case context(TimelineKey, CommandID)
@@ -67,6 +69,21 @@ indirect enum RequestPurpose: Sendable {
   // Sending
   case mediaLimit
   case pinnedEvents(RoomID, EventID, isPinned: Bool, CommandID)
+  // Room list
+  case unreadMark(RoomID, isMarked: Bool, CommandID)
+  case breadcrumbs
+  case readDirect
+  case writeDirect
+  // Spaces
+  case spaceChild(RoomID, in: RoomID, SpaceChildChange, CommandID)
+  // Notifications
+  case ownPushRules
+  case pushRule(CommandID)
+  // People
+  case capabilities
+  case powerLevels(RoomID, UserID, Int64?, CommandID)
+  case lastEvent(RoomID, CommandID)
+  case markedRead([RoomID], CommandID)
 }
 
 extension RequestPurpose {
@@ -76,7 +93,9 @@ extension RequestPurpose {
     case .loginFlows(let id), .logIn(let id), .register(let id), .logOut(let id), .logOutEverywhere(let id),
       .page(_, _, let id, _), .forwardPage(_, let id, _), .context(_, let id), .date(_, let id),
       .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id), .forget(_, let id),
-      .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id), .pinnedEvents(_, _, _, let id):
+      .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id), .pinnedEvents(_, _, _, let id),
+      .unreadMark(_, _, let id), .spaceChild(_, _, _, let id), .pushRule(let id),
+      .powerLevels(_, _, _, let id), .lastEvent(_, let id), .markedRead(_, let id):
       id
     default: 0
     }
@@ -105,6 +124,8 @@ indirect enum LoadPurpose: Sendable {
   case account
   case inbox
   case people(RoomID)
+  /// The newest segments, to count what is unread.
+  case unread(RoomID)
   case timeline(RoomID)
   case event(EventSources.Key)
   case olderSegments(RoomID, OlderSegments)

@@ -37,10 +37,12 @@ public struct SignIn: Sendable {
 
 /// Whether the client talks with its server.
 public enum ConnectionState: Sendable {
-  /// Not signed in, or not started.
+  /// Not signed in, not started, or paused.
   case idle
   /// The first sync of this run is under way.
   case connecting
+  /// The server answers; of an account that is new here it has not told all rooms yet.
+  case firstSync(SyncProgress)
   case running
   /// The last sync failed.
   case reconnecting(retryAtMilliseconds: Int64)

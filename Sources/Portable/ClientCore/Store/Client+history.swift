@@ -20,6 +20,7 @@ extension Client {
     storedEvents += events.count
     guard let state = rooms[id]?.state else { return new }
     let record = Segment.record(isLimited: isLimited, token: end) { writer in for json in events { writer.write(json) } }
+    if state.countsUnread { recountUnread(id) }
     write([
       .put(key: StoreKey.segment(position, of: id), value: record), .put(key: StoreKey.room(id), value: state.record(of: id))
     ])

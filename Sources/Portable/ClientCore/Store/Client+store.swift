@@ -20,10 +20,11 @@ extension Client {
     // A room may have been closed and opened again meanwhile.
     case .timeline(let room): if rooms[room]?.timeline.load == id { timelineLoaded(room, records) }
     case .olderSegments(let room, let wanted): olderSegmentsLoaded(room, records, wanted)
-    case .people, .oldestSegments:
+    case .people, .oldestSegments, .unread:
       // The batch being stored works on a copy of the room.
       if syncLoop.prepared != nil { return syncLoop.deferredRecords.append((id, records, purpose)) }
       if case .people(let room) = purpose, rooms[room]?.peopleLoad == id { peopleLoaded(room, records) }
+      if case .unread(let room) = purpose, rooms[room]?.unreadLoad == id { unreadLoaded(room, records) }
       if case .oldestSegments(let room, let count) = purpose { oldestSegmentsLoaded(room, keptEvents: count, records) }
     }
   }
@@ -37,18 +38,24 @@ extension Client {
     self.session = session
     if !restored.operations.isEmpty { write(restored.operations) }
     directRooms = restored.directRooms
+    breadcrumbs = restored.breadcrumbs
+    pushRuleState.rules = restored.pushRules.map { PushRuleSet(ofServer: $0, for: session.userID) }
+    ignoredUsers = restored.ignoredUsers
     for (id, state) in restored.rooms {
       var room = Room(id: id, state: state)
       room.state.directUserID = directRooms.user(of: id) ?? (room.state.isDirectInvite ? room.state.inviter : nil)
       room.state.settleName(for: session.userID)
       room.drafts = restored.drafts[id] ?? [:]
       storedEvents += room.state.history.events
+      room.hidesPreview = room.state.preview.map { ignoredUsers.contains($0.sender) } ?? false
       rooms[id] = room
     }
     orphanDrafts = restored.drafts.filter { rooms[$0.key] == nil }
     for entry in restored.outbox { outbox.restore(entry, &itemIDs) }
     outbox.finishRestore()
-    syncLoop.token = restored.syncToken
+    roomLists.sending = Set(outbox.entries.map { $0.roomID })
+    syncLoop.goOn(from: restored.position ?? SyncPosition())
+    syncFilter = restored.filter
     setSessionState(.signedIn)
     sortRooms()
     takeInbox(restored.inbox)
@@ -84,6 +91,13 @@ extension Client {
     // A batch of the old syncs that is still being stored is nobody's any more.
     for write in pending.writes.keys { if case .sync? = pending.writes[write] { pending.writes[write] = .other } }
     for room in keptTimelines { notify(.timeline(.live(room), [.reset([])])) }
+    // Those beside them open again once a sync has brought their room.
+    for (id, room) in rooms {
+      for focus in room.focuses {
+        arriving.timelines.append(TimelineKey(id, focus))
+        notify(.timeline(TimelineKey(id, focus), [.reset([])]))
+      }
+    }
     forgetSynced()
     outbox.suspend()
     finish(id, .done)

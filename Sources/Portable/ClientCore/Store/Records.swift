@@ -40,6 +40,7 @@ extension Member {
     writer.member("membership", Int(membership.rawValue))
     if let displayName { writer.member("name", displayName) }
     if let avatar { writer.member("avatar", avatar) }
+    if let reason { writer.member("reason", reason) }
   }
 
   init?(record: JSON) {
@@ -47,7 +48,8 @@ extension Member {
       let membership = UInt8(exactly: number).flatMap(Membership.init(rawValue:))
     else { return nil }
     self.init(
-      userID: user, membership: membership, displayName: record["name"]?.text, avatar: MediaURI(record["avatar"]))
+      userID: user, membership: membership, displayName: record["name"]?.text, avatar: MediaURI(record["avatar"]),
+      reason: record["reason"]?.text)
   }
 }
 

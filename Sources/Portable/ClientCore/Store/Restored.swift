@@ -4,9 +4,15 @@ import MatrixModel
 /// The account as the store held it.
 struct Restored: Sendable {
   var session: Session?
-  var syncToken: ByteString?
+  /// nil before the first sync.
+  var position: SyncPosition?
+  var filter = SyncFilter()
   var rooms: [RoomID: Boxed<RoomState>] = [:]
   var directRooms = DirectRooms()
+  var breadcrumbs = Breadcrumbs()
+  /// The content of `m.push_rules`.
+  var pushRules: JSON?
+  var ignoredUsers = IgnoredUsers()
   var outbox: [OutboxEntry] = []
   var drafts: [RoomID: [EventID?: Draft]] = [:]
   /// Messages of other processes.
@@ -26,12 +32,15 @@ struct Restored: Sendable {
       if read(record) { continue }
       if StoreSchema.isKept(record.key) { operations.append(.delete(key: record.key)) } else { isCorrupt = true }
     }
-    if syncToken == nil, !rooms.isEmpty { isCorrupt = true }
+    if position == nil, !rooms.isEmpty { isCorrupt = true }
     if isCorrupt {
       operations += StoreSchema.freshSync
-      syncToken = nil
+      position = nil
       rooms = [:]
       directRooms = DirectRooms()
+      breadcrumbs = Breadcrumbs()
+      pushRules = nil
+      ignoredUsers = IgnoredUsers()
     }
     outbox = outbox.ordered { $0.id < $1.id }
   }
@@ -47,10 +56,18 @@ struct Restored: Sendable {
       session = Session(record: json)
       return session != nil
     } else if record.key == StoreKey.sync {
-      syncToken = json["next_batch"]?.text
-      return syncToken != nil
+      position = SyncPosition(record: json)
+      return position != nil
+    } else if record.key == StoreKey.filter {
+      filter = SyncFilter(record: json)
     } else if record.key == StoreKey.data(.direct) {
       directRooms = DirectRooms(content: json)
+    } else if record.key == StoreKey.data(Breadcrumbs.type) {
+      breadcrumbs = Breadcrumbs(content: json)
+    } else if record.key == StoreKey.data(.pushRules) {
+      pushRules = json
+    } else if record.key == StoreKey.data(.ignoredUserList) {
+      ignoredUsers = IgnoredUsers(content: json)
     } else if record.key.hasPrefix("a/room/") {
       guard let id = RoomID(json["id"]), let state = RoomState(record: json) else { return false }
       rooms[id] = Boxed(wrappedValue: state)

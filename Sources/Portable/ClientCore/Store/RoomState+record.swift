@@ -19,6 +19,7 @@ extension RoomState {
         writer.array { writer in for event in pinned { writer.write(event) } }
       }
       power.write(to: &writer)
+      settings.write(to: &writer)
       if let inviter { writer.member("inviter", inviter) }
       if isDirectInvite { writer.member("direct_invite", true) }
       writer.member("joined", joinedCount)
@@ -30,10 +31,14 @@ extension RoomState {
       if storesAllMembers { writer.member("all_members", true) }
       writer.member("notifications", notificationCount)
       writer.member("highlights", highlightCount)
+      writeUnread(to: &writer)
       if let fullyRead { writer.member("fully_read", fullyRead) }
       if let preview { writer.member("preview", raw: preview.record) }
       writer.member("activity", lastActivity)
+      marks.write(to: &writer)
+      space.write(to: &writer)
       writer.member("history", raw: history.record)
+      writer.member("told", raw: told.record)
     }
     return writer.bytes
   }
@@ -47,6 +52,7 @@ extension RoomState {
     }
     self.init(membership: membership)
     self.history = history
+    if let record = record["told"] { told = ToldRoom(record: record) }
     hasPeople = false
     if let listed = record["named"] { for json in listed.elements { readNamed(json) } }
     name = record["name"]?.text
@@ -57,6 +63,7 @@ extension RoomState {
     successor = RoomID(record["successor"])
     pinned = StateChange.events(record)
     power = RoomPower(record: record)
+    settings = RoomSettings(record: record)
     inviter = UserID(record["inviter"])
     isDirectInvite = record["direct_invite"]?.bool ?? false
     joinedCount = record["joined"]?.count32 ?? 0
@@ -66,9 +73,12 @@ extension RoomState {
     hasAllMembers = storesAllMembers
     notificationCount = record["notifications"]?.count32 ?? 0
     highlightCount = record["highlights"]?.count32 ?? 0
+    readUnread(record)
     fullyRead = EventID(record["fully_read"])
     preview = record["preview"].flatMap { RoomPreview(record: $0) }
     lastActivity = record["activity"]?.integer ?? 0
+    marks = RoomMarks(record: record)
+    space = SpaceState(record: record)
   }
 
   private mutating func readNamed(_ json: JSON) {

@@ -7,7 +7,8 @@ import MatrixModel
 /// |---|---|
 /// | `a/schema` | the version of this table |
 /// | `a/session` | the login |
-/// | `a/sync` | the sync token |
+/// | `a/sync` | up to where the syncs have come |
+/// | `a/filter` | the filter of the syncs, as the server names it |
 /// | `a/data/TYPE` | account data this client reads |
 /// | `a/room/ROOM` | a room with the members its line in the list names |
 /// | `a/outbox/NUMBER` | a message on its way, 16 hexadecimal digits |
@@ -22,6 +23,7 @@ enum StoreKey {
   static let schema: ByteString = "a/schema"
   static let session: ByteString = "a/session"
   static let sync: ByteString = "a/sync"
+  static let filter: ByteString = "a/filter"
   static let account: ByteString = "a/"
   static let inbox: ByteString = "a/inbox/"
   /// What a fresh sync brings again: everything but the login, the outbox and the drafts.

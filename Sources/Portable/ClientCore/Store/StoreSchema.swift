@@ -5,10 +5,11 @@ import JSON
 /// | version | what was different |
 /// |---|---|
 /// | 1 | members and receipts stood under `a/member/ROOM/USER` and `a/receipt/ROOM/USER`, segments under `t/ROOM/NUMBER` with a list of them in the room's record |
+/// | 2 | a room's tags and marks, its place in spaces and the breadcrumbs were not kept |
 ///
 /// A migration may drop what a sync brings again, never the login, messages on their way or drafts.
 enum StoreSchema {
-  static let current = 2
+  static let current = 3
 
   /// What a fresh sync finds: nothing but what it does not bring.
   static let freshSync: [StoreOperation] = StoreKey.synced.map { .deleteAll(prefix: $0) } + [put]
@@ -33,7 +34,7 @@ enum StoreSchema {
     }
     while version < current {
       switch version {
-      case 1: operations += startAfresh(&records)
+      case 1, 2: operations += startAfresh(&records)
       default: break
       }
       version += 1

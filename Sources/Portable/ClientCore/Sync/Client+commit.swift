@@ -6,7 +6,17 @@ extension Client {
   mutating func commit(_ sync: PreparedSync) {
     guard let user = session?.userID else { return }
     if let direct = sync.directRooms { directRooms = direct }
-    for prepared in sync.rooms { commit(prepared, ownUserID: user) }
+    if let breadcrumbs = sync.breadcrumbs { take(breadcrumbs) }
+    if let rules = sync.pushRules {
+      let wereKnown = pushRuleState.rules != nil
+      pushRuleState.rules = rules
+      notify(.pushRules)
+      if wereKnown { recountAllUnread() }
+    }
+    if let ignored = sync.ignoredUsers { takeIgnoredUsers(ignored) }
+    takePresence(sync.presence)
+    report(accountData: sync.accountData, of: nil)
+    for prepared in sync.rooms { commit(prepared, of: sync.number, ownUserID: user) }
     for id in sync.delivered.keys.ordered() {
       guard let entry = outbox[id] else { continue }
       finishDelivered(entry)
@@ -17,7 +27,7 @@ extension Client {
     dropStoredHistory(of: sync)
   }
 
-  private mutating func commit(_ prepared: PreparedRoom, ownUserID: UserID) {
+  private mutating func commit(_ prepared: PreparedRoom, of sync: Int, ownUserID: UserID) {
     let id = prepared.id
     let isNew = rooms[id] == nil
     var aspects = prepared.delta.aspects
@@ -26,15 +36,21 @@ extension Client {
     let pinned = rooms[id]?.state.pinned
     storedEvents += prepared.state.history.events - (isNew ? 0 : rooms[id]?.state.history.events ?? 0)
     rooms[id]?.$state = prepared.$state
-    if isNew || prepared.needsPeople || wantsPeopleForTyping(prepared) { loadPeople(id) }
+    // Nobody else has asked for those of a new room: looking for it among thousands would make a first sync slow.
+    if isNew { keptPeople.append(id) } else if prepared.needsPeople || wantsPeopleForTyping(prepared) { loadPeople(id) }
     if aspects.contains(.name), let oldName, oldName.isSame(as: prepared.state.computedName) { aspects.remove(.name) }
     appendEvents(of: prepared, ownUserID: ownUserID)
+    if let older = prepared.older { takeOlder(older.events, end: older.end, in: id, ownUserID) }
     if pinned != prepared.state.pinned { pinsChanged(id) }
     if commitReading(prepared, ownUserID: ownUserID) { aspects.insert(.unread) }
+    settleUnreadMark(id, sync)
+    commitUnread(prepared)
     if commitTyping(prepared) { aspects.insert(.typing) }
-    if prepared.state.membership != .join { leaveBehind(id) }
+    if prepared.state.membership != .join { leaveBehind(id) } else { hasArrived(id) }
+    settlePreview(id)
     if !prepared.delta.shownMembers.isEmpty { notify(.members(id, prepared.delta.shownMembers)) }
     if !aspects.isEmpty { notify(.room(id, aspects)) }
+    report(prepared)
   }
 
   private mutating func addRoom(_ prepared: PreparedRoom) {
@@ -50,17 +66,19 @@ extension Client {
       }
     }
     rooms[prepared.id] = room
+    roomLists.sending.insert(prepared.id)
   }
 
   private mutating func appendEvents(of prepared: PreparedRoom, ownUserID: UserID) {
     guard let events = prepared.events else { return }
     for event in events { forgetSource(changedBy: event, in: prepared.id) }
-    guard let position = prepared.position, let room = rooms[prepared.id] else { return }
+    // The room itself must not be held here: what two hold is copied when it changes.
+    guard let position = prepared.position, let hasTimeline = rooms[prepared.id]?.hasTimeline else { return }
     let segment = Segment(
       position: position, events: events, isLimited: prepared.isLimited, token: prepared.previousBatch)
     // What a broken store does not take waits for whoever opens the room.
     let takesAll = isStoreBroken
-    guard takesAll || room.hasTimeline else { return }
+    guard takesAll || hasTimeline else { return }
     changeTimeline(prepared.id) { timeline, ids in
       takesAll || timeline.loadState != .unloaded ? timeline.append(segment, ownUserID: ownUserID, &ids) : []
     }
@@ -98,7 +116,9 @@ extension Client {
 
   /// The only way a timeline changes in place.
   mutating func changeTimeline(_ key: TimelineKey, _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]) {
-    guard let changes = rooms[key.room]?.change(key.focus, &itemIDs, now: now, body), !changes.isEmpty else { return }
+    let ignored = ignoredUsers.users
+    guard let changes = rooms[key.room]?.change(key.focus, &itemIDs, now: now, ignored: ignored, body), !changes.isEmpty
+    else { return }
     notify(.timeline(key, changes))
     scheduleExpiry(in: key.room)
   }
@@ -106,14 +126,14 @@ extension Client {
   /// All timelines of the room, the live one first.
   mutating func changeTimeline(_ id: RoomID, _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]) {
     changeTimeline(.live(id), body)
-    let focuses = rooms[id]?.focused.map { $0.wrappedValue.focus } ?? []
+    let focuses = rooms[id]?.focuses ?? []
     for focus in focuses { changeTimeline(TimelineKey(id, focus), body) }
   }
 }
 
 extension Room {
   mutating func change(
-    _ focus: TimelineKey.Focus, _ ids: inout ItemIDs, now: Int64,
+    _ focus: TimelineKey.Focus, _ ids: inout ItemIDs, now: Int64, ignored: Set<UserID>,
     _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]
   ) -> [TimelineChange] {
     let power = state.power.levels
@@ -121,6 +141,7 @@ extension Room {
     change(focus) { timeline in
       timeline.relations.power = power
       timeline.relations.now = now
+      timeline.relations.ignored = ignored
       changes = body(&timeline, &ids)
     }
     return changes

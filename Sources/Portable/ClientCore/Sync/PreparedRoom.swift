@@ -62,36 +62,42 @@ extension PreparedRoom {
   }
 
   /// Summary, counts, ephemeral events and account data of the room.
-  mutating func prepareRest(_ json: JSON, ownUserID: UserID) {
-    if let summary = json["summary"] { apply(summary: summary) }
-    if let counts = json["unread_notifications"] {
-      let notifications = counts["notification_count"]?.count32 ?? 0
-      let highlights = counts["highlight_count"]?.count32 ?? 0
-      if notifications != state.notificationCount || highlights != state.highlightCount {
-        state.notificationCount = notifications
-        state.highlightCount = highlights
-        delta.aspects.insert(.unread)
+  mutating func prepareRest(_ news: RoomNews, ownUserID: UserID) {
+    if let summary = news.summary { apply(summary: summary) }
+    take(joined: news.joined, invited: news.invited)
+    if let heroes = news.heroes { apply(heroes: heroes) }
+    if state.membership == .join, news.notifications != nil || news.highlights != nil {
+      let count = UnreadCounts.Count(
+        notifications: news.notifications ?? state.notificationCount, highlights: news.highlights ?? state.highlightCount)
+      apply(unread: count, threads: news.threads)
+    }
+    for json in news.ephemeral {
+      guard let event = Event(json) else { continue }
+      if event.type == .typing {
+        typing = event.content["user_ids"]?.elements.compactMap { UserID($0) }.filter { $0 != ownUserID } ?? []
+      } else if event.type == .receipt {
+        apply(receipts: event.content, ownUserID: ownUserID)
       }
     }
-    if let events = json["ephemeral"]?["events"] {
-      for json in events.elements {
-        guard let event = Event(json) else { continue }
-        if event.type == .typing {
-          typing = event.content["user_ids"]?.elements.compactMap { UserID($0) }.filter { $0 != ownUserID } ?? []
-        } else if event.type == .receipt {
-          apply(receipts: event.content)
-        }
-      }
+    for json in news.accountData {
+      guard let event = Event(json) else { continue }
+      takeMark(event)
+      guard event.type == .fullyRead, let id = EventID(event.content["event_id"]) else { continue }
+      if state.fullyRead != id { delta.aspects.insert(.fullyRead) }
+      state.fullyRead = id
     }
-    if let events = json["account_data"]?["events"] {
-      for json in events.elements {
-        guard let event = Event(json), event.type == .fullyRead, let id = EventID(event.content["event_id"]) else {
-          continue
-        }
-        if state.fullyRead != id { delta.aspects.insert(.fullyRead) }
-        state.fullyRead = id
-      }
+  }
+
+  /// Finds the newest event that is stored in a timeline that does not begin where the last one ended. Returns how many events are
+  /// known therefore; 0 where it is not among them.
+  mutating func place(_ timeline: RoomNews.Timeline) -> Int {
+    guard let last = state.told.lastEvent, let events = timeline.events else { return 0 }
+    var known = 0
+    for (i, json) in events.elements.enumerated() where json["event_id"]?.text == last.text {
+      known = i + 1
     }
+    if known > 1 { older = (Array(events.elements), timeline.previousBatch) }
+    return known
   }
 
   /// Puts what the sync brought behind the other segments.

@@ -3,19 +3,31 @@ import MatrixModel
 
 /// A sync answer worked out but not shown: it becomes visible when its operations are stored.
 struct PreparedSync: Sendable {
-  var nextBatch: ByteString
+  /// Where the next one goes on.
+  var position: SyncPosition
   /// Number of the request that brought it.
   var number: Int
   private(set) var rooms: [PreparedRoom] = []
   private var roomIDs: Set<RoomID> = []
   /// nil where `m.direct` has not changed.
   var directRooms: DirectRooms?
+  var breadcrumbs: Breadcrumbs?
+  /// nil where `m.push_rules` has not changed.
+  var pushRules: PushRuleSet?
+  // People
+  /// nil where `m.ignored_user_list` has not changed.
+  var ignoredUsers: IgnoredUsers?
+  var presence: [Event] = []
+  /// What is reported.
+  var accountData: [Event] = []
   var operations: [StoreOperation] = []
   /// Outbox entries whose event is among the events.
   var delivered: [OutboxEntry.ID: EventID] = [:]
+  /// How many rooms the account has; nil where the sync does not say.
+  var roomCount: Int?
 
-  init(nextBatch: ByteString, number: Int) {
-    self.nextBatch = nextBatch
+  init(position: SyncPosition, number: Int) {
+    self.position = position
     self.number = number
   }
 
@@ -24,6 +36,13 @@ struct PreparedSync: Sendable {
   mutating func append(_ room: PreparedRoom) {
     roomIDs.insert(room.id)
     rooms.append(room)
+  }
+
+  /// Gives a room its place in the list.
+  mutating func settle(_ index: Int, activity: Int64) {
+    rooms[index].state.lastActivity = activity
+    operations.append(
+      .put(key: StoreKey.room(rooms[index].id), value: rooms[index].state.record(of: rooms[index].id)))
   }
 }
 
@@ -54,8 +73,24 @@ struct PreparedRoom: Sendable {
   var needsPeople = false
   /// nil without news.
   var typing: [UserID]?
+  /// Events of a room that counts its unread ones here.
+  var news: [(event: TimelineEvent, source: Event)] = []
+  var wantsRecount = false
+  // People
+  /// What is reported (`Client.reportsArrivals`).
+  var arrivals: [Event] = []
+  var accountData: [Event] = []
+  var receiptReports: [ReceiptReport] = []
+  /// The last message of somebody else.
+  var lastForeign: EventID?
   /// Senders of messages; they have stopped writing.
   var senders: [UserID] = []
+  /// How many of the events at the end happened since the last sync.
+  var liveCount = 0
+  /// When the first of the events of a room that is told whole was sent.
+  var oldestEventMilliseconds: Int64?
+  /// The timeline as it was told, where it goes back behind what was known of the room's end, and where to page on from there.
+  var older: (events: [JSON], end: ByteString?)?
 
   init(id: RoomID, state: Boxed<RoomState>) {
     self.id = id
@@ -66,110 +101,21 @@ struct PreparedRoom: Sendable {
     _state.wrappedValue.apply(event, &delta, ownUserID: ownUserID)
   }
 
+  mutating func takeMark(_ event: Event) { _state.wrappedValue.marks.take(event, &delta.aspects) }
+
+  mutating func take(joined: Int?, invited: Int?) {
+    _state.wrappedValue.take(joined: joined, invited: invited, &delta)
+  }
+
+  mutating func apply(heroes: JSON) { _state.wrappedValue.apply(heroes: heroes, &delta) }
+
+  mutating func apply(unread: UnreadCounts.Count, threads: JSON?) {
+    _state.wrappedValue.apply(unread: unread, threads: threads, &delta)
+  }
+
   mutating func apply(summary: JSON) { _state.wrappedValue.apply(summary: summary, &delta) }
 
-  mutating func apply(receipts: JSON) { _state.wrappedValue.apply(receipts: receipts, &delta) }
-}
-
-extension Client {
-  /// nil where the answer is not what the spec says.
-  func prepareSync(_ json: JSON, ownUserID: UserID) -> PreparedSync? {
-    guard let nextBatch = json["next_batch"]?.text else { return nil }
-    var sync = PreparedSync(nextBatch: nextBatch, number: syncLoop.started)
-    if let data = json["account_data"]?["events"] {
-      for event in data.elements { prepare(accountData: event, &sync) }
-    }
-    if let rooms = json["rooms"] {
-      prepare(rooms["join"], as: .join, ownUserID, &sync)
-      prepare(rooms["invite"], as: .invite, ownUserID, &sync)
-      prepare(rooms["knock"], as: .knock, ownUserID, &sync)
-      prepare(rooms["leave"], as: .leave, ownUserID, &sync)
-    }
-    if let direct = sync.directRooms { prepare(direct, ownUserID, &sync) }
-    var writer = JSONWriter()
-    writer.object { $0.member("next_batch", nextBatch) }
-    sync.operations.append(.put(key: StoreKey.sync, value: writer.bytes))
-    return sync
-  }
-
-  private func prepare(accountData json: JSON, _ sync: inout PreparedSync) {
-    guard let event = Event(json), event.type == .direct else { return }
-    sync.directRooms = DirectRooms(content: event.content)
-    sync.operations.append(.put(key: StoreKey.data(.direct), value: Array(event.content.bytes)))
-  }
-
-  private func prepare(_ section: JSON?, as membership: Membership, _ ownUserID: UserID, _ sync: inout PreparedSync) {
-    guard let section else { return }
-    for member in section.members {
-      // A room that stands twice would be worked out from the same old state: the first counts.
-      guard let id = RoomID(member.key), member.value.isObject, !sync.contains(id) else { continue }
-      sync.append(prepare(id, member.value, as: membership, ownUserID, &sync))
-    }
-  }
-
-  private func prepare(
-    _ id: RoomID, _ json: JSON, as membership: Membership, _ ownUserID: UserID, _ sync: inout PreparedSync
-  ) -> PreparedRoom {
-    let old = rooms[id]
-    var room = PreparedRoom(id: id, state: old?.$state ?? Boxed(wrappedValue: RoomState(membership: membership)))
-    room.enter(membership, from: old?.membership)
-    let direct = sync.directRooms ?? directRooms
-    for events in [json["state"]?["events"], json["invite_state"]?["events"], json["knock_state"]?["events"]] {
-      guard let events else { continue }
-      for json in events.elements {
-        if let event = Event(json) { room.apply(event, ownUserID: ownUserID) }
-      }
-    }
-    if let timeline = json["timeline"] {
-      // What a broken store does not take must stay in memory.
-      let isInMemory = isStoreBroken || old.map { $0.hasTimeline } ?? keptTimelines.contains(id)
-      prepare(timeline, isInMemory: isInMemory, ownUserID, &room, &sync)
-    }
-    room.prepareRest(json, ownUserID: ownUserID)
-    let isDirectFromInvite = room.state.isDirectInvite && room.state.membership == .invite
-    room.state.directUserID = direct.user(of: id) ?? (isDirectFromInvite ? room.state.inviter : nil)
-    room.settle(ownUserID: ownUserID, from: old)
-    room.appendRecords(to: &sync.operations)
-    room.dropPeople(ownUserID: ownUserID, from: old)
-    return room
-  }
-
-  /// Rooms that `m.direct` names or no longer names, beyond those of this sync.
-  private func prepare(_ direct: DirectRooms, _ ownUserID: UserID, _ sync: inout PreparedSync) {
-    for (id, room) in rooms where direct.user(of: id) != room.directUserID {
-      if sync.contains(id) { continue }
-      var prepared = PreparedRoom(id: id, state: room.$state)
-      prepared.state.directUserID = direct.user(of: id)
-      prepared.settle(ownUserID: ownUserID, from: room)
-      prepared.delta.aspects = [.settings, .avatar]
-      prepared.appendRecords(to: &sync.operations)
-      sync.append(prepared)
-    }
-  }
-
-  private func prepare(
-    _ timeline: JSON, isInMemory: Bool, _ ownUserID: UserID, _ room: inout PreparedRoom, _ sync: inout PreparedSync
-  ) {
-    room.isLimited = timeline["limited"]?.bool ?? false
-    room.previousBatch = timeline["prev_batch"]?.text
-    var parsed: [TimelineEvent] = []
-    var count = 0
-    let segment = Segment.record(isLimited: room.isLimited, token: room.previousBatch) { writer in
-      for json in timeline["events"]?.elements ?? timeline.elements {
-        let known = Event(json)
-        if let known, known.stateKey != nil { room.apply(known, ownUserID: ownUserID) }
-        guard let event = TimelineEvent(json, known) else { continue }
-        writer.write(json)
-        count += 1
-        room.note(event)
-        if event.sender == ownUserID, let entry = outbox.entry(for: event, in: room.id) {
-          sync.delivered[entry] = event.eventID
-          sync.operations.append(.delete(key: StoreKey.outbox(entry)))
-        }
-        if isInMemory { parsed.append(event) }
-      }
-    }
-    if isInMemory { room.events = parsed }
-    if count > 0 || room.isLimited { room.addSegment(segment, eventCount: count, to: &sync.operations) }
+  mutating func apply(receipts: JSON, ownUserID: UserID) {
+    _state.wrappedValue.apply(receipts: receipts, &delta, ownUserID: ownUserID)
   }
 }

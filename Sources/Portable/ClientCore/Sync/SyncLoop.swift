@@ -3,8 +3,8 @@ import MatrixModel
 
 /// Where the sync stands: at most one of request, timer and prepared batch is there.
 struct SyncLoop: Sendable {
-  /// `next_batch` of the last batch that was stored; nil before the first.
-  var token: ByteString?
+  /// Of the last batch that was stored.
+  var position = SyncPosition()
   var request: RequestID?
   var timer: TimerID?
   var prepared: PreparedSync?
@@ -17,40 +17,70 @@ struct SyncLoop: Sendable {
   var deferredAnswers: [(Answer, RequestPurpose)] = []
   /// Records, likewise.
   var deferredRecords: [(LoadID, [StoreRecord], LoadPurpose)] = []
+  /// Whether the server has been asked in this run which kinds of sync it offers.
+  var knowsOffer = false
+  var progress = SyncProgress()
+  // Sliding sync
+  /// How many rooms from the top are asked for.
+  var window = Limits.firstRooms
+  /// Rooms that the request under way subscribes to.
+  var subscriptions: [RoomID] = []
+  /// Whether the request under way is one that the server holds until there are news.
+  var isHeld = false
+  /// Positions that the server has forgotten one after the other.
+  var lostPositions = Backoff()
 
   mutating func stop() {
     request = nil
     timer = nil
     isRunning = false
+    isHeld = false
     deferredAnswers = []
     deferredRecords = []
   }
 
-  /// Room events with their members loaded lazily, no presence. Spec: "Filtering", "Lazy-loading room members".
-  static let filter = PercentEncoding.encode(
-    ByteString(
-      #"{"presence":{"not_types":["*"]},"room":{"state":{"lazy_load_members":true},"timeline":{"limit":"#
-        + "\(Limits.syncEvents)" + #","lazy_load_members":true}}}"#))
+  /// From the beginning, with what is stored.
+  mutating func beginAnew(_ kind: SyncPosition.Kind) {
+    position = position.anew(kind)
+    window = Limits.firstRooms
+  }
+
+  mutating func goOn(from stored: SyncPosition) {
+    position = stored
+    if position.isComplete { grow() }
+  }
+
+  /// The next rooms: four times as many, as long as that is not too much for one answer.
+  mutating func grow() {
+    window = position.isComplete ? Limits.listedRooms : min(window * 4, window + Limits.furtherRooms, Limits.listedRooms)
+  }
 }
 
 extension Client {
   mutating func startSync() {
     guard sessionState == .signedIn, isOnline, syncLoop.request == nil, syncLoop.timer == nil, syncLoop.prepared == nil
     else {
-      if sessionState == .signedIn, !isOnline { setConnection(.offline) }
+      if sessionState == .signedIn, !isOnline { setConnection(isPaused ? .idle : .offline) }
       return
     }
-    var query = "?filter=" + SyncLoop.filter
+    if !syncLoop.isRunning, syncLoop.backoff.failures == 0 { setConnection(.connecting) }
+    guard chooseKind() else { return }
+    syncLoop.started += 1
+    switch syncLoop.position.kind {
+    case .v3: requestV3()
+    case .sliding: requestSliding()
+    }
+  }
+
+  private mutating func requestV3() {
+    var query = "?filter=" + syncFilter.query(withPresence: observesPresence)
     // The first answer after a break comes at once, so that one sees that the connection is back.
     let timeout = syncLoop.isRunning ? Limits.longPollMilliseconds : 0
     query += "&timeout=\(timeout)"
-    if let token = syncLoop.token { query += "&since=" + PercentEncoding.encode(token) }
-    if !hasAttention { query += "&set_presence=unavailable" }
-    if !syncLoop.isRunning, syncLoop.backoff.failures == 0 { setConnection(.connecting) }
-    syncLoop.started += 1
+    if let token = syncLoop.position.token { query += "&since=" + PercentEncoding.encode(token) }
+    if let presence = syncPresence { query += "&set_presence=" + presence.name }
     syncLoop.request = request(
-      .sync, Endpoint.sync.path(), query: query, timeoutMilliseconds: timeout + Limits.syncGraceMilliseconds, for: .sync
-    )
+      .sync, Endpoint.sync.path(), query: query, timeoutMilliseconds: timeout + Limits.syncGraceMilliseconds, for: .sync)
   }
 
   mutating func syncAnswered(_ answer: Answer) {
@@ -60,14 +90,16 @@ extension Client {
       return syncFailed(answer)
     }
     syncLoop.backoff.reset()
+    if syncLoop.position.token != nil { syncLoop.lostPositions.reset() }
     prepared.operations += noteDelivered(prepared.delivered)
     syncLoop.prepared = prepared
     write(prepared.operations, .sync)
   }
 
-  private mutating func syncFailed(_ answer: Answer) {
+  mutating func syncFailed(_ answer: Answer) {
     syncLoop.isRunning = false
     guard isOnline else { return setConnection(.offline) }
+    if case .refused(let error, _) = answer, goesOn(after: error) { return startSync() }
     let delay = syncLoop.backoff.next(&random, retryAfterMilliseconds: answer.retryAfterMilliseconds)
     setConnection(.reconnecting(retryAtMilliseconds: now + delay))
     syncLoop.timer = startTimer(delay, .sync)
@@ -89,11 +121,12 @@ extension Client {
   mutating func syncWritten() {
     guard let prepared = syncLoop.prepared else { return }
     syncLoop.prepared = nil
-    syncLoop.token = prepared.nextBatch
+    syncLoop.position = prepared.position
     let wasRunning = syncLoop.isRunning
     syncLoop.isRunning = true
     commit(prepared)
-    if isOnline { setConnection(.running) }
+    noteProgress(of: prepared)
+    if isOnline { setConnection(prepared.position.hasAllRooms ? .running : .firstSync(syncLoop.progress)) }
     if !wasRunning { retryOutboxNow() }
     let deferred = syncLoop.deferredAnswers
     syncLoop.deferredAnswers = []
@@ -107,5 +140,15 @@ extension Client {
       }
     }
     startSync()
+    createFilter()
+  }
+
+  private mutating func noteProgress(of sync: PreparedSync) {
+    switch sync.position.kind {
+    case .v3: syncLoop.progress.advance(to: rooms.count, of: rooms.count)
+    case .sliding:
+      if let count = sync.roomCount { syncLoop.progress.advance(to: syncLoop.window, of: count) }
+      syncLoop.grow()
+    }
   }
 }

@@ -28,12 +28,12 @@ extension Client {
   }
 
   /// Nobody answers any more.
-  mutating func endEventLoads() {
+  mutating func endEventLoads(with error: ClientError) {
     let waiting = eventSources.waiting
     eventSources.waiting = [:]
     for purpose in waiting.values.joined() {
       switch purpose {
-      case .command(let id), .quote(_, let id): finish(id, .failed(.notSignedIn))
+      case .command(let id), .quote(_, let id): finish(id, .failed(error))
       case .threadRoot, .pin: break
       }
     }

@@ -106,7 +106,7 @@ extension Client {
       return finish(command, .failed(answer.error ?? .badAnswer))
     }
     takeMembers(json["state"], of: key.room, user)
-    takePage(Page(chunk: chunk, end: key.focus.pageEnd(json)), key, place, user, command, emptyPages: emptyPages)
+    takePage(Page(chunk.elements, end: key.focus.pageEnd(json)), key, place, user, command, emptyPages: emptyPages)
   }
 
   /// The newest event first; without an end the server is at the start of the room.
@@ -115,12 +115,12 @@ extension Client {
     var events: [TimelineEvent] = []
     let end: ByteString?
 
-    init(chunk: JSON, end: ByteString?) {
+    init(_ events: some Sequence<JSON>, end: ByteString?) {
       self.end = end
-      for json in chunk.elements {
+      for json in events {
         guard let event = TimelineEvent(json) else { continue }
         self.json.append(json)
-        events.append(event)
+        self.events.append(event)
       }
     }
   }
@@ -146,6 +146,15 @@ extension Client {
     }
     if place.gap == nil { notify(.room(id, .pagination)) }
     finish(command, .done)
+  }
+
+  /// Older events that a sync brought with the newest, because the room was opened: what is new among them is a page before what is
+  /// known of the room's end. The oldest first.
+  mutating func takeOlder(_ events: [JSON], end: ByteString?, in id: RoomID, _ user: UserID) {
+    guard let timeline = rooms[id]?.timeline, timeline.loadState == .loaded, let place = timeline.lastEdge else { return }
+    let page = Page(events.reversed(), end: end)
+    guard page.events.contains(where: { timeline.itemOfEvent[$0.eventID] == nil }) else { return }
+    takePage(page, .live(id), place, user, 0, emptyPages: Limits.emptyPages)
   }
 
   /// Where one goes on behind the page. The live timeline's pages are stored.

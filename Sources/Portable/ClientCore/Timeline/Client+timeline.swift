@@ -10,15 +10,19 @@ extension Client {
     keptTimelines.removeAll { $0 == id }
     keptTimelines.append(id)
     dropOldTimelines()
+    renewSubscriptions()
     loadPeople(id)
-    if let room = rooms[id], room.timeline.loadState == .unloaded {
-      let load = load(
-        StoreRange(prefix: StoreKey.timeline(of: id), isDescending: true, limit: Limits.loadedSegments), .timeline(id))
-      rooms[id]?.timeline.loadState = .loading
-      rooms[id]?.timeline.showsThreads = showsThreadsInline
-      rooms[id]?.timeline.load = load
-    }
+    if let room = rooms[id], room.timeline.loadState == .unloaded { loadTimeline(id) }
     finish(command, .done)
+  }
+
+  /// Reads the end of it from the store.
+  mutating func loadTimeline(_ id: RoomID) {
+    let load = load(
+      StoreRange(prefix: StoreKey.timeline(of: id), isDescending: true, limit: Limits.loadedSegments), .timeline(id))
+    rooms[id]?.timeline.loadState = .loading
+    rooms[id]?.timeline.showsThreads = showsThreadsInline
+    rooms[id]?.timeline.load = load
   }
 
   mutating func closeRoom(_ id: RoomID, _ command: CommandID) {
@@ -53,8 +57,9 @@ extension Client {
     }
     let outbox = outbox
     changeTimeline(.live(id)) { timeline, ids in
-      // While the store was reading there were echoes only, and only those written since.
+      // While the store was reading there were echoes, of which those written since stay; or what is shown anew.
       timeline.items = []
+      timeline.remoteCount = 0
       for item in outbox.items(in: id, sender: user) { _ = timeline.appendEcho(item) }
       timeline.load(records, lastBlock: room.state.history.lastBlock, ownUserID: user, &ids)
       timeline.showChanges(outbox, in: id, ownUserID: user)

@@ -33,7 +33,9 @@ extension Relations {
   }
 
   mutating func follow(_ share: inout LiveLocation, _ id: EventID, by sender: UserID) {
-    share.position = about(id)?.positions.last { $0.sender == sender && $0.timestampMilliseconds <= share.expiresAtMilliseconds }
+    share.position = about(id)?.positions.last {
+      $0.sender == sender && $0.timestampMilliseconds <= share.expiresAtMilliseconds
+    }
     let own = shares[sender] ?? []
     let isLast = own.last.map { $0.event == id } ?? true
     share.isLive = isLast && now < share.expiresAtMilliseconds

@@ -28,6 +28,12 @@ extension Relations {
       return true
     }
 
+    func replies(by users: Set<UserID>) -> [EventID] {
+      var events = replies.filter { users.contains($0.sender) }.map { $0.eventID }
+      if let latest = bundle?.latest, users.contains(latest.sender) { events.append(latest.eventID) }
+      return events
+    }
+
     mutating func drop(_ event: EventID) {
       let isLatest = bundle?.latest?.eventID == event
       let reply = replies.firstIndex { $0.eventID == event }

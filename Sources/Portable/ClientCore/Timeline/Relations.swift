@@ -47,6 +47,8 @@ struct Relations: Sendable {
   private(set) var touched: Set<EventID> = []
   /// When live locations in memory expire.
   var expiries: [EventID: Int64] = [:]
+  /// Whose words count nowhere.
+  var ignored: Set<UserID> = []
   /// Who may end polls of others; nil where unknown.
   var power: PowerLevels?
   /// Milliseconds since 1970.
@@ -75,7 +77,7 @@ struct Relations: Sendable {
   mutating func take(_ event: TimelineEvent) {
     if let id = event.transactionID { drop(TimelineEvent.echoID(of: id)) }
     takeBundle(of: event)
-    guard !redacted.contains(event.eventID) else { return }
+    guard !redacted.contains(event.eventID), !event.isHidden(from: ignored) else { return }
     takeReply(event)
     switch event.kind {
     case .edit(let target, let content):
@@ -116,8 +118,8 @@ struct Relations: Sendable {
   }
 
   private mutating func takeBundle(of event: TimelineEvent) {
-    if let edit = event.bundledEdit?.wrappedValue { add(edit, to: event.eventID) }
-    if let thread = event.bundledThread?.wrappedValue { take(thread, of: event.eventID) }
+    if let edit = event.bundledEdit { add(edit, to: event.eventID) }
+    if let thread = event.bundledThread { take(thread, of: event.eventID) }
     for reference in event.bundledReferences { addReference(reference, to: event.eventID) }
   }
 
@@ -163,6 +165,20 @@ struct Relations: Sendable {
       about.positions.removeAll { $0.event == event }
       about.references.removeAll { $0 == event }
     }
+  }
+
+  /// What these users said about others counts no more.
+  mutating func forget(_ users: Set<UserID>) {
+    var events: [EventID] = []
+    var replies: Set<EventID> = []
+    for about in known.values.map({ $0.wrappedValue }) {
+      for mark in about.marks where users.contains(mark.sender) { events.append(mark.event) }
+      for vote in about.votes + about.pollEnds where users.contains(vote.sender) { events.append(vote.event) }
+      for edit in about.edits where users.contains(edit.sender) { events.append(edit.eventID) }
+      replies.formUnion(about.thread.replies(by: users))
+    }
+    for event in events.ordered() { drop(event) }
+    for reply in replies.ordered() { dropReply(reply) }
   }
 
   // MARK: Decorating

@@ -6,6 +6,9 @@ extension Room {
     focus == .live ? timeline : index(of: focus).map { focused[$0].wrappedValue }
   }
 
+  /// Of those that are open beside the live one.
+  var focuses: [TimelineKey.Focus] { focused.map { $0.wrappedValue.focus } }
+
   /// Where it is among those that are open beside the live one.
   private func index(of focus: TimelineKey.Focus) -> Int? { focused.firstIndex { $0.wrappedValue.focus == focus } }
 
@@ -60,6 +63,13 @@ extension Room {
       next = min(next ?? other, other)
     }
     return next
+  }
+}
+
+extension Client {
+  /// Whether somebody shows it.
+  package func isOpen(_ key: TimelineKey) -> Bool {
+    key.focus == .live ? openRooms.contains(key.room) : rooms[key.room]?.timeline(key.focus) != nil
   }
 }
 

@@ -38,6 +38,18 @@ extension Timeline {
     return head.token == place.edge.token && head.position == place.edge.position
   }
 
+  /// What is in front of the newest events that follow one another without a gap; nil where it is being asked for, is in the store only,
+  /// or is the start of the room.
+  var lastEdge: PagePlace? {
+    for item in items[..<remoteCount].reversed() {
+      guard case .gap(let state) = item.content else { continue }
+      guard let edge = gaps[item.id], state != .loading else { return nil }
+      return PagePlace(gap: item.id, edge: edge)
+    }
+    guard storedBefore == nil, head.token != nil, backState == .idle || backState == .failed else { return nil }
+    return PagePlace(gap: nil, edge: head)
+  }
+
   /// Events behind the gap (nil: in front of everything), the newest first; `end` is where to go on, nil at the room's start.
   mutating func insertPage(
     _ events: [TimelineEvent], gap: ItemID?, end: ByteString?, ownUserID: UserID, _ ids: inout ItemIDs

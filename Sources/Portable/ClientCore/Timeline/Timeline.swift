@@ -128,7 +128,9 @@ public struct Timeline: Sendable {
   }
 
   /// Whether the event's item belongs here.
-  func accepts(_ event: TimelineEvent) -> Bool { accepts(event.eventID, threadRoot: event.threadRoot) }
+  func accepts(_ event: TimelineEvent) -> Bool {
+    !event.isHidden(from: relations.ignored) && accepts(event.eventID, threadRoot: event.threadRoot)
+  }
 
   private func accepts(_ event: EventID?, threadRoot: EventID?) -> Bool {
     switch focus {

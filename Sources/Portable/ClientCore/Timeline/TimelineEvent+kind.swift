@@ -111,6 +111,5 @@ extension TimelineEvent {
     transactionID = nil
     kind = TimelineEvent.kind(of: event, json)
     bundledEdit = (event.unsigned?["m.relations"]?["m.replace"]).flatMap { Edit(bundled: $0) }
-      .map { Boxed(wrappedValue: $0) }
   }
 }

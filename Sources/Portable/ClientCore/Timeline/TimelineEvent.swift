@@ -27,9 +27,9 @@ struct TimelineEvent: Sendable {
   /// The root of the thread it was said in.
   private(set) var threadRoot: EventID?
   /// The newest edit, where the server sent it along. Spec: "Server-side aggregation of m.replace".
-  var bundledEdit: Boxed<Edit>?
+  var bundledEdit: Edit?
   /// Spec: "Server-side aggregation of m.thread relationships".
-  private(set) var bundledThread: Boxed<BundledThread>?
+  private(set) var bundledThread: BundledThread?
   /// Events that refer to this one (`m.reference`), as the server sent them along.
   private(set) var bundledReferences: [EventID] = []
 
@@ -37,7 +37,7 @@ struct TimelineEvent: Sendable {
     let eventID: EventID
     let sender: UserID
     let timestampMilliseconds: Int64
-    let content: MessageContent
+    @Boxed private(set) var content: MessageContent
   }
 
   struct BundledThread: Sendable {
@@ -67,8 +67,8 @@ struct TimelineEvent: Sendable {
       threadRoot = EventID(relation["event_id"]).flatMap { $0 == eventID ? nil : $0 }
     }
     guard let relations = unsigned?["m.relations"] else { return }
-    bundledEdit = relations["m.replace"].flatMap { Edit(bundled: $0) }.map { Boxed(wrappedValue: $0) }
-    bundledThread = relations["m.thread"].flatMap { BundledThread($0) }.map { Boxed(wrappedValue: $0) }
+    bundledEdit = relations["m.replace"].flatMap { Edit(bundled: $0) }
+    bundledThread = relations["m.thread"].flatMap { BundledThread($0) }
     if let chunk = relations["m.reference"]?["chunk"], chunk.isArray {
       bundledReferences = chunk.elements.prefix(Limits.references).compactMap { EventID($0["event_id"]) }
     }
@@ -115,7 +115,7 @@ extension TimelineEvent.BundledThread {
       return
     }
     var shown = content
-    if let edit = event.bundledEdit?.wrappedValue, edit.sender == event.sender, case .message = content {
+    if let edit = event.bundledEdit, edit.sender == event.sender, case .message = content {
       shown = .message(edit.content)
     }
     latest = ThreadSummary.Reply(

@@ -17,6 +17,8 @@ public struct PushEvaluator: Sendable {
   private let invited: ByteString?
   /// Whom the event mentions.
   private let mentioned: Set<ByteString>
+  /// Whether the event says whom it mentions, be it nobody.
+  private let hasMentions: Bool
 
   public init(_ event: PushEvent) {
     self.event = event
@@ -32,7 +34,9 @@ public struct PushEvaluator: Sendable {
     let isInvite = event.type == .member && (event.content["membership"]?.isString("invite") ?? false)
     invited = isInvite ? event.stateKey : nil
     var mentioned: Set<ByteString> = []
-    if let userIDs = event.content["m.mentions"]?["user_ids"] {
+    let mentions = event.content["m.mentions"]
+    hasMentions = mentions != nil
+    if let userIDs = mentions?["user_ids"] {
       for userID in userIDs.elements { if let text = userID.text { mentioned.insert(text) } }
     }
     self.mentioned = mentioned
@@ -63,6 +67,7 @@ public struct PushEvaluator: Sendable {
   }
 
   private func matches(_ rule: PushRule, _ displayName: ByteString?, _ budget: inout Int) -> Bool {
+    if rule.isOldMentionRule, hasMentions { return false }
     switch rule.matcher {
     case .conditions: return Self.hold(rule.conditions, event, displayName, &budget)
     case .body(let pattern):

@@ -12,9 +12,14 @@ public struct PushEvent: Sendable {
   public let memberCount: Int
   /// The sender's power level.
   public let senderPowerLevel: Int64
-  /// `notifications` of the room's `m.room.power_levels`; nil where it has none.
-  public let notificationLevels: JSON?
+  private let notificationLevels: NotificationLevels
 
+  private enum NotificationLevels: Sendable {
+    case json(JSON?)
+    case levels(PowerLevels.Levels)
+  }
+
+  /// - Parameter notificationLevels: `notifications` of the room's `m.room.power_levels`; nil where it has none.
   public init(
     type: EventType, stateKey: ByteString?, sender: UserID, roomID: RoomID, eventID: EventID?, content: JSON,
     memberCount: Int, senderPowerLevel: Int64, notificationLevels: JSON?
@@ -27,7 +32,22 @@ public struct PushEvent: Sendable {
     self.content = content
     self.memberCount = memberCount
     self.senderPowerLevel = senderPowerLevel
-    self.notificationLevels = notificationLevels
+    self.notificationLevels = .json(notificationLevels)
+  }
+
+  /// An event by what its room's power levels say, read already.
+  public init(
+    _ event: Event, sender: UserID, in roomID: RoomID, memberCount: Int, powerLevels: PowerLevels
+  ) {
+    type = event.type
+    stateKey = event.stateKey
+    self.sender = sender
+    self.roomID = roomID
+    eventID = event.eventID
+    content = event.content
+    self.memberCount = memberCount
+    senderPowerLevel = powerLevels.level(of: sender).value
+    notificationLevels = .levels(powerLevels.notifications)
   }
 
   /// What a condition finds at a path.
@@ -50,6 +70,11 @@ public struct PushEvent: Sendable {
 
   /// Whether the sender may notify everyone under `key`. Spec: `m.room.power_levels`, `notifications`, 50 by default.
   func senderMayNotify(_ key: ByteString) -> Bool {
-    senderPowerLevel >= notificationLevels?[key]?.integer ?? 50
+    let level =
+      switch notificationLevels {
+      case .json(let json): json?[key].flatMap { PowerLevels.level($0) }
+      case .levels(let levels): levels[key]
+      }
+    return senderPowerLevel >= level ?? 50
   }
 }

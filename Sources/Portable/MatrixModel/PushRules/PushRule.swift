@@ -36,6 +36,8 @@ public struct PushRule: Sendable {
   /// Of `content` rules.
   public let pattern: ByteString?
   let matcher: Matcher
+  /// Whether it is one of the rules from before `m.mentions`: they do not look at events that say whom they mention.
+  let isOldMentionRule: Bool
 
   /// How the rule is tried.
   enum Matcher: Sendable {
@@ -77,6 +79,21 @@ public struct PushRule: Sendable {
     self.conditions = conditions
     self.pattern = pattern
     self.matcher = matcher
+    isOldMentionRule =
+      isDefault
+      && (ruleID == ".m.rule.contains_display_name" || ruleID == ".m.rule.contains_user_name"
+        || ruleID == ".m.rule.roomnotif")
+  }
+
+  /// nil where it is none.
+  init?(ofServer json: JSON, _ kind: PushRuleKind) {
+    guard let ruleID = json["rule_id"]?.text, let actions = json["actions"].flatMap({ PushActions($0) }) else { return nil }
+    let rule = PushRule(
+      kind, ruleID: ruleID, actions: actions, conditions: json["conditions"]?.elements.compactMap { PushCondition($0) } ?? [],
+      pattern: kind == .content ? json["pattern"]?.text ?? "" : nil)
+    self.init(
+      ruleID: ruleID, isDefault: json["default"]?.bool ?? ruleID.hasPrefix("."), isEnabled: json["enabled"]?.bool ?? true,
+      actions: actions, conditions: rule.conditions, pattern: rule.pattern, matcher: rule.matcher)
   }
 
   /// As the API shows it. `conditions` stand in rules that have them by their kind.

@@ -58,6 +58,17 @@ public struct PushRuleSet: Sendable {
     compile()
   }
 
+  /// Rules as a server gives them to its client: in its order and with its conditions, those of the server included that are
+  /// not in this version of the specification, or not any more. What is no rule is left out.
+  public init(ofServer content: JSON, for userID: UserID) {
+    self.userID = userID
+    lists = PushRuleKind.allCases.map { kind in
+      let rules = content["global"]?[kind.name]
+      return rules.map { $0.elements.prefix(Self.rulesLimit).compactMap { PushRule(ofServer: $0, kind) } } ?? []
+    }
+    compile()
+  }
+
   /// Rules of one kind, the server's included.
   public static let rulesLimit = 1_000
 
@@ -157,7 +168,10 @@ public struct PushRuleSet: Sendable {
     lists[Int(kind.rawValue)].firstIndex { $0.ruleID == ruleID }
   }
 
-  private func firstOwnPlace(_ kind: PushRuleKind) -> Int { kind == .override ? 1 : 0 }
+  private func firstOwnPlace(_ kind: PushRuleKind) -> Int {
+    guard kind == .override, let first = lists[Int(kind.rawValue)].first else { return 0 }
+    return first.ruleID == DefaultPushRules.master ? 1 : 0
+  }
 
   private mutating func compile() {
     steps = []

@@ -34,7 +34,9 @@ final class RowFiller<D: DOM> {
     switch row.content {
     case .line(let text): set(view, .text, text)
     case .gap(let state):
-      set(view, .text, state == .loading ? options.phrases.loading : state == .idle ? options.phrases.gap : options.phrases.loadingFailed)
+      set(
+        view, .text,
+        state == .loading ? options.phrases.loading : state == .idle ? options.phrases.gap : options.phrases.loadingFailed)
     case .message(let message): fill(view, message, row.timestampMilliseconds, decor, width)
     }
     if case .gap(let state) = row.content { setHidden(view.slot(.retry), state == .loading) }

@@ -40,10 +40,7 @@ package final class DeviceKeys: Sendable {
     if let keys = upload.deviceKeys { try Self.check(keys, session.userID, session.deviceID) }
     let (userID, deviceID) = (session.userID, session.deviceID)
     return try await database.write { [lists, notifier] tx in
-      let isDevice = try tx.first(
-        "SELECT 1 FROM device WHERE user_id = $1 AND device_id = $2", userID, deviceID
-      ) { _ in true }
-      guard isDevice == true else { throw MatrixError.unknownToken() }
+      guard try Devices.isThere(deviceID, of: userID, tx) else { throw MatrixError.unknownToken() }
       if let keys = upload.deviceKeys, try Self.store(tx, keys, userID, deviceID) { try lists.changed(tx, userID) }
       if let keys = upload.oneTimeKeys { try OneTimeKeys.store(tx, keys, of: userID, deviceID) }
       if let keys = upload.fallbackKeys { try OneTimeKeys.storeFallback(tx, keys, of: userID, deviceID) }

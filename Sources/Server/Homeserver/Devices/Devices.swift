@@ -133,6 +133,14 @@ package final class Devices: Sendable {
     guard isKey == nil else { throw MatrixError.forbidden("This device ID is that of a cross-signing key.") }
   }
 
+  /// Whether what a request does is still to be kept for its device: not if it was deleted since the request came. No device is always there.
+  static func isThere(_ deviceID: DeviceID, of userID: UserID, _ tx: ReadTransaction) throws -> Bool {
+    guard deviceID != Session.noDevice else { return true }
+    return try tx.first(
+      "SELECT 1 FROM device WHERE user_id = $1 AND device_id = $2", userID, deviceID
+    ) { _ in true } ?? false
+  }
+
   /// Deletes those devices of a user for which `isRemoved` says so: tokens, keys, waiting messages, transaction IDs.
   func remove(
     _ tx: WriteTransaction, of userID: UserID, _ sessions: Sessions, where isRemoved: (DeviceID) -> Bool

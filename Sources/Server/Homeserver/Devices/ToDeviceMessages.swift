@@ -76,6 +76,7 @@ package final class ToDeviceMessages: Sendable {
     }
     let now = clock.now()
     try await database.write { [self] tx in
+      guard try Devices.isThere(session.deviceID, of: session.userID, tx) else { return }
       let isNew = try tx.execute(
         """
         INSERT INTO sent_transaction(user_id, device_id, scope, transaction_id, event_id, sent)

@@ -129,13 +129,6 @@ extension Rooms {
   }
 }
 
-extension EventType {
-  /// Ours: until when a room is hidden (room account data).
-  package static let hidden: EventType = "martlet.hidden"
-  /// Room account data: whether the user marked the room as unread. Spec: "Marking rooms as unread".
-  package static let markedUnread: EventType = "m.marked_unread"
-}
-
 extension StoredEvent {
   /// What counts as somebody saying something, as clients sort rooms by it: MSC4186, `bump_stamp`.
   static let activityTypes: Set<EventType> = [

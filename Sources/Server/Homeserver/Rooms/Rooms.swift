@@ -169,12 +169,12 @@ package final class Rooms: Sendable {
     ) { $0.identifier(0) }
   }
 
-  /// Remembers, in the event's own commit, which request made it.
+  /// Remembers, in the event's own commit, which request made it; nothing for a device that was deleted meanwhile.
   func remember(
     _ event: StoredEvent, _ transactionID: TransactionID, scope: String, by actor: Actor,
     in transaction: WriteTransaction
   ) throws {
-    guard let deviceID = actor.deviceID else { return }
+    guard let deviceID = actor.deviceID, try Devices.isThere(deviceID, of: actor.userID, transaction) else { return }
     try transaction.execute(
       """
       INSERT INTO sent_transaction(user_id, device_id, scope, transaction_id, event_id, sent)

@@ -37,23 +37,24 @@ struct SearchIndexer {
     guard let relation, relation.isReplacement else { return }
     let parent = try RoomLoader(transaction: transaction).event(relation.parent)
     // One that is not in the index yet will be read as it is when its turn comes.
-    if let parent, parent.room == event.room, try parent.position <= position() { try refresh(parent) }
+    if let parent, isEdit(event.searchable, of: parent), try parent.position <= position() { try refresh(parent) }
   }
 
   private func index(_ event: SearchableEvent) throws {
     guard let content = event.content else { return }
     if let relation = EventRelation(content), relation.isReplacement {
       let parent = try RoomLoader(transaction: transaction).event(relation.parent)
-      if let parent, parent.room == event.room,
-        parent.canBeReplaced(bySender: event.sender, type: event.type, stateKey: event.stateKey, content)
-      {
-        return try refresh(parent)
-      }
+      if let parent, isEdit(event, of: parent) { return try refresh(parent) }
     }
     guard event.type == .message ? event.stateKey == nil : event.stateKey?.isEmpty ?? false else { return }
     if let text = SearchableText.text(ofType: event.type, content) {
       try transaction.addFullText(text, document: event.position, scope: event.room.value)
     }
+  }
+
+  private func isEdit(_ event: SearchableEvent, of parent: StoredEvent) -> Bool {
+    guard let content = event.content, parent.room == event.room else { return false }
+    return parent.canBeReplaced(bySender: event.sender, type: event.type, stateKey: event.stateKey, content)
   }
 
   /// Gives an event's document the text of its latest edit.
@@ -83,4 +84,10 @@ struct SearchableEvent: Sendable {
   let sender: UserID
   /// nil where the row is damaged.
   let content: JSON?
+}
+
+extension StoredEvent {
+  fileprivate var searchable: SearchableEvent {
+    SearchableEvent(position: position, room: room, type: type, stateKey: stateKey, sender: sender, content: content)
+  }
 }

@@ -28,7 +28,7 @@ final class ConnectionBanner<D: DOM> {
   func update() {
     ticks += 1
     switch app.client.connection {
-    case .idle, .running: dom.setFlag(node, "hidden", true)
+    case .idle, .firstSync, .running: dom.setFlag(node, "hidden", true)
     case .connecting: show(Strings.connecting, "ma-banner ma-late")
     case .offline: show(Strings.offline, "ma-banner ma-warning")
     case .reconnecting(let time): count(downTo: time, ticks)

@@ -76,7 +76,9 @@ final class MainScreen<D: DOM> {
       details.membersChanged(id)
     case .readCounts(let id, _): room.readCountsChanged(id)
     case .profile: list.showProfile()
-    case .session, .commandFinished, .sending, .storeFailed: break
+    case .session, .commandFinished, .sending, .pushRules, .storeFailed, .roomList, .breadcrumbs, .spaces, .spaceCounts,
+      .ignoredUsers, .presence, .arrived, .receipts, .accountData:
+      break
     }
   }
 

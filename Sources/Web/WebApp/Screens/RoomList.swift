@@ -120,7 +120,10 @@ final class RoomList<D: DOM> {
     dom.setFlag(scroller, "hidden", shown.isEmpty)
     let isFiltered = !app.client.roomIDs.isEmpty
     var isLoading = false
-    if case .connecting = app.client.connection { isLoading = true }
+    switch app.client.connection {
+    case .connecting, .firstSync: isLoading = true
+    case .idle, .running, .reconnecting, .offline: break
+    }
     dom.setText(emptyTitle, isFiltered ? Strings.noMatch : isLoading ? Strings.loadingRooms : Strings.noRooms)
     dom.setText(emptyNote, isFiltered || isLoading ? "" : Strings.noRoomsNote)
     dom.setFlag(emptyButton, "hidden", isFiltered || isLoading)

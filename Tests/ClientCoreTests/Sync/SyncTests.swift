@@ -27,10 +27,10 @@ import Testing
     host.sync(Wire.join([Wire.message("two", "$2")]))
     #expect(host.texts() == ["one"])
     #expect(host.request("/sync?") == nil)
-    #expect(host.restarted().client.syncLoop.token == "s1")
+    #expect(host.restarted().client.syncLoop.position.token == "s1")
     host.finishWrites()
     #expect(host.texts() == ["one", "two"])
-    #expect(host.restarted().client.syncLoop.token == "s2")
+    #expect(host.restarted().client.syncLoop.position.token == "s2")
   }
 
   @Test func `the token and its data are one batch`() {
@@ -180,7 +180,7 @@ import Testing
     host.command(.send(.test, .text("mine")))
     #expect(host.texts() == ["one", "two", "three", "mine sending"])
     var next = host.restarted()
-    #expect(next.client.syncLoop.token == "s1")
+    #expect(next.client.syncLoop.position.token == "s1")
     next.command(.openRoom(.test))
     #expect(next.texts() == ["one"])
   }
@@ -191,6 +191,6 @@ import Testing
     var host = Host.inRoom()
     host.answer("/sync?", body)
     guard case .reconnecting = host.client.connection else { return #expect(Bool(false), "not reconnecting") }
-    #expect(host.client.syncLoop.token == "s1")
+    #expect(host.client.syncLoop.position.token == "s1")
   }
 }

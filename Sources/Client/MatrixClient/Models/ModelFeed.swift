@@ -1,0 +1,134 @@
+import ClientCore
+import MatrixModel
+
+/// Brings the news of a client to its models, in one hop to the main actor for all that has come together. Lives as long as one
+/// of the models does; holds none of them.
+@MainActor final class ModelFeed {
+  let client: MatrixClient
+  private var task: Task<Void, Never>?
+  private weak var clientModel: ClientModel?
+  private weak var roomList: RoomListModel?
+  private var rooms: [RoomID: Weak<RoomModel>] = [:]
+  private var timelines: [TimelineKey: Weak<TimelineModel>] = [:]
+  /// Of every room that is in the list or has a model.
+  private(set) var looks: [RoomID: RoomLook] = [:]
+  private(set) var order: [RoomID] = []
+  private var timelineModelsLimit = 16
+  private var roomModelsLimit = 64
+  /// Hops so far.
+  private(set) var batchCount = 0
+
+  private struct Weak<Model: AnyObject> {
+    weak var model: Model?
+  }
+
+  init(_ client: MatrixClient) {
+    self.client = client
+    task = Task { [weak self, client] in
+      let (id, bell) = await client.attachModels()
+      self?.id = id
+      self?.watchTimelines()
+      for await _ in bell {
+        guard let batch = await client.collectNews(for: id), let self else { break }
+        apply(batch)
+      }
+      await client.detachModels(id)
+    }
+  }
+
+  deinit { task?.cancel() }
+
+  /// Of the mail at the client; nil until it is there.
+  private var id: Int?
+
+  // MARK: Models
+
+  func attach(_ model: ClientModel) { clientModel = model }
+
+  func roomListModel() -> RoomListModel {
+    if let roomList { return roomList }
+    let model = RoomListModel(self, order)
+    roomList = model
+    return model
+  }
+
+  func room(_ id: RoomID) -> RoomModel {
+    if let model = rooms[id]?.model { return model }
+    if rooms.count >= roomModelsLimit {
+      rooms = rooms.filter { $0.value.model != nil }
+      roomModelsLimit = max(64, rooms.count * 2)
+    }
+    let model = RoomModel(self, id, looks[id])
+    rooms[id] = Weak(model: model)
+    return model
+  }
+
+  func timeline(_ key: TimelineKey) -> TimelineModel {
+    if let model = timelines[key]?.model { return model }
+    if timelines.count >= timelineModelsLimit {
+      timelines = timelines.filter { $0.value.model != nil }
+      timelineModelsLimit = max(16, timelines.count * 2)
+    }
+    let model = TimelineModel(self, key)
+    timelines[key] = Weak(model: model)
+    if let id { TimelineWatch.begin(key, model.watch, id, client) }
+    return model
+  }
+
+  /// Those that were asked for before the client listened.
+  private func watchTimelines() {
+    guard let id else { return }
+    for (key, weak) in timelines {
+      if let model = weak.model { TimelineWatch.begin(key, model.watch, id, client) }
+    }
+  }
+
+  // MARK: News
+
+  private func apply(_ batch: ModelBatch) {
+    batchCount += 1
+    if let account = batch.account { clientModel?.take(account) }
+    for (look, aspects) in batch.rooms {
+      looks[look.id] = look
+      rooms[look.id]?.model?.take(look, aspects)
+    }
+    if let new = batch.order {
+      order = new
+      let listed = Set(new)
+      looks = looks.filter { listed.contains($0.key) || rooms[$0.key]?.model != nil }
+      roomList?.take(new)
+    }
+    for news in batch.timelines { timelines[news.key]?.model?.take(news) }
+    if batch.order != nil || !batch.rooms.isEmpty { clientModel?.takeCounts(counts) }
+  }
+
+  /// Of all rooms in the list.
+  var counts: (notifications: Int, highlights: Int) {
+    order.reduce(into: (0, 0)) { sum, id in
+      sum.0 += looks[id]?.notificationCount ?? 0
+      sum.1 += looks[id]?.highlightCount ?? 0
+    }
+  }
+}
+
+/// Keeps a timeline open for a model. It closes when the model goes, unless it was open before.
+final class TimelineWatch: Sendable {
+  static func begin(_ key: TimelineKey, _ watch: TimelineWatch, _ feed: Int, _ client: MatrixClient) {
+    // The watch is not held while the client works: the model may go at any time.
+    Task { [weak watch] in
+      guard watch != nil else { return }
+      await client.watch(key, for: feed)
+      if watch == nil { await client.unwatch(key) }
+    }
+  }
+
+  private let key: TimelineKey
+  private let client: MatrixClient
+
+  init(_ key: TimelineKey, _ client: MatrixClient) {
+    self.key = key
+    self.client = client
+  }
+
+  deinit { Task { [key, client] in await client.unwatch(key) } }
+}

@@ -1,0 +1,105 @@
+public import ClientCore
+public import MatrixModel
+public import Observation
+
+/// A timeline for views: open while the model lives.
+@MainActor @Observable public final class TimelineModel: Identifiable {
+  public nonisolated let id: TimelineKey
+  /// In the order of the server, own messages on their way last. Identities stay from the local echo to the event.
+  public private(set) var items: [TimelineItem] = []
+  public private(set) var loadState = Timeline.LoadState.loading
+  /// Whether there is something before the first item.
+  public private(set) var backState = Timeline.BackState.idle
+  /// Whether there is something behind the last item.
+  public private(set) var forwardState = Timeline.ForwardState.live
+  /// Names and pictures of those who wrote the items.
+  public private(set) var senders: [UserID: Sender] = [:]
+
+  @ObservationIgnored private let feed: ModelFeed
+  @ObservationIgnored let watch: TimelineWatch
+
+  init(_ feed: ModelFeed, _ key: TimelineKey) {
+    self.feed = feed
+    id = key
+    watch = TimelineWatch(key, feed.client)
+  }
+
+  public nonisolated var room: MatrixRoom { MatrixRoom(client: feed.client, id: id.room) }
+
+  /// The name of who wrote the item; the user ID where it is not known.
+  public func senderName(of item: TimelineItem) -> String { senders[item.sender]?.name ?? item.sender.string }
+
+  // MARK: Paging
+
+  /// Older events in front. Nothing happens at the start of the room.
+  public func loadEarlier() async throws(ClientError) { try await perform(.paginateBack(id)) }
+  /// Newer events behind. Nothing happens where it is live.
+  public func loadLater() async throws(ClientError) { try await perform(.paginateForward(id)) }
+  /// The gap is on the screen.
+  public func fillGap(_ item: ItemID) async throws(ClientError) { try await perform(.fillGap(id, item)) }
+  /// What the item answers, for `TimelineItem.quoted`.
+  public func loadReply(_ item: ItemID) async throws(ClientError) { try await perform(.loadReply(id, item)) }
+
+  /// The last item that is fully on the screen: it counts as read once the window has the focus.
+  public func viewed(upTo item: ItemID) async throws(ClientError) { try await perform(.viewed(id.room, upTo: item)) }
+
+  // MARK: Writing
+
+  /// Stands in the timeline at once. In a thread's timeline it goes into the thread.
+  public func send(_ text: String) async throws(ClientError) { try await send(.text(ByteString(text))) }
+
+  public func send(_ message: OutgoingMessage) async throws(ClientError) {
+    var message = message
+    if case .thread(let root) = id.focus, message.threadRoot == nil {
+      message = message.inThread(.event(root), latest: items.last { $0.eventID != nil }?.eventID)
+    }
+    try await perform(.send(id.room, message))
+  }
+
+  public func edit(_ item: ItemID, _ text: String) async throws(ClientError) {
+    try await perform(.edit(id.room, .item(item), FormattedText(ByteString(text))))
+  }
+
+  /// Reacts, or takes the own reaction back.
+  public func toggleReaction(_ key: String, to item: ItemID) async throws(ClientError) {
+    try await perform(.toggleReaction(id.room, .item(item), key: ByteString(key)))
+  }
+
+  public func redact(_ item: ItemID, reason: String? = nil) async throws(ClientError) {
+    try await perform(.redact(id.room, item, reason: reason.map { ByteString($0) }))
+  }
+
+  /// A failed message once more.
+  public func retry(_ item: ItemID) async throws(ClientError) { try await perform(.retry(id.room, item)) }
+  /// Takes back what is not sent yet.
+  public func cancel(_ item: ItemID) async throws(ClientError) { try await perform(.cancel(id.room, item)) }
+
+  private func perform(_ command: Command) async throws(ClientError) { try await feed.client.perform(command) }
+
+  // MARK: News
+
+  func take(_ news: TimelineNews) {
+    let new = news.senders.filter { senders[$0.key] != $0.value }
+    if !new.isEmpty { senders.merge(new) { $1 } }
+    if !news.steps.isEmpty { take(news.steps) }
+    if loadState != news.look.loadState { loadState = news.look.loadState }
+    if backState != news.look.backState { backState = news.look.backState }
+    if forwardState != news.look.forwardState { forwardState = news.look.forwardState }
+  }
+
+  private func take(_ steps: [TimelineChange]) {
+    // Observers hear of all of them at once.
+    var items = items
+    for step in steps {
+      switch step {
+      case .inserted(let index, let new): items.insert(contentsOf: new, at: min(index, items.count))
+      case .updated(let index, let item): if items.indices.contains(index) { items[index] = item }
+      case .removed(let range): items.removeSubrange(range.clamped(to: 0..<items.count))
+      case .reset(let new): items = new
+      }
+    }
+    self.items = items
+  }
+}
+
+extension TimelineItem: Identifiable {}

@@ -1,0 +1,127 @@
+public import ClientCore
+import JSON
+public import MatrixModel
+
+/// Writing. What is written goes into the outbox and out in order, also after a restart where the store keeps it; the verbs end when it
+/// is there, and `Sending.sent()` when the server has it.
+extension MatrixRoom {
+  /// - Throws: `invalidContent` for an empty text.
+  @discardableResult
+  public func send(_ text: String) async throws(ClientError) -> Sending { try await client.send(text, to: id) }
+
+  @discardableResult
+  public func send(_ message: OutgoingMessage) async throws(ClientError) -> Sending {
+    try await client.send(message, to: id)
+  }
+
+  @discardableResult
+  public func send(markdown: String) async throws(ClientError) -> Sending {
+    try await send(.message(.markdown(ByteString(markdown))))
+  }
+
+  /// Any event.
+  /// - Parameter content: a JSON object, sent as it is.
+  @discardableResult
+  public func send(_ type: EventType, _ content: [UInt8]) async throws(ClientError) -> Sending {
+    try await send(.custom(type, content: content))
+  }
+
+  /// - Parameter user: the sender of what it answers, where that person is to be told.
+  @discardableResult
+  public func reply(
+    _ text: String, to target: SendTarget, mentioning user: UserID? = nil
+  ) async throws(ClientError) -> Sending {
+    try await send(.text(ByteString(text)).replying(to: target, mentioning: user))
+  }
+
+  @discardableResult
+  public func send(_ text: String, inThread root: EventID) async throws(ClientError) -> Sending {
+    try await send(.text(ByteString(text)).inThread(.event(root)))
+  }
+
+  // MARK: Files
+
+  /// Sends a file and waits until the server has all of it.
+  /// - Parameters:
+  ///   - kind: nil for the one that the type says.
+  ///   - progress: in bytes, in order, at the end with the total.
+  /// - Throws: `attachmentIsGone` where it cannot be read, `tooLarge`; where the task is cancelled the file is not sent.
+  @discardableResult
+  public func sendFile(
+    _ path: String, mimeType: String, as kind: MessageContent.Kind? = nil, caption: String? = nil,
+    progress: (@Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void)? = nil
+  ) async throws(ClientError) -> EventID {
+    guard let size = FileSize.bytes(of: path) else { throw .attachmentIsGone }
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    let attachment = Attachment(
+      fileName: ByteString(name), blob: BlobHandle(ByteString(path)), mimeType: ByteString(mimeType), sizeBytes: size)
+    let media = OutgoingMedia(
+      kind ?? Self.kind(of: mimeType), attachment, caption: caption.map { FormattedText(ByteString($0)) })
+    let sending = try await send(.media(media))
+    do throws(ClientError) { return try await sending.sent(progress: progress) } catch {
+      if Task.isCancelled { await client.giveUp(sending.id) }
+      throw error
+    }
+  }
+
+  private static func kind(of mimeType: String) -> MessageContent.Kind {
+    switch mimeType.prefix(while: { $0 != "/" }) {
+    case "image": .image
+    case "video": .video
+    case "audio": .audio
+    default: .file
+    }
+  }
+
+  // MARK: What was said
+
+  /// New text, or a new caption where the target is a file.
+  /// - Throws: `notAllowed` for messages of others.
+  public func edit(_ target: SendTarget, _ text: String) async throws(ClientError) {
+    try await client.perform(.edit(id, target, FormattedText(ByteString(text))))
+  }
+
+  /// Reacts, or takes the own reaction of that kind back.
+  public func toggleReaction(_ key: String, to target: SendTarget) async throws(ClientError) {
+    try await client.perform(.toggleReaction(id, target, key: ByteString(key)))
+  }
+
+  /// Removes the content; ends when the server has done it.
+  /// - Parameter relations: related events that go with it, see `Command.redactEvent`.
+  public func redact(
+    _ target: SendTarget, reason: String? = nil, with relations: [ByteString] = []
+  ) async throws(ClientError) {
+    try await client.perform(
+      .redactEvent(id, target, reason: reason.map { ByteString($0) }, relationTypes: relations))
+  }
+
+  public func vote(_ answers: [ByteString], in poll: SendTarget) async throws(ClientError) {
+    try await client.perform(.vote(id, poll: poll, answers: answers))
+  }
+
+  /// - Parameter text: what clients show that do not know polls.
+  public func endPoll(_ poll: SendTarget, text: String) async throws(ClientError) {
+    try await client.perform(.endPoll(id, poll: poll, text: ByteString(text)))
+  }
+
+  /// - Throws: `notAllowed`, without asking the server where that is known.
+  public func pin(_ event: EventID) async throws(ClientError) { try await client.perform(.pin(id, event)) }
+  public func unpin(_ event: EventID) async throws(ClientError) { try await client.perform(.unpin(id, event)) }
+
+  // MARK: Drafts
+
+  /// What stands in the composer; empty where nothing does. Also tells the others that one writes.
+  public func setDraft(_ text: String) async throws(ClientError) {
+    try await client.perform(.setDraft(id, ByteString(text)))
+  }
+
+  /// - Parameter isOn: while off, messages to this room wait.
+  public func setSending(_ isOn: Bool) async throws(ClientError) {
+    try await client.perform(.setSending(id, isEnabled: isOn))
+  }
+}
+
+extension MatrixClient {
+  /// Takes back what nobody waits for any more, whether the task goes on or not.
+  func giveUp(_ sending: SendID) { handle(.command(.cancelSend(sending), id: 0)) }
+}

@@ -1,0 +1,138 @@
+import JSON
+import MatrixModel
+
+/// The rules by which one is told of events: read from the account, changed one request after the other.
+struct PushRuleState: Sendable {
+  /// nil until the server has told them.
+  var rules: PushRuleSet?
+  /// Changes that were asked for, in order; the first is under way.
+  var queue: [(change: NotificationChange, command: CommandID)] = []
+  /// What is left of the first.
+  var steps: [PushRuleChange] = []
+}
+
+extension Client {
+  /// As the server has them, with what was changed here since; the default ones until they are known.
+  public var pushRules: PushRuleSet {
+    pushRuleState.rules ?? PushRuleSet(defaultsFor: session?.userID ?? UserID(trusted: ""))
+  }
+
+  /// What one is told of in that room: what was set, or the default of its kind.
+  public func notificationMode(of id: RoomID) -> NotificationMode {
+    let rules = pushRules
+    return rules.mode(of: id) ?? rules.defaultMode(of: notificationKind(of: id))
+  }
+
+  /// By which default a room goes.
+  public func notificationKind(of id: RoomID) -> NotificationRoomKind {
+    let room = rooms[id]
+    return NotificationRoomKind(
+      isEncrypted: room?.isEncrypted ?? false, isOneToOne: (room?.joinedMemberCount ?? 0) == 2)
+  }
+
+  // MARK: Reading
+
+  /// Stores that were written before the rules were kept do not get them by a sync.
+  mutating func askForPushRules() {
+    guard pushRuleState.rules == nil, syncLoop.position.token != nil else { return }
+    request(.getPushRules, Endpoint.getPushRules.path(), for: .ownPushRules)
+  }
+
+  mutating func ownPushRulesAnswered(_ answer: Answer) {
+    guard case .success(let json) = answer, pushRuleState.rules == nil, json["global"] != nil, let user = session?.userID
+    else { return }
+    pushRuleState.rules = PushRuleSet(ofServer: json, for: user)
+    write([.put(key: StoreKey.data(.pushRules), value: Array(json.bytes))])
+    notify(.pushRules)
+  }
+
+  // MARK: Changing
+
+  mutating func changeNotifications(_ change: NotificationChange, _ id: CommandID) {
+    pushRuleState.queue.append((change, id))
+    if pushRuleState.queue.count == 1 { beginPushRuleChange() }
+  }
+
+  private mutating func beginPushRuleChange() {
+    guard let next = pushRuleState.queue.first else { return }
+    guard let steps = next.change.steps(on: pushRules) else { return endPushRuleChange(.failed(.invalidContent)) }
+    pushRuleState.steps = steps
+    sendPushRuleStep()
+  }
+
+  private mutating func sendPushRuleStep() {
+    guard let next = pushRuleState.queue.first else { return }
+    guard let step = pushRuleState.steps.first else { return endPushRuleChange(.done) }
+    let request = step.request
+    self.request(
+      request.endpoint, request.path, query: request.query, body: request.body, for: .pushRule(next.command))
+  }
+
+  mutating func pushRuleAnswered(_ answer: Answer) {
+    guard !pushRuleState.steps.isEmpty else { return }
+    let step = pushRuleState.steps.removeFirst()
+    if let error = answer.error {
+      // What was to be taken away is not there: that is what was asked for.
+      guard case .remove = step, case .refused(404, _, _, _) = error else { return endPushRuleChange(.failed(error)) }
+    }
+    pushRuleState.rules = step.applied(to: pushRules)
+    notify(.pushRules)
+    sendPushRuleStep()
+  }
+
+  private mutating func endPushRuleChange(_ result: CommandResult) {
+    pushRuleState.steps = []
+    let ended = pushRuleState.queue.removeFirst()
+    finish(ended.command, result)
+    beginPushRuleChange()
+  }
+
+  /// Whoever asked waits no more. What is under way ends with its request.
+  mutating func cancelPushRuleChange(_ id: CommandID) {
+    guard let i = pushRuleState.queue.firstIndex(where: { $0.command == id }), i > 0 else { return }
+    pushRuleState.queue.remove(at: i)
+    finish(id, .failed(.cancelled))
+  }
+
+  /// The session is over: nobody answers any more. The first is ended with its request.
+  mutating func endPushRuleChanges() {
+    let queue = pushRuleState.queue
+    pushRuleState.queue = []
+    pushRuleState.steps = []
+    for waiting in queue.dropFirst() { finish(waiting.command, .failed(.notSignedIn)) }
+  }
+}
+
+extension PushRuleChange {
+  fileprivate var request: (endpoint: Endpoint, path: String, query: String, body: [UInt8]?) {
+    switch self {
+    case .put(let kind, let rule, let before, let after):
+      let query = Query().adding("before", before).adding("after", after)
+      return (.setPushRule, Endpoint.setPushRule.path(ByteString(kind.name), rule.ruleID), query.text, rule.body(kind))
+    case .setEnabled(let kind, let id, let isEnabled):
+      let body = JSONWriter.object { $0.member("enabled", isEnabled) }
+      return (.setPushRuleEnabled, Endpoint.setPushRuleEnabled.path(ByteString(kind.name), id), "", body)
+    case .setActions(let kind, let id, let actions):
+      let body = JSONWriter.object { $0.member("actions", raw: actions.json) }
+      return (.setPushRuleActions, Endpoint.setPushRuleActions.path(ByteString(kind.name), id), "", body)
+    case .remove(let kind, let id):
+      return (.deletePushRule, Endpoint.deletePushRule.path(ByteString(kind.name), id), "", nil)
+    }
+  }
+}
+
+extension PushRule {
+  fileprivate func body(_ kind: PushRuleKind) -> [UInt8] {
+    JSONWriter.object { writer in
+      writer.member("actions", raw: actions.json)
+      if let pattern, kind == .content { writer.member("pattern", pattern) }
+      guard kind == .override || kind == .underride else { return }
+      writer.key("conditions")
+      writer.array { writer in for condition in conditions { writer.raw(condition.json) } }
+    }
+  }
+}
+
+extension ByteString {
+  fileprivate init(_ text: StaticString) { self.init(text.description) }
+}

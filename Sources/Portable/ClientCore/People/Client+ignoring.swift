@@ -1,0 +1,121 @@
+import JSON
+import MatrixModel
+
+/// What ignored users say is not shown: neither in timelines, nor in previews, nor that they write; what they do to the room is.
+/// Spec: "Ignoring Users".
+extension Client {
+  mutating func setIgnored(_ user: UserID, _ isIgnored: Bool, _ command: CommandID) {
+    guard user != session?.userID else { return finish(command, .failed(.ownUserID)) }
+    guard ignoredUsers.contains(user) != isIgnored else { return finish(command, .done) }
+    var changed = ignoredUsers
+    changed.set(user, isIgnored)
+    setAccountData(.ignoredUserList, changed.content, .command(command))
+  }
+
+  /// A sync has brought the list.
+  mutating func takeIgnoredUsers(_ new: IgnoredUsers) {
+    let old = ignoredUsers.users
+    ignoredUsers = new
+    guard old != new.users else { return }
+    notify(.ignoredUsers)
+    let ignored = new.users.subtracting(old)
+    let isAnyoneBack = !old.subtracting(new.users).isEmpty
+    for id in rooms.keys.ordered() {
+      settlePreview(id, always: true)
+      hideTyping(of: ignored, in: id)
+      if !ignored.isEmpty { hideEvents(of: ignored, in: id) }
+      if isAnyoneBack { readTimelinesAgain(id) }
+    }
+  }
+
+  /// Whether the last message is one that is not shown.
+  mutating func settlePreview(_ id: RoomID, always: Bool = false) {
+    guard let room = rooms[id], always || !ignoredUsers.users.isEmpty || room.hidesPreview else { return }
+    let isHidden = room.state.preview.map { ignoredUsers.contains($0.sender) } ?? false
+    guard isHidden != room.hidesPreview else { return }
+    rooms[id]?.hidesPreview = isHidden
+    notify(.room(id, .preview))
+  }
+
+  private mutating func hideTyping(of ignored: Set<UserID>, in id: RoomID) {
+    guard let typing = rooms[id]?.typing, typing.contains(where: { ignored.contains($0) }) else { return }
+    rooms[id]?.typing.removeAll { ignored.contains($0) }
+    notify(.room(id, .typing))
+  }
+
+  private mutating func hideEvents(of ignored: Set<UserID>, in id: RoomID) {
+    guard let user = session?.userID, rooms[id]?.hasTimeline ?? false else { return }
+    changeTimeline(id) { timeline, _ in timeline.hide(ignored, ownUserID: user) }
+    if let count = rooms[id]?.timeline.remoteCount, count > 0 { notify(.readCounts(id, 0..<count)) }
+  }
+
+  /// Everything known of the room is shown once more: from the store, and what never was there from the server. Not where the store has
+  /// missed something: then what is in memory is all there is.
+  private mutating func readTimelinesAgain(_ id: RoomID) {
+    guard let room = rooms[id] else { return }
+    for focus in room.focuses {
+      let key = TimelineKey(id, focus)
+      _ = rooms[id]?.close(focus)
+      openTimeline(key, 0)
+      notify(.timeline(key, [.reset(timeline(key)?.items ?? [])]))
+    }
+    // What is shown stays until the rest is there.
+    if !isStoreBroken, room.timeline.loadState == .loaded { loadTimeline(id) }
+  }
+}
+
+extension Timeline {
+  /// Takes what these users said out. What stood at their items stands at the items before them. O(items + events).
+  mutating func hide(_ users: Set<UserID>, ownUserID: UserID) -> [TimelineChange] {
+    var changes: [TimelineChange] = []
+    var standsAt: [ItemID: ItemID] = [:]
+    var before: ItemID = 0
+    var gone: [Int] = []
+    for i in 0..<remoteCount {
+      if items[i].isHiddenByIgnoring, users.contains(items[i].sender) {
+        standsAt[items[i].id] = before
+        gone.append(i)
+      } else {
+        before = items[i].id
+      }
+    }
+    for i in gone.reversed() {
+      items.remove(at: i)
+      changes.append(.removed(i..<(i + 1)))
+    }
+    remoteCount -= gone.count
+    if !gone.isEmpty { move(standsAt) }
+    relations.forget(users)
+    renewTouched(ownUserID: ownUserID, &changes)
+    for target in quoting.keys.ordered() { renewQuotes(of: target, ownUserID: ownUserID, &changes) }
+    return changes
+  }
+
+  private mutating func move(_ standsAt: [ItemID: ItemID]) {
+    for (event, item) in itemOfEvent { if let other = standsAt[item] { itemOfEvent[event] = other } }
+    for (user, item) in readPositions {
+      if let other = standsAt[item] { readPositions[user] = other == 0 ? nil : other }
+    }
+    placeReaders([:])
+  }
+}
+
+extension TimelineItem {
+  /// What changes the room is shown whoever did it.
+  var isHiddenByIgnoring: Bool {
+    switch content {
+    case .state, .gap: false
+    case .message, .redacted, .undecryptable, .custom, .unparsable: true
+    }
+  }
+}
+
+extension TimelineEvent {
+  /// What an ignored user said, of which nothing is shown.
+  func isHidden(from ignored: Set<UserID>) -> Bool {
+    guard !ignored.isEmpty, ignored.contains(sender) else { return false }
+    if case .item(.state, _) = kind { return false }
+    if case .redaction = kind { return false }
+    return true
+  }
+}

@@ -1,0 +1,122 @@
+import JSON
+import MatrixModel
+
+/// What the account keeps of a room for itself: its tags, whether it is marked as unread, whether it is hidden.
+struct RoomMarks: Sendable, Equatable {
+  /// In the order of their names.
+  var tags: [RoomTag] = []
+  var isMarkedUnread = false
+  /// Hidden until somebody says something. Documentation/Extensions.md, `martlet.hide`.
+  var isHidden = false
+
+  /// Takes account data of the room in.
+  mutating func take(_ event: Event, _ aspects: inout RoomAspects) {
+    let old = self
+    switch event.type {
+    case .tag: tags = RoomTag.tags(event.content)
+    case .markedUnread: isMarkedUnread = event.content["unread"]?.bool ?? false
+    case .hidden: isHidden = event.content["before"]?.integer != nil
+    default: return
+    }
+    if tags != old.tags || isHidden != old.isHidden { aspects.insert(.tags) }
+    if isMarkedUnread != old.isMarkedUnread { aspects.insert(.unread) }
+  }
+
+  func tag(_ name: ByteString) -> RoomTag? { tags.first { $0.name == name } }
+
+  // MARK: Record
+
+  func write(to writer: inout JSONWriter) {
+    if !tags.isEmpty {
+      writer.key("tags")
+      writer.object { writer in
+        for tag in tags {
+          writer.key(tag.name)
+          writer.raw(tag.content)
+        }
+      }
+    }
+    if isMarkedUnread { writer.member("marked_unread", true) }
+    if isHidden { writer.member("hidden", true) }
+  }
+
+  init() {}
+
+  init(record: JSON) {
+    if let stored = record["tags"] { tags = RoomTag.tags(stored) }
+    isMarkedUnread = record["marked_unread"]?.bool ?? false
+    isHidden = record["hidden"]?.bool ?? false
+  }
+}
+
+extension Room {
+  /// In the order of their names.
+  public var tags: [RoomTag] { state.marks.tags }
+  public func tag(_ name: ByteString) -> RoomTag? { state.marks.tag(name) }
+  public var isFavourite: Bool { tag(RoomTag.favourite) != nil }
+  public var isLowPriority: Bool { tag(RoomTag.lowPriority) != nil }
+  public var isServerNotice: Bool { tag(RoomTag.serverNotice) != nil }
+  /// Put aside to be read later (`Command.markUnread`), whatever its receipts say. Spec: "Unread markers".
+  public var isMarkedUnread: Bool { unreadMark?.isMarked ?? state.marks.isMarkedUnread }
+  /// Whether there are messages that call for notice, or it is marked as unread.
+  public var isUnread: Bool { notificationCount > 0 || isMarkedUnread }
+  /// Out of the lists until somebody else says something, on servers that do so (`Call.hide`).
+  public var isHidden: Bool { state.marks.isHidden }
+
+  /// `isMarkedUnread` as it is on its way to the server.
+  struct UnreadMark: Sendable {
+    let isMarked: Bool
+    /// The last sync that went out before the server had it; nil until it has.
+    var afterSync: Int?
+  }
+}
+
+// MARK: Commands
+
+extension Client {
+  mutating func setTag(_ tag: RoomTag, on room: RoomID, _ id: CommandID) {
+    guard let user = session?.userID else { return }
+    guard !tag.name.isEmpty, tag.name.count <= Limits.tagBytes else { return finish(id, .failed(.invalidContent)) }
+    request(
+      .setRoomTag, Endpoint.setRoomTag.path(user.text, room.text, tag.name), body: tag.content, for: .command(id))
+  }
+
+  mutating func removeTag(_ name: ByteString, from room: RoomID, _ id: CommandID) {
+    guard let user = session?.userID else { return }
+    request(.deleteRoomTag, Endpoint.deleteRoomTag.path(user.text, room.text, name), for: .command(id))
+  }
+
+  /// Shown at once, and taken back where the server refuses.
+  mutating func markUnread(_ isMarked: Bool, _ room: RoomID, _ id: CommandID) {
+    guard let user = session?.userID, rooms[room] != nil else { return finish(id, .failed(.unknownRoom)) }
+    rooms[room]?.unreadMark = Room.UnreadMark(isMarked: isMarked)
+    notify(.room(room, .unread))
+    let path = Endpoint.setAccountDataPerRoom.path(user.text, room.text, EventType.markedUnread.text)
+    let body = JSONWriter.object { $0.member("unread", isMarked) }
+    request(.setAccountDataPerRoom, path, body: body, for: .unreadMark(room, isMarked: isMarked, id))
+  }
+
+  mutating func unreadMarkAnswered(_ answer: Answer, _ room: RoomID, isMarked: Bool, _ id: CommandID) {
+    if let mark = rooms[room]?.unreadMark, mark.isMarked == isMarked, mark.afterSync == nil {
+      if case .success = answer {
+        rooms[room]?.unreadMark?.afterSync = syncLoop.started
+      } else {
+        rooms[room]?.unreadMark = nil
+        notify(.room(room, .unread))
+      }
+    }
+    finish(id, answer.error.map { .failed($0) } ?? .done)
+  }
+
+  /// Somebody reads the room.
+  mutating func clearUnreadMark(_ room: RoomID) {
+    if let known = rooms[room], known.isMarkedUnread { markUnread(false, room, 0) }
+  }
+
+  /// A sync that was asked for after the server had the mark says how it is.
+  mutating func settleUnreadMark(_ room: RoomID, _ sync: Int) {
+    guard let mark = rooms[room]?.unreadMark else { return }
+    let isConfirmed = rooms[room]?.state.marks.isMarkedUnread == mark.isMarked
+    if isConfirmed || mark.afterSync.map({ $0 < sync }) ?? false { rooms[room]?.unreadMark = nil }
+  }
+}

@@ -1,0 +1,109 @@
+import JSON
+import MatrixModel
+
+/// How a room is set up, beyond what its line in a list shows.
+struct RoomSettings: Sendable {
+  var joinRule: JoinRule?
+  /// Rooms whose members may join, where the rule is restricted.
+  var allowedRooms: [RoomID] = []
+  var historyVisibility: HistoryVisibility?
+  var allowsGuests = false
+  var alternativeAliases: [RoomAlias] = []
+  var predecessor: RoomID?
+  var version: ByteString?
+
+  /// Whether the event was one of those read here.
+  mutating func take(_ event: Event) -> Bool {
+    let content = event.content
+    switch event.type {
+    case .joinRules:
+      joinRule = JoinRule(content["join_rule"])
+      allowedRooms = content["allow"]?.elements.compactMap { RoomID($0["room_id"]) } ?? []
+    case .historyVisibility: historyVisibility = HistoryVisibility(content["history_visibility"])
+    case .guestAccess: allowsGuests = content["guest_access"]?.isString("can_join") ?? false
+    case .canonicalAlias:
+      let listed = content["alt_aliases"]?.elements.prefix(Limits.alternativeAddresses)
+      alternativeAliases = listed?.compactMap { RoomAlias($0) } ?? []
+    case .create:
+      version = content["room_version"]?.text ?? "1"
+      predecessor = RoomID(content["predecessor"]?["room_id"])
+    default: return false
+    }
+    return true
+  }
+
+  // MARK: Record
+
+  func write(to writer: inout JSONWriter) {
+    if let joinRule { writer.member("join_rule", joinRule.name.description) }
+    if !allowedRooms.isEmpty {
+      writer.key("allowed_rooms")
+      writer.array { writer in for room in allowedRooms { writer.write(room) } }
+    }
+    if let historyVisibility { writer.member("history_visibility", historyVisibility.name.description) }
+    if allowsGuests { writer.member("guests", true) }
+    if !alternativeAliases.isEmpty {
+      writer.key("alt_aliases")
+      writer.array { writer in for alias in alternativeAliases { writer.write(alias) } }
+    }
+    if let predecessor { writer.member("predecessor", predecessor) }
+    if let version { writer.member("version", version) }
+  }
+
+  init() {}
+
+  init(record: JSON) {
+    joinRule = JoinRule(record["join_rule"])
+    allowedRooms = record["allowed_rooms"]?.elements.compactMap { RoomID($0) } ?? []
+    historyVisibility = HistoryVisibility(record["history_visibility"])
+    allowsGuests = record["guests"]?.bool ?? false
+    alternativeAliases = record["alt_aliases"]?.elements.compactMap { RoomAlias($0) } ?? []
+    predecessor = RoomID(record["predecessor"])
+    version = record["version"]?.text
+  }
+}
+
+/// Who may read what was said before they came. Spec: `m.room.history_visibility`.
+public enum HistoryVisibility: UInt8, Sendable {
+  case invited, joined, shared, worldReadable
+
+  /// nil for names outside the spec's set.
+  public init?(_ json: JSON?) {
+    guard let json else { return nil }
+    if json.isString("invited") {
+      self = .invited
+    } else if json.isString("joined") {
+      self = .joined
+    } else if json.isString("shared") {
+      self = .shared
+    } else if json.isString("world_readable") {
+      self = .worldReadable
+    } else {
+      return nil
+    }
+  }
+
+  public var name: StaticString {
+    switch self {
+    case .invited: "invited"
+    case .joined: "joined"
+    case .shared: "shared"
+    case .worldReadable: "world_readable"
+    }
+  }
+}
+
+extension Room {
+  /// nil where it is not known or outside the spec's set: then nobody may join.
+  public var joinRule: JoinRule? { state.settings.joinRule }
+  /// Rooms whose members may join, where the rule is restricted.
+  public var allowedRooms: [RoomID] { state.settings.allowedRooms }
+  /// `shared` where nothing is said. Spec: `m.room.history_visibility`.
+  public var historyVisibility: HistoryVisibility { state.settings.historyVisibility ?? .shared }
+  public var allowsGuests: Bool { state.settings.allowsGuests }
+  public var alternativeAliases: [RoomAlias] { state.settings.alternativeAliases }
+  /// The room that this one replaces.
+  public var predecessor: RoomID? { state.settings.predecessor }
+  /// nil where it is not known.
+  public var version: ByteString? { state.settings.version }
+}

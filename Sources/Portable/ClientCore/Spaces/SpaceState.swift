@@ -1,0 +1,174 @@
+import JSON
+import MatrixModel
+
+/// A room or space as a child of a space: `m.space.child`. Spec: Client-Server API, "Spaces".
+public struct SpaceChild: Sendable, Hashable {
+  public let roomID: RoomID
+  /// That one can join through.
+  public let servers: [ServerName]
+  /// Whether the space's owners think that everybody should join it.
+  public let isSuggested: Bool
+  /// At most 50 characters from space to `~`; nil where there is none, or none that is valid. Children without one stand behind the others.
+  public let order: ByteString?
+  /// When it was put in or changed last, in milliseconds since 1970.
+  public let addedAtMilliseconds: Int64
+
+  /// Spec: "Ordering of children within a space".
+  public static func < (left: SpaceChild, right: SpaceChild) -> Bool {
+    switch (left.order, right.order) {
+    case (let a?, let b?): if a != b { return a < b }
+    case (_?, nil): return true
+    case (nil, _?): return false
+    case (nil, nil): break
+    }
+    if left.addedAtMilliseconds != right.addedAtMilliseconds {
+      return left.addedAtMilliseconds < right.addedAtMilliseconds
+    }
+    return left.roomID < right.roomID
+  }
+}
+
+extension SpaceChild {
+  /// nil where the event takes the child away: without `via` it is none.
+  init?(_ event: JSON) {
+    guard let room = RoomID(event["state_key"]), let content = event["content"] else { return nil }
+    self.init(room, content, at: event["origin_server_ts"]?.integer ?? 0)
+  }
+
+  init?(_ room: RoomID, _ content: JSON, at timestamp: Int64) {
+    guard let via = content["via"], via.isArray else { return nil }
+    roomID = room
+    servers = Array(via.elements.compactMap { ServerName($0) }.prefix(Limits.spaceServers))
+    isSuggested = content["suggested"]?.bool ?? false
+    order = content["order"]?.text.flatMap { SpaceOrder.isValid($0) ? $0 : nil }
+    addedAtMilliseconds = timestamp
+  }
+}
+
+/// A space that a room says it belongs to: `m.space.parent`.
+public struct SpaceParent: Sendable, Hashable {
+  public let roomID: RoomID
+  public let servers: [ServerName]
+  /// Whether it is the main one.
+  public let isCanonical: Bool
+  /// Who says so; has to be one who might put rooms into that space.
+  public let sender: UserID
+}
+
+/// What a room's state says about spaces.
+struct SpaceState: Sendable {
+  /// Of the room: `m.space` for spaces.
+  var type: ByteString?
+  var children: [RoomID: SpaceChild] = [:]
+  var parents: [SpaceParent] = []
+
+  static let spaceType: ByteString = "m.space"
+
+  /// Nobody but those who may put rooms in says anything there. Spec: "Managing rooms/spaces included in a space".
+  static let powerLevels = Array(#"{"events_default":100}"#.utf8)
+
+  var isSpace: Bool { type == SpaceState.spaceType }
+
+  /// Whether the event says anything about spaces.
+  mutating func take(_ event: Event, _ stateKey: ByteString) -> Bool {
+    switch event.type {
+    case .create:
+      guard stateKey.isEmpty else { return false }
+      type = event.content["type"]?.text
+      return type != nil
+    case .spaceChild:
+      guard let room = RoomID(stateKey) else { return false }
+      let child = SpaceChild(room, event.content, at: event.originServerTimestamp ?? 0)
+      if child != nil, children[room] == nil, children.count >= Limits.spaceChildren { return false }
+      children[room] = child
+      return true
+    case .spaceParent:
+      guard let room = RoomID(stateKey), let sender = event.sender else { return false }
+      parents.removeAll { $0.roomID == room }
+      guard let via = event.content["via"], via.isArray, parents.count < Limits.spaceParents else { return true }
+      parents.append(
+        SpaceParent(
+          roomID: room, servers: Array(via.elements.compactMap { ServerName($0) }.prefix(Limits.spaceServers)),
+          isCanonical: event.content["canonical"]?.bool ?? false, sender: sender))
+      return true
+    default: return false
+    }
+  }
+
+  // MARK: Record
+
+  func write(to writer: inout JSONWriter) {
+    if let type { writer.member("type", type) }
+    if !children.isEmpty {
+      writer.array("children", children.keys.sorted()) { room, writer in
+        if let child = children[room] { child.write(to: &writer) }
+      }
+    }
+    if !parents.isEmpty { writer.array("parents", parents) { $0.write(to: &$1) } }
+  }
+
+  init() {}
+
+  init(record: JSON) {
+    type = record["type"]?.text
+    if let stored = record["children"] {
+      for json in stored.elements.prefix(Limits.spaceChildren) {
+        guard let room = RoomID(json["room"]) else { continue }
+        children[room] = SpaceChild(room, json, at: json["time"]?.integer ?? 0)
+      }
+    }
+    guard let stored = record["parents"] else { return }
+    for json in stored.elements.prefix(Limits.spaceParents) {
+      guard let room = RoomID(json["room"]), let sender = UserID(json["sender"]) else { continue }
+      let servers = json["via"]?.elements.compactMap { ServerName($0) } ?? []
+      parents.append(
+        SpaceParent(
+          roomID: room, servers: servers, isCanonical: json["canonical"]?.bool ?? false, sender: sender))
+    }
+  }
+}
+
+extension SpaceChild {
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("room", roomID)
+      writer.array("via", servers) { $1.write($0) }
+      if isSuggested { writer.member("suggested", true) }
+      if let order { writer.member("order", order) }
+      writer.member("time", addedAtMilliseconds)
+    }
+  }
+}
+
+extension SpaceParent {
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("room", roomID)
+      writer.array("via", servers) { $1.write($0) }
+      if isCanonical { writer.member("canonical", true) }
+      writer.member("sender", sender)
+    }
+  }
+}
+
+extension Room {
+  /// `m.space` for spaces; nil for plain rooms.
+  public var type: ByteString? { state.space.type }
+  public var isSpace: Bool { state.space.isSpace }
+  /// What the space says is in it, known here or not, in the order of the specification. O(children · log children).
+  public var spaceChildren: [SpaceChild] { state.space.children.values.sorted { $0 < $1 } }
+  /// Spaces that the room says it belongs to; `SpaceGraph.parents(of:)` has those that count.
+  public var spaceParents: [SpaceParent] { state.space.parents }
+}
+
+extension NewRoom {
+  /// A space: a room that others are put into.
+  public static func space(
+    preset: Preset = .privateChat, name: ByteString, topic: ByteString? = nil, aliasLocalpart: ByteString? = nil,
+    invited: [UserID] = []
+  ) -> NewRoom {
+    var room = NewRoom(preset: preset, name: name, topic: topic, aliasLocalpart: aliasLocalpart, invited: invited)
+    room.type = SpaceState.spaceType
+    return room
+  }
+}

@@ -1,0 +1,133 @@
+import JSON
+import MatrixModel
+
+/// The answers of simplified sliding sync. Spec: MSC4186; both its last names and those of the unstable path are read.
+extension Client {
+  /// nil where the answer is not what the proposal says.
+  func prepareSliding(_ json: JSON, ownUserID: UserID) -> PreparedSync? {
+    guard let token = json["pos"]?.text, !token.isEmpty,
+      let count = json["lists"]?[SlidingRequest.listName]?["count"]?.count32
+    else { return nil }
+    var sync = PreparedSync(position: syncLoop.position, number: syncLoop.started)
+    sync.position.token = token
+    let extensions = json["extensions"]
+    if let next = extensions?["to_device"]?["next_batch"]?.text { sync.position.toDevice = next }
+    for event in (extensions?["account_data"]?["global"]).map({ Array($0.elements) }) ?? [] {
+      prepare(accountData: event, ownUserID, &sync)
+    }
+    for news in slidingNews(json, ownUserID) { prepare(news, ownUserID, &sync) }
+    settleActivity(&sync)
+    sync.roomCount = count
+    finish(&sync, isComplete: syncLoop.window >= min(count, Limits.listedRooms), ownUserID)
+    return sync
+  }
+
+  /// Rooms of which something is told, with what the extensions tell of them.
+  private func slidingNews(_ json: JSON, _ ownUserID: UserID) -> [RoomNews] {
+    var news: [RoomNews] = []
+    var places: [RoomID: Int] = [:]
+    for member in json["rooms"]?.members.map({ $0 }) ?? [] {
+      guard let id = RoomID(member.key), member.value.isObject, places[id] == nil else { continue }
+      places[id] = news.count
+      news.append(RoomNews(sliding: member.value, id, ownUserID, known: rooms[id]?.membership))
+    }
+    /// Of rooms that are not known nothing can be told.
+    func place(_ key: ByteString) -> Int? {
+      guard let id = RoomID(key) else { return nil }
+      if places[id] == nil, let room = rooms[id] {
+        places[id] = news.count
+        news.append(RoomNews(id: id, membership: room.membership))
+      }
+      return places[id]
+    }
+    let extensions = json["extensions"]
+    for section in [extensions?["receipts"]?["rooms"], extensions?["typing"]?["rooms"]] {
+      for member in section?.members.map({ $0 }) ?? [] {
+        if let i = place(member.key) { news[i].ephemeral.append(member.value) }
+      }
+    }
+    for member in extensions?["account_data"]?["rooms"]?.members.map({ $0 }) ?? [] {
+      if let i = place(member.key) { news[i].accountData += Array(member.value.elements) }
+    }
+    return news
+  }
+
+  /// Rooms whose last message is further back than what was told of them stand where the server has them: not above the rooms with a
+  /// higher `bump_stamp`.
+  private func settleActivity(_ sync: inout PreparedSync) {
+    for i in sync.rooms.indices {
+      let state = sync.rooms[i].state
+      guard let oldest = sync.rooms[i].oldestEventMilliseconds, state.preview == nil, state.told.bumpStamp > 0 else { continue }
+      var limit = oldest
+      func hold(_ other: RoomState) {
+        guard other.told.bumpStamp > state.told.bumpStamp, other.preview != nil else { return }
+        limit = min(limit, other.lastActivity - 1)
+      }
+      for room in sync.rooms { hold(room.state) }
+      for (id, room) in rooms where !sync.contains(id) { hold(room.state) }
+      sync.settle(i, activity: max(state.lastActivity, limit))
+    }
+  }
+}
+
+extension RoomNews {
+  init(sliding json: JSON, _ id: RoomID, _ ownUserID: UserID, known: Membership?) {
+    let stripped = json["invite_state"] ?? json["stripped_state"]
+    self.init(
+      id: id, membership: Self.membership(json, stripped, ownUserID) ?? (stripped == nil ? known ?? .join : .invite),
+      isWhole: json["initial"]?.bool ?? false)
+    state = [json["required_state"], stripped].compactMap { $0 }
+    if let events = json["timeline"] ?? json["timeline_events"] {
+      timeline = Timeline(
+        events: events, isLimited: json["limited"]?.bool ?? false, previousBatch: json["prev_batch"]?.text,
+        liveCount: json["num_live"]?.count32 ?? (isWhole ? 0 : nil),
+        isExpanded: json["unstable_expanded_timeline"]?.bool ?? json["expanded_timeline"]?.bool ?? false)
+    } else if json["limited"]?.bool ?? false {
+      timeline = Timeline(events: nil, isLimited: true, previousBatch: json["prev_batch"]?.text)
+    }
+    joined = json["joined_count"]?.count32
+    invited = json["invited_count"]?.count32
+    // A room that has a name may be told without them.
+    heroes = json["heroes"]
+    notifications = json["notification_count"]?.count32
+    highlights = json["highlight_count"]?.count32
+    bumpStamp = json["bump_stamp"]?.integer
+  }
+
+  /// As it says, or else as the newest of the own member events in it does; nil without one.
+  private static func membership(_ json: JSON, _ stripped: JSON?, _ user: UserID) -> Membership? {
+    if let membership = Membership(json["membership"]) { return membership }
+    for events in [json["required_state"], stripped, json["timeline"]] {
+      for event in (events.map { Array($0.elements) } ?? []).reversed() {
+        guard let type = event["type"], type.isString("m.room.member"), event["state_key"]?.text == user.text,
+          let membership = Membership(event["content"]?["membership"])
+        else { continue }
+        return membership
+      }
+    }
+    return nil
+  }
+}
+
+extension RoomState {
+  /// The members that stand for the room, with the names they have. Members that are known already keep what else is known.
+  mutating func apply(heroes listed: JSON, _ delta: inout RoomDelta) {
+    guard listed.isArray else { return }
+    heroes = []
+    delta.aspects.insert(.name)
+    for json in listed.elements {
+      guard let user = UserID(json["user_id"]) else { continue }
+      heroes.append(user)
+      let old = members[user]
+      // Those who have gone stand for a room where nobody else is.
+      var member = old ?? Member(userID: user, membership: joinedCount + invitedCount > 1 ? .join : .leave)
+      member.displayName = json["displayname"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+      member.avatar = MediaURI(json["avatar_url"])
+      guard old == nil || old?.displayName != member.displayName || old?.avatar != member.avatar else { continue }
+      delta.shownMembers += members.set(member)
+      delta.aspects.insert(.avatar)
+      // One who is not in memory may be in the store, where more is known.
+      if old != nil || hasPeople { delta.members.append(user) }
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/// How the client asks for what is new.
+public enum SyncMode: UInt8, Sendable {
+  /// As the syncs in the store were made; where there are none, sliding sync if the server offers it (`/versions`), v3 otherwise, also
+  /// when it takes the offer back.
+  case automatic
+  /// `GET /sync`: everything of all rooms in the first answer. Spec: Client-Server API, "Syncing".
+  case v3
+  /// The rooms on top first, then the others. Spec: MSC4186.
+  case sliding
+
+  /// What `MatrixClient` does unless told otherwise. Not `automatic`: Synapse, which most accounts are on, tells in sliding sync that nothing
+  /// is unread, whatever is (its `notification_count` is always 0), and offers it all the same.
+  public static var standard: SyncMode { .v3 }
+}
+
+/// How far the first sync of an account is. It never goes back.
+public struct SyncProgress: Sendable, Equatable {
+  /// Rooms that have been told.
+  public private(set) var knownRooms = 0
+  /// Rooms that there are; 0 until the server has said.
+  public private(set) var totalRooms = 0
+  /// 0 to 1.
+  public private(set) var fraction = 0.0
+
+  mutating func advance(to known: Int, of total: Int) {
+    totalRooms = max(totalRooms, total)
+    knownRooms = max(knownRooms, min(known, total))
+    fraction = max(fraction, totalRooms == 0 ? 1 : Double(knownRooms) / Double(totalRooms))
+  }
+}

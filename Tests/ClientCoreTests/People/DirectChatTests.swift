@@ -1,0 +1,117 @@
+import JSON
+import MatrixModel
+import Testing
+
+@testable import ClientCore
+
+@Suite struct DirectChatTests {
+  static let carol = UserID(trusted: "@carol:test")
+  static let chat = RoomID(trusted: "!dm:test")
+  static let offers = #"{"capabilities":{"martlet.direct":{"enabled":true}}}"#
+
+  @Test func `where the server knows the one room of two users it is asked for it`() {
+    var host = Host.inRoom()
+    host.command(.openDirectChat(with: "@carol:test"))
+    host.answer("/capabilities", Self.offers)
+    #expect(host.body("/martlet.direct")?["user_id"]?.string == "@carol:test")
+    host.answer("/martlet.direct", #"{"room_id":"!dm:test","created":true}"#)
+    #expect(host.result() == "!dm:test")
+    #expect(host.request("/account_data/m.direct") == nil)
+    #expect(host.client.offeredExtensions == [.direct])
+  }
+
+  @Test func `a chat that no sync has brought yet is found, and made once however often it is asked for`() {
+    var host = Host.inRoom()
+    host.command(.openDirectChat(with: "@carol:test"), id: 10)
+    host.command(.openDirectChat(with: "@carol:test"), id: 11)
+    host.answer("/capabilities", #"{"capabilities":{}}"#)
+    #expect(host.waiting.filter { $0.request.target.contains("/createRoom") }.count == 1)
+    host.answer("/createRoom", #"{"room_id":"!dm:test"}"#)
+    #expect(host.result(10) == "!dm:test")
+    #expect(host.result(11) == "!dm:test")
+    host.command(.openDirectChat(with: "@carol:test"), id: 12)
+    #expect(host.result(12) == "!dm:test")
+    #expect(host.request("/createRoom") == nil)
+  }
+
+  @Test func `whoever waits for another's chat gets one though the other waits no more`() {
+    var host = Host.inRoom()
+    host.command(.openDirectChat(with: "@carol:test"), id: 10)
+    host.answer("/capabilities", #"{"capabilities":{}}"#)
+    host.command(.openDirectChat(with: "@carol:test"), id: 11)
+    host.handle(.cancel(10))
+    #expect(host.result(10) == "cancelled")
+    host.answer("/createRoom", #"{"room_id":"!dm:test"}"#)
+    #expect(host.result(11) == "!dm:test")
+  }
+
+  @Test func `without an answer about what the server offers it fails, and is asked again`() {
+    var host = Host.inRoom()
+    host.command(.openDirectChat(with: "@carol:test"))
+    host.respond("/capabilities", .networkError)
+    #expect(host.result() == "network")
+    host.command(.openDirectChat(with: "@carol:test"))
+    host.answer("/capabilities", status: 404, #"{"errcode":"M_UNRECOGNIZED","error":""}"#)
+    #expect(host.request("/createRoom") != nil)
+  }
+
+  @Test func `a command that waits for what the server offers ends with its cancellation and with the session`() {
+    var host = Host.inRoom()
+    host.command(.openDirectChat(with: "@carol:test"), id: 10)
+    host.command(.markRead(.test), id: 11)
+    host.handle(.cancel(10))
+    #expect(host.result(10) == "cancelled")
+    #expect(host.result(11) == "nothing")
+    host.command(.logOut, id: 12)
+    #expect(host.result(11) == "notSignedIn")
+  }
+
+  @Test func `a fresh sync opens the timelines again that were open`() {
+    var host = Host.inRoom()
+    host.command(.openTimeline(TimelineKey(.test, .thread(EventID(trusted: "$1")))))
+    host.answer("/relations/", #"{"chunk":[]}"#)
+    let key = TimelineKey(.test, .thread(EventID(trusted: "$1")))
+    host.changes = []
+    host.command(.startAfresh)
+    #expect(host.client.timeline(key) == nil)
+    let told = host.changes.contains {
+      if case .timeline(key, let steps) = $0, case .reset(let items)? = steps.first { items.isEmpty } else { false }
+    }
+    #expect(told)
+    host.sync(Wire.join([Wire.message("one", "$1")], state: Wire.members, extra: Wire.counts))
+    #expect(host.client.timeline(key) != nil)
+    #expect(host.request("/relations/") != nil)
+  }
+
+  @Test func `rooms of just certain people are found by their number and their members`() {
+    let state = Wire.members + [Wire.event("m.room.join_rules", "$j", #"{"join_rule":"invite"}"#, stateKey: "")]
+    var host = Host.signedIn()
+    host.sync(Wire.join(state: state, extra: Wire.counts))
+    #expect(host.client.roomsOf(memberCount: 3) == [.test])
+    #expect(host.client.roomsOf(memberCount: 2) == [])
+    let (alice, bob) = (UserID(trusted: "@alice:test"), UserID(trusted: "@bob:test"))
+    #expect(host.client.room(.test)?.isRoom(ofJust: [bob, alice]) == true)
+    #expect(host.client.room(.test)?.isRoom(ofJust: [bob, Self.carol]) == false)
+    #expect(host.client.room(.test)?.isRoom(ofJust: [bob]) == false)
+  }
+
+  @Test func `a room one is only invited to opens, also after a restart`() {
+    var host = Host.signedIn()
+    let state = Wire.event("m.room.member", "$i", #"{"membership":"invite"}"#, stateKey: "@me:test")
+    host.sync(#""invite":{"!room:test":{"invite_state":{"events":["# + state + "]}}}")
+    var next = host.restarted()
+    for var host in [host, next] {
+      host.command(.openRoom(.test))
+      #expect(host.client.room(.test)?.timeline.loadState == .loaded)
+    }
+    // The members come while a batch is being stored.
+    next.loadsAtOnce = false
+    next.command(.openRoom(.test))
+    next.writesAtOnce = false
+    next.sync(Wire.join([Wire.message("one", "$1")]))
+    next.finishLoads()
+    next.finishWrites()
+    next.finishLoads()
+    #expect(next.client.room(.test)?.timeline.loadState == .loaded)
+  }
+}

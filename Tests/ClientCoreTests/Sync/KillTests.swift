@@ -1,0 +1,23 @@
+import Glibc
+import Testing
+
+@testable import ClientCore
+
+/// Each world dies five times; `MARTLET_LONG=1` makes them 2,000 deaths, `MARTLET_SEED` others.
+private let worlds = getenv("MARTLET_LONG") == nil ? 40 : 400
+private let firstSeed = getenv("MARTLET_SEED").flatMap { Int(String(cString: $0)) } ?? 1
+
+@Suite struct KillTests {
+  @Test(arguments: 0..<worlds) func `no kill, no way of syncing and no lost connection loses or doubles an event`(world: Int) {
+    let seed = UInt64(bitPattern: Int64(firstSeed)) &* 1_000_003 &+ UInt64(world)
+    var world = SyncWorld(seed: seed)
+    for _ in 0..<5 {
+      for _ in 0..<(10 + Int(world.random.next(below: 40))) { world.step() }
+      world.kill()
+    }
+    for _ in 0..<20 { world.step() }
+    world.settle()
+    world.checkSettled()
+    #expect(world.kills == 5)
+  }
+}

@@ -1,0 +1,109 @@
+import JSON
+import MatrixModel
+import Testing
+
+@testable import ClientCore
+
+@Suite struct PauseTests {
+  @Test(arguments: [SyncMode.v3, .sliding]) func `a pause ends every request and timer, and resuming goes on`(mode: SyncMode) {
+    var host = mode == .v3 ? Host.inRoom() : Host.slidingInRoom()
+    host.command(.send(.test, .text("mine")))
+    host.command(.setDraft(.test, "half a"))
+    host.call(.whoAmI())
+    host.command(.loadMembers(.test), id: 5)
+    host.command(.pause)
+    #expect(host.waiting.isEmpty)
+    #expect(host.timers.isEmpty)
+    #expect(host.result() == "done")
+    #expect(host.result(5) == "cancelled")
+    guard case .failed(.cancelled)? = host.ended[7] else { return #expect(Bool(false), "the call goes on") }
+    guard case .idle = host.client.connection else { return #expect(Bool(false), "not idle") }
+    #expect(host.restarted().client.room(.test)?.draft == "half a")
+    host.wait(100_000)
+    host.handle(.networkChanged(isOnline: false))
+    host.handle(.networkChanged(isOnline: true))
+    host.handle(.attentionChanged(isVisible: false, isFocused: false))
+    host.handle(.attentionChanged(isVisible: true, isFocused: true))
+    host.command(.send(.test, .text("later")))
+    #expect(host.waiting.isEmpty)
+    host.command(.resume)
+    #expect(host.request("sync?") != nil)
+    #expect(host.request("/send/") != nil)
+    #expect(host.texts() == ["one", "mine sending", "later queued"])
+  }
+
+  @Test func `a message whose answer a pause has cut off is sent once`() {
+    var host = Host.inRoom()
+    host.command(.send(.test, .text("mine")))
+    let transaction = host.transaction
+    host.command(.pause)
+    host.command(.resume)
+    #expect(host.transaction == transaction)
+    #expect(host.waiting.filter { $0.request.target.contains("/send/") }.count == 1)
+  }
+
+  @Test func `a message that is not stored yet does not go out by a pause`() {
+    var host = Host.inRoom()
+    host.writesAtOnce = false
+    host.command(.send(.test, .text("mine")))
+    host.command(.pause)
+    host.command(.resume)
+    #expect(host.request("/send/") == nil)
+    host.finishWrites()
+    #expect(host.request("/send/") != nil)
+  }
+
+  @Test func `a pause while a batch is being stored shows it all the same`() {
+    var host = Host.inRoom()
+    host.writesAtOnce = false
+    host.sync(Wire.join([Wire.message("two", "$2")]))
+    host.command(.pause)
+    host.finishWrites()
+    #expect(host.texts() == ["one", "two"])
+    #expect(host.waiting.isEmpty)
+    guard case .idle = host.client.connection else { return #expect(Bool(false), "not idle") }
+  }
+
+  @Test func `a pause does not lose the token that a refresh brings`() {
+    var host = Host.signedIn()
+    host.command(.logOut)
+    host.answer("/logout", "{}")
+    host.command(.logIn(user: "me", password: "x"))
+    host.answer(
+      "/login", #"{"user_id":"@me:test","device_id":"D","access_token":"T1","refresh_token":"R1","expires_in_ms":100000}"#)
+    host.sync()
+    host.answer("/sync?", status: 401, #"{"errcode":"M_UNKNOWN_TOKEN","error":"","soft_logout":true}"#)
+    #expect(host.request("/refresh") != nil)
+    host.command(.pause)
+    host.answer("/refresh", #"{"access_token":"T2","refresh_token":"R2"}"#)
+    #expect(host.waiting.isEmpty)
+    host.command(.resume)
+    #expect(host.request("/sync?")?.request.accessToken == "T2")
+  }
+
+  @Test func `who comes back to the page does not wait for the next try`() {
+    var host = Host.inRoom()
+    host.handle(.attentionChanged(isVisible: false, isFocused: false))
+    host.respond("/sync?", .networkError)
+    #expect(host.request("/sync?") == nil)
+    host.handle(.attentionChanged(isVisible: true, isFocused: true))
+    #expect(host.request("/sync?") != nil)
+  }
+
+  @Test func `the network going and coming sends nothing twice`() {
+    var host = Host.inRoom()
+    host.command(.send(.test, .text("mine")))
+    let transaction = host.transaction
+    host.handle(.networkChanged(isOnline: false))
+    guard case .offline = host.client.connection else { return #expect(Bool(false), "not offline") }
+    host.respond("/send/", .networkError)
+    host.respond("/sync?", .networkError)
+    #expect(host.request("/send/") == nil)
+    #expect(host.request("/sync?") == nil)
+    host.handle(.networkChanged(isOnline: true))
+    #expect(host.transaction == transaction)
+    host.sync(Wire.join([Wire.message("mine", "$2", by: "@me:test", transaction: transaction)]))
+    #expect(isRunning(host))
+    #expect(host.texts() == ["one", "mine"])
+  }
+}
