@@ -38,6 +38,13 @@ import Testing
     #expect(target.contains("set_presence=\(presence.name)") == (presence != .online))
   }
 
+  @Test func `what one says of oneself goes with every sliding sync as well`() {
+    var host = Host.sliding([Sliding.first([Wire.message("one", "$1")])])
+    host.command(.setPresence(.offline, message: nil))
+    host.slide()
+    #expect(host.slidingTarget?.contains("set_presence=offline") == true)
+  }
+
   @Test func `typing is told again while one writes, and ends`() {
     var host = Host.inRoom()
     host.command(.setTyping(.test, true))

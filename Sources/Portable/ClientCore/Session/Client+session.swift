@@ -68,7 +68,10 @@ extension Client {
     for (id, _) in requests { cancelRequest(id) }
     for id in pending.timers.keys.sorted() { effects.append(.cancelTimer(id)) }
     pending.timers = [:]
-    for (_, waiting) in requests { finish(waiting.purpose.commandID, .failed(error)) }
+    var ended: Set<CommandID> = []
+    for (_, waiting) in requests where ended.insert(waiting.purpose.commandID).inserted {
+      finish(waiting.purpose.commandID, .failed(error))
+    }
     for (_, purpose) in syncLoop.deferredAnswers { finish(purpose.commandID, .failed(error)) }
     syncLoop.stop()
     syncFilter.request = nil
