@@ -9,7 +9,7 @@ struct Program {
   var homeserver: String?
   var only: String?
   var jobs = 4
-  var syncMode = SyncMode.standard
+  var syncMode = SyncMode.automatic
 
   static func main() async {
     var program = Program()

@@ -25,9 +25,6 @@ public struct Client: Sendable {
 
   /// Whether what is said in threads stands in live timelines too, beside the thread itself. Set before rooms are opened.
   public var showsThreadsInline = false
-  /// Set before `Input.start`. A store that was synced in another way goes on with what it has: it loses nothing and shows nothing twice.
-  public var syncMode = SyncMode.standard
-
   var rooms: [RoomID: Room] = [:]
   /// Rooms whose timeline is kept, the one used last at the end, and which of them are on the screen.
   var keptTimelines: [RoomID] = []
@@ -60,6 +57,8 @@ public struct Client: Sendable {
   var outbox = Outbox()
   var syncLoop = SyncLoop()
   var syncFilter = SyncFilter()
+  var syncMode = SyncMode.v3
+  var slidingChapter: SlidingChapter?
   var registering: Registering?
   var dirtyDrafts: [DraftPlace] = []
   var draftTimer: TimerID?

@@ -42,6 +42,17 @@ import Testing
     #expect(host.waiting.filter { $0.request.target.contains("/send/") }.count == 1)
   }
 
+  @Test func `a receipt that a pause has cut off is sent after it`() {
+    var host = Host.inRoom()
+    host.command(.viewed(.test, upTo: host.items()[0].id))
+    #expect(host.request("/read_markers") != nil)
+    host.command(.pause)
+    #expect(host.request("/read_markers") == nil)
+    host.command(.resume)
+    host.wait(1_000)
+    #expect(host.request("/read_markers") != nil)
+  }
+
   @Test func `a message that is not stored yet does not go out by a pause`() {
     var host = Host.inRoom()
     host.writesAtOnce = false

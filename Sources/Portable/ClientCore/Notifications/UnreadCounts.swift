@@ -58,7 +58,7 @@ public struct UnreadCounts: Sendable, Equatable {
 
 extension RoomState {
   /// Whether the server cannot: it does not see what is said.
-  var countsUnread: Bool { isEncrypted }
+  var countsUnread: Bool { isEncrypted || told.isUncounted }
 
   var serverCounts: UnreadCounts {
     var counts = UnreadCounts()

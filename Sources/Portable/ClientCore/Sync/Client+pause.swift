@@ -18,7 +18,10 @@ extension Client {
     defer { finish(command, .done) }
     guard isPaused else { return }
     isPaused = false
-    for id in rooms.keys { scheduleExpiry(in: id) }
+    for (id, room) in rooms {
+      scheduleExpiry(in: id)
+      if room.reading.isDirty { rooms[id]?.reading.timer = startTimer(Limits.receiptIntervalMilliseconds, .receipt(id)) }
+    }
     if sessionState == .signedIn { startSession() }
   }
 

@@ -7,7 +7,7 @@ extension Client {
   func prepareSync(_ json: JSON, ownUserID: UserID) -> PreparedSync? {
     switch syncLoop.position.kind {
     case .v3: prepareV3(json, ownUserID: ownUserID)
-    case .sliding: prepareSliding(json, ownUserID: ownUserID)
+    case .sliding: slidingChapter?.prepare(self, json, ownUserID)
     }
   }
 
@@ -78,6 +78,7 @@ extension Client {
     var room = PreparedRoom(id: id, state: old?.$state ?? Boxed(wrappedValue: RoomState(membership: news.membership)))
     room.enter(news.membership, from: old?.membership)
     room.state.told.round = sync.position.round
+    room.state.told.isUncounted = sync.position.kind == .sliding && !sync.position.countsUnread
     if let stamp = news.bumpStamp { room.state.told.bumpStamp = stamp }
     let direct = sync.directRooms ?? directRooms
     for events in news.state {

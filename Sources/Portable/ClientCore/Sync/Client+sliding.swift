@@ -15,7 +15,9 @@ extension Client {
     for event in (extensions?["account_data"]?["global"]).map({ Array($0.elements) }) ?? [] {
       prepare(accountData: event, ownUserID, &sync)
     }
-    for news in slidingNews(json, ownUserID) { prepare(news, ownUserID, &sync) }
+    let news = slidingNews(json, ownUserID)
+    if news.contains(where: { $0.notifications ?? 0 > 0 }) { sync.position.countsUnread = true }
+    for news in news { prepare(news, ownUserID, &sync) }
     settleActivity(&sync)
     sync.roomCount = count
     finish(&sync, isComplete: syncLoop.window >= min(count, Limits.listedRooms), ownUserID)

@@ -17,10 +17,6 @@ extension Client {
     return true
   }
 
-  private mutating func use(_ kind: SyncPosition.Kind) {
-    if syncLoop.position.kind != kind { syncLoop.beginAnew(kind) }
-  }
-
   mutating func syncOfferAnswered(_ answer: Answer) {
     syncLoop.request = nil
     guard sessionState == .signedIn else { return }
@@ -34,24 +30,19 @@ extension Client {
 
   static let slidingFeature: ByteString = "org.matrix.simplified_msc3575"
 
-  /// Whether another request at once is the way on from a refusal.
-  mutating func goesOn(after error: MatrixError) -> Bool {
-    switch syncLoop.position.kind {
-    case .v3: return forgetsFilter(refusedBy: error)
-    case .sliding:
-      if error.code == .unknownPosition, syncLoop.position.token != nil {
-        syncLoop.beginAnew(.sliding)
-        // A server that forgets every position must not be asked without pause.
-        let isFirst = syncLoop.lostPositions.failures == 0
-        _ = syncLoop.lostPositions.next(&random)
-        return isFirst
-      }
-      guard syncMode == .automatic, error.code == .unrecognized || error.code == .guestAccessForbidden || error.status == 404
-      else { return false }
-      syncLoop.knowsOffer = true
-      syncLoop.beginAnew(.v3)
-      return true
+  mutating func goesOnSliding(after error: MatrixError) -> Bool {
+    if error.code == .unknownPosition, syncLoop.position.token != nil {
+      syncLoop.beginAnew(.sliding)
+      // A server that forgets every position must not be asked without pause.
+      let isFirst = syncLoop.lostPositions.failures == 0
+      _ = syncLoop.lostPositions.next(&random)
+      return isFirst
     }
+    guard syncMode == .automatic, error.code == .unrecognized || error.code == .guestAccessForbidden || error.status == 404
+    else { return false }
+    syncLoop.knowsOffer = true
+    syncLoop.beginAnew(.v3)
+    return true
   }
 }
 

@@ -64,11 +64,11 @@ extension Client {
       return
     }
     if !syncLoop.isRunning, syncLoop.backoff.failures == 0 { setConnection(.connecting) }
-    guard chooseKind() else { return }
+    guard chooseSync() else { return }
     syncLoop.started += 1
     switch syncLoop.position.kind {
     case .v3: requestV3()
-    case .sliding: requestSliding()
+    case .sliding: slidingChapter?.request(&self)
     }
   }
 

@@ -7,10 +7,6 @@ public enum SyncMode: UInt8, Sendable {
   case v3
   /// The rooms on top first, then the others. Spec: MSC4186.
   case sliding
-
-  /// What `MatrixClient` does unless told otherwise. Not `automatic`: Synapse, which most accounts are on, tells in sliding sync that nothing
-  /// is unread, whatever is (its `notification_count` is always 0), and offers it all the same.
-  public static var standard: SyncMode { .v3 }
 }
 
 /// How far the first sync of an account is. It never goes back.
