@@ -12,6 +12,8 @@ HANG_SECONDS = 90
 NUMBERS = [0, -1, 2**31, 2**53 - 1, 2**53, 2**63, -2**63, 10**30, 0.5, 1e308]
 TEXTS = ["", "\0", "ä€😀", "x" * 70_000, "%2e%2e/", "' OR 1=1 --", "\u202e", "!a:b", "@a:b", "$a", "#a:b", "true", "\ud7ff"]
 BROKEN = [b"", b"{", b"nonsense", b'{"a":1,"a":2}', b"[" * 2000, b'{"a":"\xff"}', b"null", b"[]", b'"x"', b'{"a":1e999}', b"\0" * 64]
+# Parameters that say how long the server may wait, in ms.
+WAITS = ("timeout", "timeout_ms")
 VERSIONS = [str(number) for number in range(6, 13)]
 
 
@@ -64,6 +66,8 @@ class StormClient:
             headers["Content-Type"] = "application/json"
         if self.is_hostile and self.random.random() < 0.25:
             path, data, query = self.spoil(path, data, query, headers)
+            if any(query.get(name) in NUMBERS[2:] for name in WAITS):
+                give_up = give_up or 0.5  # the server may wait as long as it was asked to
         url = aiohttp.client.URL(self.world.base + path + ("?" + "&".join(f"{key}={quote(str(value), safe='')}" for key, value in query.items() if value is not None) if query else ""), encoded=True)
         try:
             async with asyncio.timeout(give_up or HANG_SECONDS):
