@@ -109,7 +109,9 @@ public actor MatrixClient {
 
   /// Has the core tell of what arrives in rooms, open or not (`Change.arrived`).
   func reportArrivals() { core.reportsArrivals = true }
-  func observePresence() { core.observesPresence = true }
+
+  /// Whether syncs bring who is there (`presences(of:)`). Off at the start; `SyncMode.automatic` goes by it.
+  public func observePresence(_ isWanted: Bool) { handle(.presenceWanted(isWanted)) }
 
   // MARK: Doing
 

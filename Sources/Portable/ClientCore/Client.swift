@@ -36,8 +36,8 @@ public struct Client: Sendable {
   var arriving = ArrivingRooms()
   var extensions = KnownExtensions()
   var delivery = DeliveryReceipts()
-  /// Whether syncs bring who is there (`Change.presence`). Set before one is signed in.
-  public var observesPresence = false
+  /// Whether syncs bring who is there (`Change.presence`), by `Input.presenceWanted`.
+  public internal(set) var observesPresence = false
   var presences: [UserID: UserPresence] = [:]
   var ownPresence = Presence.online
   /// Rooms that commands for several have still to mark as read.
@@ -137,6 +137,7 @@ public struct Client: Sendable {
       self.isVisible = isVisible
       self.isFocused = isFocused
       if hasAttention { readWhatIsViewed() }
+    case .presenceWanted(let isWanted): observePresence(isWanted)
     case .command(let command, let id): handle(command, id)
     case .call(let request, let id): call(request, id)
     case .cancel(let id): cancel(id)

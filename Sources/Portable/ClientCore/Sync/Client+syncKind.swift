@@ -9,7 +9,12 @@ extension Client {
     case .v3: use(.v3)
     case .sliding: use(.sliding)
     case .automatic:
-      guard syncLoop.position.token == nil, !syncLoop.knowsOffer else { return true }
+      // Sliding sync has no presence.
+      if observesPresence {
+        use(.v3)
+        return true
+      }
+      guard syncLoop.offer == .wanted || syncLoop.offer == .unknown && syncLoop.position.token == nil else { return true }
       // Some servers offer it to some accounts only.
       syncLoop.request = request(.getVersions, Endpoint.getVersions.path(), sendsToken: true, for: .syncOffer)
       return false
@@ -23,7 +28,7 @@ extension Client {
     if answer.isTransient { return syncFailed(answer) }
     var offersSliding = false
     if case .success(let json) = answer { offersSliding = ServerVersions(json)?.has(Self.slidingFeature) ?? false }
-    syncLoop.knowsOffer = true
+    syncLoop.offer = .known
     use(offersSliding ? .sliding : .v3)
     startSync()
   }
@@ -40,7 +45,7 @@ extension Client {
     }
     guard syncMode == .automatic, error.code == .unrecognized || error.code == .guestAccessForbidden || error.status == 404
     else { return false }
-    syncLoop.knowsOffer = true
+    syncLoop.offer = .known
     syncLoop.beginAnew(.v3)
     return true
   }

@@ -1,7 +1,7 @@
 /// How the client asks for what is new.
 public enum SyncMode: UInt8, Sendable {
   /// As the syncs in the store were made; where there are none, sliding sync if the server offers it (`/versions`), v3 otherwise, also
-  /// when it takes the offer back.
+  /// when it takes the offer back, and as long as presence is wanted, which sliding sync does not bring.
   case automatic
   /// `GET /sync`: everything of all rooms in the first answer. Spec: Client-Server API, "Syncing".
   case v3
