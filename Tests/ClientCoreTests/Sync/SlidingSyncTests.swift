@@ -269,36 +269,3 @@ extension String {
 extension Sliding {
   static func first(_ events: [String], limited: Bool = false) -> String { first("!room:test", events, limited: limited) }
 }
-
-/// Synapse says in sliding sync that nothing is unread, whatever is.
-@Suite struct UncountedTests {
-  private let ownReceipt =
-    #""receipts":{"rooms":{"!room:test":{"type":"m.receipt","content":{"$1":{"m.read":{"@me:test":{"ts":1}}}}}}}"#
-  private let rules =
-    #""account_data":{"global":[{"type":"m.push_rules","content":{"global":{"underride":["#
-    + #"{"rule_id":".m.rule.message","default":true,"enabled":true,"conditions":[{"kind":"event_match","key":"type","pattern":"m.room.message"}],"#
-    + #""actions":["notify"]}]}}}],"rooms":{}}"#
-
-  @Test func `a room counts its own unread messages where the server counts none`() {
-    var host = Host.signedIn(mode: .sliding)
-    host.slide([Sliding.first([Wire.message("one", "$1"), Wire.message("two", "$2")])], extensions: rules + "," + ownReceipt)
-    #expect(host.client.room(.test)?.notificationCount == 1)
-    host.slide([Sliding.room("!room:test", [Wire.message("three", "$3")])])
-    #expect(host.client.room(.test)?.notificationCount == 2)
-    #expect(host.restarted().client.room(.test)?.notificationCount == 2)
-    host.slide([], extensions: ownReceipt.replacing("$1", with: "$3"))
-    #expect(host.client.room(.test)?.notificationCount == 0)
-  }
-
-  @Test func `a server that has counted once is believed, also after a restart`() {
-    var host = Host.signedIn(mode: .sliding)
-    let one = #""notification_count":0"#
-    host.slide(
-      [Sliding.first([Wire.message("one", "$1")]).replacing(one, with: #""notification_count":7"#)], extensions: rules)
-    #expect(host.client.room(.test)?.notificationCount == 7)
-    host = host.restarted()
-    #expect(host.client.room(.test)?.notificationCount == 7)
-    host.slide([Sliding.room("!room:test", [Wire.message("two", "$2")])])
-    #expect(host.client.room(.test)?.notificationCount == 0)
-  }
-}

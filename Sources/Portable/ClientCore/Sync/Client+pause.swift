@@ -20,7 +20,9 @@ extension Client {
     isPaused = false
     for (id, room) in rooms {
       scheduleExpiry(in: id)
-      if room.reading.isDirty { rooms[id]?.reading.timer = startTimer(Limits.receiptIntervalMilliseconds, .receipt(id)) }
+      guard room.reading.isDirty else { continue }
+      let timer = startTimer(Limits.receiptIntervalMilliseconds, .receipt(id))
+      rooms[id]?.reading.timer = timer
     }
     if sessionState == .signedIn { startSession() }
   }

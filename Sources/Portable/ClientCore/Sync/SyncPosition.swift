@@ -80,16 +80,25 @@ struct ToldRoom: Sendable {
   var lastEvent: EventID?
   /// `bump_stamp`: rooms with a higher one have the newer activity. 0 where only v3 has told the room.
   var bumpStamp: Int64 = 0
-  /// Whether the server does not count what is unread in it.
-  var isUncounted = false
+  var counted = Counted.byThread
+
+  /// What the server counts of what is unread in a room.
+  enum Counted: UInt8, Sendable {
+    /// In v3.
+    case byThread
+    /// In sliding sync.
+    case together
+    /// In the sliding sync of Synapse.
+    case nothing
+  }
 
   var record: [UInt8] {
     var writer = JSONWriter(capacity: 64)
     writer.array { writer in
       writer.write(Int(round))
       writer.write(bumpStamp)
-      writer.write(isUncounted)
-      if let lastEvent { writer.write(lastEvent) }
+      if let lastEvent { writer.write(lastEvent) } else if counted != .byThread { writer.null() }
+      if counted != .byThread { writer.write(Int(counted.rawValue)) }
     }
     return writer.bytes
   }
@@ -99,10 +108,12 @@ struct ToldRoom: Sendable {
   /// What is not there is not known.
   init(record: JSON) {
     let parts = Array(record.elements)
-    guard parts.count >= 3 else { return }
+    guard parts.count >= 2 else { return }
     round = parts[0].integer.flatMap { Int32(exactly: $0) } ?? 0
     bumpStamp = parts[1].integer ?? 0
-    isUncounted = parts[2].bool ?? false
-    if parts.count > 3 { lastEvent = EventID(parts[3]) }
+    if parts.count > 2 { lastEvent = EventID(parts[2]) }
+    if parts.count > 3 {
+      counted = parts[3].integer.flatMap { UInt8(exactly: $0) }.flatMap(Counted.init(rawValue:)) ?? .byThread
+    }
   }
 }
