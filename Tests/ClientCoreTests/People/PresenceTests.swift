@@ -10,8 +10,9 @@ import Testing
   @Test func `presence is asked for and kept only where somebody wants it`() {
     var host = Host.inRoom()
     #expect(host.request("/sync?")?.request.target.contains("presence") == true)
-    host.client.observesPresence = true
-    host.sync()
+    let held = host.request("/sync?")?.id
+    host.handle(.presenceWanted(true))
+    #expect(host.waiting.allSatisfy { $0.id != held })
     #expect(host.request("/sync?")?.request.target.contains("presence") == false)
     let now = host.now
     host.sync(

@@ -150,6 +150,7 @@ extension Room {
   /// Their timers and requests are gone with the session.
   mutating func stopTimers() {
     reading.timer = nil
+    if reading.request != nil { reading.isDirty = true }
     reading.request = nil
     typingTimer = nil
     typing = []
