@@ -73,6 +73,11 @@ enum Script {
     return text + extra + "}"
   }
 
+  /// One whose timeline begins behind something that the sync leaves out.
+  static func limitedRoom(_ id: String, _ events: [String], from token: String) -> String {
+    #""\#(id)":{"timeline":{"events":[\#(events.joined(separator: ","))],"limited":true,"prev_batch":"\#(token)"}}"#
+  }
+
   static func name(_ name: String) -> String { event("m.room.name", #"{"name":"\#(name)"}"#, stateKey: "") }
 
   static func member(_ user: String, _ name: String) -> String {
