@@ -2,7 +2,7 @@ import Testing
 
 /// The articles' samples are pieces of Examples/UseCases, which the build compiles and an end-to-end test runs.
 @Suite struct ArticleTests {
-  static let samples = ["PublicRooms", "LoggingIn", "PermanentStore", "ReadingTimeline", "SendingText"]
+  static let samples = ["PublicRooms", "LoggingIn", "PermanentStore", "ReadingTimeline", "SendingText", "Views"]
   private let catalogue = "Sources/Client/MatrixClient/MatrixClient.docc"
 
   @Test(arguments: samples) func `an article's sample is the example that is built, under ten lines`(name: String) throws {

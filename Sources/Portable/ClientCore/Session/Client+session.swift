@@ -69,7 +69,10 @@ extension Client {
     for id in requests.keys { cancelRequest(id) }
     for id in pending.timers.keys { effects.append(.cancelTimer(id)) }
     pending.timers = [:]
-    for waiting in requests.values { finish(waiting.purpose.commandID, .failed(error)) }
+    var ended: Set<CommandID> = []
+    for waiting in requests.values where ended.insert(waiting.purpose.commandID).inserted {
+      finish(waiting.purpose.commandID, .failed(error))
+    }
     for (_, purpose) in syncLoop.deferredAnswers { finish(purpose.commandID, .failed(error)) }
     syncLoop.stop()
     syncFilter.request = nil
@@ -148,6 +151,7 @@ extension Room {
   /// Their timers and requests are gone with the session.
   mutating func stopTimers() {
     reading.timer = nil
+    if reading.request != nil { reading.isDirty = true }
     reading.request = nil
     typingTimer = nil
     typing = []

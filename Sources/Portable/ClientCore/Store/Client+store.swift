@@ -60,6 +60,7 @@ extension Client {
     sortRooms()
     takeInbox(restored.inbox)
     startSession()
+    for id in rooms.keys.sorted() where rooms[id]?.state.isMiscounted ?? false { recountUnread(id) }
   }
 
   mutating func written(_ id: WriteID, _ isStored: Bool) {
