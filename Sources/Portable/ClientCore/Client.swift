@@ -88,7 +88,7 @@ public struct Client: Sendable {
   var random: RandomSource
   var itemIDs = ItemIDs()
   var pending = Pending()
-  var calls: [CommandID: OngoingCall] = [:]
+  var calls: IDTable<OngoingCall> = [:]
   var refresh = TokenRefresh()
   /// Where the homeserver is, as the host found it; kept with a login.
   let homeserver: ServerURL?

@@ -53,7 +53,7 @@ public struct UnreadCounts: Sendable, Equatable {
   func write(to writer: inout JSONWriter) {
     writer.object { writer in
       writer.member("main", raw: main.record)
-      for thread in threads.keys.sorted() {
+      for thread in threads.keys.ordered() {
         writer.key(thread)
         writer.raw((threads[thread] ?? Count()).record)
       }

@@ -64,12 +64,13 @@ extension Client {
   /// No timer is left and no request but those that are kept. Who waits for one learns that it ended with that error.
   mutating func endRequests(with error: ClientError, except isKept: (RequestPurpose) -> Bool) {
     endCalls(with: error)
-    let requests = pending.requests.filter { !isKept($0.value.purpose) }.sorted { $0.key < $1.key }
-    for (id, _) in requests { cancelRequest(id) }
-    for id in pending.timers.keys.sorted() { effects.append(.cancelTimer(id)) }
+    var requests = pending.requests
+    requests.removeAll { isKept($0.purpose) }
+    for id in requests.keys { cancelRequest(id) }
+    for id in pending.timers.keys { effects.append(.cancelTimer(id)) }
     pending.timers = [:]
     var ended: Set<CommandID> = []
-    for (_, waiting) in requests where ended.insert(waiting.purpose.commandID).inserted {
+    for waiting in requests.values where ended.insert(waiting.purpose.commandID).inserted {
       finish(waiting.purpose.commandID, .failed(error))
     }
     for (_, purpose) in syncLoop.deferredAnswers { finish(purpose.commandID, .failed(error)) }

@@ -1,5 +1,5 @@
 /// Writes rows into their elements.
-struct RowFiller<D: DOM> {
+final class RowFiller<D: DOM> {
   let dom: D
   let options: TimelineOptions
   /// Class lists by kind and decoration, made when first needed.
@@ -27,15 +27,16 @@ struct RowFiller<D: DOM> {
     self.avatars = avatars
   }
 
-  mutating func fill(_ view: RowView, _ row: TimelineRow, _ decor: Decor, width: Double) {
-    let phrases = options.phrases
+  func fill(_ view: RowView, _ row: TimelineRow, _ decor: Decor, width: Double) {
     dom.setClass(view.node, classList(view.kind, decor))
     set(view, .date, decor.contains(.date) ? options.dayLabel(row.timestampMilliseconds) : "")
-    set(view, .divider, decor.contains(.divider) ? phrases.newMessagesDivider : "")
+    set(view, .divider, decor.contains(.divider) ? options.phrases.newMessagesDivider : "")
     switch row.content {
     case .line(let text): set(view, .text, text)
     case .gap(let state):
-      set(view, .text, state == .loading ? phrases.loading : state == .idle ? phrases.gap : phrases.loadingFailed)
+      set(
+        view, .text,
+        state == .loading ? options.phrases.loading : state == .idle ? options.phrases.gap : options.phrases.loadingFailed)
     case .message(let message): fill(view, message, row.timestampMilliseconds, decor, width)
     }
     if case .gap(let state) = row.content { setHidden(view.slot(.retry), state == .loading) }
@@ -55,7 +56,6 @@ struct RowFiller<D: DOM> {
   // MARK: Messages
 
   private func fill(_ view: RowView, _ message: MessageRow, _ time: Int64, _ decor: Decor, _ width: Double) {
-    let phrases = options.phrases
     let clock = options.clockLabel(time)
     let showsSender = decor.contains(.first) && !decor.contains(.own)
     set(view, .name, showsSender ? message.sender.name : "")
@@ -68,13 +68,13 @@ struct RowFiller<D: DOM> {
     set(view, .time, decor.contains(.last) ? clock : "")
     set(view, .unread, message.unreadMembers > 0 ? "\(message.unreadMembers)" : "")
     if message.unreadMembers > 0 {
-      dom.setAttribute(view.slot(.unread), label, phrases.unreadMembers(message.unreadMembers))
+      dom.setAttribute(view.slot(.unread), label, options.phrases.unreadMembers(message.unreadMembers))
     }
     let state = stateText(message)
     set(view, .state, state)
     var spoken = message.sender.name + ", " + clock
     if !state.utf8.isEmpty { spoken += ", " + state }
-    if message.sendState == .failed { spoken += ", " + phrases.failed }
+    if message.sendState == .failed { spoken += ", " + options.phrases.failed }
     dom.setAttribute(view.node, label, spoken)
     fillBody(view, message, width)
   }
@@ -88,18 +88,17 @@ struct RowFiller<D: DOM> {
   }
 
   private func fillBody(_ view: RowView, _ message: MessageRow, _ width: Double) {
-    let phrases = options.phrases
     switch message.body {
     case .text(let text), .notice(let text): setLinked(view, text)
     case .emote(let text): setLinked(view, message.sender.name + " " + text)
-    case .redacted: setLinked(view, phrases.redacted)
-    case .undecryptable: setLinked(view, phrases.undecryptable)
-    case .unsupported(let text): setLinked(view, text.utf8.isEmpty ? phrases.unsupported : text)
+    case .redacted: setLinked(view, options.phrases.redacted)
+    case .undecryptable: setLinked(view, options.phrases.undecryptable)
+    case .unsupported(let text): setLinked(view, text.utf8.isEmpty ? options.phrases.unsupported : text)
     case .image(let image):
       let box = PictureBox(width: image.width, height: image.height, timelineWidth: width)
       dom.setLength(view.slot(.open), .width, box.width)
       dom.setLength(view.slot(.open), .height, box.height)
-      dom.setAttribute(view.slot(.open), label, phrases.openImage(image.name))
+      dom.setAttribute(view.slot(.open), label, options.phrases.openImage(image.name))
       dom.setAttribute(view.slot(.picture), alt, image.name)
       dom.setImage(view.slot(.picture), image.thumbnail)
       view.hasImages = true
@@ -172,7 +171,7 @@ struct RowFiller<D: DOM> {
     if isHidden { dom.setAttribute(node, hidden, "") } else { dom.removeAttribute(node, hidden) }
   }
 
-  private mutating func classList(_ kind: RowKind, _ decor: Decor) -> Atom {
+  private func classList(_ kind: RowKind, _ decor: Decor) -> Atom {
     if let known = classes[kind.rawValue][Int(decor.rawValue)] { return known }
     let made = dom.atom(decor.classList(kind))
     classes[kind.rawValue][Int(decor.rawValue)] = made
