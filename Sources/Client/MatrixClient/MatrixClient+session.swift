@@ -81,6 +81,12 @@ extension MatrixClient {
   /// The login, with its tokens: for keeping it elsewhere.
   public var session: Session? { core.session }
 
+  /// Logs in with a password and waits for the first sync: for a client that was made without a session.
+  public func logIn(user: String, password: String) async throws(ClientError) {
+    try await perform(.logIn(.password(ByteString(password), user: .user(ByteString(user)))))
+    await firstSync()
+  }
+
   /// After a soft logout: the same device again, with everything that is here.
   public func logInAgain(_ login: Login) async throws(ClientError) {
     try await perform(.logIn(login))
