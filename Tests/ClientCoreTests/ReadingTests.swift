@@ -135,6 +135,16 @@ import Testing
     #expect(host.client.unreadMemberCount(.test, itemAt: 2) == 1)
   }
 
+  @Test func `who has left counts no more when the timeline is read again either`() {
+    var host = Host.inRoom(Self.three + [Wire.message("by Bob", "$4", by: "@bob:test")])
+    host.sync(Wire.join([Wire.member("@bob:test", "leave", "$l")], extra: #","summary":{"m.joined_member_count":2}"#))
+    #expect(host.client.unreadMemberCount(.test, itemAt: 2) == 1)
+    var next = host.restarted()
+    next.command(.openRoom(.test))
+    #expect(next.client.unreadMemberCounts(.test) == host.client.unreadMemberCounts(.test))
+    #expect(next.client.room(.test)?.timeline.readers(at: next.items()[3].id).isEmpty ?? false)
+  }
+
   // MARK: Typing
 
   @Test func `someone who writes is shown until they stop, send, or ten seconds pass`() {

@@ -331,6 +331,26 @@ import Testing
     #expect(host.client.room(.test)?.hasAllMembers == true)
   }
 
+  @Test func `who is not in the whole list has left, as a limited sync need not tell`() {
+    var host = Host.inRoom()
+    host.command(.loadMembers(.test))
+    host.answer("/members", #"{"chunk":["# + Wire.member("@me:test") + "," + Wire.member("@alice:test", name: "Alice") + "]}")
+    #expect(host.client.room(.test)?.members.map { $0.userID.string } == ["@alice:test", "@me:test"])
+    #expect(host.client.room(.test)?.membership(of: UserID(trusted: "@bob:test")) == .leave)
+    var next = host.restarted()
+    next.command(.loadMembers(.test))
+    #expect(next.client.room(.test)?.members.count == 2)
+  }
+
+  @Test func `a member list that comes late does not take back what syncs have told since it was asked for`() {
+    var host = Host.inRoom()
+    host.command(.loadMembers(.test))
+    host.sync(Wire.join([Wire.member("@bob:test", "leave", "$l"), Wire.member("@dan:test", name: "Dan")]))
+    host.answer("/members", #"{"chunk":["# + Wire.members.joined(separator: ",") + "]}")
+    #expect(
+      host.client.room(.test)?.members.map { $0.userID.string } == ["@alice:test", "@dan:test", "@me:test"])
+  }
+
   @Test func `media requests carry the token`() {
     let client = Host.inRoom().client
     let request = client.thumbnail(MediaURI(trusted: "mxc://test/abc"), width: 96, height: 64, crops: true)

@@ -92,11 +92,12 @@ extension Timeline {
   }
 
   private mutating func move(_ standsAt: [ItemID: ItemID]) {
+    let known = readPositions
     for (event, item) in itemOfEvent { if let other = standsAt[item] { itemOfEvent[event] = other } }
     for (user, item) in readPositions {
       if let other = standsAt[item] { readPositions[user] = other == 0 ? nil : other }
     }
-    placeReaders([:])
+    placeReaders([:]) { known[$0] != nil }
   }
 }
 

@@ -23,6 +23,8 @@ public struct Room: Sendable {
   var typingTimer: TimerID?
   /// The whole list is on its way from the server.
   var isLoadingMembers = false
+  /// Of whom syncs have told since it was asked for.
+  var toldMembers: Set<UserID> = []
   /// Those the store has are on their way.
   var peopleLoad: LoadID?
   /// Commands that want the whole list.

@@ -32,6 +32,7 @@ extension Client {
     let isNew = rooms[id] == nil
     var aspects = prepared.delta.aspects
     if isNew { addRoom(prepared) }
+    if rooms[id]?.isLoadingMembers ?? false { rooms[id]?.toldMembers.formUnion(prepared.delta.members) }
     let oldName = rooms[id]?.state.computedName
     let pinned = rooms[id]?.state.pinned
     storedEvents += prepared.state.history.events - (isNew ? 0 : rooms[id]?.state.history.events ?? 0)
