@@ -91,10 +91,10 @@ final class Demo {
       message(1_495, me, .text("Thanks, on it."), unread: 0),
       message(
         1_494, me,
-        .image(
-          ImageBody(
-            name: "sketch.jpg", thumbnail: "picture.svg", width: 1600, height: 1000,
-            caption: "First sketch of the stage"))),
+        .parts([
+          .image(ImageBody(name: "sketch.jpg", thumbnail: "picture.svg", width: 1600, height: 1000)),
+          .text("First sketch of the stage")
+        ])),
       row(300, .gap(.failed)),
       message(200, boris, .text("Привет! Я посмотрю вечером, сейчас в поезде 🚆")),
       message(199, boris, .emote("waves from the window")),

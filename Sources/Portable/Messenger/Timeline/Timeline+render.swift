@@ -108,6 +108,7 @@ extension Timeline {
         continue
       }
       if view.id == highlighted { highlighted = nil }
+      leaveFocus(view)
       show(index, in: view)
       view.signature = nil
       wanted[offset] = view
@@ -150,13 +151,22 @@ extension Timeline {
     if view.id == highlighted { decor.insert(.highlighted) }
     let signature = RowView.Signature(decor: decor, version: entry.version, layout: layoutVersion)
     guard view.signature != signature else { return }
+    let focus = focusPath(in: view)
+    filler.fill(view, entry.row, decor, context(view))
     view.signature = signature
-    filler.fill(view, entry.row, decor, width: geometry.width)
+    if let focus { restoreFocus(focus, in: view) }
     fresh.append(view)
+  }
+
+  private func context(_ view: RowView) -> PartContext {
+    var context = PartContext(row: view.id, width: geometry.width, isRevealed: revealed.contains(view.id))
+    if let playback, playback.row == view.id { context.playback = playback.state }
+    return context
   }
 
   /// Takes a row out of the page and keeps its element for another.
   func drop(_ view: RowView) {
+    leaveFocus(view)
     filler.empty(view)
     if view.id == highlighted { highlighted = nil }
     fresh.removeAll { $0 === view }

@@ -24,12 +24,19 @@ public final class Timeline<D: DOM> {
 
   let parts: TimelineParts<D>
   let templates: RowTemplates<D>
-  var filler: RowFiller<D>
+  let filler: RowFiller<D>
   var store: RowStore
   var geometry = Geometry()
   var head = HeadState.hidden
   var divider: RowID?
   var highlighted: RowID?
+  /// Rows whose hidden text a person wanted to see.
+  var revealed: [RowID] = []
+  /// The sound that plays, or was played last.
+  var playback: (row: RowID, part: Int, state: Playback)?
+  /// The row, or something in it, that has the keyboard.
+  var focusedRow: RowID?
+  var focusedNode = Node.none
 
   /// The rendered rows, in the order of the page; they show the store's rows from `firstRendered` on.
   var rendered: [RowView] = []
@@ -55,7 +62,7 @@ public final class Timeline<D: DOM> {
     self.options = options
     parts = TimelineParts(dom, options.phrases)
     root = parts.root
-    templates = RowTemplates(dom, options.phrases)
+    templates = RowTemplates(dom, options)
     filler = RowFiller(dom, options)
     store = RowStore(localDay: options.localDay)
     geometry.followDistance = options.followDistance
@@ -96,6 +103,8 @@ public final class Timeline<D: DOM> {
     newMessageCount = 0
     self.divider = divider
     highlighted = nil
+    revealed.removeAll()
+    focusedRow = nil
     store.replaceAll(rows)
     var heights: [Float] = []
     heights.reserveCapacity(store.count)
@@ -156,6 +165,29 @@ public final class Timeline<D: DOM> {
     finish(Transaction(candidates: candidates))
   }
 
+  /// Registers how content of a kind is drawn; rows that are already shown keep what they have.
+  public func register(content kind: String, _ renderer: ContentRenderer) {
+    filler.builder.renderers.removeAll { $0.kind.hasSameBytes(as: kind) }
+    filler.builder.renderers.append((kind, renderer))
+  }
+
+  /// Tells where the playing of a row's sound stands; nil ends it. Costs no layout: call it as often as the screen is drawn.
+  public func setPlayback(_ row: RowID, part: Int, _ state: Playback?) {
+    if let old = playback, old.row != row || old.part != part { show(nil, old.row, old.part) }
+    playback = state.map { (row, part, $0) }
+    show(state, row, part)
+    dom.flush()
+  }
+
+  private func show(_ state: Playback?, _ row: RowID, _ part: Int) {
+    guard let view = rendered.first(where: { $0.id == row }), let index = store.index(of: row),
+      case .message(let message) = store[index].row.content, message.body.parts.indices.contains(part),
+      case .audio(let audio) = message.body.parts[part], options.actions.contains(.play),
+      view.parts.indices.contains(part + view.partsBeforeBody)
+    else { return }
+    filler.builder.show(state, in: view.parts[part + view.partsBeforeBody], duration: audio.durationMilliseconds)
+  }
+
   /// Ends the timeline: its elements and listeners are released. Until then the page keeps it alive.
   public func close() {
     dom.release(root)
@@ -212,6 +244,7 @@ public final class Timeline<D: DOM> {
   }
 
   func decor(_ index: Int) -> Decor {
-    store.decor(at: index, divider: divider, groupingMilliseconds: options.groupingMilliseconds)
+    store.decor(
+      at: index, divider: divider, groupingMilliseconds: options.groupingMilliseconds, avatars: options.avatars)
   }
 }
