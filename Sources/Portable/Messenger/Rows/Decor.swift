@@ -29,18 +29,32 @@ struct Decor: OptionSet, Sendable {
   static let read = Decor(rawValue: 16384)
   /// Has an avatar beside it.
   static let avatar = Decor(rawValue: 32768)
+  /// How it comes in.
+  static let fading = Decor(rawValue: 65536)
+  static let sliding = Decor(rawValue: 131072)
+  /// Comes in once the others made room.
+  static let late = Decor(rawValue: 262144)
+  /// Comes from where it was: two names, so that one motion can follow the other.
+  static let shifted = Decor(rawValue: 524288)
+  static let shiftedAgain = Decor(rawValue: 1_048_576)
+  /// Its avatar comes from another row.
+  static let gliding = Decor(rawValue: 2_097_152)
 
   private static let classes: [(Decor, String)] = [
     (.date, " mg-has-date"), (.divider, " mg-has-divider"), (.first, " mg-first"), (.last, " mg-last"),
     (.own, " mg-own"),
     (.pending, " mg-pending"), (.failed, " mg-failed"), (.quiet, " mg-quiet"), (.emote, " mg-emote"),
     (.entering, " mg-entering"), (.highlighted, " mg-highlighted"), (.composed, " mg-composed"), (.media, " mg-media"),
-    (.bare, " mg-bare"), (.read, " mg-read"), (.avatar, " mg-has-avatar")
+    (.bare, " mg-bare"), (.read, " mg-read"), (.avatar, " mg-has-avatar"),
+    (.fading, " mg-fading"), (.sliding, " mg-sliding"), (.late, " mg-late"), (.shifted, " mg-shifted"),
+    (.shiftedAgain, " mg-shifted-again"), (.gliding, " mg-gliding")
   ]
 
   /// The class list of a row's element.
-  func classList(_ kind: RowKind) -> String {
-    var list = "mg-row " + kind.className
+  func classList(_ kind: RowKind) -> String { "mg-row " + kind.className + classes }
+
+  var classes: String {
+    var list = ""
     for (decor, name) in Decor.classes where contains(decor) { list += name }
     return list
   }

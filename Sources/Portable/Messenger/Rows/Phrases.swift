@@ -86,6 +86,8 @@ public struct TimelineOptions {
   /// What the host can do; nothing else is offered.
   public var actions: ActionSet = [.openMedia, .openFile, .openSender, .retry]
   public var avatars = AvatarPlace.groupStart
+  /// Calls back after some milliseconds. Without it there is no motion of rows that go, and a burst of messages is what comes in one step.
+  public var after: ((Int, @escaping () -> Void) -> Void)?
   /// Pixels rendered above and below what is visible.
   public var overscan: Double = 500
   /// Older rows are asked for when fewer viewports than this are left above.

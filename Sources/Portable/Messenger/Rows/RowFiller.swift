@@ -201,7 +201,7 @@ final class RowFiller<D: DOM> {
     dom.releaseChildren(of: view.slot(.text))
   }
 
-  private func classList(_ kind: RowKind, _ decor: Decor) -> Atom {
+  func classList(_ kind: RowKind, _ decor: Decor) -> Atom {
     let key = decor.rawValue << 2 | UInt32(kind.rawValue)
     let place = Int((key &* 2_654_435_769) >> 23)
     if classes[place].key == key { return classes[place].atom }

@@ -22,7 +22,8 @@ final class RowView {
   var parts: [PartView] = []
   var partsBeforeBody = 0
   var below: PartView?
-  var isEntering = false
+  /// How it came in.
+  var entering: Decor = []
 
   init(node: Node, kind: RowKind) {
     self.node = node

@@ -22,6 +22,10 @@ extension Timeline {
       act(.retryHead)
       return .pass
     }
+    if event.node == parts.tailRetry, event.node != .none {
+      act(.retryTail)
+      return .pass
+    }
     guard let view = view(of: event.node) else { return .pass }
     var at = event.node
     while at != view.node, at.id > Node.root.id {

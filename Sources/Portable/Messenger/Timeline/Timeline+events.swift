@@ -12,10 +12,14 @@ extension Timeline {
     dom.on(parts.scroller, .change) { [self] in changed($0) }
     dom.on(parts.scroller, .focus) { [self] in focused($0.node) }
     dom.on(parts.scroller, .blur) { [self] _ in focusedNode = .none }
-    dom.on(parts.jump, .click) { [self] _ in scrollToEnd() }
+    dom.on(parts.jump, .click) { [self] _ in
+      if geometry.hasEnd || !act(.jumpToEnd) { scrollToEnd() }
+    }
   }
 
   private func scrolled(to top: Double) {
+    // The page also tells of scrolling that came from here.
+    if top - geometry.scrollTop > 1 || geometry.scrollTop - top > 1 { dropGhosts() }
     geometry.scrollTop = top
     geometry.follows = geometry.isNearEnd
     if geometry.follows { newMessageCount = 0 }
@@ -54,7 +58,7 @@ extension Timeline {
   /// Where the reader was, or wanted to be, while there was nothing to render into.
   private func pendingAim() -> Aim {
     guard let position = pendingPosition, let index = store.index(of: position.row) else {
-      geometry.follows = true
+      geometry.follows = geometry.hasEnd
       return .end
     }
     pendingPosition = nil

@@ -83,6 +83,27 @@ public struct ReadingPosition: Equatable, Sendable {
   }
 }
 
+/// What a transaction does with the reading position.
+public enum TransactionMode: UInt8, Sendable {
+  /// The scroll position stays the number it is.
+  case none
+  /// Who is at the end stays there, who reads elsewhere keeps the row before their eyes.
+  case natural
+  /// The row before the eyes stays, at the end too.
+  case keepStable
+}
+
+/// How rows come and go, where a person sees it.
+public enum RowMotion: UInt8, Sendable {
+  case none
+  /// One new row rises; nothing else moves.
+  case rise
+  /// New rows appear where others made room for them, rows that go fade.
+  case fade
+  /// The same, but messages come in from their sender's side and leave to it.
+  case slide
+}
+
 /// Where a row shall come to stand.
 public enum RowPlace: Sendable {
   case top, centre, bottom
