@@ -108,6 +108,7 @@ let package = Package(
     program("UseCases", path: "Examples/UseCases", uses: ["MatrixClient"]),
     program("matrix-load", path: "Benchmarks/Load", uses: ["CUV", "CLLHTTP", "CCrypto"]),
     program("client-live", path: "Tests/ClientLive", uses: ["MatrixClient"]),
+    program("client-peer", path: "Tests/ClientPeer", uses: ["MatrixClient"]),
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
     program(
       "fuzz", path: "Tests/Fuzz",

@@ -197,7 +197,7 @@ extension Client {
   /// A sync that is about to be stored, or a page, has brought their events. Returns what goes into the same batch.
   mutating func noteDelivered(_ events: [OutboxEntry.ID: EventID]) -> [StoreOperation] {
     var changed: [OutboxEntry.ID] = []
-    for (id, event) in events.sorted(by: { $0.key < $1.key }) {
+    for (id, event) in events.ordered(by: { $0.key < $1.key }) {
       outbox[id]?.isDelivered = true
       outbox[id]?.eventID = event
       changed += resolve(id, as: event)

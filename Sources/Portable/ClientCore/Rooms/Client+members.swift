@@ -10,6 +10,7 @@ extension Client {
     }
     guard !room.hasAllMembers, !room.isLoadingMembers else { return finish(command, .done) }
     rooms[id]?.isLoadingMembers = true
+    rooms[id]?.toldMembers = []
     request(
       .getMembersByRoom, Endpoint.getMembersByRoom.path(id.text), query: "?not_membership=leave",
       for: .members(id, command))
@@ -28,10 +29,16 @@ extension Client {
       return finish(command, .failed(answer.error ?? .unknownRoom))
     }
     var delta = RoomDelta()
+    // The answer may be older than what the syncs have told since: that stands.
+    var listed = rooms[id]?.toldMembers ?? []
+    rooms[id]?.toldMembers = []
     for json in chunk.elements {
-      guard let event = Event(json), event.type == .member else { continue }
+      guard let event = Event(json), event.type == .member, let member = event.stateKey.flatMap({ UserID($0) }),
+        listed.insert(member).inserted
+      else { continue }
       state.apply(event, &delta, ownUserID: user)
     }
+    for member in Array(state.members.all) where !listed.contains(member.userID) { state.depart(member, &delta) }
     state.hasAllMembers = true
     state.storesAllMembers = state.members.count <= Limits.storedMembers
     state.settleName(for: user)
@@ -42,11 +49,30 @@ extension Client {
         guard let member = state.members[user] else { continue }
         operations.append(.put(key: StoreKey.member(user, in: id), value: member.record))
       }
+      for user in delta.receipts { operations.append(.delete(key: StoreKey.receipt(user, in: id))) }
       operations.append(.put(key: StoreKey.room(id), value: state.record(of: id)))
     }
     if !delta.shownMembers.isEmpty { notify(.members(id, delta.shownMembers)) }
-    notify(.room(id, [.memberCounts, .name]))
+    for user in delta.receipts {
+      if let range = rooms[id]?.timeline.forgetReader(user) { notify(.readCounts(id, range)) }
+    }
+    notify(.room(id, delta.aspects.union([.memberCounts, .name])))
     finish(command, .done)
     if !operations.isEmpty { write(operations) }
+  }
+}
+
+extension RoomState {
+  /// The whole list is there without that member.
+  fileprivate mutating func depart(_ member: Member, _ delta: inout RoomDelta) {
+    guard member.membership != .leave else { return }
+    var gone = member
+    gone.membership = .leave
+    gone.reason = nil
+    delta.aspects.insert(.members)
+    delta.members.append(member.userID)
+    delta.shownMembers += members.set(gone)
+    receipts[member.userID] = nil
+    delta.receipts.append(member.userID)
   }
 }

@@ -23,6 +23,8 @@ public struct Room: Sendable {
   var typingTimer: TimerID?
   /// The whole list is on its way from the server.
   var isLoadingMembers = false
+  /// Of whom syncs have told since it was asked for.
+  var toldMembers: Set<UserID> = []
   /// Those the store has are on their way.
   var peopleLoad: LoadID?
   /// Commands that want the whole list.
@@ -72,7 +74,7 @@ public struct Room: Sendable {
   /// Unread messages that call for notice; none at once when one has read to the end. By threads where the room is encrypted or
   /// the server tells them apart.
   public var unreadCounts: UnreadCounts {
-    let known = state.unread ?? state.serverCounts
+    let known = state.unreadCounts
     guard let ahead = reading.localCount, ahead.total.notifications < known.total.notifications else { return known }
     return ahead
   }
@@ -80,7 +82,7 @@ public struct Room: Sendable {
   public var notificationCount: Int { unreadCounts.total.notifications }
   /// Of these, the ones that name the reader.
   public var highlightCount: Int {
-    let known = (state.unread ?? state.serverCounts).total.highlights
+    let known = state.unreadCounts.total.highlights
     let shown = unreadCounts.total
     return min(shown.highlights, known, shown.notifications)
   }

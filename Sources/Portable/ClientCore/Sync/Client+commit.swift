@@ -17,7 +17,7 @@ extension Client {
     takePresence(sync.presence)
     report(accountData: sync.accountData, of: nil)
     for prepared in sync.rooms { commit(prepared, of: sync.number, ownUserID: user) }
-    for id in sync.delivered.keys.sorted() {
+    for id in sync.delivered.keys.ordered() {
       guard let entry = outbox[id] else { continue }
       finishDelivered(entry)
     }
@@ -32,6 +32,7 @@ extension Client {
     let isNew = rooms[id] == nil
     var aspects = prepared.delta.aspects
     if isNew { addRoom(prepared) }
+    if rooms[id]?.isLoadingMembers ?? false { rooms[id]?.toldMembers.formUnion(prepared.delta.members) }
     let oldName = rooms[id]?.state.computedName
     let pinned = rooms[id]?.state.pinned
     storedEvents += prepared.state.history.events - (isNew ? 0 : rooms[id]?.state.history.events ?? 0)

@@ -64,7 +64,7 @@ extension Client {
     events.reverse()
     events.append(event)
     events += Client.events(json["events_after"])
-    let receipts = rooms[key.room]?.state.receipts ?? [:]
+    let state = rooms[key.room]?.state
     changeTimeline(key) { timeline, ids in
       timeline.loadState = .loaded
       timeline.waiting = []
@@ -74,7 +74,7 @@ extension Client {
       timeline.backState = timeline.head.token == nil ? .atStart : .idle
       timeline.tailToken = json["end"]?.text
       _ = timeline.append(events, ownUserID: user, &ids)
-      timeline.placeReaders(receipts)
+      if let state { timeline.placeReaders(state) }
       return [.reset(timeline.items)]
     }
     finish(command, .timeline(key))
@@ -145,13 +145,13 @@ extension Client {
     let start = timeline(key)?.tailToken
     let end = json["end"]?.text.flatMap { chunk.count == 0 || $0 == start ? nil : $0 }
     let outbox = outbox
-    let receipts = rooms[key.room]?.state.receipts ?? [:]
+    let state = rooms[key.room]?.state
     var count = 0
     changeTimeline(key) { timeline, ids in
       let changes = timeline.appendPage(events, end: end, ownUserID: user, &ids)
       count = changes.count
       guard timeline.forwardState == .live else { return changes }
-      timeline.placeReaders(receipts)
+      if let state { timeline.placeReaders(state) }
       return changes + outbox.items(in: key.room, sender: user).flatMap { timeline.appendEcho($0) }
     }
     if count == 0, end != nil, emptyPages < Limits.emptyPages {

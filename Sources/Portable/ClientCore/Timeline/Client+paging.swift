@@ -53,7 +53,7 @@ extension Client {
     changeTimeline(.live(id)) { timeline, ids in
       let outcome = timeline.prepend(records, ownUserID: user, &ids)
       itemCount = outcome.itemCount
-      if itemCount > 0 { timeline.placeReaders(room.state.receipts) }
+      if itemCount > 0 { timeline.placeReaders(room.state) }
       if records.isEmpty { timeline.backState = timeline.head.token == nil ? .atStart : .idle }
       return outcome.changes
     }
@@ -129,11 +129,11 @@ extension Client {
     _ page: Page, _ key: TimelineKey, _ place: PagePlace, _ user: UserID, _ command: CommandID, emptyPages: Int
   ) {
     let id = key.room
-    let receipts = rooms[id]?.state.receipts ?? [:]
+    let state = rooms[id]?.state
     var outcome = Timeline.PageOutcome()
     changeTimeline(key) { timeline, ids in
       outcome = timeline.insertPage(page.events, gap: place.gap, end: page.end, ownUserID: user, &ids)
-      if outcome.itemCount > 0 { timeline.placeReaders(receipts) }
+      if outcome.itemCount > 0, let state { timeline.placeReaders(state) }
       return timeline.finishFirstPage(outcome.changes, ownUserID: user, &ids)
     }
     let edge = keep(page, outcome, key, place)

@@ -10,7 +10,7 @@ extension Client {
     keptTimelines.removeAll { $0 == id }
     keptTimelines.append(id)
     dropOldTimelines()
-    renewSubscriptions()
+    slidingChapter?.renewSubscriptions(&self)
     loadPeople(id)
     if let room = rooms[id], room.timeline.loadState == .unloaded { loadTimeline(id) }
     finish(command, .done)
@@ -63,7 +63,7 @@ extension Client {
       for item in outbox.items(in: id, sender: user) { _ = timeline.appendEcho(item) }
       timeline.load(records, lastBlock: room.state.history.lastBlock, ownUserID: user, &ids)
       timeline.showChanges(outbox, in: id, ownUserID: user)
-      timeline.placeReaders(room.state.receipts)
+      timeline.placeReaders(room.state)
       return [.reset(timeline.items)]
     }
     forgetDeliveredEchoes(in: id)

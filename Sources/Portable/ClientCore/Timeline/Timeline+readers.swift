@@ -28,8 +28,13 @@ extension Timeline {
     return 0..<(i + 1)
   }
 
-  /// After items have come in front: places for those whose position was not in memory. O(items + receipts).
-  mutating func placeReaders(_ receipts: [UserID: EventID]) {
+  /// After items have come in front: places for those whose position was not in memory. Who has left counts as nobody.
+  /// O(items + receipts).
+  mutating func placeReaders(_ state: RoomState) {
+    placeReaders(state.receipts) { state.members[$0].map { $0.membership == .join } ?? true }
+  }
+
+  mutating func placeReaders(_ receipts: [UserID: EventID], ifIn isIn: (UserID) -> Bool) {
     var indices: [ItemID: Int] = [:]
     indices.reserveCapacity(items.count)
     for i in items.indices { indices[items[i].id] = i }
@@ -49,7 +54,7 @@ extension Timeline {
     for i in items.indices { items[i].readerCount = 0 }
     readPositions = [:]
     readers = [:]
-    for (user, i) in places {
+    for (user, i) in places where isIn(user) {
       readPositions[user] = items[i].id
       readers[items[i].id, default: []].insert(user)
       items[i].readerCount += 1
@@ -57,7 +62,7 @@ extension Timeline {
   }
 
   /// Members who have read up to this item and no further, in user ID order, its sender among them. O(readers).
-  public func readers(at item: ItemID) -> [UserID] { readers[item]?.sorted() ?? [] }
+  public func readers(at item: ItemID) -> [UserID] { readers[item]?.ordered() ?? [] }
 
   /// Readers of the item, its sender included. O(items behind it).
   func readerCount(at index: Int) -> Int {

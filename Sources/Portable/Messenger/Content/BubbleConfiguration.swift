@@ -110,7 +110,7 @@ public struct BubbleConfiguration: Sendable {
 
   /// Nothing that could end the text it is put into.
   private static func isPlain(_ source: String) -> Bool {
-    for byte in source.utf8 where byte <= 0x20 || byte == 0x22 || byte == 0x5C || byte == 0x7F { return false }
+    for byte in Array(source.utf8) where byte <= 0x20 || byte == 0x22 || byte == 0x5C || byte == 0x7F { return false }
     return true
   }
 }

@@ -20,7 +20,7 @@ enum BlurHash {
   /// Blue, green, red of each pixel, from the bottom up.
   static func pixels(_ text: String) -> [UInt8]? {
     var digits: [Int] = []
-    for byte in text.utf8 {
+    for byte in Array(text.utf8) {
       guard let digit = letters.firstIndex(of: byte) else { return nil }
       digits.append(digit)
     }

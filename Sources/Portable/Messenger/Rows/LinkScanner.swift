@@ -16,9 +16,10 @@ public enum LinkScanner {
   public static func isSafe(_ url: String) -> Bool {
     let bytes = Array(url.utf8)
     guard let colon = bytes.firstIndex(of: 0x3A) else { return false }
-    for scheme in safeSchemes where scheme.utf8.count == colon {
-      if zip(scheme.utf8, bytes).allSatisfy({ $0 == $1 | 0x20 }) { return true }
-    }
+    var scheme = Array(bytes[..<colon])
+    // Lower case; no scheme has a character that this makes another one of.
+    for index in scheme.indices { scheme[index] |= 0x20 }
+    for safe in safeSchemes where Array(safe.utf8) == scheme { return true }
     return false
   }
 

@@ -66,7 +66,7 @@ enum SpokenRow {
   /// The beginning of a text, cut between two letters.
   static func clipped(_ text: String) -> String {
     guard text.utf8.count > textLimit else { return text }
-    var bytes = Array(text.utf8.prefix(textLimit))
+    var bytes = Array(Array(text.utf8)[..<textLimit])
     while let last = bytes.last, last & 0xC0 == 0x80 { bytes.removeLast() }
     if let last = bytes.last, last >= 0xC0 { bytes.removeLast() }
     return String(decoding: bytes, as: UTF8.self) + "…"

@@ -99,7 +99,7 @@ extension Timeline {
   func changed(_ event: PageEvent) {
     guard let view = view(of: event.node), case (.seek, let part?)? = view.target(of: event.node) else { return }
     var value = 0
-    for byte in event.text.utf8 {
+    for byte in Array(event.text.utf8) {
       guard byte >= 0x30, byte <= 0x39, value < 10_000 else { break }
       value = value * 10 + Int(byte - 0x30)
     }

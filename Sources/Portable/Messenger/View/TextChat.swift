@@ -112,7 +112,7 @@ public final class TextChat<D: DOM> {
   @discardableResult
   public func send(_ text: String) -> SendError? {
     let length = text.unicodeScalars.count
-    if text.utf8.allSatisfy({ $0 <= 0x20 }) { return .empty }
+    if text.trimmed.utf8.isEmpty { return .empty }
     guard length <= configuration.maximumLength else { return .tooLong(by: length - configuration.maximumLength) }
     guard isConnected else { return .notConnected }
     let handle = newHandle()

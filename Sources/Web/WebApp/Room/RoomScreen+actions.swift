@@ -32,8 +32,9 @@ extension RoomScreen {
 
   private func kind(of file: PickedFile) -> MessageContent.Kind {
     if file.isImage { return .image }
-    if file.mediaType.utf8.starts(with: "video/".utf8) { return .video }
-    if file.mediaType.utf8.starts(with: "audio/".utf8) { return .audio }
+    let type = ByteString(file.mediaType)
+    if type.hasPrefix("video/") { return .video }
+    if type.hasPrefix("audio/") { return .audio }
     return .file
   }
 

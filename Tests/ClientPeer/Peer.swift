@@ -1,0 +1,88 @@
+import MatrixClient
+
+/// One account in one room, doing what it is told.
+actor Peer {
+  let room: MatrixRoom
+  /// Commands that wait for the server.
+  private var running = 0
+
+  init(room: MatrixRoom) { self.room = room }
+
+  /// False where it is the last.
+  func take(_ line: String) async -> Bool {
+    guard let json = try? JSON.parse(Array(line.utf8)), let id = json["id"]?.integer, let command = Command(json) else {
+      say(#"{"error":"no command"}"#)
+      return true
+    }
+    switch command {
+    case .stop: return false
+    // In the order of the commands: they end in the outbox, or at once.
+    case .send, .edit, .react, .reply, .thread, .typing, .viewed, .network, .rest, .retry:
+      await carryOut(command, id)
+    default:
+      running += 1
+      Task {
+        await carryOut(command, id)
+        running -= 1
+      }
+    }
+    return true
+  }
+
+  private func carryOut(_ command: Command, _ id: Int64) async {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("id", id)
+    do {
+      if case .report(let since, let threads) = command {
+        try await Report(of: room, since: since, threads: threads, running: running - 1).write(to: &writer)
+      } else {
+        try await perform(command)
+      }
+    } catch {
+      writer.member("error", "\(error)")
+    }
+    writer.endObject()
+    say(String(decoding: writer.bytes, as: UTF8.self))
+  }
+
+  private func perform(_ command: Command) async throws(ClientError) {
+    switch command {
+    case .send(let text): try await room.send(text)
+    case .edit(let event, let text): try await room.edit(.event(event), text)
+    case .react(let event, let key): try await room.toggleReaction(key, to: .event(event))
+    case .reply(let event, let user, let text): try await room.reply(text, to: .event(event), mentioning: user)
+    case .thread(let root, let text): try await room.send(text, inThread: root)
+    case .redact(let event): try await room.redact(.event(event))
+    case .typing(let isOn): try await room.setTyping(isOn)
+    case .name(let name): try await room.client.setDisplayName(name)
+    case .retry: try await room.client.perform(.retryAll(room.id))
+    case .network(let isOnline): await room.client.networkChanged(isOnline: isOnline)
+    case .rest(let isResting): if isResting { try await room.client.pause() } else { try await room.client.resume() }
+    case .report, .stop: break
+    default: try await performReading(command)
+    }
+  }
+
+  private func performReading(_ command: Command) async throws(ClientError) {
+    switch command {
+    case .readAll: try await room.markRead()
+    case .read(let event, let root): try await room.markRead(upTo: event, inThread: root)
+    case .viewed(let event):
+      if let item = await room.state?.timeline.item(at: event) { try await room.timeline().viewed(upTo: item) }
+    default: try await performMembership(command)
+    }
+  }
+
+  private func performMembership(_ command: Command) async throws(ClientError) {
+    switch command {
+    case .join: try await room.join()
+    case .leave: try await room.leave()
+    case .invite(let user): try await room.invite(user)
+    case .kick(let user): try await room.kick(user)
+    case .ban(let user): try await room.ban(user)
+    case .unban(let user): try await room.unban(user)
+    default: break
+    }
+  }
+}

@@ -1,0 +1,112 @@
+"""One room of several clients, and the server's own answers about it."""
+import asyncio
+
+from client import User, joined, room_path, timeline
+from room_view import Events, is_edit, receipts_of, shown_names, thread_root
+
+TIMELINE = {"room": {"timeline": {"limit": 1000}}, "presence": {"types": []}}
+COUNTS = {"room": {"timeline": {"limit": 1}}, "presence": {"types": []}}
+# Targets are mostly new, as with people.
+RECENT = 30
+
+
+class SharedRoom:
+    """Its maker watches it: what can be edited, answered, redacted, and who is in it."""
+
+    def __init__(self, base, users, moderator):
+        self.maker = User(base, "maker")
+        # A second device of everybody knows what the server counts for them.
+        self.seconds = {user.user_id: User(base, login_as=user) for user in users}
+        levels = {"users": {moderator.user_id: 50}}
+        self.id = self.maker.create_room(name="Agreement", preset="public_chat", power_level_content_override=levels)
+        for user in users:
+            user.join(self.id)
+        self.messages, self.redacted, self.membership = [], set(), {}
+        self._take(self.maker.sync(filter=TIMELINE))
+
+    def _take(self, answer):
+        for event in timeline(answer, self.id):
+            if event["type"] == "m.room.member":
+                self.membership[event["state_key"]] = event["content"]["membership"]
+            elif event["type"] == "m.room.redaction":
+                self.redacted.add(event["content"].get("redacts") or event.get("redacts"))
+            elif event["type"] == "m.room.message" and not is_edit(event) and event["content"]:
+                self.messages.append({"event": event["event_id"], "sender": event["sender"], "root": thread_root(event)})
+
+    async def watch(self):
+        while True:
+            self._take(await asyncio.to_thread(self.maker.sync, 1000, filter=TIMELINE))
+
+    def pick(self, random, sender=None, is_main=False):
+        """A message that is not redacted; None where there is none."""
+        found = [message for message in (self.messages if random.random() < 0.05 else self.messages[-RECENT:])
+                 if message["event"] not in self.redacted and sender in (None, message["sender"]) and not (is_main and message["root"])]
+        return random.choice(found) if found else None
+
+    def last(self):
+        return self.messages[-1] if self.messages else None
+
+    async def mark(self, text):
+        return await asyncio.to_thread(self.maker.send, self.id, text)
+
+    async def unban(self, user):
+        await asyncio.to_thread(self.maker.post, room_path(self.id, "unban"), {"user_id": user})
+
+    async def invite(self, user):
+        await asyncio.to_thread(self.maker.post, room_path(self.id, "invite"), {"user_id": user})
+
+    # The server's own answers
+
+    async def truth(self, since):
+        return Truth(*await asyncio.gather(
+            asyncio.to_thread(self._events, since), asyncio.to_thread(self._members), asyncio.to_thread(self._receipts),
+            *(asyncio.to_thread(self._counts, user) for user in self.seconds.values())))
+
+    def _events(self, since):
+        events, position = [], None
+        while True:
+            page = self.maker.get(room_path(self.id, "messages"), dir="b", limit=1000, **{"from": position}).ok()
+            for event in page["chunk"]:
+                events.append(event)
+                if event["event_id"] == since:
+                    return events[::-1]
+            position = page.get("end")
+            if not position:
+                assert since is None, f"{since} is gone"
+                return events[::-1]
+
+    def _members(self):
+        chunk = self.maker.get(room_path(self.id, "members")).ok()["chunk"]
+        return {event["state_key"]: (event["content"]["membership"], event["content"].get("displayname")) for event in chunk}
+
+    def _receipts(self):
+        receipts = {}
+        for event in joined(self.maker.sync(since=None, filter=COUNTS), self.id)["ephemeral"]["events"]:
+            if event["type"] == "m.receipt":
+                receipts_of(event["content"], receipts)
+        return {user: list(events.values()) for user, events in receipts.items()}
+
+    def _counts(self, user):
+        counts = joined(user.sync(since=None, filter=COUNTS), self.id).get("unread_notifications", {})
+        return user.user_id, counts.get("notification_count"), counts.get("highlight_count")
+
+
+class Truth:
+    def __init__(self, events, members, receipts, *counts):
+        self.events, self.members, self.receipts = Events(events), members, receipts
+        self.counts = {user: (notifications, highlights) for user, notifications, highlights in counts}
+        # Those that are there as a whole.
+        known = {event["event_id"] for event in events}
+        self.roots = [root for root in self.events.replies if root in known]
+        self.rows = {has_threads: self.events.timeline(has_threads) for has_threads in (False, True)}
+
+    def view(self, user, has_threads):
+        unread, highlights = self.counts[user]
+        return {"timeline": self.rows[has_threads], "threads": {root: self.events.thread(root) for root in self.roots},
+                "members": shown_names(self.members), "receipts": self.readers(has_threads), "unread": unread, "highlights": highlights}
+
+    def readers(self, has_threads):
+        """Of those who are in the room."""
+        present = {user for user, (membership, _) in self.members.items() if membership == "join"}
+        found = self.events.readers(self.receipts, has_threads)
+        return {user: event for user, event in found.items() if user in present}
