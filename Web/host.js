@@ -228,6 +228,7 @@ function apply(p, wordCount, textAt, byteCount) {
       case 15: node.value = next(i32[i + 2]); i += 3; break;
       case 16: showImage(node, next(i32[i + 2])); i += 3; break;
       case 17: node?.focus(); i += 2; break;
+      case 19: node.style.setProperty(atoms[i32[i + 2]], next(i32[i + 3])); i += 4; break;
       case 18: listen(node, i32[i + 2], i32[i + 3]); i += 4; break;
       default: throw new Error('unknown command ' + i32[i]);
     }

@@ -68,6 +68,12 @@ public final class Composer<D: DOM> {
     dom.flush()
   }
 
+  /// Takes the button for files away, for hosts that take none.
+  public func hideAttach() {
+    dom.setFlag(attach, "hidden", true)
+    dom.flush()
+  }
+
   /// Lets files be dropped on another element too, for example the whole room.
   public func acceptDrops(on node: Node) {
     dom.on(node, .files) { [self] in took($0.files) }
