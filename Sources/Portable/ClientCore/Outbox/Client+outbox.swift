@@ -15,7 +15,8 @@ extension Client {
       var entry = outbox.first(in: room)
     else { return }
     guard case .queued = entry.phase else { return }
-    if let membership = rooms[room]?.membership, membership != .join { return }
+    // Left between the word and its turn. Whoever comes back may send it again.
+    if let membership = rooms[room]?.membership, membership != .join { return fail(entry.id, .unknownRoom) }
     if let file = entry.nextFile {
       guard knowsFileLimit() else { return }
       if let limit = outbox.fileLimit, (entry.payload.files[file].sizeBytes ?? 0) > limit {
