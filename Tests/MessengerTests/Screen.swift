@@ -88,11 +88,11 @@ let me = Sender(id: "@me:example.org", name: "Me", isOwn: true)
 
 func message(
   _ id: UInt64, _ text: String = "hello", from sender: Sender = alice, at seconds: Int64? = nil,
-  state: SendState = .sent
+  body: MessageRow.Body? = nil, state: SendState = .sent
 ) -> TimelineRow {
   TimelineRow(
     id: RowID(id), timestampMilliseconds: (seconds ?? Int64(id) * 60) * 1000,
-    content: .message(MessageRow(sender: sender, body: .text(text), sendState: state)))
+    content: .message(MessageRow(sender: sender, body: body ?? .text(text), sendState: state)))
 }
 
 /// A deterministic conversation with rows of many heights.

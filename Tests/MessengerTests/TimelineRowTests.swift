@@ -153,6 +153,20 @@ struct TimelineRowTests {
     #expect(screen.actions[0].contains("retry") && screen.actions[1].contains("cancel"))
   }
 
+  @Test("An upload can be given up while it waits or runs, a text not", arguments: [SendState.queued, .sending])
+  func uploading(state: SendState) throws {
+    let screen = Screen()
+    let file = MessageRow.Body.file(FileBody(name: "a.txt", detail: "1 KB", uploadProgress: 0.5))
+    screen.timeline.load(
+      [message(1, from: me, state: state), message(2, from: me, body: file, state: state), message(3, from: me, body: file)],
+      head: .hidden)
+    #expect(screen.element(RowID(1))?.has("mg-uploading") == false)
+    #expect(screen.element(RowID(2))?.has("mg-uploading") == true)
+    #expect(screen.element(RowID(3))?.has("mg-uploading") == false)
+    screen.dom.fire(.click, on: try #require(screen.slot(RowID(2), .cancel)))
+    #expect(screen.actions.count == 1 && screen.actions[0].contains("cancel"))
+  }
+
   @Test("A link is opened by the browser unless the host takes it", arguments: [false, true])
   func links(isTaken: Bool) throws {
     let screen = Screen()

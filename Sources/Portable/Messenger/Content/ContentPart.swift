@@ -15,6 +15,14 @@ public indirect enum ContentPart: Sendable {
   case preview(LinkPreview)
   /// What a renderer draws that the host registered.
   case custom(CustomContent)
+
+  /// Whether its bytes have to be sent before the message.
+  var isFile: Bool {
+    switch self {
+    case .image, .video, .gallery, .file, .audio: true
+    default: false
+    }
+  }
 }
 
 extension MessageRow.Body {

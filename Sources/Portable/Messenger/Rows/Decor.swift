@@ -39,6 +39,8 @@ struct Decor: OptionSet, Sendable {
   static let shiftedAgain = Decor(rawValue: 1_048_576)
   /// Its avatar comes from another row.
   static let gliding = Decor(rawValue: 2_097_152)
+  /// Its file is on the way up or waits for that: it can be given up.
+  static let uploading = Decor(rawValue: 4_194_304)
 
   private static let classes: [(Decor, String)] = [
     (.date, " mg-has-date"), (.divider, " mg-has-divider"), (.first, " mg-first"), (.last, " mg-last"),
@@ -47,7 +49,8 @@ struct Decor: OptionSet, Sendable {
     (.entering, " mg-entering"), (.highlighted, " mg-highlighted"), (.composed, " mg-composed"), (.media, " mg-media"),
     (.bare, " mg-bare"), (.read, " mg-read"), (.avatar, " mg-has-avatar"),
     (.fading, " mg-fading"), (.sliding, " mg-sliding"), (.late, " mg-late"), (.shifted, " mg-shifted"),
-    (.shiftedAgain, " mg-shifted-again"), (.gliding, " mg-gliding")
+    (.shiftedAgain, " mg-shifted-again"), (.gliding, " mg-gliding"),
+    (.uploading, " mg-uploading")
   ]
 
   /// The class list of a row's element.
@@ -144,7 +147,9 @@ extension RowStore {
       switch message.body {
       case .notice, .redacted, .undecryptable, .unsupported: decor.insert(.quiet)
       case .emote: decor.insert(.emote)
-      case .parts(let parts, let tone): decor.formUnion(Decor(parts, tone))
+      case .parts(let parts, let tone):
+        decor.formUnion(Decor(parts, tone))
+        if decor.contains(.pending), parts.contains(where: { $0.isFile }) { decor.insert(.uploading) }
       case .text: break
       }
       if message.receipt == .read { decor.insert(.read) }
