@@ -3,7 +3,9 @@ import Testing
 /// The articles' samples are pieces of Examples/UseCases, which the build compiles (that of Views where there is SwiftUI); an end-to-end test
 /// runs those of the five use cases.
 @Suite struct ArticleTests {
-  static let samples = ["PublicRooms", "LoggingIn", "PermanentStore", "ReadingTimeline", "SendingText", "Messaging", "BuildingViews"]
+  static let samples = [
+    "PublicRooms", "LoggingIn", "PermanentStore", "ReadingTimeline", "SendingText", "Messaging", "BuildingViews"
+  ]
   private let catalogue = "Sources/Client/MatrixClient/MatrixClient.docc"
 
   @Test(arguments: samples) func `an article's samples are the examples that are built, each under ten lines`(name: String)
