@@ -44,6 +44,8 @@ extension LiveCase {
       var found = try await alice.client.searchUsers(name)
       while found.users.isEmpty {
         try await Task.sleep(for: .milliseconds(100))
+        // Synapse goes on with its directory when something happens.
+        try await alice.send("Are you there?")
         found = try await alice.client.searchUsers(name)
       }
       try expect(found.users.map(\.id), is: [user])
