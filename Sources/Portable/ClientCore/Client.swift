@@ -65,6 +65,7 @@ public struct Client: Sendable {
   /// Drafts of rooms that a fresh sync is still to bring.
   var orphanDrafts: [RoomID: [EventID?: Draft]] = [:]
   var eventSources = EventSources()
+  var interruptedPages = InterruptedPages()
   var expiryTimer: (timer: TimerID, at: Int64)?
   // Room list
   var listChapter: ListChapter?

@@ -78,6 +78,7 @@ extension Client {
     syncFilter.request = nil
     draftTimer = nil
     expiryTimer = nil
+    interruptedPages.timer = nil
     endDirectChanges()
     endEventLoads(with: error)
     endPushRuleChanges()
@@ -98,6 +99,7 @@ extension Client {
     pending.writes = [:]
     keptTimelines = []
     openRooms = []
+    interruptedPages = InterruptedPages()
     outbox = Outbox()
     syncFilter = SyncFilter()
     eventSources = EventSources()
@@ -131,6 +133,7 @@ extension Client {
     if isOnline {
       retrySyncNow()
       retryOutboxNow()
+      retryPagesNow()
     } else {
       setConnection(.offline)
     }
