@@ -14,6 +14,7 @@ extension Strings {
     case .ownUserID: "That is you. Write the user ID of someone else."
     case .unknownRoom: "You are not in this room any more."
     case .notSignedIn: "You are not signed in any more."
+    case .alreadySignedIn: "You are signed in already."
     case .tooLarge: "This is too large for the server."
     case .noHomeserver: "There is no Matrix server at this address."
     case .untrustedServer: "The certificate of the server is not trusted."
