@@ -512,7 +512,7 @@ function browserName() {
   return (browser ?? 'Browser') + (system ? ' on ' + system : '');
 }
 
-const pageTexts = [fragment, () => location.origin, () => navigator.language, () => location.search.slice(1), browserName];
+const pageTexts = [fragment, () => location.origin, () => locale, () => location.search.slice(1), browserName, () => texts];
 
 const pageActions = [
   (replacing, s) => history[replacing ? 'replaceState' : 'pushState'](null, '', s === '' ? location.pathname + location.search : '#' + s.split('/').map(encodeURIComponent).join('/')),
@@ -589,13 +589,32 @@ function holdLock(id, name) {
   })).catch(() => {});
 }
 
+// ---- The reader's language
+
+// The page says in which languages there are texts; the first of the reader's that is among them is spoken, and the first of
+// all where none is. A page without texts, such as a demo, is in the language it is marked with.
+const languageOf = tag => tag.split('-')[0].toLowerCase();
+const languages = (root.dataset.languages ?? document.documentElement.lang).split(' ').filter(tag => tag !== '').map(languageOf);
+const locale = navigator.languages.find(tag => languages.includes(languageOf(tag))) ?? languages[0] ?? navigator.language;
+let texts = '';
+
+async function loadTexts() {
+  if (root.dataset.languages === undefined) return;
+  document.documentElement.lang = languageOf(locale);
+  const answer = await fetch(new URL(`texts.${languageOf(locale)}.txt`, import.meta.url));
+  if (!answer.ok) throw new Error('status ' + answer.status);
+  texts = await answer.text();
+}
+
+const plurals = new Intl.PluralRules(locale);
+const pluralForms = ['zero', 'one', 'two', 'few', 'many', 'other'].filter(form => plurals.resolvedOptions().pluralCategories.includes(form));
+
 // ---- Time in the reader's way
 
-const language = () => document.documentElement.lang || navigator.language;
 const formats = new Map();
 
 function format(name, options) {
-  if (!formats.has(name)) formats.set(name, new Intl.DateTimeFormat(navigator.language, options));
+  if (!formats.has(name)) formats.set(name, new Intl.DateTimeFormat(locale, options));
   return formats.get(name);
 }
 
@@ -607,8 +626,8 @@ const dayNumber = date => Math.floor((date.getTime() - date.getTimezoneOffset() 
 function dayLabel(date) {
   const now = new Date(), age = dayNumber(now) - dayNumber(date);
   if (age === 0 || age === 1) {
-    const word = new Intl.RelativeTimeFormat(language(), { numeric: 'auto' }).format(-age, 'day');
-    return word.charAt(0).toLocaleUpperCase(language()) + word.slice(1);
+    const word = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(-age, 'day');
+    return word.charAt(0).toLocaleUpperCase(locale) + word.slice(1);
   }
   const sameYear = now.getFullYear() === date.getFullYear();
   return sameYear ? format('day', { weekday: 'long', day: 'numeric', month: 'long' }).format(date)
@@ -626,7 +645,7 @@ function byteLabel(count) {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'];
   let unit = 0;
   while (count >= 1000 && unit < 3) { count /= 1000; unit++; }
-  return new Intl.NumberFormat(language(), { style: 'unit', unit: units[unit], maximumFractionDigits: count < 10 && unit > 0 ? 1 : 0 }).format(count);
+  return new Intl.NumberFormat(locale, { style: 'unit', unit: units[unit], maximumFractionDigits: count < 10 && unit > 0 ? 1 : 0 }).format(count);
 }
 
 const labels = [
@@ -682,6 +701,7 @@ const host = {
   lock: (id, p, n) => holdLock(id, text(p, n)),
   utc_offset: ms => -moment(ms).getTimezoneOffset(),
   format: (kind, value, out, capacity) => give(labels[kind](value), out, capacity),
+  plural_form: count => pluralForms.indexOf(plurals.select(count)),
 };
 
 async function load(url) {
@@ -698,7 +718,7 @@ async function start() {
     return;
   }
   try {
-    const { instance } = await load(new URL(root.dataset.program ?? 'app.wasm', import.meta.url));
+    const [{ instance }] = await Promise.all([load(new URL(root.dataset.program ?? 'app.wasm', import.meta.url)), loadTexts()]);
     wasm = instance.exports;
   } catch (error) {
     console.error(error);

@@ -246,6 +246,27 @@ async def _(test):
         await page.get_by_text("You went on in another tab.").wait_for()
 
 
+@test("the page speaks the reader's language where it knows it, else English")
+async def _(test):
+    user, texts = User(test.base, "alice"), {}
+    for locale, language in (("de-AT", "de"), ("nl-NL", "en")):
+        async with people(test, "alice", locale=locale) as alice:
+            page = alice.page
+            texts[language] = await page.get_by_role("heading", level=1).first.inner_text()
+            assert await page.evaluate("document.documentElement.lang") == language
+            if language == "en":
+                continue
+            await page.get_by_label("Benutzername", exact=True).locator("visible=true").fill(user.user_id)
+            await page.get_by_label("Passwort", exact=True).locator("visible=true").fill("wrong password")
+            await page.get_by_role("button", name="Anmelden").click()
+            await page.get_by_text("Benutzername oder Passwort ist falsch.").wait_for()
+            await page.get_by_label("Passwort", exact=True).locator("visible=true").fill(PASSWORD)
+            await page.get_by_role("button", name="Anmelden").click()
+            await page.get_by_text("Noch keine Unterhaltungen").wait_for()
+            await alice.picture("empty-german-light")
+    assert texts == {"de": "Willkommen bei Martlet", "en": "Welcome to Martlet"}, texts
+
+
 @test("it fits 320 pixels and a desktop, light and dark, and can be worked by keyboard")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")

@@ -43,6 +43,8 @@ extension Host {
   public static var query: String { text(3) }
   /// A name for this browser and system, for example `Firefox on Linux`; for the device's display name.
   public static var browserName: String { text(4) }
+  /// The file of texts in the reader's language, as far as the page has languages (`data-languages`); empty where it has none.
+  public static var texts: String { text(5) }
 
   /// `replacing` puts no entry in the history. Setting it raises no `PageChange`.
   public static func setFragment(_ fragment: String, replacing: Bool) { act(0, replacing ? 1 : 0, fragment) }

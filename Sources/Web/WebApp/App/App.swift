@@ -34,7 +34,8 @@ final class App<D: DOM> {
     for byte in Host.randomBytes(8) { random = random << 8 | UInt64(byte) }
     let device = Host.browserName
     client = Client(
-      randomSeed: seed ?? random, deviceDisplayName: ByteString(device.utf8.isEmpty ? Strings.product : Strings.device(device)))
+      randomSeed: seed ?? random,
+      deviceDisplayName: ByteString(device.utf8.isEmpty ? Strings[.product] : Strings[.device, device]))
     client.showsThreadsInline = true
     perform = { effects.run($0) }
     effects.answer = { [self] in take($0) }
