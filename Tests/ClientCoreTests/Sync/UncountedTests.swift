@@ -47,6 +47,27 @@ import Testing
     #expect(host.client.room(.test)?.unreadCounts == UnreadCounts())
   }
 
+  @Test func `a thread that was read is told of when it has been counted, though the sum is the server's and stays`() {
+    var host = Host.signedIn(mode: .sliding)
+    let reply = Wire.event(
+      "m.room.message", "$2", #"{"msgtype":"m.text","body":"x","m.relates_to":{"rel_type":"m.thread","event_id":"$1"}}"#)
+    func counted(_ count: Int, _ room: String) -> String {
+      room.replacing(#""notification_count":0"#, with: #""notification_count":\#(count)"#)
+    }
+    host.slide([counted(2, Sliding.first([Wire.message("one", "$1"), reply]))], extensions: rules)
+    let root = EventID(trusted: "$1")
+    #expect(host.client.room(.test)?.unreadCounts.threads[root]?.notifications == 1)
+    host.loadsAtOnce = false
+    let receipt = ownReceipt.replacing(#""$1":"#, with: #""$2":"#).replacing(#""ts":1"#, with: #""ts":1,"thread_id":"$1""#)
+    host.slide([counted(1, Sliding.room())], extensions: receipt)
+    #expect(host.client.room(.test)?.notificationCount == 1)
+    host.changes = []
+    host.finishLoads()
+    #expect(host.client.room(.test)?.unreadCounts.threads[root] == nil)
+    let isTold = host.changes.contains { if case .room(.test, let aspects) = $0 { aspects.contains(.unread) } else { false } }
+    #expect(isTold)
+  }
+
   @Test func `what v3 has counted stands until it is counted here, also after a kill`() {
     var host = Host.signedIn(mode: .v3)
     let events = (1...5).map { Wire.message("\($0)", "$\($0)") }

@@ -24,7 +24,7 @@ extension Client {
       rooms[id]?.wantsRecount = false
       return recountUnread(id)
     }
-    let old = (room.notificationCount, room.highlightCount)
+    let old = (room.unreadCounts, room.highlightCount)
     if room.reading.localCount != nil {
       let ahead = countUnread(id, records, ahead: room.reading.fullyRead)
       rooms[id]?.reading.localCount = ahead
@@ -37,7 +37,7 @@ extension Client {
         if let state = rooms[id]?.state { write([.put(key: StoreKey.room(id), value: state.record(of: id))]) }
       }
     }
-    if let new = rooms[id], (new.notificationCount, new.highlightCount) != old { notify(.room(id, .unread)) }
+    if let new = rooms[id], (new.unreadCounts, new.highlightCount) != old { notify(.room(id, .unread)) }
   }
 
   /// From scratch. The newest record first.
