@@ -27,7 +27,7 @@ struct ScreenTests {
     page.type("wrong", into: Strings[.password])
     page.submit()
     page.answer("/login", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
-    #expect(page.text.contains("The user name or the password is wrong."))
+    #expect(page.text.contains(Strings[.signInWrong]))
     page.submit()
     #expect(page.body(of: "/login").contains("wrong"))
   }
@@ -85,7 +85,7 @@ struct ScreenTests {
     #expect(page.all("ma-entry-preview").map(\.text) == ["@boris:chat.example: at seven", "@boris:chat.example: beans"])
     page.sync([("!a", room("Garden", [("@alice:chat.example", "peas", 30)]))])
     #expect(page.all("ma-entry-name").map(\.text) == ["Garden", "Choir!"])
-    #expect(page.all("ma-entry-preview").map(\.text).first == "You: peas")
+    #expect(page.all("ma-entry-preview").map(\.text).first == Strings[.you, "peas"])
   }
 
   @Test("an opened room shows its messages as text, and what is written appears before the server has it")
@@ -146,7 +146,7 @@ struct ScreenTests {
     #expect(page.root.first("ma-app")?.attributes["inert"] != nil)
     page.type("not an id", into: Strings[.userID])
     page.submit()
-    #expect(page.text.contains("This is not a user ID."))
+    #expect(page.text.contains(Strings[.userIDWrong]))
     page.dom.fire(.keyDown, on: try #require(page.all("ma-overlay").first).node, text: "Escape")
     #expect(page.all("ma-overlay").isEmpty)
     #expect(page.dom.focused == new)

@@ -2,6 +2,7 @@ import ClientCore
 import Foundation
 import JSON
 import MatrixModel
+import MessengerTesting
 import Testing
 
 @testable import WebApp
@@ -9,7 +10,8 @@ import Testing
 @Suite("The texts of all languages")
 struct StringTableTests {
   /// How many forms a language has for numbers. Source: Unicode CLDR, "Language Plural Rules".
-  static let forms = ["en": 2, "de": 2]
+  /// French and Spanish have one more for whole millions, which is the last here, too.
+  static let forms = ["ar": 6, "de": 2, "en": 2, "es": 2, "fr": 2, "ja": 1]
   static let web = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Web")
 
@@ -29,16 +31,51 @@ struct StringTableTests {
     (0..<3).map { "{\($0)}" }.filter { words.contains($0) }
   }
 
+  /// Names that only one of them has, or has with other places.
+  private static func differences(_ own: [(name: String, words: String)], _ english: [(name: String, words: String)])
+    -> [String]
+  {
+    let places = { (texts: [(name: String, words: String)]) in
+      Dictionary(texts.map { ($0.name, Self.places(in: $0.words.split(separator: "|").last ?? "")) }) { first, _ in first }
+    }
+    let (own, english) = (places(own), places(english))
+    return Set(own.keys).union(english.keys).filter { own[$0] != english[$0] }.sorted()
+  }
+
   @Test("every text is there in every language, with the same places for what is filled in", arguments: forms.keys.sorted())
   func complete(_ language: String) throws {
     let (own, english) = (try Self.texts(language), try Self.texts("en"))
     #expect(own.map(\.name) == Strings.Key.allCases.map { "\($0)" })
+    #expect(Self.differences(own, english) == [])
     for (own, english) in zip(own, english) {
       #expect(!own.words.isEmpty && own.words == own.words.trimmingCharacters(in: .whitespaces), "\(own.name)")
       let forms = own.words.split(separator: "|", omittingEmptySubsequences: false)
       #expect(forms.count == (english.words.contains("|") ? Self.forms[language] : 1), "\(own.name)")
-      #expect(Self.places(in: forms[forms.count - 1]) == Self.places(in: english.words), "\(own.name)")
+      for form in forms { #expect(Set(Self.places(in: form)).isSubset(of: Self.places(in: english.words)), "\(own.name)") }
+      #expect(!own.words.contains(/\{[^0-2]|\{.[^}]/), "\(own.name)")
     }
+  }
+
+  @Test("a text that a language lacks, has too much or has with another place is found")
+  func compared() throws {
+    let english = [("a", "x"), ("b", "{0}")]
+    #expect(Self.differences(english, english).isEmpty)
+    #expect(Self.differences([("a", "x")], english) == ["b"])
+    #expect(Self.differences(english + [("c", "z")], english) == ["c"])
+    #expect(Self.differences([("a", "x {0}"), ("b", "{1}")], english) == ["a", "b"])
+  }
+
+  @Test("a page in a language from right to left keeps what is filled in apart")
+  func isolated() {
+    let table = StringTable("a = دعا {0} {1}", isRightToLeft: true)
+    #expect(table.words(0, ["Ana", "Bo"]) == "دعا \u{2068}Ana\u{2069} \u{2068}Bo\u{2069}")
+  }
+
+  @Test("languages are offered by their own names, first what the browser would choose")
+  func languages() {
+    let options = LanguageChoice<FakeDOM>.options("\tDeutsch\nen\tEnglish\nar\tالعربية\nodd")
+    #expect(options.map(\.value) == ["", "en", "ar"])
+    #expect(options.map(\.words) == ["browserLanguage Deutsch", "English", "العربية"])
   }
 
   @Test("the page offers every language that there is a file of, and keeps it for the time without a network")

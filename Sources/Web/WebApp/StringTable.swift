@@ -6,9 +6,14 @@ struct StringTable: Sendable {
   private let bytes: [UInt8]
   /// Of each text, where its words are.
   private var places: [Range<Int>] = []
+  /// Around what is filled in, so that a name in another script does not turn the sentence around it. Source: UAX #9, FSI and
+  /// PDI.
+  private let isolates: (before: [UInt8], after: [UInt8])
 
-  init(_ file: String) {
+  /// - Parameter isRightToLeft: whether the language is written so.
+  init(_ file: String, isRightToLeft: Bool = false) {
     bytes = Array(file.utf8)
+    isolates = isRightToLeft ? ([0xE2, 0x81, 0xA8], [0xE2, 0x81, 0xA9]) : ([], [])
     let separator = Array(" = ".utf8)
     for line in bytes.split(separator: UInt8(ascii: "\n")) where line.first != UInt8(ascii: "#") {
       guard let name = line.firstIndex(of: separator[0]), line[name...].starts(with: separator) else { continue }
@@ -33,7 +38,7 @@ struct StringTable: Sendable {
     while i < words.endIndex {
       if words[i] == UInt8(ascii: "{"), i + 2 < words.endIndex, words[i + 2] == UInt8(ascii: "}") {
         let number = Int(words[i + 1]) - 0x30
-        if arguments.indices.contains(number) { filled += Array(arguments[number].utf8) }
+        if arguments.indices.contains(number) { filled += isolates.before + Array(arguments[number].utf8) + isolates.after }
         i += 3
       } else {
         filled.append(words[i])

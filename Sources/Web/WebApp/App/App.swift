@@ -155,5 +155,7 @@ final class App<D: DOM> {
 /// Names of small settings kept by the browser.
 enum Settings {
   static let privateReceipts = "private-receipts"
+  /// The host reads it before the program runs.
+  static let language = "language"
   static func place(in room: RoomID) -> String { "place/" + room.string }
 }

@@ -33,6 +33,7 @@ final class ProfileDialog<D: DOM> {
     dom.setAttribute(check, "type", "checkbox")
     if app.keepsReceiptsPrivate { dom.setFlag(check, "checked", true) }
     dom.element("span", text: Strings[.privateReceipts], in: receipts)
+    LanguageChoice(dom, in: frame.body)
     let out = dom.button("ma-button ma-danger ma-wide", Strings[.logOut], icon: .exit, in: frame.body)
     showAvatar()
     dom.on(picture.node, .click) { [self] _ in pick(picture) }
@@ -42,8 +43,7 @@ final class ProfileDialog<D: DOM> {
       app.dialogs.open {
         ConfirmDialog(
           app, Strings[.logOutQuestion], note: Strings[.logOutNote], action: Strings[.logOut], busy: Strings[.loggingOut],
-          .logOut,
-          in: $0)
+          .logOut, in: $0)
       }
     }
   }

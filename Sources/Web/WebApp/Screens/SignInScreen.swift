@@ -57,6 +57,7 @@ final class SignInScreen<D: DOM> {
     // The browser would refuse `example.org` in a field for addresses.
     dom.setFlag(serverForm, "novalidate", true)
     dom.setFlag(serverForm, "hidden", true)
+    LanguageChoice(dom, in: card)
     dom.on(form, .submit) { [self] _ in submitted() }
     dom.on(change, .click) { [self] _ in changeServer() }
     dom.on(serverForm, .submit) { [self] _ in serverTyped() }
