@@ -4,7 +4,7 @@
 // by, and the program keeps its data in IndexedDB.
 
 const cacheName = 'martlet-shell';
-const files = ['./', 'host.js', 'store.js', 'shell.js', 'app.wasm', 'messenger.css', 'app.css', 'icon.svg', 'icon-192.png', 'manifest.webmanifest'];
+const files = ['./', 'host.js', 'store.js', 'shell.js', 'app.wasm', 'texts.en.txt', 'texts.ar.txt', 'texts.de.txt', 'texts.es.txt', 'texts.fr.txt', 'texts.ja.txt', 'messenger.css', 'app.css', 'icon.svg', 'icon-192.png', 'manifest.webmanifest'];
 // A server that does not answer at all must not keep a page from opening that is here already.
 const patienceMilliseconds = 4000;
 
@@ -34,10 +34,12 @@ const origins = new Map();
 async function answer(event, path) {
   const cache = await caches.open(cacheName);
   const old = await cache.match(path);
-  if (old && origins.get(event.clientId) === 'cache') return old;
+  // A page that is loaded anew begins anew, wherever the one came from that it follows.
+  const origin = event.request.mode === 'navigate' ? undefined : origins.get(event.clientId);
+  if (old && origin === 'cache') return old;
   const fresh = fetch(path, { cache: 'no-cache' });
   event.waitUntil(fresh.then(response => response.ok && !isSame(response, old) ? keepAll() : undefined).catch(() => {}));
-  if (!old || origins.get(event.clientId) === 'network') return fresh;
+  if (!old || origin === 'network') return fresh;
   const late = new Promise(resolve => setTimeout(resolve, patienceMilliseconds, old));
   const answer = await Promise.race([fresh.catch(() => old), late]);
   if (event.request.mode === 'navigate' && event.resultingClientId) {

@@ -18,8 +18,9 @@ public struct Client: Sendable {
   public var syncProgress: SyncProgress { syncLoop.progress }
   /// Invited rooms first, then the joined ones, the one with the latest message first; left rooms are not among them.
   public internal(set) var roomIDs: [RoomID] = []
-  public internal(set) var ownDisplayName: ByteString?
-  public internal(set) var ownAvatar: MediaURI?
+  public var ownDisplayName: ByteString? { ownProfile.displayName }
+  public var ownAvatar: MediaURI? { ownProfile.avatar }
+  var ownProfile = OwnProfile()
   /// Whether others see how far one has read (`Command.setPublicReceipts`).
   public internal(set) var sendsPublicReceipts = true
 

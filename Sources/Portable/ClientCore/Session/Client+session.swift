@@ -105,8 +105,7 @@ extension Client {
     eventSources = EventSources()
     dirtyDrafts = []
     orphanDrafts = [:]
-    ownDisplayName = nil
-    ownAvatar = nil
+    ownProfile = OwnProfile()
     breadcrumbs = Breadcrumbs()
     forgetSynced()
   }
