@@ -133,6 +133,52 @@ import Testing
     await client.stop()
   }
 
+  // MARK: Stores
+
+  /// A file that another program locks, or that a phone protects while it is locked.
+  private actor LockedStore: Store {
+    private let kept = MemoryStore()
+    private(set) var writes = 0
+    private var isLocked = false
+
+    func lock(_ isLocked: Bool) { self.isLocked = isLocked }
+
+    func load(_ range: StoreRange) async throws(StoreError) -> [StoreRecord] {
+      if isLocked { throw .system(path: "store", reason: "locked") }
+      return await kept.load(range)
+    }
+
+    func write(_ operations: [StoreOperation]) async throws(StoreError) {
+      writes += 1
+      await kept.write(operations)
+    }
+
+    func hasForeignWrites() -> Bool { false }
+    func close() {}
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a store that cannot be read at the start is not written over`() async throws {
+    let (script, server) = Self.script()
+    defer { server.stop() }
+    script.push(Script.rooms(Script.room("!tea:test", state: [Script.name("Tea")])))
+    let store = LockedStore()
+    let first = try await MatrixClient.logIn(to: server.url, user: "me", password: "x", store: store)
+    await first.stop()
+    let writes = await store.writes
+    await store.lock(true)
+    let second = await MatrixClient(homeserver: server.url, store: store)
+    #expect(await second.sessionState == .signedOut)
+    let changes = await second.changes()
+    try await second.logIn(user: "me", password: "x")
+    for await case .storeFailed in changes { break }
+    await second.stop()
+    #expect(await store.writes == writes)
+    await store.lock(false)
+    let third = await MatrixClient(homeserver: server.url, store: store)
+    #expect(await third.room(named: "Tea") != nil)
+    await third.stop()
+  }
+
   // MARK: Words
 
   @Test func `every error says what happened, none how it is written in Swift`() {
