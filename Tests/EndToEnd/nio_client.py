@@ -79,7 +79,7 @@ class NioClient:
                 self.known.add(event["event_id"])
                 self.events.append(event)
 
-    async def view(self, since, threads):
+    async def view(self, since, truth):
         if self.syncing.done():
             self.syncing.result()
         room = self.nio.rooms[self.room]
@@ -92,7 +92,7 @@ class NioClient:
             if "main" in by_thread:
                 receipts.setdefault(user, []).append(by_thread["main"].event_id)
         members = {user: ("invite" if member.invited else "join", member.display_name) for user, member in room.users.items()}
-        return {"timeline": events.timeline(True), "receipts": events.readers(receipts, True), "members": shown_names(members),
+        return {"timeline": events.timeline(True), "receipts": {user: event for user, event in events.readers(receipts, True).items() if user in members and members[user][0] == "join"}, "members": shown_names(members),
                 "unread": room.unread_notifications, "highlights": room.unread_highlights}
 
     # Writing
