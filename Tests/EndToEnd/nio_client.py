@@ -92,7 +92,9 @@ class NioClient:
             if "main" in by_thread:
                 receipts.setdefault(user, []).append(by_thread["main"].event_id)
         members = {user: ("invite" if member.invited else "join", member.display_name) for user, member in room.users.items()}
-        return {"timeline": events.timeline(True), "receipts": {user: event for user, event in events.readers(receipts, True).items() if user in members and members[user][0] == "join"}, "members": shown_names(members),
+        present = {user for user, (membership, _) in members.items() if membership == "join"}
+        readers = {user: event for user, event in events.readers(receipts, True).items() if user in present}
+        return {"timeline": events.timeline(True), "receipts": readers, "members": shown_names(members),
                 "unread": room.unread_notifications, "highlights": room.unread_highlights}
 
     # Writing
