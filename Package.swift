@@ -40,6 +40,7 @@ let package = Package(
     .executable(name: "martlet", targets: ["martlet"]),
     .executable(name: "martlet-thumbnail", targets: ["martlet-thumbnail"]),
     .executable(name: "WebApp", targets: ["WebApp"]),
+    .executable(name: "MessengerElement", targets: ["MessengerElement"]),
     .executable(name: "MessengerBenchmark", targets: ["MessengerBenchmark"]),
     .library(name: "MatrixClient", targets: ["MatrixClient"]),
     .library(name: "Messenger", targets: ["Messenger"])
@@ -56,6 +57,8 @@ let package = Package(
     program(
       "WebApp", path: "Sources/Web/WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "WebHost"],
       settings: web),
+    program(
+      "MessengerElement", path: "Sources/Web/MessengerElement", uses: ["JSON", "Messenger", "WebHost"], settings: web),
     program(
       "MessengerBenchmark", path: "Benchmarks/Messenger", uses: ["Messenger", "WebHost"],
       without: ["index.html", "page.css", "picture.svg", "run.py"], settings: web),

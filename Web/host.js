@@ -228,6 +228,7 @@ function apply(p, wordCount, textAt, byteCount) {
       case 15: node.value = next(i32[i + 2]); i += 3; break;
       case 16: showImage(node, next(i32[i + 2])); i += 3; break;
       case 17: node?.focus(); i += 2; break;
+      case 19: node.style.setProperty(atoms[i32[i + 2]], next(i32[i + 3])); i += 4; break;
       case 18: listen(node, i32[i + 2], i32[i + 3]); i += 4; break;
       default: throw new Error('unknown command ' + i32[i]);
     }
@@ -683,27 +684,8 @@ const host = {
   format: (kind, value, out, capacity) => give(labels[kind](value), out, capacity),
 };
 
-// The four functions of WASI that the runtime asks for once dictionaries are used.
-const system = {
-  random_get: (p, n) => { host.random(p, n); return 0; },
-  fd_write: (_, vectors, count, written) => {
-    look();
-    let total = 0, line = '';
-    for (let k = 0; k < count; k++) {
-      const p = i32[(vectors >> 2) + 2 * k], n = i32[(vectors >> 2) + 2 * k + 1];
-      line += text(p, n);
-      total += n;
-    }
-    i32[written >> 2] = total;
-    console.error(line.trimEnd());
-    return 0;
-  },
-  fd_close: () => 0,
-  fd_seek: () => 70,
-};
-
 async function load(url) {
-  const imports = { host, wasi_snapshot_preview1: system };
+  const imports = { host };
   const answer = await fetch(url);
   if (!answer.ok) throw new Error('status ' + answer.status);
   if (answer.headers.get('content-type')?.startsWith('application/wasm')) return WebAssembly.instantiateStreaming(answer, imports);

@@ -18,7 +18,9 @@ final class Demo {
     self.dom = dom
     time = Host.wallClockMilliseconds()
     let room = dom.element("main", "demo", in: .root)
-    timeline = Timeline(dom: dom, options: Host.timelineOptions())
+    var options = Host.timelineOptions()
+    options.actions = ActionSet(rawValue: .max)
+    timeline = Timeline(dom: dom, options: options)
     composer = Composer(dom: dom)
     let box = dom.element("div", "demo-timeline", in: room)
     dom.append(timeline.root, to: box)
@@ -31,11 +33,19 @@ final class Demo {
     composer.onAttach = { [self] in Host.pickFiles { self.attach($0) } }
     composer.onFiles = { [self] in attach($0) }
     timeline.onAction = { [self] action in
-      if case .cancel(let id) = action { timeline.apply([.remove(id)]) }
-      return false
+      switch action {
+      case .cancel(let id): timeline.apply([.remove(id)])
+      case .play(let id, let part):
+        let playback = Playback(isPlaying: true, positionMilliseconds: 12_000, durationMilliseconds: 31_000, rate: 1.5)
+        timeline.setPlayback(id, part: part, playback)
+      default: return false
+      }
+      return true
     }
     timeline.load(rows(), head: .start)
     timeline.setDivider(above: RowID(15))
+    timeline.setPlayback(
+      RowID(21), part: 0, Playback(isPlaying: true, positionMilliseconds: 12_000, durationMilliseconds: 31_000, rate: 1.5))
     timeline.setTyping([TypingMember(alice), TypingMember(daisuke)])
   }
 
@@ -91,10 +101,10 @@ final class Demo {
       message(1_495, me, .text("Thanks, on it."), unread: 0),
       message(
         1_494, me,
-        .image(
-          ImageBody(
-            name: "sketch.jpg", thumbnail: "picture.svg", width: 1600, height: 1000,
-            caption: "First sketch of the stage"))),
+        .parts([
+          .image(ImageBody(name: "sketch.jpg", thumbnail: "picture.svg", width: 1600, height: 1000)),
+          .text("First sketch of the stage")
+        ])),
       row(300, .gap(.failed)),
       message(200, boris, .text("Привет! Я посмотрю вечером, сейчас в поезде 🚆")),
       message(199, boris, .emote("waves from the window")),
@@ -108,17 +118,25 @@ final class Demo {
         ), edited: true),
       message(
         29, alice, .file(FileBody(name: "Programme and running order, final version 3.pdf", detail: "1.4 MB · PDF"))),
-      message(28, alice, .image(ImageBody(name: "venue.jpg", thumbnail: "picture.svg", width: 700, height: 1100))),
-      message(20, me, .text("👍"), unread: 2),
-      message(19, me, .text("I can bring my own microphone, by the way."), unread: 2),
-      message(19, me, .text("See you Thursday!"), unread: 3),
-      message(3, boris, .notice("Build 512 passed in 4 min 12 s")),
-      message(
-        2, me,
-        .image(ImageBody(name: "poster.png", thumbnail: "picture.svg", width: 900, height: 600, uploadProgress: 0.62)),
-        .sending),
-      message(1, me, .text("And the posters are printed."), .failed),
-      message(0, me, .text("Waiting for the train to get a signal…"), .queued)
+      message(28, alice, .image(ImageBody(name: "venue.jpg", thumbnail: "picture.svg", width: 700, height: 1100)))
     ]
+      + DemoParts(alice: alice, boris: boris, me: me).bodies.map { sender, body, around in
+        id += 1
+        return TimelineRow(
+          id: RowID(id), timestampMilliseconds: time - 25 * 60_000,
+          content: .message(
+            MessageRow(sender: sender, body: body, receipt: sender.isOwn ? .read : .hidden, surroundings: around)))
+      } + [
+        message(20, me, .text("👍"), unread: 2),
+        message(19, me, .text("I can bring my own microphone, by the way."), unread: 2),
+        message(19, me, .text("See you Thursday!"), unread: 3),
+        message(3, boris, .notice("Build 512 passed in 4 min 12 s")),
+        message(
+          2, me,
+          .image(ImageBody(name: "poster.png", thumbnail: "picture.svg", width: 900, height: 600, uploadProgress: 0.62)),
+          .sending),
+        message(1, me, .text("And the posters are printed."), .failed),
+        message(0, me, .text("Waiting for the train to get a signal…"), .queued)
+      ]
   }
 }

@@ -1,13 +1,15 @@
 import Messenger
 import WebHost
 
-// The messenger alone in a page: 100,000 messages for run.py, or (with ?demo) something of everything, or (with
+// The messenger alone in a page: 100,000 messages for run.py, or (with ?demo) something of everything, (with ?chat) a text chat, or (with
 // ?services) a check of the host. Exports begin with "benchmark_"; run.py calls them.
 
 /// The page has one thread.
 nonisolated(unsafe) var timeline: Timeline<BatchDOM>?
 nonisolated(unsafe) var demo: Demo?
+nonisolated(unsafe) var chat: TextChat<BatchDOM>?
 nonisolated(unsafe) var hostCheck: HostCheck?
+nonisolated(unsafe) var mutator = Mutator()
 nonisolated(unsafe) var prepared: [TimelineRow] = []
 nonisolated(unsafe) var newer = Generator(seed: 42, timeMilliseconds: 1_767_225_600_000, firstID: 1_000_000)
 nonisolated(unsafe) var older = Generator(seed: 7, timeMilliseconds: 1_700_000_000_000, firstID: 1)
@@ -18,6 +20,8 @@ public func start() {
   let dom = BatchDOM()
   if Host.query.hasSameBytes(as: "demo") {
     demo = Demo(dom: dom)
+  } else if Host.query.hasSameBytes(as: "chat") {
+    chat = makeChat(dom: dom)
   } else if Host.query.hasSameBytes(as: "services") {
     hostCheck = HostCheck(dom: dom)
   } else {
@@ -46,6 +50,13 @@ public func prepend(_ count: Int32) { timeline?.apply([.prepend(older.rows(Int(c
 @_expose(wasm, "benchmark_append")
 @_cdecl("messenger_benchmark_append")
 public func append() { timeline?.apply([.append([newer.next()])]) }
+
+/// One random change around the reader, never of the row in view that must stand still.
+@_expose(wasm, "benchmark_mutate")
+@_cdecl("messenger_benchmark_mutate")
+public func mutate() {
+  if let timeline { mutator.mutate(timeline, &newer, &older) }
+}
 
 @main
 struct Program {

@@ -3,7 +3,7 @@
 
 Build first: Scripts/build-web MessengerBenchmark. Needs the Python package playwright and a Chromium (MARTLET_CHROMIUM,
 else /usr/bin/chromium).
-Usage: run.py [--messages N] [--step PIXELS] | --services | --screenshots FOLDER
+Usage: run.py [--messages N] [--step PIXELS] [--mutations N] | --services | --screenshots FOLDER
 """
 import argparse
 import base64
@@ -18,7 +18,7 @@ from playwright.sync_api import sync_playwright
 
 here = pathlib.Path(__file__).resolve().parent
 repository = here.parent.parent
-folders = [here, repository / "Web", repository / ".build" / "web"]
+folders = [here, repository / "Web", repository / ".build" / "web", repository / "Examples" / "Element"]
 types = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".svg": "image/svg+xml"}
 
 
@@ -29,6 +29,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.path == "/slow" or self.path.startswith("/media/"):
             return self.serve_media()
         name = self.path.split("?")[0].lstrip("/") or "index.html"
+        if name == "element":
+            return self.answer(200, (repository / "Examples" / "Element" / "index.html").read_bytes(), "text/html")
         found = [folder / name for folder in folders if "/" not in name and (folder / name).is_file()]
         body = found[0].read_bytes() if found else b""
         self.send_response(200 if found else 404)
@@ -178,6 +180,35 @@ async ({ messages, step }) => {
 """
 
 
+# Each change alone, with the layout it makes; every hundredth is a change of the letters' size that the page finds by itself.
+MUTATE = """
+async count => {
+  const frame = () => new Promise(requestAnimationFrame);
+  const scroller = document.querySelector('.mg-scroller'), rows = document.querySelector('.mg-window');
+  const timeline = document.querySelector('.mg-timeline');
+  scroller.scrollTop = scroller.scrollHeight * 0.5;
+  await frame(); await frame();
+  const result = { worst: 0, compared: 0, rows: 0 };
+  for (let k = 0; k < count; k++) {
+    const row = [...rows.children].find(e => e.getBoundingClientRect().top >= 0 && e.getBoundingClientRect().top < scroller.clientHeight);
+    const top = row.getBoundingClientRect().top;
+    if (k % 100 === 99) {
+      timeline.style.fontSize = 13 + k / 100 % 5 + 'px';
+      await frame(); await frame(); await frame();
+    } else {
+      program.benchmark_mutate();
+    }
+    if (k % 50 === 0) await frame();
+    result.rows = Math.max(result.rows, rows.children.length);
+    if (!row.isConnected) continue;
+    result.compared++;
+    result.worst = Math.max(result.worst, Math.abs(row.getBoundingClientRect().top - top));
+  }
+  timeline.style.fontSize = '';
+  return result;
+}
+"""
+
 CPU = """
 async () => {
   const scroller = document.querySelector('.mg-scroller');
@@ -289,16 +320,69 @@ def services(browser, address):
     end = page.evaluate("(s => s.scrollHeight - s.clientHeight - s.scrollTop)(document.querySelector('.mg-scroller'))")
     expect("end", abs(end) <= 1, True)
     page.context.close()
+    chat(browser, address, expect)
+    element(browser, address, expect)
     for failure in failures:
         print("services:", failure)
-    print(f"{len(EXPECTED) + 13 - len(failures)} passed, {len(failures)} failed")
+    print(f"{len(EXPECTED) + 30 - len(failures)} passed, {len(failures)} failed")
     return 1 if failures else 0
+
+
+def chat(browser, address, expect):
+    """The text chat: side, refusal, counter, motion that ends where it should, for people with and without a wish for motion."""
+    for motion in ("no-preference", "reduce"):
+        page = open_page(browser, address + "?chat", 500, 600, reduced_motion=motion)
+        texts = lambda: page.locator(".mg-window .mg-text").all_inner_texts()
+        page.click(".mg-input")
+        page.keyboard.type("hello")
+        page.keyboard.press("Enter")
+        page.locator(".mg-text", has_text="echo: hello").wait_for()
+        expect("chat", texts()[-2:], ["hello", "echo: hello"])
+        expect("own side", page.locator(".mg-own").count(), 1)
+        page.keyboard.type("/undo")
+        page.keyboard.press("Enter")
+        expect("ghost", page.locator(".mg-ghost").count(), 1)
+        page.locator(".mg-ghost").wait_for(state="detached")
+        expect("removed", texts()[-1], "hello")
+        expect("refused text stays", page.input_value(".mg-input"), "/undo")
+        moving = page.evaluate("document.getAnimations().filter(a => a.playState === 'running' && a.effect.getTiming().iterations === 1).length")
+        expect("motion has ended", moving, 0)
+        page.context.close()
+
+
+def element(browser, address, expect):
+    """The example page with <martlet-messenger>."""
+    if not (repository / ".build" / "web" / "MessengerElement.wasm").exists():
+        return print("element: not built (Scripts/build-web MessengerElement)")
+    page = browser.new_context(viewport={"width": 700, "height": 600}).new_page()
+    page.on("pageerror", lambda error: expect("error", str(error), ""))
+    page.goto(address + "element")
+    frame = page.frame_locator("martlet-messenger iframe")
+    frame.get_by_role("article", name="What can we do for you?").wait_for()
+    expect("colour of the page", frame.locator("html").evaluate("e => e.style.getPropertyValue('--mg-own')").strip(), "#0b7a4b")
+    frame.get_by_role("button", name="👋 1").click()
+    frame.get_by_role("button", name="👋 2").wait_for()
+    box = frame.get_by_role("textbox")
+    box.fill("this is secret")
+    box.press("Enter")
+    page.wait_for_timeout(200)
+    expect("prevented", box.input_value(), "this is secret")
+    box.fill("where are you?")
+    box.press("Enter")
+    frame.get_by_text("You wrote: where are you?").wait_for()
+    expect("taken", box.input_value(), "")
+    frame.locator(".mg-own.mg-read").wait_for()
+    expect("a handle nobody knows", page.evaluate("document.querySelector('martlet-messenger').update(99, { line: 'x' }).then(() => 'done')"), "done")
+    page.evaluate("document.querySelector('martlet-messenger').clear()")
+    expect("cleared", frame.locator(".mg-row").count(), 0)
+    page.context.close()
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--messages", type=int, default=100_000)
     parser.add_argument("--step", type=int, default=5000, help="pixels per frame")
+    parser.add_argument("--mutations", type=int, default=10_000, help="random changes while reading in the middle")
     parser.add_argument("--screenshots", type=pathlib.Path)
     parser.add_argument("--services", action="store_true", help="check the host's services and the composer instead")
     arguments = parser.parse_args()
@@ -325,14 +409,17 @@ def main():
         after = cpu()
         script, layout, style = (
             (after[name] - before[name]) / 300 for name in ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration"))
+        m = page.evaluate(MUTATE, arguments.mutations)
         browser.close()
     print(
         f"messenger: {arguments.messages} messages, {r['frames']} frames, handler ms p50 {r['p50']:.2f} p95 {r['p95']:.2f} "
         f"p99 {r['p99']:.2f} max {r['worst']:.2f}, cpu ms per frame script {script:.2f} layout {layout:.2f} style {style:.2f}, "
         f"dropped {r['dropped']}, load {r['load']:.1f} ms, prepend 100 {r['prepend']:.2f} ms, "
         f"append {r['append']:.2f} ms, jump {r['jump']:g} px ({r['compared']} rows), drift {r['drift']:g} px, blank {r['blank']}, "
-        f"rows in page {r['elements']}, wasm memory {r['memory']:.0f} MB")
+        f"rows in page {r['elements']}, wasm memory {r['memory']:.0f} MB, {arguments.mutations} mutations move {m['worst']:g} px "
+        f"({m['compared']} compared, at most {m['rows']} rows)")
     wrong = r["jump"] > 0 or r["drift"] > 0 or r["blank"] or r["endDistance"] > 1 or r["endAfterAppend"] > 1 or r["compared"] < 20
+    wrong = wrong or m["worst"] > 0.5 or m["compared"] < arguments.mutations * 0.9 or m["rows"] > 60
     return 1 if wrong else 0
 
 

@@ -5,7 +5,7 @@ func permanentStore(_ address: String, _ user: String, _ password: String) async
   let store = try SQLiteStore(path: "account.store")
   let client = await MatrixClient(homeserver: address, store: store)
   if await client.sessionState != .signedIn {
-    try await client.perform(.logIn(user: ByteString(user), password: ByteString(password)))
+    try await client.logIn(user: user, password: password)
   }
   print(await client.rooms.map(\.name.english))
   // ARTICLE

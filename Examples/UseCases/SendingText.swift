@@ -2,6 +2,7 @@ import MatrixClient
 
 func sendText(to room: MatrixRoom) async throws {
   // ARTICLE
-  try await room.send("Hello World!")
+  let sending = try await room.send("Hello World!")
+  print(try await sending.sent())
   // ARTICLE
 }

@@ -12,10 +12,8 @@ enum PasswordPrompt {
   /// Throws `failed` for an empty or too long password, or if two entries differ.
   static func read() throws(StartError) -> Redacted<[UInt8]> {
     guard isatty(STDIN_FILENO) == 1 else { return try line() }
-    LogSink.standardError(Array("Password: ".utf8))
-    let first = try withoutEcho { () throws(StartError) in try line() }
-    LogSink.standardError(Array("\nOnce more: ".utf8))
-    let second = try withoutEcho { () throws(StartError) in try line() }
+    let first = try hidden("Password: ")
+    let second = try hidden("\nOnce more: ")
     LogSink.standardError(Array("\n".utf8))
     guard first == second else { throw .failed("the two passwords differ") }
     return first
@@ -23,9 +21,8 @@ enum PasswordPrompt {
 
   /// Of an account that there is: asked for once, and only on a terminal.
   static func readKnown() throws(StartError) -> Redacted<[UInt8]> {
-    LogSink.standardError(Array("Password: ".utf8))
     defer { LogSink.standardError(Array("\n".utf8)) }
-    return try withoutEcho { () throws(StartError) in try line() }
+    return try hidden("Password: ")
   }
 
   /// The first line of standard input.
@@ -42,7 +39,8 @@ enum PasswordPrompt {
     return Redacted(bytes)
   }
 
-  private static func withoutEcho<T>(_ body: () throws(StartError) -> T) throws(StartError) -> T {
+  /// Who is asked may answer at once: the terminal is silent before.
+  private static func hidden(_ question: String) throws(StartError) -> Redacted<[UInt8]> {
     var before = termios()
     tcgetattr(STDIN_FILENO, &before)
     var silent = before
@@ -51,6 +49,7 @@ enum PasswordPrompt {
     silent.c_cc.11 = endOfText  // VEOL
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
     defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &before) }
-    return try body()
+    LogSink.standardError(Array(question.utf8))
+    return try line()
   }
 }

@@ -142,6 +142,12 @@ import Testing
     host.command(.loadMembers(.test), id: 10)
     host.handle(.cancel(10))
     #expect(host.result(10) == "cancelled")
+    host.command(.paginateBack(.test), id: 12)
+    #expect(host.request("/messages") != nil)
+    host.handle(.cancel(12))
+    #expect(host.result(12) == "cancelled" && host.request("/messages") == nil)
+    host.command(.paginateBack(.test), id: 12)
+    #expect(host.request("/messages") != nil)
     // Nothing is left behind: the same can be asked for again.
     host.command(.loadMembers(.test), id: 11)
     #expect(host.request("/members") != nil)

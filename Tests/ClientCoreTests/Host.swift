@@ -42,7 +42,7 @@ struct Host {
 
   init(seed: UInt64 = 1, store: [ByteString: [UInt8]] = [:], mode: SyncMode = .v3) {
     client = Client(randomSeed: seed, deviceDisplayName: "Test")
-    client.syncMode = mode
+    client.sync(by: mode)
     client.keepLists()
     self.store = store
   }

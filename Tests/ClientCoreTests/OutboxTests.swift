@@ -142,6 +142,18 @@ import Testing
     #expect(host.body("/send/")?["body"]?.string == "a")
   }
 
+  @Test(arguments: [true, false]) func `what waits for the network does not wait for a room that one has left`(comesBack: Bool)
+  {
+    var host = Host.inRoom()
+    host.command(.send(.test, .text("a")))
+    host.sync(#""leave":{"!room:test":{"timeline":{"events":[\#(Wire.member("@me:test", "leave", "$l"))]}}}"#)
+    if comesBack { host.sync(Wire.join([Wire.member("@me:test", "join", "$j")])) }
+    host.respond("/send/", .networkError)
+    host.wait(120_000)
+    #expect(host.texts().contains("a failed") != comesBack)
+    #expect((host.request("/send/") != nil) == comesBack)
+  }
+
   @Test func `a restart repeats the request with the same transaction ID`() {
     var host = Host.inRoom()
     host.command(.send(.test, .text("a")))

@@ -108,6 +108,26 @@ import Testing
     #expect(host.client.unreadMemberCount(.test, itemAt: 4) == nil)
   }
 
+  @Test func `a receipt in a thread is none in the room, one without a thread is`() {
+    var host = Host.inRoom()
+    func read(_ thread: String) {
+      let reader = #"{"@bob:test":{"ts":1\#(thread)}}"#
+      host.sync(
+        Wire.join(extra: #","ephemeral":{"events":[{"type":"m.receipt","content":{"$1":{"m.read":\#(reader)}}}]}"#))
+    }
+    func readers() -> [String]? {
+      host.client.room(.test).map { room in room.timeline.readers(at: room.timeline.items[0].id).map { $0.string } }
+    }
+    read(#","thread_id":"$root""#)
+    #expect(readers() == ["@alice:test"])
+    read("")
+    #expect(readers() == ["@alice:test", "@bob:test"])
+    let next = host.restarted()
+    host = next
+    host.command(.openRoom(.test))
+    #expect(readers() == ["@alice:test", "@bob:test"])
+  }
+
   @Test func `who has left counts no more`() {
     var host = Host.inRoom(Self.three)
     host.sync(Wire.join(extra: Self.receipt("$3", "@bob:test")))

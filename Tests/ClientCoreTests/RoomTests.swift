@@ -238,6 +238,70 @@ import Testing
     #expect(host.result() == "done")
   }
 
+  @Test func `members come with what they say: live, on older pages and around a link`() {
+    var host = Host.signedIn()
+    host.sync(
+      Wire.join([Wire.message("hi", "$1", by: "@carol:test")], state: [Wire.member("@carol:test", name: "Carol")]))
+    host.command(.openRoom(.test))
+    func name(_ user: String) -> String? { host.client.room(.test)?.displayName(of: UserID(trusted: ByteString(user))).string }
+    #expect(name("@carol:test") == "Carol" && name("@dave:test") == "@dave:test")
+    host.sync(Wire.join([Wire.message("ho", "$2", by: "@dave:test")], state: [Wire.member("@dave:test", name: "Dave")]))
+    #expect(name("@dave:test") == "Dave")
+    host.command(.paginateBack(.test))
+    host.answer(
+      "/messages",
+      #"{"chunk":[\#(Wire.message("he", "$0", by: "@erin:test"))],"state":[\#(Wire.member("@erin:test", name: "Erin"))]}"#)
+    #expect(name("@erin:test") == "Erin")
+    let key = TimelineKey(.test, .event(EventID(trusted: "$9")))
+    host.command(.openTimeline(key))
+    #expect(host.request("/context/")?.request.target.contains("lazy_load_members") == true)
+    host.answer(
+      "/context/",
+      #"{"event":\#(Wire.message("x", "$9", by: "@frank:test")),"state":[\#(Wire.member("@frank:test", name: "Frank"))],"start":"s","end":"e"}"#
+    )
+    #expect(name("@frank:test") == "Frank")
+    for (command, answer) in [
+      (Command.paginateBack(key), Wire.member("@gina:test", name: "Gina")),
+      (.paginateForward(key), Wire.member("@hugo:test", name: "Hugo"))
+    ] {
+      host.command(command)
+      host.answer("/messages", #"{"chunk":[],"state":[\#(answer)]}"#)
+    }
+    #expect(name("@gina:test") == "Gina" && name("@hugo:test") == "Hugo")
+    #expect(host.client.room(.test)?.hasAllMembers == false)
+  }
+
+  @Test func `the last message stays in the list, whatever is paged and whoever takes another name`() {
+    var host = Host.inRoom([Wire.message("one", "$1"), Wire.message("two", "$2")])
+    host.command(.paginateBack(.test))
+    host.answer("/messages", TimelineTests.page([Wire.message("zero", "$0")], end: nil))
+    host.sync(
+      Wire.join([
+        Wire.member("@alice:test", name: "Alice B."), Wire.event("m.room.name", "$n", #"{"name":"Tea"}"#, stateKey: "")
+      ]))
+    for host in [host, host.restarted()] {
+      #expect(host.client.room(.test)?.preview?.content?.body == "two")
+      #expect(host.client.room(.test)?.preview.map { host.client.room(.test)?.displayName(of: $0.sender) } == "Alice B.")
+    }
+  }
+
+  @Test func `who comes back to a room has what was said before, and pages on over what was missed`() throws {
+    var host = Host.inRoom()
+    let (leave, join) = (Wire.member("@me:test", "leave", "$l"), Wire.member("@me:test", "join", name: "Me", "$j"))
+    host.sync(#""leave":{"!room:test":{"timeline":{"events":[\#(leave)],"limited":false}}}"#)
+    #expect(host.client.room(.test)?.membership == .leave)
+    host.sync(Wire.join([join, Wire.message("three", "$3")], limited: true, token: "t3"))
+    for var host in [host, host.restarted()] {
+      host.command(.openRoom(.test))
+      #expect(host.texts().first == "one" && host.texts().last == "three")
+      let gap = try #require(host.items().first { if case .gap = $0.content { true } else { false } })
+      host.command(.fillGap(.test, gap.id))
+      host.answer("/messages", TimelineTests.page([Wire.message("two", "$2"), leave, Wire.message("one", "$1")], end: "t1"))
+      let said = host.texts().filter { !$0.hasPrefix("(") }
+      #expect(said == ["one", "two", "three"])
+    }
+  }
+
   @Test func `the whole member list comes on demand and stays`() {
     var host = Host.inRoom()
     host.command(.loadMembers(.test))

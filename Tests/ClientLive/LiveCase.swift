@@ -19,7 +19,7 @@ struct LiveCase: Sendable {
   static let all =
     discovery + signIn + sessions + account + rooms + membership + directory + people + media + notifications
     + messages + timelines + lookups + restarts + roomLists + spaces + syncs
-    + conversations + happenings + power + neighbours + settings
+    + conversations + happenings + power + neighbours + settings + unreadCounts + relations
 }
 
 /// What a server may leave out, where it says so.

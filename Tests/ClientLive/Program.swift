@@ -1,6 +1,7 @@
 import MatrixClient
 
-/// Tries the SDK on a homeserver with open registration: `client-live --homeserver URL [--only TEXT] [--jobs N] [--sync v3|sliding]`, `client-live --list`.
+/// Tries the SDK on a homeserver with open registration: `client-live --homeserver URL [--only TEXT] [--jobs N] [--sync v3|sliding|automatic]`,
+/// `client-live --list`. What `--follow` does is said at `Follower`.
 ///
 /// One line for each case: `ok      NAME (0.1 s)`, `FAILED  NAME: why`, `not announced NAME: what`; then the counts. Exits with 1 where
 /// anything failed.
@@ -9,7 +10,8 @@ struct Program {
   var homeserver: String?
   var only: String?
   var jobs = 4
-  var syncMode = SyncMode.standard
+  var syncMode = SyncMode.automatic
+  var follow: (path: String, user: String, password: String, settle: String?, isOffline: Bool) = ("", "", "", nil, false)
 
   static func main() async {
     var program = Program()
@@ -23,8 +25,14 @@ struct Program {
         switch arguments.popFirst() {
         case "v3": program.syncMode = .v3
         case "sliding": program.syncMode = .sliding
-        case let mode: end("--sync: \(mode ?? "nothing") is neither v3 nor sliding", status: 64)
+        case "automatic": program.syncMode = .automatic
+        case let mode: end("--sync: \(mode ?? "nothing") is none of v3, sliding and automatic", status: 64)
         }
+      case "--follow": program.follow.path = arguments.popFirst() ?? ""
+      case "--user": program.follow.user = arguments.popFirst() ?? ""
+      case "--password": program.follow.password = arguments.popFirst() ?? ""
+      case "--settle": program.follow.settle = arguments.popFirst()
+      case "--offline": program.follow.isOffline = true
       case "--list":
         for live in LiveCase.all { say(live.name) }
         return
@@ -32,7 +40,15 @@ struct Program {
       }
     }
     guard let homeserver = program.homeserver else { end("--homeserver is missing", status: 64) }
-    do { try await program.run(on: homeserver) } catch { end("\(homeserver): \(error)", status: 1) }
+    do {
+      if program.follow.path.isEmpty { try await program.run(on: homeserver) } else { try await program.follow(on: homeserver) }
+    } catch { end("\(homeserver): \(error)", status: 1) }
+  }
+
+  private func follow(on homeserver: String) async throws {
+    try await Follower.run(
+      follow.path, on: homeserver, user: follow.user, password: follow.password, syncMode: syncMode, settle: follow.settle,
+      isOffline: follow.isOffline)
   }
 
   private func run(on homeserver: String) async throws {

@@ -70,9 +70,10 @@ def run(context, only=None):
         except NotRun as reason:
             counts[2] += 1
             print(f"  not run {sentence}: {reason}", flush=True)
-        except Exception:
+        except Exception as error:
             counts[1] += 1
-            print(f"  FAILED  {sentence}", flush=True)
+            why = (str(error).strip().splitlines() or [""])[0]
+            print(f"  FAILED  {sentence}: {type(error).__name__} {why[:400]}", flush=True)
             for line in traceback.format_exc().splitlines()[1:]:
                 print("          " + line, flush=True)
     sys.stdout.flush()

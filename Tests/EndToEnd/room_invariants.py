@@ -292,10 +292,11 @@ def listing(store, number):
     plain = text("m.room.topic", "topic")
     if isinstance(texts, list):
         plain = next((entry.get("body") for entry in texts if entry.get("mimetype", "text/plain") == "text/plain"), None) or None
+    kind = store.content(number, "m.room.create").get("type")
     summary = {
         "room_id": store.room_id(number), "name": text("m.room.name", "name"), "topic": plain, "avatar_url": text("m.room.avatar", "url"),
         "canonical_alias": text("m.room.canonical_alias", "alias"), "join_rule": known_join_rule(store.content(number, "m.room.join_rules").get("join_rule")),
-        "room_type": store.content(number, "m.room.create").get("type"),
+        "room_type": kind if isinstance(kind, str) else None,
         "world_readable": store.content(number, "m.room.history_visibility").get("history_visibility") == "world_readable",
         "guest_can_join": store.content(number, "m.room.guest_access").get("guest_access") == "can_join",
     }

@@ -184,7 +184,9 @@ async def membership(context):
         assert isinstance(await b.join(room), nio.JoinError)
         good(await a.room_unban(room, b.user_id), nio.RoomUnbanResponse)
         good(await b.join(room), nio.JoinResponse)
+        good(await b.sync(timeout=0), nio.SyncResponse)
         good(await b.room_leave(room), nio.RoomLeaveResponse)
+        good(await b.sync(timeout=0), nio.SyncResponse)
         good(await b.room_forget(room), nio.RoomForgetResponse)
         filter_id = good(await a.upload_filter(room={"timeline": {"limit": 5}}), nio.UploadFilterResponse).filter_id
         good(await a.sync(timeout=0, sync_filter=filter_id), nio.SyncResponse)

@@ -217,6 +217,86 @@ def follow(context):
         terminal.run("send", "Tea", "afterwards")
 
 
+@test("texts are sent as Markdown, whose HTML is safe, or as they are")
+def markdown(context):
+    ann = User(context.base, "ann")
+    room = ann.create_room(name="Tea")
+    with Terminal(context) as terminal:
+        terminal.log_in(ann)
+
+        def sent(*words, stdin=""):
+            event = terminal.json("send", "Tea", *words, stdin=stdin)[0]["event_id"]
+            return ann.get(room_path(room, "event", event)).ok()["content"]
+
+        content = sent("**Tea** <script>alert(1)</script>")
+        assert content["body"] == "**Tea** <script>alert(1)</script>" and content["format"] == "org.matrix.custom.html", content
+        assert content["formatted_body"] == "<strong>Tea</strong> &lt;script&gt;alert(1)&lt;/script&gt;", content
+        listed = sent("--emote", stdin="- one\n- two\n")
+        assert listed["msgtype"] == "m.emote" and "<li>one</li>" in listed["formatted_body"], listed
+        assert "formatted_body" not in sent("just text & more")
+        for plain in (sent("**Tea**", "--plain"), sent("--plain", "--notice", stdin="**Tea**\n")):
+            assert plain["body"] == "**Tea**" and "formatted_body" not in plain and "format" not in plain, plain
+        terminal.run("send", "Tea", "--plain", "--file", "/etc/hostname", code=64)
+        terminal.run("send", "Tea", stdin="*a* " * 15_000, code=1)
+        assert ann.get(room_path(room, "messages"), dir="b", limit=1).ok()["chunk"][0]["content"]["body"] == "**Tea**"
+
+
+@test("read --follow shows what becomes of the messages it showed: edits, reactions, removals")
+def changes(context):
+    ann, bob = User(context.base, "ann"), User(context.base, "bob")
+    room = ann.create_room(name="Tea", preset="public_chat")
+    bob.join(room)
+    unseen, first = bob.send(room, "unseen"), bob.send(room, "the first")
+    for number in range(60):
+        bob.send(room, f"number {number}")
+
+    def edit(event, body):
+        bob.send(room, "* " + body, **{"m.new_content": {"msgtype": "m.text", "body": body}, "m.relates_to": {"rel_type": "m.replace", "event_id": event}})
+
+    def react(user, event, key):
+        path = room_path(room, "send", "m.reaction", fresh("t"))
+        return user.put(path, {"m.relates_to": {"rel_type": "m.annotation", "event_id": event, "key": key}}).ok()["event_id"]
+
+    def redact(user, event):
+        user.put(room_path(room, "redact", event, fresh("t")), {}).ok()
+
+    with Terminal(context) as terminal, Terminal(context) as other:
+        terminal.log_in(ann)
+        other.log_in(ann)
+        machine = terminal.start("read", "Tea", "--follow", "--limit", "61", "--json")
+        person = other.start("read", "Tea", "--follow", "--limit", "61")
+        try:
+            history = [json.loads(line) for line in lines_until(machine, lambda text: text.count("\n") == 61).splitlines()]
+            assert history[0]["event_id"] == first and history[-1]["text"] == "number 59", history
+            lines_until(person, lambda text: text.count("\n") == 61)
+            edit(unseen, "nobody shall see")
+            edit(first, "the very first")
+            thumb = react(ann, first, "\U0001f44d")
+            react(bob, first, "\u001b[2J")
+            redact(ann, thumb)
+            later = bob.send(room, "later")
+            edit(later, "later on")
+            redact(bob, later)
+            bob.send(room, "the end")
+            records = [json.loads(line) for line in lines_until(machine, lambda text: "the end" in text).splitlines()]
+            shown = lines_until(person, lambda text: "the end" in text)
+        finally:
+            for process in (machine, person):
+                process.kill()
+                process.communicate()
+    short = [(record["kind"], record["event_id"], record.get("sender"), record.get("text") or record.get("key")) for record in records[:-1]]
+    assert short[0] == ("edit", first, bob.user_id, "the very first"), short
+    # What comes in one sync may be told as one.
+    assert ("reaction", first, bob.user_id, "\u001b[2J") in short, short
+    assert (("reaction", first, ann.user_id, "\U0001f44d") in short) == (("reaction_removed", first, ann.user_id, "\U0001f44d") in short), short
+    assert [entry[0] for entry in short if entry[1] == later][-1] in ("redaction", "redacted"), short
+    assert all(record["event_id"] in (first, later) for record in records[:-1]), records
+    assert all(record["seen_ts"] > 1_700_000_000_000 for record in records if record["kind"] in ("edit", "reaction", "redaction")), records
+    assert f"-- {bob.user_id} edited “the first” to: the very first\n" in shown, shown
+    assert f"-- {bob.user_id} reacted \ufffd[2J to “the very first” of {bob.user_id}\n" in shown, shown
+    assert "nobody" not in shown and "\u001b" not in shown, shown
+
+
 def history(context):
     """A room with something of everything; (its owner, its ID)."""
     ann, bob = User(context.base, "ann"), User(context.base, "bob")

@@ -10,7 +10,7 @@ func fuzzClientSync(_ bytes: UnsafeRawBufferPointer) {
 
 private func fuzzClientSync(_ input: [UInt8], _ mode: SyncMode) {
   var session = FuzzedClient()
-  session.client.syncMode = mode
+  session.client.sync(by: mode)
   session.handle(.start)
   session.handle(.command(.logIn(user: "me", password: "x"), id: 1))
   session.answer("/login", Array(#"{"user_id":"@me:test","device_id":"D","access_token":"T"}"#.utf8))

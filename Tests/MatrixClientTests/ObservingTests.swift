@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import Synchronization
 import Testing
 
 @testable import MatrixClient
@@ -91,17 +92,27 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `without a connection a room is not made, and one that is there is found`() async throws {
-    let homeserver = OneRoomServer()
-    let server = FixtureServer(answer: homeserver.answer)
-    let client = try await MatrixClient.logIn(to: server.url, user: "me", password: "secret")
-    server.stop()
-    await client.handle(.networkChanged(isOnline: false))
+  @Test(.timeLimit(.minutes(1))) func `without a connection a room is not made`() async throws {
+    let server = FixtureServer(answer: OneRoomServer().answer)
+    defer { server.stop() }
+    let cable = Cable()
+    let client = try await MatrixClient.logIn(to: server.url, user: "me", password: "secret", transport: cable)
+    cable.isPulled.store(true, ordering: .relaxed)
     do {
       _ = try await client.createRoom()
       Issue.record("it was made")
     } catch ClientError.network {}
     await client.stop()
+  }
+}
+
+/// A network that can be gone.
+private final class Cable: Transport {
+  let isPulled = Atomic(false)
+  private let transport = standardTransport()
+
+  func carry(_ exchange: Exchange) async -> Response {
+    isPulled.load(ordering: .relaxed) ? .networkError : await transport.carry(exchange)
   }
 }
 

@@ -10,6 +10,7 @@ public final class FakeElement {
   public fileprivate(set) var image: String?
   public fileprivate(set) var attributes: [String: String] = [:]
   public fileprivate(set) var variables: [String: Double] = [:]
+  public fileprivate(set) var styles: [String: String] = [:]
   public fileprivate(set) var lengths: [Length: Double] = [:]
   public fileprivate(set) var children: [FakeElement] = []
   public fileprivate(set) weak var parent: FakeElement?
@@ -31,6 +32,15 @@ public final class FakeElement {
     }
     return nil
   }
+
+  public func all(_ name: String) -> [FakeElement] {
+    (has(name) ? [self] : []) + children.flatMap { $0.all(name) }
+  }
+
+  /// The elements below with a tag, in order.
+  public func tags(_ name: String) -> [FakeElement] {
+    (tag == name ? [self] : []) + children.flatMap { $0.tags(name) }
+  }
 }
 
 /// A page for tests with a small layout model: an element's height is a height set on it, else the lines of its text
@@ -47,6 +57,7 @@ public final class FakeDOM: DOM {
   public private(set) var flushCount = 0
   public private(set) var measureCount = 0
   public private(set) var focused = Node.none
+  private var newlyFocused = Node.none
   /// Texts that were set, to show that nothing else ever carries a message's text.
   public private(set) var commandCount = 0
 
@@ -149,10 +160,19 @@ public final class FakeDOM: DOM {
   public func setVariable(_ node: Node, _ name: Atom, _ value: Double) {
     self[node].variables[atoms.name(of: name)] = value
   }
+  public func setStyle(_ node: Node, _ name: Atom, _ value: String) {
+    self[node].styles[atoms.name(of: name)] = value.isEmpty ? nil : value
+  }
   public func setLength(_ node: Node, _ length: Length, _ pixels: Double) { self[node].lengths[length] = pixels }
   public func setValue(_ node: Node, _ value: String) { self[node].value = value }
   public func setImage(_ node: Node, _ source: String?) { self[node].image = source }
-  public func focus(_ node: Node) { focused = node }
+  /// The event for it comes when the program has ended what it does, as in a page.
+  public func focus(_ node: Node) {
+    focused = node
+    newlyFocused = node
+  }
+
+  public func parent(of node: Node) -> Node { nodes.parent(of: node) }
 
   public func listen(_ node: Node, _ kind: EventKind, _ handler: @escaping (PageEvent) -> EventReply) {
     handlers[node.id, default: []].append((kind, handler))
@@ -195,6 +215,11 @@ public final class FakeDOM: DOM {
       }
       if kind == .scroll || kind == .resize { break }
       at = parent
+    }
+    if newlyFocused != .none, elements[newlyFocused.id] != nil {
+      let node = newlyFocused
+      newlyFocused = .none
+      fire(.focus, on: node)
     }
     return reply
   }

@@ -4,10 +4,22 @@ import Testing
 
 @Suite("Groups and separators")
 struct GroupingTests {
-  func decors(_ rows: [TimelineRow], divider: RowID? = nil, grouping: Int64 = 120_000) -> [Decor] {
+  func decors(_ rows: [TimelineRow], divider: RowID? = nil, grouping: Int64 = 120_000, avatars: AvatarPlace = .none) -> [Decor]
+  {
     var store = RowStore { Int($0 / 86_400_000) }
     store.replaceAll(rows)
-    return (0..<store.count).map { store.decor(at: $0, divider: divider, groupingMilliseconds: grouping) }
+    return (0..<store.count).map { store.decor(at: $0, divider: divider, groupingMilliseconds: grouping, avatars: avatars) }
+  }
+
+  @Test(
+    "Avatars stand beside the first, the last, each or none of a group; never beside own messages",
+    arguments: [
+      (AvatarPlace.groupStart, [true, false, false]), (.groupEnd, [false, false, true]),
+      (.everyMessage, [true, true, true]), (.none, [false, false, false])
+    ])
+  func avatars(place: AvatarPlace, expected: [Bool]) {
+    let rows = [message(1, at: 0), message(2, at: 10), message(3, at: 20), message(4, from: me, at: 30)]
+    #expect(decors(rows, avatars: place).map { $0.contains(.avatar) } == expected + [false])
   }
 
   @Test("Messages of one sender within two minutes are one group: first, middle, last")
@@ -43,7 +55,7 @@ struct GroupingTests {
   func days() {
     var store = RowStore { Int(($0 + 3_600_000) / 86_400_000) }
     store.replaceAll([message(1, at: 82_700), message(2, at: 82_799), message(3, at: 82_800)])
-    let dates = (0..<3).map { store.decor(at: $0, divider: nil, groupingMilliseconds: 0).contains(.date) }
+    let dates = (0..<3).map { store.decor(at: $0, divider: nil, groupingMilliseconds: 0, avatars: .none).contains(.date) }
     #expect(dates == [true, false, true])
   }
 

@@ -55,7 +55,31 @@ final class Screen {
     timeline.rendered.first { $0.id == id }.map { dom[$0.node] }
   }
 
+  /// Loads one message and gives its element.
+  @discardableResult
+  func show(_ body: MessageRow.Body, from sender: Sender = alice, _ around: Surroundings? = nil) -> FakeElement {
+    let row = TimelineRow(
+      id: RowID(1), timestampMilliseconds: 0,
+      content: .message(MessageRow(sender: sender, body: body, surroundings: around)))
+    if timeline.contains(RowID(1)) { timeline.apply([.update(row)]) } else { timeline.load([row], head: .hidden) }
+    return element(RowID(1))!
+  }
+
+  func click(_ element: FakeElement) { dom.fire(.click, on: element.node) }
+
   func slot(_ id: RowID, _ slot: Slot) -> Node? { timeline.rendered.first { $0.id == id }?.slot(slot) }
+}
+
+extension TimelineOptions {
+  static func with(_ actions: ActionSet) -> TimelineOptions {
+    var options = TimelineOptions()
+    options.actions = actions
+    return options
+  }
+}
+
+extension ActionSet {
+  static let all = ActionSet(rawValue: .max)
 }
 
 let alice = Sender(id: "@alice:example.org", name: "Alice Ay", isOwn: false)
@@ -64,11 +88,11 @@ let me = Sender(id: "@me:example.org", name: "Me", isOwn: true)
 
 func message(
   _ id: UInt64, _ text: String = "hello", from sender: Sender = alice, at seconds: Int64? = nil,
-  state: SendState = .sent
+  body: MessageRow.Body? = nil, state: SendState = .sent
 ) -> TimelineRow {
   TimelineRow(
     id: RowID(id), timestampMilliseconds: (seconds ?? Int64(id) * 60) * 1000,
-    content: .message(MessageRow(sender: sender, body: .text(text), sendState: state)))
+    content: .message(MessageRow(sender: sender, body: body ?? .text(text), sendState: state)))
 }
 
 /// A deterministic conversation with rows of many heights.

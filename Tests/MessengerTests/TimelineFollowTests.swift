@@ -92,7 +92,7 @@ struct TimelineFollowTests {
   func typing() {
     let screen = filled()
     screen.timeline.setTyping([TypingMember(alice), TypingMember(bob)])
-    let foot = screen.dom[screen.timeline.parts.foot]
+    let foot = screen.dom[screen.timeline.parts.foot].first("mg-typing-rows")!
     #expect(foot.children.count == 2 && foot.allText.contains("Bob is typing"))
     let footHeight = screen.dom.height(of: foot)
     #expect(footHeight > 0)

@@ -112,18 +112,20 @@ struct TimelineRowTests {
     }
     let screen = Screen()
     screen.timeline.load([image(nil, 0), message(2, from: bob, at: 10)], head: .hidden)
-    let open = try #require(screen.slot(RowID(1), .open))
-    let progress = try #require(screen.slot(RowID(1), .progress))
-    let height = screen.dom[open].lengths[.height]
-    #expect(!screen.dom[progress].isHidden)
+    let row = try #require(screen.element(RowID(1)))
+    let open = try #require(row.first("mg-picture"))
+    let progress = try #require(row.first("mg-progress"))
+    let height = open.lengths[.height]
+    #expect(!progress.isHidden && height == 270)
     screen.timeline.apply([.update(image("blob:1", 0.5))])
-    #expect(screen.dom[try #require(screen.slot(RowID(1), .progressBar))].variables["--mg-progress"] == 0.5)
+    #expect(row.first("mg-progress-bar")?.variables["--mg-progress"] == 0.5)
     screen.timeline.apply([.update(image("https://example.org/t", nil))])
-    #expect(screen.dom[progress].isHidden)
-    #expect(screen.dom[open].lengths[.height] == height)
-    #expect(screen.dom[try #require(screen.slot(RowID(1), .picture))].image == "https://example.org/t")
-    screen.dom.fire(.click, on: try #require(screen.slot(RowID(1), .picture)))
-    #expect(screen.actions.first?.contains("openImage") == true)
+    #expect(progress.isHidden)
+    #expect(row.first("mg-picture") === open && open.lengths[.height] == height)
+    let picture = try #require(row.first("mg-picture-image"))
+    #expect(picture.image == "https://example.org/t")
+    screen.dom.fire(.click, on: picture.node)
+    #expect(screen.actions.first?.contains("openMedia") == true)
   }
 
   @Test("Values without sense are shown without a trap", arguments: [Double.nan, -1, 2, .infinity])
@@ -136,7 +138,7 @@ struct TimelineRowTests {
       TimelineRow(id: RowID(UInt64($0.offset)), timestampMilliseconds: $0.element, content: content)
     }
     screen.timeline.load(rows, head: .hidden, at: ReadingPosition(row: RowID(0), offset: progress))
-    let bar = screen.dom[try #require(screen.slot(RowID(0), .progressBar))]
+    let bar = try #require(screen.element(RowID(0))?.first("mg-progress-bar"))
     #expect(bar.variables["--mg-progress"] == (progress > 0 ? 1 : 0))
   }
 
@@ -149,6 +151,20 @@ struct TimelineRowTests {
     screen.dom.fire(.click, on: try #require(screen.slot(RowID(1), .cancel)))
     #expect(screen.actions.count == 2)
     #expect(screen.actions[0].contains("retry") && screen.actions[1].contains("cancel"))
+  }
+
+  @Test("An upload can be given up while it waits or runs, a text not", arguments: [SendState.queued, .sending])
+  func uploading(state: SendState) throws {
+    let screen = Screen()
+    let file = MessageRow.Body.file(FileBody(name: "a.txt", detail: "1 KB", uploadProgress: 0.5))
+    screen.timeline.load(
+      [message(1, from: me, state: state), message(2, from: me, body: file, state: state), message(3, from: me, body: file)],
+      head: .hidden)
+    #expect(screen.element(RowID(1))?.has("mg-uploading") == false)
+    #expect(screen.element(RowID(2))?.has("mg-uploading") == true)
+    #expect(screen.element(RowID(3))?.has("mg-uploading") == false)
+    screen.dom.fire(.click, on: try #require(screen.slot(RowID(2), .cancel)))
+    #expect(screen.actions.count == 1 && screen.actions[0].contains("cancel"))
   }
 
   @Test("A link is opened by the browser unless the host takes it", arguments: [false, true])
@@ -212,19 +228,6 @@ struct TimelineRowTests {
     #expect(screen.element(RowID(2))?.has("mg-entering") == true)
     screen.timeline.apply([.append((3...20).map { message($0) })])
     #expect(screen.element(RowID(20))?.has("mg-entering") == false)
-  }
-
-  @Test("The keyboard walks from message to message, beyond what is rendered")
-  func keyboard() {
-    let screen = Screen()
-    screen.timeline.load((1...200).map { message($0) }, head: .hidden)
-    screen.dom.fire(.keyDown, on: screen.scroller, text: "ArrowUp", modifiers: .alt)
-    #expect(screen.timeline.view(of: screen.dom.focused)?.id == RowID(200))
-    for step in UInt64(1)...60 {
-      screen.dom.fire(.keyDown, on: screen.dom.focused, text: "ArrowUp", modifiers: .alt)
-      #expect(screen.timeline.view(of: screen.dom.focused)?.id == RowID(200 - step))
-    }
-    #expect(screen.dom.fire(.keyDown, on: screen.scroller, text: "ArrowUp") == .pass)
   }
 
   @Test("Closing releases every element")

@@ -8,7 +8,7 @@ extension MatrixClient {
   /// - Parameter address: a URL, or what discovery finds one by: a server name or a user ID.
   public static func logIn(
     to address: String, user: String, password: String, store: any Store = MemoryStore(),
-    transport: any Transport = standardTransport(), syncMode: SyncMode = .standard
+    transport: any Transport = standardTransport(), syncMode: SyncMode = .automatic
   ) async throws(ClientError) -> MatrixClient {
     let login = Login.password(ByteString(password), user: .user(ByteString(user)))
     return try await logIn(to: address, with: login, store: store, transport: transport, syncMode: syncMode)
@@ -21,7 +21,7 @@ extension MatrixClient {
   public static func logIn(
     to address: String, with login: Login, deviceID: DeviceID? = nil, store: any Store = MemoryStore(),
     transport: any Transport = standardTransport(), deviceDisplayName: String = "Martlet",
-    syncMode: SyncMode = .standard
+    syncMode: SyncMode = .automatic
   ) async throws(ClientError) -> MatrixClient {
     let url = try await Homeserver.url(of: address, transport: transport)
     let client = await MatrixClient(
@@ -42,7 +42,7 @@ extension MatrixClient {
     at address: String, username: String, password: String, token: String? = nil,
     authenticator: Authenticator? = nil, store: any Store = MemoryStore(),
     transport: any Transport = standardTransport(), deviceDisplayName: String = "Martlet",
-    syncMode: SyncMode = .standard
+    syncMode: SyncMode = .automatic
   ) async throws(ClientError) -> MatrixClient {
     let url = try await Homeserver.url(of: address, transport: transport)
     let client = await MatrixClient(
@@ -70,7 +70,7 @@ extension MatrixClient {
   /// - Parameter homeserver: its URL; nil for `session.homeserver`.
   public static func restore(
     _ session: Session, homeserver: String? = nil, store: any Store = MemoryStore(),
-    transport: any Transport = standardTransport(), syncMode: SyncMode = .standard
+    transport: any Transport = standardTransport(), syncMode: SyncMode = .automatic
   ) async throws(ClientError) -> MatrixClient {
     let client = await MatrixClient(
       homeserver: homeserver ?? session.homeserver?.string, store: store, transport: transport, syncMode: syncMode)
@@ -80,6 +80,12 @@ extension MatrixClient {
 
   /// The login, with its tokens: for keeping it elsewhere.
   public var session: Session? { core.session }
+
+  /// Logs in with a password and waits for the first sync: for a client that was made without a session.
+  public func logIn(user: String, password: String) async throws(ClientError) {
+    try await perform(.logIn(.password(ByteString(password), user: .user(ByteString(user)))))
+    await firstSync()
+  }
 
   /// After a soft logout: the same device again, with everything that is here.
   public func logInAgain(_ login: Login) async throws(ClientError) {

@@ -59,7 +59,7 @@ public actor MatrixClient {
   ///   - syncMode: how it asks for what is new. It may differ from what the store was synced by.
   public init(
     homeserver: String? = nil, store: any Store = MemoryStore(), transport: any Transport = standardTransport(),
-    deviceDisplayName: String = "Martlet", syncMode: SyncMode = .standard
+    deviceDisplayName: String = "Martlet", syncMode: SyncMode = .automatic
   ) async {
     let url = homeserver.flatMap { ServerURL($0) }
     self.homeserver = url?.string ?? homeserver
@@ -67,7 +67,7 @@ public actor MatrixClient {
     self.store = store
     core = Client(
       randomSeed: UInt64.random(in: 0 ... .max), deviceDisplayName: ByteString(deviceDisplayName), homeserver: url)
-    core.syncMode = syncMode
+    core.sync(by: syncMode)
     core.keepLists()
     let (stream, continuation) = AsyncStream.makeStream(of: StoreJob.self)
     jobs = continuation
@@ -109,7 +109,9 @@ public actor MatrixClient {
 
   /// Has the core tell of what arrives in rooms, open or not (`Change.arrived`).
   func reportArrivals() { core.reportsArrivals = true }
-  func observePresence() { core.observesPresence = true }
+
+  /// Whether syncs bring who is there (`presences(of:)`). Off at the start; `SyncMode.automatic` goes by it.
+  public func observePresence(_ isWanted: Bool) { handle(.presenceWanted(isWanted)) }
 
   // MARK: Doing
 

@@ -11,6 +11,8 @@ extension Client {
     case .continueRegistration(let stage): continueRegistration(stage, id)
     case .registerGuest: registerGuest(id)
     case .restore(let session): restore(session, id)
+    // A list may be there before the rooms are.
+    case .openRoomList, .closeRoomList, .growRoomList: handleLists(command, id)
     default:
       guard sessionState == .signedIn || sessionState == .softLoggedOut, session != nil else {
         return finish(id, .failed(.notSignedIn))

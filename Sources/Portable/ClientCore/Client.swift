@@ -25,9 +25,6 @@ public struct Client: Sendable {
 
   /// Whether what is said in threads stands in live timelines too, beside the thread itself. Set before rooms are opened.
   public var showsThreadsInline = false
-  /// Set before `Input.start`. A store that was synced in another way goes on with what it has: it loses nothing and shows nothing twice.
-  public var syncMode = SyncMode.standard
-
   var rooms: [RoomID: Room] = [:]
   /// Rooms whose timeline is kept, the one used last at the end, and which of them are on the screen.
   var keptTimelines: [RoomID] = []
@@ -39,8 +36,8 @@ public struct Client: Sendable {
   var arriving = ArrivingRooms()
   var extensions = KnownExtensions()
   var delivery = DeliveryReceipts()
-  /// Whether syncs bring who is there (`Change.presence`). Set before one is signed in.
-  public var observesPresence = false
+  /// Whether syncs bring who is there (`Change.presence`), by `Input.presenceWanted`.
+  public internal(set) var observesPresence = false
   var presences: [UserID: UserPresence] = [:]
   var ownPresence = Presence.online
   /// Rooms that commands for several have still to mark as read.
@@ -60,6 +57,8 @@ public struct Client: Sendable {
   var outbox = Outbox()
   var syncLoop = SyncLoop()
   var syncFilter = SyncFilter()
+  var syncMode = SyncMode.v3
+  var slidingChapter: SlidingChapter?
   var registering: Registering?
   var dirtyDrafts: [DraftPlace] = []
   var draftTimer: TimerID?
@@ -89,7 +88,7 @@ public struct Client: Sendable {
   var random: RandomSource
   var itemIDs = ItemIDs()
   var pending = Pending()
-  var calls: [CommandID: OngoingCall] = [:]
+  var calls: IDTable<OngoingCall> = [:]
   var refresh = TokenRefresh()
   /// Where the homeserver is, as the host found it; kept with a login.
   let homeserver: ServerURL?
@@ -138,6 +137,7 @@ public struct Client: Sendable {
       self.isVisible = isVisible
       self.isFocused = isFocused
       if hasAttention { readWhatIsViewed() }
+    case .presenceWanted(let isWanted): observePresence(isWanted)
     case .command(let command, let id): handle(command, id)
     case .call(let request, let id): call(request, id)
     case .cancel(let id): cancel(id)

@@ -51,7 +51,7 @@ extension JSON {
       break
     }
     if isSorted { return sorted }
-    sorted.sort { $0.key < $1.key }
+    sorted = sorted.ordered { $0.key < $1.key }
     for i in sorted.indices.dropFirst() where sorted[i - 1].key == sorted[i].key {
       throw JSONError(.notCanonical, at: sorted[i].value.node.start)
     }

@@ -95,6 +95,11 @@ public final class BatchDOM: DOM {
     commands.add(.variable, node.id, name.id, BatchDOM.word(value * 1_000_000))
   }
 
+  public func setStyle(_ node: Node, _ name: Atom, _ value: String) {
+    commands.add(.style, node.id, name.id)
+    commands.add(text: value)
+  }
+
   /// 1/64 pixel is the layout unit of the engines: nothing is lost, and 32 bits reach as far as the engines do.
   public func setLength(_ node: Node, _ length: Length, _ pixels: Double) {
     commands.add(.length, node.id, length.rawValue, BatchDOM.word(pixels * 64))
@@ -111,6 +116,8 @@ public final class BatchDOM: DOM {
   }
 
   public func focus(_ node: Node) { commands.add(.focus, node.id) }
+
+  public func parent(of node: Node) -> Node { nodes.parent(of: node) }
 
   public func listen(_ node: Node, _ kind: EventKind, _ handler: @escaping (PageEvent) -> EventReply) {
     let id = callbacks.add { handler(BatchDOM.pageEvent(kind, $0)) }

@@ -72,3 +72,9 @@ public func allocate(_ n: Int32) -> UnsafeMutableRawPointer { .allocate(byteCoun
 @_expose(wasm, "dealloc")
 @_cdecl("martlet_dealloc")
 public func deallocate(_ p: UnsafeMutableRawPointer) { p.deallocate() }
+
+#if arch(wasm32)
+  /// Seeds the hash tables. In the place of the C library's, which brings assertions, formatted output and files along.
+  @_cdecl("arc4random_buf")
+  func fillWithRandomBytes(_ p: UnsafeMutablePointer<UInt8>, _ count: Int) { hostRandom(p, Int32(count)) }
+#endif

@@ -38,6 +38,8 @@ enum Command: Int32 {
   case focus = 17
   /// node, kind, callback
   case listen = 18
+  /// node, name, text (empty: none)
+  case style = 19
 }
 
 /// Commands as 32-bit words beside one area of UTF-8 text. A text in the words is its length in UTF-16 units: the host

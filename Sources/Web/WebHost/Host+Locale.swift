@@ -56,6 +56,7 @@ extension Host {
     options.localDay = { clock.day($0) }
     options.dayLabel = { dayLabel($0) }
     options.clockLabel = { clock.label($0) }
+    options.after = { after(milliseconds: Double($0), $1) }
     return options
   }
 

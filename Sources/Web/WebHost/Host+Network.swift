@@ -25,7 +25,7 @@ public struct HostRequest {
   func head() -> [UInt8] {
     var head: [UInt8] = []
     func line(_ text: String) {
-      for byte in text.utf8 where byte != 0x0A && byte != 0x0D { head.append(byte) }
+      for byte in Array(text.utf8) where byte != 0x0A && byte != 0x0D { head.append(byte) }
     }
     line(method)
     head.append(0x0A)

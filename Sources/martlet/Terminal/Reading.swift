@@ -6,14 +6,14 @@ import MatrixModel
 struct Reading: Sendable {
   let client: MatrixClient
   let room: RoomID
-  let show: @Sendable (TranscriptEntry) -> Void
+  let show: @Sendable (TranscriptLine) -> Void
 
   private static let pageEvents = 100
   /// Pages looked through for entries: reactions and edits are none.
   private static let pagesLimit = 200
 
   func showLast(_ limit: Int) async throws {
-    for entry in try await last(limit) { show(entry) }
+    for entry in try await last(limit) { show(.entry(entry)) }
   }
 
   /// The oldest first.
@@ -29,36 +29,70 @@ struct Reading: Sendable {
     return entries.prefix(limit).reversed()
   }
 
+  // MARK: Following
+
   /// Ends only with an error: when the session ends, or the task is cancelled.
   func follow(after limit: Int) async throws {
-    // From here on nothing is missed; what is in both is shown once.
-    var changes = await client.changes().makeAsyncIterator()
     await client.showThreadsInline()
-    try await client.perform(.openRoom(room))
-    while await client.state(of: room)?.timeline.loadState != .loaded {
-      guard await changes.next() != nil else { throw ClientError.cancelled }
+    let timeline = client.room(room).timeline()
+    try await timeline.open()
+    try await timeline.loadLast(limit) { TranscriptEntry($0) != nil }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      defer { group.cancelAll() }
+      group.addTask { try await follow(timeline, after: limit) }
+      group.addTask {
+        for await state in await client.sessionStates() where state != .signedIn { throw ClientError.notSignedIn }
+      }
+      // A gap that could not be filled is filled once the server answers again.
+      group.addTask {
+        for await state in await client.connectionStates() {
+          if case .running = state { await fillFailedGaps(of: timeline) }
+        }
+      }
+      try await group.next()
+      throw ClientError.cancelled
     }
-    let items = await client.state(of: room)?.timeline.items ?? []
-    var shown = Set(items.compactMap { $0.eventID })
-    var oldGaps = Set(items.filter { $0.isGap }.map { $0.id })
-    for entry in try await last(limit) {
-      show(entry)
-      shown.insert(entry.eventID)
-    }
-    while let change = await changes.next() {
-      if case .session = change, await client.sessionState != .signedIn { throw ClientError.notSignedIn }
-      guard case .timeline(.live(room), let steps) = change else { continue }
-      for item in steps.flatMap(\.newItems) {
-        if case .gap(.idle) = item.content, !oldGaps.contains(item.id) {
-          _ = try? await client.perform(.fillGap(.live(room), item.id))
-        } else if case .gap(.failed) = item.content {
-          oldGaps.insert(item.id)
-        } else if let entry = TranscriptEntry(item), shown.insert(entry.eventID).inserted {
-          show(entry)
+  }
+
+  private func follow(_ timeline: MatrixTimeline, after limit: Int) async throws {
+    var transcript = Transcript()
+    /// Those that stand before what is shown.
+    var oldGaps: Set<ItemID> = []
+    var isEmpty = true
+    for await steps in try await timeline.changes() {
+      for step in steps {
+        switch step {
+        case .reset(let items) where isEmpty:
+          oldGaps = Set(items.filter { $0.isGap }.map { $0.id })
+          for entry in items.compactMap({ TranscriptEntry($0) }).suffix(limit) { transcript.take(entry).forEach(show) }
+          transcript.leaveOut(items)
+          isEmpty = items.isEmpty
+        // In front: from the store.
+        case .inserted(0, let items) where !isEmpty: transcript.leaveOut(items)
+        case .inserted(_, let items):
+          isEmpty = false
+          for item in items { await take(item, of: timeline, oldGaps, &transcript) }
+        case .updated(_, let item): await take(item, of: timeline, oldGaps, &transcript)
+        case .removed, .reset: break
         }
       }
     }
-    throw ClientError.cancelled
+  }
+
+  private func take(
+    _ item: TimelineItem, of timeline: MatrixTimeline, _ oldGaps: Set<ItemID>, _ transcript: inout Transcript
+  ) async {
+    if case .gap(.idle) = item.content, !oldGaps.contains(item.id) {
+      _ = try? await timeline.fillGap(item.id)
+    } else if let entry = TranscriptEntry(item) {
+      transcript.take(entry).forEach(show)
+    }
+  }
+
+  private func fillFailedGaps(of timeline: MatrixTimeline) async {
+    for item in await timeline.items {
+      if case .gap(.failed) = item.content { _ = try? await timeline.fillGap(item.id) }
+    }
   }
 }
 
@@ -66,15 +100,5 @@ extension TimelineItem {
   fileprivate var isGap: Bool {
     if case .gap = content { return true }
     return false
-  }
-}
-
-extension TimelineChange {
-  fileprivate var newItems: [TimelineItem] {
-    switch self {
-    case .inserted(_, let items): items
-    case .updated(_, let item): [item]
-    case .removed, .reset: []
-    }
   }
 }

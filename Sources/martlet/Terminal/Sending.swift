@@ -80,8 +80,8 @@ extension OutgoingMessage {
       if replyTo == nil { throw TerminalError.usage("--reply-to takes an event ID ($…); martlet read --json shows them") }
     }
     if let path = arguments.text("--file") {
-      guard text == nil, style == .text, replyTo == nil else {
-        throw TerminalError.usage("--file goes without a text, --notice, --emote and --reply-to")
+      guard text == nil, style == .text, replyTo == nil, !arguments.has("--plain") else {
+        throw TerminalError.usage("--file goes without a text, --notice, --emote, --plain and --reply-to")
       }
       return try file(path)
     }
@@ -93,7 +93,19 @@ extension OutgoingMessage {
       throw TerminalError.failed("that is no text (no UTF-8); send it as a file: --file PATH")
     }
     guard text.contains(where: { !$0.isWhitespace }) else { throw TerminalError.usage("there is no text to send") }
-    return .text(ByteString(text), style: style, replyTo: replyTo)
+    let message = OutgoingMessage.message(try formatted(text, isPlain: arguments.has("--plain")), style: style)
+    return replyTo.map { message.replying(to: .event($0)) } ?? message
+  }
+
+  /// Markdown, beside which the HTML that it means goes along.
+  static func formatted(_ text: String, isPlain: Bool) throws(TerminalError) -> FormattedText {
+    if isPlain { return FormattedText(ByteString(text)) }
+    let formatted = FormattedText.markdown(ByteString(text))
+    guard formatted.body.count + (formatted.html?.count ?? 0) <= textBytesLimit else {
+      throw .failed(
+        "with its format the text is longer than \(textBytesLimit) bytes; send it with --plain or as a file: --file PATH")
+    }
+    return formatted
   }
 
   /// Without the line break at its end.

@@ -25,10 +25,10 @@ extension TerminalCommand {
   static let send = TerminalCommand(
     "send", ["ROOM", "[TEXT]"],
     options: [
-      Option(name: "--file", value: "PATH"), Option(name: "--notice"), Option(name: "--emote"),
+      Option(name: "--file", value: "PATH"), Option(name: "--notice"), Option(name: "--emote"), Option(name: "--plain"),
       Option(name: "--reply-to", value: "EVENT")
     ],
-    "Sends a text, the standard input where there is none, or a file, and waits until the server has it."
+    "Sends a text as Markdown (--plain: as it is), the standard input where there is none, or a file; waits until the server has it."
   ) { call in
     let message = try OutgoingMessage.read(call.arguments)
     try await call.withAccount { account in
@@ -45,16 +45,16 @@ extension TerminalCommand {
 
   static let read = TerminalCommand(
     "read", ["ROOM"], options: [Option(name: "--limit", value: "NUMBER"), Option(name: "--follow")],
-    "Shows the last 20 messages of a room, or as many as --limit says; with --follow also those to come."
+    "Shows the last 20 messages of a room, or as many as --limit says; with --follow also those to come, and what becomes of them."
   ) { call in
     let limit = try call.arguments.integer("--limit", in: 0...10_000) ?? 20
     try await call.withAccount { account in
       let room = try await RoomFinder.find(call.arguments.operands[0], of: account.client)
-      let reading = Reading(client: account.client, room: room.id) { entry in
+      let reading = Reading(client: account.client, room: room.id) { line in
         if call.arguments.isJSON {
-          call.showJSON { entry.write(to: &$0, in: room.id) }
+          call.showJSON { line.write(to: &$0, in: room.id) }
         } else {
-          Program.output(entry.text)
+          Program.output(line.text)
         }
       }
       try await call.arguments.has("--follow") ? reading.follow(after: Int(limit)) : reading.showLast(Int(limit))

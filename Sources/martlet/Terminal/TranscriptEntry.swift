@@ -10,6 +10,12 @@ struct TranscriptEntry: Sendable {
   var content: TimelineItem.Content
   var replyTo: EventID?
   var isEdited = false
+  var reactions: [Reaction] = []
+
+  struct Reaction: Sendable, Hashable {
+    let key: String
+    let sender: UserID
+  }
 
   /// nil for what has no line of its own: reactions, edits, redactions, settings that a room begins with.
   init?(_ event: Event) {
@@ -32,6 +38,9 @@ struct TranscriptEntry: Sendable {
     content = item.content
     replyTo = item.replyTo
     isEdited = item.isEdited
+    reactions = item.reactions.flatMap { reaction in
+      reaction.senders.map { Reaction(key: reaction.key.string, sender: $0) }
+    }
   }
 
   /// Only messages are edited.

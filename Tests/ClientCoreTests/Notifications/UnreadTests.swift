@@ -74,6 +74,45 @@ import Testing
     }
   }
 
+  @Test(arguments: 0..<60) func `slow stores, pauses and kills leave the figure as it is`(seed: Int) {
+    var random = RandomSource(seed: UInt64(seed) &+ 9)
+    func draw(_ bound: Int) -> Int { Int(random.next(below: Int64(bound))) }
+    var host = Host.signedIn(seed: UInt64(seed))
+    var model = Model()
+    var answers = [Wire.join(state: Wire.members + Self.encrypted, extra: Wire.counts)]
+    func serve() {
+      guard let target = host.request("/sync?")?.request.target else { return }
+      let place = target.firstRange(of: "since=s").flatMap { Int(target[$0.upperBound...].prefix { $0.isNumber }) } ?? 0
+      host.batch = place
+      if place < answers.count { host.sync(answers[place]) }
+    }
+    serve()
+    for step in 0..<60 {
+      host.writesAtOnce = false
+      host.loadsAtOnce = false
+      host.comparesMirrors = false
+      switch draw(8) {
+      case 0, 1:
+        let events = (0..<draw(4)).map { _ in Self.event(&model, &random) }
+        let target = draw(2) == 0 && !model.events.isEmpty ? model.events[draw(model.events.count)].id : nil
+        let receipt = target.map { Self.receipt($0, &model, &random) } ?? ""
+        answers.append(Wire.join(events, limited: false, token: nil, extra: receipt))
+      case 2, 3: serve()
+      case 4: host.finishWrites(1)
+      case 5: host.finishLoads(1)
+      case 6: host.command(host.client.isPaused ? .resume : .pause)
+      default: if draw(3) == 0 { host = host.restarted(seed: UInt64(step) &+ 100) }
+      }
+    }
+    if host.client.isPaused { host.command(.resume) }
+    for _ in 0...answers.count {
+      host.finishWrites()
+      host.finishLoads()
+      serve()
+    }
+    #expect(host.client.room(.test)?.unreadCounts == model.counts(host.client))
+  }
+
   static func event(_ model: inout Model, _ random: inout RandomSource) -> String {
     let id = "$e\(model.events.count)"
     func draw(_ bound: Int) -> Int { Int(random.next(below: Int64(bound))) }

@@ -128,6 +128,25 @@ private func describe(_ event: ClientEvent) -> String {
     #expect(host.events { $0.sync(hidden("!room:test", #"{"before":2}"#)) } == ["hidden !room:test", "allHidden"])
   }
 
+  @Test func `a room that was hidden before one listened is hidden`() {
+    var host = Host.signedIn()
+    func hidden(_ room: String) -> String {
+      Wire.join(room: room, extra: #","account_data":{"events":[{"type":"martlet.hidden","content":{"before":1}}]}"#)
+    }
+    host.sync(hidden("!b:test"))
+    host.sync(Wire.join(room: "!room:test"))
+    var reading = EventHost(host)
+    #expect(reading.events { $0.sync(hidden("!room:test")) } == ["hidden !room:test", "allHidden"])
+  }
+
+  @Test func `what is said in a room of server notices is a notice of the server's`() {
+    var host = Self.closedRoom()
+    host.host.sync(
+      Wire.join(extra: #","account_data":{"events":[{"type":"m.tag","content":{"tags":{"m.server_notice":{}}}}]}"#))
+    let events = host.events { $0.sync(Wire.join([Wire.message("Full", "$2")])) }
+    #expect(events.contains("broadcast Full") && !events.contains("message Full"))
+  }
+
   @Test func `others read and receive, and write until the fuse has burned`() {
     var host = Self.closedRoom()
     let receipts =

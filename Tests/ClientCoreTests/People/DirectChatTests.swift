@@ -45,6 +45,17 @@ import Testing
     #expect(host.result(11) == "!dm:test")
   }
 
+  @Test func `who asked for a direct chat that could not be made may ask again`() {
+    var host = Host.inRoom()
+    host.command(.openDirectChat(with: "@carol:test"), id: 11)
+    host.command(.openDirectChat(with: "@carol:test"), id: 12)
+    host.answer("/capabilities", #"{"capabilities":{}}"#)
+    host.answer("/createRoom", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
+    #expect(host.result(11).contains("M_FORBIDDEN") && host.result(12).contains("M_FORBIDDEN"))
+    host.command(.openDirectChat(with: "@carol:test"), id: 13)
+    #expect(host.request("/createRoom") != nil)
+  }
+
   @Test func `without an answer about what the server offers it fails, and is asked again`() {
     var host = Host.inRoom()
     host.command(.openDirectChat(with: "@carol:test"))
@@ -93,6 +104,9 @@ import Testing
     #expect(host.client.room(.test)?.isRoom(ofJust: [bob, alice]) == true)
     #expect(host.client.room(.test)?.isRoom(ofJust: [bob, Self.carol]) == false)
     #expect(host.client.room(.test)?.isRoom(ofJust: [bob]) == false)
+    let create = Wire.event("m.room.create", "$c", #"{"type":"m.space"}"#, stateKey: "")
+    host.sync(Wire.join([create]))
+    #expect(host.client.roomsOf(memberCount: 3) == [])
   }
 
   @Test func `a room one is only invited to opens, also after a restart`() {

@@ -46,6 +46,21 @@ import Testing
     #expect(next.texts() == ["from Bob", "(topicSet(Optional(Tea)))"])
   }
 
+  @Test func `ignoring somebody leaves the push rules as they are`() {
+    var host = Host.inRoom()
+    let rules =
+      #"{"global":{"override":[{"rule_id":".m.rule.master","default":true,"enabled":true,"conditions":[],"actions":[]}]}}"#
+    host.sync(extra: #","account_data":{"events":[{"type":"m.push_rules","content":\#(rules)}]}"#)
+    let stored = host.store[StoreKey.data(.pushRules)]
+    #expect(stored != nil)
+    host.command(.setIgnored(Self.alice, true))
+    #expect(host.body("/account_data/m.ignored_user_list") != nil)
+    host.answer("/account_data/m.ignored_user_list", "{}")
+    host.sync(extra: Self.list("@alice:test"))
+    #expect(host.store[StoreKey.data(.pushRules)] == stored)
+    #expect(!host.waiting.contains { $0.request.target.contains("pushrules") && $0.request.method != .get })
+  }
+
   @Test func `a timeline beside the live one hides and shows them as well`() {
     var host = Host.inRoom(Self.conversation)
     let key = TimelineKey(.test, .event(EventID(trusted: "$2")))

@@ -61,6 +61,31 @@ import Testing
     #expect(host.result().contains("M_FORBIDDEN"))
   }
 
+  @Test func `all rooms one by one end once with the session`() {
+    var host = Self.unread()
+    let counts = #","unread_notifications":{"notification_count":1,"highlight_count":0}"#
+    host.sync(Wire.join([Wire.message("x", "$x")], room: "!b:test", extra: counts))
+    host.command(.markRead(nil), id: 11)
+    host.answer("/capabilities", #"{"capabilities":{}}"#)
+    host.changes = []
+    host.command(.logOut)
+    let ends = host.changes.filter { if case .commandFinished(11, _) = $0 { true } else { false } }
+    #expect(ends.count == 1 && host.result(11) == "notSignedIn")
+  }
+
+  @Test func `a room that is marked as unread is read with the others, its mark with it`() {
+    var host = Host.inRoom()
+    host.command(.markUnread(.test, true), id: 11)
+    host.answer("/account_data/m.marked_unread", "{}")
+    host.command(.markRead(nil))
+    host.answer("/capabilities", #"{"capabilities":{}}"#)
+    host.answer("/messages?dir=b&limit=1", #"{"chunk":["# + Wire.message("two", "$2") + "]}")
+    host.answer("/read_markers", "{}")
+    #expect(host.result() == "done")
+    #expect(host.body("/account_data/m.marked_unread")?["unread"]?.bool == false)
+    #expect(host.client.room(.test)?.isUnread == false)
+  }
+
   @Test func `nothing unread is nothing to do, and a room one is not in is none`() {
     var host = Host.inRoom()
     host.command(.markRead(nil))

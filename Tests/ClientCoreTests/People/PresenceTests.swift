@@ -10,8 +10,9 @@ import Testing
   @Test func `presence is asked for and kept only where somebody wants it`() {
     var host = Host.inRoom()
     #expect(host.request("/sync?")?.request.target.contains("presence") == true)
-    host.client.observesPresence = true
-    host.sync()
+    let held = host.request("/sync?")?.id
+    host.handle(.presenceWanted(true))
+    #expect(host.waiting.allSatisfy { $0.id != held })
     #expect(host.request("/sync?")?.request.target.contains("presence") == false)
     let now = host.now
     host.sync(
@@ -36,6 +37,13 @@ import Testing
     host.sync()
     let target = host.request("/sync?")?.request.target ?? ""
     #expect(target.contains("set_presence=\(presence.name)") == (presence != .online))
+  }
+
+  @Test func `what one says of oneself goes with every sliding sync as well`() {
+    var host = Host.sliding([Sliding.first([Wire.message("one", "$1")])])
+    host.command(.setPresence(.offline, message: nil))
+    host.slide()
+    #expect(host.slidingTarget?.contains("set_presence=offline") == true)
   }
 
   @Test func `typing is told again while one writes, and ends`() {

@@ -36,6 +36,36 @@ import Testing
     #expect(host.client.room(.test)?.isFavourite == false)
   }
 
+  @Test(
+    arguments: [
+      ([nil, nil, nil], 2, 0, 1), ([nil, nil, nil], 0, 2, 3), ([0.25, 0.5, 0.75], 2, 0, 1), ([0.25, 0.5, 0.75], 0, 1, 1),
+      ([0.5, 0.5, 0.5], 2, 1, 3), ([0.25, nil, nil], 2, 1, 1), ([0.25, 0.5, 0.75], 1, 1, 0), ([1, 1, nil], 2, 2, 0),
+      ([0, 1, nil], 0, 9, 3), ([0.5, 1, 1.5], 0, 2, 3)
+    ] as [([Double?], Int, Int, Int)])
+  func `a room is moved among the tagged by as few orders as it takes`(
+    orders: [Double?], from: Int, to: Int, count: Int
+  ) {
+    var host = Host.signedIn()
+    func put(_ orders: [(String, Double?)]) {
+      host.sync(
+        WireRoom.join(
+          orders.map { id, order in
+            // Equal ones stand by the last message.
+            var room = WireRoom(id, time: id == "!a:t" ? 30 : id == "!b:t" ? 20 : 10)
+            room.tags = ["u.x": order.map { #"{"order":\#(String(decoding: Decimal.text($0), as: UTF8.self))}"# } ?? "{}"]
+            return room
+          }))
+    }
+    let ids = ["!a:t", "!b:t", "!c:t"]
+    put(Array(zip(ids, orders)))
+    let changes = host.client.tagOrders(toMove: RoomID(trusted: ByteString(ids[from])), to: to, tag: "u.x")
+    #expect(changes.count == count)
+    if !changes.isEmpty { put(changes.map { ($0.room.string, $0.order) }) }
+    var expected = ids
+    expected.insert(expected.remove(at: from), at: min(to, 2))
+    #expect(host.client.rooms(tagged: "u.x").map { $0.string } == expected)
+  }
+
   @Test func `a name that no tag can have is refused here`() {
     var host = Host.inRoom()
     host.command(.setTag(.test, RoomTag(ByteString(String(repeating: "x", count: Limits.tagBytes + 1)))))

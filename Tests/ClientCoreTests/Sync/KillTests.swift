@@ -3,8 +3,9 @@ import Testing
 
 @testable import ClientCore
 
-/// Each world dies five times; `MARTLET_LONG=1` makes them 2,000 deaths, `MARTLET_SEED` others.
-private let worlds = getenv("MARTLET_LONG") == nil ? 40 : 400
+/// Each world dies five times; `MARTLET_LONG=1` makes them 2,000 deaths and says how many events there were, `MARTLET_SEED` makes others.
+private let isLong = getenv("MARTLET_LONG") != nil
+private let worlds = isLong ? 400 : 40
 private let firstSeed = getenv("MARTLET_SEED").flatMap { Int(String(cString: $0)) } ?? 1
 
 @Suite struct KillTests {
@@ -19,5 +20,6 @@ private let firstSeed = getenv("MARTLET_SEED").flatMap { Int(String(cString: $0)
     world.settle()
     world.checkSettled()
     #expect(world.kills == 5)
+    if isLong { print("world \(seed): \(world.kills) kills, \(world.server.rooms.reduce(0) { $0 + $1.events.count }) events") }
   }
 }

@@ -29,6 +29,7 @@ struct ModelHomeserver {
   }
 
   private(set) var rooms: [Room]
+  var offersSliding = true
   private var position = 1
   private var answers: [Int: Told] = [:]
   private var lastAnswer = 0
@@ -60,6 +61,10 @@ struct ModelHomeserver {
     range.map { i in
       Wire.message(room.events[i].body, room.eventID(i), time: 1_700_000_000_000 + room.events[i].position)
     }
+  }
+
+  var versions: String {
+    #"{"versions":["v1.11"],"unstable_features":{"org.matrix.simplified_msc3575":\#(offersSliding)}}"#
   }
 
   // MARK: v3

@@ -42,6 +42,38 @@ import Testing
     #expect(host.waiting.filter { $0.request.target.contains("/send/") }.count == 1)
   }
 
+  @Test func `a receipt that a pause has cut off is sent after it`() {
+    var host = Host.inRoom()
+    host.command(.viewed(.test, upTo: host.items()[0].id))
+    #expect(host.request("/read_markers") != nil)
+    host.command(.pause)
+    #expect(host.request("/read_markers") == nil)
+    host.command(.resume)
+    host.wait(1_000)
+    #expect(host.request("/read_markers") != nil)
+  }
+
+  @Test func `what the store has read during a pause is counted`() {
+    var host = UnreadTests.inRoom()
+    host.loadsAtOnce = false
+    host.writesAtOnce = false
+    func message(_ id: String) -> String { Wire.event("m.room.encrypted", id, #"{"ciphertext":"x"}"#) }
+    host.sync(Wire.join([message("$2"), message("$3")], extra: ReadingTests.receipt("$2", "@me:test")))
+    host.finishWrites()
+    #expect(!host.untold.isEmpty)
+    host.sync(Wire.join([message("$4")]))
+    host.finishLoads()
+    host.command(.pause)
+    host.finishWrites()
+    host.finishLoads()
+    host.command(.resume)
+    #expect(host.client.room(.test)?.notificationCount == 2)
+    host.sync(Wire.join([message("$5")], extra: ReadingTests.receipt("$4", "@me:test")))
+    host.finishWrites()
+    host.finishLoads()
+    #expect(host.client.room(.test)?.notificationCount == 1)
+  }
+
   @Test func `a message that is not stored yet does not go out by a pause`() {
     var host = Host.inRoom()
     host.writesAtOnce = false

@@ -10,6 +10,8 @@ struct SyncWorld {
   var server: ModelHomeserver
   var random: RandomSource
   private(set) var kills = 0
+  /// Whether the host wants presence, which a process forgets.
+  private var wantsPresence = false
 
   /// More than a first answer of sliding sync brings.
   static let roomCount = Limits.firstRooms + 3
@@ -19,13 +21,15 @@ struct SyncWorld {
   init(seed: UInt64) {
     random = RandomSource(seed: seed)
     server = ModelHomeserver(roomCount: Self.roomCount)
-    host = Host.signedIn(seed: seed, mode: seed % 2 == 0 ? .sliding : .v3)
+    host = Host.signedIn(seed: seed, mode: Self.modes[Int(seed % 3)])
     host.writesAtOnce = false
     host.loadsAtOnce = false
     open(0)
   }
 
   private func id(_ i: Int) -> RoomID { RoomID(trusted: ByteString(server.rooms[i].id)) }
+
+  private static let modes = [SyncMode.v3, .sliding, .automatic]
 
   private mutating func open(_ i: Int) { host.command(.openRoom(id(i))) }
 
@@ -39,7 +43,10 @@ struct SyncWorld {
     case 3: for _ in 0..<below(8) { server.say(in: below(Self.shown)) }
     case 4...6: serveSync()
     case 7: if host.request("sync?") != nil { host.respond("sync?", .networkError) }
-    case 8: if below(4) == 0 { server.forgetConnections() }
+    case 8:
+      if below(4) == 0 { server.forgetConnections() }
+      if below(8) == 0 { server.offersSliding.toggle() }
+      if below(6) == 0 { togglePresence() }
     case 9: host.finishWrites(below(3))
     case 10: host.finishLoads(below(3))
     case 11: host.finishWrites()
@@ -54,13 +61,21 @@ struct SyncWorld {
     check()
   }
 
+  private mutating func togglePresence() {
+    wantsPresence.toggle()
+    host.handle(.presenceWanted(wantsPresence))
+  }
+
   private mutating func serveSync() {
+    if host.request("/versions") != nil { return host.answer("/versions", server.versions) }
     guard let request = host.request("sync?")?.request else { return }
     if request.target.contains("/v3/sync?") {
       return host.answer("sync?", server.sync(since: number("since=", request.target)))
     }
     guard let body = request.body.flatMap({ try? JSON.parse($0) }) else { return }
-    if let answer = server.slide(pos: number("pos=", request.target), body) {
+    if !server.offersSliding {
+      host.answer("sync?", status: 404, #"{"errcode":"M_UNRECOGNIZED","error":""}"#)
+    } else if let answer = server.slide(pos: number("pos=", request.target), body) {
       host.answer("sync?", answer)
     } else {
       host.answer("sync?", status: 400, #"{"errcode":"M_UNKNOWN_POS","error":""}"#)
@@ -87,13 +102,12 @@ struct SyncWorld {
   mutating func kill() {
     kills += 1
     host.finishWrites(below(3))
-    host = host.restarted(seed: random.next(), mode: below(3) == 0 ? other : nil)
+    host = host.restarted(seed: random.next(), mode: below(3) == 0 ? Self.modes[below(3)] : nil)
+    wantsPresence = false
     host.writesAtOnce = false
     host.loadsAtOnce = false
     for i in 0..<Self.shown where below(2) == 0 { open(i) }
   }
-
-  private var other: SyncMode { host.client.syncMode == .v3 ? .sliding : .v3 }
 
   // MARK: What must hold
 
@@ -118,6 +132,7 @@ struct SyncWorld {
 
   /// On a good network everything comes to rest.
   mutating func settle() {
+    server.offersSliding = true
     host.writesAtOnce = true
     host.loadsAtOnce = true
     host.finishWrites()

@@ -70,9 +70,9 @@ import Testing
     }
     let shares = (0...Limits.liveLocationShares).map { LiveLocationTests.stop("$s\($0)") }
     for event in Wire.read(references + positions + shares) { relations.take(event) }
-    #expect(relations.references[target]?.count == Limits.references)
-    #expect(relations.positions[target]?.count == Limits.liveLocationPositions)
-    #expect(relations.positions[target]?.last?.uri.text.string == "geo:1,\(Limits.liveLocationPositions)")
+    #expect(relations.about(target)?.references.count == Limits.references)
+    #expect(relations.about(target)?.positions.count == Limits.liveLocationPositions)
+    #expect(relations.about(target)?.positions.last?.uri.text.string == "geo:1,\(Limits.liveLocationPositions)")
     #expect(relations.shares[alice]?.count == Limits.liveLocationShares)
   }
 }

@@ -69,6 +69,21 @@ import Testing
     #expect(Self.share(host)?.position?.uri.text == "geo:2,2")
   }
 
+  @Test func `a share says when it began and how long it lasts, and is none without`() {
+    func read(_ content: String) -> [TimelineItem] {
+      Host.inRoom([Wire.event("m.beacon_info", "$b", time: 5_000, content, stateKey: "@alice:test")]).items()
+    }
+    guard case .message(let message)? = read(#"{"description":"Walk","live":true,"timeout":60000,"m.ts":4000}"#).first?.content
+    else { return #expect(Bool(false)) }
+    #expect(message.body == "Walk" && message.liveLocation?.description == "Walk")
+    #expect(message.liveLocation?.startedAtMilliseconds == 4_000 && message.liveLocation?.expiresAtMilliseconds == 64_000)
+    guard case .message(let second)? = read(#"{"live":true,"timeout":60000}"#).first?.content else {
+      return #expect(Bool(false))
+    }
+    #expect(second.liveLocation?.expiresAtMilliseconds == 65_000)
+    guard case .unparsable? = read(#"{"live":true}"#).first?.content else { return #expect(Bool(false)) }
+  }
+
   @Test(arguments: [
     ("geo:53.99803101552848,-8.25347900390625;u=10", "53.99803101552848 -8.25347900390625 nil Optional(10.0)"),
     ("geo:53.5,-8.25,100.5", "53.5 -8.25 Optional(100.5) nil"), ("geo:1,2;crs=WGS84", "1.0 2.0 nil nil"),

@@ -58,6 +58,12 @@ import Testing
     #expect(Self.poll([second, first]) == "a:0 b:1 of 1")
   }
 
+  @Test func `answers stand as they were asked, with one's own marked`() {
+    #expect(Self.poll([]) == "a:0 b:0 of 0")
+    #expect(Self.poll([Self.vote(["b"], "$v", by: "@me:test")]) == "a:0 b:1* of 1")
+    #expect(Self.poll(limit: 2, [Self.vote(["b", "a"], "$v", by: "@me:test")]) == "a:1* b:1* of 1")
+  }
+
   @Test func `votes after the end do not count, the last one before it does`() {
     let events = [
       Self.vote(["a"], "$v1", by: "@bob:test"), Self.end("$end"),

@@ -68,9 +68,9 @@ extension LiveCase {
       let (alice, bob) = try await stage.pair()
       let other = try await bob.client.createRoom()
       let events = await Heard(bob.client)
-      try await bob.setHidden()
+      try await bob.hide()
       try await events.until("it is hidden") { if case .hidden(alice.id) = $0 { true } else { false } }
-      try expect(try await bob.client.setAllHidden(), is: 1)
+      try expect(try await bob.client.hideRooms(), is: 1)
       try await events.until("the other as well") { if case .hidden(other.id) = $0 { true } else { false } }
       try await events.until("all are") { if case .allHidden = $0 { true } else { false } }
     },

@@ -44,6 +44,8 @@ extension LiveCase {
       var found = try await alice.client.searchUsers(name)
       while found.users.isEmpty {
         try await Task.sleep(for: .milliseconds(100))
+        // Synapse goes on with its directory when something happens.
+        try await alice.send("Are you there?")
         found = try await alice.client.searchUsers(name)
       }
       try expect(found.users.map(\.id), is: [user])
@@ -58,6 +60,20 @@ extension LiveCase {
       try await alice.client.setPresence(.unavailable, message: "At tea")
       let seen = try await bob.client.presence(of: try await alice.client.ownID)
       try expect(seen.message, is: "At tea")
+    },
+    LiveCase("U3 who wants to know who is there is told so, and loses nothing by it") { stage in
+      let (alice, bob) = try await stage.pair(.automatic)
+      try await alice.say("Before")
+      try await bob.client.perform(.openRoom(bob.id))
+      let presences = await bob.client.presences(of: [try await alice.client.ownID])
+      try await alice.client.setPresence(.unavailable, message: "At tea")
+      for await (_, presence) in presences where presence.message == "At tea" { break }
+      try await alice.say("After")
+      await bob.client.observePresence(false)
+      try await alice.say("Later")
+      _ = try await bob.item(saying: "Later")
+      let texts = try unwrap(await bob.state, "room").timeline.items.compactMap(\.text)
+      try expect(texts, is: ["Before", "After", "Later"])
     }
   ]
 }

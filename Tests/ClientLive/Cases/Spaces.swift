@@ -98,6 +98,16 @@ extension LiveCase {
       try await alice.removeChild(open.id)
       try expect(try await bob.hierarchy().entries.map(\.room.id), is: [alice.id])
     },
+    LiveCase("P2 a restricted child is seen by the members of a space, and one taken out no more") { stage in
+      let (alice, bob) = try await stage.pair(.space(preset: .publicChat, name: "Space"))
+      let room = try await alice.client.make(NewRoom(preset: .privateChat, name: "Members"))
+      try await room.setJoinRule(.restricted, membersOf: [alice.id])
+      try await alice.addChild(room.id)
+      try expect(try await bob.hierarchy().entries.map(\.room.id), is: [alice.id, room.id])
+      try await bob.client.room(room.id).join()
+      try await alice.removeChild(room.id)
+      try expect(try await bob.hierarchy().entries.map(\.room.id), is: [alice.id])
+    },
     LiveCase("P2 who may not put rooms into a space is told so") { stage in
       let (alice, bob) = try await stage.pair(.space(preset: .publicChat, name: "Space"))
       let room = try await bob.client.make(NewRoom())

@@ -44,10 +44,23 @@ final class ScriptedServer: Sendable {
 
 /// What a sync says.
 enum Script {
-  static func rooms(_ rooms: String...) -> String { #""rooms":{"join":{"# + rooms.joined(separator: ",") + "}}" }
+  static func rooms(_ rooms: String..., invited: [String] = []) -> String {
+    #""rooms":{"join":{"# + rooms.joined(separator: ",") + #"},"invite":{"# + invited.joined(separator: ",") + "}}"
+  }
+
+  static func accountData(_ events: String...) -> String {
+    #""account_data":{"events":[\#(events.joined(separator: ","))]}"#
+  }
+
+  static func data(_ type: String, _ content: String) -> String { #"{"type":"\#(type)","content":\#(content)}"# }
+
+  static func invite(_ id: String, name: String) -> String {
+    #""\#(id)":{"invite_state":{"events":[\#(Script.name(name)),\#(event("m.room.member", #"{"membership":"invite"}"#, stateKey: "@me:test"))]}}"#
+  }
 
   static func room(
-    _ id: String, _ events: [String] = [], state: [String] = [], unread: Int? = nil, typing: [String]? = nil
+    _ id: String, _ events: [String] = [], state: [String] = [], unread: Int? = nil, typing: [String]? = nil,
+    data: [String] = [], extra: String = ""
   ) -> String {
     var text =
       #""\#(id)":{"state":{"events":[\#(state.joined(separator: ","))]},"timeline":{"events":[\#(events.joined(separator: ","))],"limited":false}"#
@@ -56,7 +69,13 @@ enum Script {
       let users = typing.map { "\"\($0)\"" }.joined(separator: ",")
       text += #","ephemeral":{"events":[{"type":"m.typing","content":{"user_ids":[\#(users)]}}]}"#
     }
-    return text + "}"
+    if !data.isEmpty { text += #","account_data":{"events":[\#(data.joined(separator: ","))]}"# }
+    return text + extra + "}"
+  }
+
+  /// One whose timeline begins behind something that the sync leaves out.
+  static func limitedRoom(_ id: String, _ events: [String], from token: String) -> String {
+    #""\#(id)":{"timeline":{"events":[\#(events.joined(separator: ","))],"limited":true,"prev_batch":"\#(token)"}}"#
   }
 
   static func name(_ name: String) -> String { event("m.room.name", #"{"name":"\#(name)"}"#, stateKey: "") }
@@ -65,15 +84,16 @@ enum Script {
     event("m.room.member", #"{"membership":"join","displayname":"\#(name)"}"#, by: user, stateKey: user)
   }
 
-  static func message(_ body: String, _ id: String, by sender: String = "@alice:test") -> String {
-    event("m.room.message", #"{"msgtype":"m.text","body":"\#(body)"}"#, id, by: sender)
+  static func message(_ body: String, _ id: String, by sender: String = "@alice:test", at time: Int = 1) -> String {
+    event("m.room.message", #"{"msgtype":"m.text","body":"\#(body)"}"#, id, by: sender, at: time)
   }
 
   static func event(
-    _ type: String, _ content: String, _ id: String? = nil, by sender: String = "@alice:test", stateKey: String? = nil
+    _ type: String, _ content: String, _ id: String? = nil, by sender: String = "@alice:test", stateKey: String? = nil,
+    at time: Int = 1
   ) -> String {
     let id = id ?? "$\(UInt64.random(in: 0 ... .max))"
-    return #"{"type":"\#(type)","event_id":"\#(id)","sender":"\#(sender)","origin_server_ts":1,"content":\#(content)"#
+    return #"{"type":"\#(type)","event_id":"\#(id)","sender":"\#(sender)","origin_server_ts":\#(time),"content":\#(content)"#
       + (stateKey.map { #","state_key":"\#($0)""# } ?? "") + "}"
   }
 }

@@ -64,6 +64,19 @@ struct TerminalParsingTests {
     #expect(throws: TerminalError.self) { try OutgoingMessage.read(arguments(.send, "Tea", "--file", "/tmp")) }
   }
 
+  @Test("A text is Markdown, whose HTML is safe, unless it is to stay as it is")
+  func formats() throws {
+    let formatted = try OutgoingMessage.formatted("**Tea** <script>", isPlain: false)
+    #expect(formatted.body == "**Tea** <script>" && formatted.html == "<strong>Tea</strong> &lt;script&gt;")
+    #expect(try OutgoingMessage.formatted("Tea & cake", isPlain: false).html == nil)
+    let plain = try OutgoingMessage.formatted("**Tea**", isPlain: true)
+    #expect(plain.body == "**Tea**" && plain.html == nil)
+    // Together they are an event.
+    let long = String(repeating: "*a* ", count: OutgoingMessage.textBytesLimit / 4)
+    #expect(throws: TerminalError.self) { try OutgoingMessage.formatted(long, isPlain: false) }
+    _ = try OutgoingMessage.formatted(long, isPlain: true)
+  }
+
   @Test("A text may have just so many bytes")
   func textLimit() throws {
     let limit = OutgoingMessage.textBytesLimit

@@ -7,6 +7,7 @@ public import Observation
 ///     let model = ClientModel(client)
 ///     Text(model.displayName ?? "")
 ///     List(model.roomList.roomIDs, id: \.self) { RoomRow(model.room($0)) }
+///     List(model.room(id).timeline.items) { MessageRow($0) }
 ///
 /// Models are filled and kept up to date from the client, all that has changed in one step of the main actor. A model tells
 /// its observers only of what is different; it lives as long as somebody holds it.
@@ -30,12 +31,16 @@ public import Observation
 
   public nonisolated var client: MatrixClient { feed.client }
 
+  /// All rooms in their sections: invitations, favourites, direct chats, other rooms, those of low priority. Always the same model.
   public var roomList: RoomListModel {
     if let list { return list }
-    let model = feed.roomListModel()
+    let model = feed.roomList(RoomListQuery())
     list = model
     return model
   }
+
+  /// A further list, of its own for all who ask.
+  public func roomList(_ query: RoomListQuery) -> RoomListModel { feed.roomList(query) }
 
   /// The same one for all who ask while anybody holds it, as a view that shows it does.
   public func room(_ id: RoomID) -> RoomModel { feed.room(id) }

@@ -11,9 +11,41 @@ extension MatrixClient {
     return (lastMail, bell)
   }
 
-  func detachModels(_ id: Int) { mails.removeValue(forKey: id)?.close() }
+  func detachModels(_ id: Int) {
+    guard let mail = mails.removeValue(forKey: id) else { return }
+    for list in mail.listIDs { closeRoomList(list) }
+    mail.close()
+  }
 
   func collectNews(for id: Int) -> ModelBatch? { mails[id]?.collect(core) }
+
+  // MARK: Lists
+
+  /// Opens the list for a model, or has it show something else.
+  func show(_ query: RoomListQuery, inList key: Int, for feed: Int) {
+    guard let mail = mails[feed] else { return }
+    let id: RoomListID
+    if let known = mail.list(key) {
+      id = known
+    } else {
+      lastRoomList += 1
+      id = lastRoomList
+      mails[feed]?.watch(id, as: key)
+    }
+    handle(.command(.openRoomList(id, query), id: 0))
+  }
+
+  func grow(_ section: RoomListSection, ofList key: Int, for feed: Int) {
+    if let id = mails[feed]?.list(key) { growRoomList(id, section) }
+  }
+
+  func closeList(_ key: Int, for feed: Int) {
+    guard let id = mails[feed]?.list(key) else { return }
+    mails[feed]?.unwatch(key)
+    closeRoomList(id)
+  }
+
+  // MARK: Timelines
 
   /// Opens the timeline for a model, and lets its feed know what comes.
   func watch(_ key: TimelineKey, for id: Int) {

@@ -7,10 +7,11 @@ import MatrixModel
   let client: MatrixClient
   private var task: Task<Void, Never>?
   private weak var clientModel: ClientModel?
-  private weak var roomList: RoomListModel?
+  private var lists: [Int: Weak<RoomListModel>] = [:]
+  private var lastList = 0
   private var rooms: [RoomID: Weak<RoomModel>] = [:]
   private var timelines: [TimelineKey: Weak<TimelineModel>] = [:]
-  /// Of every room that is in the list or has a model.
+  /// Of every room that is in the order or a list, or has a model.
   private(set) var looks: [RoomID: RoomLook] = [:]
   private(set) var order: [RoomID] = []
   private var timelineModelsLimit = 16
@@ -26,8 +27,7 @@ import MatrixModel
     self.client = client
     task = Task { [weak self, client] in
       let (id, bell) = await client.attachModels()
-      self?.id = id
-      self?.watchTimelines()
+      self?.begin(id)
       for await _ in bell {
         guard let batch = await client.collectNews(for: id), let self else { break }
         apply(batch)
@@ -45,11 +45,17 @@ import MatrixModel
 
   func attach(_ model: ClientModel) { clientModel = model }
 
-  func roomListModel() -> RoomListModel {
-    if let roomList { return roomList }
-    let model = RoomListModel(self, order)
-    roomList = model
+  func roomList(_ query: RoomListQuery) -> RoomListModel {
+    lists = lists.filter { $0.value.model != nil }
+    lastList += 1
+    let model = RoomListModel(self, query, RoomListWatch(lastList))
+    lists[lastList] = Weak(model: model)
+    if let id { model.watch.begin(id, client) }
     return model
+  }
+
+  func showMore(of section: RoomListSection, in list: RoomListWatch) async {
+    if let id { await client.grow(section, ofList: list.key, for: id) }
   }
 
   func room(_ id: RoomID) -> RoomModel {
@@ -75,9 +81,10 @@ import MatrixModel
     return model
   }
 
-  /// Those that were asked for before the client listened.
-  private func watchTimelines() {
-    guard let id else { return }
+  /// The client listens: to those that were asked for before as well.
+  private func begin(_ id: Int) {
+    self.id = id
+    for weak in lists.values { weak.model?.watch.begin(id, client) }
     for (key, weak) in timelines {
       if let model = weak.model { TimelineWatch.begin(key, model.watch, id, client) }
     }
@@ -92,17 +99,22 @@ import MatrixModel
       looks[look.id] = look
       rooms[look.id]?.model?.take(look, aspects)
     }
+    for news in batch.lists { lists[news.key]?.model?.take(news) }
     if let new = batch.order {
       order = new
-      let listed = Set(new)
-      looks = looks.filter { listed.contains($0.key) || rooms[$0.key]?.model != nil }
-      roomList?.take(new)
+      forgetLooks()
     }
     for news in batch.timelines { timelines[news.key]?.model?.take(news) }
     if batch.order != nil || !batch.rooms.isEmpty { clientModel?.takeCounts(counts) }
   }
 
-  /// Of all rooms in the list.
+  /// Of rooms that nobody shows any more.
+  private func forgetLooks() {
+    let listed = lists.values.reduce(into: Set(order)) { $0.formUnion($1.model?.roomIDs ?? []) }
+    looks = looks.filter { listed.contains($0.key) || rooms[$0.key]?.model != nil }
+  }
+
+  /// Of all rooms in the order.
   var counts: (notifications: Int, highlights: Int) {
     order.reduce(into: (0, 0)) { sum, id in
       sum.0 += looks[id]?.notificationCount ?? 0

@@ -1,21 +1,100 @@
-import ClientCore
+public import ClientCore
 public import MatrixModel
 public import Observation
 
-/// The rooms of an account in their order, for views.
+/// A list of rooms for views: sections in order, filtered and sorted, kept up to date while the model lives.
+///
+///     ForEach(list.sections) { section in
+///       Section("\(section.id)") { ForEach(section.rooms, id: \.self) { RoomRow(list[$0]) } }
+///     }
+///     .searchable(text: $list.searchText)
+///
+/// It takes over step by step what has changed (`RoomListChange`): a room that moves is the same row at another place.
 @MainActor @Observable public final class RoomListModel {
-  /// Invitations first, then the room with the latest message.
-  public private(set) var roomIDs: [RoomID]
+  public struct Section: Sendable, Hashable, Identifiable {
+    public let id: RoomListSection
+    /// In the order of the query; of a long section the first pages.
+    public internal(set) var rooms: [RoomID] = []
+    /// How many rooms it has, shown or not.
+    public internal(set) var count = 0
+
+    public var hasMore: Bool { count > rooms.count }
+  }
+
+  /// In the order of the query, empty ones among them.
+  public private(set) var sections: [Section]
+  /// Whether it shows what the query asks for; not before the client has been asked.
+  public private(set) var isLoaded = false
+  /// What is shown. Another one takes the place of this one at once.
+  public var query: RoomListQuery {
+    didSet { watch.show(query) }
+  }
 
   @ObservationIgnored private let feed: ModelFeed
+  @ObservationIgnored let watch: RoomListWatch
 
-  init(_ feed: ModelFeed, _ order: [RoomID]) {
+  init(_ feed: ModelFeed, _ query: RoomListQuery, _ watch: RoomListWatch) {
     self.feed = feed
-    roomIDs = order
+    self.query = query
+    self.watch = watch
+    sections = query.sections.map { Section(id: $0) }
+    watch.show(query)
+  }
+
+  /// What is looked for in the names of the rooms, see `RoomListFilter.words`.
+  public var searchText: String {
+    get { query.filter.words.string }
+    set { query.filter.words = ByteString(newValue) }
   }
 
   /// The room's model, made where there is none.
   public subscript(id: RoomID) -> RoomModel { feed.room(id) }
 
-  func take(_ order: [RoomID]) { if roomIDs != order { roomIDs = order } }
+  /// The rooms that are shown of a section.
+  public subscript(section: RoomListSection) -> [RoomID] { sections.first { $0.id == section }?.rooms ?? [] }
+
+  /// All rooms that are shown, section by section.
+  public var roomIDs: [RoomID] { sections.flatMap { $0.rooms } }
+
+  /// Shows the next page of a section, where the query has a `pageSize`.
+  public func showMore(of section: RoomListSection) async { await feed.showMore(of: section, in: watch) }
+
+  // MARK: News
+
+  func take(_ news: RoomListNews) {
+    // Observers hear of all of it at once.
+    var new = sections
+    for step in news.steps { new.take(step, news.sections) }
+    for i in new.indices where i < news.counts.count { new[i].count = news.counts[i] }
+    if sections != new { sections = new }
+    if !isLoaded { isLoaded = true }
+  }
+}
+
+extension [RoomListModel.Section] {
+  fileprivate mutating func take(_ step: RoomListChange, _ sections: [RoomListSection]) {
+    switch step {
+    case .inserted(let room, let place): insert(room, at: place)
+    case .removed(let room, let place): remove(room, at: place)
+    case .moved(let room, let from, let to):
+      remove(room, at: from)
+      insert(room, at: to)
+    // Its row shows the room's own model.
+    case .updated: break
+    case .reset(let rooms):
+      self = zip(sections, rooms).map { RoomListModel.Section(id: $0, rooms: $1) }
+    }
+  }
+
+  private mutating func insert(_ room: RoomID, at place: RoomListPlace) {
+    guard let i = firstIndex(where: { $0.id == place.section }) else { return }
+    self[i].rooms.insert(room, at: Swift.min(place.index, self[i].rooms.count))
+  }
+
+  private mutating func remove(_ room: RoomID, at place: RoomListPlace) {
+    guard let i = firstIndex(where: { $0.id == place.section }), place.index < self[i].rooms.count,
+      self[i].rooms[place.index] == room
+    else { return }
+    self[i].rooms.remove(at: place.index)
+  }
 }

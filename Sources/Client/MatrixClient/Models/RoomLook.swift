@@ -15,6 +15,12 @@ struct RoomLook: Sendable {
   let typing: [String]
   let notificationCount: Int
   let highlightCount: Int
+  let threadCounts: [EventID: UnreadCounts.Count]
+  let isUnread: Bool
+  let isMarkedUnread: Bool
+  let isFavourite: Bool
+  let isLowPriority: Bool
+  let hasUnsent: Bool
   let draft: String
   let fullyRead: EventID?
   let successor: RoomID?
@@ -37,6 +43,12 @@ struct RoomLook: Sendable {
     typing = room.typing.map { room.displayName(of: $0).string }
     notificationCount = room.notificationCount
     highlightCount = room.highlightCount
+    threadCounts = room.unreadCounts.threads
+    isUnread = room.isUnread
+    isMarkedUnread = room.isMarkedUnread
+    isFavourite = room.isFavourite
+    isLowPriority = room.isLowPriority
+    hasUnsent = room.hasUnsent
     draft = room.draft.string
     fullyRead = room.fullyRead
     successor = room.successor

@@ -20,6 +20,15 @@ public import Observation
   /// Unread messages that call for notice, and those of them that name one.
   public private(set) var notificationCount = 0
   public private(set) var highlightCount = 0
+  /// Those of them that were said in threads, by the thread's root, where they are told apart.
+  public private(set) var threadCounts: [EventID: UnreadCounts.Count] = [:]
+  /// Whether there are such, or it is marked as unread.
+  public private(set) var isUnread = false
+  public private(set) var isMarkedUnread = false
+  public private(set) var isFavourite = false
+  public private(set) var isLowPriority = false
+  /// Whether there are messages that could not be sent.
+  public private(set) var hasUnsent = false
   /// What stands in the composer.
   public private(set) var draft = ""
   /// Everything before and at this event has been read.
@@ -94,11 +103,17 @@ public import Observation
   private func takeReading(_ look: RoomLook) {
     if notificationCount != look.notificationCount { notificationCount = look.notificationCount }
     if highlightCount != look.highlightCount { highlightCount = look.highlightCount }
+    if threadCounts != look.threadCounts { threadCounts = look.threadCounts }
+    if isUnread != look.isUnread { isUnread = look.isUnread }
+    if isMarkedUnread != look.isMarkedUnread { isMarkedUnread = look.isMarkedUnread }
+    if hasUnsent != look.hasUnsent { hasUnsent = look.hasUnsent }
     if fullyRead != look.fullyRead { fullyRead = look.fullyRead }
   }
 
   private func takeSettings(_ look: RoomLook, _ aspects: RoomAspects) {
     if isDirect != look.isDirect { isDirect = look.isDirect }
+    if isFavourite != look.isFavourite { isFavourite = look.isFavourite }
+    if isLowPriority != look.isLowPriority { isLowPriority = look.isLowPriority }
     if isEncrypted != look.isEncrypted { isEncrypted = look.isEncrypted }
     if successor != look.successor { successor = look.successor }
     if notificationMode != look.notificationMode { notificationMode = look.notificationMode }

@@ -12,8 +12,12 @@ public import Observation
   public private(set) var backState = Timeline.BackState.idle
   /// Whether there is something behind the last item.
   public private(set) var forwardState = Timeline.ForwardState.live
-  /// Names and pictures of those who wrote the items.
-  public private(set) var senders: [UserID: Sender] = [:]
+  /// Names and pictures of those who wrote the items or have read them.
+  public private(set) var members: [UserID: TimelineMember] = [:]
+  /// Who has read up to an item and no further, whoever wrote it among them, in user ID order. Of the live timeline.
+  public private(set) var readers: [ItemID: [UserID]] = [:]
+  private var joinedMemberCount: Int?
+  private var ownUserID: UserID?
 
   @ObservationIgnored private let feed: ModelFeed
   @ObservationIgnored let watch: TimelineWatch
@@ -27,7 +31,29 @@ public import Observation
   public nonisolated var room: MatrixRoom { MatrixRoom(client: feed.client, id: id.room) }
 
   /// The name of who wrote the item; the user ID where it is not known.
-  public func senderName(of item: TimelineItem) -> String { senders[item.sender]?.name ?? item.sender.string }
+  public func senderName(of item: TimelineItem) -> String { members[item.sender]?.name ?? item.sender.string }
+
+  // MARK: Readers
+
+  /// Others whose read receipts stand at the item: they have read it and nothing behind it. Not whoever wrote it.
+  public func receipts(at item: TimelineItem) -> [UserID] {
+    readers[item.id]?.filter { $0 != item.sender && $0 != ownUserID } ?? []
+  }
+
+  /// Others who have read the item, those who have read further among them, in user ID order. Not whoever wrote it. O(items behind it).
+  public func readers(of item: TimelineItem) -> [UserID] {
+    guard let index = items.lastIndex(where: { $0.id == item.id }) else { return [] }
+    return items[index...].flatMap { readers[$0.id] ?? [] }.filter { $0 != item.sender && $0 != ownUserID }.sorted()
+  }
+
+  /// How many members have not read the item yet, whoever wrote it not counted; nil where nobody can tell: gaps, own messages on their
+  /// way, timelines that are not live, rooms one is not in. O(items behind it).
+  public func unreadMemberCount(of item: TimelineItem) -> Int? {
+    guard let joinedMemberCount, id.focus == .live, item.eventID != nil, case .received = item.delivery,
+      let index = items.lastIndex(where: { $0.id == item.id })
+    else { return nil }
+    return max(0, joinedMemberCount - items[index...].reduce(0) { $0 + (readers[$1.id]?.count ?? 0) })
+  }
 
   // MARK: Paging
 
@@ -79,8 +105,11 @@ public import Observation
   // MARK: News
 
   func take(_ news: TimelineNews) {
-    let new = news.senders.filter { senders[$0.key] != $0.value }
-    if !new.isEmpty { senders.merge(new) { $1 } }
+    let new = news.members.filter { members[$0.key] != $0.value }
+    if !new.isEmpty { members.merge(new) { $1 } }
+    if let all = news.readers, readers != all { readers = all }
+    if joinedMemberCount != news.look.joinedMemberCount { joinedMemberCount = news.look.joinedMemberCount }
+    if ownUserID != news.look.ownUserID { ownUserID = news.look.ownUserID }
     if !news.steps.isEmpty { take(news.steps) }
     if loadState != news.look.loadState { loadState = news.look.loadState }
     if backState != news.look.backState { backState = news.look.backState }

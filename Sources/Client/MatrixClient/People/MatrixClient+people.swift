@@ -39,10 +39,10 @@ extension MatrixClient {
     try await perform(.presence(of: user))
   }
 
-  /// Who is there, as syncs tell it from now on; sliding sync does not.
+  /// Who is there, as syncs tell it from now on, until `observePresence(false)`; `SyncMode.sliding` does not.
   /// - Parameter users: empty for all.
   public func presences(of users: Set<UserID> = []) -> AsyncStream<(user: UserID, presence: UserPresence)> {
-    observePresence()
+    observePresence(true)
     return stream { change, client in
       guard case .presence(let changed) = change else { return [] }
       return changed.filter { users.isEmpty || users.contains($0) }.compactMap { user in

@@ -76,12 +76,19 @@ extension MatrixClient {
   public var breadcrumbs: [RoomID] { core.breadcrumbs.rooms }
 
   /// Whether the server hides rooms until their next message (`MatrixRoom.hide()`).
-  public func canHideRooms() async throws(ClientError) -> Bool { try await capabilities().offers("martlet.hide") }
+  public func canHideRooms() async throws(ClientError) -> Bool { try await extensions().contains(.hide) }
 
-  /// Hides all rooms one is in, or these, until the next message in each; the number of those that were shown before.
+  /// Hides all rooms one is in, or these, until somebody else says something in each; the number of those that were shown before. Servers
+  /// without `martlet.hide` refuse it.
   @discardableResult
   public func hideRooms(_ rooms: [RoomID]? = nil) async throws(ClientError) -> Int {
     try await perform(.setHidden(true, rooms: rooms))
+  }
+
+  /// Shows all hidden rooms, or these; the number of those that were not shown before.
+  @discardableResult
+  public func unhideRooms(_ rooms: [RoomID]? = nil) async throws(ClientError) -> Int {
+    try await perform(.setHidden(false, rooms: rooms))
   }
 
   /// The rooms with a tag, in its order.

@@ -48,13 +48,6 @@ extension MatrixClient {
     return errors
   }
 
-  /// All rooms out of sight until somebody says something there, or in sight again. Servers without `martlet.hide` refuse it.
-  /// - Returns: how many changed.
-  @discardableResult
-  public func setAllHidden(_ isHidden: Bool = true) async throws(ClientError) -> Int {
-    try await perform(.setHidden(nil, isHidden))
-  }
-
   /// What is unread in all rooms together, as the server counts; servers without `martlet.unread` refuse it.
   public func unreadTotal() async throws(ClientError) -> UnreadTotal { try await perform(.unreadTotal()) }
 

@@ -31,11 +31,6 @@ extension MatrixRoom {
     try await forget()
   }
 
-  /// Out of sight until somebody else says something, or in sight again; one stays a member. Servers without `martlet.hide` refuse it.
-  public func setHidden(_ isHidden: Bool = true) async throws(ClientError) {
-    try await client.perform(.setHidden(id, isHidden))
-  }
-
   /// Leaves, and ignores who invited one.
   public func declineAndIgnore() async throws(ClientError) {
     if let inviter = await state?.inviter { try await client.ignore(inviter) }

@@ -38,6 +38,38 @@ public struct MatrixTimeline: Sendable, Hashable {
     return await state?.backState != .atStart
   }
 
+  /// Pages back, and fills gaps on the way, until so many items stand in one piece at the end, or all there are.
+  /// - Parameter isCounted: which of them count; gaps do not.
+  /// - Throws: what the server said; what had come by then stays.
+  public func loadLast(
+    _ count: Int, counting isCounted: (TimelineItem) -> Bool = { _ in true }
+  ) async throws(ClientError) {
+    try await open()
+    // A server that always has one more page ends here.
+    for _ in 0..<Self.pagesLimit {
+      let (found, gap) = await lastPiece(isCounted)
+      if found >= count { return }
+      if let gap {
+        try await fillGap(gap)
+      } else {
+        guard try await paginateBack() else { return }
+        for await state in await room.states(of: .pagination) where state.timeline.backState != .loading { break }
+      }
+    }
+  }
+
+  private static let pagesLimit = 200
+
+  /// How many there are behind the last gap, and that gap.
+  private func lastPiece(_ isCounted: (TimelineItem) -> Bool) async -> (found: Int, gap: ItemID?) {
+    var found = 0
+    for item in await items.reversed() {
+      if case .gap = item.content { return (found, item.id) }
+      if isCounted(item) { found += 1 }
+    }
+    return (found, nil)
+  }
+
   /// Newer events behind the last item; nothing where it is live or while a page is under way.
   /// - Returns: whether there is more.
   @discardableResult

@@ -15,7 +15,10 @@ public struct ClientEventReader: Sendable {
     if client.syncLoop.position.token != nil { look(at: client) }
     if case .running = client.connection { isConnected = true }
     wasSignedIn = client.sessionState == .signedIn
-    for (id, room) in client.rooms where !room.typing.isEmpty { typing[id] = room.typing }
+    for (id, room) in client.rooms {
+      if !room.typing.isEmpty { typing[id] = room.typing }
+      if room.isHidden { hidden.insert(id) }
+    }
   }
 
   private mutating func look(at client: Client) {
@@ -136,7 +139,8 @@ public struct ClientEventReader: Sendable {
           eventID: eventID, sender: sender, timestampMilliseconds: event.originServerTimestamp ?? 0, change: change))
     case .message(let content):
       let message = RoomMessage(event, eventID, sender, content, replyTo: item.replyTo, for: client.session?.userID)
-      if event.content["msgtype"]?.isString("m.server_notice") ?? false { return .broadcast(id, message) }
+      let isNotice = event.content["msgtype"]?.isString("m.server_notice") ?? false
+      if isNotice || client.room(id)?.isServerNotice ?? false { return .broadcast(id, message) }
       return content.isFile ? .file(id, message) : .message(id, message)
     case .undecryptable:
       return .message(id, RoomMessage(event, eventID, sender, nil, replyTo: nil, for: client.session?.userID))

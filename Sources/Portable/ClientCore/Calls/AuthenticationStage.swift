@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 
 /// One stage of an interactive authentication, with what proves it. Spec: Client-Server API, "Authentication types".
-public enum AuthenticationStage: Sendable {
+public indirect enum AuthenticationStage: Sendable {
   case password(ByteString, user: UserIdentifier)
   case recaptcha(response: ByteString)
   /// An e-mail address or phone number whose owner has followed the link or typed the code.

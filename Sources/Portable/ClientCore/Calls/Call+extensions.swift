@@ -40,26 +40,6 @@ extension Call {
     Call<BulkLeave>(.getBulkJob, Endpoint.getBulkJob.path(job)) { BulkLeave($0) }
   }
 
-  /// Hides a room until somebody else says something there, or shows it again (`martlet.hide`).
-  public static func setHidden(_ room: RoomID, _ isHidden: Bool) -> Call<Void> {
-    isHidden
-      ? Call<Void>(.hideRoom, Endpoint.hideRoom.path(room.text))
-      : Call<Void>(.showRoom, Endpoint.showRoom.path(room.text))
-  }
-
-  /// The number of rooms that changed (`martlet.hide`).
-  /// - Parameter rooms: at most 5,000; nil for all that one is in.
-  public static func setHidden(_ rooms: [RoomID]?, _ isHidden: Bool) -> Call<Int> {
-    let body = JSONWriter.object { writer in
-      if let rooms {
-        writer.key("rooms")
-        writer.array { writer in for room in rooms { writer.write(room) } }
-      }
-      writer.member("hidden", isHidden)
-    }
-    return Call<Int>(.hideRooms, Endpoint.hideRooms.path(), body: body) { $0["rooms"]?.count32 }
-  }
-
   /// How many members are there (`martlet.online`).
   public static func onlineCount(of room: RoomID) -> Call<OnlineCount> {
     Call<OnlineCount>(.getOnlineCounts, Endpoint.getOnlineCounts.path(room.text)) { json in

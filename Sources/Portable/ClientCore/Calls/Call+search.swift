@@ -135,6 +135,6 @@ public struct SearchPage: Sendable {
         key: member.key, order: member.value["order"]?.integer ?? 0,
         results: member.value["results"]?.elements.compactMap { EventID($0) } ?? [],
         nextBatch: member.value["next_batch"]?.text)
-    }.sorted { $0.order < $1.order }
+    }.ordered { $0.order < $1.order }
   }
 }

@@ -66,7 +66,8 @@ extension Client {
     if calls[id] != nil { return endCall(id, .failed(.cancelled)) }
     cancelPushRuleChange(id)
     if stopLearning(for: id) { return }
-    for (request, waiting) in pending.requests.sorted(by: { $0.key < $1.key }) where waiting.purpose.commandID == id {
+    for request in pending.requests.keys {
+      guard let waiting = pending.requests[request], waiting.purpose.commandID == id else { continue }
       cancelRequest(request)
       take(.cancelled, waiting.purpose)
     }
@@ -74,7 +75,7 @@ extension Client {
 
   /// All of them: the session is over, or rests.
   mutating func endCalls(with error: ClientError) {
-    for id in calls.keys.sorted() { endCall(id, .failed(error)) }
+    for id in calls.keys { endCall(id, .failed(error)) }
   }
 
   private mutating func endCall(_ id: CommandID, _ result: CallResult) {
@@ -90,9 +91,9 @@ extension Client {
 
   /// Whether a call is under way, other than this, that ends the session.
   func isEnding(besides purpose: RequestPurpose) -> Bool {
-    calls.contains { id, call in
+    calls.keys.contains { id in
       if case .call(id) = purpose { return false }
-      return call.request.endsSession && call.requestID != nil
+      return calls[id].map { $0.request.endsSession && $0.requestID != nil } ?? false
     }
   }
 }

@@ -33,7 +33,7 @@ struct MarkdownRenderer {
     guard !substitutions.isEmpty else { return source }
     var body: [UInt8] = []
     var position = 0
-    for (range, text) in substitutions.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
+    for (range, text) in substitutions.ordered(by: { $0.range.lowerBound < $1.range.lowerBound }) {
       guard range.lowerBound >= position else { continue }
       body += source[position..<range.lowerBound] + text
       position = range.upperBound

@@ -20,6 +20,8 @@ public enum Input: Sendable {
   case networkChanged(isOnline: Bool)
   /// Whether a person can see the page and whether its window has the focus. Receipts are sent only while both are true.
   case attentionChanged(isVisible: Bool, isFocused: Bool)
+  /// Whether anybody wants to know who is there (`Change.presence`). Not at the start.
+  case presenceWanted(Bool)
   /// What the person wants. `id` comes back in `Change.commandFinished`.
   case command(Command, id: CommandID)
 

@@ -36,7 +36,7 @@ public struct StoreRange: Sendable {
   public func select(from records: some Sequence<(key: ByteString, value: [UInt8])>) -> [StoreRecord] {
     var found: [StoreRecord] = []
     for (key, value) in records where contains(key) { found.append(StoreRecord(key: key, value: value)) }
-    found.sort { isDescending ? $1.key < $0.key : $0.key < $1.key }
+    found = found.ordered { isDescending ? $1.key < $0.key : $0.key < $1.key }
     if let limit, found.count > limit { found.removeLast(found.count - limit) }
     return found
   }

@@ -24,19 +24,20 @@ extension Client {
       rooms[id]?.wantsRecount = false
       return recountUnread(id)
     }
-    let old = (room.notificationCount, room.highlightCount)
+    let old = (room.unreadCounts, room.highlightCount)
     if room.reading.localCount != nil {
       let ahead = countUnread(id, records, ahead: room.reading.fullyRead)
       rooms[id]?.reading.localCount = ahead
     }
     if room.state.countsUnread {
       let counts = countUnread(id, records, ahead: nil)
-      if counts != room.state.unread {
+      if counts != room.state.unread || room.state.isMiscounted {
         rooms[id]?.state.unread = counts
+        rooms[id]?.state.isMiscounted = false
         if let state = rooms[id]?.state { write([.put(key: StoreKey.room(id), value: state.record(of: id))]) }
       }
     }
-    if let new = rooms[id], (new.notificationCount, new.highlightCount) != old { notify(.room(id, .unread)) }
+    if let new = rooms[id], (new.unreadCounts, new.highlightCount) != old { notify(.room(id, .unread)) }
   }
 
   /// From scratch. The newest record first.
@@ -66,16 +67,21 @@ extension Client {
 
   /// After a sync is in the store.
   mutating func commitUnread(_ prepared: PreparedRoom) {
-    if prepared.wantsRecount || (rooms[prepared.id]?.reading.localCount != nil && prepared.position != nil) {
-      recountUnread(prepared.id)
-    }
+    guard let room = rooms[prepared.id] else { return }
+    // What is being read may lack what this sync brought.
+    let isOld = prepared.position != nil && (room.reading.localCount != nil || room.unreadLoad != nil)
+    if prepared.wantsRecount || isOld { recountUnread(prepared.id) }
   }
 }
 
 extension PreparedRoom {
   /// What the sync adds to the unread events of a room that counts its own; where it cannot tell, the room is counted anew.
   mutating func countUnread(from old: RoomState?, _ verdicts: Verdicts, ownUserID: UserID) {
-    guard state.countsUnread, state.membership == .join else { return state.unread = nil }
+    guard state.countsUnread, state.membership == .join else {
+      state.isMiscounted = false
+      return state.unread = nil
+    }
+    defer { if wantsRecount { state.isMiscounted = true } }
     guard let old else { return countAllUnread(verdicts, ownUserID: ownUserID) }
     guard let known = state.unread else {
       wantsRecount = true

@@ -26,6 +26,20 @@ public struct UnreadCounts: Sendable, Equatable {
     }
   }
 
+  /// The same sum, with what is known of the threads, as far as it fits.
+  func divided(by threads: [EventID: Count]) -> UnreadCounts {
+    var counts = UnreadCounts()
+    counts.main = total
+    for thread in threads.keys.sorted() {
+      guard let wanted = threads[thread], counts.main.notifications > 0 else { continue }
+      let part = wanted.within(counts.main)
+      counts.main.notifications -= part.notifications
+      counts.main.highlights = min(counts.main.highlights - part.highlights, counts.main.notifications)
+      counts.threads[thread] = part
+    }
+    return counts
+  }
+
   mutating func add(_ actions: PushActions, in thread: EventID?) {
     guard actions.notifies else { return }
     if let thread { threads[thread, default: Count()].add(actions) } else { main.add(actions) }
@@ -39,7 +53,7 @@ public struct UnreadCounts: Sendable, Equatable {
   func write(to writer: inout JSONWriter) {
     writer.object { writer in
       writer.member("main", raw: main.record)
-      for thread in threads.keys.sorted() {
+      for thread in threads.keys.ordered() {
         writer.key(thread)
         writer.raw((threads[thread] ?? Count()).record)
       }
@@ -57,8 +71,14 @@ public struct UnreadCounts: Sendable, Equatable {
 }
 
 extension RoomState {
-  /// Whether the server cannot: it does not see what is said.
-  var countsUnread: Bool { isEncrypted }
+  /// Whether the server cannot, or not by threads: what is said is encrypted, or told by sliding sync.
+  var countsUnread: Bool { isEncrypted || told.counted != .byThread }
+
+  /// As far as it is known what is unread.
+  var unreadCounts: UnreadCounts {
+    guard let unread else { return serverCounts }
+    return isEncrypted || told.counted == .nothing ? unread : serverCounts.divided(by: unread.threads)
+  }
 
   var serverCounts: UnreadCounts {
     var counts = UnreadCounts()
@@ -84,6 +104,7 @@ extension RoomState {
       writer.key("unread")
       unread.write(to: &writer)
     }
+    if isMiscounted { writer.member("recount", true) }
     if !threadCounts.isEmpty {
       writer.key("threads")
       serverCounts.write(to: &writer)
@@ -96,6 +117,7 @@ extension RoomState {
 
   mutating func readUnread(_ record: JSON) {
     unread = record["unread"].map { UnreadCounts(record: $0) }
+    isMiscounted = record["recount"]?.bool ?? false
     threadCounts = record["threads"].map { UnreadCounts(record: $0).threads } ?? [:]
     ownReceipts = OwnReceipts(record: record["own_receipts"])
   }
@@ -108,6 +130,14 @@ extension UnreadCounts.Count {
     let numbers = record.elements.map { $0.count32 ?? 0 }
     notifications = numbers.first ?? 0
     highlights = numbers.count > 1 ? numbers[1] : 0
+  }
+
+  /// No more than that.
+  fileprivate func within(_ bound: UnreadCounts.Count) -> UnreadCounts.Count {
+    var count = UnreadCounts.Count()
+    count.notifications = min(notifications, bound.notifications)
+    count.highlights = min(highlights, bound.highlights, count.notifications)
+    return count
   }
 
   /// Of a sync's `unread_notifications`.

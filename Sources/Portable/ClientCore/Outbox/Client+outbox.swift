@@ -15,7 +15,8 @@ extension Client {
       var entry = outbox.first(in: room)
     else { return }
     guard case .queued = entry.phase else { return }
-    if let membership = rooms[room]?.membership, membership != .join { return }
+    // Left between the word and its turn. Whoever comes back may send it again.
+    if let membership = rooms[room]?.membership, membership != .join { return fail(entry.id, .unknownRoom) }
     if let file = entry.nextFile {
       guard knowsFileLimit() else { return }
       if let limit = outbox.fileLimit, (entry.payload.files[file].sizeBytes ?? 0) > limit {
@@ -197,7 +198,7 @@ extension Client {
   /// A sync that is about to be stored, or a page, has brought their events. Returns what goes into the same batch.
   mutating func noteDelivered(_ events: [OutboxEntry.ID: EventID]) -> [StoreOperation] {
     var changed: [OutboxEntry.ID] = []
-    for (id, event) in events.sorted(by: { $0.key < $1.key }) {
+    for (id, event) in events.ordered(by: { $0.key < $1.key }) {
       outbox[id]?.isDelivered = true
       outbox[id]?.eventID = event
       changed += resolve(id, as: event)

@@ -20,7 +20,7 @@ extension Client {
     notify(.ignoredUsers)
     let ignored = new.users.subtracting(old)
     let isAnyoneBack = !old.subtracting(new.users).isEmpty
-    for id in rooms.keys.sorted() {
+    for id in rooms.keys.ordered() {
       settlePreview(id, always: true)
       hideTyping(of: ignored, in: id)
       if !ignored.isEmpty { hideEvents(of: ignored, in: id) }
@@ -87,7 +87,7 @@ extension Timeline {
     if !gone.isEmpty { move(standsAt) }
     relations.forget(users)
     renewTouched(ownUserID: ownUserID, &changes)
-    for target in quoting.keys.sorted() { renewQuotes(of: target, ownUserID: ownUserID, &changes) }
+    for target in quoting.keys.ordered() { renewQuotes(of: target, ownUserID: ownUserID, &changes) }
     return changes
   }
 

@@ -24,8 +24,19 @@ public struct UserPresence: Sendable, Hashable {
 }
 
 extension Client {
-  /// nil where nothing is known. Only where `observesPresence` is on and syncs bring it, which sliding sync does not.
+  /// nil where nothing is known. Only where `observesPresence` is on and syncs bring it, which `SyncMode.sliding` does not.
   public func presence(of user: UserID) -> UserPresence? { presences[user] }
+
+  /// Syncs ask for it at once. `SyncMode.automatic` is v3 as long as it is wanted; then it goes by what the server offers.
+  mutating func observePresence(_ isWanted: Bool) {
+    guard observesPresence != isWanted else { return }
+    observesPresence = isWanted
+    if !isWanted { syncLoop.offer = .wanted }
+    guard let request = syncLoop.request else { return }
+    syncLoop.request = nil
+    cancelRequest(request)
+    startSync()
+  }
 
   /// Tells others, now and with every sync.
   mutating func setPresence(_ presence: Presence, message: ByteString?, _ id: CommandID) {

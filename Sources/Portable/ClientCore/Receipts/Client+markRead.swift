@@ -6,7 +6,7 @@ extension Client {
   mutating func markRead(_ room: RoomID?, _ id: CommandID) {
     if let room, rooms[room]?.membership != .join { return finish(id, .failed(.unknownRoom)) }
     guard let offered = extensions.offered else { return learnExtensions(for: .markRead(room), id) }
-    let unread = room.map { [$0] } ?? roomIDs.filter { rooms[$0]?.membership == .join && rooms[$0]?.notificationCount ?? 0 > 0 }
+    let unread = room.map { [$0] } ?? roomIDs.filter { rooms[$0]?.membership == .join && rooms[$0]?.isUnread ?? false }
     guard offered.contains(.readAll) else { return markReadOneByOne(unread, id) }
     let body = JSONWriter.object { writer in
       if let room {
@@ -44,6 +44,7 @@ extension Client {
 
   mutating func markedReadAnswered(_ answer: Answer, _ rooms: [RoomID], _ id: CommandID) {
     if answer.error == nil {
+      for room in rooms { clearUnreadMark(room) }
       for room in rooms where self.rooms[room]?.notificationCount ?? 0 > 0 {
         // Until the server's own count is newer.
         self.rooms[room]?.reading.localCount = UnreadCounts()

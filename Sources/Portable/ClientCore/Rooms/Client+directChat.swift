@@ -94,7 +94,7 @@ extension Client {
   /// Private rooms one is in that have so many members, invited ones counted, the latest first: what may be the room of certain people.
   public func roomsOf(memberCount: Int) -> [RoomID] {
     roomIDs.filter { id in
-      guard let room = rooms[id], room.membership == .join, !room.isDirect, room.joinRule != .public else {
+      guard let room = rooms[id], room.membership == .join, !room.isDirect, room.joinRule != .public, !room.isSpace else {
         return false
       }
       return room.joinedMemberCount + room.invitedMemberCount == memberCount

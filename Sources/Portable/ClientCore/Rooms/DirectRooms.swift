@@ -45,7 +45,7 @@ struct DirectRooms: Sendable {
         writer.key(entry.key)
         writer.raw(entry.value)
       }
-      for user in users.keys.sorted() {
+      for user in users.keys.ordered() {
         writer.key(user)
         writer.array { writer in for room in users[user] ?? [] { writer.write(room) } }
       }

@@ -65,11 +65,11 @@ struct Members: Sendable {
   }
 
   func present() -> [Member] {
-    byID.values.filter { $0.isPresent }.sorted { $0.userID < $1.userID }
+    byID.values.filter { $0.isPresent }.ordered { $0.userID < $1.userID }
   }
 
   func members(_ membership: Membership) -> [Member] {
-    byID.values.filter { $0.membership == membership }.sorted { $0.userID < $1.userID }
+    byID.values.filter { $0.membership == membership }.ordered { $0.userID < $1.userID }
   }
 
   /// The first by user ID, of those present or else of all. O(members).

@@ -74,7 +74,7 @@ public struct Room: Sendable {
   /// Unread messages that call for notice; none at once when one has read to the end. By threads where the room is encrypted or
   /// the server tells them apart.
   public var unreadCounts: UnreadCounts {
-    let known = state.unread ?? state.serverCounts
+    let known = state.unreadCounts
     guard let ahead = reading.localCount, ahead.total.notifications < known.total.notifications else { return known }
     return ahead
   }
@@ -82,7 +82,7 @@ public struct Room: Sendable {
   public var notificationCount: Int { unreadCounts.total.notifications }
   /// Of these, the ones that name the reader.
   public var highlightCount: Int {
-    let known = (state.unread ?? state.serverCounts).total.highlights
+    let known = state.unreadCounts.total.highlights
     let shown = unreadCounts.total
     return min(shown.highlights, known, shown.notifications)
   }

@@ -38,8 +38,7 @@ struct RoomOrder: Sendable {
 
   /// All of them anew. O(rooms · log rooms).
   mutating func sort(_ rooms: Dictionary<RoomID, Room>.Values) -> [RoomID] {
-    places = rooms.compactMap { RoomOrder.place(of: $0) }
-    places.sort { $0 < $1 }
+    places = rooms.compactMap { RoomOrder.place(of: $0) }.ordered { $0 < $1 }
     placeOf = [:]
     for place in places { placeOf[place.id] = place }
     return places.map { $0.id }

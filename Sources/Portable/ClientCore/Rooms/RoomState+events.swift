@@ -100,7 +100,7 @@ extension RoomState {
     take(
       joined: summary["m.joined_member_count"]?.count32, invited: summary["m.invited_member_count"]?.count32, &delta)
     if let listed = summary["m.heroes"], listed.isArray {
-      heroes = listed.elements.compactMap { UserID($0) }
+      heroes = listed.elements.prefix(Limits.heroes).compactMap { UserID($0) }
       delta.aspects.insert(.name)
     }
   }

@@ -38,6 +38,8 @@ struct RoomState: Sendable {
   var threadCounts: [EventID: UnreadCounts.Count] = [:]
   /// Counted here; nil where the server's count holds.
   var unread: UnreadCounts?
+  /// Whether it has to be counted anew, which a kill may have prevented.
+  var isMiscounted = false
   var ownReceipts = OwnReceipts()
   var fullyRead: EventID?
   /// Without `hasPeople` only those of the last syncs.

@@ -41,7 +41,7 @@ public struct TaggedEvents: Sendable {
     JSONWriter.object { writer in
       writer.key("tags")
       writer.object { writer in
-        for (tag, events) in tags.sorted(by: { $0.key < $1.key }) {
+        for (tag, events) in tags.ordered(by: { $0.key < $1.key }) {
           writer.key(tag)
           writer.object { writer in
             for event in events {

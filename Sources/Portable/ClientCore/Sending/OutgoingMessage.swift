@@ -9,7 +9,7 @@ public import MatrixModel
 public struct OutgoingMessage: Sendable {
   public enum Style: UInt8, Sendable { case text, emote, notice }
 
-  enum Body: Sendable {
+  indirect enum Body: Sendable {
     case text(FormattedText, Style)
     case media(OutgoingMedia)
     case gallery([OutgoingMedia], FormattedText)

@@ -90,7 +90,7 @@ extension Client {
       finish(command, .done)
     case .logOutEverywhere(let command): loggedOutEverywhere(answer, command)
     case .sync: syncAnswered(answer)
-    case .syncOffer: syncOfferAnswered(answer)
+    case .syncOffer: slidingChapter?.offered(&self, answer)
     case .syncFilter: filterAnswered(answer)
     case .page, .forwardPage, .context, .event, .date: timelineAnswered(answer, purpose)
     case .members(let room, let command): membersAnswered(answer, room, command)

@@ -64,11 +64,15 @@ extension Client {
   /// No timer is left and no request but those that are kept. Who waits for one learns that it ended with that error.
   mutating func endRequests(with error: ClientError, except isKept: (RequestPurpose) -> Bool) {
     endCalls(with: error)
-    let requests = pending.requests.filter { !isKept($0.value.purpose) }.sorted { $0.key < $1.key }
-    for (id, _) in requests { cancelRequest(id) }
-    for id in pending.timers.keys.sorted() { effects.append(.cancelTimer(id)) }
+    var requests = pending.requests
+    requests.removeAll { isKept($0.purpose) }
+    for id in requests.keys { cancelRequest(id) }
+    for id in pending.timers.keys { effects.append(.cancelTimer(id)) }
     pending.timers = [:]
-    for (_, waiting) in requests { finish(waiting.purpose.commandID, .failed(error)) }
+    var ended: Set<CommandID> = []
+    for waiting in requests.values where ended.insert(waiting.purpose.commandID).inserted {
+      finish(waiting.purpose.commandID, .failed(error))
+    }
     for (_, purpose) in syncLoop.deferredAnswers { finish(purpose.commandID, .failed(error)) }
     syncLoop.stop()
     syncFilter.request = nil
@@ -147,6 +151,7 @@ extension Room {
   /// Their timers and requests are gone with the session.
   mutating func stopTimers() {
     reading.timer = nil
+    if reading.request != nil { reading.isDirty = true }
     reading.request = nil
     typingTimer = nil
     typing = []

@@ -44,6 +44,8 @@ enum Limits {
   static let keptPeople = 16
   /// Members that a room's name is made of.
   static let namedMembers = 5
+  /// Members that a server names to stand for a room.
+  static let heroes = 20
   /// Member lists beyond this are not stored whole.
   static let storedMembers = 1_000
   /// "10-second fuse": someone who went away without a word stops writing.

@@ -3,10 +3,10 @@ import MatrixModel
 
 /// What the client waits for: answers are looked up here and anything unknown is ignored.
 struct Pending: Sendable {
-  var requests: [RequestID: PendingRequest] = [:]
-  var timers: [TimerID: TimerPurpose] = [:]
-  var writes: [WriteID: WritePurpose] = [:]
-  var loads: [LoadID: LoadPurpose] = [:]
+  var requests: IDTable<PendingRequest> = [:]
+  var timers: IDTable<TimerPurpose> = [:]
+  var writes: IDTable<WritePurpose> = [:]
+  var loads: IDTable<LoadPurpose> = [:]
   /// One counter for all four, so that a mix-up cannot go unnoticed.
   private var lastID: UInt32 = 0
 

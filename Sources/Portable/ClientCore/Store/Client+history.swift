@@ -46,10 +46,9 @@ extension Client {
     for (id, room) in rooms where room.state.history.events > Limits.storedEventsOfQuietRoom * 2 {
       candidates.append((id, room.state.lastActivity, room.state.history.events))
     }
-    candidates.sort { $0.activity < $1.activity }
     var left = storedEvents - storedEventsBound / 10 * 9
     quietRooms = []
-    for candidate in candidates where left > 0 {
+    for candidate in candidates.ordered(by: { $0.activity < $1.activity }) where left > 0 {
       quietRooms.append(candidate.id)
       left -= candidate.events - Limits.storedEventsOfQuietRoom
     }

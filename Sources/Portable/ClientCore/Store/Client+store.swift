@@ -42,11 +42,11 @@ extension Client {
     pushRuleState.rules = restored.pushRules.map { PushRuleSet(ofServer: $0, for: session.userID) }
     ignoredUsers = restored.ignoredUsers
     for (id, state) in restored.rooms {
-      var room = Room(id: id, state: Boxed(wrappedValue: state))
-      room.state.directUserID = directRooms.user(of: id) ?? (state.isDirectInvite ? state.inviter : nil)
+      var room = Room(id: id, state: state)
+      room.state.directUserID = directRooms.user(of: id) ?? (room.state.isDirectInvite ? room.state.inviter : nil)
       room.state.settleName(for: session.userID)
       room.drafts = restored.drafts[id] ?? [:]
-      storedEvents += state.history.events
+      storedEvents += room.state.history.events
       room.hidesPreview = room.state.preview.map { ignoredUsers.contains($0.sender) } ?? false
       rooms[id] = room
     }
@@ -60,6 +60,7 @@ extension Client {
     sortRooms()
     takeInbox(restored.inbox)
     startSession()
+    for id in rooms.keys.sorted() where rooms[id]?.state.isMiscounted ?? false { recountUnread(id) }
   }
 
   mutating func written(_ id: WriteID, _ isStored: Bool) {
@@ -87,9 +88,9 @@ extension Client {
     stopSession()
     for (room, state) in rooms where !state.drafts.isEmpty { orphanDrafts[room] = state.drafts }
     write(StoreSchema.freshSync)
-    pending.loads = pending.loads.filter { if case .inbox = $0.value { true } else { false } }
+    pending.loads.removeAll { if case .inbox = $0 { false } else { true } }
     // A batch of the old syncs that is still being stored is nobody's any more.
-    for (write, purpose) in pending.writes { if case .sync = purpose { pending.writes[write] = .other } }
+    for write in pending.writes.keys { if case .sync? = pending.writes[write] { pending.writes[write] = .other } }
     for room in keptTimelines { notify(.timeline(.live(room), [.reset([])])) }
     // Those beside them open again once a sync has brought their room.
     for (id, room) in rooms {

@@ -7,7 +7,7 @@ struct Restored: Sendable {
   /// nil before the first sync.
   var position: SyncPosition?
   var filter = SyncFilter()
-  var rooms: [RoomID: RoomState] = [:]
+  var rooms: [RoomID: Boxed<RoomState>] = [:]
   var directRooms = DirectRooms()
   var breadcrumbs = Breadcrumbs()
   /// The content of `m.push_rules`.
@@ -42,7 +42,7 @@ struct Restored: Sendable {
       pushRules = nil
       ignoredUsers = IgnoredUsers()
     }
-    outbox.sort { $0.id < $1.id }
+    outbox = outbox.ordered { $0.id < $1.id }
   }
 
   /// False where the record is none.
@@ -70,7 +70,7 @@ struct Restored: Sendable {
       ignoredUsers = IgnoredUsers(content: json)
     } else if record.key.hasPrefix("a/room/") {
       guard let id = RoomID(json["id"]), let state = RoomState(record: json) else { return false }
-      rooms[id] = state
+      rooms[id] = Boxed(wrappedValue: state)
     } else if record.key.hasPrefix("a/outbox/") {
       guard let entry = OutboxEntry(record: json) else { return false }
       outbox.append(entry)

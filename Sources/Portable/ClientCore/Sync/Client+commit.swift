@@ -17,7 +17,7 @@ extension Client {
     takePresence(sync.presence)
     report(accountData: sync.accountData, of: nil)
     for prepared in sync.rooms { commit(prepared, of: sync.number, ownUserID: user) }
-    for id in sync.delivered.keys.sorted() {
+    for id in sync.delivered.keys.ordered() {
       guard let entry = outbox[id] else { continue }
       finishDelivered(entry)
     }

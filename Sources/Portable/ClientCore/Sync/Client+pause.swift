@@ -18,7 +18,12 @@ extension Client {
     defer { finish(command, .done) }
     guard isPaused else { return }
     isPaused = false
-    for id in rooms.keys { scheduleExpiry(in: id) }
+    for (id, room) in rooms {
+      scheduleExpiry(in: id)
+      guard room.reading.isDirty else { continue }
+      let timer = startTimer(Limits.receiptIntervalMilliseconds, .receipt(id))
+      rooms[id]?.reading.timer = timer
+    }
     if sessionState == .signedIn { startSession() }
   }
 

@@ -7,7 +7,7 @@ extension Client {
   func prepareSync(_ json: JSON, ownUserID: UserID) -> PreparedSync? {
     switch syncLoop.position.kind {
     case .v3: prepareV3(json, ownUserID: ownUserID)
-    case .sliding: prepareSliding(json, ownUserID: ownUserID)
+    case .sliding: slidingChapter?.prepare(self, json, ownUserID)
     }
   }
 
@@ -38,7 +38,8 @@ extension Client {
   func finish(_ sync: inout PreparedSync, isComplete: Bool, _ ownUserID: UserID) {
     if isComplete, !sync.position.isComplete {
       sync.position.complete()
-      prepareDepartures(&sync)
+      // A server that leaves out rooms it counts may leave out others, too.
+      if sync.roomCount.map({ toldRooms(sync) >= $0 }) ?? true { prepareDepartures(&sync) }
     }
     if let direct = sync.directRooms { prepare(direct, ownUserID, &sync) }
     sync.operations.append(.put(key: StoreKey.sync, value: sync.position.record))
@@ -55,6 +56,13 @@ extension Client {
     default: return
     }
     sync.operations.append(.put(key: StoreKey.data(event.type), value: Array(event.content.bytes)))
+  }
+
+  /// How many rooms have been told since the syncs began anew.
+  private func toldRooms(_ sync: PreparedSync) -> Int {
+    rooms.reduce(sync.rooms.count) { count, room in
+      room.value.state.told.round == sync.position.round && !sync.contains(room.key) ? count + 1 : count
+    }
   }
 
   /// Rooms that were known before the syncs began anew, and are not among those of the account any more.
@@ -78,6 +86,7 @@ extension Client {
     var room = PreparedRoom(id: id, state: old?.$state ?? Boxed(wrappedValue: RoomState(membership: news.membership)))
     room.enter(news.membership, from: old?.membership)
     room.state.told.round = sync.position.round
+    if let counted = sync.counted(news) { room.state.told.counted = counted }
     if let stamp = news.bumpStamp { room.state.told.bumpStamp = stamp }
     let direct = sync.directRooms ?? directRooms
     for events in news.state {
@@ -117,10 +126,12 @@ extension Client {
   private func prepare(
     _ timeline: RoomNews.Timeline, isWhole: Bool, _ ownUserID: UserID, _ room: inout PreparedRoom, _ sync: inout PreparedSync
   ) {
-    let known = isWhole || timeline.isExpanded ? room.place(timeline) : 0
+    let reachesBack = isWhole || timeline.isExpanded
+    let known = room.place(timeline, reachesBack: reachesBack)
     if known == 0 {
-      room.isLimited = timeline.isLimited || (isWhole || timeline.isExpanded) && room.state.history.lastBlock >= 0
-      room.previousBatch = timeline.previousBatch
+      room.isLimited = timeline.isLimited || reachesBack && room.state.history.lastBlock >= 0
+      // Where the server does not say from where, it is asked from the end.
+      room.previousBatch = timeline.previousBatch ?? (room.isLimited ? "" : nil)
     }
     // Members came and went in what is missing.
     if room.isLimited || isWhole, room.state.hasAllMembers || room.state.storesAllMembers {
@@ -132,6 +143,7 @@ extension Client {
     var parsed: [TimelineEvent] = []
     var index = 0
     var count = 0
+    var taken: Set<EventID> = room.state.told.lastEvent.map { [$0] } ?? []
     let firstLive =
       timeline.liveCount.map { live in max(0, (timeline.events?.elements.reduce(0) { n, _ in n + 1 } ?? 0) - live) } ?? 0
     let segment = Segment.record(isLimited: room.isLimited, token: room.previousBatch) { writer in
@@ -141,7 +153,7 @@ extension Client {
         let source = Event(json)
         if index == 1, isWhole { room.oldestEventMilliseconds = source?.originServerTimestamp }
         if let source, source.stateKey != nil { room.apply(source, ownUserID: ownUserID) }
-        guard index > known, let event = TimelineEvent(json, source) else { continue }
+        guard index > known, let event = TimelineEvent(json, source), taken.insert(event.eventID).inserted else { continue }
         if let source, room.state.countsUnread { room.news.append((event, source)) }
         writer.write(json)
         count += 1

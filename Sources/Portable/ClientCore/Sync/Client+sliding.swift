@@ -15,9 +15,11 @@ extension Client {
     for event in (extensions?["account_data"]?["global"]).map({ Array($0.elements) }) ?? [] {
       prepare(accountData: event, ownUserID, &sync)
     }
-    for news in slidingNews(json, ownUserID) { prepare(news, ownUserID, &sync) }
+    let news = slidingNews(json, ownUserID)
+    if news.contains(where: { $0.notifications ?? 0 > 0 }) { sync.position.countsUnread = true }
+    for news in news { prepare(news, ownUserID, &sync) }
     settleActivity(&sync)
-    sync.roomCount = count
+    sync.roomCount = min(count, Limits.listedRooms)
     finish(&sync, isComplete: syncLoop.window >= min(count, Limits.listedRooms), ownUserID)
     return sync
   }
@@ -55,18 +57,45 @@ extension Client {
   /// Rooms whose last message is further back than what was told of them stand where the server has them: not above the rooms with a
   /// higher `bump_stamp`.
   private func settleActivity(_ sync: inout PreparedSync) {
-    for i in sync.rooms.indices {
+    let unsettled = sync.rooms.indices.filter { sync.rooms[$0].wantsPlace }
+    if unsettled.isEmpty { return }
+    // The highest stamp first, each with the oldest message of those so far.
+    var others: [(stamp: Int64, activity: Int64)] = []
+    for room in sync.rooms where room.state.preview != nil { others.append(room.state.place) }
+    for (id, room) in rooms where room.state.preview != nil && !sync.contains(id) { others.append(room.state.place) }
+    others.sort { $0.stamp > $1.stamp }
+    for i in others.indices.dropFirst() { others[i].activity = min(others[i].activity, others[i - 1].activity) }
+    for i in unsettled {
       let state = sync.rooms[i].state
-      guard let oldest = sync.rooms[i].oldestEventMilliseconds, state.preview == nil, state.told.bumpStamp > 0 else { continue }
-      var limit = oldest
-      func hold(_ other: RoomState) {
-        guard other.told.bumpStamp > state.told.bumpStamp, other.preview != nil else { return }
-        limit = min(limit, other.lastActivity - 1)
-      }
-      for room in sync.rooms { hold(room.state) }
-      for (id, room) in rooms where !sync.contains(id) { hold(room.state) }
+      var limit = sync.rooms[i].oldestEventMilliseconds ?? 0
+      let above = others.countBefore { $0.stamp <= state.told.bumpStamp }
+      if above > 0 { limit = min(limit, others[above - 1].activity &- 1) }
       sync.settle(i, activity: max(state.lastActivity, limit))
     }
+  }
+}
+
+extension PreparedRoom {
+  /// Whether no message says where it stands in the list.
+  fileprivate var wantsPlace: Bool {
+    oldestEventMilliseconds != nil && state.preview == nil && state.told.bumpStamp > 0
+  }
+}
+
+extension RoomState {
+  fileprivate var place: (stamp: Int64, activity: Int64) { (told.bumpStamp, lastActivity) }
+}
+
+extension Array {
+  /// How many elements stand before the first one of that kind, behind which all are. O(log n).
+  fileprivate func countBefore(_ isBehind: (Element) -> Bool) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
   }
 }
 
@@ -115,7 +144,7 @@ extension RoomState {
     guard listed.isArray else { return }
     heroes = []
     delta.aspects.insert(.name)
-    for json in listed.elements {
+    for json in listed.elements.prefix(Limits.heroes) {
       guard let user = UserID(json["user_id"]) else { continue }
       heroes.append(user)
       let old = members[user]

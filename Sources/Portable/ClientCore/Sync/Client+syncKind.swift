@@ -9,16 +9,17 @@ extension Client {
     case .v3: use(.v3)
     case .sliding: use(.sliding)
     case .automatic:
-      guard syncLoop.position.token == nil, !syncLoop.knowsOffer else { return true }
+      // Sliding sync has no presence.
+      if observesPresence {
+        use(.v3)
+        return true
+      }
+      guard syncLoop.offer == .wanted || syncLoop.offer == .unknown && syncLoop.position.token == nil else { return true }
       // Some servers offer it to some accounts only.
       syncLoop.request = request(.getVersions, Endpoint.getVersions.path(), sendsToken: true, for: .syncOffer)
       return false
     }
     return true
-  }
-
-  private mutating func use(_ kind: SyncPosition.Kind) {
-    if syncLoop.position.kind != kind { syncLoop.beginAnew(kind) }
   }
 
   mutating func syncOfferAnswered(_ answer: Answer) {
@@ -27,31 +28,26 @@ extension Client {
     if answer.isTransient { return syncFailed(answer) }
     var offersSliding = false
     if case .success(let json) = answer { offersSliding = ServerVersions(json)?.has(Self.slidingFeature) ?? false }
-    syncLoop.knowsOffer = true
+    syncLoop.offer = .known
     use(offersSliding ? .sliding : .v3)
     startSync()
   }
 
   static let slidingFeature: ByteString = "org.matrix.simplified_msc3575"
 
-  /// Whether another request at once is the way on from a refusal.
-  mutating func goesOn(after error: MatrixError) -> Bool {
-    switch syncLoop.position.kind {
-    case .v3: return forgetsFilter(refusedBy: error)
-    case .sliding:
-      if error.code == .unknownPosition, syncLoop.position.token != nil {
-        syncLoop.beginAnew(.sliding)
-        // A server that forgets every position must not be asked without pause.
-        let isFirst = syncLoop.lostPositions.failures == 0
-        _ = syncLoop.lostPositions.next(&random)
-        return isFirst
-      }
-      guard syncMode == .automatic, error.code == .unrecognized || error.code == .guestAccessForbidden || error.status == 404
-      else { return false }
-      syncLoop.knowsOffer = true
-      syncLoop.beginAnew(.v3)
-      return true
+  mutating func goesOnSliding(after error: MatrixError) -> Bool {
+    if error.code == .unknownPosition, syncLoop.position.token != nil {
+      syncLoop.beginAnew(.sliding)
+      // A server that forgets every position must not be asked without pause.
+      let isFirst = syncLoop.lostPositions.failures == 0
+      _ = syncLoop.lostPositions.next(&random)
+      return isFirst
     }
+    guard syncMode == .automatic, error.code == .unrecognized || error.code == .guestAccessForbidden || error.status == 404
+    else { return false }
+    syncLoop.offer = .known
+    syncLoop.beginAnew(.v3)
+    return true
   }
 }
 

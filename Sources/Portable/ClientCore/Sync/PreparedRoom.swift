@@ -66,7 +66,7 @@ extension PreparedRoom {
     if let summary = news.summary { apply(summary: summary) }
     take(joined: news.joined, invited: news.invited)
     if let heroes = news.heroes { apply(heroes: heroes) }
-    if state.membership == .join, news.notifications != nil || news.highlights != nil {
+    if state.membership == .join, state.told.counted != .nothing, news.notifications != nil || news.highlights != nil {
       let count = UnreadCounts.Count(
         notifications: news.notifications ?? state.notificationCount, highlights: news.highlights ?? state.highlightCount)
       apply(unread: count, threads: news.threads)
@@ -88,16 +88,18 @@ extension PreparedRoom {
     }
   }
 
-  /// Finds the newest event that is stored in a timeline that does not begin where the last one ended. Returns how many events are
+  /// Finds the newest event that is stored in a timeline that may not begin where the last one ended. Returns how many events are
   /// known therefore; 0 where it is not among them.
-  mutating func place(_ timeline: RoomNews.Timeline) -> Int {
+  mutating func place(_ timeline: RoomNews.Timeline, reachesBack: Bool) -> Int {
     guard let last = state.told.lastEvent, let events = timeline.events else { return 0 }
     var known = 0
-    for (i, json) in events.elements.enumerated() where json["event_id"]?.text == last.text {
-      known = i + 1
+    for json in events.elements {
+      known += 1
+      guard json["event_id"]?.text == last.text else { continue }
+      if known > 1, reachesBack { older = (Array(events.elements), timeline.previousBatch) }
+      return known
     }
-    if known > 1 { older = (Array(events.elements), timeline.previousBatch) }
-    return known
+    return 0
   }
 
   /// Puts what the sync brought behind the other segments.

@@ -38,6 +38,13 @@ struct PreparedSync: Sendable {
     rooms.append(room)
   }
 
+  /// What the server counts in a room of which this is told; nil where that does not say.
+  func counted(_ news: RoomNews) -> ToldRoom.Counted? {
+    guard position.kind == .sliding else { return .byThread }
+    guard news.notifications != nil else { return nil }
+    return position.countsUnread ? .together : .nothing
+  }
+
   /// Gives a room its place in the list.
   mutating func settle(_ index: Int, activity: Int64) {
     rooms[index].state.lastActivity = activity

@@ -96,7 +96,7 @@ extension Client {
     let timeout = syncLoop.isHeld ? Limits.longPollMilliseconds : 0
     var query = "?timeout=\(timeout)"
     if let token = position.token { query += "&pos=" + PercentEncoding.encode(token) }
-    if !hasAttention { query += "&set_presence=unavailable" }
+    if let presence = syncPresence { query += "&set_presence=" + presence.name }
     syncLoop.request = request(
       .slidingSync, Endpoint.slidingSync.path(), query: query, body: body,
       timeoutMilliseconds: timeout + Limits.syncGraceMilliseconds, for: .sync)

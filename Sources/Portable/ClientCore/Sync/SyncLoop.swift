@@ -17,8 +17,17 @@ struct SyncLoop: Sendable {
   var deferredAnswers: [(Answer, RequestPurpose)] = []
   /// Records, likewise.
   var deferredRecords: [(LoadID, [StoreRecord], LoadPurpose)] = []
-  /// Whether the server has been asked in this run which kinds of sync it offers.
-  var knowsOffer = false
+  var offer = Offer.unknown
+
+  /// What is known in this run of the kinds of sync that the server offers.
+  enum Offer: Sendable {
+    /// It is asked for where nothing is stored.
+    case unknown
+    /// It is asked for in any case.
+    case wanted
+    case known
+  }
+
   var progress = SyncProgress()
   // Sliding sync
   /// How many rooms from the top are asked for.
@@ -36,7 +45,6 @@ struct SyncLoop: Sendable {
     isRunning = false
     isHeld = false
     deferredAnswers = []
-    deferredRecords = []
   }
 
   /// From the beginning, with what is stored.
@@ -64,11 +72,11 @@ extension Client {
       return
     }
     if !syncLoop.isRunning, syncLoop.backoff.failures == 0 { setConnection(.connecting) }
-    guard chooseKind() else { return }
+    guard chooseSync() else { return }
     syncLoop.started += 1
     switch syncLoop.position.kind {
     case .v3: requestV3()
-    case .sliding: requestSliding()
+    case .sliding: slidingChapter?.request(&self)
     }
   }
 

@@ -1,16 +1,12 @@
 /// How the client asks for what is new.
 public enum SyncMode: UInt8, Sendable {
   /// As the syncs in the store were made; where there are none, sliding sync if the server offers it (`/versions`), v3 otherwise, also
-  /// when it takes the offer back.
+  /// when it takes the offer back, and as long as presence is wanted, which sliding sync does not bring.
   case automatic
   /// `GET /sync`: everything of all rooms in the first answer. Spec: Client-Server API, "Syncing".
   case v3
   /// The rooms on top first, then the others. Spec: MSC4186.
   case sliding
-
-  /// What `MatrixClient` does unless told otherwise. Not `automatic`: Synapse, which most accounts are on, tells in sliding sync that nothing
-  /// is unread, whatever is (its `notification_count` is always 0), and offers it all the same.
-  public static var standard: SyncMode { .v3 }
 }
 
 /// How far the first sync of an account is. It never goes back.

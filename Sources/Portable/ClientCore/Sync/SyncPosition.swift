@@ -16,6 +16,8 @@ struct SyncPosition: Sendable {
   var hasAllRooms = false
   /// Up to where the device has its messages: sliding sync has a token of its own for them.
   var toDevice: ByteString?
+  /// Whether the server has ever said in a sliding sync that something is unread. Synapse never does.
+  var countsUnread = false
 
   /// From the beginning, with what is stored.
   func anew(_ kind: Kind) -> SyncPosition {
@@ -23,6 +25,7 @@ struct SyncPosition: Sendable {
     next.kind = kind
     next.round = round &+ 1
     next.hasAllRooms = hasAllRooms
+    next.countsUnread = countsUnread
     if self.kind == kind { next.toDevice = toDevice }
     return next
   }
@@ -39,6 +42,7 @@ struct SyncPosition: Sendable {
     writer.object { writer in
       if let token { kind == .v3 ? writer.member("next_batch", token) : writer.member("pos", token) }
       if round != 0 { writer.member("round", Int(round)) }
+      if countsUnread { writer.member("counts", true) }
       guard kind == .sliding else { return }
       writer.member("complete", isComplete)
       writer.member("all_rooms", hasAllRooms)
@@ -61,6 +65,7 @@ struct SyncPosition: Sendable {
     } else {
       return nil
     }
+    countsUnread = record["counts"]?.bool ?? false
     round = record["round"]?.integer.flatMap { Int32(exactly: $0) } ?? 0
   }
 
@@ -75,13 +80,25 @@ struct ToldRoom: Sendable {
   var lastEvent: EventID?
   /// `bump_stamp`: rooms with a higher one have the newer activity. 0 where only v3 has told the room.
   var bumpStamp: Int64 = 0
+  var counted = Counted.byThread
+
+  /// What the server counts of what is unread in a room.
+  enum Counted: UInt8, Sendable {
+    /// In v3.
+    case byThread
+    /// In sliding sync.
+    case together
+    /// In the sliding sync of Synapse.
+    case nothing
+  }
 
   var record: [UInt8] {
     var writer = JSONWriter(capacity: 64)
     writer.array { writer in
       writer.write(Int(round))
       writer.write(bumpStamp)
-      if let lastEvent { writer.write(lastEvent) }
+      if let lastEvent { writer.write(lastEvent) } else if counted != .byThread { writer.null() }
+      if counted != .byThread { writer.write(Int(counted.rawValue)) }
     }
     return writer.bytes
   }
@@ -95,5 +112,8 @@ struct ToldRoom: Sendable {
     round = parts[0].integer.flatMap { Int32(exactly: $0) } ?? 0
     bumpStamp = parts[1].integer ?? 0
     if parts.count > 2 { lastEvent = EventID(parts[2]) }
+    if parts.count > 3 {
+      counted = parts[3].integer.flatMap { UInt8(exactly: $0) }.flatMap(Counted.init(rawValue:)) ?? .byThread
+    }
   }
 }

@@ -10,7 +10,7 @@ extension Client {
     keptTimelines.removeAll { $0 == id }
     keptTimelines.append(id)
     dropOldTimelines()
-    renewSubscriptions()
+    slidingChapter?.renewSubscriptions(&self)
     loadPeople(id)
     if let room = rooms[id], room.timeline.loadState == .unloaded { loadTimeline(id) }
     finish(command, .done)

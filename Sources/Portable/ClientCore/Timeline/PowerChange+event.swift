@@ -17,7 +17,7 @@ extension PowerChange {
     _ before: JSON?, _ after: JSON?, _ changes: inout [PowerChange], _ subject: (ByteString) -> Subject?
   ) {
     let (old, new) = (levels(before), levels(after))
-    for key in Set(old.keys).union(new.keys).sorted() where old[key] != new[key] {
+    for key in Set(old.keys).union(new.keys).ordered() where old[key] != new[key] {
       guard changes.count < Limits.powerChanges else { return }
       guard let subject = subject(key) else { continue }
       changes.append(PowerChange(subject: subject, from: old[key], to: new[key]))

@@ -15,8 +15,8 @@ extension Relations {
     guard !known.contains(where: { $0.event == event.eventID }) else { return }
     for share in known { touch(share.event) }
     touch(event.eventID)
-    var all = known + [Share(event: event.eventID, timestampMilliseconds: event.timestampMilliseconds)]
-    all.sort { ($0.timestampMilliseconds, $0.event) < ($1.timestampMilliseconds, $1.event) }
+    let new = Share(event: event.eventID, timestampMilliseconds: event.timestampMilliseconds)
+    let all = (known + [new]).ordered { ($0.timestampMilliseconds, $0.event) < ($1.timestampMilliseconds, $1.event) }
     shares[event.sender] = Array(all.suffix(Limits.liveLocationShares))
   }
 
@@ -24,13 +24,18 @@ extension Relations {
   mutating func add(_ position: LiveLocation.Position, by sender: UserID, to target: EventID) {
     var position = position
     position.sender = sender
-    var all = (positions[target] ?? []) + [position]
-    all.sort { ($0.timestampMilliseconds, $0.event) < ($1.timestampMilliseconds, $1.event) }
-    positions[target] = Array(all.suffix(Limits.liveLocationPositions))
+    change(target) { about in
+      let all = (about.positions + [position]).ordered {
+        ($0.timestampMilliseconds, $0.event) < ($1.timestampMilliseconds, $1.event)
+      }
+      about.positions = Array(all.suffix(Limits.liveLocationPositions))
+    }
   }
 
   mutating func follow(_ share: inout LiveLocation, _ id: EventID, by sender: UserID) {
-    share.position = positions[id]?.last { $0.sender == sender && $0.timestampMilliseconds <= share.expiresAtMilliseconds }
+    share.position = about(id)?.positions.last {
+      $0.sender == sender && $0.timestampMilliseconds <= share.expiresAtMilliseconds
+    }
     let own = shares[sender] ?? []
     let isLast = own.last.map { $0.event == id } ?? true
     share.isLive = isLast && now < share.expiresAtMilliseconds

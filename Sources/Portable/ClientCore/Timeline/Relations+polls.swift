@@ -5,12 +5,13 @@ import MatrixModel
 extension Relations {
   /// Counts the votes anew.
   func count(_ poll: inout Poll, _ id: EventID, by creator: UserID, ownUserID: UserID) {
-    let end = (pollEnds[id] ?? []).filter { mayEnd(pollOf: creator, $0.sender) }.min {
+    let about = about(id)
+    let end = (about?.pollEnds ?? []).filter { mayEnd(pollOf: creator, $0.sender) }.min {
       ($0.timestampMilliseconds, $0.event) < ($1.timestampMilliseconds, $1.event)
     }
     poll.endedAtMilliseconds = end?.timestampMilliseconds
     var last: [UserID: Vote] = [:]
-    for vote in votes[id] ?? [] {
+    for vote in about?.votes ?? [] {
       if let end, vote.timestampMilliseconds > end.timestampMilliseconds { continue }
       if let known = last[vote.sender],
         (known.timestampMilliseconds, known.event) > (vote.timestampMilliseconds, vote.event)
@@ -24,7 +25,7 @@ extension Relations {
       poll.answers[i].isOwn = false
     }
     poll.voterCount = 0
-    for vote in last.values.sorted(by: { $0.sender < $1.sender }) { add(vote, to: &poll, ownUserID: ownUserID) }
+    for vote in last.values.ordered(by: { $0.sender < $1.sender }) { add(vote, to: &poll, ownUserID: ownUserID) }
   }
 
   private func add(_ vote: Vote, to poll: inout Poll, ownUserID: UserID) {

@@ -17,19 +17,45 @@ extension Relations {
       guard let last = bundle?.latest else { return false }
       return (reply.timestampMilliseconds, reply.eventID) > (last.timestampMilliseconds, last.eventID)
     }
+
+    /// False where it is here already.
+    mutating func insert(_ reply: ThreadSummary.Reply) -> Bool {
+      guard known.insert(reply.eventID).inserted else { return false }
+      let before = replies.lastIndex {
+        ($0.timestampMilliseconds, $0.eventID) <= (reply.timestampMilliseconds, reply.eventID)
+      }
+      replies.insert(reply, at: before.map { $0 + 1 } ?? 0)
+      return true
+    }
+
+    func replies(by users: Set<UserID>) -> [EventID] {
+      var events = replies.filter { users.contains($0.sender) }.map { $0.eventID }
+      if let latest = bundle?.latest, users.contains(latest.sender) { events.append(latest.eventID) }
+      return events
+    }
+
+    mutating func drop(_ event: EventID) {
+      let isLatest = bundle?.latest?.eventID == event
+      let reply = replies.firstIndex { $0.eventID == event }
+      if isLatest { isLatestGone = true }
+      if isLatest || reply.map({ !isNewer(replies[$0]) }) ?? true { goneCount += 1 }
+      if let reply { replies.remove(at: reply) }
+    }
   }
 
   mutating func take(_ bundle: TimelineEvent.BundledThread, of root: EventID) {
     // A copy from a page asked for earlier says less.
-    if let known = threads[root]?.bundle?.latest, let new = bundle.latest,
+    if let known = about(root)?.thread.bundle?.latest, let new = bundle.latest,
       (known.timestampMilliseconds, known.eventID) > (new.timestampMilliseconds, new.eventID)
     {
       return
     }
     let isLatestGone = bundle.latest.map { isRedacted($0.eventID) } ?? false
-    threads[root, default: ThreadReplies()].bundle = bundle
-    threads[root]?.goneCount = 0
-    threads[root]?.isLatestGone = isLatestGone
+    change(root) { about in
+      about.thread.bundle = bundle
+      about.thread.goneCount = 0
+      about.thread.isLatestGone = isLatestGone
+    }
     if let latest = bundle.latest { rootOfReply[latest.eventID] = root }
     touch(root)
   }
@@ -37,41 +63,23 @@ extension Relations {
   mutating func takeReply(_ event: TimelineEvent) {
     guard let root = event.threadRoot, case .item(let content, _) = event.kind else { return }
     if case .redacted = content { return }
-    guard threads[root, default: ThreadReplies()].known.insert(event.eventID).inserted else { return }
     let reply = ThreadSummary.Reply(
       eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, content: content)
+    var isNew = false
+    change(root) { isNew = $0.thread.insert(reply) }
+    guard isNew else { return }
     rootOfReply[event.eventID] = root
-    var i = threads[root]?.replies.count ?? 0
-    while i > 0, let before = threads[root]?.replies[i - 1],
-      (before.timestampMilliseconds, before.eventID) > (reply.timestampMilliseconds, reply.eventID)
-    {
-      i -= 1
-    }
-    threads[root]?.replies.insert(reply, at: i)
     touch(root)
   }
 
   mutating func dropReply(_ event: EventID) {
-    guard let root = rootOfReply[event], let thread = threads[root] else { return }
-    let isLatest = thread.bundle?.latest?.eventID == event
-    let reply = thread.replies.firstIndex { $0.eventID == event }
-    if isLatest { threads[root]?.isLatestGone = true }
-    if isLatest || reply.map({ !thread.isNewer(thread.replies[$0]) }) ?? true { threads[root]?.goneCount += 1 }
-    if let reply { threads[root]?.replies.remove(at: reply) }
+    guard let root = rootOfReply[event] else { return }
+    change(root) { $0.thread.drop(event) }
     touch(root)
   }
 
-  mutating func forgetReplies(of users: Set<UserID>) {
-    var events: [EventID] = []
-    for thread in threads.values {
-      for reply in thread.replies where users.contains(reply.sender) { events.append(reply.eventID) }
-      if let latest = thread.bundle?.latest, users.contains(latest.sender) { events.append(latest.eventID) }
-    }
-    for event in Set(events).sorted() { dropReply(event) }
-  }
-
   mutating func summary(of root: EventID, rootSender: UserID, ownUserID: UserID) -> ThreadSummary? {
-    guard let thread = threads[root] else { return nil }
+    guard let thread = about(root)?.thread else { return nil }
     let counted = thread.bundle.map { max(0, $0.count - thread.goneCount) } ?? 0
     let newer = thread.replies.reversed().prefix { thread.isNewer($0) }.count
     let count = max(counted + newer, thread.replies.count)

@@ -21,17 +21,23 @@ struct Relations: Sendable {
     var selections: [ByteString] = []
   }
 
-  private var edits: [EventID: [TimelineEvent.Edit]] = [:]
-  /// What an item with an edit said before, for when the edit is redacted.
-  private var originals: [EventID: MessageContent] = [:]
-  private var marks: [EventID: [Mark]] = [:]
-  var votes: [EventID: [Vote]] = [:]
-  var pollEnds: [EventID: [Vote]] = [:]
-  var positions: [EventID: [LiveLocation.Position]] = [:]
+  /// What others say of one event.
+  struct About: Sendable {
+    var edits: [TimelineEvent.Edit] = []
+    /// What an item with an edit said before, for when the edit is redacted.
+    var original: MessageContent?
+    var marks: [Mark] = []
+    var votes: [Vote] = []
+    var pollEnds: [Vote] = []
+    var positions: [LiveLocation.Position] = []
+    var references: [EventID] = []
+    /// Empty but of a thread's root.
+    var thread = ThreadReplies()
+  }
+
+  private var known: [EventID: Boxed<About>] = [:]
   var shares: [UserID: [Share]] = [:]
-  var threads: [EventID: ThreadReplies] = [:]
   var rootOfReply: [EventID: EventID] = [:]
-  private(set) var references: [EventID: [EventID]] = [:]
   /// The event that a relation speaks of, by the relation's own ID.
   private var targets: [EventID: EventID] = [:]
   private var redacted: Set<EventID> = []
@@ -47,6 +53,13 @@ struct Relations: Sendable {
   var power: PowerLevels?
   /// Milliseconds since 1970.
   var now: Int64 = 0
+
+  /// What is known of the event; nothing where nobody spoke of it.
+  func about(_ event: EventID) -> About? { known[event]?.wrappedValue }
+
+  mutating func change(_ event: EventID, _ body: (inout About) -> Void) {
+    body(&known[event, default: Boxed(wrappedValue: About())].wrappedValue)
+  }
 
   mutating func touch(_ event: EventID) {
     touched.insert(event)
@@ -75,15 +88,17 @@ struct Relations: Sendable {
         to: target)
     case .reaction(let target, let key):
       guard relate(event.eventID, to: target) else { return }
-      marks[target, default: []].append(
-        Mark(
-          event: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, key: key))
+      let mark = Mark(
+        event: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, key: key)
+      change(target) { $0.marks.append(mark) }
     case .vote(let target, let selections):
       guard relate(event.eventID, to: target) else { return }
-      votes[target, default: []].append(vote(event, selections))
+      let vote = vote(event, selections)
+      change(target) { $0.votes.append(vote) }
     case .pollEnd(let target):
       guard relate(event.eventID, to: target) else { return }
-      pollEnds[target, default: []].append(vote(event, []))
+      let end = vote(event, [])
+      change(target) { $0.pollEnds.append(end) }
     case .position(let target, let position):
       guard relate(event.eventID, to: target) else { return }
       add(position, by: event.sender, to: target)
@@ -118,12 +133,12 @@ struct Relations: Sendable {
 
   private mutating func add(_ edit: TimelineEvent.Edit, to target: EventID) {
     guard !redacted.contains(edit.eventID), relate(edit.eventID, to: target) else { return }
-    edits[target, default: []].append(edit)
+    change(target) { $0.edits.append(edit) }
   }
 
   private mutating func addReference(_ event: EventID, to target: EventID) {
-    guard references[target, default: []].count < Limits.references, relate(event, to: target) else { return }
-    references[target, default: []].append(event)
+    guard about(target)?.references.count ?? 0 < Limits.references, relate(event, to: target) else { return }
+    change(target) { $0.references.append(event) }
   }
 
   // MARK: Redactions
@@ -132,7 +147,7 @@ struct Relations: Sendable {
 
   private mutating func redact(_ event: EventID) {
     guard redacted.insert(event).inserted else { return }
-    originals[event] = nil
+    if about(event) != nil { change(event) { $0.original = nil } }
     drop(event)
     touch(event)
     dropReply(event)
@@ -142,23 +157,28 @@ struct Relations: Sendable {
   mutating func drop(_ event: EventID) {
     guard let target = targets.removeValue(forKey: event) else { return }
     touch(target)
-    marks[target]?.removeAll { $0.event == event }
-    edits[target]?.removeAll { $0.eventID == event }
-    votes[target]?.removeAll { $0.event == event }
-    pollEnds[target]?.removeAll { $0.event == event }
-    positions[target]?.removeAll { $0.event == event }
-    references[target]?.removeAll { $0 == event }
+    change(target) { about in
+      about.marks.removeAll { $0.event == event }
+      about.edits.removeAll { $0.eventID == event }
+      about.votes.removeAll { $0.event == event }
+      about.pollEnds.removeAll { $0.event == event }
+      about.positions.removeAll { $0.event == event }
+      about.references.removeAll { $0 == event }
+    }
   }
 
   /// What these users said about others counts no more.
   mutating func forget(_ users: Set<UserID>) {
     var events: [EventID] = []
-    for marks in marks.values { for mark in marks where users.contains(mark.sender) { events.append(mark.event) } }
-    for list in votes.values { for vote in list where users.contains(vote.sender) { events.append(vote.event) } }
-    for list in pollEnds.values { for end in list where users.contains(end.sender) { events.append(end.event) } }
-    for list in edits.values { for edit in list where users.contains(edit.sender) { events.append(edit.eventID) } }
-    for event in events.sorted() { drop(event) }
-    forgetReplies(of: users)
+    var replies: Set<EventID> = []
+    for about in known.values.map({ $0.wrappedValue }) {
+      for mark in about.marks where users.contains(mark.sender) { events.append(mark.event) }
+      for vote in about.votes + about.pollEnds where users.contains(vote.sender) { events.append(vote.event) }
+      for edit in about.edits where users.contains(edit.sender) { events.append(edit.eventID) }
+      replies.formUnion(about.thread.replies(by: users))
+    }
+    for event in events.ordered() { drop(event) }
+    for reply in replies.ordered() { dropReply(reply) }
   }
 
   // MARK: Decorating
@@ -174,21 +194,22 @@ struct Relations: Sendable {
     } else {
       item.isEdited = false
     }
-    item.reactions = item.takesReactions ? reactions(to: id, ownUserID: ownUserID) : []
+    item.reactions = item.takesReactions ? reactions(about(id)?.marks ?? [], ownUserID: ownUserID) : []
     item.thread = summary(of: id, rootSender: item.sender, ownUserID: ownUserID)
   }
 
   private mutating func decorate(
     _ item: inout TimelineItem, _ id: EventID, _ shown: MessageContent, ownUserID: UserID
   ) {
-    let original = originals[id] ?? shown
-    let edit = newestEdit(of: id, by: item.sender, original)
+    let about = about(id)
+    let original = about?.original ?? shown
+    let edit = newest(of: about?.edits ?? [], by: item.sender, original)
     // What nobody speaks of stays as it is.
-    if edit == nil, originals[id] == nil, original.kind != .poll, original.kind != .liveLocation {
+    if edit == nil, about?.original == nil, original.kind != .poll, original.kind != .liveLocation {
       item.isEdited = false
       return
     }
-    originals[id] = edit == nil ? nil : original
+    if about != nil { change(id) { $0.original = edit == nil ? nil : original } }
     var content = edit?.content ?? original
     content.attachment?.blob = shown.attachment?.blob
     if case .poll(var poll) = content.details {
@@ -203,9 +224,11 @@ struct Relations: Sendable {
   }
 
   /// Spec: "Event replacements": of the sender's own edits the latest by time, then by event ID.
-  private func newestEdit(of id: EventID, by sender: UserID, _ original: MessageContent) -> TimelineEvent.Edit? {
+  private func newest(
+    of edits: [TimelineEvent.Edit], by sender: UserID, _ original: MessageContent
+  ) -> TimelineEvent.Edit? {
     var newest: TimelineEvent.Edit?
-    for edit in edits[id] ?? [] where edit.sender == sender && edit.content.canReplace(original) {
+    for edit in edits where edit.sender == sender && edit.content.canReplace(original) {
       guard let known = newest else {
         newest = edit
         continue
@@ -218,8 +241,9 @@ struct Relations: Sendable {
   /// What the message has said so far, the first first; the last is what it says now.
   func history(of item: TimelineItem) -> [MessageContent] {
     guard let id = item.eventID, case .message(let shown) = item.content else { return [] }
-    let original = originals[id] ?? shown
-    let own = (edits[id] ?? []).filter { $0.sender == item.sender && $0.content.canReplace(original) }.sorted {
+    let about = about(id)
+    let original = about?.original ?? shown
+    let own = (about?.edits ?? []).filter { $0.sender == item.sender && $0.content.canReplace(original) }.ordered {
       ($0.timestampMilliseconds, $0.eventID) < ($1.timestampMilliseconds, $1.eventID)
     }
     return [original] + own.map { $0.content }
@@ -227,15 +251,15 @@ struct Relations: Sendable {
 
   /// The event by which that user reacted so.
   func reaction(_ key: ByteString, to event: EventID, by user: UserID) -> EventID? {
-    marks[event]?.first { $0.sender == user && $0.key == key }?.event
+    about(event)?.marks.first { $0.sender == user && $0.key == key }?.event
   }
 
-  private func reactions(to event: EventID, ownUserID: UserID) -> [Reaction] {
-    guard let marks = marks[event], !marks.isEmpty else { return [] }
+  private func reactions(_ marks: [Mark], ownUserID: UserID) -> [Reaction] {
+    if marks.isEmpty { return [] }
     var reactions: [Reaction] = []
     var places: [ByteString: Int] = [:]
     var seen: [Set<UserID>] = []
-    let inOrder = marks.sorted { ($0.timestampMilliseconds, $0.event) < ($1.timestampMilliseconds, $1.event) }
+    let inOrder = marks.ordered { ($0.timestampMilliseconds, $0.event) < ($1.timestampMilliseconds, $1.event) }
     for mark in inOrder {
       let i = places[mark.key] ?? reactions.count
       if i == reactions.count {

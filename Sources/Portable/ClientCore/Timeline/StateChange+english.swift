@@ -8,54 +8,77 @@ extension StateChange {
   ///   - sender: who did it.
   ///   - name: the shown name of a member.
   public func english(sender: String, name: (UserID) -> String) -> String {
+    if case .displayNameChanged(let user, let old, let new) = self { return StateChange.renamed(user, old, new) }
+    return (subject.map(name) ?? sender) + aboutMembers(name) + StateChange.because(reason)
+  }
+
+  /// Whom the line is about, where that is not the sender.
+  private var subject: UserID? {
     switch self {
-    case .joined(let user): name(user) + " joined"
-    case .left(let user, let reason): name(user) + " left" + StateChange.because(reason)
-    case .invited(let user, let reason): sender + " invited " + name(user) + StateChange.because(reason)
-    case .inviteRejected(let user): name(user) + " declined the invitation"
-    case .inviteWithdrawn(let user): sender + " took back the invitation of " + name(user)
-    case .kicked(let user, let reason): sender + " removed " + name(user) + StateChange.because(reason)
-    case .banned(let user, let reason): sender + " banned " + name(user) + StateChange.because(reason)
-    case .unbanned(let user): sender + " unbanned " + name(user)
-    case .knocked(let user, let reason): name(user) + " would like to join" + StateChange.because(reason)
-    case .knockAccepted(let user): sender + " lets " + name(user) + " join"
-    case .knockDenied(let user, let reason): sender + " did not let " + name(user) + " join" + StateChange.because(reason)
-    case .knockWithdrawn(let user): name(user) + " would no longer like to join"
-    case .displayNameChanged(let user, let old, let new): StateChange.renamed(user, old, new)
-    case .avatarChanged(let user): name(user) + " changed their picture"
-    case .thirdPartyInvited(let who):
-      who.map { sender + " invited " + ($0.isEmpty ? "someone" : $0.string) } ?? sender + " took an invitation back"
-    default: aboutRoom(sender, name)
+    case .joined(let user), .left(let user, _), .inviteRejected(let user), .knocked(let user, _),
+      .knockWithdrawn(let user), .avatarChanged(let user):
+      user
+    default: nil
     }
   }
 
-  private func aboutRoom(_ sender: String, _ name: (UserID) -> String) -> String {
+  private var reason: ByteString? {
     switch self {
-    case .created: sender + " created the room"
-    case .roomNamed(let name):
-      name.map { sender + " named the room “" + $0.string + "”" } ?? sender + " took the room's name away"
-    case .topicSet(let topic): topic.map { sender + " set the topic: " + $0.string } ?? sender + " took the topic away"
-    case .roomAvatarChanged: sender + " changed the room's picture"
-    case .addressSet(let alias):
-      alias.map { sender + " set the address " + $0.string } ?? sender + " took the address away"
-    case .alternativeAddressesChanged: sender + " changed the other addresses of the room"
-    case .encryptionEnabled: sender + " turned on encryption"
-    case .joinRuleSet(let rule): sender + StateChange.join(rule)
-    case .historyVisibilitySet(let visibility): sender + StateChange.history(visibility)
-    case .guestAccessSet(let access): sender + (access == "can_join" ? " lets guests join" : " lets no guests join")
-    case .powerLevelsChanged(let changes): sender + StateChange.power(changes, name)
-    case .pinnedEventsChanged(let pinned, let unpinned): sender + StateChange.pins(pinned.count, unpinned.count)
-    case .serverACLChanged: sender + " changed which servers may take part"
-    case .upgraded: sender + " moved this room to a new one"
-    case .childAdded(let room): sender + " added " + room.string + " to this space"
-    case .childRemoved(let room): sender + " removed " + room.string + " from this space"
-    case .parentAdded(let room): sender + " put this room into the space " + room.string
-    case .parentRemoved(let room): sender + " took this room out of the space " + room.string
-    case .ruleSet(let rule):
-      sender + " set the rule " + rule.recommendation.string + " for " + rule.entity.string
-        + StateChange.because(rule.reason)
-    case .ruleRemoved: sender + " removed a rule"
-    default: sender + " changed the room's settings"
+    case .left(_, let reason), .invited(_, let reason), .kicked(_, let reason), .banned(_, let reason),
+      .knocked(_, let reason), .knockDenied(_, let reason):
+      reason
+    case .ruleSet(let rule): rule.reason
+    default: nil
+    }
+  }
+
+  private func aboutMembers(_ name: (UserID) -> String) -> String {
+    switch self {
+    case .joined: " joined"
+    case .left: " left"
+    case .invited(let user, _): " invited " + name(user)
+    case .inviteRejected: " declined the invitation"
+    case .inviteWithdrawn(let user): " took back the invitation of " + name(user)
+    case .kicked(let user, _): " removed " + name(user)
+    case .banned(let user, _): " banned " + name(user)
+    case .unbanned(let user): " unbanned " + name(user)
+    case .knocked: " would like to join"
+    case .knockAccepted(let user): " lets " + name(user) + " join"
+    case .knockDenied(let user, _): " did not let " + name(user) + " join"
+    case .knockWithdrawn: " would no longer like to join"
+    case .avatarChanged: " changed their picture"
+    case .thirdPartyInvited(nil): " took an invitation back"
+    case .thirdPartyInvited(let who?): " invited " + (who.isEmpty ? "someone" : who.string)
+    default: aboutRoom(name)
+    }
+  }
+
+  private func aboutRoom(_ name: (UserID) -> String) -> String {
+    switch self {
+    case .created: " created the room"
+    case .roomNamed(nil): " took the room's name away"
+    case .roomNamed(let name?): " named the room “" + name.string + "”"
+    case .topicSet(nil): " took the topic away"
+    case .topicSet(let topic?): " set the topic: " + topic.string
+    case .roomAvatarChanged: " changed the room's picture"
+    case .addressSet(nil): " took the address away"
+    case .addressSet(let alias?): " set the address " + alias.string
+    case .alternativeAddressesChanged: " changed the other addresses of the room"
+    case .encryptionEnabled: " turned on encryption"
+    case .joinRuleSet(let rule): StateChange.join(rule)
+    case .historyVisibilitySet(let visibility): StateChange.history(visibility)
+    case .guestAccessSet(let access): access == "can_join" ? " lets guests join" : " lets no guests join"
+    case .powerLevelsChanged(let changes): StateChange.power(changes, name)
+    case .pinnedEventsChanged(let pinned, let unpinned): StateChange.pins(pinned.count, unpinned.count)
+    case .serverACLChanged: " changed which servers may take part"
+    case .upgraded: " moved this room to a new one"
+    case .childAdded(let room): " added " + room.string + " to this space"
+    case .childRemoved(let room): " removed " + room.string + " from this space"
+    case .parentAdded(let room): " put this room into the space " + room.string
+    case .parentRemoved(let room): " took this room out of the space " + room.string
+    case .ruleSet(let rule): " set the rule " + rule.recommendation.string + " for " + rule.entity.string
+    case .ruleRemoved: " removed a rule"
+    default: " changed the room's settings"
     }
   }
 

@@ -62,7 +62,7 @@ extension Timeline {
   }
 
   /// Members who have read up to this item and no further, in user ID order, its sender among them. O(readers).
-  public func readers(at item: ItemID) -> [UserID] { readers[item]?.sorted() ?? [] }
+  public func readers(at item: ItemID) -> [UserID] { readers[item]?.ordered() ?? [] }
 
   /// Readers of the item, its sender included. O(items behind it).
   func readerCount(at index: Int) -> Int {

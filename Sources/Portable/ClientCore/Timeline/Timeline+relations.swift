@@ -38,7 +38,7 @@ extension Timeline {
   mutating func renewTouched(
     except fresh: Range<Int> = 0..<0, ownUserID: UserID, _ changes: inout [TimelineChange]
   ) {
-    for event in relations.takeTouched().sorted() {
+    for event in relations.takeTouched().ordered() {
       if let i = index(of: event), !fresh.contains(i) {
         decorate(i, ownUserID: ownUserID)
         changes.append(.updated(at: i, items[i]))
@@ -51,7 +51,7 @@ extension Timeline {
   public func history(of item: ItemID) -> [MessageContent] { self.item(item).map { relations.history(of: $0) } ?? [] }
 
   /// Events that refer to this one (`m.reference`) beyond votes and the like, as far as they are known.
-  public func references(to event: EventID) -> [EventID] { relations.references[event] ?? [] }
+  public func references(to event: EventID) -> [EventID] { relations.about(event)?.references ?? [] }
 
   // MARK: Replies
 

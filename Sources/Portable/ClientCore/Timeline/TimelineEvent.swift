@@ -37,7 +37,7 @@ struct TimelineEvent: Sendable {
     let eventID: EventID
     let sender: UserID
     let timestampMilliseconds: Int64
-    let content: MessageContent
+    @Boxed private(set) var content: MessageContent
   }
 
   struct BundledThread: Sendable {

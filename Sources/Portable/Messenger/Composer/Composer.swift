@@ -68,6 +68,12 @@ public final class Composer<D: DOM> {
     dom.flush()
   }
 
+  /// Takes the button for files away, for hosts that take none.
+  public func hideAttach() {
+    dom.setFlag(attach, "hidden", true)
+    dom.flush()
+  }
+
   /// Lets files be dropped on another element too, for example the whole room.
   public func acceptDrops(on node: Node) {
     dom.on(node, .files) { [self] in took($0.files) }
@@ -118,7 +124,7 @@ public final class Composer<D: DOM> {
   }
 
   private func submit() {
-    let trimmed = Composer.trimmed(text)
+    let trimmed = text.trimmed
     guard isEnabled, !trimmed.utf8.isEmpty, remaining >= 0, onSend?(trimmed) == true else { return }
     setText("")
     dom.focus(field)
@@ -128,11 +134,11 @@ public final class Composer<D: DOM> {
   }
 
   /// Unicode scalars that may still be written; negative when there are too many.
-  public var remaining: Int { maximumLength - Composer.trimmed(text).unicodeScalars.count }
+  public var remaining: Int { maximumLength - text.trimmed.unicodeScalars.count }
 
   private func update() {
     let remaining = remaining
-    let isEmpty = Composer.trimmed(text).utf8.isEmpty
+    let isEmpty = text.trimmed.utf8.isEmpty
     dom.setFlag(send, "disabled", !isEnabled || isEmpty || remaining < 0)
     dom.setClass(send, isEmpty || remaining < 0 ? "mg-composer-button mg-send" : "mg-composer-button mg-send mg-ready")
     // Said in time, not all the time: in the last tenth.
@@ -151,12 +157,4 @@ public final class Composer<D: DOM> {
     return button
   }
 
-  /// Without white space and control characters of ASCII at both ends.
-  static func trimmed(_ text: String) -> String {
-    let bytes = text.utf8
-    guard let first = bytes.firstIndex(where: { $0 > 0x20 }), let last = bytes.lastIndex(where: { $0 > 0x20 }) else {
-      return ""
-    }
-    return String(text[first...last])
-  }
 }

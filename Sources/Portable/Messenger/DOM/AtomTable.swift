@@ -34,10 +34,5 @@ public struct AtomTable {
     }
   }
 
-  /// FNV-1a.
-  private static func hash(_ name: String) -> Int {
-    var hash: UInt32 = 2_166_136_261
-    for byte in name.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
-    return Int(hash >> 1)
-  }
+  private static func hash(_ name: String) -> Int { Int(name.hash32 >> 1) }
 }

@@ -69,6 +69,8 @@ public protocol DOM: AnyObject {
   func removeAttribute(_ node: Node, _ name: Atom)
   /// Sets a CSS custom property (`--name`) to a number.
   func setVariable(_ node: Node, _ name: Atom, _ value: Double)
+  /// Sets a CSS property, custom or not, to a text of the program's own; an empty one takes it away.
+  func setStyle(_ node: Node, _ name: Atom, _ value: String)
   func setLength(_ node: Node, _ length: Length, _ pixels: Double)
   /// Sets the value of a form field.
   func setValue(_ node: Node, _ value: String)
@@ -76,6 +78,9 @@ public protocol DOM: AnyObject {
   /// account's token. The element's `data-state` is `loading`, `loaded` or `failed`.
   func setImage(_ node: Node, _ source: String?)
   func focus(_ node: Node)
+
+  /// What the node was put into; of a slot, its clone.
+  func parent(of node: Node) -> Node
 
   /// Calls `handler` for each event of the kind on the node or below it, until the node is released.
   func listen(_ node: Node, _ kind: EventKind, _ handler: @escaping (PageEvent) -> EventReply)
@@ -109,6 +114,10 @@ extension DOM {
   public func setFlag(_ node: Node, _ name: String, _ isOn: Bool) {
     if isOn { setAttribute(node, atom(name), "") } else { removeAttribute(node, atom(name)) }
   }
+
+  public func setVariable(_ node: Node, _ name: String, _ value: Double) { setVariable(node, atom(name), value) }
+
+  public func setStyle(_ node: Node, _ name: String, _ value: String) { setStyle(node, atom(name), value) }
 
   /// `listen` for a handler that never keeps the browser from its own doing.
   public func on(_ node: Node, _ kind: EventKind, _ handler: @escaping (PageEvent) -> Void) {

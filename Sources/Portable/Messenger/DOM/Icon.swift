@@ -1,6 +1,6 @@
 /// Line drawings of 24 by 24 units, in the colour of the text around them.
 public enum Icon: Sendable {
-  case send, attach, document, arrowDown, clock, alert
+  case send, attach, document, arrowDown, clock, alert, play, pause, place, smile, thread, close
 
   /// Draws the icon as an SVG element and appends it.
   public func draw<D: DOM>(_ dom: D, in parent: Node) {
@@ -19,6 +19,12 @@ public enum Icon: Sendable {
     case .document: "M13 3 H7 a2 2 0 0 0 -2 2 V19 a2 2 0 0 0 2 2 H17 a2 2 0 0 0 2 -2 V9 Z M13 3 V9 H19"
     case .arrowDown: "M12 5 V19 M6 13 L12 19 L18 13"
     case .clock: "M12 7 V12 L15 14 M12 3 a9 9 0 1 0 0.01 0 Z"
+    case .play: "M8 5 V19 L19 12 Z"
+    case .pause: "M8 5 V19 M16 5 V19"
+    case .place: "M12 21 C12 21 5 14.5 5 9.8 a7 7 0 0 1 14 0 C19 14.5 12 21 12 21 Z M12 7.5 a2.4 2.4 0 1 0 0.01 0 Z"
+    case .smile: "M12 3 a9 9 0 1 0 0.01 0 Z M9 9.5 V10 M15 9.5 V10 M8.3 14 a4.2 4.2 0 0 0 7.4 0"
+    case .thread: "M5 5 H19 V15 H11 L7 19 V15 H5 Z"
+    case .close: "M6 6 L18 18 M18 6 L6 18"
     case .alert: "M12 8 V13 M12 16.5 V16.6 M12 3 a9 9 0 1 0 0.01 0 Z"
     }
   }

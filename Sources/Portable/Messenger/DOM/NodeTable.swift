@@ -22,11 +22,12 @@ public struct NodeTable {
     liveCount += 1
     if free.indices.contains(Int(span)), let id = free[Int(span)].popLast() {
       links[Int(id)].span = span
+      for slot in 1..<max(span, 1) { links[Int(id + slot)].parent = id }
       return Node(id: id)
     }
     let id = Int32(links.count)
     links.append(Links(span: span))
-    for _ in 1..<max(span, 1) { links.append(Links()) }
+    for _ in 1..<max(span, 1) { links.append(Links(parent: id)) }
     return Node(id: id)
   }
 
@@ -43,7 +44,7 @@ public struct NodeTable {
 
   public mutating func unlink(_ child: Node) {
     let old = links[Int(child.id)]
-    guard old.parent != 0 else { return }
+    guard old.parent != 0, old.span > 0 else { return }
     if old.previous == 0 {
       links[Int(old.parent)].firstChild = old.next
     } else {
@@ -69,7 +70,10 @@ public struct NodeTable {
     return found
   }
 
-  public func parent(of node: Node) -> Node { Node(id: links[Int(node.id)].parent) }
+  /// What the node was put into; of a slot, the clone. None at the top, and for numbers that are free.
+  public func parent(of node: Node) -> Node {
+    links.indices.contains(Int(node.id)) ? Node(id: links[Int(node.id)].parent) : .none
+  }
 
   /// The numbers of a node: itself and, for a clone, its slots.
   public func span(of node: Node) -> Int32 { links[Int(node.id)].span }

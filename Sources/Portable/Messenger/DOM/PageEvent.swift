@@ -80,10 +80,3 @@ public struct PageEvent {
   /// The key of a `keyDown`.
   public var key: Key { Key(named: text) }
 }
-
-extension String {
-  /// Equality of bytes. `==` would be canonical equivalence and link Unicode tables.
-  public func hasSameBytes(as other: String) -> Bool {
-    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
-  }
-}

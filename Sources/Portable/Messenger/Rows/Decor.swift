@@ -1,6 +1,6 @@
 /// What a row looks like beyond its content; most of it comes from its neighbours.
 struct Decor: OptionSet, Sendable {
-  let rawValue: UInt16
+  let rawValue: UInt32
   /// A date separator above.
   static let date = Decor(rawValue: 1)
   /// The "new messages" divider above.
@@ -19,17 +19,45 @@ struct Decor: OptionSet, Sendable {
   static let entering = Decor(rawValue: 512)
   /// Someone jumped here.
   static let highlighted = Decor(rawValue: 1024)
+  /// Parts stand in the bubble, each with its own margins.
+  static let composed = Decor(rawValue: 2048)
+  /// The bubble is as wide as a picture in it.
+  static let media = Decor(rawValue: 4096)
+  /// No bubble.
+  static let bare = Decor(rawValue: 8192)
+  /// Someone read it.
+  static let read = Decor(rawValue: 16384)
+  /// Has an avatar beside it.
+  static let avatar = Decor(rawValue: 32768)
+  /// How it comes in.
+  static let fading = Decor(rawValue: 65536)
+  static let sliding = Decor(rawValue: 131072)
+  /// Comes in once the others made room.
+  static let late = Decor(rawValue: 262144)
+  /// Comes from where it was: two names, so that one motion can follow the other.
+  static let shifted = Decor(rawValue: 524288)
+  static let shiftedAgain = Decor(rawValue: 1_048_576)
+  /// Its avatar comes from another row.
+  static let gliding = Decor(rawValue: 2_097_152)
+  /// Its file is on the way up or waits for that: it can be given up.
+  static let uploading = Decor(rawValue: 4_194_304)
 
   private static let classes: [(Decor, String)] = [
     (.date, " mg-has-date"), (.divider, " mg-has-divider"), (.first, " mg-first"), (.last, " mg-last"),
     (.own, " mg-own"),
     (.pending, " mg-pending"), (.failed, " mg-failed"), (.quiet, " mg-quiet"), (.emote, " mg-emote"),
-    (.entering, " mg-entering"), (.highlighted, " mg-highlighted")
+    (.entering, " mg-entering"), (.highlighted, " mg-highlighted"), (.composed, " mg-composed"), (.media, " mg-media"),
+    (.bare, " mg-bare"), (.read, " mg-read"), (.avatar, " mg-has-avatar"),
+    (.fading, " mg-fading"), (.sliding, " mg-sliding"), (.late, " mg-late"), (.shifted, " mg-shifted"),
+    (.shiftedAgain, " mg-shifted-again"), (.gliding, " mg-gliding"),
+    (.uploading, " mg-uploading")
   ]
 
   /// The class list of a row's element.
-  func classList(_ kind: RowKind) -> String {
-    var list = "mg-row " + kind.className
+  func classList(_ kind: RowKind) -> String { "mg-row " + kind.className + classes }
+
+  var classes: String {
+    var list = ""
     for (decor, name) in Decor.classes where contains(decor) { list += name }
     return list
   }
@@ -37,16 +65,14 @@ struct Decor: OptionSet, Sendable {
 
 /// The templates of rows.
 enum RowKind: Int, Sendable {
-  case text = 0
-  case image, file, line, gap
+  case message = 0
+  case line, gap
 
-  static let count = 5
+  static let count = 3
 
   var className: String {
     switch self {
-    case .text: "mg-message"
-    case .image: "mg-message mg-image"
-    case .file: "mg-message mg-file"
+    case .message: "mg-message"
     case .line: "mg-line"
     case .gap: "mg-gap"
     }
@@ -54,13 +80,24 @@ enum RowKind: Int, Sendable {
 
   init(_ content: TimelineRow.Content) {
     switch content {
+    case .message: self = .message
     case .line: self = .line
     case .gap: self = .gap
-    case .message(let message):
-      switch message.body {
-      case .image: self = .image
-      case .file: self = .file
-      default: self = .text
+    }
+  }
+}
+
+extension Decor {
+  /// What a body of parts looks like.
+  init(_ parts: [ContentPart], _ tone: MessageRow.Tone) {
+    self = .composed
+    if tone == .notice { insert(.quiet) }
+    if tone == .emote { insert(.emote) }
+    for part in parts {
+      switch part {
+      case .image, .video, .gallery: insert(.media)
+      case .sticker: if parts.count == 1 { formUnion([.media, .bare]) }
+      default: break
       }
     }
   }
@@ -68,7 +105,7 @@ enum RowKind: Int, Sendable {
 
 extension RowStore {
   /// The decoration of a row among its present neighbours.
-  func decor(at index: Int, divider: RowID?, groupingMilliseconds: Int64) -> Decor {
+  func decor(at index: Int, divider: RowID?, groupingMilliseconds: Int64, avatars: AvatarPlace) -> Decor {
     var decor: Decor = []
     let isDivided = divider != nil && entries[index].row.id == divider
     if index == 0 || entries[index - 1].day != entries[index].day { decor.insert(.date) }
@@ -81,7 +118,18 @@ extension RowStore {
     {
       decor.insert(.last)
     }
+    if hasAvatar(decor, avatars) { decor.insert(.avatar) }
     return decor
+  }
+
+  private func hasAvatar(_ decor: Decor, _ avatars: AvatarPlace) -> Bool {
+    guard !decor.contains(.own) else { return false }
+    return switch avatars {
+    case .none: false
+    case .everyMessage: true
+    case .groupStart: decor.contains(.first)
+    case .groupEnd: decor.contains(.last)
+    }
   }
 
   /// What comes from the row itself.
@@ -99,8 +147,13 @@ extension RowStore {
       switch message.body {
       case .notice, .redacted, .undecryptable, .unsupported: decor.insert(.quiet)
       case .emote: decor.insert(.emote)
-      default: break
+      case .parts(let parts, let tone):
+        decor.formUnion(Decor(parts, tone))
+        if decor.contains(.pending), parts.contains(where: { $0.isFile }) { decor.insert(.uploading) }
+      case .text: break
       }
+      if message.receipt == .read { decor.insert(.read) }
+      if let around = message.surroundings, around.reply != nil || !around.header.utf8.isEmpty { decor.insert(.composed) }
       return decor
     }
   }

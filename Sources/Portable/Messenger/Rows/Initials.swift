@@ -3,12 +3,7 @@ public enum Initials {
   /// Colours the style sheet knows (`mg-colour-0` ...).
   public static let colourCount = 12
 
-  /// FNV-1a over the bytes of the identity.
-  public static func colour(of id: String) -> Int {
-    var hash: UInt32 = 2_166_136_261
-    for byte in id.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
-    return Int(hash % UInt32(colourCount))
-  }
+  public static func colour(of id: String) -> Int { Int(id.hash32 % UInt32(colourCount)) }
 
   /// The first scalar of the first and of the last word; the style sheet makes them capitals. Signs like `@` and `#` are
   /// skipped; a name without letters gives an empty text.

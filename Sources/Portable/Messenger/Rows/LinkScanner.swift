@@ -1,11 +1,29 @@
-/// Finds `http://` and `https://` addresses in plain text, byte by byte (so that text before them may be anything).
+/// Finds `http://` and `https://` addresses and international telephone numbers in plain text, byte by byte (so that text before
+/// them may be anything).
 public enum LinkScanner {
   public struct Segment: Equatable, Sendable {
     public var text: String
-    public var isLink: Bool
+    /// Where it leads; empty for plain text.
+    public var url: String
+    public var isLink: Bool { !url.utf8.isEmpty }
 
-    public static func == (a: Segment, b: Segment) -> Bool { a.isLink == b.isLink && a.text.hasSameBytes(as: b.text) }
+    public static func == (a: Segment, b: Segment) -> Bool {
+      a.url.hasSameBytes(as: b.url) && a.text.hasSameBytes(as: b.text)
+    }
   }
+
+  /// Whether an address has one of the schemes that only open something and never run anything here.
+  public static func isSafe(_ url: String) -> Bool {
+    let bytes = Array(url.utf8)
+    guard let colon = bytes.firstIndex(of: 0x3A) else { return false }
+    var scheme = Array(bytes[..<colon])
+    // Lower case; no scheme has a character that this makes another one of.
+    for index in scheme.indices { scheme[index] |= 0x20 }
+    for safe in safeSchemes where Array(safe.utf8) == scheme { return true }
+    return false
+  }
+
+  private static let safeSchemes = ["https", "http", "mailto", "tel", "matrix", "geo", "ftp", "magnet", "sms", "xmpp", "irc"]
 
   /// The text in pieces; nil when it has no link, which is the common case.
   public static func segments(of text: String) -> [Segment]? {
@@ -15,18 +33,20 @@ public enum LinkScanner {
       var plainStart = 0
       var position = 0
       while position < bytes.count {
-        guard let end = linkEnd(bytes, position) else {
+        let telephone = phoneEnd(bytes, position)
+        guard let end = telephone ?? linkEnd(bytes, position) else {
           position += 1
           continue
         }
-        if plainStart < position { segments.append(Segment(text: string(bytes, plainStart..<position), isLink: false)) }
-        segments.append(Segment(text: string(bytes, position..<end), isLink: true))
+        if plainStart < position { segments.append(Segment(text: string(bytes, plainStart..<position), url: "")) }
+        let text = string(bytes, position..<end)
+        segments.append(Segment(text: text, url: telephone == nil ? text : "tel:" + digits(bytes, position..<end)))
         plainStart = end
         position = end
       }
       guard !segments.isEmpty else { return nil }
       if plainStart < bytes.count {
-        segments.append(Segment(text: string(bytes, plainStart..<bytes.count), isLink: false))
+        segments.append(Segment(text: string(bytes, plainStart..<bytes.count), url: ""))
       }
       return segments
     }
@@ -34,6 +54,32 @@ public enum LinkScanner {
 
   private static func string(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> String {
     String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
+  }
+
+  /// The end of a number such as `+49 30 1234-567` that begins at `start`: 8 to 15 digits. Source: ITU-T E.164.
+  private static func phoneEnd(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int? {
+    guard bytes[start] == 0x2B, start == 0 || !isWord(bytes[start - 1]) else { return nil }
+    var (position, count, end) = (start + 1, 0, start)
+    while position < bytes.count {
+      switch bytes[position] {
+      case 0x30...0x39:
+        count += 1
+        end = position + 1
+      case 0x20, 0x28, 0x29, 0x2D, 0x2E, 0x2F:
+        // Two separators in a row end it, but for "(".
+        if end < position, bytes[position] == bytes[position - 1] { return ended() }
+      default: return ended()
+      }
+      position += 1
+    }
+    func ended() -> Int? { count >= 8 && count <= 15 && (end == bytes.count || !isWord(bytes[end])) ? end : nil }
+    return ended()
+  }
+
+  private static func digits(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> String {
+    var digits: [UInt8] = [0x2B]
+    for byte in bytes[range] where byte >= 0x30 && byte <= 0x39 { digits.append(byte) }
+    return String(decoding: digits, as: UTF8.self)
   }
 
   /// The end of a link that begins at `start`.

@@ -22,11 +22,51 @@ public struct Phrases {
   }
   public var typing: (String) -> String = { "\($0) is typing" }
   public var openImage: (String) -> String = { "Open image \($0)" }
+  public var openVideo: (String) -> String = { "Open video \($0)" }
+  public var uploading = "Uploading"
+  public var play = "Play"
+  public var pause = "Pause"
+  public var seek = "Position"
+  public var playbackRate = "Speed"
+  public var copyCode = "Copy"
+  public var location = "Location"
+  public var liveLocation = "Live location"
+  public var poll: (String) -> String = { "Poll: \($0)" }
+  public var votes: (Int) -> String = { $0 == 1 ? "1 vote" : "\($0) votes" }
+  public var pollVoters: (Int) -> String = { $0 == 1 ? "1 person voted" : "\($0) people voted" }
+  public var pollEnded: (Int) -> String = { "Final result, \($0 == 1 ? "1 person" : "\($0) people") voted" }
+  /// The reason may be empty.
+  public var spoiler: (String) -> String = { $0.utf8.isEmpty ? "Hidden text, show it" : "Hidden text, show it: \($0)" }
+  public var replyTo: (String) -> String = { $0.utf8.isEmpty ? "In reply to a message" : "In reply to \($0)" }
+  public var replies: (Int) -> String = { $0 == 1 ? "1 reply" : "\($0) replies" }
+  public var addReaction = "Add a reaction"
+  /// The emoji, how many, and who (may be empty).
+  public var reaction: (String, Int, String) -> String = { key, count, people in
+    people.utf8.isEmpty ? "\(key) \(count)" : "\(key) \(count), \(people)"
+  }
+  public var readBy: (Int) -> String = { "Read by \($0)" }
+  public var sent = "Sent"
+  public var delivered = "Delivered"
+  public var read = "Read"
+  /// Said once for several messages that came together.
+  public var newMessages: (Int) -> String = { "\($0) new messages" }
+  public var endOfHistory = "These are the latest messages."
+  public var closeChat = "Close"
   public var composerPlaceholder = "Write a message"
   public var attach = "Attach a file"
   public var send = "Send"
   public var remainingLength: (Int) -> String = { $0 < 0 ? "\(-$0) over the limit" : "\($0) left" }
   public init() {}
+}
+
+/// Where the avatars of others stand.
+public enum AvatarPlace: UInt8, Sendable {
+  /// Beside the first message of a group.
+  case groupStart
+  /// Beside the last one.
+  case groupEnd
+  case everyMessage
+  case none
 }
 
 /// What a timeline needs to know about time and manners.
@@ -43,6 +83,11 @@ public struct TimelineOptions {
     return "\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60)"
   }
   public var phrases = Phrases()
+  /// What the host can do; nothing else is offered.
+  public var actions: ActionSet = [.openMedia, .openFile, .openSender, .retry]
+  public var avatars = AvatarPlace.groupStart
+  /// Calls back after some milliseconds. Without it there is no motion of rows that go, and a burst of messages is what comes in one step.
+  public var after: ((Int, @escaping () -> Void) -> Void)?
   /// Pixels rendered above and below what is visible.
   public var overscan: Double = 500
   /// Older rows are asked for when fewer viewports than this are left above.

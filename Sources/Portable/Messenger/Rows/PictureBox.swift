@@ -13,7 +13,7 @@ struct PictureBox: Equatable {
 
   /// `width` and `height` in pixels of the original, 0 where unknown.
   init(width: Int, height: Int, timelineWidth: Double) {
-    let room = max(PictureBox.minimum, min(PictureBox.widthLimit, timelineWidth - PictureBox.surroundings))
+    let room = PictureBox.room(timelineWidth)
     guard width > 0, height > 0 else {
       self.width = PictureBox.whole(min(240, room))
       self.height = PictureBox.whole(self.width * 0.75)
@@ -24,6 +24,15 @@ struct PictureBox: Equatable {
     self.height = max(PictureBox.minimum, PictureBox.whole(Double(height) * scale))
   }
 
+  static func height(_ image: ImageBody, _ width: Double) -> Float {
+    Float(PictureBox(width: image.width, height: image.height, timelineWidth: width).height)
+  }
+
+  /// The width a picture may have, a whole number.
+  static func room(_ timelineWidth: Double) -> Double {
+    whole(max(minimum, min(widthLimit, timelineWidth - surroundings)))
+  }
+
   /// Without its fraction (`rounded` would want the C mathematics library).
-  private static func whole(_ pixels: Double) -> Double { Double(Int(pixels)) }
+  static func whole(_ pixels: Double) -> Double { Double(Int(pixels)) }
 }

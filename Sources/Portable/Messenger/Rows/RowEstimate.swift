@@ -7,19 +7,40 @@ enum RowEstimate {
     guard case .message(let message) = row.content else { return height + 28 }
     if decor.contains(.first) { height += decor.contains(.own) ? 8 : 30 }
     if decor.contains(.failed) { height += 28 }
+    if let around = message.surroundings { height += around.estimate }
     switch message.body {
-    case .image(let image):
-      height += Float(PictureBox(width: image.width, height: image.height, timelineWidth: width).height)
-      if !image.caption.utf8.isEmpty { height += 16 + lines(image.caption, width) }
-    case .file: height += 64
+    case .parts(let parts, _): for part in parts { height += part.estimate(width) }
     case .text(let text), .notice(let text), .emote(let text), .unsupported(let text): height += 16 + lines(text, width)
     case .redacted, .undecryptable: height += 36
     }
     return height
   }
 
-  private static func lines(_ text: String, _ width: Double) -> Float {
+  static func lines(_ text: String, _ width: Double) -> Float {
     let room = max(120, min(560, width - 140))
     return 20 * Float(1 + Int(Double(text.utf8.count) * 7.2 / room))
+  }
+}
+
+extension Surroundings {
+  var estimate: Float {
+    (header.utf8.isEmpty ? 0 : 22) + (footer.utf8.isEmpty ? 0 : 20) + (reply == nil ? 0 : 52) + (reactions.isEmpty ? 0 : 34)
+      + (thread == nil ? 0 : 34) + (readerCount > 0 ? 24 : 0)
+  }
+}
+
+extension ContentPart {
+  func estimate(_ width: Double) -> Float {
+    switch self {
+    case .text(let text): 16 + RowEstimate.lines(text, width)
+    case .rich(let text): 16 + RowEstimate.lines(text.plain(limit: 2000), width) + Float(text.blocks.count - 1) * 8
+    case .image(let image), .sticker(let image): PictureBox.height(image, width)
+    case .video(let video): PictureBox.height(video.poster, width)
+    case .gallery(let gallery): Float(GalleryPlan(gallery, timelineWidth: width).height)
+    case .file, .location, .audio: 60
+    case .poll(let poll): 68 + 46 * Float(min(poll.answers.count, PollBody.answersLimit))
+    case .preview(let preview): 72 + (preview.picture.map { PictureBox.height($0, width) } ?? 0)
+    case .custom(let content): content.height > 0 ? Float(content.height) : 40
+    }
   }
 }

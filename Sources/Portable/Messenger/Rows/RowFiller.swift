@@ -1,134 +1,176 @@
 /// Writes rows into their elements.
-struct RowFiller<D: DOM> {
+final class RowFiller<D: DOM> {
   let dom: D
   let options: TimelineOptions
-  /// Class lists by kind and decoration, made when first needed.
-  private var classes: [[Atom?]]
+  let builder: PartBuilder<D>
+  /// Class lists by kind and decoration, each in the one place its key leads to; what stood there is made again when needed.
+  private var classes = [(key: UInt32, atom: Atom)](repeating: (.max, Atom(id: 0)), count: 512)
   private let label: Atom
-  private let alt: Atom
-  private let hidden: Atom
-  private let value: Atom
-  private let progress: Atom
   private let url: Atom
   private let avatars: [Atom]
 
   init(_ dom: D, _ options: TimelineOptions) {
     self.dom = dom
     self.options = options
-    classes = [[Atom?]](repeating: [Atom?](repeating: nil, count: 2048), count: RowKind.count)
+    builder = PartBuilder(dom, options)
     label = dom.atom("aria-label")
-    alt = dom.atom("alt")
-    hidden = dom.atom("hidden")
-    value = dom.atom("aria-valuenow")
-    progress = dom.atom("--mg-progress")
     url = dom.atom("href")
     var avatars: [Atom] = []
     for colour in 0..<Initials.colourCount { avatars.append(dom.atom("mg-avatar mg-colour-\(colour)")) }
     self.avatars = avatars
   }
 
-  mutating func fill(_ view: RowView, _ row: TimelineRow, _ decor: Decor, width: Double) {
-    let phrases = options.phrases
+  func fill(_ view: RowView, _ row: TimelineRow, _ decor: Decor, _ context: PartContext) {
     dom.setClass(view.node, classList(view.kind, decor))
     set(view, .date, decor.contains(.date) ? options.dayLabel(row.timestampMilliseconds) : "")
-    set(view, .divider, decor.contains(.divider) ? phrases.newMessagesDivider : "")
+    set(view, .divider, decor.contains(.divider) ? options.phrases.newMessagesDivider : "")
     switch row.content {
     case .line(let text): set(view, .text, text)
     case .gap(let state):
-      set(view, .text, state == .loading ? phrases.loading : state == .idle ? phrases.gap : phrases.loadingFailed)
-    case .message(let message): fill(view, message, row.timestampMilliseconds, decor, width)
+      set(view, .text, text(of: state))
+      dom.setFlag(view.slot(.retry), "hidden", state == .loading)
+    case .message(let message): fill(view, message, row.timestampMilliseconds, decor, context)
     }
-    if case .gap(let state) = row.content { setHidden(view.slot(.retry), state == .loading) }
+  }
+
+  private func text(of gap: FetchState) -> String {
+    switch gap {
+    case .idle: options.phrases.gap
+    case .loading: options.phrases.loading
+    case .failed: options.phrases.loadingFailed
+    }
   }
 
   /// Lets go of what a row that left the page still holds.
   func empty(_ view: RowView) {
-    if view.hasImages {
+    if view.hasAvatar {
       dom.setImage(view.slot(.avatarImage), nil)
-      if view.kind == .image { dom.setImage(view.slot(.picture), nil) }
-      view.hasImages = false
+      view.hasAvatar = false
     }
     dropLinks(view)
+    dropParts(view, from: 0)
+    dropBelow(view)
     view.signature = nil
   }
 
   // MARK: Messages
 
-  private func fill(_ view: RowView, _ message: MessageRow, _ time: Int64, _ decor: Decor, _ width: Double) {
-    let phrases = options.phrases
+  private func fill(_ view: RowView, _ message: MessageRow, _ time: Int64, _ decor: Decor, _ context: PartContext) {
     let clock = options.clockLabel(time)
-    let showsSender = decor.contains(.first) && !decor.contains(.own)
-    set(view, .name, showsSender ? message.sender.name : "")
-    set(view, .initials, showsSender ? message.sender.initials : "")
-    if showsSender {
+    let showsName = decor.contains(.first) && !decor.contains(.own)
+    let showsAvatar = decor.contains(.avatar)
+    set(view, .name, showsName ? message.sender.name : "")
+    set(view, .initials, showsAvatar ? message.sender.initials : "")
+    if showsAvatar {
       dom.setClass(view.slot(.avatar), avatars[message.sender.colour])
       dom.setAttribute(view.slot(.avatar), label, message.sender.name)
     }
-    setAvatar(view, showsSender ? message.sender.avatar : nil)
+    setAvatar(view, showsAvatar ? message.sender.avatar : nil)
     set(view, .time, decor.contains(.last) ? clock : "")
     set(view, .unread, message.unreadMembers > 0 ? "\(message.unreadMembers)" : "")
     if message.unreadMembers > 0 {
-      dom.setAttribute(view.slot(.unread), label, phrases.unreadMembers(message.unreadMembers))
+      dom.setAttribute(view.slot(.unread), label, options.phrases.unreadMembers(message.unreadMembers))
     }
-    let state = stateText(message)
-    set(view, .state, state)
-    var spoken = message.sender.name + ", " + clock
-    if !state.utf8.isEmpty { spoken += ", " + state }
-    if message.sendState == .failed { spoken += ", " + phrases.failed }
-    dom.setAttribute(view.node, label, spoken)
-    fillBody(view, message, width)
+    set(view, .state, stateText(message))
+    dom.setAttribute(view.node, label, SpokenRow.sentence(message, clock: clock, options.phrases))
+    fillBody(view, message, context)
+    fillBelow(view, message)
   }
 
+  /// What became of it, with a tick for each step of its way.
   private func stateText(_ message: MessageRow) -> String {
     switch message.sendState {
-    case .sending: options.phrases.sending
-    case .queued: options.phrases.queued
-    case .sent, .failed: message.isEdited ? options.phrases.edited : ""
+    case .sending: return options.phrases.sending
+    case .queued: return options.phrases.queued
+    case .failed: return message.isEdited ? options.phrases.edited : ""
+    case .sent:
+      let edited = message.isEdited ? options.phrases.edited : ""
+      switch message.receipt {
+      case .hidden: return edited
+      case .sent: return edited.utf8.isEmpty ? "✓" : edited + " ✓"
+      case .delivered, .read: return edited.utf8.isEmpty ? "✓✓" : edited + " ✓✓"
+      }
     }
   }
 
-  private func fillBody(_ view: RowView, _ message: MessageRow, _ width: Double) {
-    let phrases = options.phrases
+  private func fillBody(_ view: RowView, _ message: MessageRow, _ context: PartContext) {
+    fillParts(view, message, context)
     switch message.body {
     case .text(let text), .notice(let text): setLinked(view, text)
     case .emote(let text): setLinked(view, message.sender.name + " " + text)
-    case .redacted: setLinked(view, phrases.redacted)
-    case .undecryptable: setLinked(view, phrases.undecryptable)
-    case .unsupported(let text): setLinked(view, text.utf8.isEmpty ? phrases.unsupported : text)
-    case .image(let image):
-      let box = PictureBox(width: image.width, height: image.height, timelineWidth: width)
-      dom.setLength(view.slot(.open), .width, box.width)
-      dom.setLength(view.slot(.open), .height, box.height)
-      dom.setAttribute(view.slot(.open), label, phrases.openImage(image.name))
-      dom.setAttribute(view.slot(.picture), alt, image.name)
-      dom.setImage(view.slot(.picture), image.thumbnail)
-      view.hasImages = true
-      setProgress(view, image.uploadProgress)
-      setLinked(view, image.caption)
-    case .file(let file):
-      set(view, .fileName, file.name)
-      set(view, .fileDetail, file.detail)
-      setProgress(view, file.uploadProgress)
+    case .redacted: setLinked(view, options.phrases.redacted)
+    case .undecryptable: setLinked(view, options.phrases.undecryptable)
+    case .unsupported(let text): setLinked(view, text.utf8.isEmpty ? options.phrases.unsupported : text)
+    case .parts: setLinked(view, "")
     }
   }
 
   private func setAvatar(_ view: RowView, _ source: String?) {
-    guard source != nil || view.hasImages else { return }
+    guard source != nil || view.hasAvatar else { return }
     dom.setImage(view.slot(.avatarImage), source)
-    view.hasImages = true
+    view.hasAvatar = source != nil
   }
 
-  private func setProgress(_ view: RowView, _ fraction: Double?) {
-    if let fraction {
-      // Written so that what is no number counts as nothing.
-      let clamped = fraction > 0 ? min(1, fraction) : 0
-      dom.setVariable(view.slot(.progressBar), progress, clamped)
-      dom.setAttribute(view.slot(.progress), value, "\(Int(clamped * 100))")
+  // MARK: Parts
+
+  private func fillParts(_ view: RowView, _ message: MessageRow, _ context: PartContext) {
+    let around = message.surroundings
+    var context = context
+    var place = 0
+    if let around, !around.header.utf8.isEmpty { put(builder.header(around.header), view, &place) }
+    if let reply = around?.reply { put(builder.quote(reply), view, &place) }
+    view.partsBeforeBody = place
+    if case .parts(let parts, let tone) = message.body {
+      if tone == .emote { context.prefix = message.sender.name + " " }
+      for part in parts.prefix(RowFiller.partsLimit) {
+        if view.parts.indices.contains(place), view.signature != nil, builder.update(view.parts[place], part, context) {
+          place += 1
+        } else {
+          put(builder.build(part, context), view, &place)
+        }
+        context.prefix = ""
+      }
     }
-    if (fraction != nil) != view.hasProgress {
-      view.hasProgress = fraction != nil
-      setHidden(view.slot(.progress), fraction == nil)
+    dropParts(view, from: place)
+  }
+
+  /// Parts of one message that are drawn.
+  private static var partsLimit: Int { 100 }
+
+  /// Puts a part in its place; what stood there goes.
+  private func put(_ part: PartView, _ view: RowView, _ place: inout Int) {
+    if view.parts.indices.contains(place) {
+      let old = view.parts[place]
+      dom.insert(part.node, into: view.slot(.parts), before: old.node)
+      release(old)
+      view.parts[place] = part
+    } else {
+      dom.append(part.node, to: view.slot(.parts))
+      view.parts.append(part)
     }
+    place += 1
+  }
+
+  private func dropParts(_ view: RowView, from place: Int) {
+    while view.parts.count > place { release(view.parts.removeLast()) }
+  }
+
+  private func release(_ part: PartView) {
+    part.letGo?()
+    dom.release(part.node)
+  }
+
+  private func fillBelow(_ view: RowView, _ message: MessageRow) {
+    dropBelow(view)
+    guard let around = message.surroundings, let below = builder.below(around) else { return }
+    dom.append(below.node, to: view.slot(.below))
+    view.below = below
+  }
+
+  private func dropBelow(_ view: RowView) {
+    guard let below = view.below else { return }
+    release(below)
+    view.below = nil
   }
 
   // MARK: Text
@@ -148,17 +190,8 @@ struct RowFiller<D: DOM> {
       return
     }
     set(view, .text, "")
-    let parent = view.slot(.text)
     for segment in segments {
-      if segment.isLink {
-        let link = dom.element("a", "mg-link", text: segment.text, in: parent)
-        dom.setAttribute(link, url, segment.text)
-        dom.setAttribute(link, "target", "_blank")
-        dom.setAttribute(link, "rel", "noopener noreferrer")
-        view.links.append((link, segment.text))
-      } else {
-        dom.element("span", text: segment.text, in: parent)
-      }
+      builder.addSegment(segment, in: view.slot(.text)) { view.links.append(($0, segment.url)) }
     }
   }
 
@@ -168,14 +201,12 @@ struct RowFiller<D: DOM> {
     dom.releaseChildren(of: view.slot(.text))
   }
 
-  private func setHidden(_ node: Node, _ isHidden: Bool) {
-    if isHidden { dom.setAttribute(node, hidden, "") } else { dom.removeAttribute(node, hidden) }
-  }
-
-  private mutating func classList(_ kind: RowKind, _ decor: Decor) -> Atom {
-    if let known = classes[kind.rawValue][Int(decor.rawValue)] { return known }
+  func classList(_ kind: RowKind, _ decor: Decor) -> Atom {
+    let key = decor.rawValue << 2 | UInt32(kind.rawValue)
+    let place = Int((key &* 2_654_435_769) >> 23)
+    if classes[place].key == key { return classes[place].atom }
     let made = dom.atom(decor.classList(kind))
-    classes[kind.rawValue][Int(decor.rawValue)] = made
+    classes[place] = (key, made)
     return made
   }
 }

@@ -17,10 +17,13 @@ final class RowView {
   /// Slots that have text.
   var filled: UInt32 = 0
   var links: [(node: Node, url: String)] = []
-  var hasImages = false
-  var hasProgress = false
-  /// The content's version, to tell whether only the decoration changed.
-  var isEntering = false
+  var hasAvatar = false
+  /// In the bubble, from top to bottom. The first of them stand before the body's own.
+  var parts: [PartView] = []
+  var partsBeforeBody = 0
+  var below: PartView?
+  /// How it came in.
+  var entering: Decor = []
 
   init(node: Node, kind: RowKind) {
     self.node = node
@@ -29,10 +32,22 @@ final class RowView {
 
   func slot(_ slot: Slot) -> Node { node.slot(slot.rawValue) }
 
-  /// Whether the element is the row, one of its slots or one of its links.
-  func owns(_ element: Node) -> Bool {
-    if element.id >= node.id && element.id <= node.id + Slot.last { return true }
-    for link in links where link.node == element { return true }
-    return false
+  /// What an element of the row does; `part` counts the body's parts, nil outside the body.
+  func target(of element: Node) -> (target: Target, part: Int?)? {
+    for (index, part) in parts.enumerated() {
+      for (node, target) in part.targets where node == element { return (target, index - partsBeforeBody) }
+    }
+    for (node, target) in below?.targets ?? [] where node == element { return (target, nil) }
+    for link in links where link.node == element { return (.link(link.url), nil) }
+    return nil
+  }
+
+  /// Elements with a target, in order.
+  var controls: [Node] {
+    var controls: [Node] = []
+    for part in parts { for (node, _) in part.targets { controls.append(node) } }
+    for link in links { controls.append(link.node) }
+    for (node, _) in below?.targets ?? [] { controls.append(node) }
+    return controls
   }
 }

@@ -46,6 +46,16 @@ public enum HeadState: Equatable, Sendable {
   case hidden
 }
 
+/// What is below the last row.
+public enum TailState: Equatable, Sendable {
+  /// The last row is the latest there is; the timeline follows what comes.
+  case live
+  /// Newer rows exist that are not here: `onNearEnd` asks for them when the reader comes near. The last row is not the end.
+  case more(FetchState)
+  /// The last row is the latest there is, and the timeline says so.
+  case end
+}
+
 /// A step of a transaction. Identities the timeline does not know make a step do nothing; a row whose identity is already
 /// there is replaced in place instead of being added twice.
 public enum RowChange: Sendable {
@@ -55,6 +65,8 @@ public enum RowChange: Sendable {
   case insertAfter([TimelineRow], after: RowID)
   /// New content for the row of the same identity, in its place.
   case update(TimelineRow)
+  /// The same, for who knows only the content: the row keeps its time.
+  case updateContent(RowID, TimelineRow.Content)
   /// Another row in the place of the old one.
   case replace(RowID, with: TimelineRow)
   case remove(RowID)

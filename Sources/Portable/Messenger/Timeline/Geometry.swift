@@ -29,7 +29,9 @@ struct Geometry {
   var slack: Double { max(0, viewport - naturalHeight) }
   var contentHeight: Double { max(viewport, naturalHeight) }
   var maxScroll: Double { max(0, naturalHeight - viewport) }
-  var isNearEnd: Bool { scrollTop >= maxScroll - followDistance }
+  /// Whether the last row is the latest there is.
+  var hasEnd = true
+  var isNearEnd: Bool { hasEnd && scrollTop >= maxScroll - followDistance }
 
   /// Top of a row in the content; `heights.count` gives the foot's.
   func y(of row: Int) -> Double { slack + headHeight + heights.offset(of: row) }

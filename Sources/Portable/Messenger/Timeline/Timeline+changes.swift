@@ -2,6 +2,10 @@
 struct Transaction {
   /// Rows in view and where they stood, the preferred anchor first.
   var candidates: [(id: RowID, screenY: Double)]
+  var mode = TransactionMode.natural
+  var motion = RowMotion.rise
+  /// What a person saw before, for rows to come from there.
+  var seen: [SeenRow] = []
   /// Rows that came in and have no height yet.
   var inserted: [RowID] = []
   /// Messages that came in at the end.
@@ -44,6 +48,11 @@ extension Timeline {
       if let index = store.index(of: after) { insert(rows, at: index + 1, &transaction) }
     case .update(let row):
       if let index = store.index(of: row.id) { replace(row, at: index) }
+    case .updateContent(let id, let content):
+      guard let index = store.index(of: id) else { return }
+      var row = store[index].row
+      row.content = content
+      replace(row, at: index)
     case .replace(let old, let row):
       guard let index = store.index(of: old) else { return }
       // The new identity must not be there twice.
@@ -55,14 +64,17 @@ extension Timeline {
       for position in transaction.candidates.indices where transaction.candidates[position].id == old {
         transaction.candidates[position].id = row.id
       }
-      for view in rendered where view.id == old { view.id = row.id }
+      for view in rendered where view.id == old {
+        view.id = row.id
+        if moves(transaction.motion) { view.entering = .fading }
+      }
       replace(row, at: index)
     case .remove(let id):
       if let index = store.index(of: id) { remove(at: index) }
     }
   }
 
-  private func insert(_ rows: [TimelineRow], at index: Int, _ transaction: inout Transaction) {
+  func insert(_ rows: [TimelineRow], at index: Int, _ transaction: inout Transaction) {
     let count = store.insert(rows, at: index)
     guard count > 0 else { return }
     // Zero for now; estimated when the whole transaction is in, since neighbours decide what a row looks like.
@@ -72,6 +84,7 @@ extension Timeline {
       geometry.heights.replaceSubrange(index..<index, with: [Float](repeating: 0, count: count))
     }
     for new in index..<index + count { transaction.inserted.append(store[new].row.id) }
+    if moves(transaction.motion) { entering += transaction.inserted.suffix(count) }
   }
 
   private func replace(_ row: TimelineRow, at index: Int) { store.update(row, at: index) }
@@ -84,22 +97,28 @@ extension Timeline {
   private func noteAppended(_ rows: [TimelineRow], _ transaction: inout Transaction) {
     for row in rows where store.index(of: row.id) == nil {
       if case .message(let message) = row.content { transaction.appendedMessages.append(message) }
-      entering.append(row.id)
+      if !moves(transaction.motion) { entering.append(row.id) }
     }
   }
 
-  /// Heights for what came in, then one rendering with the anchor where it was.
+  /// Heights for what came in, then one rendering with the viewport where the transaction wants it.
   func finish(_ transaction: Transaction) {
     geometry.heights.settle()
     for id in transaction.inserted {
       if let index = store.index(of: id) { geometry.heights.set(index, estimate(index)) }
     }
-    countNew(transaction.appendedMessages)
+    if transaction.mode != .natural { geometry.follows = false }
+    countNew(transaction.appendedMessages, mayFollow: transaction.mode == .natural)
     isDirty = true
-    // A crowd does not come in moving: that is catching up, not news.
-    if !geometry.follows || entering.count > 3 { entering.removeAll() }
-    render(geometry.follows ? .end : aim(transaction.candidates))
+    chooseEntering(transaction)
+    switch transaction.mode {
+    case .none: render(.here)
+    case .natural: render(geometry.follows ? .end : aim(transaction.candidates))
+    case .keepStable: render(aim(transaction.candidates))
+    }
+    if transaction.mode != .natural { geometry.follows = geometry.isNearEnd }
     entering.removeAll()
+    endMotion(transaction)
   }
 
   /// The first candidate that is still there.
@@ -111,18 +130,16 @@ extension Timeline {
   }
 
   /// Own new messages take the reader to the end; others are counted while the reader is elsewhere.
-  private func countNew(_ messages: [MessageRow]) {
+  private func countNew(_ messages: [MessageRow], mayFollow: Bool) {
     for message in messages {
       if message.sender.isOwn {
-        if message.sendState != .sent { geometry.follows = true }
-      } else if !geometry.follows {
-        newMessageCount += 1
+        if message.sendState != .sent, mayFollow { geometry.follows = geometry.hasEnd }
+      } else {
+        announce(message)
+        if !geometry.follows { newMessageCount += 1 }
       }
     }
     if geometry.follows { newMessageCount = 0 }
-    guard geometry.follows, messages.count == 1, let message = messages.first, !message.sender.isOwn,
-      case .text(let text) = message.body
-    else { return }
-    parts.announce(message.sender.name + ": " + text)
+    if !messages.isEmpty, options.after == nil { endBurst() }
   }
 }

@@ -19,8 +19,8 @@ extension Timeline {
     if mustScroll || moved > 0.25 || moved < -0.25 { dom.setLength(parts.scroller, .scrollTop, geometry.scrollTop) }
     let distance = geometry.maxScroll - geometry.scrollTop
     parts.showJump(
-      !geometry.follows && (newMessageCount > 0 || distance > geometry.viewport / 2), count: newMessageCount,
-      options.phrases)
+      !geometry.follows && (newMessageCount > 0 || !geometry.hasEnd || distance > geometry.viewport / 2),
+      count: newMessageCount, options.phrases)
     dom.flush()
     report()
   }
@@ -108,6 +108,7 @@ extension Timeline {
         continue
       }
       if view.id == highlighted { highlighted = nil }
+      leaveFocus(view)
       show(index, in: view)
       view.signature = nil
       wanted[offset] = view
@@ -139,24 +140,37 @@ extension Timeline {
   private func show(_ index: Int, in view: RowView) {
     view.index = index
     view.id = store[index].row.id
-    view.isEntering = entering.contains(view.id)
+    view.entering = entering.contains(view.id) ? enteringDecor(index) : []
   }
 
   /// Fills the row when what it shows is out of date.
   private func refresh(_ view: RowView) {
     let entry = store[view.index]
     var decor = decor(view.index)
-    if view.isEntering { decor.insert(.entering) }
+    decor.formUnion(view.entering)
     if view.id == highlighted { decor.insert(.highlighted) }
     let signature = RowView.Signature(decor: decor, version: entry.version, layout: layoutVersion)
     guard view.signature != signature else { return }
+    let focus = focusPath(in: view)
+    filler.fill(view, entry.row, decor, context(view))
     view.signature = signature
-    filler.fill(view, entry.row, decor, width: geometry.width)
+    if let focus { restoreFocus(focus, in: view) }
     fresh.append(view)
+  }
+
+  private func context(_ view: RowView) -> PartContext {
+    var context = PartContext(row: view.id, width: geometry.width, isRevealed: revealed.contains(view.id))
+    if let playback, playback.row == view.id { context.playback = playback.state }
+    return context
   }
 
   /// Takes a row out of the page and keeps its element for another.
   func drop(_ view: RowView) {
+    if !leaving.isEmpty, becomesGhost(view) {
+      fresh.removeAll { $0 === view }
+      return
+    }
+    leaveFocus(view)
     filler.empty(view)
     if view.id == highlighted { highlighted = nil }
     fresh.removeAll { $0 === view }

@@ -5,6 +5,7 @@ extension Timeline {
     reportVisible()
     reportGaps()
     reportStart()
+    reportEnd()
   }
 
   private func reportVisible() {
@@ -58,5 +59,14 @@ extension Timeline {
     else { return }
     setHead(.more(.loading))
     onNearStart()
+  }
+
+  /// The tail prefetch. A reader who was sent to the middle is not taken along: what comes stands below.
+  private func reportEnd() {
+    guard tail == .more(.idle), let onNearEnd,
+      geometry.maxScroll - geometry.scrollTop - geometry.footHeight < options.leadViewports * geometry.viewport
+    else { return }
+    setTail(.more(.loading))
+    onNearEnd()
   }
 }

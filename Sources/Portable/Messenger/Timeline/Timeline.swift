@@ -15,6 +15,13 @@ public final class Timeline<D: DOM> {
 
   /// Older rows are wanted. Called once, then not again before `endHeadFetch` (the lock).
   public var onNearStart: (() -> Void)?
+  /// Newer rows are wanted. Called once, then not again before `endTailFetch`.
+  public var onNearEnd: (() -> Void)?
+  /// Draws what stands at the head or tail while rows are fetched, instead of the usual spinner.
+  public var drawLoading: ((Node) -> Void)? {
+    get { parts.drawLoading }
+    set { parts.drawLoading = newValue }
+  }
   /// A gap row in state `idle` came into view.
   public var onGapVisible: ((RowID) -> Void)?
   /// The rows in view changed. The host decides whether a person is looking (focus, visibility).
@@ -24,12 +31,20 @@ public final class Timeline<D: DOM> {
 
   let parts: TimelineParts<D>
   let templates: RowTemplates<D>
-  var filler: RowFiller<D>
+  let filler: RowFiller<D>
   var store: RowStore
   var geometry = Geometry()
   var head = HeadState.hidden
+  var tail = TailState.live
   var divider: RowID?
   var highlighted: RowID?
+  /// Rows whose hidden text a person wanted to see.
+  var revealed: [RowID] = []
+  /// The sound that plays, or was played last.
+  var playback: (row: RowID, part: Int, state: Playback)?
+  /// The row, or something in it, that has the keyboard.
+  var focusedRow: RowID?
+  var focusedNode = Node.none
 
   /// The rendered rows, in the order of the page; they show the store's rows from `firstRendered` on.
   var rendered: [RowView] = []
@@ -42,6 +57,15 @@ public final class Timeline<D: DOM> {
   var layoutVersion: UInt32 = 0
   /// Rows that were appended for the reader to see come in moving.
   var entering: [RowID] = []
+  var enteringMotion = RowMotion.rise
+  /// Rows that are gone and still fade.
+  var ghosts: [(view: RowView, y: Double)] = []
+  var ghostCount: UInt32 = 0
+  /// What was in view when the present transaction began.
+  var leaving: [SeenRow] = []
+  var leavingSlides = false
+  var burst = Burst()
+  private(set) var isClosed = false
 
   /// New messages of others that came while the reader was not at the end.
   public internal(set) var newMessageCount = 0
@@ -55,7 +79,7 @@ public final class Timeline<D: DOM> {
     self.options = options
     parts = TimelineParts(dom, options.phrases)
     root = parts.root
-    templates = RowTemplates(dom, options.phrases)
+    templates = RowTemplates(dom, options)
     filler = RowFiller(dom, options)
     store = RowStore(localDay: options.localDay)
     geometry.followDistance = options.followDistance
@@ -84,8 +108,10 @@ public final class Timeline<D: DOM> {
   /// Replaces everything, for example when another room is shown. No position shows the end;
   /// one at an unknown row too.
   public func load(
-    _ rows: [TimelineRow], head: HeadState, at position: ReadingPosition? = nil, divider: RowID? = nil
+    _ rows: [TimelineRow], head: HeadState, at position: ReadingPosition? = nil, divider: RowID? = nil,
+    tail: TailState = .live
   ) {
+    dropGhosts()
     for view in rendered { drop(view) }
     rendered.removeAll(keepingCapacity: true)
     firstRendered = 0
@@ -96,6 +122,8 @@ public final class Timeline<D: DOM> {
     newMessageCount = 0
     self.divider = divider
     highlighted = nil
+    revealed.removeAll()
+    focusedRow = nil
     store.replaceAll(rows)
     var heights: [Float] = []
     heights.reserveCapacity(store.count)
@@ -103,8 +131,9 @@ public final class Timeline<D: DOM> {
     geometry.heights.replaceAll(heights)
     self.head = head
     parts.showHead(head, options.phrases)
+    take(tail)
     var aim = Aim.end
-    geometry.follows = true
+    geometry.follows = geometry.hasEnd
     pendingPosition = geometry.viewport > 0 ? nil : position
     if let position, position.offset.isFinite, let index = store.index(of: position.row) {
       geometry.follows = false
@@ -114,10 +143,11 @@ public final class Timeline<D: DOM> {
     render(aim, mustScroll: true)
   }
 
-  /// One step: all changes, one layout, the reading position kept.
-  public func apply(_ changes: [RowChange]) {
+  /// One step: all changes, one layout, the reading position kept as `mode` says.
+  public func apply(_ changes: [RowChange], mode: TransactionMode = .natural, motion: RowMotion = .rise) {
     guard !changes.isEmpty else { return }
-    var transaction = Transaction(candidates: anchorCandidates())
+    var transaction = Transaction(candidates: anchorCandidates(), mode: mode, motion: motion)
+    startMotion(&transaction)
     for change in changes { perform(change, &transaction) }
     finish(transaction)
   }
@@ -131,6 +161,30 @@ public final class Timeline<D: DOM> {
     parts.showHead(head, options.phrases)
     perform(.prepend(rows), &transaction)
     finish(transaction)
+  }
+
+  /// The same for the fetch that `onNearEnd` began. What comes is no news: the reader stays where they are.
+  public func endTailFetch(_ rows: [TimelineRow], tail: TailState) {
+    guard self.tail == .more(.loading) else { return }
+    var transaction = Transaction(candidates: anchorCandidates(), mode: .keepStable, motion: .none)
+    take(tail)
+    insert(rows, at: store.count, &transaction)
+    finish(transaction)
+  }
+
+  public func setTail(_ tail: TailState) {
+    guard tail != self.tail else { return }
+    let candidates = anchorCandidates()
+    take(tail)
+    finish(Transaction(candidates: candidates))
+  }
+
+  private func take(_ tail: TailState) {
+    guard tail != self.tail else { return }
+    self.tail = tail
+    if case .more = tail { geometry.hasEnd = false } else { geometry.hasEnd = true }
+    if !geometry.hasEnd { geometry.follows = false }
+    parts.showTail(tail, options.phrases)
   }
 
   public func setHead(_ head: HeadState) {
@@ -158,6 +212,8 @@ public final class Timeline<D: DOM> {
 
   /// Ends the timeline: its elements and listeners are released. Until then the page keeps it alive.
   public func close() {
+    dropGhosts()
+    isClosed = true
     dom.release(root)
     for views in pool {
       for view in views { dom.release(view.node) }
@@ -171,8 +227,9 @@ public final class Timeline<D: DOM> {
 
   // MARK: Moving
 
+  /// To the latest row; where newer rows exist that are not here, to the last one that is.
   public func scrollToEnd() {
-    geometry.follows = true
+    geometry.follows = geometry.hasEnd
     pendingPosition = nil
     newMessageCount = 0
     render(.end, mustScroll: true)
@@ -212,6 +269,7 @@ public final class Timeline<D: DOM> {
   }
 
   func decor(_ index: Int) -> Decor {
-    store.decor(at: index, divider: divider, groupingMilliseconds: options.groupingMilliseconds)
+    store.decor(
+      at: index, divider: divider, groupingMilliseconds: options.groupingMilliseconds, avatars: options.avatars)
   }
 }

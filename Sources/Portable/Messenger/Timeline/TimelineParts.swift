@@ -7,11 +7,17 @@ final class TimelineParts<D: DOM> {
   let head: Node
   let window: Node
   let foot: Node
+  private let tail: Node
+  private let typing: Node
+  /// Rows that are gone and still fade.
+  let ghosts: Node
   let jump: Node
   private let badge: Node
   /// Spoken by screen readers when it changes.
   private let announcer: Node
   private(set) var headRetry = Node.none
+  private(set) var tailRetry = Node.none
+  var drawLoading: ((Node) -> Void)?
 
   /// What the page was told last: nothing is told twice.
   private var lengths: [Double] = [-1, -1, -1, -1]
@@ -32,6 +38,10 @@ final class TimelineParts<D: DOM> {
     head = dom.element("div", "mg-head", in: content)
     window = dom.element("div", "mg-window", in: content)
     foot = dom.element("div", "mg-foot", in: content)
+    tail = dom.element("div", "mg-tail", in: foot)
+    typing = dom.element("div", "mg-typing-rows", in: foot)
+    ghosts = dom.element("div", "mg-ghosts", in: content)
+    dom.setAttribute(ghosts, "aria-hidden", "true")
     jump = dom.element("button", "mg-jump", in: root)
     dom.setAttribute(jump, "type", "button")
     dom.setAttribute(jump, "aria-label", phrases.jumpToEnd)
@@ -54,24 +64,51 @@ final class TimelineParts<D: DOM> {
       dom.setClass(head, "mg-head mg-head-start")
       dom.element("div", "mg-head-text", text: phrases.startOfHistory, in: head)
     case .more(let fetch):
-      // The same height in all states: asking for more moves nothing.
       dom.setClass(head, "mg-head mg-head-more")
-      if fetch == .loading {
-        dom.element("span", "mg-spinner", in: head)
-        dom.element("span", "mg-head-text", text: phrases.loading, in: head)
-      } else if fetch == .failed {
-        dom.element("span", "mg-head-text", text: phrases.loadingFailed, in: head)
-        headRetry = dom.element("button", "mg-button", text: phrases.retry, in: head)
-        dom.setAttribute(headRetry, "type", "button")
+      headRetry = showFetch(fetch, in: head, phrases)
+    }
+  }
+
+  func showTail(_ state: TailState, _ phrases: Phrases) {
+    isUnmeasured = true
+    dom.releaseChildren(of: tail)
+    tailRetry = .none
+    switch state {
+    case .live: dom.setClass(tail, "mg-tail")
+    case .end:
+      dom.setClass(tail, "mg-tail mg-head-start")
+      dom.element("div", "mg-head-text", text: phrases.endOfHistory, in: tail)
+    case .more(let fetch):
+      dom.setClass(tail, "mg-tail mg-head-more")
+      tailRetry = showFetch(fetch, in: tail, phrases)
+    }
+  }
+
+  /// The same height in all states: asking for more moves nothing. Returns the button that tries again.
+  private func showFetch(_ fetch: FetchState, in parent: Node, _ phrases: Phrases) -> Node {
+    switch fetch {
+    case .idle: return .none
+    case .loading:
+      if let drawLoading {
+        drawLoading(parent)
+      } else {
+        dom.element("span", "mg-spinner", in: parent)
+        dom.element("span", "mg-head-text", text: phrases.loading, in: parent)
       }
+      return .none
+    case .failed:
+      dom.element("span", "mg-head-text", text: phrases.loadingFailed, in: parent)
+      let retry = dom.element("button", "mg-button", text: phrases.retry, in: parent)
+      dom.setAttribute(retry, "type", "button")
+      return retry
     }
   }
 
   func showTyping(_ members: [TypingMember], _ phrases: Phrases) {
     isUnmeasured = true
-    dom.releaseChildren(of: foot)
+    dom.releaseChildren(of: typing)
     for member in members {
-      let row = dom.element("div", "mg-typing", in: foot)
+      let row = dom.element("div", "mg-typing", in: typing)
       let avatar = dom.element("span", "mg-avatar mg-colour-\(member.sender.colour)", in: row)
       dom.element("span", "mg-initials", text: member.sender.initials, in: avatar)
       if let source = member.sender.avatar {

@@ -57,7 +57,10 @@ extension SyncChanges {
       }
       for roomID in purged {
         writer.key(roomID)
-        writer.object { $0.member("timeline", raw: Array(#"{"events":[],"limited":false}"#.utf8)) }
+        writer.object { writer in
+          writer.member("timeline", raw: Array(#"{"events":[],"limited":false}"#.utf8))
+          writer.member(context.request.usesStateAfter ? "state_after" : "state", raw: Array(#"{"events":[]}"#.utf8))
+        }
       }
     }
   }
@@ -138,12 +141,11 @@ extension UnreadCounts.Count {
 }
 
 extension LeftRoom {
+  /// `state` is there also when empty: matrix-nio reads no sync that has a left room without it.
   fileprivate func write(to writer: inout JSONWriter, _ context: SyncContext, _ events: EventWriting) {
     writer.object { writer in
       writer.timeline(timeline, in: room, events.with(aggregations))
-      if !state.isEmpty || context.request.usesStateAfter {
-        writer.section(context.request.usesStateAfter ? "state_after" : "state", state) { events.write($0, in: room, to: &$1) }
-      }
+      writer.section(context.request.usesStateAfter ? "state_after" : "state", state) { events.write($0, in: room, to: &$1) }
       if !accountData.isEmpty { writer.section("account_data", accountData) { $0.write(to: &$1) } }
     }
   }

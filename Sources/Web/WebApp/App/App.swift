@@ -21,7 +21,7 @@ final class App<D: DOM> {
   private var inputs: [Input] = []
   private var isHandling = false
   private var lastCommand: CommandID = 0
-  private var waiting: [CommandID: (CommandResult) -> Void] = [:]
+  private var waiting: IDTable<(CommandResult) -> Void> = [:]
   var shownTitle = ""
   var shownCount = 0
   /// Where the person wants to be.

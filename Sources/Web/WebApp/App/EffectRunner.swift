@@ -13,8 +13,8 @@ final class EffectRunner {
   /// Takes the answers.
   var answer: (Input) -> Void = { _ in }
   private var store: KeyValueStore?
-  private var requests: [RequestID: HostTask] = [:]
-  private var timers: [TimerID: HostTask] = [:]
+  private var requests: IDTable<HostTask> = [:]
+  private var timers: IDTable<HostTask> = [:]
   private var isStopped = false
 
   init(server: Server) { self.server = server }

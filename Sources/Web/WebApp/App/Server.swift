@@ -16,22 +16,15 @@ struct Server {
 
   /// Without the scheme, for people.
   var name: String {
-    for scheme in ["https://", "http://"] where base.utf8.starts(with: scheme.utf8) {
-      return String(decoding: base.utf8.dropFirst(scheme.utf8.count), as: UTF8.self)
-    }
-    return base
+    let bytes = ByteString(base)
+    return String(decoding: bytes.utf8.dropFirst(Server.scheme(of: bytes)?.count ?? 0), as: UTF8.self)
   }
 
   /// What a person typed as an address: `https` where they named no scheme, no path. nil for what cannot be a host.
   static func address(typed: String) -> Server? {
-    let text = typed.trimmed
-    var scheme = "https://"
-    var rest = Array(text.utf8)
-    for known in ["https://", "http://"] where text.utf8.starts(with: known.utf8) {
-      scheme = known
-      rest = Array(text.utf8.dropFirst(known.utf8.count))
-    }
-    if let slash = rest.firstIndex(of: UInt8(ascii: "/")) { rest = Array(rest[..<slash]) }
+    let text = ByteString(typed.trimmed)
+    let scheme = scheme(of: text)
+    let rest = text.utf8.dropFirst(scheme?.count ?? 0).prefix { $0 != UInt8(ascii: "/") }
     let isHost = rest.allSatisfy { byte in
       switch byte {
       case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "["),
@@ -41,7 +34,12 @@ struct Server {
       }
     }
     guard !rest.isEmpty, isHost else { return nil }
-    return Server(base: scheme + String(decoding: rest, as: UTF8.self))
+    return Server(base: (scheme?.string ?? "https://") + String(decoding: rest, as: UTF8.self))
+  }
+
+  private static func scheme(of address: ByteString) -> ByteString? {
+    if address.hasPrefix("https://") { return "https://" }
+    return address.hasPrefix("http://") ? "http://" : nil
   }
 
   /// The address that the server's `.well-known` names. Spec: Client-Server API, "Well-known URIs".

@@ -68,15 +68,15 @@ final class NewDialog<D: DOM> {
     let title = name.text.trimmed
     guard !title.utf8.isEmpty else { return fail(name, Strings.roomNameMissing) }
     var users: [UserID] = []
-    for part in invited.text.utf8.split(whereSeparator: { $0 == 0x20 || $0 == 0x2C || $0 == 0x09 }) {
-      let text = String(decoding: part, as: UTF8.self)
-      guard let user = UserID(text) else { return fail(invited, Strings.notUserID(text)) }
+    for part in Array(invited.text.utf8).split(whereSeparator: { $0 == 0x20 || $0 == 0x2C || $0 == 0x09 }) {
+      let text = ByteString(decoding: part)
+      guard let user = UserID(text) else { return fail(invited, Strings.notUserID(text.string)) }
       if user != app.userID { users.append(user) }
     }
     let local = alias.text.trimmed
     if isPublic {
       guard !local.utf8.isEmpty else { return fail(alias, Strings.aliasMissing) }
-      guard !local.utf8.contains(where: { $0 <= 0x20 || $0 == 0x3A || $0 == 0x23 }) else {
+      guard !Array(local.utf8).contains(where: { $0 <= 0x20 || $0 == 0x3A || $0 == 0x23 }) else {
         return fail(alias, Strings.aliasWrong)
       }
     }

@@ -32,8 +32,9 @@ extension RoomScreen {
 
   private func kind(of file: PickedFile) -> MessageContent.Kind {
     if file.isImage { return .image }
-    if file.mediaType.utf8.starts(with: "video/".utf8) { return .video }
-    if file.mediaType.utf8.starts(with: "audio/".utf8) { return .audio }
+    let type = ByteString(file.mediaType)
+    if type.hasPrefix("video/") { return .video }
+    if type.hasPrefix("audio/") { return .audio }
     return .file
   }
 
@@ -44,13 +45,15 @@ extension RoomScreen {
     switch action {
     case .retry(let row): app.ask(.retry(room, row.rawValue))
     case .cancel(let row): app.ask(.cancel(room, row.rawValue))
-    case .openImage(let row): openImage(row)
-    case .openFile(let row): openFile(row)
+    case .openMedia(let row, _, _): openImage(row)
+    case .openFile(let row, _): openFile(row)
     case .openLink: return false
     case .openSender(let row): openSender(row)
     case .retryGap(let row): app.ask(.fillGap(.live(room), row.rawValue))
     case .retryHead: app.ask(.paginateBack(.live(room)))
     case .menu(let row, let x, let y): return openMenu(row, x, y)
+    // The messenger offers nothing of this: `TimelineOptions.actions` does not have it.
+    default: return false
     }
     return true
   }

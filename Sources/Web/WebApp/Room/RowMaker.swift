@@ -78,19 +78,19 @@ final class RowMaker<D: DOM> {
       guard let file = message.attachment, file.source != nil || file.blob != nil else {
         return .unsupported(message.body.string)
       }
-      return .image(image(message, file, item))
+      return image(message, file, item)
     case .video, .audio, .voice, .file:
       guard let file = message.attachment else { return .unsupported(message.body.string) }
       return .file(FileBody(name: file.fileName.string, detail: detail(file), uploadProgress: progress(file, item.delivery)))
     }
   }
 
-  private func image(_ message: MessageContent, _ file: Attachment, _ item: TimelineItem) -> ImageBody {
-    let hasCaption = message.body != file.fileName && message.kind != .sticker
-    return ImageBody(
+  private func image(_ message: MessageContent, _ file: Attachment, _ item: TimelineItem) -> MessageRow.Body {
+    let image = ImageBody(
       name: file.fileName.string, thumbnail: source(file), width: Int(clamping: file.width ?? 0),
-      height: Int(clamping: file.height ?? 0), caption: hasCaption ? message.body.string : "",
-      uploadProgress: progress(file, item.delivery))
+      height: Int(clamping: file.height ?? 0), uploadProgress: progress(file, item.delivery))
+    if message.kind == .sticker { return .parts([.sticker(image)]) }
+    return message.body == file.fileName ? .image(image) : .parts([.image(image), .text(message.body.string)])
   }
 
   /// Own pictures show from the file at hand, also after the server has them.

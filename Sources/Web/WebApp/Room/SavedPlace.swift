@@ -1,3 +1,4 @@
+import JSON
 import MatrixModel
 import WebHost
 
@@ -17,8 +18,8 @@ struct SavedPlace {
 
   /// `EVENT OFFSET`, the offset in 64ths of a pixel.
   init?(text: String) {
-    let parts = text.utf8.split(separator: 0x20)
-    guard parts.count == 2, let event = EventID(String(decoding: parts[0], as: UTF8.self)) else { return nil }
+    let parts = Array(text.utf8).split(separator: 0x20)
+    guard parts.count == 2, let event = EventID(ByteString(decoding: parts[0])) else { return nil }
     var number = 0
     for digit in parts[1] where digit >= 0x30 && digit <= 0x39 {
       let (shifted, overflow) = number.multipliedReportingOverflow(by: 10)

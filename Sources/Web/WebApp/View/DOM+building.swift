@@ -21,15 +21,9 @@ extension DOM {
 }
 
 extension String {
-  /// Without ASCII white space and control characters at both ends.
-  var trimmed: String {
-    guard let first = utf8.firstIndex(where: { $0 > 0x20 }), let last = utf8.lastIndex(where: { $0 > 0x20 }) else { return "" }
-    return String(self[first...last])
-  }
-
   /// ASCII letters small; other scripts stay as they are.
   var asciiLowercased: String {
-    String(decoding: utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
+    String(decoding: Array(utf8).map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
   }
 
   /// Whether the bytes of the other text occur in this one.
@@ -37,7 +31,7 @@ extension String {
     let (text, wanted) = (Array(utf8), Array(other.utf8))
     guard !wanted.isEmpty else { return true }
     guard text.count >= wanted.count else { return false }
-    for start in 0...(text.count - wanted.count) where text[start..<start + wanted.count].elementsEqual(wanted) { return true }
+    for start in 0...(text.count - wanted.count) where text[start...].starts(with: wanted) { return true }
     return false
   }
 }

@@ -32,13 +32,18 @@ public struct MessageRow: Sendable {
     case emote(String)
     /// From a program (`m.notice`).
     case notice(String)
-    indirect case image(ImageBody)
-    indirect case file(FileBody)
+    /// Anything else, in this order from top to bottom.
+    indirect case parts([ContentPart], tone: Tone = .plain)
     case redacted
     /// Encrypted, and the key is not here (yet).
     case undecryptable
     /// Of a kind this client does not know; the text is the event's fallback or empty.
     case unsupported(String)
+  }
+
+  /// How a message of parts is meant.
+  public enum Tone: UInt8, Sendable {
+    case plain, emote, notice
   }
 
   public var sender: Sender
@@ -47,15 +52,32 @@ public struct MessageRow: Sendable {
   public var isEdited: Bool
   /// How many members have not read it; 0 shows no badge.
   public var unreadMembers: Int
+  public var receipt: ReceiptState
+  private var box: Box?
+
+  /// What stands around the body; nil for most messages.
+  public var surroundings: Surroundings? {
+    get { box?.surroundings }
+    set { box = newValue.map { Box($0) } }
+  }
 
   public init(
-    sender: Sender, body: Body, sendState: SendState = .sent, isEdited: Bool = false, unreadMembers: Int = 0
+    sender: Sender, body: Body, sendState: SendState = .sent, isEdited: Bool = false, unreadMembers: Int = 0,
+    receipt: ReceiptState = .hidden, surroundings: Surroundings? = nil
   ) {
     self.sender = sender
     self.body = body
     self.sendState = sendState
     self.isEdited = isEdited
     self.unreadMembers = unreadMembers
+    self.receipt = receipt
+    self.surroundings = surroundings
+  }
+
+  /// Keeps the rows of plain messages small.
+  private final class Box: Sendable {
+    let surroundings: Surroundings
+    init(_ surroundings: Surroundings) { self.surroundings = surroundings }
   }
 }
 
@@ -68,41 +90,14 @@ public enum SendState: UInt8, Sendable {
   case failed
 }
 
-public struct ImageBody: Sendable {
-  /// File name or description, read aloud instead of the image.
-  public var name: String
-  /// Source of the picture shown in the row; nil while there is none.
-  public var thumbnail: String?
-  /// Pixels of the original; they fix the row's height before anything is loaded. 0 where unknown.
-  public var width: Int
-  public var height: Int
-  /// Shown below the picture.
-  public var caption: String
-  /// 0...1 while the bytes are on their way up, else nil.
-  public var uploadProgress: Double?
-
-  public init(
-    name: String, thumbnail: String?, width: Int, height: Int, caption: String = "", uploadProgress: Double? = nil
-  ) {
-    self.name = name
-    self.thumbnail = thumbnail
-    self.width = width
-    self.height = height
-    self.caption = caption
-    self.uploadProgress = uploadProgress
-  }
-}
-
-public struct FileBody: Sendable {
-  public var name: String
-  /// Second line, for example size and type, in the reader's language.
-  public var detail: String
-  /// 0...1 while the bytes are on their way up, else nil.
-  public var uploadProgress: Double?
-
-  public init(name: String, detail: String, uploadProgress: Double? = nil) {
-    self.name = name
-    self.detail = detail
-    self.uploadProgress = uploadProgress
-  }
+/// What is known of an own message's way after the server took it, shown as ticks.
+public enum ReceiptState: UInt8, Sendable {
+  /// No tick.
+  case hidden
+  /// One tick: the server has it.
+  case sent
+  /// Two ticks: another device has it.
+  case delivered
+  /// Two ticks in colour: someone read it.
+  case read
 }

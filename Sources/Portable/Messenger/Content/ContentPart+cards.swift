@@ -1,0 +1,111 @@
+/// A place on earth.
+public struct LocationBody: Sendable {
+  /// What the sender called it; may be empty.
+  public var name: String
+  /// Second line, for example the coordinates.
+  public var detail: String
+  /// The place is shared as it changes.
+  public var isLive: Bool
+
+  public init(name: String, detail: String, isLive: Bool = false) {
+    self.name = name
+    self.detail = detail
+    self.isLive = isLive
+  }
+}
+
+public struct PollBody: Sendable {
+  public struct Answer: Sendable {
+    /// What the host knows it by.
+    public var id: String
+    public var text: String
+    /// nil while the result is secret.
+    public var votes: Int?
+    /// The reader chose it.
+    public var isOwn: Bool
+
+    public init(id: String, text: String, votes: Int?, isOwn: Bool = false) {
+      self.id = id
+      self.text = text
+      self.votes = votes
+      self.isOwn = isOwn
+    }
+  }
+
+  /// The answers a poll may have; what comes after is not shown. Source: MSC3381.
+  public static let answersLimit = 20
+
+  public var question: String
+  public var answers: [Answer]
+  /// How many answers one may choose.
+  public var choiceLimit: Int
+  /// People who voted.
+  public var voterCount: Int
+  public var isEnded: Bool
+
+  public init(question: String, answers: [Answer], choiceLimit: Int = 1, voterCount: Int = 0, isEnded: Bool = false) {
+    self.question = question
+    self.answers = answers
+    self.choiceLimit = choiceLimit
+    self.voterCount = voterCount
+    self.isEnded = isEnded
+  }
+
+  /// The choice after a click on an answer: one is exchanged, several are switched. nil where no more may be chosen.
+  func choice(switching index: Int) -> [String]? {
+    guard answers.indices.contains(index), index < PollBody.answersLimit else { return nil }
+    if choiceLimit <= 1 { return answers[index].isOwn ? [] : [answers[index].id] }
+    var chosen: [String] = []
+    for (other, answer) in answers.enumerated() where answer.isOwn != (other == index) { chosen.append(answer.id) }
+    return chosen.count <= choiceLimit ? chosen : nil
+  }
+}
+
+/// What an address leads to.
+public struct LinkPreview: Sendable {
+  public var url: String
+  public var title: String
+  public var text: String
+  /// The name of the site.
+  public var site: String
+  public var picture: ImageBody?
+
+  public init(url: String, title: String, text: String = "", site: String = "", picture: ImageBody? = nil) {
+    self.url = url
+    self.title = title
+    self.text = text
+    self.site = site
+    self.picture = picture
+  }
+}
+
+/// Content of the host's own kind, drawn by the renderer that was registered for it.
+public struct CustomContent: Sendable {
+  public var kind: String
+  /// Whatever the renderer needs.
+  public var payload: String
+  /// Read aloud, and shown where no renderer is registered.
+  public var spoken: String
+  /// Pixels, so that nothing shifts; 0 where only the browser can tell.
+  public var height: Double
+
+  public init(kind: String, payload: String, spoken: String, height: Double = 0) {
+    self.kind = kind
+    self.payload = payload
+    self.spoken = spoken
+    self.height = height
+  }
+}
+
+/// Draws content of one kind. A value of functions: Embedded Swift has no existentials.
+public struct ContentRenderer {
+  /// Builds into an empty element; `width` is what the timeline has. What it returns is called when the row leaves the page, before
+  /// everything in the element is released.
+  public var build: (_ content: CustomContent, _ row: RowID, _ parent: Node, _ width: Double) -> (() -> Void)?
+
+  public init(
+    build: @escaping (_ content: CustomContent, _ row: RowID, _ parent: Node, _ width: Double) -> (() -> Void)?
+  ) {
+    self.build = build
+  }
+}

@@ -1,0 +1,41 @@
+/// A part of a row in the page: elements made by commands, released when the row leaves.
+final class PartView {
+  let node: Node
+  let kind: Kind
+  /// Elements an update in place writes to, by the kind's own order.
+  var nodes: [Node] = []
+  var targets: [(node: Node, target: Target)] = []
+  var letGo: (() -> Void)?
+
+  enum Kind: UInt8 {
+    case header, quote, text, rich, image, video, gallery, file, audio, location, poll, sticker, preview, custom
+    /// Below the bubble.
+    case reactions, thread, readers, footer
+  }
+
+  init(_ node: Node, _ kind: Kind) {
+    self.node = node
+    self.kind = kind
+  }
+}
+
+/// What an element of a row does when it is clicked. Whoever is inside belongs to it.
+enum Target {
+  case link(String), mention(String), spoiler, copy(String)
+  case media(item: Int)
+  case file, location, quote
+  case vote(answer: Int)
+  case play, rate, seek
+  case reaction(String), reactors, addReaction, thread, readers
+}
+
+/// What a part needs to know of its row.
+struct PartContext {
+  var row: RowID
+  /// Pixels the timeline is wide.
+  var width: Double
+  var isRevealed: Bool
+  /// Spoken before the first text (the name in an emote).
+  var prefix = ""
+  var playback: Playback?
+}

@@ -1,0 +1,95 @@
+/// The keyboard walks from message to message; whoever reads with it does not lose the place when rows come and go.
+/// Source: ARIA Authoring Practices, "Feed".
+extension Timeline {
+  func pressed(_ event: PageEvent) -> EventReply {
+    guard event.modifiers.isDisjoint(with: [.control, .meta, .composing]) else { return .pass }
+    let view = view(of: event.node)
+    // Keys on something within a row (a link, a slider) are its own.
+    if let view, event.node != view.node { return pressed(event, inside: view) }
+    guard view != nil || event.node == parts.scroller else { return .pass }
+    switch event.key {
+    case .arrowUp: return walk(by: -1)
+    case .arrowDown: return walk(by: 1)
+    case .home: return walk(to: 0)
+    case .end: return walk(to: store.count - 1)
+    case .enter: return view.map { openMenu($0) } ?? .pass
+    case .escape:
+      guard view != nil else { return .pass }
+      focusedRow = nil
+      dom.focus(parts.scroller)
+      dom.flush()
+      return .preventDefault
+    default: return .pass
+    }
+  }
+
+  private func pressed(_ event: PageEvent, inside view: RowView) -> EventReply {
+    switch event.key {
+    case .escape:
+      dom.focus(view.node)
+      dom.flush()
+      return .preventDefault
+    case .enter:
+      guard case (.spoiler, _)? = view.target(of: event.node) else { return .pass }
+      _ = clicked(event)
+      return .preventDefault
+    default: return .pass
+    }
+  }
+
+  private func openMenu(_ view: RowView) -> EventReply {
+    let y = geometry.y(of: view.index) - geometry.scrollTop
+    return act(.menu(view.id, x: geometry.width / 2, y: max(0, y))) ? .preventDefault : .pass
+  }
+
+  private func walk(by step: Int) -> EventReply {
+    guard store.count > 0 else { return .pass }
+    if let focusedRow, let index = store.index(of: focusedRow) { return walk(to: index + step) }
+    return walk(to: step < 0 ? geometry.row(at: geometry.scrollTop + geometry.viewport - 1) : geometry.anchorRow())
+  }
+
+  private func walk(to wanted: Int) -> EventReply {
+    guard store.count > 0 else { return .pass }
+    let index = max(0, min(wanted, store.count - 1))
+    let id = store[index].row.id
+    let top = geometry.y(of: index)
+    if index == store.count - 1 {
+      scrollToEnd()
+    } else if top < geometry.scrollTop {
+      scroll(to: id, place: .top)
+    } else if top + Double(geometry.heights.heights[index]) > geometry.scrollTop + geometry.viewport {
+      scroll(to: id, place: .bottom)
+    }
+    for view in rendered where view.id == id { dom.focus(view.node) }
+    focusedRow = id
+    dom.flush()
+    return .preventDefault
+  }
+
+  // MARK: Who has the focus
+
+  func focused(_ node: Node) {
+    focusedNode = node
+    focusedRow = view(of: node)?.id ?? focusedRow
+  }
+
+  /// Which control of the row has the focus, by number: the element may be made anew.
+  func focusPath(in view: RowView) -> Int? {
+    guard focusedNode != .none, focusedRow == view.id, view.signature != nil else { return nil }
+    return view.controls.firstIndex(of: focusedNode)
+  }
+
+  func restoreFocus(_ path: Int, in view: RowView) {
+    let controls = view.controls
+    let node = controls.indices.contains(path) ? controls[path] : view.node
+    if node != focusedNode { dom.focus(node) }
+    focusedNode = node
+  }
+
+  /// The focus must not fall out of the page with a row that leaves it, nor pass to the row that takes its element.
+  func leaveFocus(_ view: RowView) {
+    guard focusedNode != .none, focusedRow == view.id else { return }
+    dom.focus(parts.scroller)
+    focusedNode = parts.scroller
+  }
+}

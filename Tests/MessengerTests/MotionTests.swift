@@ -1,0 +1,130 @@
+import MessengerTesting
+import Testing
+
+@testable import Messenger
+
+@Suite("Motion of rows")
+struct MotionTests {
+  typealias Room = MessengerViewTests.Room
+
+  @Test("Messages slide in from their sender's side, other rows fade, and what was there comes from where it was")
+  func comingIn() throws {
+    let room = Room()
+    let a = room.view.add(.text("a", from: alice))
+    let height = room.dom.height(of: try #require(room.element(a)))
+    let b = room.view.add(.text("b", from: me))
+    #expect(room.element(b)?.has("mg-sliding") == true && room.element(b)?.has("mg-own") == true)
+    let moved = try #require(room.element(a))
+    #expect(moved.has("mg-shifted") || moved.has("mg-shifted-again"))
+    #expect((moved.variables["--mg-shift"] ?? 0) > 0 && room.dom.height(of: moved) <= height)
+    let line = room.view.add(NewRow(.line("Bob left")))
+    #expect(room.element(line)?.has("mg-fading") == true)
+    let before = try #require(room.element(a)).classes
+    room.view.add(.text("c", from: me))
+    #expect(try #require(room.element(a)).classes != before, "one motion can follow the other")
+  }
+
+  @Test("A message that joins a group comes once the group has grown; the avatar glides to it and back")
+  func group() throws {
+    let room = Room(avatars: .groupEnd)
+    let handles = room.view.add((0..<60).map { .text("row \($0)", from: $0 % 2 == 0 ? alice : bob) })
+    room.scroll(to: 1500)
+    let row = room.view.timeline.rendered.first { view in
+      let y = room.view.timeline.geometry.y(of: view.index) - room.view.timeline.geometry.scrollTop
+      return y > 200 && room.view.timeline.decor(view.index).contains(.avatar)
+    }
+    let a = RowHandle(try #require(row).id)
+    let b = room.view.add(.text("b", from: handles.firstIndex(of: a)! % 2 == 0 ? alice : bob), toGroupOf: a)
+    let second = try #require(room.element(b))
+    #expect(second.has("mg-fading") && second.has("mg-late") && second.has("mg-has-avatar"))
+    #expect(room.element(a)?.has("mg-has-avatar") == false)
+    #expect(room.view.group(of: a) == [a, b])
+    #expect(second.has("mg-gliding") && (second.variables["--mg-glide"] ?? 0) < 0)
+    room.view.removeFromGroup(b)
+    let first = try #require(room.element(a))
+    #expect(first.has("mg-has-avatar") && first.has("mg-gliding") && (first.variables["--mg-glide"] ?? 0) > 0)
+    #expect(room.view.group(of: a) == [a])
+  }
+
+  @Test("A row that is removed is seen to fade where it was, out of reach of hands and ears, and is gone after")
+  func ghosts() throws {
+    let room = Room()
+    let handles = room.view.add((0..<5).map { .text("row \($0)", from: $0 % 2 == 0 ? alice : bob) })
+    let nodes = room.dom.liveNodeCount
+    let old = try #require(room.element(handles[2]))
+    room.view.remove(handles[2])
+    let ghost = try #require(room.dom[room.view.root].first("mg-ghost"))
+    #expect(ghost === old && ghost.has("mg-ghost-slides") && !ghost.has("mg-row") && ghost.attributes["inert"] != nil)
+    #expect(ghost.parent?.attributes["aria-hidden"] == "true" && room.texts.count == 4)
+    room.wait()
+    #expect(room.dom[room.view.root].first("mg-ghost") == nil && room.dom.liveNodeCount < nodes)
+    // And at once when the reader scrolls or something else changes.
+    room.view.remove(handles[0], motion: .fade)
+    room.view.remove(handles[1], motion: .none)
+    #expect(room.dom[room.view.root].first("mg-ghost") == nil && room.texts.count == 2)
+    room.wait()
+  }
+
+  @Test("Rows out of view do not move")
+  func outOfView() {
+    let room = Room()
+    let handles = room.view.add((0..<300).map { .text("row \($0)", from: $0 % 2 == 0 ? alice : bob) })
+    room.scroll(to: 4000)
+    for element in room.dom[room.view.timeline.parts.window].children {
+      #expect(!element.has("mg-shifted") && !element.has("mg-shifted-again"))
+    }
+    room.view.remove(handles[0])
+    room.view.remove(handles[299])
+    room.view.add(.text("far below", from: bob))
+    #expect(room.dom[room.view.root].first("mg-ghost") == nil)
+    #expect(room.dom[room.view.timeline.parts.window].children.allSatisfy { !$0.has("mg-shifted") && !$0.has("mg-sliding") })
+  }
+
+  @Test("A crowd does not come in moving, and nothing moves without a clock to end it or when not asked to")
+  func still() {
+    let room = Room()
+    room.view.add((0..<10).map { .text("row \($0)", from: alice) }, motion: .slide)
+    #expect(room.dom[room.view.timeline.parts.window].children.allSatisfy { !$0.has("mg-sliding") })
+    let handle = room.view.add(.text("x", from: bob), motion: RowMotion.none)
+    #expect(room.element(handle)?.has("mg-sliding") == false && room.element(handle)?.has("mg-entering") == false)
+  }
+}
+
+@Suite("Bubbles")
+struct BubbleTests {
+  @Test("A configuration is classes and properties of the list; another one takes the place of all of it")
+  func properties() {
+    let screen = Screen()
+    screen.timeline.load([message(1), message(2)], head: .hidden)
+    let root = screen.dom[screen.timeline.root]
+    var bubbles = BubbleConfiguration.standard
+    bubbles.border = (2, "red")
+    bubbles.masksContent = false
+    screen.timeline.setBubbles(bubbles)
+    #expect(root.classes == "mg-timeline mg-primary-tailed mg-secondary-stacked mg-unmasked")
+    #expect(root.styles["--mg-own"] == "rgb(74 144 226)" && root.styles["--mg-radius"] == "16px")
+    #expect(root.styles["--mg-border-width"] == "2px" && root.styles["--mg-border-colour"] == "red")
+    screen.timeline.setBubbles(.image(.init(outgoing: "own.png", incoming: "other.png")))
+    #expect(root.styles["--mg-patch-own"] == #"url("own.png") 29 32 25 43 fill"# && root.classes.contains("mg-primary-image"))
+    screen.timeline.setBubbles(.house)
+    #expect(root.classes == "mg-timeline" && root.styles.isEmpty)
+  }
+
+  @Test("An address that would end its place is not used", arguments: ["a\")", "a b", "a\\", "a\n"])
+  func hostilePatch(source: String) {
+    let bubbles = BubbleConfiguration.image(.init(outgoing: source, incoming: "x"))
+    #expect(bubbles.properties.first { $0.name == "--mg-patch-own" }?.value == "")
+  }
+
+  @Test("A new look measures what is rendered anew and keeps the row before the eyes")
+  func keepsPlace() throws {
+    let screen = Screen()
+    screen.timeline.load((1...300).map { message($0) }, head: .hidden)
+    screen.scroll(to: 3000)
+    let anchor = try #require(screen.visible().first { $0.y >= 0 })
+    for view in screen.timeline.rendered { screen.dom.extraHeights[view.node.id] = 4 }
+    screen.timeline.setBubbles(.simple)
+    let now = try #require(screen.visible().first { $0.id == anchor.id })
+    #expect(abs(now.y - anchor.y) <= 0.5 && now.height == anchor.height + 4)
+  }
+}
