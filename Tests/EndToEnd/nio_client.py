@@ -79,6 +79,9 @@ class NioClient:
                 self.known.add(event["event_id"])
                 self.events.append(event)
 
+    async def looks(self):
+        return f"refused {self.refusals}"
+
     async def view(self, since, truth):
         if self.syncing.done():
             self.syncing.result()

@@ -149,6 +149,12 @@ class PageClient:
 
     # Reading
 
+    async def looks(self):
+        """For a person to read."""
+        await self.person.picture("agreement-page")
+        notices = await self.page.locator(".ma-room-notice, .ma-error").all_inner_texts()
+        return f"{await self.page.evaluate('location.hash')} says {notices}; refused {self.refusals}; console {self.person.troubles}"
+
     async def view(self, since, truth):
         from playwright.async_api import Error
         try:

@@ -97,6 +97,9 @@ class Peer:
         await self.ask("network", on=False)
         await self.ask("network", on=True)
 
+    async def looks(self):
+        return f"refused {self.refusals}"
+
     async def view(self, since, truth):
         """None while something is on its way still."""
         try:

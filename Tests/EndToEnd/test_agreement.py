@@ -150,7 +150,8 @@ class Play:
         user = client.user.user_id
         deadline = time.monotonic() + AGREEMENT_SECONDS
         while self.room.membership.get(user) != "join":
-            assert time.monotonic() < deadline, f"{user} does not come back (seed {self.seed})"
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{user} does not come back (seed {self.seed}): {self.room.membership[user]}, {await client.looks()}")
             if self.room.membership.get(user) == "ban":
                 await self.room.unban(user)
             await client.tell("join")
