@@ -246,6 +246,70 @@ async def _(test):
         await page.get_by_text("You went on in another tab.").wait_for()
 
 
+@test("the page speaks the reader's language where it knows it, else English; another can be chosen and stays")
+async def _(test):
+    user, welcome = User(test.base, "alice"), {}
+    for locale, language in (("de-AT", "de"), ("ar-EG", "ar"), ("fr-CA", "fr"), ("es-MX", "es"), ("ja-JP", "ja"), ("nl-NL", "en")):
+        async with people(test, "alice", locale=locale) as alice:
+            welcome[language] = await alice.page.get_by_role("heading", level=1).first.inner_text()
+            direction = "rtl" if language == "ar" else "ltr"
+            assert await alice.page.evaluate("[document.documentElement.lang, document.documentElement.dir]") == [language, direction]
+            if language != "de":
+                continue
+            page = alice.page
+            await page.get_by_label("Benutzername", exact=True).locator("visible=true").fill(user.user_id)
+            await page.get_by_label("Passwort", exact=True).locator("visible=true").fill("wrong password")
+            await page.get_by_role("button", name="Anmelden").click()
+            await page.get_by_text("Benutzername oder Passwort ist falsch.").wait_for()
+            await page.get_by_label("Passwort", exact=True).locator("visible=true").fill(PASSWORD)
+            await page.get_by_role("button", name="Anmelden").click()
+            await page.get_by_text("Noch keine Unterhaltungen").wait_for()
+            await alice.picture("empty-german-light")
+            await page.get_by_role("button", name="Dein Profil").click()
+            await page.get_by_label("Sprache").select_option("English")
+            await page.get_by_text("No conversations yet").wait_for()
+            await page.reload()
+            await page.get_by_role("button", name="Your profile").click()
+            await page.get_by_label("Language").select_option("As the browser (Deutsch)")
+            await page.get_by_text("Noch keine Unterhaltungen").wait_for()
+    assert welcome == {
+        "ar": "مرحبًا بك في Martlet", "de": "Willkommen bei Martlet", "en": "Welcome to Martlet", "es": "Te damos la bienvenida a Martlet",
+        "fr": "Bienvenue sur Martlet", "ja": "Martlet へようこそ"}, welcome
+
+
+@test("in Arabic the page goes from right to left, and opens without a network in its words")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    rooms = furnish(alice_user, boris_user)
+    async with people(test, "alice", locale="ar-EG") as alice:
+        page = alice.page
+        await page.get_by_label("اسم المستخدم", exact=True).locator("visible=true").fill(alice_user.user_id)
+        await page.get_by_label("كلمة المرور", exact=True).locator("visible=true").fill(PASSWORD)
+        await page.get_by_role("button", name="تسجيل الدخول").click()
+        await page.get_by_role("navigation", name="المحادثات").wait_for()
+        await alice.open_room(rooms[0])
+        list_box = await page.get_by_role("navigation", name="المحادثات").bounding_box()
+        field_box = await page.get_by_label("اكتب رسالة").bounding_box()
+        assert list_box["x"] > field_box["x"] + field_box["width"], "the list is not on the right"
+        await alice.picture("arabic-light")
+        await page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+        await alice.until("async () => (await (await caches.open('martlet-shell')).keys()).some(key => key.url.endsWith('texts.ar.txt'))")
+        await alice.context.set_offline(True)
+        await page.reload()
+        await page.get_by_text("أنت غير متصل").wait_for()
+        await page.get_by_role("navigation", name="المحادثات").wait_for()
+        await alice.context.set_offline(False)
+
+
+@test("where the words of a language cannot be had the page speaks English")
+async def _(test):
+    async with people(test, "alice", locale="de-DE", service_workers="block") as alice:
+        await alice.page.route("**/texts.de.txt", lambda route: route.fulfill(status=404))
+        await alice.page.reload()
+        await alice.page.get_by_role("heading", name="Welcome to Martlet").wait_for()
+        assert await alice.page.evaluate("document.documentElement.lang") == "en"
+
+
 @test("it fits 320 pixels and a desktop, light and dark, and can be worked by keyboard")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")

@@ -49,6 +49,10 @@ extension Host {
   /// A size in the reader's way, for example `1.4 MB`.
   public static func byteCountLabel(_ bytes: Int64) -> String { format(4, bytes) }
 
+  /// Which form of words goes with a number: 0 for the first of those that the reader's language has, in the order zero, one,
+  /// two, few, many, other.
+  public static func pluralForm(of count: Int) -> Int { Int(hostPluralForm(Double(count))) }
+
   /// Options of a timeline that speak the reader's language about time.
   public static func timelineOptions() -> TimelineOptions {
     let clock = LocalClock()

@@ -10,14 +10,14 @@ struct ImageViewer<D: DOM> {
     let box = dom.element("div", "ma-viewer-box", in: frame.body)
     dom.element("span", "mg-spinner", in: box)
     let image = dom.element("img", "ma-viewer-image", in: box)
-    dom.setAttribute(image, "alt", Strings.imageNamed(name))
+    dom.setAttribute(image, "alt", Strings[.imageNamed, name])
     dom.setImage(image, source)
     dom.on(box, .click) { event in if event.node != image { frame.close() } }
     guard let download else { return }
-    let button = dom.button("ma-button", Strings.download, icon: .download, in: frame.body)
+    let button = dom.button("ma-button", Strings[.download], icon: .download, in: frame.body)
     dom.on(button, .click) { _ in
       Host.download(url: download, fileName: name) { isDone in
-        if !isDone { app.notices.show(Strings.downloadFailed, isTrouble: true) }
+        if !isDone { app.notices.show(Strings[.downloadFailed], isTrouble: true) }
       }
     }
   }

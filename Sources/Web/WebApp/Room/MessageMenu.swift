@@ -54,22 +54,23 @@ final class MessageMenu<D: DOM> {
 
   private func text(of choice: Choice) -> String {
     switch choice {
-    case .copy: Strings.copyText
-    case .delete: Strings.delete
-    case .retry: Strings.retry
-    case .cancel: Strings.cancelSending
+    case .copy: Strings[.copyText]
+    case .delete: Strings[.delete]
+    case .retry: Strings[.retry]
+    case .cancel: Strings[.cancelSending]
     }
   }
 
   private static func run(_ choice: Choice, _ item: ItemID, in room: RoomID, _ app: App<D>) {
     switch choice {
-    case .copy(let text): Host.copyToClipboard(text) { isDone in if isDone { app.notices.show(Strings.copied) } }
+    case .copy(let text): Host.copyToClipboard(text) { isDone in if isDone { app.notices.show(Strings[.copied]) } }
     case .retry: app.ask(.retry(room, item))
     case .cancel: app.ask(.cancel(room, item))
     case .delete:
       app.dialogs.open {
         ConfirmDialog(
-          app, Strings.deleteQuestion, action: Strings.delete, busy: Strings.removing, .redact(room, item, reason: nil), in: $0)
+          app, Strings[.deleteQuestion], action: Strings[.delete], busy: Strings[.removing], .redact(room, item, reason: nil),
+          in: $0)
       }
     }
   }

@@ -89,7 +89,7 @@ extension RoomScreen {
     guard let file = attachment(row), let uri = file.source else { return }
     let app = app
     Host.download(url: app.mediaSource(uri), fileName: file.fileName.string) { isDone in
-      if !isDone { app.notices.show(Strings.downloadFailed, isTrouble: true) }
+      if !isDone { app.notices.show(Strings[.downloadFailed], isTrouble: true) }
     }
   }
 

@@ -42,7 +42,7 @@ final class RowMaker<D: DOM> {
       }
     case .state(let change):
       return .line(
-        change.english(sender: room.displayName(of: item.sender).string) { room.displayName(of: $0).string })
+        Strings.words(for: change, by: room.displayName(of: item.sender).string) { room.displayName(of: $0).string })
     case .message(let message): return .message(row(item, room, body(message, item), unread))
     case .redacted: return .message(row(item, room, .redacted, unread))
     case .undecryptable: return .message(row(item, room, .undecryptable, unread))
