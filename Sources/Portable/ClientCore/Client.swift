@@ -59,6 +59,7 @@ public struct Client: Sendable {
   var syncLoop = SyncLoop()
   var syncFilter = SyncFilter()
   var syncMode = SyncMode.v3
+  var pacesSyncs = true
   var slidingChapter: SlidingChapter?
   var registering: Registering?
   var dirtyDrafts: [DraftPlace] = []

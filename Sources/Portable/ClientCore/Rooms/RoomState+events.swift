@@ -88,7 +88,11 @@ extension RoomState {
         isDirectInvite = event.content["is_direct"]?.bool ?? false
         lastActivity = max(lastActivity, event.originServerTimestamp ?? 0)
       }
-      if self.membership == .leave, membership == .ban { self.membership = .ban }
+      // Sync tells of both alike, as of rooms one is out of.
+      if isGone, self.membership != membership, self.membership == .leave || self.membership == .ban {
+        self.membership = membership
+        delta.aspects.insert(.membership)
+      }
     }
     let old = members[user]
     if let old, old.membership == member.membership, old.displayName == member.displayName, old.avatar == member.avatar,
