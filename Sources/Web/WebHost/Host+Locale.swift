@@ -49,6 +49,12 @@ extension Host {
   /// A size in the reader's way, for example `1.4 MB`.
   public static func byteCountLabel(_ bytes: Int64) -> String { format(4, bytes) }
 
+  /// When a day of the local calendar begins, in milliseconds since 1970, UTC. Days since 1970-01-01.
+  public static func startOfDay(_ day: Int) -> Int64 {
+    let start = Int64(day) * 86_400_000
+    return start - Int64(hostUTCOffset(Double(start))) * 60_000
+  }
+
   /// Options of a timeline that speak the reader's language about time.
   public static func timelineOptions() -> TimelineOptions {
     let clock = LocalClock()

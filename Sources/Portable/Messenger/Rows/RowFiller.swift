@@ -25,12 +25,23 @@ final class RowFiller<D: DOM> {
     set(view, .date, decor.contains(.date) ? options.dayLabel(row.timestampMilliseconds) : "")
     set(view, .divider, decor.contains(.divider) ? options.phrases.newMessagesDivider : "")
     switch row.content {
-    case .line(let text): set(view, .text, text)
+    case .line(let text): fillLine(view, text, isOpen: nil)
+    case .fold(let text, let isOpen): fillLine(view, text, isOpen: isOpen)
     case .gap(let state):
       set(view, .text, text(of: state))
       dom.setFlag(view.slot(.retry), "hidden", state == .loading)
     case .message(let message): fill(view, message, row.timestampMilliseconds, decor, context)
     }
+  }
+
+  /// - Parameter isOpen: nil for a line that cannot be opened.
+  private func fillLine(_ view: RowView, _ text: String, isOpen: Bool?) {
+    set(view, .text, text)
+    guard isOpen != nil || view.folds else { return }
+    view.folds = isOpen != nil
+    dom.setFlag(view.slot(.retry), "hidden", isOpen == nil)
+    dom.setText(view.slot(.retry), isOpen == true ? options.phrases.hideChanges : options.phrases.showChanges)
+    dom.setAttribute(view.slot(.retry), "aria-expanded", isOpen == true ? "true" : "false")
   }
 
   private func text(of gap: FetchState) -> String {
