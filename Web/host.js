@@ -83,7 +83,7 @@ function dispatch(id, code = 0, x = 0, y = 0, bytes = null) {
 function die(error) {
   isDead = true;
   console.error('The program stopped:', error);
-  notice(root.dataset.crashed ?? 'Something went wrong in this page.', root.dataset.reload ?? 'Reload');
+  notice(word('crashed') ?? 'Something went wrong in this page.', word('reload') ?? 'Reload');
 }
 
 function notice(message, action) {
@@ -549,7 +549,7 @@ function browserName() {
   return (browser ?? 'Browser') + (system ? ' on ' + system : '');
 }
 
-const pageTexts = [fragment, () => location.origin, () => navigator.language, () => location.search.slice(1), browserName];
+const pageTexts = [fragment, () => location.origin, () => locale, () => location.search.slice(1), browserName, () => texts, languageList];
 
 const pageActions = [
   (replacing, s) => history[replacing ? 'replaceState' : 'pushState'](null, '', s === '' ? location.pathname + location.search : '#' + s.split('/').map(encodeURIComponent).join('/')),
@@ -626,13 +626,70 @@ function holdLock(id, name) {
   })).catch(() => {});
 }
 
+// ---- The reader's language
+
+// The page says in which languages there are texts (`texts.LANGUAGE.txt`). Spoken is the one that was chosen here, else the
+// first of the reader's that is among them, else the first of all. A page without texts, such as a demo, is in the language it
+// is marked with.
+const languageOf = tag => tag.split('-')[0].toLowerCase();
+const languages = (root.dataset.languages ?? document.documentElement.lang).split(' ').filter(tag => tag !== '').map(languageOf);
+const localeIn = list => navigator.languages.find(tag => list.includes(languageOf(tag)));
+const browserLocale = localeIn(languages) ?? languages[0] ?? navigator.language;
+const chosen = languages.filter(language => language === chosenLanguage());
+let locale = chosen.length > 0 ? localeIn(chosen) ?? chosen[0] : browserLocale;
+let texts = '';
+
+function chosenLanguage() {
+  try { return root.dataset.languages === undefined ? null : localStorage.getItem('language'); } catch { return null; }
+}
+
+function speak(language) {
+  document.documentElement.lang = language;
+  document.documentElement.dir = ['ar', 'fa', 'he', 'ur'].includes(language) ? 'rtl' : 'ltr';
+}
+
+async function fetchTexts(language) {
+  const answer = await fetch(new URL(`texts.${language}.txt`, import.meta.url));
+  if (!answer.ok) throw new Error('status ' + answer.status);
+  texts = await answer.text();
+  speak(language);
+}
+
+// Where the words of a language cannot be had, those of the first are there.
+async function loadTexts() {
+  if (root.dataset.languages === undefined) return;
+  try {
+    await fetchTexts(languageOf(locale));
+  } catch (error) {
+    if (languageOf(locale) === languages[0]) throw error;
+    locale = languages[0];
+    await fetchTexts(locale);
+  }
+}
+
+// What the host itself says: a text by its name.
+const word = name => texts.split('\n').find(line => line.startsWith(name + ' = '))?.slice(name.length + 3);
+
+// A line for each language: its tag and its own name; first what the browser would choose.
+function languageList() {
+  const name = tag => new Intl.DisplayNames(tag, { type: 'language' }).of(tag);
+  return ['', ...languages].map(tag => tag + '\t' + name(tag || languageOf(browserLocale))).join('\n');
+}
+
+let plurals, pluralForms;
+
+function pluralForm(count) {
+  plurals ??= new Intl.PluralRules(locale);
+  pluralForms ??= ['zero', 'one', 'two', 'few', 'many', 'other'].filter(form => plurals.resolvedOptions().pluralCategories.includes(form));
+  return pluralForms.indexOf(plurals.select(count));
+}
+
 // ---- Time in the reader's way
 
-const language = () => document.documentElement.lang || navigator.language;
 const formats = new Map();
 
 function format(name, options) {
-  if (!formats.has(name)) formats.set(name, new Intl.DateTimeFormat(navigator.language, options));
+  if (!formats.has(name)) formats.set(name, new Intl.DateTimeFormat(locale, options));
   return formats.get(name);
 }
 
@@ -644,8 +701,8 @@ const dayNumber = date => Math.floor((date.getTime() - date.getTimezoneOffset() 
 function dayLabel(date) {
   const now = new Date(), age = dayNumber(now) - dayNumber(date);
   if (age === 0 || age === 1) {
-    const word = new Intl.RelativeTimeFormat(language(), { numeric: 'auto' }).format(-age, 'day');
-    return word.charAt(0).toLocaleUpperCase(language()) + word.slice(1);
+    const word = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(-age, 'day');
+    return word.charAt(0).toLocaleUpperCase(locale) + word.slice(1);
   }
   const sameYear = now.getFullYear() === date.getFullYear();
   return sameYear ? format('day', { weekday: 'long', day: 'numeric', month: 'long' }).format(date)
@@ -663,7 +720,7 @@ function byteLabel(count) {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'];
   let unit = 0;
   while (count >= 1000 && unit < 3) { count /= 1000; unit++; }
-  return new Intl.NumberFormat(language(), { style: 'unit', unit: units[unit], maximumFractionDigits: count < 10 && unit > 0 ? 1 : 0 }).format(count);
+  return new Intl.NumberFormat(locale, { style: 'unit', unit: units[unit], maximumFractionDigits: count < 10 && unit > 0 ? 1 : 0 }).format(count);
 }
 
 const labels = [
@@ -718,7 +775,7 @@ const host = {
     }
   },
   page_state: () => (navigator.onLine ? 1 : 0) | (document.visibilityState === 'visible' ? 2 : 0) | (document.hasFocus() ? 4 : 0)
-    | (dark.matches ? 8 : 0) | (calm.matches ? 16 : 0),
+    | (dark.matches ? 8 : 0) | (calm.matches ? 16 : 0) | (document.documentElement.dir === 'rtl' ? 32 : 0),
   page_listen: listenToPage,
   page_text: (kind, out, capacity) => give(pageTexts[kind](), out, capacity),
   page_do: (action, value, p, n) => { pageActions[action](value, text(p, n)); },
@@ -728,6 +785,7 @@ const host = {
   lock: (id, p, n) => holdLock(id, text(p, n)),
   utc_offset: ms => -moment(ms).getTimezoneOffset(),
   format: (kind, value, out, capacity) => give(labels[kind](value), out, capacity),
+  plural_form: pluralForm,
 };
 
 async function load(url) {
@@ -740,15 +798,15 @@ async function load(url) {
 
 async function start() {
   if (typeof WebAssembly !== 'object') {
-    notice(root.dataset.unsupported ?? 'This page needs a newer browser: one with WebAssembly.');
+    notice('This page needs a newer browser: one with WebAssembly.');
     return;
   }
   try {
-    const { instance } = await load(new URL(root.dataset.program ?? 'app.wasm', import.meta.url));
+    const [{ instance }] = await Promise.all([load(new URL(root.dataset.program ?? 'app.wasm', import.meta.url)), loadTexts()]);
     wasm = instance.exports;
   } catch (error) {
     console.error(error);
-    notice(root.dataset.unreachable ?? 'The page could not be loaded completely.', root.dataset.reload ?? 'Try again');
+    notice(word('unreachable') ?? 'The page could not be loaded. Check your connection.', word('reload') ?? 'Reload');
     return;
   }
   enter(() => { wasm.__wasm_call_ctors(); wasm.start(); return 0; });

@@ -132,7 +132,7 @@ class Person:
 
 
 @contextlib.asynccontextmanager
-async def people(test, *names, viewport=None, scheme="light", **options):
+async def people(test, *names, viewport=None, scheme="light", locale="en-GB", **options):
     """Browsers for these people, each with the page open. At the end nothing may have gone wrong unseen."""
     try:
         from playwright.async_api import async_playwright
@@ -146,7 +146,7 @@ async def people(test, *names, viewport=None, scheme="light", **options):
         try:
             for name in names:
                 context = await browser.new_context(
-                    viewport=viewport or DESKTOP, color_scheme=scheme, reduced_motion="no-preference", locale="en-GB", **options)
+                    viewport=viewport or DESKTOP, color_scheme=scheme, reduced_motion="no-preference", locale=locale, **options)
                 person = Person(context, test.base, await context.new_page(), name)
                 person.artifacts = test.artifacts
                 everybody.append(person)

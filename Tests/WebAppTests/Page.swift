@@ -86,8 +86,8 @@ final class Page {
 
   func signIn() {
     answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
-    type("alice", into: Strings.userName)
-    type("correct horse", into: Strings.password)
+    type("alice", into: Strings[.userName])
+    type("correct horse", into: Strings[.password])
     submit()
     answer("/login", #"{"user_id":"@alice:chat.example","device_id":"D","access_token":"secret"}"#)
     answer("/profile/", #"{"displayname":"Alice"}"#)

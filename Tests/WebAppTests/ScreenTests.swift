@@ -12,22 +12,22 @@ struct ScreenTests {
   @Test("name and password go to the server, and then the rooms are there")
   func signIn() {
     let page = Page()
-    #expect(page.text.contains(Strings.welcome))
+    #expect(page.text.contains(Strings[.welcome]))
     page.signIn()
-    #expect(!page.text.contains(Strings.welcome))
+    #expect(!page.text.contains(Strings[.welcome]))
     page.sync([])
-    #expect(page.text.contains(Strings.noRooms))
+    #expect(page.text.contains(Strings[.noRooms]))
   }
 
   @Test("a wrong password is said in words, and the form takes another try")
   func wrongPassword() {
     let page = Page()
     page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
-    page.type("alice", into: Strings.userName)
-    page.type("wrong", into: Strings.password)
+    page.type("alice", into: Strings[.userName])
+    page.type("wrong", into: Strings[.password])
     page.submit()
     page.answer("/login", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
-    #expect(page.text.contains("The user name or the password is wrong."))
+    #expect(page.text.contains(Strings[.signInWrong]))
     page.submit()
     #expect(page.body(of: "/login").contains("wrong"))
   }
@@ -35,15 +35,15 @@ struct ScreenTests {
   @Test(
     "what cannot be an account is not asked for",
     arguments: [
-      ("", "correct horse", Strings.userNameMissing), ("Not Allowed", "correct horse", Strings.userNameWrong),
-      ("alice", "seven77", Strings.passwordShort)
+      ("", "correct horse", Strings[.userNameMissing]), ("Not Allowed", "correct horse", Strings[.userNameWrong]),
+      ("alice", "seven77", Strings[.passwordShort])
     ])
   func badAccount(_ name: String, _ password: String, _ words: String) throws {
     let page = Page()
     page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
     page.answer("/register", status: 401, #"{"session":"s","flows":[{"stages":["m.login.dummy"]}]}"#)
-    page.type(name, into: Strings.userName)
-    page.type(password, into: Strings.password)
+    page.type(name, into: Strings[.userName])
+    page.type(password, into: Strings[.password])
     page.submit()
     #expect(page.text.contains(words))
     #expect(page.body(of: "/register").isEmpty)
@@ -54,10 +54,10 @@ struct ScreenTests {
     let page = Page()
     page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
     page.answer("/register", status: 401, #"{"session":"s","flows":[{"stages":["m.login.registration_token"]}]}"#)
-    #expect(page.text.contains(Strings.tokenHint))
-    page.type("alice", into: Strings.userName)
-    page.type("eightchr", into: Strings.password)
-    page.type("T0ken", into: Strings.token)
+    #expect(page.text.contains(Strings[.tokenHint]))
+    page.type("alice", into: Strings[.userName])
+    page.type("eightchr", into: Strings[.password])
+    page.type("T0ken", into: Strings[.token])
     page.submit()
     page.answer("/register", status: 401, #"{"session":"s","flows":[{"stages":["m.login.registration_token"]}]}"#)
     #expect(page.body(of: "/register").contains("T0ken"))
@@ -68,7 +68,7 @@ struct ScreenTests {
     let page = Page()
     page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
     page.answer("/register", status: 403, #"{"errcode":"M_FORBIDDEN","error":"closed"}"#)
-    #expect(page.text.contains(Strings.registrationClosed))
+    #expect(page.text.contains(Strings[.registrationClosed]))
     #expect(page.all("ma-primary").first?.attributes["disabled"] != nil)
   }
 
@@ -85,7 +85,7 @@ struct ScreenTests {
     #expect(page.all("ma-entry-preview").map(\.text) == ["@boris:chat.example: at seven", "@boris:chat.example: beans"])
     page.sync([("!a", room("Garden", [("@alice:chat.example", "peas", 30)]))])
     #expect(page.all("ma-entry-name").map(\.text) == ["Garden", "Choir!"])
-    #expect(page.all("ma-entry-preview").map(\.text).first == "You: peas")
+    #expect(page.all("ma-entry-preview").map(\.text).first == Strings[.you, "peas"])
   }
 
   @Test("an opened room shows its messages as text, and what is written appears before the server has it")
@@ -99,11 +99,11 @@ struct ScreenTests {
     page.dom.fire(.input, on: field.node, text: "peas & carrots")
     page.dom.fire(.keyDown, on: field.node, text: "Enter")
     #expect(page.all("mg-text").map(\.text) == ["<b>beans</b>", "peas & carrots"])
-    #expect(page.all("mg-state").map(\.text).contains("Waiting to send"))
+    #expect(page.all("mg-state").map(\.text).contains(Strings[.queued]))
     page.settleStore()
     #expect(page.body(of: "/send/").contains("peas & carrots"))
     page.answer("/send/", #"{"event_id":"$mine"}"#)
-    #expect(!page.all("mg-state").map(\.text).contains("Waiting to send"))
+    #expect(!page.all("mg-state").map(\.text).contains(Strings[.queued]))
   }
 
   @Test("a room whose sync comes while it is being opened shows every event once")
@@ -144,9 +144,9 @@ struct ScreenTests {
     page.dom.fire(.focus, on: new)
     page.dom.fire(.click, on: new)
     #expect(page.root.first("ma-app")?.attributes["inert"] != nil)
-    page.type("not an id", into: Strings.userID)
+    page.type("not an id", into: Strings[.userID])
     page.submit()
-    #expect(page.text.contains("This is not a user ID."))
+    #expect(page.text.contains(Strings[.userIDWrong]))
     page.dom.fire(.keyDown, on: try #require(page.all("ma-overlay").first).node, text: "Escape")
     #expect(page.all("ma-overlay").isEmpty)
     #expect(page.dom.focused == new)
@@ -159,11 +159,11 @@ struct ScreenTests {
     page.signIn()
     page.app.take(.networkChanged(isOnline: true))
     page.sync([])
-    #expect(!page.text.contains(Strings.offline))
+    #expect(!page.text.contains(Strings[.offline]))
     page.app.take(.networkChanged(isOnline: false))
-    #expect(page.text.contains(Strings.offline))
+    #expect(page.text.contains(Strings[.offline]))
     page.app.take(.networkChanged(isOnline: true))
-    #expect(!page.text.contains(Strings.offline))
+    #expect(!page.text.contains(Strings[.offline]))
   }
 
   private func openRoom(_ page: Page) throws {

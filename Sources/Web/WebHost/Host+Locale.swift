@@ -55,6 +55,10 @@ extension Host {
     return start - Int64(hostUTCOffset(Double(start))) * 60_000
   }
 
+  /// Which form of words goes with a number: 0 for the first of those that the reader's language has, in the order zero, one,
+  /// two, few, many, other.
+  public static func pluralForm(of count: Int) -> Int { Int(hostPluralForm(Double(count))) }
+
   /// Options of a timeline that speak the reader's language about time.
   public static func timelineOptions() -> TimelineOptions {
     let clock = LocalClock()

@@ -11,6 +11,8 @@ public struct PageState: OptionSet, Sendable {
   public static let focused = PageState(rawValue: 4)
   public static let dark = PageState(rawValue: 8)
   public static let reducedMotion = PageState(rawValue: 16)
+  /// The language of the page is written from right to left.
+  public static let rightToLeft = PageState(rawValue: 32)
 }
 
 /// What changed about the page.
@@ -43,6 +45,11 @@ extension Host {
   public static var query: String { text(3) }
   /// A name for this browser and system, for example `Firefox on Linux`; for the device's display name.
   public static var browserName: String { text(4) }
+  /// The file of texts in the reader's language, as far as the page has languages (`data-languages`); empty where it has none.
+  public static var texts: String { text(5) }
+  /// The languages that the page has texts in, a line for each: its tag, a tab, its own name. The first has no tag: what the
+  /// browser would choose. The setting `language` says which is spoken at the next load.
+  public static var languages: String { text(6) }
 
   /// `replacing` puts no entry in the history. Setting it raises no `PageChange`.
   public static func setFragment(_ fragment: String, replacing: Bool) { act(0, replacing ? 1 : 0, fragment) }

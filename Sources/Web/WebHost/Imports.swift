@@ -59,6 +59,7 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
   @_extern(wasm, module: "host", name: "utc_offset") @_extern(c) func hostUTCOffset(_ milliseconds: Double) -> Int32
   @_extern(wasm, module: "host", name: "format") @_extern(c)
   func hostFormat(_ kind: Int32, _ value: Double, _ out: Buffer?, _ capacity: Int32) -> Int32
+  @_extern(wasm, module: "host", name: "plural_form") @_extern(c) func hostPluralForm(_ count: Double) -> Int32
 #else
   func hostApply(_ words: UnsafePointer<Int32>?, _ wordCount: Int32, _ text: Bytes?, _ byteCount: Int32) {}
   func hostMeasure(_ nodes: UnsafePointer<Int32>?, _ count: Int32, _ heights: UnsafeMutablePointer<Float>?) {}
@@ -93,6 +94,7 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
   func hostLock(_ id: Int32, _ name: Bytes?, _ n: Int32) {}
   func hostUTCOffset(_ milliseconds: Double) -> Int32 { 0 }
   func hostFormat(_ kind: Int32, _ value: Double, _ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
+  func hostPluralForm(_ count: Double) -> Int32 { 0 }
 #endif
 
 /// Lends the UTF-8 bytes of a text for the length of a call.

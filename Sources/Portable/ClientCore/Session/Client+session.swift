@@ -78,6 +78,7 @@ extension Client {
     syncFilter.request = nil
     draftTimer = nil
     expiryTimer = nil
+    interruptedPages.timer = nil
     endDirectChanges()
     endEventLoads(with: error)
     endPushRuleChanges()
@@ -98,13 +99,13 @@ extension Client {
     pending.writes = [:]
     keptTimelines = []
     openRooms = []
+    interruptedPages = InterruptedPages()
     outbox = Outbox()
     syncFilter = SyncFilter()
     eventSources = EventSources()
     dirtyDrafts = []
     orphanDrafts = [:]
-    ownDisplayName = nil
-    ownAvatar = nil
+    ownProfile = OwnProfile()
     breadcrumbs = Breadcrumbs()
     forgetSynced()
   }
@@ -131,6 +132,7 @@ extension Client {
     if isOnline {
       retrySyncNow()
       retryOutboxNow()
+      retryPagesNow()
     } else {
       setConnection(.offline)
     }

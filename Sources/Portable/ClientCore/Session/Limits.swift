@@ -24,6 +24,10 @@ enum Limits {
   static let pageEvents = 50
   /// Pages without anything to show that are followed by the next one at once.
   static let emptyPages = 10
+  /// Places of timelines where a page is asked for again.
+  static let interruptedPages = 16
+  /// How often that is done after failures in a row, about three minutes long; then the connection's return is waited for.
+  static let pageRetries = 10
   /// Events of a room that stay in the store, and of all rooms.
   static let storedEvents = 20_000
   static let storedEventsInAll = 2_000_000

@@ -135,7 +135,10 @@ extension Client {
     commit(prepared)
     noteProgress(of: prepared)
     if isOnline { setConnection(prepared.position.hasAllRooms ? .running : .firstSync(syncLoop.progress)) }
-    if !wasRunning { retryOutboxNow() }
+    if !wasRunning {
+      retryOutboxNow()
+      retryPagesNow()
+    }
     let deferred = syncLoop.deferredAnswers
     syncLoop.deferredAnswers = []
     let records = syncLoop.deferredRecords

@@ -1,5 +1,5 @@
-/// Every text the messenger itself says. The defaults are English.
-public struct Phrases {
+/// Every text the messenger itself says. The defaults are English. One object: as a value its copies would be much code.
+public final class Phrases {
   public var newMessagesDivider = "New messages"
   public var newMessagesBadge: (Int) -> String = { $0 == 1 ? "1 new message" : "\($0) new messages" }
   public var jumpToEnd = "Jump to the latest message"

@@ -7,6 +7,8 @@ final class RowFiller<D: DOM> {
   private var classes = [(key: UInt32, atom: Atom)](repeating: (.max, Atom(id: 0)), count: 512)
   private let label: Atom
   private let url: Atom
+  private let position: Atom
+  private let setSize: Atom
   private let avatars: [Atom]
 
   init(_ dom: D, _ options: TimelineOptions) {
@@ -15,6 +17,8 @@ final class RowFiller<D: DOM> {
     builder = PartBuilder(dom, options)
     label = dom.atom("aria-label")
     url = dom.atom("href")
+    position = dom.atom("aria-posinset")
+    setSize = dom.atom("aria-setsize")
     var avatars: [Atom] = []
     for colour in 0..<Initials.colourCount { avatars.append(dom.atom("mg-avatar mg-colour-\(colour)")) }
     self.avatars = avatars
@@ -49,6 +53,18 @@ final class RowFiller<D: DOM> {
     case .idle: options.phrases.gap
     case .loading: options.phrases.loading
     case .failed: options.phrases.loadingFailed
+    }
+  }
+
+  /// Tells ears which row it is, of how many; −1 where nobody knows.
+  func number(_ view: RowView, of count: Int) {
+    if view.position != view.index + 1 {
+      view.position = view.index + 1
+      dom.setAttribute(view.node, position, "\(view.position)")
+    }
+    if view.setSize != count {
+      view.setSize = count
+      dom.setAttribute(view.node, setSize, "\(count)")
     }
   }
 

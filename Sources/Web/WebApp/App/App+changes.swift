@@ -14,7 +14,7 @@ extension App {
       switch change {
       case .session: break
       case .commandFinished(let id, let result): finished(id, result)
-      case .storeFailed: notices.show(Strings.storeFailed, isTrouble: true)
+      case .storeFailed: notices.show(Strings[.storeFailed], isTrouble: true)
       default: main?.changed(change)
       }
     }
@@ -67,8 +67,8 @@ extension App {
 
   /// The unread count and where one is.
   private func showTitle() {
-    var title = Strings.product
-    if main != nil, let id = place.room, let room = client.room(id) { title = room.name.english.string + " · " + title }
+    var title = Strings[.product]
+    if main != nil, let id = place.room, let room = client.room(id) { title = Strings.words(for: room.name) + " · " + title }
     let count = main == nil ? 0 : client.notificationCount
     if count > 0 { title = "(\(count)) " + title }
     if !title.hasSameBytes(as: shownTitle) {

@@ -35,7 +35,8 @@ final class App<D: DOM> {
     for byte in Host.randomBytes(8) { random = random << 8 | UInt64(byte) }
     let device = Host.browserName
     client = Client(
-      randomSeed: seed ?? random, deviceDisplayName: ByteString(device.utf8.isEmpty ? Strings.product : Strings.device(device)))
+      randomSeed: seed ?? random,
+      deviceDisplayName: ByteString(device.utf8.isEmpty ? Strings[.product] : Strings[.device, device]))
     perform = { effects.run($0) }
     effects.answer = { [self] in take($0) }
   }
@@ -178,5 +179,7 @@ final class App<D: DOM> {
 /// Names of small settings kept by the browser.
 enum Settings {
   static let privateReceipts = "private-receipts"
+  /// The host reads it before the program runs.
+  static let language = "language"
   static func place(in room: RoomID) -> String { "place/" + room.string }
 }

@@ -21,7 +21,7 @@ final class Tabs {
     Host.onPageChange { [self] in app?.pageChanged($0) }
     wait()
     Host.after(milliseconds: Tabs.patienceMilliseconds) { [self] in
-      if app == nil, notice == .none { showNotice(Strings.openElsewhere) }
+      if app == nil, notice == .none { showNotice(Strings[.openElsewhere]) }
     }
   }
 
@@ -39,16 +39,16 @@ final class Tabs {
     self.app = nil
     app.stop()
     lock = nil
-    showNotice(Strings.takenOver)
+    showNotice(Strings[.takenOver])
   }
 
   private func showNotice(_ text: String) {
     hideNotice()
     notice = dom.element("main", "ma-elsewhere", in: .root)
     Drawing.logo.draw(dom, in: notice)
-    dom.element("h1", "ma-title", text: Strings.product, in: notice)
+    dom.element("h1", "ma-title", text: Strings[.product], in: notice)
     dom.element("p", "ma-note", text: text, in: notice)
-    let use = dom.button("ma-button ma-primary", Strings.useHere, in: notice)
+    let use = dom.button("ma-button ma-primary", Strings[.useHere], in: notice)
     dom.on(use, .click) { [self] _ in
       channel?.post(Tabs.takeOver)
       if lock == nil { wait() }

@@ -15,7 +15,7 @@ struct ConfirmDialog<D: DOM> {
     if !note.utf8.isEmpty { dom.element("p", "ma-note", text: note, in: frame.body) }
     let trouble = frame.trouble(in: frame.body)
     let buttons = dom.element("div", "ma-buttons", in: frame.body)
-    let cancel = dom.button("ma-button", Strings.cancel, in: buttons)
+    let cancel = dom.button("ma-button", Strings[.cancel], in: buttons)
     let act = SubmitButton(dom, action, busy: busy, kind: "ma-danger", in: buttons)
     frame.setFirst(cancel)
     dom.on(cancel, .click) { _ in frame.close() }

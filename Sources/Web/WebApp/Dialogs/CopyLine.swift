@@ -10,9 +10,9 @@ struct CopyLine<D: DOM> {
     let texts = dom.element("div", "ma-copy-texts", in: line)
     dom.element("span", "ma-field-label", text: label, in: texts)
     dom.element("span", "ma-copy-text", text: text, in: texts)
-    let copy = dom.button("ma-button ma-small", Strings.copy, in: line)
+    let copy = dom.button("ma-button ma-small", Strings[.copy], in: line)
     dom.on(copy, .click) { _ in
-      Host.copyToClipboard(text) { isDone in if isDone { app.notices.show(Strings.copied) } }
+      Host.copyToClipboard(text) { isDone in if isDone { app.notices.show(Strings[.copied]) } }
     }
   }
 }

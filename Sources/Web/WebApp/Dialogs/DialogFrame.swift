@@ -23,7 +23,7 @@ final class DialogFrame<D: DOM> {
     dom.setAttribute(box, "tabindex", "-1")
     let header = dom.element("header", "ma-dialog-header", in: box)
     title = dom.element("h2", "ma-dialog-title", in: header)
-    closeButton = dom.button("ma-round", icon: .close, label: Strings.close, in: header)
+    closeButton = dom.button("ma-round", icon: .close, label: Strings[.close], in: header)
     body = dom.element("div", "ma-dialog-body", in: box)
     dom.on(closeButton, .click) { [self] _ in close() }
     dom.on(overlay, .click) { [self] event in if event.node == overlay { close() } }

@@ -13,24 +13,24 @@ struct MemberDialog<D: DOM> {
     let top = dom.element("div", "ma-profile", in: frame.body)
     dom.avatar("ma-avatar-large", in: top).show(
       id: user.string, name: name, source: app.avatarSource(state?.avatar(of: user)))
-    CopyLine(app, Strings.userID, user.string, in: frame.body)
+    CopyLine(app, Strings[.userID], user.string, in: frame.body)
     let trouble = frame.trouble(in: frame.body)
     guard user != app.userID else { return }
     let buttons = dom.element("div", "ma-buttons", in: frame.body)
     if let membership = state?.membership(of: user), membership == .join || membership == .invite, !(state?.isDirect ?? true),
       let me = app.userID, state?.powerLevels?.canKick(user, by: me) ?? true
     {
-      let remove = dom.button("ma-button ma-danger", Strings.remove, in: buttons)
+      let remove = dom.button("ma-button ma-danger", Strings[.remove], in: buttons)
       dom.on(remove, .click) { _ in
         app.dialogs.open {
           ConfirmDialog(
-            app, Strings.removeQuestion, note: name, action: Strings.remove, busy: Strings.removing,
+            app, Strings[.removeQuestion], note: name, action: Strings[.remove], busy: Strings[.removing],
             .kick(room, user, reason: nil), in: $0
           ) { frame.close() }
         }
       }
     }
-    let write = SubmitButton(dom, Strings.message, busy: Strings.starting, in: buttons)
+    let write = SubmitButton(dom, Strings[.message], busy: Strings[.starting], in: buttons)
     frame.setFirst(write.node)
     dom.on(write.node, .click) { _ in
       guard !write.isBusy else { return }

@@ -23,27 +23,27 @@ final class NewDialog<D: DOM> {
     self.app = app
     self.frame = frame
     dom = app.dom
-    frame.setTitle(Strings.newConversation)
-    tabs = Tabbed(dom, [Strings.directChat, Strings.newRoom, Strings.joinRoom], in: frame.body)
+    frame.setTitle(Strings[.newConversation])
+    tabs = Tabbed(dom, [Strings[.directChat], Strings[.newRoom], Strings[.joinRoom]], in: frame.body)
     let chat = dom.element("form", "ma-form", in: frame.body)
     let room = dom.element("form", "ma-form", in: frame.body)
     let join = dom.element("form", "ma-form", in: frame.body)
     forms = [chat, room, join]
-    user = Field(dom, Strings.userID, hint: Strings.userIDHint, in: chat)
-    name = Field(dom, Strings.roomName, in: room)
-    topic = Field(dom, Strings.topicOptional, in: room)
-    invited = Field(dom, Strings.inviteOptional, hint: Strings.inviteManyHint, in: room)
+    user = Field(dom, Strings[.userID], hint: Strings[.userIDHint], in: chat)
+    name = Field(dom, Strings[.roomName], in: room)
+    topic = Field(dom, Strings[.topicOptional], in: room)
+    invited = Field(dom, Strings[.inviteOptional], hint: Strings[.inviteManyHint], in: room)
     let open = dom.element("label", "ma-check", in: room)
     let check = dom.element("input", in: open)
     dom.setAttribute(check, "type", "checkbox")
-    dom.element("span", text: Strings.anyoneMayJoin, in: open)
-    alias = Field(dom, Strings.aliasName, hint: Strings.aliasHint, in: room)
-    address = Field(dom, Strings.joinAddress, hint: Strings.joinAddressHint, in: join)
+    dom.element("span", text: Strings[.anyoneMayJoin], in: open)
+    alias = Field(dom, Strings[.aliasName], hint: Strings[.aliasHint], in: room)
+    address = Field(dom, Strings[.joinAddress], hint: Strings[.joinAddressHint], in: join)
     trouble = frame.trouble(in: frame.body)
     let buttons = [
-      SubmitButton(dom, Strings.startChat, busy: Strings.starting, in: chat),
-      SubmitButton(dom, Strings.createRoom, busy: Strings.creating, in: room),
-      SubmitButton(dom, Strings.join, busy: Strings.joining, in: join)
+      SubmitButton(dom, Strings[.startChat], busy: Strings[.starting], in: chat),
+      SubmitButton(dom, Strings[.createRoom], busy: Strings[.creating], in: room),
+      SubmitButton(dom, Strings[.join], busy: Strings[.joining], in: join)
     ]
     frame.setFirst(user.input)
     tabs.onChange = { [self] _ in showForm() }
@@ -66,18 +66,18 @@ final class NewDialog<D: DOM> {
 
   private func createRoom(_ button: SubmitButton<D>) {
     let title = name.text.trimmed
-    guard !title.utf8.isEmpty else { return fail(name, Strings.roomNameMissing) }
+    guard !title.utf8.isEmpty else { return fail(name, Strings[.roomNameMissing]) }
     var users: [UserID] = []
     for part in Array(invited.text.utf8).split(whereSeparator: { $0 == 0x20 || $0 == 0x2C || $0 == 0x09 }) {
       let text = ByteString(decoding: part)
-      guard let user = UserID(text) else { return fail(invited, Strings.notUserID(text.string)) }
+      guard let user = UserID(text) else { return fail(invited, Strings[.notUserID, text.string]) }
       if user != app.userID { users.append(user) }
     }
     let local = alias.text.trimmed
     if isPublic {
-      guard !local.utf8.isEmpty else { return fail(alias, Strings.aliasMissing) }
+      guard !local.utf8.isEmpty else { return fail(alias, Strings[.aliasMissing]) }
       guard !Array(local.utf8).contains(where: { $0 <= 0x20 || $0 == 0x3A || $0 == 0x23 }) else {
-        return fail(alias, Strings.aliasWrong)
+        return fail(alias, Strings[.aliasWrong])
       }
     }
     let about = topic.text.trimmed

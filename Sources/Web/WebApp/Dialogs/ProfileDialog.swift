@@ -17,23 +17,24 @@ final class ProfileDialog<D: DOM> {
     self.app = app
     self.frame = frame
     dom = app.dom
-    frame.setTitle(Strings.profile)
+    frame.setTitle(Strings[.profile])
     let top = dom.element("div", "ma-profile", in: frame.body)
     avatar = dom.avatar("ma-avatar-large", in: top)
-    let picture = SubmitButton(dom, Strings.changePicture, busy: Strings.uploadingPicture, kind: "", in: top)
+    let picture = SubmitButton(dom, Strings[.changePicture], busy: Strings[.uploadingPicture], kind: "", in: top)
     dom.setAttribute(picture.node, "type", "button")
     let form = dom.element("form", "ma-form", in: frame.body)
-    name = Field(dom, Strings.displayName, hint: Strings.displayNameHint, in: form)
+    name = Field(dom, Strings[.displayName], hint: Strings[.displayNameHint], in: form)
     name.set(app.client.ownDisplayName?.string ?? "")
-    let save = SubmitButton(dom, Strings.save, busy: Strings.saving, in: form)
+    let save = SubmitButton(dom, Strings[.save], busy: Strings[.saving], in: form)
     trouble = frame.trouble(in: frame.body)
-    if let user = app.userID { CopyLine(app, Strings.userID, user.string, in: frame.body) }
+    if let user = app.userID { CopyLine(app, Strings[.userID], user.string, in: frame.body) }
     let receipts = dom.element("label", "ma-check", in: frame.body)
     let check = dom.element("input", in: receipts)
     dom.setAttribute(check, "type", "checkbox")
     if app.keepsReceiptsPrivate { dom.setFlag(check, "checked", true) }
-    dom.element("span", text: Strings.privateReceipts, in: receipts)
-    let out = dom.button("ma-button ma-danger ma-wide", Strings.logOut, icon: .exit, in: frame.body)
+    dom.element("span", text: Strings[.privateReceipts], in: receipts)
+    LanguageChoice(dom, in: frame.body)
+    let out = dom.button("ma-button ma-danger ma-wide", Strings[.logOut], icon: .exit, in: frame.body)
     showAvatar()
     dom.on(picture.node, .click) { [self] _ in pick(picture) }
     dom.on(form, .submit) { [self] _ in run(.setDisplayName(ByteString(name.text.trimmed)), save) }
@@ -41,8 +42,8 @@ final class ProfileDialog<D: DOM> {
     dom.on(out, .click) { _ in
       app.dialogs.open {
         ConfirmDialog(
-          app, Strings.logOutQuestion, note: Strings.logOutNote, action: Strings.logOut, busy: Strings.loggingOut, .logOut,
-          in: $0)
+          app, Strings[.logOutQuestion], note: Strings[.logOutNote], action: Strings[.logOut], busy: Strings[.loggingOut],
+          .logOut, in: $0)
       }
     }
   }
@@ -57,7 +58,7 @@ final class ProfileDialog<D: DOM> {
     Host.pickFiles(accept: "image/*", isMultiple: false) { [self] files in
       guard frame.isOpen, let file = files.first else { return }
       guard file.isImage else {
-        dom.setText(trouble, Strings.notPicture)
+        dom.setText(trouble, Strings[.notPicture])
         return dom.flush()
       }
       run(.setAvatar(app.effects.blobs.add(file), mimeType: ByteString(file.mediaType)), button)

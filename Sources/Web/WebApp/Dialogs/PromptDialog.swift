@@ -20,7 +20,7 @@ struct PromptDialog<D: DOM> {
     frame.setFirst(field.input)
     let trouble = frame.trouble(in: form)
     let buttons = dom.element("div", "ma-buttons", in: form)
-    let cancel = dom.button("ma-button", Strings.cancel, in: buttons)
+    let cancel = dom.button("ma-button", Strings[.cancel], in: buttons)
     let submit = SubmitButton(dom, action, busy: busy, in: buttons)
     dom.on(cancel, .click) { _ in frame.close() }
     dom.on(form, .submit) { _ in

@@ -42,7 +42,7 @@ final class Completions<D: DOM> {
     list = dom.element("div", "ma-completions", in: box)
     dom.setAttribute(list, "role", "listbox")
     dom.setAttribute(list, "id", "ma-completions")
-    dom.setLabel(list, Strings.completions)
+    dom.setLabel(list, Strings[.completions])
     dom.setFlag(list, "hidden", true)
   }
 

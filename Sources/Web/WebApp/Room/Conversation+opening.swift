@@ -45,7 +45,7 @@ extension Conversation {
     guard let file = message.attachment, let uri = file.source else { return }
     let app = app
     Host.download(url: app.mediaSource(uri), fileName: file.fileName.string) { isDone in
-      if !isDone { app.notices.show(Strings.downloadFailed, isTrouble: true) }
+      if !isDone { app.notices.show(Strings[.downloadFailed], isTrouble: true) }
     }
   }
 
@@ -59,18 +59,14 @@ extension Conversation {
 
   func open(mention id: String) {
     let id = ByteString(id)
-    if let user = UserID(id) {
-      open(user)
-    } else if let room = RoomID(id), app.client.room(room) != nil {
-      app.goTo(.room(room))
-    } else {
-      app.ask(.join(id)) { [self] result in
-        switch result {
-        case .room(let room): app.goTo(.room(room))
-        case .failed(let error): app.notices.show(Strings.words(for: error), isTrouble: true)
-        default: break
-        }
-      }
+    if let user = UserID(id) { return open(user) }
+    let app = app
+    if let room = app.room(called: id) { return app.goTo(.room(room)) }
+    // Nobody is led into a room by a click alone.
+    app.dialogs.open {
+      ConfirmDialog(
+        app, Strings[.joinQuestion, id.string], action: Strings[.join], busy: Strings[.joining], .join(id), in: $0
+      ) { if let room = app.room(called: id) { app.goTo(.room(room)) } }
     }
   }
 
@@ -105,7 +101,7 @@ extension Conversation {
   func showReactors(_ row: RowID) {
     guard let item = feed.item(row), let room = feed.room else { return }
     app.dialogs.open { frame in
-      frame.setTitle(Strings.reactions)
+      frame.setTitle(Strings[.reactions])
       for reaction in item.reactions {
         let line = dom.element("p", "ma-reactors", in: frame.body)
         dom.element("span", "ma-reactors-key", text: reaction.key.string, in: line)
@@ -117,7 +113,7 @@ extension Conversation {
   func showReaders(_ row: RowID) {
     guard let item = feed.item(row), let room = feed.room, let readers = feed.readers[item.id] else { return }
     app.dialogs.open { frame in
-      frame.setTitle(Strings.readers)
+      frame.setTitle(Strings[.readers])
       let list = dom.element("div", "ma-members", in: frame.body)
       for user in readers where user != item.sender && user != app.userID {
         let line = dom.button("ma-member", in: list)
@@ -148,7 +144,7 @@ extension Conversation {
     case .failed:
       player = nil
       feed.timeline.setPlayback(row, part: part, nil)
-      app.notices.show(Strings.playFailed, isTrouble: true)
+      app.notices.show(Strings[.playFailed], isTrouble: true)
     case .moved(let isPlaying, let position, let duration):
       playing.state.isPlaying = isPlaying
       playing.state.positionMilliseconds = position
@@ -176,4 +172,11 @@ extension Conversation {
 
 extension MessageContent {
   var isPicture: Bool { kind == .image || kind == .video }
+}
+
+extension App {
+  /// A room one is in, by its ID or address.
+  func room(called id: ByteString) -> RoomID? {
+    client.roomIDs.first { $0.text == id || client.room($0)?.canonicalAlias?.text == id }
+  }
 }

@@ -131,7 +131,7 @@ final class Conversation<D: DOM> {
   }
 
   func copy(_ text: String) {
-    Host.copyToClipboard(text) { [self] isDone in if isDone { app.notices.show(Strings.copied) } }
+    Host.copyToClipboard(text) { [self] isDone in if isDone { app.notices.show(Strings[.copied]) } }
   }
 }
 

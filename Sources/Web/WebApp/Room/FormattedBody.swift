@@ -172,7 +172,12 @@ struct FormattedBody {
 
   private mutating func end(_ tag: HTMLTag) {
     if tag == .mxReply { replyDepth = max(0, replyDepth - 1) }
-    guard replyDepth == 0, let index = open.lastIndex(where: { $0.tag == tag }) else { return }
+    guard replyDepth == 0 else { return }
+    guard let index = open.lastIndex(where: { $0.tag == tag }) else {
+      // A block that was but a new line ends with one.
+      if flatDepth > 0, FormattedBody.isBlock(tag), !(open.last?.spans.isEmpty ?? true) { breakLine() }
+      return
+    }
     while open.count > index { close() }
   }
 
@@ -243,7 +248,7 @@ struct FormattedBody {
     case .a:
       if let link = Permalink(ByteString(done.value)), let mention = mention(link) { return .mention(mention) }
       return .link(url: done.value, done.spans)
-    default: return .spoiler(reason: done.value, done.spans)
+    default: return .spoiler(reason: done.value, FormattedBody.trimmed(done.spans))
     }
   }
 

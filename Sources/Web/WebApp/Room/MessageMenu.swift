@@ -83,21 +83,21 @@ struct MessageMenu<D: DOM> {
 
   private func text(of choice: Choice) -> String {
     switch choice {
-    case .reply: Strings.reply
-    case .thread: Strings.replyInThread
-    case .react: Strings.react
-    case .edit: Strings.editMessage
-    case .copy: Strings.copyText
-    case .link: Strings.copyLink
-    case .pin: Strings.pin
-    case .unpin: Strings.unpin
-    case .endPoll: Strings.endPoll
-    case .history: Strings.history
-    case .source: Strings.viewSource
-    case .report: Strings.report
-    case .delete: Strings.delete
-    case .retry: Strings.retry
-    case .cancel: Strings.cancelSending
+    case .reply: Strings[.reply]
+    case .thread: Strings[.replyInThread]
+    case .react: Strings[.react]
+    case .edit: Strings[.edit]
+    case .copy: Strings[.copyText]
+    case .link: Strings[.copyLink]
+    case .pin: Strings[.pin]
+    case .unpin: Strings[.unpin]
+    case .endPoll: Strings[.endPoll]
+    case .history: Strings[.history]
+    case .source: Strings[.viewSource]
+    case .report: Strings[.report]
+    case .delete: Strings[.delete]
+    case .retry: Strings[.retry]
+    case .cancel: Strings[.cancelSending]
     }
   }
 
@@ -114,7 +114,7 @@ struct MessageMenu<D: DOM> {
     case .pin: if let event = item.eventID { app.askLoudly(.pin(room, event)) }
     case .unpin: if let event = item.eventID { app.askLoudly(.unpin(room, event)) }
     case .endPoll:
-      app.askLoudly(.endPoll(room, poll: conversation.target(RowID(item.id)), text: ByteString(Strings.pollEndedText)))
+      app.askLoudly(.endPoll(room, poll: conversation.target(RowID(item.id)), text: ByteString(Strings[.pollEndedText])))
     case .retry: app.ask(.retry(room, item.id))
     case .cancel: app.ask(.cancel(room, item.id))
     case .history, .source, .report, .delete: ask(choice, item, room)
@@ -126,7 +126,7 @@ struct MessageMenu<D: DOM> {
     switch choice {
     case .history:
       let texts = conversation.feed.source?.history(of: item.id).map { $0.body.string } ?? []
-      TextDialog(app, Strings.history, texts)
+      TextDialog(app, Strings[.history], texts)
     case .source: showSource(item, room)
     case .report:
       guard let event = item.eventID else { return }
@@ -134,7 +134,7 @@ struct MessageMenu<D: DOM> {
     default:
       app.dialogs.open {
         ConfirmDialog(
-          app, Strings.deleteQuestion, action: Strings.delete, busy: Strings.removing,
+          app, Strings[.deleteQuestion], action: Strings[.delete], busy: Strings[.removing],
           .redactEvent(room, conversation.target(RowID(item.id)), reason: nil, relationTypes: []), in: $0)
       }
     }
@@ -145,7 +145,7 @@ struct MessageMenu<D: DOM> {
     let app = app
     app.ask(.loadEvent(room, event)) { result in
       switch result {
-      case .event(let source): TextDialog(app, Strings.source, [Indented.json(source.bytes)], isCode: true)
+      case .event(let source): TextDialog(app, Strings[.source], [Indented.json(source.bytes)], isCode: true)
       case .failed(let error): app.notices.show(Strings.words(for: error), isTrouble: true)
       default: break
       }

@@ -22,16 +22,16 @@ final class RoomHeader<D: DOM> {
     self.app = app
     dom = app.dom
     let node = dom.element("header", "ma-header ma-room-header", in: parent)
-    let back = dom.button("ma-round ma-back", icon: .back, label: Strings.back, in: node)
+    let back = dom.button("ma-round ma-back", icon: .back, label: Strings[.back], in: node)
     title = dom.element("div", "ma-room-title", in: node)
     dom.setAttribute(title, "tabindex", "-1")
     avatar = dom.avatar("ma-avatar-small", in: title)
     let lines = dom.element("div", "ma-title-lines", in: title)
     name = TextView(dom, "h2", "ma-room-name", in: lines)
     line = TextView(dom, "p", "ma-room-line", in: lines)
-    search = dom.button("ma-round ma-wide-only", icon: .search, label: Strings.searchRoom, in: node)
-    menu = dom.button("ma-round", icon: .more, label: Strings.roomMenu, in: node)
-    details = dom.button("ma-round", icon: .people, label: Strings.details, in: node)
+    search = dom.button("ma-round ma-wide-only", icon: .search, label: Strings[.searchRoom], in: node)
+    menu = dom.button("ma-round", icon: .more, label: Strings[.roomMenu], in: node)
+    details = dom.button("ma-round", icon: .people, label: Strings[.details], in: node)
     dom.on(back, .click) { _ in app.goTo(.list) }
     dom.on(search, .click) { [self] _ in onSearch?() }
     dom.on(menu, .click) { [self] _ in onMenu?() }
@@ -42,7 +42,7 @@ final class RoomHeader<D: DOM> {
   }
 
   func update(_ id: RoomID, _ room: Room?) {
-    let title = room?.name.english.string ?? id.string
+    let title = room.map { Strings.words(for: $0.name) } ?? id.string
     avatar.show(id: room?.directUserID?.string ?? id.string, name: title, source: app.avatarSource(room?.avatar))
     name.set(title)
     line.set(room.map(subtitle) ?? "")
@@ -52,6 +52,6 @@ final class RoomHeader<D: DOM> {
   private func subtitle(_ room: Room) -> String {
     if let topic = room.topic { return topic.string }
     if let user = room.directUserID { return user.string }
-    return room.membership == .join ? Strings.members(room.joinedMemberCount) : ""
+    return room.membership == .join ? Strings[.members, count: room.joinedMemberCount] : ""
   }
 }

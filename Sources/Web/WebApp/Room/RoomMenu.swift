@@ -15,7 +15,7 @@ struct RoomMenu<D: DOM> {
   func open() {
     let (app, dom) = (screen.app, screen.dom)
     app.dialogs.open { frame in
-      frame.setTitle(Strings.roomMenu, classes: "ma-dialog ma-menu")
+      frame.setTitle(Strings[.roomMenu], classes: "ma-dialog ma-menu")
       for choice: Choice in [.search, .pinned, .firstUnread, .date, .previews] {
         let button = dom.button("ma-menu-item", text(of: choice), in: frame.body)
         if choice == .search { frame.setFirst(button) }
@@ -30,11 +30,11 @@ struct RoomMenu<D: DOM> {
 
   private func text(of choice: Choice) -> String {
     switch choice {
-    case .search: Strings.searchRoom
-    case .pinned: Strings.pinned
-    case .firstUnread: Strings.firstUnread
-    case .date: Strings.jumpToDate
-    case .previews: screen.app.showsPreviews ? Strings.hideLinkPreviews : Strings.linkPreviews
+    case .search: Strings[.searchRoom]
+    case .pinned: Strings[.pinnedMessages]
+    case .firstUnread: Strings[.firstUnread]
+    case .date: Strings[.jumpToDate]
+    case .previews: screen.app.showsPreviews ? Strings[.hideLinkPreviews] : Strings[.linkPreviews]
     }
   }
 
@@ -43,10 +43,10 @@ struct RoomMenu<D: DOM> {
     case .search: screen.panel.show(.search)
     case .pinned:
       guard let room = screen.room, screen.app.client.room(room)?.pinnedEvents.isEmpty == false else {
-        return screen.app.notices.show(Strings.nothingPinned)
+        return screen.app.notices.show(Strings[.nothingPinned])
       }
       screen.panel.show(.pinned)
-    case .firstUnread: if !screen.goToFirstUnread() { screen.app.notices.show(Strings.nothingUnread) }
+    case .firstUnread: if !screen.goToFirstUnread() { screen.app.notices.show(Strings[.nothingUnread]) }
     case .date: askDate()
     case .previews:
       screen.app.showsPreviews = !screen.app.showsPreviews
@@ -58,12 +58,12 @@ struct RoomMenu<D: DOM> {
   private func askDate() {
     let (app, dom) = (screen.app, screen.dom)
     app.dialogs.open { frame in
-      frame.setTitle(Strings.jumpToDate)
+      frame.setTitle(Strings[.jumpToDate])
       let form = dom.element("form", "ma-form", in: frame.body)
-      let field = Field(dom, Strings.date, kind: "date", in: form)
+      let field = Field(dom, Strings[.date], kind: "date", in: form)
       frame.setFirst(field.input)
       let trouble = frame.trouble(in: form)
-      let submit = SubmitButton(dom, Strings.jump, busy: Strings.searching, in: dom.element("div", "ma-buttons", in: form))
+      let submit = SubmitButton(dom, Strings[.jump], busy: Strings[.searching], in: dom.element("div", "ma-buttons", in: form))
       dom.on(form, .submit) { _ in
         guard !submit.isBusy, let day = CalendarDay(field.text) else { return }
         submit.setBusy(true)

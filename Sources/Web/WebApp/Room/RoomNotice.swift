@@ -35,7 +35,7 @@ final class RoomNotice<D: DOM> {
     case .none: break
     case .invite: showInvitation(id, room)
     case .left, .banned, .unknown: showOutside(id, kind)
-    case .encrypted: say(Strings.encrypted, icon: .lock)
+    case .encrypted: say(Strings[.encrypted], icon: .lock)
     case .moved: showMoved(room)
     }
   }
@@ -58,30 +58,30 @@ final class RoomNotice<D: DOM> {
   private func showInvitation(_ id: RoomID, _ room: Room?) {
     let name = room?.inviter.flatMap { room?.displayName(of: $0).string }
     let isDirect = room?.isDirect ?? false
-    say(name.map { isDirect ? Strings.invitedToChat($0) : Strings.invitedBy($0) } ?? Strings.invitedBySomeone)
+    say(name.map { isDirect ? Strings[.invitedToChat, $0] : Strings[.invitedBy, $0] } ?? Strings[.invitedBySomeone])
     if let inviter = room?.inviter { dom.element("p", "ma-note", text: inviter.string, in: node) }
     let buttons = dom.element("div", "ma-buttons", in: node)
-    let decline = SubmitButton(dom, Strings.decline, busy: Strings.leaving, kind: "", in: buttons)
-    let accept = SubmitButton(dom, Strings.accept, busy: Strings.joining, in: buttons)
+    let decline = SubmitButton(dom, Strings[.decline], busy: Strings[.leaving], kind: "", in: buttons)
+    let accept = SubmitButton(dom, Strings[.accept], busy: Strings[.joining], in: buttons)
     run(accept, .join(id.text))
     run(decline, .leave(id)) { [app] in if app.place.room == id { app.goTo(.list, replacing: true) } }
   }
 
   private func showOutside(_ id: RoomID, _ kind: Kind) {
-    say(kind == .banned ? Strings.banned : kind == .left ? Strings.left : Strings.unknownRoom)
+    say(kind == .banned ? Strings[.banned] : kind == .left ? Strings[.left] : Strings[.unknownRoom])
     let buttons = dom.element("div", "ma-buttons", in: node)
     if kind != .unknown {
-      let forget = SubmitButton(dom, Strings.forget, busy: Strings.leaving, kind: "", in: buttons)
+      let forget = SubmitButton(dom, Strings[.forget], busy: Strings[.leaving], kind: "", in: buttons)
       run(forget, .forget(id)) { [app] in app.goTo(.list, replacing: true) }
     }
-    if kind != .banned { run(SubmitButton(dom, Strings.join, busy: Strings.joining, in: buttons), .join(id.text)) }
+    if kind != .banned { run(SubmitButton(dom, Strings[.join], busy: Strings[.joining], in: buttons), .join(id.text)) }
   }
 
   private func showMoved(_ room: Room?) {
-    say(Strings.upgraded)
+    say(Strings[.upgraded])
     guard let successor = room?.successor else { return }
     let buttons = dom.element("div", "ma-buttons", in: node)
-    let go = SubmitButton(dom, Strings.goToNewRoom, busy: Strings.joining, in: buttons)
+    let go = SubmitButton(dom, Strings[.goToNewRoom], busy: Strings[.joining], in: buttons)
     run(go, .join(successor.text)) { [app] in app.goTo(.room(successor)) }
   }
 

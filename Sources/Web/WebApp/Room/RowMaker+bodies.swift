@@ -54,7 +54,7 @@ extension RowMaker {
       return switch link.target {
       case .user(let user):
         Mention(id: user.string, name: room.displayName(of: user).string, isReader: user == app.userID)
-      case .room(let id): Mention(id: id.string, name: app.client.room(id)?.name.english.string ?? id.string)
+      case .room(let id): Mention(id: id.string, name: app.client.room(id).map { Strings.words(for: $0.name) } ?? id.string)
       case .alias(let alias): Mention(id: alias.string, name: alias.string)
       }
     } picture: {

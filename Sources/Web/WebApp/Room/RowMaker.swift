@@ -56,7 +56,7 @@ final class RowMaker<D: DOM> {
   }
 
   func line(_ change: StateChange, _ item: TimelineItem, _ room: Room) -> String {
-    change.english(sender: room.displayName(of: item.sender).string) { room.displayName(of: $0).string }
+    Strings.words(for: change, by: room.displayName(of: item.sender).string) { room.displayName(of: $0).string }
   }
 
   /// Several changes in a line.
@@ -65,9 +65,9 @@ final class RowMaker<D: DOM> {
     for item in items {
       if case .state(.joined(let user)) = item.content, !joined.contains(user) { joined.append(user) }
     }
-    if joined.count == items.count { return Strings.joinedRoom(names(joined, room)) }
+    if joined.count == items.count { return Strings[.theyJoined, names(joined, room)] }
     guard let first = items.first, case .state(let change) = first.content else { return "" }
-    return Strings.moreChanges(line(change, first, room), items.count - 1)
+    return Strings[.moreChanges, line(change, first, room), "\(items.count - 1)"]
   }
 
   private func row(
@@ -125,7 +125,7 @@ final class RowMaker<D: DOM> {
   private func quote(_ quoted: QuotedEvent?, _ room: Room) -> ReplyQuote {
     switch quoted {
     case .event(let user, let content)?: ReplyQuote(sender: sender(user, in: room), text: short(content, room))
-    case .unavailable?: ReplyQuote(sender: nil, text: Strings.replyUnavailable)
+    case .unavailable?: ReplyQuote(sender: nil, text: Strings[.replyUnavailable])
     case .loading?, nil: ReplyQuote(sender: nil, text: "…")
     }
   }
@@ -138,11 +138,11 @@ final class RowMaker<D: DOM> {
 
   /// The first of them by name.
   func names(_ users: [UserID], _ room: Room) -> String {
-    let shown = users.prefix(RowMaker.reactorsLimit).map {
-      $0 == app.userID ? Strings.youName : room.displayName(of: $0).string
+    var shown = users.prefix(RowMaker.reactorsLimit).map {
+      $0 == app.userID ? Strings[.youName] : room.displayName(of: $0).string
     }
-    let text = Strings.list(shown)
-    return users.count > shown.count ? Strings.andMore(text, users.count - shown.count) : text
+    if users.count > shown.count { shown.append(Strings[.others, count: users.count - shown.count]) }
+    return Strings.list(shown)
   }
 
   /// A message in a line.
@@ -151,8 +151,8 @@ final class RowMaker<D: DOM> {
     case .message(let message):
       guard let rich = rich(message, room) else { return Strings.short(message) }
       return rich.plain(limit: 300)
-    case .redacted: return Strings.removedMessage
-    case .undecryptable: return Strings.encryptedMessage
+    case .redacted: return Strings[.removedMessage]
+    case .undecryptable: return Strings[.encryptedMessage]
     case .custom(_, let text): return text?.string ?? ""
     case .state, .unparsable, .gap: return ""
     }

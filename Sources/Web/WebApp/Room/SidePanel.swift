@@ -28,7 +28,7 @@ final class SidePanel<D: DOM> {
     node = dom.element("aside", "ma-side", in: parent)
     let header = dom.element("header", "ma-header", in: node)
     title = dom.element("h2", "ma-list-title", in: header)
-    let close = dom.button("ma-round", icon: .close, label: Strings.close, in: header)
+    let close = dom.button("ma-round", icon: .close, label: Strings[.close], in: header)
     body = dom.element("div", "ma-side-body", in: node)
     dom.setFlag(node, "hidden", true)
     dom.on(close, .click) { [self] _ in hide() }
@@ -72,9 +72,9 @@ final class SidePanel<D: DOM> {
 
   private func name(of content: Content) -> String {
     switch content {
-    case .thread: Strings.thread
-    case .pinned: Strings.pinned
-    case .search: Strings.searchRoom
+    case .thread: Strings[.thread]
+    case .pinned: Strings[.pinnedMessages]
+    case .search: Strings[.searchRoom]
     }
   }
 
@@ -122,11 +122,11 @@ final class SearchPanel<D: DOM> {
     dom = app.dom
     let form = dom.element("form", "ma-search", in: parent)
     dom.setAttribute(form, "role", "search")
-    field = Field(dom, Strings.searchFor, kind: "search", in: form)
+    field = Field(dom, Strings[.searchFor], kind: "search", in: form)
     note = dom.element("p", "ma-note", in: parent)
     dom.setAttribute(note, "role", "status")
     results = dom.element("div", "ma-results", in: parent)
-    more = dom.button("ma-button ma-wide", Strings.moreResults, in: parent)
+    more = dom.button("ma-button ma-wide", Strings[.moreResults], in: parent)
     dom.setFlag(more, "hidden", true)
     dom.on(form, .submit) { [self] _ in begin() }
     dom.on(more, .click) { [self] _ in search() }
@@ -144,7 +144,7 @@ final class SearchPanel<D: DOM> {
   }
 
   private func search() {
-    dom.setText(note, Strings.searching)
+    dom.setText(note, Strings[.searching])
     var search = MessageSearch(ByteString(term))
     search.rooms = [room]
     search.keys = [.body]
@@ -161,7 +161,7 @@ final class SearchPanel<D: DOM> {
   private func show(_ page: SearchPage) {
     let isFirst = next == nil
     next = page.nextBatch
-    dom.setText(note, isFirst && page.results.isEmpty ? Strings.nothingFound : "")
+    dom.setText(note, isFirst && page.results.isEmpty ? Strings[.nothingFound] : "")
     dom.setFlag(more, "hidden", next == nil || page.results.isEmpty)
     let state = app.client.room(room)
     for result in page.results {

@@ -78,7 +78,8 @@ enum MentionWriting {
         index += 1
         continue
       }
-      out.append(UInt8(ascii: "["))
+      // The sign stays, so that an edit finds the name again.
+      out += Array("[@".utf8)
       for byte in found.name {
         if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]") || byte == UInt8(ascii: "\\") {
           out.append(UInt8(ascii: "\\"))

@@ -23,15 +23,15 @@ struct ReportDialog<D: DOM> {
   @discardableResult
   init(_ app: App<D>, _ event: EventID, in room: RoomID, at frame: DialogFrame<D>) {
     let dom = app.dom
-    frame.setTitle(Strings.reportTitle)
+    frame.setTitle(Strings[.reportTitle])
     let form = dom.element("form", "ma-form", in: frame.body)
-    dom.element("p", "ma-note", text: Strings.reportNote, in: form)
-    let field = Field(dom, Strings.reportReason, in: form)
+    dom.element("p", "ma-note", text: Strings[.reportNote], in: form)
+    let field = Field(dom, Strings[.reportReason], in: form)
     frame.setFirst(field.input)
     let trouble = frame.trouble(in: form)
     let buttons = dom.element("div", "ma-buttons", in: form)
-    let cancel = dom.button("ma-button", Strings.cancel, in: buttons)
-    let submit = SubmitButton(dom, Strings.report, busy: Strings.reporting, kind: "ma-danger", in: buttons)
+    let cancel = dom.button("ma-button", Strings[.cancel], in: buttons)
+    let submit = SubmitButton(dom, Strings[.report], busy: Strings[.reporting], kind: "ma-danger", in: buttons)
     dom.on(cancel, .click) { _ in frame.close() }
     dom.on(form, .submit) { _ in
       guard !submit.isBusy else { return }
@@ -43,7 +43,7 @@ struct ReportDialog<D: DOM> {
           dom.setText(trouble, Strings.words(for: error))
         } else {
           frame.close()
-          app.notices.show(Strings.reported)
+          app.notices.show(Strings[.reported])
         }
       }
       dom.flush()

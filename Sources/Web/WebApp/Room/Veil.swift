@@ -16,14 +16,14 @@ final class Veil<D: DOM> {
     dom.setAttribute(node, "role", "status")
     dom.element("span", "mg-spinner", in: node)
     text = dom.element("span", in: node)
-    skip = dom.button("ma-button", Strings.toLatest, in: node)
+    skip = dom.button("ma-button", Strings[.toLatest], in: node)
     dom.setFlag(node, "hidden", true)
     dom.on(skip, .click) { [self] _ in onSkip?() }
   }
 
   func show(_ reason: Reason) {
     let isReturning = reason == .returning
-    dom.setText(text, isReturning ? Strings.returning : Strings.openingRoom)
+    dom.setText(text, isReturning ? Strings[.returning] : Strings[.openingRoom])
     dom.setFlag(skip, "hidden", !isReturning)
     dom.setFlag(node, "hidden", false)
   }

@@ -31,7 +31,7 @@ final class Writer<D: DOM> {
     box = dom.element("div", "ma-writer", in: parent)
     banner = dom.element("div", "ma-writer-banner", in: box)
     bannerText = dom.element("span", "ma-writer-text", in: banner)
-    let cancel = dom.button("ma-round ma-round-small", icon: .close, label: Strings.cancel, in: banner)
+    let cancel = dom.button("ma-round ma-round-small", icon: .close, label: Strings[.cancel], in: banner)
     composer = Composer(dom: dom, phrases: phrases)
     composer.maximumLength = Writer.lengthLimit
     dom.append(composer.root, to: box)
@@ -116,12 +116,12 @@ final class Writer<D: DOM> {
     dom.setFlag(banner, "hidden", kind == .message)
     switch kind {
     case .message: dom.setText(bannerText, "")
-    case .edit: dom.setText(bannerText, Strings.editing)
+    case .edit: dom.setText(bannerText, Strings[.editing])
     case .reply:
       let name = item.flatMap { item in room?.displayName(of: item.sender).string } ?? ""
       var text = ""
       if case .message(let message)? = item?.content { text = Strings.short(message) }
-      dom.setText(bannerText, Strings.replyingTo(name, text))
+      dom.setText(bannerText, Strings[.replyingTo, name, text])
     }
     dom.flush()
   }
@@ -168,10 +168,10 @@ final class Writer<D: DOM> {
     switch SlashCommand(text) {
     case .message(let message): written = message
     case .unknown(let name):
-      app.notices.show(Strings.unknownCommand(name), isTrouble: true)
+      app.notices.show(Strings[.unknownCommand, name], isTrouble: true)
       return false
     case .wrong(let use):
-      app.notices.show(Strings.commandUse(use), isTrouble: true)
+      app.notices.show(Strings[.commandUse, use], isTrouble: true)
       return false
     case .command(let make):
       guard let command = make(room) else { return false }

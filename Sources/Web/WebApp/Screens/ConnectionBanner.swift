@@ -29,8 +29,8 @@ final class ConnectionBanner<D: DOM> {
     ticks += 1
     switch app.client.connection {
     case .idle, .firstSync, .running: dom.setFlag(node, "hidden", true)
-    case .connecting: show(Strings.connecting, "ma-banner ma-late")
-    case .offline: show(Strings.offline, "ma-banner ma-warning")
+    case .connecting: show(Strings[.connecting], "ma-banner ma-late")
+    case .offline: show(Strings[.offline], "ma-banner ma-warning")
     case .reconnecting(let time): count(downTo: time, ticks)
     }
   }
@@ -46,7 +46,9 @@ final class ConnectionBanner<D: DOM> {
   private func count(downTo time: Int64, _ tick: Int) {
     guard tick == ticks else { return }
     let left = time - Host.wallClockMilliseconds()
-    show(Strings.noAnswer, "ma-banner ma-warning", rest: Strings.nextTry(Int(max(0, (left + 999) / 1_000))))
+    let seconds = Int(max(0, (left + 999) / 1_000))
+    show(
+      Strings[.noAnswer], "ma-banner ma-warning", rest: seconds > 0 ? Strings[.nextTry, "\(seconds)"] : Strings[.tryingAgain])
     dom.flush()
     guard left > 0 else { return }
     Host.after(milliseconds: 1_000) { [self] in count(downTo: time, tick) }

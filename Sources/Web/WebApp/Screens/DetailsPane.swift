@@ -28,26 +28,26 @@ final class DetailsPane<D: DOM> {
     self.app = app
     dom = app.dom
     node = dom.element("aside", "ma-details", in: parent)
-    dom.setLabel(node, Strings.details)
+    dom.setLabel(node, Strings[.details])
     let header = dom.element("header", "ma-header", in: node)
-    dom.element("h2", "ma-list-title", text: Strings.about, in: header)
-    close = dom.button("ma-round", icon: .close, label: Strings.close, in: header)
+    dom.element("h2", "ma-list-title", text: Strings[.about], in: header)
+    close = dom.button("ma-round", icon: .close, label: Strings[.close], in: header)
     let scroller = dom.element("div", "ma-details-body", in: node)
     let top = dom.element("div", "ma-profile", in: scroller)
     avatar = dom.avatar("ma-avatar-large", in: top)
     name = TextView(dom, "h3", "ma-details-name", in: top)
-    editName = dom.button("ma-link", Strings.edit, label: Strings.edit + ": " + Strings.roomName, in: top)
+    editName = dom.button("ma-link", Strings[.edit], label: Strings[.edit] + ": " + Strings[.roomName], in: top)
     let about = dom.element("div", "ma-section", in: scroller)
-    dom.element("h4", "ma-field-label", text: Strings.topic, in: about)
+    dom.element("h4", "ma-field-label", text: Strings[.topic], in: about)
     topic = TextView(dom, "p", "ma-topic", in: about)
-    editTopic = dom.button("ma-link", Strings.edit, label: Strings.edit + ": " + Strings.topic, in: about)
+    editTopic = dom.button("ma-link", Strings[.edit], label: Strings[.edit] + ": " + Strings[.topic], in: about)
     address = dom.element("div", in: scroller)
     let people = dom.element("div", "ma-section ma-people", in: scroller)
     let line = dom.element("div", "ma-section-line", in: people)
     peopleTitle = TextView(dom, "h4", "ma-field-label", in: line)
-    invite = dom.button("ma-button ma-small ma-primary", Strings.invite, in: line)
+    invite = dom.button("ma-button ma-small ma-primary", Strings[.invite], in: line)
     members = dom.element("div", "ma-members", in: people)
-    let leave = dom.button("ma-button ma-danger ma-wide", Strings.leave, icon: .exit, in: scroller)
+    let leave = dom.button("ma-button ma-danger ma-wide", Strings[.leave], icon: .exit, in: scroller)
     dom.setFlag(node, "hidden", true)
     dom.on(close, .click) { [self] _ in hide() }
     dom.on(editName, .click) { [self] _ in askName() }
@@ -71,7 +71,7 @@ final class DetailsPane<D: DOM> {
     guard let id else { return }
     update()
     guard room == id else { return }
-    dom.element("p", "ma-note", text: Strings.loadingMembers, in: members)
+    dom.element("p", "ma-note", text: Strings[.loadingMembers], in: members)
     app.ask(.loadMembers(id)) { [self] result in
       guard room == id else { return }
       if case .failed(let error) = result { app.notices.show(Strings.words(for: error), isTrouble: true) }
@@ -97,14 +97,14 @@ final class DetailsPane<D: DOM> {
     guard let id = room, let state = app.client.room(id) else { return }
     // Shown out while looking: nothing here can be done any more.
     guard state.membership == .join else { return app.goTo(.room(id), replacing: true) }
-    let title = state.name.english.string
+    let title = Strings.words(for: state.name)
     avatar.show(id: state.directUserID?.string ?? id.string, name: title, source: app.avatarSource(state.avatar))
     name.set(title)
-    topic.set(state.topic?.string ?? Strings.noTopic)
-    peopleTitle.set(Strings.members(state.joinedMemberCount))
+    topic.set(state.topic?.string ?? Strings[.noTopic])
+    peopleTitle.set(Strings[.members, count: state.joinedMemberCount])
     showWhatIsAllowed(state)
     dom.releaseChildren(of: address)
-    if let alias = state.canonicalAlias { CopyLine(app, Strings.address, alias.string, in: address) }
+    if let alias = state.canonicalAlias { CopyLine(app, Strings[.address], alias.string, in: address) }
   }
 
   /// Where it is unknown what one may do, the server says it.
@@ -124,7 +124,7 @@ final class DetailsPane<D: DOM> {
     let all = state.members
     for member in all.prefix(DetailsPane.shownMembers) { add(member, state) }
     let left = all.count - DetailsPane.shownMembers
-    if left > 0 { dom.element("p", "ma-note", text: Strings.moreMembers(left), in: members) }
+    if left > 0 { dom.element("p", "ma-note", text: Strings[.moreMembers, count: left], in: members) }
   }
 
   private func add(_ member: Member, _ state: Room) {
@@ -135,7 +135,7 @@ final class DetailsPane<D: DOM> {
     let lines = dom.element("span", "ma-entry-lines", in: button)
     dom.element("span", "ma-entry-name", text: name, in: lines)
     dom.element("span", "ma-entry-preview", text: user.string, in: lines)
-    let remark = member.membership == .invite ? Strings.isInvited : user == app.userID ? Strings.isYou : ""
+    let remark = member.membership == .invite ? Strings[.isInvited] : user == app.userID ? Strings[.isYou] : ""
     if !remark.utf8.isEmpty { dom.element("span", "ma-remark", text: remark, in: button) }
     let (app, room) = (app, state.id)
     dom.on(button, .click) { _ in app.dialogs.open { MemberDialog(app, user, in: room, at: $0) } }
@@ -149,7 +149,7 @@ final class DetailsPane<D: DOM> {
     if case .text(let name)? = app.client.room(id)?.name { text = name.string }
     app.dialogs.open {
       _ = PromptDialog(
-        app, Strings.roomName, label: Strings.roomName, text: text, action: Strings.save, busy: Strings.saving, in: $0,
+        app, Strings[.roomName], label: Strings[.roomName], text: text, action: Strings[.save], busy: Strings[.saving], in: $0,
         { .setRoomName(id, ByteString($0)) })
     }
   }
@@ -159,7 +159,7 @@ final class DetailsPane<D: DOM> {
     let text = app.client.room(id)?.topic?.string ?? ""
     app.dialogs.open {
       _ = PromptDialog(
-        app, Strings.topic, label: Strings.topic, text: text, action: Strings.save, busy: Strings.saving, in: $0,
+        app, Strings[.topic], label: Strings[.topic], text: text, action: Strings[.save], busy: Strings[.saving], in: $0,
         { .setRoomTopic(id, ByteString($0)) })
     }
   }
@@ -168,10 +168,10 @@ final class DetailsPane<D: DOM> {
     guard let id = room else { return }
     app.dialogs.open {
       _ = PromptDialog(
-        app, Strings.inviteTitle, label: Strings.userID, hint: Strings.inviteHint, action: Strings.invite,
-        busy: Strings.inviting,
+        app, Strings[.inviteTitle], label: Strings[.userID], hint: Strings[.inviteHint], action: Strings[.invite],
+        busy: Strings[.inviting],
         wrong: Strings.words(for: .invalidUserID), in: $0,
-        { UserID($0) == nil ? nil : .invite(id, user: ByteString($0)) }, { [app] in app.notices.show(Strings.invited($0)) })
+        { UserID($0) == nil ? nil : .invite(id, user: ByteString($0)) }, { [app] in app.notices.show(Strings[.invited, $0]) })
     }
   }
 
@@ -179,7 +179,8 @@ final class DetailsPane<D: DOM> {
     guard let id = room else { return }
     app.dialogs.open {
       _ = ConfirmDialog(
-        app, Strings.leaveQuestion, note: Strings.leaveNote, action: Strings.leave, busy: Strings.leaving, .leave(id), in: $0
+        app, Strings[.leaveQuestion], note: Strings[.leaveNote], action: Strings[.leave], busy: Strings[.leaving], .leave(id),
+        in: $0
       ) { [app] in app.goTo(.list, replacing: true) }
     }
   }

@@ -28,25 +28,25 @@ final class RoomList<D: DOM> {
     self.app = app
     dom = app.dom
     node = dom.element("nav", "ma-list", in: parent)
-    dom.setLabel(node, Strings.conversations)
+    dom.setLabel(node, Strings[.conversations])
     let header = dom.element("header", "ma-header", in: node)
-    let profile = dom.button("ma-round", label: Strings.profile, in: header)
+    let profile = dom.button("ma-round", label: Strings[.profile], in: header)
     avatar = dom.avatar("ma-avatar-small", in: profile)
-    dom.element("h1", "ma-list-title", text: Strings.conversations, in: header)
-    let new = dom.button("ma-round ma-new", icon: .plus, label: Strings.newConversation, in: header)
+    dom.element("h1", "ma-list-title", text: Strings[.conversations], in: header)
+    let new = dom.button("ma-round ma-new", icon: .plus, label: Strings[.newConversation], in: header)
     filterBox = dom.element("label", "ma-filter", in: node)
     Drawing.search.draw(dom, in: filterBox)
     let field = dom.element("input", "ma-filter-input", in: filterBox)
     dom.setAttribute(field, "type", "search")
-    dom.setAttribute(field, "placeholder", Strings.filter)
-    dom.setLabel(field, Strings.filter)
+    dom.setAttribute(field, "placeholder", Strings[.filter])
+    dom.setLabel(field, Strings[.filter])
     scroller = dom.element("div", "ma-rooms", in: node)
     dom.setAttribute(scroller, "role", "list")
     empty = dom.element("div", "ma-empty", in: node)
     Drawing.chat.draw(dom, in: dom.element("div", "ma-empty-picture", in: empty))
     emptyTitle = dom.element("h2", "ma-empty-title", in: empty)
     emptyNote = dom.element("p", "ma-note", in: empty)
-    emptyButton = dom.button("ma-button ma-primary", Strings.newConversation, in: empty)
+    emptyButton = dom.button("ma-button ma-primary", Strings[.newConversation], in: empty)
     dom.on(profile, .click) { _ in app.dialogs.open { ProfileDialog(app, in: $0) } }
     dom.on(new, .click) { _ in app.dialogs.open { NewDialog(app, in: $0) } }
     dom.on(emptyButton, .click) { _ in app.dialogs.open { NewDialog(app, in: $0) } }
@@ -112,7 +112,8 @@ final class RoomList<D: DOM> {
   }
 
   private func matches(_ id: RoomID) -> Bool {
-    filter.utf8.isEmpty || (app.client.room(id)?.name.english.string.asciiLowercased.hasBytes(of: filter) ?? false)
+    filter.utf8.isEmpty
+      || (app.client.room(id).map { Strings.words(for: $0.name).asciiLowercased.hasBytes(of: filter) } ?? false)
   }
 
   private func showEmptiness() {
@@ -124,8 +125,8 @@ final class RoomList<D: DOM> {
     case .connecting, .firstSync: isLoading = true
     case .idle, .running, .reconnecting, .offline: break
     }
-    dom.setText(emptyTitle, isFiltered ? Strings.noMatch : isLoading ? Strings.loadingRooms : Strings.noRooms)
-    dom.setText(emptyNote, isFiltered || isLoading ? "" : Strings.noRoomsNote)
+    dom.setText(emptyTitle, isFiltered ? Strings[.noMatch] : isLoading ? Strings[.loadingRooms] : Strings[.noRooms])
+    dom.setText(emptyNote, isFiltered || isLoading ? "" : Strings[.noRoomsNote])
     dom.setFlag(emptyButton, "hidden", isFiltered || isLoading)
   }
 

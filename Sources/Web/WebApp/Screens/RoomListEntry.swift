@@ -52,7 +52,7 @@ final class RoomListEntry<D: DOM> {
 
   func update(_ room: Room) {
     roomID = room.id
-    let title = room.name.english.string
+    let title = Strings.words(for: room.name)
     avatar.show(id: room.directUserID?.string ?? room.id.string, name: title, source: app.avatarSource(room.avatar))
     name.set(title)
     let activity = room.lastActivityMilliseconds
@@ -60,7 +60,7 @@ final class RoomListEntry<D: DOM> {
     preview.set(previewText(room))
     let isInvite = room.membership == .invite
     let count = room.notificationCount
-    badge.set(isInvite ? Strings.invitation : count > 99 ? "99+" : count > 0 ? "\(count)" : "")
+    badge.set(isInvite ? Strings[.invitation] : count > 99 ? "99+" : count > 0 ? "\(count)" : "")
     var classes = "ma-entry"
     if isSelected { classes += " ma-selected" }
     if isInvite { classes += " ma-invited" } else if count > 0 { classes += " ma-unread" }
@@ -72,36 +72,23 @@ final class RoomListEntry<D: DOM> {
     }
     dom.setLabel(
       button,
-      count > 0 && !isInvite ? title + ", " + Strings.unread(count) : title + (isInvite ? ", " + Strings.invitation : ""))
+      count > 0 && !isInvite
+        ? title + ", " + Strings[.unread, count: count] : title + (isInvite ? ", " + Strings[.invitation] : ""))
   }
 
   private func previewText(_ room: Room) -> String {
     if room.membership == .invite {
-      return room.inviter.map { Strings.invitedBy(room.displayName(of: $0).string) } ?? Strings.invitedBySomeone
+      return room.inviter.map { Strings[.invitedBy, room.displayName(of: $0).string] } ?? Strings[.invitedBySomeone]
     }
-    if room.typing.count > 1 { return Strings.severalTyping }
+    if room.typing.count > 1 { return Strings[.severalTyping] }
     if let writer = room.typing.first {
-      return room.isDirect ? Strings.typingShort : room.displayName(of: writer).string + " " + Strings.typingShort
+      return room.isDirect ? Strings[.typingShort] : room.displayName(of: writer).string + " " + Strings[.typingShort]
     }
-    if !isSelected, !room.draft.isEmpty { return Strings.draft + room.draft.string }
-    guard let preview = room.preview else { return Strings.noMessages }
-    guard let content = preview.content else { return Strings.removedMessage }
+    if !isSelected, !room.draft.isEmpty { return Strings[.draft, room.draft.string] }
+    guard let preview = room.preview else { return Strings[.noMessages] }
+    guard let content = preview.content else { return Strings[.removedMessage] }
     let text = Strings.short(content)
-    if preview.sender == app.userID { return Strings.you(text) }
+    if preview.sender == app.userID { return Strings[.you, text] }
     return room.isDirect ? text : room.displayName(of: preview.sender).string + ": " + text
-  }
-}
-
-extension Strings {
-  /// A message in a few words.
-  static func short(_ content: MessageContent) -> String {
-    switch content.kind {
-    case .text, .emote, .notice, .gallery, .poll, .unknown: content.body.string
-    case .image, .sticker: image
-    case .video: video
-    case .audio, .voice: audio
-    case .file: file + ": " + content.body.string
-    case .location, .liveLocation: location
-    }
   }
 }

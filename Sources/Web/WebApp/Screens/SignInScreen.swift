@@ -34,29 +34,30 @@ final class SignInScreen<D: DOM> {
     root = dom.element("main", "ma-signin", in: .root)
     let card = dom.element("div", "ma-card", in: root)
     Drawing.logo.draw(dom, in: card)
-    dom.element("h1", "ma-title", text: Strings.welcome, in: card)
-    note = dom.element("p", "ma-note", text: Strings.welcomeNote, in: card)
-    tabs = Tabbed(dom, [Strings.signIn, Strings.createAccount], in: card)
+    dom.element("h1", "ma-title", text: Strings[.welcome], in: card)
+    note = dom.element("p", "ma-note", text: Strings[.welcomeNote], in: card)
+    tabs = Tabbed(dom, [Strings[.signIn], Strings[.createAccount]], in: card)
     let form = dom.element("form", "ma-form", in: card)
     dom.setFlag(form, "novalidate", true)
-    userName = Field(dom, Strings.userName, autocomplete: "username", hint: Strings.userNameHint, in: form)
-    newUserName = Field(dom, Strings.userName, autocomplete: "username", hint: Strings.newUserNameHint, in: form)
-    password = Field(dom, Strings.password, kind: "password", autocomplete: "current-password", in: form)
+    userName = Field(dom, Strings[.userName], autocomplete: "username", hint: Strings[.userNameHint], in: form)
+    newUserName = Field(dom, Strings[.userName], autocomplete: "username", hint: Strings[.newUserNameHint], in: form)
+    password = Field(dom, Strings[.password], kind: "password", autocomplete: "current-password", in: form)
     newPassword = Field(
-      dom, Strings.password, kind: "password", autocomplete: "new-password", hint: Strings.newPasswordHint, in: form)
-    token = Field(dom, Strings.token, hint: Strings.tokenHint, in: form)
+      dom, Strings[.password], kind: "password", autocomplete: "new-password", hint: Strings[.newPasswordHint], in: form)
+    token = Field(dom, Strings[.token], hint: Strings[.tokenHint], in: form)
     trouble = dom.element("p", "ma-trouble", in: form)
     dom.setAttribute(trouble, "role", "alert")
-    submit = SubmitButton(dom, Strings.signIn, busy: Strings.signingIn, in: form)
+    submit = SubmitButton(dom, Strings[.signIn], busy: Strings[.signingIn], in: form)
     serverLine = dom.element("p", "ma-server", in: card)
     serverName = dom.element("span", "ma-server-name", in: serverLine)
-    let change = dom.button("ma-link", Strings.change, in: serverLine)
+    let change = dom.button("ma-link", Strings[.change], in: serverLine)
     serverForm = dom.element("form", "ma-form ma-server-form", in: card)
-    serverField = Field(dom, Strings.serverAddress, kind: "url", hint: Strings.serverAddressHint, in: serverForm)
-    serverUse = SubmitButton(dom, Strings.use, busy: Strings.checkingServer, in: serverForm)
+    serverField = Field(dom, Strings[.serverAddress], kind: "url", hint: Strings[.serverAddressHint], in: serverForm)
+    serverUse = SubmitButton(dom, Strings[.use], busy: Strings[.checkingServer], in: serverForm)
     // The browser would refuse `example.org` in a field for addresses.
     dom.setFlag(serverForm, "novalidate", true)
     dom.setFlag(serverForm, "hidden", true)
+    LanguageChoice(dom, in: card)
     dom.on(form, .submit) { [self] _ in submitted() }
     dom.on(change, .click) { [self] _ in changeServer() }
     dom.on(serverForm, .submit) { [self] _ in serverTyped() }
@@ -84,7 +85,7 @@ final class SignInScreen<D: DOM> {
     tabs.setHidden(isAgain)
     dom.setFlag(serverLine, "hidden", isAgain)
     if isAgain {
-      dom.setText(note, Strings.signInAgain)
+      dom.setText(note, Strings[.signInAgain])
       if let user = app.userID, userName.text.utf8.isEmpty { userName.set(user.string) }
     }
     userName.setHidden(isNew)
@@ -94,18 +95,19 @@ final class SignInScreen<D: DOM> {
     let signIn = app.client.signIn
     token.setHidden(!isNew || !(signIn.needsRegistrationToken || signIn.registration == .withToken))
     let isBusy = app.client.sessionState == .signingIn
-    submit.set(isNew ? Strings.createAccount : Strings.signIn, busy: isNew ? Strings.creatingAccount : Strings.signingIn)
+    submit.set(
+      isNew ? Strings[.createAccount] : Strings[.signIn], busy: isNew ? Strings[.creatingAccount] : Strings[.signingIn])
     submit.setBusy(isBusy)
     let obstacle = obstacle(isNew, signIn)
     submit.setEnabled(obstacle == nil)
     if let obstacle { say(obstacle) }
-    dom.setText(serverName, Strings.serverIs(app.effects.server.name))
+    dom.setText(serverName, Strings[.serverIs, app.effects.server.name])
   }
 
   private func obstacle(_ isNew: Bool, _ signIn: SignIn) -> String? {
-    if isNew, signIn.registration == .closed { return Strings.registrationClosed }
-    if isNew, signIn.registration == .unsupported { return Strings.registrationUnsupported }
-    if !isNew, signIn.allowsPasswordLogin == false { return Strings.passwordLoginUnsupported }
+    if isNew, signIn.registration == .closed { return Strings[.registrationClosed] }
+    if isNew, signIn.registration == .unsupported { return Strings[.registrationUnsupported] }
+    if !isNew, signIn.allowsPasswordLogin == false { return Strings[.passwordLoginUnsupported] }
     return nil
   }
 
@@ -122,8 +124,8 @@ final class SignInScreen<D: DOM> {
 
   private func logIn() {
     let user = userName.text.trimmed
-    guard !user.utf8.isEmpty else { return fail(userName, Strings.userNameMissing) }
-    guard !password.text.utf8.isEmpty else { return fail(password, Strings.passwordMissing) }
+    guard !user.utf8.isEmpty else { return fail(userName, Strings[.userNameMissing]) }
+    guard !password.text.utf8.isEmpty else { return fail(password, Strings[.passwordMissing]) }
     app.ask(.logIn(user: ByteString(user), password: ByteString(password.text))) { [self] result in
       ended(result, password)
     }
@@ -131,13 +133,15 @@ final class SignInScreen<D: DOM> {
 
   private func register() {
     let name = newUserName.text.trimmed
-    guard !name.utf8.isEmpty else { return fail(newUserName, Strings.userNameMissing) }
-    guard UserID.isAllowedLocalpart(ByteString(name)) else { return fail(newUserName, Strings.userNameWrong) }
-    guard newPassword.text.utf8.count >= SignInScreen.shortestPassword else { return fail(newPassword, Strings.passwordShort) }
+    guard !name.utf8.isEmpty else { return fail(newUserName, Strings[.userNameMissing]) }
+    guard UserID.isAllowedLocalpart(ByteString(name)) else { return fail(newUserName, Strings[.userNameWrong]) }
+    guard newPassword.text.utf8.count >= SignInScreen.shortestPassword else {
+      return fail(newPassword, Strings[.passwordShort])
+    }
     let signIn = app.client.signIn
     let wantsToken = signIn.needsRegistrationToken || signIn.registration == .withToken
     let given = token.text.trimmed
-    if wantsToken, given.utf8.isEmpty { return fail(token, Strings.tokenMissing) }
+    if wantsToken, given.utf8.isEmpty { return fail(token, Strings[.tokenMissing]) }
     app.ask(
       .register(username: ByteString(name), password: ByteString(newPassword.text), token: wantsToken ? ByteString(given) : nil)
     ) { [self] result in
@@ -148,9 +152,9 @@ final class SignInScreen<D: DOM> {
   private func ended(_ result: CommandResult, _ field: Field<D>) {
     guard !isClosed, case .failed(let error) = result else { return }
     update()
-    if case .registrationTokenNeeded = error { return fail(token, Strings.tokenMissing) }
+    if case .registrationTokenNeeded = error { return fail(token, Strings[.tokenMissing]) }
     let isNew = tabs.selected == 1 && app.client.sessionState == .signedOut
-    if isNew, Strings.isAboutToken(error) { return fail(token, Strings.tokenWrong) }
+    if isNew, Strings.isAboutToken(error) { return fail(token, Strings[.tokenWrong]) }
     say(isNew ? Strings.words(for: error) : Strings.wordsAtSignIn(for: error))
     field.focus()
   }
@@ -166,7 +170,7 @@ final class SignInScreen<D: DOM> {
     app.ask(.loadFlows) { [self] result in
       guard !isClosed else { return }
       serverUse.setBusy(false)
-      if case .failed = result { say(Strings.serverUnreachable) }
+      if case .failed = result { say(Strings[.serverUnreachable]) }
       update()
     }
   }
@@ -181,7 +185,7 @@ final class SignInScreen<D: DOM> {
 
   private func serverTyped() {
     guard let server = Server.address(typed: serverField.text) else {
-      fail(serverField, Strings.serverAddressWrong)
+      fail(serverField, Strings[.serverAddressWrong])
       return dom.flush()
     }
     guard !serverUse.isBusy else { return }

@@ -60,13 +60,13 @@ final class Field<D: DOM> {
   }
 
   private func addReveal(in box: Node) {
-    let button = dom.button("ma-reveal", icon: .eye, label: Strings.showPassword, in: box)
+    let button = dom.button("ma-reveal", icon: .eye, label: Strings[.showPassword], in: box)
     var isShown = false
     dom.on(button, .click) { [self] _ in
       isShown = !isShown
       dom.setAttribute(input, "type", isShown ? "text" : "password")
       dom.setAttribute(button, "aria-pressed", isShown ? "true" : "false")
-      dom.setLabel(button, isShown ? Strings.hidePassword : Strings.showPassword)
+      dom.setLabel(button, isShown ? Strings[.hidePassword] : Strings[.showPassword])
       dom.focus(input)
       dom.flush()
     }

@@ -1,4 +1,5 @@
 import Messenger
+import WebHost
 
 /// A row of choices of which one holds. Source: ARIA Authoring Practices, "Tabs".
 final class Tabbed<D: DOM> {
@@ -34,13 +35,14 @@ final class Tabbed<D: DOM> {
   }
 
   private func pressed(_ event: PageEvent) -> EventReply {
-    let step: Int
+    var step: Int
     switch event.key {
     case .arrowRight: step = 1
-    case .arrowLeft: step = buttons.count - 1
+    case .arrowLeft: step = -1
     default: return .pass
     }
-    select((selected + step) % buttons.count)
+    if Host.pageState.contains(.rightToLeft) { step = -step }
+    select((selected + step + buttons.count) % buttons.count)
     dom.focus(buttons[selected])
     dom.flush()
     return .preventDefault

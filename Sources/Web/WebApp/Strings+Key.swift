@@ -1,0 +1,66 @@
+/// Made by `Scripts/texts` from `Web/texts.en.txt`.
+extension Strings {
+  /// As the texts stand in the files of all languages.
+  enum Key: Int, CaseIterable, Sendable {
+    // Everywhere
+    case product, device, crashed, reload, unreachable
+    // Tabs
+    case openElsewhere, takenOver, useHere
+    // Signing in
+    case welcome, welcomeNote, signIn, createAccount, signingIn, creatingAccount, signInAgain, userName, userNameHint,
+      newUserNameHint, password, newPasswordHint, showPassword, hidePassword, token, tokenHint, serverIs, change, serverAddress,
+      serverAddressHint, use, checkingServer, serverUnreachable, serverAddressWrong, registrationClosed,
+      registrationUnsupported, passwordLoginUnsupported, userNameMissing, userNameWrong, passwordMissing, passwordShort,
+      tokenMissing, tokenWrong, signInWrong
+    // Connection
+    case offline, noAnswer, nextTry, tryingAgain, connecting, storeFailed
+    // Rooms
+    case conversations, newConversation, filter, noMatch, noRooms, noRoomsNote, loadingRooms, pickRoom, pickRoomNote, profile,
+      invitation, draft, noMessages, typingShort, severalTyping, you, unread, image, video, audio, file, location,
+      removedMessage, encryptedMessage
+    // Room
+    case back, details, members, openingRoom, returning, toLatest, invitedBy, invitedToChat, invitedBySomeone, accept, decline,
+      joining, left, banned, unknownRoom, join, forget, encrypted, upgraded, goToNewRoom, dropHere, copyText, delete, discard,
+      retry, copied, cancelSending, deleteQuestion
+    // In the open room
+    case replyUnavailable, youName, theyJoined, moreChanges, showChanges, hideChanges, reply, replyInThread, moreActions, react,
+      copyLink, pin, unpin, endPoll, pollEndedText, report, reportTitle, reportNote, reportReason, reporting, reported,
+      viewSource, source, history, emojiTitle, emojiSearch, noEmoji, reactions, readers, playFailed, editing, replyingTo,
+      unknownCommand, commandUse, completions, roomMenu, thread, pinnedMessages, joinQuestion, nothingPinned, searchRoom,
+      searchFor, searching, nothingFound, moreResults, jumpToDate, date, jump, firstUnread, nothingUnread, linkPreviews,
+      hideLinkPreviews
+    // Details
+    case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, inviteHint,
+      invited, isInvited, isYou, loadingMembers, moreMembers, leave, leaveQuestion, leaveNote, leaving, address, copy, message,
+      remove, removeQuestion, removing
+    // New conversation
+    case directChat, newRoom, joinRoom, userID, userIDHint, startChat, starting, createRoom, creating, roomNameMissing,
+      topicOptional, inviteOptional, inviteManyHint, anyoneMayJoin, aliasHint, aliasName, aliasMissing, aliasWrong, joinAddress,
+      joinAddressHint, notUserID
+    // Profile
+    case displayName, displayNameHint, changePicture, uploadingPicture, notPicture, language, browserLanguage, privateReceipts,
+      logOut, logOutQuestion, logOutNote, loggingOut
+    // Image
+    case download, downloadFailed, imageNamed
+    // What went wrong
+    case serverSilent, answerSenseless, userIDWrong, roomAddressWrong, ownUserID, notSignedIn, tooLarge, noHomeserver,
+      serverUntrusted, stopped, outboxFull, targetFailed, messageGone, notAllowed, cannotBeSent, fileGone, userNameTaken,
+      nameReserved, accountClosed, accountLocked, tooManyTries, roomAddressTaken, notKnown, serverInTrouble, refused
+    // Rooms without a name
+    case listed, listedLast, others, emptyRoom, emptyRoomOf
+    // Messages
+    case newMessagesDivider, newMessages, timeline, startOfHistory, loading, loadingFailed, gap, sending, queued, notSent,
+      edited, undecryptable, unsupported, unreadMembers, typing, openImage, openVideo, uploading, play, pause, seek,
+      playbackRate, liveLocation, poll, votes, pollVoters, pollEnded, spoiler, spoilerAbout, replyToMessage, replyTo, replies,
+      addReaction, reaction, reactionBy, readBy, sent, delivered, read, endOfHistory, composerPlaceholder, attach, send,
+      charactersLeft, charactersOver
+    // What happened in a room; {0} did it
+    case because, joined, leftRoom, invitedMember, inviteRejected, inviteWithdrawn, kicked, bannedMember, unbanned, knocked,
+      knockAccepted, knockDenied, knockWithdrawn, renamed, nameRemoved, avatarChanged, someoneInvited,
+      thirdPartyInviteWithdrawn, roomCreated, roomNamed, roomNameRemoved, topicSet, topicRemoved, roomAvatarChanged, addressSet,
+      addressRemoved, addressesChanged, encryptionEnabled, joinPublic, joinKnock, joinRestricted, joinInvite, historyWorld,
+      historyShared, historyInvited, historyJoined, historyChanged, guestsAllowed, guestsForbidden, powerChanged,
+      powerLevelsChanged, powerLevel, defaultLevel, pinned, unpinned, pinsChanged, serverACLChanged, roomUpgraded, childAdded,
+      childRemoved, parentAdded, parentRemoved, ruleSet, ruleRemoved, settingsChanged
+  }
+}

@@ -1,0 +1,133 @@
+import ClientCore
+import JSON
+import MatrixModel
+
+/// What rooms are called, and what happened in them.
+extension Strings {
+  static func words(for name: RoomName) -> String {
+    switch name {
+    case .text(let text): text.string
+    case .members(let names, let others):
+      list(names.map { $0.string } + (others > 0 ? [self[.others, count: others]] : []))
+    case .empty(let names): names.isEmpty ? self[.emptyRoom] : self[.emptyRoomOf, list(names.map { $0.string })]
+    }
+  }
+
+  /// Several names in one text.
+  static func list(_ parts: [String]) -> String {
+    guard let last = parts.last, var list = parts.first else { return "" }
+    if parts.count == 1 { return last }
+    for part in parts.dropFirst().dropLast() { list = self[.listed, list, part] }
+    return self[.listedLast, list, last]
+  }
+
+  /// A message in a few words.
+  static func short(_ content: MessageContent) -> String {
+    switch content.kind {
+    case .text, .emote, .notice, .gallery, .poll, .unknown: content.body.string
+    case .image, .sticker: self[.image]
+    case .video: self[.video]
+    case .audio, .voice: self[.audio]
+    case .file: self[.file] + ": " + content.body.string
+    case .location, .liveLocation: self[.location]
+    }
+  }
+
+  /// A line of a timeline.
+  /// - Parameters:
+  ///   - sender: who did it.
+  ///   - name: the shown name of a member.
+  static func words(for change: StateChange, by sender: String, name: (UserID) -> String) -> String {
+    switch change {
+    case .joined(let user): self[.joined, name(user)]
+    case .left(let user, let reason): because(reason, self[.leftRoom, name(user)])
+    case .invited(let user, let reason): because(reason, self[.invitedMember, sender, name(user)])
+    case .inviteRejected(let user): self[.inviteRejected, name(user)]
+    case .inviteWithdrawn(let user): self[.inviteWithdrawn, sender, name(user)]
+    case .kicked(let user, let reason): because(reason, self[.kicked, sender, name(user)])
+    case .banned(let user, let reason): because(reason, self[.bannedMember, sender, name(user)])
+    case .unbanned(let user): self[.unbanned, sender, name(user)]
+    case .knocked(let user, let reason): because(reason, self[.knocked, name(user)])
+    case .knockAccepted(let user): self[.knockAccepted, sender, name(user)]
+    case .knockDenied(let user, let reason): because(reason, self[.knockDenied, sender, name(user)])
+    case .knockWithdrawn(let user): self[.knockWithdrawn, name(user)]
+    case .displayNameChanged(let user, let old, let new): renamed(old?.string ?? user.string, new)
+    case .avatarChanged(let user): self[.avatarChanged, name(user)]
+    case .thirdPartyInvited(nil): self[.thirdPartyInviteWithdrawn, sender]
+    case .thirdPartyInvited(let who?): who.isEmpty ? self[.someoneInvited, sender] : self[.invitedMember, sender, who.string]
+    default: aboutRoom(change, sender, name)
+    }
+  }
+
+  private static func because(_ reason: ByteString?, _ words: String) -> String {
+    guard let reason, !reason.isEmpty else { return words }
+    return self[.because, words, reason.string]
+  }
+
+  private static func renamed(_ old: String, _ new: ByteString?) -> String {
+    new.map { self[.renamed, old, $0.string] } ?? self[.nameRemoved, old]
+  }
+
+  private static func aboutRoom(_ change: StateChange, _ sender: String, _ name: (UserID) -> String) -> String {
+    switch change {
+    case .created: self[.roomCreated, sender]
+    case .roomNamed(let name): either(.roomNamed, .roomNameRemoved, sender, name)
+    case .topicSet(let topic): either(.topicSet, .topicRemoved, sender, topic)
+    case .roomAvatarChanged: self[.roomAvatarChanged, sender]
+    case .addressSet(let alias): either(.addressSet, .addressRemoved, sender, alias?.text)
+    case .alternativeAddressesChanged: self[.addressesChanged, sender]
+    case .encryptionEnabled: self[.encryptionEnabled, sender]
+    case .joinRuleSet(let rule): self[key(joinRule: rule), sender]
+    case .historyVisibilitySet(let visibility): self[key(historyVisibility: visibility), sender]
+    case .guestAccessSet(let access): self[access == "can_join" ? .guestsAllowed : .guestsForbidden, sender]
+    case .powerLevelsChanged(let changes): power(changes, sender, name)
+    case .pinnedEventsChanged(let pinned, let unpinned): self[key(pinned: pinned.count, unpinned: unpinned.count), sender]
+    case .serverACLChanged: self[.serverACLChanged, sender]
+    case .upgraded: self[.roomUpgraded, sender]
+    case .childAdded(let room): self[.childAdded, sender, room.string]
+    case .childRemoved(let room): self[.childRemoved, sender, room.string]
+    case .parentAdded(let room): self[.parentAdded, sender, room.string]
+    case .parentRemoved(let room): self[.parentRemoved, sender, room.string]
+    case .ruleSet(let rule):
+      because(rule.reason, self[.ruleSet, sender, rule.recommendation.string, rule.entity.string])
+    case .ruleRemoved: self[.ruleRemoved, sender]
+    default: self[.settingsChanged, sender]
+    }
+  }
+
+  private static func either(_ set: Key, _ removed: Key, _ sender: String, _ value: ByteString?) -> String {
+    value.map { self[set, sender, $0.string] } ?? self[removed, sender]
+  }
+
+  private static func key(joinRule: ByteString) -> Key {
+    if joinRule == "public" { return .joinPublic }
+    if joinRule == "knock" || joinRule == "knock_restricted" { return .joinKnock }
+    return joinRule == "restricted" ? .joinRestricted : .joinInvite
+  }
+
+  private static func key(historyVisibility: ByteString) -> Key {
+    if historyVisibility == "world_readable" { return .historyWorld }
+    if historyVisibility == "shared" { return .historyShared }
+    if historyVisibility == "invited" { return .historyInvited }
+    return historyVisibility == "joined" ? .historyJoined : .historyChanged
+  }
+
+  private static func key(pinned: Int, unpinned: Int) -> Key {
+    switch (pinned, unpinned) {
+    case (1, 0): .pinned
+    case (0, 1): .unpinned
+    default: .pinsChanged
+    }
+  }
+
+  private static func power(_ changes: [PowerChange], _ sender: String, _ name: (UserID) -> String) -> String {
+    var parts: [String] = []
+    for change in changes {
+      guard case .user(let user) = change.subject else { continue }
+      parts.append(self[.powerLevel, name(user), level(change.from), level(change.to)])
+    }
+    return parts.isEmpty ? self[.powerChanged, sender] : self[.powerLevelsChanged, sender, list(parts)]
+  }
+
+  private static func level(_ level: Int64?) -> String { level.map { "\($0)" } ?? self[.defaultLevel] }
+}
