@@ -22,6 +22,7 @@ final class App<D: DOM> {
   private var isHandling = false
   private var lastCommand: CommandID = 0
   private var waiting: IDTable<(CommandResult) -> Void> = [:]
+  private var calling: IDTable<(CallResult) -> Void> = [:]
   var shownTitle = ""
   var shownCount = 0
   /// Where the person wants to be.
@@ -36,7 +37,6 @@ final class App<D: DOM> {
     client = Client(
       randomSeed: seed ?? random,
       deviceDisplayName: ByteString(device.utf8.isEmpty ? Strings[.product] : Strings[.device, device]))
-    client.showsThreadsInline = true
     perform = { effects.run($0) }
     effects.answer = { [self] in take($0) }
   }
@@ -74,10 +74,16 @@ final class App<D: DOM> {
     while !inputs.isEmpty {
       let done = client.handle(inputs.removeFirst(), now: Host.wallClockMilliseconds())
       var changes: [Change] = []
+      var ended: [(CommandID, CallResult)] = []
       for effect in done {
-        if case .change(let change) = effect { changes.append(change) } else { perform(effect) }
+        switch effect {
+        case .change(let change): changes.append(change)
+        case .callEnded(let id, let result): ended.append((id, result))
+        default: perform(effect)
+        }
       }
       if !changes.isEmpty { show(changes) }
+      for (id, result) in ended { calling.removeValue(forKey: id)?(result) }
     }
     isHandling = false
     dom.flush()
@@ -92,6 +98,19 @@ final class App<D: DOM> {
       waiting[id] = then
     }
     take(.command(command, id: id))
+  }
+
+  /// Asks the server something that leaves the client as it is; `then` gets the answer, or why there is none.
+  func call<Answer: Sendable>(_ call: Call<Answer>, _ then: @escaping (Answer?, ClientError?) -> Void) {
+    lastCommand &+= 1
+    calling[lastCommand] = { result in
+      do throws(ClientError) {
+        then(try call.answer(result), nil)
+      } catch {
+        then(nil, error)
+      }
+    }
+    take(.call(call.request, id: lastCommand))
   }
 
   func finished(_ id: CommandID, _ result: CommandResult) {
@@ -137,6 +156,11 @@ final class App<D: DOM> {
   }
 
   func mediaSource(_ uri: MediaURI) -> String { effects.server.base + client.download(uri).target }
+
+  /// Address of a picture that stands in a line of text.
+  func emojiSource(_ uri: MediaURI) -> String {
+    effects.server.base + client.thumbnail(uri, width: 64, height: 64, crops: false).target
+  }
 
   func thumbnailSource(_ uri: MediaURI) -> String {
     effects.server.base + client.thumbnail(uri, width: 800, height: 600, crops: false).target
