@@ -22,6 +22,11 @@ final class App<D: DOM> {
   private var isHandling = false
   private var lastCommand: CommandID = 0
   private var waiting: IDTable<(CommandResult) -> Void> = [:]
+  var waitingCalls: IDTable<(CallResult) -> Void> = [:]
+  /// From a single sign-on that came back to this page.
+  var loginToken: ByteString?
+  /// Called once, when the list of those whom one ignores is another.
+  var onIgnoredUsers: (() -> Void)?
   var shownTitle = ""
   var shownCount = 0
   /// Where the person wants to be.
@@ -37,12 +42,15 @@ final class App<D: DOM> {
       randomSeed: seed ?? random,
       deviceDisplayName: ByteString(device.utf8.isEmpty ? Strings[.product] : Strings[.device, device]))
     client.showsThreadsInline = true
+    client.keepLists()
     perform = { effects.run($0) }
     effects.answer = { [self] in take($0) }
   }
 
   func start() {
     place = Place(fragment: Host.fragment)
+    loginToken = SingleSignOn.loginToken(in: ByteString("?" + Host.query))
+    if loginToken != nil { Host.clearQuery() }
     effects.open { [self] in begin() }
   }
 
@@ -52,6 +60,7 @@ final class App<D: DOM> {
     take(.networkChanged(isOnline: state.contains(.online)))
     take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))
     if Host.setting(Settings.privateReceipts) != nil { keepsReceiptsPrivate = true }
+    followArrivals()
     take(.start)
   }
 
@@ -74,10 +83,16 @@ final class App<D: DOM> {
     while !inputs.isEmpty {
       let done = client.handle(inputs.removeFirst(), now: Host.wallClockMilliseconds())
       var changes: [Change] = []
+      var calls: [(CommandID, CallResult)] = []
       for effect in done {
-        if case .change(let change) = effect { changes.append(change) } else { perform(effect) }
+        switch effect {
+        case .change(let change): changes.append(change)
+        case .callEnded(let id, let result): calls.append((id, result))
+        default: perform(effect)
+        }
       }
       if !changes.isEmpty { show(changes) }
+      for (id, result) in calls { callEnded(id, result) }
     }
     isHandling = false
     dom.flush()
@@ -87,12 +102,18 @@ final class App<D: DOM> {
   func ask(_ command: Command, _ then: ((CommandResult) -> Void)? = nil) {
     var id: CommandID = 0
     if let then {
-      lastCommand &+= 1
-      id = lastCommand
+      id = nextCommand()
       waiting[id] = then
     }
     take(.command(command, id: id))
   }
+
+  func nextCommand() -> CommandID {
+    lastCommand &+= 1
+    return lastCommand
+  }
+
+  func reportArrivals(_ isWanted: Bool) { client.reportsArrivals = isWanted }
 
   func finished(_ id: CommandID, _ result: CommandResult) {
     waiting.removeValue(forKey: id)?(result)
@@ -107,6 +128,7 @@ final class App<D: DOM> {
       take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))
     case .fragment: goTo(Place(fragment: Host.fragment), isAddressSet: true)
     case .colourScheme: break
+    case .quickSwitch: openSwitcher()
     case .leaving:
       main?.leaving()
       // Closing writes the draft now instead of in a moment; who comes back finds the room open.
@@ -125,6 +147,10 @@ final class App<D: DOM> {
     dialogs.closeAll()
     main?.show(place)
     dom.flush()
+  }
+
+  func openSwitcher() {
+    if main != nil, !dialogs.isOpen { dialogs.open { QuickSwitcher(self, in: $0) } }
   }
 
   // MARK: What several screens want to know
@@ -157,5 +183,10 @@ enum Settings {
   static let privateReceipts = "private-receipts"
   /// The host reads it before the program runs.
   static let language = "language"
+  static let theme = "theme"
+  static let density = "density"
+  static let notifications = "notifications"
+  static let sound = "sound"
+  static let presence = "presence"
   static func place(in room: RoomID) -> String { "place/" + room.string }
 }
