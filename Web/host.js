@@ -598,7 +598,15 @@ function playSound() {
 
 let badgeURL = '', plainIcon = null;
 
+// In a room one reads the figure goes up and down with each message: only where it comes to rest is shown.
+let badgeTimer = 0, shownBadge = 0;
+
 function showBadge(count) {
+  clearTimeout(badgeTimer);
+  badgeTimer = setTimeout(() => { if (count !== shownBadge) drawBadge(shownBadge = count); }, 300);
+}
+
+function drawBadge(count) {
   if (count > 0) navigator.setAppBadge?.(count)?.catch?.(() => {}); else navigator.clearAppBadge?.()?.catch?.(() => {});
   const link = document.querySelector('link[rel~=icon]');
   if (!link) return;

@@ -71,6 +71,25 @@ import Testing
     }
   }
 
+  @Test func `of a ban that is lifted one hears, also where both come at once`() {
+    func own(_ membership: String, _ id: String) -> String {
+      Wire.event("m.room.member", id, #"{"membership":"\#(membership)"}"#, stateKey: "@me:test")
+    }
+    func left(_ events: [String]) -> String {
+      #""leave":{"!room:test":{"timeline":{"events":[\#(events.joined(separator: ","))]}}}"#
+    }
+    var host = Host.inRoom()
+    host.sync(left([own("ban", "$b1")]))
+    #expect(host.client.room(.test)?.membership == .ban)
+    host.sync(left([own("leave", "$u1")]))
+    #expect(host.client.room(.test)?.membership == .leave)
+    host.sync(left([own("ban", "$b2")]))
+    #expect(host.client.room(.test)?.membership == .ban)
+    host.sync(left([own("leave", "$u2"), own("ban", "$b3"), own("leave", "$u3")]))
+    #expect(host.client.room(.test)?.membership == .leave)
+    #expect(host.restarted().client.room(.test)?.membership == .leave)
+  }
+
   @Test func `without its create event nothing is known of a room's powers`() {
     let levels = Wire.event("m.room.power_levels", "$p", #"{"users":{"@bob:test":50}}"#, stateKey: "")
     #expect(Self.room([levels]).client.room(.test)?.powerLevels == nil)
@@ -91,6 +110,33 @@ import Testing
     host.sync(Wire.join([Wire.member("@carol:test", "leave", "$leave")]))
     #expect(host.client.room(.test)?.displayName(of: UserID(trusted: "@alice:test")) == "Alice")
     #expect(host.client.room(.test)?.displayName(of: UserID(trusted: "@nobody:test")) == "@nobody:test")
+  }
+
+  @Test(arguments: [false, true])
+  func `a name, a topic, a picture or an alias that is redacted is gone, and what came after it stays`(restarts: Bool) {
+    var host = Self.room(
+      [
+        Self.alice, Wire.event("m.room.name", "$n1", #"{"name":"Rude"}"#, stateKey: ""),
+        Wire.event("m.room.topic", "$t", #"{"topic":"Rude"}"#, stateKey: ""),
+        Wire.event("m.room.avatar", "$p", #"{"url":"mxc://test/rude"}"#, stateKey: ""),
+        Wire.event("m.room.canonical_alias", "$a", ##"{"alias":"#rude:test"}"##, stateKey: "")
+      ], summary: #""m.joined_member_count":2,"m.heroes":["@alice:test"]"#)
+    if restarts { host = host.restarted() }
+    #expect(host.client.room(.test)?.name.english.string == "Rude")
+    func redact(_ event: String) {
+      host.sync(Wire.join([Wire.event("m.room.redaction", "$x" + event, #"{"redacts":"\#(event)"}"#)], token: nil))
+    }
+    for event in ["$t", "$p", "$a"] { redact(event) }
+    #expect(host.client.room(.test)?.topic == nil)
+    #expect(host.client.room(.test)?.avatar == nil)
+    host.sync(Wire.join([Wire.event("m.room.name", "$n2", #"{"name":"Tea"}"#, stateKey: "")], token: nil))
+    redact("$n1")
+    #expect(host.client.room(.test)?.name.english.string == "Tea")
+    host.changes = []
+    redact("$n2")
+    #expect(host.client.room(.test)?.name.english.string == "Alice")
+    #expect(host.changes.contains { if case .room(.test, let aspects) = $0 { aspects.contains(.name) } else { false } })
+    #expect(host.restarted().client.room(.test)?.name.english.string == "Alice")
   }
 
   @Test func `rooms are in the order of their last message, invitations first`() {

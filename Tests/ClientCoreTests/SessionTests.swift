@@ -31,6 +31,22 @@ import Testing
     #expect(body == start + #","initial_device_display_name":"Test","refresh_token":true,"device_id":"OLD"}"#)
   }
 
+  @Test func `one's own name and picture are there without a server, as they were set last`() {
+    var host = Host.signedIn()
+    host.answer("/profile/", #"{"displayname":"Me","avatar_url":"mxc://test/me"}"#)
+    var offline = host.restarted()
+    offline.handle(.networkChanged(isOnline: false))
+    #expect(offline.client.ownDisplayName == "Me")
+    #expect(offline.client.ownAvatar == MediaURI("mxc://test/me"))
+    host.command(.setDisplayName("Myself"))
+    host.answer("/profile/", "{}")
+    #expect(host.restarted().client.ownDisplayName == "Myself")
+    host.command(.logOut)
+    host.answer("/logout", "{}")
+    #expect(host.client.ownDisplayName == nil)
+    #expect(host.store.isEmpty)
+  }
+
   @Test func `a session given as values is stored and syncs at once`() {
     var host = SignInTests.fresh()
     host.command(.restore(Self.session))
@@ -51,7 +67,7 @@ import Testing
   @Test func `a session is not restored over another`() {
     var host = Host.signedIn()
     host.command(.restore(Self.session))
-    #expect(host.result() == "notSignedIn")
+    #expect(host.result() == "alreadySignedIn(@me:test)")
   }
 
   @Test func `sessions are equal by their values`() {

@@ -296,10 +296,14 @@ async def _(test):
         await alice.picture("arabic-light")
         await page.evaluate("navigator.serviceWorker.ready.then(() => true)")
         await alice.until("async () => (await (await caches.open('martlet-shell')).keys()).some(key => key.url.endsWith('texts.ar.txt'))")
-        await alice.context.set_offline(True)
+        # Also a page that was itself loaded from the network by way of the service worker, and one that was not.
         await page.reload()
-        await page.get_by_text("أنت غير متصل").wait_for()
         await page.get_by_role("navigation", name="المحادثات").wait_for()
+        await alice.context.set_offline(True)
+        for _ in range(2):
+            await page.reload()
+            await page.get_by_text("أنت غير متصل").wait_for()
+            await page.get_by_role("navigation", name="المحادثات").wait_for()
         await alice.context.set_offline(False)
 
 

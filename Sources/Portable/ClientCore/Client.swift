@@ -18,8 +18,9 @@ public struct Client: Sendable {
   public var syncProgress: SyncProgress { syncLoop.progress }
   /// Invited rooms first, then the joined ones, the one with the latest message first; left rooms are not among them.
   public internal(set) var roomIDs: [RoomID] = []
-  public internal(set) var ownDisplayName: ByteString?
-  public internal(set) var ownAvatar: MediaURI?
+  public var ownDisplayName: ByteString? { ownProfile.displayName }
+  public var ownAvatar: MediaURI? { ownProfile.avatar }
+  var ownProfile = OwnProfile()
   /// Whether others see how far one has read (`Command.setPublicReceipts`).
   public internal(set) var sendsPublicReceipts = true
 
@@ -58,6 +59,7 @@ public struct Client: Sendable {
   var syncLoop = SyncLoop()
   var syncFilter = SyncFilter()
   var syncMode = SyncMode.v3
+  var pacesSyncs = true
   var slidingChapter: SlidingChapter?
   var registering: Registering?
   var dirtyDrafts: [DraftPlace] = []
@@ -65,6 +67,7 @@ public struct Client: Sendable {
   /// Drafts of rooms that a fresh sync is still to bring.
   var orphanDrafts: [RoomID: [EventID?: Draft]] = [:]
   var eventSources = EventSources()
+  var interruptedPages = InterruptedPages()
   var expiryTimer: (timer: TimerID, at: Int64)?
   // Room list
   var listChapter: ListChapter?
@@ -91,7 +94,7 @@ public struct Client: Sendable {
   var calls: IDTable<OngoingCall> = [:]
   var refresh = TokenRefresh()
   /// Where the homeserver is, as the host found it; kept with a login.
-  let homeserver: ServerURL?
+  package var homeserver: ServerURL?
   let deviceDisplayName: ByteString
 
   /// - Parameters:

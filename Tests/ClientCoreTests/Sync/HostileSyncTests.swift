@@ -135,6 +135,21 @@ import Testing
     #expect(offline(host).filter { $0 != "[gap]" } == ["one", "two", "three", "four"])
   }
 
+  @Test func `pages of a room that was told without any event are stored`() {
+    var host = Host.signedIn()
+    host.sync()
+    host.command(.openRoom(.test))
+    host.sync(#""leave":{"# + Wire.joined([], room: "!room:test") + "}")
+    host.command(.paginateBack(.test))
+    host.answer("/messages", #"{"start":"x","chunk":[\#(Self.messages.prefix(2).reversed().joined(separator: ","))]}"#)
+    #expect(host.texts() == ["one", "two"])
+    #expect(offline(host) == ["one", "two"])
+    host.sync(
+      Wire.join([Self.messages[1], Self.messages[2]], state: Wire.members, limited: true, token: "t1", extra: Wire.counts))
+    #expect(host.texts() == ["one", "two", "three"])
+    #expect(offline(host) == ["one", "two", "three"])
+  }
+
   // MARK: Rooms
 
   @Test func `a room that an answer tells twice is told once`() {

@@ -108,6 +108,17 @@ extension LiveCase {
       try await alice.removeChild(room.id)
       try expect(try await bob.hierarchy().entries.map(\.room.id), is: [alice.id])
     },
+    LiveCase("P2 an upgraded room stands in the place of the old one in its spaces") { stage in
+      let (alice, bob) = try await stage.pair(.space(preset: .publicChat, name: "Space"))
+      let rooms = [try await alice.client.make(NewRoom(name: "First")), try await alice.client.make(NewRoom(name: "Last"))]
+      try await alice.addChild(rooms[0].id, order: "a", isSuggested: true, setsParent: true)
+      try await alice.addChild(rooms[1].id, order: "b")
+      try await alice.client.until(children: rooms.map(\.id), of: alice.id)
+      let new = try await rooms[0].upgrade()
+      for room in [alice, bob] { try await room.client.until(children: [new.id, rooms[1].id], of: alice.id) }
+      try expect(await bob.state?.spaceChildren.first?.isSuggested, is: true)
+      _ = try await alice.client.until("the main space") { $0.canonicalParent(of: new.id) == alice.id ? true : nil }
+    },
     LiveCase("P2 who may not put rooms into a space is told so") { stage in
       let (alice, bob) = try await stage.pair(.space(preset: .publicChat, name: "Space"))
       let room = try await bob.client.make(NewRoom())

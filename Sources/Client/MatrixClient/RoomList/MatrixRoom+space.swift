@@ -60,6 +60,20 @@ extension MatrixRoom {
     }
   }
 
+  /// Puts another room where this one stands in the spaces one may change.
+  func handOverPlaces(to successor: RoomID) async {
+    for space in await client.spaces.parents(of: id) {
+      guard let place = await client.state(of: space)?.spaceChildren.first(where: { $0.roomID == id }) else { continue }
+      let isMain = await client.canonicalParent(of: id) == space
+      let parent = client.room(space)
+      do throws(ClientError) {
+        try await parent.addChild(successor, order: place.order, isSuggested: place.isSuggested, setsParent: isMain)
+        try await parent.removeChild(id)
+        if isMain { try await client.perform(.removeSpaceParent(id, of: space)) }
+      } catch { continue }
+    }
+  }
+
   /// What is in this space, as the server tells it, page by page: also rooms one is not in.
   public func hierarchyPages(suggestedOnly: Bool = false, maxDepth: Int? = nil, limit: Int? = nil) -> HierarchyPages {
     HierarchyPages(room: self, suggestedOnly: suggestedOnly, maxDepth: maxDepth, limit: limit)

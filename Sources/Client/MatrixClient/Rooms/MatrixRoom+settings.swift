@@ -38,12 +38,16 @@ extension MatrixRoom {
   }
 
   /// The room that takes this one's place: it is known, and `state?.successor` of this one leads to it. Spec: "Room upgrades".
+  ///
+  /// It also takes this one's place in the spaces one may change; a space that refuses that keeps the old room.
   /// - Parameter version: nil for the one in which the server makes rooms.
   public func upgrade(to version: String? = nil, creators: [UserID] = []) async throws(ClientError) -> MatrixRoom {
     var new = version.map { ByteString($0) }
     if new == nil { new = try await client.capabilities().defaultRoomVersion }
     let room = try await client.perform(.upgrade(id, to: new ?? "", creators: creators))
-    return try await client.arrival(of: room)
+    let arrived = try await client.arrival(of: room)
+    await handOverPlaces(to: room)
+    return arrived
   }
 
   // MARK: Addresses

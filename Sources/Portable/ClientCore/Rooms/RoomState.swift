@@ -13,6 +13,7 @@ struct RoomState: Sendable {
   var pinned: [EventID] = []
   var power = RoomPower()
   var settings = RoomSettings()
+  var origins = StateOrigins()
   var inviter: UserID?
   /// Whether the invitation says that it is to a direct chat.
   var isDirectInvite = false

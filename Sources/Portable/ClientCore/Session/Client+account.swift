@@ -9,10 +9,13 @@ extension Client {
 
   mutating func ownProfileAnswered(_ answer: Answer) {
     guard case .success(let json) = answer else { return }
-    ownDisplayName = json["displayname"]?.text
-    ownAvatar = MediaURI(json["avatar_url"])
+    let old = ownProfile
+    ownProfile = OwnProfile(json)
+    if ownProfile != old { keepProfile() }
     notify(.profile)
   }
+
+  private mutating func keepProfile() { write([.put(key: StoreKey.profile, value: ownProfile.record)]) }
 
   mutating func setProfile(_ key: StaticString, _ value: ByteString, _ id: CommandID) {
     guard let user = session?.userID else { return }
@@ -25,7 +28,8 @@ extension Client {
 
   mutating func setProfileAnswered(_ answer: Answer, isName: Bool, _ value: ByteString, _ id: CommandID) {
     if let error = answer.error { return finish(id, .failed(error)) }
-    if isName { ownDisplayName = value.isEmpty ? nil : value } else { ownAvatar = MediaURI(value) }
+    if isName { ownProfile.displayName = value.isEmpty ? nil : value } else { ownProfile.avatar = MediaURI(value) }
+    keepProfile()
     notify(.profile)
     finish(id, .done)
   }
@@ -40,5 +44,27 @@ extension Client {
       return finish(id, .failed(answer.error ?? .badAnswer))
     }
     setProfile("avatar_url", source.text, id)
+  }
+}
+
+/// One's own name and picture, kept so that they are there without a server.
+struct OwnProfile: Sendable, Equatable {
+  var displayName: ByteString?
+  var avatar: MediaURI?
+
+  init() {}
+
+  /// Spec: `GET /profile/{userId}`.
+  init(_ json: JSON) {
+    displayName = json["displayname"]?.text
+    avatar = MediaURI(json["avatar_url"])
+  }
+
+  /// As the server tells it.
+  var record: [UInt8] {
+    JSONWriter.object { writer in
+      if let displayName { writer.member("displayname", displayName) }
+      if let avatar { writer.member("avatar_url", avatar) }
+    }
   }
 }

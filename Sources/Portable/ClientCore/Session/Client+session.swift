@@ -34,7 +34,7 @@ extension Client {
 
   /// Goes on with a login made elsewhere. The server is not asked: whoever wants to know asks `Call.whoAmI()`.
   mutating func restore(_ session: Session, _ id: CommandID) {
-    guard sessionState == .signedOut || sessionState == .softLoggedOut else { return finish(id, .failed(.notSignedIn)) }
+    guard sessionState == .signedOut || sessionState == .softLoggedOut else { return finish(id, .failed(signInRefusal)) }
     var session = session
     if session.homeserver == nil { session.homeserver = homeserver }
     begin(session, id)
@@ -78,6 +78,7 @@ extension Client {
     syncFilter.request = nil
     draftTimer = nil
     expiryTimer = nil
+    interruptedPages.timer = nil
     endDirectChanges()
     endEventLoads(with: error)
     endPushRuleChanges()
@@ -98,13 +99,13 @@ extension Client {
     pending.writes = [:]
     keptTimelines = []
     openRooms = []
+    interruptedPages = InterruptedPages()
     outbox = Outbox()
     syncFilter = SyncFilter()
     eventSources = EventSources()
     dirtyDrafts = []
     orphanDrafts = [:]
-    ownDisplayName = nil
-    ownAvatar = nil
+    ownProfile = OwnProfile()
     breadcrumbs = Breadcrumbs()
     forgetSynced()
   }
@@ -131,6 +132,7 @@ extension Client {
     if isOnline {
       retrySyncNow()
       retryOutboxNow()
+      retryPagesNow()
     } else {
       setConnection(.offline)
     }

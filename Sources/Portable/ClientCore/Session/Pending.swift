@@ -110,6 +110,7 @@ enum TimerPurpose: Sendable {
   case receipt(RoomID)
   case drafts
   case liveLocations
+  case interruptedPages
 }
 
 indirect enum WritePurpose: Sendable {
@@ -226,6 +227,9 @@ extension Client {
       draftTimer = nil
       writeDrafts()
     case .liveLocations: liveLocationsExpired()
+    case .interruptedPages:
+      interruptedPages.timer = nil
+      retryPages()
     }
   }
 

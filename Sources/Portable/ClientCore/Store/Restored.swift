@@ -7,6 +7,7 @@ struct Restored: Sendable {
   /// nil before the first sync.
   var position: SyncPosition?
   var filter = SyncFilter()
+  var profile = OwnProfile()
   var rooms: [RoomID: Boxed<RoomState>] = [:]
   var directRooms = DirectRooms()
   var breadcrumbs = Breadcrumbs()
@@ -60,6 +61,8 @@ struct Restored: Sendable {
       return position != nil
     } else if record.key == StoreKey.filter {
       filter = SyncFilter(record: json)
+    } else if record.key == StoreKey.profile {
+      profile = OwnProfile(json)
     } else if record.key == StoreKey.data(.direct) {
       directRooms = DirectRooms(content: json)
     } else if record.key == StoreKey.data(Breadcrumbs.type) {

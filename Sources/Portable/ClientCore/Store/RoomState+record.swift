@@ -20,6 +20,7 @@ extension RoomState {
       }
       power.write(to: &writer)
       settings.write(to: &writer)
+      origins.write(to: &writer)
       if let inviter { writer.member("inviter", inviter) }
       if isDirectInvite { writer.member("direct_invite", true) }
       writer.member("joined", joinedCount)
@@ -64,6 +65,7 @@ extension RoomState {
     pinned = StateChange.events(record)
     power = RoomPower(record: record)
     settings = RoomSettings(record: record)
+    origins = StateOrigins(record: record)
     inviter = UserID(record["inviter"])
     isDirectInvite = record["direct_invite"]?.bool ?? false
     joinedCount = record["joined"]?.count32 ?? 0

@@ -7,6 +7,7 @@ import MatrixModel
 /// |---|---|
 /// | `a/schema` | the version of this table |
 /// | `a/session` | the login |
+/// | `a/profile` | one's own name and picture |
 /// | `a/sync` | up to where the syncs have come |
 /// | `a/filter` | the filter of the syncs, as the server names it |
 /// | `a/data/TYPE` | account data this client reads |
@@ -22,6 +23,7 @@ import MatrixModel
 enum StoreKey {
   static let schema: ByteString = "a/schema"
   static let session: ByteString = "a/session"
+  static let profile: ByteString = "a/profile"
   static let sync: ByteString = "a/sync"
   static let filter: ByteString = "a/filter"
   static let account: ByteString = "a/"

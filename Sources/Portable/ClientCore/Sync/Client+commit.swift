@@ -61,6 +61,7 @@ extension Client {
     if keptTimelines.contains(prepared.id) {
       room.timeline.loadState = .loaded
       room.timeline.showsThreads = showsThreadsInline
+      room.timeline.head.position = SegmentPosition(block: max(prepared.state.history.lastBlock, 0))
       if let user = session?.userID {
         room.timeline.show(outbox, in: prepared.id, ownUserID: user)
         notify(.timeline(.live(prepared.id), [.reset(room.timeline.items)]))

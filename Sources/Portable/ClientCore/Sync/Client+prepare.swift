@@ -171,6 +171,7 @@ extension Client {
   private func take(
     _ event: TimelineEvent, _ source: Event?, _ ownUserID: UserID, _ room: inout PreparedRoom, _ sync: inout PreparedSync
   ) {
+    if case .redaction(let target) = event.kind { room.redactState(target) }
     let isHidden = event.isHidden(from: (sync.ignoredUsers ?? ignoredUsers).users)
     if !isHidden { room.note(event) }
     if let source, syncLoop.position.token != nil {

@@ -108,6 +108,8 @@ struct PreparedRoom: Sendable {
     _state.wrappedValue.apply(event, &delta, ownUserID: ownUserID)
   }
 
+  mutating func redactState(_ event: EventID) { _state.wrappedValue.apply(redactionOf: event, &delta) }
+
   mutating func takeMark(_ event: Event) { _state.wrappedValue.marks.take(event, &delta.aspects) }
 
   mutating func take(joined: Int?, invited: Int?) {

@@ -137,9 +137,11 @@ extension Client {
     }
     guard case .success(let json) = answer, let chunk = json["chunk"], chunk.isArray else {
       rooms[key.room]?.change(key.focus) { $0.forwardState = .failed }
+      retryLater(.forward(key), after: answer)
       notify(.room(key.room, .pagination))
       return finish(command, .failed(answer.error ?? .badAnswer))
     }
+    pageArrived()
     takeMembers(json["state"], of: key.room, user)
     let events = Client.events(chunk)
     let start = timeline(key)?.tailToken

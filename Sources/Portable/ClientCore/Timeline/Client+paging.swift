@@ -102,9 +102,10 @@ extension Client {
     // The timeline was dropped and loaded anew meanwhile.
     guard timeline.isOpen(place) else { return finish(command, .done) }
     guard case .success(let json) = answer, let chunk = json["chunk"], chunk.isArray else {
-      pageFailed(key, gap: place.gap)
+      pageFailed(key, gap: place.gap, answer)
       return finish(command, .failed(answer.error ?? .badAnswer))
     }
+    pageArrived()
     takeMembers(json["state"], of: key.room, user)
     takePage(Page(chunk.elements, end: key.focus.pageEnd(json)), key, place, user, command, emptyPages: emptyPages)
   }
@@ -198,7 +199,8 @@ extension Client {
     requestPage(key, place, command, emptyPages: emptyPages)
   }
 
-  private mutating func pageFailed(_ key: TimelineKey, gap: ItemID?) {
+  private mutating func pageFailed(_ key: TimelineKey, gap: ItemID?, _ answer: Answer) {
+    retryLater(gap.map { .gap(key, $0) } ?? .back(key), after: answer)
     if let gap {
       changeTimeline(key) { timeline, _ in timeline.update(gap) { $0.content = .gap(.failed) } }
     } else {
