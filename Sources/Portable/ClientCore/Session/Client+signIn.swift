@@ -18,6 +18,7 @@ extension Client {
     }
     signIn.error = nil
     signIn.allowsPasswordLogin = flows.allowsPassword
+    signIn.flows = flows
     notify(.session)
     finish(id, .done)
   }
