@@ -40,19 +40,19 @@ public struct SpaceGraph: Sendable {
   // MARK: Reading
 
   /// Spaces one is in, by room ID.
-  public var spaces: [RoomID] { down.keys.sorted() }
+  public var spaces: [RoomID] { down.keys.ordered() }
   public func isSpace(_ room: RoomID) -> Bool { down[room] != nil }
 
   /// What is in the space itself, also rooms one is not in, in order. Empty for spaces one is not in.
   public func children(of space: RoomID) -> [RoomID] { down[space] ?? [] }
 
   /// The spaces that the room is in itself, by room ID.
-  public func parents(of room: RoomID) -> [RoomID] { (up[room] ?? []).sorted() }
+  public func parents(of room: RoomID) -> [RoomID] { (up[room] ?? []).ordered() }
 
   public func isInSpace(_ room: RoomID) -> Bool { up[room] != nil }
 
   /// All spaces that the room is in, itself aside, by room ID. O(ancestors).
-  public func ancestors(of room: RoomID) -> [RoomID] { reached(from: [room], by: { up[$0] }, room).sorted() }
+  public func ancestors(of room: RoomID) -> [RoomID] { reached(from: [room], by: { up[$0] }, room).ordered() }
 
   /// Everything in the space and in its subspaces, subspaces included, each once. O(what is in it).
   public func rooms(in space: RoomID) -> Set<RoomID> { reached(from: [space], by: { down[$0] }, space) }
@@ -71,7 +71,7 @@ public struct SpaceGraph: Sendable {
       roots.append(space)
       reach(from: space, &seen)
     }
-    return roots.sorted()
+    return roots.ordered()
   }
 
   /// A space or room in the tree of spaces.
@@ -182,7 +182,7 @@ public struct SpaceGraph: Sendable {
       children += (claimed[id] ?? []).filter { child in
         guard own[child] == nil, let claim = claims[child]?.first(where: { $0.roomID == id }) else { return false }
         return levels?.canSend(.spaceChild, isState: true, by: claim.sender) ?? false
-      }.sorted()
+      }.ordered()
       new = children
     }
     guard new != old else { return }
