@@ -316,6 +316,33 @@ async def _(test):
         assert await alice.page.evaluate("document.documentElement.lang") == "en"
 
 
+@test("the server's other ways to sign in are offered, and the token they bring back signs in and leaves the address")
+async def _(test):
+    user = User(test.base, "alice")
+    async with people(test, "alice") as alice:
+        page = alice.page
+        flows = {"flows": [{"type": "m.login.sso", "identity_providers": [{"id": "company", "name": "Our company"}]}]}
+        await page.route("**/_matrix/client/v3/login", lambda route: route.fulfill(json=flows))
+        await page.reload()
+        await page.get_by_role("button", name="Go on with Our company").wait_for()
+        await page.get_by_label("Password", exact=True).locator("visible=true").wait_for(state="hidden")
+        await alice.picture("single-sign-on-light")
+        left = []
+        await page.route("**/login/sso/redirect/**", lambda route: (left.append(route.request.url), route.fulfill(body="the company")))
+        await page.get_by_role("button", name="Go on with Our company").click()
+        await page.get_by_text("the company").wait_for()
+        assert "/login/sso/redirect/company?" in left[0] and quote(test.base, safe="") in left[0], left
+        await page.unroute("**/_matrix/client/v3/login")
+        asked = user.request("POST", "/_matrix/client/v1/login/get_token", {})
+        body = {"auth": {"type": "m.login.password", "identifier": {"type": "m.id.user", "user": user.user_id}, "password": PASSWORD,
+                         "session": asked.json["session"]}}
+        token = user.request("POST", "/_matrix/client/v1/login/get_token", body).ok()["login_token"]
+        await page.goto(alice.base + "/?loginToken=" + quote(token))
+        await alice.signed_in()
+        assert "loginToken" not in page.url, "the token stands in the address"
+        assert await alice.own_id() == user.user_id
+
+
 @test("rooms stand in sections that fold, have a menu each, and are found by their words and by what is unread in them")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")

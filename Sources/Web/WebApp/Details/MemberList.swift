@@ -101,7 +101,7 @@ final class MemberList<D: DOM> {
   @discardableResult
   private func line(_ member: Member, _ state: Room, detail: String, _ tag: String, in parent: Node) -> Node {
     let name = state.displayName(of: member.userID).string
-    let line = dom.element(tag, "ma-member", in: parent)
+    let line = dom.element(tag, tag.hasSameBytes(as: "button") ? "ma-member" : "ma-listed ma-outsider", in: parent)
     dom.avatar("ma-avatar-small", in: line).show(
       id: member.userID.string, name: name, source: app.avatarSource(member.avatar))
     let lines = dom.element("span", "ma-entry-lines", in: line)

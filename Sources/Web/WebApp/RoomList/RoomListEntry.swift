@@ -36,8 +36,8 @@ final class RoomListEntry<D: DOM> {
     time = TextView(dom, "span", "ma-entry-time", in: first)
     let second = dom.element("span", "ma-entry-line", in: lines)
     preview = TextView(dom, "span", "ma-entry-preview", in: second)
-    mention = TextView(dom, "span", "ma-badge ma-at", in: second)
     badge = TextView(dom, "span", "ma-badge", in: second)
+    mention = TextView(dom, "span", "ma-badge ma-at", in: second)
     more = dom.button("ma-round ma-round-small ma-entry-more", icon: .more, in: node)
     setCurrent(false)
     let id = room.id
