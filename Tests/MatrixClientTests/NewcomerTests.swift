@@ -83,6 +83,36 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+  func `a stored session that the server has ended gives way to the login`(
+    isSoft: Bool
+  ) async throws {
+    let folder = TemporaryFolder()
+    let logins = Mutex(0)
+    let (script, server) = Self.script { request in
+      if request.target.hasSuffix("/login") {
+        let token = logins.withLock { count in
+          count += 1
+          return "T\(count)"
+        }
+        return (200, #"{"user_id":"@me:test","device_id":"D","access_token":"\#(token)"}"#)
+      }
+      // Only the newest token is known.
+      if request.headers.contains("Authorization: Bearer T\(logins.withLock { $0 })") { return nil }
+      return (401, #"{"errcode":"M_UNKNOWN_TOKEN","error":"","soft_logout":\#(isSoft)}"#)
+    }
+    defer { server.stop() }
+    script.push(Script.rooms(Script.room("!tea:test", state: [Script.name("Tea")])))
+    let store = { try SQLiteStore(path: folder.path + "/store") }
+    let first = try await MatrixClient.logIn(to: server.url, user: "me", password: "x", store: try store())
+    await first.stop()
+    logins.withLock { $0 += 1 }
+    let next = try await MatrixClient.logIn(to: server.url, user: "me", password: "x", store: try store())
+    #expect(await next.session?.accessToken == "T3")
+    #expect(await next.room(named: "Tea") != nil)
+    await next.stop()
+  }
+
   @Test(.timeLimit(.minutes(1))) func `a stored session is neither somebody else's nor told to another server`() async throws {
     let folder = TemporaryFolder()
     let (_, server) = Self.script()

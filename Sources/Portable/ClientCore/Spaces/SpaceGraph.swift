@@ -10,16 +10,17 @@ public struct SpaceCounts: Sendable, Hashable {
   /// Rooms with something unread, or marked as unread.
   public internal(set) var unreadRooms = 0
 
+  // A server may count as much as fits into 32 bits in every room.
   static func += (left: inout SpaceCounts, right: SpaceCounts) {
-    left.notifications += right.notifications
-    left.highlights += right.highlights
-    left.unreadRooms += right.unreadRooms
+    left.notifications &+= right.notifications
+    left.highlights &+= right.highlights
+    left.unreadRooms &+= right.unreadRooms
   }
 
   static func -= (left: inout SpaceCounts, right: SpaceCounts) {
-    left.notifications -= right.notifications
-    left.highlights -= right.highlights
-    left.unreadRooms -= right.unreadRooms
+    left.notifications &-= right.notifications
+    left.highlights &-= right.highlights
+    left.unreadRooms &-= right.unreadRooms
   }
 }
 
