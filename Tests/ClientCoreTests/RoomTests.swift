@@ -71,6 +71,30 @@ import Testing
     }
   }
 
+  @Test func `where the ban is in what a sync left out, what was said after it stands behind it`() {
+    func own(_ membership: String, _ before: String, _ id: String) -> String {
+      Wire.event(
+        "m.room.member", id, #"{"membership":"\#(membership)"}"#, stateKey: "@me:test",
+        unsigned: #"{"prev_content":{"membership":"\#(before)"}}"#)
+    }
+    let unbanned = own("leave", "ban", "$u1")
+    var host = Host.inRoom()
+    host.sync(
+      #""leave":{"!room:test":{"state":{"events":[\#(own("ban", "join", "$b1"))]},"#
+        + #""timeline":{"limited":true,"prev_batch":"t9","events":[\#(unbanned)]}}}"#)
+    #expect(host.client.room(.test)?.membership == .leave)
+    func fill(_ page: [String]) {
+      guard let gap = host.items().first(where: { $0.eventID == nil }) else { return #expect(Bool(false), "no gap") }
+      host.command(.fillGap(.test, gap.id))
+      host.answer("/messages", TimelineTests.page(page, end: "t1"))
+    }
+    fill([own("ban", "join", "$b1"), Wire.message("two", "$2"), Wire.message("one", "$1")])
+    #expect(host.items().map { $0.eventID?.text.string } == ["$1", "$2", "$b1"])
+    host.sync(Wire.join([unbanned, own("join", "leave", "$j1")], limited: true, token: "t10"))
+    fill([Wire.message("meanwhile", "$3"), own("ban", "join", "$b1")])
+    #expect(host.items().map { $0.eventID?.text.string } == ["$1", "$2", "$b1", "$3", "$u1", "$j1"])
+  }
+
   @Test func `of a ban that is lifted one hears, also where both come at once`() {
     func own(_ membership: String, _ id: String) -> String {
       Wire.event("m.room.member", id, #"{"membership":"\#(membership)"}"#, stateKey: "@me:test")

@@ -132,7 +132,8 @@ extension Client {
     _ timeline: RoomNews.Timeline, stay: Int, isWhole: Bool, _ ownUserID: UserID, _ room: inout PreparedRoom,
     _ sync: inout PreparedSync
   ) {
-    guard stay > 0 else {
+    // Of one who was out already there is nothing to be missing either.
+    guard stay > 0 || rooms[room.id].map({ $0.membership == .join }) ?? true else {
       for json in timeline.events.map({ Array($0.elements) }) ?? [] {
         if let event = Event(json), event.stateKey != nil { room.apply(event, ownUserID: ownUserID) }
       }

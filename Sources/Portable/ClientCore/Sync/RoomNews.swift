@@ -45,10 +45,14 @@ struct RoomNews: Sendable {
         guard json["type"]?.isString("m.room.member") ?? false, json["state_key"]?.text == user.text,
           let membership = Membership(json["content"]?["membership"])
         else { continue }
+        let before = Membership(json["unsigned"]?["prev_content"]?["membership"])
         if membership == .join {
           end = Int.max
-        } else if isIn || Membership(json["unsigned"]?["prev_content"]?["membership"]) == .join {
+        } else if before.map({ $0 == .join }) ?? isIn {
           end = index
+        } else if end == Int.max {
+          // Where one went is in what the timeline leaves out.
+          end = index - 1
         }
         isIn = membership == .join
       }
