@@ -177,6 +177,7 @@ function setLength(node, which, value) {
     case 2: node.scrollTop = value; break;
     case 3: node.style.width = value < 0 ? '' : value + 'px'; break;
     case 4: fit(node, value); break;
+    case 5: setCaret(node, value); break;
   }
 }
 
@@ -254,10 +255,22 @@ function modifiers(event) {
     | (event.isComposing || event.keyCode === 229 ? 16 : 0);
 }
 
+// Bytes of a field's text before its caret.
+function caret(field) {
+  let at = null;
+  try { at = field.selectionStart; } catch { /* Not a field of text. */ }
+  return at === null || at === undefined ? 0 : encoder.encode(field.value.slice(0, at)).length;
+}
+
+function setCaret(field, bytes) {
+  const at = decoder.decode(encoder.encode(field.value).subarray(0, bytes)).length;
+  field.setSelectionRange(at, at);
+}
+
 // By number of the kind: event type and what it says.
 const kinds = [
   ['click', (e, id) => dispatch(id, numbered(e.target), e.clientX, e.clientY)],
-  ['input', (e, id) => dispatch(id, numbered(e.target), 0, 0, encoder.encode(e.target.value ?? ''))],
+  ['input', (e, id) => dispatch(id, numbered(e.target), caret(e.target), 0, encoder.encode(e.target.value ?? ''))],
   ['keydown', (e, id) => dispatch(id, numbered(e.target), modifiers(e), 0, encoder.encode(e.key ?? ''))],
   ['scroll', (e, id) => dispatch(id, numbered(e.target), e.target.scrollTop, e.target.clientHeight)],
   null, null,
@@ -266,6 +279,7 @@ const kinds = [
   ['change', (e, id) => dispatch(id, numbered(e.target), e.target.checked ? 1 : 0, 0, encoder.encode(e.target.value ?? ''))],
   ['submit', (e, id) => { dispatch(id, numbered(e.target)); return 1; }],
   ['contextmenu', (e, id) => dispatch(id, numbered(e.target), e.clientX, e.clientY)],
+  ['mouseover', (e, id) => dispatch(id, numbered(e.target))],
 ];
 
 function listen(node, kind, id) {
@@ -348,7 +362,7 @@ function showImage(node, source) {
   if (!node.__watched) {
     node.__watched = true;
     node.decoding = 'async';
-    node.addEventListener('load', () => { if (node.__source) node.dataset.state = 'loaded'; });
+    for (const type of ['load', 'loadeddata']) node.addEventListener(type, () => { if (node.__source) node.dataset.state = 'loaded'; });
     node.addEventListener('error', () => { if (node.__source) node.dataset.state = 'failed'; });
   }
   node.dataset.state = 'loading';
@@ -399,6 +413,29 @@ function dropImage(source, entry) {
   images.delete(source);
   imageBytes -= entry.bytes;
   if (entry.url !== '') URL.revokeObjectURL(entry.url);
+}
+
+// ---- Sound
+
+async function play(id, source) {
+  const audio = new Audio();
+  let url = '';
+  const stop = () => { audio.pause(); if (url) URL.revokeObjectURL(url); };
+  objects.set(id, { audio, stop });
+  const tell = () => { if (objects.has(id)) dispatch(id, audio.error ? 2 : audio.paused ? 0 : 1, audio.currentTime * 1000, (Number.isFinite(audio.duration) ? audio.duration : 0) * 1000); };
+  for (const type of ['timeupdate', 'play', 'pause', 'ended', 'loadedmetadata', 'error']) audio.addEventListener(type, tell);
+  try {
+    if (authorized(source)) {
+      const answer = await fetch(source, { headers: { Authorization: 'Bearer ' + imageToken }, credentials: 'omit' });
+      if (!answer.ok) throw new Error('status ' + answer.status);
+      url = URL.createObjectURL(await answer.blob());
+    }
+    if (!objects.has(id)) { stop(); return; }
+    audio.src = url || source;
+    await audio.play();
+  } catch {
+    if (objects.has(id)) dispatch(id, 2);
+  }
 }
 
 // ---- Network
@@ -787,6 +824,15 @@ const host = {
   },
   fetch: (id, p, n, body, count) => { fetchBytes(id, readHead(p, n), count > 0 ? copy(body, count) : undefined); },
   upload: (id, file, p, n) => uploadFile(id, files.get(file), readHead(p, n)),
+  play: (id, p, n) => { play(id, text(p, n)); },
+  player_do: (id, action, value) => {
+    const audio = objects.get(id)?.audio;
+    if (!audio) return;
+    if (action === 0) audio.play().catch(() => {});
+    else if (action === 1) audio.pause();
+    else if (action === 2) audio.currentTime = value * (Number.isFinite(audio.duration) ? audio.duration : 0);
+    else audio.playbackRate = value;
+  },
   download: (id, p, n) => { const [url, name] = text(p, n).split('\n'); downloadFile(id, url, name); },
   image_access: (p, n) => {
     [imagePrefix, imageToken] = text(p, n).split('\n');

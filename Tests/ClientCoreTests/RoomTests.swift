@@ -83,6 +83,12 @@ import Testing
     #expect(host.client.room(.test)?.membership == .ban)
     host.sync(left([own("leave", "$u1")]))
     #expect(host.client.room(.test)?.membership == .leave)
+    // What was said meanwhile is there for who comes back, and stands where it was said.
+    host.sync(Wire.join([Wire.message("meanwhile", "$2"), own("leave", "$u1"), own("join", "$j1")], limited: true))
+    guard let gap = host.items().first(where: { $0.eventID == nil }) else { return #expect(Bool(false), "no gap") }
+    host.command(.fillGap(.test, gap.id))
+    host.answer("/messages", TimelineTests.page([own("ban", "$b1"), Wire.message("one", "$1")], end: "t1"))
+    #expect(host.items().map { $0.eventID?.text.string } == ["$1", "$b1", "$2", "$u1", "$j1"])
     host.sync(left([own("ban", "$b2")]))
     #expect(host.client.room(.test)?.membership == .ban)
     host.sync(left([own("leave", "$u2"), own("ban", "$b3"), own("leave", "$u3")]))

@@ -52,7 +52,8 @@ class NioClient:
             if self.room in rooms:
                 timeline = rooms[self.room].timeline
                 missing = await self._missing(timeline.prev_batch) if timeline.limited else []
-                self._add(missing + [event.source for event in timeline.events])
+                news = missing + [event.source for event in timeline.events]
+                self._add(self._stay(news) if rooms is answer.rooms.leave else news)
         joined = answer.rooms.join.get(self.room)
         if joined and joined.unread_notifications:
             self.counts = joined.unread_notifications
@@ -72,6 +73,20 @@ class NioClient:
                 found.append(event.source)
             position = page.end
         return found[::-1]
+
+    def _stay(self, news):
+        """Without what tells of the own membership after one has gone: what lies between is there for those who come back only."""
+        is_in, end = self.is_in, len(news) if self.is_in else 0
+        for index, event in enumerate(news):
+            if event["type"] == "m.room.member" and event["state_key"] == self.user.user_id:
+                before, is_in = is_in, event["content"]["membership"] == "join"
+                end = len(news) if is_in else index + 1 if before else end
+        return news[:end]
+
+    @property
+    def is_in(self):
+        own = [event for event in self.events if event["type"] == "m.room.member" and event["state_key"] == self.user.user_id]
+        return not own or own[-1]["content"]["membership"] == "join"
 
     def _add(self, events):
         for event in events:

@@ -190,8 +190,8 @@ class PageClient:
             rows = joined([page_row(row) for row in await self.page.evaluate(ROWS)], rows)
 
     async def _try_again(self):
-        """What was refused while one was not in the room, and what could not be loaded."""
-        again = self.page.locator(".mg-failed, .mg-gap, .mg-head").get_by_role("button", name="Try again")
+        """What was refused while one was not in the room. Pages of history come by themselves."""
+        again = self.page.locator(".mg-failed").get_by_role("button", name="Try again")
         for _ in range(await again.count()):
             await again.first.click()
 

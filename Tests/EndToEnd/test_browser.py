@@ -638,6 +638,177 @@ async def _(test):
         await alice.sees("by keyboard <b>alone</b>")
 
 
+POLL = {"org.matrix.msc3381.poll.start": {
+    "kind": "org.matrix.msc3381.poll.disclosed", "max_selections": 1, "question": {"org.matrix.msc1767.text": "Tea or coffee?"},
+    "answers": [{"id": "t", "org.matrix.msc1767.text": "Tea"}, {"id": "c", "org.matrix.msc1767.text": "Coffee"}]}}
+FORMATTED = """<h2>Plan</h2><p>We <b>start</b> at <code>08:00</code>, see <a href="https://a.example/">the page</a>.</p>
+<ol><li>Water<ul><li>twice</li></ul></li><li><del>Weeds</del></li></ol><blockquote>Said <i>so</i>.</blockquote>
+<pre><code class="language-swift">let beans = "up"
+print(beans)</code></pre><table><tr><th>Bed</th><th>What</th></tr><tr><td>1</td><td>Peas</td></tr></table>
+<p>Ending: <span data-mx-spoiler="the end">everything grows</span></p>"""
+HOSTILE = """<script>window.hacked = 1</script><img src=x onerror="window.hacked = 2"><b style="position:fixed;inset:0;z-index:99">big</b>
+<a href="javascript:window.hacked=3">click</a><iframe srcdoc="<script>parent.hacked = 4</script>"></iframe><svg onload="window.hacked = 5"></svg>"""
+
+
+def post(user, room, content, kind="m.room.message"):
+    number = fresh("e")
+    return user.put(f"{room_path(room)}/send/{kind}/{number}", content).ok()["event_id"]
+
+
+def html(body, formatted):
+    return {"msgtype": "m.text", "body": body, "format": "org.matrix.custom.html", "formatted_body": formatted}
+
+
+def upload(user, data, name, kind):
+    return user.request("POST", "/_matrix/media/v3/upload", body=data, headers={"Content-Type": kind}, filename=name).ok()["content_uri"]
+
+
+def tone(seconds=2, rate=8000):
+    """A WAV file."""
+    samples = b"".join(struct.pack("<h", int(9000 * ((index // 10) % 2 * 2 - 1))) for index in range(seconds * rate))
+    return b"RIFF" + struct.pack("<I", 36 + len(samples)) + b"WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 1, rate, rate * 2, 2, 16) \
+        + b"data" + struct.pack("<I", len(samples)) + samples
+
+
+@test("messages of every kind show what they are, HTML of others never runs, and all of it fits a phone")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    alice_user.put(f"profile/{alice_user.user_id}/displayname", {"displayname": "Alice Ashby"}).ok()
+    boris_user.put(f"profile/{boris_user.user_id}/displayname", {"displayname": "Boris Brandt"}).ok()
+    room = alice_user.create_room(name="Allotment", invite=[boris_user.user_id])
+    boris_user.join(room)
+    first = post(boris_user, room, html("plan", FORMATTED))
+    post(boris_user, room, html("bad", HOSTILE))
+    picture_uri = upload(boris_user, picture(640, 400), "dunes.png", "image/png")
+    sound_uri = upload(boris_user, tone(), "note.wav", "audio/wav")
+    post(boris_user, room, {"msgtype": "m.image", "body": "dunes.png", "url": picture_uri, "info": {
+        "w": 640, "h": 400, "mimetype": "image/png", "size": 900_000, "xyz.amorgan.blurhash": "LEHV6nWB2yk8pyo0adR*.7kCMdnj"}})
+    post(boris_user, room, {"msgtype": "m.audio", "body": "note.wav", "url": sound_uri, "org.matrix.msc3245.voice": {},
+                            "org.matrix.msc1767.audio": {"duration": 2000, "waveform": [100, 900, 300, 1000, 50] * 12},
+                            "info": {"duration": 2000, "mimetype": "audio/wav", "size": 32044}})
+    post(boris_user, room, {"msgtype": "m.file", "body": "plan of the beds.pdf", "url": sound_uri, "info": {"mimetype": "application/pdf", "size": 48_213}})
+    post(boris_user, room, {"msgtype": "m.location", "body": "The gate", "geo_uri": "geo:52.5163,13.3777"})
+    poll = post(boris_user, room, POLL, "org.matrix.msc3381.poll.start")
+    post(boris_user, room, {"msgtype": "m.emote", "body": "waves"})
+    post(boris_user, room, {"msgtype": "m.notice", "body": "The pump runs."})
+    post(alice_user, room, {"msgtype": "m.text", "body": "I like that", "m.relates_to": {"m.in_reply_to": {"event_id": first}}})
+    for user, key in ((alice_user, "👍"), (boris_user, "👍"), (boris_user, "🎉")):
+        post(user, room, {"m.relates_to": {"rel_type": "m.annotation", "event_id": first, "key": key}}, "m.reaction")
+    for scheme in ("light", "dark"):
+        async with people(test, "alice", viewport=DESKTOP, scheme=scheme) as alice:
+            page = alice.page
+            await alice.sign_in(alice_user)
+            await alice.open_room(room)
+            await page.get_by_role("group", name="Tea or coffee?").wait_for()
+            await page.get_by_role("button", name="Play").wait_for()
+            await page.get_by_role("button", name="Location").or_(page.get_by_text("The gate")).first.wait_for()
+            await page.get_by_text("plan of the beds.pdf").wait_for()
+            await alice.picture(f"kinds-end-{scheme}")
+            if scheme == "light":
+                await page.get_by_role("button", name="Tea", exact=False).click()
+                await page.get_by_role("group", name="Tea or coffee?").get_by_text("1 vote").wait_for()
+            await page.get_by_role("button", name="In reply to Boris Brandt").click()
+            await page.get_by_role("heading", name="Plan").wait_for()
+            assert await page.evaluate("window.hacked") is None
+            big = await page.get_by_text("big", exact=True).evaluate("node => getComputedStyle(node).position")
+            assert big == "static", big
+            await page.get_by_role("button", name="Hidden text, show it").click()
+            await page.get_by_text("everything grows").wait_for()
+            await page.get_by_role("button", name="👍 2").wait_for()
+            await alice.picture(f"kinds-rich-{scheme}")
+            await page.set_viewport_size(PHONE)
+            await fits(alice)
+            await alice.picture(f"kinds-phone-{scheme}")
+    assert poll
+
+
+@test("a message is answered, edited, reacted to, pinned, talked about in a thread, found and deleted, as another person sees")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    boris_user.put(f"profile/{boris_user.user_id}/displayname", {"displayname": "Boris Brandt"}).ok()
+    room = alice_user.create_room(name="Garden", invite=[boris_user.user_id])
+    boris_user.join(room)
+    boris_user.send(room, "the beans are up")
+    async with people(test, "alice", "boris") as (alice, boris):
+        await alice.sign_in(alice_user)
+        await boris.sign_in(boris_user)
+        await alice.open_room(room)
+        await boris.open_room(room)
+        page = alice.page
+
+        async def menu(person, text, choice):
+            await person.message(text).first.click(button="right")
+            await person.page.get_by_role("dialog").get_by_role("button", name=choice, exact=True).click()
+        # The bar that comes with the pointer; Markdown; a mention from its first letters.
+        await alice.message("the beans are up").hover()
+        await page.get_by_role("toolbar").get_by_role("button", name="Reply").click()
+        await page.get_by_text("Replying to Boris Brandt").wait_for()
+        await page.locator(".mg-input").press_sequentially("thanks @bor")
+        await page.get_by_role("option", name="Boris Brandt").wait_for()
+        await alice.picture("completion-light")
+        await page.keyboard.press("Enter")
+        await page.locator(".mg-input").press_sequentially("**much** :rock")
+        await page.get_by_role("option", name="rocket").wait_for()
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+        await boris.page.locator("strong", has_text="much").wait_for()
+        await boris.page.get_by_role("button", name="In reply to Boris Brandt").wait_for()
+        await boris.page.locator(".mg-pill-reader", has_text="Boris Brandt").wait_for()
+        assert "🚀" in (await boris.message("much").first.inner_text())
+        # The arrow in the empty field edits; what it was is kept.
+        await page.keyboard.press("ArrowUp")
+        await page.get_by_text("Editing a message").wait_for()
+        await page.locator(".mg-input").fill("thanks a lot")
+        await page.keyboard.press("Enter")
+        await boris.sees("thanks a lot")
+        await boris.page.get_by_text("edited").wait_for()
+        await menu(boris, "thanks a lot", "History of edits")
+        await boris.page.get_by_role("dialog").get_by_text("much").wait_for()
+        await boris.page.keyboard.press("Escape")
+        await boris.message("thanks a lot").hover()
+        await boris.page.get_by_role("toolbar").get_by_role("button", name="Add a reaction").click()
+        await boris.page.get_by_label("Search emoji").fill("tada")
+        await boris.picture("emoji-light")
+        await boris.page.get_by_role("button", name="tada").click()
+        await page.get_by_role("button", name="🎉 1").click()
+        await boris.page.get_by_role("button", name="🎉 2").wait_for()
+
+        await menu(alice, "the beans are up", "Pin")
+        await menu(alice, "the beans are up", "Reply in thread")
+        side = page.get_by_role("complementary", name="Thread")
+        await side.locator(".mg-input").fill("how high?")
+        await side.locator(".mg-input").press("Enter")
+        await boris.page.get_by_role("button", name="1 reply").wait_for()
+        assert await boris.message("how high?").count() == 0
+        await alice.picture("thread-light")
+        await side.get_by_role("button", name="Close").click()
+        await boris.page.get_by_role("button", name="1 reply").click()
+        await boris.page.get_by_role("complementary", name="Thread").get_by_text("how high?").wait_for()
+        await boris.page.keyboard.press("Escape")
+
+        await page.get_by_role("button", name="More about this room").click()
+        await page.get_by_role("button", name="Pinned messages").click()
+        await page.get_by_role("complementary", name="Pinned messages").get_by_text("the beans are up").wait_for()
+        await page.get_by_role("complementary").get_by_role("button", name="Close").click()
+        await page.get_by_role("button", name="Search in this room").click()
+        await page.get_by_label("Search for").fill("beans")
+        await page.keyboard.press("Enter")
+        await page.get_by_role("complementary").get_by_role("button", name="the beans are up").click()
+        await page.locator(".mg-highlighted", has_text="the beans are up").wait_for()
+        await alice.picture("search-light")
+        await page.get_by_role("complementary").get_by_role("button", name="Close").click()
+
+        await alice.write("/dance")
+        await page.get_by_text("There is no command /dance").wait_for()
+        await page.locator(".mg-input").fill("")
+        await alice.write("/me digs")
+        await boris.sees("digs")
+        await menu(alice, "digs", "Delete for everyone")
+        await page.get_by_role("dialog").get_by_role("button", name="Delete for everyone").click()
+        await boris.message("digs").wait_for(state="detached")
+        await alice.page.get_by_role("button", name="Read by 1").wait_for()
+
+
 @test("images are pasted and dropped, a refused one says why and is sent again, a message is deleted, a member renamed and removed")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")

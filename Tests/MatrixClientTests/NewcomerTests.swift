@@ -83,6 +83,36 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+  func `a stored session that the server has ended gives way to the login`(
+    isSoft: Bool
+  ) async throws {
+    let folder = TemporaryFolder()
+    let logins = Mutex(0)
+    let (script, server) = Self.script { request in
+      if request.target.hasSuffix("/login") {
+        let token = logins.withLock { count in
+          count += 1
+          return "T\(count)"
+        }
+        return (200, #"{"user_id":"@me:test","device_id":"D","access_token":"\#(token)"}"#)
+      }
+      // Only the newest token is known.
+      if request.headers.contains("Authorization: Bearer T\(logins.withLock { $0 })") { return nil }
+      return (401, #"{"errcode":"M_UNKNOWN_TOKEN","error":"","soft_logout":\#(isSoft)}"#)
+    }
+    defer { server.stop() }
+    script.push(Script.rooms(Script.room("!tea:test", state: [Script.name("Tea")])))
+    let store = { try SQLiteStore(path: folder.path + "/store") }
+    let first = try await MatrixClient.logIn(to: server.url, user: "me", password: "x", store: try store())
+    await first.stop()
+    logins.withLock { $0 += 1 }
+    let next = try await MatrixClient.logIn(to: server.url, user: "me", password: "x", store: try store())
+    #expect(await next.session?.accessToken == "T3")
+    #expect(await next.room(named: "Tea") != nil)
+    await next.stop()
+  }
+
   @Test(.timeLimit(.minutes(1))) func `a stored session is neither somebody else's nor told to another server`() async throws {
     let folder = TemporaryFolder()
     let (_, server) = Self.script()
@@ -131,6 +161,52 @@ import Testing
       if case ClientError.alreadySignedIn = $0 { true } else { false }
     }
     await client.stop()
+  }
+
+  // MARK: Stores
+
+  /// A file that another program locks, or that a phone protects while it is locked.
+  private actor LockedStore: Store {
+    private let kept = MemoryStore()
+    private(set) var writes = 0
+    private var isLocked = false
+
+    func lock(_ isLocked: Bool) { self.isLocked = isLocked }
+
+    func load(_ range: StoreRange) async throws(StoreError) -> [StoreRecord] {
+      if isLocked { throw .system(path: "store", reason: "locked") }
+      return await kept.load(range)
+    }
+
+    func write(_ operations: [StoreOperation]) async throws(StoreError) {
+      writes += 1
+      await kept.write(operations)
+    }
+
+    func hasForeignWrites() -> Bool { false }
+    func close() {}
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a store that cannot be read at the start is not written over`() async throws {
+    let (script, server) = Self.script()
+    defer { server.stop() }
+    script.push(Script.rooms(Script.room("!tea:test", state: [Script.name("Tea")])))
+    let store = LockedStore()
+    let first = try await MatrixClient.logIn(to: server.url, user: "me", password: "x", store: store)
+    await first.stop()
+    let writes = await store.writes
+    await store.lock(true)
+    let second = await MatrixClient(homeserver: server.url, store: store)
+    #expect(await second.sessionState == .signedOut)
+    let changes = await second.changes()
+    try await second.logIn(user: "me", password: "x")
+    for await case .storeFailed in changes { break }
+    await second.stop()
+    #expect(await store.writes == writes)
+    await store.lock(false)
+    let third = await MatrixClient(homeserver: server.url, store: store)
+    #expect(await third.room(named: "Tea") != nil)
+    await third.stop()
   }
 
   // MARK: Words

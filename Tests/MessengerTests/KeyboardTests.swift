@@ -61,3 +61,78 @@ struct KeyboardTests {
     #expect(focusedRow(screen) == RowID(900))
   }
 }
+
+@Suite("Buttons of a row")
+struct ToolTests {
+  private func screen(_ actions: ActionSet) -> Screen {
+    var options = TimelineOptions()
+    options.actions = actions
+    let screen = Screen(options: options)
+    screen.timeline.load([message(1, "one"), message(2, "two"), message(3, "three")], head: .start)
+    return screen
+  }
+
+  private func bars(_ screen: Screen) -> [FakeElement] { screen.dom[screen.timeline.root].all("mg-tools") }
+
+  @Test("one bar follows the pointer and the keyboard, offers what the host can do, and acts on its row")
+  func bar() throws {
+    let screen = screen([.reply, .menu])
+    let two = try #require(screen.element(RowID(2)))
+    screen.dom.fire(.pointerOver, on: two.node)
+    #expect(bars(screen).count == 1 && two.all("mg-tool").count == 2)
+    let three = try #require(screen.element(RowID(3)))
+    screen.dom.fire(.focus, on: three.node)
+    #expect(bars(screen).count == 1 && two.all("mg-tool").isEmpty)
+    screen.dom.fire(.click, on: try #require(three.all("mg-tool").first).node)
+    #expect(screen.actions == ["\(TimelineAction.reply(RowID(3)))"])
+  }
+
+  @Test("without such actions there is no bar, and a row that goes leaves none behind")
+  func noBar() throws {
+    let plain = screen([.openMedia])
+    plain.dom.fire(.pointerOver, on: try #require(plain.element(RowID(2))).node)
+    #expect(bars(plain).isEmpty)
+    let screen = screen([.menu])
+    screen.dom.fire(.pointerOver, on: try #require(screen.element(RowID(2))).node)
+    screen.timeline.apply([.remove(RowID(2))])
+    #expect(bars(screen).isEmpty)
+    let known = screen.dom.liveNodeCount
+    screen.dom.fire(.pointerOver, on: try #require(screen.element(RowID(3))).node)
+    #expect(bars(screen).count == 1 && screen.dom.liveNodeCount == known)
+    screen.timeline.close()
+  }
+
+  @Test("a fold says whether it is open and asks to be the other; a plain line cannot")
+  func fold() throws {
+    let screen = screen([])
+    func show(_ content: TimelineRow.Content) throws -> FakeElement {
+      screen.timeline.apply([.update(TimelineRow(id: RowID(2), timestampMilliseconds: 1, content: content))])
+      return try #require(screen.element(RowID(2))?.all("mg-button").first)
+    }
+    var button = try show(.fold("ann joined · 3 more", isOpen: false))
+    #expect(!button.isHidden && button.attributes["aria-expanded"] == "false")
+    screen.dom.fire(.click, on: button.node)
+    #expect(screen.actions == ["\(TimelineAction.toggleFold(RowID(2)))"])
+    button = try show(.fold("ann joined · 3 more", isOpen: true))
+    #expect(button.attributes["aria-expanded"] == "true")
+    #expect(try show(.line("ann joined")).isHidden)
+  }
+}
+
+@Suite("Rows for ears")
+struct PositionTests {
+  @Test("every article says which it is, and of how many once the beginning is known")
+  func positions() throws {
+    let screen = Screen()
+    func said(_ id: UInt64) -> [String?] {
+      let element = screen.element(RowID(id))
+      return [element?.attributes["aria-posinset"], element?.attributes["aria-setsize"]]
+    }
+    screen.timeline.load([message(5), message(6)], head: .more(.loading))
+    #expect(said(5) == ["1", "-1"])
+    screen.timeline.endHeadFetch([message(3), message(4)], head: .start)
+    #expect(said(5) == ["3", "4"])
+    screen.timeline.apply([.append([message(7)]), .remove(RowID(3))])
+    #expect(said(5) == ["2", "4"] && said(7) == ["4", "4"])
+  }
+}

@@ -38,19 +38,21 @@ extension MatrixClient {
     }
   }
 
-  /// With the session that is stored, else by that login.
+  /// With the session that is stored, where that is none or the server has ended it by that login.
   private func goOn(or login: Login, _ deviceID: DeviceID?, at address: String) async throws(ClientError) {
-    guard core.sessionState == .signedIn, let session = core.session else {
-      try await useHomeserver(at: address)
-      try await perform(.logIn(login, deviceID: deviceID))
-      return try await firstSync()
+    if core.sessionState == .signedIn, let session = core.session {
+      let url = ServerURL(address)
+      guard login.isOf(session), url == nil || session.homeserver == nil || url == session.homeserver else {
+        throw .alreadySignedIn(session.userID)
+      }
+      if session.homeserver == nil { try await useHomeserver(at: address) }
+      try await firstSync(endsOffline: true)
+      if core.sessionState == .signedIn { return }
     }
-    let url = ServerURL(address)
-    guard login.isOf(session), url == nil || session.homeserver == nil || url == session.homeserver else {
-      throw .alreadySignedIn(session.userID)
-    }
-    if session.homeserver == nil { try await useHomeserver(at: address) }
-    try await firstSync(endsOffline: true)
+    try await useHomeserver(at: address)
+    try await perform(.logIn(login, deviceID: deviceID))
+    try await firstSync()
+    guard core.sessionState == .signedIn else { throw .notSignedIn }
   }
 
   /// Makes an account and signs in to it. Stages that the server asks for are gone through by `authenticator`, but for those that need

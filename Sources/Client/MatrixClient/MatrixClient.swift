@@ -15,7 +15,7 @@
 ///     let client = try await MatrixClient.logIn(to: "http://localhost:8008", user: "alice", password: "secret")
 ///     guard let room = await client.room(named: "Tea") else { return }
 ///     try await room.send("Hello")
-///     for await message in await room.messages() { print(message.sender, message.content) }
+///     for await message in await room.messages() { print(message.sender, message.text ?? "") }
 ///
 /// All work happens in `ClientCore.Client`; this actor carries out its effects: requests by a `Transport`, records by a `Store`,
 /// timers as tasks. `stop` ends them; nothing else does.
@@ -74,13 +74,16 @@ public actor MatrixClient {
     let (stream, continuation) = AsyncStream.makeStream(of: StoreJob.self)
     jobs = continuation
     storeTask = Task { [weak self] in
+      // What could not be read at the start is not written over.
+      var isReadable: Bool?
       for await job in stream {
         switch job {
         case .load(let id, let range):
-          let records = (try? await store.load(range)) ?? []
-          await self?.handle(.loaded(id, records))
+          let records = try? await store.load(range)
+          if isReadable == nil { isReadable = records != nil }
+          await self?.handle(.loaded(id, records ?? []))
         case .write(let id, let operations):
-          let isStored = (try? await store.write(operations)) != nil
+          let isStored = isReadable ?? true ? (try? await store.write(operations)) != nil : false
           await self?.handle(.written(id, isStored))
           if await store.hasForeignWrites() { await self?.handle(.inboxChanged) }
         case .checkInbox: if await store.hasForeignWrites() { await self?.handle(.inboxChanged) }

@@ -26,6 +26,13 @@ extension Strings {
     case back, details, members, openingRoom, returning, toLatest, invitedBy, invitedToChat, invitedBySomeone, accept, decline,
       joining, left, banned, unknownRoom, join, forget, encrypted, upgraded, goToNewRoom, dropHere, copyText, delete, discard,
       retry, copied, cancelSending, deleteQuestion
+    // In the open room
+    case replyUnavailable, youName, theyJoined, moreChanges, showChanges, hideChanges, reply, replyInThread, moreActions, react,
+      copyLink, pin, unpin, endPoll, pollEndedText, report, reportTitle, reportNote, reportReason, reporting, reported,
+      viewSource, source, history, emojiTitle, emojiSearch, noEmoji, reactions, readers, playFailed, editing, replyingTo,
+      unknownCommand, commandUse, completions, roomMenu, thread, pinnedMessages, joinQuestion, nothingPinned, searchRoom,
+      searchFor, searching, nothingFound, moreResults, jumpToDate, date, jump, firstUnread, nothingUnread, linkPreviews,
+      hideLinkPreviews
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, inviteHint,
       invited, isInvited, isYou, loadingMembers, moreMembers, leave, leaveQuestion, leaveNote, leaving, address, copy, message,

@@ -13,7 +13,8 @@ extension Strings {
     }
   }
 
-  private static func list(_ parts: [String]) -> String {
+  /// Several names in one text.
+  static func list(_ parts: [String]) -> String {
     guard let last = parts.last, var list = parts.first else { return "" }
     if parts.count == 1 { return last }
     for part in parts.dropFirst().dropLast() { list = self[.listed, list, part] }

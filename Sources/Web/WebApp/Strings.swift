@@ -33,7 +33,7 @@ enum Strings {
 
   /// What the messenger says.
   static var phrases: Phrases {
-    var phrases = Phrases()
+    let phrases = Phrases()
     phrases.newMessagesDivider = self[.newMessagesDivider]
     phrases.newMessagesBadge = { self[.newMessages, count: $0] }
     phrases.jumpToEnd = self[.toLatest]
@@ -42,6 +42,10 @@ enum Strings {
     phrases.loading = self[.loading]
     phrases.loadingFailed = self[.loadingFailed]
     phrases.gap = self[.gap]
+    phrases.reply = self[.reply]
+    phrases.moreActions = self[.moreActions]
+    phrases.showChanges = self[.showChanges]
+    phrases.hideChanges = self[.hideChanges]
     phrases.retry = self[.retry]
     phrases.cancel = self[.discard]
     phrases.sending = self[.sending]

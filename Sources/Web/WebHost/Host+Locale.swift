@@ -49,6 +49,12 @@ extension Host {
   /// A size in the reader's way, for example `1.4 MB`.
   public static func byteCountLabel(_ bytes: Int64) -> String { format(4, bytes) }
 
+  /// When a day of the local calendar begins, in milliseconds since 1970, UTC. Days since 1970-01-01.
+  public static func startOfDay(_ day: Int) -> Int64 {
+    let start = Int64(day) * 86_400_000
+    return start - Int64(hostUTCOffset(Double(start))) * 60_000
+  }
+
   /// Which form of words goes with a number: 0 for the first of those that the reader's language has, in the order zero, one,
   /// two, few, many, other.
   public static func pluralForm(of count: Int) -> Int { Int(hostPluralForm(Double(count))) }

@@ -24,6 +24,9 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
   @_extern(wasm, module: "host", name: "upload") @_extern(c)
   func hostUpload(_ id: Int32, _ file: Int32, _ head: Bytes?, _ headCount: Int32)
   @_extern(wasm, module: "host", name: "download") @_extern(c) func hostDownload(_ id: Int32, _ p: Bytes?, _ n: Int32)
+  @_extern(wasm, module: "host", name: "play") @_extern(c) func hostPlay(_ id: Int32, _ p: Bytes?, _ n: Int32)
+  @_extern(wasm, module: "host", name: "player_do") @_extern(c)
+  func hostPlayerDo(_ id: Int32, _ action: Int32, _ value: Double)
   @_extern(wasm, module: "host", name: "image_access") @_extern(c) func hostImageAccess(_ p: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "object_url") @_extern(c)
   func hostObjectURL(_ file: Int32, _ out: Buffer?, _ capacity: Int32) -> Int32
@@ -74,6 +77,8 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
   func hostFetch(_ id: Int32, _ head: Bytes?, _ headCount: Int32, _ body: Bytes?, _ bodyCount: Int32) {}
   func hostUpload(_ id: Int32, _ file: Int32, _ head: Bytes?, _ headCount: Int32) {}
   func hostDownload(_ id: Int32, _ p: Bytes?, _ n: Int32) {}
+  func hostPlay(_ id: Int32, _ p: Bytes?, _ n: Int32) {}
+  func hostPlayerDo(_ id: Int32, _ action: Int32, _ value: Double) {}
   func hostImageAccess(_ p: Bytes?, _ n: Int32) {}
   func hostObjectURL(_ file: Int32, _ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
   func hostRevokeURL(_ p: Bytes?, _ n: Int32) {}

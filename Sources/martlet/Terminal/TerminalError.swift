@@ -73,7 +73,7 @@ enum TerminalError: Error, CustomStringConvertible {
     case .network: self = .network("no answer from the server; check the network and try again")
     case .untrustedServer: self = .network("the server's certificate is not trusted; nothing was sent")
     case .noHomeserver(let reason):
-      self = .network("no homeserver was found there (\(reason)); name it with --homeserver https://…")
+      self = .network("\(reason.english) Its URL can be given with --homeserver https://…")
     case .refused(_, let code, _, _) where code == .unknownToken || code == .missingToken:
       self = .notLoggedIn("the server has ended this session; log in again: martlet login USER")
     case .refused(_, let code, let message, _): self = .refused(code, message.string)
@@ -86,7 +86,7 @@ enum TerminalError: Error, CustomStringConvertible {
     case .cancelled: self = .interrupted
     case .badAnswer: self = .failed("the server's answer makes no sense; is it a Matrix homeserver?")
     case .invalidUserID: self = .usage("a user is named @name:server")
-    default: self = .failed("it failed: \(error)")
+    default: self = .failed("it failed: \(error.english)")
     }
   }
 }

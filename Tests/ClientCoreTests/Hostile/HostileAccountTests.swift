@@ -87,6 +87,17 @@ import Testing
     #expect(host.client.room(.test)?.typing.count == min(count, Limits.typingUsers))
   }
 
+  @Test(arguments: [Limits.reactionBytes, Limits.reactionBytes + 1]) func `a reaction has a bound`(bytes: Int) {
+    var host = Host.inRoom()
+    let key = String(repeating: "r", count: bytes)
+    host.sync(
+      Wire.join([
+        Wire.event(
+          "m.reaction", "$2", #"{"m.relates_to":{"rel_type":"m.annotation","event_id":"$1","key":"\#(key)"}}"#)
+      ]))
+    #expect(host.items().first?.reactions.count == (bytes > Limits.reactionBytes ? 0 : 1))
+  }
+
   private static let levels = [
     "null", "[]", #""100""#, "1e300", "9223372036854775807", "-9223372036854775808", "9007199254740993", "{}", "1.5", "true",
     #""  +0000100 ""#, #""١٠٠""#, #""9999999999999999999""#

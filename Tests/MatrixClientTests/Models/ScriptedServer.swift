@@ -28,10 +28,10 @@ final class ScriptedServer: Sendable {
 
   func answer(_ request: FixtureServer.Request) -> (status: Int, body: String) {
     state.withLock { $0.requests.append(request) }
+    if let answer = other(request) { return answer }
     if request.target.hasSuffix("/login") {
       return (200, #"{"user_id":"@me:test","device_id":"D","access_token":"T"}"#)
     }
-    if let answer = other(request) { return answer }
     guard request.target.contains("/sync?") else { return (200, "{}") }
     let since = request.target.firstRange(of: "since=s")
     let place = since.flatMap { Int(request.target[$0.upperBound...].prefix { $0.isNumber }) } ?? 0

@@ -85,6 +85,7 @@ struct MediaFolder: Sendable {
     let name = key.fileName.map { $0 + ".\(bytes)" } ?? "\(Self.unnamedPrefix)\(lastNumber)"
     let entry = Entry(name: name, bytes: bytes, usedAtMilliseconds: now)
     MediaFolder.setTime(incoming, now)
+    chmod(incoming, 0o600)
     guard rename(incoming, path(of: entry)) == 0 else {
       unlink(incoming)
       return nil

@@ -40,5 +40,8 @@ public enum HTML {
     return ByteString(decoding: out)
   }
 
+  /// For a view that builds elements of its own from what messages may have.
+  package static func reader(of html: ByteString) -> HTMLReader { HTMLReader(bytes(of: html)) }
+
   private static func bytes(of html: ByteString) -> [UInt8] { Array(html.utf8.prefix(Limits.htmlBytes)) }
 }

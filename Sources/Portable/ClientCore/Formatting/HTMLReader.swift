@@ -1,11 +1,11 @@
 /// Splits HTML into tags and text in one pass. It never fails: what is no tag is text. O(bytes).
-struct HTMLReader {
-  struct Attribute {
+package struct HTMLReader {
+  package struct Attribute {
     let name: Range<Int>
     let value: Range<Int>
   }
 
-  enum Token {
+  package enum Token {
     /// Undecoded.
     case text(Range<Int>)
     /// nil for an element that is not known; `attributes` are the reader's until the next token.
@@ -21,7 +21,7 @@ struct HTMLReader {
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  mutating func next() -> Token? {
+  package mutating func next() -> Token? {
     while position < bytes.count {
       if bytes[position] == UInt8(ascii: "<"), !isOnlyText {
         let start = position
@@ -33,6 +33,15 @@ struct HTMLReader {
       return text(from: position)
     }
     return nil
+  }
+
+  /// The characters of a text token.
+  package func characters(_ range: Range<Int>) -> [UInt8] { HTMLEntities.decode(bytes[range]) }
+
+  /// What the element that was just started says in that attribute, decoded; nil where it says nothing that is allowed.
+  package func value(of wanted: HTMLAttribute, in tag: HTMLTag) -> [UInt8]? {
+    let found = attributes.first { HTMLAttribute(name: bytes[$0.name], of: tag) == wanted }
+    return found.flatMap { wanted.accepted(HTMLEntities.decode(bytes[$0.value])) }
   }
 
   private mutating func text(from start: Int) -> Token {

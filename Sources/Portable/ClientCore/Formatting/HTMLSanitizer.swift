@@ -135,7 +135,7 @@ struct HTMLSanitizer {
 }
 
 /// The attributes that some element may have.
-enum HTMLAttribute: UInt8 {
+package enum HTMLAttribute: UInt8 {
   case backgroundColor, color, spoiler, maths, href, src, alt, title, width, height, start, `class`
 
   var name: StaticString {

@@ -1,7 +1,7 @@
 /// The elements that messages may have, and those that are known only to be taken out.
 ///
 /// Spec: Client-Server API, "m.room.message msgtypes".
-enum HTMLTag: UInt8 {
+package enum HTMLTag: UInt8 {
   case a, b, blockquote, br, caption, code, del, details, div, em, h1, h2, h3, h4, h5, h6, hr, i, img, li, ol, p, pre, s, span,
     strong, sub, summary, sup, table, tbody, td, th, thead, tr, u, ul
   /// Deprecated: becomes a `span`.
@@ -77,11 +77,11 @@ enum HTMLTag: UInt8 {
     return nil
   }
 
-  var isVoid: Bool { self == .br || self == .hr || self == .img }
-  var isRaw: Bool { rawValue >= HTMLTag.script.rawValue }
+  package var isVoid: Bool { self == .br || self == .hr || self == .img }
+  package var isRaw: Bool { rawValue >= HTMLTag.script.rawValue }
 
   /// Stands on lines of its own.
-  var isBlock: Bool {
+  package var isBlock: Bool {
     switch self {
     case .blockquote, .caption, .details, .div, .h1, .h2, .h3, .h4, .h5, .h6, .hr, .ol, .p, .pre, .summary, .table, .tr, .ul,
       .li:
@@ -91,7 +91,7 @@ enum HTMLTag: UInt8 {
   }
 
   /// Whether this open element ends where that one starts.
-  func isEnded(by next: HTMLTag) -> Bool {
+  package func isEnded(by next: HTMLTag) -> Bool {
     switch self {
     case .p: next.isBlock
     case .li: next == .li

@@ -53,9 +53,9 @@ struct HTMLText {
     case .ol: push(List(number: startNumber))
     case .li: writeMarker()
     case .td, .th: if !isLineEmpty, breaks == 0 { append(9) }
-    case .img: if let alt = attribute(.alt, of: .img) { write(alt) }
+    case .img: if let alt = reader.value(of: .alt, in: .img) { write(alt) }
     case .span:
-      guard let reason = attribute(.spoiler, of: .span) else { return }
+      guard let reason = reader.value(of: .spoiler, in: .span) else { return }
       write(Array(reason.isEmpty ? "[Spoiler".utf8 : "[Spoiler for ".utf8) + reason + [UInt8(ascii: "]")])
       hiddenSpans = 1
     default: break
@@ -88,13 +88,8 @@ struct HTMLText {
   private mutating func push(_ list: List) { if lists.count < Limits.htmlDepth { lists.append(list) } }
 
   private var startNumber: Int {
-    guard let start = attribute(.start, of: .ol) else { return 1 }
+    guard let start = reader.value(of: .start, in: .ol) else { return 1 }
     return Int(String(decoding: start, as: UTF8.self)) ?? 1
-  }
-
-  private func attribute(_ wanted: HTMLAttribute, of tag: HTMLTag) -> [UInt8]? {
-    let found = reader.attributes.first { HTMLAttribute(name: reader.bytes[$0.name], of: tag) == wanted }
-    return found.flatMap { wanted.accepted(HTMLEntities.decode(reader.bytes[$0.value])) }
   }
 
   private mutating func writeMarker() {

@@ -30,7 +30,7 @@ public struct UnreadCounts: Sendable, Equatable {
   func divided(by threads: [EventID: Count]) -> UnreadCounts {
     var counts = UnreadCounts()
     counts.main = total
-    for thread in threads.keys.sorted() {
+    for thread in threads.keys.ordered() {
       guard let wanted = threads[thread], counts.main.notifications > 0 else { continue }
       let part = wanted.within(counts.main)
       counts.main.notifications -= part.notifications

@@ -74,7 +74,7 @@ extension Client {
     let isAllChanged = roomLists.isAllChanged
     roomLists.changed = []
     roomLists.isAllChanged = false
-    for id in roomLists.open.keys.sorted() {
+    for id in roomLists.open.keys.ordered() {
       let count = roomLists.open[id]?.count ?? 0
       if isAllChanged || changed.count > max(Limits.roomsPlacedOneByOne, count) {
         fill(id)
@@ -87,7 +87,7 @@ extension Client {
   private mutating func update(_ id: RoomListID, _ changed: Set<RoomID>) {
     guard var list = roomLists.open.removeValue(forKey: id) else { return }
     var changes: [RoomListChange] = []
-    for room in changed.sorted() {
+    for room in changed.ordered() {
       let entry = rooms[room].flatMap { list.entry(of: $0, isInSpace: spaces.isInSpace(room)) }
       changes += list.update(room, entry)
     }

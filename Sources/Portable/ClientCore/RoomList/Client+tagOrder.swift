@@ -34,6 +34,6 @@ extension Client {
       key.tagOrder = tag.order ?? .infinity
       found.append((key, tag.order))
     }
-    return found.sorted { $0.key < $1.key }.map { ($0.key.id, $0.order) }
+    return found.ordered { $0.key < $1.key }.map { ($0.key.id, $0.order) }
   }
 }

@@ -39,7 +39,7 @@ extension Client {
   /// The lines of the rooms whose outbox has changed.
   mutating func settleEchoes() {
     guard !roomLists.sending.isEmpty, let user = session?.userID else { return }
-    for id in roomLists.sending.sorted() {
+    for id in roomLists.sending.ordered() {
       guard let old = rooms[id]?.echo else { continue }
       let new = outbox.echo(in: id, sender: user)
       rooms[id]?.echo = new

@@ -91,7 +91,7 @@ public struct RoomList: Sendable {
       slots[entry.key.id] = Int32(i)
       shelves[entry.shelf].slots.append(Int32(i))
     }
-    for i in shelves.indices { shelves[i].slots.sort { all[Int($0)].key < all[Int($1)].key } }
+    for i in shelves.indices { shelves[i].slots = shelves[i].slots.ordered { all[Int($0)].key < all[Int($1)].key } }
   }
 
   /// Puts the room where it belongs; nil where it does not belong into the list any more.

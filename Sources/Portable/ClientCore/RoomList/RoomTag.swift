@@ -33,7 +33,7 @@ extension RoomTag {
       if tags.contains(where: { $0.name == name }) { continue }
       tags.append(RoomTag(name, order: member.value["order"].flatMap { order($0) }))
     }
-    tags.sort { $0.name < $1.name }
+    tags = tags.ordered { $0.name < $1.name }
     return tags
   }
 

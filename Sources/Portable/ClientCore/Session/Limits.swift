@@ -133,6 +133,7 @@ enum Limits {
   // Sending
   /// Content of an event: the server takes 64 KiB, to which it adds members of its own.
   static let contentBytes = 60_000
+  /// Of a reaction, one's own or another's.
   static let reactionBytes = 1_024
 
   // Notifications

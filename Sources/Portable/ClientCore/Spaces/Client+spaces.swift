@@ -26,7 +26,7 @@ extension Client {
   /// Roots of the tree of spaces by their names.
   public var topLevelSpaces: [RoomID] {
     spaces.roots.map { ($0, FoldedText(rooms[$0]?.name.english ?? "")) }
-      .sorted { $0.1 == $1.1 ? $0.0 < $1.0 : $0.1 < $1.1 }
+      .ordered { $0.1 == $1.1 ? $0.0 < $1.0 : $0.1 < $1.1 }
       .map { $0.0 }
   }
 
@@ -79,8 +79,8 @@ extension Client {
     } else {
       delta = spaces.update(roomLists.changed) { rooms[$0] }
     }
-    if !delta.spaces.isEmpty { notify(.spaces(delta.spaces.sorted())) }
-    if !delta.counts.isEmpty { notify(.spaceCounts(delta.counts.sorted())) }
+    if !delta.spaces.isEmpty { notify(.spaces(delta.spaces.ordered())) }
+    if !delta.counts.isEmpty { notify(.spaceCounts(delta.counts.ordered())) }
     if !delta.moved.isEmpty { placeInSpaces(delta.moved) }
   }
 

@@ -10,16 +10,17 @@ public struct SpaceCounts: Sendable, Hashable {
   /// Rooms with something unread, or marked as unread.
   public internal(set) var unreadRooms = 0
 
+  // A server may count as much as fits into 32 bits in every room.
   static func += (left: inout SpaceCounts, right: SpaceCounts) {
-    left.notifications += right.notifications
-    left.highlights += right.highlights
-    left.unreadRooms += right.unreadRooms
+    left.notifications &+= right.notifications
+    left.highlights &+= right.highlights
+    left.unreadRooms &+= right.unreadRooms
   }
 
   static func -= (left: inout SpaceCounts, right: SpaceCounts) {
-    left.notifications -= right.notifications
-    left.highlights -= right.highlights
-    left.unreadRooms -= right.unreadRooms
+    left.notifications &-= right.notifications
+    left.highlights &-= right.highlights
+    left.unreadRooms &-= right.unreadRooms
   }
 }
 
@@ -40,19 +41,19 @@ public struct SpaceGraph: Sendable {
   // MARK: Reading
 
   /// Spaces one is in, by room ID.
-  public var spaces: [RoomID] { down.keys.sorted() }
+  public var spaces: [RoomID] { down.keys.ordered() }
   public func isSpace(_ room: RoomID) -> Bool { down[room] != nil }
 
   /// What is in the space itself, also rooms one is not in, in order. Empty for spaces one is not in.
   public func children(of space: RoomID) -> [RoomID] { down[space] ?? [] }
 
   /// The spaces that the room is in itself, by room ID.
-  public func parents(of room: RoomID) -> [RoomID] { (up[room] ?? []).sorted() }
+  public func parents(of room: RoomID) -> [RoomID] { (up[room] ?? []).ordered() }
 
   public func isInSpace(_ room: RoomID) -> Bool { up[room] != nil }
 
   /// All spaces that the room is in, itself aside, by room ID. O(ancestors).
-  public func ancestors(of room: RoomID) -> [RoomID] { reached(from: [room], by: { up[$0] }, room).sorted() }
+  public func ancestors(of room: RoomID) -> [RoomID] { reached(from: [room], by: { up[$0] }, room).ordered() }
 
   /// Everything in the space and in its subspaces, subspaces included, each once. O(what is in it).
   public func rooms(in space: RoomID) -> Set<RoomID> { reached(from: [space], by: { down[$0] }, space) }
@@ -71,7 +72,7 @@ public struct SpaceGraph: Sendable {
       roots.append(space)
       reach(from: space, &seen)
     }
-    return roots.sorted()
+    return roots.ordered()
   }
 
   /// A space or room in the tree of spaces.
@@ -182,7 +183,7 @@ public struct SpaceGraph: Sendable {
       children += (claimed[id] ?? []).filter { child in
         guard own[child] == nil, let claim = claims[child]?.first(where: { $0.roomID == id }) else { return false }
         return levels?.canSend(.spaceChild, isState: true, by: claim.sender) ?? false
-      }.sorted()
+      }.ordered()
       new = children
     }
     guard new != old else { return }

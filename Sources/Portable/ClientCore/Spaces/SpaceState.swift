@@ -100,7 +100,7 @@ struct SpaceState: Sendable {
   func write(to writer: inout JSONWriter) {
     if let type { writer.member("type", type) }
     if !children.isEmpty {
-      writer.array("children", children.keys.sorted()) { room, writer in
+      writer.array("children", children.keys.ordered()) { room, writer in
         if let child = children[room] { child.write(to: &writer) }
       }
     }
@@ -156,7 +156,7 @@ extension Room {
   public var type: ByteString? { state.space.type }
   public var isSpace: Bool { state.space.isSpace }
   /// What the space says is in it, known here or not, in the order of the specification. O(children · log children).
-  public var spaceChildren: [SpaceChild] { state.space.children.values.sorted { $0 < $1 } }
+  public var spaceChildren: [SpaceChild] { state.space.children.values.ordered { $0 < $1 } }
   /// Spaces that the room says it belongs to; `SpaceGraph.parents(of:)` has those that count.
   public var spaceParents: [SpaceParent] { state.space.parents }
 }

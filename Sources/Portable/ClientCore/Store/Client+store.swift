@@ -61,7 +61,7 @@ extension Client {
     sortRooms()
     takeInbox(restored.inbox)
     startSession()
-    for id in rooms.keys.sorted() where rooms[id]?.state.isMiscounted ?? false { recountUnread(id) }
+    for id in rooms.keys.ordered() where rooms[id]?.state.isMiscounted ?? false { recountUnread(id) }
   }
 
   mutating func written(_ id: WriteID, _ isStored: Bool) {

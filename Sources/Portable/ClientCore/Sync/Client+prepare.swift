@@ -94,7 +94,11 @@ extension Client {
         if let event = Event(json) { room.apply(event, ownUserID: ownUserID) }
       }
     }
-    if let timeline = news.timeline { prepare(timeline, isWhole: news.isWhole, ownUserID, &room, &sync) }
+    if let timeline = news.timeline {
+      let isOut = news.membership == .leave || news.membership == .ban
+      let stay = isOut ? timeline.stay(of: ownUserID, wasIn: old.map { $0.membership == .join } ?? true) : Int.max
+      prepare(timeline, stay: stay, isWhole: news.isWhole, ownUserID, &room, &sync)
+    }
     room.prepareRest(news, ownUserID: ownUserID)
     if isReporting { room.noteReports(news) }
     let isDirectFromInvite = room.state.isDirectInvite && room.state.membership == .invite
@@ -123,9 +127,17 @@ extension Client {
 
   // MARK: Timelines
 
+  /// - stay: how many events the timeline is to have; the others are state only.
   private func prepare(
-    _ timeline: RoomNews.Timeline, isWhole: Bool, _ ownUserID: UserID, _ room: inout PreparedRoom, _ sync: inout PreparedSync
+    _ timeline: RoomNews.Timeline, stay: Int, isWhole: Bool, _ ownUserID: UserID, _ room: inout PreparedRoom,
+    _ sync: inout PreparedSync
   ) {
+    guard stay > 0 else {
+      for json in timeline.events.map({ Array($0.elements) }) ?? [] {
+        if let event = Event(json), event.stateKey != nil { room.apply(event, ownUserID: ownUserID) }
+      }
+      return
+    }
     let reachesBack = isWhole || timeline.isExpanded
     let known = room.place(timeline, reachesBack: reachesBack)
     if known == 0 {
@@ -153,7 +165,9 @@ extension Client {
         let source = Event(json)
         if index == 1, isWhole { room.oldestEventMilliseconds = source?.originServerTimestamp }
         if let source, source.stateKey != nil { room.apply(source, ownUserID: ownUserID) }
-        guard index > known, let event = TimelineEvent(json, source), taken.insert(event.eventID).inserted else { continue }
+        guard index > known, index <= stay, let event = TimelineEvent(json, source), taken.insert(event.eventID).inserted else {
+          continue
+        }
         if let source, room.state.countsUnread { room.news.append((event, source)) }
         writer.write(json)
         count += 1

@@ -63,7 +63,7 @@ extension Client {
     var others: [(stamp: Int64, activity: Int64)] = []
     for room in sync.rooms where room.state.preview != nil { others.append(room.state.place) }
     for (id, room) in rooms where room.state.preview != nil && !sync.contains(id) { others.append(room.state.place) }
-    others.sort { $0.stamp > $1.stamp }
+    others = others.ordered { $0.stamp > $1.stamp }
     for i in others.indices.dropFirst() { others[i].activity = min(others[i].activity, others[i - 1].activity) }
     for i in unsettled {
       let state = sync.rooms[i].state

@@ -33,6 +33,27 @@ struct RoomNews: Sendable {
     var liveCount: Int?
     /// Whether it goes back behind what was told before, because more is wanted now.
     var isExpanded = false
+
+    /// How many of the events belong to the last stay in the room. Those behind are about the own membership of one who is out; what
+    /// lies between is shown only to who comes back, and comes then, with them.
+    func stay(of user: UserID, wasIn: Bool) -> Int {
+      var isIn = wasIn
+      var end = wasIn ? Int.max : 0
+      var index = 0
+      for json in events.map({ Array($0.elements) }) ?? [] {
+        index += 1
+        guard json["type"]?.isString("m.room.member") ?? false, json["state_key"]?.text == user.text,
+          let membership = Membership(json["content"]?["membership"])
+        else { continue }
+        if membership == .join {
+          end = Int.max
+        } else if isIn || Membership(json["unsigned"]?["prev_content"]?["membership"]) == .join {
+          end = index
+        }
+        isIn = membership == .join
+      }
+      return end
+    }
   }
 }
 

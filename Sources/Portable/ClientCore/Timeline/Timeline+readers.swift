@@ -64,6 +64,9 @@ extension Timeline {
   /// Members who have read up to this item and no further, in user ID order, its sender among them. O(readers).
   public func readers(at item: ItemID) -> [UserID] { readers[item]?.ordered() ?? [] }
 
+  /// Those at which somebody's reading stands.
+  public var itemsWithReaders: [ItemID] { readers.compactMap { $0.value.isEmpty ? nil : $0.key } }
+
   /// Readers of the item, its sender included. O(items behind it).
   func readerCount(at index: Int) -> Int {
     guard index >= 0, index < remoteCount else { return 0 }

@@ -45,7 +45,9 @@ extension TimelineEvent {
     let isReference = relation.isRelation("m.reference")
     switch event.type {
     case .reaction:
-      guard relation.isRelation("m.annotation"), let key = relation["key"]?.text else { return .hidden }
+      guard relation.isRelation("m.annotation"), let key = relation["key"]?.text, key.count <= Limits.reactionBytes else {
+        return .hidden
+      }
       return .reaction(target, key: key)
     case .pollResponse, .unstablePollResponse:
       return isReference ? .vote(target, MessageContent.selections(event.content)) : .hidden

@@ -19,13 +19,16 @@ public final class Composer<D: DOM> {
   public var onAttach: (() -> Void)?
   /// Files were pasted, or dropped on the composer or on a node given to `acceptDrops`.
   public var onFiles: (([PickedFile]) -> Void)?
-  /// A key the composer has no use for, for example Escape or the arrow up in an empty box.
+  /// Asked of every key that belongs to no input method, before the composer does anything with it.
   public var onKey: ((PageEvent) -> EventReply)?
 
   public private(set) var text = ""
+  /// Bytes of the text before the caret, as of the last change.
+  public private(set) var caret = 0
   public private(set) var isEnabled = true
+  /// The text field, for what a host says about it to ears.
+  public let field: Node
 
-  private let field: Node
   private let attach: Node
   private let send: Node
   private let counter: Node
@@ -51,9 +54,22 @@ public final class Composer<D: DOM> {
   /// Puts a draft in. Raises no callback.
   public func setText(_ text: String) {
     self.text = text
+    caret = text.utf8.count
     dom.setValue(field, text)
     update()
     dom.flush()
+  }
+
+  /// Exchanges these bytes of the text, as if it was typed; the caret stands behind them.
+  public func replace(_ range: Range<Int>, with new: String) {
+    let bytes = Array(text.utf8)
+    guard range.upperBound <= bytes.count else { return }
+    setText(String(decoding: bytes[..<range.lowerBound] + Array(new.utf8) + bytes[range.upperBound...], as: UTF8.self))
+    caret = range.lowerBound + new.utf8.count
+    dom.setLength(field, .caret, Double(caret))
+    dom.flush()
+    onDraft?(text)
+    onTyping?(!text.utf8.isEmpty)
   }
 
   /// Not enabled: nothing can be written or sent (for example: no permission in the room).
@@ -94,15 +110,16 @@ public final class Composer<D: DOM> {
   // MARK: Events
 
   private func listen() {
-    dom.on(field, .input) { [self] in typed($0.text) }
+    dom.on(field, .input) { [self] in typed($0.text, caret: Int($0.x)) }
     dom.listen(field, .keyDown) { [self] in pressed($0) }
     dom.on(send, .click) { [self] _ in submit() }
     dom.on(attach, .click) { [self] _ in onAttach?() }
     dom.on(root, .files) { [self] in took($0.files) }
   }
 
-  private func typed(_ text: String) {
+  private func typed(_ text: String, caret: Int) {
     self.text = text
+    self.caret = min(caret, text.utf8.count)
     update()
     dom.flush()
     onDraft?(text)
@@ -112,11 +129,12 @@ public final class Composer<D: DOM> {
   private func pressed(_ event: PageEvent) -> EventReply {
     // A key that belongs to an input method must neither send nor be kept from it.
     if event.modifiers.contains(.composing) { return .pass }
+    if onKey?(event) == .preventDefault { return .preventDefault }
     if case .enter = event.key, !event.modifiers.contains(.shift) {
       submit()
       return .preventDefault
     }
-    return onKey?(event) ?? .pass
+    return .pass
   }
 
   private func took(_ files: [PickedFile]) {

@@ -59,7 +59,7 @@ public struct Mention: Sendable {
 
 extension RichText {
   /// The text alone, with spoilers left out; at most about `limit` bytes.
-  func plain(limit: Int) -> String {
+  public func plain(limit: Int) -> String {
     var out = ""
     RichText.write(blocks, to: &out, limit, depth: 0)
     return out

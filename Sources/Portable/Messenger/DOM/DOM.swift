@@ -37,6 +37,8 @@ public enum Length: Int32, Sendable {
   case width = 3
   /// Sets a text field's height to its content, at most the given value.
   case fitContentUpTo = 4
+  /// Puts the caret of a text field behind that many bytes of its text.
+  case caret = 5
 }
 
 /// The page, as the messenger and the screens see it: commands that are buffered and applied together by `flush`.

@@ -1,6 +1,6 @@
 /// Line drawings of 24 by 24 units, in the colour of the text around them.
 public enum Icon: Sendable {
-  case send, attach, document, arrowDown, clock, alert, play, pause, place, smile, thread, close
+  case send, attach, document, arrowDown, clock, alert, play, pause, place, smile, thread, close, reply, more
 
   /// Draws the icon as an SVG element and appends it.
   public func draw<D: DOM>(_ dom: D, in parent: Node) {
@@ -24,6 +24,8 @@ public enum Icon: Sendable {
     case .place: "M12 21 C12 21 5 14.5 5 9.8 a7 7 0 0 1 14 0 C19 14.5 12 21 12 21 Z M12 7.5 a2.4 2.4 0 1 0 0.01 0 Z"
     case .smile: "M12 3 a9 9 0 1 0 0.01 0 Z M9 9.5 V10 M15 9.5 V10 M8.3 14 a4.2 4.2 0 0 0 7.4 0"
     case .thread: "M5 5 H19 V15 H11 L7 19 V15 H5 Z"
+    case .reply: "M9.5 6 L4 11.5 L9.5 17 M4 11.5 H14 a6 6 0 0 1 6 6 V19"
+    case .more: "M5.5 12 V12.1 M12 12 V12.1 M18.4 12 V12.1"
     case .close: "M6 6 L18 18 M18 6 L6 18"
     case .alert: "M12 8 V13 M12 16.5 V16.6 M12 3 a9 9 0 1 0 0.01 0 Z"
     }

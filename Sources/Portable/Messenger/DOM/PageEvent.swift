@@ -1,7 +1,7 @@
 /// What the program listens to. The raw value is the number the host knows it by.
 public enum EventKind: Int32, Sendable {
   case click = 0
-  /// The text of a field changed; `text` is its value.
+  /// The text of a field changed; `text` is its value, `x` how many bytes of it stand before the caret.
   case input = 1
   case keyDown = 2
   /// `x` is the scroll position, `y` the viewport's height.
@@ -17,6 +17,8 @@ public enum EventKind: Int32, Sendable {
   /// A form was submitted; the browser's own doing is always prevented.
   case submit = 9
   case contextMenu = 10
+  /// A pointer came to the element, or to one below it.
+  case pointerOver = 11
 }
 
 /// What becomes of the browser's own reaction to an event.

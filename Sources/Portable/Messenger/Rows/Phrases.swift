@@ -1,5 +1,5 @@
-/// Every text the messenger itself says. The defaults are English.
-public struct Phrases {
+/// Every text the messenger itself says. The defaults are English. One object: as a value its copies would be much code.
+public final class Phrases {
   public var newMessagesDivider = "New messages"
   public var newMessagesBadge: (Int) -> String = { $0 == 1 ? "1 new message" : "\($0) new messages" }
   public var jumpToEnd = "Jump to the latest message"
@@ -8,6 +8,10 @@ public struct Phrases {
   public var loading = "Loading messages…"
   public var loadingFailed = "Could not load messages."
   public var gap = "Some messages are missing here."
+  public var reply = "Reply"
+  public var moreActions = "More actions"
+  public var showChanges = "Show all"
+  public var hideChanges = "Show less"
   public var retry = "Try again"
   public var cancel = "Delete"
   public var sending = "Sending…"

@@ -7,6 +7,8 @@ final class RowFiller<D: DOM> {
   private var classes = [(key: UInt32, atom: Atom)](repeating: (.max, Atom(id: 0)), count: 512)
   private let label: Atom
   private let url: Atom
+  private let position: Atom
+  private let setSize: Atom
   private let avatars: [Atom]
 
   init(_ dom: D, _ options: TimelineOptions) {
@@ -15,6 +17,8 @@ final class RowFiller<D: DOM> {
     builder = PartBuilder(dom, options)
     label = dom.atom("aria-label")
     url = dom.atom("href")
+    position = dom.atom("aria-posinset")
+    setSize = dom.atom("aria-setsize")
     var avatars: [Atom] = []
     for colour in 0..<Initials.colourCount { avatars.append(dom.atom("mg-avatar mg-colour-\(colour)")) }
     self.avatars = avatars
@@ -25,7 +29,8 @@ final class RowFiller<D: DOM> {
     set(view, .date, decor.contains(.date) ? options.dayLabel(row.timestampMilliseconds) : "")
     set(view, .divider, decor.contains(.divider) ? options.phrases.newMessagesDivider : "")
     switch row.content {
-    case .line(let text): set(view, .text, text)
+    case .line(let text): fillLine(view, text, isOpen: nil)
+    case .fold(let text, let isOpen): fillLine(view, text, isOpen: isOpen)
     case .gap(let state):
       set(view, .text, text(of: state))
       dom.setFlag(view.slot(.retry), "hidden", state == .loading)
@@ -33,11 +38,33 @@ final class RowFiller<D: DOM> {
     }
   }
 
+  /// - Parameter isOpen: nil for a line that cannot be opened.
+  private func fillLine(_ view: RowView, _ text: String, isOpen: Bool?) {
+    set(view, .text, text)
+    guard isOpen != nil || view.folds else { return }
+    view.folds = isOpen != nil
+    dom.setFlag(view.slot(.retry), "hidden", isOpen == nil)
+    dom.setText(view.slot(.retry), isOpen == true ? options.phrases.hideChanges : options.phrases.showChanges)
+    dom.setAttribute(view.slot(.retry), "aria-expanded", isOpen == true ? "true" : "false")
+  }
+
   private func text(of gap: FetchState) -> String {
     switch gap {
     case .idle: options.phrases.gap
     case .loading: options.phrases.loading
     case .failed: options.phrases.loadingFailed
+    }
+  }
+
+  /// Tells ears which row it is, of how many; −1 where nobody knows.
+  func number(_ view: RowView, of count: Int) {
+    if view.position != view.index + 1 {
+      view.position = view.index + 1
+      dom.setAttribute(view.node, position, "\(view.position)")
+    }
+    if view.setSize != count {
+      view.setSize = count
+      dom.setAttribute(view.node, setSize, "\(count)")
     }
   }
 

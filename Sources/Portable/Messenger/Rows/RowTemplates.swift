@@ -39,7 +39,9 @@ struct RowTemplates<D: DOM> {
       let line = dom.element("div", "mg-line-box", in: root)
       if kind == .gap { dom.element("span", "mg-spinner", in: line) }
       _ = slot(.text, "span", "mg-line-text", in: line)
-      if kind == .gap { button(dom, slot(.retry, "button", "mg-button", in: line), options.phrases.retry) }
+      let retry = slot(.retry, "button", "mg-button", in: line)
+      button(dom, retry, options.phrases.retry)
+      dom.setFlag(retry, "hidden", kind == .line)
       return dom.template(root: root, slots: slots)
     }
     let main = dom.element("div", "mg-main", in: root)

@@ -18,6 +18,11 @@ final class RowView {
   var filled: UInt32 = 0
   var links: [(node: Node, url: String)] = []
   var hasAvatar = false
+  /// What ears were told: counted from 1, of how many.
+  var position = 0
+  var setSize = 0
+  /// A line that can be opened.
+  var folds = false
   /// In the bubble, from top to bottom. The first of them stand before the body's own.
   var parts: [PartView] = []
   var partsBeforeBody = 0

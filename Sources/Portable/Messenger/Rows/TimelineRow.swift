@@ -11,6 +11,8 @@ public struct TimelineRow: Sendable {
     case message(MessageRow)
     /// A quiet centred line: someone joined, the name of the room changed.
     case line(String)
+    /// Several quiet lines in one, which can be opened and closed: the lines themselves are rows of the host's.
+    case fold(String, isOpen: Bool)
     /// Messages are missing here.
     case gap(FetchState)
   }

@@ -29,6 +29,7 @@ extension Timeline {
     guard let view = view(of: event.node) else { return .pass }
     var at = event.node
     while at != view.node, at.id > Node.root.id {
+      if clickedTool(at, of: view, event) { return .pass }
       if let found = view.target(of: at) { return run(found.target, part: found.part ?? 0, of: view, event) }
       if let slot = Slot(rawValue: at.id - view.node.id), run(slot, of: view) { return .pass }
       at = dom.parent(of: at)
@@ -38,7 +39,7 @@ extension Timeline {
 
   private func run(_ slot: Slot, of view: RowView) -> Bool {
     switch slot {
-    case .retry: act(view.kind == .gap ? .retryGap(view.id) : .retry(view.id))
+    case .retry: act(view.kind == .gap ? .retryGap(view.id) : view.kind == .line ? .toggleFold(view.id) : .retry(view.id))
     case .cancel: act(.cancel(view.id))
     case .avatar, .initials, .avatarImage, .name:
       guard options.actions.contains(.openSender) else { return false }

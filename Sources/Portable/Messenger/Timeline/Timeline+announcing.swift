@@ -3,9 +3,11 @@ struct Burst {
   var count = 0
   /// What is said when it stays alone.
   var first = ""
+  /// The first was said already: what came behind it waits for the end.
+  var isOpen = false
 }
 
-/// One polite announcement for each burst of messages, however many they are.
+/// One polite announcement for a message that comes alone, at once, and one for all that follow it closely.
 extension Timeline {
   /// What comes within this time of the first one belongs together.
   private static var burstMilliseconds: Int { 1000 }
@@ -13,16 +15,24 @@ extension Timeline {
   func announce(_ message: MessageRow) {
     guard !isClosed else { return }
     burst.count += 1
-    guard burst.count == 1 else { return }
-    burst.first = message.sender.name + ": " + SpokenRow.text(message, options.phrases)
-    options.after?(Timeline.burstMilliseconds) { [self] in
-      endBurst()
+    if burst.count == 1 { burst.first = message.sender.name + ": " + SpokenRow.text(message, options.phrases) }
+  }
+
+  /// The messages of a step are in.
+  func endStep() {
+    guard burst.count > 0, !burst.isOpen, !isClosed else { return }
+    say()
+    guard let after = options.after else { return }
+    burst.isOpen = true
+    after(Timeline.burstMilliseconds) { [self] in
+      burst.isOpen = false
+      guard burst.count > 0, !isClosed else { return }
+      endStep()
       dom.flush()
     }
   }
 
-  func endBurst() {
-    guard burst.count > 0, !isClosed else { return }
+  private func say() {
     parts.announce(burst.count == 1 ? burst.first : options.phrases.newMessages(burst.count))
     burst = Burst()
   }

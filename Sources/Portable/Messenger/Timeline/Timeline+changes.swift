@@ -140,6 +140,6 @@ extension Timeline {
       }
     }
     if geometry.follows { newMessageCount = 0 }
-    if !messages.isEmpty, options.after == nil { endBurst() }
+    if !messages.isEmpty { endStep() }
   }
 }

@@ -11,6 +11,7 @@ extension Timeline {
     dom.listen(parts.scroller, .keyDown) { [self] in pressed($0) }
     dom.on(parts.scroller, .change) { [self] in changed($0) }
     dom.on(parts.scroller, .focus) { [self] in focused($0.node) }
+    dom.on(parts.scroller, .pointerOver) { [self] in showTools(at: $0.node) }
     dom.on(parts.scroller, .blur) { [self] _ in focusedNode = .none }
     dom.on(parts.jump, .click) { [self] _ in
       if geometry.hasEnd || !act(.jumpToEnd) { scrollToEnd() }

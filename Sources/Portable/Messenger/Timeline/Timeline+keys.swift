@@ -4,7 +4,7 @@ extension Timeline {
   func pressed(_ event: PageEvent) -> EventReply {
     guard event.modifiers.isDisjoint(with: [.control, .meta, .composing]) else { return .pass }
     let view = view(of: event.node)
-    // Keys on something within a row (a link, a slider) are its own.
+    // Keys on something within a row (a link, a slider, a button) are its own.
     if let view, event.node != view.node { return pressed(event, inside: view) }
     guard view != nil || event.node == parts.scroller else { return .pass }
     switch event.key {
@@ -71,6 +71,7 @@ extension Timeline {
   func focused(_ node: Node) {
     focusedNode = node
     focusedRow = view(of: node)?.id ?? focusedRow
+    showTools(at: node)
   }
 
   /// Which control of the row has the focus, by number: the element may be made anew.
@@ -88,6 +89,7 @@ extension Timeline {
 
   /// The focus must not fall out of the page with a row that leaves it, nor pass to the row that takes its element.
   func leaveFocus(_ view: RowView) {
+    leaveTools(view)
     guard focusedNode != .none, focusedRow == view.id else { return }
     dom.focus(parts.scroller)
     focusedNode = parts.scroller

@@ -93,6 +93,8 @@ extension Timeline {
     }
     rendered.reverse()
     isDirty = false
+    let count = head == .start && geometry.hasEnd ? store.count : -1
+    for view in rendered { filler.number(view, of: count) }
   }
 
   /// When nothing stays, elements are filled anew where they stand: an element that leaves the page and comes back is

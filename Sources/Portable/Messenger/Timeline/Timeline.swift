@@ -65,6 +65,7 @@ public final class Timeline<D: DOM> {
   var leaving: [SeenRow] = []
   var leavingSlides = false
   var burst = Burst()
+  var tools: RowTools?
   private(set) var isClosed = false
 
   /// New messages of others that came while the reader was not at the end.
@@ -214,6 +215,7 @@ public final class Timeline<D: DOM> {
   public func close() {
     dropGhosts()
     isClosed = true
+    if let tools, tools.row == .none { dom.release(tools.node) }
     dom.release(root)
     for views in pool {
       for view in views { dom.release(view.node) }

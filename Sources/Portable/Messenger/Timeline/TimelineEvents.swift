@@ -31,6 +31,10 @@ public enum TimelineAction {
   case changeRate(RowID, part: Int)
   /// Put a text into the clipboard.
   case copy(RowID, text: String)
+  /// Answer the message.
+  case reply(RowID)
+  /// Show or hide what is folded into a row.
+  case toggleFold(RowID)
   /// Try again to fill a gap.
   case retryGap(RowID)
   /// Try again to fetch older rows.
@@ -63,6 +67,9 @@ public struct ActionSet: OptionSet, Sendable {
   public static let vote = ActionSet(rawValue: 1 << 12)
   public static let play = ActionSet(rawValue: 1 << 13)
   public static let copy = ActionSet(rawValue: 1 << 14)
+  public static let reply = ActionSet(rawValue: 1 << 15)
+  /// A button for the context menu, where a pointer or the keyboard is.
+  public static let menu = ActionSet(rawValue: 1 << 16)
 }
 
 /// The rows a reader really sees: at least half of the row, or half of the viewport for taller ones.

@@ -41,7 +41,6 @@ final class App<D: DOM> {
     client = Client(
       randomSeed: seed ?? random,
       deviceDisplayName: ByteString(device.utf8.isEmpty ? Strings[.product] : Strings[.device, device]))
-    client.showsThreadsInline = true
     client.keepLists()
     perform = { effects.run($0) }
     effects.answer = { [self] in take($0) }
@@ -163,6 +162,11 @@ final class App<D: DOM> {
   }
 
   func mediaSource(_ uri: MediaURI) -> String { effects.server.base + client.download(uri).target }
+
+  /// Address of a picture that stands in a line of text.
+  func emojiSource(_ uri: MediaURI) -> String {
+    effects.server.base + client.thumbnail(uri, width: 64, height: 64, crops: false).target
+  }
 
   func thumbnailSource(_ uri: MediaURI) -> String {
     effects.server.base + client.thumbnail(uri, width: 800, height: 600, crops: false).target

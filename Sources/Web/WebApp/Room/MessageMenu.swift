@@ -4,17 +4,20 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// What can be done with a message; opened by its context menu.
-final class MessageMenu<D: DOM> {
-  private enum Choice { case copy(String), delete, retry, cancel }
+/// What can be done with a message; opened by its context menu, by its button, by Enter.
+struct MessageMenu<D: DOM> {
+  enum Choice {
+    case reply, thread, react, edit, copy, link, pin, unpin, endPoll, history, source, report, delete, retry, cancel
+  }
 
-  private let app: App<D>
+  private let conversation: Conversation<D>
+  private var app: App<D> { conversation.app }
 
-  init(_ app: App<D>) { self.app = app }
+  init(_ conversation: Conversation<D>) { self.conversation = conversation }
 
   /// False where there is nothing to choose: the browser's own menu opens.
-  func open(for item: TimelineItem, in room: RoomID, x: Double, y: Double) -> Bool {
-    let choices = choices(for: item, in: room)
+  func open(for item: TimelineItem) -> Bool {
+    let choices = choices(for: item)
     guard !choices.isEmpty else { return false }
     let (app, dom) = (app, app.dom)
     app.dialogs.open { frame in
@@ -27,60 +30,130 @@ final class MessageMenu<D: DOM> {
         if index == 0 { frame.setFirst(button) }
         dom.on(button, .click) { _ in
           frame.close()
-          Self.run(choice, item.id, in: room, app)
+          run(choice, item)
         }
       }
     }
     return true
   }
 
-  private func choices(for item: TimelineItem, in room: RoomID) -> [Choice] {
+  private func choices(for item: TimelineItem) -> [Choice] {
+    guard let key = conversation.feed.key, let room = conversation.feed.room else { return [] }
     var choices: [Choice] = []
-    if case .message(let message) = item.content, !message.body.isEmpty { choices.append(.copy(message.body.string)) }
-    switch item.delivery {
-    case .failed: choices += [.retry, .cancel]
-    case .queued, .held, .uploading: choices.append(.cancel)
-    case .sending: break
-    case .received, .sent:
-      if item.eventID != nil, item.canBeRedacted, mayRedact(item, in: room) { choices.append(.delete) }
+    let isThere = item.eventID != nil && item.isMessage
+    let canWrite = room.canWrite
+    if isThere, canWrite {
+      choices += [.reply, .react]
+      if case .thread = key.focus {} else { choices.append(.thread) }
     }
+    if canWrite, conversation.canEdit(item) { choices.append(.edit) }
+    if case .message(let message) = item.content {
+      if !message.body.isEmpty { choices.append(.copy) }
+      if item.eventID != nil, let poll = message.poll, poll.endedAtMilliseconds == nil, mayRedact(item, room) {
+        choices.append(.endPoll)
+      }
+    }
+    switch item.delivery {
+    case .failed: return choices + [.retry, .cancel]
+    case .queued, .held, .uploading: return choices + [.cancel]
+    case .sending: return choices
+    case .received, .sent: return choices + ofEvent(item, room)
+    }
+  }
+
+  private func ofEvent(_ item: TimelineItem, _ room: Room) -> [Choice] {
+    guard let event = item.eventID else { return [] }
+    var choices: [Choice] = [.link]
+    if item.isMessage, room.canWrite, let user = app.userID,
+      room.powerLevels?.canSend(.pinnedEvents, isState: true, by: user) ?? true
+    {
+      choices.append(room.pinnedEvents.contains(event) ? .unpin : .pin)
+    }
+    if item.isEdited { choices.append(.history) }
+    choices.append(.source)
+    if item.sender != app.userID { choices.append(.report) }
+    if item.isMessage, mayRedact(item, room) { choices.append(.delete) }
     return choices
   }
 
-  private func mayRedact(_ item: TimelineItem, in room: RoomID) -> Bool {
-    guard let user = app.userID, let state = app.client.room(room), state.membership == .join else { return false }
-    return state.powerLevels?.canRedact(eventOf: item.sender, by: user) ?? (item.sender == user)
+  private func mayRedact(_ item: TimelineItem, _ room: Room) -> Bool {
+    guard let user = app.userID, room.membership == .join else { return false }
+    return room.powerLevels?.canRedact(eventOf: item.sender, by: user) ?? (item.sender == user)
   }
 
   private func text(of choice: Choice) -> String {
     switch choice {
+    case .reply: Strings[.reply]
+    case .thread: Strings[.replyInThread]
+    case .react: Strings[.react]
+    case .edit: Strings[.edit]
     case .copy: Strings[.copyText]
+    case .link: Strings[.copyLink]
+    case .pin: Strings[.pin]
+    case .unpin: Strings[.unpin]
+    case .endPoll: Strings[.endPoll]
+    case .history: Strings[.history]
+    case .source: Strings[.viewSource]
+    case .report: Strings[.report]
     case .delete: Strings[.delete]
     case .retry: Strings[.retry]
     case .cancel: Strings[.cancelSending]
     }
   }
 
-  private static func run(_ choice: Choice, _ item: ItemID, in room: RoomID, _ app: App<D>) {
+  private func run(_ choice: Choice, _ item: TimelineItem) {
+    guard let key = conversation.feed.key else { return }
+    let room = key.room
     switch choice {
-    case .copy(let text): Host.copyToClipboard(text) { isDone in if isDone { app.notices.show(Strings[.copied]) } }
-    case .retry: app.ask(.retry(room, item))
-    case .cancel: app.ask(.cancel(room, item))
-    case .delete:
+    case .reply: conversation.writer.reply(to: item)
+    case .thread: if let event = item.threadRoot ?? item.eventID { conversation.onThread?(event) }
+    case .react: conversation.pickReaction(RowID(item.id))
+    case .edit: conversation.writer.edit(item)
+    case .copy: if case .message(let message) = item.content { conversation.copy(message.body.string) }
+    case .link: if let event = item.eventID { conversation.copy(Permalink(.room(room), event: event).matrixTo.string) }
+    case .pin: if let event = item.eventID { app.askLoudly(.pin(room, event)) }
+    case .unpin: if let event = item.eventID { app.askLoudly(.unpin(room, event)) }
+    case .endPoll:
+      app.askLoudly(.endPoll(room, poll: conversation.target(RowID(item.id)), text: ByteString(Strings[.pollEndedText])))
+    case .retry: app.ask(.retry(room, item.id))
+    case .cancel: app.ask(.cancel(room, item.id))
+    case .history, .source, .report, .delete: ask(choice, item, room)
+    }
+  }
+
+  /// Choices with a dialog of their own.
+  private func ask(_ choice: Choice, _ item: TimelineItem, _ room: RoomID) {
+    switch choice {
+    case .history:
+      let texts = conversation.feed.source?.history(of: item.id).map { $0.body.string } ?? []
+      TextDialog(app, Strings[.history], texts)
+    case .source: showSource(item, room)
+    case .report:
+      guard let event = item.eventID else { return }
+      app.dialogs.open { ReportDialog(app, event, in: room, at: $0) }
+    default:
       app.dialogs.open {
         ConfirmDialog(
-          app, Strings[.deleteQuestion], action: Strings[.delete], busy: Strings[.removing], .redact(room, item, reason: nil),
-          in: $0)
+          app, Strings[.deleteQuestion], action: Strings[.delete], busy: Strings[.removing],
+          .redactEvent(room, conversation.target(RowID(item.id)), reason: nil, relationTypes: []), in: $0)
+      }
+    }
+  }
+
+  private func showSource(_ item: TimelineItem, _ room: RoomID) {
+    guard let event = item.eventID else { return }
+    let app = app
+    app.ask(.loadEvent(room, event)) { result in
+      switch result {
+      case .event(let source): TextDialog(app, Strings[.source], [Indented.json(source.bytes)], isCode: true)
+      case .failed(let error): app.notices.show(Strings.words(for: error), isTrouble: true)
+      default: break
       }
     }
   }
 }
 
-extension TimelineItem {
-  var canBeRedacted: Bool {
-    switch content {
-    case .message, .undecryptable, .custom, .unparsable: true
-    case .state, .redacted, .gap: false
-    }
-  }
+extension Room {
+  /// Whether messages can be sent from here.
+  var canWrite: Bool { membership == .join && !isEncrypted && successor == nil }
 }

@@ -13,6 +13,10 @@ final class RoomHeader<D: DOM> {
   private var name: TextView<D>
   private var line: TextView<D>
   private let details: Node
+  private let search: Node
+  private let menu: Node
+  var onSearch: (() -> Void)?
+  var onMenu: (() -> Void)?
 
   init(_ app: App<D>, in parent: Node) {
     self.app = app
@@ -25,8 +29,12 @@ final class RoomHeader<D: DOM> {
     let lines = dom.element("div", "ma-title-lines", in: title)
     name = TextView(dom, "h2", "ma-room-name", in: lines)
     line = TextView(dom, "p", "ma-room-line", in: lines)
+    search = dom.button("ma-round ma-wide-only", icon: .search, label: Strings[.searchRoom], in: node)
+    menu = dom.button("ma-round", icon: .more, label: Strings[.roomMenu], in: node)
     details = dom.button("ma-round", icon: .people, label: Strings[.details], in: node)
     dom.on(back, .click) { _ in app.goTo(.list) }
+    dom.on(search, .click) { [self] _ in onSearch?() }
+    dom.on(menu, .click) { [self] _ in onMenu?() }
     dom.on(details, .click) { _ in
       guard let room = app.place.room else { return }
       app.goTo(app.place.showsDetails ? .room(room) : .details(room))
@@ -38,7 +46,7 @@ final class RoomHeader<D: DOM> {
     avatar.show(id: room?.directUserID?.string ?? id.string, name: title, source: app.avatarSource(room?.avatar))
     name.set(title)
     line.set(room.map(subtitle) ?? "")
-    dom.setFlag(details, "hidden", room?.membership != .join)
+    for node in [search, menu, details] { dom.setFlag(node, "hidden", room?.membership != .join) }
   }
 
   private func subtitle(_ room: Room) -> String {

@@ -2,15 +2,19 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
-import WebHost
 
 /// Turns items of the client's timeline into rows of the messenger. Rows of one author share one `Sender`.
 final class RowMaker<D: DOM> {
-  /// Pictures up to this many bytes are loaded as they are; of larger ones a smaller version is asked for.
-  private static var wholePictureBytes: Int64 { 300_000 }
+  /// Names that are told of one reaction; the others are counted.
+  private static var reactorsLimit: Int { 12 }
+  /// In larger rooms nobody is shown where they have read to: there the numbers say enough.
+  static var readersLimit: Int { 100 }
 
-  private let app: App<D>
+  let app: App<D>
   private var senders: [UserID: Sender] = [:]
+  var previews = PreviewShelf()
+  /// False once the server has said that it does not look at pages.
+  var canPreview = true
 
   init(_ app: App<D>) { self.app = app }
 
@@ -26,13 +30,15 @@ final class RowMaker<D: DOM> {
     return sender
   }
 
-  /// - Parameter unread: how many members have not read it.
-  func row(_ item: TimelineItem, in room: Room, unread: Int) -> TimelineRow {
+  /// - Parameters:
+  ///   - unread: how many members have not read it.
+  ///   - readers: who has read up to it and no further.
+  func row(_ item: TimelineItem, in room: Room, unread: Int, readers: [UserID] = []) -> TimelineRow {
     TimelineRow(
-      id: RowID(item.id), timestampMilliseconds: item.timestampMilliseconds, content: content(item, room, unread))
+      id: RowID(item.id), timestampMilliseconds: item.timestampMilliseconds, content: content(item, room, unread, readers))
   }
 
-  private func content(_ item: TimelineItem, _ room: Room, _ unread: Int) -> TimelineRow.Content {
+  private func content(_ item: TimelineItem, _ room: Room, _ unread: Int, _ readers: [UserID]) -> TimelineRow.Content {
     switch item.content {
     case .gap(let state):
       switch state {
@@ -40,21 +46,44 @@ final class RowMaker<D: DOM> {
       case .loading: return .gap(.loading)
       case .failed: return .gap(.failed)
       }
-    case .state(let change):
-      return .line(
-        Strings.words(for: change, by: room.displayName(of: item.sender).string) { room.displayName(of: $0).string })
-    case .message(let message): return .message(row(item, room, body(message, item), unread))
-    case .redacted: return .message(row(item, room, .redacted, unread))
-    case .undecryptable: return .message(row(item, room, .undecryptable, unread))
-    case .custom(_, let text): return .message(row(item, room, .unsupported(text?.string ?? ""), unread))
-    case .unparsable: return .message(row(item, room, .unsupported(""), unread))
+    case .state(let change): return .line(line(change, item, room))
+    case .message(let message): return .message(row(item, room, withPreview(body(message, item, room), item), unread, readers))
+    case .redacted: return .message(row(item, room, .redacted, unread, readers))
+    case .undecryptable: return .message(row(item, room, .undecryptable, unread, readers))
+    case .custom(_, let text): return .message(row(item, room, .unsupported(text?.string ?? ""), unread, readers))
+    case .unparsable: return .message(row(item, room, .unsupported(""), unread, readers))
     }
   }
 
-  private func row(_ item: TimelineItem, _ room: Room, _ body: MessageRow.Body, _ unread: Int) -> MessageRow {
+  func line(_ change: StateChange, _ item: TimelineItem, _ room: Room) -> String {
+    Strings.words(for: change, by: room.displayName(of: item.sender).string) { room.displayName(of: $0).string }
+  }
+
+  /// Several changes in a line.
+  func summary(_ items: ArraySlice<TimelineItem>, _ room: Room) -> String {
+    var joined: [UserID] = []
+    for item in items {
+      if case .state(.joined(let user)) = item.content, !joined.contains(user) { joined.append(user) }
+    }
+    if joined.count == items.count { return Strings[.theyJoined, names(joined, room)] }
+    guard let first = items.first, case .state(let change) = first.content else { return "" }
+    return Strings[.moreChanges, line(change, first, room), "\(items.count - 1)"]
+  }
+
+  private func row(
+    _ item: TimelineItem, _ room: Room, _ body: MessageRow.Body, _ unread: Int, _ readers: [UserID]
+  ) -> MessageRow {
     MessageRow(
-      sender: sender(item.sender, in: room), body: body, sendState: sendState(item.delivery), isEdited: item.isEdited,
-      unreadMembers: max(0, unread))
+      sender: sender(item.sender, in: room), body: body, sendState: sendState(item), isEdited: item.isEdited,
+      unreadMembers: max(0, unread), receipt: receipt(item, room, unread),
+      surroundings: surroundings(item, room, readers))
+  }
+
+  private func sendState(_ item: TimelineItem) -> SendState {
+    switch item.pendingChange {
+    case .edit(let delivery)?, .redaction(let delivery)?: sendState(delivery)
+    case nil: sendState(item.delivery)
+    }
   }
 
   private func sendState(_ delivery: Delivery) -> SendState {
@@ -66,52 +95,76 @@ final class RowMaker<D: DOM> {
     }
   }
 
-  // MARK: Bodies
-
-  private func body(_ message: MessageContent, _ item: TimelineItem) -> MessageRow.Body {
-    switch message.kind {
-    case .text: return .text(message.body.string)
-    case .emote: return .emote(message.body.string)
-    case .notice: return .notice(message.body.string)
-    case .location, .gallery, .poll, .liveLocation, .unknown: return .unsupported(message.body.string)
-    case .image, .sticker:
-      guard let file = message.attachment, file.source != nil || file.blob != nil else {
-        return .unsupported(message.body.string)
-      }
-      return image(message, file, item)
-    case .video, .audio, .voice, .file:
-      guard let file = message.attachment else { return .unsupported(message.body.string) }
-      return .file(FileBody(name: file.fileName.string, detail: detail(file), uploadProgress: progress(file, item.delivery)))
+  /// Ticks, for own messages in rooms that others are in.
+  private func receipt(_ item: TimelineItem, _ room: Room, _ unread: Int) -> ReceiptState {
+    guard item.sender == app.userID, item.isMessage else { return .hidden }
+    switch item.delivery {
+    case .sent: return .sent
+    case .received: return unread >= 0 && unread < room.joinedMemberCount - 1 ? .read : .sent
+    case .queued, .held, .uploading, .sending, .failed: return .hidden
     }
   }
 
-  private func image(_ message: MessageContent, _ file: Attachment, _ item: TimelineItem) -> MessageRow.Body {
-    let image = ImageBody(
-      name: file.fileName.string, thumbnail: source(file), width: Int(clamping: file.width ?? 0),
-      height: Int(clamping: file.height ?? 0), uploadProgress: progress(file, item.delivery))
-    if message.kind == .sticker { return .parts([.sticker(image)]) }
-    return message.body == file.fileName ? .image(image) : .parts([.image(image), .text(message.body.string)])
+  // MARK: Around the body
+
+  private func surroundings(_ item: TimelineItem, _ room: Room, _ readers: [UserID]) -> Surroundings? {
+    let shownReaders = readers.filter { $0 != item.sender && $0 != app.userID }
+    guard item.replyTo != nil || item.thread != nil || !item.reactions.isEmpty || !shownReaders.isEmpty else { return nil }
+    var around = Surroundings(readerCount: shownReaders.count)
+    around.readers = shownReaders.prefix(Surroundings.readersLimit).map { sender($0, in: room) }
+    if item.replyTo != nil { around.reply = quote(item.quoted, room) }
+    around.reactions = item.reactions.map { reaction($0, room) }
+    if let thread = item.thread {
+      around.thread = ThreadChip(
+        replyCount: thread.count, lastSender: thread.latest.map { sender($0.sender, in: room) },
+        lastText: thread.latest.map { short($0.content, room) } ?? "")
+    }
+    return around
   }
 
-  /// Own pictures show from the file at hand, also after the server has them.
-  private func source(_ file: Attachment) -> String? {
-    if let blob = file.blob, let url = app.effects.blobs.url(blob) { return url }
-    guard let uri = file.source else { return nil }
-    if let size = file.sizeBytes, size <= RowMaker.wholePictureBytes { return app.mediaSource(uri) }
-    return app.thumbnailSource(file.thumbnail ?? uri)
-  }
-
-  private func progress(_ file: Attachment, _ delivery: Delivery) -> Double? {
-    switch delivery {
-    case .uploading(let sent, let total): return total > 0 ? Double(sent) / Double(total) : 0
-    case .queued, .held: return file.source == nil ? 0 : nil
-    case .received, .sending, .sent, .failed: return nil
+  private func quote(_ quoted: QuotedEvent?, _ room: Room) -> ReplyQuote {
+    switch quoted {
+    case .event(let user, let content)?: ReplyQuote(sender: sender(user, in: room), text: short(content, room))
+    case .unavailable?: ReplyQuote(sender: nil, text: Strings[.replyUnavailable])
+    case .loading?, nil: ReplyQuote(sender: nil, text: "…")
     }
   }
 
-  private func detail(_ file: Attachment) -> String {
-    let size = file.sizeBytes.map { Host.byteCountLabel($0) } ?? ""
-    let type = file.mimeType?.string ?? ""
-    return size.utf8.isEmpty || type.utf8.isEmpty ? size + type : size + " · " + type
+  private func reaction(_ reaction: ClientCore.Reaction, _ room: Room) -> Messenger.Reaction {
+    Messenger.Reaction(
+      key: reaction.key.string, source: MediaURI(reaction.key).map { app.emojiSource($0) }, count: reaction.count,
+      isOwn: reaction.isOwn, people: names(reaction.senders, room))
+  }
+
+  /// The first of them by name.
+  func names(_ users: [UserID], _ room: Room) -> String {
+    var shown = users.prefix(RowMaker.reactorsLimit).map {
+      $0 == app.userID ? Strings[.youName] : room.displayName(of: $0).string
+    }
+    if users.count > shown.count { shown.append(Strings[.others, count: users.count - shown.count]) }
+    return Strings.list(shown)
+  }
+
+  /// A message in a line.
+  func short(_ content: TimelineItem.Content, _ room: Room) -> String {
+    switch content {
+    case .message(let message):
+      guard let rich = rich(message, room) else { return Strings.short(message) }
+      return rich.plain(limit: 300)
+    case .redacted: return Strings[.removedMessage]
+    case .undecryptable: return Strings[.encryptedMessage]
+    case .custom(_, let text): return text?.string ?? ""
+    case .state, .unparsable, .gap: return ""
+    }
+  }
+}
+
+extension TimelineItem {
+  /// Something somebody said, whether it can be shown or not.
+  var isMessage: Bool {
+    switch content {
+    case .message, .undecryptable, .custom, .unparsable: true
+    case .state, .redacted, .gap: false
+    }
   }
 }

@@ -69,7 +69,7 @@ final class MainScreen<D: DOM> {
       if aspects.contains(.name), app.client.spaces.isSpace(id) { list.spacesChanged() }
       room.changed(id, aspects)
       details.changed(id, aspects)
-    case .timeline(let key, let changes): if key.focus == .live { room.changed(key.room, changes) }
+    case .timeline(let key, let changes): room.changed(key, changes)
     case .members(let id, let users):
       list.update(id)
       room.membersChanged(id, users)

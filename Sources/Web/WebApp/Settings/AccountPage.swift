@@ -68,7 +68,7 @@ final class AccountPage<D: DOM> {
   private func showIgnored() {
     dom.releaseChildren(of: ignored)
     dom.element("h3", "ma-field-label", text: Strings[.ignoredUsers], in: ignored)
-    for user in app.client.ignoredUsers.users.sorted() {
+    for user in app.client.ignoredUsers.users.ordered() {
       let line = dom.element("div", "ma-listed", in: ignored)
       dom.element("span", "ma-entry-lines", text: user.string, in: line)
       let stop = dom.button("ma-button ma-small", Strings[.stopIgnoring], in: line)

@@ -1,0 +1,182 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// What a click on something in a message opens.
+extension Conversation {
+  // MARK: Files
+
+  private func message(_ row: RowID) -> MessageContent? {
+    guard case .message(let message)? = feed.item(row)?.content else { return nil }
+    return message
+  }
+
+  /// The message whose file that part of the row shows: its own, or one of a gallery.
+  func file(_ row: RowID, part: Int, item: Int) -> MessageContent? {
+    guard let message = message(row) else { return nil }
+    guard message.kind == .gallery else { return message.attachment == nil ? nil : message }
+    let pictures = message.gallery.filter { $0.isPicture }
+    let others = message.gallery.filter { !$0.isPicture }
+    if part == 0, pictures.indices.contains(item) { return pictures[item] }
+    let index = pictures.isEmpty ? part : part - 1
+    return others.indices.contains(index) ? others[index] : nil
+  }
+
+  func openMedia(_ row: RowID, part: Int, item: Int) {
+    guard let message = file(row, part: part, item: item), let file = message.attachment, let source = address(file) else {
+      return
+    }
+    app.dialogs.open { frame in
+      ImageViewer(
+        app, source: source, name: file.fileName.string, download: file.source.map { app.mediaSource($0) },
+        isVideo: message.kind == .video, in: frame)
+    }
+  }
+
+  /// The file at hand, else the one on the server.
+  private func address(_ file: Attachment) -> String? {
+    if let blob = file.blob, let url = app.effects.blobs.url(blob) { return url }
+    return file.source.map { app.mediaSource($0) }
+  }
+
+  func download(_ message: MessageContent) {
+    guard let file = message.attachment, let uri = file.source else { return }
+    let app = app
+    Host.download(url: app.mediaSource(uri), fileName: file.fileName.string) { isDone in
+      if !isDone { app.notices.show(Strings[.downloadFailed], isTrouble: true) }
+    }
+  }
+
+  // MARK: People, rooms, places
+
+  func open(_ user: UserID) {
+    guard let room = feed.key?.room else { return }
+    let app = app
+    app.dialogs.open { MemberDialog(app, user, in: room, at: $0) }
+  }
+
+  func open(mention id: String) {
+    let id = ByteString(id)
+    if let user = UserID(id) { return open(user) }
+    let app = app
+    if let room = app.room(called: id) { return app.goTo(.room(room)) }
+    // Nobody is led into a room by a click alone.
+    app.dialogs.open {
+      ConfirmDialog(
+        app, Strings[.joinQuestion, id.string], action: Strings[.join], busy: Strings[.joining], .join(id), in: $0
+      ) { if let room = app.room(called: id) { app.goTo(.room(room)) } }
+    }
+  }
+
+  /// Links to people, rooms and messages stay in the page.
+  func open(link url: String) -> Bool {
+    guard let link = Permalink(ByteString(url)) else { return false }
+    switch link.target {
+    case .user(let user): open(user)
+    case .alias(let alias): open(mention: alias.string)
+    case .room(let room):
+      guard app.client.room(room) != nil else {
+        open(mention: room.string)
+        return true
+      }
+      if room != feed.key?.room { app.goTo(.room(room)) }
+      if let event = link.event { onGoTo?(event) }
+    }
+    return true
+  }
+
+  func openLocation(_ row: RowID) {
+    guard let message = message(row), let uri = message.location?.uri ?? message.liveLocation?.position?.uri else { return }
+    let numbers = uri.text.utf8.dropFirst(4).prefix { $0 != UInt8(ascii: ";") }.split(separator: UInt8(ascii: ","))
+    guard numbers.count >= 2 else { return }
+    let (latitude, longitude) = (String(decoding: numbers[0], as: UTF8.self), String(decoding: numbers[1], as: UTF8.self))
+    Host.open(
+      url: "https://www.openstreetmap.org/?mlat=" + latitude + "&mlon=" + longitude + "#map=15/" + latitude + "/" + longitude)
+  }
+
+  // MARK: Who
+
+  func showReactors(_ row: RowID) {
+    guard let item = feed.item(row), let room = feed.room else { return }
+    app.dialogs.open { frame in
+      frame.setTitle(Strings[.reactions])
+      for reaction in item.reactions {
+        let line = dom.element("p", "ma-reactors", in: frame.body)
+        dom.element("span", "ma-reactors-key", text: reaction.key.string, in: line)
+        dom.element("span", text: feed.rows.names(reaction.senders, room), in: line)
+      }
+    }
+  }
+
+  func showReaders(_ row: RowID) {
+    guard let item = feed.item(row), let room = feed.room, let readers = feed.readers[item.id] else { return }
+    app.dialogs.open { frame in
+      frame.setTitle(Strings[.readers])
+      let list = dom.element("div", "ma-members", in: frame.body)
+      for user in readers where user != item.sender && user != app.userID {
+        let line = dom.button("ma-member", in: list)
+        let name = room.displayName(of: user).string
+        dom.avatar("ma-avatar-small", in: line).show(
+          id: user.string, name: name, source: app.avatarSource(room.avatar(of: user)))
+        dom.element("span", text: name, in: line)
+        dom.on(line, .click) { [self] _ in open(user) }
+      }
+    }
+  }
+
+  // MARK: Sound
+
+  func play(_ row: RowID, _ part: Int) {
+    if let player, player.row == row, player.part == part {
+      return player.state.isPlaying ? player.player.pause() : player.player.play()
+    }
+    guard let file = file(row, part: part, item: 0)?.attachment, let source = address(file) else { return }
+    feed.timeline.setPlayback(row, part: part, nil)
+    let new = Player(url: source) { [self] event in heard(event, row, part) }
+    player = (row, part, new, Playback(isPlaying: true, positionMilliseconds: 0, durationMilliseconds: 0))
+  }
+
+  private func heard(_ event: Player.Event, _ row: RowID, _ part: Int) {
+    guard var playing = player, playing.row == row, playing.part == part else { return }
+    switch event {
+    case .failed:
+      player = nil
+      feed.timeline.setPlayback(row, part: part, nil)
+      app.notices.show(Strings[.playFailed], isTrouble: true)
+    case .moved(let isPlaying, let position, let duration):
+      playing.state.isPlaying = isPlaying
+      playing.state.positionMilliseconds = position
+      playing.state.durationMilliseconds = duration
+      player = playing
+      feed.timeline.setPlayback(row, part: part, playing.state)
+    }
+    dom.flush()
+  }
+
+  func seek(_ row: RowID, _ part: Int, _ fraction: Double) {
+    if player?.row != row || player?.part != part { play(row, part) }
+    player?.player.seek(to: fraction)
+  }
+
+  func changeRate(_ row: RowID, _ part: Int) {
+    guard var playing = player, playing.row == row, playing.part == part else { return }
+    playing.state.rate = playing.state.rate == 1 ? 1.5 : playing.state.rate == 1.5 ? 2 : 1
+    player = playing
+    playing.player.setRate(playing.state.rate)
+    feed.timeline.setPlayback(row, part: part, playing.state)
+    dom.flush()
+  }
+}
+
+extension MessageContent {
+  var isPicture: Bool { kind == .image || kind == .video }
+}
+
+extension App {
+  /// A room one is in, by its ID or address.
+  func room(called id: ByteString) -> RoomID? {
+    client.roomIDs.first { $0.text == id || client.room($0)?.canonicalAlias?.text == id }
+  }
+}

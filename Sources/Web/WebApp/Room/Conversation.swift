@@ -1,0 +1,145 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// A timeline with what people do in it: the room itself, or a thread beside it.
+final class Conversation<D: DOM> {
+  let app: App<D>
+  let dom: D
+  let feed: Feed<D>
+  let writer: Writer<D>
+  /// To a message, wherever it is in the room.
+  var onGoTo: ((EventID) -> Void)?
+  var onThread: ((EventID) -> Void)?
+  /// From around a message to the end of the room.
+  var onLatest: (() -> Void)?
+  var player: (row: RowID, part: Int, player: Player, state: Playback)?
+
+  init(_ app: App<D>, in parent: Node) {
+    self.app = app
+    dom = app.dom
+    var options = Host.timelineOptions()
+    options.phrases = Strings.phrases
+    options.actions = [
+      .openMedia, .openFile, .openSender, .retry, .openMention, .openLocation, .openReply, .react, .addReaction, .showReactors,
+      .openThread, .showReaders, .vote, .play, .copy, .reply, .menu
+    ]
+    feed = Feed(app, options, in: parent)
+    writer = Writer(app, options.phrases, in: parent)
+    feed.timeline.onAction = { [self] in act($0) }
+    writer.onSent = { [self] in sent() }
+    writer.onEditLast = { [self] in editLast() }
+  }
+
+  func close() {
+    player = nil
+    feed.close()
+    writer.close()
+  }
+
+  func show(_ key: TimelineKey?, at event: EventID? = nil) {
+    if key != feed.key { player = nil }
+    feed.show(key, at: event)
+    writer.show(key)
+  }
+
+  private func sent() {
+    if let focus = feed.key?.focus, case .event = focus { onLatest?() } else { feed.timeline.scrollToEnd() }
+  }
+
+  private func editLast() -> Bool {
+    guard let item = feed.source?.items.last(where: { canEdit($0) }) else { return false }
+    writer.edit(item)
+    feed.timeline.scroll(to: RowID(item.id), place: .bottom)
+    return true
+  }
+
+  func canEdit(_ item: TimelineItem) -> Bool {
+    guard item.sender == app.userID, case .message(let message) = item.content else { return false }
+    switch message.kind {
+    case .text, .emote, .notice: return true
+    default: return false
+    }
+  }
+
+  // MARK: Actions
+
+  func act(_ action: TimelineAction) -> Bool {
+    guard let room = feed.key?.room else { return false }
+    switch action {
+    case .retry(let row): app.ask(.retry(room, row.rawValue))
+    case .cancel(let row): app.ask(.cancel(room, row.rawValue))
+    case .retryGap(let row): if let key = feed.key { app.ask(.fillGap(key, row.rawValue)) }
+    case .retryHead: if let key = feed.key { app.ask(.paginateBack(key)) }
+    case .retryTail: if let key = feed.key { app.ask(.paginateForward(key)) }
+    case .jumpToEnd: onLatest?()
+    case .toggleFold(let row): feed.toggleFold(row)
+    case .menu(let row, _, _): return openMenu(row)
+    case .openMedia(let row, let part, let item): openMedia(row, part: part, item: item)
+    case .openFile(let row, let part): if let file = file(row, part: part, item: 0) { download(file) }
+    case .openLink(_, let url): return open(link: url)
+    case .openSender(let row): if let user = feed.item(row)?.sender { open(user) }
+    case .openMention(_, let id): open(mention: id)
+    case .openLocation(let row, _): openLocation(row)
+    case .play(let row, let part): play(row, part)
+    case .seek(let row, let part, let fraction): seek(row, part, fraction)
+    case .changeRate(let row, let part): changeRate(row, part)
+    case .copy(_, let text): copy(text)
+    default: return relate(action, room)
+    }
+    return true
+  }
+
+  /// What says something about a message.
+  private func relate(_ action: TimelineAction, _ room: RoomID) -> Bool {
+    switch action {
+    case .reply(let row): if let item = feed.item(row) { writer.reply(to: item) }
+    case .openReply(let row): if let event = feed.item(row)?.replyTo { onGoTo?(event) }
+    case .react(let row, let key): app.askLoudly(.toggleReaction(room, target(row), key: ByteString(key)))
+    case .addReaction(let row, _, _): pickReaction(row)
+    case .showReactors(let row): showReactors(row)
+    case .showReaders(let row): showReaders(row)
+    case .openThread(let row): if let item = feed.item(row), let event = item.threadRoot ?? item.eventID { onThread?(event) }
+    case .vote(let row, _, let answers):
+      app.askLoudly(.vote(room, poll: target(row), answers: answers.map { ByteString($0) }))
+    default: return false
+    }
+    return true
+  }
+
+  /// By its event where it has one: items are of one timeline, events of the room.
+  func target(_ row: RowID) -> SendTarget {
+    feed.item(row)?.eventID.map { .event($0) } ?? .item(Folding.item(of: row))
+  }
+
+  private func openMenu(_ row: RowID) -> Bool {
+    guard let item = feed.item(row) else { return false }
+    return MessageMenu(self).open(for: item)
+  }
+
+  func pickReaction(_ row: RowID) {
+    guard let room = feed.key?.room else { return }
+    let target = target(row)
+    app.dialogs.open { frame in
+      EmojiDialog(app, in: frame) { [self] emoji in
+        frame.close()
+        app.askLoudly(.toggleReaction(room, target, key: ByteString(emoji)))
+      }
+    }
+  }
+
+  func copy(_ text: String) {
+    Host.copyToClipboard(text) { [self] isDone in if isDone { app.notices.show(Strings[.copied]) } }
+  }
+}
+
+extension App {
+  /// Asks, and says what went wrong.
+  func askLoudly(_ command: Command) {
+    ask(command) { [self] result in
+      if case .failed(let error) = result { notices.show(Strings.words(for: error), isTrouble: true) }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// What can be done in a room, beside writing.
+struct ConversationMenu<D: DOM> {
+  private enum Choice { case search, pinned, firstUnread, date, previews }
+
+  private let screen: RoomScreen<D>
+
+  init(_ screen: RoomScreen<D>) { self.screen = screen }
+
+  func open() {
+    let (app, dom) = (screen.app, screen.dom)
+    app.dialogs.open { frame in
+      frame.setTitle(Strings[.roomMenu], classes: "ma-dialog ma-menu")
+      for choice: Choice in [.search, .pinned, .firstUnread, .date, .previews] {
+        let button = dom.button("ma-menu-item", text(of: choice), in: frame.body)
+        if choice == .search { frame.setFirst(button) }
+        if choice == .previews { dom.setAttribute(button, "aria-pressed", app.showsPreviews ? "true" : "false") }
+        dom.on(button, .click) { _ in
+          frame.close()
+          run(choice)
+        }
+      }
+    }
+  }
+
+  private func text(of choice: Choice) -> String {
+    switch choice {
+    case .search: Strings[.searchRoom]
+    case .pinned: Strings[.pinnedMessages]
+    case .firstUnread: Strings[.firstUnread]
+    case .date: Strings[.jumpToDate]
+    case .previews: screen.app.showsPreviews ? Strings[.hideLinkPreviews] : Strings[.linkPreviews]
+    }
+  }
+
+  private func run(_ choice: Choice) {
+    switch choice {
+    case .search: screen.panel.show(.search)
+    case .pinned:
+      guard let room = screen.room, screen.app.client.room(room)?.pinnedEvents.isEmpty == false else {
+        return screen.app.notices.show(Strings[.nothingPinned])
+      }
+      screen.panel.show(.pinned)
+    case .firstUnread: if !screen.goToFirstUnread() { screen.app.notices.show(Strings[.nothingUnread]) }
+    case .date: askDate()
+    case .previews:
+      screen.app.showsPreviews = !screen.app.showsPreviews
+      screen.conversation.feed.previewsChanged()
+    }
+    screen.dom.flush()
+  }
+
+  private func askDate() {
+    let (app, dom) = (screen.app, screen.dom)
+    app.dialogs.open { frame in
+      frame.setTitle(Strings[.jumpToDate])
+      let form = dom.element("form", "ma-form", in: frame.body)
+      let field = Field(dom, Strings[.date], kind: "date", in: form)
+      frame.setFirst(field.input)
+      let trouble = frame.trouble(in: form)
+      let submit = SubmitButton(dom, Strings[.jump], busy: Strings[.searching], in: dom.element("div", "ma-buttons", in: form))
+      dom.on(form, .submit) { _ in
+        guard !submit.isBusy, let day = CalendarDay(field.text) else { return }
+        submit.setBusy(true)
+        screen.jump(to: Host.startOfDay(day.number)) { error in
+          guard frame.isOpen else { return }
+          guard let error else { return frame.close() }
+          submit.setBusy(false)
+          dom.setText(trouble, Strings.words(for: error))
+        }
+        dom.flush()
+      }
+    }
+  }
+}
+
+/// A day as `YYYY-MM-DD`.
+struct CalendarDay {
+  /// Days since 1970-01-01.
+  let number: Int
+
+  /// nil for what is none.
+  init?(_ text: String) {
+    let parts = Array(text.utf8).split(separator: UInt8(ascii: "-"))
+    guard parts.count == 3 else { return nil }
+    var numbers: [Int] = []
+    for part in parts {
+      var number = 0
+      for byte in part {
+        guard byte >= 0x30, byte <= 0x39, number < 100_000 else { return nil }
+        number = number * 10 + Int(byte - 0x30)
+      }
+      numbers.append(number)
+    }
+    let (year, month, day) = (numbers[0], numbers[1], numbers[2])
+    guard (1...9999).contains(year), (1...12).contains(month), (1...31).contains(day) else { return nil }
+    // The year begins in March, so that the leap day is its last.
+    let shifted = month > 2 ? year : year - 1
+    let ofYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    number = 365 * shifted + shifted / 4 - shifted / 100 + shifted / 400 + ofYear - 719_468
+  }
+}

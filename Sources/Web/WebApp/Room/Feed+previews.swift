@@ -1,0 +1,84 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// What the server knows of an address in a message; nil while it is asked, or where there is nothing.
+struct PreviewShelf {
+  private var known: [(url: String, preview: LinkPreview?)] = []
+  /// Addresses kept in mind.
+  private static let limit = 300
+
+  /// nil where nobody has asked; `.some(nil)` where there is nothing to show.
+  subscript(url: String) -> LinkPreview?? {
+    get { known.first { $0.url.hasSameBytes(as: url) }.map { $0.preview } }
+    set {
+      known.removeAll { $0.url.hasSameBytes(as: url) }
+      if known.count >= PreviewShelf.limit { known.removeFirst() }
+      if let newValue { known.append((url, newValue)) }
+    }
+  }
+}
+
+extension App {
+  /// Whether the server is asked what links lead to; kept over restarts.
+  var showsPreviews: Bool {
+    get { Host.setting("link-previews")?.hasSameBytes(as: "0") != true }
+    set { Host.setSetting("link-previews", newValue ? nil : "0") }
+  }
+}
+
+extension Feed {
+  func previewsChanged() {
+    guard let all = source?.items, all.count == folding.count else { return }
+    for (index, item) in all.enumerated() where RowMaker<D>.link(in: item) != nil { renew(index) }
+    settle()
+  }
+
+  /// Asks for those that are in view.
+  func loadPreviews(_ visible: ArraySlice<TimelineItem>) {
+    guard app.showsPreviews, rows.canPreview, room?.isEncrypted == false else { return }
+    for item in visible where item.eventID != nil {
+      guard let url = RowMaker<D>.link(in: item), rows.previews[url] == nil else { continue }
+      rows.previews[url] = .some(nil)
+      app.ask(.preview(of: ByteString(url))) { [self] result in
+        if case .failure(.refused(let status, _, _, _)) = result, status == 404 || status == 403 || status == 405 {
+          rows.canPreview = false
+        }
+        guard case .success(let page) = result, let preview = rows.preview(url, page) else { return }
+        rows.previews[url] = preview
+        guard let all = source?.items, all.count == folding.count, let index = all.lastIndex(where: { $0.id == item.id }) else {
+          return
+        }
+        renew(index)
+        settle()
+        dom.flush()
+      }
+    }
+  }
+}
+
+extension RowMaker {
+  /// The first address in a text that somebody wrote; nil for everything else.
+  static func link(in item: TimelineItem) -> String? {
+    guard case .message(let message) = item.content, message.kind == .text else { return nil }
+    guard message.body.utf8.contains(UInt8(ascii: ":")) else { return nil }
+    for segment in LinkScanner.segments(of: message.body.string) ?? [] where segment.isLink {
+      let bytes = ByteString(segment.url)
+      if bytes.hasPrefix("http"), Permalink(bytes) == nil { return segment.url }
+    }
+    return nil
+  }
+
+  /// nil where the page says too little of itself.
+  func preview(_ url: String, _ page: URLPreview) -> LinkPreview? {
+    guard let title = page.title, !title.isEmpty else { return nil }
+    var picture: ImageBody?
+    if let image = page.image, let width = page.imageWidth, let height = page.imageHeight, width > 0, height > 0 {
+      picture = ImageBody(name: "", thumbnail: app.thumbnailSource(image), width: width, height: height)
+    }
+    return LinkPreview(
+      url: url, title: title.string, text: page.description?.string ?? "", site: page.siteName?.string ?? "", picture: picture)
+  }
+}

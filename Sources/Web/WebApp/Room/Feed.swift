@@ -1,0 +1,259 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// One timeline of the client in one list of the messenger: that of a room, of a thread, around a message, of what is pinned.
+final class Feed<D: DOM> {
+  let app: App<D>
+  let dom: D
+  /// Holds the list and what lies over it.
+  let box: Node
+  let timeline: Messenger.Timeline<D>
+  let rows: RowMaker<D>
+  let veil: Veil<D>
+  private(set) var key: TimelineKey?
+  /// The client counts places, the messenger knows identities: this is the bridge.
+  var folding = Folding()
+  var steps: [RowStep] = []
+  /// Where readers are shown to stand.
+  var readers: [ItemID: [UserID]] = [:]
+  var needsCounts = false
+  var needsRows = false
+  /// A place to return to that is not in memory yet: pages are fetched until it is.
+  var seeking: SavedPlace?
+  /// Highlighted once it is there.
+  private(set) var wanted: EventID?
+  /// Opening failed.
+  var onFailed: (() -> Void)?
+
+  init(_ app: App<D>, _ options: TimelineOptions, in parent: Node) {
+    self.app = app
+    dom = app.dom
+    timeline = Messenger.Timeline(dom: dom, options: options)
+    box = dom.element("div", "ma-timeline", in: parent)
+    dom.append(timeline.root, to: box)
+    veil = Veil(dom, in: box)
+    rows = RowMaker(app)
+    veil.onSkip = { [self] in stopSeeking() }
+    timeline.onNearStart = { [self] in if let key { app.ask(.paginateBack(key)) } }
+    timeline.onNearEnd = { [self] in if let key { app.ask(.paginateForward(key)) } }
+    timeline.onGapVisible = { [self] in if let key { app.ask(.fillGap(key, $0.rawValue)) } }
+    timeline.onVisible = { [self] in viewed($0) }
+  }
+
+  func close() {
+    show(nil)
+    timeline.close()
+  }
+
+  var room: Room? { key.flatMap { app.client.room($0.room) } }
+  var source: ClientCore.Timeline? { key.flatMap { app.client.timeline($0) } }
+  private var isLive: Bool { key?.focus == .live }
+
+  func item(_ row: RowID) -> TimelineItem? { source?.item(Folding.item(of: row)) }
+
+  // MARK: Which timeline
+
+  /// - Parameter event: shown and highlighted.
+  func show(_ new: TimelineKey?, at event: EventID? = nil) {
+    if let old = key {
+      savePlace()
+      key = nil
+      app.ask(.closeTimeline(old))
+    }
+    seeking = nil
+    key = new
+    wanted = event
+    folding = Folding()
+    steps = []
+    readers = [:]
+    needsRows = false
+    rows.forgetSenders()
+    timeline.load([], head: .hidden)
+    timeline.setTyping([])
+    guard let new else { return }
+    veil.show(.opening)
+    app.ask(.openTimeline(new)) { [self] result in
+      if case .failed(let error) = result, key == new { failed(error) }
+    }
+    loadRows(isOpening: true)
+  }
+
+  private func failed(_ error: ClientError) {
+    veil.hide()
+    app.notices.show(Strings.words(for: error), isTrouble: true)
+    onFailed?()
+  }
+
+  // MARK: Changes
+
+  func changed(_ changes: [TimelineChange]) {
+    for change in changes {
+      if case .reset = change { needsRows = true }
+    }
+    // What the client holds now has all changes of the step: rows loaded from it must not take them in once more.
+    guard seeking == nil, !needsRows else { return }
+    for change in changes { take(change) }
+    needsCounts = true
+  }
+
+  func membersChanged(_ users: [UserID]) {
+    rows.forget(users)
+    guard seeking == nil, !needsRows, let all = source?.items, all.count == folding.count else { return }
+    let touched = Set(users)
+    for (index, item) in all.enumerated() where item.speaks(of: touched) { renew(index) }
+  }
+
+  /// Everything that this step changed goes into the messenger as one step.
+  func settle() {
+    if needsRows {
+      needsRows = false
+      needsCounts = false
+      return loadRows(isOpening: true)
+    }
+    guard let room, seeking == nil else { return }
+    if needsCounts, isLive { updateCounts(room) }
+    needsCounts = false
+    guard !steps.isEmpty, let all = source?.items, all.count == folding.count else { return }
+    timeline.apply(takeSteps(room, all))
+  }
+
+  func showTyping() {
+    guard isLive, let room else { return }
+    timeline.setTyping(room.typing.map { TypingMember(rows.sender($0, in: room)) })
+  }
+
+  // MARK: Loading
+
+  func loadRows(isOpening: Bool) {
+    guard let key, let room, let source, source.loadState == .loaded else { return }
+    steps = []
+    folding = Folding(source.items)
+    if isLive {
+      for (index, count) in app.client.unreadMemberCounts(key.room).enumerated() where index < folding.count {
+        folding.setUnread(count, at: index)
+      }
+      readers = currentReaders(room, source)
+    }
+    let saved = isLive && wanted == nil ? SavedPlace.of(key.room) : nil
+    if isOpening, let saved, source.index(of: saved.event) == nil, source.backState != .atStart {
+      seeking = saved
+      veil.show(.returning)
+      return seek()
+    }
+    let position = saved.flatMap { place in
+      source.index(of: place.event).map { ReadingPosition(row: folding.row(of: $0), offset: place.offset) }
+    }
+    timeline.load(makeAll(source.items, room), head: head(source, room), at: position, tail: tail(source))
+    veil.hide()
+    if let event = wanted {
+      if goTo(event) { wanted = nil }
+    } else if position == nil, isLive {
+      showDivider(room, source)
+    }
+  }
+
+  /// False where the event is not in this timeline.
+  @discardableResult
+  func goTo(_ event: EventID) -> Bool {
+    guard let source, source.loadState == .loaded, let index = source.index(of: event), index < folding.count else {
+      return false
+    }
+    return timeline.scroll(to: folding.row(of: index), place: .centre, highlight: true)
+  }
+
+  /// Above the first unread message; the reader begins there.
+  private func showDivider(_ room: Room, _ source: ClientCore.Timeline) {
+    guard room.notificationCount > 0, let first = firstUnread(room, source) else { return }
+    timeline.setDivider(above: first)
+    timeline.scroll(to: first, place: .top)
+  }
+
+  /// The first message of somebody else that was not read; nil where there is none in memory.
+  func firstUnread(_ room: Room, _ source: ClientCore.Timeline) -> RowID? {
+    guard let read = room.fullyRead, let index = source.index(of: read) else { return nil }
+    let all = source.items
+    return all[(index + 1)...].firstIndex { $0.isOthersMessage(than: app.userID) }.map { folding.row(of: $0) }
+  }
+
+  private func head(_ source: ClientCore.Timeline, _ room: Room) -> HeadState {
+    // Nobody reads a room before they are in it.
+    guard room.membership != .invite, key?.focus != .pinned else { return .hidden }
+    return switch source.backState {
+    case .idle: .more(.idle)
+    case .loading: .more(.loading)
+    case .failed: .more(.failed)
+    case .atStart: .start
+    }
+  }
+
+  private func tail(_ source: ClientCore.Timeline) -> TailState {
+    switch source.forwardState {
+    case .idle: .more(.idle)
+    case .loading: .more(.loading)
+    case .failed: .more(.failed)
+    case .live: .live
+    }
+  }
+
+  func paginationChanged() {
+    guard let room, let source, source.loadState == .loaded else { return }
+    guard seeking == nil else { return seek() }
+    settle()
+    timeline.setHead(head(source, room))
+    timeline.setTail(tail(source))
+  }
+
+  // MARK: Returning to a place
+
+  /// One page more, unless the place is found or there is nothing more to look through.
+  private func seek() {
+    guard let saved = seeking, let key, let source else { return }
+    let isFound = source.index(of: saved.event) != nil
+    switch source.backState {
+    case .loading where !isFound: return
+    case .idle where !isFound && source.items.count < SavedPlace.itemsLimit: app.ask(.paginateBack(key))
+    default: stopSeeking()
+    }
+  }
+
+  private func stopSeeking() {
+    seeking = nil
+    loadRows(isOpening: false)
+    dom.flush()
+  }
+
+  /// Remembers which message the reader looks at; at the end nothing needs to be remembered.
+  func savePlace() {
+    guard isLive, let key, seeking == nil, let source, source.loadState == .loaded else { return }
+    guard let position = timeline.readingPosition, let index = source.index(of: Folding.item(of: position.row)) else {
+      return SavedPlace.forget(key.room)
+    }
+    // Rows without an event (a gap) are no place one could find again: the next one is.
+    for (offset, item) in source.items[index...].enumerated() {
+      guard let event = item.eventID else { continue }
+      return SavedPlace(event: event, offset: offset == 0 ? position.offset : 0).save(key.room)
+    }
+  }
+}
+
+extension TimelineItem {
+  var isState: Bool {
+    if case .state = content { return true }
+    return false
+  }
+
+  func isOthersMessage(than user: UserID?) -> Bool {
+    if case .message = content { return sender != user }
+    return false
+  }
+
+  /// Whether names of these members may stand in its row.
+  func speaks(of users: Set<UserID>) -> Bool {
+    if isState || users.contains(sender) || thread != nil || !reactions.isEmpty || replyTo != nil { return true }
+    if case .message(let message) = content { return message.formattedBody != nil }
+    return false
+  }
+}

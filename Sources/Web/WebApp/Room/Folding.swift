@@ -1,0 +1,124 @@
+import ClientCore
+import Messenger
+
+/// Which items of a timeline stand in which row: every item has one of its own, but two and more state changes in a row are folded
+/// into one until somebody opens them.
+///
+/// The row of a fold has the identity of its first item, so that a line that gets company stays where it is; the first item's own
+/// row, in a fold that is open, has that identity with a mark.
+struct Folding {
+  /// What an item is for its row.
+  struct Entry {
+    let id: ItemID
+    let isState: Bool
+    /// Members that have not read it.
+    var unread = -1
+  }
+
+  /// A row and the items in it.
+  struct Piece {
+    let row: RowID
+    let range: Range<Int>
+    /// nil for an item's own row.
+    var isOpen: Bool?
+  }
+
+  static let firstMark: UInt64 = 1 << 62
+
+  private(set) var entries: [Entry] = []
+  /// The first items of those that are open.
+  private var opened: [ItemID] = []
+
+  init() {}
+
+  init(_ items: [TimelineItem]) { entries = items.map { Folding.entry($0) } }
+
+  var count: Int { entries.count }
+  subscript(index: Int) -> Entry { entries[index] }
+
+  static func item(of row: RowID) -> ItemID { row.rawValue & ~firstMark }
+
+  private static func entry(_ item: TimelineItem) -> Entry { Entry(id: item.id, isState: item.isState) }
+
+  // MARK: Changing
+
+  mutating func insert(_ items: [TimelineItem], at index: Int) {
+    entries.insert(contentsOf: items.map { Folding.entry($0) }, at: index)
+  }
+
+  mutating func update(_ item: TimelineItem, at index: Int) {
+    let unread = entries[index].unread
+    entries[index] = Folding.entry(item)
+    entries[index].unread = unread
+  }
+
+  mutating func remove(_ range: Range<Int>) { entries.removeSubrange(range) }
+
+  mutating func setUnread(_ unread: Int, at index: Int) { entries[index].unread = unread }
+
+  mutating func toggle(_ first: ItemID) {
+    if let known = opened.firstIndex(of: first) { opened.remove(at: known) } else { opened.append(first) }
+  }
+
+  // MARK: Rows
+
+  /// The items whose rows a change of these can touch: to both ends of a run of state changes.
+  func region(around range: Range<Int>) -> Range<Int> {
+    var (first, end) = (range.lowerBound, range.upperBound)
+    while first > 0, entries[first - 1].isState { first -= 1 }
+    while end < entries.count, entries[end].isState { end += 1 }
+    return first..<end
+  }
+
+  /// The rows of a region.
+  func pieces(_ region: Range<Int>) -> [Piece] {
+    var pieces: [Piece] = []
+    var index = region.lowerBound
+    while index < region.upperBound {
+      let end = runEnd(index, region.upperBound)
+      if end - index < 2 {
+        pieces.append(Piece(row: RowID(entries[index].id), range: index..<index + 1))
+        index += 1
+        continue
+      }
+      let isOpen = opened.contains(entries[index].id)
+      pieces.append(Piece(row: RowID(entries[index].id), range: index..<end, isOpen: isOpen))
+      if isOpen {
+        for inner in index..<end {
+          let mark = inner == index ? Folding.firstMark : 0
+          pieces.append(Piece(row: RowID(entries[inner].id | mark), range: inner..<inner + 1))
+        }
+      }
+      index = end
+    }
+    return pieces
+  }
+
+  /// The rows of the item, and of those folded with it.
+  func pieces(around index: Int) -> [Piece] {
+    pieces(entries[index].isState ? region(around: index..<index + 1) : index..<index + 1)
+  }
+
+  private func runEnd(_ start: Int, _ limit: Int) -> Int {
+    var end = start
+    while end < limit, entries[end].isState { end += 1 }
+    return end
+  }
+
+  /// The row in which an item is shown.
+  func row(of index: Int) -> RowID {
+    guard entries[index].isState else { return RowID(entries[index].id) }
+    for piece in pieces(around: index).reversed() where piece.range.contains(index) { return piece.row }
+    return RowID(entries[index].id)
+  }
+
+  /// The last item that one sees with a row.
+  func lastItem(of row: RowID) -> ItemID {
+    let id = Folding.item(of: row)
+    guard let index = entries.lastIndex(where: { $0.id == id }), entries[index].isState else { return id }
+    for piece in pieces(around: index) where piece.row == row && piece.isOpen != true {
+      return entries[piece.range.upperBound - 1].id
+    }
+    return id
+  }
+}

@@ -1,0 +1,172 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// What stands in a message.
+extension RowMaker {
+  /// Pictures up to this many bytes are loaded as they are; of larger ones a smaller version is asked for.
+  private static var wholePictureBytes: Int64 { 300_000 }
+
+  func body(_ message: MessageContent, _ item: TimelineItem, _ room: Room) -> MessageRow.Body {
+    switch message.kind {
+    case .text, .unknown:
+      return rich(message, room).map { .parts([.rich($0)]) } ?? .text(message.body.string)
+    case .emote:
+      return rich(message, room).map { .parts([.rich($0)], tone: .emote) } ?? .emote(message.body.string)
+    case .notice:
+      return rich(message, room).map { .parts([.rich($0)], tone: .notice) } ?? .notice(message.body.string)
+    case .sticker, .image, .video, .audio, .voice, .file:
+      guard let part = part(message, item) else { return .unsupported(message.body.string) }
+      return .parts([part] + caption(message, room))
+    case .gallery: return gallery(message, item, room)
+    case .poll: return message.poll.map { .parts([.poll(poll($0))]) } ?? .unsupported(message.body.string)
+    case .location:
+      guard let location = message.location else { return .unsupported(message.body.string) }
+      return .parts([.location(place(location.uri, location.description ?? message.body, isLive: false))])
+    case .liveLocation:
+      guard let share = message.liveLocation else { return .unsupported(message.body.string) }
+      return .parts([.location(live(share))])
+    }
+  }
+
+  /// And what its first link leads to, as far as that is known.
+  func withPreview(_ body: MessageRow.Body, _ item: TimelineItem) -> MessageRow.Body {
+    guard app.showsPreviews, let url = RowMaker.link(in: item), case .some(.some(let preview)) = previews[url] else {
+      return body
+    }
+    switch body {
+    case .text(let text): return .parts([.text(text), .preview(preview)])
+    case .parts(let parts, let tone): return .parts(parts + [.preview(preview)], tone: tone)
+    default: return body
+    }
+  }
+
+  // MARK: Text
+
+  /// nil where the plain text says it all.
+  func rich(_ message: MessageContent, _ room: Room) -> RichText? {
+    guard let html = message.formattedBody else { return nil }
+    let app = app
+    var body = FormattedBody(html) { link in
+      guard link.event == nil else { return nil }
+      return switch link.target {
+      case .user(let user):
+        Mention(id: user.string, name: room.displayName(of: user).string, isReader: user == app.userID)
+      case .room(let id): Mention(id: id.string, name: app.client.room(id).map { Strings.words(for: $0.name) } ?? id.string)
+      case .alias(let alias): Mention(id: alias.string, name: alias.string)
+      }
+    } picture: {
+      app.emojiSource($0)
+    }
+    let text = body.read()
+    if text.blocks.isEmpty { return nil }
+    // What is but text is cheaper as such.
+    if text.blocks.count == 1, case .paragraph(let spans) = text.blocks[0], spans.count == 1, case .text(let plain) = spans[0],
+      plain.hasSameBytes(as: message.body.string)
+    {
+      return nil
+    }
+    return text
+  }
+
+  private func caption(_ message: MessageContent, _ room: Room) -> [ContentPart] {
+    guard let caption = message.caption, message.kind != .sticker, !caption.isEmpty else { return [] }
+    return [rich(message, room).map { .rich($0) } ?? .text(caption.string)]
+  }
+
+  // MARK: Files
+
+  /// nil where there is no file to show.
+  private func part(_ message: MessageContent, _ item: TimelineItem) -> ContentPart? {
+    guard let file = message.attachment else { return nil }
+    let progress = progress(file, item.delivery)
+    switch message.kind {
+    case .image, .sticker:
+      guard file.source != nil || file.blob != nil else { return nil }
+      let image = picture(message, file, progress)
+      return message.kind == .sticker ? .sticker(image) : .image(image)
+    case .video:
+      return .video(
+        VideoBody(poster: picture(message, file, progress), durationMilliseconds: file.durationMilliseconds ?? 0))
+    case .audio, .voice:
+      return .audio(
+        AudioBody(
+          name: file.fileName.string, detail: detail(file), durationMilliseconds: file.durationMilliseconds ?? 0,
+          waveform: file.waveform.map { UInt8(min(255, $0 / 4)) }, isVoice: message.kind == .voice, uploadProgress: progress))
+    default: return .file(FileBody(name: file.fileName.string, detail: detail(file), uploadProgress: progress))
+    }
+  }
+
+  private func gallery(_ message: MessageContent, _ item: TimelineItem, _ room: Room) -> MessageRow.Body {
+    var items: [GalleryBody.Item] = []
+    var parts: [ContentPart] = []
+    for entry in message.gallery {
+      if let file = entry.attachment, entry.kind == .image || entry.kind == .video {
+        items.append(GalleryBody.Item(picture(entry, file, nil), isVideo: entry.kind == .video))
+      } else if let part = part(entry, item) {
+        parts.append(part)
+      }
+    }
+    if !items.isEmpty { parts.insert(.gallery(GalleryBody(items: items, layout: .grid(rows: (items.count + 2) / 3))), at: 0) }
+    if !message.body.isEmpty { parts.append(rich(message, room).map { .rich($0) } ?? .text(message.body.string)) }
+    return parts.isEmpty ? .unsupported(message.body.string) : .parts(parts)
+  }
+
+  /// The picture of an image, or the one that stands for a video.
+  private func picture(_ message: MessageContent, _ file: Attachment, _ progress: Double?) -> ImageBody {
+    let isVideo = message.kind == .video
+    let name = message.kind == .sticker ? message.body : file.fileName
+    return ImageBody(
+      name: name.string, thumbnail: isVideo ? file.thumbnail.map { app.thumbnailSource($0) } : source(file),
+      width: Int(clamping: file.width ?? 0), height: Int(clamping: file.height ?? 0), blurHash: file.blurHash?.string ?? "",
+      uploadProgress: progress)
+  }
+
+  /// Own pictures show from the file at hand, also after the server has them.
+  private func source(_ file: Attachment) -> String? {
+    if let blob = file.blob, let url = app.effects.blobs.url(blob) { return url }
+    guard let uri = file.source else { return nil }
+    if let size = file.sizeBytes, size <= RowMaker.wholePictureBytes { return app.mediaSource(uri) }
+    return app.thumbnailSource(file.thumbnail ?? uri)
+  }
+
+  private func progress(_ file: Attachment, _ delivery: Delivery) -> Double? {
+    switch delivery {
+    case .uploading(let sent, let total): return total > 0 ? Double(sent) / Double(total) : 0
+    case .queued, .held: return file.source == nil ? 0 : nil
+    case .received, .sending, .sent, .failed: return nil
+    }
+  }
+
+  private func detail(_ file: Attachment) -> String {
+    let size = file.sizeBytes.map { Host.byteCountLabel($0) } ?? ""
+    let type = file.mimeType?.string ?? ""
+    return size.utf8.isEmpty || type.utf8.isEmpty ? size + type : size + " · " + type
+  }
+
+  // MARK: Polls and places
+
+  private func poll(_ poll: Poll) -> PollBody {
+    PollBody(
+      question: poll.question.string,
+      answers: poll.answers.map { answer in
+        PollBody.Answer(
+          id: answer.id.string, text: answer.text.string, votes: poll.showsVotes ? answer.voters.count : nil,
+          isOwn: answer.isOwn)
+      }, choiceLimit: poll.selectionLimit, voterCount: poll.voterCount, isEnded: poll.endedAtMilliseconds != nil)
+  }
+
+  private func place(_ uri: GeoURI, _ name: ByteString, isLive: Bool) -> LocationBody {
+    // What clients that know no places would show says nothing more.
+    let coordinates = String(decoding: uri.text.utf8.dropFirst(4).prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
+    return LocationBody(name: name.hasPrefix("geo:") ? "" : name.string, detail: coordinates, isLive: isLive)
+  }
+
+  private func live(_ share: LiveLocation) -> LocationBody {
+    let name = share.description ?? ByteString("")
+    if let position = share.position { return place(position.uri, name, isLive: share.isLive) }
+    return LocationBody(name: name.string, detail: "", isLive: share.isLive)
+  }
+}

@@ -1,0 +1,110 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+
+/// What a text that begins with `/` asks for.
+enum SlashCommand {
+  case message(Written)
+  case command((Room) -> Command?)
+  /// It lacks something: how it is used.
+  case wrong(String)
+  case unknown(String)
+
+  static let names: [StaticString] = [
+    "me", "shrug", "plain", "invite", "kick", "ban", "topic", "nick", "join", "leave"
+  ]
+
+  init(_ text: String) {
+    let bytes = ByteString(text)
+    guard bytes.hasPrefix("/") else {
+      self = .message(Written(text: text))
+      return
+    }
+    // Two of them are one that means itself.
+    if bytes.hasPrefix("//") {
+      self = .message(Written(text: String(decoding: bytes.utf8.dropFirst(), as: UTF8.self)))
+      return
+    }
+    let end = bytes.utf8.firstIndex { $0 <= 0x20 } ?? bytes.count
+    let name = ByteString(decoding: bytes.utf8[1..<end])
+    // A path is none.
+    if name.utf8.contains(UInt8(ascii: "/")) || name.isEmpty {
+      self = .message(Written(text: text))
+      return
+    }
+    self = SlashCommand.read(name, String(decoding: bytes.utf8[end...], as: UTF8.self).trimmed)
+  }
+
+  private static func read(_ name: ByteString, _ rest: String) -> SlashCommand {
+    let isEmpty = rest.utf8.isEmpty
+    let (first, reason) = split(rest)
+    if name == "me" { return isEmpty ? .wrong("/me …") : .message(Written(text: rest, style: .emote)) }
+    if name == "plain" { return isEmpty ? .wrong("/plain …") : .message(Written(text: rest, isPlain: true)) }
+    if name == "shrug" { return .message(Written(text: rest + (isEmpty ? "" : " ") + "¯\\_(ツ)_/¯", isPlain: true)) }
+    if name == "leave" { return .command { .leave($0.id) } }
+    if name == "topic" { return isEmpty ? .wrong("/topic …") : .command { .setRoomTopic($0.id, ByteString(rest)) } }
+    if name == "nick" { return isEmpty ? .wrong("/nick …") : .command { _ in .setDisplayName(ByteString(rest)) } }
+    if name == "join" { return isEmpty ? .wrong("/join #room:server") : .command { _ in .join(ByteString(rest)) } }
+    guard name == "invite" || name == "kick" || name == "ban" else { return .unknown(name.string) }
+    guard let user = UserID(first) else { return .wrong("/" + name.string + " @user:server") }
+    if name == "invite" { return .command { .invite($0.id, user: user.text) } }
+    let why = reason.isEmpty ? nil : reason
+    return name == "kick" ? .command { .kick($0.id, user, reason: why) } : .command { .ban($0.id, user, reason: why) }
+  }
+
+  private static func split(_ text: String) -> (ByteString, ByteString) {
+    let bytes = Array(text.utf8)
+    let end = bytes.firstIndex { $0 <= 0x20 } ?? bytes.count
+    return (ByteString(decoding: bytes[..<end]), ByteString(String(decoding: bytes[end...], as: UTF8.self).trimmed))
+  }
+}
+
+/// `@Name` of a member becomes a link to them, which Markdown makes a mention.
+enum MentionWriting {
+  /// O(text + at signs · members).
+  static func linked(_ text: String, in room: Room) -> String {
+    let bytes = Array(text.utf8)
+    guard bytes.contains(UInt8(ascii: "@")) else { return text }
+    var names: [(name: [UInt8], user: UserID)] = []
+    for member in room.members { names.append((room.displayName(of: member.userID).utf8, member.userID)) }
+    var out: [UInt8] = []
+    var index = 0
+    while index < bytes.count {
+      guard bytes[index] == UInt8(ascii: "@"), index == 0 || bytes[index - 1] <= 0x20 || bytes[index - 1] == UInt8(ascii: "("),
+        let found = longest(names, bytes, index + 1)
+      else {
+        out.append(bytes[index])
+        index += 1
+        continue
+      }
+      // The sign stays, so that an edit finds the name again.
+      out += Array("[@".utf8)
+      for byte in found.name {
+        if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]") || byte == UInt8(ascii: "\\") {
+          out.append(UInt8(ascii: "\\"))
+        }
+        out.append(byte)
+      }
+      out += Array("](".utf8) + Permalink(.user(found.user)).matrixTo.utf8 + [UInt8(ascii: ")")]
+      index += 1 + found.name.count
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  private static func longest(
+    _ names: [(name: [UInt8], user: UserID)], _ text: [UInt8], _ start: Int
+  ) -> (name: [UInt8], user: UserID)? {
+    var best: (name: [UInt8], user: UserID)?
+    for entry in names {
+      let end = start + entry.name.count
+      guard end <= text.count, entry.name.count > best?.name.count ?? 0, text[start..<end].elementsEqual(entry.name) else {
+        continue
+      }
+      // In the middle of a word it is another one.
+      if end < text.count, text[end] >= 0x80 || (text[end] | 0x20 >= 0x61 && text[end] | 0x20 <= 0x7A) { continue }
+      best = entry
+    }
+    return best
+  }
+}

@@ -1,0 +1,94 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+
+/// Texts one below the other.
+struct TextDialog<D: DOM> {
+  @discardableResult
+  init(_ app: App<D>, _ title: String, _ texts: [String], isCode: Bool = false) {
+    let dom = app.dom
+    app.dialogs.open { frame in
+      frame.setTitle(title, classes: isCode ? "ma-dialog ma-wide-dialog" : "ma-dialog")
+      for text in texts {
+        let node = dom.element(isCode ? "pre" : "p", isCode ? "ma-source" : "ma-version", text: text, in: frame.body)
+        dom.setAttribute(node, "tabindex", "0")
+      }
+    }
+  }
+}
+
+/// Tells those who run the server about a message.
+struct ReportDialog<D: DOM> {
+  @discardableResult
+  init(_ app: App<D>, _ event: EventID, in room: RoomID, at frame: DialogFrame<D>) {
+    let dom = app.dom
+    frame.setTitle(Strings[.reportTitle])
+    let form = dom.element("form", "ma-form", in: frame.body)
+    dom.element("p", "ma-note", text: Strings[.reportNote], in: form)
+    let field = Field(dom, Strings[.reportReason], in: form)
+    frame.setFirst(field.input)
+    let trouble = frame.trouble(in: form)
+    let buttons = dom.element("div", "ma-buttons", in: form)
+    let cancel = dom.button("ma-button", Strings[.cancel], in: buttons)
+    let submit = SubmitButton(dom, Strings[.report], busy: Strings[.reporting], kind: "ma-danger", in: buttons)
+    dom.on(cancel, .click) { _ in frame.close() }
+    dom.on(form, .submit) { _ in
+      guard !submit.isBusy else { return }
+      submit.setBusy(true)
+      app.ask(.report(event, in: room, reason: ByteString(field.text.trimmed))) { result in
+        guard frame.isOpen else { return }
+        if case .failure(let error) = result {
+          submit.setBusy(false)
+          dom.setText(trouble, Strings.words(for: error))
+        } else {
+          frame.close()
+          app.notices.show(Strings[.reported])
+        }
+      }
+      dom.flush()
+    }
+  }
+}
+
+/// JSON with line breaks and indents, for people.
+enum Indented {
+  static func json(_ bytes: [UInt8]) -> String {
+    var out: [UInt8] = []
+    var depth = 0
+    var isText = false
+    var isEscaped = false
+    func newLine() {
+      out.append(0x0A)
+      for _ in 0..<min(depth, 64) * 2 { out.append(0x20) }
+    }
+    for (index, byte) in bytes.enumerated() {
+      if isText {
+        out.append(byte)
+        isText = isEscaped || byte != UInt8(ascii: "\"")
+        isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+        continue
+      }
+      let next = index + 1 < bytes.count ? bytes[index + 1] : 0
+      switch byte {
+      case UInt8(ascii: "\""):
+        isText = true
+        out.append(byte)
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        out.append(byte)
+        depth += 1
+        if next != UInt8(ascii: "}"), next != UInt8(ascii: "]") { newLine() }
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depth -= 1
+        if index > 0, bytes[index - 1] != UInt8(ascii: "{"), bytes[index - 1] != UInt8(ascii: "[") { newLine() }
+        out.append(byte)
+      case UInt8(ascii: ","):
+        out.append(byte)
+        newLine()
+      case UInt8(ascii: ":"): out += [byte, 0x20]
+      default: if byte > 0x20 { out.append(byte) }
+      }
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+}

@@ -1,0 +1,247 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// The composer of a room or a thread: Markdown, what it answers or edits, completions, commands, files, the draft.
+final class Writer<D: DOM> {
+  private static var lengthLimit: Int { 10_000 }
+
+  let app: App<D>
+  let dom: D
+  let composer: Composer<D>
+  private(set) var key: TimelineKey?
+  /// What is written, and what for.
+  private(set) var kind = Draft.Kind.message
+  /// Who wrote what is answered: they are told.
+  private var answered: UserID?
+  /// Something was written that comes at the end.
+  var onSent: (() -> Void)?
+  /// False where there is nothing to edit.
+  var onEditLast: (() -> Bool)?
+  private let box: Node
+  private let banner: Node
+  private let bannerText: Node
+  private lazy var completions = Completions(self, in: box)
+
+  init(_ app: App<D>, _ phrases: Phrases, in parent: Node) {
+    self.app = app
+    dom = app.dom
+    box = dom.element("div", "ma-writer", in: parent)
+    banner = dom.element("div", "ma-writer-banner", in: box)
+    bannerText = dom.element("span", "ma-writer-text", in: banner)
+    let cancel = dom.button("ma-round ma-round-small", icon: .close, label: Strings[.cancel], in: banner)
+    composer = Composer(dom: dom, phrases: phrases)
+    composer.maximumLength = Writer.lengthLimit
+    dom.append(composer.root, to: box)
+    composer.acceptDrops(on: parent)
+    dom.setFlag(banner, "hidden", true)
+    dom.on(cancel, .click) { [self] _ in reset(clearing: isEdit) }
+    composer.onSend = { [self] in send($0) }
+    composer.onDraft = { [self] _ in changed() }
+    composer.onAttach = { [self] in Host.pickFiles { self.send($0) } }
+    composer.onFiles = { [self] in send($0) }
+    composer.onKey = { [self] in pressed($0) }
+  }
+
+  func close() { composer.close() }
+
+  var room: Room? { key.flatMap { app.client.room($0.room) } }
+  /// The root of the thread it writes in.
+  var thread: EventID? {
+    if case .thread(let root)? = key?.focus { return root }
+    return nil
+  }
+
+  private var isEdit: Bool {
+    if case .edit = kind { return true }
+    return false
+  }
+
+  // MARK: Which room
+
+  /// Takes up the draft of that place.
+  func show(_ key: TimelineKey?) {
+    self.key = key
+    completions.forget()
+    kind = .message
+    answered = nil
+    let draft = room?.draft(in: thread)
+    composer.setText(draft?.text.string ?? "")
+    guard let room, let draft else { return showBanner() }
+    kind = draft.kind
+    showBanner()
+    switch draft.kind {
+    case .message: break
+    case .reply(let event), .edit(let event):
+      guard let index = room.timeline.index(of: event) else { break }
+      if case .reply = draft.kind { answered = room.timeline.items[index].sender }
+      showBanner(room.timeline.items[index])
+    }
+  }
+
+  func setCanWrite(_ canWrite: Bool) {
+    dom.setFlag(box, "hidden", !canWrite)
+    composer.setEnabled(canWrite)
+  }
+
+  func membersChanged() { completions.forget() }
+
+  // MARK: Replies and edits
+
+  func reply(to item: TimelineItem) {
+    guard let event = item.eventID else { return }
+    if isEdit { composer.setText("") }
+    kind = .reply(to: event)
+    answered = item.sender
+    begin(item)
+  }
+
+  func edit(_ item: TimelineItem) {
+    guard let event = item.eventID, case .message(let message) = item.content else { return }
+    kind = .edit(of: event)
+    answered = nil
+    composer.setText((message.kind == .emote ? "/me " : "") + message.body.string)
+    begin(item)
+  }
+
+  private func begin(_ item: TimelineItem) {
+    showBanner(item)
+    save()
+    composer.focus()
+  }
+
+  private func showBanner(_ item: TimelineItem? = nil) {
+    dom.setFlag(banner, "hidden", kind == .message)
+    switch kind {
+    case .message: dom.setText(bannerText, "")
+    case .edit: dom.setText(bannerText, Strings[.editing])
+    case .reply:
+      let name = item.flatMap { item in room?.displayName(of: item.sender).string } ?? ""
+      var text = ""
+      if case .message(let message)? = item?.content { text = Strings.short(message) }
+      dom.setText(bannerText, Strings[.replyingTo, name, text])
+    }
+    dom.flush()
+  }
+
+  private func reset(clearing: Bool) {
+    kind = .message
+    answered = nil
+    if clearing { composer.setText("") }
+    showBanner()
+    save()
+    composer.focus()
+  }
+
+  private func changed() {
+    save()
+    completions.update()
+  }
+
+  private func save() {
+    guard let key else { return }
+    app.ask(.saveDraft(key.room, thread: thread, Draft(ByteString(composer.text), kind: kind)))
+  }
+
+  // MARK: Keys
+
+  private func pressed(_ event: PageEvent) -> EventReply {
+    if completions.pressed(event) == .preventDefault { return .preventDefault }
+    switch event.key {
+    case .escape where kind != .message:
+      reset(clearing: isEdit)
+      return .preventDefault
+    case .arrowUp where composer.text.utf8.isEmpty && kind == .message && event.modifiers.isEmpty:
+      return onEditLast?() == true ? .preventDefault : .pass
+    default: return .pass
+    }
+  }
+
+  // MARK: Sending
+
+  private func send(_ text: String) -> Bool {
+    guard let key, let room else { return false }
+    completions.hide()
+    let written: Written
+    switch SlashCommand(text) {
+    case .message(let message): written = message
+    case .unknown(let name):
+      app.notices.show(Strings[.unknownCommand, name], isTrouble: true)
+      return false
+    case .wrong(let use):
+      app.notices.show(Strings[.commandUse, use], isTrouble: true)
+      return false
+    case .command(let make):
+      guard let command = make(room) else { return false }
+      app.ask(command) { [self] result in commandEnded(result) }
+      return true
+    }
+    let formatted =
+      written.isPlain
+      ? FormattedText(ByteString(written.text))
+      : FormattedText.markdown(ByteString(MentionWriting.linked(written.text, in: room)))
+    if case .edit(let event) = kind {
+      app.askLoudly(.edit(key.room, .event(event), formatted))
+    } else {
+      app.askLoudly(.send(key.room, addressed(OutgoingMessage.message(formatted, style: written.style))))
+      onSent?()
+    }
+    kind = .message
+    answered = nil
+    showBanner()
+    return true
+  }
+
+  /// In its thread, and as the reply it is.
+  private func addressed(_ message: OutgoingMessage) -> OutgoingMessage {
+    var message = message
+    if let thread {
+      message = message.inThread(
+        .event(thread), latest: app.client.timeline(key ?? .live(RoomID(trusted: "")))?.items.last?.eventID)
+    }
+    if case .reply(let event) = kind {
+      message = message.replying(to: .event(event), mentioning: answered == app.userID ? nil : answered)
+    }
+    return message
+  }
+
+  private func commandEnded(_ result: CommandResult) {
+    switch result {
+    case .room(let room): app.goTo(.room(room))
+    case .failed(let error): app.notices.show(Strings.words(for: error), isTrouble: true)
+    default: break
+    }
+  }
+
+  private func send(_ files: [PickedFile]) {
+    guard let key else { return }
+    for file in files {
+      let attachment = Attachment(
+        fileName: ByteString(file.name), blob: app.effects.blobs.add(file),
+        mimeType: file.mediaType.utf8.isEmpty ? nil : ByteString(file.mediaType), sizeBytes: file.byteCount,
+        width: file.isImage ? Int64(file.width) : nil, height: file.isImage ? Int64(file.height) : nil)
+      app.askLoudly(.send(key.room, addressed(.attachment(kind: Writer.kind(of: file), attachment))))
+    }
+    if case .reply = kind { reset(clearing: false) }
+    onSent?()
+    composer.focus()
+  }
+
+  private static func kind(of file: PickedFile) -> MessageContent.Kind {
+    if file.isImage { return .image }
+    let type = ByteString(file.mediaType)
+    if type.hasPrefix("video/") { return .video }
+    if type.hasPrefix("audio/") { return .audio }
+    return .file
+  }
+}
+
+/// What somebody wrote, as it is to be sent.
+struct Written {
+  var text: String
+  var style = OutgoingMessage.Style.text
+  /// Nothing in it is Markdown.
+  var isPlain = false
+}

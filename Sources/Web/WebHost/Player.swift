@@ -1,0 +1,30 @@
+import Messenger
+
+/// A sound that is played; it ends when the last reference to it is gone.
+public final class Player {
+  public enum Event {
+    /// Where it stands, in milliseconds; a length of 0 is not known yet.
+    case moved(isPlaying: Bool, positionMilliseconds: Int64, durationMilliseconds: Int64)
+    /// It cannot be fetched or played.
+    case failed
+  }
+
+  private let handle: JSHandle
+
+  /// Fetches (with the images' token where it applies) and begins to play.
+  public init(url: String, _ onEvent: @escaping (Event) -> Void) {
+    let id = register { event in
+      guard event.code != 2 else { return onEvent(.failed) }
+      onEvent(
+        .moved(isPlaying: event.code == 1, positionMilliseconds: Int64(event.x), durationMilliseconds: Int64(event.y)))
+    }
+    handle = JSHandle(id: id)
+    withBytes(url) { hostPlay(id, $0, $1) }
+  }
+
+  public func play() { hostPlayerDo(handle.id, 0, 0) }
+  public func pause() { hostPlayerDo(handle.id, 1, 0) }
+  /// - Parameter fraction: 0...1 of its length.
+  public func seek(to fraction: Double) { hostPlayerDo(handle.id, 2, fraction) }
+  public func setRate(_ rate: Double) { hostPlayerDo(handle.id, 3, rate) }
+}

@@ -1,0 +1,234 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import MessengerTesting
+import Testing
+
+@testable import WebApp
+
+/// One event of a room's timeline: `content` is JSON, `state` its state key.
+private func event(
+  _ id: String, _ content: String, type: String = "m.room.message", by sender: String = "@boris:chat.example",
+  at seconds: Int = 10, state: String? = nil
+) -> String {
+  let key = state.map { "\"state_key\":\"\($0)\"," } ?? ""
+  return """
+    {"type":"\(type)","event_id":"\(id)","sender":"\(sender)",\(key)"origin_server_ts":\(seconds * 1000),"content":\(content)}
+    """
+}
+
+private func member(_ user: String, at seconds: Int = 10) -> String {
+  event("$m\(user.utf8.count)\(seconds)", #"{"membership":"join"}"#, type: "m.room.member", by: user, at: seconds, state: user)
+}
+
+private func text(_ body: String) -> String { #"{"msgtype":"m.text","body":"\#(body)"}"# }
+
+@Suite("The open room")
+struct RoomTests {
+  private let page = Page()
+
+  /// The room with these events, open.
+  private func open(_ events: [String]) throws {
+    page.signIn()
+    sync(events)
+    page.dom.fire(.click, on: try #require(page.all("ma-entry").first).node)
+    page.settleStore()
+    page.dom.fire(.resize, on: try #require(page.root.first("mg-scroller")).node, x: 600, y: 900)
+  }
+
+  private func sync(_ events: [String], ephemeral: String = "") {
+    page.sync([
+      (
+        "!a",
+        """
+        {"summary":{"m.joined_member_count":3},"timeline":{"limited":false,"prev_batch":"t1",\
+        "events":[\(events.joined(separator: ","))]},"ephemeral":{"events":[\(ephemeral)]}}
+        """
+      )
+    ])
+  }
+
+  private func row(_ text: String) throws -> FakeElement {
+    try #require(page.all("mg-row").first { $0.allText.contains(text) })
+  }
+
+  /// Chooses from the menu of the message with that text.
+  private func choose(_ choice: String, of text: String) throws {
+    page.dom.fire(.contextMenu, on: try row(text).node, x: 5, y: 5)
+    let button = try #require(page.all("ma-menu-item").first { $0.allText == choice })
+    page.dom.fire(.click, on: button.node)
+    page.settleStore()
+  }
+
+  private var field: FakeElement { get throws { try #require(page.all("mg-input").first) } }
+
+  private func write(_ text: String) throws {
+    page.dom.fire(.input, on: try field.node, x: Double(text.utf8.count), text: text)
+  }
+
+  private func enter() throws {
+    page.dom.fire(.keyDown, on: try field.node, text: "Enter")
+    page.settleStore()
+  }
+
+  @Test("HTML in a message becomes elements of ours, and what others set is never markup")
+  func formatted() throws {
+    try open([
+      event(
+        "$1",
+        #"""
+        {"msgtype":"m.text","body":"x","format":"org.matrix.custom.html","formatted_body":"<b>bold</b><img src=x onerror=alert(1)><script>1</script>"}
+        """#)
+    ])
+    #expect(page.root.tags("strong").map(\.text) == ["bold"])
+    #expect(page.root.tags("script").isEmpty)
+  }
+
+  @Test("state changes in a row are one line until it is opened; a message between keeps them apart")
+  func folded() throws {
+    let joins = (0..<5).map { member("@u\(String(repeating: "x", count: $0)):b.example", at: 10 + $0) }
+    try open(joins + [event("$1", text("hello"), at: 20), member("@late:b.example", at: 21)])
+    #expect(page.all("mg-line").count == 2)
+    let toggle = try #require(page.all("mg-line").first?.all("mg-button").first)
+    #expect(toggle.attributes["aria-expanded"] == "false")
+    page.dom.fire(.click, on: toggle.node)
+    #expect(page.all("mg-line").count == 7)
+    page.dom.fire(.click, on: toggle.node)
+    #expect(page.all("mg-line").count == 2)
+    // A second change behind the last one folds with it, in the same row.
+    sync([member("@later:bb.example", at: 22)])
+    #expect(page.all("mg-line").count == 2)
+    #expect(page.all("mg-line").last?.all("mg-button").first?.isHidden == false)
+    sync([event("$2", text("behind"), at: 23)])
+    #expect(page.all("mg-row").last?.allText.contains("behind") == true)
+  }
+
+  @Test("a reply quotes what it answers, reactions are counted, a thread stands at its root and not between the messages")
+  func relations() throws {
+    try open([
+      event("$1", text("beans"), at: 10),
+      event(
+        "$2", #"{"msgtype":"m.text","body":"yes","m.relates_to":{"m.in_reply_to":{"event_id":"$1"}}}"#,
+        by: "@carol:chat.example", at: 11),
+      event(
+        "$3", #"{"m.relates_to":{"rel_type":"m.annotation","event_id":"$1","key":"👍"}}"#, type: "m.reaction", at: 12),
+      event(
+        "$4", #"{"msgtype":"m.text","body":"aside","m.relates_to":{"rel_type":"m.thread","event_id":"$1"}}"#, at: 13)
+    ])
+    #expect(page.all("mg-quote-text").map(\.text) == ["beans"])
+    #expect(page.all("mg-chip-key").map(\.text) == ["👍"])
+    #expect(page.all("mg-thread-count").count == 1)
+    #expect(!page.all("mg-part-text").contains { $0.text == "aside" } && !page.all("mg-text").contains { $0.text == "aside" })
+    let chip = try #require(page.all("mg-thread").first)
+    page.dom.fire(.click, on: chip.node)
+    #expect(page.all("ma-side").count == 1)
+  }
+
+  @Test("pictures, sounds, polls, places and files have parts of their own")
+  func kinds() throws {
+    let file = #""url":"mxc://b.example/x","info":{"w":400,"h":300,"size":10,"duration":4000,"mimetype":"x/y"}"#
+    try open([
+      event("$1", #"{"msgtype":"m.image","body":"cat.png",\#(file)}"#),
+      event("$2", #"{"msgtype":"m.video","body":"film.mp4",\#(file)}"#),
+      event("$3", #"{"msgtype":"m.audio","body":"song.ogg",\#(file),"org.matrix.msc3245.voice":{}}"#),
+      event("$4", #"{"msgtype":"m.file","body":"plan.pdf",\#(file)}"#),
+      event("$5", #"{"msgtype":"m.location","body":"Here","geo_uri":"geo:52.5,13.4;u=10"}"#),
+      event("$6", #"{"body":"hi",\#(file)}"#, type: "m.sticker"),
+      event(
+        "$7",
+        #"{"org.matrix.msc3381.poll.start":{"kind":"org.matrix.msc3381.poll.disclosed","question":{"org.matrix.msc1767.text":"Tea?"},"answers":[{"id":"y","org.matrix.msc1767.text":"Yes"},{"id":"n","org.matrix.msc1767.text":"No"}]}}"#,
+        type: "org.matrix.msc3381.poll.start"),
+      event(
+        "$8",
+        #"{"org.matrix.msc3381.poll.response":{"answers":["y"]},"m.relates_to":{"rel_type":"m.reference","event_id":"$7"}}"#,
+        type: "org.matrix.msc3381.poll.response")
+    ])
+    for kind in ["mg-video-badge", "mg-voice", "mg-location", "mg-sticker-box", "mg-poll"] {
+      #expect(page.all(kind).count == 1, "\(kind)")
+    }
+    #expect(page.all("mg-file-name").map(\.text).contains("plan.pdf"))
+    #expect(page.all("mg-file-detail").map(\.text).contains("52.5,13.4"))
+    #expect(page.all("mg-answer").map(\.allText).first?.hasPrefix("Yes") == true)
+    page.dom.fire(.click, on: try #require(page.all("mg-answer").last).node)
+    page.settleStore()
+    #expect(page.body(of: "poll.response").contains("\"n\""))
+  }
+
+  @Test("one replies from the menu, writes Markdown with a mention, and both go out")
+  func reply() throws {
+    try open([
+      event("$b", #"{"membership":"join","displayname":"Bo Ris"}"#, type: "m.room.member", at: 9, state: "@boris:chat.example"),
+      event("$1", text("beans"))
+    ])
+    try choose("reply", of: "beans")
+    #expect(page.all("ma-writer-text").first?.text.contains("Bo Ris") == true)
+    try write("@bo")
+    #expect(page.all("ma-completion-name").map(\.text) == ["Bo Ris"])
+    page.dom.fire(.keyDown, on: try field.node, text: "Enter")
+    #expect(try field.value == "@Bo Ris ")
+    try write("@Bo Ris **yes**")
+    try enter()
+    let sent = page.body(of: "/send/m.room.message/")
+    #expect(sent.contains(#""m.in_reply_to":{"event_id":"$1"}"#) && sent.contains("<strong>yes</strong>"))
+    #expect(sent.contains(#""user_ids":["@boris:chat.example"]"#) && sent.contains("matrix.to"))
+    #expect(page.all("ma-writer-banner").isEmpty)
+  }
+
+  @Test("ArrowUp in the empty field edits the last own message; Escape gives it up")
+  func editLast() throws {
+    try open([event("$1", text("mine"), by: "@alice:chat.example"), event("$2", text("theirs"), at: 11)])
+    page.dom.fire(.keyDown, on: try field.node, text: "ArrowUp")
+    #expect(try field.value == "mine")
+    page.dom.fire(.keyDown, on: try field.node, text: "Escape")
+    #expect(try field.value == "")
+    page.dom.fire(.keyDown, on: try field.node, text: "ArrowUp")
+    try write("mine, mended")
+    try enter()
+    #expect(page.body(of: "/send/m.room.message/").contains("m.new_content"))
+    #expect(page.all("mg-text").map(\.text).contains("mine, mended"))
+  }
+
+  @Test("an unknown command is refused with words and stays in the field")
+  func unknownCommand() throws {
+    try open([event("$1", text("beans"))])
+    try write("/dance")
+    page.dom.fire(.keyDown, on: try field.node, text: "Escape")
+    try enter()
+    #expect(page.text.contains("unknownCommand dance") && page.body(of: "/send/").isEmpty)
+  }
+
+  @Test("the bar of buttons comes to the row under the pointer and reacts from the picker")
+  func react() throws {
+    try open([event("$1", text("beans")), event("$2", text("peas"), at: 11)])
+    page.dom.fire(.pointerOver, on: try row("beans").node)
+    page.dom.fire(.pointerOver, on: try row("peas").node)
+    #expect(page.all("mg-tools").count == 1)
+    page.dom.fire(.click, on: try #require(page.all("mg-tool", in: try row("peas")).first).node)
+    page.type("rocket", into: "emojiSearch")
+    page.dom.fire(.click, on: try #require(page.all("ma-emoji").first).node)
+    page.settleStore()
+    #expect(page.body(of: "/send/m.reaction/").contains("🚀") && page.body(of: "/send/m.reaction/").contains("$2"))
+  }
+
+  @Test("who has read up to a message stands below it, and moves on")
+  func readers() throws {
+    let receipt = { (event: String) in
+      #"{"type":"m.receipt","content":{"\#(event)":{"m.read":{"@carol:chat.example":{"ts":1}}}}}"#
+    }
+    page.signIn()
+    sync(
+      [
+        member("@carol:chat.example", at: 1), event("$1", text("one"), by: "@alice:chat.example"),
+        event("$2", text("two"), by: "@alice:chat.example", at: 11)
+      ], ephemeral: receipt("$1"))
+    page.dom.fire(.click, on: try #require(page.all("ma-entry").first).node)
+    page.settleStore()
+    page.dom.fire(.resize, on: try #require(page.root.first("mg-scroller")).node, x: 600, y: 900)
+    #expect(page.all("mg-readers", in: try row("one")).count == 1)
+    #expect(page.all("mg-readers", in: try row("two")).isEmpty)
+    sync([], ephemeral: receipt("$2"))
+    #expect(page.all("mg-readers", in: try row("one")).isEmpty)
+    #expect(page.all("mg-readers", in: try row("two")).count == 1)
+  }
+}

@@ -1,0 +1,79 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Testing
+
+@testable import WebApp
+
+@Suite("What people write")
+struct WritingTests {
+  private func meaning(_ text: String) -> String {
+    switch SlashCommand(text) {
+    case .message(let written): "\(written.style)\(written.isPlain ? " plain" : ""): " + written.text
+    case .command: "command"
+    case .wrong(let use): "wrong: " + use
+    case .unknown(let name): "unknown: " + name
+    }
+  }
+
+  @Test(
+    "a text that begins with a slash is a command, refused with words where it is none",
+    arguments: [
+      ("hello /me", "text: hello /me"), ("/me waves", "emote: waves"), ("/me", "wrong: /me …"),
+      ("/shrug", "text plain: ¯\\_(ツ)_/¯"), ("/shrug why", "text plain: why ¯\\_(ツ)_/¯"), ("/plain *a*", "text plain: *a*"),
+      ("//usr", "text: /usr"), ("/usr/bin is full", "text: /usr/bin is full"), ("/", "text: /"), ("/dance", "unknown: dance"),
+      ("/invite @bob:b.example", "command"), ("/invite bob", "wrong: /invite @user:server"),
+      ("/kick @bob:b.example too loud", "command"), ("/ban", "wrong: /ban @user:server"), ("/topic Tea", "command"),
+      ("/topic", "wrong: /topic …"), ("/nick Al", "command"), ("/join #tea:b.example", "command"), ("/leave", "command")
+    ])
+  func commands(_ text: String, _ wanted: String) {
+    #expect(meaning(text) == wanted)
+  }
+
+  @Test(
+    "names and emoji are found by what they begin with, then by their words, then by any part",
+    arguments: [
+      ("alice ashby", "al", 0), ("alice ashby", "ash", 1), ("alice ashby", "ice", 2), ("alice", "alicex", nil), ("a-b", "b", 1),
+      ("abc", "", 0)
+    ] as [(String, String, Int?)])
+  func ranks(_ name: String, _ wanted: String, _ rank: Int?) {
+    #expect(Match.rank(name, wanted) == rank)
+  }
+
+  @Test("every emoji has a name of its own letters, and the usual ones are found")
+  func emoji() {
+    #expect(Emoji.all.count > 250)
+    for emoji in Emoji.all { #expect(!emoji.text.isEmpty && !emoji.name.isEmpty && emoji.names.utf8.allSatisfy { $0 < 0x80 }) }
+    #expect(Emoji.matching("THUMBS", limit: 1).first?.text == "👍")
+    #expect(Emoji.matching("rocket").first?.text == "🚀")
+    #expect(Emoji.matching("no such thing").isEmpty)
+  }
+
+  @Test(
+    "a day has a number", arguments: [("1970-01-01", 0), ("2000-02-29", 11_016), ("2000-03-01", 11_017), ("2026-11-22", 20_779)]
+  )
+  func day(_ text: String, _ number: Int) {
+    #expect(CalendarDay(text)?.number == number)
+  }
+
+  @Test("what is no day is none", arguments: ["", "2026", "2026-13-01", "2026-00-10", "2026-1-x", "99999999999-1-1"])
+  func noDay(_ text: String) {
+    #expect(CalendarDay(text) == nil)
+  }
+
+  @Test("JSON is shown with indents, and texts in it stay as they are")
+  func indented() {
+    #expect(
+      Indented.json(Array(#"{"a":[1,{"b":"x,{\"y"}],"c":{}}"#.utf8)) == """
+        {
+          "a": [
+            1,
+            {
+              "b": "x,{\\"y"
+            }
+          ],
+          "c": {}
+        }
+        """)
+  }
+}
