@@ -121,14 +121,15 @@ extension Feed {
     guard let source, source.items.count == folding.count else { return }
     let counts = app.client.unreadMemberCounts(room.id)
     let now = currentReaders(room, source)
-    var touched: [Int] = []
-    for index in counts.indices {
-      let id = folding[index].id
-      if counts[index] != folding[index].unread || now[id] != readers[id] { touched.append(index) }
+    for index in counts.indices where counts[index] != folding[index].unread {
       folding.setUnread(counts[index], at: index)
+      renew(index)
     }
+    let moved = Set(now.keys).union(readers.keys).filter { now[$0] != readers[$0] }
     readers = now
-    for index in touched { renew(index) }
+    for id in moved {
+      if let index = source.index(of: id) { renew(index) }
+    }
   }
 
   func currentReaders(_ room: Room, _ source: ClientCore.Timeline) -> [ItemID: [UserID]] {
