@@ -9,7 +9,6 @@ struct StaticSite: Sendable {
   /// it talks is what the person typed.
   static let contentSecurityPolicy = [
     "default-src 'self'", "script-src 'self' 'wasm-unsafe-eval'", "style-src 'self'", "img-src 'self' blob: data:",
-    "media-src 'self' blob:",
     "media-src 'self' blob:", "font-src 'self'", "connect-src 'self' https: wss:", "worker-src 'self'",
     "manifest-src 'self'", "object-src 'none'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'self'"
   ].joined(separator: "; ")

@@ -135,7 +135,12 @@ extension Feed {
   func currentReaders(_ room: Room, _ source: ClientCore.Timeline) -> [ItemID: [UserID]] {
     guard room.joinedMemberCount <= RowMaker<D>.readersLimit else { return [:] }
     var places: [ItemID: [UserID]] = [:]
-    for id in source.itemsWithReaders { places[id] = source.readers(at: id) }
+    for id in source.itemsWithReaders {
+      guard var index = source.index(of: id) else { continue }
+      // A line has no place for them: they stand at the message before it.
+      while index > 0, !source.items[index].isMessage { index -= 1 }
+      places[source.items[index].id, default: []] += source.readers(at: id)
+    }
     return places
   }
 
