@@ -149,6 +149,7 @@ extension Feed {
   func viewed(_ visible: VisibleRows) {
     guard let key, seeking == nil else { return }
     if key.focus == .live { app.ask(.viewed(key.room, upTo: folding.lastItem(of: visible.last))) }
+    if case .thread = key.focus, visible.isAtEnd { onThreadSeen?() }
     loadMore(visible, key)
   }
 
