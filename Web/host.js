@@ -535,6 +535,11 @@ function listenToPage(id) {
   calm.addEventListener('change', tell(3));
   addEventListener('pagehide', tell(4));
   document.addEventListener('freeze', tell(4));
+  addEventListener('keydown', e => {
+    if (!(e.ctrlKey || e.metaKey) || e.altKey || e.shiftKey || e.key.toLowerCase() !== 'k') return;
+    e.preventDefault();
+    dispatch(id, 5);
+  });
 }
 
 function fragment() {
@@ -549,7 +554,7 @@ function browserName() {
   return (browser ?? 'Browser') + (system ? ' on ' + system : '');
 }
 
-const pageTexts = [fragment, () => location.origin, () => locale, () => location.search.slice(1), browserName, () => texts, languageList];
+const pageTexts = [fragment, () => location.origin, () => locale, () => location.search.slice(1), browserName, () => texts, languageList, () => location.origin + location.pathname];
 
 const pageActions = [
   (replacing, s) => history[replacing ? 'replaceState' : 'pushState'](null, '', s === '' ? location.pathname + location.search : '#' + s.split('/').map(encodeURIComponent).join('/')),
@@ -558,11 +563,87 @@ const pageActions = [
   (_, s) => { if (/^https?:/i.test(s)) open(s, '_blank', 'noopener,noreferrer'); },
   () => location.reload(),
   () => history.back(),
+  () => applyLook(),
+  () => playSound(),
+  () => history.replaceState(null, '', location.pathname + location.hash),
+  (_, s) => { if (/^https?:/i.test(s)) location.assign(s); },
 ];
+
+// ---- The look that was chosen: the rules of the style sheets for dark screens hold or do not, whatever the system says.
+
+function setting(name) {
+  try { return localStorage.getItem(name) ?? ''; } catch { return ''; }
+}
+
+function applyLook() {
+  if (root.dataset.languages === undefined) return;
+  const theme = setting('theme');
+  const isDark = theme === 'dark' || theme === 'contrast';
+  Object.assign(document.documentElement.dataset, { theme, density: setting('density') });
+  document.documentElement.style.colorScheme = theme === '' ? '' : isDark ? 'dark' : 'light';
+  for (const sheet of document.styleSheets) {
+    for (const rule of sheet.cssRules) {
+      if (!(rule instanceof CSSMediaRule)) continue;
+      rule.condition ??= rule.media.mediaText;
+      if (rule.condition === '(prefers-color-scheme: dark)') rule.media.mediaText = theme === '' ? rule.condition : isDark ? 'all' : 'not all';
+    }
+  }
+}
+
+applyLook();
+
+// ---- Notifications, and a sound for them
+
+const permissions = { default: 1, granted: 2, denied: 3 };
+const permission = () => typeof Notification === 'undefined' ? 0 : permissions[Notification.permission] ?? 0;
+
+function askForNotifications(id) {
+  if (id === 0) return permission();
+  Promise.resolve(typeof Notification === 'undefined' ? null : Notification.requestPermission())
+    .catch(() => {}).then(() => dispatch(id, permission()));
+  return permission();
+}
+
+function showNotification(id, title, tag, body) {
+  try {
+    const notification = new Notification(title, { body, tag, silent: true, icon: 'icon-192.png' });
+    notification.onclick = () => { focus(); notification.close(); dispatch(id); };
+  } catch {
+    // Some phones have them only for service workers.
+    navigator.serviceWorker?.ready.then(worker => worker.showNotification(title, { body, tag, silent: true, icon: 'icon-192.png' })).catch(() => {});
+  }
+}
+
+let sounds = null;
+
+function playSound() {
+  try {
+    sounds ??= new AudioContext();
+    const at = sounds.currentTime, tone = sounds.createOscillator(), volume = sounds.createGain();
+    tone.frequency.setValueAtTime(660, at);
+    tone.frequency.setValueAtTime(880, at + 0.09);
+    volume.gain.setValueAtTime(0.0001, at);
+    volume.gain.exponentialRampToValueAtTime(0.12, at + 0.02);
+    volume.gain.exponentialRampToValueAtTime(0.0001, at + 0.35);
+    tone.connect(volume).connect(sounds.destination);
+    tone.start(at);
+    tone.stop(at + 0.4);
+  } catch {
+    // No sound card, or nobody has touched the page yet.
+  }
+}
 
 let badgeURL = '', plainIcon = null;
 
+// In a room one reads the figure goes up and down with each message: only where it comes to rest is shown.
+let badgeTimer = 0, shownBadge = 0;
+
 function showBadge(count) {
+  clearTimeout(badgeTimer);
+  badgeTimer = setTimeout(() => { if (count !== shownBadge) drawBadge(shownBadge = count); }, 300);
+}
+
+function drawBadge(count) {
   if (count > 0) navigator.setAppBadge?.(count)?.catch?.(() => {}); else navigator.clearAppBadge?.()?.catch?.(() => {});
   const link = document.querySelector('link[rel~=icon]');
   if (!link) return;
@@ -780,6 +861,8 @@ const host = {
   page_text: (kind, out, capacity) => give(pageTexts[kind](), out, capacity),
   page_do: (action, value, p, n) => { pageActions[action](value, text(p, n)); },
   clipboard_write: (id, p, n) => { copyText(id, text(p, n)); },
+  notification_ask: askForNotifications,
+  notification_show: (id, p, n) => showNotification(id, ...text(p, n).split('\0')),
   channel_open: (id, p, n) => openChannel(id, text(p, n)),
   channel_post: (id, p, n) => objects.get(id)?.channel.postMessage(copy(p, n)),
   lock: (id, p, n) => holdLock(id, text(p, n)),

@@ -34,10 +34,12 @@ const origins = new Map();
 async function answer(event, path) {
   const cache = await caches.open(cacheName);
   const old = await cache.match(path);
-  if (old && origins.get(event.clientId) === 'cache') return old;
+  // A page that is loaded anew begins anew, wherever the one came from that it follows.
+  const origin = event.request.mode === 'navigate' ? undefined : origins.get(event.clientId);
+  if (old && origin === 'cache') return old;
   const fresh = fetch(path, { cache: 'no-cache' });
   event.waitUntil(fresh.then(response => response.ok && !isSame(response, old) ? keepAll() : undefined).catch(() => {}));
-  if (!old || origins.get(event.clientId) === 'network') return fresh;
+  if (!old || origin === 'network') return fresh;
   const late = new Promise(resolve => setTimeout(resolve, patienceMilliseconds, old));
   const answer = await Promise.race([fresh.catch(() => old), late]);
   if (event.request.mode === 'navigate' && event.resultingClientId) {

@@ -3,7 +3,7 @@
 
 Build first: Scripts/build-web MessengerBenchmark. Needs the Python package playwright and a Chromium (MARTLET_CHROMIUM,
 else /usr/bin/chromium).
-Usage: run.py [--messages N] [--step PIXELS] [--mutations N] | --services | --screenshots FOLDER
+Usage: run.py [--messages N] [--step PIXELS] [--mutations N] [--throttle TIMES] | --services | --screenshots FOLDER
 """
 import argparse
 import base64
@@ -383,6 +383,7 @@ def main():
     parser.add_argument("--messages", type=int, default=100_000)
     parser.add_argument("--step", type=int, default=5000, help="pixels per frame")
     parser.add_argument("--mutations", type=int, default=10_000, help="random changes while reading in the middle")
+    parser.add_argument("--throttle", type=float, default=1, help="slow the processor down so many times")
     parser.add_argument("--screenshots", type=pathlib.Path)
     parser.add_argument("--services", action="store_true", help="check the host's services and the composer instead")
     arguments = parser.parse_args()
@@ -399,6 +400,8 @@ def main():
             screenshots(browser, address, arguments.screenshots)
             return 0
         page = open_page(browser, address, 720, 900)
+        if arguments.throttle > 1:
+            page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": arguments.throttle})
         r = page.evaluate(MEASURE, {"messages": arguments.messages, "step": arguments.step})
         # The page's own processor time, which does not depend on what else the machine does.
         tools = page.context.new_cdp_session(page)

@@ -10,7 +10,7 @@ struct Hello {
     guard let room = await client.room(named: "Tea") else { return print("There is no room named Tea.") }
     try await room.send("Hello from Swift")
     for await message in await room.messages() {
-      print(message.sender, message.content)
+      print(message.sender, message.text ?? "")
     }
     // README
   }

@@ -14,6 +14,18 @@
   }
   // ARTICLE
 
+  // ARTICLE
+  struct ChatView: View {
+    @State var timeline: TimelineModel
+    var body: some View {
+      List(timeline.items) { item in
+        Text("\(timeline.senderName(of: item)): \(item.text ?? "")")
+      }
+      .task { try? await timeline.loadEarlier() }
+    }
+  }
+  // ARTICLE
+
   struct RoomRow: View {
     let room: RoomModel
     var body: some View {

@@ -21,6 +21,17 @@ func writeAndRead(_ client: MatrixClient, in chat: MatrixRoom) async throws {
   // ARTICLE
 }
 
+func showFiles(_ client: MatrixClient, in chat: MatrixRoom) async throws {
+  // ARTICLE
+  await client.useMediaCache(MediaCache(folder: "media"))
+  for item in await chat.timeline().items {
+    guard let file = item.message?.attachment, let uri = file.thumbnail ?? file.source else { continue }
+    let bytes = try await client.media(uri)
+    print(file.fileName, bytes.count)
+  }
+  // ARTICLE
+}
+
 func listConversations(of client: MatrixClient) async throws {
   // ARTICLE
   for room in await client.rooms {

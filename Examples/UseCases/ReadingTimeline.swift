@@ -5,9 +5,9 @@ func readTimeline(of room: MatrixRoom) async throws {
   let messages = await room.messages()
   let timeline = room.timeline()
   try await timeline.paginateBack()
-  for item in await timeline.items { print(item.sender, item.content) }
+  for item in await timeline.items { print(item.sender, item.text ?? "") }
   for await message in messages {
-    print(message.sender, message.content)
+    print(message.sender, message.text ?? "")
   }
   // ARTICLE
 }

@@ -43,6 +43,8 @@ struct Host {
   init(seed: UInt64 = 1, store: [ByteString: [UInt8]] = [:], mode: SyncMode = .v3) {
     client = Client(randomSeed: seed, deviceDisplayName: "Test")
     client.sync(by: mode)
+    // Tests sync as often as they like.
+    client.pacesSyncs = false
     client.keepLists()
     self.store = store
   }

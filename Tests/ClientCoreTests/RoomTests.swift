@@ -71,6 +71,25 @@ import Testing
     }
   }
 
+  @Test func `of a ban that is lifted one hears, also where both come at once`() {
+    func own(_ membership: String, _ id: String) -> String {
+      Wire.event("m.room.member", id, #"{"membership":"\#(membership)"}"#, stateKey: "@me:test")
+    }
+    func left(_ events: [String]) -> String {
+      #""leave":{"!room:test":{"timeline":{"events":[\#(events.joined(separator: ","))]}}}"#
+    }
+    var host = Host.inRoom()
+    host.sync(left([own("ban", "$b1")]))
+    #expect(host.client.room(.test)?.membership == .ban)
+    host.sync(left([own("leave", "$u1")]))
+    #expect(host.client.room(.test)?.membership == .leave)
+    host.sync(left([own("ban", "$b2")]))
+    #expect(host.client.room(.test)?.membership == .ban)
+    host.sync(left([own("leave", "$u2"), own("ban", "$b3"), own("leave", "$u3")]))
+    #expect(host.client.room(.test)?.membership == .leave)
+    #expect(host.restarted().client.room(.test)?.membership == .leave)
+  }
+
   @Test func `without its create event nothing is known of a room's powers`() {
     let levels = Wire.event("m.room.power_levels", "$p", #"{"users":{"@bob:test":50}}"#, stateKey: "")
     #expect(Self.room([levels]).client.room(.test)?.powerLevels == nil)

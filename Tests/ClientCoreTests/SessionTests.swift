@@ -67,7 +67,7 @@ import Testing
   @Test func `a session is not restored over another`() {
     var host = Host.signedIn()
     host.command(.restore(Self.session))
-    #expect(host.result() == "notSignedIn")
+    #expect(host.result() == "alreadySignedIn(@me:test)")
   }
 
   @Test func `sessions are equal by their values`() {

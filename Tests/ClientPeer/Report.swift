@@ -101,15 +101,27 @@ struct Report {
 extension TimelineItem {
   fileprivate var isGap: Bool { if case .gap = content { true } else { false } }
   fileprivate var isReceived: Bool { if case .received = delivery { true } else { false } }
-  fileprivate var hasFailed: Bool { if case .failed = delivery { true } else { false } }
 
-  /// Or something said of it.
-  fileprivate var isOnItsWay: Bool {
-    if pendingChange != nil || reactions.contains(where: { $0.isPending }) { return true }
-    return switch delivery {
-    case .received, .failed: false
-    case .queued, .held, .uploading, .sending, .sent: true
+  /// Of itself and of what is said of it.
+  private var deliveries: [Delivery] {
+    switch pendingChange {
+    case .edit(let other), .redaction(let other): [delivery, other]
+    case nil: [delivery]
     }
+  }
+
+  fileprivate var hasFailed: Bool {
+    deliveries.contains { if case .failed = $0 { true } else { false } }
+  }
+
+  fileprivate var isOnItsWay: Bool {
+    reactions.contains { $0.isPending }
+      || deliveries.contains { delivery in
+        switch delivery {
+        case .received, .failed: false
+        case .queued, .held, .uploading, .sending, .sent: true
+        }
+      }
   }
 
   /// For a person to read.

@@ -79,7 +79,10 @@ class NioClient:
                 self.known.add(event["event_id"])
                 self.events.append(event)
 
-    async def view(self, since, threads):
+    async def looks(self):
+        return f"refused {self.refusals}"
+
+    async def view(self, since, truth):
         if self.syncing.done():
             self.syncing.result()
         room = self.nio.rooms[self.room]
@@ -92,7 +95,9 @@ class NioClient:
             if "main" in by_thread:
                 receipts.setdefault(user, []).append(by_thread["main"].event_id)
         members = {user: ("invite" if member.invited else "join", member.display_name) for user, member in room.users.items()}
-        return {"timeline": events.timeline(True), "receipts": events.readers(receipts, True), "members": shown_names(members),
+        present = {user for user, (membership, _) in members.items() if membership == "join"}
+        readers = {user: event for user, event in events.readers(receipts, True).items() if user in present}
+        return {"timeline": events.timeline(True), "receipts": readers, "members": shown_names(members),
                 "unread": room.unread_notifications, "highlights": room.unread_highlights}
 
     # Writing

@@ -97,10 +97,13 @@ class Peer:
         await self.ask("network", on=False)
         await self.ask("network", on=True)
 
-    async def view(self, since, threads):
+    async def looks(self):
+        return f"refused {self.refusals}"
+
+    async def view(self, since, truth):
         """None while something is on its way still."""
         try:
-            report = await self.ask("report", since=since, threads=threads)
+            report = await self.ask("report", since=since, threads=truth.roots)
         except AssertionError as error:
             return {"trouble": str(error)}
         if report["failed"]:

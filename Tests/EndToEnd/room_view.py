@@ -111,6 +111,41 @@ class Events:
         return {user: rows[place] for user, place in found.items()}
 
 
+def line(event, name):
+    """What the page says of a state event; `name` gives the shown name of a user."""
+    content, before = event["content"], event.get("unsigned", {}).get("prev_content") or {}
+    sender = name(event["sender"])
+    if event["type"] == "m.room.create":
+        return f"{sender} created the room"
+    if event["type"] == "m.room.name":
+        return f"{sender} named the room “{content['name']}”"
+    user, old, new, is_own = name(event["state_key"]), before.get("membership", "leave"), content["membership"], event["state_key"] == event["sender"]
+    if old == new == "join":
+        called = before.get("displayname") or event["state_key"]
+        return f"{called} is now called {content['displayname']}" if content.get("displayname") else f"{called} took their display name away"
+    if new == "join":
+        return f"{user} joined"
+    if new == "invite":
+        return f"{sender} invited {user}"
+    if new == "ban":
+        return f"{sender} banned {user}"
+    if old == "ban":
+        return f"{sender} unbanned {user}"
+    if old == "invite":
+        return f"{user} declined the invitation" if is_own else f"{sender} took back the invitation of {user}"
+    return f"{user} left" if is_own else f"{sender} removed {user}"
+
+
+def page_row(row):
+    """A row of our page as it stands there, as `Truth.page_rows` has it."""
+    classes = row["classes"].split()
+    if "mg-line" in classes or "mg-gap" in classes:
+        return {"kind": "state" if "mg-line" in classes else "gap", "text": row["text"]}
+    shown = {"kind": "message", "text": row["text"], "name": row["label"].split(", ")[0], "edited": row["state"] == "edited",
+             "unread": int(row["unread"] or 0)}
+    return shown | {"pending": row["label"]} if "mg-pending" in classes or "mg-failed" in classes else shown
+
+
 def in_time(event):
     return event["origin_server_ts"], event["event_id"]
 

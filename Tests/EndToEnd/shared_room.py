@@ -2,7 +2,7 @@
 import asyncio
 
 from client import User, joined, room_path, timeline
-from room_view import Events, is_edit, receipts_of, shown_names, thread_root
+from room_view import Events, is_edit, line, receipts_of, shown_names, thread_root
 
 TIMELINE = {"room": {"timeline": {"limit": 1000}}, "presence": {"types": []}}
 COUNTS = {"room": {"timeline": {"limit": 1}}, "presence": {"types": []}}
@@ -19,15 +19,21 @@ class SharedRoom:
         self.seconds = {user.user_id: User(base, login_as=user) for user in users}
         levels = {"users": {moderator.user_id: 50}}
         self.id = self.maker.create_room(name="Agreement", preset="public_chat", power_level_content_override=levels)
-        for user in users:
+        # Who has gone has read nothing and stands in no list.
+        self.guest = User(base, "guest")
+        for user in (self.guest, *users):
             user.join(self.id)
-        self.messages, self.redacted, self.membership = [], set(), {}
+        self.guest.send(self.id, "here for a moment")
+        self.guest.post(room_path(self.id, "leave")).ok()
+        self.messages, self.redacted, self.membership, self.names = [], set(), {}, {}
         self._take(self.maker.sync(filter=TIMELINE))
 
     def _take(self, answer):
         for event in timeline(answer, self.id):
             if event["type"] == "m.room.member":
                 self.membership[event["state_key"]] = event["content"]["membership"]
+                if event["content"]["membership"] == "join":
+                    self.names[event["state_key"]] = event["content"].get("displayname")
             elif event["type"] == "m.room.redaction":
                 self.redacted.add(event["content"].get("redacts") or event.get("redacts"))
             elif event["type"] == "m.room.message" and not is_edit(event) and event["content"]:
@@ -58,7 +64,7 @@ class SharedRoom:
     # The server's own answers
 
     async def truth(self, since):
-        return Truth(*await asyncio.gather(
+        return Truth(since is not None, self.names, *await asyncio.gather(
             asyncio.to_thread(self._events, since), asyncio.to_thread(self._members), asyncio.to_thread(self._receipts),
             *(asyncio.to_thread(self._counts, user) for user in self.seconds.values())))
 
@@ -92,7 +98,10 @@ class SharedRoom:
 
 
 class Truth:
-    def __init__(self, events, members, receipts, *counts):
+    """`is_part`: it does not begin with the room. `names`: the last ones that members had, for those who are gone."""
+
+    def __init__(self, is_part, names, events, members, receipts, *counts):
+        self.is_part, self.names = is_part, names
         self.events, self.members, self.receipts = Events(events), members, receipts
         self.counts = {user: (notifications, highlights) for user, notifications, highlights in counts}
         # Those that are there as a whole.
@@ -104,6 +113,31 @@ class Truth:
         unread, highlights = self.counts[user]
         return {"timeline": self.rows[has_threads], "threads": {root: self.events.thread(root) for root in self.roots},
                 "members": shown_names(self.members), "receipts": self.readers(has_threads), "unread": unread, "highlights": highlights}
+
+    def page_view(self, user):
+        unread = self.counts[user][0]
+        members = {user: shown for user, shown in shown_names(self.members).items() if shown[0] != "ban"}
+        return {"timeline": self.page_rows(), "members": members, "unread": "99+" if unread > 99 else str(unread)}
+
+    def page_rows(self):
+        """As the page shows them: in words, with the number of members who have not read each message."""
+        names = shown_names(self.members)
+        events = {event["event_id"]: event for event in self.events.events}
+        present = sum(membership == "join" for membership, _ in self.members.values())
+        places = {row["event"]: index for index, row in enumerate(self.rows[True])}
+        readers = [places[event] for event in self.readers(True).values()]
+
+        def name(user):
+            return (names.get(user) or [None, None])[1] or self.names.get(user) or user
+
+        rows = []
+        for index, row in enumerate(self.rows[True]):
+            if row["kind"] == "state":
+                rows.append({"kind": "state", "text": line(events[row["event"]], name)})
+                continue
+            unread = present - sum(place >= index for place in readers)
+            rows.append({"kind": "message", "text": row.get("text", "Message deleted"), "name": name(row["sender"]), "edited": row["edited"], "unread": unread})
+        return rows
 
     def readers(self, has_threads):
         """Of those who are in the room."""

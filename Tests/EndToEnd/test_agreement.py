@@ -16,27 +16,33 @@ from client import User
 from harness import NotRun, test
 from lossy_link import LossyLink
 from nio_client import NioClient
+from page_client import PageClient
 from peer_client import Peer
 from room_view import difference
 from server import Server, newest_build
 from shared_room import SharedRoom
 
 ACTIONS = int(os.environ.get("MARTLET_ACTIONS", 0)) or (10_000 if os.environ.get("MARTLET_LONG") == "1" else 400)
-CHECKED_EVERY = 100
-AGREEMENT_SECONDS = 30
+CHECKED_EVERY = 250 if ACTIONS > 1000 else 100
+# A busy machine needs most of it.
+AGREEMENT_SECONDS = 60
 # Between two actions at most: without a pause everything would happen behind one loss.
 PAUSE_SECONDS = 0.06
 LOSS_SHARE = 0.08
 KEYS = ("👍", "❤️", "🎉", "no")
 NAMES = ("Ann", "Bob", "Ann B.", "")
 VERBS = {"send": 30, "edit": 10, "react": 14, "reply": 8, "thread": 7, "redact": 4, "viewed": 9, "read": 4, "readAll": 2, "typing": 4,
-         "name": 2, "leave": 2, "moderate": 3, "restart": 1, "rest": 1}
+         "name": 2, "leave": 2, "moderate": 3, "restart": 1, "rest": 1, "away": 3}
+# The page has a person's hands: what it is asked to do takes longest.
+SHARES = (2, 2, 2, 1)
+PAGE_VERBS = ("send", "redact", "typing", "name", "leave", "join", "away", "restart")
 
 
 class Play:
     def __init__(self, seed, room, clients, artifacts):
         self.seed, self.room, self.clients, self.artifacts = seed, room, clients, artifacts
         self.counts, self.healing, self.since = {}, {}, None
+        self.page = next(client for client in clients if isinstance(client, PageClient))
 
     # Actions
 
@@ -67,7 +73,7 @@ class Play:
             await client.recover()
 
     async def act(self, number, choices):
-        client = choices.choice(self.clients)
+        client = choices.choices(self.clients, SHARES)[0]
         verbs = {verb: weight for verb, weight in VERBS.items() if self.can(client, verb)}
         verb = choices.choices(list(verbs), list(verbs.values()))[0]
         membership = self.room.membership.get(client.user.user_id)
@@ -88,13 +94,15 @@ class Play:
     def can(self, client, verb):
         if verb == "moderate":
             return client is self.clients[0]
-        return verb not in ("restart", "rest", "readAll") or isinstance(client, Peer)
+        if isinstance(client, PageClient):
+            return verb in PAGE_VERBS
+        return verb not in ("restart", "rest", "readAll", "away") or (isinstance(client, Peer) and verb != "away")
 
     def values(self, verb, number, client, choices):
         """None where there is nothing it could be done to."""
         own = client.user.user_id
         text = f"{number} by {own[1:4]}"
-        if verb in ("send", "leave", "join", "readAll"):
+        if verb in ("send", "leave", "join", "readAll", "away"):
             return {"text": text} if verb == "send" else {}
         if verb in ("typing", "rest"):
             return {"on": choices.random() < 0.5}
@@ -132,6 +140,9 @@ class Play:
             await self.bring_back(client)
         end = await self.room.mark(f"checked at {number}")
         await self.agree(None if is_last else self.since, number)
+        if self.page.is_away:
+            await self.page.show()
+            await self.agree(None if is_last else self.since, number)
         self.since = end
 
     async def bring_back(self, client):
@@ -139,7 +150,8 @@ class Play:
         user = client.user.user_id
         deadline = time.monotonic() + AGREEMENT_SECONDS
         while self.room.membership.get(user) != "join":
-            assert time.monotonic() < deadline, f"{user} does not come back (seed {self.seed})"
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{user} does not come back (seed {self.seed}): {self.room.membership[user]}, {await client.looks()}")
             if self.room.membership.get(user) == "ban":
                 await self.room.unban(user)
             await client.tell("join")
@@ -150,7 +162,7 @@ class Play:
         deadline = time.monotonic() + AGREEMENT_SECONDS
         while True:
             truth = await self.room.truth(since)
-            views = await asyncio.gather(*(client.view(since, truth.roots) for client in self.clients))
+            views = await asyncio.gather(*(client.view(since, truth) for client in self.clients))
             found = [self.compare(truth, client, view) for client, view in zip(self.clients, views)]
             if not any(found):
                 return
@@ -162,14 +174,17 @@ class Play:
     def compare(self, truth, client, view):
         if "trouble" in view:
             return f"{client.user.user_id}: {view['trouble']}"
-        wanted = truth.view(client.user.user_id, client.has_threads_inline)
-        view["receipts"] = {user: event for user, event in view["receipts"].items() if user in wanted["receipts"]}
-        found = difference(wanted, view)
+        found = difference(self.wanted(truth, client), view)
         return f"{client.user.user_id}: {found}" if found else None
+
+    def wanted(self, truth, client):
+        if client is self.page:
+            return truth.page_view(client.user.user_id)
+        return truth.view(client.user.user_id, client.has_threads_inline)
 
     def keep(self, truth, views):
         with open(os.path.join(self.artifacts, "agreement.json"), "w", encoding="utf-8") as f:
-            known = {client.user.user_id: [truth.view(client.user.user_id, client.has_threads_inline), view] for client, view in zip(self.clients, views)}
+            known = {client.user.user_id: [self.wanted(truth, client), view] for client, view in zip(self.clients, views)}
             json.dump({"events": truth.events.events, "views": known}, f, indent=1, ensure_ascii=False)
 
     async def until(self, what, condition):
@@ -183,12 +198,12 @@ async def play(base, seed, actions, artifacts, folder):
     program = newest_build("client-peer")
     if not program:
         raise NotRun("client-peer is not built: swift build --product client-peer")
-    users = [User(base, name) for name in ("ann", "bob", "nio")]
+    users = [User(base, name) for name in ("ann", "bob", "nio", "page")]
     room = SharedRoom(base, users, moderator=users[0])
     links = [await LossyLink(base).start() for _ in users]
     clients = [Peer(program, links[0], users[0], room.id, folder, "--sync", "v3"),
                Peer(program, links[1], users[1], room.id, folder, "--sync", "sliding", "--threads-inline"),
-               NioClient(links[2], users[2], room.id)]
+               NioClient(links[2], users[2], room.id), PageClient(links[3], users[3], room.id, artifacts)]
     watching = asyncio.create_task(room.watch())
     playing = Play(seed, room, clients, artifacts)
     try:

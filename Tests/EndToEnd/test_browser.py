@@ -3,7 +3,7 @@ import base64
 import os
 import struct
 import zlib
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from browser import ANCHOR, DESKTOP, GIVE, PASSWORD, PHONE, WATCH, Watch, people
 from client import User, fresh, room_path
@@ -266,10 +266,12 @@ async def _(test):
             await page.get_by_text("Noch keine Unterhaltungen").wait_for()
             await alice.picture("empty-german-light")
             await page.get_by_role("button", name="Dein Profil").click()
+            await page.get_by_role("tab", name="Aussehen").click()
             await page.get_by_label("Sprache").select_option("English")
             await page.get_by_text("No conversations yet").wait_for()
             await page.reload()
             await page.get_by_role("button", name="Your profile").click()
+            await page.get_by_role("tab", name="Appearance").click()
             await page.get_by_label("Language").select_option("As the browser (Deutsch)")
             await page.get_by_text("Noch keine Unterhaltungen").wait_for()
     assert welcome == {
@@ -294,10 +296,14 @@ async def _(test):
         await alice.picture("arabic-light")
         await page.evaluate("navigator.serviceWorker.ready.then(() => true)")
         await alice.until("async () => (await (await caches.open('martlet-shell')).keys()).some(key => key.url.endsWith('texts.ar.txt'))")
-        await alice.context.set_offline(True)
+        # Also a page that was itself loaded from the network by way of the service worker, and one that was not.
         await page.reload()
-        await page.get_by_text("أنت غير متصل").wait_for()
         await page.get_by_role("navigation", name="المحادثات").wait_for()
+        await alice.context.set_offline(True)
+        for _ in range(2):
+            await page.reload()
+            await page.get_by_text("أنت غير متصل").wait_for()
+            await page.get_by_role("navigation", name="المحادثات").wait_for()
         await alice.context.set_offline(False)
 
 
@@ -308,6 +314,247 @@ async def _(test):
         await alice.page.reload()
         await alice.page.get_by_role("heading", name="Welcome to Martlet").wait_for()
         assert await alice.page.evaluate("document.documentElement.lang") == "en"
+
+
+@test("rooms stand in sections that fold, have a menu each, and are found by their words and by what is unread in them")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    chat, crew, choir = furnish(alice_user, boris_user)
+    for number in range(6):
+        alice_user.create_room(name=f"Room {number}")
+    boris_user.create_room(name="Band", invite=[alice_user.user_id])
+    async with people(test, "alice") as alice:
+        await alice.sign_in(alice_user)
+        page = alice.page
+        rooms = page.get_by_role("navigation", name="Conversations")
+        for section, entry in (("Invitations", "Band"), ("People", boris_user.user_id[1:6]), ("Rooms", "Stage crew")):
+            await rooms.get_by_role("list", name=section).get_by_role("button", name=entry).first.wait_for()
+        await rooms.get_by_role("button", name="Stage crew, 1 unread message").click(button="right")
+        await alice.picture("room-menu-light")
+        await page.get_by_role("button", name="Add to favourites").click()
+        await rooms.get_by_role("list", name="Favourites").get_by_role("button", name="Stage crew, 1 unread message").wait_for()
+        await alice.until("() => document.title.startsWith('(1) ')")
+        await rooms.get_by_role("button", name="Favourites").click()
+        await rooms.get_by_role("button", name="Stage crew, 1").wait_for(state="hidden")
+        assert await rooms.get_by_role("button", name="Favourites").inner_text() == "Favourites\n1"
+        await alice.picture("sections-light")
+        await page.reload()
+        await rooms.get_by_role("button", name="Favourites", expanded=False).click()
+        await rooms.get_by_role("button", name="Stage crew, 1").hover()
+        await rooms.get_by_role("button", name="Options of Stage crew").click()
+        await page.get_by_role("button", name="Mark as read").click()
+        await alice.until("() => document.title === 'Martlet'")
+        await rooms.get_by_role("button", name="Choir", exact=True).focus()
+        await page.keyboard.press("Shift+F10")
+        await page.get_by_role("button", name="Mark as unread").click()
+        await rooms.get_by_role("button", name="Choir, marked as unread").wait_for()
+        await page.get_by_label("Show").select_option("Unread")
+        await rooms.get_by_role("button", name="Stage crew").first.wait_for(state="detached")
+        await rooms.get_by_role("button", name="Choir, marked as unread").wait_for()
+        await page.get_by_label("Show").select_option("All conversations")
+        await page.get_by_label("Search conversations").fill("oom 4")
+        await rooms.get_by_role("button", name="Room 4", exact=True).wait_for()
+        assert await page.locator(".ma-entry").count() == 1
+        await page.get_by_label("Search conversations").fill("")
+        await rooms.get_by_role("button", name="Choir, marked as unread").click(button="right")
+        await page.get_by_label("Notifications").select_option("Nothing")
+        await page.keyboard.press("Escape")
+        boris_user.send(chat, "Are you there?")
+        boris_user.send(crew, f"Ladder found, {alice_user.user_id}", **{"m.mentions": {"user_ids": [alice_user.user_id]}})
+        await rooms.get_by_role("button", name="Stage crew, 1 unread message, 1 mention").wait_for()
+        await alice.until("() => document.title.startsWith('(2) ')")
+        await alice.picture("mention-light")
+
+
+@test("Control and K goes to a room by some of its letters, and starts a chat with somebody new")
+async def _(test):
+    alice_user, boris_user, nora = User(test.base, "alice"), User(test.base, "boris"), User(test.base, "nora")
+    furnish(alice_user, boris_user)
+    async with people(test, "alice") as alice:
+        await alice.sign_in(alice_user)
+        page = alice.page
+        await alice.entry("Choir").wait_for()
+        await page.keyboard.press("Control+k")
+        field = page.get_by_role("combobox", name="Name of a room or person")
+        await field.fill("stg crw")
+        await field.fill("stgcr")
+        await page.get_by_role("option", name="Stage crew", selected=True).wait_for()
+        await alice.picture("switcher-light")
+        await page.keyboard.press("Enter")
+        await page.get_by_role("heading", name="Stage crew").wait_for()
+        await page.keyboard.press("Control+k")
+        await field.fill("")
+        await page.keyboard.press("ArrowDown")
+        await page.keyboard.press("Escape")
+        await field.wait_for(state="detached")
+        await page.get_by_role("button", name="Go to a conversation").click()
+        await field.fill(nora.user_id)
+        await page.get_by_role("option", name="Start a chat with").wait_for()
+        await page.keyboard.press("Enter")
+        await page.locator(".mg-input").wait_for()
+        nora.sync_until(lambda answer: answer.get("rooms", {}).get("invite"))
+
+
+@test("public rooms are found and joined or asked for; a space is made, filled and shown alone")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    word = fresh("tea")
+    boris_user.create_room(name=f"{word} drinkers", topic="Green or black", preset="public_chat", visibility="public")
+    club = boris_user.create_room(name=f"{word} club", preset="public_chat", visibility="public")
+    boris_user.state(club, "m.room.join_rules", {"join_rule": "knock"}).ok()
+    async with people(test, "alice") as alice:
+        await alice.sign_in(alice_user)
+        page = alice.page
+        await page.get_by_role("button", name="New conversation").first.click()
+        await page.get_by_role("tab", name="Join a room").click()
+        await page.get_by_label("Search public rooms").fill(word)
+        await page.get_by_role("button", name=f"Ask to join: {word} club").click()
+        await page.get_by_role("button", name="Asked", exact=True).wait_for()
+        await alice.picture("directory-light")
+        await page.get_by_role("button", name=f"Join: {word} drinkers").click()
+        await page.get_by_role("heading", name=f"{word} drinkers").wait_for()
+        await page.get_by_role("list", name="Asked to join").wait_for()
+        await page.get_by_role("button", name="New conversation").first.click()
+        await page.get_by_role("tab", name="New room").click()
+        await page.get_by_label("Kind").select_option("Space: for a group of rooms")
+        await page.get_by_role("textbox", name="Room name").fill("Kitchen")
+        await page.get_by_role("button", name="Create room").click()
+        await page.get_by_role("heading", name="Kitchen").wait_for()
+        await page.get_by_role("button", name="Members and settings").click()
+        await page.get_by_label("Add a room").select_option(f"{word} drinkers")
+        await page.get_by_text("The room is in the space now.").wait_for()
+        await page.get_by_role("button", name="Rooms of this space").click()
+        await page.get_by_role("button", name=f"Open: {word} drinkers").click()
+        await page.get_by_role("heading", name=f"{word} drinkers").wait_for()
+        await page.get_by_label("Show").select_option("Kitchen")
+        await page.get_by_role("list", name="Asked to join").wait_for(state="hidden")
+        assert await page.locator(".ma-entry").count() == 1
+
+
+@test("a moderator changes what a room is, gives roles, lets in, removes and bans; who may not is not offered it")
+async def _(test):
+    alice_user, boris_user, nora = User(test.base, "alice"), User(test.base, "boris"), User(test.base, "nora")
+    room = alice_user.create_room(name="Garden", preset="public_chat", invite=[nora.user_id])
+    boris_user.join(room)
+    nora.join(room)
+    async with people(test, "alice", "boris") as (alice, boris):
+        for person, user in ((alice, alice_user), (boris, boris_user)):
+            await person.sign_in(user)
+            await person.open_room(room)
+            await person.page.get_by_role("button", name="Members and settings").click()
+            await person.page.get_by_text("3 members", exact=True).last.wait_for()
+        member = lambda person, user: person.page.get_by_role("complementary").get_by_role("button", name=user.user_id)
+        await member(boris, nora).click()
+        await boris.page.get_by_role("button", name="Write to them").wait_for()
+        assert await boris.page.get_by_role("button", name="Ban from the room").count() == 0
+        assert await boris.page.get_by_label("Role").count() == 0
+        await boris.page.keyboard.press("Escape")
+        assert await boris.page.get_by_label("Who may join").count() == 0
+        await member(alice, boris_user).click()
+        await alice.page.get_by_label("Role").select_option("Moderator")
+        await alice.page.keyboard.press("Escape")
+        await boris.page.get_by_role("button", name="Edit: Topic").wait_for()
+        await member(boris, nora).click()
+        await boris.picture("member-light")
+        await boris.page.get_by_role("button", name="Ban from the room").click()
+        await boris.page.get_by_label("Reason (optional)").fill("Slugs")
+        await boris.page.get_by_role("dialog").last.get_by_role("button", name="Ban from the room").click()
+        await alice.page.locator(".mg-line", has_text="banned").wait_for()
+        await alice.page.get_by_role("button", name=f"Lift the ban: {nora.user_id}").click()
+        await alice.page.get_by_role("button", name=f"Lift the ban: {nora.user_id}").wait_for(state="detached")
+        await alice.page.get_by_label("Who may join").select_option("People who are let in after asking")
+        await boris.page.locator(".mg-line", has_text="lets people ask to join").wait_for()
+        nora.post("knock/" + quote(room, safe=""), {"reason": "I am sorry"}).ok()
+        await alice.page.get_by_text("I am sorry", exact=True).wait_for()
+        await alice.picture("details-moderator-light")
+        await alice.page.get_by_role("button", name=f"Let in: {nora.user_id}").click()
+        nora.sync_until(lambda answer: room in answer.get("rooms", {}).get("invite", {}))
+        await alice.page.get_by_label("Who may read earlier messages").select_option("Members, since they joined")
+        await boris.page.locator(".mg-line", has_text="since they joined").wait_for()
+
+
+@test("settings: looks that stay, devices renamed and signed out with the password, a new password, keywords, ignored people")
+async def _(test):
+    user, mallory = User(test.base, "alice"), User(test.base, "mallory")
+    phone = User(test.base, login_as=user)
+    async with people(test, "alice") as alice:
+        await alice.sign_in(user)
+        page = alice.page
+        await page.get_by_role("button", name="Your profile").click()
+        await page.get_by_role("tab", name="Appearance").click()
+        background = "() => getComputedStyle(document.body).backgroundColor"
+        light = await page.evaluate(background)
+        await page.get_by_label("Colours").select_option("Dark")
+        dark = await page.evaluate(background)
+        await page.get_by_label("Colours").select_option("High contrast")
+        contrast = await page.evaluate(background)
+        assert len({light, dark, contrast}) == 3, (light, dark, contrast)
+        await alice.picture("settings-contrast")
+        await page.get_by_label("Colours").select_option("Dark")
+        await page.get_by_label("Density").select_option("Compact")
+        await page.reload()
+        await page.get_by_role("button", name="Your profile").click()
+        assert await page.evaluate(background) == dark
+        await page.get_by_role("tab", name="Devices").click()
+        devices = page.get_by_role("list", name="Devices")
+        await devices.get_by_text("this device").wait_for()
+        await alice.picture("settings-devices-dark")
+        await devices.get_by_role("button", name="Rename: ").last.click()
+        await page.get_by_label("Name of the device").fill("Old phone")
+        await page.get_by_role("button", name="Save").click()
+        await devices.get_by_role("button", name="Sign out: Old phone").click()
+        await page.get_by_label("Password", exact=True).fill("not this")
+        await page.get_by_role("button", name="Go on").click()
+        await page.get_by_text("The password is wrong.").wait_for()
+        await page.get_by_label("Password", exact=True).fill(PASSWORD)
+        await page.get_by_role("button", name="Go on").click()
+        await devices.get_by_text("Old phone").wait_for(state="detached")
+        assert phone.get("account/whoami").status == 401
+        await page.get_by_role("tab", name="Notifications").click()
+        await page.get_by_label("New keyword").fill("beans")
+        await page.get_by_role("button", name="Add keyword").click()
+        await page.get_by_role("button", name="Remove keyword beans").wait_for()
+        await page.get_by_label("In rooms").select_option("Mentions and keywords")
+        await alice.picture("settings-notifications-dark")
+        await page.get_by_role("tab", name="Account").click()
+        await page.get_by_label("User ID").fill(mallory.user_id)
+        await page.get_by_role("button", name="Ignore", exact=True).click()
+        await page.get_by_role("button", name=f"Stop ignoring: {mallory.user_id}").wait_for()
+        await page.get_by_label("New password").fill("another horse")
+        await page.get_by_role("button", name="Change password").click()
+        await page.get_by_label("Password", exact=True).last.fill(PASSWORD)
+        await page.get_by_role("button", name="Go on").click()
+        await page.get_by_text("The password is changed.").wait_for()
+        await alice.picture("settings-account-dark")
+        await page.set_viewport_size(PHONE)
+        await fits(alice)
+        await alice.picture("phone-settings-dark")
+
+
+@test("a message that comes while one looks elsewhere is told of by the browser, once that was allowed")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    chat, crew, _ = furnish(alice_user, boris_user)
+    async with people(test, "alice", permissions=["notifications"]) as alice:
+        await alice.page.add_init_script("""
+          window.told = [];
+          window.Notification = class { constructor(title, options) { window.told.push([title, options.body, options.silent]); } close() {}
+            static permission = 'granted'; static requestPermission() { return Promise.resolve('granted'); } };
+          Object.defineProperty(document, 'hasFocus', { value: () => !window.isAway });""")
+        await alice.page.reload()
+        await alice.sign_in(alice_user)
+        await alice.page.get_by_role("button", name="Your profile").click()
+        await alice.page.get_by_role("tab", name="Notifications").click()
+        assert not await alice.page.get_by_label("Play a sound").is_checked()
+        await alice.page.get_by_label("Show notifications of this browser").check()
+        await alice.page.keyboard.press("Escape")
+        boris_user.send(crew, "nobody is told of this")
+        await alice.page.get_by_role("button", name="Stage crew, 2 unread messages").wait_for()
+        await alice.page.evaluate("window.isAway = true; dispatchEvent(new Event('blur'))")
+        boris_user.send(crew, "the ladder is here")
+        await alice.until("() => window.told.length > 0")
+        told = await alice.page.evaluate("window.told")
+        assert len(told) == 1 and told[0][0] == "Stage crew" and told[0][1].endswith("the ladder is here") and told[0][2], told
 
 
 @test("it fits 320 pixels and a desktop, light and dark, and can be worked by keyboard")

@@ -4,7 +4,8 @@ import Testing
 /// runs those of the five use cases.
 @Suite struct ArticleTests {
   static let samples = [
-    "PublicRooms", "LoggingIn", "PermanentStore", "ReadingTimeline", "SendingText", "Messaging", "BuildingViews"
+    "PublicRooms", "LoggingIn", "PermanentStore", "ReadingTimeline", "SendingText", "Messaging", "BuildingViews",
+    "WhenSomethingFails"
   ]
   private let catalogue = "Sources/Client/MatrixClient/MatrixClient.docc"
 

@@ -138,3 +138,15 @@ private func filled(_ bytes: Int, _ prefix: String, _ suffix: String = "") -> St
     #expect(MediaURI(filled(512, "mxc://a/")) != nil && MediaURI(filled(513, "mxc://a/")) == nil)
   }
 }
+
+@Suite struct MediaURIStepTests {
+  @Test(arguments: [
+    "mxc://../x", "mxc://./x", "mxc://a/../x", "mxc://a/.", "mxc:///x", "mxc://a/", "mxc://a/x/y", "mxc://a/%2e%2e",
+    "mxc://a/x?y"
+  ])
+  func `no URI of a file leads to another path`(text: String) { #expect(MediaURI(text) == nil) }
+
+  @Test(arguments: ["mxc://a.b/x", "mxc://.../x", "mxc://a/x_-9"]) func `others do not`(text: String) {
+    #expect(MediaURI(text) != nil)
+  }
+}

@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import MessengerTesting
+import Testing
 
 @testable import WebApp
 
@@ -13,8 +14,9 @@ final class Page {
   private(set) var requests: [(id: RequestID, request: HTTPRequest)] = []
   private(set) var stored: [ByteString: [UInt8]] = [:]
 
-  init() {
+  init(loginToken: ByteString? = nil) {
     app = App(dom: dom, effects: EffectRunner(server: Server(base: "https://chat.example")), seed: 1)
+    app.loginToken = loginToken
     app.perform = { [unowned self] in perform($0) }
     app.begin()
     // The host natively knows of no network and of no person.
@@ -82,6 +84,20 @@ final class Page {
     for field in all("ma-input") where field.attributes["aria-label"] == label { dom.fire(.input, on: field.node, text: text) }
   }
 
+  /// The main button of the topmost dialog.
+  func submitDialog() {
+    guard let dialog = all("ma-dialog").last,
+      let button = (all("ma-primary", in: dialog) + all("ma-danger", in: dialog)).first
+    else { return }
+    dom.fire(.click, on: button.node)
+  }
+
+  /// A form of the topmost dialog that can be seen.
+  func submitForm(_ number: Int = 0) {
+    let forms = all("ma-dialog").last.map { dialog in all("ma-form", in: dialog).filter { $0.tag == "form" } } ?? []
+    if forms.indices.contains(number) { dom.fire(.submit, on: forms[number].node) }
+  }
+
   func submit() { if let form = all("ma-form").first { dom.fire(.submit, on: form.node) } }
 
   func signIn() {
@@ -92,6 +108,22 @@ final class Page {
     answer("/login", #"{"user_id":"@alice:chat.example","device_id":"D","access_token":"secret"}"#)
     answer("/profile/", #"{"displayname":"Alice"}"#)
   }
+
+  /// The numbers at the rooms of the list, from the top.
+  var badges: [String] { all("ma-entry").flatMap { all("ma-badge", in: $0) }.filter { !$0.has("ma-at") }.map(\.text) }
+
+  /// The open button, menu item or the like with these words.
+  func click(_ words: String) {
+    for button in all("ma-button") + all("ma-menu-item") + all("ma-link") + all("ma-round") + all("ma-tab")
+    where button.allText == words || button.attributes["aria-label"] == words {
+      dom.fire(.click, on: button.node)
+      return
+    }
+    Issue.record("no button says \(words)")
+  }
+
+  /// One sync, as the server would answer it without `next_batch`.
+  func sync(answer: String) { self.answer("/sync", "{\"next_batch\":\"s1\"" + (answer.isEmpty ? "" : "," + answer) + "}") }
 
   /// One sync with rooms: `id` and the JSON of what stands in `rooms.join`.
   func sync(_ rooms: [(id: String, content: String)]) {

@@ -4,8 +4,10 @@ public import MatrixModel
 
 /// Signing in and out.
 extension MatrixClient {
-  /// Logs in with a password and waits for the first sync. A store that holds a session goes on with that instead.
+  /// Logs in with a password and waits for the first sync. A store that holds a session of that user goes on with it instead, also where
+  /// the server cannot be reached.
   /// - Parameter address: a URL, or what discovery finds one by: a server name or a user ID.
+  /// - Throws: `alreadySignedIn` where the store holds a session of somebody else or of another server.
   public static func logIn(
     to address: String, user: String, password: String, store: any Store = MemoryStore(),
     transport: any Transport = standardTransport(), syncMode: SyncMode = .automatic
@@ -14,23 +16,41 @@ extension MatrixClient {
     return try await logIn(to: address, with: login, store: store, transport: transport, syncMode: syncMode)
   }
 
-  /// Logs in and waits for the first sync. A store that holds a session goes on with that instead.
+  /// Logs in and waits for the first sync. A store that holds a session goes on with that instead, also where the server cannot be reached.
   /// - Parameters:
   ///   - address: a URL, or what discovery finds one by: a server name or a user ID.
   ///   - deviceID: of the device to go on with; nil for a new one.
+  /// - Throws: `alreadySignedIn` where the store holds a session of somebody else or of another server.
   public static func logIn(
     to address: String, with login: Login, deviceID: DeviceID? = nil, store: any Store = MemoryStore(),
     transport: any Transport = standardTransport(), deviceDisplayName: String = "Martlet",
     syncMode: SyncMode = .automatic
   ) async throws(ClientError) -> MatrixClient {
-    let url = try await Homeserver.url(of: address, transport: transport)
+    // Not with the address: a token that is stored is for the server that it is of.
     let client = await MatrixClient(
-      homeserver: url, store: store, transport: transport, deviceDisplayName: deviceDisplayName, syncMode: syncMode)
-    if await client.sessionState != .signedIn {
-      try await client.performOrStop(.logIn(login, deviceID: deviceID))
+      store: store, transport: transport, deviceDisplayName: deviceDisplayName, syncMode: syncMode)
+    do throws(ClientError) {
+      try await client.goOn(or: login, deviceID, at: address)
+      return client
+    } catch {
+      await client.stop()
+      throw error
     }
-    await client.firstSync()
-    return client
+  }
+
+  /// With the session that is stored, else by that login.
+  private func goOn(or login: Login, _ deviceID: DeviceID?, at address: String) async throws(ClientError) {
+    guard core.sessionState == .signedIn, let session = core.session else {
+      try await useHomeserver(at: address)
+      try await perform(.logIn(login, deviceID: deviceID))
+      return try await firstSync()
+    }
+    let url = ServerURL(address)
+    guard login.isOf(session), url == nil || session.homeserver == nil || url == session.homeserver else {
+      throw .alreadySignedIn(session.userID)
+    }
+    if session.homeserver == nil { try await useHomeserver(at: address) }
+    try await firstSync(endsOffline: true)
   }
 
   /// Makes an account and signs in to it. Stages that the server asks for are gone through by `authenticator`, but for those that need
@@ -44,15 +64,15 @@ extension MatrixClient {
     transport: any Transport = standardTransport(), deviceDisplayName: String = "Martlet",
     syncMode: SyncMode = .automatic
   ) async throws(ClientError) -> MatrixClient {
-    let url = try await Homeserver.url(of: address, transport: transport)
     let client = await MatrixClient(
-      homeserver: url, store: store, transport: transport, deviceDisplayName: deviceDisplayName, syncMode: syncMode)
+      homeserver: try await Homeserver.url(of: address, transport: transport), store: store, transport: transport,
+      deviceDisplayName: deviceDisplayName, syncMode: syncMode)
     var command = Command.register(
       username: ByteString(username), password: ByteString(password), token: token.map { ByteString($0) })
     for _ in 0..<Authenticator.stagesLimit {
       do throws(ClientError) {
         try await client.perform(command)
-        await client.firstSync()
+        try await client.firstSync()
         return client
       } catch {
         guard case .authenticationNeeded(let needed) = error, let stage = await authenticator?.stage(needed) else {
@@ -83,14 +103,15 @@ extension MatrixClient {
 
   /// Logs in with a password and waits for the first sync: for a client that was made without a session.
   public func logIn(user: String, password: String) async throws(ClientError) {
+    try await findHomeserver()
     try await perform(.logIn(.password(ByteString(password), user: .user(ByteString(user)))))
-    await firstSync()
+    try await firstSync()
   }
 
   /// After a soft logout: the same device again, with everything that is here.
   public func logInAgain(_ login: Login) async throws(ClientError) {
     try await perform(.logIn(login))
-    await firstSync()
+    try await firstSync()
   }
 
   public func logInAgain(password: String) async throws(ClientError) {
@@ -111,5 +132,14 @@ extension MatrixClient {
       await stop()
       throw error
     }
+  }
+}
+
+extension Login {
+  /// Whether whoever it names, if it names anybody by their user name, is the one of the session.
+  fileprivate func isOf(_ session: Session) -> Bool {
+    guard case .password(_, .user(let name)) = self else { return true }
+    if let user = UserID(name) { return user == session.userID }
+    return name.string.lowercased() == session.userID.localpart.string.lowercased()
   }
 }

@@ -15,13 +15,14 @@
 ///     let client = try await MatrixClient.logIn(to: "http://localhost:8008", user: "alice", password: "secret")
 ///     guard let room = await client.room(named: "Tea") else { return }
 ///     try await room.send("Hello")
-///     for await message in await room.messages() { print(message.sender, message.content) }
+///     for await message in await room.messages() { print(message.sender, message.text ?? "") }
 ///
 /// All work happens in `ClientCore.Client`; this actor carries out its effects: requests by a `Transport`, records by a `Store`,
 /// timers as tasks. `stop` ends them; nothing else does.
 public actor MatrixClient {
   private(set) var core: Client
-  private let homeserver: String?
+  /// Where the homeserver is, or what it is found by.
+  private let address: String?
   let transport: any Transport
   let store: any Store
   private let jobs: AsyncStream<StoreJob>.Continuation
@@ -55,14 +56,15 @@ public actor MatrixClient {
 
   /// Opens the store and goes on with the session it holds, if any.
   /// - Parameters:
-  ///   - homeserver: `https://host[:port][/path]`; nil for the one that the stored session was made on.
+  ///   - homeserver: its URL, `https://host[:port][/path]`, or what discovery finds it by once it is needed: a server name or a user ID. nil for
+  ///     the one that the stored session was made on. A URL is taken for the one to go on with, wherever the session was made.
   ///   - syncMode: how it asks for what is new. It may differ from what the store was synced by.
   public init(
     homeserver: String? = nil, store: any Store = MemoryStore(), transport: any Transport = standardTransport(),
     deviceDisplayName: String = "Martlet", syncMode: SyncMode = .automatic
   ) async {
     let url = homeserver.flatMap { ServerURL($0) }
-    self.homeserver = url?.string ?? homeserver
+    address = homeserver
     self.transport = transport
     self.store = store
     core = Client(
@@ -72,13 +74,16 @@ public actor MatrixClient {
     let (stream, continuation) = AsyncStream.makeStream(of: StoreJob.self)
     jobs = continuation
     storeTask = Task { [weak self] in
+      // What could not be read at the start is not written over.
+      var isReadable: Bool?
       for await job in stream {
         switch job {
         case .load(let id, let range):
-          let records = (try? await store.load(range)) ?? []
-          await self?.handle(.loaded(id, records))
+          let records = try? await store.load(range)
+          if isReadable == nil { isReadable = records != nil }
+          await self?.handle(.loaded(id, records ?? []))
         case .write(let id, let operations):
-          let isStored = (try? await store.write(operations)) != nil
+          let isStored = isReadable ?? true ? (try? await store.write(operations)) != nil : false
           await self?.handle(.written(id, isStored))
           if await store.hasForeignWrites() { await self?.handle(.inboxChanged) }
         case .checkInbox: if await store.hasForeignWrites() { await self?.handle(.inboxChanged) }
@@ -141,6 +146,7 @@ public actor MatrixClient {
   public func perform<Answer>(
     _ call: Call<Answer>, progress: (@Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void)? = nil
   ) async throws(ClientError) -> Answer {
+    try await findHomeserver()
     let id = try nextID()
     callProgress[id] = progress
     defer { callProgress[id] = nil }
@@ -243,8 +249,18 @@ public actor MatrixClient {
     }
   }
 
-  /// Where the homeserver is; empty where nobody said.
-  var baseURL: String { homeserver ?? core.session?.homeserver?.string ?? "" }
+  /// Where the homeserver is; empty where nobody knows yet.
+  var baseURL: String { (core.homeserver ?? core.session?.homeserver)?.string ?? "" }
+
+  /// By the name that is all one knows of it, before the first login.
+  func findHomeserver() async throws(ClientError) {
+    guard core.homeserver == nil, core.session?.homeserver == nil, !isStopped else { return }
+    try await useHomeserver(at: address ?? "")
+  }
+
+  func useHomeserver(at address: String) async throws(ClientError) {
+    core.homeserver = ServerURL(try await Homeserver.url(of: address, transport: transport))
+  }
 
   private func start(_ id: RequestID, _ exchange: Exchange) {
     requests[id] = Task { [transport] in

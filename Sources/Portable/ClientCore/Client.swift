@@ -59,6 +59,7 @@ public struct Client: Sendable {
   var syncLoop = SyncLoop()
   var syncFilter = SyncFilter()
   var syncMode = SyncMode.v3
+  var pacesSyncs = true
   var slidingChapter: SlidingChapter?
   var registering: Registering?
   var dirtyDrafts: [DraftPlace] = []
@@ -93,7 +94,7 @@ public struct Client: Sendable {
   var calls: IDTable<OngoingCall> = [:]
   var refresh = TokenRefresh()
   /// Where the homeserver is, as the host found it; kept with a login.
-  let homeserver: ServerURL?
+  package var homeserver: ServerURL?
   let deviceDisplayName: ByteString
 
   /// - Parameters:

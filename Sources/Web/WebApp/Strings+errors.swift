@@ -17,7 +17,8 @@ extension Strings {
     case .tooLarge: self[.tooLarge]
     case .noHomeserver: self[.noHomeserver]
     case .untrustedServer: self[.serverUntrusted]
-    case .cancelled: self[.stopped]
+    // Whoever is signed in is not asked to sign in.
+    case .cancelled, .alreadySignedIn: self[.stopped]
     case .unsupportedFlow, .authenticationNeeded: self[.registrationUnsupported]
     case .registrationTokenNeeded: self[.tokenMissing]
     case .outboxIsFull: self[.outboxFull]

@@ -9,13 +9,20 @@ import WebHost
 enum Strings {
   private static let table = StringTable(Host.texts, isRightToLeft: Host.pageState.contains(.rightToLeft))
 
-  static subscript(key: Key) -> String { words(key, 0, []) }
-  static subscript(key: Key, argument: String) -> String { words(key, 0, [argument]) }
-  static subscript(key: Key, first: String, second: String) -> String { words(key, 0, [first, second]) }
-  static subscript(key: Key, first: String, second: String, third: String) -> String { words(key, 0, [first, second, third]) }
-  /// In the form that the language has for that number.
-  static subscript(key: Key, count count: Int) -> String { words(key, Host.pluralForm(of: count), ["\(count)"]) }
+  // Never inlined: there are some hundred places that say something.
 
+  static subscript(key: Key) -> String { @inline(never) get { words(key, 0, []) } }
+  static subscript(key: Key, argument: String) -> String { @inline(never) get { words(key, 0, [argument]) } }
+  static subscript(key: Key, first: String, second: String) -> String { @inline(never) get { words(key, 0, [first, second]) } }
+  static subscript(key: Key, first: String, second: String, third: String) -> String {
+    @inline(never) get { words(key, 0, [first, second, third]) }
+  }
+  /// In the form that the language has for that number.
+  static subscript(key: Key, count count: Int) -> String {
+    @inline(never) get { words(key, Host.pluralForm(of: count), ["\(count)"]) }
+  }
+
+  @inline(never)
   private static func words(_ key: Key, _ form: Int, _ arguments: [String]) -> String {
     #if !hasFeature(Embedded)
       // Without a page there are no words: tests see the names.

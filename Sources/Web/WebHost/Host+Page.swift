@@ -25,6 +25,8 @@ public enum PageChange: Int32, Sendable {
   case colourScheme = 3
   /// The page is about to go away or to be frozen: save now.
   case leaving = 4
+  /// Control or Command and K were pressed.
+  case quickSwitch = 5
 }
 
 extension Host {
@@ -51,6 +53,9 @@ extension Host {
   /// browser would choose. The setting `language` says which is spoken at the next load.
   public static var languages: String { text(6) }
 
+  /// The page's own address, without what stands after `?` and `#`.
+  public static var address: String { text(7) }
+
   /// `replacing` puts no entry in the history. Setting it raises no `PageChange`.
   public static func setFragment(_ fragment: String, replacing: Bool) { act(0, replacing ? 1 : 0, fragment) }
   public static func setTitle(_ title: String) { act(1, 0, title) }
@@ -59,6 +64,10 @@ extension Host {
   /// Opens `http` and `https` addresses in a new tab; others are ignored.
   public static func open(url: String) { act(3, 0, url) }
   public static func reload() { act(4, 0, "") }
+  /// Takes what stands after `?` out of the page's address.
+  public static func clearQuery() { act(8, 0, "") }
+  /// Goes to another page, `http` or `https`.
+  public static func leave(for url: String) { act(9, 0, url) }
   public static func goBack() { act(5, 0, "") }
 
   public static func copyToClipboard(_ text: String, _ then: @escaping (Bool) -> Void) {
@@ -67,7 +76,7 @@ extension Host {
   }
 
   private static func text(_ kind: Int32) -> String { readText { hostPageText(kind, $0, $1) } ?? "" }
-  private static func act(_ action: Int32, _ value: Int32, _ text: String) {
+  static func act(_ action: Int32, _ value: Int32, _ text: String) {
     withBytes(text) { hostPageDo(action, value, $0, $1) }
   }
 }

@@ -51,6 +51,10 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
   func hostPageDo(_ action: Int32, _ value: Int32, _ p: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "clipboard_write") @_extern(c)
   func hostClipboardWrite(_ id: Int32, _ p: Bytes?, _ n: Int32)
+  @_extern(wasm, module: "host", name: "notification_ask") @_extern(c)
+  func hostNotificationAsk(_ id: Int32) -> Int32
+  @_extern(wasm, module: "host", name: "notification_show") @_extern(c)
+  func hostNotificationShow(_ id: Int32, _ p: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "channel_open") @_extern(c) func hostChannelOpen(
     _ id: Int32, _ name: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "channel_post") @_extern(c) func hostChannelPost(
@@ -89,6 +93,8 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
   func hostPageText(_ kind: Int32, _ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
   func hostPageDo(_ action: Int32, _ value: Int32, _ p: Bytes?, _ n: Int32) {}
   func hostClipboardWrite(_ id: Int32, _ p: Bytes?, _ n: Int32) {}
+  func hostNotificationAsk(_ id: Int32) -> Int32 { 0 }
+  func hostNotificationShow(_ id: Int32, _ p: Bytes?, _ n: Int32) {}
   func hostChannelOpen(_ id: Int32, _ name: Bytes?, _ n: Int32) {}
   func hostChannelPost(_ id: Int32, _ p: Bytes?, _ n: Int32) {}
   func hostLock(_ id: Int32, _ name: Bytes?, _ n: Int32) {}

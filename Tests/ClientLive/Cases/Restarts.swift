@@ -69,13 +69,18 @@ extension LiveCase {
       let texts = try unwrap(await bob.state, "room").timeline.items.compactMap(\.text)
       try expect(texts, is: ["From the outbox", "Behind it"])
     },
-    LiveCase("A8 a store that is signed in goes on without a password") { stage in
+    LiveCase("A8 a store that is signed in goes on without a password, for nobody else") { stage in
       let path = stage.folder.path + "/store"
       let first = try await stage.user("alice", store: try SQLiteStore(path: path))
       let session = try unwrap(await first.session, "session")
       await first.stop()
+      do {
+        _ = try await MatrixClient.logIn(
+          to: stage.homeserver, user: "nobody", password: "wrong", store: try SQLiteStore(path: path))
+        throw Failure("somebody else goes on")
+      } catch ClientError.alreadySignedIn(session.userID) {}
       let second = try await MatrixClient.logIn(
-        to: stage.homeserver, user: "nobody", password: "wrong", store: try SQLiteStore(path: path))
+        to: stage.homeserver, user: session.userID.string, password: "wrong", store: try SQLiteStore(path: path))
       await stage.keep(second)
       try expect(await second.session?.deviceID, is: session.deviceID)
     }

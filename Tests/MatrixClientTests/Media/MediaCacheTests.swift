@@ -198,6 +198,24 @@ import Testing
     #expect(await next.contains(MediaURI(trusted: "mxc://test/b")))
   }
 
+  @Test func `files of others in the folder stay as they are`() async throws {
+    let folder = TemporaryFolder()
+    let others = [
+      "letter.txt", "notes.5", "holiday.2024", "archive.tar.gz", "incoming-mail", "run-away", "incoming-1x", "README", "5.5"
+    ]
+    for name in others { Self.write([1, 2], to: folder.path + "/" + name) }
+    Self.write([1], to: folder.path + "/run-3")
+    let cache = Self.cache(folder.path)
+    _ = try await cache.file(Self.key("a"), nil, fetch: Self.fetch(100))
+    #expect(await cache.diskBytes == 100)
+    var status = stat()
+    #expect(stat(try await cache.file(Self.key("a"), nil, fetch: Self.fetch(100)), &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o600)
+    await cache.clear()
+    await cache.setRetention(MediaRetention(diskBytes: 0, fileBytes: 0, memoryBytes: 0, ageMilliseconds: 0))
+    #expect(Set(Self.files(in: folder.path).keys) == Set(others))
+  }
+
   @Test func `a folder belongs to one cache at a time, another has its memory`() async throws {
     let folder = TemporaryFolder()
     let path = folder.path + "/media"

@@ -17,7 +17,7 @@ public import MatrixModel
 ///
 /// Whoever asks for what is already on its way waits for that; the download ends when nobody waits any more. The folder belongs
 /// to one process at a time: another one has its memory alone. Files come into it whole or not at all, and nothing but this
-/// class needs to know of them: the folder may be removed while nobody uses it.
+/// class needs to know of them: the folder may be removed while nobody uses it. Files of others in it are left alone.
 public actor MediaCache {
   public private(set) var retention: MediaRetention
   private var folder: MediaFolder?

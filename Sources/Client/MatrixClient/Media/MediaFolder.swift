@@ -22,17 +22,19 @@ struct MediaFolder: Sendable {
   private(set) var bytes: Int64 = 0
   private var lastNumber = 0
 
-  /// Takes over what is there, and removes what no key names, what a kill has left half, and what is longer or shorter than its
-  /// name says. nil where the folder cannot be used.
+  /// Takes over what is there, and removes what a kill has left half and what is longer or shorter than its name says. Files of
+  /// others stay as they are. nil where the folder cannot be used.
   init?(path: String) {
     self.path = path
     guard let names = MediaFolder.names(in: path) else { return nil }
     for name in names where name != MediaFolder.lockName {
       let parts = name.split(separator: ".", omittingEmptySubsequences: false)
       var status = stat()
-      guard parts.count == 2, let key = MediaKey(fileName: parts[0]), let bytes = Int64(parts[1]),
-        lstat(path + "/" + name, &status) == 0, status.st_mode & S_IFMT == S_IFREG, Int64(status.st_size) == bytes
-      else {
+      guard parts.count == 2, let key = MediaKey(fileName: parts[0]), let bytes = Int64(parts[1]) else {
+        if MediaFolder.isOfRun(name) { unlink(path + "/" + name) }
+        continue
+      }
+      guard lstat(path + "/" + name, &status) == 0, status.st_mode & S_IFMT == S_IFREG, Int64(status.st_size) == bytes else {
         unlink(path + "/" + name)
         continue
       }
@@ -43,13 +45,24 @@ struct MediaFolder: Sendable {
   }
 
   static let lockName = "lock"
+  private static let incomingPrefix = "incoming-"
+  private static let unnamedPrefix = "run-"
+
+  /// Whether it is a name that means something only to the process that gave it.
+  private static func isOfRun(_ name: String) -> Bool {
+    for prefix in [incomingPrefix, unnamedPrefix] where name.hasPrefix(prefix) {
+      let number = name.dropFirst(prefix.count)
+      return Int(number.hasSuffix(FileSink.partialSuffix) ? number.dropLast(FileSink.partialSuffix.count) : number) != nil
+    }
+    return false
+  }
 
   func path(of entry: Entry) -> String { path + "/" + entry.name }
 
   /// Where a download goes before it is a file of the cache.
   mutating func incomingPath() -> String {
     lastNumber += 1
-    return path + "/incoming-\(lastNumber)"
+    return path + "/\(Self.incomingPrefix)\(lastNumber)"
   }
 
   mutating func use(_ key: MediaKey, at now: Int64) -> Entry? {
@@ -69,9 +82,10 @@ struct MediaFolder: Sendable {
     remove(key)
     lastNumber += 1
     // A key too long for a name is known while the process lives.
-    let name = key.fileName.map { $0 + ".\(bytes)" } ?? "run-\(lastNumber)"
+    let name = key.fileName.map { $0 + ".\(bytes)" } ?? "\(Self.unnamedPrefix)\(lastNumber)"
     let entry = Entry(name: name, bytes: bytes, usedAtMilliseconds: now)
     MediaFolder.setTime(incoming, now)
+    chmod(incoming, 0o600)
     guard rename(incoming, path(of: entry)) == 0 else {
       unlink(incoming)
       return nil

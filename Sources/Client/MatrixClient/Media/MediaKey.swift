@@ -53,6 +53,6 @@ struct MediaKey: Hashable, Sendable {
       }
     }
     text = ByteString(decoding: bytes)
-    guard !bytes.isEmpty, self.fileName.map({ $0.utf8.elementsEqual(fileName.utf8) }) ?? false else { return nil }
+    guard text.hasPrefix("mxc://"), self.fileName.map({ $0.utf8.elementsEqual(fileName.utf8) }) ?? false else { return nil }
   }
 }

@@ -57,10 +57,10 @@ public import Observation
 
   // MARK: Paging
 
-  /// Older events in front. Nothing happens at the start of the room.
-  public func loadEarlier() async throws(ClientError) { try await perform(.paginateBack(id)) }
-  /// Newer events behind. Nothing happens where it is live.
-  public func loadLater() async throws(ClientError) { try await perform(.paginateForward(id)) }
+  /// Older events in front; ends when they are there. Nothing happens at the start of the room.
+  public func loadEarlier() async throws(ClientError) { try await feed.client.paginateBack(id) }
+  /// Newer events behind; ends when they are there. Nothing happens where it is live.
+  public func loadLater() async throws(ClientError) { try await feed.client.paginateForward(id) }
   /// The gap is on the screen.
   public func fillGap(_ item: ItemID) async throws(ClientError) { try await perform(.fillGap(id, item)) }
   /// What the item answers, for `TimelineItem.quoted`.

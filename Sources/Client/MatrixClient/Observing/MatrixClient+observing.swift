@@ -64,11 +64,16 @@ extension MatrixClient {
 
   // MARK: Waiting
 
-  func firstSync() async {
+  /// - Parameter endsOffline: whether what the store has will do where there is no connection.
+  func firstSync(endsOffline: Bool = false) async throws(ClientError) {
     await wait { client in
-      if case .running = client.connection { return true }
-      return client.sessionState != .signedIn
+      switch client.connection {
+      case .running: true
+      case .reconnecting, .offline: endsOffline || client.sessionState != .signedIn
+      case .idle, .connecting, .firstSync: client.sessionState != .signedIn
+      }
     }
+    if Task.isCancelled || isStopped { throw .cancelled }
   }
 
   /// Until the state is so, looking at it after every change.

@@ -29,12 +29,15 @@ public struct MatrixTimeline: Sendable, Hashable {
     return await room.client.changes(of: key)
   }
 
-  /// Older events in front of the first item; nothing at the start of the room or while a page is under way.
+  /// Older events in front of the first item; nothing at the start of the room. Where a page is under way already, it waits for that one.
+  ///
+  ///     while try await timeline.paginateBack() {}  // to the start of the room
+  ///
   /// - Returns: whether there is more.
   @discardableResult
   public func paginateBack() async throws(ClientError) -> Bool {
     try await open()
-    try await room.client.perform(.paginateBack(key))
+    try await room.client.paginateBack(key)
     return await state?.backState != .atStart
   }
 
@@ -53,7 +56,6 @@ public struct MatrixTimeline: Sendable, Hashable {
         try await fillGap(gap)
       } else {
         guard try await paginateBack() else { return }
-        for await state in await room.states(of: .pagination) where state.timeline.backState != .loading { break }
       }
     }
   }
@@ -70,12 +72,12 @@ public struct MatrixTimeline: Sendable, Hashable {
     return (found, nil)
   }
 
-  /// Newer events behind the last item; nothing where it is live or while a page is under way.
+  /// Newer events behind the last item; nothing where it is live. Where a page is under way already, it waits for that one.
   /// - Returns: whether there is more.
   @discardableResult
   public func paginateForward() async throws(ClientError) -> Bool {
     try await open()
-    try await room.client.perform(.paginateForward(key))
+    try await room.client.paginateForward(key)
     return await state?.forwardState != .live
   }
 
@@ -144,37 +146,64 @@ extension MatrixClient {
     await wait { $0.timeline(key).map { $0.loadState == .loaded } ?? true }
   }
 
+  /// Ends when no page is under way any more, whoever has asked for it.
+  func paginateBack(_ key: TimelineKey) async throws(ClientError) {
+    try await perform(.paginateBack(key))
+    await wait { $0.timeline(key)?.backState != .loading }
+    if Task.isCancelled { throw .cancelled }
+  }
+
+  func paginateForward(_ key: TimelineKey) async throws(ClientError) {
+    try await perform(.paginateForward(key))
+    await wait { $0.timeline(key)?.forwardState != .loading }
+    if Task.isCancelled { throw .cancelled }
+  }
+
   func changes(of key: TimelineKey) -> AsyncStream<[TimelineChange]> {
     observe(startingWith: [.reset(core.timeline(key)?.items ?? [])]) { change, _ in
       if case .timeline(key, let steps) = change { steps } else { nil }
     }
   }
 
-  /// Messages that come into a room from now on, own ones included. Opens the room.
+  /// Messages that come into a room from now on, own ones included; not older ones that somebody pages back to. Opens the room.
   public func messages(in room: RoomID) async -> AsyncStream<TimelineItem> {
     handle(.command(.openRoom(room), id: 0))
-    // Those that were there before.
-    let known = Memory(knownEvents(of: room))
+    let heard = Memory(heard(in: room))
     let messages: AsyncStream<TimelineItem> = stream { change, client in
-      guard case .timeline(.live(room), let steps) = change else { return [] }
-      guard known.change({ $0 != nil }) else {
-        let present = client.knownEvents(of: room)
-        known.change { $0 = present }
+      guard case .timeline(.live(room), let steps) = change, let timeline = client.core.timeline(.live(room)) else { return [] }
+      guard heard.change({ $0 != nil }) else {
+        let present = client.heard(in: room)
+        heard.change { $0 = present }
         return []
       }
-      return steps.flatMap { $0.newItems }.filter { item in
-        guard case .message = item.content, case .received = item.delivery, let event = item.eventID else { return false }
-        return known.change { $0?.insert(event).inserted ?? false }
-      }
+      return steps.flatMap { $0.newItems }.filter { item in heard.change { $0?.isNew(item, in: timeline) ?? false } }
     }
     await wait { $0.room(room).map { $0.timeline.loadState == .loaded } ?? true }
     return messages
   }
 
   /// nil until the timeline is loaded.
-  private func knownEvents(of room: RoomID) -> Set<EventID>? {
+  private func heard(in room: RoomID) -> Heard? {
     guard let timeline = core.timeline(.live(room)), timeline.loadState == .loaded else { return nil }
-    return Set(timeline.items.compactMap { $0.eventID })
+    return Heard(last: timeline.items.last { $0.eventID != nil }?.eventID)
+  }
+}
+
+/// What somebody who listens to a room has heard.
+private struct Heard: Sendable {
+  /// The last event that was there before; nil where there was none.
+  let last: EventID?
+  private var events: Set<EventID> = []
+
+  init(last: EventID?) { self.last = last }
+
+  /// What is paged back to stands in front of the last event that was there.
+  mutating func isNew(_ item: TimelineItem, in timeline: Timeline) -> Bool {
+    guard case .message = item.content, case .received = item.delivery, let event = item.eventID,
+      let place = timeline.index(of: event)
+    else { return false }
+    if let last, let end = timeline.index(of: last), place <= end { return false }
+    return events.insert(event).inserted
   }
 }
 

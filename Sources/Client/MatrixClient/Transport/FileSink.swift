@@ -12,11 +12,13 @@ final class FileSink {
   private let file: UnsafeMutablePointer<FILE>
   private var isOpen = true
 
-  private var partial: String { path + ".part" }
+  static let partialSuffix = ".part"
+
+  private var partial: String { path + Self.partialSuffix }
 
   /// nil where it cannot be written.
   init?(path: String) {
-    guard let file = fopen(path + ".part", "w") else { return nil }
+    guard let file = fopen(path + Self.partialSuffix, "w") else { return nil }
     self.path = path
     self.file = file
   }

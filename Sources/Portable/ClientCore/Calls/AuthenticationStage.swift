@@ -57,6 +57,11 @@ public indirect enum AuthenticationStage: Sendable {
   }
 }
 
+/// Without what proves it: it may stand in a log.
+extension AuthenticationStage: CustomStringConvertible {
+  public var description: String { type?.string ?? "completed elsewhere" }
+}
+
 /// How an account is named where one logs in. Spec: Client-Server API, "Identifier types".
 public enum UserIdentifier: Sendable, Hashable {
   /// A localpart or a whole user ID.

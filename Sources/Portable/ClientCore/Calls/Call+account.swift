@@ -63,6 +63,24 @@ extension Call {
     ) { $0["sid"]?.text }
   }
 
+  /// Has the server send a link to an address that a registration wants (`AuthenticationStage.email`). The answer is the session ID of
+  /// that validation.
+  /// - Parameters:
+  ///   - clientSecret: made up by the caller, `[0-9a-zA-Z.=_-]`, 1 to 255 bytes; goes with the session ID from then on.
+  ///   - attempt: a number not used before sends the mail once more.
+  public static func requestRegistrationEmail(
+    _ email: ByteString, clientSecret: ByteString, attempt: Int = 1
+  ) -> Call<ByteString> {
+    let body = JSONWriter.object { writer in
+      writer.member("email", email)
+      writer.member("client_secret", clientSecret)
+      writer.member("send_attempt", attempt)
+    }
+    return Call<ByteString>(.requestTokenToRegisterEmail, Endpoint.requestTokenToRegisterEmail.path(), body: body) {
+      $0["sid"]?.text
+    }
+  }
+
   /// Proves to a third party who one is. Spec: "OpenID".
   public static func openIDToken(of user: UserID) -> Call<OpenIDToken> {
     Call<OpenIDToken>(.requestOpenIdToken, Endpoint.requestOpenIdToken.path(user.text)) { OpenIDToken($0) }

@@ -52,9 +52,10 @@ extension Client {
 
   /// Whether the call goes out again once the server takes requests again. Spec: "Rate limiting".
   private mutating func waits(_ id: CommandID, _ answer: Answer) -> Bool {
-    guard var call = calls[id], let wait = answer.limitedForMilliseconds else { return false }
+    guard var call = calls[id], let wait = answer.limitedForMilliseconds,
+      wait <= Limits.callWaitMilliseconds - call.waitedMilliseconds
+    else { return false }
     call.waitedMilliseconds += wait
-    guard call.waitedMilliseconds <= Limits.callWaitMilliseconds else { return false }
     call.timer = startTimer(wait, .call(id))
     calls[id] = call
     return true

@@ -238,6 +238,8 @@ public indirect enum ClientError: Error, Sendable {
   case ownUserID
   case unknownRoom
   case notSignedIn
+  /// As that user: log out first, or use another store.
+  case alreadySignedIn(UserID)
   /// The server wants a way of signing in that this client does not have.
   case unsupportedFlow
   /// The server registers only people with a token; ask for one and register again.

@@ -54,6 +54,20 @@ public struct HTTPRequest: Sendable {
   }
 }
 
+/// Without token, query and body, in which secrets may stand: it may stand in a log.
+extension HTTPRequest: CustomStringConvertible {
+  public var description: String {
+    let name =
+      switch method {
+      case .get: "GET "
+      case .put: "PUT "
+      case .post: "POST "
+      case .delete: "DELETE "
+      }
+    return name + String(decoding: target.utf8.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self)
+  }
+}
+
 /// Names bytes that the host holds (a picked file). Opaque; a host that keeps its blobs over a restart lets uploads survive it.
 public struct BlobHandle: Hashable, Sendable {
   public var name: ByteString

@@ -16,7 +16,12 @@ struct DirectRooms: Sendable {
         foreign.append((member.key, Array(member.value.bytes)))
         continue
       }
-      for room in member.value.elements { if let room = RoomID(room) { add(room, with: user) } }
+      var seen = Set(users[user] ?? [])
+      for room in member.value.elements {
+        guard let room = RoomID(room), seen.insert(room).inserted else { continue }
+        users[user, default: []].append(room)
+        userOfRoom[room] = user
+      }
     }
   }
 

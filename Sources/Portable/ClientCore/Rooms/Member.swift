@@ -15,9 +15,10 @@ public struct Member: Sendable {
 /// The members of a room known so far. Knows how many bear each name, so that telling them apart costs O(1).
 struct Members: Sendable {
   private var byID: [UserID: Member] = [:]
-  private var bearers: [ByteString: Int] = [:]
+  /// By what the eye sees of the name.
+  private var bearers: [ByteString: Bearers] = [:]
   /// Who shares a name with somebody who is not in memory.
-  private var ambiguous: [UserID] = []
+  private var ambiguous: Set<UserID> = []
 
   subscript(user: UserID) -> Member? { byID[user] }
 
@@ -33,15 +34,22 @@ struct Members: Sendable {
       return old?.avatar == member.avatar && old?.displayName == member.displayName ? [] : [member.userID]
     }
     var changed = [member.userID]
+    // Only the change of one bearer to two and back is seen by others.
     if let oldName {
-      let left = (bearers[oldName] ?? 1) - 1
-      bearers[oldName] = left == 0 ? nil : left
-      if left == 1 { changed += bearing(oldName, except: member.userID) }
+      if case .one? = bearers[oldName] {
+        bearers[oldName] = nil
+      } else {
+        bearers[oldName]?.remove(member.userID)
+        if case .one(let other)? = bearers[oldName] { changed.append(other) }
+      }
     }
-    if let newName {
-      let now = (bearers[newName] ?? 0) + 1
-      bearers[newName] = now
-      if now == 2 { changed += bearing(newName, except: member.userID) }
+    guard let newName else { return changed }
+    switch bearers[newName] {
+    case nil: bearers[newName] = .one(member.userID)
+    case .one(let other):
+      changed.append(other)
+      bearers[newName]?.add(member.userID)
+    case .several: bearers[newName]?.add(member.userID)
     }
     return changed
   }
@@ -49,8 +57,10 @@ struct Members: Sendable {
   /// Spec: "Calculating the display name for a user".
   func displayName(of user: UserID) -> ByteString {
     guard let member = byID[user], let name = member.displayName, !name.isEmpty else { return user.text }
-    guard isAmbiguous(member, name) else { return name }
-    return ByteString(name.string + " (" + user.string + ")")
+    let shown = ShownName.harmless(name)
+    if ShownName.visible(name).isEmpty { return user.text }
+    guard isAmbiguous(member, name) else { return shown }
+    return ByteString(shown.string + " (" + user.string + ")")
   }
 
   func isAmbiguous(_ user: UserID) -> Bool {
@@ -59,9 +69,12 @@ struct Members: Sendable {
   }
 
   private func isAmbiguous(_ member: Member, _ name: ByteString) -> Bool {
-    if ambiguous.contains(member.userID) { return true }
-    guard let count = bearers[name] else { return false }
-    return count > 1 || !member.isPresent
+    if ambiguous.contains(member.userID) || ShownName.isMisleading(name, of: member.userID) { return true }
+    switch bearers[ShownName.visible(name)] {
+    case nil: return false
+    case .one: return !member.isPresent
+    case .several: return true
+    }
   }
 
   func present() -> [Member] {
@@ -96,7 +109,7 @@ struct Members: Sendable {
     let ambiguous = kept.map { $0.userID }.filter { isAmbiguous($0) }
     self = Members()
     for member in kept { _ = set(member) }
-    self.ambiguous = ambiguous
+    self.ambiguous = Set(ambiguous)
   }
 
   /// Takes the others back; who is here already is newer. Now all are here to tell who is ambiguous.
@@ -105,14 +118,36 @@ struct Members: Sendable {
     ambiguous = []
   }
 
-  mutating func markAmbiguous(_ user: UserID) { ambiguous.append(user) }
-
-  private func bearing(_ name: ByteString, except user: UserID) -> [UserID] {
-    byID.values.filter { $0.userID != user && Members.countedName($0) == name }.map { $0.userID }
-  }
+  mutating func markAmbiguous(_ user: UserID) { ambiguous.insert(user) }
 
   private static func countedName(_ member: Member) -> ByteString? {
-    member.isPresent ? member.displayName : nil
+    guard member.isPresent, let name = member.displayName.map({ ShownName.visible($0) }), !name.isEmpty else { return nil }
+    return name
+  }
+}
+
+/// Who bears a name.
+private enum Bearers: Sendable {
+  case one(UserID)
+  case several(Set<UserID>)
+
+  mutating func add(_ user: UserID) {
+    switch self {
+    case .one(let other): self = .several([other, user])
+    case .several(var users):
+      // So that the set is not copied.
+      self = .one(user)
+      users.insert(user)
+      self = .several(users)
+    }
+  }
+
+  /// Of at least two.
+  mutating func remove(_ user: UserID) {
+    guard case .several(var users) = self else { return }
+    self = .one(user)
+    users.remove(user)
+    if users.count == 1, let other = users.first { self = .one(other) } else { self = .several(users) }
   }
 }
 

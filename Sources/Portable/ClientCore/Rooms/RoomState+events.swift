@@ -41,7 +41,7 @@ extension RoomState {
   private mutating func take(_ content: JSON?, of type: EventType, _ delta: inout RoomDelta) {
     switch type {
     case .name:
-      name = content?["name"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+      name = ShownName.read(content?["name"])
       delta.aspects.insert(.name)
     case .canonicalAlias:
       canonicalAlias = RoomAlias(content?["alias"])
@@ -73,13 +73,13 @@ extension RoomState {
     let isGone = membership == .leave || membership == .ban
     var member = Member(
       userID: user, membership: membership,
-      displayName: event.content["displayname"]?.text.flatMap { $0.isEmpty ? nil : $0 },
+      displayName: ShownName.read(event.content["displayname"]),
       avatar: MediaURI(event.content["avatar_url"]))
-    if membership == .knock || membership == .ban { member.reason = event.content["reason"]?.text }
+    if membership == .knock || membership == .ban { member.reason = ShownName.read(event.content["reason"]) }
     // A leave event seldom repeats the name; old messages still want it.
     if isGone, member.displayName == nil {
       let before = event.unsigned?["prev_content"]
-      member.displayName = members[user]?.displayName ?? before?["displayname"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+      member.displayName = members[user]?.displayName ?? ShownName.read(before?["displayname"])
       member.avatar = members[user]?.avatar ?? MediaURI(before?["avatar_url"])
     }
     if user == ownUserID {
@@ -88,7 +88,11 @@ extension RoomState {
         isDirectInvite = event.content["is_direct"]?.bool ?? false
         lastActivity = max(lastActivity, event.originServerTimestamp ?? 0)
       }
-      if self.membership == .leave, membership == .ban { self.membership = .ban }
+      // Sync tells of both alike, as of rooms one is out of.
+      if isGone, self.membership != membership, self.membership == .leave || self.membership == .ban {
+        self.membership = membership
+        delta.aspects.insert(.membership)
+      }
     }
     let old = members[user]
     if let old, old.membership == member.membership, old.displayName == member.displayName, old.avatar == member.avatar,

@@ -14,7 +14,7 @@ struct Registering: Sendable {
 
 extension Client {
   mutating func register(username: ByteString, password: ByteString, token: ByteString?, _ id: CommandID) {
-    guard sessionState == .signedOut else { return finish(id, .failed(.notSignedIn)) }
+    guard sessionState == .signedOut else { return finish(id, .failed(signInRefusal)) }
     signIn.needsRegistrationToken = false
     registering = Registering(username: username, password: password, token: token.flatMap { $0.isEmpty ? nil : $0 })
     requestRegistration(nil, id)
@@ -27,7 +27,7 @@ extension Client {
   }
 
   mutating func registerGuest(_ id: CommandID) {
-    guard sessionState == .signedOut else { return finish(id, .failed(.notSignedIn)) }
+    guard sessionState == .signedOut else { return finish(id, .failed(signInRefusal)) }
     registering = nil
     setSessionState(.signingIn)
     let body = JSONWriter.object { $0.member("initial_device_display_name", deviceDisplayName) }

@@ -34,7 +34,7 @@ extension Client {
 
   /// Goes on with a login made elsewhere. The server is not asked: whoever wants to know asks `Call.whoAmI()`.
   mutating func restore(_ session: Session, _ id: CommandID) {
-    guard sessionState == .signedOut || sessionState == .softLoggedOut else { return finish(id, .failed(.notSignedIn)) }
+    guard sessionState == .signedOut || sessionState == .softLoggedOut else { return finish(id, .failed(signInRefusal)) }
     var session = session
     if session.homeserver == nil { session.homeserver = homeserver }
     begin(session, id)

@@ -18,6 +18,7 @@ extension Client {
     }
     signIn.error = nil
     signIn.allowsPasswordLogin = flows.allowsPassword
+    signIn.flows = flows
     notify(.session)
     finish(id, .done)
   }
@@ -36,7 +37,7 @@ extension Client {
   // MARK: Login
 
   mutating func logIn(_ login: Login, deviceID: DeviceID?, _ id: CommandID) {
-    guard sessionState == .signedOut || sessionState == .softLoggedOut else { return finish(id, .failed(.notSignedIn)) }
+    guard sessionState == .signedOut || sessionState == .softLoggedOut else { return finish(id, .failed(signInRefusal)) }
     let deviceID = deviceID ?? (sessionState == .softLoggedOut ? session?.deviceID : nil)
     let body = JSONWriter.object { writer in
       login.write(to: &writer)
@@ -54,6 +55,11 @@ extension Client {
   }
 
   // MARK: Ends
+
+  /// Why nobody can sign in now.
+  var signInRefusal: ClientError {
+    if let user = session?.userID, sessionState == .signedIn { .alreadySignedIn(user) } else { .notSignedIn }
+  }
 
   mutating func signInFailed(_ error: ClientError, _ id: CommandID) {
     signIn.error = error

@@ -24,6 +24,10 @@ enum Limits {
   static let pageEvents = 50
   /// Pages without anything to show that are followed by the next one at once.
   static let emptyPages = 10
+  /// Between two syncs on the average; see `SyncPace`.
+  static let syncPaceMilliseconds: Int64 = 50
+  /// Syncs that may follow at once.
+  static let syncBurst: Int64 = 10
   /// Places of timelines where a page is asked for again.
   static let interruptedPages = 16
   /// How often that is done after failures in a row, about three minutes long; then the connection's return is waited for.
@@ -57,12 +61,16 @@ enum Limits {
   /// While text goes in, the server hears about it this often, and forgets after the second figure.
   static let typingRefreshMilliseconds: Int64 = 8_000
   static let typingTimeoutMilliseconds: Int64 = 12_000
+  /// Who writes in a room at a time.
+  static let typingUsers = 100
   static let receiptIntervalMilliseconds: Int64 = 1_000
   static let draftDelayMilliseconds: Int64 = 500
   /// Messages waiting in the outbox.
   static let outboxEntries = 1_000
 
   // Contents
+  /// Of the name of a member or room, and of a reason.
+  static let nameBytes = 1_024
   /// Users that a message mentions.
   static let mentions = 200
   /// Files of one gallery.

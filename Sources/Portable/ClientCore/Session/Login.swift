@@ -30,6 +30,18 @@ public enum Login: Sendable {
   }
 }
 
+/// Without what proves it: it may stand in a log.
+extension Login: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .password: "password"
+    case .token: "token"
+    case .jwt: "jwt"
+    case .other(let type, _): type.string
+    }
+  }
+}
+
 /// Signing in on a page of the server. Spec: Client-Server API, "Single sign-on".
 ///
 /// The person opens `url` in a browser; the browser comes back to `redirect` with a token for `Login.token`.

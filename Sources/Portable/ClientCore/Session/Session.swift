@@ -63,3 +63,8 @@ public struct Session: Sendable, Hashable {
     return next
   }
 }
+
+/// Without the tokens: it may stand in a log.
+extension Session: CustomStringConvertible {
+  public var description: String { userID.string + " on " + deviceID.string }
+}

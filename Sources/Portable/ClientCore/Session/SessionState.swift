@@ -28,6 +28,8 @@ public struct SignIn: Sendable {
 
   /// nil until the server was asked.
   public internal(set) var allowsPasswordLogin: Bool?
+  /// All the ways to log in; nil until the server was asked.
+  public internal(set) var flows: LoginFlows?
   public internal(set) var registration = Registration.unknown
   /// A registration waits for `Command.register` with a token.
   public internal(set) var needsRegistrationToken = false

@@ -162,6 +162,9 @@ extension Room {
 }
 
 extension NewRoom {
+  /// `type` of a space.
+  public static var spaceType: ByteString { SpaceState.spaceType }
+
   /// A space: a room that others are put into.
   public static func space(
     preset: Preset = .privateChat, name: ByteString, topic: ByteString? = nil, aliasLocalpart: ByteString? = nil,

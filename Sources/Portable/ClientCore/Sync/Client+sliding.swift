@@ -150,7 +150,7 @@ extension RoomState {
       let old = members[user]
       // Those who have gone stand for a room where nobody else is.
       var member = old ?? Member(userID: user, membership: joinedCount + invitedCount > 1 ? .join : .leave)
-      member.displayName = json["displayname"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+      member.displayName = ShownName.read(json["displayname"])
       member.avatar = MediaURI(json["avatar_url"])
       guard old == nil || old?.displayName != member.displayName || old?.avatar != member.avatar else { continue }
       delta.shownMembers += members.set(member)

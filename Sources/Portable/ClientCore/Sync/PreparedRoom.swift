@@ -74,7 +74,9 @@ extension PreparedRoom {
     for json in news.ephemeral {
       guard let event = Event(json) else { continue }
       if event.type == .typing {
-        typing = event.content["user_ids"]?.elements.compactMap { UserID($0) }.filter { $0 != ownUserID } ?? []
+        typing =
+          event.content["user_ids"]?.elements.prefix(Limits.typingUsers).compactMap { UserID($0) }.filter { $0 != ownUserID }
+          ?? []
       } else if event.type == .receipt {
         apply(receipts: event.content, ownUserID: ownUserID)
       }

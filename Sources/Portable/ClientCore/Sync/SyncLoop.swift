@@ -9,6 +9,7 @@ struct SyncLoop: Sendable {
   var timer: TimerID?
   var prepared: PreparedSync?
   var backoff = Backoff()
+  var pace = SyncPace()
   /// Whether a sync of this run has succeeded since the last failure.
   var isRunning = false
   /// How many sync requests have gone out, and the number of the one under way or being stored.
@@ -72,6 +73,11 @@ extension Client {
       return
     }
     if !syncLoop.isRunning, syncLoop.backoff.failures == 0 { setConnection(.connecting) }
+    let delay = pacesSyncs ? syncLoop.pace.next(now: now) : 0
+    if delay > 0 {
+      syncLoop.timer = startTimer(delay, .sync)
+      return
+    }
     guard chooseSync() else { return }
     syncLoop.started += 1
     switch syncLoop.position.kind {

@@ -14,10 +14,17 @@ public struct MediaURI: Identifier {
     text.withBytes { bytes in
       guard text.hasPrefix("mxc://"), bytes.count <= 512 else { return false }
       let rest = bytes[6...]
-      guard let slash = rest.firstIndex(of: UInt8(ascii: "/")), ServerName.accepts(rest[..<slash]) else { return false }
+      guard let slash = rest.firstIndex(of: UInt8(ascii: "/")), ServerName.accepts(rest[..<slash]),
+        !isPathStep(rest[..<slash])
+      else { return false }
       let mediaID = rest[(slash + 1)...]
       return !mediaID.isEmpty && mediaID.allSatisfy(isMediaID)
     }
+  }
+
+  /// `.` and `..`, which are server names by the grammar, lead to another path on the way.
+  private static func isPathStep(_ server: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+    server.count <= 2 && server.allSatisfy { $0 == UInt8(ascii: ".") }
   }
 
   public var serverName: ServerName { ServerName(trusted: ByteString(decoding: path.prefix { $0 != UInt8(ascii: "/") })) }

@@ -9,8 +9,8 @@ package struct RoomView: Sendable {
   package let room: RoomSnapshot
   package let user: UserID
   package let membership: Membership?
-  /// Of who was in the room and is out: the position where they went; what came later is not theirs to see, whatever else
-  /// happened to their membership meanwhile (a ban, a knock taken back, an invitation declined).
+  /// Of who was in the room and is out: the position where they went; what came later is not theirs to see but for what
+  /// happened to their own membership (a ban, that it was lifted, a knock taken back, an invitation declined).
   package let leftAt: Int64?
   /// Messages older than this, in milliseconds since 1970, are gone. See `Rooms.expiry(of:)`.
   package let expiry: Int64
@@ -89,8 +89,9 @@ package struct RoomView: Sendable {
 
   private func canSee(at position: Int64, isOwnMembership: Bool) -> Bool {
     if seesAll { return true }
-    if let leftAt, position > leftAt, !isOwnMembership, Self.value(history.visibilities, before: position) != .worldReadable {
-      return false
+    if let leftAt, position > leftAt {
+      if isOwnMembership { return true }
+      guard Self.value(history.visibilities, before: position) == .worldReadable else { return false }
     }
     let memberships = [Self.value(history.memberships, before: position), Self.value(history.memberships, at: position)]
     let visibilities = [Self.value(history.visibilities, before: position), Self.value(history.visibilities, at: position)]

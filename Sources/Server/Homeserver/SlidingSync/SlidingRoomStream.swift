@@ -79,20 +79,24 @@ struct SlidingRoomStream {
       let stripped = StrippedRoom(room: room, membership: membership, events: [own])
       return (told(nil, stripped: stripped, membership, own.position, .init()), next)
     }
-    let isInitial = sent?.membership != .join
-    let end = max(leftAt, isInitial ? 0 : own.position)
-    let timeline = try timeline(from: isInitial ? 0 : sent?.position ?? 0, to: end, isNew: isInitial, view)
-    let stream = RoomStateStream(room: room, context: context.sync)
-    let state: [StoredEvent]
-    if isInitial {
-      state = try context.rows.loader().state(of: room.number, at: leftAt).filter { config.requiredState.matches($0) }
-    } else {
-      state = try stream.changes(after: sent?.position ?? 0, upTo: leftAt).filter { config.requiredState.matches($0) }
-    }
+    let wasToldOut = sent.map { $0.position >= leftAt && ($0.membership == .leave || $0.membership == .ban) } ?? false
+    let isInitial = sent?.membership != .join && !wasToldOut
+    let since = isInitial ? 0 : sent?.position ?? 0
+    let timeline = try timeline(from: since, to: own.position, isNew: isInitial, view)
     let inside = SlidingRoom.Inside(
-      isInitial: isInitial, isExpanded: false, timeline: timeline, state: state, liveCount: liveCount(of: timeline),
+      isInitial: isInitial, isExpanded: false, timeline: timeline,
+      state: try state(until: leftAt, since: isInitial ? nil : since, own), liveCount: liveCount(of: timeline),
       summary: nil, tellsName: false, tellsAvatar: false)
     return (told(inside, stripped: nil, membership, own.position, .init()), next)
+  }
+
+  /// The wanted state, as it was when the user went out but for their own membership, which is as it is.
+  private func state(until leftAt: Int64, since: Int64?, _ own: StoredEvent) throws -> [StoredEvent] {
+    let stream = RoomStateStream(room: room, context: context.sync)
+    var state =
+      try since.map { try stream.changes(after: $0, upTo: leftAt) } ?? context.rows.loader().state(of: room.number, at: leftAt)
+    state.removeAll { $0.type == .member && $0.stateKey == own.stateKey }
+    return (state + [own]).filter { config.requiredState.matches($0) }
   }
 
   // MARK: Inside

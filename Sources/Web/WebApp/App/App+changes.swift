@@ -15,6 +15,10 @@ extension App {
       case .session: break
       case .commandFinished(let id, let result): finished(id, result)
       case .storeFailed: notices.show(Strings[.storeFailed], isTrouble: true)
+      case .arrived(let room, let events): arrived(room, events)
+      case .ignoredUsers:
+        onIgnoredUsers?()
+        onIgnoredUsers = nil
       default: main?.changed(change)
       }
     }
@@ -43,6 +47,7 @@ extension App {
     signIn?.close()
     signIn = nil
     effects.server.save()
+    tellPresence()
     let screen = MainScreen(self)
     main = screen
     screen.show(place)

@@ -22,7 +22,11 @@ final class App<D: DOM> {
   private var isHandling = false
   private var lastCommand: CommandID = 0
   private var waiting: IDTable<(CommandResult) -> Void> = [:]
-  private var calling: IDTable<(CallResult) -> Void> = [:]
+  var waitingCalls: IDTable<(CallResult) -> Void> = [:]
+  /// From a single sign-on that came back to this page.
+  var loginToken: ByteString?
+  /// Called once, when the list of those whom one ignores is another.
+  var onIgnoredUsers: (() -> Void)?
   var shownTitle = ""
   var shownCount = 0
   /// Where the person wants to be.
@@ -37,12 +41,15 @@ final class App<D: DOM> {
     client = Client(
       randomSeed: seed ?? random,
       deviceDisplayName: ByteString(device.utf8.isEmpty ? Strings[.product] : Strings[.device, device]))
+    client.keepLists()
     perform = { effects.run($0) }
     effects.answer = { [self] in take($0) }
   }
 
   func start() {
     place = Place(fragment: Host.fragment)
+    loginToken = SingleSignOn.loginToken(in: ByteString("?" + Host.query))
+    if loginToken != nil { Host.clearQuery() }
     effects.open { [self] in begin() }
   }
 
@@ -52,6 +59,7 @@ final class App<D: DOM> {
     take(.networkChanged(isOnline: state.contains(.online)))
     take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))
     if Host.setting(Settings.privateReceipts) != nil { keepsReceiptsPrivate = true }
+    followArrivals()
     take(.start)
   }
 
@@ -74,16 +82,16 @@ final class App<D: DOM> {
     while !inputs.isEmpty {
       let done = client.handle(inputs.removeFirst(), now: Host.wallClockMilliseconds())
       var changes: [Change] = []
-      var ended: [(CommandID, CallResult)] = []
+      var calls: [(CommandID, CallResult)] = []
       for effect in done {
         switch effect {
         case .change(let change): changes.append(change)
-        case .callEnded(let id, let result): ended.append((id, result))
+        case .callEnded(let id, let result): calls.append((id, result))
         default: perform(effect)
         }
       }
       if !changes.isEmpty { show(changes) }
-      for (id, result) in ended { calling.removeValue(forKey: id)?(result) }
+      for (id, result) in calls { callEnded(id, result) }
     }
     isHandling = false
     dom.flush()
@@ -93,25 +101,18 @@ final class App<D: DOM> {
   func ask(_ command: Command, _ then: ((CommandResult) -> Void)? = nil) {
     var id: CommandID = 0
     if let then {
-      lastCommand &+= 1
-      id = lastCommand
+      id = nextCommand()
       waiting[id] = then
     }
     take(.command(command, id: id))
   }
 
-  /// Asks the server something that leaves the client as it is; `then` gets the answer, or why there is none.
-  func call<Answer: Sendable>(_ call: Call<Answer>, _ then: @escaping (Answer?, ClientError?) -> Void) {
+  func nextCommand() -> CommandID {
     lastCommand &+= 1
-    calling[lastCommand] = { result in
-      do throws(ClientError) {
-        then(try call.answer(result), nil)
-      } catch {
-        then(nil, error)
-      }
-    }
-    take(.call(call.request, id: lastCommand))
+    return lastCommand
   }
+
+  func reportArrivals(_ isWanted: Bool) { client.reportsArrivals = isWanted }
 
   func finished(_ id: CommandID, _ result: CommandResult) {
     waiting.removeValue(forKey: id)?(result)
@@ -126,6 +127,7 @@ final class App<D: DOM> {
       take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))
     case .fragment: goTo(Place(fragment: Host.fragment), isAddressSet: true)
     case .colourScheme: break
+    case .quickSwitch: openSwitcher()
     case .leaving:
       main?.leaving()
       // Closing writes the draft now instead of in a moment; who comes back finds the room open.
@@ -144,6 +146,10 @@ final class App<D: DOM> {
     dialogs.closeAll()
     main?.show(place)
     dom.flush()
+  }
+
+  func openSwitcher() {
+    if main != nil, !dialogs.isOpen { dialogs.open { QuickSwitcher(self, in: $0) } }
   }
 
   // MARK: What several screens want to know
@@ -181,5 +187,10 @@ enum Settings {
   static let privateReceipts = "private-receipts"
   /// The host reads it before the program runs.
   static let language = "language"
+  static let theme = "theme"
+  static let density = "density"
+  static let notifications = "notifications"
+  static let sound = "sound"
+  static let presence = "presence"
   static func place(in room: RoomID) -> String { "place/" + room.string }
 }

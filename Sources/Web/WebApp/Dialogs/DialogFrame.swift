@@ -10,6 +10,8 @@ final class DialogFrame<D: DOM> {
   /// False once closed: its elements are gone.
   private(set) var isOpen = true
   var onClose: (() -> Void)?
+  /// For what is in it.
+  var onEnd: () -> Void = {}
   private let title: Node
   private let closeButton: Node
   private var first = Node.none
@@ -50,6 +52,7 @@ final class DialogFrame<D: DOM> {
     isOpen = false
     dom.release(overlay)
     onClose?()
+    onEnd()
     dom.flush()
   }
 

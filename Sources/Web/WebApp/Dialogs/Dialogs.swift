@@ -44,6 +44,7 @@ final class Dialogs<D: DOM> {
   /// Only the topmost takes input.
   private func shut() {
     if let main = app.main { dom.setFlag(main.root, "inert", isOpen) }
+    if let signIn = app.signIn { dom.setFlag(signIn.root, "inert", isOpen) }
     for frame in frames { dom.setFlag(frame.overlay, "inert", frame !== frames.last) }
   }
 }

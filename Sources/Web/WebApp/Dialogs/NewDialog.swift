@@ -3,13 +3,15 @@ import JSON
 import MatrixModel
 import Messenger
 
-/// A new conversation: with one person, in a new room, or in one that is there.
+/// A new conversation: with one person, in a new room or space, or in a room that is there.
 final class NewDialog<D: DOM> {
   private let app: App<D>
   private let dom: D
   private let frame: DialogFrame<D>
   private let tabs: Tabbed<D>
   private let forms: [Node]
+  private let kind: Choice<D>
+  private let directory: RoomDirectory<D>
   private let user: Field<D>
   private let name: Field<D>
   private let topic: Field<D>
@@ -18,6 +20,7 @@ final class NewDialog<D: DOM> {
   private let address: Field<D>
   private let trouble: Node
   private var isPublic = false
+  private var isSpace = false
 
   init(_ app: App<D>, in frame: DialogFrame<D>) {
     self.app = app
@@ -30,6 +33,8 @@ final class NewDialog<D: DOM> {
     let join = dom.element("form", "ma-form", in: frame.body)
     forms = [chat, room, join]
     user = Field(dom, Strings[.userID], hint: Strings[.userIDHint], in: chat)
+    kind = Choice(
+      dom, Strings[.kindOfRoom], [("", Strings[.plainRoom]), ("space", Strings[.space])], selected: "", in: room)
     name = Field(dom, Strings[.roomName], in: room)
     topic = Field(dom, Strings[.topicOptional], in: room)
     invited = Field(dom, Strings[.inviteOptional], hint: Strings[.inviteManyHint], in: room)
@@ -39,6 +44,7 @@ final class NewDialog<D: DOM> {
     dom.element("span", text: Strings[.anyoneMayJoin], in: open)
     alias = Field(dom, Strings[.aliasName], hint: Strings[.aliasHint], in: room)
     address = Field(dom, Strings[.joinAddress], hint: Strings[.joinAddressHint], in: join)
+    directory = RoomDirectory(app, .server, in: frame, at: dom.element("div", "ma-form", in: frame.body))
     trouble = frame.trouble(in: frame.body)
     let buttons = [
       SubmitButton(dom, Strings[.startChat], busy: Strings[.starting], in: chat),
@@ -47,6 +53,7 @@ final class NewDialog<D: DOM> {
     ]
     frame.setFirst(user.input)
     tabs.onChange = { [self] _ in showForm() }
+    kind.onChange = { [self] in isSpace = !$0.utf8.isEmpty }
     dom.on(check, .change) { [self] event in
       isPublic = event.x == 1
       showForm()
@@ -61,6 +68,7 @@ final class NewDialog<D: DOM> {
   private func showForm() {
     for (index, form) in forms.enumerated() { dom.setFlag(form, "hidden", index != tabs.selected) }
     alias.setHidden(!isPublic)
+    directory.setHidden(tabs.selected != 2)
     dom.setText(trouble, "")
   }
 
@@ -81,10 +89,11 @@ final class NewDialog<D: DOM> {
       }
     }
     let about = topic.text.trimmed
-    let room = NewRoom(
+    var room = NewRoom(
       preset: isPublic ? .publicChat : .privateChat, name: ByteString(title),
       topic: about.utf8.isEmpty ? nil : ByteString(about),
       aliasLocalpart: isPublic ? ByteString(local) : nil, invited: users)
+    if isSpace { room.type = NewRoom.spaceType }
     run(.createRoom(room), button, name)
   }
 

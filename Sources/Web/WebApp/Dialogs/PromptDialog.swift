@@ -12,6 +12,23 @@ struct PromptDialog<D: DOM> {
     wrong: String = "", in frame: DialogFrame<D>, _ command: @escaping (String) -> Command?,
     _ then: @escaping (String) -> Void = { _ in }
   ) {
+    self.init(
+      app, title, label: label, hint: hint, text: text, action: action, busy: busy, wrong: wrong, in: frame,
+      run: { text, ended in
+        guard let command = command(text) else { return false }
+        app.ask(command) { result in
+          if case .failed(let error) = result { ended(error) } else { ended(nil) }
+        }
+        return true
+      }, then)
+  }
+
+  /// - Parameter run: does something with the text and says how it ended; false where the text cannot be used.
+  init(
+    _ app: App<D>, _ title: String, label: String, hint: String = "", text: String = "", action: String, busy: String,
+    wrong: String = "", in frame: DialogFrame<D>, run: @escaping (String, @escaping (ClientError?) -> Void) -> Bool,
+    _ then: @escaping (String) -> Void
+  ) {
     let dom = app.dom
     frame.setTitle(title)
     let form = dom.element("form", "ma-form", in: frame.body)
@@ -26,15 +43,10 @@ struct PromptDialog<D: DOM> {
     dom.on(form, .submit) { _ in
       guard !submit.isBusy else { return }
       let typed = field.text.trimmed
-      guard let command = command(typed) else {
-        field.setError(wrong)
-        field.focus()
-        return dom.flush()
-      }
       submit.setBusy(true)
       dom.setText(trouble, "")
-      app.ask(command) { result in
-        if case .failed(let error) = result {
+      let isUsed = run(typed) { error in
+        if let error {
           guard frame.isOpen else { return }
           submit.setBusy(false)
           dom.setText(trouble, Strings.words(for: error))
@@ -42,6 +54,11 @@ struct PromptDialog<D: DOM> {
         }
         frame.close()
         then(typed)
+      }
+      if !isUsed {
+        submit.setBusy(false)
+        field.setError(wrong)
+        field.focus()
       }
       dom.flush()
     }

@@ -44,11 +44,11 @@ extension Feed {
     for item in visible where item.eventID != nil {
       guard let url = RowMaker<D>.link(in: item), rows.previews[url] == nil, app.showsPreviews else { continue }
       rows.previews[url] = .some(nil)
-      app.call(.preview(of: ByteString(url))) { [self] page, error in
-        if case .refused(let status, _, _, _)? = error, status == 404 || status == 403 || status == 405 {
+      app.ask(.preview(of: ByteString(url))) { [self] result in
+        if case .failure(.refused(let status, _, _, _)) = result, status == 404 || status == 403 || status == 405 {
           rows.canPreview = false
         }
-        guard let page, let preview = rows.preview(url, page) else { return }
+        guard case .success(let page) = result, let preview = rows.preview(url, page) else { return }
         rows.previews[url] = preview
         guard let all = source?.items, all.count == folding.count, let index = all.lastIndex(where: { $0.id == item.id }) else {
           return

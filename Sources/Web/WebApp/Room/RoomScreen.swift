@@ -36,7 +36,7 @@ final class RoomScreen<D: DOM> {
     dom.setFlag(stage, "hidden", true)
     dom.on(new, .click) { _ in app.dialogs.open { NewDialog(app, in: $0) } }
     header.onSearch = { [self] in panel.show(.search) }
-    header.onMenu = { [self] in RoomMenu(self).open() }
+    header.onMenu = { [self] in ConversationMenu(self).open() }
     conversation.onGoTo = { [self] in go(to: $0) }
     conversation.onThread = { [self] in panel.show(.thread($0)) }
     conversation.onLatest = { [self] in showLatest() }

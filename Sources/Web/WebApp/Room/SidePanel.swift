@@ -151,10 +151,12 @@ final class SearchPanel<D: DOM> {
     search.rooms = [room]
     search.keys = [.body]
     let asked = version
-    app.call(.search(search, from: next)) { [self] page, error in
+    app.ask(.search(search, from: next)) { [self] result in
       guard asked == version else { return }
-      if let error { dom.setText(note, Strings.words(for: error)) }
-      if let page { show(page) }
+      switch result {
+      case .success(let page): show(page)
+      case .failure(let error): dom.setText(note, Strings.words(for: error))
+      }
       dom.flush()
     }
     dom.flush()

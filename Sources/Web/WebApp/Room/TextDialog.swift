@@ -36,9 +36,9 @@ struct ReportDialog<D: DOM> {
     dom.on(form, .submit) { _ in
       guard !submit.isBusy else { return }
       submit.setBusy(true)
-      app.call(.report(event, in: room, reason: ByteString(field.text.trimmed))) { (_: Void?, error) in
+      app.ask(.report(event, in: room, reason: ByteString(field.text.trimmed))) { result in
         guard frame.isOpen else { return }
-        if let error {
+        if case .failure(let error) = result {
           submit.setBusy(false)
           dom.setText(trouble, Strings.words(for: error))
         } else {

@@ -27,7 +27,6 @@ final class MainScreen<D: DOM> {
     details = DetailsPane(app, in: body)
     dom.on(root, .focus) { app.dialogs.opener = $0.node }
     banner.update()
-    list.reorder()
     list.showProfile()
   }
 
@@ -62,21 +61,23 @@ final class MainScreen<D: DOM> {
       banner.update()
       list.connectionChanged()
       room.roomsChanged()
-    case .roomOrder:
-      list.reorder()
-      room.roomsChanged()
+    case .roomOrder: room.roomsChanged()
+    case .roomList(let id, let changes): list.changed(id, changes)
+    case .spaces: list.spacesChanged()
     case .room(let id, let aspects):
-      list.update(id, aspects)
+      list.update(id)
+      if aspects.contains(.name), app.client.spaces.isSpace(id) { list.spacesChanged() }
       room.changed(id, aspects)
       details.changed(id, aspects)
     case .timeline(let key, let changes): room.changed(key, changes)
     case .members(let id, let users):
-      list.membersChanged(id)
+      list.update(id)
       room.membersChanged(id, users)
       details.membersChanged(id)
     case .readCounts(let id, _): room.readCountsChanged(id)
     case .profile: list.showProfile()
-    case .session, .commandFinished, .sending, .pushRules, .storeFailed, .roomList, .breadcrumbs, .spaces, .spaceCounts,
+    case .pushRules: details.rulesChanged()
+    case .session, .commandFinished, .sending, .storeFailed, .breadcrumbs, .spaceCounts,
       .ignoredUsers, .presence, .arrived, .receipts, .accountData:
       break
     }
@@ -84,6 +85,7 @@ final class MainScreen<D: DOM> {
 
   /// All changes of one step are in.
   func settle() {
+    list.settle()
     room.settle()
     details.settle()
   }

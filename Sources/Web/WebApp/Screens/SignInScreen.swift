@@ -10,7 +10,7 @@ final class SignInScreen<D: DOM> {
 
   private let app: App<D>
   private let dom: D
-  private let root: Node
+  let root: Node
   private let tabs: Tabbed<D>
   private let userName: Field<D>
   private let password: Field<D>
@@ -20,6 +20,8 @@ final class SignInScreen<D: DOM> {
   private let note: Node
   private let trouble: Node
   private let submit: SubmitButton<D>
+  private let signOn: SingleSignOnButtons<D>
+  private let form: Node
   private let serverLine: Node
   private let serverForm: Node
   private let serverName: Node
@@ -37,7 +39,7 @@ final class SignInScreen<D: DOM> {
     dom.element("h1", "ma-title", text: Strings[.welcome], in: card)
     note = dom.element("p", "ma-note", text: Strings[.welcomeNote], in: card)
     tabs = Tabbed(dom, [Strings[.signIn], Strings[.createAccount]], in: card)
-    let form = dom.element("form", "ma-form", in: card)
+    form = dom.element("form", "ma-form", in: card)
     dom.setFlag(form, "novalidate", true)
     userName = Field(dom, Strings[.userName], autocomplete: "username", hint: Strings[.userNameHint], in: form)
     newUserName = Field(dom, Strings[.userName], autocomplete: "username", hint: Strings[.newUserNameHint], in: form)
@@ -48,6 +50,7 @@ final class SignInScreen<D: DOM> {
     trouble = dom.element("p", "ma-trouble", in: form)
     dom.setAttribute(trouble, "role", "alert")
     submit = SubmitButton(dom, Strings[.signIn], busy: Strings[.signingIn], in: form)
+    signOn = SingleSignOnButtons(app, in: card)
     serverLine = dom.element("p", "ma-server", in: card)
     serverName = dom.element("span", "ma-server-name", in: serverLine)
     let change = dom.button("ma-link", Strings[.change], in: serverLine)
@@ -70,6 +73,10 @@ final class SignInScreen<D: DOM> {
     dom.focus(userName.input)
     dom.flush()
     askServer()
+    if let token = app.loginToken {
+      app.loginToken = nil
+      app.ask(.logIn(.token(token))) { [self] in ended($0, userName) }
+    }
   }
 
   func close() {
@@ -98,6 +105,9 @@ final class SignInScreen<D: DOM> {
     submit.set(
       isNew ? Strings[.createAccount] : Strings[.signIn], busy: isNew ? Strings[.creatingAccount] : Strings[.signingIn])
     submit.setBusy(isBusy)
+    signOn.update(signIn.flows, isNew: isNew)
+    // Where there are only other ways a form would lead nowhere.
+    dom.setFlag(form, "hidden", !isNew && signIn.allowsPasswordLogin == false && signIn.flows?.allowsSingleSignOn ?? false)
     let obstacle = obstacle(isNew, signIn)
     submit.setEnabled(obstacle == nil)
     if let obstacle { say(obstacle) }
@@ -106,7 +116,6 @@ final class SignInScreen<D: DOM> {
 
   private func obstacle(_ isNew: Bool, _ signIn: SignIn) -> String? {
     if isNew, signIn.registration == .closed { return Strings[.registrationClosed] }
-    if isNew, signIn.registration == .unsupported { return Strings[.registrationUnsupported] }
     if !isNew, signIn.allowsPasswordLogin == false { return Strings[.passwordLoginUnsupported] }
     return nil
   }
@@ -153,10 +162,27 @@ final class SignInScreen<D: DOM> {
     guard !isClosed, case .failed(let error) = result else { return }
     update()
     if case .registrationTokenNeeded = error { return fail(token, Strings[.tokenMissing]) }
+    if case .authenticationNeeded(let needed) = error { return ask(needed) }
     let isNew = tabs.selected == 1 && app.client.sessionState == .signedOut
     if isNew, Strings.isAboutToken(error) { return fail(token, Strings[.tokenWrong]) }
     say(isNew ? Strings.words(for: error) : Strings.wordsAtSignIn(for: error))
     field.focus()
+  }
+
+  /// A stage of the registration that only a person can go through.
+  private func ask(_ needed: InteractiveAuthentication) {
+    app.dialogs.open {
+      AuthenticationDialog(app, needed, in: $0) { [self] stage, answered in
+        guard let stage else { return }
+        app.ask(.continueRegistration(stage)) { [self] result in
+          if case .failed(.authenticationNeeded(let again)) = result, again.nextStages == needed.nextStages {
+            return answered(false)
+          }
+          answered(true)
+          ended(result, newUserName)
+        }
+      }
+    }
   }
 
   private func fail(_ field: Field<D>, _ text: String) {

@@ -3,28 +3,39 @@ import Messenger
 /// A labelled list of which one holds.
 final class Choice<D: DOM> {
   let node: Node
+  /// Called with what is kept of the one that was chosen.
+  var onChange: (String) -> Void = { _ in }
   private let dom: D
   private let list: Node
+  private var shown: [(value: String, words: String)] = []
 
-  /// - Parameters:
-  ///   - options: what is kept, and the words for it.
-  ///   - then: called with what is kept of the one that was chosen.
+  /// - Parameter options: what is kept, and the words for it.
   @discardableResult
   init(
     _ dom: D, _ label: String, _ options: [(value: String, words: String)], selected: String, in parent: Node,
-    _ then: @escaping (String) -> Void
+    _ then: @escaping (String) -> Void = { _ in }
   ) {
     self.dom = dom
+    onChange = then
     node = dom.element("label", "ma-field", in: parent)
     dom.element("span", "ma-field-label", text: label, in: node)
     list = dom.element("select", "ma-input ma-choice", in: dom.element("span", "ma-field-box", in: node))
     dom.setLabel(list, label)
-    for option in options {
-      let line = dom.element("option", text: option.words, in: list)
-      dom.setAttribute(line, "value", option.value)
+    setOptions(options, selected: selected)
+    dom.on(list, .change) { [self] in onChange($0.text) }
+  }
+
+  func setOptions(_ options: [(value: String, words: String)], selected: String) {
+    let isSame = options.elementsEqual(shown) { $0.value.hasSameBytes(as: $1.value) && $0.words.hasSameBytes(as: $1.words) }
+    if !isSame {
+      shown = options
+      dom.releaseChildren(of: list)
+      for option in options {
+        let line = dom.element("option", text: option.words, in: list)
+        dom.setAttribute(line, "value", option.value)
+      }
     }
     set(selected)
-    dom.on(list, .change) { then($0.text) }
   }
 
   func set(_ value: String) { dom.setValue(list, value) }

@@ -2,9 +2,13 @@ import Messenger
 
 /// What the screens build again and again.
 extension DOM {
-  func button(_ classes: String, _ text: String = "", icon: Drawing? = nil, label: String = "", in parent: Node) -> Node {
+  /// - Parameter submits: the form that it stands in.
+  @discardableResult
+  func button(
+    _ classes: String, _ text: String = "", icon: Drawing? = nil, label: String = "", submits: Bool = false, in parent: Node
+  ) -> Node {
     let button = element("button", classes, in: parent)
-    setAttribute(button, "type", "button")
+    setAttribute(button, "type", submits ? "submit" : "button")
     icon?.draw(self, in: button)
     if !text.utf8.isEmpty { element("span", "ma-button-text", text: text, in: button) }
     if !label.utf8.isEmpty {

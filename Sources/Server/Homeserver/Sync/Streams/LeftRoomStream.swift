@@ -21,7 +21,9 @@ struct LeftRoomStream {
     let isNew = before != .join
     let expiry = context.sources.rooms.expiry(of: room)
     let view = try RoomView(room, user: context.user, in: try context.rows.transaction(), expiry: expiry)
-    let lower = isNew ? try context.lastLeave(of: room) : context.since
+    // Who was out already has been told all but what happened to their own membership.
+    let wasOut = view.leftAt.map { $0 <= context.since } ?? false
+    let lower = isNew && !wasOut ? try context.lastLeave(of: room) : context.since
     var timeline = try RoomTimeline(
       of: room,
       context.interval(lower: lower, end: leftAt, isNew: isNew, view: view, expiry: expiry, ignoring: account.ignored),
@@ -45,6 +47,10 @@ struct LeftRoomStream {
       let senders = Set(timeline.events.map(\.sender)).subtracting(
         state.compactMap { $0.type == .member ? UserID($0.stateKey ?? "") : nil })
       state += try stream.members(senders, at: end)
+    }
+    if context.request.usesStateAfter, let own = room.members[context.user]?.event, own.position > end {
+      state.removeAll { $0.type == .member && $0.stateKey == own.stateKey }
+      state.append(own)
     }
     return filter.isOpen ? state : state.filter { filter.matches($0) }
   }

@@ -6,20 +6,25 @@ import WebHost
 
 /// One line of the list: picture, name, time, what was said last, how much is unread.
 final class RoomListEntry<D: DOM> {
+  let id: RoomID
   let node: Node
   let button: Node
   private let app: App<D>
   private let dom: D
+  private let more: Node
   private let avatar: AvatarView<D>
   private var name: TextView<D>
   private var time: TextView<D>
   private var preview: TextView<D>
+  private var mention: TextView<D>
   private var badge: TextView<D>
+  private var label = ""
   private var isSelected = false
   private var shownClass = ""
 
   init(_ app: App<D>, _ room: Room) {
     self.app = app
+    id = room.id
     dom = app.dom
     node = dom.element("div", "ma-entry-item")
     dom.setAttribute(node, "role", "listitem")
@@ -31,10 +36,23 @@ final class RoomListEntry<D: DOM> {
     time = TextView(dom, "span", "ma-entry-time", in: first)
     let second = dom.element("span", "ma-entry-line", in: lines)
     preview = TextView(dom, "span", "ma-entry-preview", in: second)
+    mention = TextView(dom, "span", "ma-badge ma-at", in: second)
     badge = TextView(dom, "span", "ma-badge", in: second)
+    more = dom.button("ma-round ma-round-small ma-entry-more", icon: .more, in: node)
+    setCurrent(false)
     let id = room.id
     dom.on(button, .click) { _ in app.goTo(.room(id)) }
+    dom.on(more, .click) { _ in app.dialogs.open { RoomMenu(app, id, in: $0) } }
+    dom.listen(button, .contextMenu) { _ in
+      app.dialogs.open { RoomMenu(app, id, in: $0) }
+      return .preventDefault
+    }
     update(room)
+  }
+
+  /// Whether the Tab key comes to this one; within the list the arrows go on.
+  func setCurrent(_ isCurrent: Bool) {
+    for button in [button, more] { dom.setAttribute(button, "tabindex", isCurrent ? "0" : "-1") }
   }
 
   func setSelected(_ isSelected: Bool) {
@@ -45,13 +63,10 @@ final class RoomListEntry<D: DOM> {
     } else {
       dom.removeAttribute(button, dom.atom("aria-current"))
     }
-    if let room = app.client.room(roomID) { update(room) }
+    if let room = app.client.room(id) { update(room) }
   }
 
-  private var roomID = RoomID(trusted: "")
-
   func update(_ room: Room) {
-    roomID = room.id
     let title = Strings.words(for: room.name)
     avatar.show(id: room.directUserID?.string ?? room.id.string, name: title, source: app.avatarSource(room.avatar))
     name.set(title)
@@ -60,26 +75,48 @@ final class RoomListEntry<D: DOM> {
     preview.set(previewText(room))
     let isInvite = room.membership == .invite
     let count = room.notificationCount
-    badge.set(isInvite ? Strings[.invitation] : count > 99 ? "99+" : count > 0 ? "\(count)" : "")
+    badge.set(isInvite ? Strings[.invitation] : count > 0 ? Self.number(count) : "")
+    mention.set(room.highlightCount > 0 && !isInvite ? "@" : "")
+    showClass(room)
+    showLabel(title, room)
+  }
+
+  /// As a badge has it.
+  static func number(_ count: Int) -> String { count > 99 ? "99+" : "\(count)" }
+
+  private func showClass(_ room: Room) {
     var classes = "ma-entry"
     if isSelected { classes += " ma-selected" }
-    if isInvite { classes += " ma-invited" } else if count > 0 { classes += " ma-unread" }
-    if room.highlightCount > 0 { classes += " ma-mentioned" }
+    if room.membership == .invite { classes += " ma-invited" } else if room.isUnread { classes += " ma-unread" }
     if !room.typing.isEmpty { classes += " ma-typing" }
-    if !classes.hasSameBytes(as: shownClass) {
-      shownClass = classes
-      dom.setClass(button, classes)
+    guard !classes.hasSameBytes(as: shownClass) else { return }
+    shownClass = classes
+    dom.setClass(button, classes)
+  }
+
+  private func showLabel(_ title: String, _ room: Room) {
+    var words = title
+    if room.membership == .invite {
+      words += ", " + Strings[.invitation]
+    } else {
+      if room.notificationCount > 0 {
+        words += ", " + Strings[.unread, count: room.notificationCount]
+      } else if room.isMarkedUnread {
+        words += ", " + Strings[.markedUnread]
+      }
+      if room.highlightCount > 0 { words += ", " + Strings[.mentions, count: room.highlightCount] }
     }
-    dom.setLabel(
-      button,
-      count > 0 && !isInvite
-        ? title + ", " + Strings[.unread, count: count] : title + (isInvite ? ", " + Strings[.invitation] : ""))
+    guard !words.hasSameBytes(as: label) else { return }
+    label = words
+    dom.setLabel(button, words)
+    dom.setLabel(more, Strings[.optionsOf, title])
   }
 
   private func previewText(_ room: Room) -> String {
     if room.membership == .invite {
       return room.inviter.map { Strings[.invitedBy, room.displayName(of: $0).string] } ?? Strings[.invitedBySomeone]
     }
+    if room.membership == .knock { return Strings[.waitingForAnswer] }
     if room.typing.count > 1 { return Strings[.severalTyping] }
     if let writer = room.typing.first {
       return room.isDirect ? Strings[.typingShort] : room.displayName(of: writer).string + " " + Strings[.typingShort]

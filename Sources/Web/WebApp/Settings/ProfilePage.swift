@@ -4,8 +4,8 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// Oneself: picture, name, ID, and the way out.
-final class ProfileDialog<D: DOM> {
+/// Oneself: picture, name, ID, whether one is there, and the way out.
+final class ProfilePage<D: DOM> {
   private let app: App<D>
   private let dom: D
   private let frame: DialogFrame<D>
@@ -13,32 +13,27 @@ final class ProfileDialog<D: DOM> {
   private let name: Field<D>
   private let trouble: Node
 
-  init(_ app: App<D>, in frame: DialogFrame<D>) {
+  @discardableResult
+  init(_ app: App<D>, _ frame: DialogFrame<D>, in page: Node) {
     self.app = app
     self.frame = frame
     dom = app.dom
-    frame.setTitle(Strings[.profile])
-    let top = dom.element("div", "ma-profile", in: frame.body)
+    let top = dom.element("div", "ma-profile", in: page)
     avatar = dom.avatar("ma-avatar-large", in: top)
     let picture = SubmitButton(dom, Strings[.changePicture], busy: Strings[.uploadingPicture], kind: "", in: top)
     dom.setAttribute(picture.node, "type", "button")
-    let form = dom.element("form", "ma-form", in: frame.body)
+    let form = dom.element("form", "ma-form", in: page)
     name = Field(dom, Strings[.displayName], hint: Strings[.displayNameHint], in: form)
     name.set(app.client.ownDisplayName?.string ?? "")
     let save = SubmitButton(dom, Strings[.save], busy: Strings[.saving], in: form)
-    trouble = frame.trouble(in: frame.body)
-    if let user = app.userID { CopyLine(app, Strings[.userID], user.string, in: frame.body) }
-    let receipts = dom.element("label", "ma-check", in: frame.body)
-    let check = dom.element("input", in: receipts)
-    dom.setAttribute(check, "type", "checkbox")
-    if app.keepsReceiptsPrivate { dom.setFlag(check, "checked", true) }
-    dom.element("span", text: Strings[.privateReceipts], in: receipts)
-    LanguageChoice(dom, in: frame.body)
-    let out = dom.button("ma-button ma-danger ma-wide", Strings[.logOut], icon: .exit, in: frame.body)
+    trouble = frame.trouble(in: page)
+    if let user = app.userID { CopyLine(app, Strings[.userID], user.string, in: page) }
+    addPresence(in: page)
+    CheckBox(dom, Strings[.privateReceipts], isOn: app.keepsReceiptsPrivate, in: page) { app.keepsReceiptsPrivate = $0 }
+    let out = dom.button("ma-button ma-danger ma-wide", Strings[.logOut], icon: .exit, in: page)
     showAvatar()
     dom.on(picture.node, .click) { [self] _ in pick(picture) }
     dom.on(form, .submit) { [self] _ in run(.setDisplayName(ByteString(name.text.trimmed)), save) }
-    dom.on(check, .change) { app.keepsReceiptsPrivate = $0.x == 1 }
     dom.on(out, .click) { _ in
       app.dialogs.open {
         ConfirmDialog(
@@ -52,6 +47,16 @@ final class ProfileDialog<D: DOM> {
     guard let user = app.userID else { return }
     avatar.show(
       id: user.string, name: app.client.ownDisplayName?.string ?? user.string, source: app.avatarSource(app.client.ownAvatar))
+  }
+
+  private func addPresence(in page: Node) {
+    let options: [(value: String, words: String)] = [
+      ("", Strings[.presenceOnline]), ("unavailable", Strings[.presenceAway]), ("offline", Strings[.presenceHidden])
+    ]
+    Choice(dom, Strings[.presence], options, selected: Host.setting(Settings.presence) ?? "", in: page) { [app] kind in
+      Host.setSetting(Settings.presence, kind.utf8.isEmpty ? nil : kind)
+      app.tellPresence(always: true)
+    }
   }
 
   private func pick(_ button: SubmitButton<D>) {
@@ -76,5 +81,14 @@ final class ProfileDialog<D: DOM> {
       if case .failed(let error) = result { dom.setText(trouble, Strings.words(for: error)) }
     }
     dom.flush()
+  }
+}
+
+extension App {
+  /// As it was chosen in the settings. Who is there needs not say so, unless they did not want to be seen before.
+  func tellPresence(always: Bool = false) {
+    let kind = Host.setting(Settings.presence) ?? ""
+    let presence: Presence = kind.hasSameBytes(as: "offline") ? .offline : kind.utf8.isEmpty ? .online : .unavailable
+    if always || presence != .online { ask(.setPresence(presence, message: nil)) }
   }
 }

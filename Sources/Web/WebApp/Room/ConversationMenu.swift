@@ -5,7 +5,7 @@ import Messenger
 import WebHost
 
 /// What can be done in a room, beside writing.
-struct RoomMenu<D: DOM> {
+struct ConversationMenu<D: DOM> {
   private enum Choice { case search, pinned, firstUnread, date, previews }
 
   private let screen: RoomScreen<D>

@@ -1,0 +1,29 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// Telling the person of what comes while they look elsewhere.
+extension App {
+  /// Whether the client is to tell of what syncs bring.
+  func followArrivals() {
+    reportArrivals(Host.setting(Settings.notifications) != nil || Host.setting(Settings.sound) != nil)
+  }
+
+  func arrived(_ id: RoomID, _ events: [Event]) {
+    let state = Host.pageState
+    guard !state.contains(.visible) || !state.contains(.focused), let room = client.room(id) else { return }
+    guard events.contains(where: { client.pushActions(for: $0, in: id)?.notifies ?? false }) else { return }
+    if Host.setting(Settings.sound) != nil { Host.playSound() }
+    guard Host.setting(Settings.notifications) != nil, Host.notificationPermission == .granted else { return }
+    Host.notify(title: Strings.words(for: room.name), text: notice(of: room), tag: id.string) { [self] in goTo(.room(id)) }
+  }
+
+  private func notice(of room: Room) -> String {
+    if room.membership == .invite { return Strings[.invitation] }
+    guard let preview = room.preview, let content = preview.content else { return Strings[.newMessages, count: 1] }
+    let text = Strings.short(content)
+    return room.isDirect ? text : room.displayName(of: preview.sender).string + ": " + text
+  }
+}

@@ -1,0 +1,108 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+
+/// What the open room is, how it is set up, who is in it, and the way out of it.
+final class DetailsPane<D: DOM> {
+  private let app: App<D>
+  private let dom: D
+  private let node: Node
+  private let close: Node
+  private let title: RoomTitle<D>
+  private let settings: RoomSettingsForm<D>
+  private let members: MemberList<D>
+  private var room: RoomID?
+  private var needsMembers = false
+
+  init(_ app: App<D>, in parent: Node) {
+    self.app = app
+    dom = app.dom
+    node = dom.element("aside", "ma-details", in: parent)
+    dom.setLabel(node, Strings[.details])
+    let header = dom.element("header", "ma-header", in: node)
+    dom.element("h2", "ma-list-title", text: Strings[.about], in: header)
+    close = dom.button("ma-round", icon: .close, label: Strings[.close], in: header)
+    let scroller = dom.element("div", "ma-details-body", in: node)
+    title = RoomTitle(app, in: scroller)
+    settings = RoomSettingsForm(app, in: scroller)
+    members = MemberList(app, in: scroller)
+    let leave = dom.button("ma-button ma-danger ma-wide", Strings[.leave], icon: .exit, in: scroller)
+    dom.setFlag(node, "hidden", true)
+    dom.on(close, .click) { [self] _ in hide() }
+    dom.on(leave, .click) { [self] _ in askLeave() }
+    dom.listen(node, .keyDown) { [self] event in
+      guard case .escape = event.key else { return .pass }
+      hide()
+      return .preventDefault
+    }
+  }
+
+  private func hide() { if let room { app.goTo(.room(room)) } }
+
+  func show(_ id: RoomID?) {
+    guard id != room else { return }
+    room = id
+    dom.setFlag(node, "hidden", id == nil)
+    members.clear()
+    guard let id else { return }
+    update()
+    guard room == id else { return }
+    members.showLoading()
+    app.ask(.loadMembers(id)) { [self] result in
+      guard room == id else { return }
+      if case .failed(let error) = result { app.notices.show(Strings.words(for: error), isTrouble: true) }
+      showMembers()
+    }
+    dom.focus(close)
+  }
+
+  func changed(_ id: RoomID, _ aspects: RoomAspects) {
+    guard id == room else { return }
+    update()
+    if !aspects.isDisjoint(with: [.memberCounts, .members, .settings]) { needsMembers = true }
+  }
+
+  func membersChanged(_ id: RoomID) { if id == room { needsMembers = true } }
+
+  /// What one is told of.
+  func rulesChanged() { update() }
+
+  func settle() {
+    if needsMembers { showMembers() }
+    needsMembers = false
+  }
+
+  private func update() {
+    guard let id = room, let state = app.client.room(id) else { return }
+    // Shown out while looking: nothing here can be done any more.
+    guard state.membership == .join else { return app.goTo(.room(id), replacing: true) }
+    title.update(state)
+    settings.update(state)
+    members.update(state)
+  }
+
+  private func showMembers() { if let id = room, let state = app.client.room(id) { members.show(state) } }
+
+  private func askLeave() {
+    guard let id = room else { return }
+    app.dialogs.open {
+      _ = ConfirmDialog(
+        app, Strings[.leaveQuestion], note: Strings[.leaveNote], action: Strings[.leave], busy: Strings[.leaving], .leave(id),
+        in: $0
+      ) { [app] in app.goTo(.list, replacing: true) }
+    }
+  }
+}
+
+extension App {
+  /// Where it is unknown what one may do, the server says it.
+  func may(_ action: RoomAction, in room: RoomID) -> Bool { client.can(action, in: room) ?? true }
+
+  /// Asks, and says what went wrong.
+  func askOrSay(_ command: Command, _ then: @escaping () -> Void = {}) {
+    ask(command) { [self] result in
+      if case .failed(let error) = result { notices.show(Strings.words(for: error), isTrouble: true) } else { then() }
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+
+/// A member of a room: who it is, a way to write to them, and what one may do about them.
+struct MemberDialog<D: DOM> {
+  private let app: App<D>
+  private let dom: D
+  private let user: UserID
+  private let room: RoomID
+  private let frame: DialogFrame<D>
+
+  @discardableResult
+  init(_ app: App<D>, _ user: UserID, in room: RoomID, at frame: DialogFrame<D>) {
+    self.app = app
+    self.user = user
+    self.room = room
+    self.frame = frame
+    dom = app.dom
+    let state = app.client.room(room)
+    let name = state?.displayName(of: user).string ?? user.string
+    frame.setTitle(name)
+    let top = dom.element("div", "ma-profile", in: frame.body)
+    dom.avatar("ma-avatar-large", in: top).show(
+      id: user.string, name: name, source: app.avatarSource(state?.avatar(of: user)))
+    CopyLine(app, Strings[.userID], user.string, in: frame.body)
+    addRole(state)
+    let trouble = frame.trouble(in: frame.body)
+    guard user != app.userID else { return }
+    addIgnoring()
+    let buttons = dom.element("div", "ma-buttons", in: frame.body)
+    if let state, state.membership == .join, !state.isDirect { addModeration(state, name, in: buttons) }
+    let write = SubmitButton(dom, Strings[.message], busy: Strings[.starting], in: buttons)
+    frame.setFirst(write.node)
+    dom.on(write.node, .click) { [app, frame] _ in
+      guard !write.isBusy else { return }
+      frame.enterRoom(app, by: .openDirectChat(with: user.text), write, trouble)
+    }
+  }
+
+  // MARK: Role
+
+  private func addRole(_ state: Room?) {
+    guard let levels = state?.powerLevels, state?.membership == .join else { return }
+    let level = levels.level(of: user)
+    let role = RoomRole(level)
+    var options: [(value: String, words: String)] = []
+    for role in [RoomRole.user, .moderator, .administrator] {
+      guard let new = role.suggestedLevel, new == level.value || app.may(.setPowerLevel(of: user, to: new), in: room) else {
+        continue
+      }
+      options.append(("\(new)", Strings.words(for: role)))
+    }
+    let isListed = options.contains { $0.value.hasSameBytes(as: "\(level.value)") }
+    if !isListed, !level.isCreator { options.append(("\(level.value)", Strings[.roleOfLevel, "\(level.value)"])) }
+    guard options.count > 1, !level.isCreator, user != app.userID else {
+      if role != .user { dom.element("p", "ma-note", text: Strings.words(for: role), in: frame.body) }
+      return
+    }
+    Choice(dom, Strings[.role], options, selected: "\(level.value)", in: frame.body) { [app, user, room] text in
+      guard let level = Int64(text) else { return }
+      app.askOrSay(.setPowerLevel(room, of: user, to: level))
+    }
+  }
+
+  private func addIgnoring() {
+    let line = dom.element("label", "ma-check", in: frame.body)
+    let check = dom.element("input", in: line)
+    dom.setAttribute(check, "type", "checkbox")
+    if app.client.ignoredUsers.contains(user) { dom.setFlag(check, "checked", true) }
+    dom.element("span", text: Strings[.ignoreUser], in: line)
+    dom.on(check, .change) { [app, user] in app.askOrSay(.setIgnored(user, $0.x == 1)) }
+  }
+
+  // MARK: Moderation
+
+  private func addModeration(_ state: Room, _ name: String, in buttons: Node) {
+    let membership = state.membership(of: user)
+    if membership == .ban {
+      if app.may(.unban(user), in: room) {
+        ask(.unban, .unban, .removing, name, in: buttons) { [room, user] _ in .unban(room, user) }
+      }
+      return
+    }
+    let isIn = membership == .join || membership == .invite || membership == .knock
+    if isIn, app.may(.kick(user), in: room) {
+      ask(.remove, .removeQuestion, .removing, name, in: buttons) { [room, user] in .kick(room, user, reason: $0) }
+    }
+    if app.may(.ban(user), in: room) {
+      ask(.ban, .banQuestion, .removing, name, in: buttons) { [room, user] in .ban(room, user, reason: $0) }
+    }
+  }
+
+  private func ask(
+    _ action: Strings.Key, _ question: Strings.Key, _ busy: Strings.Key, _ name: String, in buttons: Node,
+    _ command: @escaping (ByteString?) -> Command
+  ) {
+    let button = dom.button("ma-button ma-danger", Strings[action], in: buttons)
+    dom.on(button, .click) { [app, frame] _ in
+      app.dialogs.open {
+        _ = PromptDialog(
+          app, Strings[question], label: Strings[.reasonOptional], hint: name, action: Strings[action], busy: Strings[busy],
+          in: $0, { command($0.utf8.isEmpty ? nil : ByteString($0)) }, { _ in frame.close() })
+      }
+    }
+  }
+}

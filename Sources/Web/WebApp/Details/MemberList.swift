@@ -1,0 +1,164 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+
+/// Who is in a room, with their roles; who asks to be let in, and who was banned.
+final class MemberList<D: DOM> {
+  /// Members listed; the rest is a number.
+  private static var shownMembers: Int { 500 }
+  /// Fewer than this need no search field.
+  private static var filterFrom: Int { 8 }
+
+  private let app: App<D>
+  private let dom: D
+  private var title: TextView<D>
+  private let invite: Node
+  private let filter: Field<D>
+  private let knocking: Node
+  private let members: Node
+  private let banned: Node
+  private var room: RoomID?
+
+  init(_ app: App<D>, in parent: Node) {
+    self.app = app
+    dom = app.dom
+    let people = dom.element("div", "ma-section ma-people", in: parent)
+    let line = dom.element("div", "ma-section-line", in: people)
+    title = TextView(dom, "h4", "ma-field-label", in: line)
+    invite = dom.button("ma-button ma-small ma-primary", Strings[.invite], in: line)
+    knocking = dom.element("div", "ma-members", in: people)
+    filter = Field(dom, Strings[.searchMembers], kind: "search", in: people)
+    members = dom.element("div", "ma-members", in: people)
+    dom.setAttribute(members, "role", "list")
+    dom.setLabel(members, Strings[.people])
+    banned = dom.element("div", "ma-members", in: people)
+    filter.setHidden(true)
+    filter.onInput = { [self] in if let room, let state = app.client.room(room) { show(state) } }
+    dom.on(invite, .click) { [self] _ in askInvite() }
+  }
+
+  func clear() {
+    for part in [knocking, members, banned] { dom.releaseChildren(of: part) }
+    filter.set("")
+  }
+
+  func showLoading() { dom.element("p", "ma-note", text: Strings[.loadingMembers], in: members) }
+
+  func update(_ state: Room) {
+    room = state.id
+    title.set(Strings[.members, count: state.joinedMemberCount])
+    dom.setFlag(invite, "hidden", !app.may(.invite, in: state.id))
+  }
+
+  func show(_ state: Room) {
+    let text = filter.text
+    clear()
+    filter.set(text)
+    let all = sorted(state)
+    let words = text.trimmed.asciiLowercased
+    let wanted = all.filter { isMatch($0, words, state) }
+    filter.setHidden(all.count < Self.filterFrom)
+    for member in wanted.prefix(Self.shownMembers) { add(member, state) }
+    let left = wanted.count - Self.shownMembers
+    if left > 0 { dom.element("p", "ma-note", text: Strings[.moreMembers, count: left], in: members) }
+    showKnocking(state)
+    showBanned(state)
+  }
+
+  /// Those who may most first.
+  private func sorted(_ state: Room) -> [Member] {
+    let all = state.members
+    guard let levels = state.powerLevels else { return all }
+    let parts: [RoomRole] = [.creator, .administrator, .moderator, .user]
+    var byRole = [[Member]](repeating: [], count: parts.count)
+    for member in all { byRole[parts.firstIndex(of: levels.role(of: member.userID)) ?? 3].append(member) }
+    return byRole[0] + byRole[1] + byRole[2] + byRole[3]
+  }
+
+  private func isMatch(_ member: Member, _ words: String, _ state: Room) -> Bool {
+    words.utf8.isEmpty || member.userID.string.asciiLowercased.hasBytes(of: words)
+      || state.displayName(of: member.userID).string.asciiLowercased.hasBytes(of: words)
+  }
+
+  private func add(_ member: Member, _ state: Room) {
+    let user = member.userID
+    let button = line(member, state, detail: user.string, "button", in: dom.element("div", in: members))
+    if let parent = Optional(dom.parent(of: button)) { dom.setAttribute(parent, "role", "listitem") }
+    dom.setAttribute(button, "type", "button")
+    if member.membership == .invite {
+      dom.element("span", "ma-remark", text: Strings[.isInvited], in: button)
+    } else if user == app.userID {
+      dom.element("span", "ma-remark", text: Strings[.isYou], in: button)
+    }
+    if let role = state.powerLevels?.role(of: user), role != .user {
+      dom.element("span", "ma-remark", text: Strings.words(for: role), in: button)
+    }
+    let (app, room) = (app, state.id)
+    dom.on(button, .click) { _ in app.dialogs.open { MemberDialog(app, user, in: room, at: $0) } }
+  }
+
+  @discardableResult
+  private func line(_ member: Member, _ state: Room, detail: String, _ tag: String, in parent: Node) -> Node {
+    let name = state.displayName(of: member.userID).string
+    let line = dom.element(tag, "ma-member", in: parent)
+    dom.avatar("ma-avatar-small", in: line).show(
+      id: member.userID.string, name: name, source: app.avatarSource(member.avatar))
+    let lines = dom.element("span", "ma-entry-lines", in: line)
+    dom.element("span", "ma-entry-name", text: name, in: lines)
+    dom.element("span", "ma-entry-preview", text: detail, in: lines)
+    return line
+  }
+
+  // MARK: Those outside
+
+  private func showKnocking(_ state: Room) {
+    let waiting = state.knockingMembers
+    guard !waiting.isEmpty else { return }
+    dom.element("h4", "ma-field-label", text: Strings[.askedToJoin], in: knocking)
+    for member in waiting {
+      let user = member.userID
+      let line = line(member, state, detail: member.reason?.string ?? user.string, "div", in: knocking)
+      if app.may(.invite, in: state.id) { act(Strings[.letIn], user, .invite(state.id, user: user.text), in: line) }
+      if app.may(.kick(user), in: state.id) { act(Strings[.decline], user, .kick(state.id, user, reason: nil), in: line) }
+    }
+  }
+
+  private func showBanned(_ state: Room) {
+    let out = state.bannedMembers
+    guard !out.isEmpty else { return }
+    dom.element("h4", "ma-field-label", text: Strings[.bannedMembers], in: banned)
+    for member in out {
+      let user = member.userID
+      let line = line(member, state, detail: member.reason?.string ?? user.string, "div", in: banned)
+      if app.may(.unban(user), in: state.id) { act(Strings[.unban], user, .unban(state.id, user), in: line) }
+    }
+  }
+
+  private func act(_ words: String, _ user: UserID, _ command: Command, in line: Node) {
+    let button = dom.button("ma-button ma-small", words, in: line)
+    dom.setLabel(button, words + ": " + user.string)
+    dom.on(button, .click) { [app] _ in app.askOrSay(command) }
+  }
+
+  private func askInvite() {
+    guard let id = room else { return }
+    app.dialogs.open {
+      _ = PromptDialog(
+        app, Strings[.inviteTitle], label: Strings[.userID], hint: Strings[.inviteHint], action: Strings[.invite],
+        busy: Strings[.inviting], wrong: Strings.words(for: .invalidUserID), in: $0,
+        { UserID($0) == nil ? nil : .invite(id, user: ByteString($0)) }, { [app] in app.notices.show(Strings[.invited, $0]) })
+    }
+  }
+}
+
+extension Strings {
+  static func words(for role: RoomRole) -> String {
+    switch role {
+    case .user: self[.roleMember]
+    case .moderator: self[.roleModerator]
+    case .administrator: self[.roleAdministrator]
+    case .creator: self[.roleCreator]
+    }
+  }
+}

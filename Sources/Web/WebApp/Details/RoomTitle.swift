@@ -1,0 +1,95 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// Picture, name, topic and address of a room, each with a way to change it for those who may.
+final class RoomTitle<D: DOM> {
+  private let app: App<D>
+  private let dom: D
+  private let avatar: AvatarView<D>
+  private let picture: SubmitButton<D>
+  private var name: TextView<D>
+  private var topic: TextView<D>
+  private let editName: Node
+  private let editTopic: Node
+  private let address: Node
+  private var shownAddress = ""
+  private var room: RoomID?
+
+  init(_ app: App<D>, in parent: Node) {
+    self.app = app
+    dom = app.dom
+    let top = dom.element("div", "ma-profile", in: parent)
+    avatar = dom.avatar("ma-avatar-large", in: top)
+    picture = SubmitButton(dom, Strings[.changePicture], busy: Strings[.uploadingPicture], kind: "ma-small", in: top)
+    dom.setAttribute(picture.node, "type", "button")
+    name = TextView(dom, "h3", "ma-details-name", in: top)
+    editName = dom.button("ma-link", Strings[.edit], label: Strings[.edit] + ": " + Strings[.roomName], in: top)
+    let about = dom.element("div", "ma-section", in: parent)
+    dom.element("h4", "ma-field-label", text: Strings[.topic], in: about)
+    topic = TextView(dom, "p", "ma-topic", in: about)
+    editTopic = dom.button("ma-link", Strings[.edit], label: Strings[.edit] + ": " + Strings[.topic], in: about)
+    address = dom.element("div", in: parent)
+    dom.on(picture.node, .click) { [self] _ in pickPicture() }
+    dom.on(editName, .click) { [self] _ in askName() }
+    dom.on(editTopic, .click) { [self] _ in askTopic() }
+  }
+
+  func update(_ state: Room) {
+    room = state.id
+    let title = Strings.words(for: state.name)
+    avatar.show(id: state.directUserID?.string ?? state.id.string, name: title, source: app.avatarSource(state.avatar))
+    name.set(title)
+    topic.set(state.topic?.string ?? Strings[.noTopic])
+    dom.setFlag(picture.node, "hidden", !app.may(.setAvatar, in: state.id))
+    dom.setFlag(editName, "hidden", !app.may(.setName, in: state.id))
+    dom.setFlag(editTopic, "hidden", !app.may(.setTopic, in: state.id))
+    let alias = state.canonicalAlias?.string ?? ""
+    guard !alias.hasSameBytes(as: shownAddress) else { return }
+    shownAddress = alias
+    dom.releaseChildren(of: address)
+    if !alias.utf8.isEmpty { CopyLine(app, Strings[.address], alias, in: address) }
+  }
+
+  private func askName() {
+    guard let id = room else { return }
+    var text = ""
+    if case .text(let name)? = app.client.room(id)?.name { text = name.string }
+    app.dialogs.open {
+      _ = PromptDialog(
+        app, Strings[.roomName], label: Strings[.roomName], text: text, action: Strings[.save], busy: Strings[.saving], in: $0,
+        { .setRoomName(id, ByteString($0)) })
+    }
+  }
+
+  private func askTopic() {
+    guard let id = room else { return }
+    let text = app.client.room(id)?.topic?.string ?? ""
+    app.dialogs.open {
+      _ = PromptDialog(
+        app, Strings[.topic], label: Strings[.topic], text: text, action: Strings[.save], busy: Strings[.saving], in: $0,
+        { .setRoomTopic(id, ByteString($0)) })
+    }
+  }
+
+  private func pickPicture() {
+    guard let id = room, !picture.isBusy else { return }
+    Host.pickFiles(accept: "image/*", isMultiple: false) { [self] files in
+      guard let file = files.first else { return }
+      guard file.isImage else { return app.notices.show(Strings[.notPicture], isTrouble: true) }
+      picture.setBusy(true)
+      app.ask(.upload(app.effects.blobs.add(file), mimeType: ByteString(file.mediaType))) { [self] result in
+        guard case .success(let uri) = result else { return pictureEnded(result) }
+        app.ask(.setAvatar(uri, of: id)) { [self] in pictureEnded($0) }
+      }
+      dom.flush()
+    }
+  }
+
+  private func pictureEnded<Answer>(_ result: Result<Answer, ClientError>) {
+    picture.setBusy(false)
+    if case .failure(let error) = result { app.notices.show(Strings.words(for: error), isTrouble: true) }
+  }
+}

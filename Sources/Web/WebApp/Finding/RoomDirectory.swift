@@ -1,0 +1,175 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// The rooms that a server, or a space, shows to those who are not in them.
+final class RoomDirectory<D: DOM> {
+  private static var pageSize: Int { 20 }
+  private static var pauseMilliseconds: Double { 300 }
+
+  /// Where the rooms are listed.
+  enum Source {
+    case server
+    case space(RoomID)
+  }
+
+  private let app: App<D>
+  private let dom: D
+  private let frame: DialogFrame<D>
+  private let source: Source
+  private let node: Node
+  private let list: Node
+  private let more: SubmitButton<D>
+  private var search: Field<D>?
+  private let note: Node
+  private var words = ""
+  private var next: ByteString?
+  private var count = 0
+  private var version = 0
+  private var isLoaded = false
+
+  init(_ app: App<D>, _ source: Source, in frame: DialogFrame<D>, at parent: Node) {
+    node = parent
+    self.app = app
+    self.frame = frame
+    self.source = source
+    dom = app.dom
+    if case .server = source {
+      let field = Field(dom, Strings[.searchRooms], kind: "search", in: parent)
+      search = field
+    }
+    list = dom.element("div", "ma-directory", in: parent)
+    dom.setAttribute(list, "role", "list")
+    dom.setLabel(list, Strings[.publicRooms])
+    note = dom.element("p", "ma-note", in: parent)
+    dom.setAttribute(note, "role", "status")
+    more = SubmitButton(dom, Strings[.showMore], busy: Strings[.loadingRoomList], kind: "ma-wide", in: parent)
+    dom.setAttribute(more.node, "type", "button")
+    dom.setFlag(more.node, "hidden", true)
+    search?.onInput = { [self] in
+      words = search?.text.trimmed ?? ""
+      reload()
+    }
+    dom.on(more.node, .click) { [self] _ in if !more.isBusy { load() } }
+  }
+
+  /// Asks the server the first time it is looked at.
+  func setHidden(_ isHidden: Bool) {
+    dom.setFlag(node, "hidden", isHidden)
+    if !isHidden, !isLoaded { load() }
+  }
+
+  private func reload() {
+    version += 1
+    let asked = version
+    Host.after(milliseconds: Self.pauseMilliseconds) { [self] in
+      guard asked == version, frame.isOpen else { return }
+      next = nil
+      load()
+    }
+  }
+
+  private func load() {
+    let asked = version
+    let isFirst = next == nil
+    isLoaded = true
+    more.setBusy(true)
+    if isFirst { dom.setText(note, Strings[.loadingRoomList]) }
+    switch source {
+    case .server:
+      let term = words.utf8.isEmpty ? nil : ByteString(words)
+      app.ask(.publicRooms(matching: term, limit: Self.pageSize, since: next)) { [self] result in
+        if case .success(let page) = result {
+          loaded(page.rooms, page.nextBatch, asked, isFirst)
+        } else {
+          failed(result, asked)
+        }
+      }
+    case .space(let space):
+      app.ask(.hierarchy(of: space, maxDepth: 1, limit: Self.pageSize, from: next)) { [self] result in
+        if case .success(let page) = result {
+          loaded(page.entries.map { $0.room }.filter { $0.id != space }, page.nextBatch, asked, isFirst)
+        } else {
+          failed(result, asked)
+        }
+      }
+    }
+    dom.flush()
+  }
+
+  private func failed<Answer>(_ result: Result<Answer, ClientError>, _ asked: Int) {
+    guard asked == version, frame.isOpen, case .failure(let error) = result else { return }
+    more.setBusy(false)
+    dom.setText(note, Strings.words(for: error))
+    dom.setFlag(more.node, "hidden", false)
+  }
+
+  private func loaded(_ rooms: [RoomSummary], _ next: ByteString?, _ asked: Int, _ isFirst: Bool) {
+    guard asked == version, frame.isOpen else { return }
+    if isFirst {
+      dom.releaseChildren(of: list)
+      count = 0
+    }
+    for room in rooms { add(room) }
+    count += rooms.count
+    self.next = next
+    more.setBusy(false)
+    dom.setFlag(more.node, "hidden", next == nil)
+    dom.setText(note, count == 0 ? Strings[.noPublicRooms] : "")
+  }
+
+  // MARK: One room
+
+  private func add(_ room: RoomSummary) {
+    let line = dom.element("div", "ma-listed", in: list)
+    dom.setAttribute(line, "role", "listitem")
+    let title = room.name?.string ?? room.canonicalAlias?.string ?? room.id.string
+    dom.avatar("ma-avatar-small", in: line).show(id: room.id.string, name: title, source: app.avatarSource(room.avatar))
+    let lines = dom.element("div", "ma-entry-lines", in: line)
+    dom.element("span", "ma-entry-name", text: title, in: lines)
+    let members = Strings[.members, count: room.memberCount]
+    let about = room.topic.map { members + " · " + $0.string } ?? members
+    dom.element("span", "ma-entry-preview", text: about, in: lines)
+    addButton(room, title, in: line)
+  }
+
+  private func addButton(_ room: RoomSummary, _ title: String, in line: Node) {
+    if app.client.room(room.id)?.membership == .join {
+      let open = dom.button("ma-button ma-small", Strings[.openRoom], in: line)
+      dom.setLabel(open, Strings[.openRoom] + ": " + title)
+      return dom.on(open, .click) { [app] _ in app.goTo(.room(room.id)) }
+    }
+    let isOpen = room.joinRule == .public || app.client.room(room.id)?.membership == .invite
+    let isRestricted = room.joinRule?.allowsRestrictedJoins ?? false
+    let mayKnock = room.joinRule?.allowsKnocking ?? false
+    guard isOpen || isRestricted || mayKnock else { return }
+    let knocks = !isOpen && !isRestricted
+    let words = Strings[knocks ? .askToJoin : .join]
+    let button = SubmitButton(dom, words, busy: Strings[.joining], kind: "ma-primary ma-small", in: line)
+    dom.setAttribute(button.node, "type", "button")
+    dom.setLabel(button.node, words + ": " + title)
+    dom.on(button.node, .click) { [self] _ in
+      guard !button.isBusy else { return }
+      dom.setText(note, "")
+      if knocks { knock(room, button) } else { frame.enterRoom(app, by: .join(address(of: room)), button, note) }
+    }
+  }
+
+  /// The alias leads to a server that has the room.
+  private func address(of room: RoomSummary) -> ByteString { room.canonicalAlias?.text ?? room.id.text }
+
+  private func knock(_ room: RoomSummary, _ button: SubmitButton<D>) {
+    button.setBusy(true)
+    app.ask(.knock(address(of: room))) { [self] result in
+      guard frame.isOpen else { return }
+      button.setBusy(false)
+      if case .failure(let error) = result { return dom.setText(note, Strings.words(for: error)) }
+      button.setEnabled(false)
+      button.set(Strings[.asked], busy: "")
+      dom.setLabel(button.node, Strings[.asked])
+    }
+    dom.flush()
+  }
+}

@@ -1,0 +1,40 @@
+import ClientCore
+import Messenger
+
+/// Stands in place of the list where there is nothing in it.
+final class EmptyList<D: DOM> {
+  enum Reason { case none, noMatch, noRooms }
+
+  private let app: App<D>
+  private let dom: D
+  private let node: Node
+  private let title: Node
+  private let note: Node
+  private let button: Node
+
+  init(_ app: App<D>, in parent: Node) {
+    self.app = app
+    dom = app.dom
+    node = dom.element("div", "ma-empty", in: parent)
+    Drawing.chat.draw(dom, in: dom.element("div", "ma-empty-picture", in: node))
+    title = dom.element("h2", "ma-empty-title", in: node)
+    note = dom.element("p", "ma-note", in: node)
+    button = dom.button("ma-button ma-primary", Strings[.newConversation], in: node)
+    dom.on(button, .click) { _ in app.dialogs.open { NewDialog(app, in: $0) } }
+    show(.noRooms)
+  }
+
+  func show(_ reason: Reason) {
+    dom.setFlag(node, "hidden", reason == .none)
+    guard reason != .none else { return }
+    let isFiltered = reason == .noMatch
+    var isLoading = false
+    switch app.client.connection {
+    case .connecting, .firstSync: isLoading = true
+    case .idle, .running, .reconnecting, .offline: break
+    }
+    dom.setText(title, isFiltered ? Strings[.noMatch] : isLoading ? Strings[.loadingRooms] : Strings[.noRooms])
+    dom.setText(note, isFiltered || isLoading ? "" : Strings[.noRoomsNote])
+    dom.setFlag(button, "hidden", isFiltered || isLoading)
+  }
+}

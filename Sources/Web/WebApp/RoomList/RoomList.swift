@@ -1,0 +1,192 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// The conversations in sections: invitations, favourites, people, rooms, what is of low priority.
+final class RoomList<D: DOM> {
+  /// Fewer rooms than this need no search field.
+  private static var filterFrom: Int { 8 }
+  private static var list: RoomListID { 1 }
+
+  private let app: App<D>
+  private let dom: D
+  private let node: Node
+  private let avatar: AvatarView<D>
+  private let filter: RoomListFilterBar<D>
+  private let scroller: Node
+  private let empty: EmptyList<D>
+  private var sections: [RoomSection<D>] = []
+  private var entries: [RoomID: RoomListEntry<D>] = [:]
+  private var selected: RoomID?
+  /// Where the Tab key comes to.
+  private var current: RoomID?
+  private var needsCounts = true
+
+  init(_ app: App<D>, in parent: Node) {
+    self.app = app
+    dom = app.dom
+    node = dom.element("nav", "ma-list", in: parent)
+    dom.setLabel(node, Strings[.conversations])
+    let header = dom.element("header", "ma-header", in: node)
+    let profile = dom.button("ma-round", label: Strings[.profile], in: header)
+    avatar = dom.avatar("ma-avatar-small", in: profile)
+    dom.element("h1", "ma-list-title", text: Strings[.conversations], in: header)
+    let find = dom.button("ma-round", icon: .search, label: Strings[.goToConversation], in: header)
+    dom.setAttribute(find, "aria-keyshortcuts", "Control+K")
+    let new = dom.button("ma-round ma-new", icon: .plus, label: Strings[.newConversation], in: header)
+    filter = RoomListFilterBar(app, in: node)
+    scroller = dom.element("div", "ma-rooms", in: node)
+    empty = EmptyList(app, in: node)
+    dom.on(profile, .click) { _ in app.dialogs.open { SettingsDialog(app, in: $0) } }
+    dom.on(find, .click) { _ in app.openSwitcher() }
+    dom.on(new, .click) { _ in app.dialogs.open { NewDialog(app, in: $0) } }
+    filter.onChange = { [self] in open() }
+    dom.listen(scroller, .keyDown) { [self] in pressed($0) }
+    open()
+  }
+
+  private func open() { app.ask(.openRoomList(RoomList.list, filter.query)) }
+
+  func showProfile() {
+    guard let user = app.userID else { return }
+    avatar.show(
+      id: user.string, name: app.client.ownDisplayName?.string ?? user.string, source: app.avatarSource(app.client.ownAvatar))
+  }
+
+  func select(_ room: RoomID?) {
+    if let selected { entries[selected]?.setSelected(false) }
+    selected = room
+    guard let room else { return }
+    entries[room]?.setSelected(true)
+    if entries[room] != nil { setCurrent(room) }
+  }
+
+  func update(_ id: RoomID) {
+    if let room = app.client.room(id) { entries[id]?.update(room) }
+    needsCounts = true
+  }
+
+  /// Called when the first sync is over, also where it brought no room.
+  func connectionChanged() { showEmptiness() }
+
+  func spacesChanged() { filter.update() }
+
+  /// All changes of one step are in.
+  func settle() {
+    guard needsCounts else { return }
+    needsCounts = false
+    for section in sections where section.isFolded {
+      section.showCount(section.rooms.reduce(0) { $0 &+ (app.client.room($1)?.notificationCount ?? 0) })
+    }
+  }
+
+  // MARK: Following the client's list
+
+  func changed(_ id: RoomListID, _ changes: [RoomListChange]) {
+    guard id == RoomList.list else { return }
+    for change in changes { apply(change) }
+    needsCounts = true
+    let rooms = app.client.roomIDs.count
+    filter.setHidden(rooms < RoomList.filterFrom && app.client.spaces.spaces.isEmpty && !filter.isActive)
+    showEmptiness()
+  }
+
+  private func apply(_ change: RoomListChange) {
+    switch change {
+    case .inserted(let id, let place): insert(id, place)
+    case .removed(let id, let place):
+      section(place)?.remove(id, at: place.index)
+      drop(id)
+    case .moved(let id, let from, let to):
+      section(from)?.remove(id, at: from.index)
+      insert(id, to)
+    case .updated(let id, _): if let room = app.client.room(id) { entries[id]?.update(room) }
+    case .reset(let rooms): reset(rooms)
+    }
+  }
+
+  private func section(_ place: RoomListPlace) -> RoomSection<D>? { sections.first { $0.kind == place.section } }
+
+  private func insert(_ id: RoomID, _ place: RoomListPlace) {
+    guard let section = section(place), let entry = entry(id) else { return }
+    let next = section.rooms.indices.contains(place.index) ? entries[section.rooms[place.index]] : nil
+    section.insert(entry, at: place.index, before: next)
+    if current == nil { setCurrent(id) }
+  }
+
+  private func entry(_ id: RoomID) -> RoomListEntry<D>? {
+    if let known = entries[id] { return known }
+    guard let room = app.client.room(id) else { return nil }
+    let entry = RoomListEntry(app, room)
+    entries[id] = entry
+    entry.setSelected(id == selected)
+    return entry
+  }
+
+  private func drop(_ id: RoomID) {
+    if let entry = entries.removeValue(forKey: id) { dom.release(entry.node) }
+    if current == id { current = nil }
+  }
+
+  private func reset(_ rooms: [[RoomID]]) {
+    let kinds = filter.query.sections
+    if !sections.elementsEqual(kinds, by: { $0.kind == $1 }) { makeSections(kinds) }
+    var kept: Set<RoomID> = []
+    for id in rooms.joined() { kept.insert(id) }
+    for id in Array(entries.keys) where !kept.contains(id) { drop(id) }
+    for (section, ids) in zip(sections, rooms) {
+      section.clear()
+      for id in ids { if let entry = entry(id) { section.insert(entry, at: section.rooms.count, before: nil) } }
+    }
+    if current == nil, let first = visible.first { setCurrent(first) }
+  }
+
+  private func makeSections(_ kinds: [RoomListSection]) {
+    for id in Array(entries.keys) { drop(id) }
+    for section in sections { section.release() }
+    sections = kinds.map { RoomSection(dom, $0, in: scroller) }
+    for section in sections {
+      section.onFold = { [self] in
+        section.showCount(0)
+        needsCounts = true
+        settle()
+      }
+    }
+  }
+
+  private func showEmptiness() {
+    let isEmpty = entries.isEmpty
+    dom.setFlag(scroller, "hidden", isEmpty)
+    empty.show(isEmpty ? (filter.isActive ? .noMatch : .noRooms) : .none)
+  }
+
+  // MARK: Keyboard
+
+  private var visible: [RoomID] { sections.flatMap { $0.visibleRooms } }
+
+  private func setCurrent(_ id: RoomID) {
+    if let current { entries[current]?.setCurrent(false) }
+    current = id
+    entries[id]?.setCurrent(true)
+  }
+
+  private func pressed(_ event: PageEvent) -> EventReply {
+    let visible = visible
+    guard let at = visible.firstIndex(where: { entries[$0]?.button == event.node }) else { return .pass }
+    let next: Int
+    switch event.key {
+    case .arrowDown: next = at + 1
+    case .arrowUp: next = at - 1
+    case .home: next = 0
+    case .end: next = visible.count - 1
+    default: return .pass
+    }
+    guard visible.indices.contains(next), let entry = entries[visible[next]] else { return .pass }
+    setCurrent(visible[next])
+    dom.focus(entry.button)
+    dom.flush()
+    return .preventDefault
+  }
+}

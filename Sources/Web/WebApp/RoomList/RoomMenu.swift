@@ -1,0 +1,100 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+
+/// What can be done with a room from the list; opened by its context menu or its button.
+struct RoomMenu<D: DOM> {
+  private let app: App<D>
+  private let id: RoomID
+  private let frame: DialogFrame<D>
+
+  @discardableResult
+  init(_ app: App<D>, _ id: RoomID, in frame: DialogFrame<D>) {
+    self.app = app
+    self.id = id
+    self.frame = frame
+    guard let room = app.client.room(id) else { return }
+    frame.setTitle(Strings.words(for: room.name), classes: "ma-dialog ma-menu")
+    switch room.membership {
+    case .join: addAll(room)
+    case .invite: add(Strings[.decline], isFirst: true) { [self] in leave() }
+    default: add(Strings[.withdrawRequest], isFirst: true) { [self] in leave() }
+    }
+  }
+
+  private func addAll(_ room: Room) {
+    let (isFavourite, isLow) = (room.isFavourite, room.isLowPriority)
+    add(isFavourite ? Strings[.noFavourite] : Strings[.makeFavourite], isFirst: true) { [self] in
+      set(RoomTag.favourite, !isFavourite, without: isLow ? RoomTag.lowPriority : nil)
+    }
+    add(isLow ? Strings[.noLowPriority] : Strings[.makeLowPriority]) { [self] in
+      set(RoomTag.lowPriority, !isLow, without: isFavourite ? RoomTag.favourite : nil)
+    }
+    if room.isUnread {
+      add(Strings[.markRead]) { [self] in
+        ask(.markRead(id))
+        if room.isMarkedUnread { ask(.markUnread(id, false)) }
+      }
+    } else {
+      add(Strings[.markUnread]) { [self] in ask(.markUnread(id, true)) }
+    }
+    NotificationChoice(app, id, in: app.dom.element("div", "ma-menu-part", in: frame.body))
+    add(Strings[.details]) { [self] in app.goTo(.details(id)) }
+    add(Strings[.leave], isDangerous: true) { [self] in
+      app.dialogs.open {
+        ConfirmDialog(
+          app, Strings[.leaveQuestion], note: Strings[.leaveNote], action: Strings[.leave], busy: Strings[.leaving], .leave(id),
+          in: $0
+        ) { [self] in left() }
+      }
+    }
+  }
+
+  private func add(_ text: String, isFirst: Bool = false, isDangerous: Bool = false, _ run: @escaping () -> Void) {
+    let button = app.dom.button(isDangerous ? "ma-menu-item ma-menu-danger" : "ma-menu-item", text, in: frame.body)
+    if isFirst { frame.setFirst(button) }
+    app.dom.on(button, .click) { [frame] _ in
+      frame.close()
+      run()
+    }
+  }
+
+  private func set(_ tag: ByteString, _ isOn: Bool, without other: ByteString?) {
+    ask(isOn ? .setTag(id, RoomTag(tag)) : .removeTag(id, tag))
+    if isOn, let other { ask(.removeTag(id, other)) }
+  }
+
+  private func leave() { ask(.leave(id)) { [self] in left() } }
+
+  private func left() { if app.place.room == id { app.goTo(.list, replacing: true) } }
+
+  private func ask(_ command: Command, _ then: (() -> Void)? = nil) {
+    app.ask(command) { [app] result in
+      if case .failed(let error) = result { app.notices.show(Strings.words(for: error), isTrouble: true) } else { then?() }
+    }
+  }
+}
+
+/// What of a room one is told of.
+struct NotificationChoice<D: DOM> {
+  @discardableResult
+  init(_ app: App<D>, _ room: RoomID, in parent: Node) {
+    let modes: [(mode: NotificationMode?, words: Strings.Key)] = [
+      (nil, .notifyDefault), (.allMessages, .notifyAll), (.mentionsAndKeywords, .notifyMentions), (.mute, .notifyNothing)
+    ]
+    let value = { (mode: NotificationMode?) in mode.map { "\($0.rawValue)" } ?? "" }
+    let known = value(app.client.pushRules.mode(of: room))
+    var choice: Choice<D>?
+    choice = Choice(
+      app.dom, Strings[.notifications], modes.map { (value($0.mode), Strings[$0.words]) }, selected: known, in: parent
+    ) { text in
+      let mode = modes.first { value($0.mode).hasSameBytes(as: text) }?.mode
+      app.ask(.changeNotifications(.mode(room, mode))) { result in
+        guard case .failed(let error) = result else { return }
+        choice?.set(known)
+        app.notices.show(Strings.words(for: error), isTrouble: true)
+      }
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import Messenger
+import WebHost
+
+/// How the page looks, and in which language it speaks.
+struct AppearancePage<D: DOM> {
+  @discardableResult
+  init(_ app: App<D>, in page: Node) {
+    let dom = app.dom
+    add(
+      dom, .theme, Settings.theme,
+      [("", .themeSystem), ("light", .themeLight), ("dark", .themeDark), ("contrast", .themeContrast)], in: page)
+    add(dom, .density, Settings.density, [("", .densityComfortable), ("compact", .densityCompact)], in: page)
+    LanguageChoice(dom, in: page)
+  }
+
+  private func add(
+    _ dom: D, _ label: Strings.Key, _ setting: String, _ options: [(value: String, words: Strings.Key)], in page: Node
+  ) {
+    let options = options.map { (value: $0.value, words: Strings[$0.words]) }
+    Choice(dom, Strings[label], options, selected: Host.setting(setting) ?? "", in: page) { value in
+      Host.setSetting(setting, value.utf8.isEmpty ? nil : value)
+      Host.applyLook()
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// What one is told of, by this browser and by the account's rules.
+final class NotificationsPage<D: DOM> {
+  private let app: App<D>
+  private let dom: D
+  private let frame: DialogFrame<D>
+  private let here: Node
+  private let rules: Node
+  private let trouble: Node
+
+  @discardableResult
+  init(_ app: App<D>, _ frame: DialogFrame<D>, in page: Node) {
+    self.app = app
+    self.frame = frame
+    dom = app.dom
+    here = dom.element("div", "ma-form", in: page)
+    rules = dom.element("div", "ma-form", in: page)
+    trouble = frame.trouble(in: page)
+    showBrowser()
+    showRules()
+  }
+
+  // MARK: This browser
+
+  private func showBrowser() {
+    dom.releaseChildren(of: here)
+    let permission = Host.notificationPermission
+    if permission == .unsupported {
+      dom.element("p", "ma-note", text: Strings[.noNotificationsHere], in: here)
+    } else {
+      let isOn = Host.setting(Settings.notifications) != nil && permission == .granted
+      CheckBox(dom, Strings[.browserNotifications], isOn: isOn, in: here) { [self] in turn($0) }
+      if permission == .denied { dom.element("p", "ma-note", text: Strings[.notificationsDenied], in: here) }
+    }
+    CheckBox(dom, Strings[.notificationSound], isOn: Host.setting(Settings.sound) != nil, in: here) { isOn in
+      Host.setSetting(Settings.sound, isOn ? "1" : nil)
+      if isOn { Host.playSound() }
+    }
+  }
+
+  private func turn(_ isOn: Bool) {
+    Host.setSetting(Settings.notifications, isOn ? "1" : nil)
+    app.followArrivals()
+    guard isOn else { return }
+    Host.askForNotifications { [self] _ in
+      guard frame.isOpen else { return }
+      showBrowser()
+      app.followArrivals()
+      dom.flush()
+    }
+  }
+
+  // MARK: The account
+
+  private func showRules() {
+    dom.releaseChildren(of: rules)
+    let known = app.client.pushRules
+    let subjects: [(subject: NotificationSubject, words: Strings.Key)] = [
+      (.everything, .tellAnything), (.userMentions, .tellMentions), (.roomMentions, .tellRoomMentions),
+      (.invitations, .tellInvitations)
+    ]
+    for (subject, words) in subjects {
+      CheckBox(dom, Strings[words], isOn: known.notifies(of: subject), in: rules) { [self] in
+        change(.subject(subject, isOn: $0))
+      }
+    }
+    addDefault(.oneToOne, .inDirectChats)
+    addDefault(.group, .inRooms)
+    addKeywords(known.keywords)
+  }
+
+  private func addDefault(_ kind: NotificationRoomKind, _ label: Strings.Key) {
+    let modes: [(mode: NotificationMode, words: Strings.Key)] = [
+      (.allMessages, .notifyAll), (.mentionsAndKeywords, .notifyMentions)
+    ]
+    let known = app.client.pushRules.defaultMode(of: kind)
+    Choice(
+      dom, Strings[label], modes.map { ("\($0.mode.rawValue)", Strings[$0.words]) }, selected: "\(known.rawValue)", in: rules
+    ) { [self] text in
+      let mode = modes.first { "\($0.mode.rawValue)".hasSameBytes(as: text) }?.mode
+      if let mode { change(.defaultMode(kind, mode)) }
+    }
+  }
+
+  private func addKeywords(_ keywords: [ByteString]) {
+    let part = dom.element("div", "ma-form", in: rules)
+    dom.element("h3", "ma-field-label", text: Strings[.keywords], in: part)
+    for keyword in keywords {
+      let line = dom.element("div", "ma-listed", in: part)
+      dom.element("span", "ma-entry-lines", text: keyword.string, in: line)
+      let remove = dom.button("ma-round", icon: .close, label: Strings[.removeKeyword, keyword.string], in: line)
+      dom.on(remove, .click) { [self] _ in change(.removeKeyword(keyword)) }
+    }
+    let form = dom.element("form", "ma-form", in: part)
+    let field = Field(dom, Strings[.newKeyword], hint: Strings[.keywordHint], in: form)
+    dom.button("ma-button", Strings[.addKeyword], submits: true, in: form)
+    dom.on(form, .submit) { [self] _ in
+      let word = field.text.trimmed
+      if !word.utf8.isEmpty { change(.addKeyword(ByteString(word))) }
+    }
+  }
+
+  private func change(_ change: NotificationChange) {
+    dom.setText(trouble, "")
+    app.ask(.changeNotifications(change)) { [self] result in
+      guard frame.isOpen else { return }
+      if case .failed(let error) = result { dom.setText(trouble, Strings.words(for: error)) }
+      showRules()
+    }
+    dom.flush()
+  }
+}

@@ -1,0 +1,35 @@
+/// Whether the person lets the page show notifications.
+public enum NotificationPermission: Int32, Sendable {
+  /// The browser has none, or not for this page.
+  case unsupported = 0
+  /// They were not asked yet.
+  case undecided = 1
+  case granted = 2
+  case denied = 3
+}
+
+extension Host {
+  public static var notificationPermission: NotificationPermission {
+    NotificationPermission(rawValue: hostNotificationAsk(0)) ?? .unsupported
+  }
+
+  /// To be called while the person clicks: browsers do not ask at other times.
+  public static func askForNotifications(_ then: @escaping (NotificationPermission) -> Void) {
+    _ = hostNotificationAsk(registerOnce { then(NotificationPermission(rawValue: $0.code) ?? .unsupported) })
+  }
+
+  /// Without a sound of the system's.
+  /// - Parameters:
+  ///   - tag: a notification with the same one is replaced.
+  ///   - then: the person clicked it; the page has the focus.
+  public static func notify(title: String, text: String, tag: String, _ then: @escaping () -> Void) {
+    let id = registerOnce { _ in then() }
+    withBytes(title + "\0" + tag + "\0" + text) { hostNotificationShow(id, $0, $1) }
+  }
+
+  /// A short one, for a message.
+  public static func playSound() { act(7, 0, "") }
+
+  /// Looks at the settings `theme` (none for the system's, `light`, `dark`, `contrast`) and `density` (none, `compact`) again.
+  public static func applyLook() { act(6, 0, "") }
+}

@@ -1,0 +1,110 @@
+import JSON
+import MatrixModel
+import Testing
+
+@testable import ClientCore
+
+/// Names that their bearers chose to be taken for somebody else, or to break what stands around them.
+@Suite struct HostileNameTests {
+  private static let eve = UserID(trusted: "@eve:test")
+
+  private static func named(_ name: String, others: [String] = ["Alice"]) -> Members {
+    var members = Members()
+    for (i, other) in others.enumerated() { _ = members.set(member(UserID(trusted: ByteString("@\(i):test")), other)) }
+    _ = members.set(member(eve, name))
+    return members
+  }
+
+  private static func member(_ user: UserID, _ name: String) -> Member {
+    Member(userID: user, membership: .join, displayName: ByteString(name))
+  }
+
+  @Test(arguments: [
+    "Alice", " Alice", "Alice ", "Al\u{200B}ice", "Alice\u{FEFF}", "A\u{00AD}lice", "Alice\u{E0041}", "\u{2060}Alice",
+    "Alice\u{FE0F}",
+    "Alice\u{0}", "Alice\n"
+  ]) func `names that look the same are told apart`(name: String) {
+    let members = Self.named(name)
+    #expect(members.displayName(of: Self.eve).string.hasSuffix(" (@eve:test)"))
+    #expect(members.displayName(of: UserID(trusted: "@0:test")) == "Alice (@0:test)")
+  }
+
+  @Test(arguments: ["Alicia", "alice", "Alíce", "爱丽丝", "👩🏽‍🚀", "Ali ce"]) func `others stand as they are`(name: String) {
+    let members = Self.named(name)
+    #expect(members.displayName(of: Self.eve) == ByteString(name))
+    #expect(members.displayName(of: UserID(trusted: "@0:test")) == "Alice")
+  }
+
+  @Test(arguments: [
+    "\u{202E}ecilA", "Bob\u{2067}", "@alice:test", "@alice:test\u{200B}", "\u{200E}@alice:test", "Bob\u{200F}"
+  ]) func `what passes for a user ID or turns the text around is told apart`(name: String) {
+    let shown = Self.named(name, others: []).displayName(of: Self.eve).string
+    #expect(shown.hasSuffix(" (@eve:test)"))
+    #expect(!shown.unicodeScalars.contains { (0x202A...0x202E).contains($0.value) || (0x2066...0x2069).contains($0.value) })
+  }
+
+  @Test func `one's own user ID is a name like another`() {
+    #expect(Self.named("@eve:test", others: []).displayName(of: Self.eve) == "@eve:test")
+  }
+
+  @Test(arguments: ["\u{200B}\u{200B}", " ", "\u{3164}", "\u{0}\u{1}", "\u{202E}"])
+  func `who cannot be seen has their ID for a name`(
+    name: String
+  ) {
+    #expect(Self.named(name, others: []).displayName(of: Self.eve) == "@eve:test")
+  }
+
+  @Test func `no name breaks the line`() {
+    #expect(Self.named("Eve\n\n\u{0}Admin\u{2028}x\u{7F}", others: []).displayName(of: Self.eve) == "EveAdminx")
+    let name = #""Tea\n\u0000\u202eevil""#
+    var host = Host.signedIn()
+    host.sync(Wire.join(state: [Wire.event("m.room.name", "$n", #"{"name":\#(name)}"#, stateKey: "")]))
+    #expect(host.client.room(.test)?.name.english == "Teaevil")
+  }
+
+  @Test(arguments: [Limits.nameBytes, Limits.nameBytes + 1, 60_000]) func `names have a bound`(bytes: Int) {
+    let name = String(repeating: "n", count: bytes)
+    var host = Host.signedIn()
+    let room = Wire.event("m.room.name", "$n", #"{"name":"\#(name)"}"#, stateKey: "")
+    host.sync(Wire.join(state: [Wire.member("@me:test", name: name), room]))
+    host.command(.openRoom(.test))
+    #expect(host.client.room(.test)?.name.english.count == min(bytes, Limits.nameBytes))
+    #expect(host.client.room(.test)?.members.first?.displayName?.count == min(bytes, Limits.nameBytes))
+  }
+
+  @Test func `a name is not cut in the middle of a character`() throws {
+    // One byte, then three each: the bound falls into a character.
+    let json = try JSON.parse(Array(#"{"name":"x\#(String(repeating: "爱", count: 1_000))"}"#.utf8))
+    let name = try #require(ShownName.read(json["name"]))
+    #expect(name.count == Limits.nameBytes - (Limits.nameBytes - 1) % 3)
+    #expect(name.string.unicodeScalars.allSatisfy { $0 == "x" || $0 == "爱" })
+  }
+
+  /// Each pair touches two members, whoever else is there.
+  @Test func `many pairs of names cost no more than their number`() {
+    var members = Members()
+    let count = 40_000
+    for round in 0..<2 {
+      for i in 0..<count {
+        let user = UserID(trusted: ByteString("@\(round)-\(i):test"))
+        let touched = members.set(Self.member(user, "name \(i)"))
+        #expect(touched.count == 1 + round)
+      }
+    }
+    for i in 0..<count {
+      let user = UserID(trusted: ByteString("@0-\(i):test"))
+      #expect(members.set(Self.member(user, "other \(i)")).count == 2)
+    }
+    #expect(members.displayName(of: UserID(trusted: "@1-7:test")) == "name 7")
+  }
+
+  @Test func `of many with one name each is told apart until one is left`() {
+    var members = Members()
+    let users = (0..<5_000).map { UserID(trusted: ByteString("@\($0):test")) }
+    for user in users { _ = members.set(Self.member(user, "Same")) }
+    #expect(members.displayName(of: users[4_999]) == "Same (@4999:test)")
+    for user in users.dropFirst(2) { #expect(members.set(Self.member(user, "u\(user.string)")) == [user]) }
+    #expect(members.set(Self.member(users[1], "One")) == [users[1], users[0]])
+    #expect(members.displayName(of: users[0]) == "Same")
+  }
+}

@@ -1,0 +1,212 @@
+"""Our page in Chromium as a client: it is used as a person would, and its view is what stands there."""
+import asyncio
+import contextlib
+from types import SimpleNamespace
+from urllib.parse import quote
+
+from browser import people
+from room_view import page_row
+
+# Tall enough for what is compared at a time: rows out of sight are not on the page.
+WINDOW = {"width": 1280, "height": 5000}
+STEP_SECONDS = 2
+RELOAD_SECONDS = 20
+START = "This is the beginning of the conversation."
+
+ROWS = """() => [...document.querySelectorAll('.mg-row')].map(row => ({
+  top: row.getBoundingClientRect().top, classes: row.className, label: row.getAttribute('aria-label') ?? '',
+  text: row.querySelector('.mg-text, .mg-line-text')?.textContent ?? '',
+  state: row.querySelector('.mg-state')?.textContent ?? '', unread: row.querySelector('.mg-unread')?.textContent ?? '',
+})).sort((a, b) => a.top - b.top)"""
+# The same rows two frames in a row: nothing is being drawn any more.
+FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+MEMBERS = """() => Object.fromEntries([...document.querySelectorAll('.ma-member')].map(member => [
+  member.querySelector('.ma-entry-preview').textContent,
+  [member.querySelector('.ma-remark')?.textContent === 'Invited' ? 'invite' : 'join', member.querySelector('.ma-entry-name').textContent]]))"""
+
+
+class PageClient:
+    has_threads_inline = True
+
+    def __init__(self, link, user, room, artifacts):
+        self.link, self.user, self.room, self.artifacts = link, user, room, artifacts
+        self.steps, self.refusals, self.is_away = asyncio.Queue(), {}, False
+
+    async def start(self):
+        self.browser = contextlib.AsyncExitStack()
+        place = SimpleNamespace(base=self.link.base, artifacts=self.artifacts)
+        self.person = await self.browser.enter_async_context(people(place, "page", viewport=WINDOW))
+        self.page = self.person.page
+        await self.person.sign_in(self.user)
+        await self.person.open_room(self.room)
+        self.page.set_default_timeout(STEP_SECONDS * 1000)
+        self.stepping = asyncio.create_task(self._step())
+        return self
+
+    async def end(self):
+        self.stepping.cancel()
+        await self.browser.aclose()
+
+    # Writing: one step after the other, as a person has one pair of hands
+
+    async def _step(self):
+        from playwright.async_api import Error
+        while True:
+            verb, values, answer = await self.steps.get()
+            try:
+                await verb(**values)
+            except Error as error:
+                reason = f"{verb.__name__} {str(error).splitlines()[0]}"
+                self.refusals[reason] = self.refusals.get(reason, 0) + 1
+                await self._close_dialogs()
+            if not answer.done():
+                answer.set_result(None)
+            self.steps.task_done()
+
+    async def _close_dialogs(self):
+        for _ in range(3):
+            if await self.page.locator(".ma-dialog").count():
+                await self.page.keyboard.press("Escape")
+
+    def tell(self, do, **values):
+        answer = asyncio.get_running_loop().create_future()
+        self.steps.put_nowait((getattr(self, do), values, answer))
+        return answer
+
+    @property
+    def is_busy(self):
+        return self.steps._unfinished_tasks > 0
+
+    async def recover(self):
+        """The browser tells the page that the network is back."""
+        await self.person.context.set_offline(True)
+        await self.person.context.set_offline(False)
+
+    async def send(self, text):
+        await self._show()
+        if await self.page.locator(".mg-input").is_visible():
+            await self.person.write(text)
+
+    async def typing(self, on):
+        await self._show()
+        if await self.page.locator(".mg-input").is_visible():
+            await self.page.locator(".mg-input").fill("half a thought" if on else "")
+
+    async def redact(self, event):
+        """The last of the own messages that is there."""
+        await self._show()
+        own = self.page.locator(".mg-own .mg-text").filter(has_not_text="deleted")
+        if self.link.kind or not await own.count():
+            return
+        await own.last.click(button="right")
+        await self.page.get_by_role("button", name="Delete for everyone").click()
+        await self.page.locator(".ma-dialog").get_by_role("button", name="Delete for everyone").click()
+        await self.page.locator(".ma-dialog").wait_for(state="detached")
+
+    async def name(self, text):
+        if self.link.kind:
+            return
+        await self.page.get_by_role("button", name="Your profile").click()
+        await self.page.get_by_label("Display name").fill(text)
+        await self.page.get_by_role("button", name="Save").click()
+        await self.page.locator(".ma-dialog button[aria-busy=true]").wait_for(state="detached")
+        await self._close_dialogs()
+
+    async def leave(self):
+        if self.link.kind:
+            return
+        await self._show("/details")
+        await self.page.get_by_role("button", name="Leave room").click()
+        await self.page.locator(".ma-dialog").get_by_role("button", name="Leave room").click()
+        await self.page.locator(".ma-dialog").wait_for(state="detached")
+
+    async def join(self):
+        await self._show()
+        for name in ("Join", "Accept"):
+            button = self.page.locator(".ma-room-notice").get_by_role("button", name=name, exact=True)
+            if await button.count():
+                await button.click()
+                await button.wait_for(state="detached")
+
+    async def away(self):
+        self.is_away = True
+        await self.page.evaluate("() => { location.hash = ''; }")
+
+    async def restart(self, _):
+        await self.tell("reload")
+
+    async def reload(self):
+        if not self.link.kind:
+            await self.page.reload(timeout=RELOAD_SECONDS * 1000)
+            await self.page.get_by_role("button", name="Your profile").wait_for(timeout=RELOAD_SECONDS * 1000)
+
+    async def show(self):
+        await self._show()
+
+    async def _show(self, part=""):
+        self.is_away = False
+        await self.page.evaluate("part => { location.hash = part; }", "room/" + quote(self.room, safe="") + part)
+
+    # Reading
+
+    async def looks(self):
+        """For a person to read."""
+        await self.person.picture("agreement-page")
+        notices = await self.page.locator(".ma-room-notice, .ma-error").all_inner_texts()
+        return f"{await self.page.evaluate('location.hash')} says {notices}; refused {self.refusals}; console {self.person.troubles}"
+
+    async def view(self, since, truth):
+        from playwright.async_api import Error
+        try:
+            view = {"unread": await self._badge()}
+            if self.is_away:
+                return view
+            await self._show("/details")
+            await self.page.locator(".ma-member").first.wait_for()
+            view["members"] = await self.page.evaluate(MEMBERS)
+            view["timeline"] = await self._rows(truth)
+            await self._show()
+        except Error as error:
+            return {"trouble": str(error)}
+        waiting = [state for row in view["timeline"] if (state := row.pop("pending", None))]
+        return {"trouble": f"on their way: {waiting}"} if waiting else view
+
+    async def _badge(self):
+        texts = await self.person.entry("Agreement").locator(".ma-badge").all_inner_texts()
+        return (texts + [""])[0] or "0"
+
+    async def _rows(self, truth):
+        """From the first row that is wanted on, the page scrolled up until it is there."""
+        first = truth.page_rows()[0] if truth.is_part else None
+        await self._scroll("scroller.scrollHeight")
+        rows = [page_row(row) for row in await self.page.evaluate(ROWS)]
+        while True:
+            places = [index for index, row in enumerate(rows) if first and row.get("text") == first["text"]]
+            if places:
+                return rows[places[-1]:]
+            if not first and await self.page.get_by_text(START).is_visible() and await self.page.evaluate("document.querySelector('.mg-scroller').scrollTop") < 1:
+                return rows
+            await self._scroll(f"scroller.scrollTop - {WINDOW['height'] * 0.6}")
+            rows = joined([page_row(row) for row in await self.page.evaluate(ROWS)], rows)
+
+    async def _try_again(self):
+        """What was refused while one was not in the room, and what could not be loaded."""
+        again = self.page.locator(".mg-failed, .mg-gap, .mg-head").get_by_role("button", name="Try again")
+        for _ in range(await again.count()):
+            await again.first.click()
+
+    async def _scroll(self, top):
+        await self.page.evaluate(f"() => {{ const scroller = document.querySelector('.mg-scroller'); scroller.scrollTop = {top}; }}")
+        await self.page.evaluate(FRAMES)
+        await self._try_again()
+
+
+def joined(upper, lower):
+    """Two sights of one list, the upper one with the beginning of the lower one at its end."""
+    for length in range(min(len(upper), len(lower)), 0, -1):
+        if upper[-length:] == lower[:length]:
+            return upper + lower[length:]
+    # They do not meet: the upper one is all there is to go on from.
+    return upper
+
+

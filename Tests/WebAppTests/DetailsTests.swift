@@ -1,0 +1,100 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import MessengerTesting
+import Testing
+
+@testable import WebApp
+
+@Suite("The details of a room")
+struct DetailsTests {
+  /// A room where Alice has that level; Boris is in it, Mallory banned, Nora knocks.
+  private static func page(level: Int) -> Page {
+    let page = Page()
+    page.signIn()
+    let member = { (user: String, membership: String) in
+      """
+      {"type":"m.room.member","state_key":"@\(user):chat.example","event_id":"$\(user)","sender":"@\(user):chat.example",\
+      "content":{"membership":"\(membership)","displayname":"\(user.capitalized)"}}
+      """
+    }
+    let state = """
+      {"type":"m.room.create","state_key":"","event_id":"$c","sender":"@owner:chat.example","content":{"room_version":"11"}},
+      {"type":"m.room.power_levels","state_key":"","event_id":"$p","sender":"@owner:chat.example",
+      "content":{"users":{"@alice:chat.example":\(level),"@owner:chat.example":100}}},
+      {"type":"m.room.join_rules","state_key":"","event_id":"$j","sender":"@owner:chat.example","content":{"join_rule":"invite"}},
+      {"type":"m.room.name","state_key":"","event_id":"$n","sender":"@owner:chat.example","content":{"name":"Garden"}},
+      \(member("alice", "join")),\(member("boris", "join"))
+      """
+    page.sync(
+      answer: """
+        "rooms":{"join":{"!a":{"summary":{"m.joined_member_count":3},"state":{"events":[\(state)]},
+        "timeline":{"limited":false,"prev_batch":"t","events":[]}}}}
+        """)
+    page.app.goTo(.details(RoomID(trusted: "!a")))
+    let all = [("alice", "join"), ("boris", "join"), ("owner", "join"), ("mallory", "ban"), ("nora", "knock")]
+    page.answer("/members", "{\"chunk\":[\(all.map { member($0.0, $0.1) }.joined(separator: ","))]}")
+    return page
+  }
+
+  private static func buttons(_ page: Page) -> [String] {
+    (page.all("ma-button") + page.all("ma-link") + page.all("ma-danger")).map { $0.attributes["aria-label"] ?? $0.allText }
+  }
+
+  @Test("who may do nothing is offered nothing; who may do all is offered all", arguments: [0, 50, 100])
+  func allowed(_ level: Int) {
+    let page = Self.page(level: level)
+    let offered = Self.buttons(page)
+    #expect(offered.contains(Strings[.edit] + ": " + Strings[.roomName]) == (level >= 50))
+    #expect(offered.contains(Strings[.edit] + ": " + Strings[.topic]) == (level >= 50))
+    #expect(offered.contains(Strings[.changePicture]) == (level >= 50))
+    #expect(offered.contains(Strings[.unban] + ": @mallory:chat.example") == (level >= 50))
+    #expect(offered.contains(Strings[.decline] + ": @nora:chat.example") == (level >= 50))
+    let choices = page.all("ma-choice").compactMap { $0.attributes["aria-label"] }
+    #expect(choices.contains(Strings[.whoMayJoin]) == (level >= 50))
+    #expect(choices.contains(Strings[.notifications]))
+    #expect(page.text.contains(Strings[.ruleInvited]))
+  }
+
+  @Test("members stand by what they may, with their roles; words find them")
+  func members() throws {
+    let page = Self.page(level: 50)
+    let names = page.all("ma-member").flatMap { page.all("ma-entry-name", in: $0) }.map(\.text)
+    #expect(names == ["Nora", "Owner", "Alice", "Boris", "Mallory"])
+    #expect(page.all("ma-remark").map(\.text).contains(Strings[.roleAdministrator]))
+  }
+
+  @Test("a member is banned with a reason, made a moderator, and ignored, as far as one may")
+  func moderation() throws {
+    let page = Self.page(level: 100)
+    let boris = try #require(page.all("ma-member").first { $0.allText.contains("Boris") })
+    page.dom.fire(.click, on: boris.node)
+    let role = try #require(page.all("ma-choice").first { $0.attributes["aria-label"] == Strings[.role] })
+    page.dom.fire(.change, on: role.node, text: "50")
+    page.answer("/state/m.room.power_levels", #"{"users":{"@alice:chat.example":100}}"#)
+    #expect(page.body(of: "/state/m.room.power_levels").contains(#""@boris:chat.example":50"#))
+    page.click(Strings[.ban])
+    page.type("Spam", into: Strings[.reasonOptional])
+    page.submitForm()
+    #expect(page.body(of: "/ban").contains("Spam"))
+  }
+
+  @Test("nobody is offered power over those who stand above them")
+  func above() throws {
+    let page = Self.page(level: 50)
+    page.dom.fire(.click, on: try #require(page.all("ma-member").first { $0.allText.contains("Owner") }).node)
+    #expect(!page.all("ma-choice").contains { $0.attributes["aria-label"] == Strings[.role] })
+    #expect(!Self.buttons(page).contains(Strings[.ban]) && !Self.buttons(page).contains(Strings[.remove]))
+  }
+
+  @Test("who may join is changed, and goes back where the server refuses")
+  func joinRule() throws {
+    let page = Self.page(level: 100)
+    let choice = try #require(page.all("ma-choice").first { $0.attributes["aria-label"] == Strings[.whoMayJoin] })
+    page.dom.fire(.change, on: choice.node, text: "\(JoinRule.knock.rawValue)")
+    #expect(page.body(of: "m.room.join_rules").contains("knock"))
+    page.answer("m.room.join_rules", status: 403, #"{"errcode":"M_FORBIDDEN","error":"No."}"#)
+    #expect(page.text.contains("No."))
+  }
+}

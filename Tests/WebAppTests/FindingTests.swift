@@ -1,0 +1,128 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import MessengerTesting
+import Testing
+
+@testable import WebApp
+
+@Suite("Going to rooms and people")
+struct FindingTests {
+  private static func page() -> Page {
+    let page = Page()
+    page.signIn()
+    page.sync(
+      ["Garden", "Choir", "Stage crew"].enumerated().map {
+        ("!r\($0.offset)", room($0.element, [("@boris:chat.example", "x", $0.offset)]))
+      }
+    )
+    page.app.openSwitcher()
+    return page
+  }
+
+  private static func type(_ text: String, _ page: Page) throws {
+    page.dom.fire(
+      .input, on: try #require(page.all("ma-switcher").first.flatMap { page.all("ma-input", in: $0).first }).node, text: text)
+  }
+
+  private static func press(_ key: String, _ page: Page) throws {
+    page.dom.fire(
+      .keyDown, on: try #require(page.all("ma-switcher").first.flatMap { page.all("ma-input", in: $0).first }).node, text: key)
+  }
+
+  @Test("a few letters find a room, Enter opens it")
+  func opened() throws {
+    let page = Self.page()
+    #expect(page.all("ma-target").count == 3)
+    try Self.type("crw", page)
+    #expect(page.all("ma-target").count == 1)
+    try Self.press("Enter", page)
+    #expect(page.app.place == .room(try #require(RoomID("!r2"))))
+    #expect(page.all("ma-switcher").isEmpty)
+  }
+
+  @Test("the arrows go round, and the field says which is chosen")
+  func arrows() throws {
+    let page = Self.page()
+    let field = try #require(page.all("ma-switcher").first.flatMap { page.all("ma-input", in: $0).first })
+    for key in ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"] { try Self.press(key, page) }
+    #expect(field.attributes["aria-activedescendant"] == "ma-target-2")
+    #expect(page.all("ma-target").map { $0.attributes["aria-selected"] } == ["false", "false", "true"])
+  }
+
+  @Test("the ID of somebody unknown starts a direct chat with them")
+  func stranger() throws {
+    let page = Self.page()
+    try Self.type("@nora:other.example", page)
+    #expect(page.all("ma-target").map(\.allText).contains { $0.contains(Strings[.startChatWith, "@nora:other.example"]) })
+    try Self.press("Enter", page)
+    page.answer("/versions", #"{"versions":["v1.11"]}"#)
+    page.answer("/capabilities", #"{"capabilities":{}}"#)
+    #expect(page.body(of: "/createRoom").contains("@nora:other.example"))
+    page.answer("/createRoom", #"{"room_id":"!new"}"#)
+    #expect(page.app.place.room?.string == "!new")
+  }
+
+  @Test("nothing found is said, and one's own ID starts no chat")
+  func nothing() throws {
+    let page = Self.page()
+    try Self.type("@alice:chat.example", page)
+    #expect(page.all("ma-target").isEmpty && page.text.contains(Strings[.noMatch]))
+    try Self.press("Enter", page)
+    #expect(page.app.dialogs.isOpen)
+  }
+
+  @Test("the directory shows public rooms page by page; one joins, or asks where that is what they want")
+  func directory() throws {
+    let page = Page()
+    page.signIn()
+    page.sync([])
+    page.click(Strings[.newConversation])
+    page.click(Strings[.joinRoom])
+    page.answer(
+      "/publicRooms",
+      """
+      {"chunk":[{"room_id":"!tea","name":"Tea","num_joined_members":7,"join_rule":"public"},
+      {"room_id":"!club","name":"Club","num_joined_members":3,"join_rule":"knock"},
+      {"room_id":"!odd","name":"Odd","num_joined_members":1,"join_rule":"private"}],"next_batch":"two"}
+      """)
+    #expect(page.all("ma-listed").count == 3)
+    page.click(Strings[.askToJoin] + ": Club")
+    #expect(page.requests.contains { $0.request.target.contains("/knock/") })
+    page.click(Strings[.showMore])
+    #expect(page.requests.contains { $0.request.target.contains("since=two") })
+    page.answer("/publicRooms", #"{"chunk":[{"room_id":"!late","name":"Late","num_joined_members":1}]}"#)
+    #expect(page.all("ma-listed").count == 4)
+    page.click(Strings[.join] + ": Tea")
+    #expect(page.requests.contains { $0.request.target.contains("/join/!tea") || $0.request.target.contains("/join/%21tea") })
+  }
+
+  @Test("a new space is made as one")
+  func space() throws {
+    let page = Page()
+    page.signIn()
+    page.sync([])
+    page.click(Strings[.newConversation])
+    page.click(Strings[.newRoom])
+    let kind = try #require(page.all("ma-choice").first { $0.attributes["aria-label"] == Strings[.kindOfRoom] })
+    page.dom.fire(.change, on: kind.node, text: "space")
+    page.type("Club", into: Strings[.roomName])
+    page.submit()
+    #expect(page.body(of: "/createRoom").contains("m.space"))
+  }
+
+  @Test("a page of the directory that cannot be had says why and can be asked for again")
+  func troubled() throws {
+    let page = Page()
+    page.signIn()
+    page.sync([])
+    page.click(Strings[.newConversation])
+    page.click(Strings[.joinRoom])
+    page.answer("/publicRooms", status: 502, #"{"errcode":"M_UNKNOWN","error":""}"#)
+    #expect(page.text.contains(Strings[.serverInTrouble]))
+    page.click(Strings[.showMore])
+    #expect(page.answer("/publicRooms", #"{"chunk":[]}"#))
+    #expect(page.text.contains(Strings[.noPublicRooms]))
+  }
+}

@@ -1,0 +1,161 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import MessengerTesting
+import Testing
+
+@testable import WebApp
+
+@Suite("The list of rooms")
+struct RoomListTests {
+  private static let direct =
+    #""account_data":{"events":[{"type":"m.direct","content":{"@boris:chat.example":["!direct"]}}]}"#
+
+  /// A favourite, a direct chat, a plain room, one of low priority and an invitation.
+  private static func furnished() -> Page {
+    let page = Page()
+    page.signIn()
+    let tagged = { (name: String, tag: String) in
+      room(name, [("@boris:chat.example", "hello", 10)]).dropLast()
+        + ",\"account_data\":{\"events\":[{\"type\":\"m.tag\",\"content\":{\"tags\":{\"\(tag)\":{}}}}]}}"
+    }
+    page.sync(
+      answer: """
+        \(direct),"rooms":{"join":{"!fav":\(tagged("Garden", "m.favourite")),"!low":\(tagged("Ads", "m.lowpriority")),\
+        "!direct":\(room("Boris", unread: 2, [("@boris:chat.example", "hi", 20)])),\
+        "!plain":\(room("Choir", unread: 3, [("@boris:chat.example", "hi", 30)]))},\
+        "invite":{"!new":{"invite_state":{"events":[{"type":"m.room.name","state_key":"","sender":"@boris:chat.example",\
+        "content":{"name":"Band"}},{"type":"m.room.member","state_key":"@alice:chat.example","sender":"@boris:chat.example",\
+        "content":{"membership":"invite"}}]}}}}
+        """)
+    return page
+  }
+
+  private static func section(_ page: Page, _ title: Strings.Key) throws -> FakeElement {
+    try #require(page.all("ma-section-rooms").first { $0.children.first?.allText.hasPrefix(Strings[title]) ?? false })
+  }
+
+  @Test("rooms stand in sections: invitations, favourites, people, rooms, low priority")
+  func sections() throws {
+    let page = Self.furnished()
+    #expect(page.all("ma-entry-name").map(\.text) == ["Band", "Garden", "Boris", "Choir", "Ads"])
+    #expect(
+      page.all("ma-section-button").map { page.all("ma-button-text", in: $0).map(\.text).joined() }
+        == [.invitations, .favourites, .people, .rooms, .lowPriority].map { Strings[$0] })
+  }
+
+  @Test("a folded section hides its rooms and shows what is unread in them")
+  func folded() throws {
+    let page = Self.furnished()
+    let button = try #require(page.all("ma-section-button", in: try Self.section(page, .rooms)).first)
+    page.dom.fire(.click, on: button.node)
+    #expect(button.attributes["aria-expanded"] == "false")
+    #expect(!page.all("ma-entry-name").map(\.text).contains("Choir"))
+    #expect(page.all("ma-badge", in: button).map(\.text) == ["3"])
+    page.sync([("!plain", room("Choir", unread: 5, [("@boris:chat.example", "more", 40)]))])
+    #expect(page.all("ma-badge", in: button).map(\.text) == ["5"])
+    page.dom.fire(.click, on: button.node)
+    #expect(page.all("ma-entry-name").map(\.text).contains("Choir"))
+    #expect(page.all("ma-badge", in: button).map(\.text) == [""])
+  }
+
+  @Test("words find rooms of all sections, the best first; none says so")
+  func found() throws {
+    let page = Page()
+    page.signIn()
+    page.sync((0..<9).map { ("!r\($0)", room("Room \($0)", [("@boris:chat.example", "hello", $0)])) })
+    let field = try #require(page.all("ma-filter-input").first)
+    page.dom.fire(.input, on: field.node, text: "oom 4")
+    #expect(page.all("ma-entry-name").map(\.text) == ["Room 4"])
+    page.dom.fire(.input, on: field.node, text: "zebra")
+    #expect(page.all("ma-entry").isEmpty && page.text.contains(Strings[.noMatch]))
+    page.dom.fire(.input, on: field.node, text: "")
+    #expect(page.all("ma-entry").count == 9)
+  }
+
+  @Test("only unread rooms are shown where that is chosen")
+  func unreadOnly() throws {
+    let page = Page()
+    page.signIn()
+    page.sync((0..<9).map { ("!r\($0)", room("Room \($0)", unread: $0 % 4 == 1 ? 1 : 0, [("@boris:chat.example", "x", $0)])) })
+    let choice = try #require(page.all("ma-choice").first { $0.attributes["aria-label"] == Strings[.shownConversations] })
+    page.dom.fire(.change, on: choice.node, text: "unread")
+    #expect(page.all("ma-entry-name").map(\.text) == ["Room 5", "Room 1"])
+  }
+
+  @Test("the arrows go through the rooms that can be seen, and Tab comes to one of them")
+  func keyboard() throws {
+    let page = Self.furnished()
+    let entries = page.all("ma-entry")
+    #expect(entries.filter { $0.attributes["tabindex"] == "0" }.count == 1)
+    page.dom.fire(.click, on: try #require(page.all("ma-section-button", in: try Self.section(page, .people)).first).node)
+    page.dom.fire(.keyDown, on: entries[1].node, text: "ArrowDown")
+    #expect(page.dom.focused == entries[3].node && entries[3].attributes["tabindex"] == "0")
+    page.dom.fire(.keyDown, on: entries[3].node, text: "Home")
+    #expect(page.dom.focused == entries[0].node && entries[3].attributes["tabindex"] == "-1")
+    page.dom.fire(.keyDown, on: entries[0].node, text: "End")
+    #expect(page.dom.focused == entries[4].node)
+  }
+
+  @Test("the menu of a room makes it a favourite in the place of its low priority, and leaves it after a question")
+  func menu() throws {
+    let page = Self.furnished()
+    let entry = try #require(page.all("ma-entry").last)
+    page.dom.fire(.contextMenu, on: entry.node)
+    page.click(Strings[.makeFavourite])
+    #expect(page.requests.contains { $0.request.method == .put && $0.request.target.hasSuffix("/tags/m.favourite") })
+    #expect(page.requests.contains { $0.request.method == .delete && $0.request.target.hasSuffix("/tags/m.lowpriority") })
+    page.dom.fire(.contextMenu, on: entry.node)
+    page.click(Strings[.markUnread])
+    #expect(page.body(of: "m.marked_unread").contains("true"))
+    #expect(entry.attributes["aria-label"] == "Ads, " + Strings[.markedUnread])
+    page.dom.fire(.contextMenu, on: entry.node)
+    page.click(Strings[.leave])
+    page.submitDialog()
+    #expect(page.requests.contains { $0.request.target.hasSuffix("/leave") })
+  }
+
+  @Test("a room is muted from its menu, and the choice goes back where the server refuses")
+  func muted() throws {
+    let page = Self.furnished()
+    page.dom.fire(.contextMenu, on: try #require(page.all("ma-entry").first { $0.allText.contains("Choir") }).node)
+    let choice = try #require(page.all("ma-choice").first { $0.attributes["aria-label"] == Strings[.notifications] })
+    page.dom.fire(.change, on: choice.node, text: "\(NotificationMode.mute.rawValue)")
+    #expect(page.requests.contains { $0.request.target.contains("/pushrules/") })
+  }
+
+  @Test("the badge of the page is the sum of the rooms and the number in the title", arguments: 0..<40)
+  func sum(_ seed: Int) {
+    var random = SeededRandom(seed)
+    let page = Page()
+    page.signIn()
+    for step in 0..<12 {
+      let rooms = (0..<8).filter { _ in random.next(3) == 0 }.map { number -> (String, String) in
+        let count = random.next(2) * random.next(12)
+        return ("!r\(number)", room("Room \(number)", unread: count, [("@boris:chat.example", "x", step * 10 + number)]))
+      }
+      page.sync(rooms)
+      if random.next(4) == 0, let heading = page.all("ma-section-button").first { page.dom.fire(.click, on: heading.node) }
+      let badges = page.all("ma-badge").filter { !$0.has("ma-at") }.compactMap { Int($0.text) }
+      let sum = badges.reduce(0, +)
+      #expect(page.app.shownCount == sum)
+      #expect(page.app.shownTitle == (sum == 0 ? "" : "(\(sum)) ") + Strings[.product])
+    }
+  }
+}
+
+/// Splitmix64.
+struct SeededRandom {
+  private var state: UInt64
+
+  init(_ seed: Int) { state = UInt64(seed) }
+
+  mutating func next(_ bound: Int) -> Int {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return Int((z ^ (z >> 31)) % UInt64(bound))
+  }
+}

@@ -1,0 +1,118 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import MessengerTesting
+import Testing
+
+@testable import WebApp
+
+@Suite("The settings")
+struct SettingsTests {
+  private static func page(_ tab: Strings.Key) -> Page {
+    let page = Page()
+    page.signIn()
+    page.sync([])
+    page.click(Strings[.profile])
+    page.click(Strings[tab])
+    return page
+  }
+
+  @Test("devices are listed, this one first, and another is signed out with the password")
+  func devices() throws {
+    let page = Self.page(.devices)
+    page.answer("/devices", #"{"devices":[{"device_id":"OLD","display_name":"Phone","last_seen_ts":1000},{"device_id":"D"}]}"#)
+    #expect(page.all("ma-device").flatMap { page.all("ma-entry-name", in: $0) }.map(\.text) == ["D", "Phone"])
+    page.click(Strings[.logOut] + ": Phone")
+    let asked = #"{"session":"s","flows":[{"stages":["m.login.password"]}],"completed":[]}"#
+    page.answer("/devices/OLD", status: 401, asked)
+    page.type("wrong", into: Strings[.password])
+    page.submitForm()
+    page.answer(
+      "/devices/OLD", status: 401,
+      #"{"session":"s","flows":[{"stages":["m.login.password"]}],"completed":[],"errcode":"M_FORBIDDEN","error":"no"}"#)
+    #expect(page.text.contains(Strings[.passwordWrong]))
+    page.type("correct horse", into: Strings[.password])
+    page.submitForm()
+    #expect(page.body(of: "/devices/OLD").contains("correct horse") && page.body(of: "/devices/OLD").contains("\"s\""))
+    page.answer("/devices/OLD", "{}")
+    #expect(page.requests.contains { $0.request.method == .get && $0.request.target.hasSuffix("/devices") })
+    #expect(!page.text.contains(Strings[.isItYou]))
+  }
+
+  @Test("closing the question for the password leaves the device signed in, and the page says nothing went wrong")
+  func notSure() throws {
+    let page = Self.page(.devices)
+    page.answer("/devices", #"{"devices":[{"device_id":"OLD","display_name":"Phone"},{"device_id":"D"}]}"#)
+    page.click(Strings[.logOut] + ": Phone")
+    page.answer("/devices/OLD", status: 401, #"{"session":"s","flows":[{"stages":["m.login.password"]}]}"#)
+    page.dom.fire(.keyDown, on: try #require(page.all("ma-overlay").last).node, text: "Escape")
+    #expect(page.all("ma-overlay").count == 1 && page.all("ma-device").count == 2)
+    #expect(page.all("ma-trouble").allSatisfy { $0.text.isEmpty })
+  }
+
+  @Test("a device gets another name")
+  func rename() {
+    let page = Self.page(.devices)
+    page.answer("/devices", #"{"devices":[{"device_id":"D","display_name":"Here"}]}"#)
+    page.click(Strings[.rename] + ": Here")
+    page.type("Desk", into: Strings[.deviceName])
+    page.submitForm()
+    #expect(page.body(of: "/devices/D").contains("Desk"))
+    page.answer("/devices/D", "{}")
+    page.answer("/devices", #"{"devices":[{"device_id":"D","display_name":"Desk"}]}"#)
+    #expect(page.text.contains("Desk"))
+  }
+
+  @Test("a new password is at least eight characters, and is changed with the old one")
+  func password() {
+    let page = Self.page(.account)
+    page.type("short", into: Strings[.newPassword])
+    page.submit()
+    #expect(page.text.contains(Strings[.passwordShort]) && page.body(of: "/account/password").isEmpty)
+    page.type("long enough", into: Strings[.newPassword])
+    page.submit()
+    page.answer("/account/password", status: 401, #"{"session":"s","flows":[{"stages":["m.login.password"]}]}"#)
+    page.type("correct horse", into: Strings[.password])
+    page.submitForm()
+    #expect(page.body(of: "/account/password").contains("correct horse"))
+    page.answer("/account/password", "{}")
+    #expect(page.text.contains(Strings[.passwordChanged]))
+  }
+
+  @Test("somebody is ignored by their ID, and what is none is said to be none")
+  func ignored() {
+    let page = Self.page(.account)
+    page.type("mallory", into: Strings[.userID])
+    page.submitForm(1)
+    #expect(page.text.contains(Strings[.userIDWrong]))
+    page.type("@mallory:chat.example", into: Strings[.userID])
+    page.submitForm(1)
+    #expect(page.body(of: "m.ignored_user_list").contains("@mallory:chat.example"))
+    page.answer("m.ignored_user_list", "{}")
+    page.sync(
+      answer:
+        #""account_data":{"events":[{"type":"m.ignored_user_list","content":{"ignored_users":{"@mallory:chat.example":{}}}}]}"#)
+    #expect(page.all("ma-listed").map(\.allText).contains { $0.contains("@mallory:chat.example") })
+  }
+
+  @Test("a keyword becomes a rule, and what all rooms tell is chosen")
+  func notifications() throws {
+    let page = Self.page(.notifications)
+    page.type("beans", into: Strings[.newKeyword])
+    page.submitForm()
+    #expect(page.requests.contains { $0.request.target.contains("/pushrules/") && $0.request.target.contains("beans") })
+    #expect(page.text.contains(Strings[.noNotificationsHere]))
+  }
+
+  @Test("every page of the settings is there once, and goes when it is closed")
+  func pages() {
+    let page = Self.page(.appearance)
+    #expect(
+      page.all("ma-choice").compactMap { $0.attributes["aria-label"] } == [.theme, .density, .language].map { Strings[$0] })
+    page.click(Strings[.profileTab])
+    #expect(page.all("ma-choice").compactMap { $0.attributes["aria-label"] } == [Strings[.presence]])
+    page.click(Strings[.close])
+    #expect(page.all("ma-overlay").isEmpty)
+  }
+}
