@@ -18,7 +18,7 @@ final class Feed<D: DOM> {
   var folding = Folding()
   var steps: [RowStep] = []
   /// Where readers are shown to stand.
-  var readers: [ItemID: [UserID]] = [:]
+  var standing: [ItemID] = []
   var needsCounts = false
   var needsRows = false
   /// The rows are in; until then a step is not all there is.
@@ -72,7 +72,7 @@ final class Feed<D: DOM> {
     wanted = event
     folding = Folding()
     steps = []
-    readers = [:]
+    standing = []
     needsRows = false
     isLoaded = false
     rows.forgetSenders()
@@ -142,11 +142,15 @@ final class Feed<D: DOM> {
     isLoaded = true
     steps = []
     folding = Folding(source.items)
+    standing = []
     if isLive {
       for (index, count) in app.client.unreadMemberCounts(key.room).enumerated() where index < folding.count {
         folding.setUnread(count, at: index)
       }
-      readers = currentReaders(room, source)
+      for (index, users) in currentReaders(room, source) where index < folding.count {
+        folding.setReaders(users, at: index)
+        standing.append(folding[index].id)
+      }
     }
     let saved = isLive && wanted == nil ? SavedPlace.of(key.room) : nil
     if isOpening, let saved, source.index(of: saved.event) == nil, source.backState != .atStart {
