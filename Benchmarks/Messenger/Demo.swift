@@ -18,7 +18,7 @@ final class Demo {
     self.dom = dom
     time = Host.wallClockMilliseconds()
     let room = dom.element("main", "demo", in: .root)
-    var options = Host.timelineOptions()
+    let options = Host.timelineOptions()
     options.actions = ActionSet(rawValue: .max)
     timeline = Timeline(dom: dom, options: options)
     composer = Composer(dom: dom)

@@ -679,10 +679,10 @@ async def _(test):
     boris_user.join(room)
     first = post(boris_user, room, html("plan", FORMATTED))
     post(boris_user, room, html("bad", HOSTILE))
-    picture_uri = upload(boris_user, picture(640, 400), "dunes.png", "image/png")
+    picture_uri = upload(boris_user, picture(900, 600), "dunes.png", "image/png")
     sound_uri = upload(boris_user, tone(), "note.wav", "audio/wav")
     post(boris_user, room, {"msgtype": "m.image", "body": "dunes.png", "url": picture_uri, "info": {
-        "w": 640, "h": 400, "mimetype": "image/png", "size": 900_000, "xyz.amorgan.blurhash": "LEHV6nWB2yk8pyo0adR*.7kCMdnj"}})
+        "w": 900, "h": 600, "mimetype": "image/png", "size": 900_000, "xyz.amorgan.blurhash": "LEHV6nWB2yk8pyo0adR*.7kCMdnj"}})
     post(boris_user, room, {"msgtype": "m.audio", "body": "note.wav", "url": sound_uri, "org.matrix.msc3245.voice": {},
                             "org.matrix.msc1767.audio": {"duration": 2000, "waveform": [100, 900, 300, 1000, 50] * 12},
                             "info": {"duration": 2000, "mimetype": "audio/wav", "size": 32044}})
@@ -783,12 +783,12 @@ async def _(test):
         await alice.picture("thread-light")
         await side.get_by_role("button", name="Close").click()
         await boris.page.get_by_role("button", name="1 reply").click()
-        await boris.page.get_by_role("complementary", name="Thread").get_by_text("how high?").wait_for()
+        await boris.page.get_by_role("complementary", name="Thread").locator(".mg-text", has_text="how high?").wait_for()
         await boris.page.keyboard.press("Escape")
 
         await page.get_by_role("button", name="More about this room").click()
         await page.get_by_role("button", name="Pinned messages").click()
-        await page.get_by_role("complementary", name="Pinned messages").get_by_text("the beans are up").wait_for()
+        await page.get_by_role("complementary", name="Pinned messages").locator(".mg-text", has_text="the beans are up").wait_for()
         await page.get_by_role("complementary").get_by_role("button", name="Close").click()
         await page.get_by_role("button", name="Search in this room").click()
         await page.get_by_label("Search for").fill("beans")

@@ -65,7 +65,7 @@ struct KeyboardTests {
 @Suite("Buttons of a row")
 struct ToolTests {
   private func screen(_ actions: ActionSet) -> Screen {
-    var options = TimelineOptions()
+    let options = TimelineOptions()
     options.actions = actions
     let screen = Screen(options: options)
     screen.timeline.load([message(1, "one"), message(2, "two"), message(3, "three")], head: .start)

@@ -9,7 +9,7 @@ struct MessengerViewTests {
     let dom = FakeDOM()
     let view: MessengerView<FakeDOM>
     var later: [(Int, () -> Void)] = []
-    var options = TimelineOptions()
+    let options = TimelineOptions()
 
     init(viewport: Double = 800, composer: MessengerView<FakeDOM>.ComposerMaker? = nil, avatars: AvatarPlace = .groupStart) {
       final class Clock { var later: [(Int, () -> Void)] = [] }

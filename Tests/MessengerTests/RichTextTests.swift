@@ -15,6 +15,17 @@ struct RichTextTests {
     element.children.map { "<\($0.tag)>" + $0.text + outline($0) + "</\($0.tag)>" }.joined()
   }
 
+  @Test("a link that cannot be opened is its text, and what stands before it stays")
+  func unsafeLink() {
+    let screen = Screen()
+    let row = screen.show(
+      .parts([
+        .rich(
+          RichText([.paragraph([.styled(.bold, [.text("big")]), .text(" "), .link(url: "javascript:1", [.text("click")])])]))
+      ]))
+    #expect(row.tags("strong").map(\.text) == ["big"] && row.allText.contains("click") && row.tags("a").isEmpty)
+  }
+
   @Test("Blocks and spans become elements")
   func elements() {
     let text = show([

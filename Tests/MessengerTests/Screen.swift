@@ -72,7 +72,7 @@ final class Screen {
 
 extension TimelineOptions {
   static func with(_ actions: ActionSet) -> TimelineOptions {
-    var options = TimelineOptions()
+    let options = TimelineOptions()
     options.actions = actions
     return options
   }

@@ -231,4 +231,38 @@ struct RoomTests {
     #expect(page.all("mg-readers", in: try row("one")).isEmpty)
     #expect(page.all("mg-readers", in: try row("two")).count == 1)
   }
+
+  @Test("rows that changed step by step are those of a fresh look at the room", arguments: [1, 2, 3] as [UInt64])
+  func stepByStep(_ seed: UInt64) throws {
+    var random = seed
+    func pick(_ count: Int) -> Int {
+      random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int(random >> 33) % count
+    }
+    try open([event("$0", text("first"))])
+    for step in 1...40 {
+      let events = (0...pick(3)).map { number in
+        let (id, at) = ("$\(step)x\(number)", 20 + step)
+        return switch pick(6) {
+        case 0: event(id, text("said \(step) \(number)"), at: at)
+        case 1: event(id, #"{"redacts":"$\#(pick(step))x0"}"#, type: "m.room.redaction", at: at)
+        case 2:
+          event(
+            id, #"{"m.relates_to":{"rel_type":"m.annotation","event_id":"$\#(pick(step))x0","key":"👍"}}"#, type: "m.reaction",
+            at: at)
+        default: event(id, #"{"topic":"\#(step) \#(number)"}"#, type: "m.room.topic", at: at, state: "")
+        }
+      }
+      sync(events)
+      if pick(5) == 0, let fold = page.all("mg-line").last?.all("mg-button").first, !fold.isHidden {
+        page.dom.fire(.click, on: fold.node)
+        page.dom.fire(.click, on: fold.node)
+      }
+    }
+    let shown = page.all("mg-row").map(\.allText)
+    page.app.goTo(.list)
+    page.app.goTo(.room(try #require(RoomID("!a"))))
+    page.settleStore()
+    #expect(shown.count > 3 && shown == page.all("mg-row").map(\.allText))
+  }
 }

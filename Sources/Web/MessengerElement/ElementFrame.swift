@@ -84,7 +84,7 @@ final class ElementFrame {
 
   private func start(_ request: JSON) {
     guard view == nil else { return }
-    var options = Host.timelineOptions()
+    let options = Host.timelineOptions()
     options.actions = ActionSet(rawValue: UInt32(clamping: request["actions"]?.integer ?? 0))
     let maximum = Int(clamping: max(1, request["maximumLength"]?.integer ?? 1000))
     let isReadOnly = request["readOnly"]?.bool ?? false

@@ -62,7 +62,7 @@ extension Host {
   /// Options of a timeline that speak the reader's language about time.
   public static func timelineOptions() -> TimelineOptions {
     let clock = LocalClock()
-    var options = TimelineOptions()
+    let options = TimelineOptions()
     options.localDay = { clock.day($0) }
     options.dayLabel = { dayLabel($0) }
     options.clockLabel = { clock.label($0) }

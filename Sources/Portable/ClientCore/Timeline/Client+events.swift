@@ -57,6 +57,7 @@ extension Client {
     arrived(.success(EventSource(bytes: Array(json.bytes))), key)
   }
 
+  @inline(never)
   private mutating func arrived(_ result: Result<EventSource, ClientError>, _ key: EventSources.Key) {
     let waiting = eventSources.waiting.removeValue(forKey: key) ?? []
     if case .success(let source) = result { eventSources.keep(source.bytes, key) }

@@ -25,7 +25,7 @@ public enum Icon: Sendable {
     case .smile: "M12 3 a9 9 0 1 0 0.01 0 Z M9 9.5 V10 M15 9.5 V10 M8.3 14 a4.2 4.2 0 0 0 7.4 0"
     case .thread: "M5 5 H19 V15 H11 L7 19 V15 H5 Z"
     case .reply: "M9.5 6 L4 11.5 L9.5 17 M4 11.5 H14 a6 6 0 0 1 6 6 V19"
-    case .more: "M5.5 12 V12.1 M12 12 V12.1 M18.4 12 V12.1"
+    case .more: "M5.5 11.4 a0.6 0.6 0 1 0 0.01 0 Z M12 11.4 a0.6 0.6 0 1 0 0.01 0 Z M18.5 11.4 a0.6 0.6 0 1 0 0.01 0 Z"
     case .close: "M6 6 L18 18 M18 6 L6 18"
     case .alert: "M12 8 V13 M12 16.5 V16.6 M12 3 a9 9 0 1 0 0.01 0 Z"
     }

@@ -113,7 +113,10 @@ extension PartBuilder {
       for segment in segments { addSegment(segment, in: parent) { view.targets.append(($0, .link(segment.url))) } }
     case .styled(let style, let inner): add(inner, in: dom.element(style.tag, in: parent), &walk, depth + 1)
     case .link(let url, let inner):
-      guard LinkScanner.isSafe(url), !walk.isInLink else { return add(inner, in: parent, &walk, depth + 1) }
+      guard LinkScanner.isSafe(url), !walk.isInLink else {
+        // In an element of its own: a text alone takes the place of everything in its element.
+        return add(inner, in: dom.element("span", in: parent), &walk, depth + 1)
+      }
       let link = self.link(url, "mg-link", in: parent)
       walk.view.targets.append((link, .link(url)))
       walk.isInLink = true

@@ -73,8 +73,8 @@ public enum AvatarPlace: UInt8, Sendable {
   case none
 }
 
-/// What a timeline needs to know about time and manners.
-public struct TimelineOptions {
+/// What a timeline needs to know about time and manners. One object, as `Phrases` are.
+public final class TimelineOptions {
   /// Consecutive messages of one sender closer than this are one group; 0 never groups.
   public var groupingMilliseconds: Int64 = 120_000
   /// The local calendar day of a moment (milliseconds since 1970, UTC), as a number that grows by one from day to day.

@@ -111,7 +111,10 @@ extension Conversation {
   }
 
   func showReaders(_ row: RowID) {
-    guard let item = feed.item(row), let room = feed.room, let readers = feed.readers[item.id] else { return }
+    guard let item = feed.item(row), let room = feed.room, let index = feed.source?.index(of: item.id),
+      index < feed.folding.count
+    else { return }
+    let readers = feed.folding[index].readers
     app.dialogs.open { frame in
       frame.setTitle(Strings[.readers])
       let list = dom.element("div", "ma-members", in: frame.body)

@@ -20,7 +20,7 @@ final class Conversation<D: DOM> {
   init(_ app: App<D>, in parent: Node) {
     self.app = app
     dom = app.dom
-    var options = Host.timelineOptions()
+    let options = Host.timelineOptions()
     options.phrases = Strings.phrases
     options.actions = [
       .openMedia, .openFile, .openSender, .retry, .openMention, .openLocation, .openReply, .react, .addReaction, .showReactors,

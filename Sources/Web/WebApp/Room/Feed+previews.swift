@@ -10,6 +10,8 @@ struct PreviewShelf {
   /// Addresses kept in mind.
   private static let limit = 300
 
+  var isEmpty: Bool { known.isEmpty }
+
   /// nil where nobody has asked; `.some(nil)` where there is nothing to show.
   subscript(url: String) -> LinkPreview?? {
     get { known.first { $0.url.hasSameBytes(as: url) }.map { $0.preview } }
@@ -38,9 +40,9 @@ extension Feed {
 
   /// Asks for those that are in view.
   func loadPreviews(_ visible: ArraySlice<TimelineItem>) {
-    guard app.showsPreviews, rows.canPreview, room?.isEncrypted == false else { return }
+    guard rows.canPreview, room?.isEncrypted == false else { return }
     for item in visible where item.eventID != nil {
-      guard let url = RowMaker<D>.link(in: item), rows.previews[url] == nil else { continue }
+      guard let url = RowMaker<D>.link(in: item), rows.previews[url] == nil, app.showsPreviews else { continue }
       rows.previews[url] = .some(nil)
       app.ask(.preview(of: ByteString(url))) { [self] result in
         if case .failure(.refused(let status, _, _, _)) = result, status == 404 || status == 403 || status == 405 {

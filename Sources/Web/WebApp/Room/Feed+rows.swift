@@ -102,7 +102,8 @@ extension Feed {
         id: piece.row, timestampMilliseconds: item.timestampMilliseconds,
         content: .fold(rows.summary(all[piece.range], room), isOpen: isOpen))
     }
-    var row = rows.row(item, in: room, unread: folding[piece.range.lowerBound].unread, readers: readers[item.id] ?? [])
+    let entry = folding[piece.range.lowerBound]
+    var row = rows.row(item, in: room, unread: entry.unread, readers: entry.readers)
     row.id = piece.row
     return row
   }
@@ -120,21 +121,37 @@ extension Feed {
   func updateCounts(_ room: Room) {
     guard let source, source.items.count == folding.count else { return }
     let counts = app.client.unreadMemberCounts(room.id)
-    let now = currentReaders(room, source)
-    var touched: [Int] = []
-    for index in counts.indices {
-      let id = folding[index].id
-      if counts[index] != folding[index].unread || now[id] != readers[id] { touched.append(index) }
+    for index in counts.indices where counts[index] != folding[index].unread {
       folding.setUnread(counts[index], at: index)
+      renew(index)
     }
-    readers = now
-    for index in touched { renew(index) }
+    let now = currentReaders(room, source)
+    for id in standing {
+      guard let index = source.index(of: id), !now.contains(where: { $0.index == index }) else { continue }
+      folding.setReaders([], at: index)
+      renew(index)
+    }
+    for (index, users) in now where folding[index].readers != users {
+      folding.setReaders(users, at: index)
+      renew(index)
+    }
+    standing = now.map { folding[$0.index].id }
   }
 
-  func currentReaders(_ room: Room, _ source: ClientCore.Timeline) -> [ItemID: [UserID]] {
-    guard room.joinedMemberCount <= RowMaker<D>.readersLimit else { return [:] }
-    var places: [ItemID: [UserID]] = [:]
-    for id in source.itemsWithReaders { places[id] = source.readers(at: id) }
+  /// Where readers stand, and who.
+  func currentReaders(_ room: Room, _ source: ClientCore.Timeline) -> [(index: Int, users: [UserID])] {
+    guard room.joinedMemberCount <= RowMaker<D>.readersLimit else { return [] }
+    var places: [(index: Int, users: [UserID])] = []
+    for id in source.itemsWithReaders {
+      guard var index = source.index(of: id) else { continue }
+      // A line has no place for them: they stand at the message before it.
+      while index > 0, !source.items[index].hasMessageRow { index -= 1 }
+      if let known = places.firstIndex(where: { $0.index == index }) {
+        places[known].users += source.readers(at: id)
+      } else {
+        places.append((index, source.readers(at: id)))
+      }
+    }
     return places
   }
 
@@ -143,6 +160,7 @@ extension Feed {
   func viewed(_ visible: VisibleRows) {
     guard let key, seeking == nil else { return }
     if key.focus == .live { app.ask(.viewed(key.room, upTo: folding.lastItem(of: visible.last))) }
+    if case .thread = key.focus, visible.isAtEnd { onThreadSeen?() }
     loadMore(visible, key)
   }
 

@@ -18,13 +18,17 @@ final class Feed<D: DOM> {
   var folding = Folding()
   var steps: [RowStep] = []
   /// Where readers are shown to stand.
-  var readers: [ItemID: [UserID]] = [:]
+  var standing: [ItemID] = []
   var needsCounts = false
   var needsRows = false
+  /// The rows are in; until then a step is not all there is.
+  private var isLoaded = false
   /// A place to return to that is not in memory yet: pages are fetched until it is.
   var seeking: SavedPlace?
   /// Highlighted once it is there.
   private(set) var wanted: EventID?
+  /// The end of a thread is in view.
+  var onThreadSeen: (() -> Void)?
   /// Opening failed.
   var onFailed: (() -> Void)?
 
@@ -68,15 +72,20 @@ final class Feed<D: DOM> {
     wanted = event
     folding = Folding()
     steps = []
-    readers = [:]
+    standing = []
     needsRows = false
+    isLoaded = false
     rows.forgetSenders()
     timeline.load([], head: .hidden)
     timeline.setTyping([])
     guard let new else { return }
     veil.show(.opening)
     app.ask(.openTimeline(new)) { [self] result in
-      if case .failed(let error) = result, key == new { failed(error) }
+      guard key == new else { return }
+      if case .failed(let error) = result { return failed(error) }
+      // A thread in which nobody said anything yet has no steps.
+      if !isLoaded { loadRows(isOpening: true) }
+      dom.flush()
     }
     loadRows(isOpening: true)
   }
@@ -90,6 +99,7 @@ final class Feed<D: DOM> {
   // MARK: Changes
 
   func changed(_ changes: [TimelineChange]) {
+    if !isLoaded { needsRows = true }
     for change in changes {
       if case .reset = change { needsRows = true }
     }
@@ -129,13 +139,18 @@ final class Feed<D: DOM> {
 
   func loadRows(isOpening: Bool) {
     guard let key, let room, let source, source.loadState == .loaded else { return }
+    isLoaded = true
     steps = []
     folding = Folding(source.items)
+    standing = []
     if isLive {
       for (index, count) in app.client.unreadMemberCounts(key.room).enumerated() where index < folding.count {
         folding.setUnread(count, at: index)
       }
-      readers = currentReaders(room, source)
+      for (index, users) in currentReaders(room, source) where index < folding.count {
+        folding.setReaders(users, at: index)
+        standing.append(folding[index].id)
+      }
     }
     let saved = isLive && wanted == nil ? SavedPlace.of(key.room) : nil
     if isOpening, let saved, source.index(of: saved.event) == nil, source.backState != .atStart {

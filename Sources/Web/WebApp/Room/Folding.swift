@@ -1,4 +1,5 @@
 import ClientCore
+import MatrixModel
 import Messenger
 
 /// Which items of a timeline stand in which row: every item has one of its own, but two and more state changes in a row are folded
@@ -13,6 +14,8 @@ struct Folding {
     let isState: Bool
     /// Members that have not read it.
     var unread = -1
+    /// Who has read up to it and no further.
+    var readers: [UserID] = []
   }
 
   /// A row and the items in it.
@@ -47,12 +50,15 @@ struct Folding {
   }
 
   mutating func update(_ item: TimelineItem, at index: Int) {
-    let unread = entries[index].unread
-    entries[index] = Folding.entry(item)
-    entries[index].unread = unread
+    var entry = Folding.entry(item)
+    entry.unread = entries[index].unread
+    entry.readers = entries[index].readers
+    entries[index] = entry
   }
 
   mutating func remove(_ range: Range<Int>) { entries.removeSubrange(range) }
+
+  mutating func setReaders(_ readers: [UserID], at index: Int) { entries[index].readers = readers }
 
   mutating func setUnread(_ unread: Int, at index: Int) { entries[index].unread = unread }
 

@@ -187,6 +187,8 @@ struct FormattedBody {
     guard FormattedBody.isBlock(tag) else {
       let done = open.removeLast()
       if !done.spans.isEmpty { add(span(done, tag)) }
+      // A new line at its end is gone.
+      if tag == .span { hasSpace = false }
       return
     }
     let line = open[open.count - 1].spans

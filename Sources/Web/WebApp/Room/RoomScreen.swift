@@ -41,6 +41,7 @@ final class RoomScreen<D: DOM> {
     conversation.onThread = { [self] in panel.show(.thread($0)) }
     conversation.onLatest = { [self] in showLatest() }
     conversation.feed.onFailed = { [self] in if conversation.feed.key?.focus != .live { showLatest() } }
+    panel.onThreadSeen = { [self] in readAll() }
     panel.onGoTo = { [self] in go(to: $0) }
   }
 
@@ -116,6 +117,14 @@ final class RoomScreen<D: DOM> {
       default: break
       }
     }
+  }
+
+  /// Who sees the end of a thread and that of the room has read all there is.
+  private func readAll() {
+    guard let room, conversation.feed.key?.focus == .live, conversation.feed.timeline.isAtEnd,
+      Host.pageState.isSuperset(of: [.visible, .focused]), app.client.room(room)?.notificationCount ?? 0 > 0
+    else { return }
+    app.ask(.markRead(room))
   }
 
   // MARK: Changes

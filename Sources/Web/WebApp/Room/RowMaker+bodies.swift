@@ -33,9 +33,10 @@ extension RowMaker {
 
   /// And what its first link leads to, as far as that is known.
   func withPreview(_ body: MessageRow.Body, _ item: TimelineItem) -> MessageRow.Body {
-    guard app.showsPreviews, let url = RowMaker.link(in: item), case .some(.some(let preview)) = previews[url] else {
-      return body
-    }
+    // The setting is asked last: it costs a call of the browser.
+    guard !previews.isEmpty, let url = RowMaker.link(in: item), case .some(.some(let preview)) = previews[url],
+      app.showsPreviews
+    else { return body }
     switch body {
     case .text(let text): return .parts([.text(text), .preview(preview)])
     case .parts(let parts, let tone): return .parts(parts + [.preview(preview)], tone: tone)

@@ -160,6 +160,14 @@ final class RowMaker<D: DOM> {
 }
 
 extension TimelineItem {
+  /// Not a quiet line or a gap.
+  var hasMessageRow: Bool {
+    switch content {
+    case .message, .redacted, .undecryptable, .custom, .unparsable: true
+    case .state, .gap: false
+    }
+  }
+
   /// Something somebody said, whether it can be shown or not.
   var isMessage: Bool {
     switch content {

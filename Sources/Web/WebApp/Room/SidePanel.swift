@@ -13,6 +13,7 @@ final class SidePanel<D: DOM> {
 
   var room: RoomID?
   var onGoTo: ((EventID) -> Void)?
+  var onThreadSeen: (() -> Void)?
   /// Of a thread or the pins.
   private(set) var conversation: Conversation<D>?
   private let app: App<D>
@@ -85,6 +86,7 @@ final class SidePanel<D: DOM> {
       if !new.feed.goTo(event) { went(to: event) }
     }
     new.feed.onFailed = { [self] in show(nil) }
+    new.feed.onThreadSeen = { [self] in onThreadSeen?() }
     new.show(key)
     roomChanged()
     if case .thread = key.focus { new.writer.composer.focus() }
