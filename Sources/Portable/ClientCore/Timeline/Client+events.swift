@@ -167,7 +167,9 @@ extension Client {
   mutating func liveLocationsExpired() {
     expiryTimer = nil
     guard let user = session?.userID else { return }
-    for id in rooms.filter({ $0.value.nextExpiry != nil }).map({ $0.key }) {
+    var due: [RoomID] = []
+    for (id, room) in rooms where room.nextExpiry != nil { due.append(id) }
+    for id in due {
       changeTimeline(id) { timeline, _ in
         timeline.relations.expire()
         return timeline.takeRelations(of: [], ownUserID: user)
