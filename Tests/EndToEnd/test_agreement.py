@@ -206,16 +206,20 @@ async def play(base, seed, actions, artifacts, folder):
                NioClient(links[2], users[2], room.id), PageClient(links[3], users[3], room.id, artifacts)]
     watching = asyncio.create_task(room.watch())
     playing = Play(seed, room, clients, artifacts)
+    started = []
     try:
-        for client in clients:
+        # The page first: where there is no browser nothing else is begun.
+        for client in clients[::-1]:
             await client.start()
+            started.append(client)
         await playing.run(actions)
     finally:
         watching.cancel()
-        for client in clients:
+        for client in started:
             client.link.heal()
             await client.end()
-            await client.link.close()
+        for link in links:
+            await link.close()
     return playing
 
 
