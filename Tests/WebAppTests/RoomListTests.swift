@@ -96,6 +96,10 @@ struct RoomListTests {
     #expect(page.dom.focused == entries[0].node && entries[3].attributes["tabindex"] == "-1")
     page.dom.fire(.keyDown, on: entries[0].node, text: "End")
     #expect(page.dom.focused == entries[4].node)
+    page.dom.fire(.click, on: try #require(page.all("ma-section-button", in: try Self.section(page, .lowPriority)).first).node)
+    #expect(page.all("ma-entry").filter { $0.attributes["tabindex"] == "0" }.map(\.node) == [entries[0].node])
+    page.sync(answer: #""rooms":{"leave":{"!new":{}}}"#)
+    #expect(page.all("ma-entry").filter { $0.attributes["tabindex"] == "0" }.map(\.node) == [entries[1].node])
   }
 
   @Test("the menu of a room makes it a favourite in the place of its low priority, and leaves it after a question")

@@ -52,17 +52,21 @@ final class NewDialog<D: DOM> {
       SubmitButton(dom, Strings[.join], busy: Strings[.joining], in: join)
     ]
     frame.setFirst(user.input)
-    tabs.onChange = { [self] _ in showForm() }
-    kind.onChange = { [self] in isSpace = !$0.utf8.isEmpty }
     dom.on(check, .change) { [self] event in
       isPublic = event.x == 1
       showForm()
       dom.flush()
     }
-    dom.on(chat, .submit) { [self] _ in run(.openDirectChat(with: ByteString(user.text.trimmed)), buttons[0], user) }
-    dom.on(room, .submit) { [self] _ in createRoom(buttons[1]) }
-    dom.on(join, .submit) { [self] _ in run(.join(ByteString(address.text.trimmed)), buttons[2], address) }
+    listen(to: buttons)
     showForm()
+  }
+
+  private func listen(to buttons: [SubmitButton<D>]) {
+    tabs.onChange = { [self] _ in showForm() }
+    kind.onChange = { [self] in isSpace = !$0.utf8.isEmpty }
+    dom.on(forms[0], .submit) { [self] _ in run(.openDirectChat(with: ByteString(user.text.trimmed)), buttons[0], user) }
+    dom.on(forms[1], .submit) { [self] _ in createRoom(buttons[1]) }
+    dom.on(forms[2], .submit) { [self] _ in run(.join(ByteString(address.text.trimmed)), buttons[2], address) }
   }
 
   private func showForm() {

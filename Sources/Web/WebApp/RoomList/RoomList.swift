@@ -87,6 +87,7 @@ final class RoomList<D: DOM> {
   func changed(_ id: RoomListID, _ changes: [RoomListChange]) {
     guard id == RoomList.list else { return }
     for change in changes { apply(change) }
+    if current == nil { keepReachable() }
     needsCounts = true
     let rooms = app.client.roomIDs.count
     filter.setHidden(rooms < RoomList.filterFrom && app.client.spaces.spaces.isEmpty && !filter.isActive)
@@ -140,7 +141,6 @@ final class RoomList<D: DOM> {
       section.clear()
       for id in ids { if let entry = entry(id) { section.insert(entry, at: section.rooms.count, before: nil) } }
     }
-    if current == nil, let first = visible.first { setCurrent(first) }
   }
 
   private func makeSections(_ kinds: [RoomListSection]) {
@@ -152,6 +152,7 @@ final class RoomList<D: DOM> {
         section.showCount(0)
         needsCounts = true
         settle()
+        keepReachable()
       }
     }
   }
@@ -170,6 +171,13 @@ final class RoomList<D: DOM> {
     if let current { entries[current]?.setCurrent(false) }
     current = id
     entries[id]?.setCurrent(true)
+  }
+
+  /// Where Tab came to may be gone, or folded away.
+  private func keepReachable() {
+    let visible = visible
+    if let current, visible.contains(current) { return }
+    if let first = visible.first { setCurrent(first) }
   }
 
   private func pressed(_ event: PageEvent) -> EventReply {

@@ -61,22 +61,30 @@ final class SignInScreen<D: DOM> {
     dom.setFlag(serverForm, "novalidate", true)
     dom.setFlag(serverForm, "hidden", true)
     LanguageChoice(dom, in: card)
-    dom.on(form, .submit) { [self] _ in submitted() }
     dom.on(change, .click) { [self] _ in changeServer() }
+    listen()
+    update()
+    dom.focus(userName.input)
+    dom.flush()
+    askServer()
+    useLoginToken()
+  }
+
+  private func listen() {
+    dom.on(form, .submit) { [self] _ in submitted() }
     dom.on(serverForm, .submit) { [self] _ in serverTyped() }
     tabs.onChange = { [self] _ in
       say(nil)
       update()
       dom.flush()
     }
-    update()
-    dom.focus(userName.input)
-    dom.flush()
-    askServer()
-    if let token = app.loginToken {
-      app.loginToken = nil
-      app.ask(.logIn(.token(token))) { [self] in ended($0, userName) }
-    }
+  }
+
+  /// A single sign-on came back to the page.
+  private func useLoginToken() {
+    guard let token = app.loginToken else { return }
+    app.loginToken = nil
+    app.ask(.logIn(.token(token))) { [self] in ended($0, userName) }
   }
 
   func close() {

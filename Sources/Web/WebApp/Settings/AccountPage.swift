@@ -27,12 +27,7 @@ final class AccountPage<D: DOM> {
     let change = SubmitButton(dom, Strings[.changePassword], busy: Strings[.saving], in: form)
     trouble = frame.trouble(in: page)
     ignored = dom.element("div", "ma-form", in: page)
-    let end = dom.element("div", "ma-form", in: page)
-    dom.element("h3", "ma-field-label", text: Strings[.closeAccount], in: end)
-    dom.element("p", "ma-note", text: Strings[.closeAccountNote], in: end)
-    var erases = false
-    CheckBox(dom, Strings[.eraseMessages], isOn: false, in: end) { erases = $0 }
-    let close = dom.button("ma-button ma-danger ma-wide", Strings[.closeAccount], in: end)
+    addEnd(in: page)
     showIgnored()
     dom.on(form, .submit) { [self] _ in
       guard !change.isBusy else { return }
@@ -52,6 +47,15 @@ final class AccountPage<D: DOM> {
       }
       dom.flush()
     }
+  }
+
+  private func addEnd(in page: Node) {
+    let end = dom.element("div", "ma-form", in: page)
+    dom.element("h3", "ma-field-label", text: Strings[.closeAccount], in: end)
+    dom.element("p", "ma-note", text: Strings[.closeAccountNote], in: end)
+    var erases = false
+    CheckBox(dom, Strings[.eraseMessages], isOn: false, in: end) { erases = $0 }
+    let close = dom.button("ma-button ma-danger ma-wide", Strings[.closeAccount], in: end)
     dom.on(close, .click) { [self] _ in
       app.askSurely(.deactivateAccount(erases: erases)) { [self] in failed($0) }
     }
