@@ -118,6 +118,13 @@ class Person:
     async def sees(self, text):
         await self.message(text).first.wait_for()
 
+    async def told(self, text):
+        """Waits for a change of the room in words; several in a row are folded."""
+        await self.until("""text => {
+          for (const button of document.querySelectorAll('.mg-line button')) if (button.textContent === 'Show all') button.click();
+          return [...document.querySelectorAll('.mg-line')].some(line => line.textContent.includes(text));
+        }""", text)
+
     async def messages(self):
         return await self.page.locator(".mg-message .mg-text").all_inner_texts()
 

@@ -68,6 +68,42 @@ import Testing
     #expect(isTold)
   }
 
+  @Test(arguments: [false, true])
+  func `who reacts to a message in a thread, or changes it, has read that thread and not the room`(isEdit: Bool) {
+    var host = Host.signedIn(mode: .sliding)
+    let sender = isEdit ? "@me:test" : "@alice:test"
+    let inThread = Wire.event(
+      "m.room.message", "$2", by: sender,
+      #"{"msgtype":"m.text","body":"x","m.relates_to":{"rel_type":"m.thread","event_id":"$1"}}"#)
+    let own =
+      isEdit
+      ? Wire.event(
+        "m.room.message", "$5", by: "@me:test",
+        #"{"msgtype":"m.text","body":"* y","m.new_content":{"msgtype":"m.text","body":"y"},"#
+          + #""m.relates_to":{"rel_type":"m.replace","event_id":"$2"}}"#)
+      : Wire.event(
+        "m.reaction", "$5", by: "@me:test", #"{"m.relates_to":{"rel_type":"m.annotation","event_id":"$2","key":"+"}}"#)
+    host.slide(
+      [
+        Sliding.first([
+          Wire.message("zero", "$0", by: "@me:test"), Wire.message("one", "$1"), inThread, Wire.message("three", "$3")
+        ])
+      ],
+      extensions: rules)
+    #expect(host.client.room(.test)?.unreadCounts.main.notifications == 2)
+    host.slide([Sliding.room("!room:test", [own])])
+    #expect(host.client.room(.test)?.unreadCounts.main.notifications == 2)
+    #expect(host.client.room(.test)?.unreadCounts.threads.isEmpty == true)
+    // The same where all comes at once.
+    var other = Host.signedIn(mode: .sliding)
+    other.slide([Sliding.first([Wire.message("one", "$1"), inThread, Wire.message("three", "$3"), own])], extensions: rules)
+    #expect(other.client.room(.test)?.unreadCounts == host.client.room(.test)?.unreadCounts)
+    let reaction = Wire.event(
+      "m.reaction", "$6", by: "@me:test", #"{"m.relates_to":{"rel_type":"m.annotation","event_id":"$3","key":"+"}}"#)
+    host.slide([Sliding.room("!room:test", [reaction])])
+    #expect(host.client.room(.test)?.notificationCount == 0)
+  }
+
   @Test func `what v3 has counted stands until it is counted here, also after a kill`() {
     var host = Host.signedIn(mode: .v3)
     let events = (1...5).map { Wire.message("\($0)", "$\($0)") }

@@ -45,12 +45,13 @@ extension Client {
     guard let user = session?.userID, let state = rooms[id]?.state else { return nil }
     let verdicts = Verdicts(rules: pushRules, profileName: ownDisplayName)
     var counting = UnreadCounting(state.ownReceipts, ahead: ahead, ownUserID: user)
+    var roots = ThreadRoots(records)
     for record in records where !counting.isAtEnd {
       guard let events = Answer.parse(record.value)?["events"], events.isArray else { continue }
       for json in Array(events.elements).reversed() where !counting.isAtEnd {
         let source = Event(json)
         guard let event = TimelineEvent(json, source) else { continue }
-        counting.add(event, source) {
+        counting.add(event, source, in: roots.root(of: event)) {
           source.flatMap { verdicts.actions(for: $0, from: event.sender, in: id, state, ownUserID: user) }
         }
       }
@@ -97,6 +98,10 @@ extension PreparedRoom {
     var counts = known
     for (event, source) in news {
       if case .redaction = event.kind { wantsRecount = true }
+      // Which thread it belongs to is what its target says.
+      if event.target != nil, event.threadRoot == nil, event.sender == ownUserID, known != UnreadCounts() {
+        wantsRecount = true
+      }
       guard event.sender == ownUserID else {
         if source.isRedacted { continue }
         if let actions = verdicts.actions(for: source, from: event.sender, in: id, state, ownUserID: ownUserID) {
@@ -114,8 +119,9 @@ extension PreparedRoom {
   /// Of a room that is new: the store will have these events and no others.
   private mutating func countAllUnread(_ verdicts: Verdicts, ownUserID: UserID) {
     var counting = UnreadCounting(state.ownReceipts, ahead: nil, ownUserID: ownUserID)
+    var roots = ThreadRoots(news)
     for (event, source) in news.reversed() where !counting.isAtEnd {
-      counting.add(event, source) {
+      counting.add(event, source, in: roots.root(of: event)) {
         verdicts.actions(for: source, from: event.sender, in: id, state, ownUserID: ownUserID)
       }
     }

@@ -210,14 +210,15 @@ struct UnreadCounting: Sendable {
     self.ownUserID = ownUserID
   }
 
-  /// - Parameter actions: what the push rules say to it.
-  mutating func add(_ event: TimelineEvent, _ source: Event?, _ actions: () -> PushActions?) {
+  /// - Parameters:
+  ///   - thread: the root of the one it belongs to.
+  ///   - actions: what the push rules say to it.
+  mutating func add(_ event: TimelineEvent, _ source: Event?, in thread: EventID?, _ actions: () -> PushActions?) {
     for receipt in receipts where receipt.event == event.eventID {
       if let thread = receipt.thread { readThreads.insert(thread) } else { isAtEnd = true }
     }
     if isAtEnd { return }
     if case .redaction(let target) = event.kind { redacted.insert(target) }
-    let thread = event.threadRoot
     if event.sender == ownUserID {
       // A changed profile shows as member events in every room, and nobody has read anything by that.
       if let source, source.isProfileChange(of: ownUserID) { return }
