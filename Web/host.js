@@ -4,6 +4,9 @@
 // The program is the file named by data-program of the element #app (default app.wasm), beside this one. It needs only
 // script-src 'self' 'wasm-unsafe-eval'.
 
+import { askForNotifications, permission, playSound, showBadge, showNotification } from './attention.js';
+import { fetchMedia, mediaURL, setMediaAccess, showImage } from './media.js';
+import { applyLook, labels, languageList, loadTexts, locale, moment, pluralForm, texts, word } from './reader.js';
 import { openStore, readStore, writeStore } from './store.js';
 
 const root = document.getElementById('app') ?? document.body;
@@ -338,100 +341,19 @@ async function pixels(file) {
   }
 }
 
-// ---- Images: what lies under the account's media address is fetched with its token and shown from memory.
-
-const imageBytesLimit = 96 << 20;
-const images = new Map();          // source -> { url, bytes, users, ready }, least recently used first
-let imageBytes = 0;
-let imagePrefix = '', imageToken = '';
-
-function authorized(source) {
-  return imageToken !== '' && imagePrefix !== '' && source.startsWith(imagePrefix);
-}
-
-function showImage(node, source) {
-  if (node.__source === source) return;
-  const old = images.get(node.__source);
-  if (old) old.users.delete(node);
-  node.__source = source;
-  if (source === '') {
-    node.removeAttribute('src');
-    delete node.dataset.state;
-    return;
-  }
-  if (!node.__watched) {
-    node.__watched = true;
-    node.decoding = 'async';
-    for (const type of ['load', 'loadeddata']) node.addEventListener(type, () => { if (node.__source) node.dataset.state = 'loaded'; });
-    node.addEventListener('error', () => { if (node.__source) node.dataset.state = 'failed'; });
-  }
-  node.dataset.state = 'loading';
-  if (!authorized(source)) {
-    node.src = source;
-    if (node.complete && node.naturalWidth > 0) node.dataset.state = 'loaded';
-    return;
-  }
-  node.removeAttribute('src');
-  const entry = images.get(source) ?? { url: '', bytes: 0, users: new Set(), ready: null };
-  images.delete(source);
-  images.set(source, entry);
-  entry.users.add(node);
-  entry.ready ??= loadImage(source, entry);
-  const show = () => {
-    if (node.__source !== source) return;
-    if (entry.url === '') { node.dataset.state = 'failed'; return; }
-    node.src = entry.url;
-    if (node.complete && node.naturalWidth > 0) node.dataset.state = 'loaded';
-  };
-  if (entry.url !== '') show(); else entry.ready.then(show);
-}
-
-async function loadImage(source, entry) {
-  try {
-    const answer = await fetch(source, { headers: { Authorization: 'Bearer ' + imageToken }, credentials: 'omit' });
-    if (!answer.ok) throw new Error('status ' + answer.status);
-    const blob = await answer.blob();
-    if (images.get(source) !== entry) return;
-    entry.url = URL.createObjectURL(blob);
-    entry.bytes = blob.size;
-    imageBytes += blob.size;
-    trimImages();
-  } catch {
-    // Forgotten, so that the next row that wants it asks again.
-    if (images.get(source) === entry) images.delete(source);
-  }
-}
-
-function trimImages() {
-  for (const [source, entry] of images) {
-    if (imageBytes <= imageBytesLimit) return;
-    if (entry.users.size === 0 && entry.url !== '') dropImage(source, entry);
-  }
-}
-
-function dropImage(source, entry) {
-  images.delete(source);
-  imageBytes -= entry.bytes;
-  if (entry.url !== '') URL.revokeObjectURL(entry.url);
-}
-
 // ---- Sound
 
 async function play(id, source) {
   const audio = new Audio();
   let url = '';
-  const stop = () => { audio.pause(); if (url) URL.revokeObjectURL(url); };
+  const stop = () => { audio.pause(); if (url.startsWith('blob:')) URL.revokeObjectURL(url); };
   objects.set(id, { audio, stop });
   const tell = () => { if (objects.has(id)) dispatch(id, audio.error ? 2 : audio.paused ? 0 : 1, audio.currentTime * 1000, (Number.isFinite(audio.duration) ? audio.duration : 0) * 1000); };
   for (const type of ['timeupdate', 'play', 'pause', 'ended', 'loadedmetadata', 'error']) audio.addEventListener(type, tell);
   try {
-    if (authorized(source)) {
-      const answer = await fetch(source, { headers: { Authorization: 'Bearer ' + imageToken }, credentials: 'omit' });
-      if (!answer.ok) throw new Error('status ' + answer.status);
-      url = URL.createObjectURL(await answer.blob());
-    }
+    url = await mediaURL(source);
     if (!objects.has(id)) { stop(); return; }
-    audio.src = url || source;
+    audio.src = url;
     await audio.play();
   } catch {
     if (objects.has(id)) dispatch(id, 2);
@@ -504,10 +426,8 @@ function uploadFile(id, file, { method, url, timeout, headers }) {
 
 async function downloadFile(id, url, name) {
   try {
-    const answer = await fetch(url, { headers: authorized(url) ? { Authorization: 'Bearer ' + imageToken } : {}, credentials: 'omit' });
-    if (!answer.ok) throw new Error('status ' + answer.status);
     const link = document.createElement('a');
-    link.href = URL.createObjectURL(await answer.blob());
+    link.href = URL.createObjectURL(await fetchMedia(url));
     link.download = name;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
@@ -569,111 +489,6 @@ const pageActions = [
   (_, s) => { if (/^https?:/i.test(s)) location.assign(s); },
 ];
 
-// ---- The look that was chosen: the rules of the style sheets for dark screens hold or do not, whatever the system says.
-
-function setting(name) {
-  try { return localStorage.getItem(name) ?? ''; } catch { return ''; }
-}
-
-function applyLook() {
-  if (root.dataset.languages === undefined) return;
-  const theme = setting('theme');
-  const isDark = theme === 'dark' || theme === 'contrast';
-  Object.assign(document.documentElement.dataset, { theme, density: setting('density') });
-  document.documentElement.style.colorScheme = theme === '' ? '' : isDark ? 'dark' : 'light';
-  for (const sheet of document.styleSheets) {
-    for (const rule of sheet.cssRules) {
-      if (!(rule instanceof CSSMediaRule)) continue;
-      rule.condition ??= rule.media.mediaText;
-      if (rule.condition === '(prefers-color-scheme: dark)') rule.media.mediaText = theme === '' ? rule.condition : isDark ? 'all' : 'not all';
-    }
-  }
-}
-
-applyLook();
-
-// ---- Notifications, and a sound for them
-
-const permissions = { default: 1, granted: 2, denied: 3 };
-const permission = () => typeof Notification === 'undefined' ? 0 : permissions[Notification.permission] ?? 0;
-
-function askForNotifications(id) {
-  if (id === 0) return permission();
-  Promise.resolve(typeof Notification === 'undefined' ? null : Notification.requestPermission())
-    .catch(() => {}).then(() => dispatch(id, permission()));
-  return permission();
-}
-
-function showNotification(id, title, tag, body) {
-  try {
-    const notification = new Notification(title, { body, tag, silent: true, icon: 'icon-192.png' });
-    notification.onclick = () => { focus(); notification.close(); dispatch(id); };
-  } catch {
-    // Some phones have them only for service workers.
-    navigator.serviceWorker?.ready.then(worker => worker.showNotification(title, { body, tag, silent: true, icon: 'icon-192.png' })).catch(() => {});
-  }
-}
-
-let sounds = null;
-
-function playSound() {
-  try {
-    sounds ??= new AudioContext();
-    const at = sounds.currentTime, tone = sounds.createOscillator(), volume = sounds.createGain();
-    tone.frequency.setValueAtTime(660, at);
-    tone.frequency.setValueAtTime(880, at + 0.09);
-    volume.gain.setValueAtTime(0.0001, at);
-    volume.gain.exponentialRampToValueAtTime(0.12, at + 0.02);
-    volume.gain.exponentialRampToValueAtTime(0.0001, at + 0.35);
-    tone.connect(volume).connect(sounds.destination);
-    tone.start(at);
-    tone.stop(at + 0.4);
-  } catch {
-    // No sound card, or nobody has touched the page yet.
-  }
-}
-
-let badgeURL = '', plainIcon = null;
-
-// In a room one reads the figure goes up and down with each message: only where it comes to rest is shown.
-let badgeTimer = 0, shownBadge = 0;
-
-function showBadge(count) {
-  clearTimeout(badgeTimer);
-  badgeTimer = setTimeout(() => { if (count !== shownBadge) drawBadge(shownBadge = count); }, 300);
-}
-
-function drawBadge(count) {
-  if (count > 0) navigator.setAppBadge?.(count)?.catch?.(() => {}); else navigator.clearAppBadge?.()?.catch?.(() => {});
-  const link = document.querySelector('link[rel~=icon]');
-  if (!link) return;
-  plainIcon ??= link.href;
-  const icon = new Image();
-  const set = url => {
-    link.href = url;
-    if (badgeURL !== '') URL.revokeObjectURL(badgeURL);
-    badgeURL = url === plainIcon ? '' : url;
-  };
-  if (count <= 0) { set(plainIcon); return; }
-  icon.onload = () => {
-    const canvas = document.createElement('canvas');
-    canvas.width = canvas.height = 64;
-    const c = canvas.getContext('2d');
-    c.drawImage(icon, 0, 0, 64, 64);
-    c.fillStyle = '#e0314b';
-    c.beginPath();
-    c.arc(44, 44, 20, 0, 7);
-    c.fill();
-    c.fillStyle = '#fff';
-    c.font = 'bold 26px sans-serif';
-    c.textAlign = 'center';
-    c.textBaseline = 'middle';
-    c.fillText(count > 99 ? '∞' : count, 44, 45);
-    canvas.toBlob(blob => { if (blob) set(URL.createObjectURL(blob)); });
-  };
-  icon.src = plainIcon;
-}
-
 function pickFiles(id, accept, isMultiple) {
   const input = document.createElement('input');
   input.type = 'file';
@@ -707,108 +522,6 @@ function holdLock(id, name) {
   })).catch(() => {});
 }
 
-// ---- The reader's language
-
-// The page says in which languages there are texts (`texts.LANGUAGE.txt`). Spoken is the one that was chosen here, else the
-// first of the reader's that is among them, else the first of all. A page without texts, such as a demo, is in the language it
-// is marked with.
-const languageOf = tag => tag.split('-')[0].toLowerCase();
-const languages = (root.dataset.languages ?? document.documentElement.lang).split(' ').filter(tag => tag !== '').map(languageOf);
-const localeIn = list => navigator.languages.find(tag => list.includes(languageOf(tag)));
-const browserLocale = localeIn(languages) ?? languages[0] ?? navigator.language;
-const chosen = languages.filter(language => language === chosenLanguage());
-let locale = chosen.length > 0 ? localeIn(chosen) ?? chosen[0] : browserLocale;
-let texts = '';
-
-function chosenLanguage() {
-  try { return root.dataset.languages === undefined ? null : localStorage.getItem('language'); } catch { return null; }
-}
-
-function speak(language) {
-  document.documentElement.lang = language;
-  document.documentElement.dir = ['ar', 'fa', 'he', 'ur'].includes(language) ? 'rtl' : 'ltr';
-}
-
-async function fetchTexts(language) {
-  const answer = await fetch(new URL(`texts.${language}.txt`, import.meta.url));
-  if (!answer.ok) throw new Error('status ' + answer.status);
-  texts = await answer.text();
-  speak(language);
-}
-
-// Where the words of a language cannot be had, those of the first are there.
-async function loadTexts() {
-  if (root.dataset.languages === undefined) return;
-  try {
-    await fetchTexts(languageOf(locale));
-  } catch (error) {
-    if (languageOf(locale) === languages[0]) throw error;
-    locale = languages[0];
-    await fetchTexts(locale);
-  }
-}
-
-// What the host itself says: a text by its name.
-const word = name => texts.split('\n').find(line => line.startsWith(name + ' = '))?.slice(name.length + 3);
-
-// A line for each language: its tag and its own name; first what the browser would choose.
-function languageList() {
-  const name = tag => new Intl.DisplayNames(tag, { type: 'language' }).of(tag);
-  return ['', ...languages].map(tag => tag + '\t' + name(tag || languageOf(browserLocale))).join('\n');
-}
-
-let plurals, pluralForms;
-
-function pluralForm(count) {
-  plurals ??= new Intl.PluralRules(locale);
-  pluralForms ??= ['zero', 'one', 'two', 'few', 'many', 'other'].filter(form => plurals.resolvedOptions().pluralCategories.includes(form));
-  return pluralForms.indexOf(plurals.select(count));
-}
-
-// ---- Time in the reader's way
-
-const formats = new Map();
-
-function format(name, options) {
-  if (!formats.has(name)) formats.set(name, new Intl.DateTimeFormat(locale, options));
-  return formats.get(name);
-}
-
-// Any number is a moment: what lies beyond the calendar counts as its end.
-const moment = ms => new Date(Math.max(-8.64e15, Math.min(8.64e15, ms)) || 0);
-const clock = date => format('clock', { hour: 'numeric', minute: '2-digit' }).format(date);
-const dayNumber = date => Math.floor((date.getTime() - date.getTimezoneOffset() * 60_000) / 86_400_000);
-
-function dayLabel(date) {
-  const now = new Date(), age = dayNumber(now) - dayNumber(date);
-  if (age === 0 || age === 1) {
-    const word = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(-age, 'day');
-    return word.charAt(0).toLocaleUpperCase(locale) + word.slice(1);
-  }
-  const sameYear = now.getFullYear() === date.getFullYear();
-  return sameYear ? format('day', { weekday: 'long', day: 'numeric', month: 'long' }).format(date)
-    : format('year', { day: 'numeric', month: 'long', year: 'numeric' }).format(date);
-}
-
-function shortLabel(date) {
-  const age = dayNumber(new Date()) - dayNumber(date);
-  if (age === 0) return clock(date);
-  if (age > 0 && age < 7) return format('weekday', { weekday: 'short' }).format(date);
-  return format('date', { day: 'numeric', month: 'numeric', year: '2-digit' }).format(date);
-}
-
-function byteLabel(count) {
-  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'];
-  let unit = 0;
-  while (count >= 1000 && unit < 3) { count /= 1000; unit++; }
-  return new Intl.NumberFormat(locale, { style: 'unit', unit: units[unit], maximumFractionDigits: count < 10 && unit > 0 ? 1 : 0 }).format(count);
-}
-
-const labels = [
-  ms => clock(moment(ms)), ms => dayLabel(moment(ms)),
-  ms => format('full', { dateStyle: 'full', timeStyle: 'short' }).format(moment(ms)), ms => shortLabel(moment(ms)), byteLabel,
-];
-
 // ---- What the program may call
 
 const host = {
@@ -834,10 +547,7 @@ const host = {
     else audio.playbackRate = value;
   },
   download: (id, p, n) => { const [url, name] = text(p, n).split('\n'); downloadFile(id, url, name); },
-  image_access: (p, n) => {
-    [imagePrefix, imageToken] = text(p, n).split('\n');
-    if (imageToken === '') for (const [source, entry] of [...images]) dropImage(source, entry);
-  },
+  image_access: (p, n) => setMediaAccess(...text(p, n).split('\n')),
   object_url: (file, out, capacity) => give(files.has(file) ? URL.createObjectURL(files.get(file)) : null, out, capacity),
   revoke_url: (p, n) => URL.revokeObjectURL(text(p, n)),
   pick_files: (id, p, n, isMultiple) => pickFiles(id, text(p, n), isMultiple !== 0),
@@ -861,8 +571,11 @@ const host = {
   page_text: (kind, out, capacity) => give(pageTexts[kind](), out, capacity),
   page_do: (action, value, p, n) => { pageActions[action](value, text(p, n)); },
   clipboard_write: (id, p, n) => { copyText(id, text(p, n)); },
-  notification_ask: askForNotifications,
-  notification_show: (id, p, n) => showNotification(id, ...text(p, n).split('\0')),
+  notification_ask: id => {
+    if (id !== 0) askForNotifications().then(state => dispatch(id, state));
+    return permission();
+  },
+  notification_show: (id, p, n) => showNotification(() => dispatch(id), ...text(p, n).split('\0')),
   channel_open: (id, p, n) => openChannel(id, text(p, n)),
   channel_post: (id, p, n) => objects.get(id)?.channel.postMessage(copy(p, n)),
   lock: (id, p, n) => holdLock(id, text(p, n)),

@@ -3,8 +3,15 @@ import JSON
 import MatrixModel
 import Messenger
 
-/// Questions to the server that leave the client's state as it is.
+/// Commands, and questions to the server that leave the client's state as it is.
 extension App {
+  /// Says what went wrong.
+  func askOrSay(_ command: Command, _ then: @escaping () -> Void = {}) {
+    ask(command) { [self] result in
+      if case .failed(let error) = result { notices.show(Strings.words(for: error), isTrouble: true) } else { then() }
+    }
+  }
+
   func ask<Answer>(_ call: Call<Answer>, _ then: @escaping (Result<Answer, ClientError>) -> Void) {
     let id = nextCommand()
     waitingCalls[id] = { result in

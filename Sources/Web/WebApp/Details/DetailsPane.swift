@@ -98,11 +98,4 @@ final class DetailsPane<D: DOM> {
 extension App {
   /// Where it is unknown what one may do, the server says it.
   func may(_ action: RoomAction, in room: RoomID) -> Bool { client.can(action, in: room) ?? true }
-
-  /// Asks, and says what went wrong.
-  func askOrSay(_ command: Command, _ then: @escaping () -> Void = {}) {
-    ask(command) { [self] result in
-      if case .failed(let error) = result { notices.show(Strings.words(for: error), isTrouble: true) } else { then() }
-    }
-  }
 }

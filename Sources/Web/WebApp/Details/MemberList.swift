@@ -39,9 +39,11 @@ final class MemberList<D: DOM> {
   }
 
   func clear() {
-    for part in [knocking, members, banned] { dom.releaseChildren(of: part) }
+    removeLines()
     filter.set("")
   }
+
+  private func removeLines() { for part in [knocking, members, banned] { dom.releaseChildren(of: part) } }
 
   func showLoading() { dom.element("p", "ma-note", text: Strings[.loadingMembers], in: members) }
 
@@ -52,18 +54,22 @@ final class MemberList<D: DOM> {
   }
 
   func show(_ state: Room) {
-    let text = filter.text
-    clear()
-    filter.set(text)
+    removeLines()
     let all = sorted(state)
-    let words = text.trimmed.asciiLowercased
+    let words = filter.text.trimmed.asciiLowercased
     let wanted = all.filter { isMatch($0, words, state) }
     filter.setHidden(all.count < Self.filterFrom)
     for member in wanted.prefix(Self.shownMembers) { add(member, state) }
     let left = wanted.count - Self.shownMembers
     if left > 0 { dom.element("p", "ma-note", text: Strings[.moreMembers, count: left], in: members) }
-    showKnocking(state)
-    showBanned(state)
+    let (app, room) = (app, state.id)
+    showOutside(state.knockingMembers, Strings[.askedToJoin], state, in: knocking) { user, line in
+      if app.may(.invite, in: room) { act(Strings[.letIn], user, .invite(room, user: user.text), in: line) }
+      if app.may(.kick(user), in: room) { act(Strings[.decline], user, .kick(room, user, reason: nil), in: line) }
+    }
+    showOutside(state.bannedMembers, Strings[.bannedMembers], state, in: banned) { user, line in
+      if app.may(.unban(user), in: room) { act(Strings[.unban], user, .unban(room, user), in: line) }
+    }
   }
 
   /// Those who may most first.
@@ -83,8 +89,9 @@ final class MemberList<D: DOM> {
 
   private func add(_ member: Member, _ state: Room) {
     let user = member.userID
-    let button = line(member, state, detail: user.string, "button", in: dom.element("div", in: members))
-    if let parent = Optional(dom.parent(of: button)) { dom.setAttribute(parent, "role", "listitem") }
+    let item = dom.element("div", in: members)
+    dom.setAttribute(item, "role", "listitem")
+    let button = line(member, state, detail: user.string, "button", in: item)
     dom.setAttribute(button, "type", "button")
     if member.membership == .invite {
       dom.element("span", "ma-remark", text: Strings[.isInvited], in: button)
@@ -98,7 +105,6 @@ final class MemberList<D: DOM> {
     dom.on(button, .click) { _ in app.dialogs.open { MemberDialog(app, user, in: room, at: $0) } }
   }
 
-  @discardableResult
   private func line(_ member: Member, _ state: Room, detail: String, _ tag: String, in parent: Node) -> Node {
     let name = state.displayName(of: member.userID).string
     let line = dom.element(tag, tag.hasSameBytes(as: "button") ? "ma-member" : "ma-listed ma-outsider", in: parent)
@@ -112,26 +118,14 @@ final class MemberList<D: DOM> {
 
   // MARK: Those outside
 
-  private func showKnocking(_ state: Room) {
-    let waiting = state.knockingMembers
-    guard !waiting.isEmpty else { return }
-    dom.element("h4", "ma-field-label", text: Strings[.askedToJoin], in: knocking)
-    for member in waiting {
+  private func showOutside(
+    _ outside: [Member], _ title: String, _ state: Room, in part: Node, _ addActions: (UserID, Node) -> Void
+  ) {
+    guard !outside.isEmpty else { return }
+    dom.element("h4", "ma-field-label", text: title, in: part)
+    for member in outside {
       let user = member.userID
-      let line = line(member, state, detail: member.reason?.string ?? user.string, "div", in: knocking)
-      if app.may(.invite, in: state.id) { act(Strings[.letIn], user, .invite(state.id, user: user.text), in: line) }
-      if app.may(.kick(user), in: state.id) { act(Strings[.decline], user, .kick(state.id, user, reason: nil), in: line) }
-    }
-  }
-
-  private func showBanned(_ state: Room) {
-    let out = state.bannedMembers
-    guard !out.isEmpty else { return }
-    dom.element("h4", "ma-field-label", text: Strings[.bannedMembers], in: banned)
-    for member in out {
-      let user = member.userID
-      let line = line(member, state, detail: member.reason?.string ?? user.string, "div", in: banned)
-      if app.may(.unban(user), in: state.id) { act(Strings[.unban], user, .unban(state.id, user), in: line) }
+      addActions(user, line(member, state, detail: member.reason?.string ?? user.string, "div", in: part))
     }
   }
 

@@ -44,6 +44,8 @@ final class Completions<D: DOM> {
     dom.setAttribute(list, "id", "ma-completions")
     dom.setLabel(list, Strings[.completions])
     dom.setFlag(list, "hidden", true)
+    dom.setAttribute(writer.composer.field, "aria-controls", "ma-completions")
+    dom.setAttribute(writer.composer.field, "aria-autocomplete", "list")
   }
 
   /// The members or the room are others.
@@ -126,11 +128,11 @@ final class Completions<D: DOM> {
   // MARK: Showing
 
   private func show() {
+    // Most keys complete nothing.
+    if choices.isEmpty, options.isEmpty { return }
     dom.releaseChildren(of: list)
     options = []
     dom.setFlag(list, "hidden", choices.isEmpty)
-    dom.setAttribute(writer.composer.field, "aria-controls", "ma-completions")
-    dom.setAttribute(writer.composer.field, "aria-autocomplete", "list")
     for (index, choice) in choices.enumerated() {
       let option = dom.element("div", "ma-completion", in: list)
       dom.setAttribute(option, "role", "option")

@@ -97,13 +97,13 @@ final class Conversation<D: DOM> {
     switch action {
     case .reply(let row): if let item = feed.item(row) { writer.reply(to: item) }
     case .openReply(let row): if let event = feed.item(row)?.replyTo { onGoTo?(event) }
-    case .react(let row, let key): app.askLoudly(.toggleReaction(room, target(row), key: ByteString(key)))
+    case .react(let row, let key): app.askOrSay(.toggleReaction(room, target(row), key: ByteString(key)))
     case .addReaction(let row, _, _): pickReaction(row)
     case .showReactors(let row): showReactors(row)
     case .showReaders(let row): showReaders(row)
     case .openThread(let row): if let item = feed.item(row), let event = item.threadRoot ?? item.eventID { onThread?(event) }
     case .vote(let row, _, let answers):
-      app.askLoudly(.vote(room, poll: target(row), answers: answers.map { ByteString($0) }))
+      app.askOrSay(.vote(room, poll: target(row), answers: answers.map { ByteString($0) }))
     default: return false
     }
     return true
@@ -125,21 +125,12 @@ final class Conversation<D: DOM> {
     app.dialogs.open { frame in
       EmojiDialog(app, in: frame) { [self] emoji in
         frame.close()
-        app.askLoudly(.toggleReaction(room, target, key: ByteString(emoji)))
+        app.askOrSay(.toggleReaction(room, target, key: ByteString(emoji)))
       }
     }
   }
 
   func copy(_ text: String) {
     Host.copyToClipboard(text) { [self] isDone in if isDone { app.notices.show(Strings[.copied]) } }
-  }
-}
-
-extension App {
-  /// Asks, and says what went wrong.
-  func askLoudly(_ command: Command) {
-    ask(command) { [self] result in
-      if case .failed(let error) = result { notices.show(Strings.words(for: error), isTrouble: true) }
-    }
   }
 }

@@ -111,10 +111,10 @@ struct MessageMenu<D: DOM> {
     case .edit: conversation.writer.edit(item)
     case .copy: if case .message(let message) = item.content { conversation.copy(message.body.string) }
     case .link: if let event = item.eventID { conversation.copy(Permalink(.room(room), event: event).matrixTo.string) }
-    case .pin: if let event = item.eventID { app.askLoudly(.pin(room, event)) }
-    case .unpin: if let event = item.eventID { app.askLoudly(.unpin(room, event)) }
+    case .pin: if let event = item.eventID { app.askOrSay(.pin(room, event)) }
+    case .unpin: if let event = item.eventID { app.askOrSay(.unpin(room, event)) }
     case .endPoll:
-      app.askLoudly(.endPoll(room, poll: conversation.target(RowID(item.id)), text: ByteString(Strings[.pollEndedText])))
+      app.askOrSay(.endPoll(room, poll: conversation.target(RowID(item.id)), text: ByteString(Strings[.pollEndedText])))
     case .retry: app.ask(.retry(room, item.id))
     case .cancel: app.ask(.cancel(room, item.id))
     case .history, .source, .report, .delete: ask(choice, item, room)

@@ -183,9 +183,9 @@ final class Writer<D: DOM> {
       ? FormattedText(ByteString(written.text))
       : FormattedText.markdown(ByteString(MentionWriting.linked(written.text, in: room)))
     if case .edit(let event) = kind {
-      app.askLoudly(.edit(key.room, .event(event), formatted))
+      app.askOrSay(.edit(key.room, .event(event), formatted))
     } else {
-      app.askLoudly(.send(key.room, addressed(OutgoingMessage.message(formatted, style: written.style))))
+      app.askOrSay(.send(key.room, addressed(OutgoingMessage.message(formatted, style: written.style))))
       onSent?()
     }
     kind = .message
@@ -222,7 +222,7 @@ final class Writer<D: DOM> {
         fileName: ByteString(file.name), blob: app.effects.blobs.add(file),
         mimeType: file.mediaType.utf8.isEmpty ? nil : ByteString(file.mediaType), sizeBytes: file.byteCount,
         width: file.isImage ? Int64(file.width) : nil, height: file.isImage ? Int64(file.height) : nil)
-      app.askLoudly(.send(key.room, addressed(.attachment(kind: Writer.kind(of: file), attachment))))
+      app.askOrSay(.send(key.room, addressed(.attachment(kind: Writer.kind(of: file), attachment))))
     }
     if case .reply = kind { reset(clearing: false) }
     onSent?()

@@ -1,0 +1,79 @@
+// What calls people back to the page: notifications with a sound, and the number of unread messages on the page's icon.
+
+const permissions = { default: 1, granted: 2, denied: 3 };
+export const permission = () => typeof Notification === 'undefined' ? 0 : permissions[Notification.permission] ?? 0;
+
+export async function askForNotifications() {
+  try { await globalThis.Notification?.requestPermission(); } catch { /* An old browser, with a callback: the state says all the same. */ }
+  return permission();
+}
+
+export function showNotification(clicked, title, tag, body) {
+  try {
+    const notification = new Notification(title, { body, tag, silent: true, icon: 'icon-192.png' });
+    notification.onclick = () => { focus(); notification.close(); clicked(); };
+  } catch {
+    // Some phones have them only for service workers.
+    navigator.serviceWorker?.ready.then(worker => worker.showNotification(title, { body, tag, silent: true, icon: 'icon-192.png' })).catch(() => {});
+  }
+}
+
+let sounds = null;
+
+export function playSound() {
+  try {
+    sounds ??= new AudioContext();
+    const at = sounds.currentTime, tone = sounds.createOscillator(), volume = sounds.createGain();
+    tone.frequency.setValueAtTime(660, at);
+    tone.frequency.setValueAtTime(880, at + 0.09);
+    volume.gain.setValueAtTime(0.0001, at);
+    volume.gain.exponentialRampToValueAtTime(0.12, at + 0.02);
+    volume.gain.exponentialRampToValueAtTime(0.0001, at + 0.35);
+    tone.connect(volume).connect(sounds.destination);
+    tone.start(at);
+    tone.stop(at + 0.4);
+  } catch {
+    // No sound card, or nobody has touched the page yet.
+  }
+}
+
+let badgeURL = '', plainIcon = null;
+
+// In a room one reads the figure goes up and down with each message: only where it comes to rest is shown.
+let badgeTimer = 0, shownBadge = 0;
+
+export function showBadge(count) {
+  clearTimeout(badgeTimer);
+  badgeTimer = setTimeout(() => { if (count !== shownBadge) drawBadge(shownBadge = count); }, 300);
+}
+
+function drawBadge(count) {
+  if (count > 0) navigator.setAppBadge?.(count)?.catch?.(() => {}); else navigator.clearAppBadge?.()?.catch?.(() => {});
+  const link = document.querySelector('link[rel~=icon]');
+  if (!link) return;
+  plainIcon ??= link.href;
+  const icon = new Image();
+  const set = url => {
+    link.href = url;
+    if (badgeURL !== '') URL.revokeObjectURL(badgeURL);
+    badgeURL = url === plainIcon ? '' : url;
+  };
+  if (count <= 0) { set(plainIcon); return; }
+  icon.onload = () => {
+    const canvas = document.createElement('canvas');
+    canvas.width = canvas.height = 64;
+    const c = canvas.getContext('2d');
+    c.drawImage(icon, 0, 0, 64, 64);
+    c.fillStyle = '#e0314b';
+    c.beginPath();
+    c.arc(44, 44, 20, 0, 7);
+    c.fill();
+    c.fillStyle = '#fff';
+    c.font = 'bold 26px sans-serif';
+    c.textAlign = 'center';
+    c.textBaseline = 'middle';
+    c.fillText(count > 99 ? '∞' : count, 44, 45);
+    canvas.toBlob(blob => { if (blob) set(URL.createObjectURL(blob)); });
+  };
+  icon.src = plainIcon;
+}
