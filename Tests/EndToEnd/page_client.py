@@ -15,14 +15,14 @@ RELOAD_SECONDS = 20
 # Without a row that was not seen before.
 READ_SECONDS = 10
 
-# What stands in the list as it is scrolled to `top`, everything that is folded opened; without the lines that only head what was
-# opened. Rows that fade are not in it any more.
-SIGHT = """async top => {
+# What stands in the list once it is scrolled up by so many pixels (null: to its end), everything that is folded opened; without the lines
+# that only head what was opened. By so many and not to a place: rows that came above have moved all places. Rows that fade are gone.
+SIGHT = """async pixels => {
   const scroller = document.querySelector('.mg-scroller');
   const drawn = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
   const buttons = (row, words) => [...row.querySelectorAll('.mg-line-box button')].filter(button => !button.hidden && button.textContent === words);
   const rows = () => [...scroller.querySelectorAll('.mg-window > .mg-row')];
-  scroller.scrollTop = top ?? scroller.scrollHeight;
+  scroller.scrollTop = pixels === null ? scroller.scrollHeight : scroller.scrollTop - pixels;
   await drawn();
   for (let step = 0; step < 20; step++) {
     const folded = rows().flatMap(row => buttons(row, 'Show all'));
@@ -204,9 +204,9 @@ class PageClient:
     async def _rows(self, truth):
         """From the first row that is wanted on, the page scrolled up until it is there. Pages of history come by themselves."""
         first = truth.page_rows()[0] if truth.is_part else None
-        rows, top, deadline = [], None, time.monotonic() + READ_SECONDS
+        rows, pixels, deadline = [], None, time.monotonic() + READ_SECONDS
         while time.monotonic() < deadline:
-            sight = await self.page.evaluate(SIGHT, top)
+            sight = await self.page.evaluate(SIGHT, pixels)
             known, rows = len(rows), joined([page_row(row) for row in sight["rows"]], rows)
             places = [index for index, row in enumerate(rows) if first and row.get("text") == first["text"]]
             if places:
@@ -215,7 +215,7 @@ class PageClient:
                 return rows
             if len(rows) > known:
                 deadline = time.monotonic() + READ_SECONDS
-            top = max(0, sight["top"] - WINDOW["height"] * 0.6)
+            pixels = WINDOW["height"] * 0.6
         raise Unread(f"{first or 'the start'} does not come in view; it is scrolled to {sight['top']}, the first of {len(rows)} rows is {rows[:1]}")
 
 

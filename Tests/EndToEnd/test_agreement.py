@@ -26,6 +26,8 @@ ACTIONS = int(os.environ.get("MARTLET_ACTIONS", 0)) or (10_000 if os.environ.get
 CHECKED_EVERY = 250 if ACTIONS > 1000 else 100
 # A busy machine needs most of it.
 AGREEMENT_SECONDS = 60
+# After the last action the whole room is read, by the page in sights of it.
+WHOLE_SECONDS = 900 if ACTIONS > 1000 else AGREEMENT_SECONDS
 # Between two actions at most: without a pause everything would happen behind one loss.
 PAUSE_SECONDS = 0.06
 LOSS_SHARE = 0.08
@@ -160,7 +162,7 @@ class Play:
 
     async def agree(self, since, number):
         """Until all views are the server's. What is still on its way is not there yet."""
-        deadline = time.monotonic() + AGREEMENT_SECONDS
+        deadline = time.monotonic() + (AGREEMENT_SECONDS if since else WHOLE_SECONDS)
         while True:
             truth = await self.room.truth(since)
             views = await asyncio.gather(*(client.view(since, truth) for client in self.clients))
