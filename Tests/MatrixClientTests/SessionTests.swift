@@ -171,7 +171,7 @@ final class Gate: Sendable {
     let first = try await MatrixClient.restore(session, store: store)
     #expect(try await first.device(DeviceID(trusted: "D")).id.string == "D")
     await first.stop()
-    let second = await MatrixClient(store: store)
+    let second = try await MatrixClient(store: store)
     #expect(await second.sessionState == .signedIn)
     #expect(try await second.device(DeviceID(trusted: "E")).id.string == "E")
     await second.stop()
