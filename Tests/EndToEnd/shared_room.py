@@ -127,8 +127,14 @@ class Truth:
         places = {row["event"]: index for index, row in enumerate(self.rows[False])}
         readers = [places[event] for event in self.readers(False).values()]
 
+        present_names = {name for membership, name in self.members.values() if membership in ("join", "invite")}
+
         def name(user):
-            return (names.get(user) or [None, None])[1] or self.names.get(user) or user
+            if user in names and names[user][1]:
+                return names[user][1]
+            last = self.names.get(user)
+            # Who is gone is not taken for a member who has the name now.
+            return f"{last} ({user})" if last and last in present_names else last or user
 
         rows = []
         for index, row in enumerate(self.rows[False]):

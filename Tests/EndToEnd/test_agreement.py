@@ -164,6 +164,8 @@ class Play:
         """Until all views are the server's. What is still on its way is not there yet."""
         deadline = time.monotonic() + (AGREEMENT_SECONDS if since else WHOLE_SECONDS)
         while True:
+            for client in self.clients:
+                await self.bring_back(client)
             truth = await self.room.truth(since)
             views = await asyncio.gather(*(client.view(since, truth) for client in self.clients))
             found = [self.compare(truth, client, view) for client, view in zip(self.clients, views)]
