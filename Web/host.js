@@ -4,7 +4,7 @@
 // The program is the file named by data-program of the element #app (default app.wasm), beside this one. It needs only
 // script-src 'self' 'wasm-unsafe-eval'.
 
-import { askForNotifications, permission, playSound, showBadge, showNotification } from './attention.js';
+import { askForNotifications, permission, playSound, showBadge, showNotification, withdrawNotification } from './attention.js';
 import { fetchMedia, mediaURL, setMediaAccess, showImage } from './media.js';
 import { applyLook, labels, languageList, loadTexts, locale, moment, pluralForm, texts, word } from './reader.js';
 import { openStore, readStore, writeStore } from './store.js';
@@ -487,6 +487,7 @@ const pageActions = [
   () => playSound(),
   () => history.replaceState(null, '', location.pathname + location.hash),
   (_, s) => { if (/^https?:/i.test(s)) location.assign(s); },
+  (_, s) => withdrawNotification(s),
 ];
 
 function pickFiles(id, accept, isMultiple) {

@@ -24,6 +24,7 @@ extension App {
     }
     main?.settle()
     showTitle()
+    withdrawNotifications()
     dom.flush()
   }
 
