@@ -667,6 +667,54 @@ async def _(test):
         await alice.sees("by keyboard <b>alone</b>")
 
 
+@test("a keyboard on the screen covers neither the last message nor the box")
+async def _(test):
+    alice_user = User(test.direct, "alice")
+    room = alice_user.create_room(name="Notes")
+    fill(alice_user, room, 40)
+    async with people(test, "alice", viewport=PHONE) as alice:
+        await alice.sign_in(alice_user)
+        await alice.open_room(room)
+        await alice.sees("message 39")
+        await alice.page.locator(".mg-input").focus()
+        # As browsers do it for `interactive-widget=resizes-content`.
+        assert "interactive-widget=resizes-content" in await alice.page.locator("meta[name=viewport]").get_attribute("content")
+        await alice.page.set_viewport_size({"width": PHONE["width"], "height": PHONE["height"] // 2})
+        await alice.until("""() => {
+          const inside = element => { const box = element.getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight; };
+          const last = [...document.querySelectorAll('.mg-text')].find(text => text.textContent === 'message 39');
+          return last && inside(last) && inside(document.querySelector('.mg-input'))
+            && last.getBoundingClientRect().bottom <= document.querySelector('.mg-input').getBoundingClientRect().top;
+        }""")
+
+
+@test("pictures that nobody sees any more leave the memory")
+async def _(test):
+    async with people(test, "alice") as alice:
+        await alice.open()
+        kept = await alice.page.evaluate("""async () => {
+          const media = await import('./media.js');
+          let living = 0;
+          const create = URL.createObjectURL, revoke = URL.revokeObjectURL;
+          URL.createObjectURL = blob => { living += blob.size; const url = create.call(URL, blob); sizes.set(url, blob.size); return url; };
+          URL.revokeObjectURL = url => { living -= sizes.get(url); revoke.call(URL, url); };
+          const sizes = new Map();
+          window.fetch = async () => new Response(new Uint8Array(1 << 23));
+          media.setMediaAccess('https://a.example/', 'token');
+          const node = document.createElement('img');
+          const most = [];
+          for (let number = 0; number < 40; number += 1) {
+            media.showImage(node, 'https://a.example/' + number);
+            while (!node.src.startsWith('blob:')) await new Promise(done => setTimeout(done, 1));
+            most.push(living);
+          }
+          media.setMediaAccess('', '');
+          return [Math.max(...most), living];
+        }""")
+        # 320 MB were shown one after the other.
+        assert 64 << 20 < kept[0] <= (96 + 8) << 20 and kept[1] == 0, kept
+
+
 POLL = {"org.matrix.msc3381.poll.start": {
     "kind": "org.matrix.msc3381.poll.disclosed", "max_selections": 1, "question": {"org.matrix.msc1767.text": "Tea or coffee?"},
     "answers": [{"id": "t", "org.matrix.msc1767.text": "Tea"}, {"id": "c", "org.matrix.msc1767.text": "Coffee"}]}}
