@@ -15,6 +15,7 @@ final class App<D: DOM> {
   var main: MainScreen<D>?
   lazy var dialogs = Dialogs(self)
   lazy var notices = Notices(self)
+  let emoji = EmojiShelf()
 
   /// Carries an effect out; replaced in tests.
   var perform: (Effect) -> Void

@@ -173,6 +173,7 @@ final class Feed<D: DOM> {
   /// False where the event is not in this timeline.
   @discardableResult
   func goTo(_ event: EventID) -> Bool {
+    settle()
     guard let source, source.loadState == .loaded, let index = source.index(of: event), index < folding.count else {
       return false
     }
