@@ -8,7 +8,7 @@ import WebHost
 extension App {
   /// Whether the client is to tell of what syncs bring.
   func followArrivals() {
-    reportArrivals(Host.setting(Settings.notifications) != nil || Host.setting(Settings.sound) != nil)
+    reportArrivals(embedding != nil || Host.setting(Settings.notifications) != nil || Host.setting(Settings.sound) != nil)
   }
 
   func arrived(_ id: RoomID, _ events: [Event]) {
