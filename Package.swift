@@ -111,6 +111,7 @@ let package = Package(
     program("matrix-load", path: "Benchmarks/Load", uses: ["CUV", "CLLHTTP", "CCrypto"]),
     program("client-live", path: "Tests/ClientLive", uses: ["MatrixClient"]),
     program("client-peer", path: "Tests/ClientPeer", uses: ["MatrixClient"]),
+    program("router-peer", path: "Tests/RouterPeer", uses: ["MediaRouter", "Addresses"]),
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
     program(
       "fuzz", path: "Tests/Fuzz",

@@ -2,11 +2,11 @@ import Addresses
 
 /// Where a datagram comes from or goes to. An IPv4 address stands as `::ffff:a.b.c.d`, so that comparing is three numbers.
 package struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
-  let high: UInt64
-  let low: UInt64
+  package let high: UInt64
+  package let low: UInt64
   package let port: UInt16
 
-  init(high: UInt64, low: UInt64, port: UInt16) {
+  package init(high: UInt64, low: UInt64, port: UInt16) {
     self.high = high
     self.low = low
     self.port = port
