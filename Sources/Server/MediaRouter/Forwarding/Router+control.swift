@@ -10,7 +10,8 @@ extension Router {
 
   private func receive(_ packet: RTCPPacket, on transport: Transport, _ now: MediaTime) {
     switch packet {
-    case .senderReport(let report, _):
+    case .senderReport(let report, let reports):
+      receive(reports, on: transport, now)
       guard let source = transport.source(report.ssrc), !source.isRetransmission else { return }
       let layer = source.track.layers[source.layer]
       layer.lastSenderReport = report
@@ -23,20 +24,29 @@ extension Router {
         }
       }
     case .pictureLoss(_, let media):
-      if let subscription = transport.subscription(ssrc: media) { wantKeyFrame(subscription) }
+      if let subscription = transport.subscription(ssrc: media) { wantKeyFrame(subscription, now: now) }
     case .fullIntra(_, let requests):
       for request in requests {
-        if let subscription = transport.subscription(ssrc: request.ssrc) { wantKeyFrame(subscription) }
+        if let subscription = transport.subscription(ssrc: request.ssrc) { wantKeyFrame(subscription, now: now) }
       }
-    case .receiverEstimate(_, let rate, _): transport.receiverEstimate = rate
+    case .receiverEstimate(_, let rate, _): transport.path.receive(estimate: rate, now: now)
+    case .receiverReport(_, let reports): receive(reports, on: transport, now)
     // What a subscriber reports ends here.
-    case .receiverReport, .goodbye, .transportFeedback: break
+    case .goodbye, .transportFeedback: break
     }
   }
 
+  private func receive(_ reports: [ReceptionReport], on transport: Transport, _ now: MediaTime) {
+    let ofVideo = reports.filter { transport.subscription(ssrc: $0.ssrc)?.track.parameters.codec.isVideo ?? false }
+    guard let worst = ofVideo.map(\.fractionLost).max() else { return }
+    transport.path.receive(fractionLost: worst, sent: transport.rate.bitsPerSecond(now: now))
+  }
+
   /// Asks the publisher for a key frame of the layer that the subscriber gets or shall get, together with the others that ask.
-  func wantKeyFrame(_ subscription: Subscription) {
-    guard subscription.track.parameters.codec.isVideo, let layer = subscription.target ?? subscription.layer else { return }
+  func wantKeyFrame(_ subscription: Subscription, now: MediaTime) {
+    guard subscription.track.parameters.codec.isVideo, let layer = subscription.target(at: now) ?? subscription.layer else {
+      return
+    }
     subscription.track.layers[layer].keyFrames.want()
   }
 

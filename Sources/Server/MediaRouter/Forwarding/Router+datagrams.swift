@@ -60,7 +60,7 @@ extension Router {
     guard let transport = transport(at: address), let dtls = transport.dtls else { return }
     dtls.receive(datagram, now: now)
     sendHandshake(transport)
-    advanceHandshake(transport)
+    advanceHandshake(transport, now)
   }
 
   func sendHandshake(_ transport: Transport) {
@@ -70,7 +70,7 @@ extension Router {
   }
 
   /// Acts on what has become of the handshake.
-  func advanceHandshake(_ transport: Transport) {
+  func advanceHandshake(_ transport: Transport, _ now: MediaTime) {
     guard let dtls = transport.dtls else { return }
     switch dtls.state {
     case .handshaking: break
@@ -82,7 +82,7 @@ extension Router {
       transport.sender = SRTPSender(keys.profile, ours)
       transport.receiver = SRTPReceiver(keys.profile, theirs, streamsLimit: limits.streamsOfTransport)
       events.append(.connected(transport.id))
-      for subscription in transport.subscriptions { wantKeyFrame(subscription) }
+      for subscription in transport.subscriptions { wantKeyFrame(subscription, now: now) }
     }
   }
 }

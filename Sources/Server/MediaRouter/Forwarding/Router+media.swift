@@ -61,9 +61,13 @@ extension Router {
         payload: UnsafeRawBufferPointer(rebasing: packet[payload]))
     else { return }
     layer.rate.add(packet.count, now: now)
+    layer.lastArrival = now
     layer.losses.receive(sequence, now: now)
     if !source.isRetransmission { layer.statistics.receive(sequence, timestamp: header.timestamp, now: now) }
     if kept.payload.isKeyFrame { layer.keyFrames.satisfy() }
+    if let level = kept.audioLevel, !track.isMuted {
+      speakers[track.parameters.session, default: SpeakerDetector()].receive(track.id, level: level & 0x7F, now: now)
+    }
     if !track.hasStarted {
       track.hasStarted = true
       events.append(.trackStarted(track.id))
@@ -136,6 +140,7 @@ extension Router {
           makeRoom()
           let count = write(packet, output, layer, subscription, sender, now)
           batch.commit(count, to: address)
+          subscription.transport.rate.add(count, now: now)
           guard subscription.canResend else { continue }
           subscription.history.insert(
             SentHistory.Entry(output: output, source: sequence, layer: UInt8(position), lastSent: now))

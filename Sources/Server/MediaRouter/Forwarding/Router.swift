@@ -17,6 +17,8 @@ final class Router {
   var random: any RandomNumberGenerator
   let batch: SendBatch
   var timers = RouterTimers()
+  /// By session.
+  var speakers: [UInt64: SpeakerDetector] = [:]
   private let send: (SendBatch) -> Void
 
   /// - Parameter send: takes what the batch holds before it returns.
@@ -135,6 +137,9 @@ final class Router {
   private func unpublish(_ track: Track) {
     for subscription in track.subscriptions { unsubscribe(subscription) }
     tracks[track.id] = nil
+    let session = track.parameters.session
+    speakers[session]?.remove(track.id)
+    if speakers[session]?.isEmpty ?? false { speakers[session] = nil }
     pendingTracks.removeAll { $0 === track }
     track.transport.tracks.removeAll { $0 === track }
     track.transport.sources.removeAll { $0.track === track }

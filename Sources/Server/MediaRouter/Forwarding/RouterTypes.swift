@@ -86,6 +86,8 @@ package struct TrackParameters: Sendable, Equatable {
   package var codec: Codec
   package var payloadType: UInt8
   package var rtxPayloadType: UInt8?
+  /// Tracks of one number are heard together: among them is one dominant speaker.
+  package var session: UInt64 = 0
   package var mid: [UInt8] = []
   package var extensions = ExtensionIDs()
   /// From the lowest quality to the highest; at least one.
@@ -164,6 +166,8 @@ package enum RouterEvent: Sendable, Equatable {
   /// A limit, or an identifier that is known already or not at all.
   case refused(TransportID)
   case trackStarted(TrackID)
-  /// The layer that a subscriber gets has changed; nil where its video rests because the path carries no layer.
+  /// The layer that a subscriber's path carries has changed; nil where its video rests so that sound goes on.
   case layer(SubscriptionID, Int?)
+  /// The dominant speaker of a session.
+  case speaker(session: UInt64, TrackID)
 }

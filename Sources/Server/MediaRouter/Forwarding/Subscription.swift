@@ -9,7 +9,7 @@ final class Subscription {
   /// What the subscriber asked for at most.
   var limit = LayerLimit.highest
   /// What its path carries, by the allocator; nil for nothing.
-  var allocated: Int? = TrackParameters.layersLimit - 1
+  var allocated: Int?
   var isPaused = false
   /// The layer that is forwarded; nil until its first key frame.
   private(set) var layer: Int?
@@ -28,6 +28,7 @@ final class Subscription {
     self.parameters = parameters
     self.track = track
     self.transport = transport
+    allocated = track.layers.count - 1
     writer = PacketWriter(mid: parameters.mid, extensions: parameters.extensions)
     rewriter = StreamRewriter(
       clockRate: track.parameters.codec.clockRate, firstIndex: .random(in: 1...0x3FFF, using: &random),
@@ -38,10 +39,11 @@ final class Subscription {
   /// Whether a lost packet can be sent again without using a nonce for two texts.
   var canResend: Bool { parameters.hasNack && (parameters.rtxSSRC != nil || !writer.isStamped) }
 
-  /// The layer that it shall get; nil for none.
-  var target: Int? {
+  /// The layer that it shall get: the highest allowed one that the publisher sends; nil for none.
+  func target(at now: MediaTime) -> Int? {
     guard !isPaused, !track.isMuted, let allocated else { return nil }
-    return min(allocated, limit.spatial, track.layers.count - 1)
+    let highest = max(0, min(allocated, limit.spatial, track.layers.count - 1))
+    return (0...highest).last { track.layers[$0].isAlive(at: now) } ?? highest
   }
 
   /// Goes on with the next packet it may begin with; the numbers go on.
@@ -49,7 +51,7 @@ final class Subscription {
 
   /// What becomes of a packet of a layer; nil if this subscriber does not get it. A key frame that is wanted is asked for.
   func rewrite(_ packet: MediaPacket, of position: Int, now: MediaTime) -> StreamRewriter.Output? {
-    guard let target else {
+    guard let target = target(at: now) else {
       layer = nil
       return nil
     }

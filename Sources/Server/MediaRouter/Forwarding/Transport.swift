@@ -28,8 +28,9 @@ final class Transport {
   var transportSequence: UInt16 = 0
   /// In reports of the router's own, where no subscription lends one.
   let reporterSSRC: UInt32
-  /// The receiver's own estimate; nil before the first.
-  var receiverEstimate: UInt64?
+  var path = PathEstimate()
+  var allocator = LayerAllocator()
+  var rate = RateMeter()
 
   init(_ id: TransportID, _ parameters: TransportParameters, now: MediaTime, reporterSSRC: UInt32) {
     self.id = id
