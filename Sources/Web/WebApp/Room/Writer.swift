@@ -24,6 +24,7 @@ final class Writer<D: DOM> {
   private let banner: Node
   private let bannerText: Node
   private lazy var completions = Completions(self, in: box)
+  private(set) lazy var crowd = Crowd(app)
 
   init(_ app: App<D>, _ phrases: Phrases, in parent: Node) {
     self.app = app
@@ -43,9 +44,14 @@ final class Writer<D: DOM> {
     composer.onAttach = { [self] in Host.pickFiles { self.send($0) } }
     composer.onFiles = { [self] in send($0) }
     composer.onKey = { [self] in pressed($0) }
+    crowd.onChange = { [self] in completions.moreNames() }
   }
 
-  func close() { composer.close() }
+  func close() {
+    key = nil
+    crowd.forget()
+    composer.close()
+  }
 
   var room: Room? { key.flatMap { app.client.room($0.room) } }
   /// The root of the thread it writes in.
@@ -64,12 +70,14 @@ final class Writer<D: DOM> {
   /// Takes up the draft of that place.
   func show(_ key: TimelineKey?) {
     self.key = key
-    completions.forget()
+    completions.hide()
+    crowd.forget()
     kind = .message
     answered = nil
     let draft = room?.draft(in: thread)
     composer.setText(draft?.text.string ?? "")
     guard let room, let draft else { return showBanner() }
+    if draft.text.utf8.contains(UInt8(ascii: "@")) { crowd.gather(room) }
     kind = draft.kind
     showBanner()
     switch draft.kind {
@@ -86,7 +94,7 @@ final class Writer<D: DOM> {
     composer.setEnabled(canWrite)
   }
 
-  func membersChanged() { completions.forget() }
+  func membersChanged(_ users: [UserID]) { crowd.changed(users) }
 
   // MARK: Replies and edits
 
@@ -181,7 +189,7 @@ final class Writer<D: DOM> {
     let formatted =
       written.isPlain
       ? FormattedText(ByteString(written.text))
-      : FormattedText.markdown(ByteString(MentionWriting.linked(written.text, in: room)))
+      : FormattedText.markdown(ByteString(MentionWriting.linked(written.text, names(in: written.text, room))))
     if case .edit(let event) = kind {
       app.askOrSay(.edit(key.room, .event(event), formatted))
     } else {
@@ -192,6 +200,13 @@ final class Writer<D: DOM> {
     answered = nil
     showBanner()
     return true
+  }
+
+  /// Whom the text may name.
+  private func names(in text: String, _ room: Room) -> [(name: [UInt8], user: UserID)] {
+    guard text.utf8.contains(UInt8(ascii: "@")) else { return [] }
+    crowd.gather(room)
+    return crowd.names
   }
 
   /// In its thread, and as the reply it is.
