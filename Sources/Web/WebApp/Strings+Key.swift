@@ -3,13 +3,13 @@ extension Strings {
   /// As the texts stand in the files of all languages.
   enum Key: Int, CaseIterable, Sendable {
     // Everywhere
-    case product, device, crashed, reload, unreachable
+    case product, device, crashed, reload, unreachable, framed, openAlone
     // Tabs
     case openElsewhere, takenOver, useHere
     // Signing in
-    case welcome, welcomeNote, signIn, createAccount, signingIn, creatingAccount, signInAgain, userName, userNameHint,
-      newUserNameHint, password, newPasswordHint, showPassword, hidePassword, token, tokenHint, serverIs, change, serverAddress,
-      serverAddressHint, use, checkingServer, serverUnreachable, serverAddressWrong, registrationClosed,
+    case welcome, welcomeNote, embeddedNote, signIn, createAccount, signingIn, creatingAccount, signInAgain, userName,
+      userNameHint, newUserNameHint, password, newPasswordHint, showPassword, hidePassword, token, tokenHint, serverIs, change,
+      serverAddress, serverAddressHint, use, checkingServer, serverUnreachable, serverAddressWrong, registrationClosed,
       registrationUnsupported, passwordLoginUnsupported, userNameMissing, userNameWrong, passwordMissing, passwordShort,
       tokenMissing, tokenWrong, signInWrong, goOnWith, oneMoreStep, email, emailWanted, mailSent, mailNotFollowed, termsToAgree,
       agree, agreeFirst
@@ -32,9 +32,9 @@ extension Strings {
       pollDisclosed, pollIncomplete, sendPlace, placeSought, placeRefused, placeUnknown, ownPlace, voiceMessage, stopRecording,
       microphoneRefused, microphoneMissing, sendFiles, caption, asOneMessage, pollEndedText, report, reportTitle, reportNote,
       reportReason, reporting, reported, viewSource, source, history, emojiTitle, emojiSearch, noEmoji, reactions, readers,
-      playFailed, editing, replyingTo, unknownCommand, commandUse, completions, roomMenu, thread, pinnedMessages, joinQuestion,
-      nothingPinned, searchRoom, searchFor, searching, nothingFound, moreResults, jumpToDate, date, jump, firstUnread,
-      nothingUnread, linkPreviews, hideLinkPreviews
+      playFailed, editing, replyingTo, unknownCommand, commandUse, completions, roomMenu, thread, pinnedMessages, nothingPinned,
+      searchRoom, searchFor, searching, nothingFound, moreResults, jumpToDate, date, jump, firstUnread, nothingUnread,
+      linkPreviews, hideLinkPreviews
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, inviteHint,
       invited, isInvited, isYou, loadingMembers, moreMembers, leave, leaveQuestion, leaveNote, leaving, address, copy, message,

@@ -12,7 +12,7 @@ final class MainScreen<D: DOM> {
   private let body: Node
   private let banner: ConnectionBanner<D>
   private let list: RoomList<D>
-  private let room: RoomScreen<D>
+  let room: RoomScreen<D>
   private let details: DetailsPane<D>
   private var shownClass = ""
 
@@ -90,5 +90,15 @@ final class MainScreen<D: DOM> {
     list.settle()
     room.settle()
     details.settle()
+    goToWanted()
+  }
+
+  /// To the message that an address named, as soon as the room and its messages are there.
+  private func goToWanted() {
+    guard let event = app.wanted, let id = app.place.room, app.client.room(id)?.membership == .join,
+      app.client.timeline(.live(id))?.loadState == .loaded
+    else { return }
+    app.wanted = nil
+    room.go(to: event)
   }
 }
