@@ -19,6 +19,7 @@ export function record(tell) {
     clearInterval(timer);
     for (const track of stream?.getTracks() ?? []) track.stop();
     context?.close();
+    context = undefined;
   };
   const begin = () => {
     const [type, ending] = kinds.find(([type]) => MediaRecorder.isTypeSupported(type)) ?? ['', 'webm'];

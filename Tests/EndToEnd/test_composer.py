@@ -66,7 +66,7 @@ async def _(test):
         dialog = alice.page.locator(".ma-dialog")
         await dialog.get_by_text("geo:52.51630,13.37770;u=20").wait_for()
         await dialog.get_by_role("button", name="Send").click()
-        await boris.page.get_by_text("I am here").wait_for()
+        await boris.page.locator(".mg-file-name", has_text="I am here").wait_for()
         assert last(boris_user, room)["geo_uri"] == "geo:52.51630,13.37770;u=20"
 
 

@@ -42,7 +42,7 @@ final class FilesDialog<D: DOM> {
       frame.close()
       send(files, caption.text.trimmed, isGallery)
     }
-    frame.onClose = {
+    frame.onEnd = {
       if !isSent { for media in files { if let blob = media.file.blob { app.effects.blobs.release(blob) } } }
     }
   }
