@@ -5,6 +5,7 @@
 // script-src 'self' 'wasm-unsafe-eval'. In <martlet-messenger> the element has a `frame` (messenger-frame.js).
 
 import { askForNotifications, permission, playSound, showBadge, showNotification, withdrawNotification } from './attention.js';
+import { locate, record } from './capture.js';
 import { fetchMedia, mediaURL, setMediaAccess, showImage } from './media.js';
 import { applyLook, isOurPage, labels, languageList, loadTexts, locale, moment, pluralForm, settings, texts, word } from './reader.js';
 import { openStore, readStore, writeStore } from './store.js';
@@ -316,14 +317,14 @@ function listenForFiles(node, id) {
   node.addEventListener('drop', e => { node.classList.remove('mg-drop'); take(e, e.dataTransfer?.files); });
 }
 
-async function tellFiles(id, code, list) {
+async function tellFiles(id, code, list, x = 0) {
   const lines = [];
   for (const file of list) {
     const { width, height } = await pixels(file);
     files.set(++lastFile, file);
     lines.push([lastFile, file.size, width, height, file.type.replace(/\s/g, ''), file.name.replace(/[\t\n\r]/g, ' ')].join('\t'));
   }
-  dispatch(id, code, 0, 0, encoder.encode(lines.join('\n')));
+  dispatch(id, code, x, 0, encoder.encode(lines.join('\n')));
 }
 
 async function pixels(file) {
@@ -545,6 +546,11 @@ const host = {
     else if (action === 2) audio.currentTime = value * (Number.isFinite(audio.duration) ? audio.duration : 0);
     else audio.playbackRate = value;
   },
+  locate: id => locate((code, place) => dispatch(id, code, 0, 0, encoder.encode(place))),
+  record: id => objects.set(id, record((code, x, y, file) => {
+    if (file) tellFiles(id, code, [file], x); else if (objects.has(id)) dispatch(id, code, x, y);
+  })),
+  record_finish: id => objects.get(id)?.finish(),
   download: (id, p, n) => { const [url, name] = text(p, n).split('\n'); downloadFile(id, url, name); },
   image_access: (p, n) => setMediaAccess(...text(p, n).split('\n')),
   object_url: (file, out, capacity) => give(files.has(file) ? URL.createObjectURL(files.get(file)) : null, out, capacity),

@@ -5,7 +5,7 @@ import struct
 import zlib
 from urllib.parse import quote, urlsplit
 
-from browser import ANCHOR, DESKTOP, GIVE, PASSWORD, PHONE, WATCH, Watch, people
+from browser import ANCHOR, DESKTOP, GIVE, PASSWORD, PHONE, WATCH, Watch, people, send_files
 from client import User, fresh, room_path
 from harness import test
 from server import Server
@@ -126,6 +126,7 @@ async def _(test):
         async with alice.page.expect_file_chooser() as chooser:
             await alice.page.get_by_role("button", name="Attach a file").click()
         await (await chooser.value).set_files({"name": "dunes.png", "mimeType": "image/png", "buffer": picture(900, 600)})
+        await send_files(alice)
         await alice.until("() => Number(document.querySelector('.mg-progress')?.getAttribute('aria-valuenow')) > 5")
         await alice.picture("upload-light")
         await devtools.send("Network.emulateNetworkConditions", {**slow, "uploadThroughput": -1})
@@ -143,6 +144,7 @@ async def _(test):
         async with alice.page.expect_file_chooser() as chooser:
             await alice.page.get_by_role("button", name="Attach a file").click()
         await (await chooser.value).set_files({"name": "second.png", "mimeType": "image/png", "buffer": picture(900, 600)})
+        await send_files(alice)
         await alice.page.get_by_role("button", name="Discard").locator("visible=true").click()
         await alice.until("() => document.querySelectorAll('.mg-picture').length === 1")
 
@@ -899,14 +901,17 @@ async def _(test):
         await alice.open_room(room)
         await boris.open_room(room)
         await alice.page.evaluate(GIVE, ["paste", ".mg-input", image, "pasted.png"])
+        await send_files(alice)
         await boris.page.locator(".mg-picture-image[data-state=loaded]").wait_for()
         for kind in ("dragover", "drop"):
             await alice.page.evaluate(GIVE, [kind, ".mg-scroller", image, "dropped.png"])
+        await send_files(alice)
         await boris.page.locator(".mg-picture-image[data-state=loaded]").nth(1).wait_for()
         assert await alice.page.locator(".mg-drop").count() == 0
 
         await alice.context.route("**/media/v3/upload*", lambda route: route.fulfill(status=413, json={"errcode": "M_TOO_LARGE"}))
         await alice.page.evaluate(GIVE, ["paste", ".mg-input", image, "large.png"])
+        await send_files(alice)
         await alice.page.get_by_text("This is too large for the server.").wait_for()
         await alice.page.locator(".mg-failed .mg-picture").click(button="right")
         await alice.page.locator(".ma-menu-note", has_text="too large").wait_for()

@@ -227,6 +227,49 @@ struct RoomTests {
     #expect(page.all("ma-completion-name").map(\.text) == ["Carol"])
   }
 
+  @Test("a poll is asked with a question and two answers at least, and goes out as what it is")
+  func poll() throws {
+    try open([event("$1", text("beans"))])
+    func press(_ label: String) throws {
+      let button = try #require(page.all("mg-composer-button").first { $0.attributes["aria-label"] == label })
+      page.dom.fire(.click, on: button.node)
+    }
+    try press("sendMore")
+    page.click("newPoll")
+    page.submitForm()
+    #expect(page.text.contains("pollIncomplete"))
+    page.type("Tea?", into: "pollQuestion")
+    page.type("Yes", into: "pollAnswer 1")
+    page.click("pollAddAnswer")
+    page.type("No", into: "pollAnswer 3")
+    page.submitForm()
+    page.settleStore()
+    let sent = page.body(of: "poll.start")
+    #expect(sent.contains("Tea?") && sent.contains("Yes") && sent.contains("No") && sent.contains(#""max_selections":1"#))
+    #expect(page.all("mg-answer").count == 2)
+  }
+
+  @Test("files wait for words; pictures go out as one message, or each for itself")
+  func files() throws {
+    try open([event("$1", text("beans"))])
+    let files = (1...2).map { number in
+      PickedFile(
+        handle: Int32(number), name: "p\(number).png", mediaType: "image/png", byteCount: 9, width: 2, height: 2,
+        onRelease: { _ in })
+    }
+    page.dom.fire(.files, on: try #require(page.all("mg-composer").first).node, files: files)
+    #expect(page.body(of: "/upload").isEmpty)
+    page.type("Two of *them*", into: "caption")
+    page.submitForm()
+    page.settleStore()
+    #expect(page.all("mg-gallery").count == 1 && page.text.contains("Two of them"))
+    page.dom.fire(.files, on: try #require(page.all("mg-composer").first).node, files: [files[0]])
+    page.type("One", into: "caption")
+    page.submitForm()
+    page.settleStore()
+    #expect(page.all("mg-gallery").count == 1 && page.all("mg-picture").count == 3 && page.text.contains("One"))
+  }
+
   @Test("ArrowUp in the empty field edits the last own message; Escape gives it up")
   func editLast() throws {
     try open([event("$1", text("mine"), by: "@alice:chat.example"), event("$2", text("theirs"), at: 11)])

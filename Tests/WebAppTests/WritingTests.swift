@@ -2,6 +2,7 @@ import ClientCore
 import Foundation
 import JSON
 import MatrixModel
+import MessengerTesting
 import Testing
 
 @testable import WebApp
@@ -64,6 +65,14 @@ struct WritingTests {
     #expect(Emoji.matching("rocket", in: all).first?.text == "🚀")
     #expect(Emoji.matching("no such thing", in: all).isEmpty)
     #expect(Emoji.read(Array("x\n\n😀 grin".utf8)) == [Emoji(text: "😀", names: "grin")])
+  }
+
+  @Test("a long recording is summed up by the loudest of each part")
+  func waveform() {
+    let levels = (0..<600).map { $0 == 305 ? 1 : 0.25 }
+    let summary = VoiceRecorder<FakeDOM>.summary(levels)
+    #expect(summary.count == 60 && summary[30] == 1 && summary.filter { $0 == 0.25 }.count == 59)
+    #expect(VoiceRecorder<FakeDOM>.summary([0.5]) == [0.5] && VoiceRecorder<FakeDOM>.summary([]).isEmpty)
   }
 
   @Test(

@@ -28,10 +28,13 @@ extension Strings {
       retry, copied, cancelSending, deleteQuestion
     // In the open room
     case replyUnavailable, youName, theyJoined, moreChanges, showChanges, hideChanges, reply, replyInThread, moreActions, react,
-      copyLink, pin, unpin, endPoll, pollEndedText, report, reportTitle, reportNote, reportReason, reporting, reported,
-      viewSource, source, history, emojiTitle, emojiSearch, noEmoji, reactions, readers, playFailed, editing, replyingTo,
-      unknownCommand, commandUse, completions, roomMenu, thread, pinnedMessages, nothingPinned, searchRoom, searchFor,
-      searching, nothingFound, moreResults, jumpToDate, date, jump, firstUnread, nothingUnread, linkPreviews, hideLinkPreviews
+      copyLink, pin, unpin, endPoll, notificationsOff, sendMore, newPoll, pollQuestion, pollAnswer, pollAddAnswer, pollSeveral,
+      pollDisclosed, pollIncomplete, sendPlace, placeSought, placeRefused, placeUnknown, ownPlace, voiceMessage, stopRecording,
+      microphoneRefused, microphoneMissing, sendFiles, caption, asOneMessage, pollEndedText, report, reportTitle, reportNote,
+      reportReason, reporting, reported, viewSource, source, history, emojiTitle, emojiSearch, noEmoji, reactions, readers,
+      playFailed, editing, replyingTo, unknownCommand, commandUse, completions, roomMenu, thread, pinnedMessages, nothingPinned,
+      searchRoom, searchFor, searching, nothingFound, moreResults, jumpToDate, date, jump, firstUnread, nothingUnread,
+      linkPreviews, hideLinkPreviews
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, inviteHint,
       invited, isInvited, isYou, loadingMembers, moreMembers, leave, leaveQuestion, leaveNote, leaving, address, copy, message,

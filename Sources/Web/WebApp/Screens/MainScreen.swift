@@ -76,7 +76,9 @@ final class MainScreen<D: DOM> {
       details.membersChanged(id)
     case .readCounts(let id, _): room.readCountsChanged(id)
     case .profile: list.showProfile()
-    case .pushRules: details.rulesChanged()
+    case .pushRules:
+      details.rulesChanged()
+      room.roomsChanged()
     case .session, .commandFinished, .sending, .storeFailed, .breadcrumbs, .spaceCounts,
       .ignoredUsers, .presence, .arrived, .receipts, .accountData:
       break
