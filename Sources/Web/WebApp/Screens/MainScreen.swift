@@ -77,8 +77,11 @@ final class MainScreen<D: DOM> {
     case .readCounts(let id, _): room.readCountsChanged(id)
     case .profile: list.showProfile()
     case .pushRules: details.rulesChanged()
+    case .presence:
+      room.roomsChanged()
+      if let id = app.place.room { details.membersChanged(id) }
     case .session, .commandFinished, .sending, .storeFailed, .breadcrumbs, .spaceCounts,
-      .ignoredUsers, .presence, .arrived, .receipts, .accountData:
+      .ignoredUsers, .arrived, .receipts, .accountData:
       break
     }
   }

@@ -50,6 +50,16 @@ final class ProfilePage<D: DOM> {
   }
 
   private func addPresence(in page: Node) {
+    let form = dom.element("form", "ma-form", in: page)
+    let status = Field(dom, Strings[.statusText], in: form)
+    status.set(Host.setting(Settings.status) ?? "")
+    let save = dom.button("ma-button", Strings[.save], submits: true, in: form)
+    dom.setLabel(save, Strings[.save] + ": " + Strings[.statusText])
+    dom.on(form, .submit) { [app] _ in
+      let text = status.text.trimmed
+      Host.setSetting(Settings.status, text.utf8.isEmpty ? nil : text)
+      app.tellPresence(always: true)
+    }
     let options: [(value: String, words: String)] = [
       ("", Strings[.presenceOnline]), ("unavailable", Strings[.presenceAway]), ("offline", Strings[.presenceHidden])
     ]
@@ -89,6 +99,7 @@ extension App {
   func tellPresence(always: Bool = false) {
     let kind = Host.setting(Settings.presence) ?? ""
     let presence: Presence = kind.hasSameBytes(as: "offline") ? .offline : kind.utf8.isEmpty ? .online : .unavailable
-    if always || presence != .online { ask(.setPresence(presence, message: nil)) }
+    let status = Host.setting(Settings.status)
+    if always || presence != .online || status != nil { ask(.setPresence(presence, message: ByteString(status ?? ""))) }
   }
 }
