@@ -25,6 +25,8 @@ final class ProfilePage<D: DOM> {
     let form = dom.element("form", "ma-form", in: page)
     name = Field(dom, Strings[.displayName], hint: Strings[.displayNameHint], in: form)
     name.set(app.client.ownDisplayName?.string ?? "")
+    let status = Field(dom, Strings[.statusText], in: form)
+    status.set(Host.setting(Settings.status) ?? "")
     let save = SubmitButton(dom, Strings[.save], busy: Strings[.saving], in: form)
     trouble = frame.trouble(in: page)
     if let user = app.userID { CopyLine(app, Strings[.userID], user.string, in: page) }
@@ -33,7 +35,10 @@ final class ProfilePage<D: DOM> {
     let out = dom.button("ma-button ma-danger ma-wide", Strings[.logOut], icon: .exit, in: page)
     showAvatar()
     dom.on(picture.node, .click) { [self] _ in pick(picture) }
-    dom.on(form, .submit) { [self] _ in run(.setDisplayName(ByteString(name.text.trimmed)), save) }
+    dom.on(form, .submit) { [self] _ in
+      keep(status.text.trimmed)
+      run(.setDisplayName(ByteString(name.text.trimmed)), save)
+    }
     dom.on(out, .click) { _ in
       app.dialogs.open {
         ConfirmDialog(
@@ -49,17 +54,13 @@ final class ProfilePage<D: DOM> {
       id: user.string, name: app.client.ownDisplayName?.string ?? user.string, source: app.avatarSource(app.client.ownAvatar))
   }
 
+  private func keep(_ status: String) {
+    guard !status.hasSameBytes(as: Host.setting(Settings.status) ?? "") else { return }
+    Host.setSetting(Settings.status, status.utf8.isEmpty ? nil : status)
+    app.tellPresence(always: true)
+  }
+
   private func addPresence(in page: Node) {
-    let form = dom.element("form", "ma-form", in: page)
-    let status = Field(dom, Strings[.statusText], in: form)
-    status.set(Host.setting(Settings.status) ?? "")
-    let save = dom.button("ma-button", Strings[.save], submits: true, in: form)
-    dom.setLabel(save, Strings[.save] + ": " + Strings[.statusText])
-    dom.on(form, .submit) { [app] _ in
-      let text = status.text.trimmed
-      Host.setSetting(Settings.status, text.utf8.isEmpty ? nil : text)
-      app.tellPresence(always: true)
-    }
     let options: [(value: String, words: String)] = [
       ("", Strings[.presenceOnline]), ("unavailable", Strings[.presenceAway]), ("offline", Strings[.presenceHidden])
     ]
