@@ -83,6 +83,8 @@ let package = Package(
       "HomeserverAPI", in: "Server",
       uses: ["JSON", "MatrixModel", "Telemetry", "HTTPServer", "EventLoop", "Outbound", "Homeserver"]),
 
+    module("MediaRouter", in: "Server", uses: ["Addresses", "CSSL", "CLinux"]),
+
     // Client
     module(
       "MatrixClient", in: "Client",
@@ -109,6 +111,7 @@ let package = Package(
     program("matrix-load", path: "Benchmarks/Load", uses: ["CUV", "CLLHTTP", "CCrypto"]),
     program("client-live", path: "Tests/ClientLive", uses: ["MatrixClient"]),
     program("client-peer", path: "Tests/ClientPeer", uses: ["MatrixClient"]),
+    program("router-peer", path: "Tests/RouterPeer", uses: ["MediaRouter", "Addresses"]),
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
     program(
       "fuzz", path: "Tests/Fuzz",
@@ -125,6 +128,8 @@ let package = Package(
     system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
     system("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
     system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
+    system("CSSL", pkgConfig: "openssl", apt: "libssl-dev"),
+    system("CSRTP", apt: "libsrtp2-dev"),
     system("CVips", pkgConfig: "vips", apt: "libvips-dev"),
     system("CPCRE2", pkgConfig: "libpcre2-8", apt: "libpcre2-dev"),
     system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
@@ -155,6 +160,7 @@ let package = Package(
       uses: [
         "JSON", "MatrixModel", "Addresses", "HTTPServer", "Homeserver", "Database", "Outbound", "OutboundTesting"
       ]),
+    tests(of: "MediaRouter", uses: ["Addresses", "CSSL", "CSRTP"]),
     tests(of: "MatrixClient"),
     tests(of: "martlet", uses: ["JSON", "MatrixModel", "MatrixClient"]),
     .testTarget(

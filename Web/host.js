@@ -4,7 +4,7 @@
 // The program is the file named by data-program of the element #app (default app.wasm), beside this one. It needs only
 // script-src 'self' 'wasm-unsafe-eval'. In <martlet-messenger> the element has a `frame` (messenger-frame.js).
 
-import { askForNotifications, permission, playSound, showBadge, showNotification } from './attention.js';
+import { askForNotifications, permission, playSound, showBadge, showNotification, withdrawNotification } from './attention.js';
 import { fetchMedia, mediaURL, setMediaAccess, showImage } from './media.js';
 import { applyLook, isOurPage, labels, languageList, loadTexts, locale, moment, pluralForm, settings, texts, word } from './reader.js';
 import { openStore, readStore, writeStore } from './store.js';
@@ -485,6 +485,7 @@ const pageActions = [
   () => playSound(),
   () => history.replaceState(null, '', location.pathname + location.hash),
   (_, s) => { if (/^https?:/i.test(s)) (root.frame?.leave ?? (url => location.assign(url)))(s); },
+  (_, s) => withdrawNotification(s),
 ];
 
 function pickFiles(id, accept, isMultiple) {

@@ -24,6 +24,7 @@ extension App {
     }
     main?.settle()
     showTitle()
+    withdrawNotifications()
     for change in changes { embedding?.heard(change) }
     dom.flush()
   }

@@ -30,6 +30,8 @@ final class App<D: DOM> {
   var onIgnoredUsers: (() -> Void)?
   var shownTitle = ""
   var shownCount = 0
+  /// Rooms of which a notification of the browser tells.
+  var told: [RoomID] = []
   /// Where the person wants to be.
   var place = Place.list
   /// Where to go as soon as somebody is signed in.

@@ -102,12 +102,17 @@ final class RoomScreen<D: DOM> {
     }
   }
 
-  /// False where everything has been read.
+  /// False where everything has been read. One may have stopped reading long before what is at hand.
   func goToFirstUnread() -> Bool {
     let feed = conversation.feed
-    guard let state = feed.room, let source = feed.source, let first = feed.firstUnread(state, source) else { return false }
-    feed.timeline.setDivider(above: first)
-    return feed.timeline.scroll(to: first, place: .top)
+    guard let state = feed.room, let source = feed.source else { return false }
+    if let first = feed.firstUnread(state, source) {
+      feed.timeline.setDivider(above: first)
+      return feed.timeline.scroll(to: first, place: .top)
+    }
+    guard let read = feed.openedAt, source.index(of: read) == nil else { return false }
+    go(to: read)
+    return true
   }
 
   func jump(to milliseconds: Int64, _ then: @escaping (ClientError?) -> Void) {

@@ -1,0 +1,64 @@
+/// A codec whose payload descriptor the router reads.
+package enum Codec: Sendable, Equatable {
+  case opus
+  case vp8
+  case vp9
+  case h264
+  case av1
+
+  /// Of RTP timestamps, in hertz.
+  var clockRate: Int64 { self == .opus ? 48_000 : 90_000 }
+  var isVideo: Bool { self != .opus }
+
+  /// The name in `a=rtpmap`, in any case.
+  package init?(name: some StringProtocol) {
+    switch name.lowercased() {
+    case "opus": self = .opus
+    case "vp8": self = .vp8
+    case "vp9": self = .vp9
+    case "h264": self = .h264
+    case "av1": self = .av1
+    default: return nil
+    }
+  }
+
+  /// What the payload of one packet tells; `nil` bytes of another form count as a packet that tells nothing.
+  ///
+  /// - Parameter payload: where the payload lies in `packet`.
+  func describe(_ packet: RawSpan, _ payload: Range<Int>) -> PayloadDescription {
+    guard !payload.isEmpty else { return PayloadDescription() }
+    return switch self {
+    case .vp8: VP8.describe(packet, payload)
+    case .vp9: VP9.describe(packet, payload)
+    case .h264: H264.describe(packet, payload)
+    // AV1 is described by its dependency descriptor, sound by nothing.
+    case .opus, .av1: PayloadDescription()
+    }
+  }
+}
+
+/// What a packet says about its frame, the same words for all codecs. Made once when it arrives.
+struct PayloadDescription: Equatable {
+  /// A number that a rewriting gives another value, in place.
+  struct Field: Equatable {
+    /// From the beginning of the payload.
+    var offset: UInt8
+    /// 7, 8 or 15.
+    var bits: UInt8
+    var value: UInt16
+  }
+
+  /// The first packet of a frame (of its layer).
+  var startsFrame = false
+  /// A decoder can begin with this packet's frame. Only with `startsFrame`.
+  var isKeyFrame = false
+  /// 0 where the codec has no layers.
+  var temporalLayer: UInt8 = 0
+  var spatialLayer: UInt8 = 0
+  /// From here on this temporal layer can be decoded even if its earlier frames were left out.
+  var isSwitchingPoint = false
+  /// Counts pictures.
+  var pictureID: Field?
+  /// Counts frames of temporal layer 0.
+  var baseLayerIndex: Field?
+}

@@ -1,0 +1,129 @@
+extension Router {
+  func receiveControl(_ datagram: UnsafeMutableRawBufferPointer, from address: TransportAddress, _ now: MediaTime) {
+    guard let transport = transport(at: address), let receiver = transport.receiver,
+      let count = receiver.openControl(datagram)
+    else { return }
+    let bytes = UnsafeRawBufferPointer(rebasing: datagram[..<count]).bytes
+    var reader = RTCPReader()
+    while let packet = reader.next(in: bytes) { receive(packet, on: transport, now) }
+  }
+
+  private func receive(_ packet: RTCPPacket, on transport: Transport, _ now: MediaTime) {
+    switch packet {
+    case .senderReport(let report, let reports):
+      receive(reports, on: transport, now)
+      guard let source = transport.source(report.ssrc), !source.isRetransmission else { return }
+      let layer = source.track.layers[source.layer]
+      layer.lastSenderReport = report
+      layer.statistics.receive(report, now: now)
+    case .nack(_, let media, let lost):
+      guard let subscription = transport.subscription(ssrc: media), subscription.canResend else { return }
+      for pair in lost {
+        pair.forEach { number in
+          if let entry = subscription.history.take(number, now: now) { resend(entry, subscription, now: now) }
+        }
+      }
+    case .pictureLoss(_, let media):
+      if let subscription = transport.subscription(ssrc: media) { wantKeyFrame(subscription, now: now) }
+    case .fullIntra(_, let requests):
+      for request in requests {
+        if let subscription = transport.subscription(ssrc: request.ssrc) { wantKeyFrame(subscription, now: now) }
+      }
+    case .receiverEstimate(_, let rate, _): transport.path.receive(estimate: rate, now: now)
+    case .receiverReport(_, let reports): receive(reports, on: transport, now)
+    // What a subscriber reports ends here.
+    case .goodbye, .transportFeedback: break
+    }
+  }
+
+  private func receive(_ reports: [ReceptionReport], on transport: Transport, _ now: MediaTime) {
+    let ofVideo = reports.filter { transport.subscription(ssrc: $0.ssrc)?.track.parameters.codec.isVideo ?? false }
+    guard let worst = ofVideo.map(\.fractionLost).max() else { return }
+    transport.path.receive(fractionLost: worst, sent: transport.rate.bitsPerSecond(now: now))
+  }
+
+  /// Asks the publisher for a key frame of the layer that the subscriber gets or shall get, together with the others that ask.
+  func wantKeyFrame(_ subscription: Subscription, now: MediaTime) {
+    guard subscription.track.parameters.codec.isVideo, let layer = subscription.target(at: now) ?? subscription.layer else {
+      return
+    }
+    subscription.track.layers[layer].keyFrames.want()
+  }
+
+  // MARK: To publishers
+
+  /// Requests for lost packets and key frames, for each track of the transport.
+  func requestRepairs(_ transport: Transport, now: MediaTime) {
+    guard let sender = transport.sender, let address = transport.address else { return }
+    var writer = RTCPWriter()
+    writer.receiverReport(sender: transport.reporterSSRC)
+    let empty = writer.bytes.count
+    for track in transport.tracks where track.parameters.codec.isVideo {
+      let isWatched = !track.subscriptions.isEmpty
+      for layer in track.layers where layer.ssrc != 0 {
+        if track.parameters.hasNack {
+          let lost = layer.losses.requests(now: now)
+          if !lost.isEmpty { writer.nack(sender: transport.reporterSSRC, media: layer.ssrc, lost: [NackPair](lost)) }
+        }
+        // What was lost for good stands still until the next key frame.
+        if layer.losses.takeGivenUp() && isWatched { layer.keyFrames.want() }
+        if track.parameters.hasPictureLoss, layer.keyFrames.take(now: now) {
+          writer.pictureLoss(sender: transport.reporterSSRC, media: layer.ssrc)
+        }
+      }
+    }
+    guard writer.bytes.count > empty, writer.bytes.count <= Self.controlLimit else { return }
+    send(sender.sealControl(writer.bytes), to: address)
+  }
+
+  /// Leaves room for what sealing adds.
+  static let controlLimit = SendBatch.datagramLimit - 64
+
+  func sendFeedback(_ transport: Transport, now: MediaTime) {
+    guard !transport.feedback.isEmpty, let sender = transport.sender, let address = transport.address,
+      let feedback = transport.feedback.take(
+        sender: transport.reporterSSRC, media: transport.sources.first?.ssrc ?? 0)
+    else { return }
+    var writer = RTCPWriter()
+    writer.receiverReport(sender: transport.reporterSSRC)
+    writer.transportFeedback(feedback)
+    guard writer.bytes.count <= Self.controlLimit else { return }
+    send(sender.sealControl(writer.bytes), to: address)
+  }
+
+  /// Reports on what arrives from the peer and on what goes to it. RFC 3550 §6.4.
+  func sendReports(_ transport: Transport, now: MediaTime) {
+    guard let sender = transport.sender, let address = transport.address else { return }
+    var reports: [ReceptionReport] = []
+    for track in transport.tracks {
+      for layer in track.layers where layer.ssrc != 0 {
+        if let report = layer.statistics.report(layer.ssrc, now: now) { reports.append(report) }
+      }
+    }
+    for start in stride(from: 0, to: reports.count, by: 31) {
+      var writer = RTCPWriter()
+      writer.receiverReport(sender: transport.reporterSSRC, reports: Array(reports[start..<min(start + 31, reports.count)]))
+      writer.canonicalName(Self.canonicalName, of: transport.reporterSSRC)
+      send(sender.sealControl(writer.bytes), to: address)
+    }
+    for subscription in transport.subscriptions {
+      guard let report = subscription.senderReport() else { continue }
+      var writer = RTCPWriter()
+      writer.senderReport(report)
+      writer.canonicalName(Self.canonicalName, of: report.ssrc)
+      send(sender.sealControl(writer.bytes), to: address)
+    }
+  }
+
+  private static let canonicalName = Array("martlet".utf8)
+}
+
+extension Subscription {
+  /// The publisher's pair of clocks, the RTP time as this subscriber has it: sound and picture stay together. nil before both are known.
+  func senderReport() -> SenderReport? {
+    guard let layer, packetCount > 0, let source = track.layers[layer].lastSenderReport else { return nil }
+    return SenderReport(
+      ssrc: parameters.ssrc, ntpTime: source.ntpTime, rtpTime: source.rtpTime &+ rewriter.timestampOffset,
+      packetCount: packetCount, octetCount: octetCount)
+  }
+}

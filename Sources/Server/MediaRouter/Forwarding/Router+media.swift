@@ -1,0 +1,204 @@
+extension Router {
+  /// Beyond it a track's packets are forwarded before the batch is read to its end: its cache must not run over them.
+  private static let pendingBytesLimit = 24 << 10
+
+  // MARK: In
+
+  func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, from address: TransportAddress, _ now: MediaTime) {
+    guard let transport = transport(at: address), let receiver = transport.receiver, let count = receiver.open(datagram)
+    else { return }
+    let packet = UnsafeRawBufferPointer(rebasing: datagram[..<count])
+    let bytes = packet.bytes
+    guard let header = RTPHeader(bytes), let source = transport.source(of: header, bytes, limits) else { return }
+    let identifiers = source.track.parameters.extensions
+    if identifiers.transportSequence != 0,
+      let value = HeaderExtensions.value(identifiers.transportSequence, of: header, in: bytes), value.count == 2
+    {
+      transport.feedback.receive(bytes.uint16(at: value.lowerBound), now: now)
+    }
+    // Padding alone probes the path; it is nobody's media.
+    guard !header.payload.isEmpty else { return notePadding(header, source, now) }
+    receive(packet, header, source, now)
+  }
+
+  private func notePadding(_ header: RTPHeader, _ source: Transport.Source, _ now: MediaTime) {
+    guard !source.isRetransmission else { return }
+    let layer = source.track.layers[source.layer]
+    let sequence = layer.unwrapper.unwrap(header.sequenceNumber)
+    layer.losses.receive(sequence, now: now)
+    layer.statistics.receive(sequence, timestamp: header.timestamp, now: now)
+    // Its number is gone for subscribers too, without a gap.
+    var packet = MediaPacket(
+      sequence: sequence, timestamp: header.timestamp, marker: false, payloadCount: 0, arrival: now)
+    packet.payload.temporalLayer = 0
+    for subscription in source.track.subscriptions where subscription.layer == source.layer {
+      subscription.rewriter.skip(packet, wholePicture: false)
+    }
+  }
+
+  private func receive(
+    _ packet: UnsafeRawBufferPointer, _ header: RTPHeader, _ source: Transport.Source, _ now: MediaTime
+  ) {
+    let track = source.track
+    let layer = track.layers[source.layer]
+    var number = header.sequenceNumber
+    var payload = header.payload
+    if source.isRetransmission {
+      // RFC 4588 §4: the original number stands before the payload.
+      guard payload.count > 2, layer.unwrapper.highest != nil else { return }
+      number = packet.bytes.uint16(at: payload.lowerBound)
+      payload = (payload.lowerBound + 2)..<payload.upperBound
+    } else if header.payloadType != track.parameters.payloadType {
+      return
+    }
+    let sequence = layer.unwrapper.unwrap(number)
+    var kept = MediaPacket(
+      sequence: sequence, timestamp: header.timestamp, marker: header.marker, payloadCount: payload.count, arrival: now)
+    let descriptor = describe(&kept, packet.bytes, header, payload, track, layer)
+    guard
+      layer.cache.insert(
+        kept, descriptor: descriptor.map { UnsafeRawBufferPointer(rebasing: packet[$0]) },
+        payload: UnsafeRawBufferPointer(rebasing: packet[payload]))
+    else { return }
+    layer.rate.add(packet.count, now: now)
+    layer.lastArrival = now
+    layer.losses.receive(sequence, now: now)
+    if !source.isRetransmission { layer.statistics.receive(sequence, timestamp: header.timestamp, now: now) }
+    if kept.payload.isKeyFrame { layer.keyFrames.satisfy() }
+    if let level = kept.audioLevel, !track.isMuted {
+      speakers[track.parameters.session, default: SpeakerDetector()].receive(track.id, level: level & 0x7F, now: now)
+    }
+    if !track.hasStarted {
+      track.hasStarted = true
+      events.append(.trackStarted(track.id))
+    }
+    wait(kept, track, layer, now)
+  }
+
+  /// Fills in what the packet says about itself; where its dependency descriptor lies.
+  private func describe(
+    _ kept: inout MediaPacket, _ packet: RawSpan, _ header: RTPHeader, _ payload: Range<Int>, _ track: Track, _ layer: Layer
+  ) -> Range<Int>? {
+    kept.payload = track.parameters.codec.describe(packet, payload)
+    guard var elements = HeaderExtensions(header) else { return nil }
+    let identifiers = track.parameters.extensions
+    var found: Range<Int>?
+    while let element = elements.next(in: packet) {
+      guard !element.value.isEmpty else { continue }
+      switch element.id {
+      case identifiers.audioLevel: kept.audioLevel = packet.uint8(at: element.value.lowerBound)
+      case identifiers.orientation: kept.orientation = packet.uint8(at: element.value.lowerBound)
+      case identifiers.dependencyDescriptor where element.value.count <= PacketWriter.descriptorLimit:
+        found = element.value
+        kept.descriptorCount = element.value.count
+        guard track.parameters.codec == .av1,
+          let descriptor = DependencyDescriptor(packet.extracting(element.value), structure: layer.structure)
+        else { continue }
+        if let structure = descriptor.newStructure { layer.structure = structure }
+        kept.payload.startsFrame = descriptor.startsFrame
+        kept.payload.isKeyFrame = descriptor.startsFrame && descriptor.newStructure != nil
+        kept.payload.temporalLayer = descriptor.temporalLayer
+      default: break
+      }
+    }
+    return found
+  }
+
+  private func wait(_ packet: MediaPacket, _ track: Track, _ layer: Layer, _ now: MediaTime) {
+    guard !track.subscriptions.isEmpty, !track.isMuted else { return }
+    layer.pending.append(packet.sequence)
+    track.pendingBytes += packet.payloadCount + packet.descriptorCount
+    if !track.isPending {
+      track.isPending = true
+      pendingTracks.append(track)
+    }
+    let limit = min(Self.pendingBytesLimit, layer.cache.bytesCapacity / 2)
+    if track.pendingBytes >= limit { forward(track, now) }
+  }
+
+  // MARK: Out
+
+  /// Forwards what the datagrams since the last call brought, and sends. Call it after each batch read.
+  func flush(now: MediaTime) {
+    for track in pendingTracks {
+      forward(track, now)
+      track.isPending = false
+    }
+    pendingTracks.removeAll(keepingCapacity: true)
+    sendBatch()
+  }
+
+  /// Subscriber by subscriber, so that the packets of a frame stand side by side in the batch.
+  private func forward(_ track: Track, _ now: MediaTime) {
+    for subscription in track.subscriptions {
+      guard let sender = subscription.transport.sender, let address = subscription.transport.address else { continue }
+      for (position, layer) in track.layers.enumerated() where !layer.pending.isEmpty {
+        for sequence in layer.pending {
+          guard let packet = layer.cache.find(sequence),
+            let output = subscription.rewrite(packet, of: position, now: now)
+          else { continue }
+          makeRoom()
+          let count = write(packet, output, layer, subscription, sender, now)
+          batch.commit(count, to: address)
+          subscription.transport.rate.add(count, now: now)
+          guard subscription.canResend else { continue }
+          subscription.history.insert(
+            SentHistory.Entry(output: output, source: sequence, layer: UInt8(position), lastSent: now))
+        }
+      }
+    }
+    for layer in track.layers { layer.pending.removeAll(keepingCapacity: true) }
+    track.pendingBytes = 0
+  }
+
+  /// Writes and seals a packet into the batch's space; its count.
+  private func write(
+    _ packet: MediaPacket, _ output: StreamRewriter.Output, _ layer: Layer, _ subscription: Subscription,
+    _ sender: SRTPSender, _ now: MediaTime
+  ) -> Int {
+    let parameters = subscription.parameters
+    let header = PacketWriter.Header(
+      payloadType: parameters.payloadType, marker: packet.marker, index: output.index, timestamp: output.timestamp,
+      ssrc: parameters.ssrc)
+    let target = batch.space
+    let start = subscription.writer.write(
+      header, of: packet, descriptor: layer.cache.descriptor(of: packet),
+      transportSequence: subscription.transport.nextSequence(), now: now, to: target)
+    let payload = layer.cache.payload(of: packet)
+    let copy = UnsafeMutableRawBufferPointer(start: target + start, count: payload.count)
+    copy.copyMemory(from: payload)
+    packet.payload.rewrite(copy, output)
+    subscription.packetCount &+= 1
+    subscription.octetCount &+= UInt32(payload.count)
+    return sender.seal(target, header: start, count: start + payload.count, ssrc: parameters.ssrc, index: output.index)
+  }
+
+  /// Sends a packet again: as RTX, or with the bytes it had. RFC 4588 §4.
+  func resend(_ entry: SentHistory.Entry, _ subscription: Subscription, now: MediaTime) {
+    let layer = subscription.track.layers[Int(entry.layer)]
+    guard let sender = subscription.transport.sender, let address = subscription.transport.address,
+      let packet = layer.cache.find(entry.source)
+    else { return }
+    makeRoom()
+    guard let ssrc = subscription.parameters.rtxSSRC, let payloadType = subscription.parameters.rtxPayloadType else {
+      return batch.commit(write(packet, entry.output, layer, subscription, sender, now), to: address)
+    }
+    subscription.rtxIndex += 1
+    let header = PacketWriter.Header(
+      payloadType: payloadType, marker: packet.marker, index: subscription.rtxIndex, timestamp: entry.output.timestamp,
+      ssrc: ssrc)
+    let target = batch.space
+    let start = subscription.writer.write(
+      header, of: packet, descriptor: layer.cache.descriptor(of: packet),
+      transportSequence: subscription.transport.nextSequence(), now: now, to: target)
+    let number = UInt16(truncatingIfNeeded: entry.output.index)
+    target.storeBytes(of: number.bigEndian, toByteOffset: start, as: UInt16.self)
+    let payload = layer.cache.payload(of: packet)
+    let copy = UnsafeMutableRawBufferPointer(start: target + start + 2, count: payload.count)
+    copy.copyMemory(from: payload)
+    packet.payload.rewrite(copy, entry.output)
+    let count = sender.seal(
+      target, header: start, count: start + 2 + payload.count, ssrc: ssrc, index: subscription.rtxIndex)
+    batch.commit(count, to: address)
+  }
+}

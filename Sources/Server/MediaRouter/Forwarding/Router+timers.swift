@@ -1,0 +1,79 @@
+/// When what is done regularly was done last.
+struct RouterTimers {
+  static let reportInterval = MediaTime.Interval.seconds(1)
+
+  var last: MediaTime?
+  var lastFeedback: MediaTime?
+  var lastReport: MediaTime?
+  var lastAllocation: MediaTime?
+  var lastDecision: MediaTime?
+
+  /// Whether the interval has passed since, and then notes the time.
+  static func isDue(_ last: inout MediaTime?, _ interval: MediaTime.Interval, now: MediaTime) -> Bool {
+    if let before = last, now - before < interval { return false }
+    last = now
+    return true
+  }
+}
+
+extension Router {
+  /// When `advance` wants to be called again; nil while there is nobody.
+  var deadline: MediaTime? { transports.isEmpty ? nil : timers.last.map { $0 + Self.tick } ?? MediaTime(microseconds: 0) }
+
+  /// Does what is due by `now`, and sends. May be called at any time.
+  func advance(to now: MediaTime) {
+    guard RouterTimers.isDue(&timers.last, Self.tick, now: now) else { return }
+    let isFeedbackDue = RouterTimers.isDue(&timers.lastFeedback, FeedbackRecorder.interval, now: now)
+    let isReportDue = RouterTimers.isDue(&timers.lastReport, RouterTimers.reportInterval, now: now)
+    let isAllocationDue = RouterTimers.isDue(&timers.lastAllocation, Self.allocationInterval, now: now)
+    for transport in transports.values {
+      guard transport.isConnected else {
+        transport.dtls?.advance(to: now)
+        sendHandshake(transport)
+        advanceHandshake(transport, now)
+        if now - transport.consent >= Transport.consentLimit { end(transport, .silence) }
+        continue
+      }
+      requestRepairs(transport, now: now)
+      if isFeedbackDue { sendFeedback(transport, now: now) }
+      if isAllocationDue { allocate(transport, now: now) }
+      guard isReportDue else { continue }
+      if now - transport.consent >= Transport.consentLimit {
+        end(transport, .silence)
+      } else {
+        sendReports(transport, now: now)
+      }
+    }
+    if RouterTimers.isDue(&timers.lastDecision, SpeakerDetector.interval, now: now) { decideSpeakers(now) }
+    sendBatch()
+  }
+
+  private static let allocationInterval = MediaTime.Interval.milliseconds(200)
+
+  /// Gives each video of a subscriber the layer that its path carries, in the order of subscription.
+  private func allocate(_ transport: Transport, now: MediaTime) {
+    let videos = transport.subscriptions.filter { $0.track.parameters.codec.isVideo }
+    guard !videos.isEmpty else { return }
+    let sound = transport.subscriptions.filter { !$0.track.parameters.codec.isVideo }
+    let wishes = videos.map { video in
+      LayerAllocator.Wish(
+        rates: video.track.layers.map { $0.isAlive(at: now) ? $0.rate.bitsPerSecond(now: now) : nil },
+        ceiling: max(0, min(video.limit.spatial, video.track.layers.count - 1)), current: video.allocated)
+    }
+    let chosen = transport.allocator.allocate(
+      wishes, budget: transport.path.bitsPerSecond(now: now),
+      other: sound.reduce(0) { $0 + $1.track.layers[0].rate.bitsPerSecond(now: now) }, now: now)
+    for (video, layer) in zip(videos, chosen) where video.allocated != layer {
+      video.allocated = layer
+      events.append(.layer(video.id, layer))
+    }
+  }
+
+  private func decideSpeakers(_ now: MediaTime) {
+    for session in speakers.keys {
+      if speakers[session]!.decide(now: now), let speaker = speakers[session]!.speaker {
+        events.append(.speaker(session: session, speaker))
+      }
+    }
+  }
+}

@@ -1,0 +1,166 @@
+/// The forwarding unit without I/O: commands, datagrams and time go in; datagrams and events come out.
+///
+/// It belongs to one thread. Sending is a call of `send` with a batch, which is empty afterwards.
+final class Router {
+  /// How exact timers are.
+  static let tick = MediaTime.Interval.milliseconds(10)
+
+  let limits: RouterLimits
+  let identity: DTLSIdentity
+  var events: [RouterEvent] = []
+  private(set) var transports: [TransportID: Transport] = [:]
+  private var byUfrag: [[UInt8]: Transport] = [:]
+  private var byAddress: [TransportAddress: Transport] = [:]
+  private var tracks: [TrackID: Track] = [:]
+  private var subscriptions: [SubscriptionID: Subscription] = [:]
+  var pendingTracks: [Track] = []
+  var random: any RandomNumberGenerator
+  let batch: SendBatch
+  var timers = RouterTimers()
+  /// By session.
+  var speakers: [UInt64: SpeakerDetector] = [:]
+  private let send: (SendBatch) -> Void
+
+  /// - Parameter send: takes what the batch holds before it returns.
+  init(
+    _ identity: DTLSIdentity, limits: RouterLimits = RouterLimits(), random: any RandomNumberGenerator,
+    send: @escaping (SendBatch) -> Void
+  ) {
+    self.identity = identity
+    self.limits = limits
+    self.random = random
+    self.send = send
+    batch = SendBatch()
+  }
+
+  // MARK: What it holds
+
+  func transport(at address: TransportAddress) -> Transport? { byAddress[address] }
+  func transport(ufrag: [UInt8]) -> Transport? { byUfrag[ufrag] }
+  func track(_ id: TrackID) -> Track? { tracks[id] }
+  func subscription(_ id: SubscriptionID) -> Subscription? { subscriptions[id] }
+
+  var counts: (transports: Int, tracks: Int, subscriptions: Int, addresses: Int) {
+    (transports.count, tracks.count, subscriptions.count, byAddress.count)
+  }
+
+  /// Sends to this address from now on. RFC 8445 §8.1.1: the pair that the controlling peer nominated last.
+  func bind(_ transport: Transport, to address: TransportAddress) {
+    guard transport.address != address else { return }
+    if let before = transport.address { byAddress[before] = nil }
+    if let other = byAddress[address], other !== transport { other.address = nil }
+    transport.address = address
+    byAddress[address] = transport
+  }
+
+  // MARK: Sending
+
+  /// Makes room for one more datagram.
+  func makeRoom() {
+    if batch.isFull { sendBatch() }
+  }
+
+  func sendBatch() {
+    guard !batch.messages.isEmpty else { return }
+    send(batch)
+    batch.removeAll()
+  }
+
+  func send(_ datagram: [UInt8], to address: TransportAddress) {
+    makeRoom()
+    batch.append(datagram, to: address)
+  }
+
+  // MARK: Commands
+
+  func handle(_ command: RouterCommand, now: MediaTime) {
+    switch command {
+    case .open(let id, let parameters): open(id, parameters, now)
+    case .close(let id):
+      if let transport = transports[id] { close(transport) }
+    case .publish(let id, let transport, let parameters): publish(id, on: transport, parameters)
+    case .unpublish(let id):
+      if let track = tracks[id] { unpublish(track) }
+    case .subscribe(let id, let track, let transport, let parameters): subscribe(id, to: track, on: transport, parameters)
+    case .unsubscribe(let id):
+      if let subscription = subscriptions[id] { unsubscribe(subscription) }
+    case .limit(let id, let limit): subscriptions[id]?.limit = limit
+    case .pause(let id, let isPaused): subscriptions[id]?.isPaused = isPaused
+    case .mute(let id, let isMuted): tracks[id]?.isMuted = isMuted
+    }
+    sendBatch()
+  }
+
+  private func open(_ id: TransportID, _ parameters: TransportParameters, _ now: MediaTime) {
+    guard transports.count < limits.transports, transports[id] == nil, byUfrag[parameters.local.ufrag] == nil else {
+      return events.append(.refused(id))
+    }
+    let transport = Transport(id, parameters, now: now, reporterSSRC: random.next())
+    transports[id] = transport
+    byUfrag[parameters.local.ufrag] = transport
+  }
+
+  private func close(_ transport: Transport) {
+    transport.dtls?.close()
+    sendHandshake(transport)
+    remove(transport)
+  }
+
+  /// Takes a transport out that is over, and says so.
+  func end(_ transport: Transport, _ reason: RouterEvent.End) {
+    guard transports[transport.id] === transport else { return }
+    remove(transport)
+    events.append(.ended(transport.id, reason))
+  }
+
+  private func remove(_ transport: Transport) {
+    for subscription in transport.subscriptions { unsubscribe(subscription) }
+    for track in transport.tracks { unpublish(track) }
+    if let address = transport.address, byAddress[address] === transport { byAddress[address] = nil }
+    byUfrag[transport.parameters.local.ufrag] = nil
+    transports[transport.id] = nil
+  }
+
+  private func publish(_ id: TrackID, on transportID: TransportID, _ parameters: TrackParameters) {
+    guard let transport = transports[transportID], tracks[id] == nil, !parameters.layers.isEmpty,
+      transport.tracks.count < limits.tracksOfTransport
+    else { return events.append(.refused(transportID)) }
+    let track = Track(id, parameters, on: transport, limits)
+    tracks[id] = track
+    transport.tracks.append(track)
+    for (position, layer) in track.layers.enumerated() {
+      if layer.ssrc != 0 { transport.learn(layer.ssrc, track, position, isRetransmission: false) }
+      if layer.rtxSSRC != 0 { transport.learn(layer.rtxSSRC, track, position, isRetransmission: true) }
+    }
+  }
+
+  private func unpublish(_ track: Track) {
+    for subscription in track.subscriptions { unsubscribe(subscription) }
+    tracks[track.id] = nil
+    let session = track.parameters.session
+    speakers[session]?.remove(track.id)
+    if speakers[session]?.isEmpty ?? false { speakers[session] = nil }
+    pendingTracks.removeAll { $0 === track }
+    track.transport.tracks.removeAll { $0 === track }
+    track.transport.sources.removeAll { $0.track === track }
+  }
+
+  private func subscribe(
+    _ id: SubscriptionID, to trackID: TrackID, on transportID: TransportID, _ parameters: SubscriptionParameters
+  ) {
+    guard let track = tracks[trackID], let transport = transports[transportID], subscriptions[id] == nil,
+      transport.subscriptions.count < limits.subscriptionsOfTransport,
+      transport.subscription(ssrc: parameters.ssrc) == nil
+    else { return events.append(.refused(transportID)) }
+    let subscription = Subscription(id, parameters, to: track, on: transport, using: &random)
+    subscriptions[id] = subscription
+    track.subscriptions.append(subscription)
+    transport.subscriptions.append(subscription)
+  }
+
+  private func unsubscribe(_ subscription: Subscription) {
+    subscriptions[subscription.id] = nil
+    subscription.track.subscriptions.removeAll { $0 === subscription }
+    subscription.transport.subscriptions.removeAll { $0 === subscription }
+  }
+}

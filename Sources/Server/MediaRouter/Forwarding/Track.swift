@@ -1,0 +1,25 @@
+/// One audio or video that a publisher sends.
+final class Track {
+  let id: TrackID
+  let parameters: TrackParameters
+  unowned let transport: Transport
+  let layers: [Layer]
+  var subscriptions: [Subscription] = []
+  var isMuted = false
+  var hasStarted = false
+  /// Waits for `Router.flush`.
+  var isPending = false
+  var pendingBytes = 0
+
+  init(_ id: TrackID, _ parameters: TrackParameters, on transport: Transport, _ limits: RouterLimits) {
+    self.id = id
+    self.parameters = parameters
+    self.transport = transport
+    layers = parameters.layers.prefix(TrackParameters.layersLimit).map {
+      Layer($0, parameters.codec, cacheBytesLimit: limits.cacheBytes)
+    }
+  }
+
+  /// The layer that a RID names; the only one where there are none.
+  func layer(rid: [UInt8]) -> Int? { layers.count == 1 && layers[0].rid.isEmpty ? 0 : layers.firstIndex { $0.rid == rid } }
+}

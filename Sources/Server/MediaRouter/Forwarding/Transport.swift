@@ -1,0 +1,50 @@
+/// ICE, DTLS and SRTP with one peer.
+final class Transport {
+  /// Without an authentic check for so long, the peer has gone. RFC 7675 §5.1.
+  static let consentLimit = MediaTime.Interval.seconds(30)
+
+  /// What an SSRC of the peer carries.
+  struct Source {
+    var ssrc: UInt32
+    var track: Track
+    var layer: Int
+    var isRetransmission: Bool
+  }
+
+  let id: TransportID
+  let parameters: TransportParameters
+  let integrity: HMACSHA1
+  /// The nominated pair; nothing is sent before.
+  var address: TransportAddress?
+  var consent: MediaTime
+  var dtls: DTLSSession?
+  var sender: SRTPSender?
+  var receiver: SRTPReceiver?
+  var tracks: [Track] = []
+  var subscriptions: [Subscription] = []
+  var sources: [Source] = []
+  var feedback = FeedbackRecorder()
+  /// Of the next packet to it.
+  var transportSequence: UInt16 = 0
+  /// In reports of the router's own, where no subscription lends one.
+  let reporterSSRC: UInt32
+  var path = PathEstimate()
+  var allocator = LayerAllocator()
+  var rate = RateMeter()
+
+  init(_ id: TransportID, _ parameters: TransportParameters, now: MediaTime, reporterSSRC: UInt32) {
+    self.id = id
+    self.parameters = parameters
+    self.reporterSSRC = reporterSSRC
+    integrity = HMACSHA1(key: parameters.local.password)
+    consent = now
+  }
+
+  var isConnected: Bool { sender != nil }
+
+  func source(_ ssrc: UInt32) -> Source? { sources.first { $0.ssrc == ssrc } }
+
+  func subscription(ssrc: UInt32) -> Subscription? {
+    subscriptions.first { $0.parameters.ssrc == ssrc || $0.parameters.rtxSSRC == ssrc }
+  }
+}

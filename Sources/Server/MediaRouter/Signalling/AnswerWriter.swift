@@ -1,0 +1,91 @@
+/// Writes the sections of an answer.
+struct AnswerWriter {
+  typealias Attribute = SessionDescription.Attribute
+
+  let credentials: ICECredentials
+  let fingerprint: Fingerprint
+  let candidates: [TransportAddress]
+  /// We begin the handshake.
+  let isActive: Bool
+
+  /// Feedback that the router understands from a subscriber, or gives to a publisher.
+  private static let feedback = ["nack", "nack pli", "ccm fir", "goog-remb", "transport-cc"]
+
+  func section(
+    _ offered: SessionDescription.Section, _ media: MediaOffer?, _ choice: PeerOffer.Choice
+  ) -> SessionDescription.Section {
+    guard let media else { return refused(offered) }
+    switch choice {
+    case .refuse: return refused(offered)
+    case .receive(let format):
+      var section = accepted(offered, media, format, "recvonly")
+      if !media.rids.isEmpty {
+        section.attributes += media.rids.map { Attribute("rid", $0 + " recv") }
+        section.attributes.append(Attribute("simulcast", "recv " + media.rids.joined(separator: ";")))
+      }
+      return section
+    case .send(let format, let ssrc, let rtxSSRC, let stream, let track):
+      var section = accepted(offered, media, format, "sendonly")
+      section.attributes.append(Attribute("msid", "\(stream) \(track)"))
+      if let rtxSSRC { section.attributes.append(Attribute("ssrc-group", "FID \(ssrc) \(rtxSSRC)")) }
+      for ssrc in [ssrc, rtxSSRC].compactMap({ $0 }) {
+        section.attributes.append(Attribute("ssrc", "\(ssrc) cname:martlet"))
+        section.attributes.append(Attribute("ssrc", "\(ssrc) msid:\(stream) \(track)"))
+      }
+      return section
+    }
+  }
+
+  /// RFC 8829 §5.3.1: the port 0.
+  private func refused(_ offered: SessionDescription.Section) -> SessionDescription.Section {
+    var section = offered
+    section.port = 0
+    section.formats = Array(offered.formats.prefix(1))
+    section.attributes = [Attribute("inactive")]
+    if let mid = offered["mid"] { section.attributes.append(Attribute("mid", mid)) }
+    return section
+  }
+
+  private func accepted(
+    _ offered: SessionDescription.Section, _ media: MediaOffer, _ format: MediaOffer.Format, _ direction: String
+  ) -> SessionDescription.Section {
+    let repair = format.rtxPayloadType
+    var section = SessionDescription.Section(
+      kind: offered.kind, port: Int(candidates[0].port), transport: offered.transport,
+      formats: [format.payloadType, repair].compactMap { $0 }.map(String.init))
+    section.attributes = [Attribute("mid", media.mid), Attribute(direction), Attribute("rtcp-mux")]
+    if offered.has("rtcp-rsize") { section.attributes.append(Attribute("rtcp-rsize")) }
+    section.attributes += transport
+    for name in HeaderExtension.allCases where media.extensions[name] != 0 {
+      section.attributes.append(Attribute("extmap", "\(media.extensions[name]) \(name.rawValue)"))
+    }
+    section.attributes.append(Attribute("rtpmap", "\(format.payloadType) \(format.encoding)"))
+    if let parameters = format.parameters {
+      section.attributes.append(Attribute("fmtp", "\(format.payloadType) \(parameters)"))
+    }
+    for name in format.feedback where Self.feedback.contains(name) {
+      section.attributes.append(Attribute("rtcp-fb", "\(format.payloadType) \(name)"))
+    }
+    if let repair {
+      let clock = format.encoding.split(separator: "/").dropFirst().first ?? "90000"
+      section.attributes.append(Attribute("rtpmap", "\(repair) rtx/\(clock)"))
+      section.attributes.append(Attribute("fmtp", "\(repair) apt=\(format.payloadType)"))
+    }
+    return section
+  }
+
+  private var transport: [Attribute] {
+    var attributes = [
+      Attribute("ice-ufrag", String(decoding: credentials.ufrag, as: UTF8.self)),
+      Attribute("ice-pwd", String(decoding: credentials.password, as: UTF8.self)),
+      Attribute("fingerprint", fingerprint.description), Attribute("setup", isActive ? "active" : "passive")
+    ]
+    for (i, candidate) in candidates.enumerated() {
+      // RFC 8445 §5.1.2.1: a host candidate, the first preferred.
+      let priority = 126 << 24 | max(0, 65_535 - i) << 8 | 255
+      attributes.append(
+        Attribute("candidate", "\(i + 1) 1 udp \(priority) \(candidate.ip) \(candidate.port) typ host"))
+    }
+    return attributes + [Attribute("end-of-candidates")]
+  }
+}

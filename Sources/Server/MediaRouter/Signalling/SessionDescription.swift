@@ -1,0 +1,95 @@
+/// SDP could not be read, or an offer cannot be answered.
+package enum SDPError: Error, Equatable {
+  case malformed
+  case tooLarge
+  /// ICE credentials or a fingerprint that can be used are missing, or sections are not bundled on one transport.
+  case unsupported
+}
+
+/// The lines of an SDP text as far as WebRTC uses them. RFC 8866 §5.
+package struct SessionDescription: Sendable, Equatable {
+  package static let bytesLimit = 64 << 10
+  package static let sectionsLimit = 64
+  package static let attributesLimit = 512
+
+  package struct Attribute: Sendable, Equatable {
+    package var name: String
+    /// nil for a flag.
+    package var value: String?
+
+    package init(_ name: String, _ value: String? = nil) {
+      self.name = name
+      self.value = value
+    }
+
+    var line: String { "a=" + name + (value.map { ":" + $0 } ?? "") }
+  }
+
+  package struct Section: Sendable, Equatable {
+    /// `audio`, `video`, `application`.
+    package var kind: String
+    package var port: Int
+    package var transport: String
+    package var formats: [String]
+    package var attributes: [Attribute] = []
+
+    package subscript(_ name: String) -> String? { attributes.first { $0.name == name }?.value }
+    package func has(_ name: String) -> Bool { attributes.contains { $0.name == name } }
+    package func all(_ name: String) -> [String] { attributes.filter { $0.name == name }.compactMap(\.value) }
+  }
+
+  package var attributes: [Attribute] = []
+  package var sections: [Section] = []
+
+  package init() {}
+
+  /// - Throws: `malformed` or `tooLarge`.
+  package init(_ text: String) throws(SDPError) {
+    guard text.utf8.count <= Self.bytesLimit else { throw .tooLarge }
+    let lines = text.split(whereSeparator: \.isNewline)
+    guard lines.first == "v=0" else { throw .malformed }
+    for line in lines {
+      guard line.utf8.count >= 2, line.utf8.dropFirst().first == UInt8(ascii: "=") else { throw .malformed }
+      let value = line.dropFirst(2)
+      switch line.first {
+      case "m": try append(section: value)
+      case "a": try append(attribute: value)
+      default: break
+      }
+    }
+  }
+
+  private mutating func append(section value: Substring) throws(SDPError) {
+    let words = value.split(separator: " ").map(String.init)
+    guard words.count >= 4, let port = UInt16(words[1]) else { throw .malformed }
+    guard sections.count < Self.sectionsLimit else { throw .tooLarge }
+    sections.append(Section(kind: words[0], port: Int(port), transport: words[2], formats: Array(words[3...])))
+  }
+
+  private mutating func append(attribute value: Substring) throws(SDPError) {
+    let parts = value.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    let attribute = Attribute(parts[0], parts.count > 1 ? parts[1] : nil)
+    if sections.isEmpty {
+      guard attributes.count < Self.attributesLimit else { throw .tooLarge }
+      attributes.append(attribute)
+    } else {
+      guard sections[sections.count - 1].attributes.count < Self.attributesLimit else { throw .tooLarge }
+      sections[sections.count - 1].attributes.append(attribute)
+    }
+  }
+
+  /// The text with line ends as RFC 8866 §9 wants them.
+  ///
+  /// - Parameters:
+  ///   - address: in `c=`; the candidates are what counts.
+  ///   - number: of the session, unchanged between versions.
+  package func text(address: String, number: UInt64) -> String {
+    var lines = ["v=0", "o=- \(number) 1 IN IP4 127.0.0.1", "s=-", "t=0 0"] + attributes.map(\.line)
+    for section in sections {
+      lines.append("m=\(section.kind) \(section.port) \(section.transport) \(section.formats.joined(separator: " "))")
+      lines.append("c=IN \(address.contains(":") ? "IP6" : "IP4") \(address)")
+      lines += section.attributes.map(\.line)
+    }
+    return lines.joined(separator: "\r\n") + "\r\n"
+  }
+}

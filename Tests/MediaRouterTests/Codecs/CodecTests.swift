@@ -1,0 +1,98 @@
+@testable import MediaRouter
+import Testing
+
+private func describe(_ codec: Codec, _ payload: [UInt8]) -> PayloadDescription {
+  // Something before the payload, so that offsets are told apart.
+  let packet = [UInt8](repeating: 0xFF, count: 12) + payload
+  return codec.describe(packet.span.bytes, 12..<packet.count)
+}
+
+@Suite struct CodecTests {
+  typealias Field = PayloadDescription.Field
+
+  @Test func vp8WithAllFields() {
+    // X S, I L T K, picture 0x1234, base layer 9, TID 2 Y, a key frame.
+    #expect(
+      describe(.vp8, hex("90 f0 9234 09 a0 10"))
+        == PayloadDescription(
+          startsFrame: true, isKeyFrame: true, temporalLayer: 2, isSwitchingPoint: true,
+          pictureID: Field(offset: 2, bits: 15, value: 0x1234), baseLayerIndex: Field(offset: 4, bits: 8, value: 9)))
+  }
+
+  @Test func vp8WithoutExtensions() {
+    #expect(describe(.vp8, hex("10 10")) == PayloadDescription(startsFrame: true, isKeyFrame: true))
+    #expect(describe(.vp8, hex("10 11")) == PayloadDescription(startsFrame: true))
+    // A later partition, and a later packet of the first.
+    #expect(describe(.vp8, hex("11 10")) == PayloadDescription())
+    #expect(describe(.vp8, hex("00 10")) == PayloadDescription())
+    #expect(
+      describe(.vp8, hex("90 80 15 01"))
+        == PayloadDescription(startsFrame: true, pictureID: Field(offset: 2, bits: 7, value: 0x15)))
+  }
+
+  @Test func vp9WithLayers() {
+    // I L B, picture 5, TID 1 U SID 0, base layer 7.
+    #expect(
+      describe(.vp9, hex("a8 05 30 07"))
+        == PayloadDescription(
+          startsFrame: true, isKeyFrame: true, temporalLayer: 1, isSwitchingPoint: true,
+          pictureID: Field(offset: 1, bits: 7, value: 5), baseLayerIndex: Field(offset: 3, bits: 8, value: 7)))
+    // Predicted, flexible, spatial layer 1.
+    let other = describe(.vp9, hex("f8 8005 02"))
+    #expect(other.spatialLayer == 1)
+    #expect(!other.isKeyFrame)
+    #expect(other.baseLayerIndex == nil)
+  }
+
+  @Test(arguments: [
+    ("65", true, true), ("67", true, true), ("61", true, false), ("7c85", true, true), ("7c05", false, false),
+    ("7c81", true, false), ("78 0002 6742 0001 68", true, true), ("78 0001 68 0001 65", true, true),
+    ("78 0001 61", true, false), ("7c", false, false), ("78 ffff 61", true, false)
+  ]) func h264(_ text: String, _ startsFrame: Bool, _ isKeyFrame: Bool) {
+    let description = describe(.h264, hex(text))
+    #expect(description.startsFrame == startsFrame)
+    #expect(description.isKeyFrame == isKeyFrame)
+  }
+
+  @Test(arguments: [Codec.vp8, .vp9, .h264, .av1, .opus]) func noInputTraps(_ codec: Codec) {
+    attack(hex("f8 f0 9234 09 a0 10 0002 6742 0001 68")) { _ = describe(codec, $0) }
+  }
+}
+
+@Suite struct DependencyDescriptorTests {
+  /// First packet of frame 1, template 4; a structure from 4 on with 2 decode targets and templates S0T0, S0T1, S1T0.
+  private static let key = bits(
+    "1 0 000100 0000000000000001  1 0 0 0 0  000100 00001  01 10 11  11 10  01 00  10 11")
+
+  private static func bits(_ text: String) -> [UInt8] {
+    let digits = text.compactMap(\.wholeNumberValue)
+    return stride(from: 0, to: digits.count, by: 8).map { start in
+      (0..<8).reduce(UInt8(0)) { $0 << 1 | (start + $1 < digits.count ? UInt8(digits[start + $1]) : 0) }
+    }
+  }
+
+  private static func read(_ bytes: [UInt8], _ structure: DependencyDescriptor.Structure? = nil) -> DependencyDescriptor? {
+    DependencyDescriptor(bytes.span.bytes, structure: structure)
+  }
+
+  @Test func aStructureIsReadAndUsed() throws {
+    let first = try #require(Self.read(Self.key))
+    let structure = try #require(first.newStructure)
+    #expect(first.startsFrame && !first.endsFrame)
+    #expect(first.frameNumber == 1)
+    #expect(structure.templates.map(\.spatialLayer) == [0, 0, 1])
+    #expect(structure.templates.map(\.temporalLayer) == [0, 1, 0])
+    #expect(structure.templates.map(\.indications) == [[3, 2], [1, 0], [2, 3]])
+    let later = try #require(Self.read(Self.bits("0 1 000101 0000000000000010"), structure))
+    #expect(later.temporalLayer == 1)
+    #expect(later.endsFrame)
+    // Without the structure, and a template beyond it.
+    #expect(Self.read(Self.bits("0 1 000101 0000000000000010")) == nil)
+    #expect(Self.read(Self.bits("0 1 000111 0000000000000010"), structure) == nil)
+  }
+
+  @Test func noInputTraps() {
+    let structure = Self.read(Self.key)?.newStructure
+    attack(Self.key, rounds: 5000) { _ = Self.read($0, structure) }
+  }
+}
