@@ -8,7 +8,7 @@
 const root = document.getElementById('app');
 const encoder = new TextEncoder(), decoder = new TextDecoder();
 const early = [];
-const given = {};          // settings that the page decides
+const given = Object.create(null);   // settings that the page decides
 let port = null, isLoaded = false, isClient = false, startNumber = 0;
 
 // ---- The program
@@ -53,7 +53,8 @@ async function start(request, page) {
 
 async function becomeClient({ number, homeserver, room, guest, keep, language, theme }, page) {
   startNumber = number;
-  const store = keep ? ['martlet', page, homeserver, room].join(' ') : '';
+  // Pages without an origin of their own (sandboxed, of a file) are all called null: nothing is kept for those.
+  const store = keep && page !== 'null' ? ['martlet', page, homeserver, room].join(' ') : '';
   frame.wishes = JSON.stringify({ page, homeserver, room, guest, store });
   frame.settings = settings(store);
   Object.assign(given, { language, theme });

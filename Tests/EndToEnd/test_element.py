@@ -4,7 +4,7 @@ import http.server
 import os
 import tempfile
 import threading
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from browser import PASSWORD, people
 from client import User, fresh
@@ -209,6 +209,40 @@ async def _(test):
         await page.goto(address("messenger.html"))
         names = await page.evaluate("async () => (await indexedDB.databases()).map(one => one.name)")
         assert "martlet" not in names and len(names) >= 1, names
+
+
+def login_token(user):
+    asked = user.request("POST", "/_matrix/client/v1/login/get_token", {})
+    identifier = {"type": "m.id.user", "user": user.user_id}
+    auth = {"type": "m.login.password", "identifier": identifier, "password": PASSWORD, "session": asked.json["session"]}
+    return user.request("POST", "/_matrix/client/v1/login/get_token", {"auth": auth}).ok()["login_token"]
+
+
+@test("a single sign-on goes on in a window of its own and comes back into the frame; a login token of somebody else is not taken")
+async def _(test):
+    user, stranger = User(test.base, "single"), User(test.base, "stranger")
+    room = user.create_room(name="Signed on")
+    user.send(room, "welcome back")
+    async with visitor(test) as (person, frame, address):
+        page, context = person.page, person.context
+        flows = {"flows": [{"type": "m.login.sso", "identity_providers": [{"id": "company", "name": "Our company"}]}]}
+        await context.route("**/_matrix/client/v3/login", lambda route: route.fulfill(json=flows) if route.request.method == "GET" else route.fallback())
+        await context.route("**/login/sso/redirect/**", lambda route: route.fulfill(body="the company"))
+        await page.goto(address("room.html", homeserver=test.base, room=room))
+        async with context.expect_page() as opening:
+            await frame.get_by_role("button", name="Go on with Our company").click()
+        window = await opening.value
+        await window.get_by_text("the company").wait_for()
+        back = parse_qs(urlsplit(window.url).query)["redirectUrl"][0]
+        assert back.startswith(address("messenger.html")), back
+        # Whoever makes up an end of a sign-on does not know the word.
+        forged = await context.new_page()
+        await forged.goto(address("messenger.html", frame="guessed", loginToken=login_token(stranger)))
+        await forged.wait_for_event("close")
+        assert await frame.get_by_role("button", name="Go on with Our company").count() == 1
+        await window.goto(f"{back}&loginToken={quote(login_token(user), safe='')}")
+        await message(frame, "welcome back").wait_for()
+        assert await page.evaluate("() => document.querySelector('martlet-messenger').userID") == user.user_id
 
 
 @test("what cannot be shown says so in the frame: a room that is not there, a server that does not answer")

@@ -19,9 +19,9 @@ extension Strings {
     case conversations, newConversation, filter, noMatch, noRooms, noRoomsNote, loadingRooms, pickRoom, pickRoomNote, profile,
       invitation, draft, noMessages, typingShort, severalTyping, you, unread, image, video, audio, file, location,
       removedMessage, encryptedMessage, invitations, askedToJoin, favourites, rooms, lowPriority, spaces, markedUnread,
-      mentions, optionsOf, waitingForAnswer, shownConversations, allConversations, unreadOnly, mentionsOnly, makeFavourite,
-      noFavourite, makeLowPriority, noLowPriority, markRead, markUnread, withdrawRequest, notifications, notifyDefault,
-      notifyAll, notifyMentions, notifyNothing, goToConversation, roomOrPerson, startChatWith
+      mentions, optionsOf, waitingForAnswer, shownConversations, allConversations, unreadOnly, mentionsOnly, leftRooms,
+      makeFavourite, noFavourite, makeLowPriority, noLowPriority, markRead, markUnread, withdrawRequest, notifications,
+      notifyDefault, notifyAll, notifyMentions, notifyNothing, goToConversation, roomOrPerson, startChatWith
     // Room
     case back, details, members, openingRoom, returning, toLatest, invitedBy, invitedToChat, invitedBySomeone, accept, decline,
       joining, left, banned, unknownRoom, join, forget, encrypted, upgraded, goToNewRoom, dropHere, copyText, delete, discard,
@@ -39,14 +39,14 @@ extension Strings {
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, inviteHint,
       invited, isInvited, isYou, loadingMembers, moreMembers, leave, leaveQuestion, leaveNote, leaving, address, copy, message,
       remove, removeQuestion, removing, whoMayJoin, ruleAnyone, ruleKnock, ruleInvited, ruleRestricted, whoMayRead, readAnyone,
-      readMembers, readSinceInvited, readSinceJoined, roomsOfSpace, addRoomToSpace, chooseRoom, addedToSpace, searchMembers,
-      letIn, bannedMembers, ban, banQuestion, unban, reasonOptional, role, roleMember, roleModerator, roleAdministrator,
-      roleCreator, roleOfLevel, ignoreUser
+      readMembers, readSinceInvited, readSinceJoined, roomsOfSpace, addRoomToSpace, chooseRoom, addedToSpace, moveUp, moveDown,
+      searchMembers, letIn, bannedMembers, ban, banQuestion, unban, reasonOptional, role, roleMember, roleModerator,
+      roleAdministrator, roleCreator, roleOfLevel, ignoreUser
     // New conversation
     case directChat, newRoom, joinRoom, userID, userIDHint, startChat, starting, createRoom, creating, roomNameMissing,
       topicOptional, inviteOptional, inviteManyHint, anyoneMayJoin, aliasHint, aliasName, aliasMissing, aliasWrong, joinAddress,
-      joinAddressHint, notUserID, kindOfRoom, plainRoom, space, searchRooms, publicRooms, showMore, loadingRoomList,
-      noPublicRooms, openRoom, askToJoin, asked
+      joinAddressHint, notUserID, kindOfRoom, plainRoom, space, searchRooms, directoryHint, publicRooms, showMore,
+      loadingRoomList, noPublicRooms, openRoom, askToJoin, asked
     // Profile
     case displayName, displayNameHint, changePicture, uploadingPicture, notPicture, language, browserLanguage, privateReceipts,
       logOut, logOutQuestion, logOutNote, loggingOut
@@ -74,11 +74,11 @@ extension Strings {
       childRemoved, parentAdded, parentRemoved, ruleSet, ruleRemoved, settingsChanged
     // Account
     case isItYou, passwordToGoOn, goOnElsewhere, openPage, goOn, checking, passwordWrong, notDoneYet, settings, profileTab,
-      appearance, devices, account, presence, presenceOnline, presenceAway, presenceHidden, theme, themeSystem, themeLight,
-      themeDark, themeContrast, density, densityComfortable, densityCompact, browserNotifications, notificationsDenied,
-      noNotificationsHere, notificationSound, tellAnything, tellMentions, tellRoomMentions, tellInvitations, inDirectChats,
-      inRooms, keywords, newKeyword, keywordHint, addKeyword, removeKeyword, signOutOthers, loadingDevices, lastSeen,
-      thisDevice, rename, deviceName, changePassword, newPassword, passwordChanged, closeAccount, closeAccountNote,
-      eraseMessages, ignoredUsers, stopIgnoring, ignore
+      appearance, devices, account, presence, presenceOnline, presenceAway, presenceHidden, isHere, isAway, statusText, theme,
+      themeSystem, themeLight, themeDark, themeContrast, density, densityComfortable, densityCompact, browserNotifications,
+      notificationsDenied, noNotificationsHere, notificationSound, tellAnything, tellMentions, tellRoomMentions,
+      tellInvitations, inDirectChats, inRooms, keywords, newKeyword, keywordHint, addKeyword, removeKeyword, signOutOthers,
+      loadingDevices, lastSeen, thisDevice, rename, deviceName, changePassword, newPassword, passwordChanged, closeAccount,
+      closeAccountNote, eraseMessages, ignoredUsers, stopIgnoring, ignore
   }
 }

@@ -72,6 +72,7 @@ final class App<D: DOM> {
     take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))
     if Host.setting(Settings.privateReceipts) != nil { keepsReceiptsPrivate = true }
     followArrivals()
+    take(.presenceWanted(true))
     take(.start)
   }
 
@@ -206,5 +207,7 @@ enum Settings {
   static let notifications = "notifications"
   static let sound = "sound"
   static let presence = "presence"
+  /// What one says of it.
+  static let status = "status"
   static func place(in room: RoomID) -> String { "place/" + room.string }
 }

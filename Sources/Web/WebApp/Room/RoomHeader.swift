@@ -62,7 +62,7 @@ final class RoomHeader<D: DOM> {
 
   private func subtitle(_ room: Room) -> String {
     if let topic = room.topic { return topic.string }
-    if let user = room.directUserID { return user.string }
+    if let user = room.directUserID { return app.client.presence(of: user).map { Strings.words(for: $0) } ?? user.string }
     return room.membership == .join ? Strings[.members, count: room.joinedMemberCount] : ""
   }
 }

@@ -79,8 +79,11 @@ final class MainScreen<D: DOM> {
     case .pushRules:
       details.rulesChanged()
       room.roomsChanged()
+    case .presence:
+      room.roomsChanged()
+      if let id = app.place.room { details.membersChanged(id) }
     case .session, .commandFinished, .sending, .storeFailed, .breadcrumbs, .spaceCounts,
-      .ignoredUsers, .presence, .arrived, .receipts, .accountData:
+      .ignoredUsers, .arrived, .receipts, .accountData:
       break
     }
   }
