@@ -243,13 +243,13 @@ private struct Call {
     #expect(subscription.layer == 2)
     // About 50, 160 and 470 kbit/s.
     estimate = 300_000
-    play(2)
+    play(4)
     #expect(subscription.layer == 1)
     estimate = 100_000
-    play(2)
+    play(3)
     #expect(subscription.layer == 0)
     estimate = 40_000
-    play(2)
+    play(3)
     #expect(subscription.layer == nil)
     #expect(call.simulation.events.last == .layer(SubscriptionID(1), nil))
     let before = call.received.count
