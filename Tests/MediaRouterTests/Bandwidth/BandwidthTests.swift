@@ -8,55 +8,61 @@ import Testing
     LayerAllocator.Wish(rates: rates, ceiling: ceiling, current: current)
   }
 
-  /// One video, asked each 200 ms; the layer after each time.
+  /// One video, asked each 200 ms; the layer after it, and how often it rose.
   private static func run(
-    _ allocator: inout LayerAllocator, from start: MediaTime, seconds: Int64, _ layer: inout Int?, budget: (Int?) -> Double?
-  ) -> MediaTime {
-    var now = start
-    while now < start + .seconds(seconds) {
-      layer = allocator.allocate([wish(layer)], budget: budget(layer), other: 30_000, now: now)[0]
+    _ allocator: inout LayerAllocator, _ now: inout MediaTime, seconds: Int64, _ layer: inout Int?,
+    path: (Int?) -> PathEstimate.State
+  ) -> Int {
+    var rises = 0
+    let end = now + .seconds(seconds)
+    while now < end {
+      let next = allocator.allocate([wish(layer)], path(layer), other: 30_000, now: now)[0]
+      if (next ?? -1) > (layer ?? -1) { rises += 1 }
+      layer = next
       now = now + .milliseconds(200)
     }
-    return now
+    return rises
   }
 
   @Test func unknownIsEverything() {
     var allocator = LayerAllocator()
-    let chosen = allocator.allocate([Self.wish(0), Self.wish(nil, ceiling: 1)], budget: nil, other: 0, now: .zero)
+    let chosen = allocator.allocate([Self.wish(0), Self.wish(nil, ceiling: 1)], .unknown, other: 0, now: .zero)
     #expect(chosen == [2, 1])
   }
 
   @Test(arguments: [(2_000_000, 2), (1_000_000, 1), (300_000, 0), (100_000, nil)] as [(Double, Int?)])
-  func downAtOnce(_ budget: Double, _ layer: Int?) {
+  func downAtOnce(_ rate: Double, _ layer: Int?) {
     var allocator = LayerAllocator()
-    let chosen = allocator.allocate([Self.wish(2)], budget: budget, other: 30_000, now: .zero)
+    let chosen = allocator.allocate([Self.wish(2)], .congested(rate), other: 30_000, now: .zero)
     #expect(chosen == [layer])
   }
 
   @Test func upOneStepAfterAWhile() {
-    var allocator = LayerAllocator()
+    var (allocator, now) = (LayerAllocator(), MediaTime.zero)
     var layer: Int? = 2
-    var now = Self.run(&allocator, from: .zero, seconds: 1, &layer) { _ in 200_000 }
+    _ = Self.run(&allocator, &now, seconds: 1, &layer) { _ in .congested(200_000) }
     #expect(layer == 0)
-    now = Self.run(&allocator, from: now, seconds: 7, &layer) { _ in 5_000_000 }
+    _ = Self.run(&allocator, &now, seconds: 7, &layer) { _ in .open(limit: nil) }
     #expect(layer == 0)
-    now = Self.run(&allocator, from: now, seconds: 4, &layer) { _ in 5_000_000 }
+    _ = Self.run(&allocator, &now, seconds: 4, &layer) { _ in .open(limit: nil) }
     #expect(layer == 1)
-    _ = Self.run(&allocator, from: now, seconds: 8, &layer) { _ in 5_000_000 }
+    _ = Self.run(&allocator, &now, seconds: 8, &layer) { _ in .open(limit: nil) }
     #expect(layer == 2)
   }
 
-  @Test func aTrialThatFailsMakesTheNextOneWait() {
-    var allocator = LayerAllocator()
+  @Test func aLimitIsNotTried() {
+    var (allocator, now) = (LayerAllocator(), MediaTime.zero)
     var layer: Int? = 0
-    var rises = 0
-    var before = layer
-    // The path carries 300 kbit/s, and an estimate says half more than what it is used for.
-    _ = Self.run(&allocator, from: .zero, seconds: 300, &layer) { current in
-      if (current ?? -1) > (before ?? -1) { rises += 1 }
-      before = current
-      return current == 0 ? 300_000 : 250_000
-    }
+    let rises = Self.run(&allocator, &now, seconds: 60, &layer) { _ in .open(limit: 529_000) }
+    #expect(rises == 0)
+    _ = Self.run(&allocator, &now, seconds: 60, &layer) { _ in .open(limit: 530_000) }
+    #expect(layer == 1)
+  }
+
+  @Test func aTrialThatFailsMakesTheNextOneWait() {
+    var (allocator, now) = (LayerAllocator(), MediaTime.zero)
+    var layer: Int? = 0
+    let rises = Self.run(&allocator, &now, seconds: 300, &layer) { $0 == 0 ? .open(limit: nil) : .congested(300_000) }
     // 8, 16, 32, 64, 120 s.
     #expect((4...6).contains(rises))
   }
@@ -72,30 +78,40 @@ import Testing
     let wish = Self.wish(2, rates: [nil, 400_000, nil])
     #expect(LayerAllocator.fit([wish], into: 500_000, notAbove: [2]) == [1])
     var allocator = LayerAllocator()
-    let chosen = allocator.allocate([wish], budget: 500_000, other: 0, now: .zero)
-    #expect(chosen == [2], "what it costs is layer 1")
+    let chosen = allocator.allocate([wish], .congested(500_000), other: 0, now: .zero)
+    #expect(chosen == [1])
   }
 }
 
 @Suite struct PathEstimateTests {
-  @Test func theReceiverCountsAsLongAsItIsFresh() {
+  @Test func anEstimateBelowWhatIsSentCountsOnceItGrowsNoMore() {
     var path = PathEstimate()
-    #expect(path.bitsPerSecond(now: .zero) == nil)
-    path.receive(estimate: 400_000, now: .zero)
-    #expect(path.bitsPerSecond(now: .zero + .milliseconds(4999)) == 400_000)
-    #expect(path.bitsPerSecond(now: .zero + PathEstimate.estimateLimit) == nil)
+    #expect(path.state(sent: 1_000_000, now: .zero) == .unknown)
+    var now = MediaTime.zero
+    // Eight percent a second, far below: a beginning.
+    for i in 0..<20 as Range<Int64> {
+      now = .zero + .milliseconds(500 * i)
+      path.receive(estimate: UInt64(300_000 + 12_000 * i), now: now)
+      #expect(path.state(sent: 1_000_000, now: now) == .open(limit: nil))
+    }
+    path.receive(estimate: 528_000, now: now + .milliseconds(1900))
+    #expect(path.state(sent: 1_000_000, now: now + .milliseconds(1900)) == .open(limit: nil))
+    #expect(path.state(sent: 1_000_000, now: now + .milliseconds(2000)) == .congested(528_000))
+    #expect(path.state(sent: 550_000, now: now + .milliseconds(2000)) == .open(limit: nil))
+    // Old.
+    #expect(path.state(sent: 1_000_000, now: now + .seconds(7)) == .open(limit: nil))
   }
 
   @Test func lossTakesAwayAndItsEndGivesBack() {
     var path = PathEstimate()
     path.receive(fractionLost: 20, sent: 1_000_000)
-    #expect(path.bitsPerSecond(now: .zero) == nil)
+    #expect(path.state(sent: 1_000_000, now: .zero) == .unknown)
     path.receive(fractionLost: 128, sent: 1_000_000)
-    #expect(path.bitsPerSecond(now: .zero) == 750_000)
+    #expect(path.state(sent: 1_000_000, now: .zero) == .congested(750_000))
     path.receive(fractionLost: 0, sent: 700_000)
-    #expect(path.bitsPerSecond(now: .zero) == 810_000)
+    #expect(path.state(sent: 700_000, now: .zero) == .open(limit: 810_000))
     for _ in 0..<40 { path.receive(fractionLost: 0, sent: 700_000) }
-    #expect(path.bitsPerSecond(now: .zero) == nil)
+    #expect(path.state(sent: 700_000, now: .zero) == .unknown)
   }
 
   @Test func aRateIsThatOfTheLastSecond() {

@@ -122,6 +122,20 @@ private struct Call {
     }
   }
 
+  @Test func whatIsTooLargeToBeSentOnIsLeftOut() {
+    var call = Call()
+    call.publish(frames: 2)
+    let before = call.received.count
+    // Header of 12 bytes and tag of 16.
+    for extra in [0, 1] {
+      var packet = call.sources[0].frame(isKey: false)[0]
+      packet.packet += [UInt8](repeating: 9, count: SendBatch.datagramLimit - 16 - packet.packet.count + extra)
+      call.publisher.send(packet.packet, rollOver: packet.rollOver)
+    }
+    call.simulation.run(.milliseconds(200))
+    #expect(call.received.count == before + 1)
+  }
+
   @Test func theSendTimeIsStamped() throws {
     var call = Call(sendTime: 4)
     call.publish(frames: 5)
@@ -243,13 +257,13 @@ private struct Call {
     #expect(subscription.layer == 2)
     // About 50, 160 and 470 kbit/s.
     estimate = 300_000
-    play(2)
+    play(4)
     #expect(subscription.layer == 1)
     estimate = 100_000
-    play(2)
+    play(3)
     #expect(subscription.layer == 0)
     estimate = 40_000
-    play(2)
+    play(3)
     #expect(subscription.layer == nil)
     #expect(call.simulation.events.last == .layer(SubscriptionID(1), nil))
     let before = call.received.count

@@ -1,6 +1,6 @@
 /// Which layer of each video fits the path of one subscriber: down at once, up one step after a while.
 ///
-/// An estimate grows only with what is sent, so going up is a trial: if it has to be taken back soon, the next one waits twice as long.
+/// What a path carries shows only when it is used, so going up is a trial: if it has to be taken back soon, the next one waits twice as long.
 struct LayerAllocator {
   /// One video of the subscriber. The first of a list are the most important.
   struct Wish {
@@ -14,8 +14,8 @@ struct LayerAllocator {
 
   static let wait = MediaTime.Interval.seconds(8)
   static let waitLimit = MediaTime.Interval.seconds(120)
-  /// Before a step up, so much more than what is sent must fit.
-  static let headroom = 1.2
+  /// A step up that holds for so long has succeeded.
+  static let trial = MediaTime.Interval.seconds(15)
 
   private var lastChange: MediaTime?
   private var lastRise: MediaTime?
@@ -23,31 +23,33 @@ struct LayerAllocator {
 
   /// The layer for each wish; nil for none, which leaves sound alone.
   ///
-  /// - Parameters:
-  ///   - budget: bits a second; nil where nothing is known.
-  ///   - other: bits a second of sound, which always goes first.
-  mutating func allocate(_ wishes: [Wish], budget: Double?, other: Int, now: MediaTime) -> [Int?] {
-    guard let budget else { return wishes.map { $0.ceiling } }
+  /// - Parameter other: bits a second of sound, which always goes first.
+  mutating func allocate(_ wishes: [Wish], _ path: PathEstimate.State, other: Int, now: MediaTime) -> [Int?] {
     let current = wishes.map { wish in wish.current.map { min($0, wish.ceiling) } }
-    let used = zip(wishes, current).reduce(other) { $0 + Self.rate($1.0, $1.1) }
-    if Double(used) > budget {
-      let lowered = Self.fit(wishes, into: budget - Double(other), notAbove: current)
+    switch path {
+    case .unknown: return wishes.map { $0.ceiling }
+    case .congested(let rate):
+      let lowered = Self.fit(wishes, into: rate - Double(other), notAbove: current)
       if lowered != current { noteFall(now) }
       return lowered
+    case .open(let limit):
+      let lastChange = self.lastChange ?? now
+      self.lastChange = lastChange
+      guard now - lastChange >= currentWait,
+        let i = wishes.indices.first(where: { Self.next(wishes[$0], above: current[$0]) != nil })
+      else { return current }
+      var raised = current
+      raised[i] = Self.next(wishes[i], above: current[i])
+      let wanted = zip(wishes, raised).reduce(other) { $0 + Self.rate($1.0, $1.1) }
+      guard Double(wanted) <= limit ?? .infinity else { return current }
+      self.lastChange = now
+      lastRise = now
+      return raised
     }
-    if lastChange == nil { lastChange = now }
-    guard let lastChange, now - lastChange >= currentWait, budget >= Self.headroom * Double(used),
-      let i = wishes.indices.first(where: { Self.next(wishes[$0], above: current[$0]) != nil })
-    else { return current }
-    self.lastChange = now
-    lastRise = now
-    var raised = current
-    raised[i] = Self.next(wishes[i], above: current[i])
-    return raised
   }
 
   private mutating func noteFall(_ now: MediaTime) {
-    let wasTrial = lastRise.map { now - $0 < Self.wait } ?? false
+    let wasTrial = lastRise.map { now - $0 < Self.trial } ?? false
     currentWait = wasTrial ? min(currentWait * 2, Self.waitLimit) : Self.wait
     lastChange = now
     lastRise = nil

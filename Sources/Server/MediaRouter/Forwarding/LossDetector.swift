@@ -20,6 +20,8 @@ struct LossDetector {
   private var hasGivenUp = false
 
   var isEmpty: Bool { missing.isEmpty }
+  /// Nothing is missing, nor was given up since it was last asked.
+  var isQuiet: Bool { missing.isEmpty && !hasGivenUp }
 
   mutating func receive(_ sequence: UInt64, now: MediaTime) {
     guard let highest else {

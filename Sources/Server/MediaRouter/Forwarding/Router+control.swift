@@ -54,7 +54,9 @@ extension Router {
 
   /// Requests for lost packets and key frames, for each track of the transport.
   func requestRepairs(_ transport: Transport, now: MediaTime) {
-    guard let sender = transport.sender, let address = transport.address else { return }
+    guard transport.tracks.contains(where: \.needsRepair), let sender = transport.sender,
+      let address = transport.address
+    else { return }
     var writer = RTCPWriter()
     writer.receiverReport(sender: transport.reporterSSRC)
     let empty = writer.bytes.count

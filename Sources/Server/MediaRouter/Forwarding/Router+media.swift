@@ -138,7 +138,7 @@ extension Router {
             let output = subscription.rewrite(packet, of: position, now: now)
           else { continue }
           makeRoom()
-          let count = write(packet, output, layer, subscription, sender, now)
+          guard let count = write(packet, output, layer, subscription, sender, now) else { continue }
           batch.commit(count, to: address)
           subscription.transport.rate.add(count, now: now)
           guard subscription.canResend else { continue }
@@ -151,11 +151,11 @@ extension Router {
     track.pendingBytes = 0
   }
 
-  /// Writes and seals a packet into the batch's space; its count.
+  /// Writes and seals a packet into the batch's space; its count, or nil for one that is too large to be sent on.
   private func write(
     _ packet: MediaPacket, _ output: StreamRewriter.Output, _ layer: Layer, _ subscription: Subscription,
     _ sender: SRTPSender, _ now: MediaTime
-  ) -> Int {
+  ) -> Int? {
     let parameters = subscription.parameters
     let header = PacketWriter.Header(
       payloadType: parameters.payloadType, marker: packet.marker, index: output.index, timestamp: output.timestamp,
@@ -165,6 +165,7 @@ extension Router {
       header, of: packet, descriptor: layer.cache.descriptor(of: packet),
       transportSequence: subscription.transport.nextSequence(), now: now, to: target)
     let payload = layer.cache.payload(of: packet)
+    guard start + payload.count + sender.profile.tagBytes <= SendBatch.datagramLimit else { return nil }
     let copy = UnsafeMutableRawBufferPointer(start: target + start, count: payload.count)
     copy.copyMemory(from: payload)
     packet.payload.rewrite(copy, output)
@@ -181,7 +182,8 @@ extension Router {
     else { return }
     makeRoom()
     guard let ssrc = subscription.parameters.rtxSSRC, let payloadType = subscription.parameters.rtxPayloadType else {
-      return batch.commit(write(packet, entry.output, layer, subscription, sender, now), to: address)
+      if let count = write(packet, entry.output, layer, subscription, sender, now) { batch.commit(count, to: address) }
+      return
     }
     subscription.rtxIndex += 1
     let header = PacketWriter.Header(
@@ -191,9 +193,10 @@ extension Router {
     let start = subscription.writer.write(
       header, of: packet, descriptor: layer.cache.descriptor(of: packet),
       transportSequence: subscription.transport.nextSequence(), now: now, to: target)
+    let payload = layer.cache.payload(of: packet)
+    guard start + 2 + payload.count + sender.profile.tagBytes <= SendBatch.datagramLimit else { return }
     let number = UInt16(truncatingIfNeeded: entry.output.index)
     target.storeBytes(of: number.bigEndian, toByteOffset: start, as: UInt16.self)
-    let payload = layer.cache.payload(of: packet)
     let copy = UnsafeMutableRawBufferPointer(start: target + start + 2, count: payload.count)
     copy.copyMemory(from: payload)
     packet.payload.rewrite(copy, entry.output)

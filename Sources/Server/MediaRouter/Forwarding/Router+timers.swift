@@ -61,7 +61,7 @@ extension Router {
         ceiling: max(0, min(video.limit.spatial, video.track.layers.count - 1)), current: video.allocated)
     }
     let chosen = transport.allocator.allocate(
-      wishes, budget: transport.path.bitsPerSecond(now: now),
+      wishes, transport.path.state(sent: transport.rate.bitsPerSecond(now: now), now: now),
       other: sound.reduce(0) { $0 + $1.track.layers[0].rate.bitsPerSecond(now: now) }, now: now)
     for (video, layer) in zip(videos, chosen) where video.allocated != layer {
       video.allocated = layer

@@ -12,7 +12,8 @@ final class SendBatch {
     var address: TransportAddress
   }
 
-  static let datagramLimit = 1500
+  /// What a path of 1,500 bytes carries by IPv6. A larger one would make the system refuse segmentation.
+  static let datagramLimit = 1452
   static let messagesLimit = 512
   /// What one system call takes for one message; Linux' UDP_MAX_SEGMENTS, and less than 64 KiB.
   static let segmentsLimit = 60

@@ -20,6 +20,9 @@ final class Track {
     }
   }
 
+  /// Whether there may be something to ask the publisher for.
+  var needsRepair: Bool { layers.contains { !$0.losses.isQuiet || $0.keyFrames.isWanted } }
+
   /// The layer that a RID names; the only one where there are none.
   func layer(rid: [UInt8]) -> Int? { layers.count == 1 && layers[0].rid.isEmpty ? 0 : layers.firstIndex { $0.rid == rid } }
 }

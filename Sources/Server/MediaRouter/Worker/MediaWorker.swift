@@ -127,8 +127,11 @@ package final class MediaWorker: @unchecked Sendable {
     let slab = UnsafeMutableRawPointer.allocate(byteCount: Self.batchLimit * Self.datagramBytes, alignment: 64)
     defer { slab.deallocate() }
     var received = [datagram](repeating: datagram(), count: Self.batchLimit)
+    var descriptors = [
+      pollfd(fd: socket, events: Int16(POLLIN), revents: 0), pollfd(fd: wake, events: Int16(POLLIN), revents: 0)
+    ]
     while takeCommands(router) {
-      wait(router.deadline)
+      wait(&descriptors, until: router.deadline)
       for _ in 0..<Self.readsLimit where read(into: slab, &received, router) == Self.batchLimit {}
       router.advance(to: Self.now)
       if !router.events.isEmpty {
@@ -155,12 +158,9 @@ package final class MediaWorker: @unchecked Sendable {
     return !mustEnd
   }
 
-  private func wait(_ deadline: MediaTime?) {
-    var descriptors = [
-      pollfd(fd: socket, events: Int16(POLLIN), revents: 0), pollfd(fd: wake, events: Int16(POLLIN), revents: 0)
-    ]
+  private func wait(_ descriptors: inout [pollfd], until deadline: MediaTime?) {
     let left = deadline.map { Int32(clamping: max(0, ($0 - Self.now).milliseconds + 1)) } ?? -1
-    poll(&descriptors, 2, left)
+    poll(&descriptors, nfds_t(descriptors.count), left)
   }
 
   /// Reads one batch; how many datagrams it was.

@@ -1,0 +1,111 @@
+import Addresses
+import CLinux
+import Glibc
+@testable import MediaRouter
+import Testing
+
+private let loopback = TransportAddress(IPAddress("127.0.0.1")!, port: 0)
+
+/// A UDP socket of the test.
+private final class Socket {
+  let descriptor: Int32
+  let address: TransportAddress
+
+  init() {
+    var port: UInt16 = 0
+    descriptor = datagrams_open(loopback.high, loopback.low, &port, 1 << 20)
+    address = TransportAddress(loopback.ip, port: port)
+  }
+
+  deinit { close(descriptor) }
+
+  func send(_ bytes: [UInt8], to address: TransportAddress) {
+    let batch = SendBatch(bytes: 4 * SendBatch.datagramLimit)
+    batch.append(bytes, to: address)
+    DatagramOutput(descriptor).send(batch)
+  }
+
+  /// Waits for so many datagrams, or ten seconds for one.
+  func receive(_ count: Int) -> [[UInt8]] {
+    var found: [[UInt8]] = []
+    let slab = UnsafeMutablePointer<UInt8>.allocate(capacity: 64 * 2048)
+    defer { slab.deallocate() }
+    var received = [datagram](repeating: datagram(), count: 64)
+    while found.count < count {
+      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard poll(&waiting, 1, 10_000) > 0 else { break }
+      let read = datagrams_receive(descriptor, slab, 2048, 64, &received)
+      for i in 0..<Int(max(0, read)) {
+        found.append(Array(UnsafeBufferPointer(start: received[i].bytes, count: Int(received[i].count))))
+      }
+    }
+    return found
+  }
+}
+
+@Suite struct WorkerTests {
+  @Test(arguments: [true, false]) func aBatchArrivesDatagramByDatagram(_ isSegmenting: Bool) {
+    let (from, first, second) = (Socket(), Socket(), Socket())
+    let batch = SendBatch()
+    let sent = (0..<100).map { [UInt8](repeating: UInt8($0), count: $0 % 10 == 9 ? 500 : 1100) }
+    for i in 0..<100 {
+      batch.append(sent[i], to: first.address)
+      if i % 20 == 0 { batch.append([UInt8(i)], to: second.address) }
+    }
+    let output = DatagramOutput(from.descriptor, isSegmenting: isSegmenting)
+    output.send(batch)
+    #expect(output.dropped == 0)
+    #expect(first.receive(100) == sent)
+    #expect(second.receive(5) == [[0], [20], [40], [60], [80]])
+  }
+
+  @Test func whereSegmentsAreRefusedEachDatagramIsSentFromThenOn() {
+    let (from, to) = (Socket(), Socket())
+    // Linux segments nothing without checksums.
+    var yes: Int32 = 1
+    #expect(setsockopt(from.descriptor, SOL_SOCKET, SO_NO_CHECK, &yes, 4) == 0)
+    let output = DatagramOutput(from.descriptor)
+    for round in 0..<2 {
+      let batch = SendBatch()
+      for i in 0..<10 { batch.append([UInt8](repeating: UInt8(i), count: 1000), to: to.address) }
+      output.send(batch)
+      #expect(to.receive(10).map { $0[0] } == Array(0..<10))
+      #expect(!output.isSegmenting, "round \(round)")
+    }
+  }
+
+  @Test func anAddressNobodyCanReachCostsOnlyItsOwn() {
+    let (from, to) = (Socket(), Socket())
+    let batch = SendBatch()
+    batch.append([1], to: TransportAddress(IPAddress("192.0.2.1")!, port: 0))
+    batch.append([2], to: to.address)
+    let output = DatagramOutput(from.descriptor)
+    output.send(batch)
+    #expect(output.dropped == 1)
+    #expect(to.receive(1) == [[2]])
+  }
+
+  @Test func aWorkerAnswersOverTheNetworkUntilItIsStopped() async throws {
+    let worker = try MediaWorker(DTLSIdentity(), address: loopback) { _ in }
+    try worker.start()
+    let local = ICECredentials(ufrag: Array("user".utf8), password: Array("password".utf8))
+    worker.submit([.open(TransportID(1), TransportParameters(local: local, fingerprint: worker.fingerprint))])
+    let socket = Socket()
+    var answer: [UInt8]?
+    // The command may come after the first check.
+    for _ in 0..<50 where answer == nil {
+      socket.send(SimulatedPeer.check(local), to: worker.address)
+      var waiting = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
+      if poll(&waiting, 1, 200) > 0 { answer = socket.receive(1).first }
+    }
+    let message = try #require(answer.flatMap { STUNMessage($0) })
+    #expect(message.mappedAddress == socket.address)
+    await worker.stop()
+    await worker.stop()
+  }
+
+  @Test func anAddressInUseIsRefused() throws {
+    let worker = try MediaWorker(DTLSIdentity(), address: loopback) { _ in }
+    #expect(throws: MediaWorkerError.self) { try MediaWorker(DTLSIdentity(), address: worker.address) { _ in } }
+  }
+}
