@@ -77,7 +77,10 @@ final class RoomDirectory<D: DOM> {
     let asked = version
     let isFirst = next == nil
     let other = otherServer
-    if other == nil, server?.text.trimmed.utf8.isEmpty == false { return dom.setText(note, Strings[.serverAddressWrong]) }
+    if other == nil, server?.text.trimmed.utf8.isEmpty == false {
+      dom.setText(note, Strings[.serverAddressWrong])
+      return dom.flush()
+    }
     isLoaded = true
     more.setBusy(true)
     if isFirst { dom.setText(note, Strings[.loadingRoomList]) }
