@@ -53,7 +53,7 @@ let package = Package(
     module("Messenger", in: "Portable", settings: portable),
 
     // Web
-    module("WebHost", in: "Web", uses: ["Messenger"], settings: web),
+    module("WebHost", in: "Web", uses: ["JSON", "Messenger"], settings: web),
     program(
       "WebApp", path: "Sources/Web/WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "WebHost"],
       settings: web),

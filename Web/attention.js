@@ -8,9 +8,19 @@ export async function askForNotifications() {
   return permission();
 }
 
+const shown = new Map();
+
+// What has been read, here or elsewhere, is no news.
+export function withdrawNotification(tag) {
+  shown.get(tag)?.close();
+  shown.delete(tag);
+  navigator.serviceWorker?.ready.then(worker => worker.getNotifications({ tag })).then(all => { for (const one of all) one.close(); }).catch(() => {});
+}
+
 export function showNotification(clicked, title, tag, body) {
   try {
     const notification = new Notification(title, { body, tag, silent: true, icon: 'icon-192.png' });
+    shown.set(tag, notification);
     notification.onclick = () => { focus(); notification.close(); clicked(); };
   } catch {
     // Some phones have them only for service workers.

@@ -2,11 +2,12 @@
 // the browser by number. No application logic. The Swift half is Sources/Web/WebHost; both sides share the numbers.
 //
 // The program is the file named by data-program of the element #app (default app.wasm), beside this one. It needs only
-// script-src 'self' 'wasm-unsafe-eval'.
+// script-src 'self' 'wasm-unsafe-eval'. In <martlet-messenger> the element has a `frame` (messenger-frame.js).
 
-import { askForNotifications, permission, playSound, showBadge, showNotification } from './attention.js';
+import { askForNotifications, permission, playSound, showBadge, showNotification, withdrawNotification } from './attention.js';
+import { locate, record } from './capture.js';
 import { fetchMedia, mediaURL, setMediaAccess, showImage } from './media.js';
-import { applyLook, labels, languageList, loadTexts, locale, moment, pluralForm, texts, word } from './reader.js';
+import { applyLook, isOurPage, labels, languageList, loadTexts, locale, moment, pluralForm, settings, texts, word } from './reader.js';
 import { openStore, readStore, writeStore } from './store.js';
 
 const root = document.getElementById('app') ?? document.body;
@@ -89,7 +90,7 @@ function die(error) {
   notice(word('crashed') ?? 'Something went wrong in this page.', word('reload') ?? 'Reload');
 }
 
-function notice(message, action) {
+export function notice(message, action, run = () => location.reload()) {
   const box = document.createElement('div');
   box.className = 'mg-notice';
   box.setAttribute('role', 'alert');
@@ -100,7 +101,7 @@ function notice(message, action) {
     const button = document.createElement('button');
     button.type = 'button';
     button.textContent = action;
-    button.addEventListener('click', () => location.reload());
+    button.addEventListener('click', run);
     box.append(button);
   }
   document.body.append(box);
@@ -316,14 +317,14 @@ function listenForFiles(node, id) {
   node.addEventListener('drop', e => { node.classList.remove('mg-drop'); take(e, e.dataTransfer?.files); });
 }
 
-async function tellFiles(id, code, list) {
+async function tellFiles(id, code, list, x = 0) {
   const lines = [];
   for (const file of list) {
     const { width, height } = await pixels(file);
     files.set(++lastFile, file);
     lines.push([lastFile, file.size, width, height, file.type.replace(/\s/g, ''), file.name.replace(/[\t\n\r]/g, ' ')].join('\t'));
   }
-  dispatch(id, code, 0, 0, encoder.encode(lines.join('\n')));
+  dispatch(id, code, x, 0, encoder.encode(lines.join('\n')));
 }
 
 async function pixels(file) {
@@ -462,10 +463,6 @@ function listenToPage(id) {
   });
 }
 
-function fragment() {
-  try { return decodeURIComponent(location.hash.slice(1)); } catch { return location.hash.slice(1); }
-}
-
 function browserName() {
   const agent = navigator.userAgent;
   const find = pairs => pairs.find(([mark]) => agent.includes(mark))?.[1];
@@ -474,19 +471,22 @@ function browserName() {
   return (browser ?? 'Browser') + (system ? ' on ' + system : '');
 }
 
-const pageTexts = [fragment, () => location.origin, () => locale, () => location.search.slice(1), browserName, () => texts, languageList, () => location.origin + location.pathname];
+const pageTexts = [() => location.hash.slice(1), () => location.origin, () => locale, () => location.search.slice(1), browserName, () => texts, languageList,
+  () => root.frame?.address ?? location.origin + location.pathname, () => root.frame?.wishes];
 
 const pageActions = [
-  (replacing, s) => history[replacing ? 'replaceState' : 'pushState'](null, '', s === '' ? location.pathname + location.search : '#' + s.split('/').map(encodeURIComponent).join('/')),
+  // The history around a frame is its page's.
+  (replacing, s) => root.frame || history[replacing ? 'replaceState' : 'pushState'](null, '', s === '' ? location.pathname + location.search : '#' + s),
   (_, s) => { document.title = s; },
-  count => showBadge(count),
+  count => root.frame || showBadge(count),
   (_, s) => { if (/^https?:/i.test(s)) open(s, '_blank', 'noopener,noreferrer'); },
   () => location.reload(),
   () => history.back(),
   () => applyLook(),
   () => playSound(),
   () => history.replaceState(null, '', location.pathname + location.hash),
-  (_, s) => { if (/^https?:/i.test(s)) location.assign(s); },
+  (_, s) => { if (/^https?:/i.test(s)) (root.frame?.leave ?? (url => location.assign(url)))(s); },
+  (_, s) => withdrawNotification(s),
 ];
 
 function pickFiles(id, accept, isMultiple) {
@@ -506,9 +506,9 @@ async function copyText(id, string) {
 // ---- Tabs
 
 function openChannel(id, name) {
-  const channel = new BroadcastChannel(name);
+  const channel = name === '' ? root.frame : new BroadcastChannel(name);
   channel.onmessage = e => dispatch(id, 0, 0, 0, e.data);
-  objects.set(id, { channel, stop: () => channel.close() });
+  objects.set(id, { channel, stop: () => channel.close?.() });
 }
 
 function holdLock(id, name) {
@@ -546,21 +546,26 @@ const host = {
     else if (action === 2) audio.currentTime = value * (Number.isFinite(audio.duration) ? audio.duration : 0);
     else audio.playbackRate = value;
   },
+  locate: id => locate((code, place) => dispatch(id, code, 0, 0, encoder.encode(place))),
+  record: id => objects.set(id, record((code, x, y, file) => {
+    if (file) tellFiles(id, code, [file], x); else if (objects.has(id)) dispatch(id, code, x, y);
+  })),
+  record_finish: id => objects.get(id)?.finish(),
   download: (id, p, n) => { const [url, name] = text(p, n).split('\n'); downloadFile(id, url, name); },
   image_access: (p, n) => setMediaAccess(...text(p, n).split('\n')),
   object_url: (file, out, capacity) => give(files.has(file) ? URL.createObjectURL(files.get(file)) : null, out, capacity),
   revoke_url: (p, n) => URL.revokeObjectURL(text(p, n)),
   pick_files: (id, p, n, isMultiple) => pickFiles(id, text(p, n), isMultiple !== 0),
   store_open: (id, p, n) => openStore(text(p, n), database => {
-    if (database) objects.set(id, { database, stop: () => database.close() });
+    if (database) objects.set(id, { database, stop: () => database.close?.() });
     dispatch(id, database ? 1 : 0);
   }),
   store_read: (store, id, p, n) => readStore(objects.get(store)?.database, copy(p, n), bytes => dispatch(id, bytes ? 1 : 0, 0, 0, bytes)),
   store_write: (store, id, p, n) => writeStore(objects.get(store)?.database, copy(p, n), isStored => dispatch(id, isStored ? 1 : 0)),
-  setting_get: (p, n, out, capacity) => { try { return give(localStorage.getItem(text(p, n)), out, capacity); } catch { return -1; } },
+  setting_get: (p, n, out, capacity) => { try { return give(settings().getItem(text(p, n)), out, capacity); } catch { return -1; } },
   setting_set: (p, n, value, count) => {
     try {
-      if (count < 0) localStorage.removeItem(text(p, n)); else localStorage.setItem(text(p, n), text(value, count));
+      if (count < 0) settings().removeItem(text(p, n)); else settings().setItem(text(p, n), text(value, count));
     } catch {
       // Private mode or full: the setting is not kept, as documented by the browser.
     }
@@ -592,7 +597,22 @@ async function load(url) {
   return WebAssembly.instantiate(await answer.arrayBuffer(), imports);
 }
 
+// A page of another origin around this one could have people click here without seeing what on: the client as a page is for itself.
+function isInStrangersPage() {
+  try {
+    for (let page = window; page !== top; page = page.parent) if (page.parent.location.origin !== location.origin) return true;
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 async function start() {
+  if (isOurPage && !root.frame && isInStrangersPage()) {
+    await loadTexts().catch(() => {});
+    notice(word('framed') ?? 'This page does not open inside another.', word('openAlone') ?? 'Open', () => open(location.href, '_blank', 'noopener'));
+    return;
+  }
   if (typeof WebAssembly !== 'object') {
     notice('This page needs a newer browser: one with WebAssembly.');
     return;

@@ -40,8 +40,32 @@ export interface Row {
 export type RowID = number;
 export type TypingID = number;
 
+/** A login made elsewhere. */
+export interface Session {
+  userID: string;
+  deviceID: string;
+  accessToken: string;
+}
+
 export interface MessengerEventMap {
+  /** Requests are taken; what was asked before waited. */
   ready: CustomEvent<null>;
+
+  // With a homeserver
+
+  signedin: CustomEvent<{ userID: string; deviceID: string }>;
+  /** Nobody is signed in: at the start where nobody was kept, and whenever a session ends. */
+  signedout: CustomEvent<{}>;
+  /** An event that came into the room, one's own as well: `type` and `content` as Matrix has them. History is not told. */
+  message: CustomEvent<{ id: string; type: string; sender: string; name: string; own: boolean; time: number; content: Record<string, unknown> }>;
+  unread: CustomEvent<{ count: number }>;
+  /** Somebody followed a link to another room, which the frame does not show. */
+  openroom: CustomEvent<{ room: string }>;
+  /** In words for people. With `isFinal` nothing can be shown, and the frame says why. */
+  error: CustomEvent<{ message: string; isFinal: boolean }>;
+
+  // Without one
+
   /** Preventing it leaves the text in the box; `wait(promise)` decides later: `false` or a rejection leaves it too. */
   send: CustomEvent<{ text: string; wait(answer: Promise<boolean | void>): void }>;
   /** Older rows are wanted (attribute `fetches-older`): answer with `endOlder`. */
@@ -62,19 +86,46 @@ export interface MessengerEventMap {
 }
 
 /**
- * Attributes: `theme` (light, dark), `bubbles` (house, standard, simple), `maxlength`, `readonly`, `disabled` (its value is shown in the box),
- * `fetches-older`, `label`, `actions` (names of the events above that the page handles; controls for others are not drawn; read once).
- * Custom properties that begin with `--mg-` are handed on; call `restyle()` when they changed.
- * Every promise is fulfilled when the page shows the change, in the order of the calls.
+ * A conversation: a room of a homeserver, or rows that the page fills.
+ *
+ * Attributes of both: `theme` (light, dark), `label`. Custom properties that begin with `--mg-` are handed on; call `restyle()` when they changed.
+ * With `homeserver` (an address) and `room` (ID, alias or link): `keep` (the session outlives the page, for this page's origin, this server and
+ * this room; without it everything is gone with the page), `guest` (where the server has guests, nobody needs an account), and the language of
+ * the nearest `lang`. Another `homeserver` or `room` loads the frame anew.
+ * Without: `bubbles` (house, standard, simple), `maxlength`, `readonly`, `disabled` (its value is shown in the box), `fetches-older`, `actions`
+ * (names of the events above that the page handles; controls for others are not drawn; read once).
+ * Promises are fulfilled in the order of the calls when the page shows the change; where something is refused, with an Error in words for people.
  */
 export class MartletMessenger extends HTMLElement {
+  homeserver: string | null;
+  room: string | null;
+  theme: string | null;
+
+  setText(text: string): Promise<void>;
+  scrollToEnd(): Promise<void>;
+  restyle(): void;
+
+  // With a homeserver
+
+  /** Who is signed in. */
+  readonly userID: string | null;
+  /** Goes on with a login made elsewhere. Keep the token out of attributes and addresses; the element does not keep it. */
+  signIn(session: Session): Promise<void>;
+  /** Ends the session, on the server as well. */
+  signOut(): Promise<void>;
+  join(): Promise<void>;
+  /** Fulfilled with the event's ID when the server has it. */
+  send(text: string): Promise<string>;
+  scrollToEvent(event: string): Promise<void>;
+
+  // Without one
+
   add(row: Row, options?: AddOptions): Promise<RowID>;
   addAll(rows: Row[], options?: AddOptions): Promise<RowID[]>;
   update(id: RowID, row: Row): Promise<void>;
   replace(id: RowID, row: Row): Promise<RowID>;
   remove(...ids: RowID[]): Promise<void>;
   clear(): Promise<void>;
-  scrollToEnd(): Promise<void>;
   scrollToRow(id: RowID, options?: { place?: 'top' | 'centre' | 'bottom'; highlight?: boolean }): Promise<void>;
   addTyping(sender: Sender): Promise<TypingID>;
   removeTyping(id: TypingID): Promise<void>;
@@ -83,8 +134,6 @@ export class MartletMessenger extends HTMLElement {
   endOlder(rows: Row[], state?: 'more' | 'end' | 'failed'): Promise<RowID[]>;
   endNewer(rows: Row[], state?: 'more' | 'end' | 'live' | 'failed'): Promise<RowID[]>;
   setTail(state: 'more' | 'end' | 'live' | 'failed'): Promise<void>;
-  setText(text: string): Promise<void>;
-  restyle(): void;
   addEventListener<K extends keyof MessengerEventMap>(
     type: K, listener: (this: MartletMessenger, event: MessengerEventMap[K]) => void, options?: boolean | AddEventListenerOptions): void;
   addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void;

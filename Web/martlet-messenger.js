@@ -6,59 +6,113 @@ const actionBits = {
 };
 const states = { sent: 0, sending: 1, queued: 2, failed: 3 };
 const receipts = { hidden: 0, sent: 1, delivered: 2, read: 3 };
+// A frame that is there says so at once.
+const patienceMilliseconds = 5000;
 
 class MartletMessenger extends HTMLElement {
-  static observedAttributes = ['theme', 'bubbles', 'disabled'];
+  static observedAttributes = ['theme', 'bubbles', 'disabled', 'homeserver', 'room'];
   #port = null;
   #frame = null;
   #waiting = new Map();
   #early = [];
   #number = 0;
   #row = 0;
+  #patience = 0;
+  #userID = null;
+
+  get homeserver() { return this.getAttribute('homeserver'); }
+  set homeserver(address) { this.#reflect('homeserver', address); }
+  get room() { return this.getAttribute('room'); }
+  set room(address) { this.#reflect('room', address); }
+  get theme() { return this.getAttribute('theme'); }
+  set theme(name) { this.#reflect('theme', name); }
+  get userID() { return this.#userID; }
+
+  #reflect(name, value) { if (value === null || value === undefined) this.removeAttribute(name); else this.setAttribute(name, value); }
 
   connectedCallback() {
     const shadow = this.shadowRoot ?? this.attachShadow({ mode: 'open' });
     this.style.display ||= 'block';
-    this.#frame = document.createElement('iframe');
-    const name = crypto.randomUUID();
-    this.#frame.src = new URL('messenger.html?' + name, import.meta.url).href;
-    this.#frame.title = this.getAttribute('label') ?? 'Messages';
-    this.#frame.style.cssText = 'display:block;width:100%;height:100%;border:0';
-    const frame = this.#frame;
-    frame.addEventListener('load', () => { if (frame === this.#frame) this.#connect(frame); }, { once: true });
+    const frame = this.#frame = document.createElement('iframe');
+    frame.src = new URL('messenger.html', import.meta.url).href;
+    frame.title = this.getAttribute('label') ?? 'Messages';
+    frame.allow = 'clipboard-write';
+    frame.style.cssText = 'display:block;width:100%;height:100%;border:0';
+    // Again where the frame was loaded anew.
+    frame.addEventListener('load', () => { if (frame === this.#frame) this.#connect(frame); });
     shadow.replaceChildren(frame);
   }
 
   disconnectedCallback() {
-    this.#frame = this.#port = null;
-    for (const { refuse } of this.#waiting.values()) refuse(new Error('The element was removed.'));
+    this.#frame = null;
+    this.#end('The element was removed.');
+    this.#early = [];
+  }
+
+  #end(reason) {
+    clearTimeout(this.#patience);
+    this.#port?.close();
+    this.#port = this.#userID = null;
+    for (const { refuse } of this.#waiting.values()) refuse(new Error(reason));
     this.#waiting.clear();
   }
 
-  attributeChangedCallback(name) {
+  attributeChangedCallback(name, old, value) {
     if (this.#port === null) return;
     if (name === 'theme') this.restyle();
-    if (name === 'bubbles') this.setBubbles(this.getAttribute('bubbles') ?? 'house');
-    if (name === 'disabled') this.#enable();
+    if (name === 'bubbles' && !this.homeserver) this.setBubbles(value ?? 'house');
+    if (name === 'disabled' && !this.homeserver) this.#enable();
+    // Whoever signed in did so for that room there: another one begins anew.
+    if ((name === 'homeserver' || name === 'room') && old !== value) {
+      this.disconnectedCallback();
+      this.connectedCallback();
+    }
   }
 
   #connect(frame) {
+    if (this.#port !== null) this.#end('The frame was loaded anew.');
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     port1.onmessage = ({ data }) => this.#heard(data);
+    // Whatever else came into the frame does not get the port.
     frame.contentWindow.postMessage('martlet-messenger', new URL(frame.src).origin, [port2]);
+    this.#patience = setTimeout(() => this.#refused(), patienceMilliseconds);
     this.restyle();
+    this.#ask('start', this.homeserver ? this.#wishes() : this.#options())
+      .then(() => this.dispatchEvent(new CustomEvent('ready')), () => {});
+    if (!this.homeserver && this.hasAttribute('bubbles')) this.setBubbles(this.getAttribute('bubbles'));
+    if (!this.homeserver && this.hasAttribute('disabled')) this.#enable();
+    for (const send of this.#early.splice(0)) send();
+  }
+
+  #wishes() {
+    return {
+      homeserver: this.homeserver, room: this.room ?? '', guest: this.hasAttribute('guest'), keep: this.hasAttribute('keep'),
+      theme: this.theme ?? '', language: this.closest('[lang]')?.lang.split('-')[0].toLowerCase(),
+    };
+  }
+
+  #options() {
     let actions = 0;
     for (const action of (this.getAttribute('actions') ?? '').split(/[\s,]+/)) {
       if (action in actionBits) actions |= 1 << actionBits[action];
     }
-    this.#ask('start', {
+    return {
       actions, maximumLength: Number(this.getAttribute('maxlength') ?? 1000), readOnly: this.hasAttribute('readonly'),
       fetchesOlder: this.hasAttribute('fetches-older'),
-    }).then(() => this.dispatchEvent(new CustomEvent('ready')));
-    if (this.hasAttribute('bubbles')) this.setBubbles(this.getAttribute('bubbles'));
-    if (this.hasAttribute('disabled')) this.#enable();
-    for (const send of this.#early.splice(0)) send();
+    };
+  }
+
+  // The frame did not come: it is not there, or its server does not let it be shown in this page.
+  #refused() {
+    const message = `${new URL(this.#frame.src).origin} does not let ${location.origin} show its messenger. Put its files on a server of this page, or have that server allow this page in its Content-Security-Policy (frame-ancestors).`;
+    const words = document.createElement('p');
+    words.setAttribute('role', 'alert');
+    words.textContent = message;
+    this.shadowRoot.replaceChildren(words);
+    this.#frame = null;
+    this.#end(message);
+    this.dispatchEvent(new CustomEvent('error', { detail: { message, isFinal: true } }));
   }
 
   #ask(name, members = {}) {
@@ -70,12 +124,16 @@ class MartletMessenger extends HTMLElement {
     });
   }
 
-  #heard({ answer, event, ...detail }) {
+  #heard({ answer, error, value, event, ...detail }) {
     if (answer !== undefined) {
-      this.#waiting.get(answer)?.resolve();
+      const waiting = this.#waiting.get(answer);
       this.#waiting.delete(answer);
+      if (error === undefined) waiting?.resolve(value); else waiting?.refuse(new Error(error));
       return;
     }
+    if (event === 'here') { clearTimeout(this.#patience); return; }
+    if (event === 'signedin') this.#userID = detail.userID;
+    if (event === 'signedout') this.#userID = null;
     if (event === 'send') {
       // As with a form: who prevents the event keeps the text in the box; who calls wait() decides later.
       let wait = null;
@@ -106,8 +164,23 @@ class MartletMessenger extends HTMLElement {
       for (const rule of rules) for (const name of rule.style ?? []) if (name.startsWith('--mg-')) properties[name] = computed.getPropertyValue(name);
     }
     for (const name of this.style) if (name.startsWith('--mg-')) properties[name] = computed.getPropertyValue(name);
-    this.#port?.postMessage({ do: 'style', properties, theme: this.getAttribute('theme') ?? 'light dark' });
+    this.#port?.postMessage({ do: 'style', properties, theme: this.theme ?? '' });
   }
+
+  // ---- Both
+
+  scrollToEnd() { return this.#ask('scrollToEnd'); }
+  setText(text) { return this.#ask('setText', { text }); }
+
+  // ---- With a homeserver
+
+  signIn({ userID, deviceID, accessToken }) { return this.#ask('signIn', { userID, deviceID, accessToken }); }
+  signOut() { return this.#ask('signOut'); }
+  join() { return this.#ask('join'); }
+  send(text) { return this.#ask('send', { text }); }
+  scrollToEvent(event) { return this.#ask('scrollTo', { event }); }
+
+  // ---- Without one
 
   async add(row, options = {}) { return (await this.addAll([row], options))[0]; }
   async addAll(rows, { before, after, atStart, still } = {}) {
@@ -123,7 +196,6 @@ class MartletMessenger extends HTMLElement {
   }
   remove(...ids) { return this.#ask('remove', { ids }); }
   clear() { return this.#ask('clear'); }
-  scrollToEnd() { return this.#ask('scrollToEnd'); }
   scrollToRow(id, { place = 'centre', highlight = false } = {}) { return this.#ask('scrollTo', { id, place, highlight }); }
   async addTyping(sender) {
     const id = ++this.#row;
@@ -143,7 +215,6 @@ class MartletMessenger extends HTMLElement {
     return made.map(row => row.id);
   }
   setTail(state) { return this.#ask('setTail', { state }); }
-  setText(text) { return this.#ask('setText', { text }); }
 }
 
 customElements.define('martlet-messenger', MartletMessenger);

@@ -1,11 +1,15 @@
 // What the page knows of its reader: the language, how time and sizes are said in it, and the look that was chosen.
 
-const spoken = (document.getElementById('app') ?? document.body).dataset.languages;
+const root = document.getElementById('app') ?? document.body;
+const spoken = root.dataset.languages;
 // Not a demo or another's page, which has no texts and no settings.
-const isOurPage = spoken !== undefined;
+export const isOurPage = spoken !== undefined;
+
+// Browsers throw where they let the page keep nothing.
+export const settings = () => root.frame?.settings ?? localStorage;
 
 function setting(name) {
-  try { return localStorage.getItem(name) ?? ''; } catch { return ''; }
+  try { return settings().getItem(name) ?? ''; } catch { return ''; }
 }
 
 // ---- Language

@@ -1,11 +1,12 @@
 // The program's records in IndexedDB: one map of text keys (ASCII, so that the order of the texts is that of their bytes) to
 // bytes. What is asked and answered is packed as Sources/Web/WebHost/Host+Storage.swift says; numbers are little-endian.
-// `then` is called once, later, with null or false where the store failed.
+// `then` is called once, later, with null or false where the store failed. A store without a name is a Map that goes away with the page.
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 export function openStore(name, then) {
+  if (name === '') { setTimeout(() => then(new Map())); return; }
   let request;
   try { request = indexedDB.open(name, 1); } catch { setTimeout(() => then(null)); return; }
   request.onupgradeneeded = () => request.result.createObjectStore('entries');
@@ -34,6 +35,13 @@ export function readStore(database, bytes, then) {
     let at = 17;
     for (const k of [5, 9, 13]) texts.push(decoder.decode(bytes.subarray(at, at += view.getUint32(k, true))));
     const range = keyRange(...texts), limit = view.getUint32(1, true) || undefined;
+    if (database instanceof Map) {
+      const found = [...database.keys()].filter(key => range?.includes(key)).sort();
+      if (bytes[0] === 1) found.reverse();
+      const chosen = found.slice(0, limit);
+      setTimeout(() => then(packEntries(chosen, chosen.map(key => database.get(key)))));
+      return;
+    }
     const entries = database.transaction('entries').objectStore('entries');
     let keys = [], values = [];
     if (range && bytes[0] === 1) {
@@ -70,10 +78,15 @@ function packEntries(keys, values) {
   return bytes;
 }
 
+const mapEntries = map => ({
+  put: (value, key) => map.set(key, value),
+  delete: key => { for (const one of typeof key === 'string' ? [key] : [...map.keys()].filter(one => key.includes(one))) map.delete(one); },
+});
+
 // bytes, per change: 1 put, 2 delete or 3 delete by prefix, key count, value count, key, value.
 export function writeStore(database, bytes, then) {
   try {
-    const entries = database.transaction('entries', 'readwrite').objectStore('entries');
+    const entries = database instanceof Map ? mapEntries(database) : database.transaction('entries', 'readwrite').objectStore('entries');
     const view = new DataView(bytes.buffer, bytes.byteOffset);
     for (let at = 0; at < bytes.length;) {
       const kind = bytes[at], keyCount = view.getUint32(at + 1, true), valueCount = view.getUint32(at + 5, true);
@@ -82,6 +95,7 @@ export function writeStore(database, bytes, then) {
       if (kind === 1) entries.put(bytes.slice(at - valueCount, at), key);
       else entries.delete(kind === 2 ? key : keyRange(key, '', ''));
     }
+    if (database instanceof Map) { setTimeout(() => then(true)); return; }
     entries.transaction.oncomplete = () => then(true);
     entries.transaction.onabort = () => then(false);
     // Without this a page that goes away takes the batch with it.

@@ -30,7 +30,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.serve_media()
         name = self.path.split("?")[0].lstrip("/") or "index.html"
         if name == "element":
-            return self.answer(200, (repository / "Examples" / "Element" / "index.html").read_bytes(), "text/html")
+            return self.answer(200, (repository / "Examples" / "Element" / "rows.html").read_bytes(), "text/html")
         found = [folder / name for folder in folders if "/" not in name and (folder / name).is_file()]
         body = found[0].read_bytes() if found else b""
         self.send_response(200 if found else 404)

@@ -3,7 +3,7 @@ import MatrixClient
 func permanentStore(_ address: String, _ user: String, _ password: String) async throws {
   // ARTICLE
   let store = try SQLiteStore(path: "account.store")
-  let client = await MatrixClient(homeserver: address, store: store)
+  let client = try await MatrixClient(homeserver: address, store: store)
   if await client.sessionState != .signedIn {
     try await client.logIn(user: user, password: password)
   }

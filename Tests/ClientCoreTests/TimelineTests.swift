@@ -134,6 +134,31 @@ import Testing
     #expect(host.texts(RoomID(trusted: "!r0:test")) == ["in !r0:test"])
   }
 
+  @Test func `what is on its way is there when one comes back to the room`() {
+    var host = Host.signedIn()
+    let ids = (0..<10).map { RoomID(trusted: ByteString("!r\($0):test")) }
+    host.sync(
+      #""join":{"# + ids.map { Wire.joined([Wire.message("old", "$\($0)")], room: $0.string) }.joined(separator: ",") + "}")
+    host.command(.openRoom(ids[0]))
+    host.command(.send(ids[0], .text("mine")))
+    for (last, next) in zip(ids, ids.dropFirst()) {
+      host.command(.closeRoom(last))
+      host.command(.openRoom(next))
+    }
+    #expect(host.items(ids[0]).isEmpty)
+    host.command(.openRoom(ids[0]))
+    #expect(host.texts(ids[0]) == ["old", "mine sending"])
+    // The answer comes while one is elsewhere, the sync much later.
+    host.command(.closeRoom(ids[0]))
+    for id in ids.dropFirst() {
+      host.command(.openRoom(id))
+      host.command(.closeRoom(id))
+    }
+    host.answer("/send/", #"{"event_id":"$mine"}"#)
+    host.command(.openRoom(ids[0]))
+    #expect(host.texts(ids[0]) == ["old", "mine sent"])
+  }
+
   @Test func `a message while the store is reading comes once and at the end`() {
     var client = Host.inRoom()
     client = client.restarted()

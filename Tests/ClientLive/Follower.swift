@@ -22,7 +22,7 @@ struct Follower {
     _ path: String, on homeserver: String, user: String, password: String, syncMode: SyncMode, settle last: String?,
     isOffline: Bool
   ) async throws {
-    let client = await MatrixClient(
+    let client = try await MatrixClient(
       homeserver: isOffline ? "http://127.0.0.1:1" : homeserver, store: try SQLiteStore(path: path), syncMode: syncMode)
     let follower = Follower(client: client, isOffline: isOffline, last: last)
     let check = Task { await follower.check() }

@@ -45,7 +45,7 @@ struct Program {
 
   private func run() async throws {
     guard let id = RoomID(ByteString(room)) else { throw Misuse("--room is no room ID") }
-    let client = await MatrixClient(homeserver: homeserver, store: try SQLiteStore(path: store), syncMode: syncMode)
+    let client = try await MatrixClient(homeserver: homeserver, store: try SQLiteStore(path: store), syncMode: syncMode)
     if showsThreadsInline { await client.showThreadsInline() }
     if await client.sessionState != .signedIn {
       try await client.perform(.logIn(user: ByteString(user), password: ByteString(password)))

@@ -148,7 +148,7 @@ async def people(test, *names, viewport=None, scheme="light", locale="en-GB", **
     if not os.path.exists(CHROMIUM):
         raise NotRun(f"no Chromium at {CHROMIUM}")
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--use-fake-device-for-media-stream"])
         everybody = []
         try:
             for name in names:
@@ -170,6 +170,11 @@ async def people(test, *names, viewport=None, scheme="light", locale="en-GB", **
             raise
         finally:
             await browser.close()
+
+
+async def send_files(person):
+    """Sends the files in the dialog, without words."""
+    await person.page.locator(".ma-dialog").get_by_role("button", name="Send").click()
 
 
 class Watch:

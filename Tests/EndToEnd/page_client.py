@@ -1,6 +1,7 @@
 """Our page in Chromium as a client: it is used as a person would, and its view is what stands there."""
 import asyncio
 import contextlib
+import time
 from types import SimpleNamespace
 from urllib.parse import quote
 
@@ -11,22 +12,47 @@ from room_view import page_row
 WINDOW = {"width": 1280, "height": 5000}
 STEP_SECONDS = 2
 RELOAD_SECONDS = 20
-START = "This is the beginning of the conversation."
+# Without a row that was not seen before.
+READ_SECONDS = 10
 
-ROWS = """() => [...document.querySelectorAll('.mg-row')].map(row => ({
-  top: row.getBoundingClientRect().top, classes: row.className, label: row.getAttribute('aria-label') ?? '',
-  text: row.querySelector('.mg-text, .mg-line-text')?.textContent ?? '',
-  state: row.querySelector('.mg-state')?.textContent ?? '', unread: row.querySelector('.mg-unread')?.textContent ?? '',
-})).sort((a, b) => a.top - b.top)"""
-# The same rows two frames in a row: nothing is being drawn any more.
-FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+# What stands in the list once it is scrolled up by so many pixels (null: to its end), everything that is folded opened; without the lines
+# that only head what was opened. By so many and not to a place: rows that came above have moved all places. Rows that fade are gone.
+SIGHT = """async pixels => {
+  const scroller = document.querySelector('.mg-scroller');
+  const drawn = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const buttons = (row, words) => [...row.querySelectorAll('.mg-line-box button')].filter(button => !button.hidden && button.textContent === words);
+  const rows = () => [...scroller.querySelectorAll('.mg-window > .mg-row')];
+  scroller.scrollTop = pixels === null ? scroller.scrollHeight : scroller.scrollTop - pixels;
+  await drawn();
+  for (let step = 0; step < 20; step++) {
+    const folded = rows().flatMap(row => buttons(row, 'Show all'));
+    if (folded.length === 0) break;
+    folded[0].click();
+    await drawn();
+  }
+  for (const again of scroller.querySelectorAll('button')) if (again.textContent === 'Try again' && again.checkVisibility()) again.click();
+  return {
+    top: scroller.scrollTop, start: scroller.querySelector('.mg-head').matches('.mg-head-start'),
+    rows: rows().filter(row => buttons(row, 'Show less').length === 0).map(row => ({
+      classes: row.className, label: row.getAttribute('aria-label') ?? '',
+      text: row.querySelector('.mg-text, .mg-line-text')?.textContent ?? '',
+      state: row.querySelector('.mg-state')?.textContent ?? '', unread: row.querySelector('.mg-unread')?.textContent ?? '',
+      replies: row.querySelector('.mg-thread-count')?.textContent ?? '',
+      reactions: [...row.querySelectorAll('.mg-chip-key')].map(key => [key.textContent, key.nextElementSibling.textContent]),
+    })),
+  };
+}"""
 MEMBERS = """() => Object.fromEntries([...document.querySelectorAll('.ma-member')].map(member => [
   member.querySelector('.ma-entry-preview').textContent,
   [member.querySelector('.ma-remark')?.textContent === 'Invited' ? 'invite' : 'join', member.querySelector('.ma-entry-name').textContent]]))"""
 
 
+class Unread(Exception):
+    """The page does not come to where it is read from."""
+
+
 class PageClient:
-    has_threads_inline = True
+    has_threads_inline = False
 
     def __init__(self, link, user, room, artifacts):
         self.link, self.user, self.room, self.artifacts = link, user, room, artifacts
@@ -166,7 +192,7 @@ class PageClient:
             view["members"] = await self.page.evaluate(MEMBERS)
             view["timeline"] = await self._rows(truth)
             await self._show()
-        except Error as error:
+        except (Error, Unread) as error:
             return {"trouble": str(error)}
         waiting = [state for row in view["timeline"] if (state := row.pop("pending", None))]
         return {"trouble": f"on their way: {waiting}"} if waiting else view
@@ -176,29 +202,21 @@ class PageClient:
         return (texts + [""])[0] or "0"
 
     async def _rows(self, truth):
-        """From the first row that is wanted on, the page scrolled up until it is there."""
+        """From the first row that is wanted on, the page scrolled up until it is there. Pages of history come by themselves."""
         first = truth.page_rows()[0] if truth.is_part else None
-        await self._scroll("scroller.scrollHeight")
-        rows = [page_row(row) for row in await self.page.evaluate(ROWS)]
-        while True:
+        rows, pixels, deadline = [], None, time.monotonic() + READ_SECONDS
+        while time.monotonic() < deadline:
+            sight = await self.page.evaluate(SIGHT, pixels)
+            known, rows = len(rows), joined([page_row(row) for row in sight["rows"]], rows)
             places = [index for index, row in enumerate(rows) if first and row.get("text") == first["text"]]
             if places:
                 return rows[places[-1]:]
-            if not first and await self.page.get_by_text(START).is_visible() and await self.page.evaluate("document.querySelector('.mg-scroller').scrollTop") < 1:
+            if not first and sight["start"] and sight["top"] < 1:
                 return rows
-            await self._scroll(f"scroller.scrollTop - {WINDOW['height'] * 0.6}")
-            rows = joined([page_row(row) for row in await self.page.evaluate(ROWS)], rows)
-
-    async def _try_again(self):
-        """What was refused while one was not in the room. Pages of history come by themselves."""
-        again = self.page.locator(".mg-failed").get_by_role("button", name="Try again")
-        for _ in range(await again.count()):
-            await again.first.click()
-
-    async def _scroll(self, top):
-        await self.page.evaluate(f"() => {{ const scroller = document.querySelector('.mg-scroller'); scroller.scrollTop = {top}; }}")
-        await self.page.evaluate(FRAMES)
-        await self._try_again()
+            if len(rows) > known:
+                deadline = time.monotonic() + READ_SECONDS
+            pixels = WINDOW["height"] * 0.6
+        raise Unread(f"{first or 'the start'} does not come in view; it is scrolled to {sight['top']}, the first of {len(rows)} rows is {rows[:1]}")
 
 
 def joined(upper, lower):
@@ -206,7 +224,6 @@ def joined(upper, lower):
     for length in range(min(len(upper), len(lower)), 0, -1):
         if upper[-length:] == lower[:length]:
             return upper + lower[length:]
-    # They do not meet: the upper one is all there is to go on from.
-    return upper
-
-
+    if not lower:
+        return upper
+    raise Unread(f"what is above ends with {upper[-1:]} and does not meet {lower[:1]}")

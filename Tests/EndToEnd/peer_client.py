@@ -8,6 +8,8 @@ from client import PASSWORD
 
 LINE_BYTES_LIMIT = 1 << 28
 ANSWER_SECONDS = 20
+# Of the whole room with all its threads.
+REPORT_SECONDS = 300
 
 
 class Gone(Exception):
@@ -77,13 +79,13 @@ class Peer:
         if reason:
             self.refusals[reason] = self.refusals.get(reason, 0) + 1
 
-    async def ask(self, do, **values):
+    async def ask(self, do, seconds=ANSWER_SECONDS, **values):
         asked = self.tell(do, **values)
         try:
-            answer = await asyncio.wait_for(asked, ANSWER_SECONDS)
+            answer = await asyncio.wait_for(asked, seconds)
         except asyncio.TimeoutError:
             unanswered = [self.asked[number] for number in self.waiting]
-            raise AssertionError(f"{self.user.user_id} does not answer {do} after {ANSWER_SECONDS} s, and before that {unanswered}") from None
+            raise AssertionError(f"{self.user.user_id} does not answer {do} after {seconds} s, and before that {unanswered}") from None
         assert "error" not in answer, f"{do}: {answer['error']}"
         return answer
 
@@ -103,7 +105,7 @@ class Peer:
     async def view(self, since, truth):
         """None while something is on its way still."""
         try:
-            report = await self.ask("report", since=since, threads=truth.roots)
+            report = await self.ask("report", ANSWER_SECONDS if since else REPORT_SECONDS, since=since, threads=truth.roots)
         except AssertionError as error:
             return {"trouble": str(error)}
         if report["failed"]:

@@ -141,8 +141,9 @@ def page_row(row):
     classes = row["classes"].split()
     if "mg-line" in classes or "mg-gap" in classes:
         return {"kind": "state" if "mg-line" in classes else "gap", "text": row["text"]}
-    shown = {"kind": "message", "text": row["text"], "name": row["label"].split(", ")[0], "edited": row["state"] == "edited",
-             "unread": int(row["unread"] or 0)}
+    shown = {"kind": "message", "text": row["text"], "name": row["label"].split(", ")[0], "edited": row["state"].startswith("edited"),
+             "unread": int(row["unread"] or 0), "replies": int(row["replies"].split(" ")[0] or 0),
+             "reactions": {key: int(count) for key, count in row["reactions"]}}
     return shown | {"pending": row["label"]} if "mg-pending" in classes or "mg-failed" in classes else shown
 
 

@@ -124,19 +124,26 @@ class Truth:
         names = shown_names(self.members)
         events = {event["event_id"]: event for event in self.events.events}
         present = sum(membership == "join" for membership, _ in self.members.values())
-        places = {row["event"]: index for index, row in enumerate(self.rows[True])}
-        readers = [places[event] for event in self.readers(True).values()]
+        places = {row["event"]: index for index, row in enumerate(self.rows[False])}
+        readers = [places[event] for event in self.readers(False).values()]
+
+        present_names = {name for membership, name in self.members.values() if membership in ("join", "invite")}
 
         def name(user):
-            return (names.get(user) or [None, None])[1] or self.names.get(user) or user
+            if user in names and names[user][1]:
+                return names[user][1]
+            last = self.names.get(user)
+            # Who is gone is not taken for a member who has the name now.
+            return f"{last} ({user})" if last and last in present_names else last or user
 
         rows = []
-        for index, row in enumerate(self.rows[True]):
+        for index, row in enumerate(self.rows[False]):
             if row["kind"] == "state":
                 rows.append({"kind": "state", "text": line(events[row["event"]], name)})
                 continue
             unread = present - sum(place >= index for place in readers)
-            rows.append({"kind": "message", "text": row.get("text", "Message deleted"), "name": name(row["sender"]), "edited": row["edited"], "unread": unread})
+            rows.append({"kind": "message", "text": row.get("text", "Message deleted"), "name": name(row["sender"]), "edited": row["edited"], "unread": unread,
+                         "replies": row.get("replies", 0), "reactions": {key: len(senders) for key, senders in row["reactions"].items()}})
         return rows
 
     def readers(self, has_threads):

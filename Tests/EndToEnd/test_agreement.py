@@ -1,7 +1,6 @@
-"""Two clients of the SDK (v3 and sliding sync) and matrix-nio do anything in one room and lose their connections: in the end, and again and
-again before it, all of them and the server's own answers agree on timeline, members, unread counts and receipts.
+"""Two clients of the SDK (v3 and sliding sync), matrix-nio and our page in Chromium do anything in one room and lose their connections: in
+the end, and again and again before it, all of them and the server's own answers agree on timeline, members, unread counts and receipts.
 
-`MARTLET_PAGE=1` takes our page in Chromium as the fourth; how it shows folded changes and threads is still to be read here.
 `MARTLET_LONG=1` for 10,000 actions, `MARTLET_ACTIONS` for another number. The seed is printed; `MARTLET_SEED` repeats what each action
 is, not when the server sees it. Edits and what was said in threads are not redacted: a redacted event says of neither that it was one, so that clients that came
 before and after differ by what Matrix is.
@@ -27,6 +26,8 @@ ACTIONS = int(os.environ.get("MARTLET_ACTIONS", 0)) or (10_000 if os.environ.get
 CHECKED_EVERY = 250 if ACTIONS > 1000 else 100
 # A busy machine needs most of it.
 AGREEMENT_SECONDS = 60
+# After the last action the whole room is read, by the page in sights of it.
+WHOLE_SECONDS = 900 if ACTIONS > 1000 else AGREEMENT_SECONDS
 # Between two actions at most: without a pause everything would happen behind one loss.
 PAUSE_SECONDS = 0.06
 LOSS_SHARE = 0.08
@@ -42,8 +43,8 @@ PAGE_VERBS = ("send", "redact", "typing", "name", "leave", "join", "away", "rest
 class Play:
     def __init__(self, seed, room, clients, artifacts):
         self.seed, self.room, self.clients, self.artifacts = seed, room, clients, artifacts
-        self.counts, self.healing, self.since = {}, {}, None
-        self.page = next((client for client in clients if isinstance(client, PageClient)), None)
+        self.counts, self.healing, self.since, self.start = {}, {}, None, time.monotonic()
+        self.page = clients[-1]
 
     # Actions
 
@@ -55,6 +56,7 @@ class Play:
             await asyncio.sleep(choices.random() * PAUSE_SECONDS)
             if number % CHECKED_EVERY == 0 or number == actions:
                 await self.check(number, is_last=number == actions)
+                print(f"          {number} actions after {time.monotonic() - self.start:.0f} s", flush=True)
 
     async def lose(self, number, choices):
         for client in [client for client, end in self.healing.items() if end <= number]:
@@ -74,7 +76,7 @@ class Play:
             await client.recover()
 
     async def act(self, number, choices):
-        client = choices.choices(self.clients, SHARES[:len(self.clients)])[0]
+        client = choices.choices(self.clients, SHARES)[0]
         verbs = {verb: weight for verb, weight in VERBS.items() if self.can(client, verb)}
         verb = choices.choices(list(verbs), list(verbs.values()))[0]
         membership = self.room.membership.get(client.user.user_id)
@@ -141,7 +143,7 @@ class Play:
             await self.bring_back(client)
         end = await self.room.mark(f"checked at {number}")
         await self.agree(None if is_last else self.since, number)
-        if self.page and self.page.is_away:
+        if self.page.is_away:
             await self.page.show()
             await self.agree(None if is_last else self.since, number)
         self.since = end
@@ -160,8 +162,10 @@ class Play:
 
     async def agree(self, since, number):
         """Until all views are the server's. What is still on its way is not there yet."""
-        deadline = time.monotonic() + AGREEMENT_SECONDS
+        deadline = time.monotonic() + (AGREEMENT_SECONDS if since else WHOLE_SECONDS)
         while True:
+            for client in self.clients:
+                await self.bring_back(client)
             truth = await self.room.truth(since)
             views = await asyncio.gather(*(client.view(since, truth) for client in self.clients))
             found = [self.compare(truth, client, view) for client, view in zip(self.clients, views)]
@@ -199,15 +203,13 @@ async def play(base, seed, actions, artifacts, folder):
     program = newest_build("client-peer")
     if not program:
         raise NotRun("client-peer is not built: swift build --product client-peer")
-    has_page = os.environ.get("MARTLET_PAGE") == "1"
-    users = [User(base, name) for name in ("ann", "bob", "nio", "page")[:4 if has_page else 3]]
+    users = [User(base, name) for name in ("ann", "bob", "nio", "page")]
     room = SharedRoom(base, users, moderator=users[0])
     links = [await LossyLink(base).start() for _ in users]
     clients = [Peer(program, links[0], users[0], room.id, folder, "--sync", "v3"),
                Peer(program, links[1], users[1], room.id, folder, "--sync", "sliding", "--threads-inline"),
-               NioClient(links[2], users[2], room.id)]
-    if has_page:
-        clients.append(PageClient(links[3], users[3], room.id, artifacts))
+               NioClient(links[2], users[2], room.id),
+               PageClient(links[3], users[3], room.id, artifacts)]
     watching = asyncio.create_task(room.watch())
     playing = Play(seed, room, clients, artifacts)
     started = []

@@ -5,7 +5,7 @@ import struct
 import zlib
 from urllib.parse import quote, urlsplit
 
-from browser import ANCHOR, DESKTOP, GIVE, PASSWORD, PHONE, WATCH, Watch, people
+from browser import ANCHOR, DESKTOP, GIVE, PASSWORD, PHONE, WATCH, Watch, people, send_files
 from client import User, fresh, room_path
 from harness import test
 from server import Server
@@ -126,6 +126,7 @@ async def _(test):
         async with alice.page.expect_file_chooser() as chooser:
             await alice.page.get_by_role("button", name="Attach a file").click()
         await (await chooser.value).set_files({"name": "dunes.png", "mimeType": "image/png", "buffer": picture(900, 600)})
+        await send_files(alice)
         await alice.until("() => Number(document.querySelector('.mg-progress')?.getAttribute('aria-valuenow')) > 5")
         await alice.picture("upload-light")
         await devtools.send("Network.emulateNetworkConditions", {**slow, "uploadThroughput": -1})
@@ -143,6 +144,7 @@ async def _(test):
         async with alice.page.expect_file_chooser() as chooser:
             await alice.page.get_by_role("button", name="Attach a file").click()
         await (await chooser.value).set_files({"name": "second.png", "mimeType": "image/png", "buffer": picture(900, 600)})
+        await send_files(alice)
         await alice.page.get_by_role("button", name="Discard").locator("visible=true").click()
         await alice.until("() => document.querySelectorAll('.mg-picture').length === 1")
 
@@ -180,6 +182,26 @@ async def _(test):
         print(f"          the place again after {watch.read() / 1000:.1f} s: {before} then {after}")
         assert before["text"] == after["text"] and abs(before["y"] - after["y"]) <= 1, (before, after)
         assert await alice.page.locator(".mg-input").input_value() == "half a thought"
+
+
+@test("the first unread message is found, also far from what is at hand")
+async def _(test):
+    alice_user, boris_user = User(test.direct, "alice"), User(test.direct, "boris")
+    room = alice_user.create_room(name="Long talk", invite=[boris_user.user_id])
+    boris_user.join(room)
+    read = boris_user.send(room, "read long ago")
+    alice_user.post(f"rooms/{quote(room)}/read_markers", {"m.fully_read": read, "m.read": read}).ok()
+    fill(boris_user, room, 300)
+    async with people(test, "alice") as alice:
+        await alice.sign_in(alice_user)
+        await alice.open_room(room)
+        await alice.sees("message 299")
+        await alice.page.get_by_role("button", name="More about this room").click()
+        await alice.page.get_by_role("button", name="First unread message").click()
+        await alice.sees("message 0")
+        await alice.picture("first-unread")
+        await alice.page.get_by_text("New messages", exact=True).wait_for()
+        await alice.sees("read long ago")
 
 
 @test("offline it says so, keeps what is written, and sends it in order when the network is back")
@@ -565,7 +587,9 @@ async def _(test):
     async with people(test, "alice", permissions=["notifications"]) as alice:
         await alice.page.add_init_script("""
           window.told = [];
-          window.Notification = class { constructor(title, options) { window.told.push([title, options.body, options.silent]); } close() {}
+          window.withdrawn = 0;
+          window.Notification = class { constructor(title, options) { window.told.push([title, options.body, options.silent]); }
+            close() { window.withdrawn += 1; }
             static permission = 'granted'; static requestPermission() { return Promise.resolve('granted'); } };
           Object.defineProperty(document, 'hasFocus', { value: () => !window.isAway });""")
         await alice.page.reload()
@@ -582,6 +606,12 @@ async def _(test):
         await alice.until("() => window.told.length > 0")
         told = await alice.page.evaluate("window.told")
         assert len(told) == 1 and told[0][0] == "Stage crew" and told[0][1].endswith("the ladder is here") and told[0][2], told
+        # What is read on another device is told of no longer.
+        assert await alice.page.evaluate("window.withdrawn") == 0
+        last = boris_user.send(crew, "never mind")
+        await alice.until("() => window.told.length > 1")
+        alice_user.post(f"rooms/{quote(crew)}/receipt/m.read/{quote(last)}", {}).ok()
+        await alice.until("() => window.withdrawn > 0")
 
 
 @test("it fits 320 pixels and a desktop, light and dark, and can be worked by keyboard")
@@ -637,6 +667,54 @@ async def _(test):
         await page.keyboard.type("by keyboard <b>alone</b>")
         await page.keyboard.press("Enter")
         await alice.sees("by keyboard <b>alone</b>")
+
+
+@test("a keyboard on the screen covers neither the last message nor the box")
+async def _(test):
+    alice_user = User(test.direct, "alice")
+    room = alice_user.create_room(name="Notes")
+    fill(alice_user, room, 40)
+    async with people(test, "alice", viewport=PHONE) as alice:
+        await alice.sign_in(alice_user)
+        await alice.open_room(room)
+        await alice.sees("message 39")
+        await alice.page.locator(".mg-input").focus()
+        # As browsers do it for `interactive-widget=resizes-content`.
+        assert "interactive-widget=resizes-content" in await alice.page.locator("meta[name=viewport]").get_attribute("content")
+        await alice.page.set_viewport_size({"width": PHONE["width"], "height": PHONE["height"] // 2})
+        await alice.until("""() => {
+          const inside = element => { const box = element.getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight; };
+          const last = [...document.querySelectorAll('.mg-text')].find(text => text.textContent === 'message 39');
+          return last && inside(last) && inside(document.querySelector('.mg-input'))
+            && last.getBoundingClientRect().bottom <= document.querySelector('.mg-input').getBoundingClientRect().top;
+        }""")
+
+
+@test("pictures that nobody sees any more leave the memory")
+async def _(test):
+    async with people(test, "alice") as alice:
+        await alice.open()
+        kept = await alice.page.evaluate("""async () => {
+          const media = await import('./media.js');
+          let living = 0;
+          const create = URL.createObjectURL, revoke = URL.revokeObjectURL;
+          URL.createObjectURL = blob => { living += blob.size; const url = create.call(URL, blob); sizes.set(url, blob.size); return url; };
+          URL.revokeObjectURL = url => { living -= sizes.get(url); revoke.call(URL, url); };
+          const sizes = new Map();
+          window.fetch = async () => new Response(new Uint8Array(1 << 23));
+          media.setMediaAccess('https://a.example/', 'token');
+          const node = document.createElement('img');
+          const most = [];
+          for (let number = 0; number < 40; number += 1) {
+            media.showImage(node, 'https://a.example/' + number);
+            while (!node.src.startsWith('blob:')) await new Promise(done => setTimeout(done, 1));
+            most.push(living);
+          }
+          media.setMediaAccess('', '');
+          return [Math.max(...most), living];
+        }""")
+        # 320 MB were shown one after the other.
+        assert 64 << 20 < kept[0] <= (96 + 8) << 20 and kept[1] == 0, kept
 
 
 POLL = {"org.matrix.msc3381.poll.start": {
@@ -823,14 +901,17 @@ async def _(test):
         await alice.open_room(room)
         await boris.open_room(room)
         await alice.page.evaluate(GIVE, ["paste", ".mg-input", image, "pasted.png"])
+        await send_files(alice)
         await boris.page.locator(".mg-picture-image[data-state=loaded]").wait_for()
         for kind in ("dragover", "drop"):
             await alice.page.evaluate(GIVE, [kind, ".mg-scroller", image, "dropped.png"])
+        await send_files(alice)
         await boris.page.locator(".mg-picture-image[data-state=loaded]").nth(1).wait_for()
         assert await alice.page.locator(".mg-drop").count() == 0
 
         await alice.context.route("**/media/v3/upload*", lambda route: route.fulfill(status=413, json={"errcode": "M_TOO_LARGE"}))
         await alice.page.evaluate(GIVE, ["paste", ".mg-input", image, "large.png"])
+        await send_files(alice)
         await alice.page.get_by_text("This is too large for the server.").wait_for()
         await alice.page.locator(".mg-failed .mg-picture").click(button="right")
         await alice.page.locator(".ma-menu-note", has_text="too large").wait_for()

@@ -15,18 +15,23 @@ final class FixtureServer: Sendable {
   private let listener: Int32
   private let answer: @Sendable (Request) -> (status: Int, body: String)
   private let onClose: @Sendable () -> Void
+  private let bytesLimit: Int?
   /// Those that are open; nil once it has stopped.
   private let connections = Mutex<Set<Int32>?>([])
 
   var url: String { "http://127.0.0.1:\(port)" }
 
-  /// - Parameter onClose: the other end has closed a connection.
+  /// - Parameters:
+  ///   - onClose: the other end has closed a connection.
+  ///   - bytesLimit: of each answer, after which the connection ends; nil sends all and goes on.
   init(
     onClose: @escaping @Sendable () -> Void = {},
+    bytesLimit: Int? = nil,
     answer: @escaping @Sendable (Request) -> (status: Int, body: String)
   ) {
     self.answer = answer
     self.onClose = onClose
+    self.bytesLimit = bytesLimit
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -75,8 +80,8 @@ final class FixtureServer: Sendable {
       let (status, body) = answer(request)
       let text =
         "HTTP/1.1 \(status) X\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
-      let bytes = Array(text.utf8)
-      guard send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else { return }
+      let bytes = Array(text.utf8.prefix(bytesLimit ?? .max))
+      guard send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count, bytesLimit == nil else { return }
     }
   }
 

@@ -99,8 +99,10 @@ final class OneRoomServer: Sendable {
   @Test(.timeLimit(.minutes(1))) func `a wrong password throws what the server said`() async throws {
     let server = FixtureServer(answer: OneRoomServer().answer)
     defer { server.stop() }
+    let folder = TemporaryFolder()
+    let store = try SQLiteStore(path: folder.path + "/store")
     do {
-      _ = try await MatrixClient.logIn(to: server.url, user: "me", password: "wrong")
+      _ = try await MatrixClient.logIn(to: server.url, user: "me", password: "wrong", store: store)
       Issue.record("logged in")
     } catch {
       guard case .refused(403, .forbidden, let message, _) = error else {
@@ -109,6 +111,8 @@ final class OneRoomServer: Sendable {
       }
       #expect(message == "Invalid password")
     }
+    // The store is free for another try.
+    try await MatrixClient.logIn(to: server.url, user: "me", password: "secret", store: store).stop()
   }
 
   @Test(.timeLimit(.minutes(1))) func `a session in a file goes on without a password`() async throws {
@@ -119,7 +123,7 @@ final class OneRoomServer: Sendable {
     let first = try await MatrixClient.logIn(
       to: server.url, user: "me", password: "secret", store: try SQLiteStore(path: path))
     await first.stop()
-    let second = await MatrixClient(homeserver: server.url, store: try SQLiteStore(path: path))
+    let second = try await MatrixClient(homeserver: server.url, store: try SQLiteStore(path: path))
     #expect(await second.sessionState == .signedIn)
     #expect(await second.room(named: "Tea") != nil)
     await second.stop()

@@ -146,7 +146,7 @@ import Testing
   @Test(.timeLimit(.minutes(1)), arguments: [nil, "", "not a server", "http://"]) func `an address that is none is said so`(
     address: String?
   ) async throws {
-    let client = await MatrixClient(homeserver: address)
+    let client = try await MatrixClient(homeserver: address)
     let isNoAddress: (any Error) -> Bool = { if case ClientError.noHomeserver(.invalidAddress) = $0 { true } else { false } }
     await #expect(performing: { try await client.logIn(user: "me", password: "x") }, throws: isNoAddress)
     await #expect(performing: { _ = try await client.loginFlows() }, throws: isNoAddress)
@@ -173,6 +173,8 @@ import Testing
 
     func lock(_ isLocked: Bool) { self.isLocked = isLocked }
 
+    func begin() {}
+
     func load(_ range: StoreRange) async throws(StoreError) -> [StoreRecord] {
       if isLocked { throw .system(path: "store", reason: "locked") }
       return await kept.load(range)
@@ -196,17 +198,34 @@ import Testing
     await first.stop()
     let writes = await store.writes
     await store.lock(true)
-    let second = await MatrixClient(homeserver: server.url, store: store)
-    #expect(await second.sessionState == .signedOut)
-    let changes = await second.changes()
-    try await second.logIn(user: "me", password: "x")
-    for await case .storeFailed in changes { break }
-    await second.stop()
+    await #expect { _ = try await MatrixClient(homeserver: server.url, store: store) } throws: {
+      if case StoreError.system = $0 { true } else { false }
+    }
+    await #expect {
+      _ = try await MatrixClient.logIn(to: server.url, user: "me", password: "x", store: store)
+    } throws: {
+      if case ClientError.storeUnavailable(let reason) = $0 { reason.string.contains("locked") } else { false }
+    }
     #expect(await store.writes == writes)
     await store.lock(false)
-    let third = await MatrixClient(homeserver: server.url, store: store)
+    let third = try await MatrixClient(homeserver: server.url, store: store)
     #expect(await third.room(named: "Tea") != nil)
     await third.stop()
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a store has one client at a time`() async throws {
+    let folder = TemporaryFolder()
+    let stores: [any Store] = [MemoryStore(), try SQLiteStore(path: folder.path + "/store")]
+    for store in stores {
+      let first = try await MatrixClient(homeserver: "http://127.0.0.1:1", store: store)
+      await #expect { _ = try await MatrixClient(homeserver: "http://127.0.0.1:1", store: store) } throws: {
+        if case StoreError.inUse = $0 { true } else { false }
+      }
+      // The first goes on.
+      #expect(await first.sessionState == .signedOut)
+      await first.stop()
+    }
+    for store in stores { try await MatrixClient(store: store).stop() }
   }
 
   // MARK: Words

@@ -126,14 +126,18 @@ final class Gate: Sendable {
   @Test(.timeLimit(.minutes(1))) func `a cancelled task ends its call, and one that begins cancelled as well`() async throws {
     let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
     let homeserver = RefreshingServer()
+    let mayAnswer = Mutex(false)
     let server = FixtureServer { request in
       if request.target.hasSuffix("/devices") {
         arrived.yield()
-        sleep(1)
+        while !mayAnswer.withLock({ $0 }) { usleep(5_000) }
       }
       return homeserver.answer(request)
     }
-    defer { server.stop() }
+    defer {
+      mayAnswer.withLock { $0 = true }
+      server.stop()
+    }
     let client = try await MatrixClient.logIn(to: server.url, user: "me", password: "secret")
     let task = Task { try await client.devices() }
     for await _ in arrivals { break }
@@ -171,7 +175,7 @@ final class Gate: Sendable {
     let first = try await MatrixClient.restore(session, store: store)
     #expect(try await first.device(DeviceID(trusted: "D")).id.string == "D")
     await first.stop()
-    let second = await MatrixClient(store: store)
+    let second = try await MatrixClient(store: store)
     #expect(await second.sessionState == .signedIn)
     #expect(try await second.device(DeviceID(trusted: "E")).id.string == "E")
     await second.stop()

@@ -23,7 +23,7 @@ import Testing
     // While nobody syncs it waits for the next start.
     await client.stop()
     try await guest.send("later", to: room.id)
-    let next = await MatrixClient(homeserver: server.url, store: try SQLiteStore(path: path))
+    let next = try await MatrixClient(homeserver: server.url, store: try SQLiteStore(path: path))
     while homeserver.bodies.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
     await next.stop()
     #expect(homeserver.bodies == ["from the share sheet", "later"])

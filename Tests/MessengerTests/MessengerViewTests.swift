@@ -190,6 +190,7 @@ struct MessengerViewTests {
     let seen = try #require(room.view.timeline.readingPosition)
     room.view.endNewer((0..<100).map { .text("newer \($0)", from: bob) }, .more(.idle))
     let after = try #require(room.view.timeline.readingPosition)
+    #expect(room.view.timeline.newMessageCount == 0)
     #expect(after.row == seen.row && abs(after.offset - seen.offset) < 0.5 && room.view.rows.count == 200 && asked == 1)
     room.scroll(to: room.view.timeline.geometry.maxScroll)
     room.view.endNewer([], .more(.failed))

@@ -182,6 +182,20 @@ import Testing
     }
   }
 
+  @Test("a connection that ends amid the headers is a broken answer, not one without a body")
+  func cutHeaders() async throws {
+    for cut in ["HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"] {
+      let server = LoopbackServer { _, connection in
+        _ = connection.read(until: "\r\n\r\n")
+        connection.write(cut)
+      }
+      defer { server.close() }
+      try await withClient { client in
+        await #expect(throws: OutboundError.brokenAnswer) { try await client.send(request("GET", server.url())) }
+      }
+    }
+  }
+
   @Test("an answer that drips ends at the deadline")
   func deadline() async throws {
     let (server, _) = silentServer(after: Array("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nx".utf8))

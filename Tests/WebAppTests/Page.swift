@@ -14,10 +14,20 @@ final class Page {
   private(set) var requests: [(id: RequestID, request: HTTPRequest)] = []
   private(set) var stored: [ByteString: [UInt8]] = [:]
 
-  init(loginToken: ByteString? = nil) {
+  /// What the page around it heard.
+  private(set) var told: [String] = []
+
+  /// - Parameter wishes: of the page that it is a frame of.
+  init(loginToken: ByteString? = nil, wishes: JSON? = nil) {
     app = App(dom: dom, effects: EffectRunner(server: Server(base: "https://chat.example")), seed: 1)
     app.loginToken = loginToken
     app.perform = { [unowned self] in perform($0) }
+    if let wishes {
+      let embedding = Embedding(app, wishes)
+      embedding.port?.post = { [unowned self] in told.append(String(decoding: $0, as: UTF8.self)) }
+      app.embedding = embedding
+      app.next = embedding.destination
+    }
     app.begin()
     // The host natively knows of no network and of no person.
     app.take(.networkChanged(isOnline: true))

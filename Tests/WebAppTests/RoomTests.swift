@@ -175,6 +175,101 @@ struct RoomTests {
     #expect(page.all("ma-writer-banner").isEmpty)
   }
 
+  @Test("in a large room names are asked for by pages; those that are known show at once, and two of one name are told apart")
+  func crowd() throws {
+    page.signIn()
+    page.sync([
+      (
+        "!a",
+        """
+        {"summary":{"m.joined_member_count":10000},"timeline":{"limited":false,"prev_batch":"t1","events":[\
+        \(event("$b", #"{"membership":"join","displayname":"Bo"}"#, type: "m.room.member", at: 9, state: "@boris:chat.example")),\
+        \(event("$1", text("beans")))]}}
+        """
+      )
+    ])
+    page.dom.fire(.click, on: try #require(page.all("ma-entry").first).node)
+    page.settleStore()
+    try write("@bo")
+    #expect(page.all("ma-completion-name").map(\.text) == ["Bo"])
+    page.dom.fire(.keyDown, on: try field.node, text: "ArrowDown")
+    let second = #"{"user_id":"@bo2:chat.example","display_name":"Bo"},{"user_id":"@zed:chat.example"}"#
+    #expect(page.answer("limit=250", #"{"members":[\#(second)],"next_batch":"p2"}"#))
+    #expect(page.all("ma-completion-note").map(\.text) == ["@boris:chat.example", "@bo2:chat.example"])
+    #expect(page.answer("from=p2", #"{"members":[{"user_id":"@d:chat.example","display_name":"Big Bo"}]}"#))
+    #expect(page.all("ma-completion-name").map(\.text) == ["Bo", "Bo", "Big Bo"])
+    page.dom.fire(.keyDown, on: try field.node, text: "ArrowDown")
+    page.dom.fire(.keyDown, on: try field.node, text: "Enter")
+    #expect(try field.value == "@Bo (@bo2:chat.example) ")
+    try enter()
+    #expect(page.body(of: "/send/m.room.message/").contains(#""user_ids":["@bo2:chat.example"]"#))
+    #expect(!page.answer("/members?not_membership", "{}"))
+  }
+
+  @Test("where a server has no pages of members the whole list is asked for")
+  func crowdElsewhere() throws {
+    page.signIn()
+    page.sync([
+      (
+        "!a",
+        """
+        {"summary":{"m.joined_member_count":600},"timeline":{"limited":false,"prev_batch":"t1","events":[\(event("$1", text("x")))]}}
+        """
+      )
+    ])
+    page.dom.fire(.click, on: try #require(page.all("ma-entry").first).node)
+    page.settleStore()
+    try write("@ca")
+    #expect(page.answer("limit=250", status: 404, #"{"errcode":"M_UNRECOGNIZED"}"#))
+    let carol = event(
+      "$c", #"{"membership":"join","displayname":"Carol"}"#, type: "m.room.member", state: "@carol:chat.example")
+    #expect(page.answer("/members?not_membership", #"{"chunk":[\#(carol)]}"#))
+    #expect(page.all("ma-completion-name").map(\.text) == ["Carol"])
+  }
+
+  @Test("a poll is asked with a question and two answers at least, and goes out as what it is")
+  func poll() throws {
+    try open([event("$1", text("beans"))])
+    func press(_ label: String) throws {
+      let button = try #require(page.all("mg-composer-button").first { $0.attributes["aria-label"] == label })
+      page.dom.fire(.click, on: button.node)
+    }
+    try press("sendMore")
+    page.click("newPoll")
+    page.submitForm()
+    #expect(page.text.contains("pollIncomplete"))
+    page.type("Tea?", into: "pollQuestion")
+    page.type("Yes", into: "pollAnswer 1")
+    page.click("pollAddAnswer")
+    page.type("No", into: "pollAnswer 3")
+    page.submitForm()
+    page.settleStore()
+    let sent = page.body(of: "poll.start")
+    #expect(sent.contains("Tea?") && sent.contains("Yes") && sent.contains("No") && sent.contains(#""max_selections":1"#))
+    #expect(page.all("mg-answer").count == 2)
+  }
+
+  @Test("files wait for words; pictures go out as one message, or each for itself")
+  func files() throws {
+    try open([event("$1", text("beans"))])
+    let files = (1...2).map { number in
+      PickedFile(
+        handle: Int32(number), name: "p\(number).png", mediaType: "image/png", byteCount: 9, width: 2, height: 2,
+        onRelease: { _ in })
+    }
+    page.dom.fire(.files, on: try #require(page.all("mg-composer").first).node, files: files)
+    #expect(page.body(of: "/upload").isEmpty)
+    page.type("Two of *them*", into: "caption")
+    page.submitForm()
+    page.settleStore()
+    #expect(page.all("mg-gallery").count == 1 && page.text.contains("Two of them"))
+    page.dom.fire(.files, on: try #require(page.all("mg-composer").first).node, files: [files[0]])
+    page.type("One", into: "caption")
+    page.submitForm()
+    page.settleStore()
+    #expect(page.all("mg-gallery").count == 1 && page.all("mg-picture").count == 3 && page.text.contains("One"))
+  }
+
   @Test("ArrowUp in the empty field edits the last own message; Escape gives it up")
   func editLast() throws {
     try open([event("$1", text("mine"), by: "@alice:chat.example"), event("$2", text("theirs"), at: 11)])
@@ -204,6 +299,7 @@ struct RoomTests {
     page.dom.fire(.pointerOver, on: try row("beans").node)
     page.dom.fire(.pointerOver, on: try row("peas").node)
     #expect(page.all("mg-tools").count == 1)
+    page.app.emoji.all = Emoji.read(Array("👍 thumbs up\n🚀 rocket\n".utf8))
     page.dom.fire(.click, on: try #require(page.all("mg-tool", in: try row("peas")).first).node)
     page.type("rocket", into: "emojiSearch")
     page.dom.fire(.click, on: try #require(page.all("ma-emoji").first).node)

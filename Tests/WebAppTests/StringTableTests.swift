@@ -82,8 +82,10 @@ struct StringTableTests {
   func offered() throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: Self.web.path).filter { $0.hasPrefix("texts.") }
     #expect(Set(files) == Set(Self.forms.keys.map { "texts.\($0).txt" }))
-    let offered = try #require(try Self.file("index.html").firstMatch(of: /data-languages="([^"]*)"/)).1.split(separator: " ")
-    #expect(Set(offered.map(String.init)) == Set(Self.forms.keys))
+    for page in ["index.html", "messenger.html"] {
+      let offered = try #require(try Self.file(page).firstMatch(of: /data-languages="([^"]*)"/)).1.split(separator: " ")
+      #expect(Set(offered.map(String.init)) == Set(Self.forms.keys))
+    }
     let worker = try Self.file("sw.js")
     for file in files { #expect(worker.contains("'\(file)'")) }
   }

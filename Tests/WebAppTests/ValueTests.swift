@@ -1,4 +1,5 @@
 import ClientCore
+import JSON
 import MatrixModel
 import Testing
 
@@ -6,14 +7,32 @@ import Testing
 
 @Suite("Places, addresses and words")
 struct ValueTests {
-  @Test("a place survives being the page's address", arguments: ["", "room/!abc:example.org", "room/!abc/details"])
-  func place(_ fragment: String) {
-    #expect(Place(fragment: fragment).fragment == fragment)
+  @Test("a place survives being the page's address", arguments: ["!abc:example.org", "!abc", "!a/b?c%d:x.org"])
+  func place(_ id: String) throws {
+    let room = try #require(RoomID(id))
+    for place in [Place.room(room), .details(room)] {
+      let read = try #require(Destination(fragment: place.fragment))
+      #expect(read.link == Permalink(.room(room)) && read.showsDetails == place.showsDetails)
+    }
+    #expect(Place.list.fragment.isEmpty)
   }
 
-  @Test("an address that names nothing is the list", arguments: ["room/", "room/abc", "settings", "room/!"])
+  @Test("an address names a room or alias, an event in it and servers that know it, encoded or not")
+  func destination() throws {
+    let alias = try #require(RoomAlias("#garden:chat.example"))
+    let event = try #require(EventID("$abc"))
+    let servers = try ["one.example", "two.example:8448"].map { try #require(ServerName(ByteString($0))) }
+    let link = Permalink(.alias(alias), event: event, via: servers)
+    #expect(
+      Destination(fragment: "/room/%23garden%3Achat.example/%24abc?via=one.example&via=two.example%3A8448")?.link == link)
+    #expect(Destination(fragment: "room/#garden:chat.example/$abc?via=one.example&via=two.example:8448")?.link == link)
+  }
+
+  @Test(
+    "an address that names nothing is none",
+    arguments: ["", "room/", "room/abc", "settings", "room/!", "room/@alice:example.org", "room/!a:b/abc", "rooms/!a:b"])
   func noPlace(_ fragment: String) {
-    #expect(Place(fragment: fragment) == .list)
+    #expect(Destination(fragment: fragment) == nil)
   }
 
   @Test("where one read survives as text, to the 64th of a pixel", arguments: [0.0, 12.5, -3.25, 100_000.015625])

@@ -1,6 +1,8 @@
 import ClientCore
+import Foundation
 import JSON
 import MatrixModel
+import MessengerTesting
 import Testing
 
 @testable import WebApp
@@ -40,13 +42,37 @@ struct WritingTests {
     #expect(Match.rank(name, wanted) == rank)
   }
 
-  @Test("every emoji has a name of its own letters, and the usual ones are found")
-  func emoji() {
-    #expect(Emoji.all.count > 250)
-    for emoji in Emoji.all { #expect(!emoji.text.isEmpty && !emoji.name.isEmpty && emoji.names.utf8.allSatisfy { $0 < 0x80 }) }
-    #expect(Emoji.matching("THUMBS", limit: 1).first?.text == "👍")
-    #expect(Emoji.matching("rocket").first?.text == "🚀")
-    #expect(Emoji.matching("no such thing").isEmpty)
+  @Test("a name becomes a link, the longest that fits, and the one that was chosen before others of that name")
+  func mentions() {
+    let bo = UserID(trusted: "@bo:b.example")
+    let names = [("Bo", bo), ("Bo Ris", UserID(trusted: "@boris:b.example")), ("Bo", UserID(trusted: "@other:b.example"))]
+    let linked = MentionWriting.linked("@Bo Ris and @Bo, not @Bob, x@Bo", names.map { (Array($0.utf8), $1) })
+    #expect(
+      linked
+        == "[@Bo Ris](https://matrix.to/#/%40boris%3Ab.example) and [@Bo](https://matrix.to/#/%40bo%3Ab.example), not @Bob, x@Bo"
+    )
+  }
+
+  @Test("every emoji of the file has a name of its own letters, and the usual ones are found")
+  func emoji() throws {
+    let file = StringTableTests.web.appendingPathComponent("emoji.txt")
+    let all = Emoji.read(Array(try Data(contentsOf: file)))
+    #expect(all.count > 250)
+    for emoji in all {
+      #expect(emoji.text.utf8.allSatisfy { $0 >= 0x80 } && !emoji.name.isEmpty && emoji.names.utf8.allSatisfy { $0 < 0x80 })
+    }
+    #expect(Emoji.matching("THUMBS", in: all, limit: 1).first?.text == "👍")
+    #expect(Emoji.matching("rocket", in: all).first?.text == "🚀")
+    #expect(Emoji.matching("no such thing", in: all).isEmpty)
+    #expect(Emoji.read(Array("x\n\n😀 grin".utf8)) == [Emoji(text: "😀", names: "grin")])
+  }
+
+  @Test("a long recording is summed up by the loudest of each part")
+  func waveform() {
+    let levels = (0..<600).map { $0 == 305 ? 1 : 0.25 }
+    let summary = VoiceRecorder<FakeDOM>.summary(levels)
+    #expect(summary.count == 60 && summary[30] == 1 && summary.filter { $0 == 0.25 }.count == 59)
+    #expect(VoiceRecorder<FakeDOM>.summary([0.5]) == [0.5] && VoiceRecorder<FakeDOM>.summary([]).isEmpty)
   }
 
   @Test(

@@ -35,6 +35,7 @@ extension ClientError {
     case .unsupportedFlow: "The server wants a way of signing in that this client does not have."
     case .registrationTokenNeeded: "The server registers only people with a token: ask for one and register again."
     case .outboxIsFull: "Too many messages wait to be sent: wait until some are gone."
+    case .storeUnavailable(let reason): "What is kept on this device cannot be read: \(reason)."
     case .attachmentIsGone: "The file is not there, or cannot be read."
     default: sendingEnglish
     }

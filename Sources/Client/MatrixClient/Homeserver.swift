@@ -38,7 +38,10 @@ public actor Homeserver {
     if let client { return try await client.perform(call) }
     let url: String
     if let given = ServerURL(address) { url = given.string } else { url = try await discover().url.string }
-    if client == nil { client = await MatrixClient(homeserver: url, transport: transport) }
+    if client == nil {
+      // Its store is its own.
+      client = try? await MatrixClient(homeserver: url, transport: transport)
+    }
     guard let client else { throw .cancelled }
     return try await client.perform(call)
   }

@@ -27,8 +27,7 @@ extension MatrixClient {
     syncMode: SyncMode = .automatic
   ) async throws(ClientError) -> MatrixClient {
     // Not with the address: a token that is stored is for the server that it is of.
-    let client = await MatrixClient(
-      store: store, transport: transport, deviceDisplayName: deviceDisplayName, syncMode: syncMode)
+    let client = try await open(nil, store, transport, deviceDisplayName, syncMode)
     do throws(ClientError) {
       try await client.goOn(or: login, deviceID, at: address)
       return client
@@ -36,6 +35,16 @@ extension MatrixClient {
       await client.stop()
       throw error
     }
+  }
+
+  private static func open(
+    _ homeserver: String?, _ store: any Store, _ transport: any Transport, _ deviceDisplayName: String, _ syncMode: SyncMode
+  ) async throws(ClientError) -> MatrixClient {
+    do throws(StoreError) {
+      return try await MatrixClient(
+        homeserver: homeserver, store: store, transport: transport, deviceDisplayName: deviceDisplayName,
+        syncMode: syncMode)
+    } catch { throw .storeUnavailable(reason: ByteString(error.description)) }
   }
 
   /// With the session that is stored, where that is none or the server has ended it by that login.
@@ -66,9 +75,8 @@ extension MatrixClient {
     transport: any Transport = standardTransport(), deviceDisplayName: String = "Martlet",
     syncMode: SyncMode = .automatic
   ) async throws(ClientError) -> MatrixClient {
-    let client = await MatrixClient(
-      homeserver: try await Homeserver.url(of: address, transport: transport), store: store, transport: transport,
-      deviceDisplayName: deviceDisplayName, syncMode: syncMode)
+    let client = try await open(
+      try await Homeserver.url(of: address, transport: transport), store, transport, deviceDisplayName, syncMode)
     var command = Command.register(
       username: ByteString(username), password: ByteString(password), token: token.map { ByteString($0) })
     for _ in 0..<Authenticator.stagesLimit {
@@ -94,8 +102,7 @@ extension MatrixClient {
     _ session: Session, homeserver: String? = nil, store: any Store = MemoryStore(),
     transport: any Transport = standardTransport(), syncMode: SyncMode = .automatic
   ) async throws(ClientError) -> MatrixClient {
-    let client = await MatrixClient(
-      homeserver: homeserver ?? session.homeserver?.string, store: store, transport: transport, syncMode: syncMode)
+    let client = try await open(homeserver ?? session.homeserver?.string, store, transport, "Martlet", syncMode)
     if await client.session?.userID != session.userID { try await client.performOrStop(.restore(session)) }
     return client
   }

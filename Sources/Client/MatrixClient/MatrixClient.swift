@@ -29,6 +29,7 @@ public actor MatrixClient {
   private var requests: [RequestID: Task<Void, Never>] = [:]
   private var timers: [TimerID: Task<Void, Never>] = [:]
   private var storeTask: Task<Void, Never>?
+  private var startError: StoreError?
   private var commands: [CommandID: CheckedContinuation<CommandResult, Never>] = [:]
   private var calls: [CommandID: CheckedContinuation<CallResult, Never>] = [:]
   private var callProgress: [CommandID: @Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void] = [:]
@@ -59,10 +60,12 @@ public actor MatrixClient {
   ///   - homeserver: its URL, `https://host[:port][/path]`, or what discovery finds it by once it is needed: a server name or a user ID. nil for
   ///     the one that the stored session was made on. A URL is taken for the one to go on with, wherever the session was made.
   ///   - syncMode: how it asks for what is new. It may differ from what the store was synced by.
+  /// - Throws: what keeps the store from being read, which nothing is written over then; `inUse` where another client has it.
   public init(
     homeserver: String? = nil, store: any Store = MemoryStore(), transport: any Transport = standardTransport(),
     deviceDisplayName: String = "Martlet", syncMode: SyncMode = .automatic
-  ) async {
+  ) async throws(StoreError) {
+    try await store.begin()
     let url = homeserver.flatMap { ServerURL($0) }
     address = homeserver
     self.transport = transport
@@ -74,17 +77,16 @@ public actor MatrixClient {
     let (stream, continuation) = AsyncStream.makeStream(of: StoreJob.self)
     jobs = continuation
     storeTask = Task { [weak self] in
-      // What could not be read at the start is not written over.
-      var isReadable: Bool?
       for await job in stream {
         switch job {
         case .load(let id, let range):
-          let records = try? await store.load(range)
-          if isReadable == nil { isReadable = records != nil }
-          await self?.handle(.loaded(id, records ?? []))
+          do throws(StoreError) {
+            await self?.handle(.loaded(id, try await store.load(range)))
+          } catch {
+            await self?.cannotLoad(id, error)
+          }
         case .write(let id, let operations):
-          let isStored = isReadable ?? true ? (try? await store.write(operations)) != nil : false
-          await self?.handle(.written(id, isStored))
+          await self?.handle(.written(id, (try? await store.write(operations)) != nil))
           if await store.hasForeignWrites() { await self?.handle(.inboxChanged) }
         case .checkInbox: if await store.hasForeignWrites() { await self?.handle(.inboxChanged) }
         }
@@ -92,6 +94,17 @@ public actor MatrixClient {
     }
     handle(.start)
     await wait { $0.sessionState != .loading }
+    if let startError {
+      await stop()
+      throw startError
+    }
+  }
+
+  /// At the start that is the end: a client that begins anew would write over what is there.
+  private func cannotLoad(_ id: LoadID, _ error: StoreError) {
+    guard core.sessionState == .loading else { return handle(.loaded(id, [])) }
+    startError = error
+    for listener in listeners.values { listener.finish() }
   }
 
   // MARK: State

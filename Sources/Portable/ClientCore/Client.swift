@@ -109,6 +109,9 @@ public struct Client: Sendable {
   /// The room, also a left one; nil where it is not known.
   public func room(_ id: RoomID) -> Room? { rooms[id] }
 
+  /// Whether rooms are kept that one is not in (`RoomListSection.left`, `knocks`). O(1).
+  public var hasLeftRooms: Bool { rooms.count > roomIDs.count }
+
   /// nil where it is not open; the live one of a known room always is there, empty until the room is opened.
   public func timeline(_ key: TimelineKey) -> Timeline? { rooms[key.room]?.timeline(key.focus) }
 

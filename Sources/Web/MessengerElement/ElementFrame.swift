@@ -2,11 +2,11 @@ import JSON
 import Messenger
 import WebHost
 
-/// The messenger inside `<martlet-messenger>`: requests of the embedding page come as JSON on a channel, each is answered once with
-/// its number; what a person does goes out as events. `Web/martlet-messenger.js` has the other half.
+/// The messenger inside `<martlet-messenger>`: the embedding page asks for rows, and what a person does goes out as events.
+/// `Web/martlet-messenger.js` has the other half.
 final class ElementFrame {
   let dom = BatchDOM()
-  private var channel: TabChannel?
+  private var port: FramePort?
   private(set) var view: MessengerView<BatchDOM>?
   private var typing: [(number: Int64, handle: TypingHandle)] = []
   private var senders: [Sender] = []
@@ -16,36 +16,16 @@ final class ElementFrame {
   /// People whose data is shared by their rows.
   private static let sendersLimit = 500
 
-  init(channelName: String) {
-    channel = Host.openTabChannel(named: "messenger/" + channelName) { [self] in
-      guard let request = try? JSON.parse($0) else { return }
-      take(request)
-    }
+  init() {
+    port = FramePort { [self] in take($0) }
     tell("loaded") { _ in }
   }
 
   // MARK: Out
 
-  private func post(_ writer: JSONWriter) { channel?.post(writer.bytes) }
+  func tell(_ event: StaticString, _ members: (inout JSONWriter) -> Void) { port?.tell(event, members) }
 
-  func tell(_ event: StaticString, _ members: (inout JSONWriter) -> Void) {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.key("event")
-    writer.write(ByteString(stringLiteral: event))
-    members(&writer)
-    writer.endObject()
-    post(writer)
-  }
-
-  private func answer(_ request: JSON, _ members: (inout JSONWriter) -> Void = { _ in }) {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("answer", request["number"]?.integer ?? 0)
-    members(&writer)
-    writer.endObject()
-    post(writer)
-  }
+  private func answer(_ request: JSON) { port?.answer(request) }
 
   // MARK: In
 

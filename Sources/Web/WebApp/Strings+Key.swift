@@ -3,13 +3,13 @@ extension Strings {
   /// As the texts stand in the files of all languages.
   enum Key: Int, CaseIterable, Sendable {
     // Everywhere
-    case product, device, crashed, reload, unreachable
+    case product, device, crashed, reload, unreachable, framed, openAlone
     // Tabs
     case openElsewhere, takenOver, useHere
     // Signing in
-    case welcome, welcomeNote, signIn, createAccount, signingIn, creatingAccount, signInAgain, userName, userNameHint,
-      newUserNameHint, password, newPasswordHint, showPassword, hidePassword, token, tokenHint, serverIs, change, serverAddress,
-      serverAddressHint, use, checkingServer, serverUnreachable, serverAddressWrong, registrationClosed,
+    case welcome, welcomeNote, embeddedNote, signIn, createAccount, signingIn, creatingAccount, signInAgain, userName,
+      userNameHint, newUserNameHint, password, newPasswordHint, showPassword, hidePassword, token, tokenHint, serverIs, change,
+      serverAddress, serverAddressHint, use, checkingServer, serverUnreachable, serverAddressWrong, registrationClosed,
       registrationUnsupported, passwordLoginUnsupported, userNameMissing, userNameWrong, passwordMissing, passwordShort,
       tokenMissing, tokenWrong, signInWrong, goOnWith, oneMoreStep, email, emailWanted, mailSent, mailNotFollowed, termsToAgree,
       agree, agreeFirst
@@ -19,32 +19,34 @@ extension Strings {
     case conversations, newConversation, filter, noMatch, noRooms, noRoomsNote, loadingRooms, pickRoom, pickRoomNote, profile,
       invitation, draft, noMessages, typingShort, severalTyping, you, unread, image, video, audio, file, location,
       removedMessage, encryptedMessage, invitations, askedToJoin, favourites, rooms, lowPriority, spaces, markedUnread,
-      mentions, optionsOf, waitingForAnswer, shownConversations, allConversations, unreadOnly, mentionsOnly, makeFavourite,
-      noFavourite, makeLowPriority, noLowPriority, markRead, markUnread, withdrawRequest, notifications, notifyDefault,
-      notifyAll, notifyMentions, notifyNothing, goToConversation, roomOrPerson, startChatWith
+      mentions, optionsOf, waitingForAnswer, shownConversations, allConversations, unreadOnly, mentionsOnly, leftRooms,
+      makeFavourite, noFavourite, makeLowPriority, noLowPriority, markRead, markUnread, withdrawRequest, notifications,
+      notifyDefault, notifyAll, notifyMentions, notifyNothing, goToConversation, roomOrPerson, startChatWith
     // Room
     case back, details, members, openingRoom, returning, toLatest, invitedBy, invitedToChat, invitedBySomeone, accept, decline,
       joining, left, banned, unknownRoom, join, forget, encrypted, upgraded, goToNewRoom, dropHere, copyText, delete, discard,
       retry, copied, cancelSending, deleteQuestion
     // In the open room
     case replyUnavailable, youName, theyJoined, moreChanges, showChanges, hideChanges, reply, replyInThread, moreActions, react,
-      copyLink, pin, unpin, endPoll, pollEndedText, report, reportTitle, reportNote, reportReason, reporting, reported,
-      viewSource, source, history, emojiTitle, emojiSearch, noEmoji, reactions, readers, playFailed, editing, replyingTo,
-      unknownCommand, commandUse, completions, roomMenu, thread, pinnedMessages, joinQuestion, nothingPinned, searchRoom,
-      searchFor, searching, nothingFound, moreResults, jumpToDate, date, jump, firstUnread, nothingUnread, linkPreviews,
-      hideLinkPreviews
+      copyLink, pin, unpin, endPoll, notificationsOff, sendMore, newPoll, pollQuestion, pollAnswer, pollAddAnswer, pollSeveral,
+      pollDisclosed, pollIncomplete, sendPlace, placeSought, placeRefused, placeUnknown, ownPlace, voiceMessage, stopRecording,
+      microphoneRefused, microphoneMissing, sendFiles, caption, asOneMessage, pollEndedText, report, reportTitle, reportNote,
+      reportReason, reporting, reported, viewSource, source, history, emojiTitle, emojiSearch, noEmoji, reactions, readers,
+      playFailed, editing, replyingTo, unknownCommand, commandUse, completions, roomMenu, thread, pinnedMessages, nothingPinned,
+      searchRoom, searchFor, searching, nothingFound, moreResults, jumpToDate, date, jump, firstUnread, nothingUnread,
+      linkPreviews, hideLinkPreviews
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, inviteHint,
       invited, isInvited, isYou, loadingMembers, moreMembers, leave, leaveQuestion, leaveNote, leaving, address, copy, message,
       remove, removeQuestion, removing, whoMayJoin, ruleAnyone, ruleKnock, ruleInvited, ruleRestricted, whoMayRead, readAnyone,
-      readMembers, readSinceInvited, readSinceJoined, roomsOfSpace, addRoomToSpace, chooseRoom, addedToSpace, searchMembers,
-      letIn, bannedMembers, ban, banQuestion, unban, reasonOptional, role, roleMember, roleModerator, roleAdministrator,
-      roleCreator, roleOfLevel, ignoreUser
+      readMembers, readSinceInvited, readSinceJoined, roomsOfSpace, addRoomToSpace, chooseRoom, addedToSpace, moveUp, moveDown,
+      searchMembers, letIn, bannedMembers, ban, banQuestion, unban, reasonOptional, role, roleMember, roleModerator,
+      roleAdministrator, roleCreator, roleOfLevel, ignoreUser
     // New conversation
     case directChat, newRoom, joinRoom, userID, userIDHint, startChat, starting, createRoom, creating, roomNameMissing,
       topicOptional, inviteOptional, inviteManyHint, anyoneMayJoin, aliasHint, aliasName, aliasMissing, aliasWrong, joinAddress,
-      joinAddressHint, notUserID, kindOfRoom, plainRoom, space, searchRooms, publicRooms, showMore, loadingRoomList,
-      noPublicRooms, openRoom, askToJoin, asked
+      joinAddressHint, notUserID, kindOfRoom, plainRoom, space, searchRooms, directoryHint, publicRooms, showMore,
+      loadingRoomList, noPublicRooms, openRoom, askToJoin, asked
     // Profile
     case displayName, displayNameHint, changePicture, uploadingPicture, notPicture, language, browserLanguage, privateReceipts,
       logOut, logOutQuestion, logOutNote, loggingOut
@@ -72,11 +74,11 @@ extension Strings {
       childRemoved, parentAdded, parentRemoved, ruleSet, ruleRemoved, settingsChanged
     // Account
     case isItYou, passwordToGoOn, goOnElsewhere, openPage, goOn, checking, passwordWrong, notDoneYet, settings, profileTab,
-      appearance, devices, account, presence, presenceOnline, presenceAway, presenceHidden, theme, themeSystem, themeLight,
-      themeDark, themeContrast, density, densityComfortable, densityCompact, browserNotifications, notificationsDenied,
-      noNotificationsHere, notificationSound, tellAnything, tellMentions, tellRoomMentions, tellInvitations, inDirectChats,
-      inRooms, keywords, newKeyword, keywordHint, addKeyword, removeKeyword, signOutOthers, loadingDevices, lastSeen,
-      thisDevice, rename, deviceName, changePassword, newPassword, passwordChanged, closeAccount, closeAccountNote,
-      eraseMessages, ignoredUsers, stopIgnoring, ignore
+      appearance, devices, account, presence, presenceOnline, presenceAway, presenceHidden, isHere, isAway, statusText, theme,
+      themeSystem, themeLight, themeDark, themeContrast, density, densityComfortable, densityCompact, browserNotifications,
+      notificationsDenied, noNotificationsHere, notificationSound, tellAnything, tellMentions, tellRoomMentions,
+      tellInvitations, inDirectChats, inRooms, keywords, newKeyword, keywordHint, addKeyword, removeKeyword, signOutOthers,
+      loadingDevices, lastSeen, thisDevice, rename, deviceName, changePassword, newPassword, passwordChanged, closeAccount,
+      closeAccountNote, eraseMessages, ignoredUsers, stopIgnoring, ignore
   }
 }

@@ -26,6 +26,7 @@ extension Strings {
     case .unknownEvent: self[.messageGone]
     case .notAllowed: self[.notAllowed]
     case .invalidContent: self[.cannotBeSent]
+    case .storeUnavailable: self[.storeFailed]
     case .attachmentIsGone: self[.fileGone]
     }
   }

@@ -27,6 +27,9 @@ extension Host {
     withBytes(title + "\0" + tag + "\0" + text) { hostNotificationShow(id, $0, $1) }
   }
 
+  /// Takes away the notification with that tag, if it is still there.
+  public static func withdrawNotification(tag: String) { act(10, 0, tag) }
+
   /// A short one, for a message.
   public static func playSound() { act(7, 0, "") }
 

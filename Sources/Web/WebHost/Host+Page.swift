@@ -37,7 +37,7 @@ extension Host {
     hostPageListen(register { if let change = PageChange(rawValue: $0.code) { handler(change) } })
   }
 
-  /// The part of the address after `#`, decoded; empty when there is none.
+  /// The part of the address after `#`, as it stands there; empty when there is none.
   public static var fragment: String { text(0) }
   /// `scheme://host:port` of the page.
   public static var origin: String { text(1) }
@@ -56,7 +56,10 @@ extension Host {
   /// The page's own address, without what stands after `?` and `#`.
   public static var address: String { text(7) }
 
-  /// `replacing` puts no entry in the history. Setting it raises no `PageChange`.
+  /// What the page that embeds this one asked for at the start, as JSON; empty where there is none.
+  public static var embedding: String { text(8) }
+
+  /// Percent-encoded by the caller. `replacing` puts no entry in the history. Setting it raises no `PageChange`.
   public static func setFragment(_ fragment: String, replacing: Bool) { act(0, replacing ? 1 : 0, fragment) }
   public static func setTitle(_ title: String) { act(1, 0, title) }
   /// The number on the page's icon; 0 takes it away.

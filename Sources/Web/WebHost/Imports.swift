@@ -27,6 +27,9 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
   @_extern(wasm, module: "host", name: "play") @_extern(c) func hostPlay(_ id: Int32, _ p: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "player_do") @_extern(c)
   func hostPlayerDo(_ id: Int32, _ action: Int32, _ value: Double)
+  @_extern(wasm, module: "host", name: "locate") @_extern(c) func hostLocate(_ id: Int32)
+  @_extern(wasm, module: "host", name: "record") @_extern(c) func hostRecord(_ id: Int32)
+  @_extern(wasm, module: "host", name: "record_finish") @_extern(c) func hostRecordFinish(_ id: Int32)
   @_extern(wasm, module: "host", name: "image_access") @_extern(c) func hostImageAccess(_ p: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "object_url") @_extern(c)
   func hostObjectURL(_ file: Int32, _ out: Buffer?, _ capacity: Int32) -> Int32
@@ -79,6 +82,9 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
   func hostDownload(_ id: Int32, _ p: Bytes?, _ n: Int32) {}
   func hostPlay(_ id: Int32, _ p: Bytes?, _ n: Int32) {}
   func hostPlayerDo(_ id: Int32, _ action: Int32, _ value: Double) {}
+  func hostLocate(_ id: Int32) {}
+  func hostRecord(_ id: Int32) {}
+  func hostRecordFinish(_ id: Int32) {}
   func hostImageAccess(_ p: Bytes?, _ n: Int32) {}
   func hostObjectURL(_ file: Int32, _ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
   func hostRevokeURL(_ p: Bytes?, _ n: Int32) {}

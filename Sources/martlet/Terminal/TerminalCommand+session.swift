@@ -21,7 +21,7 @@ extension TerminalCommand {
     let known = user.map { AccountFolder($0, in: root) }
     let address = try await Homeserver(homeserver ?? name).discover().url
     let password = try password(isGiven: call.arguments.has("--password-stdin"))
-    let client = await MatrixClient(homeserver: address.string, deviceDisplayName: "Martlet in a terminal")
+    let client = try await MatrixClient(homeserver: address.string, deviceDisplayName: "Martlet in a terminal")
     // As the device that it was, so that none is left behind.
     let login = Login.password(ByteString(decoding: password.reveal()), user: .user(ByteString(name)))
     try await client.perform(.logIn(login, deviceID: known?.session?.session.deviceID))

@@ -79,6 +79,17 @@ extension LiveCase {
       try expect(content["body"]?.string, is: "Big")
       try expect(content["info"]?["size"]?.integer, is: 600_000)
     },
+    LiveCase("J28 bytes are sent as a file") { stage in
+      let alice = try await stage.user("alice")
+      let room = try await alice.createRoom()
+      let bytes = [UInt8](repeating: 9, count: 70_000)
+      let event = try await room.sendFile(bytes, named: "note.bin", mimeType: "application/octet-stream")
+      let content = try await room.event(event).content
+      try expect(content["body"]?.string, is: "note.bin")
+      try expect(content["info"]?["size"]?.integer, is: 70_000)
+      let uri = try unwrap(content["url"]?.string.flatMap { MediaURI($0) }, "an address")
+      try expect(try await alice.media(uri), is: bytes)
+    },
     LiveCase("J9 who left may come back where room and server let them", needs: .extensions(.rejoin)) { stage in
       let alice = try await stage.user("alice")
       let bob = try await stage.user("bob")

@@ -10,7 +10,7 @@ extension LiveCase {
       try await room.until("its name") { $0.name.english == "Kept on disk" }
       await first.stop()
       // Nobody answers there.
-      let second = await MatrixClient(homeserver: "http://127.0.0.1:1", store: try SQLiteStore(path: path))
+      let second = try await MatrixClient(homeserver: "http://127.0.0.1:1", store: try SQLiteStore(path: path))
       await stage.keep(second)
       try expect(await second.sessionState, is: .signedIn)
       try expect(await second.room(named: "Kept on disk")?.id, is: room.id)
@@ -24,7 +24,7 @@ extension LiveCase {
       try await made.say("Before")
       await first.stop()
       for number in 1...5 { try await bob.say("While away \(number)") }
-      let second = await MatrixClient(homeserver: stage.homeserver, store: try SQLiteStore(path: path))
+      let second = try await MatrixClient(homeserver: stage.homeserver, store: try SQLiteStore(path: path))
       await stage.keep(second)
       let room = second.room(made.id)
       _ = try await room.item(saying: "While away 5")
@@ -44,7 +44,7 @@ extension LiveCase {
       let texts = (1...70).map { "Missed \($0)" }
       for text in texts { try await bob.send(text) }
       _ = try await bob.item(saying: "Missed 70")
-      let second = await MatrixClient(homeserver: stage.homeserver, store: try SQLiteStore(path: path))
+      let second = try await MatrixClient(homeserver: stage.homeserver, store: try SQLiteStore(path: path))
       await stage.keep(second)
       let room = second.room(made.id)
       _ = try await room.item(saying: "Missed 70")
@@ -59,10 +59,10 @@ extension LiveCase {
       let bob = try await stage.user("bob").room(made.id)
       try await bob.join()
       await first.stop()
-      let offline = await MatrixClient(homeserver: "http://127.0.0.1:1", store: try SQLiteStore(path: path))
+      let offline = try await MatrixClient(homeserver: "http://127.0.0.1:1", store: try SQLiteStore(path: path))
       try await offline.send("From the outbox", to: made.id)
       await offline.stop()
-      let second = await MatrixClient(homeserver: stage.homeserver, store: try SQLiteStore(path: path))
+      let second = try await MatrixClient(homeserver: stage.homeserver, store: try SQLiteStore(path: path))
       await stage.keep(second)
       _ = try await bob.item(saying: "From the outbox")
       try await bob.say("Behind it")

@@ -44,7 +44,8 @@ extension LiveCase {
       let session = try unwrap(await first.session, "session")
       try await first.logOut()
       try expect(await first.sessionState, is: .signedOut)
-      let again = await stage.keep(MatrixClient(homeserver: stage.homeserver, store: store))
+      await first.stop()
+      let again = await stage.keep(try MatrixClient(homeserver: stage.homeserver, store: store))
       try expect(await again.sessionState, is: .signedOut)
       try await expectDead(session, stage)
     },
@@ -59,7 +60,7 @@ extension LiveCase {
       try await expectDead(session, stage)
     },
     LiveCase("A8 what needs an account is not asked for without one") { stage in
-      let client = await stage.keep(MatrixClient(homeserver: stage.homeserver))
+      let client = await stage.keep(try MatrixClient(homeserver: stage.homeserver))
       do { _ = try await client.openIDToken() } catch ClientError.notSignedIn { return }
       throw Failure("it was asked")
     },

@@ -39,7 +39,7 @@ extension LiveCase {
         let texts = (1...60).map { "Missed \($0)" }
         for text in texts { try await bob.send(text) }
         _ = try await bob.item(saying: "Missed 60")
-        let second = await MatrixClient(homeserver: stage.homeserver, store: try SQLiteStore(path: path), syncMode: mode)
+        let second = try await MatrixClient(homeserver: stage.homeserver, store: try SQLiteStore(path: path), syncMode: mode)
         await stage.keep(second)
         try await second.waitForSync()
         let room = second.room(made.id)
@@ -90,7 +90,7 @@ extension LiveCase {
         let other = try await stage.device(of: first, syncMode: mode)
         await first.stop()
         try await other.room(left.id).leave()
-        let second = await MatrixClient(homeserver: stage.homeserver, store: try SQLiteStore(path: path), syncMode: mode)
+        let second = try await MatrixClient(homeserver: stage.homeserver, store: try SQLiteStore(path: path), syncMode: mode)
         await stage.keep(second)
         _ = try await second.until("the room to be gone") { $0.rooms.map(\.id) == [kept.id] ? true : nil }
       }
@@ -102,7 +102,7 @@ extension LiveCase {
       let alice = try await stage.user("alice", syncMode: .sliding)
       for number in 1...24 { try await alice.perform(.createRoom(NewRoom(name: ByteString("Room \(number)")))) }
       let session = try await stage.device(of: alice).session
-      let other = await MatrixClient(homeserver: stage.homeserver, syncMode: .sliding)
+      let other = try await MatrixClient(homeserver: stage.homeserver, syncMode: .sliding)
       await stage.keep(other)
       let states = await other.connectionStates()
       try await other.perform(.restore(try unwrap(session, "session")))
@@ -143,7 +143,7 @@ extension LiveCase {
       await first.stop()
       for (i, mode) in [SyncMode.sliding, .v3, .sliding, .sliding].enumerated() {
         try await bob.say("Message \(i + 1)")
-        let next = await MatrixClient(homeserver: stage.homeserver, store: try SQLiteStore(path: path), syncMode: mode)
+        let next = try await MatrixClient(homeserver: stage.homeserver, store: try SQLiteStore(path: path), syncMode: mode)
         await stage.keep(next)
         let room = next.room(made.id)
         _ = try await room.item(saying: "Message \(i + 1)")

@@ -131,7 +131,7 @@ import Testing
     let server = FixtureServer(answer: script.answer)
     defer { server.stop() }
     script.push(Script.rooms(Self.room("Tea", at: 1)))
-    let client = await MatrixClient(homeserver: server.url)
+    let client = try await MatrixClient(homeserver: server.url)
     let model = ClientModel(client)
     let list = model.roomList
     await ModelTests.until { list.isLoaded }

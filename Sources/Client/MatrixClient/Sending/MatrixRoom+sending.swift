@@ -51,8 +51,28 @@ extension MatrixRoom {
     _ path: String, mimeType: String, as kind: MessageContent.Kind? = nil, caption: String? = nil,
     progress: (@Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void)? = nil
   ) async throws(ClientError) -> EventID {
-    guard let size = FileSize.bytes(of: path) else { throw .attachmentIsGone }
     let name = path.split(separator: "/").last.map(String.init) ?? path
+    return try await sendFile(at: path, name, mimeType, kind, caption, progress)
+  }
+
+  /// Sends bytes as a file, and waits until the server has all of them. They lie in the folder of temporary files meanwhile.
+  /// - Parameter name: that others see, with no path.
+  /// - Throws: as the other; `attachmentIsGone` where there is no room for the temporary file.
+  @discardableResult
+  public func sendFile(
+    _ bytes: [UInt8], named name: String, mimeType: String, as kind: MessageContent.Kind? = nil, caption: String? = nil,
+    progress: (@Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void)? = nil
+  ) async throws(ClientError) -> EventID {
+    guard let file = TemporaryFile(bytes) else { throw .attachmentIsGone }
+    defer { file.remove() }
+    return try await sendFile(at: file.path, name, mimeType, kind, caption, progress)
+  }
+
+  private func sendFile(
+    at path: String, _ name: String, _ mimeType: String, _ kind: MessageContent.Kind?, _ caption: String?,
+    _ progress: (@Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void)?
+  ) async throws(ClientError) -> EventID {
+    guard let size = FileSize.bytes(of: path) else { throw .attachmentIsGone }
     let attachment = Attachment(
       fileName: ByteString(name), blob: BlobHandle(ByteString(path)), mimeType: ByteString(mimeType), sizeBytes: size)
     let media = OutgoingMedia(

@@ -4,8 +4,14 @@ import JSON
 /// Records for the life of the process.
 public actor MemoryStore: Store {
   private var records: [ByteString: [UInt8]] = [:]
+  private var hasClient = false
 
   public init() {}
+
+  public func begin() throws(StoreError) {
+    guard !hasClient else { throw .inUse(path: "the memory store") }
+    hasClient = true
+  }
 
   public func load(_ range: StoreRange) -> [StoreRecord] { range.select(from: records.map { ($0.key, $0.value) }) }
 
@@ -20,5 +26,6 @@ public actor MemoryStore: Store {
   }
 
   public func hasForeignWrites() -> Bool { false }
-  public func close() {}
+  /// What it holds stays, for the next client.
+  public func close() { hasClient = false }
 }

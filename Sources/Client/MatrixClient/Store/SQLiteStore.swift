@@ -28,6 +28,7 @@ public actor SQLiteStore: Store {
   /// Whether all that was asked so far could be read.
   private var isUntouched = true
   private var isDamaged = false
+  private var hasClient = false
   private var deletedSinceTidy = 0
   private var dataVersion: Int64 = 0
 
@@ -42,36 +43,43 @@ public actor SQLiteStore: Store {
 
   init(path: String, isOwner: Bool) throws(StoreError) {
     self.path = path
-    var damaged: String?
-    if isOwner {
-      let lock = try StoreLock(path: path + "-owner")
-      guard lock.take() else { throw .inUse(path: path) }
-      ownerLock = lock
-    } else {
-      guard access(path, F_OK) == 0 else { throw .missing(path: path) }
-      ownerLock = nil
-    }
+    ownerLock = isOwner ? try StoreLock(path: path + "-owner") : nil
+    if !isOwner, access(path, F_OK) != 0 { throw .missing(path: path) }
     writeLock = try StoreLock(path: path + "-write")
+    let opened = try Self.openFile(path, ownerLock, writeLock)
+    file = opened.file
+    damagedFile = opened.damaged
+    dataVersion = (try? opened.file.dataVersion()) ?? 0
+  }
+
+  private static func openFile(
+    _ path: String, _ ownerLock: StoreLock?, _ writeLock: StoreLock
+  ) throws(StoreError) -> (damaged: String?, file: SQLiteFile) {
+    if let ownerLock, !ownerLock.take() { throw .inUse(path: path) }
     writeLock.wait()
     defer { writeLock.release() }
+    do throws(StoreError) { return try openLocked(path, isOwner: ownerLock != nil) } catch {
+      ownerLock?.release()
+      throw error
+    }
+  }
+
+  private static func openLocked(
+    _ path: String, isOwner: Bool
+  ) throws(StoreError) -> (damaged: String?, file: SQLiteFile) {
     let marker = path + "-damaged"
     if isOwner, access(marker, F_OK) == 0 {
       let replaced = try DamagedFile.replace(path)
       unlink(marker)
-      damaged = replaced.name
-      file = replaced.file
-    } else {
-      do throws(StoreError) {
-        if isOwner { try SQLiteStore.create(path) }
-        file = try SQLiteFile(path: path, isOwner: isOwner)
-      } catch .corrupt where isOwner {
-        let replaced = try DamagedFile.replace(path)
-        damaged = replaced.name
-        file = replaced.file
-      }
+      return (replaced.name, replaced.file)
     }
-    damagedFile = damaged
-    dataVersion = (try? file?.dataVersion()) ?? 0
+    do throws(StoreError) {
+      if isOwner { try create(path) }
+      return (nil, try SQLiteFile(path: path, isOwner: isOwner))
+    } catch .corrupt where isOwner {
+      let replaced = try DamagedFile.replace(path)
+      return (replaced.name, replaced.file)
+    }
   }
 
   /// SQLite would make it readable for others.
@@ -94,6 +102,17 @@ public actor SQLiteStore: Store {
     #else
       Darwin.close(descriptor)
     #endif
+  }
+
+  public func begin() throws(StoreError) {
+    guard !hasClient else { throw .inUse(path: path) }
+    if file == nil {
+      let opened = try Self.openFile(path, ownerLock, writeLock)
+      file = opened.file
+      if let damaged = opened.damaged { damagedFile = damaged }
+      (isUntouched, isDamaged) = (true, false)
+    }
+    hasClient = true
   }
 
   // MARK: Records
@@ -202,6 +221,7 @@ public actor SQLiteStore: Store {
   }
 
   public func close() {
+    hasClient = false
     // Closing the last connection is a checkpoint.
     writeLock.wait()
     file = nil

@@ -2,19 +2,21 @@ public import ClientCore
 
 /// Keeps a client's records: one ordered map of byte keys to bytes. Calls come one after the other.
 public protocol Store: Sendable {
+  /// Takes it for one client, and opens it again where it was closed. Throws `inUse` where another client has it.
+  func begin() async throws(StoreError)
   /// The records of that range, in its order.
   func load(_ range: StoreRange) async throws(StoreError) -> [StoreRecord]
   /// All or nothing; durable when it returns.
   func write(_ operations: [StoreOperation]) async throws(StoreError)
   /// Whether another process has written since this was last asked.
   func hasForeignWrites() async -> Bool
-  /// Lets go of what it holds; a call after that throws `closed`.
+  /// Lets go of what it holds; a call after that throws `closed`, but for `begin`.
   func close() async
 }
 
 /// Why a store did not do what was asked. Each says what to do.
 public enum StoreError: Error, Sendable {
-  /// Another process, or another store of this one, syncs with that file: end it, or open it as a `StoreGuest`.
+  /// Another process, or another client or store of this one, syncs with that file: end it, or open it as a `StoreGuest`.
   case inUse(path: String)
   /// There is no store at that path: a guest makes none. Let the owner sign in first.
   case missing(path: String)

@@ -21,6 +21,8 @@
     private var source: UnsafeMutablePointer<FILE>?
     private var sourceBytes: Int64 = 0
     private var sink: FileSink?
+    /// libcurl takes a connection that ends amid the headers for an answer without a body.
+    private var hasAllHeaders = false
     private var received: [UInt8] = []
     private var receivedBytes = 0
     private var lastProgress = TransferProgress()
@@ -68,7 +70,7 @@
     func response(_ result: CURLcode) -> Response {
       switch result {
       case CURLE_OK:
-        guard let easy, take(UnsafeRawBufferPointer(start: nil, count: 0)), sink?.finish() ?? true else {
+        guard let easy, hasAllHeaders, take(UnsafeRawBufferPointer(start: nil, count: 0)), sink?.finish() ?? true else {
           return .networkError
         }
         report(isLast: true)
@@ -192,12 +194,23 @@
     // MARK: The answer
 
     private func setWriter(_ easy: UnsafeMutableRawPointer) {
+      martlet_curl_set_pointer(easy, CURLOPT_HEADERDATA, context)
+      martlet_curl_set_header_writer(easy) { bytes, size, count, context in
+        guard let bytes, let context else { return 0 }
+        Transfer.of(context).take(header: UnsafeRawBufferPointer(start: bytes, count: size * count))
+        return size * count
+      }
       martlet_curl_set_pointer(easy, CURLOPT_WRITEDATA, context)
       martlet_curl_set_writer(easy) { bytes, size, count, context in
         guard let bytes, let context else { return 0 }
         let chunk = UnsafeRawBufferPointer(start: bytes, count: size * count)
         return Transfer.of(context).take(chunk) ? chunk.count : 0
       }
+    }
+
+    private func take(header line: UnsafeRawBufferPointer) {
+      if line.starts(with: "HTTP/".utf8) { hasAllHeaders = false }
+      if line.elementsEqual("\r\n".utf8) || line.elementsEqual("\n".utf8) { hasAllHeaders = true }
     }
 
     private func take(_ chunk: UnsafeRawBufferPointer) -> Bool {

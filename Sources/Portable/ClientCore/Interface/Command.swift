@@ -246,6 +246,8 @@ public indirect enum ClientError: Error, Sendable {
   case registrationTokenNeeded
   /// Too many messages wait already.
   case outboxIsFull
+  /// What is kept on this device cannot be read; nothing was asked.
+  case storeUnavailable(reason: ByteString)
   /// The file of an attachment is no longer there.
   case attachmentIsGone
 

@@ -152,5 +152,11 @@ private enum Bearers: Sendable {
 }
 
 extension Member {
+  /// A name as a server lists it, without what could mislead; the user ID where there is none.
+  public static func shownName(_ name: ByteString?, of user: UserID) -> ByteString {
+    guard let name, !ShownName.visible(name).isEmpty, !ShownName.isMisleading(name, of: user) else { return user.text }
+    return ShownName.harmless(name)
+  }
+
   var isPresent: Bool { membership == .join || membership == .invite }
 }

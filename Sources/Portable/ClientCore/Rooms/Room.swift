@@ -94,6 +94,8 @@ public struct Room: Sendable {
   public func membership(of user: UserID) -> Membership? { state.members[user]?.membership }
   /// The members known so far that have joined or are invited, in user ID order. O(members · log members).
   public var members: [Member] { state.members.present() }
+  /// The same, as they come. O(members).
+  public var memberIDs: [UserID] { state.members.all.filter { $0.isPresent }.map { $0.userID } }
   /// Who asks to be let in, as far as they are known, in user ID order; why is `Member.reason`. O(members).
   public var knockingMembers: [Member] { state.members.members(.knock) }
   /// O(members).

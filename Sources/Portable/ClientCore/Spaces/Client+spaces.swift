@@ -169,7 +169,7 @@ extension Client {
   }
 
   /// Through which others can join: the own server, the one that made the room, those of members known.
-  private func servers(of room: RoomID) -> [ServerName] {
+  public func servers(of room: RoomID) -> [ServerName] {
     var servers: [ServerName] = []
     if let own = session?.userID.serverName { servers.append(own) }
     let others = [room.serverName] + (rooms[room]?.members ?? []).prefix(Limits.spaceServerMembers).map { $0.userID.serverName }

@@ -30,6 +30,7 @@ public final class Composer<D: DOM> {
   public let field: Node
 
   private let attach: Node
+  private let box: Node
   private let send: Node
   private let counter: Node
 
@@ -38,7 +39,7 @@ public final class Composer<D: DOM> {
     self.phrases = phrases
     root = dom.element("div", "mg-composer")
     attach = Composer.button(dom, "mg-composer-button mg-attach", phrases.attach, .attach, in: root)
-    let box = dom.element("div", "mg-field", in: root)
+    box = dom.element("div", "mg-field", in: root)
     field = dom.element("textarea", "mg-input", in: box)
     counter = dom.element("span", "mg-counter", in: box)
     send = Composer.button(dom, "mg-composer-button mg-send", phrases.send, .send, in: root)
@@ -82,6 +83,15 @@ public final class Composer<D: DOM> {
     dom.setFlag(attach, "disabled", !isEnabled)
     update()
     dom.flush()
+  }
+
+  /// One more button, beside the one for files or beside the one that sends.
+  @discardableResult
+  public func addButton(_ icon: Icon, _ label: String, atEnd: Bool = false, _ pressed: @escaping () -> Void) -> Node {
+    let button = Composer.button(dom, "mg-composer-button", label, icon, in: root)
+    dom.insert(button, into: root, before: atEnd ? send : box)
+    dom.on(button, .click) { _ in pressed() }
+    return button
   }
 
   /// Takes the button for files away, for hosts that take none.

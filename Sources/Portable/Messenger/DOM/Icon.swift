@@ -1,6 +1,6 @@
 /// Line drawings of 24 by 24 units, in the colour of the text around them.
 public enum Icon: Sendable {
-  case send, attach, document, arrowDown, clock, alert, play, pause, place, smile, thread, close, reply, more
+  case send, attach, document, arrowDown, clock, alert, play, pause, place, smile, thread, close, reply, more, plus, microphone
 
   /// Draws the icon as an SVG element and appends it.
   public func draw<D: DOM>(_ dom: D, in parent: Node) {
@@ -26,6 +26,8 @@ public enum Icon: Sendable {
     case .thread: "M5 5 H19 V15 H11 L7 19 V15 H5 Z"
     case .reply: "M9.5 6 L4 11.5 L9.5 17 M4 11.5 H14 a6 6 0 0 1 6 6 V19"
     case .more: "M5.5 11.4 a0.6 0.6 0 1 0 0.01 0 Z M12 11.4 a0.6 0.6 0 1 0 0.01 0 Z M18.5 11.4 a0.6 0.6 0 1 0 0.01 0 Z"
+    case .plus: "M12 5 V19 M5 12 H19"
+    case .microphone: "M12 3 a3 3 0 0 1 3 3 V11 a3 3 0 0 1 -6 0 V6 a3 3 0 0 1 3 -3 Z M5.5 11 a6.5 6.5 0 0 0 13 0 M12 17.5 V21"
     case .close: "M6 6 L18 18 M18 6 L6 18"
     case .alert: "M12 8 V13 M12 16.5 V16.6 M12 3 a9 9 0 1 0 0.01 0 Z"
     }

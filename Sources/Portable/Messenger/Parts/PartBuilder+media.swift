@@ -115,9 +115,9 @@ extension PartBuilder {
   }
 }
 
-enum ClockText {
+public enum ClockText {
   /// Minutes and seconds, such as "3:07"; empty where unknown.
-  static func minutes(_ milliseconds: Int64) -> String {
+  public static func minutes(_ milliseconds: Int64) -> String {
     guard milliseconds > 0 else { return "" }
     let seconds = (milliseconds / 1000) + (milliseconds % 1000 >= 500 ? 1 : 0)
     return "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"

@@ -96,7 +96,8 @@ extension Timeline {
 
   private func noteAppended(_ rows: [TimelineRow], _ transaction: inout Transaction) {
     for row in rows where store.index(of: row.id) == nil {
-      if case .message(let message) = row.content { transaction.appendedMessages.append(message) }
+      // What follows a place in the middle is no news.
+      if geometry.hasEnd, case .message(let message) = row.content { transaction.appendedMessages.append(message) }
       if !moves(transaction.motion) { entering.append(row.id) }
     }
   }

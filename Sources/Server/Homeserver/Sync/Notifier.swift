@@ -54,8 +54,9 @@ package final class Notifier: Sendable {
     transaction.afterCommit {
       for (user, membership) in memberships {
         guard let watch = self.watch(of: user) else { continue }
-        if membership == .join { watch.add(self.roomWatch(room, position: position)) } else { watch.remove(room) }
+        // First: a sync that does not find the room among those of the user any more must find why.
         watch.position.raise(to: position)
+        if membership == .join { watch.add(self.roomWatch(room, position: position)) } else { watch.remove(room) }
       }
       let watch = self.existingWatch(of: room)
       watch?.newestEvent.raise(to: position)

@@ -23,7 +23,11 @@ struct SyncChanges {
   }
 
   /// Asks every stream.
-  static func gather(_ context: SyncContext, _ watch: UserWatch) throws -> SyncChanges {
+  ///
+  /// - Parameter roomsWithNews: rooms the user was in, with something after the interval's start.
+  static func gather(
+    _ context: SyncContext, _ watch: UserWatch, roomsWithNews: [RoomNumber]
+  ) throws -> SyncChanges {
     // Rows first: an answer that needs them is not begun without.
     let account = try watch.account ?? AccountSummary.read(of: context.user, context.rows)
     watch.remember(account)
@@ -33,7 +37,7 @@ struct SyncChanges {
     changes.accountData = accountData.ofAccount
     changes.purged = try PurgedRoomStream.changes(context)
     var leftRooms: [(room: RoomSnapshot, leftAt: Int64)] = []
-    for number in try rooms(of: context, watch, accountData) {
+    for number in try rooms(of: context, roomsWithNews, accountData) {
       guard let room = try context.room(number), context.filter.rooms.matches(room: room.roomID) else { continue }
       try changes.add(room, account, accountData.ofRooms[room.roomID] ?? [], context, &leftRooms)
     }
@@ -57,7 +61,7 @@ struct SyncChanges {
 
   /// The rooms that may have something to tell.
   private static func rooms(
-    of context: SyncContext, _ watch: UserWatch, _ accountData: AccountDataStream
+    of context: SyncContext, _ roomsWithNews: [RoomNumber], _ accountData: AccountDataStream
   ) throws -> Set<RoomNumber> {
     let memberships = try context.memberships()
     guard let from = context.from, !context.request.isFullState else {
@@ -68,7 +72,7 @@ struct SyncChanges {
           return !isLeft || isNews || context.filter.includesLeft && !entry.isForgotten ? number : nil
         })
     }
-    var rooms = Set(watch.rooms(withNewsAfter: from))
+    var rooms = Set(roomsWithNews)
     guard context.hasOwnNews else { return rooms }
     for (number, entry) in memberships where entry.position > from.position { rooms.insert(number) }
     for roomID in accountData.ofRooms.keys {

@@ -95,8 +95,10 @@ package final class SyncEngine: Sendable {
     // Typing first: what is seen later than the position is told again, never lost.
     let typing = sources.rooms.typing.position
     let to = SyncPosition(position: database.committedPosition, typing: typing)
+    // Rooms before own news, and both before any row: who goes out of a room meanwhile has news of their own, and rows that say so.
     let attempt = Attempt(
-      request: request, from: from, to: to, toDeviceFrom: toDeviceFrom, watch: watch, delivery: delivery)
+      request: request, from: from, to: to, toDeviceFrom: toDeviceFrom,
+      rooms: from.map { watch.rooms(withNewsAfter: $0) } ?? [], watch: watch, delivery: delivery)
     let hasOwnNews = from.map { watch.position.load(ordering: .sequentiallyConsistent) > $0.position } ?? true
     if !hasOwnNews {
       do {
@@ -113,6 +115,7 @@ package final class SyncEngine: Sendable {
     let from: SyncPosition?
     let to: SyncPosition
     let toDeviceFrom: Int64
+    let rooms: [RoomNumber]
     let watch: UserWatch
     let delivery: DeviceDelivery
   }
@@ -121,7 +124,7 @@ package final class SyncEngine: Sendable {
     let context = SyncContext(
       request: attempt.request, from: attempt.from, to: attempt.to, toDeviceFrom: attempt.toDeviceFrom,
       hasOwnNews: hasOwnNews, delivery: attempt.delivery, sources: sources, rows: rows)
-    let changes = try SyncChanges.gather(context, attempt.watch)
+    let changes = try SyncChanges.gather(context, attempt.watch, roomsWithNews: attempt.rooms)
     let next = SyncToken(attempt.to, boot: boot, toDevice: changes.toDevice.end)
     attempt.delivery.told(upTo: attempt.to.position)
     if changes.isEmpty {

@@ -10,6 +10,8 @@ final class HTTPTransfer: CurlTransfer, @unchecked Sendable {
   private let continuation: CheckedContinuation<Result<IncomingResponse, OutboundError>, Never>
   private var headers: [(name: String, value: String)] = []
   private var headerBytes = 0
+  /// libcurl takes a connection that ends amid the headers for an answer without a body.
+  private var hasAllHeaders = false
   private var body: [UInt8] = []
   private var isTruncated = false
   private var hasRefusedAddress = false
@@ -60,7 +62,7 @@ final class HTTPTransfer: CurlTransfer, @unchecked Sendable {
     switch result {
     case .failure(let error) where !isTruncated: continuation.resume(returning: .failure(error))
     default:
-      guard let easy else { return continuation.resume(returning: .failure(.brokenAnswer)) }
+      guard let easy, hasAllHeaders else { return continuation.resume(returning: .failure(.brokenAnswer)) }
       continuation.resume(
         returning: .success(
           IncomingResponse(
@@ -122,7 +124,11 @@ final class HTTPTransfer: CurlTransfer, @unchecked Sendable {
     headerBytes += line.count
     guard headerBytes <= Self.headerBytesLimit else { return false }
     // A status line begins the next answer: after a redirect or an informational one.
-    if line.starts(with: "HTTP/".utf8) { headers = [] }
+    if line.starts(with: "HTTP/".utf8) {
+      headers = []
+      hasAllHeaders = false
+    }
+    if line.elementsEqual("\r\n".utf8) || line.elementsEqual("\n".utf8) { hasAllHeaders = true }
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return true }
     let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
     let value = line[(colon + 1)...].drop(while: HeaderText.isSpace).reversed().drop(while: HeaderText.isSpace).reversed()

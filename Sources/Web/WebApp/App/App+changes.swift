@@ -24,6 +24,8 @@ extension App {
     }
     main?.settle()
     showTitle()
+    withdrawNotifications()
+    for change in changes { embedding?.heard(change) }
     dom.flush()
   }
 
@@ -50,7 +52,12 @@ extension App {
     tellPresence()
     let screen = MainScreen(self)
     main = screen
-    screen.show(place)
+    if let destination = next {
+      next = nil
+      follow(destination, isAddressSet: true)
+    } else {
+      screen.show(place)
+    }
   }
 
   /// With the token as it is now: it changes when it is refreshed.
@@ -66,6 +73,7 @@ extension App {
     Host.authorizeImages(prefix: "", token: "")
     if client.sessionState == .signedOut {
       place = .list
+      next = embedding?.destination
       Host.setFragment("", replacing: true)
     }
   }

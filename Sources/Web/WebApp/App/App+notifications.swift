@@ -8,7 +8,7 @@ import WebHost
 extension App {
   /// Whether the client is to tell of what syncs bring.
   func followArrivals() {
-    reportArrivals(Host.setting(Settings.notifications) != nil || Host.setting(Settings.sound) != nil)
+    reportArrivals(embedding != nil || Host.setting(Settings.notifications) != nil || Host.setting(Settings.sound) != nil)
   }
 
   func arrived(_ id: RoomID, _ events: [Event]) {
@@ -17,7 +17,18 @@ extension App {
     guard events.contains(where: { client.pushActions(for: $0, in: id)?.notifies ?? false }) else { return }
     if Host.setting(Settings.sound) != nil { Host.playSound() }
     guard Host.setting(Settings.notifications) != nil, Host.notificationPermission == .granted else { return }
+    told.append(id)
     Host.notify(title: Strings.words(for: room.name), text: notice(of: room), tag: id.string) { [self] in goTo(.room(id)) }
+  }
+
+  /// What was read meanwhile, here or on another device, needs no notification any more.
+  func withdrawNotifications() {
+    guard !told.isEmpty else { return }
+    told.removeAll { id in
+      if let room = client.room(id), room.notificationCount > 0 || room.membership == .invite { return false }
+      Host.withdrawNotification(tag: id.string)
+      return true
+    }
   }
 
   private func notice(of room: Room) -> String {

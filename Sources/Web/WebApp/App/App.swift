@@ -15,6 +15,7 @@ final class App<D: DOM> {
   var main: MainScreen<D>?
   lazy var dialogs = Dialogs(self)
   lazy var notices = Notices(self)
+  let emoji = EmojiShelf()
 
   /// Carries an effect out; replaced in tests.
   var perform: (Effect) -> Void
@@ -29,8 +30,18 @@ final class App<D: DOM> {
   var onIgnoredUsers: (() -> Void)?
   var shownTitle = ""
   var shownCount = 0
+  /// Rooms of which a notification of the browser tells.
+  var told: [RoomID] = []
   /// Where the person wants to be.
   var place = Place.list
+  /// Where to go as soon as somebody is signed in.
+  var next: Destination?
+  /// A message to go to once the room is there.
+  var wanted: EventID?
+  /// Servers that know a room one may not be in.
+  var via: (room: RoomID, servers: [ServerName])?
+  /// In the page of somebody else.
+  var embedding: Embedding<D>?
 
   init(dom: D, effects: EffectRunner, seed: UInt64? = nil) {
     self.dom = dom
@@ -47,7 +58,8 @@ final class App<D: DOM> {
   }
 
   func start() {
-    place = Place(fragment: Host.fragment)
+    if let embedding { return embedding.start() }
+    next = Destination(fragment: Host.fragment)
     loginToken = SingleSignOn.loginToken(in: ByteString("?" + Host.query))
     if loginToken != nil { Host.clearQuery() }
     effects.open { [self] in begin() }
@@ -60,6 +72,7 @@ final class App<D: DOM> {
     take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))
     if Host.setting(Settings.privateReceipts) != nil { keepsReceiptsPrivate = true }
     followArrivals()
+    take(.presenceWanted(true))
     take(.start)
   }
 
@@ -125,7 +138,7 @@ final class App<D: DOM> {
     case .attention:
       if !state.contains(.visible) { main?.leaving() }
       take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))
-    case .fragment: goTo(Place(fragment: Host.fragment), isAddressSet: true)
+    case .fragment: follow(Destination(fragment: Host.fragment), isAddressSet: true)
     case .colourScheme: break
     case .quickSwitch: openSwitcher()
     case .leaving:
@@ -141,15 +154,17 @@ final class App<D: DOM> {
   // MARK: Places
 
   func goTo(_ place: Place, isAddressSet: Bool = false, replacing: Bool = false) {
+    let place = embedding?.allowed(place) ?? place
     if !isAddressSet, place != self.place { Host.setFragment(place.fragment, replacing: replacing) }
     self.place = place
+    wanted = nil
     dialogs.closeAll()
     main?.show(place)
     dom.flush()
   }
 
   func openSwitcher() {
-    if main != nil, !dialogs.isOpen { dialogs.open { QuickSwitcher(self, in: $0) } }
+    if main != nil, !dialogs.isOpen, embedding == nil { dialogs.open { QuickSwitcher(self, in: $0) } }
   }
 
   // MARK: What several screens want to know
@@ -192,5 +207,7 @@ enum Settings {
   static let notifications = "notifications"
   static let sound = "sound"
   static let presence = "presence"
+  /// What one says of it.
+  static let status = "status"
   static func place(in room: RoomID) -> String { "place/" + room.string }
 }

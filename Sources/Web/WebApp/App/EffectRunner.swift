@@ -6,22 +6,25 @@ import WebHost
 
 /// Carries out what the client asks for: requests, timers, the store.
 final class EffectRunner {
-  private static let storeName = "martlet"
-
   var server: Server
   let blobs = BlobShelf()
   /// Takes the answers.
   var answer: (Input) -> Void = { _ in }
+  private let storeName: String
   private var store: KeyValueStore?
   private var requests: IDTable<HostTask> = [:]
   private var timers: IDTable<HostTask> = [:]
   private var isStopped = false
 
-  init(server: Server) { self.server = server }
+  /// - Parameter storeName: empty for one that goes away with the page.
+  init(server: Server, storeName: String = "martlet") {
+    self.server = server
+    self.storeName = storeName
+  }
 
   /// Opens the store; what is asked before that would be lost.
   func open(_ then: @escaping () -> Void) {
-    Host.openStore(named: EffectRunner.storeName) { [self] opened in
+    Host.openStore(named: storeName) { [self] opened in
       store = opened
       then()
     }

@@ -1,3 +1,4 @@
+import JSON
 import MatrixModel
 
 /// Where a person is in the program; also the part of the page's address after `#`.
@@ -7,27 +8,13 @@ enum Place: Equatable {
   /// The room with its members and settings.
   case details(RoomID)
 
-  /// `room/ID` or `room/ID/details`; anything else is the list.
-  init(fragment: String) {
-    let bytes = Array(fragment.utf8)
-    let prefix = Array("room/".utf8)
-    self = .list
-    guard bytes.starts(with: prefix) else { return }
-    var id = bytes[prefix.count...]
-    let suffix = Array("/details".utf8)
-    let hasDetails = id.count > suffix.count && id.suffix(suffix.count).elementsEqual(suffix)
-    if hasDetails { id = id.dropLast(suffix.count) }
-    guard let room = RoomID(String(decoding: id, as: UTF8.self)) else { return }
-    self = hasDetails ? .details(room) : .room(room)
+  /// `room/ID` or `room/ID/details`, percent-encoded.
+  var fragment: String {
+    guard let room else { return "" }
+    return "room/" + PercentEncoding.encode(room.text) + (showsDetails ? Place.details : "")
   }
 
-  var fragment: String {
-    switch self {
-    case .list: ""
-    case .room(let id): "room/" + id.string
-    case .details(let id): "room/" + id.string + "/details"
-    }
-  }
+  fileprivate static let details = "/details"
 
   var room: RoomID? {
     switch self {
@@ -39,5 +26,26 @@ enum Place: Equatable {
   var showsDetails: Bool {
     if case .details = self { return true }
     return false
+  }
+}
+
+/// What the page's address, or a link, asks for.
+struct Destination: Equatable {
+  var link: Permalink
+  var showsDetails = false
+
+  init(_ link: Permalink) { self.link = link }
+
+  /// `room/ROOM_OR_ALIAS`, with `/details` or `/EVENT?via=SERVER` behind it, as the address has it. nil for anything else.
+  init?(fragment: String) {
+    var rest = ByteString(fragment)
+    if rest.hasPrefix("/") { rest = ByteString(decoding: rest.utf8.dropFirst()) }
+    guard rest.hasPrefix("room/") else { return nil }
+    rest = ByteString(decoding: rest.utf8.dropFirst(5))
+    showsDetails = rest.utf8.suffix(Place.details.utf8.count).elementsEqual(Place.details.utf8)
+    if showsDetails { rest = ByteString(decoding: rest.utf8.dropLast(Place.details.utf8.count)) }
+    guard let link = Permalink(ByteString("https://matrix.to/#/" + rest.string)) else { return nil }
+    if case .user = link.target { return nil }
+    self.link = link
   }
 }

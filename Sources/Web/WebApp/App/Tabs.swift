@@ -1,35 +1,45 @@
+import JSON
 import Messenger
 import WebHost
 
-/// One tab syncs: the one that holds the lock. The others say so and can take over; the tab that had it then lets go.
+/// One tab syncs: the one that holds the lock of the store. The others say so and can take over; the tab that had it then lets go.
 final class Tabs {
-  private static let lockName = "martlet"
   private static let takeOver: [UInt8] = [1]
   /// A free lock is granted within this time; only then is another tab said to have it.
   private static let patienceMilliseconds = 300.0
 
   private let dom: BatchDOM
+  /// Of the page that embeds this one; such a frame has a store of its own, never that of the client as a page.
+  private let wishes: JSON?
+  private let storeName: String
   private var lock: JSHandle?
   private var channel: TabChannel?
   private var app: App<BatchDOM>?
   private var notice = Node.none
 
-  init(dom: BatchDOM) { self.dom = dom }
+  init(dom: BatchDOM) {
+    self.dom = dom
+    wishes = try? JSON.parse(Array(Host.embedding.utf8))
+    storeName = wishes.map { $0["store"]?.string ?? "" } ?? "martlet"
+  }
 
   func start() {
-    channel = Host.openTabChannel(named: Tabs.lockName) { [self] _ in letGo() }
     Host.onPageChange { [self] in app?.pageChanged($0) }
+    // Nobody else has a store that is in memory.
+    if storeName.utf8.isEmpty { return acquired() }
+    channel = Host.openTabChannel(named: storeName) { [self] _ in letGo() }
     wait()
     Host.after(milliseconds: Tabs.patienceMilliseconds) { [self] in
       if app == nil, notice == .none { showNotice(Strings[.openElsewhere]) }
     }
   }
 
-  private func wait() { lock = Host.acquireLock(named: Tabs.lockName) { [self] in acquired() } }
+  private func wait() { lock = Host.acquireLock(named: storeName) { [self] in acquired() } }
 
   private func acquired() {
     hideNotice()
-    let app = App(dom: dom, effects: EffectRunner(server: Server.saved))
+    let app = App(dom: dom, effects: EffectRunner(server: Server.saved, storeName: storeName))
+    app.embedding = wishes.map { Embedding(app, $0) }
     self.app = app
     app.start()
   }

@@ -25,6 +25,9 @@ struct MemberDialog<D: DOM> {
     dom.avatar("ma-avatar-large", in: top).show(
       id: user.string, name: name, source: app.avatarSource(state?.avatar(of: user)))
     CopyLine(app, Strings[.userID], user.string, in: frame.body)
+    if let presence = app.client.presence(of: user) {
+      dom.element("p", "ma-note", text: Strings.words(for: presence), in: frame.body)
+    }
     addRole(state)
     let trouble = frame.trouble(in: frame.body)
     guard user != app.userID else { return }

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import WebHost
 
 /// Who is in a room, with their roles; who asks to be let in, and who was banned.
 final class MemberList<D: DOM> {
@@ -91,7 +92,8 @@ final class MemberList<D: DOM> {
     let user = member.userID
     let item = dom.element("div", in: members)
     dom.setAttribute(item, "role", "listitem")
-    let button = line(member, state, detail: user.string, "button", in: item)
+    let presence = app.client.presence(of: user).map { " · " + Strings.words(for: $0) } ?? ""
+    let button = line(member, state, detail: user.string + presence, "button", in: item)
     dom.setAttribute(button, "type", "button")
     if member.membership == .invite {
       dom.element("span", "ma-remark", text: Strings[.isInvited], in: button)
@@ -139,7 +141,8 @@ final class MemberList<D: DOM> {
     guard let id = room else { return }
     app.dialogs.open {
       _ = PromptDialog(
-        app, Strings[.inviteTitle], label: Strings[.userID], hint: Strings[.inviteHint], action: Strings[.invite],
+        app, Strings[.inviteTitle], label: Strings[.userID], isPerson: true, hint: Strings[.inviteHint],
+        action: Strings[.invite],
         busy: Strings[.inviting], wrong: Strings.words(for: .invalidUserID), in: $0,
         { UserID($0) == nil ? nil : .invite(id, user: ByteString($0)) }, { [app] in app.notices.show(Strings[.invited, $0]) })
     }
@@ -147,6 +150,14 @@ final class MemberList<D: DOM> {
 }
 
 extension Strings {
+  /// Whether somebody is there, and what they say of it.
+  static func words(for presence: UserPresence) -> String {
+    let isHere = presence.isCurrentlyActive || presence.presence == .online
+    let seen = presence.lastActiveAtMilliseconds.map { self[.lastSeen, Host.shortLabel($0)] } ?? self[.isAway]
+    let state = isHere ? self[.isHere] : seen
+    return presence.message.map { state + " · " + $0.string } ?? state
+  }
+
   static func words(for role: RoomRole) -> String {
     switch role {
     case .user: self[.roleMember]

@@ -52,6 +52,7 @@ final class NewDialog<D: DOM> {
       SubmitButton(dom, Strings[.join], busy: Strings[.joining], in: join)
     ]
     frame.setFirst(user.input)
+    user.suggestPeople(app, in: frame)
     dom.on(check, .change) { [self] event in
       isPublic = event.x == 1
       showForm()

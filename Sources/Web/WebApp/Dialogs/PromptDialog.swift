@@ -5,15 +5,16 @@ import Messenger
 /// One line of text and what is done with it: a name, a topic, a user to invite.
 struct PromptDialog<D: DOM> {
   /// - Parameters:
+  ///   - isPerson: whether people are offered for it.
   ///   - text: stands in the field at first.
   ///   - command: nil where the text cannot be used; the field then shows `wrong`.
   init(
-    _ app: App<D>, _ title: String, label: String, hint: String = "", text: String = "", action: String, busy: String,
-    wrong: String = "", in frame: DialogFrame<D>, _ command: @escaping (String) -> Command?,
+    _ app: App<D>, _ title: String, label: String, isPerson: Bool = false, hint: String = "", text: String = "", action: String,
+    busy: String, wrong: String = "", in frame: DialogFrame<D>, _ command: @escaping (String) -> Command?,
     _ then: @escaping (String) -> Void = { _ in }
   ) {
     self.init(
-      app, title, label: label, hint: hint, text: text, action: action, busy: busy, wrong: wrong, in: frame,
+      app, title, label: label, isPerson: isPerson, hint: hint, text: text, action: action, busy: busy, wrong: wrong, in: frame,
       run: { text, ended in
         guard let command = command(text) else { return false }
         app.ask(command) { result in
@@ -25,8 +26,9 @@ struct PromptDialog<D: DOM> {
 
   /// - Parameter run: does something with the text and says how it ended; false where the text cannot be used.
   init(
-    _ app: App<D>, _ title: String, label: String, hint: String = "", text: String = "", action: String, busy: String,
-    wrong: String = "", in frame: DialogFrame<D>, run: @escaping (String, @escaping (ClientError?) -> Void) -> Bool,
+    _ app: App<D>, _ title: String, label: String, isPerson: Bool = false, hint: String = "", text: String = "", action: String,
+    busy: String, wrong: String = "", in frame: DialogFrame<D>,
+    run: @escaping (String, @escaping (ClientError?) -> Void) -> Bool,
     _ then: @escaping (String) -> Void
   ) {
     let dom = app.dom
@@ -34,6 +36,7 @@ struct PromptDialog<D: DOM> {
     let form = dom.element("form", "ma-form", in: frame.body)
     let field = Field(dom, label, hint: hint, in: form)
     field.set(text)
+    if isPerson { field.suggestPeople(app, in: frame) }
     frame.setFirst(field.input)
     let trouble = frame.trouble(in: form)
     let buttons = dom.element("div", "ma-buttons", in: form)

@@ -23,6 +23,7 @@ final class RoomDirectory<D: DOM> {
   private let list: Node
   private let more: SubmitButton<D>
   private var search: Field<D>?
+  private var server: Field<D>?
   private let note: Node
   private var words = ""
   private var next: ByteString?
@@ -37,8 +38,8 @@ final class RoomDirectory<D: DOM> {
     self.source = source
     dom = app.dom
     if case .server = source {
-      let field = Field(dom, Strings[.searchRooms], kind: "search", in: parent)
-      search = field
+      search = Field(dom, Strings[.searchRooms], kind: "search", in: parent)
+      server = Field(dom, Strings[.serverAddress], kind: "search", hint: Strings[.directoryHint], in: parent)
     }
     list = dom.element("div", "ma-directory", in: parent)
     dom.setAttribute(list, "role", "list")
@@ -52,6 +53,7 @@ final class RoomDirectory<D: DOM> {
       words = search?.text.trimmed ?? ""
       reload()
     }
+    server?.onInput = { [self] in reload() }
     dom.on(more.node, .click) { [self] _ in if !more.isBusy { load() } }
   }
 
@@ -74,13 +76,15 @@ final class RoomDirectory<D: DOM> {
   private func load() {
     let asked = version
     let isFirst = next == nil
+    let other = otherServer
+    if other == nil, server?.text.trimmed.utf8.isEmpty == false { return dom.setText(note, Strings[.serverAddressWrong]) }
     isLoaded = true
     more.setBusy(true)
     if isFirst { dom.setText(note, Strings[.loadingRoomList]) }
     switch source {
     case .server:
       let term = words.utf8.isEmpty ? nil : ByteString(words)
-      app.ask(.publicRooms(matching: term, limit: Self.pageSize, since: next)) { [self] result in
+      app.ask(.publicRooms(matching: term, on: other, limit: Self.pageSize, since: next)) { [self] result in
         if case .success(let page) = result {
           loaded(page.rooms, page.nextBatch, asked, isFirst)
         } else {
@@ -98,6 +102,9 @@ final class RoomDirectory<D: DOM> {
     }
     dom.flush()
   }
+
+  /// Whose rooms are listed, where it is not one's own.
+  private var otherServer: ServerName? { server.flatMap { ServerName(ByteString($0.text.trimmed)) } }
 
   private func failed<Answer>(_ result: Result<Answer, ClientError>, _ asked: Int) {
     guard asked == version, frame.isOpen, case .failure(let error) = result else { return }
@@ -132,7 +139,23 @@ final class RoomDirectory<D: DOM> {
     let members = Strings[.members, count: room.memberCount]
     let about = room.topic.map { members + " · " + $0.string } ?? members
     dom.element("span", "ma-entry-preview", text: about, in: lines)
+    if case .space(let space) = source, app.may(.sendState(.spaceChild), in: space) {
+      addMoves(room.id, title, space, in: line)
+    }
     addButton(room, title, in: line)
+  }
+
+  private func addMoves(_ room: RoomID, _ title: String, _ space: RoomID, in line: Node) {
+    for (words, sign, step) in [(Strings.Key.moveUp, "↑", -1), (.moveDown, "↓", 1)] {
+      let button = dom.button("ma-button ma-small", sign, in: line)
+      dom.setLabel(button, Strings[words] + ": " + title)
+      dom.on(button, .click) { [self] _ in
+        guard let index = app.client.room(space)?.spaceChildren.firstIndex(where: { $0.roomID == room }) else { return }
+        for (child, order) in app.client.spaceOrders(toMove: room, to: index + step, in: space) {
+          app.askOrSay(.setSpaceChild(child, in: space, SpaceChildChange(order: order))) { [self] in reload() }
+        }
+      }
+    }
   }
 
   private func addButton(_ room: RoomSummary, _ title: String, in line: Node) {
@@ -153,7 +176,11 @@ final class RoomDirectory<D: DOM> {
     dom.on(button.node, .click) { [self] _ in
       guard !button.isBusy else { return }
       dom.setText(note, "")
-      if knocks { knock(room, button) } else { frame.enterRoom(app, by: .join(address(of: room)), button, note) }
+      if knocks {
+        knock(room, button)
+      } else {
+        frame.enterRoom(app, by: .join(address(of: room), via: otherServer.map { [$0] } ?? []), button, note)
+      }
     }
   }
 

@@ -7,24 +7,16 @@ import Messenger
 /// Source: ARIA Authoring Practices, "Combobox".
 final class Completions<D: DOM> {
   private struct Choice {
-    /// Stands in the text.
+    /// Stands in the text; of a person what tells them from others.
     let text: String
     let label: String
     let note: String
-  }
-
-  /// A member, ready to be looked for.
-  private struct Known {
-    let user: UserID
-    let name: String
-    let lower: String
+    var person: Crowd<D>.Person?
   }
 
   private static var shownLimit: Int { 8 }
   /// Bytes of a word that are looked for.
   private static var wordLimit: Int { 40 }
-  /// Latest messages whose authors come first.
-  private static var recentItems: Int { 100 }
 
   private let writer: Writer<D>
   private let dom: D
@@ -34,7 +26,8 @@ final class Completions<D: DOM> {
   private var chosen = 0
   /// The bytes that a choice takes the place of.
   private var range = 0..<0
-  private var members: [Known]?
+  /// Whether what is completed is a name, of which more may come.
+  private var isNaming = false
 
   init(_ writer: Writer<D>, in box: Node) {
     self.writer = writer
@@ -48,12 +41,6 @@ final class Completions<D: DOM> {
     dom.setAttribute(writer.composer.field, "aria-autocomplete", "list")
   }
 
-  /// The members or the room are others.
-  func forget() {
-    members = nil
-    hide()
-  }
-
   func hide() {
     guard !choices.isEmpty else { return }
     choices = []
@@ -63,18 +50,29 @@ final class Completions<D: DOM> {
   // MARK: Finding
 
   func update() {
+    find()
+    chosen = 0
+    show()
+  }
+
+  private func find() {
     choices = []
+    isNaming = false
     let text = Array(writer.composer.text.utf8)
     let caret = min(writer.composer.caret, text.count)
     var start = caret
     while start > 0, text[start - 1] > 0x20, caret - start <= Completions.wordLimit { start -= 1 }
-    guard start < caret, caret - start <= Completions.wordLimit else { return show() }
+    guard start < caret, caret - start <= Completions.wordLimit else { return }
     let word = String(decoding: text[start + 1..<caret], as: UTF8.self)
     range = start..<caret
     switch text[start] {
     case UInt8(ascii: "@"): choices = people(word)
     case UInt8(ascii: ":") where word.utf8.count >= 2:
-      choices = Emoji.matching(word, limit: Completions.shownLimit).map { Choice(text: $0.text, label: $0.text, note: $0.name) }
+      let shelf = writer.app.emoji
+      if shelf.all.isEmpty { return shelf.load { [self] in if !shelf.all.isEmpty, writer.key != nil { update() } } }
+      for emoji in Emoji.matching(word, in: shelf.all, limit: Completions.shownLimit) {
+        choices.append(Choice(text: emoji.text, label: emoji.text, note: emoji.name))
+      }
     case UInt8(ascii: "/") where start == 0:
       for name in SlashCommand.names {
         let name = String(decoding: ByteTable.bytes(name), as: UTF8.self)
@@ -84,45 +82,41 @@ final class Completions<D: DOM> {
       }
     default: break
     }
-    chosen = 0
-    show()
   }
 
+  /// Who spoke last comes first among those whose name fits as well. O(members).
   private func people(_ word: String) -> [Choice] {
     guard let room = writer.room else { return [] }
-    let wanted = word.asciiLowercased
-    let recent = self.recent(room)
-    var ranked: [(rank: Int, known: Known)] = []
-    for known in allMembers(room) {
-      guard let fits = Match.rank(known.lower, wanted) ?? Match.rank(known.user.string, wanted).map({ $0 + 3 }) else {
+    isNaming = true
+    writer.crowd.gather(room)
+    let wanted = Array(word.asciiLowercased.utf8)
+    let speakers = Crowd<D>.speakers(room)
+    var best: [(rank: Int, person: Crowd<D>.Person)] = []
+    for person in writer.crowd.people {
+      guard let fits = Match.rank(person.lower, wanted) ?? Match.rank(person.user.text.utf8, wanted).map({ $0 + 3 }) else {
         continue
       }
-      // Who spoke last comes first among those whose name fits as well.
-      let spoke = recent.firstIndex(of: known.user) ?? Completions.recentItems
-      ranked.append((fits * (Completions.recentItems + 1) + spoke, known))
+      var rank = fits * (speakers.count + 1)
+      if best.count == Completions.shownLimit, let last = best.last, last.rank <= rank { continue }
+      rank += speakers.firstIndex(of: person.user) ?? speakers.count
+      best.insert((rank, person), at: best.firstIndex { rank < $0.rank } ?? best.count)
+      if best.count > Completions.shownLimit { best.removeLast() }
     }
-    let best = ranked.ordered { $0.rank < $1.rank }.prefix(Completions.shownLimit)
-    return best.map { Choice(text: "@" + $0.known.name + " ", label: $0.known.name, note: $0.known.user.string) }
+    return best.map {
+      Choice(
+        text: $0.person.user.string, label: $0.person.name.string, note: $0.person.user.string, person: $0.person)
+    }
   }
 
-  private func allMembers(_ room: Room) -> [Known] {
-    if let members { return members }
-    if !room.hasAllMembers { writer.app.ask(.loadMembers(room.id)) }
-    var known: [Known] = []
-    for member in room.members where member.userID != writer.app.userID {
-      let name = room.displayName(of: member.userID).string
-      known.append(Known(user: member.userID, name: name, lower: name.asciiLowercased))
-    }
-    members = known
-    return known
-  }
-
-  private func recent(_ room: Room) -> [UserID] {
-    var users: [UserID] = []
-    for item in room.timeline.items.suffix(Completions.recentItems).reversed() where !users.contains(item.sender) {
-      users.append(item.sender)
-    }
-    return users
+  /// More names have come.
+  func moreNames() {
+    guard isNaming, !choices.isEmpty || writer.composer.text.utf8.contains(UInt8(ascii: "@")) else { return }
+    let old = choices.map { $0.text }
+    let kept = choices.indices.contains(chosen) ? choices[chosen].text : ""
+    find()
+    // What the reader is about to take stays.
+    chosen = choices.firstIndex { $0.text.hasSameBytes(as: kept) } ?? 0
+    if !old.elementsEqual(choices.map { $0.text }, by: { $0.hasSameBytes(as: $1) }) { show() }
   }
 
   // MARK: Showing
@@ -178,7 +172,8 @@ final class Completions<D: DOM> {
 
   private func take(_ index: Int) {
     guard choices.indices.contains(index) else { return }
-    let text = choices[index].text
+    let choice = choices[index]
+    let text = choice.person.map { "@" + writer.crowd.choose($0) + " " } ?? choice.text
     choices = []
     writer.composer.replace(range, with: text)
     hide()

@@ -58,33 +58,19 @@ extension Conversation {
   }
 
   func open(mention id: String) {
-    let id = ByteString(id)
-    if let user = UserID(id) { return open(user) }
-    let app = app
-    if let room = app.room(called: id) { return app.goTo(.room(room)) }
-    // Nobody is led into a room by a click alone.
-    app.dialogs.open {
-      ConfirmDialog(
-        app, Strings[.joinQuestion, id.string], action: Strings[.join], busy: Strings[.joining], .join(id), in: $0
-      ) { if let room = app.room(called: id) { app.goTo(.room(room)) } }
-    }
+    if let target = Permalink.Target(ByteString(id)) { open(Permalink(target)) }
   }
 
   /// Links to people, rooms and messages stay in the page.
   func open(link url: String) -> Bool {
     guard let link = Permalink(ByteString(url)) else { return false }
-    switch link.target {
-    case .user(let user): open(user)
-    case .alias(let alias): open(mention: alias.string)
-    case .room(let room):
-      guard app.client.room(room) != nil else {
-        open(mention: room.string)
-        return true
-      }
-      if room != feed.key?.room { app.goTo(.room(room)) }
-      if let event = link.event { onGoTo?(event) }
-    }
+    open(link)
     return true
+  }
+
+  /// Nobody is led into a room by a click alone: where one is not in it, it asks.
+  private func open(_ link: Permalink) {
+    if case .user(let user) = link.target { open(user) } else { app.follow(Destination(link)) }
   }
 
   func openLocation(_ row: RowID) {

@@ -51,6 +51,7 @@ final class Conversation<D: DOM> {
 
   private func editLast() -> Bool {
     guard let item = feed.source?.items.last(where: { canEdit($0) }) else { return false }
+    feed.settle()
     writer.edit(item)
     feed.timeline.scroll(to: RowID(item.id), place: .bottom)
     return true

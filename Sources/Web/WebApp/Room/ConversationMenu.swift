@@ -6,7 +6,7 @@ import WebHost
 
 /// What can be done in a room, beside writing.
 struct ConversationMenu<D: DOM> {
-  private enum Choice { case search, pinned, firstUnread, date, previews }
+  private enum Choice { case search, pinned, firstUnread, date, previews, settings }
 
   private let screen: RoomScreen<D>
 
@@ -16,7 +16,8 @@ struct ConversationMenu<D: DOM> {
     let (app, dom) = (screen.app, screen.dom)
     app.dialogs.open { frame in
       frame.setTitle(Strings[.roomMenu], classes: "ma-dialog ma-menu")
-      for choice: Choice in [.search, .pinned, .firstUnread, .date, .previews] {
+      let choices: [Choice] = [.search, .pinned, .firstUnread, .date, .previews] + (app.embedding == nil ? [] : [.settings])
+      for choice in choices {
         let button = dom.button("ma-menu-item", text(of: choice), in: frame.body)
         if choice == .search { frame.setFirst(button) }
         if choice == .previews { dom.setAttribute(button, "aria-pressed", app.showsPreviews ? "true" : "false") }
@@ -34,6 +35,7 @@ struct ConversationMenu<D: DOM> {
     case .pinned: Strings[.pinnedMessages]
     case .firstUnread: Strings[.firstUnread]
     case .date: Strings[.jumpToDate]
+    case .settings: Strings[.settings]
     case .previews: screen.app.showsPreviews ? Strings[.hideLinkPreviews] : Strings[.linkPreviews]
     }
   }
@@ -48,6 +50,7 @@ struct ConversationMenu<D: DOM> {
       screen.panel.show(.pinned)
     case .firstUnread: if !screen.goToFirstUnread() { screen.app.notices.show(Strings[.nothingUnread]) }
     case .date: askDate()
+    case .settings: screen.app.dialogs.open { SettingsDialog(screen.app, in: $0) }
     case .previews:
       screen.app.showsPreviews = !screen.app.showsPreviews
       screen.conversation.feed.previewsChanged()

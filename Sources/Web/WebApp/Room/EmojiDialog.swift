@@ -9,10 +9,13 @@ struct EmojiDialog<D: DOM> {
     let field = Field(dom, Strings[.emojiSearch], in: frame.body)
     frame.setFirst(field.input)
     let grid = dom.element("div", "ma-emoji-grid", in: frame.body)
+    let shelf = app.emoji
     func show() {
       dom.releaseChildren(of: grid)
-      let found = Emoji.matching(field.text.trimmed)
-      if found.isEmpty { dom.element("p", "ma-note", text: Strings[.noEmoji], in: grid) }
+      let found = Emoji.matching(field.text.trimmed, in: shelf.all)
+      if found.isEmpty {
+        dom.element("p", "ma-note", text: Strings[shelf.all.isEmpty ? .serverSilent : .noEmoji], in: grid)
+      }
       for emoji in found {
         let button = dom.element("button", "ma-emoji", text: emoji.text, in: grid)
         dom.setAttribute(button, "type", "button")
@@ -23,10 +26,16 @@ struct EmojiDialog<D: DOM> {
     }
     field.onInput = { show() }
     dom.listen(field.input, .keyDown) { event in
-      guard case .enter = event.key, let first = Emoji.matching(field.text.trimmed, limit: 1).first else { return .pass }
+      guard case .enter = event.key, let first = Emoji.matching(field.text.trimmed, in: shelf.all, limit: 1).first else {
+        return .pass
+      }
       picked(first.text)
       return .preventDefault
     }
-    show()
+    shelf.load {
+      guard frame.isOpen else { return }
+      show()
+      dom.flush()
+    }
   }
 }

@@ -27,6 +27,8 @@ final class Feed<D: DOM> {
   var seeking: SavedPlace?
   /// Highlighted once it is there.
   private(set) var wanted: EventID?
+  /// How far the room had been read when it was opened; nil until it is.
+  private(set) var openedAt: EventID?
   /// The end of a thread is in view.
   var onThreadSeen: (() -> Void)?
   /// Opening failed.
@@ -62,6 +64,7 @@ final class Feed<D: DOM> {
 
   /// - Parameter event: shown and highlighted.
   func show(_ new: TimelineKey?, at event: EventID? = nil) {
+    if new?.room != key?.room { openedAt = nil }
     if let old = key {
       savePlace()
       key = nil
@@ -140,6 +143,8 @@ final class Feed<D: DOM> {
   func loadRows(isOpening: Bool) {
     guard let key, let room, let source, source.loadState == .loaded else { return }
     isLoaded = true
+    needsRows = false
+    openedAt = openedAt ?? room.fullyRead
     steps = []
     folding = Folding(source.items)
     standing = []
@@ -164,6 +169,7 @@ final class Feed<D: DOM> {
     timeline.load(makeAll(source.items, room), head: head(source, room), at: position, tail: tail(source))
     veil.hide()
     if let event = wanted {
+      if event == openedAt, let first = firstUnread(room, source) { timeline.setDivider(above: first) }
       if goTo(event) { wanted = nil }
     } else if position == nil, isLive {
       showDivider(room, source)
@@ -173,6 +179,7 @@ final class Feed<D: DOM> {
   /// False where the event is not in this timeline.
   @discardableResult
   func goTo(_ event: EventID) -> Bool {
+    settle()
     guard let source, source.loadState == .loaded, let index = source.index(of: event), index < folding.count else {
       return false
     }
@@ -188,7 +195,7 @@ final class Feed<D: DOM> {
 
   /// The first message of somebody else that was not read; nil where there is none in memory.
   func firstUnread(_ room: Room, _ source: ClientCore.Timeline) -> RowID? {
-    guard let read = room.fullyRead, let index = source.index(of: read) else { return nil }
+    guard let read = openedAt ?? room.fullyRead, let index = source.index(of: read) else { return nil }
     let all = source.items
     return all[(index + 1)...].firstIndex { $0.isOthersMessage(than: app.userID) }.map { folding.row(of: $0) }
   }

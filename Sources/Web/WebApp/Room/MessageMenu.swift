@@ -110,7 +110,7 @@ struct MessageMenu<D: DOM> {
     case .react: conversation.pickReaction(RowID(item.id))
     case .edit: conversation.writer.edit(item)
     case .copy: if case .message(let message) = item.content { conversation.copy(message.body.string) }
-    case .link: if let event = item.eventID { conversation.copy(Permalink(.room(room), event: event).matrixTo.string) }
+    case .link: if let event = item.eventID { copyLink(event, room) }
     case .pin: if let event = item.eventID { app.askOrSay(.pin(room, event)) }
     case .unpin: if let event = item.eventID { app.askOrSay(.unpin(room, event)) }
     case .endPoll:
@@ -119,6 +119,10 @@ struct MessageMenu<D: DOM> {
     case .cancel: app.ask(.cancel(room, item.id))
     case .history, .source, .report, .delete: ask(choice, item, room)
     }
+  }
+
+  private func copyLink(_ event: EventID, _ room: RoomID) {
+    conversation.copy(Permalink(.room(room), event: event, via: app.client.servers(of: room)).matrixTo.string)
   }
 
   /// Choices with a dialog of their own.

@@ -15,6 +15,7 @@ final class RoomHeader<D: DOM> {
   private let details: Node
   private let search: Node
   private let menu: Node
+  private let muted: Node
   var onSearch: (() -> Void)?
   var onMenu: (() -> Void)?
 
@@ -28,6 +29,11 @@ final class RoomHeader<D: DOM> {
     avatar = dom.avatar("ma-avatar-small", in: title)
     let lines = dom.element("div", "ma-title-lines", in: title)
     name = TextView(dom, "h2", "ma-room-name", in: lines)
+    muted = dom.element("span", "ma-room-muted", in: title)
+    dom.setAttribute(muted, "role", "img")
+    dom.setLabel(muted, Strings[.notificationsOff])
+    dom.setAttribute(muted, "title", Strings[.notificationsOff])
+    Drawing.muted.draw(dom, in: muted)
     line = TextView(dom, "p", "ma-room-line", in: lines)
     search = dom.button("ma-round ma-wide-only", icon: .search, label: Strings[.searchRoom], in: node)
     menu = dom.button("ma-round", icon: .more, label: Strings[.roomMenu], in: node)
@@ -45,13 +51,18 @@ final class RoomHeader<D: DOM> {
     let title = room.map { Strings.words(for: $0.name) } ?? id.string
     avatar.show(id: room?.directUserID?.string ?? id.string, name: title, source: app.avatarSource(room?.avatar))
     name.set(title)
+    dom.setFlag(muted, "hidden", room?.membership != .join || !isMuted(id))
     line.set(room.map(subtitle) ?? "")
     for node in [search, menu, details] { dom.setFlag(node, "hidden", room?.membership != .join) }
   }
 
+  private func isMuted(_ id: RoomID) -> Bool {
+    app.client.notificationMode(of: id) == .mute
+  }
+
   private func subtitle(_ room: Room) -> String {
     if let topic = room.topic { return topic.string }
-    if let user = room.directUserID { return user.string }
+    if let user = room.directUserID { return app.client.presence(of: user).map { Strings.words(for: $0) } ?? user.string }
     return room.membership == .join ? Strings[.members, count: room.joinedMemberCount] : ""
   }
 }

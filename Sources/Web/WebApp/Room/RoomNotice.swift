@@ -74,7 +74,7 @@ final class RoomNotice<D: DOM> {
       let forget = SubmitButton(dom, Strings[.forget], busy: Strings[.leaving], kind: "", in: buttons)
       run(forget, .forget(id)) { [app] in app.goTo(.list, replacing: true) }
     }
-    if kind != .banned { run(SubmitButton(dom, Strings[.join], busy: Strings[.joining], in: buttons), .join(id.text)) }
+    if kind != .banned { run(SubmitButton(dom, Strings[.join], busy: Strings[.joining], in: buttons), app.joining(id)) }
   }
 
   private func showMoved(_ room: Room?) {

@@ -16,6 +16,10 @@ final class RoomScreen<D: DOM> {
   private let welcome: Node
   private let notice: RoomNotice<D>
   private(set) var room: RoomID?
+  /// When the last step went into the messenger, and the wait for the next.
+  private var lastSettled = 0.0
+  private var pause: HostTask?
+  private static var stepMilliseconds: Double { 32 }
 
   init(_ app: App<D>, in parent: Node) {
     self.app = app
@@ -46,6 +50,7 @@ final class RoomScreen<D: DOM> {
   }
 
   func close() {
+    pause?.cancel()
     panel.close()
     conversation.close()
   }
@@ -97,12 +102,17 @@ final class RoomScreen<D: DOM> {
     }
   }
 
-  /// False where everything has been read.
+  /// False where everything has been read. One may have stopped reading long before what is at hand.
   func goToFirstUnread() -> Bool {
     let feed = conversation.feed
-    guard let state = feed.room, let source = feed.source, let first = feed.firstUnread(state, source) else { return false }
-    feed.timeline.setDivider(above: first)
-    return feed.timeline.scroll(to: first, place: .top)
+    guard let state = feed.room, let source = feed.source else { return false }
+    if let first = feed.firstUnread(state, source) {
+      feed.timeline.setDivider(above: first)
+      return feed.timeline.scroll(to: first, place: .top)
+    }
+    guard let read = feed.openedAt, source.index(of: read) == nil else { return false }
+    go(to: read)
+    return true
   }
 
   func jump(to milliseconds: Int64, _ then: @escaping (ClientError?) -> Void) {
@@ -150,14 +160,31 @@ final class RoomScreen<D: DOM> {
   func membersChanged(_ id: RoomID, _ users: [UserID]) {
     guard id == room else { return }
     for feed in feeds { feed.membersChanged(users) }
-    conversation.writer.membersChanged()
+    conversation.writer.membersChanged(users)
     showRoom()
   }
 
   func readCountsChanged(_ id: RoomID) { if id == room { conversation.feed.needsCounts = true } }
 
-  /// Everything that this step changed goes into the messenger as one step.
-  func settle() { for feed in feeds { feed.settle() } }
+  /// Everything that this step changed goes into the messenger as one step. Steps that follow each other faster than a person reads go
+  /// in together: each makes the browser lay the page out.
+  func settle() {
+    let isNew = feeds.contains { $0.needsRows }
+    guard pause == nil || isNew else { return }
+    let now = Host.monotonicMilliseconds()
+    let passed = now - lastSettled
+    // Natively the clock stands still.
+    guard passed <= 0 || passed >= RoomScreen.stepMilliseconds || isNew else {
+      pause = Host.after(milliseconds: RoomScreen.stepMilliseconds - passed) { [self] in
+        pause = nil
+        settle()
+        dom.flush()
+      }
+      return
+    }
+    lastSettled = now
+    for feed in feeds { feed.settle() }
+  }
 }
 
 extension Client {

@@ -59,11 +59,13 @@ final class RowMaker<D: DOM> {
     Strings.words(for: change, by: room.displayName(of: item.sender).string) { room.displayName(of: $0).string }
   }
 
-  /// Several changes in a line.
+  /// Several changes in a line. O(items): a room may begin with thousands who joined.
   func summary(_ items: ArraySlice<TimelineItem>, _ room: Room) -> String {
     var joined: [UserID] = []
+    var seen: Set<UserID> = []
     for item in items {
-      if case .state(.joined(let user)) = item.content, !joined.contains(user) { joined.append(user) }
+      guard case .state(.joined(let user)) = item.content, seen.insert(user).inserted else { break }
+      joined.append(user)
     }
     if joined.count == items.count { return Strings[.theyJoined, names(joined, room)] }
     guard let first = items.first, case .state(let change) = first.content else { return "" }

@@ -62,12 +62,10 @@ enum SlashCommand {
 
 /// `@Name` of a member becomes a link to them, which Markdown makes a mention.
 enum MentionWriting {
-  /// O(text + at signs · members).
-  static func linked(_ text: String, in room: Room) -> String {
+  /// O(text + at signs · names).
+  static func linked(_ text: String, _ names: [(name: [UInt8], user: UserID)]) -> String {
     let bytes = Array(text.utf8)
     guard bytes.contains(UInt8(ascii: "@")) else { return text }
-    var names: [(name: [UInt8], user: UserID)] = []
-    for member in room.members { names.append((room.displayName(of: member.userID).utf8, member.userID)) }
     var out: [UInt8] = []
     var index = 0
     while index < bytes.count {

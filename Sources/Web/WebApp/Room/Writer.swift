@@ -20,10 +20,12 @@ final class Writer<D: DOM> {
   var onSent: (() -> Void)?
   /// False where there is nothing to edit.
   var onEditLast: (() -> Bool)?
-  private let box: Node
+  let box: Node
   private let banner: Node
   private let bannerText: Node
   private lazy var completions = Completions(self, in: box)
+  private(set) lazy var crowd = Crowd(app)
+  var recorder: VoiceRecorder<D>?
 
   init(_ app: App<D>, _ phrases: Phrases, in parent: Node) {
     self.app = app
@@ -40,12 +42,20 @@ final class Writer<D: DOM> {
     dom.on(cancel, .click) { [self] _ in reset(clearing: isEdit) }
     composer.onSend = { [self] in send($0) }
     composer.onDraft = { [self] _ in changed() }
-    composer.onAttach = { [self] in Host.pickFiles { self.send($0) } }
-    composer.onFiles = { [self] in send($0) }
+    composer.onAttach = { [self] in Host.pickFiles { self.took($0) } }
+    composer.onFiles = { [self] in took($0) }
+    composer.addButton(.plus, Strings[.sendMore]) { [self] in openMenu() }
+    composer.addButton(.microphone, Strings[.voiceMessage], atEnd: true) { [self] in recordVoice() }
     composer.onKey = { [self] in pressed($0) }
+    crowd.onChange = { [self] in completions.moreNames() }
   }
 
-  func close() { composer.close() }
+  func close() {
+    recorder?.close()
+    key = nil
+    crowd.forget()
+    composer.close()
+  }
 
   var room: Room? { key.flatMap { app.client.room($0.room) } }
   /// The root of the thread it writes in.
@@ -63,13 +73,16 @@ final class Writer<D: DOM> {
 
   /// Takes up the draft of that place.
   func show(_ key: TimelineKey?) {
+    if key != self.key { recorder?.close() }
     self.key = key
-    completions.forget()
+    completions.hide()
+    crowd.forget()
     kind = .message
     answered = nil
     let draft = room?.draft(in: thread)
     composer.setText(draft?.text.string ?? "")
     guard let room, let draft else { return showBanner() }
+    if draft.text.utf8.contains(UInt8(ascii: "@")) { crowd.gather(room) }
     kind = draft.kind
     showBanner()
     switch draft.kind {
@@ -86,7 +99,7 @@ final class Writer<D: DOM> {
     composer.setEnabled(canWrite)
   }
 
-  func membersChanged() { completions.forget() }
+  func membersChanged(_ users: [UserID]) { crowd.changed(users) }
 
   // MARK: Replies and edits
 
@@ -126,7 +139,7 @@ final class Writer<D: DOM> {
     dom.flush()
   }
 
-  private func reset(clearing: Bool) {
+  func reset(clearing: Bool) {
     kind = .message
     answered = nil
     if clearing { composer.setText("") }
@@ -181,7 +194,7 @@ final class Writer<D: DOM> {
     let formatted =
       written.isPlain
       ? FormattedText(ByteString(written.text))
-      : FormattedText.markdown(ByteString(MentionWriting.linked(written.text, in: room)))
+      : FormattedText.markdown(ByteString(MentionWriting.linked(written.text, names(in: written.text, room))))
     if case .edit(let event) = kind {
       app.askOrSay(.edit(key.room, .event(event), formatted))
     } else {
@@ -194,8 +207,15 @@ final class Writer<D: DOM> {
     return true
   }
 
+  /// Whom the text may name.
+  func names(in text: String, _ room: Room) -> [(name: [UInt8], user: UserID)] {
+    guard text.utf8.contains(UInt8(ascii: "@")) else { return [] }
+    crowd.gather(room)
+    return crowd.names
+  }
+
   /// In its thread, and as the reply it is.
-  private func addressed(_ message: OutgoingMessage) -> OutgoingMessage {
+  func addressed(_ message: OutgoingMessage) -> OutgoingMessage {
     var message = message
     if let thread {
       message = message.inThread(
@@ -213,28 +233,6 @@ final class Writer<D: DOM> {
     case .failed(let error): app.notices.show(Strings.words(for: error), isTrouble: true)
     default: break
     }
-  }
-
-  private func send(_ files: [PickedFile]) {
-    guard let key else { return }
-    for file in files {
-      let attachment = Attachment(
-        fileName: ByteString(file.name), blob: app.effects.blobs.add(file),
-        mimeType: file.mediaType.utf8.isEmpty ? nil : ByteString(file.mediaType), sizeBytes: file.byteCount,
-        width: file.isImage ? Int64(file.width) : nil, height: file.isImage ? Int64(file.height) : nil)
-      app.askOrSay(.send(key.room, addressed(.attachment(kind: Writer.kind(of: file), attachment))))
-    }
-    if case .reply = kind { reset(clearing: false) }
-    onSent?()
-    composer.focus()
-  }
-
-  private static func kind(of file: PickedFile) -> MessageContent.Kind {
-    if file.isImage { return .image }
-    let type = ByteString(file.mediaType)
-    if type.hasPrefix("video/") { return .video }
-    if type.hasPrefix("audio/") { return .audio }
-    return .file
   }
 }
 

@@ -90,7 +90,8 @@ final class RoomList<D: DOM> {
     if current == nil { keepReachable() }
     needsCounts = true
     let rooms = app.client.roomIDs.count
-    filter.setHidden(rooms < RoomList.filterFrom && app.client.spaces.spaces.isEmpty && !filter.isActive)
+    filter.setHidden(
+      rooms < RoomList.filterFrom && app.client.spaces.spaces.isEmpty && !app.client.hasLeftRooms && !filter.isActive)
     showEmptiness()
   }
 

@@ -14,11 +14,14 @@ final class RoomListFilterBar<D: DOM> {
   /// What is kept of the choice: a name of `RoomListFilterBar.kinds`, or a space's ID.
   private var kind = ""
 
+  private static var leftRooms: String { "left" }
+
   /// What is kept, the words for it, what it means.
   private static var kinds: [(value: String, words: Strings.Key, conditions: RoomListFilter.Conditions)] {
     [
       ("", .allConversations, []), ("unread", .unreadOnly, .unread), ("mentions", .mentionsOnly, .mentions),
-      ("people", .people, .people), ("rooms", .rooms, .groups)
+      ("people", .people, .people), ("rooms", .rooms, .groups),
+      (leftRooms, .leftRooms, [])
     ]
   }
 
@@ -66,6 +69,7 @@ final class RoomListFilterBar<D: DOM> {
 
   var query: RoomListQuery {
     var query = RoomListQuery(sections: [.invites, .knocks, .favourites, .people, .rooms, .lowPriority, .spaces])
+    if kind.hasSameBytes(as: Self.leftRooms) { query.sections = [.left] }
     if !words.utf8.isEmpty { query = .search(ByteString(words)) }
     query.filter.conditions = Self.kinds.first { $0.value.hasSameBytes(as: kind) }?.conditions ?? []
     if let space { query.filter.place = .inSpace(space) }

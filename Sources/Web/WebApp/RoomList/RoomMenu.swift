@@ -19,7 +19,8 @@ struct RoomMenu<D: DOM> {
     switch room.membership {
     case .join: addAll(room)
     case .invite: add(Strings[.decline], isFirst: true) { [self] in leave() }
-    default: add(Strings[.withdrawRequest], isFirst: true) { [self] in leave() }
+    case .leave, .ban: add(Strings[.forget], isFirst: true) { [self] in ask(.forget(id)) { [self] in left() } }
+    case .knock: add(Strings[.withdrawRequest], isFirst: true) { [self] in leave() }
     }
   }
 

@@ -84,7 +84,8 @@ final class RoomSection<D: DOM> {
     case .people: Strings[.people]
     case .lowPriority: Strings[.lowPriority]
     case .spaces: Strings[.spaces]
-    case .rooms, .serverNotices, .left, .all: Strings[.rooms]
+    case .left: Strings[.leftRooms]
+    case .rooms, .serverNotices, .all: Strings[.rooms]
     }
   }
 }

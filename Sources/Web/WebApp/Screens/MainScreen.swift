@@ -12,7 +12,7 @@ final class MainScreen<D: DOM> {
   private let body: Node
   private let banner: ConnectionBanner<D>
   private let list: RoomList<D>
-  private let room: RoomScreen<D>
+  let room: RoomScreen<D>
   private let details: DetailsPane<D>
   private var shownClass = ""
 
@@ -76,9 +76,14 @@ final class MainScreen<D: DOM> {
       details.membersChanged(id)
     case .readCounts(let id, _): room.readCountsChanged(id)
     case .profile: list.showProfile()
-    case .pushRules: details.rulesChanged()
+    case .pushRules:
+      details.rulesChanged()
+      room.roomsChanged()
+    case .presence:
+      room.roomsChanged()
+      if let id = app.place.room { details.membersChanged(id) }
     case .session, .commandFinished, .sending, .storeFailed, .breadcrumbs, .spaceCounts,
-      .ignoredUsers, .presence, .arrived, .receipts, .accountData:
+      .ignoredUsers, .arrived, .receipts, .accountData:
       break
     }
   }
@@ -88,5 +93,15 @@ final class MainScreen<D: DOM> {
     list.settle()
     room.settle()
     details.settle()
+    goToWanted()
+  }
+
+  /// To the message that an address named, as soon as the room and its messages are there.
+  private func goToWanted() {
+    guard let event = app.wanted, let id = app.place.room, app.client.room(id)?.membership == .join,
+      app.client.timeline(.live(id))?.loadState == .loaded
+    else { return }
+    app.wanted = nil
+    room.go(to: event)
   }
 }

@@ -37,7 +37,8 @@ final class SignInScreen<D: DOM> {
     let card = dom.element("div", "ma-card", in: root)
     Drawing.logo.draw(dom, in: card)
     dom.element("h1", "ma-title", text: Strings[.welcome], in: card)
-    note = dom.element("p", "ma-note", text: Strings[.welcomeNote], in: card)
+    note = dom.element(
+      "p", "ma-note", text: app.embedding.map { Strings[.embeddedNote, $0.page] } ?? Strings[.welcomeNote], in: card)
     tabs = Tabbed(dom, [Strings[.signIn], Strings[.createAccount]], in: card)
     form = dom.element("form", "ma-form", in: card)
     dom.setFlag(form, "novalidate", true)

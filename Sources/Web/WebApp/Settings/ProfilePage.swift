@@ -25,6 +25,8 @@ final class ProfilePage<D: DOM> {
     let form = dom.element("form", "ma-form", in: page)
     name = Field(dom, Strings[.displayName], hint: Strings[.displayNameHint], in: form)
     name.set(app.client.ownDisplayName?.string ?? "")
+    let status = Field(dom, Strings[.statusText], in: form)
+    status.set(Host.setting(Settings.status) ?? "")
     let save = SubmitButton(dom, Strings[.save], busy: Strings[.saving], in: form)
     trouble = frame.trouble(in: page)
     if let user = app.userID { CopyLine(app, Strings[.userID], user.string, in: page) }
@@ -33,7 +35,10 @@ final class ProfilePage<D: DOM> {
     let out = dom.button("ma-button ma-danger ma-wide", Strings[.logOut], icon: .exit, in: page)
     showAvatar()
     dom.on(picture.node, .click) { [self] _ in pick(picture) }
-    dom.on(form, .submit) { [self] _ in run(.setDisplayName(ByteString(name.text.trimmed)), save) }
+    dom.on(form, .submit) { [self] _ in
+      keep(status.text.trimmed)
+      run(.setDisplayName(ByteString(name.text.trimmed)), save)
+    }
     dom.on(out, .click) { _ in
       app.dialogs.open {
         ConfirmDialog(
@@ -47,6 +52,12 @@ final class ProfilePage<D: DOM> {
     guard let user = app.userID else { return }
     avatar.show(
       id: user.string, name: app.client.ownDisplayName?.string ?? user.string, source: app.avatarSource(app.client.ownAvatar))
+  }
+
+  private func keep(_ status: String) {
+    guard !status.hasSameBytes(as: Host.setting(Settings.status) ?? "") else { return }
+    Host.setSetting(Settings.status, status.utf8.isEmpty ? nil : status)
+    app.tellPresence(always: true)
   }
 
   private func addPresence(in page: Node) {
@@ -89,6 +100,7 @@ extension App {
   func tellPresence(always: Bool = false) {
     let kind = Host.setting(Settings.presence) ?? ""
     let presence: Presence = kind.hasSameBytes(as: "offline") ? .offline : kind.utf8.isEmpty ? .online : .unavailable
-    if always || presence != .online { ask(.setPresence(presence, message: nil)) }
+    let status = Host.setting(Settings.status)
+    if always || presence != .online || status != nil { ask(.setPresence(presence, message: ByteString(status ?? ""))) }
   }
 }

@@ -3,7 +3,7 @@ import Messenger
 /// Line drawings of 24 by 24 units, in the colour of the text around them.
 enum Drawing {
   case logo, plus, back, close, more, people, eye, search, user, lock, cloudOff, check, exit, picture, chat, hash, link,
-    download, fold
+    download, fold, muted
 
   func draw<D: DOM>(_ dom: D, in parent: Node) {
     let svg = dom.element("svg:svg", isLogo ? "ma-logo" : "mg-icon", in: parent)
@@ -45,6 +45,7 @@ enum Drawing {
     case .hash: "M9.5 4 L7.5 20 M16.5 4 L14.5 20 M4.5 9 H20 M4 15 H19.5"
     case .link:
       "M10 14 a4 4 0 0 0 5.7 0 l3 -3 a4 4 0 0 0 -5.7 -5.7 l-1 1 M14 10 a4 4 0 0 0 -5.7 0 l-3 3 a4 4 0 0 0 5.7 5.7 l1 -1"
+    case .muted: "M6 16.5 V11 a6 6 0 0 1 9.5 -4.9 M18 12 V16.5 H8 M10 20 H14 M4 4 L20 20"
     case .fold: "M7 10 L12 15 L17 10"
     case .download: "M12 4 V15 M7 10.5 L12 15.5 L17 10.5 M5 20 H19"
     }

@@ -1,4 +1,8 @@
+import ClientCore
+import JSON
+import MatrixModel
 import Messenger
+import WebHost
 
 /// A labelled line of text with a hint or an error below it.
 final class Field<D: DOM> {
@@ -73,4 +77,29 @@ final class Field<D: DOM> {
   }
 
   private static func isPassword(_ kind: String) -> Bool { kind.hasSameBytes(as: "password") }
+}
+
+extension Field {
+  /// Offers people of the server's directory as one types; what is chosen is the ID. Called once.
+  func suggestPeople(_ app: App<D>, in frame: DialogFrame<D>) {
+    let dom = frame.dom
+    let list = dom.element("datalist", in: node)
+    dom.setAttribute(list, "id", "ma-people")
+    dom.setAttribute(input, "list", "ma-people")
+    onInput = { [self] in
+      let words = text
+      guard !words.trimmed.utf8.isEmpty else { return }
+      Host.after(milliseconds: 200) { [self] in
+        guard frame.isOpen, words.hasSameBytes(as: text) else { return }
+        app.ask(.searchUsers(ByteString(words.trimmed), limit: 6)) { [self] result in
+          guard frame.isOpen, words.hasSameBytes(as: text), case .success(let found) = result else { return }
+          dom.releaseChildren(of: list)
+          for user in found.users {
+            let option = dom.element("option", text: user.displayName?.string ?? "", in: list)
+            dom.setAttribute(option, "value", user.id.string)
+          }
+        }
+      }
+    }
+  }
 }

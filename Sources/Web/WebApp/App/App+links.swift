@@ -1,0 +1,41 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// To rooms and messages by their addresses.
+extension App {
+  /// - Parameter isAddressSet: the page's address says it already.
+  func follow(_ destination: Destination?, isAddressSet: Bool = false) {
+    // No server is asked before somebody is signed in.
+    guard main != nil else { return next = destination }
+    guard let destination else { return goTo(.list, isAddressSet: isAddressSet) }
+    let link = destination.link
+    switch link.target {
+    case .user: break
+    case .room(let room): arrive(in: room, destination, link.via, isAddressSet)
+    case .alias(let alias):
+      if let known = room(called: alias.text) { return arrive(in: known, destination, link.via, isAddressSet) }
+      ask(.resolve(alias)) { [self] result in
+        switch result {
+        case .success(let found): arrive(in: found.roomID, destination, link.via + found.servers, isAddressSet)
+        case .failure(let error):
+          let words = Strings.words(for: error)
+          if let embedding { embedding.fail(words) } else { notices.show(words, isTrouble: true) }
+        }
+      }
+    }
+  }
+
+  private func arrive(in room: RoomID, _ destination: Destination, _ servers: [ServerName], _ isAddressSet: Bool) {
+    via = (room, servers)
+    goTo(destination.showsDetails ? .details(room) : .room(room), isAddressSet: isAddressSet)
+    wanted = destination.link.event
+    main?.settle()
+    dom.flush()
+  }
+
+  /// With the servers that an address named, where one is not in the room.
+  func joining(_ room: RoomID) -> Command { .join(room.text, via: via.flatMap { $0.room == room ? $0.servers : nil } ?? []) }
+}

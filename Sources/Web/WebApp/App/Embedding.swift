@@ -1,0 +1,162 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// The program in a frame of `<martlet-messenger homeserver room>`: one room, and a page around it that asks for things and is told
+/// what happens. `Web/martlet-messenger.js` has the other half.
+final class Embedding<D: DOM> {
+  private let app: App<D>
+  /// The origin of that page, as the browser says it.
+  let page: String
+  /// The one conversation; nil where the page named none.
+  let destination: Destination?
+  private(set) var port: FramePort?
+  private let joinsAsGuest: Bool
+  private var room: RoomID?
+  private var state = SessionState.loading
+  private var sends: [(send: SendID, request: JSON)] = []
+
+  /// - Parameter wishes: `page`, `homeserver`, `room` (ID, alias or link), `guest`.
+  init(_ app: App<D>, _ wishes: JSON) {
+    self.app = app
+    page = wishes["page"]?.string ?? ""
+    let address = wishes["room"]?.text ?? ""
+    let link = Permalink(address) ?? Permalink.Target(address).map { Permalink($0) }
+    destination = link.map { Destination($0) }
+    joinsAsGuest = wishes["guest"]?.bool ?? false
+    if let server = Server.address(typed: wishes["homeserver"]?.string ?? "") { app.effects.server = server }
+    port = FramePort { [self] in take($0) }
+  }
+
+  func start() {
+    app.next = destination
+    if destination == nil { fail(Strings[.roomAddressWrong]) }
+    app.effects.server.discover { [app] server in
+      app.effects.server = server
+      app.effects.open { app.begin() }
+    }
+  }
+
+  /// What keeps the conversation from being shown at all.
+  func fail(_ words: String) {
+    port?.tell("error") {
+      $0.member("message", words)
+      $0.member("isFinal", true)
+    }
+  }
+
+  /// The first room is the only one; the page hears of others.
+  func allowed(_ place: Place) -> Place {
+    guard let wanted = place.room else { return app.place }
+    room = room ?? wanted
+    if wanted == room { return place }
+    port?.tell("openroom") { $0.member("room", wanted.text) }
+    return app.place
+  }
+
+  // MARK: Out
+
+  func heard(_ change: Change) {
+    switch change {
+    case .session: sessionChanged()
+    case .arrived(let id, let events) where id == room: for event in events { arrived(event, id) }
+    case .room(let id, let aspects) where id == room && aspects.contains(.unread):
+      port?.tell("unread") { $0.member("count", app.client.room(id)?.notificationCount ?? 0) }
+    case .sending(_, let id, let progress): moved(id, progress)
+    default: break
+    }
+  }
+
+  private func sessionChanged() {
+    let old = state
+    let new = app.client.sessionState
+    guard new != old, new != .loading, new != .signingIn else { return }
+    state = new
+    if old == .loading { port?.tell("loaded") }
+    guard let session = app.client.session, new == .signedIn else {
+      port?.tell("signedout")
+      if joinsAsGuest, old == .loading { app.askOrSay(.registerGuest) }
+      return
+    }
+    port?.tell("signedin") {
+      $0.member("userID", session.userID.text)
+      $0.member("deviceID", session.deviceID.text)
+    }
+  }
+
+  private func arrived(_ event: Event, _ id: RoomID) {
+    guard event.stateKey == nil, let sender = event.sender else { return }
+    port?.tell("message") {
+      $0.member("id", event.eventID?.text ?? "")
+      $0.member("type", event.type.text)
+      $0.member("sender", sender.text)
+      $0.member("name", app.client.room(id)?.displayName(of: sender) ?? sender.text)
+      $0.member("own", sender == app.userID)
+      $0.member("time", event.originServerTimestamp ?? 0)
+      $0.member("content", event.content)
+    }
+  }
+
+  private func moved(_ id: SendID, _ progress: SendProgress) {
+    guard let index = sends.firstIndex(where: { $0.send == id }) else { return }
+    switch progress {
+    case .sent(let event): port?.answer(sends.remove(at: index).request) { $0.member("value", event.text) }
+    case .failed(let error): refuse(sends.remove(at: index).request, error)
+    case .cancelled: refuse(sends.remove(at: index).request, .cancelled)
+    case .waiting, .uploading, .sending: break
+    }
+  }
+
+  private func refuse(_ request: JSON, _ error: ClientError) {
+    port?.answer(request) { $0.member("error", Strings.words(for: error)) }
+  }
+
+  // MARK: In
+
+  func take(_ request: JSON) {
+    guard let name = request["do"]?.text else { return }
+    let screen = app.main?.room
+    switch name {
+    case "signIn": signIn(request)
+    case "signOut": ask(.logOut, request)
+    case "join": if let room { ask(app.joining(room), request) } else { refuse(request, .unknownRoom) }
+    case "send": send(request)
+    case "setText": done(request) { screen?.conversation.writer.composer.setText(request["text"]?.string ?? "") }
+    case "scrollToEnd": done(request) { screen?.showLatest() }
+    case "scrollTo": done(request) { if let event = EventID(request["event"]) { screen?.go(to: event) } }
+    default: refuse(request, .notAllowed)
+    }
+  }
+
+  private func done(_ request: JSON, _ run: () -> Void) {
+    run()
+    app.dom.flush()
+    port?.answer(request)
+  }
+
+  private func ask(_ command: Command, _ request: JSON) {
+    app.ask(command) { [self] result in
+      switch result {
+      case .queued(let send): sends.append((send, request))
+      case .failed(let error): refuse(request, error)
+      default: port?.answer(request)
+      }
+    }
+  }
+
+  private func signIn(_ request: JSON) {
+    // From a sign-on in a window of its own; the person who waits here hears of it.
+    if let token = request["loginToken"]?.text { return app.askOrSay(.logIn(.token(token))) }
+    guard let user = UserID(request["userID"]), let device = DeviceID(request["deviceID"]),
+      let token = request["accessToken"]?.text
+    else { return refuse(request, .invalidContent) }
+    ask(.restore(Session(userID: user, deviceID: device, accessToken: token)), request)
+  }
+
+  private func send(_ request: JSON) {
+    guard let room, app.main != nil else { return refuse(request, .notSignedIn) }
+    ask(.send(room, .message(FormattedText(request["text"]?.text ?? ""))), request)
+  }
+}

@@ -1,0 +1,49 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+
+/// Files that were picked, pasted or dropped, with words for them, before they are sent.
+final class FilesDialog<D: DOM> {
+  private let files: [OutgoingMedia]
+  private var isGallery: Bool
+
+  /// - Parameter send: gets the files, what was written, and whether they go out as one message.
+  @discardableResult
+  init(
+    _ app: App<D>, _ files: [OutgoingMedia], in frame: DialogFrame<D>, _ send: @escaping ([OutgoingMedia], String, Bool) -> Void
+  ) {
+    let dom = app.dom
+    self.files = files
+    let canBeGallery = files.count > 1 && files.allSatisfy { $0.kind == .image || $0.kind == .video }
+    isGallery = canBeGallery
+    var isSent = false
+    frame.setTitle(Strings[.sendFiles])
+    let form = dom.element("form", "ma-form", in: frame.body)
+    let list = dom.element("div", "ma-files", in: form)
+    for media in files {
+      guard media.kind == .image, let blob = media.file.blob, let url = app.effects.blobs.url(blob) else {
+        dom.element("p", "ma-files-name", text: media.file.fileName.string, in: list)
+        continue
+      }
+      let picture = dom.element("img", "ma-files-picture", in: list)
+      dom.setAttribute(picture, "alt", media.file.fileName.string)
+      dom.setImage(picture, url)
+    }
+    let caption = Field(dom, Strings[.caption], in: form)
+    frame.setFirst(caption.input)
+    if canBeGallery { dom.check(Strings[.asOneMessage], isOn: true, in: form) { [self] in isGallery = $0 } }
+    let buttons = dom.element("div", "ma-buttons", in: form)
+    let cancel = dom.button("ma-button", Strings[.cancel], in: buttons)
+    dom.button("ma-button ma-primary", Strings[.send], submits: true, in: buttons)
+    dom.on(cancel, .click) { _ in frame.close() }
+    dom.on(form, .submit) { [self] _ in
+      isSent = true
+      frame.close()
+      send(files, caption.text.trimmed, isGallery)
+    }
+    frame.onEnd = {
+      if !isSent { for media in files { if let blob = media.file.blob { app.effects.blobs.release(blob) } } }
+    }
+  }
+}

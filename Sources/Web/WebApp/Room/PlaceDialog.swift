@@ -1,0 +1,34 @@
+import ClientCore
+import JSON
+import Messenger
+import WebHost
+
+/// Where one is, looked at before it is sent.
+struct PlaceDialog<D: DOM> {
+  @discardableResult
+  init(_ dom: D, in frame: DialogFrame<D>, _ send: @escaping (OutgoingLocation) -> Void) {
+    frame.setTitle(Strings[.sendPlace])
+    let note = dom.element("p", "ma-note", text: Strings[.placeSought], in: frame.body)
+    dom.setAttribute(note, "role", "status")
+    let buttons = dom.element("div", "ma-buttons", in: frame.body)
+    let cancel = dom.button("ma-button", Strings[.cancel], in: buttons)
+    let submit = dom.button("ma-button ma-primary", Strings[.send], in: buttons)
+    dom.setFlag(submit, "disabled", true)
+    dom.on(cancel, .click) { _ in frame.close() }
+    Host.locate { position in
+      guard frame.isOpen else { return }
+      switch position {
+      case .refused: dom.setText(note, Strings[.placeRefused])
+      case .unknown: dom.setText(note, Strings[.placeUnknown])
+      case .found(let uri):
+        dom.setText(note, uri)
+        dom.setFlag(submit, "disabled", false)
+        dom.on(submit, .click) { _ in
+          frame.close()
+          send(OutgoingLocation(geoURI: ByteString(uri), description: ByteString(Strings[.ownPlace])))
+        }
+      }
+      dom.flush()
+    }
+  }
+}

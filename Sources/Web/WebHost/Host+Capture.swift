@@ -1,0 +1,55 @@
+import Messenger
+
+extension Host {
+  public enum Position {
+    /// A geo URI with latitude, longitude and uncertainty. RFC 5870.
+    case found(String)
+    /// The person or the browser does not let the page know.
+    case refused
+    case unknown
+  }
+
+  /// Where the device is; asks the person where that is not decided yet.
+  public static func locate(_ then: @escaping (Position) -> Void) {
+    let id = registerOnce { event in
+      switch event.code {
+      case 0: then(.found(String(decoding: event.bytes, as: UTF8.self)))
+      case 1: then(.refused)
+      default: then(.unknown)
+      }
+    }
+    hostLocate(id)
+  }
+}
+
+/// Sound that is recorded; it is given up when the last reference to it is gone.
+public final class Recorder {
+  public enum Event {
+    /// How loud it is, 0...1, about ten times a second.
+    case level(Double, milliseconds: Int64)
+    case done(PickedFile, milliseconds: Int64)
+    /// The person or the browser does not let the page hear.
+    case refused
+    /// There is no microphone, or no way to record.
+    case failed
+  }
+
+  private let handle: JSHandle
+
+  /// Begins; asks the person where that is not decided yet.
+  public init(_ onEvent: @escaping (Event) -> Void) {
+    let id = register { event in
+      switch event.code {
+      case 0: onEvent(.level(event.x, milliseconds: Int64(event.y)))
+      case 1: if let file = Host.pickedFiles(event.bytes).first { onEvent(.done(file, milliseconds: Int64(event.x))) }
+      case 2: onEvent(.refused)
+      default: onEvent(.failed)
+      }
+    }
+    handle = JSHandle(id: id)
+    hostRecord(id)
+  }
+
+  /// Ends it; `done` follows.
+  public func finish() { hostRecordFinish(handle.id) }
+}

@@ -1,0 +1,230 @@
+"""The web client's composer beyond text, and what the timeline does with what comes of it, in real browsers."""
+from browser import PASSWORD, people
+from client import User, room_path
+from harness import test
+from test_browser import picture, post, tone, upload
+
+
+def last(user, room, kind="m.room.message"):
+    """Content of the newest event of that kind."""
+    chunk = user.get(room_path(room, "messages"), dir="b", limit=20).ok()["chunk"]
+    return next(event["content"] for event in chunk if event["type"] == kind)
+
+
+async def choose(person, words):
+    await person.page.get_by_role("button", name="Send something else").click()
+    await person.page.locator(".ma-menu").get_by_role("button", name=words).click()
+
+
+@test("a poll is made, voted in by another, and ended; both see how it stands")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    room = alice_user.create_room(name="Beds", invite=[boris_user.user_id])
+    boris_user.join(room)
+    async with people(test, "alice", "boris", scheme="dark") as (alice, boris):
+        for person, user in ((alice, alice_user), (boris, boris_user)):
+            await person.sign_in(user)
+            await person.open_room(room)
+        await choose(alice, "Poll")
+        dialog = alice.page.locator(".ma-dialog")
+        await dialog.get_by_label("Question").fill("What shall we sow?")
+        await dialog.get_by_label("Answer 1").fill("Beans")
+        await dialog.get_by_role("button", name="Send").click()
+        await dialog.get_by_text("A poll needs a question and two answers.").wait_for()
+        await dialog.get_by_label("Answer 2").fill("Peas")
+        await dialog.get_by_role("button", name="Add an answer").click()
+        await dialog.get_by_label("Answer 3").fill("Leeks")
+        await alice.picture("poll-dialog-dark")
+        await dialog.get_by_role("button", name="Send").click()
+        poll = boris.page.get_by_role("group", name="What shall we sow?")
+        await poll.wait_for()
+        await poll.get_by_role("button", name="Peas").click()
+        own = alice.page.get_by_role("group", name="What shall we sow?")
+        await own.get_by_text("1 person voted").wait_for()
+        await alice.picture("poll-voted-dark")
+        await own.click(button="right")
+        await alice.page.get_by_role("button", name="End the poll").click()
+        for person in (alice, boris):
+            await person.page.get_by_text("Final result, 1 person voted").wait_for()
+
+
+@test("where one is: refused it says why, allowed it is looked at first and then sent")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    room = alice_user.create_room(name="Gate", invite=[boris_user.user_id])
+    boris_user.join(room)
+    async with people(test, "alice", "boris") as (alice, boris):
+        for person, user in ((alice, alice_user), (boris, boris_user)):
+            await person.sign_in(user)
+            await person.open_room(room)
+        await choose(alice, "Where I am")
+        await alice.page.get_by_text("does not tell this page where you are").wait_for()
+        await alice.page.keyboard.press("Escape")
+        await alice.context.grant_permissions(["geolocation"])
+        await alice.context.set_geolocation({"latitude": 52.5163, "longitude": 13.3777, "accuracy": 20})
+        await choose(alice, "Where I am")
+        dialog = alice.page.locator(".ma-dialog")
+        await dialog.get_by_text("geo:52.51630,13.37770;u=20").wait_for()
+        await dialog.get_by_role("button", name="Send").click()
+        await boris.page.locator(".mg-file-name", has_text="I am here").wait_for()
+        assert last(boris_user, room)["geo_uri"] == "geo:52.51630,13.37770;u=20"
+
+
+@test("a voice message is recorded, heard, sent and played; a refused microphone is explained, a recording can be given up")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    room = alice_user.create_room(name="Choir", invite=[boris_user.user_id])
+    boris_user.join(room)
+    async with people(test, "alice", "boris", scheme="dark") as (alice, boris):
+        for person, user in ((alice, alice_user), (boris, boris_user)):
+            await person.sign_in(user)
+            await person.open_room(room)
+        record = alice.page.get_by_role("button", name="Voice message")
+        await record.click()
+        await alice.page.get_by_text("does not let this page hear you").wait_for()
+        await alice.context.grant_permissions(["microphone"])
+        await record.click()
+        await alice.until("() => document.querySelectorAll('.ma-voice-wave i').length > 3")
+        await alice.page.locator(".ma-voice").get_by_role("button", name="Cancel").click()
+        await alice.page.locator(".ma-voice").wait_for(state="detached")
+        await record.click()
+        await alice.until("() => document.querySelectorAll('.ma-voice-wave i').length > 15")
+        await alice.picture("voice-recording-dark")
+        await alice.page.get_by_role("button", name="Stop").click()
+        preview = alice.page.locator(".ma-voice")
+        await preview.get_by_role("button", name="Play").click()
+        await alice.until("() => document.querySelector('.ma-voice-time').textContent === '0:01'")
+        await alice.picture("voice-preview-dark")
+        await preview.get_by_role("button", name="Send").click()
+        await boris.page.get_by_role("button", name="Play").click()
+        await boris.page.locator(".mg-playing").wait_for()
+        await boris.picture("voice-played-dark")
+        sent = last(boris_user, room)
+        assert sent["msgtype"] == "m.audio" and "org.matrix.msc3245.voice" in sent, sent
+        waveform = sent["org.matrix.msc1767.audio"]["waveform"]
+        assert 10 < len(waveform) <= 100 and max(waveform) > 50, waveform
+        assert 1000 < sent["info"]["duration"] < 20_000, sent["info"]
+
+
+@test("several pictures go out as one message with words, one with a caption, others each for themselves")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    room = alice_user.create_room(name="Dunes", invite=[boris_user.user_id])
+    boris_user.join(room)
+    files = [{"name": f"dune{number}.png", "mimeType": "image/png", "buffer": picture(300, 200)} for number in range(3)]
+    async with people(test, "alice", "boris", scheme="dark") as (alice, boris):
+        for person, user in ((alice, alice_user), (boris, boris_user)):
+            await person.sign_in(user)
+            await person.open_room(room)
+        dialog = alice.page.locator(".ma-dialog")
+
+        async def give(files):
+            async with alice.page.expect_file_chooser() as chooser:
+                await alice.page.get_by_role("button", name="Attach a file").click()
+            await (await chooser.value).set_files(files)
+            await dialog.locator(".ma-files-picture").nth(len(files) - 1).wait_for()
+
+        await give(files)
+        await dialog.get_by_label("Caption").fill("Up *north*")
+        await alice.picture("files-dialog-dark")
+        await dialog.get_by_role("button", name="Send").click()
+        await boris.until("() => document.querySelectorAll('.mg-gallery .mg-picture-image[data-state=loaded]').length === 3")
+        await boris.page.locator(".mg-gallery").get_by_text("Up north").or_(boris.page.get_by_text("Up north")).first.wait_for()
+        await boris.picture("gallery-dark")
+        await give(files[:1])
+        await dialog.get_by_label("Caption").fill("The last one")
+        await dialog.get_by_role("button", name="Send").click()
+        await boris.page.get_by_text("The last one").wait_for()
+        content = last(boris_user, room)
+        assert content["msgtype"] == "m.image" and content["body"] == "The last one" and content["filename"] == "dune0.png", content
+        await give(files[:2])
+        await dialog.get_by_label("As one message").uncheck()
+        await dialog.get_by_role("button", name="Send").click()
+        await boris.until("() => document.querySelectorAll('.mg-picture-image').length === 6")
+        await give(files[:1])
+        await dialog.get_by_role("button", name="Cancel").click()
+        await dialog.wait_for(state="detached")
+
+
+@test("a room that says nothing has a mark in its header, as long as it does")
+async def _(test):
+    alice_user = User(test.base, "alice")
+    room = alice_user.create_room(name="Quiet")
+    alice_user.send(room, "psst")
+    rule = "pushrules/global/override/" + room.replace(":", "%3A").replace("!", "%21")
+    async with people(test, "alice") as alice:
+        await alice.sign_in(alice_user)
+        await alice.open_room(room)
+        mark = alice.page.get_by_role("img", name="Notifications are off")
+        assert not await mark.is_visible()
+        conditions = [{"kind": "event_match", "key": "room_id", "pattern": room}]
+        alice_user.put(rule, {"conditions": conditions, "actions": []}).ok()
+        await mark.wait_for()
+        await alice.picture("muted-light")
+        alice_user.request("DELETE", rule).ok()
+        await mark.wait_for(state="hidden")
+
+
+@test("in a language from right to left the bubbles' corners and the arrow that sends look the other way")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    room = alice_user.create_room(name="Souk", invite=[boris_user.user_id])
+    boris_user.join(room)
+    alice_user.send(room, "مرحبا")
+    boris_user.send(room, "أهلا")
+    async with people(test, "alice", locale="ar") as alice:
+        # The words of the form are Arabic: by kind.
+        fields = alice.page.locator("input:visible")
+        await fields.nth(0).fill(alice_user.user_id)
+        await alice.page.locator("input[type=password]:visible").fill(PASSWORD)
+        await alice.page.locator("button[type=submit]:visible").first.click()
+        await alice.page.locator(".ma-entry").first.wait_for()
+        await alice.open_room(room)
+        await alice.sees("أهلا")
+        corner = "node => { const style = getComputedStyle(node); return [style.borderTopLeftRadius, style.borderTopRightRadius]; }"
+        own = await alice.page.locator(".mg-own .mg-bubble").first.evaluate(corner)
+        other = await alice.page.locator(".mg-message:not(.mg-own) .mg-bubble").first.evaluate(corner)
+        assert own != other and own == ["18px", "18px"] and other == ["18px", "4px"], (own, other)
+        assert await alice.page.locator(".mg-send .mg-icon").evaluate("node => getComputedStyle(node).scale") == "-1 1"
+        await alice.picture("right-to-left-light")
+
+
+@test("sound and video play, a date is gone to, links have previews where the server makes them, a message is reported, changes unfold")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    room = alice_user.create_room(name="Archive", invite=[boris_user.user_id])
+    boris_user.join(room)
+    for topic in ("one", "two", "three"):
+        alice_user.put(room_path(room, "state", "m.room.topic"), {"topic": topic}).ok()
+    sound = upload(boris_user, tone(), "note.wav", "audio/wav")
+    post(boris_user, room, {"msgtype": "m.audio", "body": "note.wav", "url": sound, "info": {"duration": 2000, "mimetype": "audio/wav"}})
+    post(boris_user, room, {"msgtype": "m.text", "body": "Look: https://example.org/beans"})
+    post(boris_user, room, {"msgtype": "m.text", "body": "this is rude"})
+    async with people(test, "alice", scheme="dark") as alice:
+        page = alice.page
+        await page.route("**/preview_url?*", lambda route: route.fulfill(json={
+            "og:title": "How to grow beans", "og:description": "From seed to plate.", "og:site_name": "Garden"}))
+        await alice.sign_in(alice_user)
+        await alice.open_room(room)
+        await page.get_by_text("How to grow beans").wait_for()
+        await alice.picture("preview-dark")
+        play = page.locator(".mg-play").first
+        await play.click()
+        await page.locator(".mg-playing").wait_for()
+        await alice.until("() => Number(document.querySelector('.mg-track input, .mg-track [role=slider]')?.value ?? document.querySelector('.mg-track [aria-valuenow]')?.getAttribute('aria-valuenow') ?? 1) > 0")
+        await alice.picture("audio-playing-dark")
+        await page.locator(".mg-playing").wait_for(state="detached")
+        await page.get_by_role("button", name="Show all").first.click()
+        await page.get_by_text("three").first.wait_for()
+        await alice.picture("unfolded-dark")
+        await alice.message("this is rude").click(button="right")
+        await page.get_by_role("button", name="Report").click()
+        await page.locator(".ma-dialog").get_by_label("Reason").fill("rude")
+        await page.locator(".ma-dialog").get_by_role("button", name="Report").click()
+        await page.locator(".ma-dialog").wait_for(state="detached")
+        await page.get_by_role("button", name="More about this room").click()
+        await page.get_by_role("button", name="Jump to a date").click()
+        await page.locator(".ma-dialog input[type=date]").fill("2020-01-01")
+        await page.locator(".ma-dialog").get_by_role("button", name="Jump").click()
+        await page.locator(".ma-dialog").wait_for(state="detached")
+        await page.locator(".mg-row").first.wait_for()

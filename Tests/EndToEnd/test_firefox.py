@@ -1,0 +1,40 @@
+"""The web client in Firefox: what it needs of a browser it finds there, too."""
+import os
+
+from browser import PASSWORD
+from client import User, fresh
+from firefox import firefox
+from harness import test
+
+
+@test("Firefox: a new account, a room, messages both ways, and all of it again after a reload")
+async def _(test):
+    friend = User(test.base, "friend")
+    async with firefox(test.artifacts) as browser:
+        await browser.open(test.base + "/")
+        await browser.click("tab", "Create account")
+        await browser.write("User name", fresh("fox"))
+        await browser.write("Password", PASSWORD)
+        await browser.click("button", "Create account")
+        await browser.find("button", "Your profile")
+        await browser.click("button", "New conversation")
+        await browser.click("tab", "New room")
+        await browser.write("Room name", "Den")
+        await browser.write("Invite (optional)", friend.user_id)
+        await browser.click("button", "Create room")
+        await browser.write("Write a message", "Is anybody there?\ue007")
+        await browser.sees("Is anybody there?")
+        answer = friend.sync_until(lambda answer: answer.get("rooms", {}).get("invite"))
+        room = next(iter(answer["rooms"]["invite"]))
+        friend.join(room)
+        friend.sync_until(lambda answer: "Is anybody there?" in str(answer))
+        friend.send(room, "I am.")
+        await browser.sees("I am.")
+        await browser.picture(os.path.join(test.artifacts, "firefox-room.png"))
+        # The session, the room and the messages are in IndexedDB.
+        await browser.open("about:blank")
+        await browser.open(f"{test.base}/#room/{room}")
+        await browser.sees("I am.")
+        await browser.click("button", "Members and settings")
+        await browser.find("heading", "2 members")
+        assert not browser.troubles, browser.troubles

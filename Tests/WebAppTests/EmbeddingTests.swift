@@ -1,0 +1,177 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import MessengerTesting
+import Testing
+
+@testable import WebApp
+
+@Suite("One room in the page of somebody else")
+struct EmbeddingTests {
+  private static let garden = room("Garden", [("@boris:chat.example", "Beans", 60)])
+
+  private func page(room: String = "!garden:chat.example", guest: Bool = false) throws -> Page {
+    let wishes =
+      #"{"page":"https://host.example","homeserver":"https://chat.example","room":"\#(room)","guest":\#(guest)}"#
+    return Page(wishes: try JSON.parse(Array(wishes.utf8)))
+  }
+
+  private func ask(_ page: Page, _ request: String) throws {
+    try #require(page.app.embedding).take(try JSON.parse(Array(request.utf8)))
+    page.settleStore()
+  }
+
+  private func signedIn(room: String = "!garden:chat.example") throws -> Page {
+    let page = try page(room: room)
+    try ask(page, #"{"do":"signIn","number":1,"userID":"@alice:chat.example","deviceID":"D","accessToken":"secret"}"#)
+    return page
+  }
+
+  @Test("nobody is signed in at first, and the page around is named to whoever signs in")
+  func start() throws {
+    let page = try page()
+    #expect(page.told == [#"{"event":"loaded"}"#, #"{"event":"signedout"}"#])
+    #expect(page.text.contains("https://host.example"))
+  }
+
+  @Test("the page hands over a session; the room is shown as soon as it is there; what is said in it is told")
+  func session() throws {
+    let page = try signedIn()
+    #expect(page.told.contains(#"{"answer":1}"#))
+    #expect(page.told.contains(#"{"event":"signedin","userID":"@alice:chat.example","deviceID":"D"}"#))
+    #expect(!page.told.contains { $0.contains("secret") })
+    page.sync([("!garden:chat.example", Self.garden)])
+    #expect(page.text.contains("Beans"))
+    page.sync([("!garden:chat.example", room("Garden", unread: 1, [("@boris:chat.example", "Peas", 61)]))])
+    #expect(page.told.contains { $0.contains(#""event":"message""#) && $0.contains("Peas") && $0.contains(#""own":false"#) })
+    #expect(page.told.contains(#"{"event":"unread","count":1}"#))
+  }
+
+  @Test("what the page sends is answered with its event, or with words where the server refuses it")
+  func send() throws {
+    let page = try signedIn()
+    page.sync([("!garden:chat.example", Self.garden)])
+    try ask(page, #"{"do":"send","number":2,"text":"Hello"}"#)
+    #expect(!page.told.contains { $0.contains(#""answer":2"#) })
+    page.answer("/send/m.room.message", #"{"event_id":"$sent"}"#)
+    #expect(page.told.contains(#"{"answer":2,"value":"$sent"}"#))
+    try ask(page, #"{"do":"send","number":3,"text":"Again"}"#)
+    page.answer("/send/m.room.message", status: 403, #"{"errcode":"M_FORBIDDEN","error":"not you"}"#)
+    #expect(page.told.contains(#"{"answer":3,"error":"not you"}"#))
+  }
+
+  @Test("other rooms are not opened: the page hears which one was asked for")
+  func oneRoom() throws {
+    let page = try signedIn()
+    page.sync([("!garden:chat.example", Self.garden), ("!shed:chat.example", room("Shed", []))])
+    let (garden, shed) = (try #require(RoomID("!garden:chat.example")), try #require(RoomID("!shed:chat.example")))
+    page.app.goTo(.room(shed))
+    #expect(page.app.place == .room(garden))
+    #expect(page.told.last == #"{"event":"openroom","room":"!shed:chat.example"}"#)
+    page.app.goTo(.details(garden))
+    #expect(page.app.place == .details(garden))
+    page.app.goTo(.list)
+    #expect(page.app.place == .details(garden))
+    page.app.openSwitcher()
+    #expect(page.all("ma-dialog").isEmpty)
+  }
+
+  @Test("an alias is asked for once somebody is signed in; joining goes through the servers that know the room")
+  func alias() throws {
+    let page = try signedIn(room: "#garden:other.example")
+    page.sync([])
+    #expect(page.answer("/directory/room/", #"{"room_id":"!garden:other.example","servers":["other.example"]}"#))
+    try ask(page, #"{"do":"join","number":2}"#)
+    #expect(page.requests.contains { $0.request.target.contains("/join/") && $0.request.target.contains("via=other.example") })
+  }
+
+  @Test("an alias that nobody knows, and what is no room at all, keep the frame from being of use: it says so")
+  func nowhere() throws {
+    let page = try signedIn(room: "#nowhere:chat.example")
+    page.answer("/directory/room/", status: 404, #"{"errcode":"M_NOT_FOUND","error":"no"}"#)
+    #expect(page.told.last == #"{"event":"error","message":"\#(Strings[.notKnown])","isFinal":true}"#)
+    #expect(try self.page(room: "garden").app.embedding?.destination == nil)
+  }
+
+  @Test("a guest is made where the page wants one, once")
+  func guest() throws {
+    let page = try page(guest: true)
+    #expect(page.requests.contains { $0.request.target.contains("kind=guest") })
+    page.answer("kind=guest", status: 403, #"{"errcode":"M_GUEST_ACCESS_FORBIDDEN","error":"no guests"}"#)
+    #expect(page.text.contains("no guests"))
+    #expect(!page.requests.contains { $0.request.target.contains("kind=guest") })
+  }
+
+  @Test(
+    "what is no request, or wants what there is not, is refused",
+    arguments: [#"{"do":"add","number":2}"#, #"{"do":"signIn","number":2,"userID":"x"}"#, #"{"do":"join","number":2}"#])
+  func refused(_ request: String) throws {
+    let page = try page()
+    try ask(page, request)
+    #expect(page.told.last?.hasPrefix(#"{"answer":2,"error":"#) ?? false)
+  }
+
+  @Test("who signs out stays at the room for whoever comes next")
+  func signOut() throws {
+    let page = try signedIn()
+    page.sync([("!garden:chat.example", Self.garden)])
+    try ask(page, #"{"do":"signOut","number":2}"#)
+    page.answer("/logout", "{}")
+    #expect(page.told.suffix(2).contains(#"{"event":"signedout"}"#))
+    try ask(page, #"{"do":"signIn","number":3,"userID":"@alice:chat.example","deviceID":"E","accessToken":"other"}"#)
+    page.sync([("!garden:chat.example", Self.garden)])
+    #expect(page.text.contains("Beans"))
+  }
+}
+
+@Suite("Addresses of rooms and messages")
+struct LinkTests {
+  private static let garden = room("Garden", [("@boris:chat.example", "Beans", 60), ("@boris:chat.example", "Peas", 61)])
+
+  @Test("an address waits for the login, then for the room, then leads to the message")
+  func afterLogin() throws {
+    let page = Page()
+    page.app.follow(Destination(fragment: "room/!garden:chat.example/$elsewhere"))
+    page.signIn()
+    #expect(page.app.place == .room(try #require(RoomID("!garden:chat.example"))))
+    #expect(!page.requests.contains { $0.request.target.contains("/context/") })
+    page.sync([("!garden:chat.example", Self.garden)])
+    #expect(page.requests.contains { $0.request.target.contains("/context/%24elsewhere") })
+  }
+
+  @Test("a message at hand is gone to without a request")
+  func atHand() throws {
+    let page = Page()
+    page.signIn()
+    page.sync([("!garden:chat.example", Self.garden)])
+    page.app.follow(Destination(fragment: "room/!garden:chat.example/$6-60-0"))
+    page.settleStore()
+    #expect(page.app.wanted == nil)
+    #expect(!page.requests.contains { $0.request.target.contains("/context/") })
+  }
+
+  @Test("who follows an address to a room they are not in can join it through its servers, and then sees the message")
+  func joining() throws {
+    let page = Page()
+    page.signIn()
+    page.sync([])
+    page.app.follow(Destination(fragment: "room/!garden:chat.example/$elsewhere?via=one.example"))
+    #expect(page.text.contains(Strings[.unknownRoom]))
+    page.click(Strings[.join])
+    #expect(page.requests.contains { $0.request.target.contains("/join/") && $0.request.target.contains("via=one.example") })
+    page.answer("/join/", #"{"room_id":"!garden:chat.example"}"#)
+    page.sync([("!garden:chat.example", Self.garden)])
+    #expect(page.requests.contains { $0.request.target.contains("/context/%24elsewhere") })
+  }
+
+  @Test("an alias that nobody knows is said in words")
+  func unknownAlias() {
+    let page = Page()
+    page.signIn()
+    page.sync([])
+    page.app.follow(Destination(fragment: "room/#nowhere:chat.example"))
+    page.answer("/directory/room/", status: 404, #"{"errcode":"M_NOT_FOUND","error":"no"}"#)
+    #expect(page.text.contains(Strings[.notKnown]))
+  }
+}

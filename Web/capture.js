@@ -1,0 +1,55 @@
+// What the page takes in from the device: where it is, and what is said to it.
+
+// tell(code, text): 0 and a geo URI (RFC 5870), 1 refused, 2 not known.
+export function locate(tell) {
+  if (!navigator.geolocation) { setTimeout(() => tell(2, '')); return; }
+  navigator.geolocation.getCurrentPosition(
+    ({ coords }) => tell(0, `geo:${coords.latitude.toFixed(5)},${coords.longitude.toFixed(5)};u=${Math.ceil(coords.accuracy)}`),
+    error => tell(error.code === 1 ? 1 : 2, ''), { timeout: 20_000, maximumAge: 60_000 });
+}
+
+const kinds = [['audio/ogg;codecs=opus', 'ogg'], ['audio/webm;codecs=opus', 'webm'], ['audio/mp4', 'm4a']];
+const levelMilliseconds = 100;
+
+// tell(code, x, y, file): 0 how loud it is (0...1) and for how long already, 1 its length and the file, 2 refused, 3 there is no sound.
+export function record(tell) {
+  let stream, context, timer, recorder, isOver = false;
+  const stop = () => {
+    isOver = true;
+    clearInterval(timer);
+    for (const track of stream?.getTracks() ?? []) track.stop();
+    context?.close();
+    context = undefined;
+  };
+  const begin = () => {
+    const [type, ending] = kinds.find(([type]) => MediaRecorder.isTypeSupported(type)) ?? ['', 'webm'];
+    const parts = [], start = performance.now();
+    recorder = new MediaRecorder(stream, type ? { mimeType: type } : {});
+    recorder.addEventListener('dataavailable', e => parts.push(e.data));
+    recorder.addEventListener('stop', () => {
+      if (isOver) return;
+      stop();
+      tell(1, performance.now() - start, 0, new File(parts, 'voice.' + ending, { type: type.split(';')[0] }));
+    });
+    context = new AudioContext();
+    const analyser = context.createAnalyser();
+    context.createMediaStreamSource(stream).connect(analyser);
+    const samples = new Float32Array(analyser.fftSize);
+    timer = setInterval(() => {
+      analyser.getFloatTimeDomainData(samples);
+      tell(0, Math.min(1, samples.reduce((peak, sample) => Math.max(peak, Math.abs(sample)), 0)), performance.now() - start);
+    }, levelMilliseconds);
+    recorder.start();
+  };
+  (async () => {
+    try {
+      stream = await navigator.mediaDevices.getUserMedia({ audio: true });
+      if (isOver) stop(); else begin();
+    } catch (error) {
+      if (isOver) return;
+      stop();
+      tell(error?.name === 'NotAllowedError' ? 2 : 3, 0, 0);
+    }
+  })();
+  return { stop, finish: () => { if (recorder?.state === 'recording') recorder.stop(); } };
+}
