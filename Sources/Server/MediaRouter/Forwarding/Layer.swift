@@ -1,8 +1,5 @@
 /// One SSRC of a publisher's track as it arrives: its packets of late, what is missing, and what it reports.
 final class Layer {
-  /// Without a packet for so long, the publisher has left the layer out.
-  static let silenceLimit = MediaTime.Interval.milliseconds(1000)
-
   let rid: [UInt8]
   let cache: PacketCache
   /// 0 until the first packet, where SDP does not tell.
@@ -28,7 +25,4 @@ final class Layer {
       codec.isVideo
       ? PacketCache(bytesLimit: max(1 << 15, cacheBytesLimit)) : PacketCache(bytes: 1 << 14, bytesLimit: 1 << 14, entries: 64)
   }
-
-  /// Whether the publisher sends it.
-  func isAlive(at now: MediaTime) -> Bool { lastArrival.map { now - $0 < Self.silenceLimit } ?? false }
 }

@@ -64,7 +64,7 @@ struct PacketWriter {
 
   /// Seconds in fixed point, 6 bits before and 18 after the point.
   private func sendTime(_ now: MediaTime) -> UInt32 {
-    UInt32(truncatingIfNeeded: (now.microseconds << 18) / 1_000_000) & 0xFF_FFFF
+    UInt32(truncatingIfNeeded: now.ticks(1 << 18)) & 0xFF_FFFF
   }
 
   /// Header extension elements in the making. RFC 8285 §4.2 and §4.3.

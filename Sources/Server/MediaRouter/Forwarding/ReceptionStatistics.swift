@@ -18,7 +18,7 @@ struct ReceptionStatistics {
     received += 1
     if first == nil { first = sequence }
     highest = max(highest, sequence)
-    let arrival = now.microseconds * clockRate / 1_000_000
+    let arrival = now.ticks(clockRate)
     let transit = Int64(Int32(truncatingIfNeeded: arrival &- Int64(timestamp)))
     if let before = self.transit {
       let change = abs(Int64(Int32(truncatingIfNeeded: transit &- before)))

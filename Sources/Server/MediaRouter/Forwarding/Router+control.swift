@@ -24,10 +24,10 @@ extension Router {
         }
       }
     case .pictureLoss(_, let media):
-      if let subscription = transport.subscription(ssrc: media) { wantKeyFrame(subscription, now: now) }
+      if let subscription = transport.subscription(ssrc: media) { wantKeyFrame(subscription) }
     case .fullIntra(_, let requests):
       for request in requests {
-        if let subscription = transport.subscription(ssrc: request.ssrc) { wantKeyFrame(subscription, now: now) }
+        if let subscription = transport.subscription(ssrc: request.ssrc) { wantKeyFrame(subscription) }
       }
     case .receiverEstimate(_, let rate, _): transport.path.receive(estimate: rate, now: now)
     case .receiverReport(_, let reports): receive(reports, on: transport, now)
@@ -43,8 +43,8 @@ extension Router {
   }
 
   /// Asks the publisher for a key frame of the layer that the subscriber gets or shall get, together with the others that ask.
-  func wantKeyFrame(_ subscription: Subscription, now: MediaTime) {
-    guard subscription.track.parameters.codec.isVideo, let layer = subscription.target(at: now) ?? subscription.layer else {
+  func wantKeyFrame(_ subscription: Subscription) {
+    guard subscription.track.parameters.codec.isVideo, let layer = subscription.target ?? subscription.layer else {
       return
     }
     subscription.track.layers[layer].keyFrames.want()

@@ -60,7 +60,7 @@ extension Router {
     guard let transport = transport(at: address), let dtls = transport.dtls else { return }
     dtls.receive(datagram, now: now)
     sendHandshake(transport)
-    advanceHandshake(transport, now)
+    advanceHandshake(transport)
   }
 
   func sendHandshake(_ transport: Transport) {
@@ -70,7 +70,7 @@ extension Router {
   }
 
   /// Acts on what has become of the handshake.
-  func advanceHandshake(_ transport: Transport, _ now: MediaTime) {
+  func advanceHandshake(_ transport: Transport) {
     guard let dtls = transport.dtls else { return }
     switch dtls.state {
     case .handshaking: break
@@ -82,7 +82,7 @@ extension Router {
       transport.sender = SRTPSender(keys.profile, ours)
       transport.receiver = SRTPReceiver(keys.profile, theirs, streamsLimit: limits.streamsOfTransport)
       events.append(.connected(transport.id))
-      for subscription in transport.subscriptions { wantKeyFrame(subscription, now: now) }
+      for subscription in transport.subscriptions { wantKeyFrame(subscription) }
     }
   }
 }

@@ -30,7 +30,7 @@ extension Router {
       guard transport.isConnected else {
         transport.dtls?.advance(to: now)
         sendHandshake(transport)
-        advanceHandshake(transport, now)
+        advanceHandshake(transport)
         if now - transport.consent >= Transport.consentLimit { end(transport, .silence) }
         continue
       }
@@ -57,7 +57,9 @@ extension Router {
     let sound = transport.subscriptions.filter { !$0.track.parameters.codec.isVideo }
     let wishes = videos.map { video in
       LayerAllocator.Wish(
-        rates: video.track.layers.map { $0.isAlive(at: now) ? $0.rate.bitsPerSecond(now: now) : nil },
+        rates: video.track.layers.indices.map {
+          video.track.isAlive($0) ? video.track.layers[$0].rate.bitsPerSecond(now: now) : nil
+        },
         ceiling: max(0, min(video.limit.spatial, video.track.layers.count - 1)), current: video.allocated)
     }
     let chosen = transport.allocator.allocate(

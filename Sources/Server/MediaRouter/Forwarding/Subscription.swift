@@ -40,18 +40,15 @@ final class Subscription {
   var canResend: Bool { parameters.hasNack && (parameters.rtxSSRC != nil || !writer.isStamped) }
 
   /// The layer that it shall get: the highest allowed one that the publisher sends; nil for none.
-  func target(at now: MediaTime) -> Int? {
+  var target: Int? {
     guard !isPaused, !track.isMuted, let allocated else { return nil }
     let highest = max(0, min(allocated, limit.spatial, track.layers.count - 1))
-    return (0...highest).last { track.layers[$0].isAlive(at: now) } ?? highest
+    return (0...highest).last { track.isAlive($0) } ?? highest
   }
-
-  /// Goes on with the next packet it may begin with; the numbers go on.
-  func stop() { layer = nil }
 
   /// What becomes of a packet of a layer; nil if this subscriber does not get it. A key frame that is wanted is asked for.
   func rewrite(_ packet: MediaPacket, of position: Int, now: MediaTime) -> StreamRewriter.Output? {
-    guard let target = target(at: now) else {
+    guard let target = target else {
       layer = nil
       return nil
     }

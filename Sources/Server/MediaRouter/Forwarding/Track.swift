@@ -1,5 +1,8 @@
 /// One audio or video that a publisher sends.
 final class Track {
+  /// A layer that stays so far behind another one the publisher leaves out. They carry the same pictures, however few these are.
+  static let silenceLimit = MediaTime.Interval.milliseconds(400)
+
   let id: TrackID
   let parameters: TrackParameters
   unowned let transport: Transport
@@ -18,6 +21,12 @@ final class Track {
     layers = parameters.layers.prefix(TrackParameters.layersLimit).map {
       Layer($0, parameters.codec, cacheBytesLimit: limits.cacheBytes)
     }
+  }
+
+  /// Whether the publisher sends this layer.
+  func isAlive(_ layer: Int) -> Bool {
+    guard let last = layers[layer].lastArrival, let newest = layers.lazy.compactMap(\.lastArrival).max() else { return false }
+    return newest - last < Self.silenceLimit
   }
 
   /// Whether there may be something to ask the publisher for.

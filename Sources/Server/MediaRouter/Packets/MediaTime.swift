@@ -14,6 +14,12 @@ package struct MediaTime: Sendable, Hashable, Comparable {
     Interval(microseconds: later.microseconds - earlier.microseconds)
   }
 
+  /// In ticks of a clock; exact, and without overflow for as long as a machine runs.
+  func ticks(_ rate: Int64) -> Int64 {
+    let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+    return seconds &* rate &+ rest * rate / 1_000_000
+  }
+
   /// What lies between two moments.
   package struct Interval: Sendable, Hashable, Comparable {
     package var microseconds: Int64

@@ -1,0 +1,95 @@
+"""The media router between real peers: Chromium and aiortc, each publishing to the other and to its own kind."""
+import contextlib
+
+from playwright.async_api import async_playwright
+
+from browser import CHROMIUM
+from harness import test
+from router_peers import FLAGS, LAYERS, Page, Peer, Router
+
+
+@contextlib.asynccontextmanager
+async def chromium():
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+def is_seen(frames):
+    return lambda received: received.get("video", {}).get("frames", 0) >= frames and received.get("audio", {}).get("packets", 0) >= 50
+
+
+def assert_nothing_lost(received):
+    assert all(stream["lost"] == 0 for stream in received.values()), received
+
+
+@test("Chromium sees and hears Chromium in VP8, two at a time")
+async def chromium_vp8(_):
+    with Router() as router:
+        async with chromium() as browser:
+            await (await Page.open(browser)).publish(router, "alice", "VP8")
+            pages = [await Page.open(browser) for _ in range(2)]
+            for i, page in enumerate(pages):
+                await page.subscribe(router, f"bob{i}", "alice")
+            for page in pages:
+                assert_nothing_lost(await page.until(is_seen(60), "60 frames"))
+
+
+@test("Chromium sees Chromium in H.264")
+async def chromium_h264(_):
+    with Router() as router:
+        async with chromium() as browser:
+            await (await Page.open(browser)).publish(router, "alice", "H264")
+            page = await Page.open(browser)
+            await page.subscribe(router, "bob", "alice")
+            assert_nothing_lost(await page.until(is_seen(60), "60 frames"))
+
+
+@test("the layers of a simulcast are changed without a freeze or a lost packet")
+async def simulcast(_):
+    with Router() as router:
+        async with chromium() as browser:
+            await (await Page.open(browser)).publish(router, "alice", "VP8", LAYERS)
+            page = await Page.open(browser)
+            await page.subscribe(router, "bob", "alice")
+            for layer, width in ((0, 320), (1, 640), (2, 1280), (0, 320), (2, 1280)):
+                router.ask("layer", "bob", str(layer), "7")
+                received = await page.until(lambda r: r.get("video", {}).get("width") == width, f"a width of {width}")
+            assert_nothing_lost(received)
+            assert received["video"]["freezes"] == 0, received
+
+
+@test("aiortc sees and hears aiortc, and the router hears it leave")
+async def aiortc(_):
+    with Router() as router:
+        alice, bobs = Peer(), [Peer(), Peer()]
+        await alice.publish(router, "alice", "VP8")
+        for i, bob in enumerate(bobs):
+            await bob.subscribe(router, f"bob{i}", "alice", "VP8")
+        for bob in bobs:
+            await bob.until(video=60, audio=50)
+        router.ask("events")
+        for peer in (*bobs, alice):
+            await peer.close()
+        told = ""
+        while told.count("goodbye") < 3:
+            told += router.ask("events")
+
+
+@test("Chromium sees aiortc, and aiortc Chromium")
+async def both(_):
+    with Router() as router:
+        async with chromium() as browser:
+            alice, bob = Peer(), Peer()
+            await alice.publish(router, "alice", "VP8")
+            page = await Page.open(browser)
+            await page.subscribe(router, "carol", "alice")
+            await page.until(is_seen(60), "60 frames of aiortc")
+            await (await Page.open(browser)).publish(router, "dave", "VP8")
+            await bob.subscribe(router, "bob", "dave", "VP8")
+            await bob.until(video=60, audio=50)
+            await alice.close()
+            await bob.close()

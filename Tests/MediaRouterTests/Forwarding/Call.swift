@@ -1,0 +1,62 @@
+@testable import MediaRouter
+
+/// A publisher of VP8 and a subscriber to it.
+struct Call {
+  let simulation: Simulation
+  let publisher: SimulatedPeer
+  let subscriber: SimulatedPeer
+  var sources: [VP8Source]
+  static let ssrc: UInt32 = 5000
+  static let track = TrackID(1)
+
+  init(
+    seed: UInt64 = 1, layers: Int = 1, sendTime: UInt8 = 0, rtx: Bool = true, firstNumber: UInt16 = 100
+  ) {
+    simulation = Simulation(seed: seed)
+    publisher = simulation.join()
+    subscriber = simulation.join()
+    var parameters = TrackParameters(codec: .vp8, payloadType: 96)
+    parameters.hasNack = true
+    parameters.hasPictureLoss = true
+    sources = (0..<layers).map { VP8Source(ssrc: UInt32(10 + $0), firstNumber: firstNumber) }
+    if layers > 1 {
+      parameters.extensions.streamID = 3
+      parameters.layers = (0..<layers).map { TrackParameters.Layer(rid: [UInt8(ascii: "a") + UInt8($0)]) }
+      for i in sources.indices { (sources[i].ridExtension, sources[i].rid) = (3, parameters.layers[i].rid) }
+    }
+    simulation.command(.publish(Self.track, on: publisher.id, parameters))
+    var subscription = SubscriptionParameters(ssrc: Self.ssrc, payloadType: 100)
+    subscription.hasNack = true
+    subscription.extensions.sendTime = sendTime
+    if rtx { (subscription.rtxSSRC, subscription.rtxPayloadType) = (Self.ssrc + 1, 101) }
+    subscriber.repairs = [Self.ssrc + 1: Self.ssrc]
+    simulation.command(.subscribe(SubscriptionID(1), to: Self.track, on: subscriber.id, subscription))
+  }
+
+  var received: [SimulatedPeer.Received] {
+    (subscriber.received[Self.ssrc] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  /// Numbers without a gap, as the subscriber has them.
+  var isComplete: Bool {
+    let numbers = (subscriber.received[Self.ssrc] ?? [:]).keys.sorted()
+    return numbers.isEmpty || Int(numbers.last! - numbers.first!) + 1 == numbers.count
+  }
+
+  /// Sends frames of all layers, 30 a second; a key frame first and whenever one was asked for.
+  mutating func publish(frames: Int) {
+    for _ in 0..<frames {
+      for i in sources.indices {
+        let asked = publisher.control.contains {
+          if case .pictureLoss(_, let media) = $0 { media == sources[i].ssrc } else { false }
+        }
+        let isKey = sources[i].frames == 0 || asked && !answered.contains(publisher.pictureLossCount)
+        for (packet, rollOver) in sources[i].frame(isKey: isKey) { publisher.send(packet, rollOver: rollOver) }
+      }
+      answered.insert(publisher.pictureLossCount)
+      simulation.run(.milliseconds(33))
+    }
+  }
+
+  private var answered: Set<Int> = []
+}
