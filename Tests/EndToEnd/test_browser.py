@@ -405,7 +405,7 @@ async def _(test):
         assert await page.locator(".ma-entry").count() == 1
         await page.get_by_label("Search conversations").fill("")
         await rooms.get_by_role("button", name="Choir, marked as unread").click(button="right")
-        await page.get_by_label("Notifications").select_option("Nothing")
+        await page.get_by_label("Notifications", exact=True).select_option("Nothing")
         await page.keyboard.press("Escape")
         boris_user.send(chat, "Are you there?")
         boris_user.send(crew, f"Ladder found, {alice_user.user_id}", **{"m.mentions": {"user_ids": [alice_user.user_id]}})

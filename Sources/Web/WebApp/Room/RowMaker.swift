@@ -7,6 +7,8 @@ import Messenger
 final class RowMaker<D: DOM> {
   /// Names that are told of one reaction; the others are counted.
   private static var reactorsLimit: Int { 12 }
+  /// Changes in one line that are told by their names.
+  private static var summaryLimit: Int { 200 }
   /// In larger rooms nobody is shown where they have read to: there the numbers say enough.
   static var readersLimit: Int { 100 }
 
@@ -59,11 +61,11 @@ final class RowMaker<D: DOM> {
     Strings.words(for: change, by: room.displayName(of: item.sender).string) { room.displayName(of: $0).string }
   }
 
-  /// Several changes in a line. O(items): a room may begin with thousands who joined.
+  /// Several changes in a line; of many only the first is looked at, for a room may begin with thousands who joined.
   func summary(_ items: ArraySlice<TimelineItem>, _ room: Room) -> String {
     var joined: [UserID] = []
     var seen: Set<UserID> = []
-    for item in items {
+    for item in items where items.count <= RowMaker.summaryLimit {
       guard case .state(.joined(let user)) = item.content, seen.insert(user).inserted else { break }
       joined.append(user)
     }
