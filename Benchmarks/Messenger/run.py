@@ -369,7 +369,7 @@ def element(browser, address, expect):
     expect("prevented", box.input_value(), "this is secret")
     box.fill("where are you?")
     box.press("Enter")
-    frame.get_by_text("You wrote: where are you?").wait_for()
+    frame.get_by_text("You wrote: where are you?", exact=True).wait_for()
     expect("taken", box.input_value(), "")
     frame.locator(".mg-own.mg-read").wait_for()
     expect("a handle nobody knows", page.evaluate("document.querySelector('martlet-messenger').update(99, { line: 'x' }).then(() => 'done')"), "done")

@@ -43,7 +43,7 @@ SIGHT = """async pixels => {
   };
 }"""
 MEMBERS = """() => Object.fromEntries([...document.querySelectorAll('.ma-member')].map(member => [
-  member.querySelector('.ma-entry-preview').textContent,
+  member.querySelector('.ma-entry-preview').textContent.split(' · ')[0],
   [member.querySelector('.ma-remark')?.textContent === 'Invited' ? 'invite' : 'join', member.querySelector('.ma-entry-name').textContent]]))"""
 
 
