@@ -39,7 +39,8 @@ struct Driver {
 
   /// One input, its effects not carried out but for the requests, which are noted.
   mutating func step(_ input: Input) -> [Effect] {
-    now += 1
+    // Slowly enough that no sync waits for its turn.
+    now += 100
     let effects = client.handle(input, now: now)
     for effect in effects {
       switch effect {
