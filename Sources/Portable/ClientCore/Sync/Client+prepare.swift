@@ -105,8 +105,9 @@ extension Client {
     room.state.directUserID = direct.user(of: id) ?? (isDirectFromInvite ? room.state.inviter : nil)
     if room.state.directUserID != old?.state.directUserID { room.delta.aspects.formUnion([.settings, .avatar]) }
     room.settle(ownUserID: ownUserID, from: old)
-    room.countUnread(
-      from: old?.state, Verdicts(rules: sync.pushRules ?? pushRules, profileName: ownDisplayName), ownUserID: ownUserID)
+    let verdicts = sync.verdicts ?? Verdicts(rules: sync.pushRules ?? pushRules, profileName: ownDisplayName)
+    sync.verdicts = verdicts
+    room.countUnread(from: old?.state, verdicts, ownUserID: ownUserID)
     room.appendRecords(to: &sync.operations)
     room.dropPeople(ownUserID: ownUserID, from: old)
     sync.append(room)
