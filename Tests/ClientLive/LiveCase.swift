@@ -7,7 +7,9 @@ struct LiveCase: Sendable {
   let needs: Need?
   let run: @Sendable (Stage) async throws -> Void
 
-  static let deadlineSeconds = 60
+  /// More than a minute: Synapse tells a user's rooms of a new name by a scheduled task, and looks only once a minute
+  /// for those that were asked for while it was starting another.
+  static let deadlineSeconds = 100
 
   init(_ name: String, needs: Need? = nil, run: @escaping @Sendable (Stage) async throws -> Void) {
     self.name = name

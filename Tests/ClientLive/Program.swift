@@ -126,7 +126,10 @@ enum Outcome: Sendable {
       let hasEnded = try await group.next() ?? false
       group.cancelAll()
       if hasEnded { return }
-      _ = try await group.next()
+      let late = await group.nextResult()
+      if case .failure(let error) = late, !(error is CancellationError) {
+        throw Failure("it did not end within \(LiveCase.deadlineSeconds) s: \(error)")
+      }
       throw Failure("it did not end within \(LiveCase.deadlineSeconds) s")
     }
   }

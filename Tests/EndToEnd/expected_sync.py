@@ -8,7 +8,7 @@ JOIN, INVITE = MEMBERSHIPS["join"], MEMBERSHIPS["invite"]
 
 def faults(store, user, answer):
     """What of the answer of an initial sync is not what the tables say."""
-    ignored = set(json.loads((store.column("SELECT content FROM account_data WHERE user_id = ? AND room_id = '' AND type = 'm.ignored_user_list'", user) or [b"{}"])[0]).get("ignored_users", {}))
+    ignored = ignored_users(store, user)
     rooms = {row["room"]: row["membership"] for row in store.rows("SELECT room, membership FROM membership WHERE user_id = ?", user)}
     told = answer.get("rooms", {})
     joined = {store.room_id(number) for number, membership in rooms.items() if membership == JOIN}
@@ -21,6 +21,13 @@ def faults(store, user, answer):
         if room_id in joined:
             for fault in room_faults(store, store.numbers[room_id], user, ignored, room):
                 yield f"{user} in {room_id}: {fault}"
+
+
+def ignored_users(store, user):
+    """Nobody, where the user's client wrote something that is no list of users."""
+    content = store.column("SELECT content FROM account_data WHERE user_id = ? AND room_id = '' AND type = 'm.ignored_user_list'", user)
+    ignored = json.loads(content[0]).get("ignored_users") if content else None
+    return set(ignored) if isinstance(ignored, dict) else set()
 
 
 def inviter(store, number, user):
@@ -74,7 +81,8 @@ def notifies(event, user):
     mentions = content.get("m.mentions") if isinstance(content.get("m.mentions"), dict) else {}
     if content.get("msgtype") == "m.notice" or event.type == "m.room.member":
         return False
-    if user in (mentions.get("user_ids") or []) or event.type == "m.room.tombstone" and event.state_key == "":
+    mentioned = mentions.get("user_ids") if isinstance(mentions.get("user_ids"), list) else []
+    if user in mentioned or event.type == "m.room.tombstone" and event.state_key == "":
         return True
     if event.type == "m.reaction" or event.relation and event.relation[0] == "m.replace":
         return False
