@@ -17,7 +17,8 @@ final class SimulatedPeer {
   var asksAgain = true
   private(set) var received: [UInt32: [UInt64: Received]] = [:]
   private(set) var control: [RTCPPacket] = []
-  private let credentials: ICECredentials
+  /// Its checks carry them from the next one on.
+  var credentials: ICECredentials
   private let identity: DTLSIdentity
   private let expected: Fingerprint
   private var dtls: DTLSSession?

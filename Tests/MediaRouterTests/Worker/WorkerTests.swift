@@ -11,10 +11,11 @@ private final class Socket {
   let descriptor: Int32
   let address: TransportAddress
 
-  init() {
+  init(_ ip: IPAddress = loopback.ip) {
+    let wanted = TransportAddress(ip, port: 0)
     var port: UInt16 = 0
-    descriptor = datagrams_open(loopback.high, loopback.low, &port, 1 << 20)
-    address = TransportAddress(loopback.ip, port: port)
+    descriptor = datagrams_open(wanted.high, wanted.low, &port, 1 << 20)
+    address = TransportAddress(ip, port: port)
   }
 
   deinit { close(descriptor) }
@@ -85,16 +86,20 @@ private final class Socket {
     #expect(to.receive(1) == [[2]])
   }
 
-  @Test func aWorkerAnswersOverTheNetworkUntilItIsStopped() async throws {
-    let worker = try MediaWorker(DTLSIdentity(), address: loopback) { _ in }
+  /// By each family that the machine has.
+  @Test(arguments: [("127.0.0.1", "127.0.0.1"), ("::", "127.0.0.1"), ("::", "::1"), ("0.0.0.0", "127.0.0.1")])
+  func aWorkerAnswersOverTheNetworkUntilItIsStopped(_ listening: String, _ asked: String) async throws {
+    let ip = try #require(IPAddress(asked))
+    let socket = Socket(ip)
+    guard socket.descriptor >= 0 else { return #expect(!ip.isIPv4, "no IPv6 here") }
+    let worker = try MediaWorker(DTLSIdentity(), address: TransportAddress(IPAddress(listening)!, port: 0)) { _ in }
     try worker.start()
     let local = ICECredentials(ufrag: Array("user".utf8), password: Array("password".utf8))
     worker.submit([.open(TransportID(1), TransportParameters(local: local, fingerprint: worker.fingerprint))])
-    let socket = Socket()
     var answer: [UInt8]?
     // The command may come after the first check.
     for _ in 0..<50 where answer == nil {
-      socket.send(SimulatedPeer.check(local), to: worker.address)
+      socket.send(SimulatedPeer.check(local), to: TransportAddress(ip, port: worker.address.port))
       var waiting = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
       if poll(&waiting, 1, 200) > 0 { answer = socket.receive(1).first }
     }
@@ -102,6 +107,30 @@ private final class Socket {
     #expect(message.mappedAddress == socket.address)
     await worker.stop()
     await worker.stop()
+  }
+
+  @Test func candidatesAreWhatIsAnnouncedThenWhatTheMachineHas() throws {
+    let announced = [IPAddress("198.51.100.9")!]
+    let one = try MediaWorker(DTLSIdentity(), address: loopback) { _ in }
+    #expect(one.candidates() == [one.address])
+    #expect(one.candidates(announced: announced) == [TransportAddress(announced[0], port: one.address.port), one.address])
+    #expect(one.candidates(announced: [loopback.ip]) == [one.address])
+    let any = try MediaWorker(DTLSIdentity(), address: TransportAddress(IPAddress("0.0.0.0")!, port: 0)) { _ in }
+    #expect(any.candidates().map(\.ip) == HostAddresses.list().filter(\.isIPv4))
+    #expect(any.candidates().allSatisfy { $0.port == any.address.port } && !any.candidates().isEmpty)
+  }
+
+  @Test func ofEachInterfaceOneAddressOfEachFamilyIsUsable() {
+    func choose(_ found: [(String, String)]) -> [String] {
+      HostAddresses.choose(found.map { ($0.0, IPAddress($0.1)!) }).map(\.description)
+    }
+    let all = [
+      ("lo", "127.0.0.1"), ("lo", "::1"), ("eth0", "169.254.3.4"), ("eth0", "10.0.0.5"), ("eth0", "10.0.0.6"),
+      ("eth0", "fe80::1"), ("eth0", "2001:db8::5"), ("eth0", "2001:db8::6"), ("eth1", "192.0.2.1")
+    ]
+    #expect(choose(all) == ["10.0.0.5", "2001:db8::5", "192.0.2.1"])
+    #expect(choose(Array(all.prefix(3))) == ["127.0.0.1", "::1"])
+    #expect(choose((0..<40).map { ("eth\($0)", "10.0.0.\($0)") }).count == HostAddresses.limit)
   }
 
   @Test func anAddressInUseIsRefused() throws {

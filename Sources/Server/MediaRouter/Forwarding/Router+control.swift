@@ -3,6 +3,7 @@ extension Router {
     guard let transport = transport(at: address), let receiver = transport.receiver,
       let count = receiver.openControl(datagram)
     else { return }
+    hear(transport, now: now)
     let bytes = UnsafeRawBufferPointer(rebasing: datagram[..<count]).bytes
     var reader = RTCPReader()
     while let packet = reader.next(in: bytes) { receive(packet, on: transport, now) }

@@ -7,6 +7,7 @@ extension Router {
   func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, from address: TransportAddress, _ now: MediaTime) {
     guard let transport = transport(at: address), let receiver = transport.receiver, let count = receiver.open(datagram)
     else { return }
+    hear(transport, now: now)
     let packet = UnsafeRawBufferPointer(rebasing: datagram[..<count])
     let bytes = packet.bytes
     guard let header = RTPHeader(bytes), let source = transport.source(of: header, bytes, limits) else { return }

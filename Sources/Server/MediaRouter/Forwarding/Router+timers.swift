@@ -31,18 +31,15 @@ extension Router {
         transport.dtls?.advance(to: now)
         sendHandshake(transport)
         advanceHandshake(transport)
-        if now - transport.consent >= Transport.consentLimit { end(transport, .silence) }
+        watch(transport, now: now)
         continue
       }
       requestRepairs(transport, now: now)
       if isFeedbackDue { sendFeedback(transport, now: now) }
       if isAllocationDue { allocate(transport, now: now) }
       guard isReportDue else { continue }
-      if now - transport.consent >= Transport.consentLimit {
-        end(transport, .silence)
-      } else {
-        sendReports(transport, now: now)
-      }
+      sendReports(transport, now: now)
+      watch(transport, now: now)
     }
     if RouterTimers.isDue(&timers.lastDecision, SpeakerDetector.interval, now: now) { decideSpeakers(now) }
     sendBatch()

@@ -37,6 +37,7 @@ final class Router {
 
   func transport(at address: TransportAddress) -> Transport? { byAddress[address] }
   func transport(ufrag: [UInt8]) -> Transport? { byUfrag[ufrag] }
+  func forget(ufrag: [UInt8]) { byUfrag[ufrag] = nil }
   func track(_ id: TrackID) -> Track? { tracks[id] }
   func subscription(_ id: SubscriptionID) -> Subscription? { subscriptions[id] }
 
@@ -76,6 +77,7 @@ final class Router {
   func handle(_ command: RouterCommand, now: MediaTime) {
     switch command {
     case .open(let id, let parameters): open(id, parameters, now)
+    case .restart(let id, let local, let remoteUfrag): restart(id, local, remoteUfrag: remoteUfrag)
     case .close(let id):
       if let transport = transports[id] { close(transport) }
     case .publish(let id, let transport, let parameters): publish(id, on: transport, parameters)
@@ -100,6 +102,14 @@ final class Router {
     byUfrag[parameters.local.ufrag] = transport
   }
 
+  private func restart(_ id: TransportID, _ local: ICECredentials, remoteUfrag: [UInt8]?) {
+    guard let transport = transports[id], byUfrag[local.ufrag] == nil else { return events.append(.refused(id)) }
+    // A restart that was never used gives way to the next one.
+    if let unused = transport.connectivity.next { forget(ufrag: unused.local.ufrag) }
+    transport.connectivity.restart(Connectivity.Generation(local, remoteUfrag: remoteUfrag))
+    byUfrag[local.ufrag] = transport
+  }
+
   private func close(_ transport: Transport) {
     transport.dtls?.close()
     sendHandshake(transport)
@@ -117,7 +127,7 @@ final class Router {
     for subscription in transport.subscriptions { unsubscribe(subscription) }
     for track in transport.tracks { unpublish(track) }
     if let address = transport.address, byAddress[address] === transport { byAddress[address] = nil }
-    byUfrag[transport.parameters.local.ufrag] = nil
+    for ufrag in transport.connectivity.ufrags { forget(ufrag: ufrag) }
     transports[transport.id] = nil
   }
 

@@ -1,8 +1,5 @@
 /// ICE, DTLS and SRTP with one peer.
 final class Transport {
-  /// Without an authentic check for so long, the peer has gone. RFC 7675 §5.1.
-  static let consentLimit = MediaTime.Interval.seconds(30)
-
   /// What an SSRC of the peer carries.
   struct Source {
     var ssrc: UInt32
@@ -13,10 +10,9 @@ final class Transport {
 
   let id: TransportID
   let parameters: TransportParameters
-  let integrity: HMACSHA1
   /// The nominated pair; nothing is sent before.
   var address: TransportAddress?
-  var consent: MediaTime
+  var connectivity: Connectivity
   var dtls: DTLSSession?
   var sender: SRTPSender?
   var receiver: SRTPReceiver?
@@ -36,8 +32,7 @@ final class Transport {
     self.id = id
     self.parameters = parameters
     self.reporterSSRC = reporterSSRC
-    integrity = HMACSHA1(key: parameters.local.password)
-    consent = now
+    connectivity = Connectivity(Connectivity.Generation(parameters.local, remoteUfrag: parameters.remoteUfrag), now: now)
   }
 
   var isConnected: Bool { sender != nil }
