@@ -95,10 +95,10 @@ import Testing
         simulation.run(.milliseconds(33))
       }
       #expect(subscriber.received[ssrc]?.count == 30)
-      #expect(simulation.router.counts == (2, 1, 1, 2))
+      #expect(simulation.router.counts == RouterCounts(transports: 2, tracks: 1, subscriptions: 1, addresses: 2))
       simulation.command(round % 2 == 0 ? .unpublish(TrackID(round)) : .unsubscribe(SubscriptionID(round)))
       simulation.command(.unpublish(TrackID(round)))
-      #expect(simulation.router.counts == (2, 0, 0, 2))
+      #expect(simulation.router.counts == RouterCounts(transports: 2, tracks: 0, subscriptions: 0, addresses: 2))
     }
     #expect(simulation.router.transport(at: publisher.address)?.sources.isEmpty ?? false)
   }

@@ -17,6 +17,8 @@ final class SimulatedPeer {
   var asksAgain = true
   private(set) var received: [UInt32: [UInt64: Received]] = [:]
   private(set) var control: [RTCPPacket] = []
+  /// What went out and came in last, sealed as it was.
+  private(set) var overheard: [[UInt8]] = []
   /// Its checks carry them from the next one on.
   var credentials: ICECredentials
   private let identity: DTLSIdentity
@@ -85,11 +87,13 @@ final class SimulatedPeer {
       nextRequest = now + .milliseconds(30)
       requestMissing()
     }
+    overheard = (overheard + output).suffix(32)
     defer { output = [] }
     return output
   }
 
   func receive(_ datagram: [UInt8], _ now: MediaTime) {
+    overheard = (overheard + [datagram]).suffix(32)
     switch DatagramKind(datagram) {
     case .stun:
       guard dtls == nil, let message = STUNMessage(datagram), message.kind == .bindingSuccess else { return }

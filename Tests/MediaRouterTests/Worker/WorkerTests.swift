@@ -6,44 +6,6 @@ import Testing
 
 private let loopback = TransportAddress(IPAddress("127.0.0.1")!, port: 0)
 
-/// A UDP socket of the test.
-private final class Socket {
-  let descriptor: Int32
-  let address: TransportAddress
-
-  init(_ ip: IPAddress = loopback.ip) {
-    let wanted = TransportAddress(ip, port: 0)
-    var port: UInt16 = 0
-    descriptor = datagrams_open(wanted.high, wanted.low, &port, 1 << 20)
-    address = TransportAddress(ip, port: port)
-  }
-
-  deinit { close(descriptor) }
-
-  func send(_ bytes: [UInt8], to address: TransportAddress) {
-    let batch = SendBatch(bytes: 4 * SendBatch.datagramLimit)
-    batch.append(bytes, to: address)
-    DatagramOutput(descriptor).send(batch)
-  }
-
-  /// Waits for so many datagrams, or ten seconds for one.
-  func receive(_ count: Int) -> [[UInt8]] {
-    var found: [[UInt8]] = []
-    let slab = UnsafeMutablePointer<UInt8>.allocate(capacity: 64 * 2048)
-    defer { slab.deallocate() }
-    var received = [datagram](repeating: datagram(), count: 64)
-    while found.count < count {
-      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      guard poll(&waiting, 1, 10_000) > 0 else { break }
-      let read = datagrams_receive(descriptor, slab, 2048, 64, &received)
-      for i in 0..<Int(max(0, read)) {
-        found.append(Array(UnsafeBufferPointer(start: received[i].bytes, count: Int(received[i].count))))
-      }
-    }
-    return found
-  }
-}
-
 @Suite struct WorkerTests {
   @Test(arguments: [true, false]) func aBatchArrivesDatagramByDatagram(_ isSegmenting: Bool) {
     let (from, first, second) = (Socket(), Socket(), Socket())
@@ -99,9 +61,8 @@ private final class Socket {
     var answer: [UInt8]?
     // The command may come after the first check.
     for _ in 0..<50 where answer == nil {
-      socket.send(SimulatedPeer.check(local), to: TransportAddress(ip, port: worker.address.port))
-      var waiting = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
-      if poll(&waiting, 1, 200) > 0 { answer = socket.receive(1).first }
+      socket.send([SimulatedPeer.check(local)], to: TransportAddress(ip, port: worker.address.port))
+      if socket.wait(milliseconds: 200) { answer = socket.receive(1).first }
     }
     let message = try #require(answer.flatMap { STUNMessage($0) })
     #expect(message.mappedAddress == socket.address)

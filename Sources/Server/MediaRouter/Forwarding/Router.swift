@@ -41,8 +41,9 @@ final class Router {
   func track(_ id: TrackID) -> Track? { tracks[id] }
   func subscription(_ id: SubscriptionID) -> Subscription? { subscriptions[id] }
 
-  var counts: (transports: Int, tracks: Int, subscriptions: Int, addresses: Int) {
-    (transports.count, tracks.count, subscriptions.count, byAddress.count)
+  var counts: RouterCounts {
+    RouterCounts(
+      transports: transports.count, tracks: tracks.count, subscriptions: subscriptions.count, addresses: byAddress.count)
   }
 
   /// Sends to this address from now on. RFC 8445 §8.1.1: the pair that the controlling peer nominated last.
@@ -89,6 +90,7 @@ final class Router {
     case .limit(let id, let limit): subscriptions[id]?.limit = limit
     case .pause(let id, let isPaused): subscriptions[id]?.isPaused = isPaused
     case .mute(let id, let isMuted): tracks[id]?.isMuted = isMuted
+    case .count: events.append(.counts(counts))
     }
     sendBatch()
   }

@@ -151,6 +151,17 @@ package enum RouterCommand: Sendable {
   case pause(SubscriptionID, Bool)
   /// Nothing of it is forwarded to anyone while it is muted.
   case mute(TrackID, Bool)
+  /// Is answered with `RouterEvent.counts`.
+  case count
+}
+
+/// How much state a router has.
+package struct RouterCounts: Sendable, Equatable {
+  package var transports: Int
+  package var tracks: Int
+  package var subscriptions: Int
+  /// Nominated ones.
+  package var addresses: Int
 }
 
 /// What a router tells.
@@ -175,6 +186,7 @@ package enum RouterEvent: Sendable, Equatable {
   case trackStarted(TrackID)
   /// The layer that a subscriber's path carries has changed; nil where its video rests so that sound goes on.
   case layer(SubscriptionID, Int?)
+  case counts(RouterCounts)
   /// The dominant speaker of a session.
   case speaker(session: UInt64, TrackID)
 }
