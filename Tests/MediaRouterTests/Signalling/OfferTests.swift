@@ -97,6 +97,18 @@ import Testing
     #expect(track.hasNack && track.hasPictureLoss && track.hasTransportFeedback && track.hasReceiverEstimate)
   }
 
+  @Test func aSubscriberTellsArrivalsOrEstimatesItself() throws {
+    let transport = "a=extmap:4 \(HeaderExtension.transportSequence.rawValue)\na=extmap:2/sendonly"
+    for hasFeedback in [true, false] {
+      var text = Self.offer.replacing("a=extmap:2/sendonly", with: transport)
+      if !hasFeedback { text = text.replacing("a=rtcp-fb:* transport-cc\n", with: "") }
+      let video = try #require(try PeerOffer(text).media[1])
+      let subscription = video.subscriptionParameters(try #require(video.format(.vp8)), ssrc: 1, rtxSSRC: 2)
+      #expect(subscription.extensions.transportSequence == (hasFeedback ? 4 : 0))
+      #expect(subscription.extensions.sendTime == (hasFeedback ? 0 : 2))
+    }
+  }
+
   @Test func theAnswerIsThatOfALiteAgent() throws {
     let offer = try PeerOffer(Self.offer)
     let addresses = ["192.0.2.7", "2001:db8::7"].map { TransportAddress(IPAddress($0)!, port: 5000) }

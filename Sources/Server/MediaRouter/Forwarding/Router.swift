@@ -164,6 +164,7 @@ final class Router {
       transport.subscriptions.count < limits.subscriptionsOfTransport,
       transport.subscription(ssrc: parameters.ssrc) == nil
     else { return events.append(.refused(transportID)) }
+    if parameters.extensions.transportSequence != 0, transport.path.sender == nil { transport.path.sender = SenderEstimate() }
     let subscription = Subscription(id, parameters, to: track, on: transport, using: &random)
     subscriptions[id] = subscription
     track.subscriptions.append(subscription)

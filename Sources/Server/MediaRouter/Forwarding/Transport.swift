@@ -20,12 +20,13 @@ final class Transport {
   var subscriptions: [Subscription] = []
   var sources: [Source] = []
   var feedback = FeedbackRecorder()
-  /// Of the next packet to it.
+  /// Of the next packet to it that carries one.
   var transportSequence: UInt16 = 0
   /// In reports of the router's own, where no subscription lends one.
   let reporterSSRC: UInt32
   var path = PathEstimate()
   var allocator = LayerAllocator()
+  /// Of media that go to it, each packet once.
   var rate = RateMeter()
 
   init(_ id: TransportID, _ parameters: TransportParameters, now: MediaTime, reporterSSRC: UInt32) {
@@ -36,6 +37,11 @@ final class Transport {
   }
 
   var isConnected: Bool { sender != nil }
+
+  func mayResend(_ bytes: Int, now: MediaTime) -> Bool {
+    guard path.sender != nil else { return true }
+    return path.sender!.mayResend(bytes, sent: rate.bitsPerSecond(now: now), now: now)
+  }
 
   func source(_ ssrc: UInt32) -> Source? { sources.first { $0.ssrc == ssrc } }
 
