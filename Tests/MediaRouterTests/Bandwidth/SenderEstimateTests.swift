@@ -35,6 +35,20 @@ import Testing
     #expect(estimate.rate <= 1.5 * 400_000 + 40_000, "more was not tried")
   }
 
+  @Test func feedbackOnNothingAndClocksThatJumpDoNoHarm() {
+    var estimate = SenderEstimate()
+    func receive(_ arrivals: [Int64?], at now: MediaTime) {
+      estimate.receive(TransportFeedback(sender: 1, media: 2, base: 7, number: 0, arrivals: arrivals), now: now)
+    }
+    receive([1, 2, nil, 3], at: .zero)
+    for i in 0..<2000 as Range<Int64> {
+      let now = MediaTime.zero + .milliseconds(10 * i)
+      for number in 7..<10 as Range<UInt16> { estimate.send(number, bytes: 1000, now: now) }
+      receive([.random(in: -(1 << 31)...(1 << 31)), (1 << 31) - 1, -(1 << 31)], at: now)
+    }
+    #expect(estimate.rate >= PathEstimate.floor && estimate.rate <= SenderEstimate.limit)
+  }
+
   @Test func referenceTimesWrap() {
     var (estimate, queue) = (SenderEstimate(), Int64(0))
     // 2^32 ticks of 250 µs after the beginning.

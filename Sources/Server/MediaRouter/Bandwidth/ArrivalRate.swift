@@ -3,15 +3,16 @@ struct ArrivalRate {
   static let spanMicroseconds: Int64 = 500_000
 
   private var arrivals: [(time: Int64, bytes: Int)] = []
-  private(set) var latest = Int64.min
+  private var latest: Int64?
 
   mutating func add(_ bytes: Int, at time: Int64) {
     arrivals.append((time, bytes))
-    latest = max(latest, time)
+    latest = max(latest ?? time, time)
   }
 
   /// nil while too little has arrived to tell.
   mutating func bitsPerSecond() -> Double? {
+    guard let latest else { return nil }
     let first = latest - Self.spanMicroseconds
     arrivals.removeAll { $0.time <= first }
     guard arrivals.count > 1, let oldest = arrivals.lazy.map(\.time).min() else { return nil }

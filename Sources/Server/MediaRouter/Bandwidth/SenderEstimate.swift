@@ -13,6 +13,8 @@ struct SenderEstimate {
   /// No probing so soon after a decrease.
   static let caution = MediaTime.Interval.seconds(2)
   static let decrease = 0.85
+  /// A minute.
+  private static let jumpTicks = 60_000_000 / TransportFeedback.tickMicroseconds
   /// No burst of ours makes packets wait for so long, in microseconds.
   private static let suspicious: Int64 = 200_000
   /// In a second.
@@ -98,10 +100,15 @@ struct SenderEstimate {
     return probe.take(packetBytes: packetBytes, now: now)
   }
 
-  /// The reference time of feedback has 24 bits of 64 ms.
+  /// The reference time of feedback has 24 bits of 64 ms. A clock that jumps begins anew.
   private mutating func unwrap(_ tick: Int64) -> Int64 {
-    let unwrapped = lastTick.map { $0 + Int64(Int32(truncatingIfNeeded: tick - $0)) } ?? tick
-    lastTick = max(lastTick ?? unwrapped, unwrapped)
-    return unwrapped
+    let step = lastTick.map { Int64(Int32(truncatingIfNeeded: tick &- $0)) } ?? 0
+    guard let lastTick, abs(step) < Self.jumpTicks else {
+      (queue, arrivals) = (PathQueue(), ArrivalRate())
+      self.lastTick = tick
+      return tick
+    }
+    self.lastTick = max(lastTick, lastTick + step)
+    return lastTick + step
   }
 }
