@@ -62,7 +62,8 @@ private func describe(_ codec: Codec, _ payload: [UInt8]) -> PayloadDescription 
 @Suite struct DependencyDescriptorTests {
   /// First packet of frame 1, template 4; a structure from 4 on with 2 decode targets and templates S0T0, S0T1, S1T0.
   private static let key = bits(
-    "1 0 000100 0000000000000001  1 0 0 0 0  000100 00001  01 10 11  11 10  01 00  10 11")
+    "1 0 000100 0000000000000001  1 0 0 0 0  000100 00001  01 10 11  11 10  01 00  10 11  0 1 0001 0 0  1 0  0000 0001 0010  0"
+  )
 
   private static func bits(_ text: String) -> [UInt8] {
     let digits = text.compactMap(\.wholeNumberValue)
@@ -83,12 +84,28 @@ private func describe(_ codec: Codec, _ payload: [UInt8]) -> PayloadDescription 
     #expect(structure.templates.map(\.spatialLayer) == [0, 0, 1])
     #expect(structure.templates.map(\.temporalLayer) == [0, 1, 0])
     #expect(structure.templates.map(\.indications) == [[3, 2], [1, 0], [2, 3]])
+    #expect(structure.targets.map { [$0.spatialLayer, $0.temporalLayer] } == [[1, 1], [1, 0]])
     let later = try #require(Self.read(Self.bits("0 1 000101 0000000000000010"), structure))
     #expect(later.temporalLayer == 1)
     #expect(later.endsFrame)
+    #expect(later.targets == DependencyDescriptor.Targets([1, 0]))
+    // With active targets and indications of its own.
+    let own = try #require(Self.read(Self.bits("1 1 000101 0000000000000011 0 1 1 0 0 11 10 11"), structure))
+    #expect(own.targets == DependencyDescriptor.Targets([2, 3]))
     // Without the structure, and a template beyond it.
     #expect(Self.read(Self.bits("0 1 000101 0000000000000010")) == nil)
     #expect(Self.read(Self.bits("0 1 000111 0000000000000010"), structure) == nil)
+  }
+
+  @Test func theTargetWithTheMostOfWhatIsWishedForIsFound() {
+    // S0T0, S0T1, S1T0, S1T1; each frame is in the targets of its layers and above.
+    let layers = "01 10 01 11"
+    let indications = "10101010 00100010 00001010 00000010"
+    let text = "1 0 000000 0000000000000001 10000 000000 00011 \(layers) \(indications) 0000 0 0"
+    let structure = Self.read(Self.bits(text))?.newStructure
+    func target(_ spatial: UInt8, _ temporal: UInt8) -> Int? { structure?.target(spatial: spatial, temporal: temporal) }
+    #expect([target(0, 0), target(0, 1), target(1, 0), target(1, 1)] == [0, 1, 2, 3])
+    #expect(target(0, 7) == 1 && target(.max, 0) == 2 && target(7, 7) == 3)
   }
 
   @Test func noInputTraps() {

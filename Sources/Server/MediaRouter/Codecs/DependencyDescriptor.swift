@@ -12,8 +12,44 @@ struct DependencyDescriptor: Equatable {
   /// A.8.3: what the numbers of templates mean.
   struct Structure: Equatable {
     var templateIDOffset: UInt8
+    /// At most 32.
     var decodeTargets: Int
     var templates: [Template]
+    /// Of each decode target the highest layers in it.
+    private(set) var targets: [Template] = []
+
+    /// The decode target with the most of what is wished for.
+    func target(spatial: UInt8, temporal: UInt8) -> Int {
+      func rank(_ i: Int) -> (Int, Int, Int) {
+        let (overSpatial, overTemporal) = (targets[i].spatialLayer > spatial, targets[i].temporalLayer > temporal)
+        let rank = (overSpatial ? -1 : 1) * (1 + Int(targets[i].spatialLayer))
+        return (rank, overTemporal ? -1 - Int(targets[i].temporalLayer) : 1 + Int(targets[i].temporalLayer), -i)
+      }
+      return targets.indices.max { rank($0) < rank($1) } ?? 0
+    }
+
+    fileprivate mutating func describeTargets() {
+      targets = (0..<decodeTargets).map { i in
+        let present = templates.filter { $0.indications[i] != 0 }
+        return Template(
+          spatialLayer: present.map(\.spatialLayer).max() ?? 0, temporalLayer: present.map(\.temporalLayer).max() ?? 0)
+      }
+    }
+  }
+
+  /// A bit for each decode target.
+  struct Targets: Equatable {
+    /// The frame belongs to it.
+    var present: UInt32 = 0
+    /// It can be decoded from this frame on.
+    var switches: UInt32 = 0
+
+    init(_ indications: [UInt8]) {
+      for (i, indication) in indications.prefix(32).enumerated() where indication != 0 {
+        present |= 1 << UInt32(i)
+        if indication == 2 { switches |= 1 << UInt32(i) }
+      }
+    }
   }
 
   /// More templates than this cannot be told apart by six bits.
@@ -24,6 +60,7 @@ struct DependencyDescriptor: Equatable {
   var frameNumber: UInt16
   var spatialLayer: UInt8
   var temporalLayer: UInt8
+  var targets: Targets
   /// Present where this packet brings one.
   var newStructure: Structure?
 
@@ -36,18 +73,27 @@ struct DependencyDescriptor: Equatable {
     startsFrame = isFirst == 1
     endsFrame = isLast == 1
     frameNumber = UInt16(number)
+    var flags: UInt32 = 0
     if bytes.byteCount > 3 {
-      guard let flags = bits.read(5, of: bytes) else { return nil }
-      if flags & 0x10 != 0 {
-        guard let read = Self.readStructure(&bits, bytes) else { return nil }
-        newStructure = read
-      }
+      guard let read = bits.read(5, of: bytes) else { return nil }
+      flags = read
+    }
+    if flags & 0x10 != 0 {
+      guard let read = Self.readStructure(&bits, bytes) else { return nil }
+      newStructure = read
     }
     guard let known = newStructure ?? structure else { return nil }
+    // Which decode targets are active is for receivers.
+    if flags & 0x08 != 0, bits.read(known.decodeTargets, of: bytes) == nil { return nil }
     let index = (Int(templateID) + 64 - Int(known.templateIDOffset)) % 64
     guard index < known.templates.count else { return nil }
     spatialLayer = known.templates[index].spatialLayer
     temporalLayer = known.templates[index].temporalLayer
+    targets = Targets(known.templates[index].indications)
+    if flags & 0x04 != 0 {
+      guard let own = Self.readIndications(known.decodeTargets, &bits, bytes) else { return nil }
+      targets = Targets(own)
+    }
   }
 
   private static func readStructure(_ bits: inout BitReader, _ bytes: RawSpan) -> Structure? {
@@ -55,12 +101,40 @@ struct DependencyDescriptor: Equatable {
     var structure = Structure(templateIDOffset: UInt8(offset), decodeTargets: Int(targets) + 1, templates: [])
     guard readLayers(&structure, &bits, bytes) else { return nil }
     for i in structure.templates.indices {
-      for _ in 0..<structure.decodeTargets {
-        guard let indication = bits.read(2, of: bytes) else { return nil }
-        structure.templates[i].indications.append(UInt8(indication))
+      guard let indications = readIndications(structure.decodeTargets, &bits, bytes) else { return nil }
+      structure.templates[i].indications = indications
+    }
+    structure.describeTargets()
+    return passDependencies(structure, &bits, bytes) ? structure : nil
+  }
+
+  private static func readIndications(_ count: Int, _ bits: inout BitReader, _ bytes: RawSpan) -> [UInt8]? {
+    var indications: [UInt8] = []
+    for _ in 0..<count {
+      guard let indication = bits.read(2, of: bytes) else { return nil }
+      indications.append(UInt8(indication))
+    }
+    return indications
+  }
+
+  /// A.8.3: what templates depend on, their chains, and resolutions. Only what stands behind them is of interest.
+  private static func passDependencies(_ structure: Structure, _ bits: inout BitReader, _ bytes: RawSpan) -> Bool {
+    for _ in structure.templates {
+      while true {
+        guard let follows = bits.read(1, of: bytes) else { return false }
+        guard follows == 1 else { break }
+        guard bits.read(4, of: bytes) != nil else { return false }
       }
     }
-    return structure
+    guard let chains = bits.readBelow(UInt32(structure.decodeTargets) + 1, of: bytes) else { return false }
+    if chains > 0 {
+      for _ in 0..<structure.decodeTargets { guard bits.readBelow(chains, of: bytes) != nil else { return false } }
+      for _ in 0..<(structure.templates.count * Int(chains)) { guard bits.read(4, of: bytes) != nil else { return false } }
+    }
+    guard let hasResolutions = bits.read(1, of: bytes) else { return false }
+    guard hasResolutions == 1 else { return true }
+    let spatialLayers = 1 + Int(structure.templates.map(\.spatialLayer).max() ?? 0)
+    return (0..<spatialLayers).allSatisfy { _ in bits.read(32, of: bytes) != nil }
   }
 
   /// A.8.3, `template_layers`: each template stands on the layer of the one before, or on the next.
@@ -86,6 +160,15 @@ private struct BitReader {
   private let count: Int
 
   init(_ bytes: RawSpan) { count = 8 * bytes.byteCount }
+
+  /// A number below `limit`, at least 1, in as few bits as it needs. AV1 specification, 4.10.7 (`ns(n)`).
+  mutating func readBelow(_ limit: UInt32, of bytes: RawSpan) -> UInt32? {
+    let width = 32 - limit.leadingZeroBitCount
+    let short = (1 << UInt32(width)) - limit
+    guard let value = read(width - 1, of: bytes) else { return nil }
+    guard value >= short else { return value }
+    return read(1, of: bytes).map { value << 1 - short + $0 }
+  }
 
   /// nil beyond the end. At most 32 bits.
   mutating func read(_ width: Int, of bytes: RawSpan) -> UInt32? {

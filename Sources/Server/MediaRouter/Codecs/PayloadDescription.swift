@@ -9,6 +9,8 @@ package enum Codec: Sendable, Equatable {
   /// Of RTP timestamps, in hertz.
   var clockRate: Int64 { self == .opus ? 48_000 : 90_000 }
   var isVideo: Bool { self != .opus }
+  /// One SSRC may carry several spatial layers that can be told apart.
+  var isScalable: Bool { self == .vp9 || self == .av1 }
 
   /// The name in `a=rtpmap`, in any case.
   package init?(name: some StringProtocol) {
@@ -75,6 +77,12 @@ struct PayloadDescription: Equatable {
   /// 0 where the codec has no layers.
   var temporalLayer: UInt8 = 0
   var spatialLayer: UInt8 = 0
+  /// The last packet of a frame; only where the codec tells.
+  var endsFrame = false
+  /// VP9: predicted from a picture before this one, not from the lower layer alone.
+  var needsEarlierPicture = false
+  /// AV1.
+  var decodeTargets: DependencyDescriptor.Targets?
   /// From here on this temporal layer can be decoded even if its earlier frames were left out.
   var isSwitchingPoint = false
   /// Counts pictures.

@@ -7,6 +7,8 @@ enum VP9 {
     let first = packet.uint8(at: offset)
     offset += 1
     description.startsFrame = first & 0x08 != 0
+    description.endsFrame = first & 0x04 != 0
+    description.needsEarlierPicture = first & 0x40 != 0
     if first & 0x80 != 0 {
       guard let pictureID = PayloadDescription.Field(pictureIDAt: offset, in: packet, payload) else {
         return PayloadDescription()
@@ -29,7 +31,7 @@ enum VP9 {
       }
     }
     // Not predicted from another picture, and the lowest spatial layer: the others may lean on it.
-    description.isKeyFrame = description.startsFrame && first & 0x40 == 0 && description.spatialLayer == 0
+    description.isKeyFrame = description.startsFrame && !description.needsEarlierPicture && description.spatialLayer == 0
     return description
   }
 }

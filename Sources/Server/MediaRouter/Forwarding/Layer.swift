@@ -11,8 +11,8 @@ final class Layer {
   var statistics: ReceptionStatistics
   var lastSenderReport: SenderReport?
   var structure: DependencyDescriptor.Structure?
-  var rate = RateMeter()
-  var lastArrival: MediaTime?
+  /// Of spatial layers within this SSRC, each by itself; all of it counts as the lowest where there are none.
+  private var spatial: [(rate: RateMeter, lastArrival: MediaTime?)]
   /// Packets that came with the datagrams read last and are not forwarded yet.
   var pending: [UInt64] = []
 
@@ -20,9 +20,26 @@ final class Layer {
     rid = parameters.rid
     ssrc = parameters.ssrc ?? 0
     rtxSSRC = parameters.rtxSSRC ?? 0
+    spatial = Array(repeating: (RateMeter(), nil), count: codec.isScalable ? TrackParameters.layersLimit : 1)
     statistics = ReceptionStatistics(clockRate: codec.clockRate)
     cache =
       codec.isVideo
       ? PacketCache(bytesLimit: max(1 << 15, cacheBytesLimit)) : PacketCache(bytes: 1 << 14, bytesLimit: 1 << 14, entries: 64)
+  }
+
+  func receive(_ bytes: Int, spatialLayer: UInt8, now: MediaTime) {
+    let position = min(Int(spatialLayer), spatial.count - 1)
+    spatial[position].rate.add(bytes, now: now)
+    spatial[position].lastArrival = now
+  }
+
+  var lastArrival: MediaTime? { spatial.lazy.compactMap(\.lastArrival).max() }
+  func lastArrival(spatialLayer: Int) -> MediaTime? { spatialLayer < spatial.count ? spatial[spatialLayer].lastArrival : nil }
+
+  /// Bits a second of the spatial layers up to this one.
+  func rate(upTo spatialLayer: Int = .max, now: MediaTime) -> Int {
+    var sum = 0
+    for i in spatial.indices where i <= spatialLayer { sum += spatial[i].rate.bitsPerSecond(now: now) }
+    return sum
   }
 }

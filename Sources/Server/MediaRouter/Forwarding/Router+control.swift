@@ -48,7 +48,7 @@ extension Router {
 
   /// Asks the publisher for a key frame of the layer that the subscriber gets or shall get, together with the others that ask.
   func wantKeyFrame(_ subscription: Subscription) {
-    guard subscription.track.parameters.codec.isVideo, let layer = subscription.target ?? subscription.layer else {
+    guard subscription.track.parameters.codec.isVideo, let layer = subscription.source ?? subscription.layer else {
       return
     }
     subscription.track.layers[layer].keyFrames.want()

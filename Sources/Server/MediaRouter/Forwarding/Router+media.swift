@@ -61,8 +61,7 @@ extension Router {
         kept, descriptor: descriptor.map { UnsafeRawBufferPointer(rebasing: packet[$0]) },
         payload: UnsafeRawBufferPointer(rebasing: packet[payload]))
     else { return }
-    layer.rate.add(packet.count, now: now)
-    layer.lastArrival = now
+    layer.receive(packet.count, spatialLayer: kept.payload.spatialLayer, now: now)
     layer.losses.receive(sequence, now: now)
     if !source.isRetransmission { layer.statistics.receive(sequence, timestamp: header.timestamp, now: now) }
     if kept.payload.isKeyFrame { layer.keyFrames.satisfy() }
@@ -98,7 +97,10 @@ extension Router {
         if let structure = descriptor.newStructure { layer.structure = structure }
         kept.payload.startsFrame = descriptor.startsFrame
         kept.payload.isKeyFrame = descriptor.startsFrame && descriptor.newStructure != nil
+        kept.payload.endsFrame = descriptor.endsFrame
         kept.payload.temporalLayer = descriptor.temporalLayer
+        kept.payload.spatialLayer = descriptor.spatialLayer
+        kept.payload.decodeTargets = descriptor.targets
       default: break
       }
     }

@@ -19,7 +19,7 @@ extension Router {
   ) -> Bool {
     let parameters = subscription.parameters
     let header = PacketWriter.Header(
-      payloadType: parameters.payloadType, marker: packet.media?.marker ?? false, index: packet.output.index,
+      payloadType: parameters.payloadType, marker: packet.output.marker, index: packet.output.index,
       timestamp: packet.output.timestamp, ssrc: parameters.ssrc)
     guard let count = write(packet, header, isRetransmission: false, subscription, sender, address, now) else { return false }
     subscription.packetCount &+= 1
@@ -35,7 +35,7 @@ extension Router {
       subscription.transport.mayResend(media.payloadCount, now: now)
     else { return }
     let packet = OutgoingPacket(media, entry.output, of: layer)
-    guard let header = retransmissionHeader(subscription, marker: media.marker, timestamp: entry.output.timestamp) else {
+    guard let header = retransmissionHeader(subscription, entry.output) else {
       _ = send(packet, of: subscription, by: sender, to: address, now: now)
       return
     }
@@ -49,21 +49,22 @@ extension Router {
     else { return }
     let bytes = PathProbe.paddingBytes + RTPHeader.fixedBytes + 16 + sender.profile.tagBytes
     for _ in 0..<transport.path.sender!.takePadding(packetBytes: bytes, now: now) {
-      let output = subscription.rewriter.last
-      guard let header = retransmissionHeader(subscription, marker: false, timestamp: output.timestamp) else { return }
+      var output = subscription.rewriter.last
+      output.marker = false
+      guard let header = retransmissionHeader(subscription, output) else { return }
       let packet = OutgoingPacket(nil, output, of: subscription.track.layers[0])
       _ = write(packet, header, isRetransmission: true, subscription, sender, address, now)
     }
   }
 
   /// nil where there is no RTX.
-  private func retransmissionHeader(_ subscription: Subscription, marker: Bool, timestamp: UInt32) -> PacketWriter.Header? {
+  private func retransmissionHeader(_ subscription: Subscription, _ output: StreamRewriter.Output) -> PacketWriter.Header? {
     guard let ssrc = subscription.parameters.rtxSSRC, let payloadType = subscription.parameters.rtxPayloadType else {
       return nil
     }
     subscription.rtxIndex += 1
     return PacketWriter.Header(
-      payloadType: payloadType, marker: marker, index: subscription.rtxIndex, timestamp: timestamp, ssrc: ssrc)
+      payloadType: payloadType, marker: output.marker, index: subscription.rtxIndex, timestamp: output.timestamp, ssrc: ssrc)
   }
 
   /// The bytes of its payload; nil if it is too large.

@@ -55,15 +55,13 @@ extension Router {
     let sound = transport.subscriptions.filter { !$0.track.parameters.codec.isVideo }
     let wishes = videos.map { video in
       LayerAllocator.Wish(
-        rates: video.track.layers.indices.map {
-          video.track.isAlive($0) ? video.track.layers[$0].rate.bitsPerSecond(now: now) : nil
-        },
-        ceiling: max(0, min(video.limit.spatial, video.track.layers.count - 1)), current: video.allocated)
+        rates: (0...video.track.highestLayer).map { video.track.rate($0, now: now) },
+        ceiling: max(0, min(video.limit.spatial, video.track.highestLayer)), current: video.allocated)
     }
     let sent = transport.rate.bitsPerSecond(now: now)
     let chosen = transport.allocator.allocate(
       wishes, transport.path.state(sent: sent, now: now),
-      other: sound.reduce(0) { $0 + $1.track.layers[0].rate.bitsPerSecond(now: now) }, now: now)
+      other: sound.reduce(0) { $0 + $1.track.layers[0].rate(now: now) }, now: now)
     if let wanted = transport.allocator.wanted { transport.path.sender?.want(wanted, sent: Double(sent), now: now) }
     for (video, layer) in zip(videos, chosen) where video.allocated != layer {
       video.allocated = layer

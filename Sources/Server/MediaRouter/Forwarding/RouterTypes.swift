@@ -103,6 +103,11 @@ package struct TrackParameters: Sendable, Equatable {
     self.codec = codec
     self.payloadType = payloadType
   }
+
+  /// Its layers are spatial ones within one SSRC, not SSRCs of a simulcast.
+  var isScalable: Bool { layers.count == 1 && codec.isScalable }
+  /// Of scalable video it is known only from what comes.
+  var highestLayer: Int { isScalable ? Self.layersLimit - 1 : layers.count - 1 }
 }
 
 /// How a subscriber gets a track.

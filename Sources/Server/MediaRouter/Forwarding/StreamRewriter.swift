@@ -8,6 +8,8 @@ struct StreamRewriter {
     var timestamp: UInt32
     var pictureID: UInt16 = 0
     var baseLayerIndex: UInt8 = 0
+    /// The last packet of a picture.
+    var marker = false
   }
 
   /// Numbers of the source that did not come in their turn, with what was to be added to them at that time.
@@ -57,7 +59,8 @@ struct StreamRewriter {
   /// What the packet becomes; nil if its turn is over.
   mutating func rewrite(_ packet: MediaPacket, now: MediaTime) -> Output? {
     guard let (offset, pictureOffset) = offsets(for: packet.sequence) else { return nil }
-    var output = Output(index: packet.sequence &+ offset, timestamp: packet.timestamp &+ timestampOffset)
+    var output = Output(
+      index: packet.sequence &+ offset, timestamp: packet.timestamp &+ timestampOffset, marker: packet.marker)
     if let field = packet.payload.pictureID { output.pictureID = (field.value &+ pictureOffset) & field.mask }
     if let field = packet.payload.baseLayerIndex {
       output.baseLayerIndex = UInt8(truncatingIfNeeded: field.value) &+ baseLayerOffset

@@ -18,7 +18,7 @@ final class Subscription {
   var rtxIndex: UInt64
   var packetCount: UInt32 = 0
   var octetCount: UInt32 = 0
-  private var temporal: UInt8 = 7
+  private var filter = LayerFilter()
 
   init(
     _ id: SubscriptionID, _ parameters: SubscriptionParameters, to track: Track, on transport: Transport,
@@ -29,7 +29,7 @@ final class Subscription {
     self.track = track
     self.transport = transport
     // Where it is measured what the path carries, nothing is known in the beginning.
-    allocated = transport.path.sender == nil ? track.layers.count - 1 : 0
+    allocated = transport.path.sender == nil ? track.parameters.highestLayer : 0
     writer = PacketWriter(mid: parameters.mid, extensions: parameters.extensions)
     rewriter = StreamRewriter(
       clockRate: track.parameters.codec.clockRate, firstIndex: .random(in: 1...0x3FFF, using: &random),
@@ -46,36 +46,43 @@ final class Subscription {
   /// The layer that it shall get: the highest allowed one that the publisher sends; nil for none.
   var target: Int? {
     guard !isPaused, !track.isMuted, let allocated else { return nil }
-    let highest = max(0, min(allocated, limit.spatial, track.layers.count - 1))
+    let highest = max(0, min(allocated, limit.spatial, track.highestLayer))
     return (0...highest).last { track.isAlive($0) } ?? highest
   }
 
+  /// Which of the track's SSRCs it shall get.
+  var source: Int? { target.map { track.isScalable ? 0 : $0 } }
+
+  /// The highest layer within an SSRC that it gets.
+  var spatialLayer: Int { Int(filter.spatial) }
+
   /// What becomes of a packet of a layer; nil if this subscriber does not get it. A key frame that is wanted is asked for.
   func rewrite(_ packet: MediaPacket, of position: Int, now: MediaTime) -> StreamRewriter.Output? {
-    guard let target = target else {
+    guard let target, let source else {
       layer = nil
       return nil
     }
-    if layer != target, position == target {
-      if !track.parameters.codec.isVideo || packet.payload.isKeyFrame {
-        layer = target
-        temporal = limit.temporal
+    let isVideo = track.parameters.codec.isVideo
+    if layer != source, position == source {
+      if !isVideo || packet.payload.isKeyFrame {
+        layer = source
         rewriter.begin(at: packet, now: now)
       } else {
-        track.layers[target].keyFrames.want()
+        track.layers[source].keyFrames.want()
       }
     }
     guard position == layer else { return nil }
-    // Fewer temporal layers from a picture on, more only from one that needs none of those left out.
-    if packet.payload.startsFrame && (limit.temporal < temporal || mayRise(at: packet)) { temporal = limit.temporal }
-    guard packet.payload.temporalLayer <= temporal else {
-      rewriter.skip(packet, wholePicture: true)
+    guard isVideo else { return rewriter.rewrite(packet, now: now) }
+    let wish = LayerFilter.Wish(spatial: track.isScalable ? UInt8(target) : .max, temporal: limit.temporal)
+    let verdict = filter.decide(packet.payload, wish, track.layers[position].structure)
+    if verdict.wantsKeyFrame { track.layers[position].keyFrames.want() }
+    guard verdict.passes else {
+      // In VP9 pictures name each other by the difference of their numbers.
+      rewriter.skip(packet, wholePicture: track.parameters.codec == .vp8)
       return nil
     }
-    return rewriter.rewrite(packet, now: now)
-  }
-
-  private func mayRise(at packet: MediaPacket) -> Bool {
-    packet.payload.isKeyFrame || packet.payload.isSwitchingPoint && packet.payload.temporalLayer == temporal + 1
+    var output = rewriter.rewrite(packet, now: now)
+    if verdict.endsPicture { output?.marker = true }
+    return output
   }
 }

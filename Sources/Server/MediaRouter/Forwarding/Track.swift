@@ -23,10 +23,25 @@ final class Track {
     }
   }
 
+  var isScalable: Bool { parameters.isScalable }
+
+  /// The highest layer there can be, of scalable video the highest that is sent.
+  var highestLayer: Int {
+    isScalable ? (0...parameters.highestLayer).last { isAlive($0) } ?? 0 : parameters.highestLayer
+  }
+
   /// Whether the publisher sends this layer.
   func isAlive(_ layer: Int) -> Bool {
-    guard let last = layers[layer].lastArrival, let newest = layers.lazy.compactMap(\.lastArrival).max() else { return false }
+    guard let last = isScalable ? layers[0].lastArrival(spatialLayer: layer) : layers[layer].lastArrival,
+      let newest = layers.lazy.compactMap(\.lastArrival).max()
+    else { return false }
     return newest - last < Self.silenceLimit
+  }
+
+  /// Bits a second that a subscriber of this layer gets; nil if it is not sent.
+  func rate(_ layer: Int, now: MediaTime) -> Int? {
+    guard isAlive(layer) else { return nil }
+    return isScalable ? layers[0].rate(upTo: layer, now: now) : layers[layer].rate(now: now)
   }
 
   /// Whether there may be something to ask the publisher for.
