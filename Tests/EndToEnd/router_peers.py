@@ -25,7 +25,12 @@ PUBLISH = """async ([codec, layers]) => {
 }"""
 SUBSCRIBE = """async () => {
   const connection = window.connection = new RTCPeerConnection();
-  for (const kind of ['audio', 'video']) connection.addTransceiver(kind, { direction: 'recvonly' });
+  connection.addTransceiver('audio', { direction: 'recvonly' });
+  const receiving = connection.addTransceiver('video', { direction: 'recvonly' });
+  // Which layer a frame of AV1 belongs to is said there alone.
+  const extensions = receiving.getHeaderExtensionsToNegotiate();
+  for (const extension of extensions) if (extension.uri.includes('dependency-descriptor')) extension.direction = 'recvonly';
+  receiving.setHeaderExtensionsToNegotiate(extensions);
   const video = document.createElement('video'), stream = new MediaStream();
   Object.assign(video, { autoplay: true, muted: true, playsInline: true, srcObject: stream });
   document.body.append(video);

@@ -48,11 +48,11 @@ async def chromium_h264(_):
             assert_nothing_lost(await page.until(is_seen(60), "60 frames"))
 
 
-@test("the layers of a simulcast are changed without a freeze or a lost packet")
-async def simulcast(_):
+async def change_layers(codec, layers):
+    """(freezes, packets lost) in each round of changes, until one is without."""
     with Router() as router:
         async with chromium() as browser:
-            await (await Page.open(browser)).publish(router, "alice", "VP8", LAYERS)
+            await (await Page.open(browser)).publish(router, "alice", codec, layers)
             page = await Page.open(browser)
             await page.subscribe(router, "bob", "alice")
             # A busy machine may stall the browser's encoder once; a seam in what the router sends is there in each round.
@@ -64,7 +64,26 @@ async def simulcast(_):
                 video = received["video"]
                 rounds.append((video["freezes"] - last["freezes"], video["lost"] - last["lost"]))
                 last = video
-            assert (0, 0) in rounds, rounds
+            return rounds
+
+
+@test("the layers of a simulcast are changed without a freeze or a lost packet")
+async def simulcast(_):
+    rounds = await change_layers("VP8", LAYERS)
+    assert (0, 0) in rounds, rounds
+
+
+@test("the spatial layers of VP9 in one stream are changed without a freeze or a lost packet")
+async def scalable_vp9(_):
+    rounds = await change_layers("VP9", "[{ scalabilityMode: 'L3T3', maxBitrate: 1500000 }]")
+    assert (0, 0) in rounds, rounds
+
+
+@test("the spatial layers of AV1 in one stream are changed without a lost packet")
+async def scalable_av1(_):
+    # Its encoder is too slow here for a steady picture.
+    rounds = await change_layers("AV1", "[{ scalabilityMode: 'L3T3_KEY', maxBitrate: 1500000 }]")
+    assert any(lost == 0 for _, lost in rounds), rounds
 
 
 @test("aiortc sees and hears aiortc, and the router hears it leave")

@@ -54,6 +54,12 @@ private func describe(_ codec: Codec, _ payload: [UInt8]) -> PayloadDescription 
     #expect(description.isKeyFrame == isKeyFrame)
   }
 
+  @Test func aSequenceOfAV1BeginsWithAKeyFrame() {
+    #expect(describe(.av1, hex("18 0a")).isKeyFrame)
+    #expect(describe(.av1, hex("10 32")).startsFrame && !describe(.av1, hex("10 32")).isKeyFrame)
+    #expect(!describe(.av1, hex("98 32")).startsFrame)
+  }
+
   @Test(arguments: [Codec.vp8, .vp9, .h264, .av1, .opus]) func noInputTraps(_ codec: Codec) {
     attack(hex("f8 f0 9234 09 a0 10 0002 6742 0001 68")) { _ = describe(codec, $0) }
   }

@@ -109,6 +109,26 @@ import Testing
     }
   }
 
+  @Test func layersAreDescribedOnlyWhereBothFormsOfExtensionsMayCome() throws {
+    let descriptor = "a=extmap:5 \(HeaderExtension.dependencyDescriptor.rawValue)\na=extmap:2/sendonly"
+    let text = Self.offer.replacing("a=extmap:2/sendonly", with: descriptor)
+    #expect(try PeerOffer(text).media[1]?.extensions.dependencyDescriptor == 0)
+    let mixed = [
+      text.replacing("t=0 0", with: "t=0 0\na=extmap-allow-mixed"),
+      text.replacing("a=mid:1", with: "a=mid:1\na=extmap-allow-mixed")
+    ]
+    for (i, text) in mixed.enumerated() {
+      let offer = try PeerOffer(text)
+      #expect(offer.media[1]?.extensions.dependencyDescriptor == 5)
+      let answer = try SessionDescription(
+        offer.answer(
+          [.refuse, .receive(try #require(offer.media[1]?.format(.vp8))), .refuse], credentials: Self.credentials,
+          fingerprint: offer.fingerprint, candidates: [TransportAddress(IPAddress("192.0.2.7")!, port: 5000)], number: 9))
+      #expect(answer.attributes.contains(.init("extmap-allow-mixed")) == (i == 0))
+      #expect(answer.sections[1].has("extmap-allow-mixed") == (i == 1))
+    }
+  }
+
   @Test func theAnswerIsThatOfALiteAgent() throws {
     let offer = try PeerOffer(Self.offer)
     let addresses = ["192.0.2.7", "2001:db8::7"].map { TransportAddress(IPAddress($0)!, port: 5000) }

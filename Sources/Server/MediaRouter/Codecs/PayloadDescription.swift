@@ -33,8 +33,8 @@ package enum Codec: Sendable, Equatable {
     case .vp8: VP8.describe(packet, payload)
     case .vp9: VP9.describe(packet, payload)
     case .h264: H264.describe(packet, payload)
-    // AV1 is described by its dependency descriptor, sound by nothing.
-    case .opus, .av1: PayloadDescription()
+    case .av1: AV1.describe(packet, payload)
+    case .opus: PayloadDescription()
     }
   }
 }

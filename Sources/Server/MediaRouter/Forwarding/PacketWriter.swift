@@ -10,7 +10,7 @@ struct PacketWriter {
   }
 
   /// A longer dependency descriptor is not forwarded.
-  static let descriptorLimit = 96
+  static let descriptorLimit = 160
 
   let mid: [UInt8]
   let extensions: ExtensionIDs
@@ -23,7 +23,7 @@ struct PacketWriter {
   /// Whether two transmissions of one packet differ in more than their header fields.
   var isStamped: Bool { extensions.sendTime != 0 || extensions.transportSequence != 0 }
 
-  /// Writes header and extensions to `target` and returns their length, at most 160 bytes.
+  /// Writes header and extensions to `target` and returns their length, at most 240 bytes.
   ///
   /// - Parameters:
   ///   - packet: nil for padding.

@@ -56,7 +56,7 @@ extension Router {
     let wishes = videos.map { video in
       LayerAllocator.Wish(
         rates: (0...video.track.highestLayer).map { video.track.rate($0, now: now) },
-        ceiling: max(0, min(video.limit.spatial, video.track.highestLayer)), current: video.allocated)
+        ceiling: video.ceiling, current: video.allocated)
     }
     let sent = transport.rate.bitsPerSecond(now: now)
     let chosen = transport.allocator.allocate(

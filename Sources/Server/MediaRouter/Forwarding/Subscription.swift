@@ -46,8 +46,14 @@ final class Subscription {
   /// The layer that it shall get: the highest allowed one that the publisher sends; nil for none.
   var target: Int? {
     guard !isPaused, !track.isMuted, let allocated else { return nil }
-    let highest = max(0, min(allocated, limit.spatial, track.highestLayer))
+    let highest = max(0, min(allocated, ceiling))
     return (0...highest).last { track.isAlive($0) } ?? highest
+  }
+
+  /// The highest layer that it may get, whatever the bandwidth. Who gets AV1 without descriptors takes each frame for a picture.
+  var ceiling: Int {
+    let isBare = track.isScalable && track.parameters.codec == .av1 && parameters.extensions.dependencyDescriptor == 0
+    return isBare ? 0 : max(0, min(limit.spatial, track.highestLayer))
   }
 
   /// Which of the track's SSRCs it shall get.

@@ -59,6 +59,7 @@ struct AnswerWriter {
       formats: [format.payloadType, repair].compactMap { $0 }.map(String.init))
     section.attributes = [Attribute("mid", media.mid), Attribute(direction), Attribute("rtcp-mux")]
     if offered.has("rtcp-rsize") { section.attributes.append(Attribute("rtcp-rsize")) }
+    if offered.has(MediaOffer.allowsMixed) { section.attributes.append(Attribute(MediaOffer.allowsMixed)) }
     section.attributes += transport
     for name in HeaderExtension.allCases where media.extensions[name] != 0 {
       section.attributes.append(Attribute("extmap", "\(media.extensions[name]) \(name.rawValue)"))

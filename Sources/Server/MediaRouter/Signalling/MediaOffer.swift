@@ -32,8 +32,12 @@ package struct MediaOffer: Sendable, Equatable {
     package var rtxSSRC: UInt32?
   }
 
+  static let allowsMixed = "extmap-allow-mixed"
+
   /// nil for a section that is neither audio nor video, refused, or without a name.
-  init?(_ section: SessionDescription.Section) {
+  ///
+  /// - Parameter allowsMixed: packets of one stream may have header extensions of both forms. RFC 8285 §6.
+  init?(_ section: SessionDescription.Section, allowsMixed: Bool) {
     guard section.kind == "audio" || section.kind == "video", let mid = section["mid"], (1...16).contains(mid.utf8.count),
       section.port != 0 || section.has("bundle-only"), section.transport.hasSuffix("RTP/SAVPF")
     else { return nil }
@@ -44,6 +48,8 @@ package struct MediaOffer: Sendable, Equatable {
     receives = !section.has("sendonly") && !section.has("inactive")
     formats = Self.formats(section)
     extensions = Self.extensions(section)
+    // A structure of layers is longer than the short form can say, and most packets have the short form.
+    if !allowsMixed && !section.has(Self.allowsMixed) { extensions.dependencyDescriptor = 0 }
     rids = Self.rids(section)
     sources = Self.sources(section)
   }

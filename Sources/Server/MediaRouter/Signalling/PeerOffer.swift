@@ -24,7 +24,8 @@ package struct PeerOffer: Sendable {
   /// - Throws: `SDPError`; `unsupported` also where all sections are stopped, as no transport is left then.
   package init(_ text: String) throws(SDPError) {
     let description = try SessionDescription(text)
-    let media = description.sections.map { MediaOffer($0) }
+    let allowsMixed = description.attributes.contains { $0.name == MediaOffer.allowsMixed }
+    let media = description.sections.map { MediaOffer($0, allowsMixed: allowsMixed) }
     let bundled =
       description.attributes.filter { $0.name == "group" }.compactMap(\.value)
       .first { $0.hasPrefix("BUNDLE") }?.split(separator: " ").dropFirst().map(String.init) ?? []
@@ -73,6 +74,9 @@ package struct PeerOffer: Sendable {
     }
     answer.attributes = [.init("ice-lite")]
     if !bundled.isEmpty { answer.attributes.append(.init("group", "BUNDLE " + bundled.joined(separator: " "))) }
+    if description.attributes.contains(.init(MediaOffer.allowsMixed)) {
+      answer.attributes.append(.init(MediaOffer.allowsMixed))
+    }
     answer.attributes.append(.init("msid-semantic", " WMS *"))
     return answer.text(address: candidates[0].ip.description, number: number, version: version)
   }
