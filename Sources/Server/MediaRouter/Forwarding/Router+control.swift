@@ -112,6 +112,7 @@ extension Router {
       writer.canonicalName(Self.canonicalName, of: transport.reporterSSRC)
       send(sender.sealControl(writer.bytes), to: address)
     }
+    sendCap(transport, sender, to: address)
     for subscription in transport.subscriptions {
       guard let report = subscription.senderReport() else { continue }
       var writer = RTCPWriter()
@@ -119,6 +120,17 @@ extension Router {
       writer.canonicalName(Self.canonicalName, of: report.ssrc)
       send(sender.sealControl(writer.bytes), to: address)
     }
+  }
+
+  /// As if it were all that the path from the peer carries. draft-alvestrand-rmcat-remb-03 §2.
+  private func sendCap(_ transport: Transport, _ sender: SRTPSender, to address: TransportAddress) {
+    let videos = transport.tracks.filter { $0.parameters.codec.isVideo && $0.parameters.hasReceiverEstimate }
+    let ssrcs = videos.flatMap(\.layers).map(\.ssrc).filter { $0 != 0 }
+    guard let cap = transport.cap, !ssrcs.isEmpty else { return }
+    var writer = RTCPWriter()
+    writer.receiverReport(sender: transport.reporterSSRC)
+    writer.receiverEstimate(sender: transport.reporterSSRC, bitsPerSecond: cap, ssrcs: Array(ssrcs.prefix(255)))
+    send(sender.sealControl(writer.bytes), to: address)
   }
 
   private static let canonicalName = Array("martlet".utf8)

@@ -77,7 +77,8 @@ extension Router {
     let target = batch.space
     let number = transport.transportSequence
     let start = subscription.writer.write(
-      header, of: packet.media, descriptor: packet.media.map(packet.layer.cache.descriptor), transportSequence: number,
+      header, of: packet.media, descriptor: packet.media.map { packet.layer.cache.descriptor(of: $0) },
+      transportSequence: number,
       now: now,
       to: target)
     guard

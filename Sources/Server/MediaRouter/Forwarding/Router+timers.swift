@@ -37,7 +37,12 @@ extension Router {
       requestRepairs(transport, now: now)
       sendPadding(transport, now: now)
       if isFeedbackDue { sendFeedback(transport, now: now) }
-      if isAllocationDue { allocate(transport, now: now) }
+      if isAllocationDue {
+        allocate(transport, now: now)
+        for track in transport.tracks where track.demand.update(track.wanted, now: now) {
+          events.append(.demand(track.id, track.demand.told))
+        }
+      }
       guard isReportDue else { continue }
       sendReports(transport, now: now)
       watch(transport, now: now)

@@ -90,6 +90,8 @@ final class Router {
     case .limit(let id, let limit): subscriptions[id]?.limit = limit
     case .pause(let id, let isPaused): subscriptions[id]?.isPaused = isPaused
     case .mute(let id, let isMuted): tracks[id]?.isMuted = isMuted
+    case .cap(let id, let rate):
+      if let transport = transports[id], rate != nil || transport.cap != nil { transport.cap = rate ?? Transport.unlimited }
     case .count: events.append(.counts(counts))
     }
     sendBatch()

@@ -156,6 +156,8 @@ package enum RouterCommand: Sendable {
   case pause(SubscriptionID, Bool)
   /// Nothing of it is forwarded to anyone while it is muted.
   case mute(TrackID, Bool)
+  /// Asks a publisher to send so many bits a second of video at most; nil takes it back.
+  case cap(TransportID, UInt64?)
   /// Is answered with `RouterEvent.counts`.
   case count
 }
@@ -191,6 +193,8 @@ package enum RouterEvent: Sendable, Equatable {
   case trackStarted(TrackID)
   /// The layer that a subscriber's path carries has changed; nil where its video rests so that sound goes on.
   case layer(SubscriptionID, Int?)
+  /// Nobody may get a higher layer of the track than this one; nil where nobody gets anything of it. Told to its publisher, it saves what nobody sees.
+  case demand(TrackID, Int?)
   case counts(RouterCounts)
   /// The dominant speaker of a session.
   case speaker(session: UInt64, TrackID)

@@ -9,6 +9,7 @@ final class Track {
   let layers: [Layer]
   var subscriptions: [Subscription] = []
   var isMuted = false
+  var demand: Demand
   var hasStarted = false
   /// Waits for `Router.flush`.
   var isPending = false
@@ -18,6 +19,7 @@ final class Track {
     self.id = id
     self.parameters = parameters
     self.transport = transport
+    demand = Demand(all: parameters.highestLayer)
     layers = parameters.layers.prefix(TrackParameters.layersLimit).map {
       Layer($0, parameters.codec, cacheBytesLimit: limits.cacheBytes)
     }
@@ -42,6 +44,15 @@ final class Track {
   func rate(_ layer: Int, now: MediaTime) -> Int? {
     guard isAlive(layer) else { return nil }
     return isScalable ? layers[0].rate(upTo: layer, now: now) : layers[layer].rate(now: now)
+  }
+
+  /// The highest layer that a subscriber may get; nil where nobody gets anything. What their paths carry does not count: it may change, and how
+  /// much a layer takes shows only while it is sent.
+  var wanted: Int? {
+    guard !isMuted else { return nil }
+    return subscriptions.lazy.filter { !$0.isPaused }.map { [parameters] in
+      max(0, min($0.limit.spatial, parameters.highestLayer))
+    }.max()
   }
 
   /// Whether there may be something to ask the publisher for.

@@ -1,5 +1,8 @@
 /// ICE, DTLS and SRTP with one peer.
 final class Transport {
+  /// A cap that is none, for one that was capped: peers keep the last they heard of.
+  static let unlimited: UInt64 = 10_000_000_000
+
   /// What an SSRC of the peer carries.
   struct Source {
     var ssrc: UInt32
@@ -26,6 +29,8 @@ final class Transport {
   let reporterSSRC: UInt32
   var path = PathEstimate()
   var allocator = LayerAllocator()
+  /// Bits a second of video that the peer is asked to send at most; nil where it was never asked.
+  var cap: UInt64?
   /// Of media that go to it, each packet once.
   var rate = RateMeter()
 
