@@ -11,6 +11,7 @@ final class Layer {
   var statistics: ReceptionStatistics
   var lastSenderReport: SenderReport?
   var structure: DependencyDescriptor.Structure?
+  private(set) var lastArrival: MediaTime?
   /// Of spatial layers within this SSRC, each by itself; all of it counts as the lowest where there are none.
   private var spatial: [(rate: RateMeter, lastArrival: MediaTime?)]
   /// Packets that came with the datagrams read last and are not forwarded yet.
@@ -31,9 +32,9 @@ final class Layer {
     let position = min(Int(spatialLayer), spatial.count - 1)
     spatial[position].rate.add(bytes, now: now)
     spatial[position].lastArrival = now
+    lastArrival = now
   }
 
-  var lastArrival: MediaTime? { spatial.lazy.compactMap(\.lastArrival).max() }
   func lastArrival(spatialLayer: Int) -> MediaTime? { spatialLayer < spatial.count ? spatial[spatialLayer].lastArrival : nil }
 
   /// Bits a second of the spatial layers up to this one.

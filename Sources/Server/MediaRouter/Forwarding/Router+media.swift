@@ -62,6 +62,7 @@ extension Router {
         payload: UnsafeRawBufferPointer(rebasing: packet[payload]))
     else { return }
     layer.receive(packet.count, spatialLayer: kept.payload.spatialLayer, now: now)
+    track.lastArrival = now
     layer.losses.receive(sequence, now: now)
     if !source.isRetransmission { layer.statistics.receive(sequence, timestamp: header.timestamp, now: now) }
     if kept.payload.isKeyFrame { layer.keyFrames.satisfy() }

@@ -52,7 +52,8 @@ final class Subscription {
 
   /// The highest layer that it may get, whatever the bandwidth. Who gets AV1 without descriptors takes each frame for a picture.
   var ceiling: Int {
-    let isBare = track.isScalable && track.parameters.codec == .av1 && parameters.extensions.dependencyDescriptor == 0
+    guard track.isScalable else { return max(0, min(limit.spatial, track.layers.count - 1)) }
+    let isBare = track.parameters.codec == .av1 && parameters.extensions.dependencyDescriptor == 0
     return isBare ? 0 : max(0, min(limit.spatial, track.highestLayer))
   }
 
@@ -64,10 +65,11 @@ final class Subscription {
 
   /// What becomes of a packet of a layer; nil if this subscriber does not get it. A key frame that is wanted is asked for.
   func rewrite(_ packet: MediaPacket, of position: Int, now: MediaTime) -> StreamRewriter.Output? {
-    guard let target, let source else {
+    guard let target else {
       layer = nil
       return nil
     }
+    let source = track.isScalable ? 0 : target
     let isVideo = track.parameters.codec.isVideo
     if layer != source, position == source {
       if !isVideo || packet.payload.isKeyFrame {
@@ -80,7 +82,8 @@ final class Subscription {
     guard position == layer else { return nil }
     guard isVideo else { return rewriter.rewrite(packet, now: now) }
     let wish = LayerFilter.Wish(spatial: track.isScalable ? UInt8(target) : .max, temporal: limit.temporal)
-    let verdict = filter.decide(packet.payload, wish, track.layers[position].structure)
+    let verdict = filter.decide(
+      packet.payload, wish, packet.payload.decodeTargets == nil ? nil : track.layers[position].structure)
     if verdict.wantsKeyFrame { track.layers[position].keyFrames.want() }
     guard verdict.passes else {
       // In VP9 pictures name each other by the difference of their numbers.

@@ -7,10 +7,13 @@ final class Track {
   let parameters: TrackParameters
   unowned let transport: Transport
   let layers: [Layer]
+  let isScalable: Bool
   var subscriptions: [Subscription] = []
   var isMuted = false
   var demand: Demand
   var hasStarted = false
+  /// Of any layer.
+  var lastArrival: MediaTime?
   /// Waits for `Router.flush`.
   var isPending = false
   var pendingBytes = 0
@@ -19,13 +22,12 @@ final class Track {
     self.id = id
     self.parameters = parameters
     self.transport = transport
+    isScalable = parameters.isScalable
     demand = Demand(all: parameters.highestLayer)
     layers = parameters.layers.prefix(TrackParameters.layersLimit).map {
       Layer($0, parameters.codec, cacheBytesLimit: limits.cacheBytes)
     }
   }
-
-  var isScalable: Bool { parameters.isScalable }
 
   /// The highest layer there can be, of scalable video the highest that is sent.
   var highestLayer: Int {
@@ -35,7 +37,7 @@ final class Track {
   /// Whether the publisher sends this layer.
   func isAlive(_ layer: Int) -> Bool {
     guard let last = isScalable ? layers[0].lastArrival(spatialLayer: layer) : layers[layer].lastArrival,
-      let newest = layers.lazy.compactMap(\.lastArrival).max()
+      let newest = lastArrival
     else { return false }
     return newest - last < Self.silenceLimit
   }
