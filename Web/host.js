@@ -4,7 +4,7 @@
 // The program is the file named by data-program of the element #app (default app.wasm), beside this one. It needs only
 // script-src 'self' 'wasm-unsafe-eval'. In <martlet-messenger> the element has a `frame` (messenger-frame.js).
 
-import { askForNotifications, permission, playSound, showBadge, showNotification, withdrawNotification } from './attention.js';
+import { askForNotifications, permission, playSound, showBadge, showNotification, showTitle, withdrawNotification } from './attention.js';
 import { locate, record } from './capture.js';
 import { fetchMedia, mediaURL, setMediaAccess, showImage } from './media.js';
 import { applyLook, isOurPage, labels, languageList, loadTexts, locale, moment, pluralForm, settings, texts, word } from './reader.js';
@@ -477,7 +477,7 @@ const pageTexts = [() => location.hash.slice(1), () => location.origin, () => lo
 const pageActions = [
   // The history around a frame is its page's.
   (replacing, s) => root.frame || history[replacing ? 'replaceState' : 'pushState'](null, '', s === '' ? location.pathname + location.search : '#' + s),
-  (_, s) => { document.title = s; },
+  (_, s) => showTitle(s),
   count => root.frame || showBadge(count),
   (_, s) => { if (/^https?:/i.test(s)) open(s, '_blank', 'noopener,noreferrer'); },
   () => location.reload(),
