@@ -531,9 +531,13 @@ const host = {
   monotonic: () => performance.now(),
   wall: () => Date.now(),
   random: (p, n) => { look(); for (let k = 0; k < n; k += 65536) crypto.getRandomValues(u8.subarray(p + k, p + Math.min(n, k + 65536))); },
+  // Negative: at the next frame, or soon where the page shows none.
   timer: (id, ms) => {
-    const timer = setTimeout(() => { objects.delete(id); dispatch(id); }, ms);
-    objects.set(id, { stop: () => clearTimeout(timer) });
+    const stop = () => { clearTimeout(timer); cancelAnimationFrame(frame); };
+    const done = () => { stop(); objects.delete(id); dispatch(id); };
+    const timer = setTimeout(done, ms < 0 ? 100 : ms);
+    const frame = ms < 0 ? requestAnimationFrame(done) : 0;
+    objects.set(id, { stop });
   },
   fetch: (id, p, n, body, count) => { fetchBytes(id, readHead(p, n), count > 0 ? copy(body, count) : undefined); },
   upload: (id, file, p, n) => uploadFile(id, files.get(file), readHead(p, n)),
