@@ -115,7 +115,7 @@ let package = Package(
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
     program(
       "fuzz", path: "Tests/Fuzz",
-      uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "Homeserver", "ClientCore", "CCrypto"],
+      uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "Homeserver", "MediaRouter", "ClientCore", "CCrypto"],
       without: ["Corpus"]),
     program(
       "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger"],
