@@ -51,7 +51,8 @@ final class ProjectFixture: Sendable {
       let count = read(file, &bytes, bytes.count)
       let wanted = text.utf8.count
       return count >= wanted
-        && bytes.withUnsafeBytes { bytes in (0...count - wanted).contains { memcmp(bytes.baseAddress! + $0, text, wanted) == 0 } }
+        && bytes.withUnsafeBytes { bytes in (0...count - wanted).contains { memcmp(bytes.baseAddress! + $0, text, wanted) == 0 }
+        }
     }
   }
 }

@@ -75,6 +75,9 @@ package struct SessionBrain: Sendable {
       && subscriptions.isEmpty
   }
 
+  package var connectionCount: Int { connections.count }
+  package var streamCount: Int { streams.count }
+
   package func has(_ connection: ConnectionID) -> Bool { connections[connection] != nil }
 
   package mutating func takeEffects() -> [Effect] {
