@@ -84,6 +84,12 @@ let package = Package(
       uses: ["JSON", "MatrixModel", "Telemetry", "HTTPServer", "EventLoop", "Outbound", "Homeserver"]),
 
     module("MediaRouter", in: "Server", uses: ["Addresses", "CSSL", "CLinux"]),
+    module(
+      "CallServer", in: "Server",
+      uses: [
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "HTTPServer", "Homeserver",
+        "HomeserverAPI", "MediaRouter"
+      ]),
 
     // Client
     module(
@@ -97,7 +103,7 @@ let package = Package(
       "martlet", path: "Sources/martlet",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "EventLoop", "HTTPServer", "Database", "Outbound", "Homeserver",
-        "HomeserverAPI", "MatrixClient", "CYAML", "CLinux"
+        "HomeserverAPI", "MediaRouter", "CallServer", "MatrixClient", "CYAML", "CLinux"
       ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
     program(
@@ -161,6 +167,12 @@ let package = Package(
         "JSON", "MatrixModel", "Addresses", "HTTPServer", "Homeserver", "Database", "Outbound", "OutboundTesting"
       ]),
     tests(of: "MediaRouter", uses: ["Addresses", "CSSL", "CSRTP"]),
+    tests(
+      of: "CallServer",
+      uses: [
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "EventLoop", "HTTPServer", "Homeserver", "HomeserverAPI",
+        "MediaRouter"
+      ]),
     tests(of: "MatrixClient"),
     tests(of: "martlet", uses: ["JSON", "MatrixModel", "MatrixClient"]),
     .testTarget(
