@@ -69,6 +69,8 @@ public enum CallLimits {
   /// Without `expires`, as today's clients take it.
   public static let membershipMilliseconds: Int64 = 4 * 3_600_000
   static let longestMembershipMilliseconds: Int64 = 7 * 24 * 3_600_000
+  /// Of times in events: the integers of JSON.
+  static let timestamp: Int64 = 1 << 53
   static let callMembers = 3_000
   static let pastCalls = 1_000
   static let transports = 16

@@ -24,16 +24,15 @@ struct CandidateBatch: Sendable {
   /// ICE begins anew: there are candidates again.
   mutating func restart() { isComplete = false }
 
-  mutating func take(now: Int64) -> [ICECandidate] {
+  mutating func take() -> [ICECandidate] {
     let batch = candidates
     candidates = []
     sendAt = nil
-    notBefore = now + CallLimits.candidatesAfterAnswerMilliseconds
     return batch
   }
 
   private mutating func schedule(_ now: Int64) {
     guard let notBefore, !candidates.isEmpty else { return }
-    sendAt = isComplete ? now : max(now, notBefore)
+    sendAt = isComplete ? now : sendAt ?? max(notBefore, now + CallLimits.candidatesAfterAnswerMilliseconds)
   }
 }

@@ -54,7 +54,7 @@ extension MatrixCall {
   }
 
   mutating func sendCandidates() {
-    let batch = outgoing.take(now: now)
+    let batch = outgoing.take()
     guard !batch.isEmpty, !isEnded else { return }
     send(.callCandidates) { writer in
       writer.array("candidates", batch) { $0.write(to: &$1) }

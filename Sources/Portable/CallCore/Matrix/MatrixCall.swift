@@ -83,7 +83,7 @@ public struct MatrixCall: Sendable {
     isVersion0 = content.isVersion0
     rings = event.regard == .known
     hasVideo = SDPText.hasVideo(offer)
-    expiresAt = now + content.lifetime - max(0, event.ageMilliseconds)
+    expiresAt = now + content.lifetime - event.ageMilliseconds
     learn(content.json["sdp_stream_metadata"])
   }
 

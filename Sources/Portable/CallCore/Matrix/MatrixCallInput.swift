@@ -48,15 +48,15 @@ public struct MatrixCallEvent: Sendable {
     case ignored
   }
 
-  public var room: RoomID
-  public var sender: UserID
-  public var type: EventType
-  public var content: [UInt8]
-  /// `unsigned.age`, and the time since it was received.
-  public var ageMilliseconds: Int64
-  public var regard: Sender
+  public let room: RoomID
+  public let sender: UserID
+  public let type: EventType
+  public let content: [UInt8]
+  /// `unsigned.age`, and the time since it was received; what is absurd counts as long ago, or as now.
+  public let ageMilliseconds: Int64
+  public let regard: Sender
   /// History, and what the first sync brings: it never rings.
-  public var isHistory: Bool
+  public let isHistory: Bool
 
   public init(
     room: RoomID, sender: UserID, type: EventType, content: [UInt8], ageMilliseconds: Int64, regard: Sender = .known,
@@ -66,7 +66,7 @@ public struct MatrixCallEvent: Sendable {
     self.sender = sender
     self.type = type
     self.content = content
-    self.ageMilliseconds = ageMilliseconds
+    self.ageMilliseconds = min(max(0, ageMilliseconds), CallLimits.longestLifetimeMilliseconds)
     self.regard = regard
     self.isHistory = isHistory
   }

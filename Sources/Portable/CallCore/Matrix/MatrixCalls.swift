@@ -104,6 +104,12 @@ public struct MatrixCalls: Sendable {
   }
 
   private mutating func place(_ room: RoomID, _ invitee: UserID?, audio: Bool, video: Bool) {
+    if let i = calls.firstIndex(where: {
+      $0.room == room && $0.state == .ringing && (invitee == nil || invitee == $0.opponent)
+    }) {
+      // Who calls back while it rings answers.
+      return calls[i].accept(nextSource(), audio: audio, video: video)
+    }
     guard calls.count < CallLimits.calls else { return }
     var call = MatrixCall(
       handle: nextHandle(), id: random.name(), party: random.name(), room: room, to: invitee, now: now)

@@ -17,7 +17,7 @@ struct Negotiation: Sendable {
   var effects: [MediaEffect] = []
   private var round: UInt32 = 0
   private var lastSection: SectionID = 0
-  private var isDirty = false
+  private var isTouched = false
   private var restartsICE = false
   /// An offer that came while the one before was being answered.
   private var nextOffer: ByteString?
@@ -61,10 +61,7 @@ struct Negotiation: Sendable {
   /// Every section of a stream goes.
   mutating func stop(stream: ByteString) {
     sections.removeAll { $0.stream == stream && $0.state == .wanted }
-    for i in sections.indices where sections[i].stream == stream && sections[i].state == .present {
-      sections[i].state = .unwanted
-      isDirty = true
-    }
+    for i in sections.indices where sections[i].stream == stream { sections[i].state = .unwanted }
   }
 
   /// The stream that a section in use is for.
@@ -75,19 +72,20 @@ struct Negotiation: Sendable {
     return nil
   }
 
-  mutating func restartICE() {
-    restartsICE = true
-    isDirty = true
-  }
+  mutating func restartICE() { restartsICE = true }
 
   /// Something outside of the sections has changed that an offer tells.
-  mutating func touch() { isDirty = true }
+  mutating func touch() { isTouched = true }
+
+  /// Whether there is something that the other side does not know.
+  private var isDirty: Bool {
+    isTouched || restartsICE || sections.contains { $0.state != .present || $0.mid == nil }
+  }
 
   private mutating func add(_ kind: TrackKind, _ source: SourceID?, receives: Bool, _ stream: ByteString) {
     guard sections.count < CallLimits.sections else { return }
     lastSection &+= 1
     sections.append(Section(id: lastSection, kind: kind, source: source, receives: receives, stream: stream))
-    isDirty = true
   }
 
   // MARK: Own offers
@@ -100,7 +98,7 @@ struct Negotiation: Sendable {
       return take(offer)
     }
     guard isDirty, mayOffer else { return }
-    isDirty = false
+    isTouched = false
     applySections(answering: false)
     describe(.offer)
     phase = .making
@@ -117,7 +115,7 @@ struct Negotiation: Sendable {
   mutating func offerFailed() {
     guard phase == .offered || phase == .making else { return }
     phase = .idle
-    isDirty = true
+    isTouched = true
   }
 
   // MARK: Offers of the other side
@@ -128,7 +126,7 @@ struct Negotiation: Sendable {
     case .idle: take(sdp)
     case .making, .offered:
       guard isPolite else { return false }
-      isDirty = true
+      isTouched = true
       take(sdp)
     case .settingAnswer, .settingOffer, .answering: nextOffer = sdp
     }
@@ -153,7 +151,6 @@ struct Negotiation: Sendable {
       return .offer
     }
     phase = .idle
-    if sections.contains(where: { $0.state != .present || $0.mid == nil }) { isDirty = true }
     return nextOffer == nil ? .answer : nil
   }
 

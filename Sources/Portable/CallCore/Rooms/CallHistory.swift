@@ -24,9 +24,8 @@ public struct CallHistory: Sendable {
 
   /// Takes the next event of the timeline.
   public mutating func take(_ event: Event) {
-    guard event.stateKey != nil, event.type == CallMembership.eventType || event.type == .member,
-      let time = event.originServerTimestamp
-    else { return }
+    guard event.stateKey != nil, event.type == CallMembership.eventType || event.type == .member else { return }
+    let time = CallMembership.time(event.originServerTimestamp)
     settle(at: time)
     let wasActive = room.isActive(at: time)
     room.take(event)

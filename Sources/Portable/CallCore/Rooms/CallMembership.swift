@@ -26,12 +26,14 @@ public struct CallMembership: Sendable, Equatable {
     stateKey = key
     self.user = user
     self.device = device
-    createdAt = content["created_ts"]?.integer ?? event.originServerTimestamp ?? 0
+    createdAt = Self.time(content["created_ts"]?.integer ?? event.originServerTimestamp)
     let lifetime = content["expires"]?.integer ?? CallLimits.membershipMilliseconds
-    expiresAt = createdAt.addingReportingOverflow(min(max(0, lifetime), CallLimits.longestMembershipMilliseconds)).partialValue
+    expiresAt = createdAt + min(max(0, lifetime), CallLimits.longestMembershipMilliseconds)
     transports = (content["foci_preferred"] ?? content).elements.prefix(CallLimits.transports).compactMap { CallTransport($0) }
     wantsVideo = content["m.call.intent"].map { !$0.isString("audio") }
   }
+
+  static func time(_ claimed: Int64?) -> Int64 { min(max(0, claimed ?? 0), CallLimits.timestamp) }
 
   /// The key under which a device writes its membership. The `_` keeps it from being a key that only this user may write, which a user ID
   /// with something behind it could not be (MSC3757 would change that).
