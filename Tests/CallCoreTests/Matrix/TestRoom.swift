@@ -40,7 +40,10 @@ final class TestRoom {
       let way = "\(user) \(server)"
       let at = max(arrivals[way] ?? 0, simulation.now + simulation.between(delay.lowerBound, delay.upperBound))
       arrivals[way] = at
-      simulation.at(at) { [unowned self] in logs[server]?.append(entry) }
+      simulation.at(at) { [unowned self] in
+        logs[server]?.append(entry)
+        for phone in phones where phone.user == server { phone.sync() }
+      }
     }
   }
 
@@ -85,6 +88,7 @@ final class TestPhone {
   var syncs: ClosedRange<Int64> = 1...20
   private var read = 0
   private var wakes = 0
+  private var isSyncing = false
 
   init(_ name: String, _ user: UserID, _ room: TestRoom) {
     self.name = name
@@ -94,7 +98,6 @@ final class TestPhone {
     calls = MatrixCalls(user: user, randomSeed: room.simulation.seed())
     host.emit = { [unowned self] in put(.media($0)) }
     host.onStable = { [unowned self] peer, _ in room.connect(self, peer) }
-    sync()
   }
 
   /// The one call there is.
@@ -129,15 +132,17 @@ final class TestPhone {
     room.simulation.at(at) { [unowned self] in if wakes == number { put(.time) } }
   }
 
-  private func sync() {
-    room.simulation.after(room.simulation.between(syncs.lowerBound, syncs.upperBound)) { [weak self] in
-      guard let self else { return }
+  /// Some time after news, with all that came meanwhile.
+  func sync() {
+    guard !isSyncing else { return }
+    isSyncing = true
+    room.simulation.after(room.simulation.between(syncs.lowerBound, syncs.upperBound)) { [unowned self] in
+      isSyncing = false
       let log = room.logs[user] ?? []
       let fresh = log[read...]
       read = log.count
       for entry in fresh { hear(entry) }
-      if !fresh.isEmpty { put(.synced) }
-      sync()
+      put(.synced)
     }
   }
 
