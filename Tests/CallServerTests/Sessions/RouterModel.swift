@@ -22,6 +22,7 @@ struct RouterModel {
     case .open(let id, _):
       isNew(id.number)
       transports.insert(id)
+    case .restart(let id, _, _): #expect(transports.contains(id))
     case .close(let id): end(id)
     case .publish(let id, let transport, _):
       isNew(id.number)
@@ -36,6 +37,7 @@ struct RouterModel {
     case .limit(let id, let limit): limits[id] = limit
     case .pause(let id, let isPaused): if isPaused { paused.insert(id) } else { paused.remove(id) }
     case .mute(let id, let isMuted): if isMuted { muted.insert(id) } else { muted.remove(id) }
+    case .count: break
     }
   }
 

@@ -48,7 +48,7 @@ extension SessionBrain {
     guard let peer = connections[id]?.peer else { return "" }
     return offer.answer(
       choices, credentials: peer.credentials, fingerprint: media.fingerprint, candidates: media.candidates,
-      number: peer.transport.number)
+      number: peer.transport.number, version: UInt64(peer.version), isDTLSClient: peer.isDTLSClient)
   }
 
   // MARK: The transport
@@ -56,13 +56,21 @@ extension SessionBrain {
   /// The same certificate is the same transport, whose ICE may begin anew; another one is another peer connection.
   private mutating func transport(of id: ConnectionID, for offer: PeerOffer) {
     if let peer = connections[id]?.peer {
-      guard peer.fingerprint == offer.fingerprint, peer.remoteUfrag == offer.ufrag else {
+      guard peer.fingerprint == offer.fingerprint else {
         closeTransport(of: id)
         return open(offer, of: id)
       }
+      if peer.remoteUfrag != offer.ufrag { restart(peer.transport, offer, of: id) }
       return
     }
     open(offer, of: id)
+  }
+
+  private mutating func restart(_ transport: TransportID, _ offer: PeerOffer, of id: ConnectionID) {
+    let credentials = ICECredentials.random(using: &random)
+    connections[id]?.peer?.credentials = credentials
+    connections[id]?.peer?.remoteUfrag = offer.ufrag
+    tell([.restart(transport, credentials, remoteUfrag: Array(offer.ufrag.utf8))])
   }
 
   private mutating func open(_ offer: PeerOffer, of id: ConnectionID) {
@@ -126,9 +134,9 @@ extension SessionBrain {
     if let kept = kept(media, purpose, of: id) { return kept }
     forgetSection(media.mid, of: id)
     switch purpose {
-    case .publish(let stream): return publish(stream, media, of: id) ?? .refuse
-    case .subscribe(let stream): return subscribe(stream, media, of: id) ?? .refuse
-    case nil: return .refuse
+    case .publish(let stream): return publish(stream, media, of: id) ?? .rest
+    case .subscribe(let stream): return subscribe(stream, media, of: id) ?? .rest
+    case nil: return .rest
     }
   }
 

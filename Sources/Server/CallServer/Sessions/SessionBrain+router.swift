@@ -5,12 +5,13 @@ import MediaRouter
 extension SessionBrain {
   package mutating func handle(_ event: RouterEvent) {
     switch event {
-    case .connected(let transport): sayTransport("connected", transport)
+    case .connected(let transport), .recovered(let transport): sayTransport("connected", transport)
+    case .silent(let transport): sayTransport("lost", transport)
     case .ended(let transport, _):
       guard let id = transports[transport] else { return }
       sayTransport("lost", transport)
       forgetTransport(of: id)
-    case .refused: break
+    case .refused, .counts: break
     case .trackStarted(let track): if let stream = tracks[track] { announce(stream) }
     case .layer(let subscription, let layer): takeLayer(layer, of: subscription)
     case .speaker(_, let track):

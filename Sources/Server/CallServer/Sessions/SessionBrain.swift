@@ -102,13 +102,15 @@ package struct SessionBrain: Sendable {
 }
 
 extension RouterEvent {
-  /// Which session's it is.
-  package var sessionNumber: UInt32 {
+  /// Which session's it is; nil where it is the whole router's.
+  package var sessionNumber: UInt32? {
     switch self {
-    case .connected(let id), .ended(let id, _), .refused(let id): SessionBrain.number(of: id.number)
+    case .connected(let id), .silent(let id), .recovered(let id), .ended(let id, _), .refused(let id):
+      SessionBrain.number(of: id.number)
     case .trackStarted(let id): SessionBrain.number(of: id.number)
     case .layer(let id, _): SessionBrain.number(of: id.number)
     case .speaker(_, let track): SessionBrain.number(of: track.number)
+    case .counts: nil
     }
   }
 }
