@@ -50,6 +50,7 @@ let package = Package(
     module("JSON", in: "Portable", settings: portable),
     module("MatrixModel", in: "Portable", uses: ["JSON"], settings: portable),
     module("ClientCore", in: "Portable", uses: ["JSON", "MatrixModel"], settings: portable),
+    module("CallCore", in: "Portable", uses: ["JSON", "MatrixModel"], settings: portable),
     module("Messenger", in: "Portable", settings: portable),
 
     // Web
@@ -84,6 +85,12 @@ let package = Package(
       uses: ["JSON", "MatrixModel", "Telemetry", "HTTPServer", "EventLoop", "Outbound", "Homeserver"]),
 
     module("MediaRouter", in: "Server", uses: ["Addresses", "CSSL", "CLinux"]),
+    module(
+      "CallServer", in: "Server",
+      uses: [
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "HTTPServer", "Homeserver",
+        "HomeserverAPI", "MediaRouter"
+      ]),
 
     // Client
     module(
@@ -97,7 +104,7 @@ let package = Package(
       "martlet", path: "Sources/martlet",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "EventLoop", "HTTPServer", "Database", "Outbound", "Homeserver",
-        "HomeserverAPI", "MatrixClient", "CYAML", "CLinux"
+        "HomeserverAPI", "MediaRouter", "CallServer", "MatrixClient", "CYAML", "CLinux"
       ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
     program(
@@ -118,7 +125,7 @@ let package = Package(
       uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "Homeserver", "MediaRouter", "ClientCore", "CCrypto"],
       without: ["Corpus"]),
     program(
-      "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger"],
+      "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "ClientCore", "CallCore", "Messenger"],
       settings: web),
 
     // C libraries of the system (installed by Scripts/install-dependencies)
@@ -141,6 +148,7 @@ let package = Package(
     tests(of: "JSON"),
     tests(of: "MatrixModel", uses: ["JSON"]),
     tests(of: "ClientCore", uses: ["JSON", "MatrixModel"], without: ["Timeline/Snapshots"]),
+    tests(of: "CallCore", uses: ["JSON", "MatrixModel"]),
     .target(
       name: "MessengerTesting", dependencies: ["Messenger"], path: "Tests/MessengerTesting", swiftSettings: common),
     tests(of: "Messenger", uses: ["MessengerTesting"]),
@@ -161,6 +169,12 @@ let package = Package(
         "JSON", "MatrixModel", "Addresses", "HTTPServer", "Homeserver", "Database", "Outbound", "OutboundTesting"
       ]),
     tests(of: "MediaRouter", uses: ["Addresses", "CSSL", "CSRTP"]),
+    tests(
+      of: "CallServer",
+      uses: [
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "EventLoop", "HTTPServer", "Homeserver", "HomeserverAPI",
+        "MediaRouter"
+      ]),
     tests(of: "MatrixClient"),
     tests(of: "martlet", uses: ["JSON", "MatrixModel", "MatrixClient"]),
     .testTarget(
