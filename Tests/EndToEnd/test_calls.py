@@ -284,8 +284,30 @@ async def rooms(context):
         assert json.loads(socket.greeting["connection"]["data"]) == {"user_id": user.user_id, "device_id": user.device_id}
         sockets.append(socket)
     assert len(sockets[1].greeting["connections"]) == 1
-    for socket in sockets:
-        await socket.close()
+    alice.post(room_path(room, "kick"), {"user_id": bob.user_id}).ok()
+    try:
+        while True:
+            await sockets[1].hear()
+    except Closed as closed:
+        assert closed.code == "forced"
+    try:
+        await CallSocket(context.direct).connect(ticket["session_id"], ticket["token"])
+        raise AssertionError("a token outlives the membership")
+    except Closed as closed:
+        assert closed.code == "unauthorized"
+    assert [e["reason"] for e in await sockets[0].heard() if e["type"] == "connection_destroyed"] == ["forced"]
+    await sockets[0].close()
+
+
+@test("who says nothing at first is let go after ten seconds")
+async def silence(context):
+    socket = await CallSocket(context.direct).open()
+    started = time.monotonic()
+    try:
+        raise AssertionError(await socket.hear(20))
+    except Closed as closed:
+        assert closed.code == "invalid" and time.monotonic() - started > 9
+    await socket.close()
 
 
 @test("aiortc publishes and subscribes through the socket, and goes")

@@ -4,7 +4,6 @@ import HTTPServer
 import JSON
 import MatrixModel
 import MediaRouter
-import Telemetry
 
 /// The live sessions, the sockets of those who are in them, and the worker that their media goes through.
 ///
@@ -17,8 +16,9 @@ package actor CallServer {
 
   package nonisolated let projects: CallProjects
   package nonisolated let sessions: CallSessions
+  /// Whose members may be in their calls.
+  nonisolated let rooms: Rooms
   nonisolated let clock: WallClock
-  nonisolated let log: Log
   private nonisolated let configuration: CallConfiguration
   private nonisolated let worker: MediaWorker
   private nonisolated let events: AsyncStream<[RouterEvent]>
@@ -40,14 +40,12 @@ package actor CallServer {
   private var isStopping = false
 
   /// Binds the UDP port. Throws `MediaWorkerError`.
-  package init(
-    _ configuration: CallConfiguration, projects: CallProjects, sessions: CallSessions, clock: WallClock = .system, log: Log
-  ) throws {
+  package init(_ configuration: CallConfiguration, projects: CallProjects, for homeserver: Homeserver) throws {
     self.configuration = configuration
     self.projects = projects
-    self.sessions = sessions
-    self.clock = clock
-    self.log = log
+    clock = homeserver.configuration.clock
+    sessions = CallSessions(database: homeserver.database, clock: clock)
+    rooms = homeserver.rooms
     (events, eventInput) = AsyncStream.makeStream(of: [RouterEvent].self)
     worker = try MediaWorker(DTLSIdentity(), address: configuration.address) { [eventInput] events in eventInput.yield(events) }
   }
@@ -58,6 +56,7 @@ package actor CallServer {
   /// Starts the worker. Throws `MediaWorkerError`.
   package func start() throws {
     try worker.start()
+    watchRooms()
     eventTask = Task { [weak self, events] in
       for await batch in events { await self?.handle(batch) }
     }
@@ -73,11 +72,6 @@ package actor CallServer {
     eventInput.finish()
     await worker.stop()
     await eventTask?.value
-  }
-
-  /// For `/metrics`.
-  package var counts: (sessions: Int, connections: Int, streams: Int) {
-    live.values.reduce((live.count, 0, 0)) { ($0.0, $0.1 + $1.brain.connectionCount, $0.2 + $1.brain.streamCount) }
   }
 
   var now: CallMoment {

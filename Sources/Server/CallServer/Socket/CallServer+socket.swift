@@ -68,6 +68,7 @@ extension CallServer {
     guard let session = try await sessions.session(id), projects[session.project] != nil else {
       throw CallRefusal(.unauthorized, "There is no such session.")
     }
+    try await requireMembership(verified, session)
     try wake(session)
     let socket = newSocket()
     lines[socket] = line
