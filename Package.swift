@@ -50,6 +50,7 @@ let package = Package(
     module("JSON", in: "Portable", settings: portable),
     module("MatrixModel", in: "Portable", uses: ["JSON"], settings: portable),
     module("ClientCore", in: "Portable", uses: ["JSON", "MatrixModel"], settings: portable),
+    module("CallCore", in: "Portable", uses: ["JSON", "MatrixModel"], settings: portable),
     module("Messenger", in: "Portable", settings: portable),
 
     // Web
@@ -121,10 +122,10 @@ let package = Package(
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
     program(
       "fuzz", path: "Tests/Fuzz",
-      uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "Homeserver", "ClientCore", "CCrypto"],
+      uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "Homeserver", "MediaRouter", "ClientCore", "CCrypto"],
       without: ["Corpus"]),
     program(
-      "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger"],
+      "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "ClientCore", "CallCore", "Messenger"],
       settings: web),
 
     // C libraries of the system (installed by Scripts/install-dependencies)
@@ -147,6 +148,7 @@ let package = Package(
     tests(of: "JSON"),
     tests(of: "MatrixModel", uses: ["JSON"]),
     tests(of: "ClientCore", uses: ["JSON", "MatrixModel"], without: ["Timeline/Snapshots"]),
+    tests(of: "CallCore", uses: ["JSON", "MatrixModel"]),
     .target(
       name: "MessengerTesting", dependencies: ["Messenger"], path: "Tests/MessengerTesting", swiftSettings: common),
     tests(of: "Messenger", uses: ["MessengerTesting"]),

@@ -1,0 +1,115 @@
+import JSON
+
+/// What the server tells.
+extension CallSession {
+  mutating func happened(_ type: ByteString, _ message: JSON) {
+    switch type {
+    case "connection_created": connectionCame(CallConnection(message["connection"]))
+    case "connection_destroyed": connectionWent(message["connection"]?.text)
+    case "stream_created": streamCame(CallStream(message["stream"]))
+    case "stream_changed": streamChanged(message)
+    case "stream_destroyed": streamWent(message["stream"]?.text)
+    case "signal": signalCame(message)
+    case "relay": relayed(message)
+    case "muted": muted(message)
+    case "video_disabled": videoChanged(message, reason: message["reason"]?.text ?? "quality")
+    case "video_enabled": videoChanged(message, reason: nil)
+    case "speaker":
+      speaker = message["stream"]?.text
+      effects.append(.change(.speaker))
+    case "recording_started": recordingChanged(message["archive"]?.text)
+    case "recording_stopped": recordingChanged(nil)
+    case "session_ended": end(.closed("ended"))
+    case "transport": transportChanged(message)
+    default: break
+    }
+  }
+
+  mutating func connectionCame(_ came: CallConnection?) {
+    guard let came, came.id != connection?.id, connections.count < CallLimits.connections,
+      !connections.contains(where: { $0.id == came.id })
+    else { return }
+    connections.append(came)
+    effects.append(.change(.connection(came.id)))
+    if isRelayed { sendEverything(to: came.id) }
+  }
+
+  private mutating func connectionWent(_ id: ByteString?) {
+    guard let id else { return }
+    for stream in streams where stream.connection == id { streamWent(stream.id) }
+    if let i = links.firstIndex(where: { $0.remote == id }) {
+      effects.append(.media(.close(links[i].peer)))
+      links.remove(at: i)
+    }
+    connections.removeAll { $0.id == id }
+    effects.append(.change(.connection(id)))
+  }
+
+  mutating func streamCame(_ came: CallStream?) {
+    guard let came, came.connection != connection?.id, streams.count < CallLimits.streams,
+      !streams.contains(where: { $0.id == came.id })
+    else { return }
+    streams.append(came)
+    effects.append(.change(.stream(came.id)))
+    let former = formerStreams.first { $0.id == came.id }
+    let isWanted = former?.isSubscribed ?? (subscribesToAll && connection?.role != .publisherOnly)
+    if isWanted { setSubscribed(streams.count - 1, true) }
+    if let former, former.preference != StreamPreference() { prefer(came.id, former.preference, 0) }
+  }
+
+  private mutating func streamChanged(_ message: JSON) {
+    guard let i = streams.firstIndex(where: { stream in message["stream"]?.text.map { $0 == stream.id } ?? false }) else {
+      return
+    }
+    streams[i].change(message)
+    receiveWhatIsThere(i)
+    effects.append(.change(.stream(streams[i].id)))
+  }
+
+  private mutating func streamWent(_ id: ByteString?) {
+    guard let id else { return }
+    if let own = publications.first(where: { $0.stream == id }) { return withdraw(own.source) }
+    guard let i = streams.firstIndex(where: { $0.id == id }) else { return }
+    setSubscribed(i, false)
+    streams.remove(at: i)
+    if speaker == id { speaker = nil }
+    effects.append(.change(.stream(id)))
+  }
+
+  private mutating func signalCame(_ message: JSON) {
+    guard let data = message["data"]?.text else { return }
+    let signal = CallSignal(kind: message["kind"]?.text ?? "", data: data, from: message["from"]?.text)
+    effects.append(.change(.signal(signal)))
+  }
+
+  private mutating func muted(_ message: JSON) {
+    if let isActive = message["active"]?.bool {
+      isMuteOfAllActive = isActive
+      effects.append(.change(.muting))
+    }
+    guard let id = message["stream"]?.text, let i = publications.firstIndex(where: { $0.stream == id }) else { return }
+    publications[i].isMutedByForce = true
+    publications[i].hasAudio = false
+    effects.append(.media(.enable(publications[i].source, .audio, false)))
+    effects.append(.change(.publication(publications[i].source)))
+    tell(publications[i], 0)
+  }
+
+  private mutating func videoChanged(_ message: JSON, reason: ByteString?) {
+    guard let id = message["stream"]?.text, let i = streams.firstIndex(where: { $0.id == id }) else { return }
+    streams[i].videoDisabled = reason
+    effects.append(.change(.stream(id)))
+  }
+
+  private mutating func recordingChanged(_ archive: ByteString?) {
+    recording = archive
+    effects.append(.change(.recording))
+  }
+
+  /// Of the one transport to the router.
+  private mutating func transportChanged(_ message: JSON) {
+    guard let i = links.firstIndex(where: { $0.remote == nil }), let state = message["state"] else { return }
+    if state.isString("lost") { links[i].watch.lost(now: now) }
+    if state.isString("connected") { links[i].watch.changed(.connected, now: now) }
+  }
+}

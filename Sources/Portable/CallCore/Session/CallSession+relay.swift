@@ -1,0 +1,104 @@
+import JSON
+
+/// Relayed sessions: each two that have something to send each other have a peer connection between them, and negotiate by `relay`.
+///
+/// `data` is the text of an object: `{"description": {"type", "sdp"}, "sections": {MID: STREAM-ID}}`, the sections that its sender sends, or
+/// `{"candidate": {…}}`. The lesser connection ID is the impolite side.
+extension CallSession {
+  /// The link to a connection, made where there is none; nil beyond the limit.
+  mutating func link(to remote: ByteString) -> Int? {
+    if let i = links.firstIndex(where: { $0.remote == remote }) { return i }
+    guard let own = connection?.id, links.count < CallLimits.relayedPeers else { return nil }
+    return open(to: remote, isPolite: remote < own)
+  }
+
+  mutating func sendEverything(to remote: ByteString) {
+    for publication in publications where publication.stream != nil {
+      if let link = link(to: remote) { send(publication, on: link) }
+    }
+  }
+
+  mutating func relay(
+    _ kind: DescriptionKind, _ sdp: ByteString, _ sections: [Negotiation.Section], to remote: ByteString
+  ) {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.key("description")
+    SessionDescription(kind: kind, sdp: sdp).write(to: &writer)
+    writer.key("sections")
+    writer.beginObject()
+    for section in sections where section.state == .present && section.source != nil {
+      guard let mid = section.mid else { continue }
+      writer.key(mid)
+      writer.write(section.stream)
+    }
+    writer.endObject()
+    writer.endObject()
+    relay(writer.bytes, to: remote)
+  }
+
+  mutating func relay(_ candidate: ICECandidate, to remote: ByteString) {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.key("candidate")
+    candidate.write(to: &writer)
+    writer.endObject()
+    relay(writer.bytes, to: remote)
+  }
+
+  private mutating func relay(_ data: [UInt8], to remote: ByteString) {
+    request("relay") { writer in
+      writer.member("to", remote)
+      writer.member("data", ByteString(decoding: data))
+    }
+  }
+
+  /// Something that another connection said.
+  mutating func relayed(_ message: JSON) {
+    guard isRelayed, let from = message["from"]?.text, connections.contains(where: { $0.id == from }),
+      let text = message["data"]?.text, let data = try? JSON.parse(text.utf8), let i = link(to: from)
+    else { return }
+    if let json = data["candidate"], let candidate = ICECandidate(json) {
+      effects.append(.media(.addCandidate(links[i].peer, candidate)))
+    }
+    guard let description = SessionDescription(data["description"]) else { return }
+    switch description.kind {
+    case .offer: guard links[i].negotiation.offered(description.sdp) else { return }
+    case .answer: links[i].negotiation.answered(description.sdp)
+    }
+    learn(data["sections"], on: i)
+  }
+
+  /// Of a section that stays, the track has arrived before.
+  private mutating func learn(_ sections: JSON?, on i: Int) {
+    let before = links[i].arriving
+    var arriving: [PeerLink.ArrivingSection] = []
+    if let sections {
+      for member in sections.members.prefix(CallLimits.sections) {
+        guard let stream = member.value.text else { continue }
+        let mid = member.key
+        let hasTrack = before.contains { $0.mid == mid && $0.hasTrack }
+        arriving.append(PeerLink.ArrivingSection(mid: mid, stream: stream, hasTrack: hasTrack))
+      }
+    }
+    links[i].arriving = arriving
+    for section in arriving where section.hasTrack { attach(section, on: i) }
+  }
+
+  mutating func relayedTrackArrived(_ mid: ByteString, on i: Int) {
+    guard let at = links[i].arriving.firstIndex(where: { $0.mid == mid }) else { return }
+    links[i].arriving[at].hasTrack = true
+    attach(links[i].arriving[at], on: i)
+  }
+
+  /// The tracks of a stream that is subscribed to only now.
+  mutating func attachKnown(_ stream: CallStream) {
+    guard let i = links.firstIndex(where: { $0.remote == stream.connection }) else { return }
+    for section in links[i].arriving where section.hasTrack && section.stream == stream.id { attach(section, on: i) }
+  }
+
+  private mutating func attach(_ section: PeerLink.ArrivingSection, on i: Int) {
+    guard stream(section.stream)?.isSubscribed == true else { return }
+    effects.append(.media(.attach(links[i].peer, mid: section.mid, stream: section.stream)))
+  }
+}
