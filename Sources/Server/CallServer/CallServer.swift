@@ -108,14 +108,10 @@ package actor CallServer {
     guard live[session.id] == nil else { return }
     lastNumber &+= 1
     sessionOfNumber[lastNumber] = session.id
-    let media = SessionBrain.Media(fingerprint: worker.fingerprint, candidates: candidates)
+    let media = SessionBrain.Media(
+      fingerprint: worker.fingerprint, candidates: worker.candidates(announced: configuration.announced))
     live[session.id] = LiveSession(
       brain: SessionBrain(session.id, isRouted: session.isRouted, number: lastNumber, media: media, now: now), session: session)
-  }
-
-  private var candidates: [TransportAddress] {
-    configuration.announced.isEmpty
-      ? [worker.address] : configuration.announced.map { TransportAddress($0, port: worker.address.port) }
   }
 
   var iceServers: [SessionBrain.ICEServer] {
@@ -145,7 +141,7 @@ package actor CallServer {
 
   private func handle(_ batch: [RouterEvent]) {
     for event in batch {
-      guard let id = sessionOfNumber[event.sessionNumber] else { continue }
+      guard let number = event.sessionNumber, let id = sessionOfNumber[number] else { continue }
       run(id) { brain, _ in brain.handle(event) }
     }
   }

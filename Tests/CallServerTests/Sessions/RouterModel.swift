@@ -22,6 +22,8 @@ struct RouterModel {
     case .open(let id, _):
       isNew(id.number)
       transports.insert(id)
+    case .restart(let id, _, _): #expect(transports.contains(id))
+    case .count: break
     case .close(let id): end(id)
     case .publish(let id, let transport, _):
       isNew(id.number)

@@ -9,7 +9,7 @@ extension SessionBrain {
   /// Does what the sections of an offer are for, and gives the answer. A section for what is not there (any more), or that the peer could not
   /// decode, rests; one that is for something else than before, or for nothing, loses what it had.
   ///
-  /// Throws `forbidden`, `invalid`, `too_large`.
+  /// Throws `forbidden`, `invalid`, `too_large`, and `gone`, which ends the connection.
   mutating func answer(
     _ text: String, _ purposes: [ByteString: CallRequest.Purpose], of id: ConnectionID
   ) throws(CallRefusal) -> String {
@@ -20,7 +20,7 @@ extension SessionBrain {
       guard connection.role.allows(permission) else { throw .forbidden(connection.role) }
     }
     let offer = try Self.offer(text)
-    transport(of: id, for: offer)
+    try transport(of: id, for: offer)
     forgetSections(of: id, exceptThoseIn: offer)
     var choices: [PeerOffer.Choice] = []
     for media in offer.media {
@@ -48,21 +48,35 @@ extension SessionBrain {
     guard let peer = connections[id]?.peer else { return "" }
     return offer.answer(
       choices, credentials: peer.credentials, fingerprint: media.fingerprint, candidates: media.candidates,
-      number: peer.transport.number)
+      number: peer.transport.number, version: peer.version, isDTLSClient: peer.isDTLSClient)
   }
 
   // MARK: The transport
 
   /// The same certificate is the same transport, whose ICE may begin anew; another one is another peer connection.
-  private mutating func transport(of id: ConnectionID, for offer: PeerOffer) {
-    if let peer = connections[id]?.peer {
-      guard peer.fingerprint == offer.fingerprint, peer.remoteUfrag == offer.ufrag else {
-        closeTransport(of: id)
-        return open(offer, of: id)
+  ///
+  /// Throws `gone` for a peer connection that was connected to a transport which has ended: its peer goes on with keys that nobody has.
+  private mutating func transport(of id: ConnectionID, for offer: PeerOffer) throws(CallRefusal) {
+    guard let peer = connections[id]?.peer else {
+      guard connections[id]?.endedFingerprint != offer.fingerprint else {
+        let reason = CallRefusal(.gone, "The transport of this peer connection has ended.")
+        ending.append((id, reason))
+        throw reason
       }
-      return
+      return open(offer, of: id)
     }
-    open(offer, of: id)
+    guard peer.fingerprint == offer.fingerprint else {
+      closeTransport(of: id)
+      return open(offer, of: id)
+    }
+    if peer.remoteUfrag != offer.ufrag { restart(peer, offer, of: id) }
+  }
+
+  private mutating func restart(_ peer: PeerState, _ offer: PeerOffer, of id: ConnectionID) {
+    let credentials = ICECredentials.random(using: &random)
+    connections[id]?.peer?.credentials = credentials
+    connections[id]?.peer?.remoteUfrag = offer.ufrag
+    tell([.restart(peer.transport, credentials, remoteUfrag: Array(offer.ufrag.utf8))])
   }
 
   private mutating func open(_ offer: PeerOffer, of id: ConnectionID) {
@@ -92,6 +106,7 @@ extension SessionBrain {
     guard let connection = connections[id], let peer = connection.peer else { return }
     transports[peer.transport] = nil
     connections[id]?.peer = nil
+    connections[id]?.endedFingerprint = peer.wasConnected ? peer.fingerprint : nil
     for case .subscribe(_, let subscription) in peer.sections.values.map(\.use) { subscriptions[subscription] = nil }
     for stream in connection.streams { withdraw(stream, .lost) }
   }
@@ -126,9 +141,9 @@ extension SessionBrain {
     if let kept = kept(media, purpose, of: id) { return kept }
     forgetSection(media.mid, of: id)
     switch purpose {
-    case .publish(let stream): return publish(stream, media, of: id) ?? .refuse
-    case .subscribe(let stream): return subscribe(stream, media, of: id) ?? .refuse
-    case nil: return .refuse
+    case .publish(let stream): return publish(stream, media, of: id) ?? .rest
+    case .subscribe(let stream): return subscribe(stream, media, of: id) ?? .rest
+    case nil: return .rest
     }
   }
 

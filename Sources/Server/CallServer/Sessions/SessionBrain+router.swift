@@ -5,12 +5,17 @@ import MediaRouter
 extension SessionBrain {
   package mutating func handle(_ event: RouterEvent) {
     switch event {
-    case .connected(let transport): sayTransport("connected", transport)
-    case .ended(let transport, _):
+    case .connected(let transport):
+      if let id = transports[transport] { connections[id]?.peer?.wasConnected = true }
+      sayTransport("connected", transport)
+    case .silent(let transport): sayTransport("lost", transport)
+    case .recovered(let transport): sayTransport("connected", transport)
+    case .ended(let transport, let end):
       guard let id = transports[transport] else { return }
-      sayTransport("lost", transport)
+      // Who says goodbye knows.
+      if end != .goodbye { sayTransport("lost", transport) }
       forgetTransport(of: id)
-    case .refused: break
+    case .refused, .counts: break
     case .trackStarted(let track): if let stream = tracks[track] { announce(stream) }
     case .layer(let subscription, let layer): takeLayer(layer, of: subscription)
     case .speaker(_, let track):

@@ -106,13 +106,15 @@ package struct SessionBrain: Sendable {
 }
 
 extension RouterEvent {
-  /// Which session's it is.
-  package var sessionNumber: UInt32 {
+  /// Which session's it is; nil for what is of the whole router.
+  package var sessionNumber: UInt32? {
     switch self {
-    case .connected(let id), .ended(let id, _), .refused(let id): SessionBrain.number(of: id.number)
+    case .connected(let id), .silent(let id), .recovered(let id), .ended(let id, _), .refused(let id):
+      SessionBrain.number(of: id.number)
     case .trackStarted(let id): SessionBrain.number(of: id.number)
     case .layer(let id, _): SessionBrain.number(of: id.number)
     case .speaker(_, let track): SessionBrain.number(of: track.number)
+    case .counts: nil
     }
   }
 }
