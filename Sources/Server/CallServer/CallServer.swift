@@ -108,8 +108,10 @@ package actor CallServer {
     guard live[session.id] == nil else { return }
     lastNumber &+= 1
     sessionOfNumber[lastNumber] = session.id
+    // A machine without any address still has the one that was asked for.
+    let candidates = worker.candidates(announced: configuration.announced)
     let media = SessionBrain.Media(
-      fingerprint: worker.fingerprint, candidates: worker.candidates(announced: configuration.announced))
+      fingerprint: worker.fingerprint, candidates: candidates.isEmpty ? [worker.address] : candidates)
     live[session.id] = LiveSession(
       brain: SessionBrain(session.id, isRouted: session.isRouted, number: lastNumber, media: media, now: now), session: session)
   }

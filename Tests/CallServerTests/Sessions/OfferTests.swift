@@ -82,6 +82,28 @@ import Testing
     #expect(fixture.brain.subscriptions.count == 1)
   }
 
+  @Test func `a track goes to a connection once, whatever sections ask for it`() throws {
+    let fixture = SessionFixture()
+    let (alice, bob) = (try fixture.connect(), try fixture.connect())
+    let stream = try fixture.publish(alice)
+    let offer = OfferText([("audio", "recvonly"), ("audio", "recvonly")])
+    #expect(Self.directions(try fixture.offer(bob, offer.text, Self.uses(stream))) == ["sendonly", "inactive"])
+    // The other one may have it once the first does without.
+    let answer = try fixture.offer(bob, offer.text, #""1":{"subscribe":"\#(stream)"}"#)
+    #expect(Self.directions(answer) == ["inactive", "sendonly"] && fixture.brain.subscriptions.count == 1)
+  }
+
+  @Test func `what one section had another may have in the same offer`() throws {
+    let fixture = SessionFixture()
+    let (alice, bob) = (try fixture.connect(), try fixture.connect())
+    let stream = try fixture.publish(alice)
+    let offer = OfferText([("audio", "recvonly"), ("audio", "recvonly")])
+    for mid in [1, 0, 1] {
+      let answer = try fixture.offer(bob, offer.text, #""\#(mid)":{"subscribe":"\#(stream)"}"#)
+      #expect(Self.directions(answer)[mid] == "sendonly" && fixture.brain.subscriptions.count == 1)
+    }
+  }
+
   @Test func `a later offer keeps what stays and ends what does not`() throws {
     let fixture = SessionFixture()
     let (alice, bob) = (try fixture.connect(), try fixture.connect())
