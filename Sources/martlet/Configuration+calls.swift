@@ -13,6 +13,7 @@ extension Configuration {
       var configuration = CallConfiguration(address: TransportAddress(address.ip, port: address.port))
       configuration.announced = calls.publicAddresses
       configuration.turn = turn.server
+      configuration.rateLimits = rateLimits
       return try CallServer(configuration, projects: projects, for: homeserver)
     } catch {
       throw StartError.address(setting: "calls.bind", callBind, reason: "\(error)")

@@ -19,7 +19,9 @@ package actor CallServer {
   /// Whose members may be in their calls.
   nonisolated let rooms: Rooms
   nonisolated let clock: WallClock
-  private nonisolated let configuration: CallConfiguration
+  nonisolated let configuration: CallConfiguration
+  /// For whoever measures, from any thread.
+  package nonisolated let census = CallCensus()
   private nonisolated let worker: MediaWorker
   private nonisolated let events: AsyncStream<[RouterEvent]>
   private nonisolated let eventInput: AsyncStream<[RouterEvent]>.Continuation
@@ -99,6 +101,7 @@ package actor CallServer {
       live[id] = nil
     }
     setAlarm()
+    census.sessions.store(live.count, ordering: .relaxed)
     return try result.get()
   }
 
