@@ -223,6 +223,29 @@ import Testing
     #expect(fixture.types(bob) == ["stream_created"])
   }
 
+  @Test func `another ufrag restarts ICE on the living transport, and what is on it stays`() throws {
+    let fixture = SessionFixture()
+    let alice = try fixture.connect()
+    let stream = try fixture.publish(alice)
+    var router = RouterModel()
+    router.take(fixture.takeCommands())
+    let peer = try #require(fixture.brain.connections[alice.id]?.peer)
+    fixture.handle(.silent(peer.transport))
+    #expect(fixture.told(alice).map { $0["state"]?.string } == ["lost"])
+    let offer = OfferText([("audio", "sendonly"), ("video", "sendonly")], ufrag: "anew")
+    let answer = try fixture.offer(alice, offer.text, Self.uses(stream, "publish"))
+    #expect(Self.directions(answer) == ["recvonly", "recvonly"])
+    guard case .restart(peer.transport, let credentials, let ufrag) = fixture.takeCommands().first else {
+      Issue.record("no restart")
+      return
+    }
+    #expect(credentials != peer.credentials && ufrag == Array("anew".utf8))
+    #expect(answer["sdp"]?.string?.contains("a=ice-ufrag:" + String(decoding: credentials.ufrag, as: UTF8.self)) == true)
+    #expect(fixture.brain.connections[alice.id]?.peer?.transport == peer.transport)
+    fixture.handle(.recovered(peer.transport))
+    #expect(fixture.told(alice).map { $0["state"]?.string } == ["connected"])
+  }
+
   @Test func `preferences become limits and pauses`() throws {
     let fixture = SessionFixture()
     let (alice, bob) = (try fixture.connect(), try fixture.connect())
