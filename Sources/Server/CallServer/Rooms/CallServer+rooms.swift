@@ -14,6 +14,12 @@ extension CallServer {
     }
   }
 
+  /// Whoever was removed between the look at the room and the greeting was not there to be expelled yet.
+  func expelUnlessMember(_ token: ConnectionToken, _ session: CallSessions.Session) async {
+    guard let roomID = session.roomID, let user = token.roomMember else { return }
+    do { try await requireMembership(token, session) } catch { expel(user, from: roomID) }
+  }
+
   /// Has whoever leaves a room, or is removed, leave its call too.
   nonisolated func watchRooms() {
     let expel: @Sendable (UserID, RoomID) -> Void = { [weak self] user, roomID in

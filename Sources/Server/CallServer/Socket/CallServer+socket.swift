@@ -65,10 +65,12 @@ extension CallServer {
     } catch {
       throw CallRefusal(.unauthorized, error.sentence)
     }
-    guard let session = try await sessions.session(id), projects[session.project] != nil else {
+    guard let session = try await sessions.session(id) else {
       throw CallRefusal(.unauthorized, "There is no such session.")
     }
     try await requireMembership(verified, session)
+    // Its key may have been taken away meanwhile. From here to the greeting nothing else has its turn.
+    guard projects[session.project] != nil else { throw CallRefusal(.unauthorized, "There is no such session.") }
     try wake(session)
     let socket = take(line, of: id)
     let servers = iceServers
@@ -80,6 +82,7 @@ extension CallServer {
       forget(socket)
       throw error
     }
+    await expelUnlessMember(verified, session)
     return socket
   }
 
