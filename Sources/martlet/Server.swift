@@ -70,6 +70,7 @@ struct Server: Sendable {
       homeserver.start()
       try await calls?.start()
       ServerMetrics.register(homeserver, servers[0])
+      if let calls { ServerMetrics.register(calls) }
       let addresses = servers[0].boundAddresses.map { "http://\($0.isLoopback ? "localhost:\($0.port)" : "\($0)")" }
       return Server(
         addresses: addresses, homeserver: homeserver, calls: calls, loops: loops, pool: pool, servers: servers,

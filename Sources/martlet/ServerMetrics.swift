@@ -1,3 +1,4 @@
+import CallServer
 import Database
 import HTTPServer
 import Homeserver
@@ -28,6 +29,15 @@ enum ServerMetrics {
     }
     metrics.measured("martlet_database_waiting_reads", "Read jobs that wait.") {
       Double(database.statistics.waitingReads)
+    }
+  }
+
+  static func register(_ calls: CallServer, in metrics: Metrics = .process) {
+    metrics.measured("martlet_call_sessions", "Sessions with somebody in them.") {
+      Double(calls.census.sessions.load(ordering: .relaxed))
+    }
+    metrics.measured("martlet_call_sockets", "Sockets of connections in sessions.") {
+      Double(calls.census.sockets.load(ordering: .relaxed))
     }
   }
 

@@ -6,6 +6,19 @@ import router_peers
 from router_peers import PUBLISH, SUBSCRIBE
 
 
+OFFER_MORE = """async isMore => {
+  if (isMore) {
+    const video = document.createElement('video'), stream = new MediaStream();
+    Object.assign(video, { autoplay: true, muted: true, playsInline: true, srcObject: stream });
+    document.body.append(video);
+    connection.ontrack = ({ track }) => stream.addTrack(track);
+    for (const kind of ['audio', 'video']) connection.addTransceiver(kind, { direction: 'recvonly' });
+  } else connection.restartIce();
+  await connection.setLocalDescription(await connection.createOffer());
+  return { sdp: connection.localDescription.sdp, sections: connection.getTransceivers().map(({ mid, direction }) => [mid, direction]) };
+}"""
+
+
 async def negotiate(call, sdp, use, stream):
     """The answer to an offer all of whose sections are for one stream."""
     mids = [line.removeprefix("a=mid:").strip() for line in sdp.splitlines() if line.startswith("a=mid:")]
@@ -47,3 +60,9 @@ class Page(router_peers.Page):
     async def subscribe(self, call, stream):
         offer = await self.page.evaluate(SUBSCRIBE)
         await self._accept(await negotiate(call, offer, "subscribe", stream))
+
+    async def offer_again(self, call, published, subscribed, more=False):
+        """The same peer connection once more: with `more` to get a stream too, else to restart ICE."""
+        offer = await self.page.evaluate(OFFER_MORE, more)
+        uses = {mid: {"publish": published} if direction != "recvonly" else {"subscribe": subscribed} for mid, direction in offer["sections"]}
+        await self._accept((await call.ask("offer", sdp=offer["sdp"], sections=uses))["sdp"])

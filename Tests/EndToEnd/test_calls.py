@@ -2,9 +2,12 @@
 import asyncio
 import contextlib
 import json
+import os
 import subprocess
 import time
+import urllib.error
 import urllib.request
+from random import Random
 
 import jwt
 import opentok
@@ -284,8 +287,65 @@ async def rooms(context):
         assert json.loads(socket.greeting["connection"]["data"]) == {"user_id": user.user_id, "device_id": user.device_id}
         sockets.append(socket)
     assert len(sockets[1].greeting["connections"]) == 1
-    for socket in sockets:
-        await socket.close()
+    alice.post(room_path(room, "kick"), {"user_id": bob.user_id}).ok()
+    try:
+        while True:
+            await sockets[1].hear()
+    except Closed as closed:
+        assert closed.code == "forced"
+    await sockets[1].close()
+    try:
+        await CallSocket(context.direct).connect(ticket["session_id"], ticket["token"])
+        raise AssertionError("a token outlives the membership")
+    except Closed as closed:
+        assert closed.code == "unauthorized"
+    assert [e["reason"] for e in await sockets[0].heard() if e["type"] == "connection_destroyed"] == ["forced"]
+    await sockets[0].close()
+
+
+@test("who says nothing at first is let go after ten seconds")
+async def silence(context):
+    socket = await CallSocket(context.direct).open()
+    started = time.monotonic()
+    try:
+        raise AssertionError(await socket.hear(20))
+    except Closed as closed:
+        assert closed.code == "invalid" and time.monotonic() - started > 9
+    await socket.close()
+
+
+@test("after comings, crashes and goings the server holds no connection and no socket of them")
+async def orphans(context):
+    app, random = App(context), Random(1)
+    session = app.session()
+
+    def open_files():
+        return len(os.listdir(f"/proc/{context.server.process.pid}/fd"))
+
+    async with app.call(MODERATOR, session=session) as (_, watcher):
+        before, here = open_files(), []
+        for number in range(150):
+            here.append(await app.join(session, PUBLISHER))
+            await here[-1].ask("publish", stream={"name": "x"})
+            while len(here) > random.randrange(10) or here and number == 149:
+                gone = here.pop(random.randrange(len(here)))
+                match random.randrange(3):
+                    case 0: await gone.ask("leave")
+                    case 1: await gone.break_off()
+                    case 2: await watcher.ask("disconnect", connection=gone.id)
+                await gone.close()
+            # A request is not free.
+            if number % 10 == 0:
+                await watcher.heard()
+                await watcher.say(type="ack", seq=watcher.seq)
+        # Who broke off may come back for so long.
+        for _ in range(watcher.greeting["resume_seconds"] + 1):
+            await asyncio.sleep(1)
+            await watcher.heard()
+        probe = await app.join(session)
+        assert [connection["id"] for connection in probe.greeting["connections"]] == [watcher.id]
+        await probe.close()
+        assert open_files() <= before + 2, (before, open_files())
 
 
 @test("aiortc publishes and subscribes through the socket, and goes")
@@ -346,6 +406,29 @@ async def mixed(context):
         await viewer.until(video=30, audio=50)
         await peer.close()
         await viewer.close()
+
+
+@test("two pages publish and get each other on one peer connection each, and go on after ICE restarts")
+async def both_ways(context):
+    app = App(context)
+    async with app.call(PUBLISHER, PUBLISHER) as (_, alice, bob), chromium() as browser:
+        pages = [(await Page.open(browser), alice), (await Page.open(browser), bob)]
+        own = [await page.publish(call) for page, call in pages]
+        for call, other in zip((alice, bob), reversed(own)):
+            assert (await call.event("stream_created", 20))["stream"]["id"] == other
+        for (page, call), mine, other in zip(pages, own, reversed(own)):
+            await page.offer_again(call, mine, other, more=True)
+        for page, _ in pages:
+            await page.until(is_seen(30), "30 frames")
+        for (page, call), mine, other in zip(pages, own, reversed(own)):
+            await page.offer_again(call, mine, other)
+        for page, _ in pages:
+            seen = (await page.received())["video"]["frames"]
+            await page.until(is_seen(seen + 60), "60 more frames after an ICE restart")
+        await alice.ask("prefer", stream=own[1], video=False)
+        # A busy machine may have taken the picture away for a moment before.
+        while (await alice.event("video_disabled"))["reason"] != "subscriber":
+            pass
 
 
 @test("a server that stops tells its clients to come back")

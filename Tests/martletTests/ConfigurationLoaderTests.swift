@@ -64,6 +64,7 @@ struct ConfigurationLoaderTests {
       "delayed_events.longest_hours": "12", "delayed_events.per_user": "7", "turn.secret": "a long secret",
       "turn.uris": "turn:a.example,turns:a.example:5349", "turn.lifetime_seconds": "60", "turn.guests": "true",
       "support.contacts": "m.role.admin=@a:a.example,m.role.security=a@a.example", "support.page": "https://a.example",
+      "calls.enabled": "false", "calls.bind": "0.0.0.0:9000", "calls.public_addresses": "192.0.2.1,2001:db8::1",
       "delegated_server": "a.example:443", "policy_rooms": "!a:a.example", "forget_rooms_on_leave": "true"
     ]
     let setting = try #require(Setting.all.first { $0.name == name })

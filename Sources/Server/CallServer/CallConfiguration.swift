@@ -10,6 +10,8 @@ package struct CallConfiguration: Sendable {
   package var announced: [IPAddress] = []
   /// A TURN server for clients that cannot reach the port; nil where there is none.
   package var turn: TURNServer?
+  /// Whether networks that connect, and applications' servers, are held to a rate.
+  package var rateLimits = true
 
   package init(address: TransportAddress) { self.address = address }
 }

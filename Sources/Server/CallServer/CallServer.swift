@@ -4,7 +4,6 @@ import HTTPServer
 import JSON
 import MatrixModel
 import MediaRouter
-import Telemetry
 
 /// The live sessions, the sockets of those who are in them, and the worker that their media goes through.
 ///
@@ -17,9 +16,12 @@ package actor CallServer {
 
   package nonisolated let projects: CallProjects
   package nonisolated let sessions: CallSessions
+  /// Whose members may be in their calls.
+  nonisolated let rooms: Rooms
   nonisolated let clock: WallClock
-  nonisolated let log: Log
-  private nonisolated let configuration: CallConfiguration
+  nonisolated let configuration: CallConfiguration
+  /// For whoever measures, from any thread.
+  package nonisolated let census = CallCensus()
   private nonisolated let worker: MediaWorker
   private nonisolated let events: AsyncStream<[RouterEvent]>
   private nonisolated let eventInput: AsyncStream<[RouterEvent]>.Continuation
@@ -40,14 +42,12 @@ package actor CallServer {
   private var isStopping = false
 
   /// Binds the UDP port. Throws `MediaWorkerError`.
-  package init(
-    _ configuration: CallConfiguration, projects: CallProjects, sessions: CallSessions, clock: WallClock = .system, log: Log
-  ) throws {
+  package init(_ configuration: CallConfiguration, projects: CallProjects, for homeserver: Homeserver) throws {
     self.configuration = configuration
     self.projects = projects
-    self.sessions = sessions
-    self.clock = clock
-    self.log = log
+    clock = homeserver.configuration.clock
+    sessions = CallSessions(database: homeserver.database, clock: clock)
+    rooms = homeserver.rooms
     (events, eventInput) = AsyncStream.makeStream(of: [RouterEvent].self)
     worker = try MediaWorker(DTLSIdentity(), address: configuration.address) { [eventInput] events in eventInput.yield(events) }
   }
@@ -58,6 +58,7 @@ package actor CallServer {
   /// Starts the worker. Throws `MediaWorkerError`.
   package func start() throws {
     try worker.start()
+    watchRooms()
     eventTask = Task { [weak self, events] in
       for await batch in events { await self?.handle(batch) }
     }
@@ -73,11 +74,6 @@ package actor CallServer {
     eventInput.finish()
     await worker.stop()
     await eventTask?.value
-  }
-
-  /// For `/metrics`.
-  package var counts: (sessions: Int, connections: Int, streams: Int) {
-    live.values.reduce((live.count, 0, 0)) { ($0.0, $0.1 + $1.brain.connectionCount, $0.2 + $1.brain.streamCount) }
   }
 
   var now: CallMoment {
@@ -105,6 +101,7 @@ package actor CallServer {
       live[id] = nil
     }
     setAlarm()
+    census.sessions.store(live.count, ordering: .relaxed)
     return try result.get()
   }
 
@@ -114,8 +111,10 @@ package actor CallServer {
     guard live[session.id] == nil else { return }
     lastNumber &+= 1
     sessionOfNumber[lastNumber] = session.id
+    // A machine without any address still has the one that was asked for.
+    let candidates = worker.candidates(announced: configuration.announced)
     let media = SessionBrain.Media(
-      fingerprint: worker.fingerprint, candidates: worker.candidates(announced: configuration.announced))
+      fingerprint: worker.fingerprint, candidates: candidates.isEmpty ? [worker.address] : candidates)
     live[session.id] = LiveSession(
       brain: SessionBrain(session.id, isRouted: session.isRouted, number: lastNumber, media: media, now: now), session: session)
   }

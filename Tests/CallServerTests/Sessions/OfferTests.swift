@@ -82,6 +82,28 @@ import Testing
     #expect(fixture.brain.subscriptions.count == 1)
   }
 
+  @Test func `a track goes to a connection once, whatever sections ask for it`() throws {
+    let fixture = SessionFixture()
+    let (alice, bob) = (try fixture.connect(), try fixture.connect())
+    let stream = try fixture.publish(alice)
+    let offer = OfferText([("audio", "recvonly"), ("audio", "recvonly")])
+    #expect(Self.directions(try fixture.offer(bob, offer.text, Self.uses(stream))) == ["sendonly", "inactive"])
+    // The other one may have it once the first does without.
+    let answer = try fixture.offer(bob, offer.text, #""1":{"subscribe":"\#(stream)"}"#)
+    #expect(Self.directions(answer) == ["inactive", "sendonly"] && fixture.brain.subscriptions.count == 1)
+  }
+
+  @Test func `what one section had another may have in the same offer`() throws {
+    let fixture = SessionFixture()
+    let (alice, bob) = (try fixture.connect(), try fixture.connect())
+    let stream = try fixture.publish(alice)
+    let offer = OfferText([("audio", "recvonly"), ("audio", "recvonly")])
+    for mid in [1, 0, 1] {
+      let answer = try fixture.offer(bob, offer.text, #""\#(mid)":{"subscribe":"\#(stream)"}"#)
+      #expect(Self.directions(answer)[mid] == "sendonly" && fixture.brain.subscriptions.count == 1)
+    }
+  }
+
   @Test func `a later offer keeps what stays and ends what does not`() throws {
     let fixture = SessionFixture()
     let (alice, bob) = (try fixture.connect(), try fixture.connect())
@@ -127,6 +149,56 @@ import Testing
     #expect(fixture.told(bob).last?["reason"]?.string == "unpublished")
     let again = try fixture.publish(alice)
     #expect(Self.directions(try fixture.offer(bob, Self.both.text, Self.uses(again))) == ["sendonly", "sendonly"])
+  }
+
+  @Test func `another ufrag restarts ICE on the living transport, another certificate is another one`() throws {
+    let fixture = SessionFixture()
+    let (alice, bob) = (try fixture.connect(), try fixture.connect())
+    let stream = try fixture.publish(alice)
+    let first = try fixture.offer(bob, Self.both.text, Self.uses(stream))
+    _ = fixture.takeCommands()
+    var offer = Self.both
+    offer.ufrag = "other"
+    let second = try fixture.offer(bob, offer.text, Self.uses(stream))
+    let commands = fixture.takeCommands()
+    guard case .restart(let transport, let credentials, let remote)? = commands.first, commands.count == 1 else {
+      throw CallRefusal(.invalid, "no restart")
+    }
+    #expect(fixture.brain.transports[transport] == bob.id && remote == Array("other".utf8))
+    func line(_ answer: JSON, _ start: String) -> String? {
+      answer["sdp"]?.string?.split(whereSeparator: \.isNewline).first { $0.hasPrefix(start) }.map(String.init)
+    }
+    #expect(line(second, "a=ice-ufrag:") == "a=ice-ufrag:" + String(decoding: credentials.ufrag, as: UTF8.self))
+    #expect(line(first, "a=ice-ufrag:") != line(second, "a=ice-ufrag:"))
+    #expect(line(first, "o=")?.contains(" 1 IN") == true && line(second, "o=")?.contains(" 2 IN") == true)
+    offer.fingerprint = Array(repeating: "EF", count: 32).joined(separator: ":")
+    _ = try fixture.offer(bob, offer.text, Self.uses(stream))
+    #expect(fixture.brain.transports[transport] == nil && fixture.brain.subscriptions.count == 2)
+  }
+
+  @Test func `a transport that falls silent is told, also when it comes back`() throws {
+    let fixture = SessionFixture()
+    let alice = try fixture.connect()
+    _ = try fixture.publish(alice)
+    let transport = try #require(fixture.brain.connections[alice.id]?.peer?.transport)
+    for event in [.connected(transport), .silent(transport), .recovered(transport)] as [RouterEvent] { fixture.handle(event) }
+    #expect(fixture.told(alice).map { $0["state"]?.string } == ["connected", "lost", "connected"])
+  }
+
+  @Test func `a peer connection goes on after its transport only where it was never connected`() throws {
+    for wasConnected in [false, true] {
+      let fixture = SessionFixture()
+      let alice = try fixture.connect()
+      let stream = try fixture.publish(alice)
+      let transport = try #require(fixture.brain.connections[alice.id]?.peer?.transport)
+      if wasConnected { fixture.handle(.connected(transport)) }
+      fixture.handle(.ended(transport, wasConnected ? .silence : .handshake))
+      let offer = OfferText([("audio", "sendonly"), ("video", "sendonly")], ufrag: "again")
+      let answer = try fixture.offer(alice, offer.text, Self.uses(stream, "publish"))
+      #expect((answer["code"]?.string == "gone") == wasConnected)
+      #expect(fixture.isClosed(alice.socket) == wasConnected)
+      if wasConnected { #expect(fixture.told(alice).last?["retry"]?.bool == true) }
+    }
   }
 
   @Test func `a transport that is lost takes its streams away until they are sent anew`() throws {

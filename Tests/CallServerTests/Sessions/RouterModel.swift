@@ -23,6 +23,7 @@ struct RouterModel {
       isNew(id.number)
       transports.insert(id)
     case .restart(let id, _, _): #expect(transports.contains(id))
+    case .count: break
     case .close(let id): end(id)
     case .publish(let id, let transport, _):
       isNew(id.number)
@@ -37,7 +38,6 @@ struct RouterModel {
     case .limit(let id, let limit): limits[id] = limit
     case .pause(let id, let isPaused): if isPaused { paused.insert(id) } else { paused.remove(id) }
     case .mute(let id, let isMuted): if isMuted { muted.insert(id) } else { muted.remove(id) }
-    case .count: break
     }
   }
 

@@ -47,11 +47,11 @@ final class SessionFixture {
   private var commands: [RouterCommand] = []
   private var lastSocket: UInt64 = 0
 
-  init(isRouted: Bool = true, seed: UInt64 = 1) {
+  init(isRouted: Bool = true, seed: UInt64 = 1, connectionsLimit: Int = CallLimits.connections) {
     let address = TransportAddress(IPAddress(ipv4: 0x7F00_0001), port: 5_000)
     brain = SessionBrain(
       Self.session, isRouted: isRouted, number: 7, media: .init(fingerprint: Self.fingerprint, candidates: [address]), now: now,
-      random: SeededNumbers(seed))
+      connectionsLimit: connectionsLimit, random: SeededNumbers(seed))
   }
 
   func newSocket() -> SocketID {

@@ -135,6 +135,16 @@ import Testing
     #expect(try fixture.refusal(alice, "signal") == nil)
   }
 
+  @Test func `a session has room for so many, those who may come back included`() throws {
+    let fixture = SessionFixture(connectionsLimit: 3)
+    let clients = try (0..<3).map { _ in try fixture.connect() }
+    fixture.lose(clients[0])
+    #expect(throws: CallRefusal(.limit, "The session is full.")) { try fixture.connect() }
+    fixture.send(clients[1], "leave")
+    _ = try fixture.connect()
+    #expect(fixture.resume(clients[0], after: fixture.brain.connections[clients[0].id]?.outbox.last ?? 0))
+  }
+
   @Test func `a session and a connection hold so much and no more`() throws {
     let fixture = SessionFixture()
     let alice = try fixture.connect()

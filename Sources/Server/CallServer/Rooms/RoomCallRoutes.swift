@@ -16,13 +16,8 @@ extension Routes {
       let role = try await rooms.callRole(of: session.userID, in: roomID)
       guard let secret = projects.secret(of: .rooms) else { preconditionFailure("the homeserver is a project") }
       let call = try await sessions.session(of: roomID)
-      var data = JSONWriter()
-      data.object { data in
-        data.member("user_id", session.userID)
-        data.member("device_id", session.deviceID)
-      }
       let token = ConnectionToken.issue(
-        for: call.id, role: role, data: ByteString(decoding: data.bytes), secret: secret, now: clock.now())
+        for: call.id, role: role, session.userID, session.deviceID, secret: secret, now: clock.now())
       return .json { writer in
         writer.object { writer in
           writer.member("session_id", call.id)

@@ -28,6 +28,8 @@ struct CallConnection: Sendable {
   var streams: [StreamID] = []
   var preferences: [StreamID: Preference] = [:]
   var peer: PeerState?
+  /// Of the peer connection whose transport has ended after it was connected.
+  var endedFingerprint: Fingerprint?
 
   var role: Role { token.role }
 
@@ -60,6 +62,8 @@ struct PeerState: Sendable {
   let isDTLSClient: Bool
   var credentials: ICECredentials
   var remoteUfrag: String
+  /// Its DTLS handshake is done.
+  var wasConnected = false
   /// Of the last answer.
   var version: UInt64 = 0
   /// By MID.

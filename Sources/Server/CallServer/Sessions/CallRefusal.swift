@@ -21,8 +21,8 @@ package struct CallRefusal: Error, Sendable, Equatable {
     self.retryAfterMilliseconds = retryAfterMilliseconds
   }
 
-  /// Whether it may be different next time without anybody's doing.
-  package var isWorthRetrying: Bool { code == .shuttingDown || retryAfterMilliseconds != nil }
+  /// Whether a new `connect` may do better without anybody's doing.
+  package var isWorthRetrying: Bool { code == .shuttingDown || code == .gone || retryAfterMilliseconds != nil }
 
   static func invalid(_ message: String) -> CallRefusal { CallRefusal(.invalid, message) }
   static func forbidden(_ role: Role) -> CallRefusal { CallRefusal(.forbidden, "The role \(role.rawValue) may not do this.") }

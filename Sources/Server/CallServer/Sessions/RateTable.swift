@@ -5,6 +5,8 @@ struct RateTable<Key: Hashable & Sendable>: Sendable {
 
   init(_ rate: CallLimits.Rate) { self.rate = rate }
 
+  var count: Int { buckets.count }
+
   /// Takes one of somebody's, or tells in how many milliseconds there is one.
   mutating func take(_ key: Key, at now: Int64) -> Int64? {
     if buckets.count >= CallLimits.rateEntries {

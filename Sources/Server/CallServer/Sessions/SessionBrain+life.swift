@@ -29,7 +29,7 @@ extension SessionBrain {
     _ token: ConnectionToken, capabilities: Set<ByteString> = [], iceServers: [ICEServer] = [], on socket: SocketID,
     now: CallMoment
   ) throws(CallRefusal) -> ConnectionID {
-    guard connections.count < CallLimits.connections else { throw CallRefusal(.limit, "The session is full.") }
+    guard connections.count < connectionsLimit else { throw CallRefusal(.limit, "The session is full.") }
     guard isRouted || capabilities.contains("relay") else {
       throw .invalid("This session is between its peers, which takes the capability relay.")
     }

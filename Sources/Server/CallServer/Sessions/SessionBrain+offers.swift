@@ -9,7 +9,7 @@ extension SessionBrain {
   /// Does what the sections of an offer are for, and gives the answer. A section for what is not there (any more), or that the peer could not
   /// decode, rests; one that is for something else than before, or for nothing, loses what it had.
   ///
-  /// Throws `forbidden`, `invalid`, `too_large`.
+  /// Throws `forbidden`, `invalid`, `too_large`, and `gone`, which ends the connection.
   mutating func answer(
     _ text: String, _ purposes: [ByteString: CallRequest.Purpose], of id: ConnectionID
   ) throws(CallRefusal) -> String {
@@ -20,15 +20,10 @@ extension SessionBrain {
       guard connection.role.allows(permission) else { throw .forbidden(connection.role) }
     }
     let offer = try Self.offer(text)
-    transport(of: id, for: offer)
-    forgetSections(of: id, exceptThoseIn: offer)
-    var choices: [PeerOffer.Choice] = []
-    for media in offer.media {
-      guard let media else {
-        choices.append(.refuse)
-        continue
-      }
-      choices.append(choice(media, purposes[ByteString(media.mid)], of: id))
+    try transport(of: id, for: offer)
+    forgetSections(of: id, butThoseKeptBy: offer, purposes)
+    let choices = offer.media.map { media in
+      media.map { choice($0, purposes[ByteString($0.mid)], of: id) } ?? .refuse
     }
     return written(offer, choices, of: id)
   }
@@ -48,76 +43,19 @@ extension SessionBrain {
     guard let peer = connections[id]?.peer else { return "" }
     return offer.answer(
       choices, credentials: peer.credentials, fingerprint: media.fingerprint, candidates: media.candidates,
-      number: peer.transport.number, version: UInt64(peer.version), isDTLSClient: peer.isDTLSClient)
-  }
-
-  // MARK: The transport
-
-  /// The same certificate is the same transport, whose ICE may begin anew; another one is another peer connection.
-  private mutating func transport(of id: ConnectionID, for offer: PeerOffer) {
-    if let peer = connections[id]?.peer {
-      guard peer.fingerprint == offer.fingerprint else {
-        closeTransport(of: id)
-        return open(offer, of: id)
-      }
-      if peer.remoteUfrag != offer.ufrag { restart(peer.transport, offer, of: id) }
-      return
-    }
-    open(offer, of: id)
-  }
-
-  private mutating func restart(_ transport: TransportID, _ offer: PeerOffer, of id: ConnectionID) {
-    let credentials = ICECredentials.random(using: &random)
-    connections[id]?.peer?.credentials = credentials
-    connections[id]?.peer?.remoteUfrag = offer.ufrag
-    tell([.restart(transport, credentials, remoteUfrag: Array(offer.ufrag.utf8))])
-  }
-
-  private mutating func open(_ offer: PeerOffer, of id: ConnectionID) {
-    let peer = PeerState(
-      transport: TransportID(nextNumber()), fingerprint: offer.fingerprint, isDTLSClient: offer.isPassive,
-      credentials: ICECredentials.random(using: &random), remoteUfrag: offer.ufrag)
-    connections[id]?.peer = peer
-    transports[peer.transport] = id
-    tell([
-      .open(
-        peer.transport,
-        TransportParameters(
-          local: peer.credentials, remoteUfrag: Array(offer.ufrag.utf8), fingerprint: offer.fingerprint,
-          isDTLSClient: offer.isPassive))
-    ])
-  }
-
-  /// Closes it in the router, which takes all that is on it away.
-  private mutating func closeTransport(of id: ConnectionID) {
-    guard let peer = connections[id]?.peer else { return }
-    tell([.close(peer.transport)])
-    forgetTransport(of: id)
-  }
-
-  /// The router has no longer what was on a connection's transport. What it published waits for its publisher to send it anew.
-  mutating func forgetTransport(of id: ConnectionID) {
-    guard let connection = connections[id], let peer = connection.peer else { return }
-    transports[peer.transport] = nil
-    connections[id]?.peer = nil
-    for case .subscribe(_, let subscription) in peer.sections.values.map(\.use) { subscriptions[subscription] = nil }
-    for stream in connection.streams { withdraw(stream, .lost) }
-  }
-
-  /// Lets go of what the router has for a connection that ends.
-  mutating func drop(_ connection: CallConnection) {
-    guard let peer = connection.peer else { return }
-    for case .subscribe(_, let subscription) in peer.sections.values.map(\.use) { subscriptions[subscription] = nil }
-    transports[peer.transport] = nil
-    connections[connection.id]?.peer = nil
-    tell([.close(peer.transport)])
+      number: peer.transport.number, version: peer.version, isDTLSClient: peer.isDTLSClient)
   }
 
   // MARK: Sections
 
-  private mutating func forgetSections(of id: ConnectionID, exceptThoseIn offer: PeerOffer) {
-    let offered = Set(offer.media.compactMap { $0?.mid })
-    for mid in connections[id]?.peer?.sections.keys.filter({ !offered.contains($0) }) ?? [] { forgetSection(mid, of: id) }
+  /// First of all, so that what one section had is free for another.
+  private mutating func forgetSections(
+    of id: ConnectionID, butThoseKeptBy offer: PeerOffer, _ purposes: [ByteString: CallRequest.Purpose]
+  ) {
+    let kept = offer.media.compactMap { media in
+      media.flatMap { self.kept($0, purposes[ByteString($0.mid)], of: id) == nil ? nil : $0.mid }
+    }
+    for mid in connections[id]?.peer?.sections.keys.filter({ !kept.contains($0) }) ?? [] { forgetSection(mid, of: id) }
   }
 
   private mutating func forgetSection(_ mid: String, of id: ConnectionID) {
@@ -132,7 +70,6 @@ extension SessionBrain {
     _ media: MediaOffer, _ purpose: CallRequest.Purpose?, of id: ConnectionID
   ) -> PeerOffer.Choice {
     if let kept = kept(media, purpose, of: id) { return kept }
-    forgetSection(media.mid, of: id)
     switch purpose {
     case .publish(let stream): return publish(stream, media, of: id) ?? .rest
     case .subscribe(let stream): return subscribe(stream, media, of: id) ?? .rest
@@ -190,7 +127,8 @@ extension SessionBrain {
 
   private mutating func subscribe(_ name: StreamID, _ media: MediaOffer, of id: ConnectionID) -> PeerOffer.Choice? {
     guard let stream = streams[name], stream.isAnnounced, media.receives, let track = stream.track(isAudio: media.isAudio),
-      let peer = connections[id]?.peer, let format = media.format(track.codec, like: track.parameters)
+      let peer = connections[id]?.peer, let format = media.format(track.codec, like: track.parameters),
+      !isSubscribed(id, to: name, isAudio: media.isAudio)
     else { return nil }
     let ssrc = freshSSRC(besides: peer)
     var rtxSSRC: UInt32?
@@ -208,6 +146,14 @@ extension SessionBrain {
     ])
     if let preference = connections[id]?.preferences[name] { apply(preference, to: subscription) }
     return .send(format, ssrc: ssrc, rtxSSRC: rtxSSRC, stream: name.string, track: Self.trackName(name, media))
+  }
+
+  /// Once is enough; browsers refuse an answer in which a track stands twice.
+  private func isSubscribed(_ id: ConnectionID, to stream: StreamID, isAudio: Bool) -> Bool {
+    connections[id]?.peer?.sections.values.contains { section in
+      guard case .subscribe(stream, let subscription) = section.use else { return false }
+      return subscriptions[subscription]?.isAudio == isAudio
+    } ?? false
   }
 
   /// Never one that the transport had in a living section.

@@ -5,11 +5,15 @@ import MediaRouter
 extension SessionBrain {
   package mutating func handle(_ event: RouterEvent) {
     switch event {
-    case .connected(let transport), .recovered(let transport): sayTransport("connected", transport)
+    case .connected(let transport):
+      if let id = transports[transport] { connections[id]?.peer?.wasConnected = true }
+      sayTransport("connected", transport)
     case .silent(let transport): sayTransport("lost", transport)
-    case .ended(let transport, _):
+    case .recovered(let transport): sayTransport("connected", transport)
+    case .ended(let transport, let end):
       guard let id = transports[transport] else { return }
-      sayTransport("lost", transport)
+      // Who says goodbye knows.
+      if end != .goodbye { sayTransport("lost", transport) }
       forgetTransport(of: id)
     case .refused, .counts: break
     case .trackStarted(let track): if let stream = tracks[track] { announce(stream) }

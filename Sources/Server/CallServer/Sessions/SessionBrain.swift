@@ -32,6 +32,7 @@ package struct SessionBrain: Sendable {
   /// Tells its transports, tracks and subscriptions from those of other sessions at the same worker: the upper half of their numbers.
   package let number: UInt32
   let media: Media
+  let connectionsLimit: Int
   var random: any RandomNumberGenerator & Sendable
 
   var connections: [ConnectionID: CallConnection] = [:]
@@ -56,12 +57,13 @@ package struct SessionBrain: Sendable {
 
   package init(
     _ id: SessionID, isRouted: Bool, number: UInt32, media: Media, now: CallMoment,
-    random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    connectionsLimit: Int = CallLimits.connections, random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) {
     self.id = id
     self.isRouted = isRouted
     self.number = number
     self.media = media
+    self.connectionsLimit = connectionsLimit
     self.random = random
     signals = TokenBucket(CallLimits.signalRate, at: now.monotonic)
   }
@@ -75,8 +77,10 @@ package struct SessionBrain: Sendable {
       && subscriptions.isEmpty
   }
 
-  package var connectionCount: Int { connections.count }
-  package var streamCount: Int { streams.count }
+  /// Those whose token meets a condition.
+  func connections(where isWanted: (ConnectionToken) -> Bool) -> [ConnectionID] {
+    connections.values.filter { isWanted($0.token) }.map(\.id)
+  }
 
   package func has(_ connection: ConnectionID) -> Bool { connections[connection] != nil }
 
@@ -102,7 +106,7 @@ package struct SessionBrain: Sendable {
 }
 
 extension RouterEvent {
-  /// Which session's it is; nil where it is the whole router's.
+  /// Which session's it is; nil for what is of the whole router.
   package var sessionNumber: UInt32? {
     switch self {
     case .connected(let id), .silent(let id), .recovered(let id), .ended(let id, _), .refused(let id):

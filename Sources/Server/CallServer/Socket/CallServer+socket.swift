@@ -44,7 +44,7 @@ extension CallServer {
   }
 
   private func enter(_ message: ClientMessage, _ line: SocketLine, from network: UInt64) async throws -> SocketID {
-    if let wait = connectRates.take(network, at: now.monotonic) {
+    if configuration.rateLimits, let wait = connectRates.take(network, at: now.monotonic) {
       throw CallRefusal(.limit, "Too many come from your network.", retryAfterMilliseconds: wait)
     }
     switch message {
@@ -65,13 +65,14 @@ extension CallServer {
     } catch {
       throw CallRefusal(.unauthorized, error.sentence)
     }
-    guard let session = try await sessions.session(id), projects[session.project] != nil else {
+    guard let session = try await sessions.session(id) else {
       throw CallRefusal(.unauthorized, "There is no such session.")
     }
+    try await requireMembership(verified, session)
+    // Its key may have been taken away meanwhile. From here to the greeting nothing else has its turn.
+    guard projects[session.project] != nil else { throw CallRefusal(.unauthorized, "There is no such session.") }
     try wake(session)
-    let socket = newSocket()
-    lines[socket] = line
-    sessionOfSocket[socket] = id
+    let socket = take(line, of: id)
     let servers = iceServers
     do throws(CallRefusal) {
       try run(id) { (brain, now) throws(CallRefusal) in
@@ -81,6 +82,7 @@ extension CallServer {
       forget(socket)
       throw error
     }
+    await expelUnlessMember(verified, session)
     return socket
   }
 
@@ -88,9 +90,7 @@ extension CallServer {
     guard let id = live.first(where: { $0.value.brain.has(connection) })?.key else {
       throw CallRefusal(.gone, "This connection cannot be resumed.")
     }
-    let socket = newSocket()
-    lines[socket] = line
-    sessionOfSocket[socket] = id
+    let socket = take(line, of: id)
     do throws(CallRefusal) {
       try run(id) { (brain, _) throws(CallRefusal) in try brain.resume(connection, key: key, after: seq, on: socket) }
     } catch {
@@ -110,8 +110,17 @@ extension CallServer {
     forget(socket)
   }
 
+  private func take(_ line: SocketLine, of id: SessionID) -> SocketID {
+    let socket = newSocket()
+    lines[socket] = line
+    sessionOfSocket[socket] = id
+    census.sockets.store(lines.count, ordering: .relaxed)
+    return socket
+  }
+
   private func forget(_ socket: SocketID) {
     lines[socket] = nil
+    census.sockets.store(lines.count, ordering: .relaxed)
     sessionOfSocket[socket] = nil
   }
 }

@@ -52,7 +52,14 @@ extension ConnectionToken {
   }
 
   /// A token of ours, for a call in a room.
-  static func issue(for session: SessionID, role: Role, data: ByteString, secret: String, now: Int64) -> ByteString {
+  static func issue(
+    for session: SessionID, role: Role, _ user: UserID, _ device: DeviceID, secret: String, now: Int64
+  ) -> ByteString {
+    var data = JSONWriter()
+    data.object { data in
+      data.member("user_id", user)
+      data.member("device_id", device)
+    }
     var writer = JSONWriter()
     writer.object { writer in
       writer.member("iss", ProjectID.rooms)
@@ -63,9 +70,17 @@ extension ConnectionToken {
       writer.member("scope", "session.connect")
       writer.member("session_id", session)
       writer.member("role", role.rawValue)
-      writer.member("connection_data", data)
+      writer.member("connection_data", ByteString(decoding: data.bytes))
     }
     return JSONWebToken.signed(writer.bytes, secret: Array(secret.utf8))
+  }
+}
+
+extension ConnectionToken {
+  /// Whose connection it is, in a call of a room; what an application says is none of our users.
+  var roomMember: UserID? {
+    guard session.project == .rooms else { return nil }
+    return UserID((try? JSON.parse(data.utf8))?["user_id"])
   }
 }
 

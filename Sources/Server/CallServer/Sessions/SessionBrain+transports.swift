@@ -1,0 +1,71 @@
+import MediaRouter
+
+/// The one transport of each connection.
+extension SessionBrain {
+  /// The same certificate is the same transport, whose ICE may begin anew; another one is another peer connection.
+  ///
+  /// Throws `gone` for a peer connection that was connected to a transport which has ended: its peer goes on with keys that nobody has.
+  mutating func transport(of id: ConnectionID, for offer: PeerOffer) throws(CallRefusal) {
+    guard let peer = connections[id]?.peer else {
+      guard connections[id]?.endedFingerprint != offer.fingerprint else {
+        let reason = CallRefusal(.gone, "The transport of this peer connection has ended.")
+        ending.append((id, reason))
+        throw reason
+      }
+      return open(offer, of: id)
+    }
+    guard peer.fingerprint == offer.fingerprint else {
+      closeTransport(of: id)
+      return open(offer, of: id)
+    }
+    if peer.remoteUfrag != offer.ufrag { restart(peer, offer, of: id) }
+  }
+
+  private mutating func restart(_ peer: PeerState, _ offer: PeerOffer, of id: ConnectionID) {
+    let credentials = ICECredentials.random(using: &random)
+    connections[id]?.peer?.credentials = credentials
+    connections[id]?.peer?.remoteUfrag = offer.ufrag
+    tell([.restart(peer.transport, credentials, remoteUfrag: Array(offer.ufrag.utf8))])
+  }
+
+  private mutating func open(_ offer: PeerOffer, of id: ConnectionID) {
+    let peer = PeerState(
+      transport: TransportID(nextNumber()), fingerprint: offer.fingerprint, isDTLSClient: offer.isPassive,
+      credentials: ICECredentials.random(using: &random), remoteUfrag: offer.ufrag)
+    connections[id]?.peer = peer
+    transports[peer.transport] = id
+    tell([
+      .open(
+        peer.transport,
+        TransportParameters(
+          local: peer.credentials, remoteUfrag: Array(offer.ufrag.utf8), fingerprint: offer.fingerprint,
+          isDTLSClient: offer.isPassive))
+    ])
+  }
+
+  /// Closes it in the router, which takes all that is on it away.
+  private mutating func closeTransport(of id: ConnectionID) {
+    guard let peer = connections[id]?.peer else { return }
+    tell([.close(peer.transport)])
+    forgetTransport(of: id)
+  }
+
+  /// The router has no longer what was on a connection's transport. What it published waits for its publisher to send it anew.
+  mutating func forgetTransport(of id: ConnectionID) {
+    guard let connection = connections[id], let peer = connection.peer else { return }
+    transports[peer.transport] = nil
+    connections[id]?.peer = nil
+    connections[id]?.endedFingerprint = peer.wasConnected ? peer.fingerprint : nil
+    for case .subscribe(_, let subscription) in peer.sections.values.map(\.use) { subscriptions[subscription] = nil }
+    for stream in connection.streams { withdraw(stream, .lost) }
+  }
+
+  /// Lets go of what the router has for a connection that ends.
+  mutating func drop(_ connection: CallConnection) {
+    guard let peer = connection.peer else { return }
+    for case .subscribe(_, let subscription) in peer.sections.values.map(\.use) { subscriptions[subscription] = nil }
+    transports[peer.transport] = nil
+    connections[connection.id]?.peer = nil
+    tell([.close(peer.transport)])
+  }
+}
