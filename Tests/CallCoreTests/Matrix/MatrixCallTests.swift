@@ -276,6 +276,16 @@ struct MatrixCallTests {
     #expect(bob.ends.count == 2 && ann.rang.isEmpty, "nobody hears of a call that could not begin")
   }
 
+  @Test func withoutAnAnswerOfTheHostThereIsNoCall() {
+    ann.place()
+    simulation.run(for: 1_000)
+    bob.host.failsToDescribe = true
+    bob.answer()
+    simulation.run(for: 1_000)
+    #expect(bob.ends.values.first == .mediaFailed)
+    #expect(ann.ends.values.first == .hungUpByOther(reason: "unknown_error"))
+  }
+
   @Test func anInviteThatIsNotSentEndsIt() {
     ann.place()
     simulation.run(for: 100)

@@ -245,17 +245,17 @@ struct SessionTests {
   @Test func aHostThatFailsBeginsAnewAndGivesUpAtLast() {
     let server = TestServer(simulation)
     let ann = publishing("ann", server)
-    for _ in 0...CallLimits.mediaFailures {
-      guard let peer = ann.host.peers.keys.max() else { break }
-      ann.command(.publish(9, .microphone, name: "", audio: true, video: false))
-      simulation.run(for: 100)
-      for round in 0..<20 as Range<UInt32> { ann.put(.media(.failed(peer, round: round))) }
-      if case .ended = ann.session.state { break }
-      ann.command(.unpublish(9))
-      simulation.run(for: 1)
-    }
-    simulation.run(for: 40_000)
-    #expect(server.members.count <= 1)
+    let first = ann.member?.id
+    ann.host.failsToDescribe = true
+    ann.command(.publish(2, .screen, name: "", audio: false, video: true))
+    simulation.run(for: 300)
+    ann.host.failsToDescribe = false
+    simulation.run(for: 5_000)
+    #expect(ann.session.state == .connected && ann.member?.id != first && ann.member?.sections.count == 3)
+    ann.host.failsToDescribe = true
+    ann.command(.unpublish(2))
+    simulation.run(for: 60_000)
+    #expect(ann.session.state == .ended(.mediaFailed) && server.members.isEmpty && ann.host.captured.isEmpty)
   }
 
   @Test func acknowledgementsKeepTheServersBacklogSmall() {

@@ -11,6 +11,7 @@ final class TestServer {
     let role: String
     /// What is said reaches the socket that is there now.
     var say: ((String) -> Void)?
+    var socket: AnyObject?
     var handled: Int64 = 0
     var said: Int64 = 0
     var kept: [(number: Int64, text: String)] = []
@@ -90,7 +91,9 @@ final class TestServer {
     return member
   }
 
-  func lost(_ member: Member) {
+  func lost(_ socket: AnyObject) {
+    guard let member = members.first(where: { $0.socket === socket }) else { return }
+    member.socket = nil
     member.say = nil
     member.lostAt = simulation.now
     simulation.after(30_000) { [self] in

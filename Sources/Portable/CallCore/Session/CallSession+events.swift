@@ -87,7 +87,9 @@ extension CallSession {
       isMuteOfAllActive = isActive
       effects.append(.change(.muting))
     }
-    guard let id = message["stream"]?.text, let i = publications.firstIndex(where: { $0.stream == id }) else { return }
+    guard let id = message["stream"]?.text, let i = publications.firstIndex(where: { $0.stream == id }),
+      !publications[i].isMutedByForce
+    else { return }
     publications[i].isMutedByForce = true
     publications[i].hasAudio = false
     effects.append(.media(.enable(publications[i].source, .audio, false)))
