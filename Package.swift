@@ -85,6 +85,12 @@ let package = Package(
       uses: ["JSON", "MatrixModel", "Telemetry", "HTTPServer", "EventLoop", "Outbound", "Homeserver"]),
 
     module("MediaRouter", in: "Server", uses: ["Addresses", "CSSL", "CLinux"]),
+    module(
+      "CallServer", in: "Server",
+      uses: [
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "HTTPServer", "Homeserver",
+        "HomeserverAPI", "MediaRouter"
+      ]),
 
     // Client
     module(
@@ -98,7 +104,7 @@ let package = Package(
       "martlet", path: "Sources/martlet",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "EventLoop", "HTTPServer", "Database", "Outbound", "Homeserver",
-        "HomeserverAPI", "MatrixClient", "CYAML", "CLinux"
+        "HomeserverAPI", "MediaRouter", "CallServer", "MatrixClient", "CYAML", "CLinux"
       ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
     program(
@@ -116,7 +122,7 @@ let package = Package(
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
     program(
       "fuzz", path: "Tests/Fuzz",
-      uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "Homeserver", "ClientCore", "CCrypto"],
+      uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "Homeserver", "MediaRouter", "ClientCore", "CCrypto"],
       without: ["Corpus"]),
     program(
       "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "ClientCore", "CallCore", "Messenger"],
@@ -163,6 +169,12 @@ let package = Package(
         "JSON", "MatrixModel", "Addresses", "HTTPServer", "Homeserver", "Database", "Outbound", "OutboundTesting"
       ]),
     tests(of: "MediaRouter", uses: ["Addresses", "CSSL", "CSRTP"]),
+    tests(
+      of: "CallServer",
+      uses: [
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "EventLoop", "HTTPServer", "Homeserver", "HomeserverAPI",
+        "MediaRouter"
+      ]),
     tests(of: "MatrixClient"),
     tests(of: "martlet", uses: ["JSON", "MatrixModel", "MatrixClient"]),
     .testTarget(

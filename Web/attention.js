@@ -49,13 +49,17 @@ export function playSound() {
 
 let badgeURL = '', plainIcon = null;
 
-// In a room one reads the figure goes up and down with each message: only where it comes to rest is shown.
-let badgeTimer = 0, shownBadge = 0;
-
-export function showBadge(count) {
-  clearTimeout(badgeTimer);
-  badgeTimer = setTimeout(() => { if (count !== shownBadge) drawBadge(shownBadge = count); }, 300);
+// In a room one reads figures go up and down with each message: what they are some time later is shown.
+function later(milliseconds, show) {
+  let timer = 0, newest, shown;
+  return value => {
+    newest = value;
+    timer ||= setTimeout(() => { timer = 0; if (newest !== shown) show(shown = newest); }, milliseconds);
+  };
 }
+
+export const showTitle = later(100, text => { document.title = text; });
+export const showBadge = later(300, drawBadge);
 
 function drawBadge(count) {
   if (count > 0) navigator.setAppBadge?.(count)?.catch?.(() => {}); else navigator.clearAppBadge?.()?.catch?.(() => {});

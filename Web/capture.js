@@ -10,6 +10,8 @@ export function locate(tell) {
 
 const kinds = [['audio/ogg;codecs=opus', 'ogg'], ['audio/webm;codecs=opus', 'webm'], ['audio/mp4', 'm4a']];
 const levelMilliseconds = 100;
+// Of one recording; it ends by itself.
+const longestMilliseconds = 3_600_000;
 
 // tell(code, x, y, file): 0 how loud it is (0...1) and for how long already, 1 its length and the file, 2 refused, 3 there is no sound.
 export function record(tell) {
@@ -38,6 +40,7 @@ export function record(tell) {
     timer = setInterval(() => {
       analyser.getFloatTimeDomainData(samples);
       tell(0, Math.min(1, samples.reduce((peak, sample) => Math.max(peak, Math.abs(sample)), 0)), performance.now() - start);
+      if (performance.now() - start > longestMilliseconds) recorder.stop();
     }, levelMilliseconds);
     recorder.start();
   };

@@ -4,7 +4,7 @@
 // The program is the file named by data-program of the element #app (default app.wasm), beside this one. It needs only
 // script-src 'self' 'wasm-unsafe-eval'. In <martlet-messenger> the element has a `frame` (messenger-frame.js).
 
-import { askForNotifications, permission, playSound, showBadge, showNotification, withdrawNotification } from './attention.js';
+import { askForNotifications, permission, playSound, showBadge, showNotification, showTitle, withdrawNotification } from './attention.js';
 import { locate, record } from './capture.js';
 import { fetchMedia, mediaURL, setMediaAccess, showImage } from './media.js';
 import { applyLook, isOurPage, labels, languageList, loadTexts, locale, moment, pluralForm, settings, texts, word } from './reader.js';
@@ -477,7 +477,7 @@ const pageTexts = [() => location.hash.slice(1), () => location.origin, () => lo
 const pageActions = [
   // The history around a frame is its page's.
   (replacing, s) => root.frame || history[replacing ? 'replaceState' : 'pushState'](null, '', s === '' ? location.pathname + location.search : '#' + s),
-  (_, s) => { document.title = s; },
+  (_, s) => showTitle(s),
   count => root.frame || showBadge(count),
   (_, s) => { if (/^https?:/i.test(s)) open(s, '_blank', 'noopener,noreferrer'); },
   () => location.reload(),
@@ -531,9 +531,13 @@ const host = {
   monotonic: () => performance.now(),
   wall: () => Date.now(),
   random: (p, n) => { look(); for (let k = 0; k < n; k += 65536) crypto.getRandomValues(u8.subarray(p + k, p + Math.min(n, k + 65536))); },
+  // Negative: at the next frame, or soon where the page shows none.
   timer: (id, ms) => {
-    const timer = setTimeout(() => { objects.delete(id); dispatch(id); }, ms);
-    objects.set(id, { stop: () => clearTimeout(timer) });
+    const stop = () => { clearTimeout(timer); cancelAnimationFrame(frame); };
+    const done = () => { stop(); objects.delete(id); dispatch(id); };
+    const timer = setTimeout(done, ms < 0 ? 100 : ms);
+    const frame = ms < 0 ? requestAnimationFrame(done) : 0;
+    objects.set(id, { stop });
   },
   fetch: (id, p, n, body, count) => { fetchBytes(id, readHead(p, n), count > 0 ? copy(body, count) : undefined); },
   upload: (id, file, p, n) => uploadFile(id, files.get(file), readHead(p, n)),

@@ -24,10 +24,10 @@ from town import PASSWORD, READER, Town  # noqa: E402
 # What is watched from the page's first moment on. `shown(check)` gives the time of the first frame in which `check` holds.
 WATCH = """
 globalThis.shifts = 0;
-new PerformanceObserver(list => { for (const entry of list.getEntries()) shifts += entry.value; }).observe({ type: 'layout-shift', buffered: true });
-globalThis.events = [];
-new PerformanceObserver(list => events.push(...list.getEntries().map(entry => ({ name: entry.name, ms: entry.duration }))))
-  .observe({ type: 'event', durationThreshold: 16, buffered: true });
+// Of what stands in the timeline: the list of rooms is meant to move when news come.
+new PerformanceObserver(list => {
+  for (const entry of list.getEntries()) if (entry.sources.some(({ node }) => node?.parentElement?.closest('.mg-scroller'))) shifts += entry.value;
+}).observe({ type: 'layout-shift', buffered: true });
 globalThis.shown = check => new Promise(done => {
   const look = now => { if (check()) requestAnimationFrame(() => done(performance.now())); else requestAnimationFrame(look); };
   requestAnimationFrame(look);
@@ -112,19 +112,30 @@ def switching(page, table, rooms):
     table.row("… the slowest of 12", max(times), 100, "ms")
 
 
+# From each key until the page has handed the frame with it to the display: a message posted in the frame's callback comes after its
+# painting. Event Timing would go on to the display, which a headless Chromium stops for up to seconds once nothing moves on the page
+# (seen in traces: frames handed over in 5 ms and taken 300 later), and so tells of the browser and not of the page.
+KEYS = """() => {
+  const channel = new MessageChannel(), begun = [];
+  globalThis.keys = [];
+  channel.port1.onmessage = () => { const now = performance.now(); keys.push(...begun.splice(0).map(at => now - at)); };
+  addEventListener('keydown', e => { begun.push(e.timeStamp); requestAnimationFrame(() => channel.port2.postMessage(0)); }, { capture: true });
+}"""
+
+
 def typing(page, table, crowd):
-    """Event Timing: from the key to the next paint; only those of 16 ms and more are told, in steps of 8."""
     page.evaluate("id => { location.hash = 'room/' + encodeURIComponent(id); }", crowd)
     page.locator(".mg-input").wait_for()
     page.get_by_text("the last word", exact=True).first.wait_for()
     page.locator(".mg-input").click()
     page.wait_for_timeout(1000)
-    page.evaluate("events.length = 0")
+    page.evaluate(KEYS)
     for text in ("hello @mem", " and more words than one would think"):
         page.keyboard.type(text, delay=40)
     page.wait_for_timeout(500)
-    slow = page.evaluate("events.filter(e => e.name === 'keydown' || e.name === 'input').map(e => e.ms)")
-    table.row("a key in the composer is painted, 10,000 members (slowest)", max(slow, default=8), 24, "ms")
+    slow = page.evaluate("keys")
+    table.row("a key in the composer is drawn, 10,000 members (median)", statistics.median(slow), 17, "ms")
+    table.row("… the slowest of 46", max(slow), 24, "ms")
     page.locator(".mg-input").fill("")
 
 
@@ -153,7 +164,7 @@ def arrivals(page, table, town):
     frames = page.evaluate("frames")
     page.get_by_text(f"flood {seconds * rate - 1}", exact=True).first.wait_for()
     table.row(f"frames dropped of {frames['count']} while {sent:.0f} messages a second arrive", frames["dropped"], 0, "frames")
-    table.row("layout shift in that time", page.evaluate("shifts"), 0, "")
+    table.row("layout shift in the timeline in that time", round(page.evaluate("shifts"), 3), 0, "")
 
 
 def memory(page):

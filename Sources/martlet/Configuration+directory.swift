@@ -1,3 +1,4 @@
+import Addresses
 import Homeserver
 import HomeserverAPI
 import Telemetry
@@ -52,6 +53,15 @@ extension Configuration {
       return TURNServer(
         uris: uris, secret: secret.reveal(), lifetimeSeconds: Int64(lifetimeSeconds), isOpenToGuests: isOpenToGuests)
     }
+  }
+
+  /// The call server.
+  struct Calls: Sendable {
+    var isEnabled = true
+    /// nil: the first of `bind`, by UDP.
+    var bind: BindAddress?
+    /// Empty: the machine's own.
+    var publicAddresses: [IPAddress] = []
   }
 
   /// What these settings contradict in each other; nil if all is well.

@@ -85,6 +85,7 @@ struct Configuration: Sendable {
   var auditKeepDays = 365
   var delayedEvents = DelayedEvents()
   var turn = TURN()
+  var calls = Calls()
   var push = Push()
   /// Files.
   var appServices: [String] = []
@@ -97,6 +98,9 @@ struct Configuration: Sendable {
 
   /// Whether nobody outside this machine can reach the Client-Server API.
   var isLoopbackOnly: Bool { bind.allSatisfy(\.isLoopback) }
+
+  /// Where media of calls arrives.
+  var callBind: BindAddress { calls.bind ?? bind[0] }
 
   /// What one setting alone does not show to be wrong; nil if all is well.
   var contradiction: String? {

@@ -1,9 +1,12 @@
+import Addresses
+import CallServer
 import EventLoop
 import HTTPServer
 import Homeserver
 import HomeserverAPI
 import JSON
 import MatrixModel
+import MediaRouter
 import Synchronization
 import Telemetry
 
@@ -13,6 +16,8 @@ struct Server: Sendable {
   let addresses: [String]
 
   private let homeserver: Homeserver
+  /// nil where calls are off.
+  private let calls: CallServer?
   private let loops: EventLoopGroup
   private let pool: BlockingPool
   /// The Client-Server API first, then the metrics where they are on.
@@ -31,13 +36,20 @@ struct Server: Sendable {
   ) async throws(StartError) -> Server {
     do {
       let homeserver = try Homeserver(
-        try configuration.homeserver(in: directory), log: Log("homeserver"))
+        try configuration.homeserver(in: directory), tables: CallTables.statements, log: Log("homeserver"))
+      let projects = try CallProjects(homeserver)
+      let calls = try configuration.callServer(projects, for: homeserver)
       let loops = try EventLoopGroup()
       let pool = try BlockingPool(threads: 4)
       var api = configuration.api
       let operatorKey = AccessToken.random(prefix: "mlo_")
       api.operatorKey = operatorKey
-      var router = HomeserverAPI.router(for: homeserver, api, pool: pool)
+      var router = HomeserverAPI.router(for: homeserver, api, pool: pool) { routes in
+        routes.addCallKeyRoutes(projects) { await calls?.end($0) }
+        if let calls { routes.addRoomCallRoutes(projects, calls.sessions, publicBaseURL: configuration.publicBaseURL) }
+      }
+      calls?.mountSocket(on: &router)
+      calls?.mountREST(on: &router)
       pages.mount(on: &router, health: true, metrics: false)
       var operations = Router()
       pages.mount(on: &operations, health: true, metrics: true)
@@ -56,10 +68,11 @@ struct Server: Sendable {
         in: directory.path, OperatorCalls(router: router, key: operatorKey), pool: pool)
       for server in servers { try await server.start() }
       homeserver.start()
+      try await calls?.start()
       ServerMetrics.register(homeserver, servers[0])
       let addresses = servers[0].boundAddresses.map { "http://\($0.isLoopback ? "localhost:\($0.port)" : "\($0)")" }
       return Server(
-        addresses: addresses, homeserver: homeserver, loops: loops, pool: pool, servers: servers,
+        addresses: addresses, homeserver: homeserver, calls: calls, loops: loops, pool: pool, servers: servers,
         housekeeping: Task { await homeserver.keepHouse() }, adminSocket: adminSocket)
     } catch {
       throw error as? StartError ?? .failed("\(error)")
@@ -70,6 +83,7 @@ struct Server: Sendable {
   func stop() async {
     housekeeping.cancel()
     await adminSocket?.close()
+    await calls?.shutdown()
     for server in servers { await server.shutdown(grace: Self.grace) }
     await loops.shutdown()
     await pool.shutdown()
@@ -120,6 +134,7 @@ extension Configuration {
     homeserver.notificationMails = push.mails
     for path in appServices { homeserver.appServices.append(try AppServiceFile.read(path)) }
     homeserver.turn = turn.server
+    homeserver.servesCalls = calls.isEnabled
     homeserver.thumbnailProgram = ProgramFolder.file("martlet-thumbnail")
     return homeserver
   }
@@ -139,6 +154,7 @@ extension Configuration {
     for address in bind { addresses += try SocketAddress.resolve(address.description) }
     var http = HTTPServerConfiguration(bind: addresses)
     http.trustedProxies = trustedProxies
+    http.webSocketMessageBytesLimit = CallLimits.offerMessageBytes
     http.refusal = HomeserverAPI.refusal
     let log = Log("http")
     http.log = { log.warning("connection", ["message": .text($0)]) }

@@ -15,6 +15,7 @@ extension Setting {
     service,
     media,
     directory,
+    calls,
     administration,
     push,
     diagnostics

@@ -61,18 +61,16 @@ struct LimitTests {
     #expect(clients[0].host.peers.count == CallLimits.relayedPeers)
   }
 
-  @Test func aMuteThatIsRepeatedIsAnsweredOnce() {
-    let simulation = Simulation(seed: 6)
-    let server = TestServer(simulation)
-    let ann = TestClient("ann", server, simulation)
-    ann.connect()
-    simulation.run(for: 1_000)
-    ann.command(.publish(1, .camera, name: "", audio: true, video: true))
-    simulation.run(for: 2_000)
-    let (stream, id) = (ann.session.publication(1)?.stream ?? "", ann.session.connection?.id.string ?? "")
-    for _ in 0..<50 { server.happen("muted", #""stream":"\#(stream)""#, to: id) }
-    simulation.run(for: 2_000)
-    #expect(ann.texts.filter { $0.contains(#""type":"update""#) }.count == 1)
+  @Test(arguments: [0, 1])
+  func messagesToTheServer(over: Int) {
+    var session = greeted("")
+    let frame = #"{"type":"disconnect","id":1,"connection":""}"#
+    let id = ByteString(String(repeating: "c", count: CallLimits.messageBytes - frame.utf8.count + over))
+    let effects = session.handle(.command(.disconnect(connection: id), id: 9), now: 1)
+    let isSaid = effects.contains {
+      if case .sendText(_, let text) = $0 { text.bytes.count == CallLimits.messageBytes } else { false }
+    }
+    #expect(isSaid == (over == 0))
   }
 
   @Test func streamsOfACall() {

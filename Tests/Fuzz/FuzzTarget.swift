@@ -12,6 +12,13 @@ struct FuzzTarget: Sendable {
     FuzzTarget(name: "client-sync", body: fuzzClientSync),
     FuzzTarget(name: "json-web-token", body: fuzzJSONWebToken),
     FuzzTarget(name: "preview", body: fuzzPreview),
-    FuzzTarget(name: "formatting", body: fuzzFormatting)
+    FuzzTarget(name: "formatting", body: fuzzFormatting),
+    FuzzTarget(name: "stun", body: fuzzSTUN),
+    FuzzTarget(name: "rtp", body: fuzzRTP),
+    FuzzTarget(name: "rtcp", body: fuzzRTCP),
+    FuzzTarget(name: "srtp", body: fuzzSRTP),
+    FuzzTarget(name: "payloads", body: fuzzPayloads),
+    FuzzTarget(name: "sdp", body: fuzzSDP),
+    FuzzTarget(name: "router", body: fuzzRouter)
   ]
 }

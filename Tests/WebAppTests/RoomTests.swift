@@ -19,7 +19,7 @@ private func event(
 }
 
 private func member(_ user: String, at seconds: Int = 10) -> String {
-  event("$m\(user.utf8.count)\(seconds)", #"{"membership":"join"}"#, type: "m.room.member", by: user, at: seconds, state: user)
+  event("$m\(user)\(seconds)", #"{"membership":"join"}"#, type: "m.room.member", by: user, at: seconds, state: user)
 }
 
 private func text(_ body: String) -> String { #"{"msgtype":"m.text","body":"\#(body)"}"# }
@@ -360,5 +360,21 @@ struct RoomTests {
     page.app.goTo(.room(try #require(RoomID("!a"))))
     page.settleStore()
     #expect(shown.count > 3 && shown == page.all("mg-row").map(\.allText))
+  }
+
+  @Test("pages that only lengthen one folded row are fetched so often by themselves, then when the reader asks")
+  func barrenPages() throws {
+    var pages = 0
+    func answerPage() -> Bool {
+      pages += 1
+      let joins = (0..<50).map { member("@u\(pages)-\($0):chat.example", at: 1000 - pages) }
+      return page.answer("/messages", #"{"start":"s","end":"t\#(pages)","chunk":[\#(joins.joined(separator: ","))]}"#)
+    }
+    try open([event("$1", text("the last word"))])
+    while pages < 20, answerPage() {}
+    #expect(pages < 10)
+    let more = try #require(page.all("mg-button").first { $0.allText == Strings[.showMore] })
+    page.dom.fire(.click, on: more.node)
+    #expect(answerPage())
   }
 }

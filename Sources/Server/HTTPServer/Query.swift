@@ -7,7 +7,8 @@ package struct Query: Sendable {
 
   package init() {}
 
-  init(_ bytes: ArraySlice<UInt8>) {
+  /// Of the bytes behind the `?`, or of a body of that type.
+  package init(_ bytes: ArraySlice<UInt8>) {
     for component in bytes.split(separator: UInt8(ascii: "&")) {
       let middle = component.firstIndex(of: UInt8(ascii: "=")) ?? component.endIndex
       guard let key = PercentCoding.decode(component[..<middle], plusIsBlank: true),

@@ -79,10 +79,12 @@ package final class Homeserver: Sendable {
   }
 
   /// Opens the database in `configuration.dataDirectory` and brings its schema up to date.
-  package init(_ configuration: HomeserverConfiguration, log: Log) throws {
+  ///
+  /// - Parameter tables: statements that make the tables of others in the same database.
+  package init(_ configuration: HomeserverConfiguration, tables: [String] = [], log: Log) throws {
     self.configuration = configuration
     self.log = log
-    database = try Database(configuration.database, migrations: Schema.migrations)
+    database = try Database(configuration.database, migrations: Schema.migrations(with: tables))
     notifier = Notifier()
     http = HTTPClient(configuration.outbound, log: Log("outbound"))
     mail = configuration.identity.mail.map { MailSender($0, log: Log("mail")) }

@@ -60,6 +60,8 @@ package struct HomeserverConfiguration: Sendable {
   package var delayedEvents = DelayedEventLimits()
   /// nil where there is no TURN server.
   package var turn: TURNServer?
+  /// Whether rooms have calls through our own call server.
+  package var servesCalls = false
   package var database: DatabaseConfiguration
   package var identity = IdentityConfiguration()
   package var clock = WallClock.system

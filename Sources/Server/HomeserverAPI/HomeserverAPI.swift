@@ -8,12 +8,16 @@ import Telemetry
 package enum HomeserverAPI {
   /// Everything a homeserver answers to, ready for `HTTPServer` or for `Router.respond(to:)`.
   ///
-  /// - Parameter pool: reads files; without one there is neither media nor a web client.
+  /// - Parameters:
+  ///   - pool: reads files; without one there is neither media nor a web client.
+  ///   - addMore: adds the routes of modules above.
   package static func router(
-    for homeserver: Homeserver, _ configuration: APIConfiguration = APIConfiguration(), pool: BlockingPool? = nil
+    for homeserver: Homeserver, _ configuration: APIConfiguration = APIConfiguration(), pool: BlockingPool? = nil,
+    adding addMore: (inout Routes) -> Void = { _ in }
   ) -> Router {
     var routes = Routes(homeserver, configuration)
     addRoutes(to: &routes, configuration)
+    addMore(&routes)
     if let pool { routes.addMediaRoutes(pool: pool) }
     var router = routes.router
     if let site = StaticSite(configuration, pool: pool) { site.mount(on: &router) }

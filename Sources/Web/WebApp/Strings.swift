@@ -41,6 +41,7 @@ enum Strings {
     phrases.startOfHistory = self[.startOfHistory]
     phrases.loading = self[.loading]
     phrases.loadingFailed = self[.loadingFailed]
+    phrases.loadMore = self[.showMore]
     phrases.gap = self[.gap]
     phrases.reply = self[.reply]
     phrases.moreActions = self[.moreActions]

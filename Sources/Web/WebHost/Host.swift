@@ -22,7 +22,23 @@ public enum Host {
   @discardableResult
   public static func after(milliseconds: Double, _ then: @escaping () -> Void) -> HostTask {
     let id = registerOnce { _ in then() }
-    hostTimer(id, milliseconds)
+    hostTimer(id, max(0, milliseconds))
     return HostTask(id: id)
+  }
+
+  /// Calls `then` once, at the beginning of the next frame; after 100 ms where the page is hidden and has none.
+  public static func atNextFrame(_ then: @escaping () -> Void) -> HostTask {
+    let id = registerOnce { _ in then() }
+    hostTimer(id, -1)
+    return HostTask(id: id)
+  }
+
+  /// Whether time passes: natively there are no timers and no frames.
+  public static var hasFrames: Bool {
+    #if arch(wasm32)
+      true
+    #else
+      false
+    #endif
   }
 }

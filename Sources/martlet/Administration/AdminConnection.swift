@@ -1,3 +1,4 @@
+import CallServer
 import EventLoop
 import Glibc
 import HTTPServer
@@ -26,11 +27,14 @@ struct AdminConnection: Sendable {
   static func open(_ configuration: Configuration) async throws -> AdminConnection {
     do {
       let directory = try DataDirectory(configuration.dataDirectory)
-      let homeserver = try Homeserver(try configuration.homeserver(in: directory), log: Log("homeserver"))
+      let homeserver = try Homeserver(
+        try configuration.homeserver(in: directory), tables: CallTables.statements, log: Log("homeserver"))
       var api = APIConfiguration()
       let key = AccessToken.random(prefix: "mlo_")
       api.operatorKey = key
-      let calls = OperatorCalls(router: HomeserverAPI.router(for: homeserver, api), key: key)
+      let projects = try CallProjects(homeserver)
+      let router = HomeserverAPI.router(for: homeserver, api) { $0.addCallKeyRoutes(projects) }
+      let calls = OperatorCalls(router: router, key: key)
       return AdminConnection(way: .stopped(homeserver, calls, directory), serverName: configuration.serverName)
     } catch StartError.directoryInUse(let path) {
       return AdminConnection(way: .running(folder: path), serverName: configuration.serverName)

@@ -269,4 +269,29 @@ import Testing
     host.sync(Wire.join([Wire.message("three", "$3", by: "@bob:test")]))
     #expect(readers(0) == [])
   }
+
+  @Test(arguments: 0..<8 as Range<UInt64>)
+  func `readers have the same places whether pages come one by one or all are looked at anew`(seed: UInt64) {
+    var random = RandomSource(seed: seed)
+    let users = (0..<6).map { "@u\($0):test" }
+    var host = Host.inRoom([Wire.message("one", "$one", by: users[0])])
+    let receipts = users.map { "\"$h\(random.next() % 60)\":{\"m.read\":{\"\($0)\":{\"ts\":1}}}" }
+    host.sync(
+      Wire.join(
+        [], extra: #","ephemeral":{"events":[{"type":"m.receipt","content":{"# + receipts.joined(separator: ",") + "}}]}"))
+    for page in (0..<6).reversed() {
+      let events = (page * 10..<page * 10 + 10).reversed().map {
+        Wire.message("m\($0)", "$h\($0)", by: users[Int(random.next() % 6)])
+      }
+      host.command(.paginateBack(.test))
+      host.answer("/messages", TimelineTests.page(events, end: page == 0 ? nil : "t\(page)"))
+      guard let room = host.client.room(.test) else { return }
+      var anew = room.timeline
+      anew.readPositions = [:]
+      anew.placeReaders(room.state)
+      #expect(room.timeline.readPositions == anew.readPositions)
+      #expect(room.timeline.items.map(\.readerCount) == anew.items.map(\.readerCount))
+      for item in room.timeline.items { #expect(room.timeline.readers(at: item.id) == anew.readers(at: item.id)) }
+    }
+  }
 }

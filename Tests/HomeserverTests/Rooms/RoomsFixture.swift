@@ -32,7 +32,7 @@ final class RoomsFixture: Sendable {
     configuration.clock = WallClock { time.milliseconds.load(ordering: .relaxed) }
     configure(&configuration)
     self.configuration = configuration
-    database = try Database(configuration.database, migrations: Schema.migrations)
+    database = try Database(configuration.database, migrations: Schema.migrations())
     notifier = Notifier()
     guard let key = SigningKey(seed: Array(0..<32), version: "test") else { preconditionFailure("32 bytes are a seed") }
     rooms = Rooms(configuration, database: database, notifier: notifier, signingKey: key) { user, _ in

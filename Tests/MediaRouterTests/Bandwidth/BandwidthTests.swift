@@ -67,6 +67,21 @@ import Testing
     #expect((4...6).contains(rises))
   }
 
+  @Test func whatIsMeasuredIsGivenStepByStepToWhoHasLeast() {
+    var allocator = LayerAllocator()
+    func allocate(_ current: [Int?], _ rate: Double, at seconds: Int64) -> [Int?] {
+      allocator.allocate(current.map { Self.wish($0) }, .measured(rate), other: 0, now: .zero + .seconds(seconds))
+    }
+    #expect(allocate([0, nil, nil], 1_000_000, at: 0) == [0, nil, nil])
+    #expect(allocator.wanted == 300_000)
+    // 3 x 150 and then 350 more; 5 % of what is measured are left.
+    #expect(allocate([0, nil, nil], 1_000_000, at: 1) == [1, 0, 0])
+    #expect(allocator.wanted == 1_150_000)
+    #expect(allocate([1, 0, 0], 10_000_000, at: 2) == [2, 2, 2])
+    #expect(allocator.wanted == nil)
+    #expect(allocate([2, 2, 2], 1_000_000, at: 3) == [2, 2, 2], "nothing is taken while it arrives")
+  }
+
   @Test func theImportantComesFirst() {
     let wishes = [Self.wish(2), Self.wish(2), Self.wish(2)]
     #expect(LayerAllocator.fit(wishes, into: 320_000, notAbove: [2, 2, 2]) == [0, 0, nil])
@@ -104,13 +119,13 @@ import Testing
 
   @Test func lossTakesAwayAndItsEndGivesBack() {
     var path = PathEstimate()
-    path.receive(fractionLost: 20, sent: 1_000_000)
+    path.receive(fractionLost: 20, sent: 1_000_000, now: .zero)
     #expect(path.state(sent: 1_000_000, now: .zero) == .unknown)
-    path.receive(fractionLost: 128, sent: 1_000_000)
+    path.receive(fractionLost: 128, sent: 1_000_000, now: .zero)
     #expect(path.state(sent: 1_000_000, now: .zero) == .congested(750_000))
-    path.receive(fractionLost: 0, sent: 700_000)
+    path.receive(fractionLost: 0, sent: 700_000, now: .zero)
     #expect(path.state(sent: 700_000, now: .zero) == .open(limit: 810_000))
-    for _ in 0..<40 { path.receive(fractionLost: 0, sent: 700_000) }
+    for _ in 0..<40 { path.receive(fractionLost: 0, sent: 700_000, now: .zero) }
     #expect(path.state(sent: 700_000, now: .zero) == .unknown)
   }
 

@@ -18,7 +18,7 @@ import Testing
     }
     attack(SimulatedPeer.check(local).dropLast(40) + [], rounds: 500) { simulation.inject($0, from: stranger) }
     simulation.run(.milliseconds(50))
-    #expect(simulation.router.counts == (1, 0, 0, 0))
+    #expect(simulation.router.counts == RouterCounts(transports: 1, tracks: 0, subscriptions: 0, addresses: 0))
     #expect(simulation.router.transport(ufrag: local.ufrag)?.dtls == nil)
   }
 
@@ -42,7 +42,7 @@ import Testing
     call.subscriber.isSilent = true
     call.simulation.run(.seconds(33))
     #expect(call.simulation.events.contains(.ended(call.subscriber.id, .silence)))
-    #expect(call.simulation.router.counts == (1, 1, 0, 1))
+    #expect(call.simulation.router.counts == RouterCounts(transports: 1, tracks: 1, subscriptions: 0, addresses: 1))
   }
 
   @Test func aGoodbyeTakesTracksAndSubscriptionsAway() {
@@ -51,9 +51,9 @@ import Testing
     call.publisher.close()
     call.simulation.run(.milliseconds(100))
     #expect(call.simulation.events.contains(.ended(call.publisher.id, .goodbye)))
-    #expect(call.simulation.router.counts == (1, 0, 0, 1))
+    #expect(call.simulation.router.counts == RouterCounts(transports: 1, tracks: 0, subscriptions: 0, addresses: 1))
     call.simulation.command(.close(call.subscriber.id))
-    #expect(call.simulation.router.counts == (0, 0, 0, 0))
+    #expect(call.simulation.router.counts == RouterCounts(transports: 0, tracks: 0, subscriptions: 0, addresses: 0))
     #expect(call.simulation.router.deadline == nil)
   }
 
@@ -81,7 +81,7 @@ import Testing
     let fingerprint = simulation.router.identity.fingerprint
     simulation.command(.open(TransportID(9), TransportParameters(local: local, fingerprint: fingerprint)))
     #expect(simulation.router.events == [.refused(a.id), .refused(b.id), .refused(TransportID(9))])
-    #expect(simulation.router.counts == (2, 1, 1, 2))
+    #expect(simulation.router.counts == RouterCounts(transports: 2, tracks: 1, subscriptions: 1, addresses: 2))
   }
 
   @Test func handshakesSurviveLoss() {

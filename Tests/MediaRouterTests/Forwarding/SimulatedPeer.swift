@@ -15,9 +15,15 @@ final class SimulatedPeer {
   /// Of the SSRC that it repairs, by that of the repair.
   var repairs: [UInt32: UInt32] = [:]
   var asksAgain = true
+  /// The extension with transport-wide numbers: it tells when packets arrive, and each second what is lost. 0 for none.
+  var feedbackExtension: UInt8 = 0
   private(set) var received: [UInt32: [UInt64: Received]] = [:]
   private(set) var control: [RTCPPacket] = []
-  private let credentials: ICECredentials
+  private(set) var paddingCount = 0
+  /// What went out and came in last, sealed as it was.
+  private(set) var overheard: [[UInt8]] = []
+  /// Its checks carry them from the next one on.
+  var credentials: ICECredentials
   private let identity: DTLSIdentity
   private let expected: Fingerprint
   private var dtls: DTLSSession?
@@ -28,6 +34,12 @@ final class SimulatedPeer {
   private var nextRequest = MediaTime.zero
   private var sent: [UInt32: [UInt16: [UInt8]]] = [:]
   private var unwrappers: [UInt32: SequenceUnwrapper] = [:]
+  private var highest: [UInt32: UInt64] = [:]
+  private var lowest: [UInt32: UInt64] = [:]
+  private var recorder = FeedbackRecorder()
+  private var statistics: [UInt32: ReceptionStatistics] = [:]
+  private var nextFeedback = MediaTime.zero
+  private var nextReport = MediaTime.zero
 
   init(
     _ id: TransportID, _ address: TransportAddress, _ credentials: ICECredentials, _ identity: DTLSIdentity,
@@ -84,11 +96,14 @@ final class SimulatedPeer {
       nextRequest = now + .milliseconds(30)
       requestMissing()
     }
+    if feedbackExtension != 0 { sendFeedback(now) }
+    overheard = (overheard + output).suffix(32)
     defer { output = [] }
     return output
   }
 
   func receive(_ datagram: [UInt8], _ now: MediaTime) {
+    overheard = (overheard + [datagram]).suffix(32)
     switch DatagramKind(datagram) {
     case .stun:
       guard dtls == nil, let message = STUNMessage(datagram), message.kind == .bindingSuccess else { return }
@@ -99,14 +114,18 @@ final class SimulatedPeer {
       guard sender == nil, let keys = dtls.keys else { return }
       sender = SRTPSender(keys.profile, keys.client)
       receiver = SRTPReceiver(keys.profile, keys.server, streamsLimit: 50)
-    case .rtp: if let receiver, let packet = open(datagram, receiver) { take(packet) }
+    case .rtp: if let receiver, let packet = open(datagram, receiver) { take(packet, now) }
     case .rtcp: if let receiver, let packet = openControl(datagram, receiver) { takeControl(packet) }
     case nil: break
     }
   }
 
-  private func take(_ packet: [UInt8]) {
+  private func take(_ packet: [UInt8], _ now: MediaTime) {
     guard let header = RTPHeader(packet) else { return }
+    if let value = HeaderExtensions.value(feedbackExtension, of: header, in: packet) {
+      recorder.receive(packet.span.bytes.uint16(at: value.lowerBound), now: now)
+    }
+    guard !header.payload.isEmpty else { return paddingCount += 1 }
     var payload = Array(packet[header.payload])
     var ssrc = header.ssrc
     var number = header.sequenceNumber
@@ -116,6 +135,11 @@ final class SimulatedPeer {
       ssrc = repaired
     }
     let sequence = unwrappers[ssrc, default: SequenceUnwrapper()].unwrap(number)
+    highest[ssrc] = max(highest[ssrc] ?? 0, sequence)
+    lowest[ssrc] = min(lowest[ssrc] ?? .max, sequence)
+    if ssrc == header.ssrc {
+      statistics[ssrc, default: ReceptionStatistics(clockRate: 90_000)].receive(sequence, timestamp: header.timestamp, now: now)
+    }
     #expect(received[ssrc]?[sequence] == nil || repairs.values.contains(ssrc), "no packet comes twice")
     received[ssrc, default: [:]][sequence] = Received(header: header, payload: payload, packet: packet)
   }
@@ -131,9 +155,20 @@ final class SimulatedPeer {
 
   private func requestMissing() {
     for (ssrc, packets) in received where repairs.values.contains(ssrc) {
-      guard let first = packets.keys.min(), let last = packets.keys.max() else { continue }
-      let missing = (first...last).filter { packets[$0] == nil }.suffix(100)
+      guard let first = lowest[ssrc], let last = highest[ssrc] else { continue }
+      let missing = (max(first, last - min(last, 300))...last).filter { packets[$0] == nil }.suffix(100)
       if !missing.isEmpty { sendControl { $0.nack(sender: 77, media: ssrc, lost: [NackPair](Array(missing))) } }
     }
+  }
+
+  private func sendFeedback(_ now: MediaTime) {
+    if now >= nextFeedback, let feedback = recorder.take(sender: 77, media: 0) {
+      nextFeedback = now + .milliseconds(50)
+      sendControl { $0.transportFeedback(feedback) }
+    }
+    guard now >= nextReport else { return }
+    nextReport = now + .seconds(1)
+    let reports = statistics.keys.sorted().compactMap { statistics[$0]!.report($0, now: now) }
+    sendControl { $0.receiverReport(sender: 77, reports: reports) }
   }
 }

@@ -10,6 +10,10 @@ struct NetworkConditions {
   var delay = MediaTime.Interval.milliseconds(10)
   /// Added to the delay, up to this, so that datagrams overtake each other.
   var jitter = MediaTime.Interval.milliseconds(0)
+  /// Bits a second to each peer; nil for any.
+  var rate: Int?
+  /// What would wait for longer in front of the narrow link is lost.
+  var queue = MediaTime.Interval.milliseconds(300)
 }
 
 /// A router and its peers in one thread, one clock and one seed.
@@ -31,6 +35,8 @@ final class Simulation {
   private(set) var events: [RouterEvent] = []
   private var random: SeededGenerator
   private var flights: [Flight] = []
+  /// When the link to a peer has sent what it was given.
+  private var idle: [TransportAddress: MediaTime] = [:]
   private var peers: [TransportAddress: SimulatedPeer] = [:]
   private static let routerIdentity = try! DTLSIdentity()
   private static let peerIdentity = try! DTLSIdentity()
@@ -95,9 +101,20 @@ final class Simulation {
     if !isSpared, Int.random(in: 0..<100, using: &random) < conditions.loss { return }
     let copies = !isSpared && Int.random(in: 0..<100, using: &random) < conditions.duplicates ? 2 : 1
     for _ in 0..<copies {
+      guard let departure = pass(bytes.count, to: to) else { continue }
       let jitter = Int64.random(in: 0...conditions.jitter.microseconds, using: &random)
       let delay = MediaTime.Interval(microseconds: conditions.delay.microseconds + jitter)
-      flights.append(Flight(bytes: bytes, from: from, to: to, arrival: now + delay))
+      flights.append(Flight(bytes: bytes, from: from, to: to, arrival: departure + delay))
     }
+  }
+
+  /// When a datagram has passed the narrow link; nil if it finds no room there.
+  private func pass(_ count: Int, to: TransportAddress) -> MediaTime? {
+    guard let rate = conditions.rate, to != Self.routerAddress else { return now }
+    let begin = max(now, idle[to] ?? now)
+    guard begin - now <= conditions.queue else { return nil }
+    let end = begin + MediaTime.Interval(microseconds: Int64(count + 28) * 8_000_000 / Int64(rate))
+    idle[to] = end
+    return end
   }
 }

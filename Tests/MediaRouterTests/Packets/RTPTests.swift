@@ -49,6 +49,15 @@ import Testing
     #expect(HeaderExtensions.value(1, of: header, in: packet) == nil)
   }
 
+  /// RFC 8285 §4.2: it is no padding, and what is behind it does not count.
+  @Test func anElementOfID0EndsTheExtension() throws {
+    let packet = hex("90600001 00000000 00000001 bede0002 10aa 01bbcc 20dd00")
+    let header = try #require(RTPHeader(packet))
+    #expect(HeaderExtensions.value(0, of: header, in: packet) == nil)
+    #expect(HeaderExtensions.value(1, of: header, in: packet) == 17..<18)
+    #expect(HeaderExtensions.value(2, of: header, in: packet) == nil)
+  }
+
   @Test func noInputTraps() {
     attack(Self.packet) { bytes in
       guard let header = RTPHeader(bytes) else { return }

@@ -97,14 +97,26 @@ import Testing
     #expect(track.hasNack && track.hasPictureLoss && track.hasTransportFeedback && track.hasReceiverEstimate)
   }
 
+  @Test func aSubscriberTellsArrivalsOrEstimatesItself() throws {
+    let transport = "a=extmap:4 \(HeaderExtension.transportSequence.rawValue)\na=extmap:2/sendonly"
+    for hasFeedback in [true, false] {
+      var text = Self.offer.replacing("a=extmap:2/sendonly", with: transport)
+      if !hasFeedback { text = text.replacing("a=rtcp-fb:* transport-cc\n", with: "") }
+      let video = try #require(try PeerOffer(text).media[1])
+      let subscription = video.subscriptionParameters(try #require(video.format(.vp8)), ssrc: 1, rtxSSRC: 2)
+      #expect(subscription.extensions.transportSequence == (hasFeedback ? 4 : 0))
+      #expect(subscription.extensions.sendTime == (hasFeedback ? 0 : 2))
+    }
+  }
+
   @Test func theAnswerIsThatOfALiteAgent() throws {
     let offer = try PeerOffer(Self.offer)
-    let address = TransportAddress(IPAddress("192.0.2.7")!, port: 5000)
+    let addresses = ["192.0.2.7", "2001:db8::7"].map { TransportAddress(IPAddress($0)!, port: 5000) }
     let format = try #require(offer.media[1]?.format(.vp8))
     let sound = try #require(offer.media[0]?.format(.opus))
     let text = offer.answer(
       [.send(sound, ssrc: 5, rtxSSRC: nil, stream: "s", track: "t"), .receive(format), .refuse],
-      credentials: Self.credentials, fingerprint: offer.fingerprint, candidates: [address], number: 9)
+      credentials: Self.credentials, fingerprint: offer.fingerprint, candidates: addresses, number: 9)
     #expect(text.hasSuffix("\r\n") && text.utf8.count > 500)
     let answer = try SessionDescription(text)
     #expect(answer.attributes.contains(.init("ice-lite")))
@@ -112,7 +124,10 @@ import Testing
     let (audio, video, data) = (answer.sections[0], answer.sections[1], answer.sections[2])
     #expect(audio.has("sendonly") && audio["msid"] == "s t" && audio.all("ssrc").first == "5 cname:martlet")
     #expect(video.formats == ["96", "97"] && video.has("recvonly") && video["setup"] == "passive")
-    #expect(video["candidate"] == "1 1 udp 2130706431 192.0.2.7 5000 typ host")
+    // The candidates of the one transport stand once, the better first.
+    #expect(
+      audio.all("candidate") == ["1 1 udp 2130706431 192.0.2.7 5000 typ host", "2 1 udp 2130706175 2001:db8::7 5000 typ host"])
+    #expect(!video.has("candidate") && video["ice-ufrag"] == "ufrag")
     #expect(video.all("rid") == ["l recv", "m recv", "h recv"] && video["simulcast"] == "recv l;m;h")
     #expect(video.all("rtcp-fb").count == 4 && !video.all("rtcp-fb").contains("96 x-unknown"))
     #expect(video.all("extmap") == ["3 urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id", "2 \(Self.sendTime)"])
@@ -129,8 +144,11 @@ import Testing
 
   @Test func limitsHoldOnBothSides() throws {
     func sections(_ count: Int) -> String { "v=0\n" + String(repeating: "m=audio 9 X 0\n", count: count) }
-    #expect(try SessionDescription(sections(SessionDescription.sectionsLimit)).sections.count == 64)
+    #expect(try SessionDescription(sections(SessionDescription.sectionsLimit)).sections.count == 256)
     #expect(throws: SDPError.tooLarge) { try SessionDescription(sections(SessionDescription.sectionsLimit + 1)) }
+    func formats(_ count: Int) -> String { "v=0\nm=audio 9 X" + String(repeating: " 0", count: count) + "\n" }
+    #expect(try SessionDescription(formats(SessionDescription.formatsLimit)).sections[0].formats.count == 128)
+    #expect(throws: SDPError.tooLarge) { try SessionDescription(formats(SessionDescription.formatsLimit + 1)) }
     func attributes(_ count: Int) -> String { "v=0\n" + String(repeating: "a=x\n", count: count) }
     #expect(try SessionDescription(attributes(SessionDescription.attributesLimit)).attributes.count == 512)
     #expect(throws: SDPError.tooLarge) { try SessionDescription(attributes(SessionDescription.attributesLimit + 1)) }

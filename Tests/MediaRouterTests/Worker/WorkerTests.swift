@@ -6,43 +6,6 @@ import Testing
 
 private let loopback = TransportAddress(IPAddress("127.0.0.1")!, port: 0)
 
-/// A UDP socket of the test.
-private final class Socket {
-  let descriptor: Int32
-  let address: TransportAddress
-
-  init() {
-    var port: UInt16 = 0
-    descriptor = datagrams_open(loopback.high, loopback.low, &port, 1 << 20)
-    address = TransportAddress(loopback.ip, port: port)
-  }
-
-  deinit { close(descriptor) }
-
-  func send(_ bytes: [UInt8], to address: TransportAddress) {
-    let batch = SendBatch(bytes: 4 * SendBatch.datagramLimit)
-    batch.append(bytes, to: address)
-    DatagramOutput(descriptor).send(batch)
-  }
-
-  /// Waits for so many datagrams, or ten seconds for one.
-  func receive(_ count: Int) -> [[UInt8]] {
-    var found: [[UInt8]] = []
-    let slab = UnsafeMutablePointer<UInt8>.allocate(capacity: 64 * 2048)
-    defer { slab.deallocate() }
-    var received = [datagram](repeating: datagram(), count: 64)
-    while found.count < count {
-      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      guard poll(&waiting, 1, 10_000) > 0 else { break }
-      let read = datagrams_receive(descriptor, slab, 2048, 64, &received)
-      for i in 0..<Int(max(0, read)) {
-        found.append(Array(UnsafeBufferPointer(start: received[i].bytes, count: Int(received[i].count))))
-      }
-    }
-    return found
-  }
-}
-
 @Suite struct WorkerTests {
   @Test(arguments: [true, false]) func aBatchArrivesDatagramByDatagram(_ isSegmenting: Bool) {
     let (from, first, second) = (Socket(), Socket(), Socket())
@@ -85,23 +48,50 @@ private final class Socket {
     #expect(to.receive(1) == [[2]])
   }
 
-  @Test func aWorkerAnswersOverTheNetworkUntilItIsStopped() async throws {
-    let worker = try MediaWorker(DTLSIdentity(), address: loopback) { _ in }
+  /// By each family that the machine has.
+  @Test(arguments: [("127.0.0.1", "127.0.0.1"), ("::", "127.0.0.1"), ("::", "::1"), ("0.0.0.0", "127.0.0.1")])
+  func aWorkerAnswersOverTheNetworkUntilItIsStopped(_ listening: String, _ asked: String) async throws {
+    let ip = try #require(IPAddress(asked))
+    let socket = Socket(ip)
+    guard socket.descriptor >= 0 else { return #expect(!ip.isIPv4, "no IPv6 here") }
+    let worker = try MediaWorker(DTLSIdentity(), address: TransportAddress(IPAddress(listening)!, port: 0)) { _ in }
     try worker.start()
     let local = ICECredentials(ufrag: Array("user".utf8), password: Array("password".utf8))
     worker.submit([.open(TransportID(1), TransportParameters(local: local, fingerprint: worker.fingerprint))])
-    let socket = Socket()
     var answer: [UInt8]?
     // The command may come after the first check.
     for _ in 0..<50 where answer == nil {
-      socket.send(SimulatedPeer.check(local), to: worker.address)
-      var waiting = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
-      if poll(&waiting, 1, 200) > 0 { answer = socket.receive(1).first }
+      socket.send([SimulatedPeer.check(local)], to: TransportAddress(ip, port: worker.address.port))
+      if socket.wait(milliseconds: 200) { answer = socket.receive(1).first }
     }
     let message = try #require(answer.flatMap { STUNMessage($0) })
     #expect(message.mappedAddress == socket.address)
     await worker.stop()
     await worker.stop()
+  }
+
+  @Test func candidatesAreWhatIsAnnouncedThenWhatTheMachineHas() throws {
+    let announced = [IPAddress("198.51.100.9")!]
+    let one = try MediaWorker(DTLSIdentity(), address: loopback) { _ in }
+    #expect(one.candidates() == [one.address])
+    #expect(one.candidates(announced: announced) == [TransportAddress(announced[0], port: one.address.port), one.address])
+    #expect(one.candidates(announced: [loopback.ip]) == [one.address])
+    let any = try MediaWorker(DTLSIdentity(), address: TransportAddress(IPAddress("0.0.0.0")!, port: 0)) { _ in }
+    #expect(any.candidates().map(\.ip) == HostAddresses.list().filter(\.isIPv4))
+    #expect(any.candidates().allSatisfy { $0.port == any.address.port } && !any.candidates().isEmpty)
+  }
+
+  @Test func ofEachInterfaceOneAddressOfEachFamilyIsUsable() {
+    func choose(_ found: [(String, String)]) -> [String] {
+      HostAddresses.choose(found.map { ($0.0, IPAddress($0.1)!) }).map(\.description)
+    }
+    let all = [
+      ("lo", "127.0.0.1"), ("lo", "::1"), ("eth0", "169.254.3.4"), ("eth0", "10.0.0.5"), ("eth0", "10.0.0.6"),
+      ("eth0", "fe80::1"), ("eth0", "2001:db8::5"), ("eth0", "2001:db8::6"), ("eth1", "192.0.2.1")
+    ]
+    #expect(choose(all) == ["10.0.0.5", "2001:db8::5", "192.0.2.1"])
+    #expect(choose(Array(all.prefix(3))) == ["127.0.0.1", "::1"])
+    #expect(choose((0..<40).map { ("eth\($0)", "10.0.0.\($0)") }).count == HostAddresses.limit)
   }
 
   @Test func anAddressInUseIsRefused() throws {

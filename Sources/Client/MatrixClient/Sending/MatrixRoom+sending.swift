@@ -65,12 +65,12 @@ extension MatrixRoom {
   ) async throws(ClientError) -> EventID {
     guard let file = TemporaryFile(bytes) else { throw .attachmentIsGone }
     defer { file.remove() }
-    return try await sendFile(at: file.path, name, mimeType, kind, caption, progress)
+    return try await sendFile(at: file.path, name, mimeType, kind, caption, progress, staysThere: false)
   }
 
   private func sendFile(
     at path: String, _ name: String, _ mimeType: String, _ kind: MessageContent.Kind?, _ caption: String?,
-    _ progress: (@Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void)?
+    _ progress: (@Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void)?, staysThere: Bool = true
   ) async throws(ClientError) -> EventID {
     guard let size = FileSize.bytes(of: path) else { throw .attachmentIsGone }
     let attachment = Attachment(
@@ -79,7 +79,8 @@ extension MatrixRoom {
       kind ?? Self.kind(of: mimeType), attachment, caption: caption.map { FormattedText(ByteString($0)) })
     let sending = try await send(.media(media))
     do throws(ClientError) { return try await sending.sent(progress: progress) } catch {
-      if Task.isCancelled { await client.giveUp(sending.id) }
+      // A message that failed waits to be sent again, which needs the file.
+      if Task.isCancelled || !staysThere { await client.giveUp(sending.id) }
       throw error
     }
   }

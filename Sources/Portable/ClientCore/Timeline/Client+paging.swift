@@ -53,7 +53,7 @@ extension Client {
     changeTimeline(.live(id)) { timeline, ids in
       let outcome = timeline.prepend(records, ownUserID: user, &ids)
       itemCount = outcome.itemCount
-      if itemCount > 0 { timeline.placeReaders(room.state) }
+      timeline.placeReaders(inFront: itemCount, room.state)
       if records.isEmpty { timeline.backState = timeline.head.token == nil ? .atStart : .idle }
       return outcome.changes
     }
@@ -134,7 +134,13 @@ extension Client {
     var outcome = Timeline.PageOutcome()
     changeTimeline(key) { timeline, ids in
       outcome = timeline.insertPage(page.events, gap: place.gap, end: page.end, ownUserID: user, &ids)
-      if outcome.itemCount > 0, let state { timeline.placeReaders(state) }
+      if outcome.itemCount > 0, let state {
+        if place.gap == nil {
+          timeline.placeReaders(inFront: outcome.itemCount, state)
+        } else {
+          timeline.placeReaders(state)
+        }
+      }
       return timeline.finishFirstPage(outcome.changes, ownUserID: user, &ids)
     }
     let edge = keep(page, outcome, key, place)

@@ -31,7 +31,29 @@ extension Timeline {
   /// After items have come in front: places for those whose position was not in memory. Who has left counts as nobody.
   /// O(items + receipts).
   mutating func placeReaders(_ state: RoomState) {
-    placeReaders(state.receipts) { state.members[$0].map { $0.membership == .join } ?? true }
+    placeReaders(state.receipts) { state.isIn($0) }
+  }
+
+  /// The same after `count` items have come before all others. O(new items + receipts).
+  mutating func placeReaders(inFront count: Int, _ state: RoomState) {
+    // Who has a place already has read further than these.
+    var places: [UserID: Int] = [:]
+    for i in 0..<min(count, remoteCount) where readPositions[items[i].sender] == nil {
+      if case .gap = items[i].content { continue }
+      places[items[i].sender] = i
+    }
+    for (user, event) in state.receipts where readPositions[user] == nil {
+      guard let item = itemOfEvent[event], let i = index(of: item), i < count else { continue }
+      if i >= places[user] ?? 0 { places[user] = i }
+    }
+    for (user, i) in places where state.isIn(user) { place(user, i) }
+  }
+
+  private mutating func place(_ user: UserID, _ index: Int) {
+    let item = items[index].id
+    readPositions[user] = item
+    readers[item, default: []].insert(user)
+    items[index].readerCount += 1
   }
 
   mutating func placeReaders(_ receipts: [UserID: EventID], ifIn isIn: (UserID) -> Bool) {
@@ -54,11 +76,7 @@ extension Timeline {
     for i in items.indices { items[i].readerCount = 0 }
     readPositions = [:]
     readers = [:]
-    for (user, i) in places where isIn(user) {
-      readPositions[user] = items[i].id
-      readers[items[i].id, default: []].insert(user)
-      items[i].readerCount += 1
-    }
+    for (user, i) in places where isIn(user) { place(user, i) }
   }
 
   /// Members who have read up to this item and no further, in user ID order, its sender among them. O(readers).
@@ -72,4 +90,9 @@ extension Timeline {
     guard index >= 0, index < remoteCount else { return 0 }
     return items[index..<remoteCount].reduce(0) { $0 + $1.readerCount }
   }
+}
+
+extension RoomState {
+  /// Members that are not known count as there.
+  fileprivate func isIn(_ user: UserID) -> Bool { members[user].map { $0.membership == .join } ?? true }
 }

@@ -40,7 +40,8 @@ extension Endpoint {
     (.put, "directory/room/{roomAlias}"), (.delete, "directory/room/{roomAlias}"),
     (.put, "directory/list/room/{roomId}"),
     (.put, "org.matrix.msc4140/rooms/{roomId}/delayed_event/{eventType}/{txnId}"),
-    (.post, "martlet.direct"), (.post, "martlet.rejoin/{roomId}"), (.post, "martlet.bulk/invite")
+    (.post, "martlet.direct"), (.post, "martlet.rejoin/{roomId}"), (.post, "martlet.bulk/invite"),
+    (.post, "martlet.call/rooms/{roomId}/token")
   ]
 
   private func isListed(in list: [(Method, StaticString)]) -> Bool {

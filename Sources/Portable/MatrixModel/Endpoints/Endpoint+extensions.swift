@@ -6,6 +6,9 @@ extension Endpoint {
   public static let leaveRooms = Endpoint(.post, "/_matrix/client/unstable/martlet.bulk/leave", rateLimited: true)
   public static let getBulkJob = Endpoint(.get, "/_matrix/client/unstable/martlet.bulk/{job}")
 
+  public static let createCallToken = Endpoint(
+    .post, "/_matrix/client/unstable/martlet.call/rooms/{roomId}/token", rateLimited: true)
+
   public static let scheduleEvent = Endpoint(
     .put, "/_matrix/client/unstable/org.matrix.msc4140/rooms/{roomId}/delayed_event/{eventType}/{txnId}",
     rateLimited: true)

@@ -26,6 +26,7 @@ public final class Composer<D: DOM> {
   /// Bytes of the text before the caret, as of the last change.
   public private(set) var caret = 0
   public private(set) var isEnabled = true
+  private var placeholder = ""
   /// The text field, for what a host says about it to ears.
   public let field: Node
 
@@ -75,8 +76,10 @@ public final class Composer<D: DOM> {
 
   /// Not enabled: nothing can be written or sent (for example: no permission in the room).
   public func setEnabled(_ isEnabled: Bool, placeholder: String? = nil) {
-    self.isEnabled = isEnabled
     let placeholder = placeholder ?? phrases.composerPlaceholder
+    guard isEnabled != self.isEnabled || !placeholder.hasSameBytes(as: self.placeholder) else { return }
+    self.isEnabled = isEnabled
+    self.placeholder = placeholder
     dom.setAttribute(field, "placeholder", placeholder)
     dom.setAttribute(field, "aria-label", placeholder)
     dom.setFlag(field, "disabled", !isEnabled)

@@ -7,6 +7,7 @@ public final class Phrases {
   public var startOfHistory = "This is the beginning of the conversation."
   public var loading = "Loading messages…"
   public var loadingFailed = "Could not load messages."
+  public var loadMore = "Show more"
   public var gap = "Some messages are missing here."
   public var reply = "Reply"
   public var moreActions = "More actions"

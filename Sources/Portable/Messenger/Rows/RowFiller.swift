@@ -50,7 +50,7 @@ final class RowFiller<D: DOM> {
 
   private func text(of gap: FetchState) -> String {
     switch gap {
-    case .idle: options.phrases.gap
+    case .idle, .onDemand: options.phrases.gap
     case .loading: options.phrases.loading
     case .failed: options.phrases.loadingFailed
     }

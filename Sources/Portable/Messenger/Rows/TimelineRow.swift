@@ -36,6 +36,8 @@ public enum FetchState: Equatable, Sendable {
   case loading
   /// The last try failed; the row offers another.
   case failed
+  /// There is more, and only the reader asks for it, by the row's button.
+  case onDemand
 }
 
 /// What is above the first row.

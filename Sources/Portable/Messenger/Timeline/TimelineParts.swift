@@ -98,10 +98,15 @@ final class TimelineParts<D: DOM> {
       return .none
     case .failed:
       dom.element("span", "mg-head-text", text: phrases.loadingFailed, in: parent)
-      let retry = dom.element("button", "mg-button", text: phrases.retry, in: parent)
-      dom.setAttribute(retry, "type", "button")
-      return retry
+      return fetchButton(phrases.retry, in: parent)
+    case .onDemand: return fetchButton(phrases.loadMore, in: parent)
     }
+  }
+
+  private func fetchButton(_ text: String, in parent: Node) -> Node {
+    let button = dom.element("button", "mg-button", text: text, in: parent)
+    dom.setAttribute(button, "type", "button")
+    return button
   }
 
   func showTyping(_ members: [TypingMember], _ phrases: Phrases) {

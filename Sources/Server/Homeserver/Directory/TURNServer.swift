@@ -1,5 +1,4 @@
 import CCrypto
-import MatrixModel
 
 /// The operator's TURN server, with whom this server shares a secret.
 ///
@@ -22,14 +21,12 @@ package struct TURNServer: Sendable {
   /// A name and a password that are good until the lifetime is over: the name says until when and for whom, the password
   /// is the Base64 of its HMAC-SHA1.
   ///
-  /// - Parameter now: milliseconds since 1970.
-  package func credentials(for user: UserID, now: Int64) -> (username: String, password: String) {
+  /// - Parameters:
+  ///   - user: whom the operator of the TURN server sees.
+  ///   - now: milliseconds since 1970.
+  package func credentials(for user: some CustomStringConvertible, now: Int64) -> (username: String, password: String) {
     let username = "\(now / 1_000 + lifetimeSeconds):\(user)"
-    let (key, message) = (Array(secret.utf8), Array(username.utf8))
-    var digest = [UInt8](repeating: 0, count: 20)
-    var count: UInt32 = 0
-    let made = HMAC(EVP_sha1(), key, Int32(key.count), message, message.count, &digest, &count)
-    precondition(made != nil && count == 20, "SHA-1 makes 20 bytes")
+    let digest = KeyedHash.sha1.digest(of: Array(username.utf8), key: Array(secret.utf8))
     // Base64 of 20 bytes has 28 characters, and EVP_EncodeBlock ends it with NUL.
     var password = [UInt8](repeating: 0, count: 29)
     let length = EVP_EncodeBlock(&password, digest, 20)

@@ -144,6 +144,14 @@ extension StoredEvent {
 }
 
 extension Rooms {
+  /// The room as of the last commit. Throws `M_FORBIDDEN` where the user is not joined.
+  package func joinedRoom(_ roomID: RoomID, of user: UserID) async throws -> RoomSnapshot {
+    let cached = cache.cachedSnapshot(of: roomID)
+    let room = if let cached { cached } else { try await database.read { try self.cache.snapshot(of: roomID, in: $0) } }
+    guard let room, room.isJoined(user) else { throw MatrixError.forbidden("You are not in this room.") }
+    return room
+  }
+
   /// The room as `user` sees it, for reading.
   ///
   /// - Parameter hidesIgnored: whether messages of users whom the reader ignores are left out.

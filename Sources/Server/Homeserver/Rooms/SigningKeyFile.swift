@@ -1,5 +1,3 @@
-import CLinux
-import Glibc
 import JSON
 import RoomRules
 
@@ -9,11 +7,13 @@ import RoomRules
 struct SigningKeyFile {
   let key: SigningKey
 
-  /// Throws where the file cannot be read, is no key, or cannot be made.
-  init(in directory: String) throws {
+  /// Throws `SecretFileError` where the file cannot be read, is no key, or cannot be made.
+  init(in directory: String) throws(SecretFileError) {
     let path = directory + "/signing.key"
-    if let line = try Self.read(path) {
-      guard let key = SigningKey(line: line) else { throw SigningKeyFileError(path: path, reason: "it holds no signing key") }
+    if let line = try SecretFile.read(path) {
+      guard let key = SigningKey(line: ByteString(decoding: line)) else {
+        throw SecretFileError(path: path, reason: "it holds no signing key")
+      }
       self.key = key
       return
     }
@@ -21,41 +21,7 @@ struct SigningKeyFile {
     var generator = SystemRandomNumberGenerator()
     for index in seed.indices { seed[index] = UInt8.random(in: .min ... .max, using: &generator) }
     guard let key = SigningKey(seed: seed, version: "a1") else { preconditionFailure("32 bytes are a seed") }
-    try Self.write(Array((key.line.string + "\n").utf8), to: path)
+    try SecretFile.write(Array((key.line.string + "\n").utf8), to: path)
     self.key = key
   }
-
-  private static func read(_ path: String) throws -> ByteString? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      if errno == ENOENT { return nil }
-      throw SigningKeyFileError(path: path, reason: String(cString: strerror(errno)))
-    }
-    defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 512)
-    let count = Glibc.read(descriptor, &bytes, bytes.count)
-    guard count >= 0 else { throw SigningKeyFileError(path: path, reason: String(cString: strerror(errno))) }
-    return ByteString(decoding: bytes[..<count])
-  }
-
-  /// Whole or not at all: written beside and renamed, synced before.
-  private static func write(_ bytes: [UInt8], to path: String) throws {
-    let beside = path + ".new"
-    let descriptor = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw SigningKeyFileError(path: path, reason: String(cString: strerror(errno))) }
-    let written = Glibc.write(descriptor, bytes, bytes.count)
-    let isSynced = fsync(descriptor) == 0
-    close(descriptor)
-    guard written == bytes.count, isSynced, rename(beside, path) == 0 else {
-      throw SigningKeyFileError(path: path, reason: String(cString: strerror(errno)))
-    }
-  }
-}
-
-/// The signing key cannot be used.
-package struct SigningKeyFileError: Error, CustomStringConvertible {
-  let path: String
-  let reason: String
-
-  package var description: String { "the signing key \(path): \(reason)" }
 }

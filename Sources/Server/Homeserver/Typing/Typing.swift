@@ -99,13 +99,7 @@ extension Rooms {
   package func setTyping(
     _ isTyping: Bool, of user: UserID, in roomID: RoomID, timeoutMilliseconds: Int64
   ) async throws {
-    let room: RoomSnapshot?
-    if let cached = cache.cachedSnapshot(of: roomID) {
-      room = cached
-    } else {
-      room = try await database.read { try self.cache.snapshot(of: roomID, in: $0) }
-    }
-    guard let room, room.isJoined(user) else { throw MatrixError.forbidden("You are not in this room.") }
+    let room = try await joinedRoom(roomID, of: user)
     if isTyping {
       typing.start(user, in: room.number, timeoutMilliseconds: timeoutMilliseconds)
     } else {

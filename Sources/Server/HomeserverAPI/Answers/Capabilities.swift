@@ -53,6 +53,7 @@ enum Capabilities {
         write("m.forget_forced_upon_leave", configuration.forgetsRoomsOnLeave, &writer)
         for name in extensions { write(name, true, &writer) }
         write("martlet.online", configuration.isPresenceEnabled, &writer)
+        write("martlet.call", configuration.servesCalls, &writer)
         writer.key("m.profile_fields")
         writer.object { write(configuration.profileFields, to: &$0) }
         writer.key("m.room_versions")

@@ -13,19 +13,29 @@ struct LayerAllocator {
   }
 
   static let wait = MediaTime.Interval.seconds(8)
+  /// Where it is measured what the path carries.
+  static let measuredWait = MediaTime.Interval.seconds(1)
   static let waitLimit = MediaTime.Interval.seconds(120)
+  static let measuredWaitLimit = MediaTime.Interval.seconds(20)
   /// A step up that holds for so long has succeeded.
   static let trial = MediaTime.Interval.seconds(15)
+  /// Measuring is not exact: so much more than is needed.
+  private static let margin = 1.05
 
+  /// Bits a second, sound included, with which the next layer could be had; nil where all have what they may have.
+  private(set) var wanted: Double?
   private var lastChange: MediaTime?
   private var lastRise: MediaTime?
-  private var currentWait = LayerAllocator.wait
+  private var lastFall: MediaTime?
+  /// Trials in a row that had to be taken back.
+  private var failures: Int64 = 0
 
   /// The layer for each wish; nil for none, which leaves sound alone.
   ///
   /// - Parameter other: bits a second of sound, which always goes first.
   mutating func allocate(_ wishes: [Wish], _ path: PathEstimate.State, other: Int, now: MediaTime) -> [Int?] {
     let current = wishes.map { wish in wish.current.map { min($0, wish.ceiling) } }
+    wanted = nil
     switch path {
     case .unknown: return wishes.map { $0.ceiling }
     case .congested(let rate):
@@ -33,26 +43,50 @@ struct LayerAllocator {
       if lowered != current { noteFall(now) }
       return lowered
     case .open(let limit):
-      let lastChange = self.lastChange ?? now
-      self.lastChange = lastChange
-      guard now - lastChange >= currentWait,
-        let i = wishes.indices.first(where: { Self.next(wishes[$0], above: current[$0]) != nil })
-      else { return current }
-      var raised = current
-      raised[i] = Self.next(wishes[i], above: current[i])
-      let wanted = zip(wishes, raised).reduce(other) { $0 + Self.rate($1.0, $1.1) }
-      guard Double(wanted) <= limit ?? .infinity else { return current }
-      self.lastChange = now
-      lastRise = now
-      return raised
+      let isDue = isDue(after: Self.wait, limit: Self.waitLimit, now)
+      return raise(wishes, current, into: limit ?? .infinity, other, steps: isDue ? 1 : 0, now)
+    case .measured(let rate):
+      let isDue = isDue(after: Self.measuredWait, limit: Self.measuredWaitLimit, now)
+      return raise(wishes, current, into: rate / Self.margin, other, steps: isDue ? .max : 0, now)
     }
   }
 
+  private mutating func isDue(after wait: MediaTime.Interval, limit: MediaTime.Interval, _ now: MediaTime) -> Bool {
+    let last = lastChange ?? now
+    lastChange = last
+    return now - last >= min(wait * (1 << failures), limit)
+  }
+
+  /// Step by step, whoever has least first, as long as it fits.
+  private mutating func raise(
+    _ wishes: [Wish], _ current: [Int?], into limit: Double, _ other: Int, steps: Int, _ now: MediaTime
+  ) -> [Int?] {
+    var raised = current
+    var left = steps
+    while true {
+      let raisable = wishes.indices.filter { Self.next(wishes[$0], above: raised[$0]) != nil }
+      guard let i = raisable.min(by: { raised[$0] ?? -1 < raised[$1] ?? -1 }) else { break }
+      var next = raised
+      next[i] = Self.next(wishes[i], above: raised[i])
+      let needed = Double(zip(wishes, next).reduce(other) { $0 + Self.rate($1.0, $1.1) })
+      guard left > 0, needed <= limit else {
+        wanted = needed
+        break
+      }
+      left -= 1
+      raised = next
+    }
+    if raised != current { (lastChange, lastRise) = (now, now) }
+    return raised
+  }
+
   private mutating func noteFall(_ now: MediaTime) {
-    let wasTrial = lastRise.map { now - $0 < Self.trial } ?? false
-    currentWait = wasTrial ? min(currentWait * 2, Self.waitLimit) : Self.wait
-    lastChange = now
-    lastRise = nil
+    if let lastRise, now - lastRise < Self.trial {
+      failures = min(failures + 1, 7)
+    } else if lastFall.map({ now - $0 >= Self.trial }) ?? true {
+      failures = 0
+    }
+    (lastChange, lastFall, lastRise) = (now, now, nil)
   }
 
   /// Everyone the lowest layer, in order, then everyone the next, as long as it fits.

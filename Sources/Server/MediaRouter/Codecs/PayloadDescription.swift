@@ -46,6 +46,26 @@ struct PayloadDescription: Equatable {
     /// 7, 8 or 15.
     var bits: UInt8
     var value: UInt16
+
+    init(offset: UInt8, bits: UInt8, value: UInt16) {
+      self.offset = offset
+      self.bits = bits
+      self.value = value
+    }
+
+    /// The picture ID of VP8 and VP9 that stands at `offset`: 7 or 15 bits behind the one that tells. RFC 7741 §4.2, RFC 9628 §4.2. nil if it
+    /// does not end within the payload.
+    init?(pictureIDAt offset: Int, in packet: RawSpan, _ payload: Range<Int>) {
+      guard offset < payload.upperBound else { return nil }
+      let isWide = packet.uint8(at: offset) & 0x80 != 0
+      guard !isWide || offset + 1 < payload.upperBound else { return nil }
+      self.init(
+        offset: UInt8(offset - payload.lowerBound), bits: isWide ? 15 : 7,
+        value: isWide ? packet.uint16(at: offset) & 0x7FFF : UInt16(packet.uint8(at: offset)))
+    }
+
+    /// In a payload.
+    var bytes: Int { bits == 15 ? 2 : 1 }
   }
 
   /// The first packet of a frame (of its layer).

@@ -8,13 +8,11 @@ enum VP9 {
     offset += 1
     description.startsFrame = first & 0x08 != 0
     if first & 0x80 != 0 {
-      guard offset < end else { return PayloadDescription() }
-      let isWide = packet.uint8(at: offset) & 0x80 != 0
-      guard !isWide || offset + 1 < end else { return PayloadDescription() }
-      description.pictureID = PayloadDescription.Field(
-        offset: UInt8(offset - payload.lowerBound), bits: isWide ? 15 : 7,
-        value: isWide ? packet.uint16(at: offset) & 0x7FFF : UInt16(packet.uint8(at: offset)))
-      offset += isWide ? 2 : 1
+      guard let pictureID = PayloadDescription.Field(pictureIDAt: offset, in: packet, payload) else {
+        return PayloadDescription()
+      }
+      description.pictureID = pictureID
+      offset += pictureID.bytes
     }
     if first & 0x20 != 0 {
       guard offset < end else { return PayloadDescription() }

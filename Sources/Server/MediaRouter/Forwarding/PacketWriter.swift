@@ -119,7 +119,7 @@ struct PacketWriter {
 extension PayloadDescription {
   /// Puts the numbers of the new stream into a copied payload.
   func rewrite(_ payload: UnsafeMutableRawBufferPointer, _ output: StreamRewriter.Output) {
-    if let field = pictureID, Int(field.offset) + 1 < payload.count {
+    if let field = pictureID, Int(field.offset) + field.bytes <= payload.count {
       if field.bits == 15 {
         payload.storeBytes(
           of: (output.pictureID | 0x8000).bigEndian, toByteOffset: Int(field.offset), as: UInt16.self)

@@ -3,6 +3,7 @@ extension Router {
     guard let transport = transport(at: address), let receiver = transport.receiver,
       let count = receiver.openControl(datagram)
     else { return }
+    hear(transport, now: now)
     let bytes = UnsafeRawBufferPointer(rebasing: datagram[..<count]).bytes
     var reader = RTCPReader()
     while let packet = reader.next(in: bytes) { receive(packet, on: transport, now) }
@@ -31,15 +32,18 @@ extension Router {
       }
     case .receiverEstimate(_, let rate, _): transport.path.receive(estimate: rate, now: now)
     case .receiverReport(_, let reports): receive(reports, on: transport, now)
+    case .transportFeedback(let feedback): transport.path.sender?.receive(feedback, now: now)
     // What a subscriber reports ends here.
-    case .goodbye, .transportFeedback: break
+    case .goodbye: break
     }
   }
 
+  /// What is lost of video counts; of sound where there is no video.
   private func receive(_ reports: [ReceptionReport], on transport: Transport, _ now: MediaTime) {
-    let ofVideo = reports.filter { transport.subscription(ssrc: $0.ssrc)?.track.parameters.codec.isVideo ?? false }
-    guard let worst = ofVideo.map(\.fractionLost).max() else { return }
-    transport.path.receive(fractionLost: worst, sent: transport.rate.bitsPerSecond(now: now))
+    let known = reports.filter { transport.subscription(ssrc: $0.ssrc) != nil }
+    let ofVideo = known.filter { transport.subscription(ssrc: $0.ssrc)?.track.parameters.codec.isVideo ?? false }
+    guard let worst = (ofVideo.isEmpty ? known : ofVideo).map(\.fractionLost).max() else { return }
+    transport.path.receive(fractionLost: worst, sent: transport.rate.bitsPerSecond(now: now), now: now)
   }
 
   /// Asks the publisher for a key frame of the layer that the subscriber gets or shall get, together with the others that ask.

@@ -7,6 +7,7 @@ extension Router {
   func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, from address: TransportAddress, _ now: MediaTime) {
     guard let transport = transport(at: address), let receiver = transport.receiver, let count = receiver.open(datagram)
     else { return }
+    hear(transport, now: now)
     let packet = UnsafeRawBufferPointer(rebasing: datagram[..<count])
     let bytes = packet.bytes
     guard let header = RTPHeader(bytes), let source = transport.source(of: header, bytes, limits) else { return }
@@ -137,10 +138,8 @@ extension Router {
           guard let packet = layer.cache.find(sequence),
             let output = subscription.rewrite(packet, of: position, now: now)
           else { continue }
-          makeRoom()
-          guard let count = write(packet, output, layer, subscription, sender, now) else { continue }
-          batch.commit(count, to: address)
-          subscription.transport.rate.add(count, now: now)
+          let outgoing = OutgoingPacket(packet, output, of: layer)
+          guard send(outgoing, of: subscription, by: sender, to: address, now: now) else { continue }
           guard subscription.canResend else { continue }
           subscription.history.insert(
             SentHistory.Entry(output: output, source: sequence, layer: UInt8(position), lastSent: now))
@@ -149,59 +148,5 @@ extension Router {
     }
     for layer in track.layers { layer.pending.removeAll(keepingCapacity: true) }
     track.pendingBytes = 0
-  }
-
-  /// Writes and seals a packet into the batch's space; its count, or nil for one that is too large to be sent on.
-  private func write(
-    _ packet: MediaPacket, _ output: StreamRewriter.Output, _ layer: Layer, _ subscription: Subscription,
-    _ sender: SRTPSender, _ now: MediaTime
-  ) -> Int? {
-    let parameters = subscription.parameters
-    let header = PacketWriter.Header(
-      payloadType: parameters.payloadType, marker: packet.marker, index: output.index, timestamp: output.timestamp,
-      ssrc: parameters.ssrc)
-    let target = batch.space
-    let start = subscription.writer.write(
-      header, of: packet, descriptor: layer.cache.descriptor(of: packet),
-      transportSequence: subscription.transport.nextSequence(), now: now, to: target)
-    let payload = layer.cache.payload(of: packet)
-    guard start + payload.count + sender.profile.tagBytes <= SendBatch.datagramLimit else { return nil }
-    let copy = UnsafeMutableRawBufferPointer(start: target + start, count: payload.count)
-    copy.copyMemory(from: payload)
-    packet.payload.rewrite(copy, output)
-    subscription.packetCount &+= 1
-    subscription.octetCount &+= UInt32(payload.count)
-    return sender.seal(target, header: start, count: start + payload.count, ssrc: parameters.ssrc, index: output.index)
-  }
-
-  /// Sends a packet again: as RTX, or with the bytes it had. RFC 4588 §4.
-  func resend(_ entry: SentHistory.Entry, _ subscription: Subscription, now: MediaTime) {
-    let layer = subscription.track.layers[Int(entry.layer)]
-    guard let sender = subscription.transport.sender, let address = subscription.transport.address,
-      let packet = layer.cache.find(entry.source)
-    else { return }
-    makeRoom()
-    guard let ssrc = subscription.parameters.rtxSSRC, let payloadType = subscription.parameters.rtxPayloadType else {
-      if let count = write(packet, entry.output, layer, subscription, sender, now) { batch.commit(count, to: address) }
-      return
-    }
-    subscription.rtxIndex += 1
-    let header = PacketWriter.Header(
-      payloadType: payloadType, marker: packet.marker, index: subscription.rtxIndex, timestamp: entry.output.timestamp,
-      ssrc: ssrc)
-    let target = batch.space
-    let start = subscription.writer.write(
-      header, of: packet, descriptor: layer.cache.descriptor(of: packet),
-      transportSequence: subscription.transport.nextSequence(), now: now, to: target)
-    let payload = layer.cache.payload(of: packet)
-    guard start + 2 + payload.count + sender.profile.tagBytes <= SendBatch.datagramLimit else { return }
-    let number = UInt16(truncatingIfNeeded: entry.output.index)
-    target.storeBytes(of: number.bigEndian, toByteOffset: start, as: UInt16.self)
-    let copy = UnsafeMutableRawBufferPointer(start: target + start + 2, count: payload.count)
-    copy.copyMemory(from: payload)
-    packet.payload.rewrite(copy, entry.output)
-    let count = sender.seal(
-      target, header: start, count: start + 2 + payload.count, ssrc: ssrc, index: subscription.rtxIndex)
-    batch.commit(count, to: address)
   }
 }

@@ -31,18 +31,16 @@ extension Router {
         transport.dtls?.advance(to: now)
         sendHandshake(transport)
         advanceHandshake(transport)
-        if now - transport.consent >= Transport.consentLimit { end(transport, .silence) }
+        watch(transport, now: now)
         continue
       }
       requestRepairs(transport, now: now)
+      sendPadding(transport, now: now)
       if isFeedbackDue { sendFeedback(transport, now: now) }
       if isAllocationDue { allocate(transport, now: now) }
       guard isReportDue else { continue }
-      if now - transport.consent >= Transport.consentLimit {
-        end(transport, .silence)
-      } else {
-        sendReports(transport, now: now)
-      }
+      sendReports(transport, now: now)
+      watch(transport, now: now)
     }
     if RouterTimers.isDue(&timers.lastDecision, SpeakerDetector.interval, now: now) { decideSpeakers(now) }
     sendBatch()
@@ -62,9 +60,11 @@ extension Router {
         },
         ceiling: max(0, min(video.limit.spatial, video.track.layers.count - 1)), current: video.allocated)
     }
+    let sent = transport.rate.bitsPerSecond(now: now)
     let chosen = transport.allocator.allocate(
-      wishes, transport.path.state(sent: transport.rate.bitsPerSecond(now: now), now: now),
+      wishes, transport.path.state(sent: sent, now: now),
       other: sound.reduce(0) { $0 + $1.track.layers[0].rate.bitsPerSecond(now: now) }, now: now)
+    if let wanted = transport.allocator.wanted { transport.path.sender?.want(wanted, sent: Double(sent), now: now) }
     for (video, layer) in zip(videos, chosen) where video.allocated != layer {
       video.allocated = layer
       events.append(.layer(video.id, layer))

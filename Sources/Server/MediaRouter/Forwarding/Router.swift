@@ -37,11 +37,13 @@ final class Router {
 
   func transport(at address: TransportAddress) -> Transport? { byAddress[address] }
   func transport(ufrag: [UInt8]) -> Transport? { byUfrag[ufrag] }
+  func forget(ufrag: [UInt8]) { byUfrag[ufrag] = nil }
   func track(_ id: TrackID) -> Track? { tracks[id] }
   func subscription(_ id: SubscriptionID) -> Subscription? { subscriptions[id] }
 
-  var counts: (transports: Int, tracks: Int, subscriptions: Int, addresses: Int) {
-    (transports.count, tracks.count, subscriptions.count, byAddress.count)
+  var counts: RouterCounts {
+    RouterCounts(
+      transports: transports.count, tracks: tracks.count, subscriptions: subscriptions.count, addresses: byAddress.count)
   }
 
   /// Sends to this address from now on. RFC 8445 §8.1.1: the pair that the controlling peer nominated last.
@@ -76,6 +78,7 @@ final class Router {
   func handle(_ command: RouterCommand, now: MediaTime) {
     switch command {
     case .open(let id, let parameters): open(id, parameters, now)
+    case .restart(let id, let local, let remoteUfrag): restart(id, local, remoteUfrag: remoteUfrag)
     case .close(let id):
       if let transport = transports[id] { close(transport) }
     case .publish(let id, let transport, let parameters): publish(id, on: transport, parameters)
@@ -87,6 +90,7 @@ final class Router {
     case .limit(let id, let limit): subscriptions[id]?.limit = limit
     case .pause(let id, let isPaused): subscriptions[id]?.isPaused = isPaused
     case .mute(let id, let isMuted): tracks[id]?.isMuted = isMuted
+    case .count: events.append(.counts(counts))
     }
     sendBatch()
   }
@@ -98,6 +102,14 @@ final class Router {
     let transport = Transport(id, parameters, now: now, reporterSSRC: random.next())
     transports[id] = transport
     byUfrag[parameters.local.ufrag] = transport
+  }
+
+  private func restart(_ id: TransportID, _ local: ICECredentials, remoteUfrag: [UInt8]?) {
+    guard let transport = transports[id], byUfrag[local.ufrag] == nil else { return events.append(.refused(id)) }
+    // A restart that was never used gives way to the next one.
+    if let unused = transport.connectivity.next { forget(ufrag: unused.local.ufrag) }
+    transport.connectivity.restart(Connectivity.Generation(local, remoteUfrag: remoteUfrag))
+    byUfrag[local.ufrag] = transport
   }
 
   private func close(_ transport: Transport) {
@@ -117,7 +129,7 @@ final class Router {
     for subscription in transport.subscriptions { unsubscribe(subscription) }
     for track in transport.tracks { unpublish(track) }
     if let address = transport.address, byAddress[address] === transport { byAddress[address] = nil }
-    byUfrag[transport.parameters.local.ufrag] = nil
+    for ufrag in transport.connectivity.ufrags { forget(ufrag: ufrag) }
     transports[transport.id] = nil
   }
 
@@ -152,6 +164,7 @@ final class Router {
       transport.subscriptions.count < limits.subscriptionsOfTransport,
       transport.subscription(ssrc: parameters.ssrc) == nil
     else { return events.append(.refused(transportID)) }
+    if parameters.extensions.transportSequence != 0, transport.path.sender == nil { transport.path.sender = SenderEstimate() }
     let subscription = Subscription(id, parameters, to: track, on: transport, using: &random)
     subscriptions[id] = subscription
     track.subscriptions.append(subscription)

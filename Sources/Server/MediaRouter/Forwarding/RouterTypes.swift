@@ -19,8 +19,9 @@ package struct RouterLimits: Sendable {
   package var transports = 10_000
   package var tracksOfTransport = 32
   package var subscriptionsOfTransport = 512
-  /// SSRCs of one peer that are opened.
-  package var streamsOfTransport = 128
+  /// SSRCs of one peer that are opened. They are not forgotten while it lives, or their packets could be replayed; each time it publishes anew, it
+  /// has new ones.
+  package var streamsOfTransport = 512
   /// Of one layer's cache.
   package var cacheBytes = 1 << 20
 
@@ -137,6 +138,9 @@ package struct LayerLimit: Sendable, Equatable {
 /// What a router is told. A command that names something gone, or that a limit forbids, does nothing but an event.
 package enum RouterCommand: Sendable {
   case open(TransportID, TransportParameters)
+  /// New ICE credentials of both sides for a living transport; DTLS and SRTP go on. The old ones count until a pair of the new ones is
+  /// nominated. RFC 8445 §9.
+  case restart(TransportID, ICECredentials, remoteUfrag: [UInt8]?)
   case close(TransportID)
   case publish(TrackID, on: TransportID, TrackParameters)
   case unpublish(TrackID)
@@ -147,6 +151,17 @@ package enum RouterCommand: Sendable {
   case pause(SubscriptionID, Bool)
   /// Nothing of it is forwarded to anyone while it is muted.
   case mute(TrackID, Bool)
+  /// Is answered with `RouterEvent.counts`.
+  case count
+}
+
+/// How much state a router has.
+package struct RouterCounts: Sendable, Equatable {
+  package var transports: Int
+  package var tracks: Int
+  package var subscriptions: Int
+  /// Nominated ones.
+  package var addresses: Int
 }
 
 /// What a router tells.
@@ -154,13 +169,16 @@ package enum RouterEvent: Sendable, Equatable {
   package enum End: Sendable, Equatable {
     /// The handshake failed or took too long; also a wrong fingerprint.
     case handshake
-    /// No authentic check for `Transport.consentLimit`. RFC 7675 §5.1.
+    /// No authentic check for `Connectivity.consentLimit`. RFC 7675 §5.1.
     case silence
     /// The peer said goodbye.
     case goodbye
   }
 
   case connected(TransportID)
+  /// Nothing authentic came for `Connectivity.silenceLimit`. It ends if it stays so, or is `recovered`.
+  case silent(TransportID)
+  case recovered(TransportID)
   /// The transport and all that was on it are gone.
   case ended(TransportID, End)
   /// A limit, or an identifier that is known already or not at all.
@@ -168,6 +186,7 @@ package enum RouterEvent: Sendable, Equatable {
   case trackStarted(TrackID)
   /// The layer that a subscriber's path carries has changed; nil where its video rests so that sound goes on.
   case layer(SubscriptionID, Int?)
+  case counts(RouterCounts)
   /// The dominant speaker of a session.
   case speaker(session: UInt64, TrackID)
 }

@@ -28,7 +28,8 @@ final class Subscription {
     self.parameters = parameters
     self.track = track
     self.transport = transport
-    allocated = track.layers.count - 1
+    // Where it is measured what the path carries, nothing is known in the beginning.
+    allocated = transport.path.sender == nil ? track.layers.count - 1 : 0
     writer = PacketWriter(mid: parameters.mid, extensions: parameters.extensions)
     rewriter = StreamRewriter(
       clockRate: track.parameters.codec.clockRate, firstIndex: .random(in: 1...0x3FFF, using: &random),
@@ -38,6 +39,9 @@ final class Subscription {
 
   /// Whether a lost packet can be sent again without using a nonce for two texts.
   var canResend: Bool { parameters.hasNack && (parameters.rtxSSRC != nil || !writer.isStamped) }
+
+  /// Whether its repair stream may carry padding whose arrival is told.
+  var canProbe: Bool { parameters.rtxSSRC != nil && parameters.extensions.transportSequence != 0 }
 
   /// The layer that it shall get: the highest allowed one that the publisher sends; nil for none.
   var target: Int? {

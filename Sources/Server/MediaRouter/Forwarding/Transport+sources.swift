@@ -27,10 +27,4 @@ extension Transport {
     sources.append(source)
     return source
   }
-
-  /// The transport-wide number of the next packet.
-  func nextSequence() -> UInt16 {
-    defer { transportSequence &+= 1 }
-    return transportSequence
-  }
 }

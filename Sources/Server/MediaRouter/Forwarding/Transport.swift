@@ -1,8 +1,5 @@
 /// ICE, DTLS and SRTP with one peer.
 final class Transport {
-  /// Without an authentic check for so long, the peer has gone. RFC 7675 §5.1.
-  static let consentLimit = MediaTime.Interval.seconds(30)
-
   /// What an SSRC of the peer carries.
   struct Source {
     var ssrc: UInt32
@@ -13,10 +10,9 @@ final class Transport {
 
   let id: TransportID
   let parameters: TransportParameters
-  let integrity: HMACSHA1
   /// The nominated pair; nothing is sent before.
   var address: TransportAddress?
-  var consent: MediaTime
+  var connectivity: Connectivity
   var dtls: DTLSSession?
   var sender: SRTPSender?
   var receiver: SRTPReceiver?
@@ -24,23 +20,28 @@ final class Transport {
   var subscriptions: [Subscription] = []
   var sources: [Source] = []
   var feedback = FeedbackRecorder()
-  /// Of the next packet to it.
+  /// Of the next packet to it that carries one.
   var transportSequence: UInt16 = 0
   /// In reports of the router's own, where no subscription lends one.
   let reporterSSRC: UInt32
   var path = PathEstimate()
   var allocator = LayerAllocator()
+  /// Of media that go to it, each packet once.
   var rate = RateMeter()
 
   init(_ id: TransportID, _ parameters: TransportParameters, now: MediaTime, reporterSSRC: UInt32) {
     self.id = id
     self.parameters = parameters
     self.reporterSSRC = reporterSSRC
-    integrity = HMACSHA1(key: parameters.local.password)
-    consent = now
+    connectivity = Connectivity(Connectivity.Generation(parameters.local, remoteUfrag: parameters.remoteUfrag), now: now)
   }
 
   var isConnected: Bool { sender != nil }
+
+  func mayResend(_ bytes: Int, now: MediaTime) -> Bool {
+    guard path.sender != nil else { return true }
+    return path.sender!.mayResend(bytes, sent: rate.bitsPerSecond(now: now), now: now)
+  }
 
   func source(_ ssrc: UInt32) -> Source? { sources.first { $0.ssrc == ssrc } }
 

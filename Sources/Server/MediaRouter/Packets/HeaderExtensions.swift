@@ -29,8 +29,8 @@ struct HeaderExtensions {
         continue
       }
       if isOneByte {
-        // 15 ends the processing, whatever follows.
-        guard first >> 4 != 15 else { break }
+        // 15 ends the processing, whatever follows, and so does an ID 0 that is no padding.
+        guard (1...14).contains(first >> 4) else { break }
         return take(first >> 4, from: offset + 1, count: Int(first & 0x0F) + 1)
       }
       guard offset + 2 <= end else { break }

@@ -15,6 +15,9 @@ struct STUNWriter {
     bytes += transactionID
   }
 
+  /// Whole attributes that stand written already.
+  mutating func append(_ attributes: [UInt8]) { bytes += attributes }
+
   mutating func username(_ name: [UInt8]) { attribute(Attribute.username, name) }
 
   mutating func priority(_ priority: UInt32) {

@@ -5,6 +5,9 @@ struct TransportFeedback: Equatable {
   /// The unit of the reference time: 64 ms.
   static let referenceTicks: Int64 = 256
 
+  /// One that tells of more packets is not read: a few bytes may claim 65,535.
+  static let packetsLimit = 4096
+
   var sender: UInt32
   var media: UInt32
   /// The transport-wide number of the first packet.
@@ -29,6 +32,7 @@ struct TransportFeedback: Equatable {
     media = body.uint32(at: 4)
     base = body.uint16(at: 8)
     let count = Int(body.uint16(at: 10))
+    guard count <= Self.packetsLimit else { return nil }
     // 24 bits with a sign.
     let reference = Int64(Int32(bitPattern: body.uint24(at: 12) << 8) >> 8)
     number = body.uint8(at: 15)

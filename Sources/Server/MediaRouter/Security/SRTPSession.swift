@@ -38,7 +38,6 @@ final class SRTPSender {
 /// Opens what one peer sends, each packet once.
 final class SRTPReceiver {
   private struct Stream {
-    let ssrc: UInt32
     var media = ReplayWindow()
     var control = ReplayWindow()
   }
@@ -48,6 +47,8 @@ final class SRTPReceiver {
   private let control: SRTPTransform
   private let streamsLimit: Int
   private var streams: [Stream] = []
+  /// Of each stream, side by side: they are searched for each packet.
+  private var ssrcs: [UInt32] = []
 
   /// - Parameter streamsLimit: SSRCs beyond this many are not opened.
   init(_ profile: SRTPProfile, _ master: SRTPMaster, streamsLimit: Int) {
@@ -60,7 +61,7 @@ final class SRTPReceiver {
   /// Opens an SRTP packet in place and returns its new count; nil for what is malformed, replayed or not authentic.
   func open(_ packet: UnsafeMutableRawBufferPointer) -> Int? {
     guard let header = RTPHeader(packet.bytes, isSealed: true) else { return nil }
-    let position = streams.firstIndex { $0.ssrc == header.ssrc }
+    let position = ssrcs.firstIndex(of: header.ssrc)
     let window = position.map { streams[$0].media } ?? ReplayWindow()
     guard let index = window.index(of: header.sequenceNumber), window.isFresh(index),
       let count = media.open(
@@ -76,7 +77,7 @@ final class SRTPReceiver {
     guard let start = packet.baseAddress, let word = control.controlIndex(start, count: packet.count), word.isEncrypted
     else { return nil }
     let ssrc = packet.bytes.uint32(at: 4)
-    let position = streams.firstIndex { $0.ssrc == ssrc }
+    let position = ssrcs.firstIndex(of: ssrc)
     guard position.map({ streams[$0].control.isFresh(UInt64(word.index)) }) ?? true,
       let count = control.openControl(start, count: packet.count, ssrc: ssrc, index: word.index),
       let stream = position ?? add(ssrc)
@@ -87,7 +88,8 @@ final class SRTPReceiver {
 
   private func add(_ ssrc: UInt32) -> Int? {
     guard streams.count < streamsLimit else { return nil }
-    streams.append(Stream(ssrc: ssrc))
+    streams.append(Stream())
+    ssrcs.append(ssrc)
     return streams.count - 1
   }
 }

@@ -17,14 +17,14 @@ struct AnswerWriter {
     guard let media else { return refused(offered) }
     switch choice {
     case .refuse: return refused(offered)
-    case .receive(let format):
+    case .receive(let format) where media.sends:
       var section = accepted(offered, media, format, "recvonly")
       if !media.rids.isEmpty {
         section.attributes += media.rids.map { Attribute("rid", $0 + " recv") }
         section.attributes.append(Attribute("simulcast", "recv " + media.rids.joined(separator: ";")))
       }
       return section
-    case .send(let format, let ssrc, let rtxSSRC, let stream, let track):
+    case .send(let format, let ssrc, let rtxSSRC, let stream, let track) where media.receives:
       var section = accepted(offered, media, format, "sendonly")
       section.attributes.append(Attribute("msid", "\(stream) \(track)"))
       if let rtxSSRC { section.attributes.append(Attribute("ssrc-group", "FID \(ssrc) \(rtxSSRC)")) }
@@ -33,6 +33,10 @@ struct AnswerWriter {
         section.attributes.append(Attribute("ssrc", "\(ssrc) msid:\(stream) \(track)"))
       }
       return section
+    case .rest, .receive, .send:
+      // An answer names a format even where nothing flows. RFC 3264 §6.1.
+      guard let format = media.formats.first(where: { $0.codec != nil }) else { return refused(offered) }
+      return accepted(offered, media, format, "inactive")
     }
   }
 
@@ -75,17 +79,18 @@ struct AnswerWriter {
   }
 
   private var transport: [Attribute] {
-    var attributes = [
+    [
       Attribute("ice-ufrag", String(decoding: credentials.ufrag, as: UTF8.self)),
       Attribute("ice-pwd", String(decoding: credentials.password, as: UTF8.self)),
       Attribute("fingerprint", fingerprint.description), Attribute("setup", isActive ? "active" : "passive")
     ]
-    for (i, candidate) in candidates.enumerated() {
+  }
+
+  var candidateLines: [Attribute] {
+    candidates.enumerated().map { i, candidate in
       // RFC 8445 §5.1.2.1: a host candidate, the first preferred.
       let priority = 126 << 24 | max(0, 65_535 - i) << 8 | 255
-      attributes.append(
-        Attribute("candidate", "\(i + 1) 1 udp \(priority) \(candidate.ip) \(candidate.port) typ host"))
-    }
-    return attributes + [Attribute("end-of-candidates")]
+      return Attribute("candidate", "\(i + 1) 1 udp \(priority) \(candidate.ip) \(candidate.port) typ host")
+    } + [Attribute("end-of-candidates")]
   }
 }

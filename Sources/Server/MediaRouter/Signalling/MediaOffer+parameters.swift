@@ -43,8 +43,9 @@ extension MediaOffer {
     subscription.extensions = extensions
     subscription.hasNack = format.feedback.contains("nack")
     if let rtx = format.rtxPayloadType { (subscription.rtxSSRC, subscription.rtxPayloadType) = (rtxSSRC, rtx) }
-    // The receiver sends its estimate only if it does not send feedback for us to estimate from.
-    subscription.extensions.transportSequence = 0
+    // Either the receiver tells what arrives, or it estimates by the times of sending.
+    if !format.feedback.contains("transport-cc") { subscription.extensions.transportSequence = 0 }
+    if subscription.extensions.transportSequence != 0 { subscription.extensions.sendTime = 0 }
     return subscription
   }
 }

@@ -8,8 +8,11 @@ package enum SDPError: Error, Equatable {
 
 /// The lines of an SDP text as far as WebRTC uses them. RFC 8866 §5.
 package struct SessionDescription: Sendable, Equatable {
-  package static let bytesLimit = 64 << 10
-  package static let sectionsLimit = 64
+  package static let bytesLimit = 128 << 10
+  /// 50 participants with sound and picture, those who left meanwhile, and room.
+  package static let sectionsLimit = 256
+  /// Of a section: there are no more payload types.
+  package static let formatsLimit = 128
   package static let attributesLimit = 512
 
   package struct Attribute: Sendable, Equatable {
@@ -62,7 +65,7 @@ package struct SessionDescription: Sendable, Equatable {
   private mutating func append(section value: Substring) throws(SDPError) {
     let words = value.split(separator: " ").map(String.init)
     guard words.count >= 4, let port = UInt16(words[1]) else { throw .malformed }
-    guard sections.count < Self.sectionsLimit else { throw .tooLarge }
+    guard sections.count < Self.sectionsLimit, words.count - 3 <= Self.formatsLimit else { throw .tooLarge }
     sections.append(Section(kind: words[0], port: Int(port), transport: words[2], formats: Array(words[3...])))
   }
 
@@ -83,8 +86,9 @@ package struct SessionDescription: Sendable, Equatable {
   /// - Parameters:
   ///   - address: in `c=`; the candidates are what counts.
   ///   - number: of the session, unchanged between versions.
-  package func text(address: String, number: UInt64) -> String {
-    var lines = ["v=0", "o=- \(number) 1 IN IP4 127.0.0.1", "s=-", "t=0 0"] + attributes.map(\.line)
+  ///   - version: grows by one with each text of the session. RFC 8866 §5.2.
+  package func text(address: String, number: UInt64, version: UInt64) -> String {
+    var lines = ["v=0", "o=- \(number) \(version) IN IP4 127.0.0.1", "s=-", "t=0 0"] + attributes.map(\.line)
     for section in sections {
       lines.append("m=\(section.kind) \(section.port) \(section.transport) \(section.formats.joined(separator: " "))")
       lines.append("c=IN \(address.contains(":") ? "IP6" : "IP4") \(address)")

@@ -65,6 +65,15 @@ package final class MediaWorker: @unchecked Sendable {
     fingerprint = identity.fingerprint
   }
 
+  /// What an answer names, the best first: the addresses that the configuration says others reach this machine by, then the address it listens
+  /// on, or all of the machine where that is `::` or `0.0.0.0`.
+  package func candidates(announced: [IPAddress] = []) -> [TransportAddress] {
+    let isAny = address.ip.number == 0
+    let hosts = isAny ? HostAddresses.list().filter { !address.ip.isIPv4 || $0.isIPv4 } : [address.ip]
+    let others = hosts.filter { !announced.contains($0) }
+    return (announced + others).prefix(HostAddresses.limit).map { TransportAddress($0, port: address.port) }
+  }
+
   deinit {
     Glibc.close(socket)
     Glibc.close(wake)

@@ -73,7 +73,7 @@ final class Conversation<D: DOM> {
     case .retry(let row): app.ask(.retry(room, row.rawValue))
     case .cancel(let row): app.ask(.cancel(room, row.rawValue))
     case .retryGap(let row): if let key = feed.key { app.ask(.fillGap(key, row.rawValue)) }
-    case .retryHead: if let key = feed.key { app.ask(.paginateBack(key)) }
+    case .retryHead: feed.loadOlder()
     case .retryTail: if let key = feed.key { app.ask(.paginateForward(key)) }
     case .jumpToEnd: onLatest?()
     case .toggleFold(let row): feed.toggleFold(row)

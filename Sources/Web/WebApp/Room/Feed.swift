@@ -25,6 +25,7 @@ final class Feed<D: DOM> {
   private var isLoaded = false
   /// A place to return to that is not in memory yet: pages are fetched until it is.
   var seeking: SavedPlace?
+  var pages = PageCount()
   /// Highlighted once it is there.
   private(set) var wanted: EventID?
   /// How far the room had been read when it was opened; nil until it is.
@@ -56,7 +57,7 @@ final class Feed<D: DOM> {
 
   var room: Room? { key.flatMap { app.client.room($0.room) } }
   var source: ClientCore.Timeline? { key.flatMap { app.client.timeline($0) } }
-  private var isLive: Bool { key?.focus == .live }
+  var isLive: Bool { key?.focus == .live }
 
   func item(_ row: RowID) -> TimelineItem? { source?.item(Folding.item(of: row)) }
 
@@ -78,6 +79,7 @@ final class Feed<D: DOM> {
     standing = []
     needsRows = false
     isLoaded = false
+    pages = PageCount()
     rows.forgetSenders()
     timeline.load([], head: .hidden)
     timeline.setTyping([])
@@ -198,66 +200,6 @@ final class Feed<D: DOM> {
     guard let read = openedAt ?? room.fullyRead, let index = source.index(of: read) else { return nil }
     let all = source.items
     return all[(index + 1)...].firstIndex { $0.isOthersMessage(than: app.userID) }.map { folding.row(of: $0) }
-  }
-
-  private func head(_ source: ClientCore.Timeline, _ room: Room) -> HeadState {
-    // Nobody reads a room before they are in it.
-    guard room.membership != .invite, key?.focus != .pinned else { return .hidden }
-    return switch source.backState {
-    case .idle: .more(.idle)
-    case .loading: .more(.loading)
-    case .failed: .more(.failed)
-    case .atStart: .start
-    }
-  }
-
-  private func tail(_ source: ClientCore.Timeline) -> TailState {
-    switch source.forwardState {
-    case .idle: .more(.idle)
-    case .loading: .more(.loading)
-    case .failed: .more(.failed)
-    case .live: .live
-    }
-  }
-
-  func paginationChanged() {
-    guard let room, let source, source.loadState == .loaded else { return }
-    guard seeking == nil else { return seek() }
-    settle()
-    timeline.setHead(head(source, room))
-    timeline.setTail(tail(source))
-  }
-
-  // MARK: Returning to a place
-
-  /// One page more, unless the place is found or there is nothing more to look through.
-  private func seek() {
-    guard let saved = seeking, let key, let source else { return }
-    let isFound = source.index(of: saved.event) != nil
-    switch source.backState {
-    case .loading where !isFound: return
-    case .idle where !isFound && source.items.count < SavedPlace.itemsLimit: app.ask(.paginateBack(key))
-    default: stopSeeking()
-    }
-  }
-
-  private func stopSeeking() {
-    seeking = nil
-    loadRows(isOpening: false)
-    dom.flush()
-  }
-
-  /// Remembers which message the reader looks at; at the end nothing needs to be remembered.
-  func savePlace() {
-    guard isLive, let key, seeking == nil, let source, source.loadState == .loaded else { return }
-    guard let position = timeline.readingPosition, let index = source.index(of: Folding.item(of: position.row)) else {
-      return SavedPlace.forget(key.room)
-    }
-    // Rows without an event (a gap) are no place one could find again: the next one is.
-    for (offset, item) in source.items[index...].enumerated() {
-      guard let event = item.eventID else { continue }
-      return SavedPlace(event: event, offset: offset == 0 ? position.offset : 0).save(key.room)
-    }
   }
 }
 

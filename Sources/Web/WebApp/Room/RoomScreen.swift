@@ -16,10 +16,8 @@ final class RoomScreen<D: DOM> {
   private let welcome: Node
   private let notice: RoomNotice<D>
   private(set) var room: RoomID?
-  /// When the last step went into the messenger, and the wait for the next.
-  private var lastSettled = 0.0
+  /// The wait for the frame at which what changed is shown.
   private var pause: HostTask?
-  private static var stepMilliseconds: Double { 32 }
 
   init(_ app: App<D>, in parent: Node) {
     self.app = app
@@ -166,23 +164,20 @@ final class RoomScreen<D: DOM> {
 
   func readCountsChanged(_ id: RoomID) { if id == room { conversation.feed.needsCounts = true } }
 
-  /// Everything that this step changed goes into the messenger as one step. Steps that follow each other faster than a person reads go
-  /// in together: each makes the browser lay the page out.
+  /// Everything that has changed goes into the messenger as one step at the next frame: each step makes the browser lay the page out.
   func settle() {
     let isNew = feeds.contains { $0.needsRows }
-    guard pause == nil || isNew else { return }
-    let now = Host.monotonicMilliseconds()
-    let passed = now - lastSettled
-    // Natively the clock stands still.
-    guard passed <= 0 || passed >= RoomScreen.stepMilliseconds || isNew else {
-      pause = Host.after(milliseconds: RoomScreen.stepMilliseconds - passed) { [self] in
-        pause = nil
-        settle()
-        dom.flush()
-      }
-      return
+    guard Host.hasFrames, !isNew else { return settleNow() }
+    guard pause == nil else { return }
+    pause = Host.atNextFrame { [self] in
+      settleNow()
+      dom.flush()
     }
-    lastSettled = now
+  }
+
+  private func settleNow() {
+    pause?.cancel()
+    pause = nil
     for feed in feeds { feed.settle() }
   }
 }

@@ -1,4 +1,3 @@
-import CCrypto
 import JSON
 import MatrixModel
 
@@ -57,12 +56,7 @@ package struct JSONWebKey: Sendable {
     switch material {
     case .publicKey(let key): return key.verifies(signature, of: message, algorithm)
     case .secret(let secret):
-      var digest = [UInt8](repeating: 0, count: 32)
-      var count: UInt32 = 0
-      guard HMAC(EVP_sha256(), secret, Int32(secret.count), message, message.count, &digest, &count) != nil else {
-        return false
-      }
-      return signature.count == digest.count && CRYPTO_memcmp(signature, digest, digest.count) == 0
+      return KeyedHash.areSame(signature, KeyedHash.sha256.digest(of: message, key: secret))
     }
   }
 

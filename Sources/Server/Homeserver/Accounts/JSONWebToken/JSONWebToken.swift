@@ -57,6 +57,24 @@ package struct JSONWebToken: Sendable {
     try check(expectation, nowSeconds: now / 1_000)
   }
 
+  /// Who a token says has issued it, to find the key that it must be verified with. Nothing else may follow from it.
+  package static func claimedIssuer(of text: ByteString) -> ByteString? {
+    guard text.count <= bytesLimit else { return nil }
+    let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 3 else { return nil }
+    return (try? object(parts[1]))?["iss"]?.text
+  }
+
+  /// A token signed with HS256.
+  ///
+  /// - Parameter claims: a JSON object.
+  package static func signed(_ claims: [UInt8], secret: [UInt8]) -> ByteString {
+    let header = Array(#"{"alg":"HS256","typ":"JWT"}"#.utf8)
+    let message = UnpaddedBase64.encode(header, .urlSafe) + [UInt8(ascii: ".")] + UnpaddedBase64.encode(claims, .urlSafe)
+    let signature = KeyedHash.sha256.digest(of: message, key: secret)
+    return ByteString(decoding: message + [UInt8(ascii: ".")] + UnpaddedBase64.encode(signature, .urlSafe))
+  }
+
   private func check(_ expectation: Expectation, nowSeconds now: Int64) throws(Refusal) {
     let expiry = try Self.seconds(claims["exp"])
     if expiry == nil, expectation.needsExpiry { throw .withoutExpiry }
@@ -78,7 +96,7 @@ package struct JSONWebToken: Sendable {
   }
 
   /// A NumericDate: seconds since 1970, a fraction cut off. RFC 7519 §2.
-  private static func seconds(_ value: JSON?) throws(Refusal) -> Int64? {
+  package static func seconds(_ value: JSON?) throws(Refusal) -> Int64? {
     guard let value else { return nil }
     if let integer = value.integer { return integer }
     let whole = value.bytes.prefix { $0 != UInt8(ascii: ".") }

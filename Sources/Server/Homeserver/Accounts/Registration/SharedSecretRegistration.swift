@@ -1,4 +1,3 @@
-import CCrypto
 import JSON
 import MatrixModel
 import Synchronization
@@ -54,7 +53,7 @@ package final class SharedSecretRegistration: Sendable {
     let made = try time(of: nonce)
     var parts = [nonce.string, username.string, password.reveal(), new.standing.isAdmin ? "admin" : "notadmin"]
     if let userType = new.userType { parts.append(userType.string) }
-    guard Self.hexadecimal(of: parts, EVP_sha1(), secret).isSame(as: mac) else {
+    guard Self.hexadecimal(of: parts, .sha1, secret).isSame(as: mac) else {
       throw MatrixError.forbidden("The mac is wrong.")
     }
     try use(nonce, made: made)
@@ -87,27 +86,15 @@ package final class SharedSecretRegistration: Sendable {
     if verdict == .tooMany { throw .limitExceeded(retryAfterMilliseconds: Self.nonceMilliseconds) }
   }
 
-  private func proof(of content: String) -> String { Self.hexadecimal(of: [content], EVP_sha256(), nonceKey) }
+  private func proof(of content: String) -> String { Self.hexadecimal(of: [content], .sha256, nonceKey) }
 
-  private static func hexadecimal(of parts: [String], _ hash: OpaquePointer?, _ key: [UInt8]) -> String {
-    let message = Array(parts.map { Array($0.utf8) }.joined(separator: [0]))
-    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-    var count: UInt32 = 0
-    let isMade = HMAC(hash, key, Int32(key.count), message, message.count, &digest, &count) != nil
-    precondition(isMade, "OpenSSL has no HMAC")
-    let alphabet = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    for byte in digest.prefix(Int(count)) { text += [alphabet[Int(byte >> 4)], alphabet[Int(byte & 15)]] }
-    return String(decoding: text, as: UTF8.self)
+  private static func hexadecimal(of parts: [String], _ hash: KeyedHash, _ key: [UInt8]) -> String {
+    KeyedHash.hexadecimal(hash.digest(of: Array(parts.map { Array($0.utf8) }.joined(separator: [0])), key: key))
   }
 
   private static let unknownNonce = MatrixError.unknown(status: 400, "The nonce is not known or has ended.")
 }
 
 extension String {
-  /// Takes as long for what is nearly right as for what is not.
-  fileprivate func isSame(as other: ByteString) -> Bool {
-    let (own, given) = (Array(utf8), Array(other.utf8))
-    return own.count == given.count && CRYPTO_memcmp(own, given, own.count) == 0
-  }
+  fileprivate func isSame(as other: ByteString) -> Bool { KeyedHash.areSame(Array(utf8), other.utf8) }
 }

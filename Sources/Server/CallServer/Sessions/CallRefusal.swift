@@ -1,0 +1,31 @@
+import JSON
+
+/// Why a request is refused or a socket closed, in the words of the socket.
+package struct CallRefusal: Error, Sendable, Equatable {
+  package enum Code: String, Sendable {
+    case unauthorized, forbidden, invalid, limit, gone, replaced, forced, ended
+    case notFound = "not_found"
+    case tooLarge = "too_large"
+    case tooSlow = "too_slow"
+    case shuttingDown = "shutting_down"
+  }
+
+  package let code: Code
+  package let message: String
+  /// Of `limit`: when there is a chance again.
+  package var retryAfterMilliseconds: Int64?
+
+  package init(_ code: Code, _ message: String, retryAfterMilliseconds: Int64? = nil) {
+    self.code = code
+    self.message = message
+    self.retryAfterMilliseconds = retryAfterMilliseconds
+  }
+
+  /// Whether it may be different next time without anybody's doing.
+  package var isWorthRetrying: Bool { code == .shuttingDown || retryAfterMilliseconds != nil }
+
+  static func invalid(_ message: String) -> CallRefusal { CallRefusal(.invalid, message) }
+  static func forbidden(_ role: Role) -> CallRefusal { CallRefusal(.forbidden, "The role \(role.rawValue) may not do this.") }
+  static let noStream = CallRefusal(.notFound, "There is no such stream.")
+  static let noConnection = CallRefusal(.notFound, "There is no such connection.")
+}

@@ -1,0 +1,144 @@
+import JSON
+import MatrixModel
+
+/// What a connection asks for, its form checked.
+enum CallRequest {
+  /// What a media section of an offer is for.
+  enum Purpose: Equatable {
+    case publish(StreamID)
+    case subscribe(StreamID)
+  }
+
+  case publish(StreamDescription)
+  case update(StreamID, StreamDescription.Change)
+  case unpublish(StreamID)
+  case offer(String, [ByteString: Purpose])
+  case prefer(StreamID, Preference)
+  case signal(CallSignal, to: ConnectionID?)
+  case relay(ByteString, to: ConnectionID)
+  case mute(StreamID)
+  case muteAll(except: Set<StreamID>, isActive: Bool)
+  case disconnect(ConnectionID)
+  case record
+  case leave
+
+  init(_ type: ByteString, _ json: JSON) throws(CallRefusal) {
+    switch type {
+    case "publish":
+      guard let stream = json["stream"], stream.isObject else { throw .invalid("publish has stream.") }
+      self = .publish(try StreamDescription(stream))
+    case "update": self = .update(try json.id("stream"), try StreamDescription.Change(json))
+    case "unpublish": self = .unpublish(try json.id("stream"))
+    case "offer": self = try Self.offer(json)
+    case "prefer": self = .prefer(try json.id("stream"), try Preference(json))
+    case "signal": self = .signal(try CallSignal(kind: json["kind"], data: json["data"]), to: try json.optionalID("to"))
+    case "relay":
+      guard let data = json["data"]?.text else { throw .invalid("relay has data.") }
+      self = .relay(data, to: try json.id("to"))
+    case "mute": self = try Self.mute(json)
+    case "disconnect": self = .disconnect(try json.id("connection"))
+    case "record": self = .record
+    case "leave": self = .leave
+    default: throw .invalid("This type of request is not known here.")
+    }
+  }
+
+  private static func offer(_ json: JSON) throws(CallRefusal) -> CallRequest {
+    guard let sdp = json["sdp"]?.string, let sections = json["sections"], sections.isObject else {
+      throw .invalid("offer has sdp and sections.")
+    }
+    guard sections.count <= CallLimits.sections else { throw CallRefusal(.tooLarge, "An offer has too many sections.") }
+    var purposes: [ByteString: Purpose] = [:]
+    for member in sections.members {
+      if member.value["publish"] != nil {
+        purposes[member.key] = .publish(try member.value.id("publish"))
+      } else {
+        purposes[member.key] = .subscribe(try member.value.id("subscribe"))
+      }
+    }
+    return .offer(sdp, purposes)
+  }
+
+  private static func mute(_ json: JSON) throws(CallRefusal) -> CallRequest {
+    guard json["all"]?.bool == true else { return .mute(try json.id("stream")) }
+    var except: Set<StreamID> = []
+    if let list = json["except"] {
+      guard list.isArray, list.count <= CallLimits.streams else { throw .invalid("except is a list of streams.") }
+      for element in list.elements { StreamID(element).map { _ = except.insert($0) } }
+    }
+    return .muteAll(except: except, isActive: try json.optionalBool("active") ?? true)
+  }
+}
+
+/// How a subscriber wants a stream; nil where it does not matter.
+struct Preference: Sendable, Equatable {
+  var width: Int64?
+  var height: Int64?
+  var frameRate: Int64?
+  /// false pauses it.
+  var audio: Bool?
+  var video: Bool?
+
+  init() {}
+
+  init(_ json: JSON) throws(CallRefusal) {
+    width = try json.optionalSide("width")
+    height = try json.optionalSide("height")
+    if let rate = json["frame_rate"] {
+      guard let number = rate.integer, (1...240).contains(number) else { throw .invalid("frame_rate is from 1 to 240.") }
+      frameRate = number
+    }
+    audio = try json.optionalBool("audio")
+    video = try json.optionalBool("video")
+  }
+}
+
+/// A message of the application's.
+package struct CallSignal: Sendable, Equatable {
+  package let kind: ByteString
+  package let data: ByteString
+
+  /// Throws `invalid`, `too_large`.
+  package init(kind: JSON?, data: JSON?) throws(CallRefusal) {
+    for value in [kind, data] {
+      guard value == nil || value?.isString == true else { throw .invalid("kind and data are texts.") }
+    }
+    self.kind = kind?.text ?? ""
+    self.data = data?.text ?? ""
+    guard self.kind.count <= CallLimits.signalKindCharacters, self.data.count <= CallLimits.signalDataBytes else {
+      throw CallRefusal(
+        .tooLarge,
+        "kind has at most \(CallLimits.signalKindCharacters) characters, data \(CallLimits.signalDataBytes) bytes.")
+    }
+    guard self.kind.utf8.allSatisfy({ CallName.isPlain($0) || $0 == UInt8(ascii: "~") }) else {
+      throw .invalid("kind is of letters, digits, - _ and ~.")
+    }
+  }
+}
+
+extension JSON {
+  func id<ID: Identifier>(_ key: StaticString) throws(CallRefusal) -> ID {
+    guard let id = ID(self[key]) else { throw .invalid("\(key) is not valid.") }
+    return id
+  }
+
+  func optionalID<ID: Identifier>(_ key: StaticString) throws(CallRefusal) -> ID? {
+    guard let value = self[key], !value.isNull else { return nil }
+    return try id(key)
+  }
+
+  func optionalBool(_ key: StaticString) throws(CallRefusal) -> Bool? {
+    guard let value = self[key], !value.isNull else { return nil }
+    guard let bool = value.bool else { throw .invalid("\(key) is true or false.") }
+    return bool
+  }
+
+  /// Of a picture, in pixels.
+  func optionalSide(_ key: StaticString) throws(CallRefusal) -> Int64? {
+    guard let value = self[key], !value.isNull else { return nil }
+    guard let pixels = value.integer, (0...CallLimits.pictureSide).contains(pixels) else {
+      throw .invalid("\(key) is from 0 to \(CallLimits.pictureSide).")
+    }
+    return pixels
+  }
+}

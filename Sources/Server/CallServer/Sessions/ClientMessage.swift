@@ -1,0 +1,50 @@
+import JSON
+import MatrixModel
+
+/// What a client says, read. Documentation/Decisions/0014-call-sessions.md.
+enum ClientMessage {
+  case connect(token: ByteString, session: SessionID, capabilities: Set<ByteString>)
+  case resume(ConnectionID, key: ByteString, seq: Int64)
+  case acknowledgement(Int64)
+  case request(Int64, Result<CallRequest, CallRefusal>)
+  /// Of a type that is not known here and without a number: it is ignored.
+  case unknown
+
+  /// Throws `invalid` for what is none, `too_large`.
+  init(_ text: String) throws(CallRefusal) {
+    guard text.utf8.count <= CallLimits.offerMessageBytes else { throw Self.tooLarge }
+    guard let json = try? JSON.parse(Array(text.utf8), limits: JSONLimits(depth: CallLimits.messageDepth)),
+      json.isObject, let type = json["type"]?.text
+    else { throw .invalid("A message is a JSON object with a type.") }
+    guard text.utf8.count <= CallLimits.messageBytes || type == "offer" else { throw Self.tooLarge }
+    switch type {
+    case "connect":
+      guard let token = json["token"]?.text, let session = SessionID(json["session"]) else {
+        throw .invalid("connect has token and session.")
+      }
+      var capabilities: Set<ByteString> = []
+      for element in json["capabilities"]?.elements ?? JSON.none { element.text.map { _ = capabilities.insert($0) } }
+      self = .connect(token: token, session: session, capabilities: capabilities)
+    case "resume":
+      guard let connection = ConnectionID(json["connection"]), let key = json["key"]?.text, let seq = json["seq"]?.integer
+      else { throw .invalid("resume has connection, key and seq.") }
+      self = .resume(connection, key: key, seq: seq)
+    case "ack":
+      guard let seq = json["seq"]?.integer else { throw .invalid("ack has seq.") }
+      self = .acknowledgement(seq)
+    default:
+      guard let id = json["id"]?.integer else {
+        self = .unknown
+        return
+      }
+      self = .request(id, Result { () throws(CallRefusal) in try CallRequest(type, json) })
+    }
+  }
+
+  private static let tooLarge = CallRefusal(.tooLarge, "The message is too long.")
+}
+
+extension JSON {
+  /// Nothing, where there might have been an array.
+  fileprivate static var none: Elements { (try? JSON.parse(Array("[]".utf8)))!.elements }
+}

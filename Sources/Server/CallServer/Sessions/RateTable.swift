@@ -1,0 +1,20 @@
+/// A rate for each of many, of whom so many are remembered: those whose bucket has filled again are forgotten.
+struct RateTable<Key: Hashable & Sendable>: Sendable {
+  private let rate: CallLimits.Rate
+  private var buckets: [Key: TokenBucket] = [:]
+
+  init(_ rate: CallLimits.Rate) { self.rate = rate }
+
+  /// Takes one of somebody's, or tells in how many milliseconds there is one.
+  mutating func take(_ key: Key, at now: Int64) -> Int64? {
+    if buckets.count >= CallLimits.rateEntries {
+      for (key, bucket) in buckets {
+        var bucket = bucket
+        if bucket.isFull(at: now) { buckets[key] = nil }
+      }
+      // The limit on memory comes first.
+      if buckets.count >= CallLimits.rateEntries { buckets = [:] }
+    }
+    return buckets[key, default: TokenBucket(rate, at: now)].take(at: now)
+  }
+}

@@ -1,0 +1,148 @@
+import Homeserver
+import JSON
+import MediaRouter
+
+/// How connections come, break, come back and end.
+extension SessionBrain {
+  /// Why a connection is no longer there, for the others.
+  enum End: String {
+    case left, lost, forced, ended
+  }
+
+  /// STUN and TURN servers for a client's own connection.
+  package struct ICEServer: Sendable {
+    package let urls: [String]
+    package let username: String
+    package let credential: String
+
+    package init(urls: [String], username: String, credential: String) {
+      self.urls = urls
+      self.username = username
+      self.credential = credential
+    }
+  }
+
+  /// A new participant, whose token is for this session.
+  ///
+  /// Throws `limit`, and `invalid` for a client that cannot take part in this kind of session.
+  package mutating func connect(
+    _ token: ConnectionToken, capabilities: Set<ByteString> = [], iceServers: [ICEServer] = [], on socket: SocketID,
+    now: CallMoment
+  ) throws(CallRefusal) -> ConnectionID {
+    guard connections.count < CallLimits.connections else { throw CallRefusal(.limit, "The session is full.") }
+    guard isRouted || capabilities.contains("relay") else {
+      throw .invalid("This session is between its peers, which takes the capability relay.")
+    }
+    let id = ConnectionID(trusted: CallName.random(using: &random))
+    lastConnection += 1
+    var connection = CallConnection(
+      id: id, number: lastConnection, key: CallName.random(using: &random).utf8 + CallName.random(using: &random).utf8,
+      token: token,
+      capabilities: capabilities, created: now.wall, requests: TokenBucket(CallLimits.requestRate, at: now.monotonic))
+    connection.socket = socket
+    sockets[socket] = id
+    add(.send(greeting(connection, iceServers), to: socket))
+    sayToAll(
+      Self.message("connection_created") {
+        $0.key("connection"); connection.write(to: &$0)
+      })
+    connections[id] = connection
+    settle()
+    return id
+  }
+
+  private func greeting(_ connection: CallConnection, _ iceServers: [ICEServer]) -> [UInt8] {
+    Self.message("connected") { writer in
+      writer.key("connection")
+      connection.write(to: &writer)
+      writer.member("key", ByteString(decoding: connection.key))
+      writer.member("session", id)
+      writer.member("mode", isRouted ? "routed" : "relayed")
+      writer.member("resume_seconds", CallLimits.resumeMilliseconds / 1_000)
+      writer.array("ice_servers", iceServers) { server, writer in
+        writer.object { writer in
+          writer.array("urls", server.urls) { $1.write($0) }
+          writer.member("username", server.username)
+          writer.member("credential", server.credential)
+        }
+      }
+      writer.array("connections", connections.values.sorted { $0.number < $1.number }) { $0.write(to: &$1) }
+      let announced = streams.values.filter(\.isAnnounced).sorted { ($0.created, $0.id) < ($1.created, $1.id) }
+      writer.array("streams", announced) { $0.write(to: &$1) }
+    }
+  }
+
+  /// A participant comes back on another socket. Throws `gone`.
+  package mutating func resume(_ id: ConnectionID, key: ByteString, after seq: Int64, on socket: SocketID) throws(CallRefusal) {
+    guard let connection = connections[id], KeyedHash.areSame(connection.key, key.utf8),
+      let missed = connection.outbox.messages(after: seq)
+    else { throw CallRefusal(.gone, "This connection cannot be resumed.") }
+    if let old = connection.socket { close(old, CallRefusal(.replaced, "The connection goes on elsewhere.")) }
+    lost[id] = nil
+    sockets[socket] = id
+    connections[id]?.socket = socket
+    connections[id]?.outbox.acknowledge(seq)
+    add(.send(Self.message("resumed") { $0.member("handled", connection.handled) }, to: socket))
+    for message in missed { add(.send(message, to: socket)) }
+  }
+
+  /// A socket has ended without a word.
+  package mutating func lose(_ socket: SocketID, now: CallMoment) {
+    guard let id = sockets.removeValue(forKey: socket) else { return }
+    connections[id]?.socket = nil
+    lost[id] = now.monotonic + CallLimits.resumeMilliseconds
+  }
+
+  /// What is due by time.
+  package mutating func advance(to now: CallMoment) {
+    for (id, deadline) in lost where deadline <= now.monotonic { end(id, .lost) }
+    settle()
+  }
+
+  /// Ends the session for everyone in it.
+  package mutating func endAll(_ reason: CallRefusal) {
+    let message = reason.code == .ended ? Self.message("session_ended") : nil
+    if let message { sayToAll(message) }
+    ending = []
+    for connection in Array(connections.values) {
+      let transport = connection.peer.map { [RouterCommand.close($0.transport)] } ?? []
+      tell(transport)
+      if let socket = connection.socket { close(socket, reason) }
+    }
+    connections = [:]
+    streams = [:]
+    lost = [:]
+    transports = [:]
+    tracks = [:]
+    subscriptions = [:]
+  }
+
+  /// Takes a connection out with all it has. What was said to it is said; `reason` is the last of it.
+  mutating func end(_ id: ConnectionID, _ end: End, _ reason: CallRefusal? = nil) {
+    guard let connection = connections[id] else { return }
+    let streamEnd: StreamEnd =
+      switch end {
+      case .left, .ended: .left
+      case .lost: .lost
+      case .forced: .forced
+      }
+    for stream in connection.streams { destroy(stream, streamEnd) }
+    drop(connection)
+    connections[id] = nil
+    lost[id] = nil
+    ending.removeAll { $0.0 == id }
+    if let socket = connection.socket {
+      if let reason {
+        close(socket, reason)
+      } else {
+        sockets[socket] = nil
+        add(.close(socket))
+      }
+    }
+    sayToAll(
+      Self.message("connection_destroyed") { writer in
+        writer.member("connection", id)
+        writer.member("reason", end.rawValue)
+      })
+  }
+}

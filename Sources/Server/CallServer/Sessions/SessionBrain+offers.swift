@@ -1,0 +1,229 @@
+import JSON
+import MediaRouter
+
+/// How an offer is answered: one transport for each connection, sections for what it publishes and gets.
+extension SessionBrain {
+  /// The codecs of a publisher's picture, the preferred first.
+  private static let videoCodecs: [Codec] = [.vp8, .h264, .vp9, .av1]
+
+  /// Does what the sections of an offer are for, and gives the answer. A section for what is not there (any more), or that the peer could not
+  /// decode, rests; one that is for something else than before, or for nothing, loses what it had.
+  ///
+  /// Throws `forbidden`, `invalid`, `too_large`.
+  mutating func answer(
+    _ text: String, _ purposes: [ByteString: CallRequest.Purpose], of id: ConnectionID
+  ) throws(CallRefusal) -> String {
+    guard isRouted else { throw .invalid("Media of this session goes between its peers: relay.") }
+    guard let connection = connections[id] else { throw .noConnection }
+    for purpose in purposes.values {
+      let permission: Role.Permission = if case .publish = purpose { .publish } else { .subscribe }
+      guard connection.role.allows(permission) else { throw .forbidden(connection.role) }
+    }
+    let offer = try Self.offer(text)
+    transport(of: id, for: offer)
+    forgetSections(of: id, exceptThoseIn: offer)
+    var choices: [PeerOffer.Choice] = []
+    for media in offer.media {
+      guard let media else {
+        choices.append(.refuse)
+        continue
+      }
+      choices.append(choice(media, purposes[ByteString(media.mid)], of: id))
+    }
+    return written(offer, choices, of: id)
+  }
+
+  private static func offer(_ text: String) throws(CallRefusal) -> PeerOffer {
+    do throws(SDPError) { return try PeerOffer(text) } catch {
+      switch error {
+      case .tooLarge: throw CallRefusal(.tooLarge, "The offer is too long.")
+      case .malformed: throw .invalid("The offer is no SDP.")
+      case .unsupported: throw .invalid("The offer is not one bundled transport with ICE and a fingerprint.")
+      }
+    }
+  }
+
+  private mutating func written(_ offer: PeerOffer, _ choices: [PeerOffer.Choice], of id: ConnectionID) -> String {
+    connections[id]?.peer?.version += 1
+    guard let peer = connections[id]?.peer else { return "" }
+    return offer.answer(
+      choices, credentials: peer.credentials, fingerprint: media.fingerprint, candidates: media.candidates,
+      number: peer.transport.number, version: UInt64(peer.version), isDTLSClient: peer.isDTLSClient)
+  }
+
+  // MARK: The transport
+
+  /// The same certificate is the same transport, whose ICE may begin anew; another one is another peer connection.
+  private mutating func transport(of id: ConnectionID, for offer: PeerOffer) {
+    if let peer = connections[id]?.peer {
+      guard peer.fingerprint == offer.fingerprint else {
+        closeTransport(of: id)
+        return open(offer, of: id)
+      }
+      if peer.remoteUfrag != offer.ufrag { restart(peer.transport, offer, of: id) }
+      return
+    }
+    open(offer, of: id)
+  }
+
+  private mutating func restart(_ transport: TransportID, _ offer: PeerOffer, of id: ConnectionID) {
+    let credentials = ICECredentials.random(using: &random)
+    connections[id]?.peer?.credentials = credentials
+    connections[id]?.peer?.remoteUfrag = offer.ufrag
+    tell([.restart(transport, credentials, remoteUfrag: Array(offer.ufrag.utf8))])
+  }
+
+  private mutating func open(_ offer: PeerOffer, of id: ConnectionID) {
+    let peer = PeerState(
+      transport: TransportID(nextNumber()), fingerprint: offer.fingerprint, isDTLSClient: offer.isPassive,
+      credentials: ICECredentials.random(using: &random), remoteUfrag: offer.ufrag)
+    connections[id]?.peer = peer
+    transports[peer.transport] = id
+    tell([
+      .open(
+        peer.transport,
+        TransportParameters(
+          local: peer.credentials, remoteUfrag: Array(offer.ufrag.utf8), fingerprint: offer.fingerprint,
+          isDTLSClient: offer.isPassive))
+    ])
+  }
+
+  /// Closes it in the router, which takes all that is on it away.
+  private mutating func closeTransport(of id: ConnectionID) {
+    guard let peer = connections[id]?.peer else { return }
+    tell([.close(peer.transport)])
+    forgetTransport(of: id)
+  }
+
+  /// The router has no longer what was on a connection's transport. What it published waits for its publisher to send it anew.
+  mutating func forgetTransport(of id: ConnectionID) {
+    guard let connection = connections[id], let peer = connection.peer else { return }
+    transports[peer.transport] = nil
+    connections[id]?.peer = nil
+    for case .subscribe(_, let subscription) in peer.sections.values.map(\.use) { subscriptions[subscription] = nil }
+    for stream in connection.streams { withdraw(stream, .lost) }
+  }
+
+  /// Lets go of what the router has for a connection that ends.
+  mutating func drop(_ connection: CallConnection) {
+    guard let peer = connection.peer else { return }
+    for case .subscribe(_, let subscription) in peer.sections.values.map(\.use) { subscriptions[subscription] = nil }
+    transports[peer.transport] = nil
+    connections[connection.id]?.peer = nil
+    tell([.close(peer.transport)])
+  }
+
+  // MARK: Sections
+
+  private mutating func forgetSections(of id: ConnectionID, exceptThoseIn offer: PeerOffer) {
+    let offered = Set(offer.media.compactMap { $0?.mid })
+    for mid in connections[id]?.peer?.sections.keys.filter({ !offered.contains($0) }) ?? [] { forgetSection(mid, of: id) }
+  }
+
+  private mutating func forgetSection(_ mid: String, of id: ConnectionID) {
+    guard let section = connections[id]?.peer?.sections.removeValue(forKey: mid) else { return }
+    switch section.use {
+    case .subscribe(_, let subscription): unsubscribe(subscription)
+    case .publish(let stream, let track): unpublish(track, of: stream)
+    }
+  }
+
+  private mutating func choice(
+    _ media: MediaOffer, _ purpose: CallRequest.Purpose?, of id: ConnectionID
+  ) -> PeerOffer.Choice {
+    if let kept = kept(media, purpose, of: id) { return kept }
+    forgetSection(media.mid, of: id)
+    switch purpose {
+    case .publish(let stream): return publish(stream, media, of: id) ?? .rest
+    case .subscribe(let stream): return subscribe(stream, media, of: id) ?? .rest
+    case nil: return .rest
+    }
+  }
+
+  /// What a section is for already, in the same format.
+  private func kept(_ media: MediaOffer, _ purpose: CallRequest.Purpose?, of id: ConnectionID) -> PeerOffer.Choice? {
+    guard let section = connections[id]?.peer?.sections[media.mid],
+      let format = media.formats.first(where: {
+        $0.payloadType == section.format.payloadType && $0.codec == section.format.codec
+      })
+    else { return nil }
+    switch (section.use, purpose) {
+    case (.publish(let stream, _), .publish(let wanted)) where stream == wanted && media.sends: return .receive(format)
+    case (.subscribe(let stream, _), .subscribe(let wanted)) where stream == wanted && media.receives:
+      return .send(
+        format, ssrc: section.ssrc, rtxSSRC: section.rtxSSRC, stream: stream.string, track: Self.trackName(stream, media))
+    default: return nil
+    }
+  }
+
+  private static func trackName(_ stream: StreamID, _ media: MediaOffer) -> String {
+    "\(stream)-\(media.isAudio ? "audio" : "video")"
+  }
+
+  private mutating func publish(_ name: StreamID, _ media: MediaOffer, of id: ConnectionID) -> PeerOffer.Choice? {
+    guard let stream = streams[name], stream.connection == id, media.sends, stream.track(isAudio: media.isAudio) == nil,
+      let transport = connections[id]?.peer?.transport,
+      let codec = (media.isAudio ? [.opus] : Self.videoCodecs).first(where: { media.format($0) != nil }),
+      let format = media.format(codec), var parameters = media.trackParameters(format)
+    else { return nil }
+    parameters.session = UInt64(number)
+    let track = CallStream.Track(
+      id: TrackID(nextNumber()), codec: codec, parameters: format.parameters, layerCount: parameters.layers.count)
+    tracks[track.id] = name
+    if media.isAudio { streams[name]?.audio = track } else { streams[name]?.video = track }
+    connections[id]?.peer?.sections[media.mid] = PeerState.Section(use: .publish(name, track.id), format: format)
+    let isHeard = media.isAudio ? stream.description.hasAudio : stream.description.hasVideo
+    tell([.publish(track.id, on: transport, parameters)] + (isHeard ? [] : [.mute(track.id, true)]))
+    return .receive(format)
+  }
+
+  /// The peer no longer sends one kind of a stream.
+  private mutating func unpublish(_ track: TrackID, of name: StreamID) {
+    guard tracks.removeValue(forKey: track) != nil else { return }
+    tell([.unpublish(track)])
+    let isAudio = streams[name]?.audio?.id == track
+    if isAudio { streams[name]?.audio = nil } else { streams[name]?.video = nil }
+    for (subscription, content) in subscriptions where content.stream == name && content.isAudio == isAudio {
+      unsubscribe(subscription)
+    }
+  }
+
+  private mutating func subscribe(_ name: StreamID, _ media: MediaOffer, of id: ConnectionID) -> PeerOffer.Choice? {
+    guard let stream = streams[name], stream.isAnnounced, media.receives, let track = stream.track(isAudio: media.isAudio),
+      let peer = connections[id]?.peer, let format = media.format(track.codec, like: track.parameters)
+    else { return nil }
+    let ssrc = freshSSRC(besides: peer)
+    var rtxSSRC: UInt32?
+    if format.rtxPayloadType != nil {
+      repeat { rtxSSRC = freshSSRC(besides: peer) } while rtxSSRC == ssrc
+    }
+    let subscription = SubscriptionID(nextNumber())
+    connections[id]?.peer?.sections[media.mid] = PeerState.Section(
+      use: .subscribe(name, subscription), format: format, ssrc: ssrc, rtxSSRC: rtxSSRC)
+    subscriptions[subscription] = CallSubscription(connection: id, mid: media.mid, stream: name, isAudio: media.isAudio)
+    tell([
+      .subscribe(
+        subscription, to: track.id, on: peer.transport,
+        media.subscriptionParameters(format, ssrc: ssrc, rtxSSRC: rtxSSRC))
+    ])
+    if let preference = connections[id]?.preferences[name] { apply(preference, to: subscription) }
+    return .send(format, ssrc: ssrc, rtxSSRC: rtxSSRC, stream: name.string, track: Self.trackName(name, media))
+  }
+
+  /// Never one that the transport had in a living section.
+  private mutating func freshSSRC(besides peer: PeerState) -> UInt32 {
+    while true {
+      let ssrc = UInt32(truncatingIfNeeded: random.next())
+      if ssrc != 0, !peer.sections.values.contains(where: { $0.ssrc == ssrc || $0.rtxSSRC == ssrc }) { return ssrc }
+    }
+  }
+
+  /// Takes a subscription away, and its section with it.
+  mutating func unsubscribe(_ name: SubscriptionID) {
+    guard let subscription = subscriptions.removeValue(forKey: name) else { return }
+    tell([.unsubscribe(name)])
+    if connections[subscription.connection]?.peer?.sections[subscription.mid]?.use == .subscribe(subscription.stream, name) {
+      connections[subscription.connection]?.peer?.sections[subscription.mid] = nil
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import JSON
+
+/// What connections ask for.
+extension SessionBrain {
+  /// A message on a socket that has been greeted. What is against the protocol ends the connection.
+  package mutating func receive(_ text: String, on socket: SocketID, now: CallMoment) {
+    guard let id = sockets[socket] else { return }
+    do throws(CallRefusal) {
+      switch try ClientMessage(text) {
+      case .connect, .resume: throw .invalid("The connection is there already.")
+      case .acknowledgement(let seq): connections[id]?.outbox.acknowledge(seq)
+      case .request(let number, let request): try take(number, request, of: id, now)
+      case .unknown: break
+      }
+    } catch {
+      end(id, .lost, error)
+    }
+    settle()
+  }
+
+  private mutating func take(
+    _ number: Int64, _ request: Result<CallRequest, CallRefusal>, of id: ConnectionID, _ now: CallMoment
+  ) throws(CallRefusal) {
+    guard let handled = connections[id]?.handled else { return }
+    // Said again after a new socket; its answer is among what was repeated.
+    guard number > handled else { return }
+    guard number == handled + 1 else { throw .invalid("Requests are numbered by one from 1.") }
+    connections[id]?.handled = number
+    do throws(CallRefusal) {
+      if let wait = connections[id]?.requests.take(at: now.monotonic) {
+        throw CallRefusal(.limit, "These are too many requests.", retryAfterMilliseconds: wait)
+      }
+      try perform(try request.get(), number, of: id, now)
+    } catch {
+      refuse(number, id, error)
+    }
+  }
+
+  private mutating func perform(
+    _ request: CallRequest, _ number: Int64, of id: ConnectionID, _ now: CallMoment
+  ) throws(CallRefusal) {
+    guard let role = connections[id]?.role else { return }
+    func require(_ permission: Role.Permission) throws(CallRefusal) {
+      guard role.allows(permission) else { throw .forbidden(role) }
+    }
+    switch request {
+    case .publish(let description):
+      try require(.publish)
+      let stream = try publish(description, by: id, now)
+      return done(number, id) {
+        $0.key("stream"); stream.write(to: &$0)
+      }
+    case .update(let stream, let change): try update(stream, change, by: id)
+    case .unpublish(let stream): try unpublish(stream, by: id)
+    case .offer(let sdp, let sections):
+      let answer = try answer(sdp, sections, of: id)
+      return done(number, id) { $0.member("sdp", answer) }
+    case .prefer(let stream, let preference): try prefer(stream, preference, by: id)
+    case .signal(let signal, let to):
+      try require(.signal)
+      try self.signal(signal, to: to, from: id, now)
+    case .relay(let data, let to): try relay(data, to: to, from: id)
+    case .mute(let stream):
+      try require(.moderate)
+      try mute(stream)
+    case .muteAll(let except, let isActive):
+      try require(.moderate)
+      muteAll(isActive, except: except)
+    case .disconnect(let other):
+      try require(.moderate)
+      return try disconnect(other, number, by: id)
+    case .record:
+      try require(.moderate)
+      throw .invalid("This server does not record.")
+    case .leave:
+      done(number, id)
+      return end(id, .left)
+    }
+    done(number, id)
+  }
+
+  /// A moderator who disconnects itself is answered before.
+  private mutating func disconnect(_ other: ConnectionID, _ number: Int64, by id: ConnectionID) throws(CallRefusal) {
+    guard has(other) else { throw .noConnection }
+    done(number, id)
+    try disconnect(other)
+  }
+
+  // MARK: Signals
+
+  /// - Parameter sender: nil for the application's server.
+  package mutating func signal(
+    _ signal: CallSignal, to: ConnectionID?, from sender: ConnectionID? = nil, _ now: CallMoment
+  ) throws(CallRefusal) {
+    if let to, !has(to) { throw .noConnection }
+    if let wait = signals.take(at: now.monotonic) {
+      throw CallRefusal(.limit, "The session has too many signals.", retryAfterMilliseconds: wait)
+    }
+    let message = Self.message("signal") { writer in
+      writer.member("kind", signal.kind)
+      writer.member("data", signal.data)
+      if let sender { writer.member("from", sender) }
+    }
+    if let to { say(message, to: to) } else { sayToAll(message) }
+    if sender == nil { settle() }
+  }
+
+  private mutating func relay(_ data: ByteString, to: ConnectionID, from id: ConnectionID) throws(CallRefusal) {
+    guard !isRouted else { throw .invalid("Media of this session goes through the server.") }
+    guard has(to) else { throw .noConnection }
+    say(
+      Self.message("relay") { writer in
+        writer.member("from", id)
+        writer.member("data", data)
+      }, to: to)
+  }
+}

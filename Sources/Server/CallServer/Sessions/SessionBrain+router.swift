@@ -1,0 +1,36 @@
+import JSON
+import MediaRouter
+
+/// What the router tells.
+extension SessionBrain {
+  package mutating func handle(_ event: RouterEvent) {
+    switch event {
+    case .connected(let transport), .recovered(let transport): sayTransport("connected", transport)
+    case .silent(let transport): sayTransport("lost", transport)
+    case .ended(let transport, _):
+      guard let id = transports[transport] else { return }
+      sayTransport("lost", transport)
+      forgetTransport(of: id)
+    case .refused, .counts: break
+    case .trackStarted(let track): if let stream = tracks[track] { announce(stream) }
+    case .layer(let subscription, let layer): takeLayer(layer, of: subscription)
+    case .speaker(_, let track):
+      guard let stream = tracks[track], streams[stream]?.isAnnounced == true else { return }
+      sayToAll(Self.message("speaker") { $0.member("stream", stream) })
+    }
+    settle()
+  }
+
+  private mutating func sayTransport(_ state: StaticString, _ transport: TransportID) {
+    guard let id = transports[transport] else { return }
+    say(Self.message("transport") { $0.member("state", state.description) }, to: id)
+  }
+
+  private mutating func takeLayer(_ layer: Int?, of name: SubscriptionID) {
+    guard let subscription = subscriptions[name], !subscription.isAudio, subscription.isStarved != (layer == nil) else {
+      return
+    }
+    subscriptions[name]?.isStarved = layer == nil
+    sayVideo(layer != nil, of: subscription.stream, "quality", to: subscription.connection)
+  }
+}

@@ -1,0 +1,116 @@
+import JSON
+import MediaRouter
+
+/// One session: who is in it, what they publish, what is owed to whom. No I/O and no clock: what happens is told to it, and what
+/// follows from that is in `effects` and `deadline`.
+///
+/// Documentation/Decisions/0014-call-sessions.md is its law.
+package struct SessionBrain: Sendable {
+  /// What follows, in order.
+  package enum Effect: Sendable {
+    /// A text message.
+    case send([UInt8], to: SocketID)
+    /// Nothing more is said on it, once what was said is out.
+    case close(SocketID)
+    case router([RouterCommand])
+  }
+
+  /// Where media goes.
+  package struct Media: Sendable {
+    package let fingerprint: Fingerprint
+    /// The best first; not empty.
+    package let candidates: [TransportAddress]
+
+    package init(fingerprint: Fingerprint, candidates: [TransportAddress]) {
+      self.fingerprint = fingerprint
+      self.candidates = candidates
+    }
+  }
+
+  package let id: SessionID
+  package let isRouted: Bool
+  /// Tells its transports, tracks and subscriptions from those of other sessions at the same worker: the upper half of their numbers.
+  package let number: UInt32
+  let media: Media
+  var random: any RandomNumberGenerator & Sendable
+
+  var connections: [ConnectionID: CallConnection] = [:]
+  var streams: [StreamID: CallStream] = [:]
+  var sockets: [SocketID: ConnectionID] = [:]
+  /// Connections without a socket, and until when they may come back (monotonic milliseconds).
+  var lost: [ConnectionID: Int64] = [:]
+  /// Connections that are to end, found while something else was done.
+  var ending: [(ConnectionID, CallRefusal)] = []
+  /// New streams begin without sound.
+  var isMuted = false
+  var signals: TokenBucket
+
+  // What the router's names stand for.
+  var transports: [TransportID: ConnectionID] = [:]
+  var tracks: [TrackID: StreamID] = [:]
+  var subscriptions: [SubscriptionID: CallSubscription] = [:]
+  var lastNumber: UInt32 = 0
+  var lastConnection: UInt64 = 0
+
+  package private(set) var effects: [Effect] = []
+
+  package init(
+    _ id: SessionID, isRouted: Bool, number: UInt32, media: Media, now: CallMoment,
+    random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+  ) {
+    self.id = id
+    self.isRouted = isRouted
+    self.number = number
+    self.media = media
+    self.random = random
+    signals = TokenBucket(CallLimits.signalRate, at: now.monotonic)
+  }
+
+  /// When `advance` is needed, in monotonic milliseconds; nil for never.
+  package var deadline: Int64? { lost.values.min() }
+
+  /// Nobody is in it, and nothing is left of who was.
+  package var isEmpty: Bool {
+    connections.isEmpty && streams.isEmpty && sockets.isEmpty && lost.isEmpty && transports.isEmpty && tracks.isEmpty
+      && subscriptions.isEmpty
+  }
+
+  package var connectionCount: Int { connections.count }
+  package var streamCount: Int { streams.count }
+
+  package func has(_ connection: ConnectionID) -> Bool { connections[connection] != nil }
+
+  package mutating func takeEffects() -> [Effect] {
+    defer { effects = [] }
+    return effects
+  }
+
+  mutating func add(_ effect: Effect) { effects.append(effect) }
+
+  mutating func tell(_ commands: [RouterCommand]) {
+    if !commands.isEmpty { effects.append(.router(commands)) }
+  }
+
+  /// A number that no other session of the worker has.
+  mutating func nextNumber() -> UInt64 {
+    lastNumber &+= 1
+    return UInt64(number) << 32 | UInt64(lastNumber)
+  }
+
+  /// Of a transport, track or subscription.
+  package static func number(of name: UInt64) -> UInt32 { UInt32(name >> 32) }
+}
+
+extension RouterEvent {
+  /// Which session's it is; nil where it is the whole router's.
+  package var sessionNumber: UInt32? {
+    switch self {
+    case .connected(let id), .silent(let id), .recovered(let id), .ended(let id, _), .refused(let id):
+      SessionBrain.number(of: id.number)
+    case .trackStarted(let id): SessionBrain.number(of: id.number)
+    case .layer(let id, _): SessionBrain.number(of: id.number)
+    case .speaker(_, let track): SessionBrain.number(of: track.number)
+    case .counts: nil
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import HTTPServer
+import Homeserver
+import JSON
+import MatrixModel
+
+/// The socket. Documentation/Decisions/0014-call-sessions.md, "The socket".
+extension CallServer {
+  package static let socketPath = "/_martlet/call/v1/socket"
+
+  /// Adds the socket to what a server answers. Anyone may open one, from any page: what counts is the token in the first message.
+  package nonisolated func mountSocket(on router: inout Router) {
+    router.on(.get, Self.socketPath, endsOnShutdown: true) { [self] request in
+      let network = request.peer.network
+      return Response(body: .webSocket(subprotocol: nil) { await self.serve($0, from: network) })
+    }
+  }
+
+  private nonisolated func serve(_ socket: WebSocket, from network: UInt64) async {
+    let line = SocketLine()
+    async let written: Void = line.write(to: socket)
+    do {
+      let id = try await greet(socket, line, from: network)
+      do {
+        while case .text(let text)? = try await socket.messages.next() { await receive(text, on: id) }
+      } catch {}
+      await lose(id)
+    } catch let refusal as CallRefusal {
+      line.send(SessionBrain.closed(refusal))
+    } catch {}
+    line.close()
+    await written
+  }
+
+  /// Waits for the first message and lets its sender into a session. Throws `CallRefusal`, or that the client is gone.
+  private nonisolated func greet(_ socket: WebSocket, _ line: SocketLine, from network: UInt64) async throws -> SocketID {
+    let alarm = Task {
+      try await Task.sleep(for: .milliseconds(CallLimits.firstMessageMilliseconds))
+      line.send(SessionBrain.closed(CallRefusal(.invalid, "Nothing was said for too long.")))
+      line.close()
+    }
+    defer { alarm.cancel() }
+    guard case .text(let text)? = try await socket.messages.next() else { throw CallRefusal(.invalid, "Messages are texts.") }
+    return try await enter(ClientMessage(text), line, from: network)
+  }
+
+  private func enter(_ message: ClientMessage, _ line: SocketLine, from network: UInt64) async throws -> SocketID {
+    if let wait = connectRates.take(network, at: now.monotonic) {
+      throw CallRefusal(.limit, "Too many come from your network.", retryAfterMilliseconds: wait)
+    }
+    switch message {
+    case .connect(let token, let session, let capabilities):
+      return try await connect(token, to: session, capabilities, line)
+    case .resume(let connection, let key, let seq):
+      return try resume(connection, key: key, after: seq, line)
+    default: throw CallRefusal(.invalid, "The first message is connect or resume.")
+    }
+  }
+
+  private func connect(
+    _ token: ByteString, to id: SessionID, _ capabilities: Set<ByteString>, _ line: SocketLine
+  ) async throws -> SocketID {
+    let verified: ConnectionToken
+    do throws(ConnectionToken.Refusal) {
+      verified = try ConnectionToken(verifying: token, for: id, of: projects, now: clock.now())
+    } catch {
+      throw CallRefusal(.unauthorized, error.sentence)
+    }
+    guard let session = try await sessions.session(id), projects[session.project] != nil else {
+      throw CallRefusal(.unauthorized, "There is no such session.")
+    }
+    try wake(session)
+    let socket = newSocket()
+    lines[socket] = line
+    sessionOfSocket[socket] = id
+    let servers = iceServers
+    do throws(CallRefusal) {
+      try run(id) { (brain, now) throws(CallRefusal) in
+        _ = try brain.connect(verified, capabilities: capabilities, iceServers: servers, on: socket, now: now)
+      }
+    } catch {
+      forget(socket)
+      throw error
+    }
+    return socket
+  }
+
+  private func resume(_ connection: ConnectionID, key: ByteString, after seq: Int64, _ line: SocketLine) throws -> SocketID {
+    guard let id = live.first(where: { $0.value.brain.has(connection) })?.key else {
+      throw CallRefusal(.gone, "This connection cannot be resumed.")
+    }
+    let socket = newSocket()
+    lines[socket] = line
+    sessionOfSocket[socket] = id
+    do throws(CallRefusal) {
+      try run(id) { (brain, _) throws(CallRefusal) in try brain.resume(connection, key: key, after: seq, on: socket) }
+    } catch {
+      forget(socket)
+      throw error
+    }
+    return socket
+  }
+
+  private func receive(_ text: String, on socket: SocketID) {
+    guard let id = sessionOfSocket[socket] else { return }
+    run(id) { brain, now in brain.receive(text, on: socket, now: now) }
+  }
+
+  private func lose(_ socket: SocketID) {
+    if let id = sessionOfSocket[socket] { run(id) { brain, now in brain.lose(socket, now: now) } }
+    forget(socket)
+  }
+
+  private func forget(_ socket: SocketID) {
+    lines[socket] = nil
+    sessionOfSocket[socket] = nil
+  }
+}

@@ -1,0 +1,97 @@
+import Database
+import Homeserver
+import JSON
+import MatrixModel
+import Synchronization
+
+/// The applications that have API keys, and their secrets.
+package final class CallProjects: Sendable {
+  package struct Project: Sendable, Equatable {
+    package let id: ProjectID
+    package let name: ByteString
+    /// Milliseconds since 1970.
+    package let created: Int64
+  }
+
+  private let database: Database
+  private let secrets: DerivedSecrets
+  private let clock: WallClock
+  /// Those of the database, and our own.
+  private let known: Mutex<[ProjectID: Project]>
+
+  /// Reads `call.key`, or makes it, and the rows: blocks.
+  package convenience init(_ homeserver: Homeserver) throws {
+    try self.init(
+      database: homeserver.database, directory: homeserver.configuration.dataDirectory, clock: homeserver.configuration.clock)
+  }
+
+  init(database: Database, directory: String, clock: WallClock) throws {
+    self.database = database
+    self.clock = clock
+    secrets = try DerivedSecrets(in: directory, file: "call.key")
+    let rows = try database.readBlocking { tx in
+      try tx.all("SELECT project, name, created FROM call_project") { row in
+        Project(id: row.identifier(0), name: ByteString(decoding: row.blob(1)), created: row.integer(2))
+      }
+    }
+    let own = Project(id: .rooms, name: "rooms", created: 0)
+    known = Mutex(Dictionary(uniqueKeysWithValues: ([own] + rows).map { ($0.id, $0) }))
+  }
+
+  // MARK: For whoever checks a signature
+
+  package subscript(id: ProjectID) -> Project? { known.withLock { $0[id] } }
+
+  /// nil where there is no such project.
+  package func secret(of id: ProjectID) -> String? {
+    self[id] == nil ? nil : secrets.secret(for: "martlet.call.project \(id)")
+  }
+
+  // MARK: For the operator
+
+  /// All but our own, the oldest first.
+  package var all: [Project] {
+    known.withLock { $0.values.filter { $0.id != .rooms } }.sorted { ($0.created, $0.id) < ($1.created, $1.id) }
+  }
+
+  /// Throws `M_INVALID_PARAM` for a name that cannot be, or where there are too many.
+  package func create(_ name: ByteString) async throws -> (project: Project, secret: String) {
+    let scalars = name.string.unicodeScalars
+    guard (1...CallLimits.projectNameCharacters).contains(scalars.count),
+      scalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
+    else { throw MatrixError.invalidParameter("A name has 1 to \(CallLimits.projectNameCharacters) characters.") }
+    let now = clock.now()
+    let project = try await database.write { [self] tx in
+      let count = try tx.first("SELECT COUNT(*) FROM call_project") { $0.integer(0) } ?? 0
+      guard count < CallLimits.projects else {
+        throw MatrixError.invalidParameter("There are \(CallLimits.projects) keys already; remove some.")
+      }
+      let id = try Self.unusedID(tx)
+      let project = Project(id: id, name: name, created: now)
+      try tx.execute("INSERT INTO call_project(project, name, created) VALUES ($1, $2, $3)", id, name, now)
+      tx.afterCommit { [self] in known.withLock { $0[project.id] = project } }
+      return project
+    }
+    return (project, secrets.secret(for: "martlet.call.project \(project.id)"))
+  }
+
+  /// Digits, as OpenTok's keys: some SDKs take them for a number.
+  private static func unusedID(_ tx: WriteTransaction) throws -> ProjectID {
+    while true {
+      let id = ProjectID(trusted: ByteString("4" + RandomText.name(length: 9, of: "0123456789")))
+      let isUsed = try tx.first("SELECT 1 FROM call_project WHERE project = $1", id) { _ in true } ?? false
+      if !isUsed { return id }
+    }
+  }
+
+  /// Takes the key and its sessions away: what was signed with it is good no longer. Throws `M_NOT_FOUND`.
+  package func remove(_ id: ProjectID) async throws {
+    try await database.write { [self] tx in
+      guard try tx.execute("DELETE FROM call_project WHERE project = $1", id) == 1 else {
+        throw MatrixError.notFound("There is no such key.")
+      }
+      try tx.execute("DELETE FROM call_session WHERE project = $1", id)
+      tx.afterCommit { [self] in known.withLock { $0[id] = nil } }
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Database
+import Homeserver
+import JSON
+import MatrixModel
+import RoomRules
+
+/// Which sessions there are. They do not end by themselves.
+package final class CallSessions: Sendable {
+  package struct Session: Sendable, Equatable {
+    package let id: SessionID
+    package let project: ProjectID
+    /// Media goes through our router; otherwise between the peers.
+    package let isRouted: Bool
+    /// Milliseconds since 1970.
+    package let created: Int64
+    /// Of a call in a room.
+    package let roomID: RoomID?
+  }
+
+  private let database: Database
+  private let clock: WallClock
+
+  package init(database: Database, clock: WallClock) {
+    self.database = database
+    self.clock = clock
+  }
+
+  package func session(_ id: SessionID) async throws -> Session? {
+    try await database.read { tx in
+      try tx.first(
+        "SELECT session, project, is_routed, created, room_id FROM call_session WHERE session = $1", id, row: Self.session)
+    }
+  }
+
+  package func create(of project: ProjectID, isRouted: Bool) async throws -> Session {
+    let session = Session(
+      id: .random(of: project, now: clock.now()), project: project, isRouted: isRouted, created: clock.now(), roomID: nil)
+    try await database.write { try Self.insert(session, $0) }
+    return session
+  }
+
+  /// The one session of a room, made when it is first asked for.
+  package func session(of roomID: RoomID) async throws -> Session {
+    let found = try await database.read { try Self.session(of: roomID, $0) }
+    if let found { return found }
+    let new = Session(
+      id: .random(of: .rooms, now: clock.now()), project: .rooms, isRouted: true, created: clock.now(), roomID: roomID)
+    return try await database.write { tx in
+      // Somebody else may have been faster.
+      if let found = try Self.session(of: roomID, tx) { return found }
+      try Self.insert(new, tx)
+      return new
+    }
+  }
+
+  private static func session(of roomID: RoomID, _ tx: ReadTransaction) throws -> Session? {
+    try tx.first(
+      "SELECT session, project, is_routed, created, room_id FROM call_session WHERE room_id = $1", roomID, row: session)
+  }
+
+  private static func session(_ row: Row) -> Session {
+    Session(
+      id: row.identifier(0), project: row.identifier(1), isRouted: row.bool(2), created: row.integer(3),
+      roomID: row.isNull(4) ? nil : row.identifier(4))
+  }
+
+  private static func insert(_ session: Session, _ tx: WriteTransaction) throws {
+    try tx.execute(
+      "INSERT INTO call_session(session, project, is_routed, created, room_id) VALUES ($1, $2, $3, $4, $5)",
+      session.id, session.project, session.isRouted, session.created, session.roomID)
+  }
+}
+
+extension SessionID {
+  static func random(of project: ProjectID, now: Int64) -> SessionID {
+    let content = "1~\(project)~~\(now)~\(RandomText.urlSafe(bytes: 18))~"
+    return SessionID(trusted: ByteString(decoding: Array("1_".utf8) + UnpaddedBase64.encode(Array(content.utf8), .urlSafe)))
+  }
+
+  /// Whose session the name says it is; nil for a name that is none.
+  package var project: ProjectID? {
+    guard text.hasPrefix("1_"), let content = UnpaddedBase64.decode(text.utf8.dropFirst(2)) else { return nil }
+    let parts = content.split(separator: UInt8(ascii: "~"), omittingEmptySubsequences: false)
+    return parts.count == 6 ? ProjectID(ByteString(decoding: parts[1])) : nil
+  }
+}

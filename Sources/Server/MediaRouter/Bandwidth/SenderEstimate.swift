@@ -1,0 +1,114 @@
+import Glibc
+
+/// What a path carries, by when the packets that went over it arrived: less where they begin to wait, more as long as they do not, and at once
+/// more where a burst of padding came through. In the spirit of draft-ietf-rmcat-gcc-02 §5.
+struct SenderEstimate {
+  /// Before anything is known.
+  static let initial = 1_000_000.0
+  static let limit = 100_000_000.0
+  /// Between two decreases: so long it takes until the first one shows.
+  static let patience = MediaTime.Interval.milliseconds(300)
+  /// For so long after a decrease the path counts as congested.
+  static let aftermath = MediaTime.Interval.milliseconds(600)
+  /// No probing so soon after a decrease.
+  static let caution = MediaTime.Interval.seconds(2)
+  static let decrease = 0.85
+  /// A minute.
+  private static let jumpTicks = 60_000_000 / TransportFeedback.tickMicroseconds
+  /// No burst of ours makes packets wait for so long, in microseconds.
+  private static let suspicious: Int64 = 200_000
+  /// In a second.
+  private static let growth = 1.08
+
+  /// Bits a second.
+  private(set) var rate = SenderEstimate.initial
+  private(set) var packets = SentPackets()
+  private(set) var probe = PathProbe()
+  private var resends = ResendBudget()
+  /// The rate is the initial one.
+  private var isAssumed = true
+  private var queue = PathQueue()
+  private var arrivals = ArrivalRate()
+  /// The last arrival in ticks that do not wrap.
+  private var lastTick: Int64?
+  /// Bits a second that arrive; nil before that is known.
+  private(set) var arriving: Double?
+  private var lastDecrease: MediaTime?
+  private var lastFeedback: MediaTime?
+
+  mutating func send(_ number: UInt16, bytes: Int, now: MediaTime) { packets.insert(number, bytes: bytes, now: now) }
+
+  mutating func receive(_ feedback: TransportFeedback, now: MediaTime) {
+    var number = feedback.base
+    for arrival in feedback.arrivals {
+      defer { number &+= 1 }
+      guard let arrival, let packet = packets.take(number, now: now) else { continue }
+      let arrived = unwrap(arrival) * TransportFeedback.tickMicroseconds
+      arrivals.add(packet.bytes, at: arrived)
+      queue.add(sent: packet.time.microseconds, arrived: arrived)
+      if let proven = probe.receive(sent: packet.time, bytes: packet.bytes, arrived: arrived) { take(proven: proven) }
+    }
+    update(now)
+  }
+
+  /// A burst shows what the path carries at least. Where nothing was known, it is all that is known.
+  private mutating func take(proven: Double) {
+    let known = isAssumed ? max(PathEstimate.floor, arriving ?? 0) : rate
+    rate = max(known, min(Self.limit, 0.95 * proven))
+    isAssumed = false
+  }
+
+  private mutating func update(_ now: MediaTime) {
+    let elapsed = lastFeedback.map { min(1, (now - $0).seconds) } ?? 0
+    lastFeedback = now
+    guard let arriving = arrivals.bitsPerSecond() else { return }
+    self.arriving = arriving
+    switch queue.trend {
+    case .filling:
+      // A burst fills the queue for as long as it lasts.
+      guard lastDecrease.map({ now - $0 >= Self.patience }) ?? true, !probe.isFelt(now) || queue.delay > Self.suspicious else {
+        return
+      }
+      rate = max(PathEstimate.floor, min(rate, Self.decrease * arriving))
+      isAssumed = false
+      lastDecrease = now
+    case .steady: break
+    case .empty:
+      // What was not tried is not known.
+      let ceiling = 1.5 * arriving + 10_000
+      if rate < ceiling { rate = min(Self.limit, min(ceiling, max(arriving, rate * pow(Self.growth, elapsed)))) }
+    }
+  }
+
+  func isCongested(_ now: MediaTime) -> Bool { lastDecrease.map { now - $0 < Self.aftermath } ?? false }
+
+  /// - Parameter sent: bits a second of what is new.
+  mutating func mayResend(_ bytes: Int, sent: Int, now: MediaTime) -> Bool {
+    let isFree = !isCongested(now) && queue.trend == .empty
+    return resends.take(bytes, rate: rate, spare: isFree ? rate - Double(sent) : 0, now: now)
+  }
+
+  /// Bits a second that would be of use.
+  mutating func want(_ wanted: Double, sent: Double, now: MediaTime) {
+    guard queue.trend == .empty, lastDecrease.map({ now - $0 >= Self.caution }) ?? true else { return }
+    probe.want(wanted, known: rate, sent: sent, now: now)
+  }
+
+  /// Packets of padding to send now.
+  mutating func takePadding(packetBytes: Int, now: MediaTime) -> Int {
+    probe.advance(to: now)
+    return probe.take(packetBytes: packetBytes, now: now)
+  }
+
+  /// The reference time of feedback has 24 bits of 64 ms. A clock that jumps begins anew.
+  private mutating func unwrap(_ tick: Int64) -> Int64 {
+    let step = lastTick.map { Int64(Int32(truncatingIfNeeded: tick &- $0)) } ?? 0
+    guard let lastTick, abs(step) < Self.jumpTicks else {
+      (queue, arrivals) = (PathQueue(), ArrivalRate())
+      self.lastTick = tick
+      return tick
+    }
+    self.lastTick = max(lastTick, lastTick + step)
+    return lastTick + step
+  }
+}

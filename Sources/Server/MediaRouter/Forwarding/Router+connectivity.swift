@@ -1,0 +1,50 @@
+extension Router {
+  /// An ICE-lite agent only answers. RFC 8445 §2.5, §7.3.
+  func receiveSTUN(_ datagram: RawSpan, from address: TransportAddress, _ now: MediaTime) {
+    guard let message = STUNMessage(datagram), message.kind == .bindingRequest, let username = message.username,
+      let colon = username.firstIndex(of: UInt8(ascii: ":")), let transport = transport(ufrag: Array(username[..<colon])),
+      let generation = transport.connectivity.generation(of: username),
+      message.isAuthentic(datagram, key: generation.integrity)
+    else { return }
+    guard message.fingerprintOffset == nil || message.hasFingerprint(datagram) else { return }
+    guard message.unknownAttributes.isEmpty else {
+      return answer(message, .bindingError, generation, address) {
+        $0.error(420, "Unknown Attribute")
+        $0.unknownAttributes(message.unknownAttributes)
+      }
+    }
+    // The peer must be the controlling one. RFC 8445 §7.3.1.1.
+    guard message.isControlling != false else {
+      return answer(message, .bindingError, generation, address) { $0.error(487, "Role Conflict") }
+    }
+    answer(message, .bindingSuccess, generation, address) { $0.mappedAddress(address) }
+    hear(transport, isCheck: true, now: now)
+    if message.useCandidate, let old = transport.connectivity.nominate(generation) { forget(ufrag: old) }
+    // Only a nomination moves the flow: a peer checks all of its pairs, in turns.
+    if message.useCandidate || transport.address == nil { bind(transport, to: address) }
+    if transport.dtls == nil, message.useCandidate || !transport.parameters.isDTLSClient { beginHandshake(transport, now) }
+  }
+
+  private func answer(
+    _ request: STUNMessage, _ kind: STUNMessage.Kind, _ generation: Connectivity.Generation, _ address: TransportAddress,
+    _ body: (inout STUNWriter) -> Void
+  ) {
+    var writer = STUNWriter(kind, transactionID: request.transactionID)
+    body(&writer)
+    send(writer.seal(key: generation.integrity), to: address)
+  }
+
+  /// Something authentic came from the peer.
+  func hear(_ transport: Transport, isCheck: Bool = false, now: MediaTime) {
+    if transport.connectivity.hear(isCheck: isCheck, now: now) == .recovered { events.append(.recovered(transport.id)) }
+  }
+
+  /// Whether the peer is still there.
+  func watch(_ transport: Transport, now: MediaTime) {
+    switch transport.connectivity.advance(to: now, isConnected: transport.isConnected) {
+    case .silent: events.append(.silent(transport.id))
+    case .gone: end(transport, .silence)
+    case .recovered, nil: break
+    }
+  }
+}

@@ -1,0 +1,269 @@
+import JSON
+import MediaRouter
+import Testing
+
+@testable import CallServer
+
+@Suite struct OfferTests {
+  private static let both = OfferText([("audio", "recvonly"), ("video", "recvonly")])
+
+  private static func uses(_ stream: StreamID, _ use: String = "subscribe") -> String {
+    #""0":{"\#(use)":"\#(stream)"},"1":{"\#(use)":"\#(stream)"}"#
+  }
+
+  /// Directions of an answer's sections; `-` for a stopped one.
+  private static func directions(_ answer: JSON) -> [String] {
+    let sections = (answer["sdp"]?.string ?? "").split(separator: "m=").dropFirst()
+    return sections.map { section in
+      if section.split(separator: " ").dropFirst().first == "0" { return "-" }
+      let lines = section.split(whereSeparator: \.isNewline)
+      return ["sendonly", "recvonly", "inactive"].first { lines.contains("a=\($0)") } ?? "?"
+    }
+  }
+
+  @Test func `a stream is announced when its media arrives, to all but its publisher`() throws {
+    let fixture = SessionFixture()
+    let (alice, bob) = (try fixture.connect(), try fixture.connect())
+    let answer = try fixture.ask(alice, "publish", #""stream":{"name":"n","video_type":"screen","width":640,"height":480}"#)
+    let stream = try #require(StreamID(answer["stream"]?["id"]))
+    let offer = OfferText([("audio", "sendonly"), ("video", "sendonly")])
+    #expect(Self.directions(try fixture.offer(alice, offer.text, Self.uses(stream, "publish"))) == ["recvonly", "recvonly"])
+    #expect(fixture.types(bob).isEmpty)
+    let track = try #require(fixture.brain.streams[stream]?.video)
+    fixture.handle(.trackStarted(track.id))
+    fixture.handle(.trackStarted(try #require(fixture.brain.streams[stream]?.audio).id))
+    let told = fixture.told(bob)
+    #expect(told.map { $0["type"]?.string } == ["stream_created"])
+    #expect(told[0]["stream"]?["video_type"]?.string == "screen" && told[0]["stream"]?["width"]?.integer == 640)
+    #expect(!fixture.types(alice).contains("stream_created"))
+  }
+
+  @Test(arguments: [(["H264", "VP8"], Codec.vp8), (["AV1", "VP9"], .vp9), (["VP9", "H264"], .h264), (["AV1"], .av1)])
+  func `a picture's codec is the first that we like of those offered`(codecs: [String], expected: Codec) throws {
+    let fixture = SessionFixture()
+    let alice = try fixture.connect()
+    let answer = try fixture.ask(alice, "publish", #""stream":{}"#)
+    let stream = try #require(StreamID(answer["stream"]?["id"]))
+    var offer = OfferText([("video", "sendonly")])
+    offer.codecs = codecs
+    _ = try fixture.offer(alice, offer.text, #""0":{"publish":"\#(stream)"}"#)
+    #expect(fixture.brain.streams[stream]?.video?.codec == expected)
+  }
+
+  @Test func `a subscriber gets both kinds, and none that it cannot decode`() throws {
+    let fixture = SessionFixture()
+    let (alice, bob) = (try fixture.connect(), try fixture.connect(.subscriber))
+    let stream = try fixture.publish(alice)
+    var router = RouterModel()
+    router.take(fixture.takeCommands())
+    #expect(Self.directions(try fixture.offer(bob, Self.both.text, Self.uses(stream))) == ["sendonly", "sendonly"])
+    router.take(fixture.takeCommands())
+    #expect(router.subscriptions.count == 2 && router.transports.count == 2)
+    let carol = try fixture.connect()
+    var offer = Self.both
+    offer.codecs = ["H264"]
+    #expect(Self.directions(try fixture.offer(carol, offer.text, Self.uses(stream))).first == "sendonly")
+    router.take(fixture.takeCommands())
+    #expect(router.subscriptions.count == 3)
+  }
+
+  @Test func `what is not there, another's or of the wrong direction is no reason to refuse the rest`() throws {
+    let fixture = SessionFixture()
+    let (alice, bob) = (try fixture.connect(), try fixture.connect())
+    let stream = try fixture.publish(alice)
+    let nobody = "00000000-0000-4000-8000-000000000000"
+    let offer = OfferText([("audio", "recvonly"), ("video", "recvonly"), ("audio", "sendonly"), ("video", "recvonly")])
+    let answer = try fixture.offer(
+      bob, offer.text,
+      #""0":{"subscribe":"\#(stream)"},"1":{"subscribe":"\#(nobody)"},"2":{"publish":"\#(stream)"},"9":{"subscribe":"\#(stream)"}"#
+    )
+    #expect(answer["type"]?.string == "done" && Self.directions(answer).first == "sendonly")
+    #expect(!Self.directions(answer).dropFirst().contains { $0 == "sendonly" || $0 == "recvonly" })
+    #expect(fixture.brain.subscriptions.count == 1)
+  }
+
+  @Test func `a later offer keeps what stays and ends what does not`() throws {
+    let fixture = SessionFixture()
+    let (alice, bob) = (try fixture.connect(), try fixture.connect())
+    let stream = try fixture.publish(alice)
+    var router = RouterModel()
+    _ = try fixture.offer(bob, Self.both.text, Self.uses(stream))
+    router.take(fixture.takeCommands())
+    let before = Set(router.subscriptions.keys)
+    let first = fixture.brain.connections[bob.id]?.peer?.sections["0"]?.ssrc
+    _ = try fixture.offer(bob, Self.both.text, Self.uses(stream))
+    #expect(fixture.takeCommands().isEmpty)
+    #expect(fixture.brain.connections[bob.id]?.peer?.sections["0"]?.ssrc == first)
+    _ = try fixture.offer(bob, Self.both.text, #""0":{"subscribe":"\#(stream)"}"#)
+    router.take(fixture.takeCommands())
+    #expect(router.subscriptions.count == 1 && before.isSuperset(of: router.subscriptions.keys))
+    _ = try fixture.offer(bob, Self.both.text, Self.uses(stream))
+    router.take(fixture.takeCommands())
+    #expect(router.subscriptions.count == 2 && fixture.brain.subscriptions.count == 2)
+  }
+
+  @Test func `an offer that is none is refused, and nothing of it is done`() throws {
+    let fixture = SessionFixture()
+    let alice = try fixture.connect()
+    for text in ["", "v=0", "hello", OfferText([("audio", "sendonly")], ufrag: "").text] {
+      #expect(try fixture.offer(alice, text, "")["code"]?.string == "invalid")
+    }
+    let long = String(repeating: "a", count: 100_000)
+    #expect(try fixture.offer(alice, long, "")["type"]?.string == "refused")
+    #expect(try fixture.refusal(alice, "offer", #""sdp":"v=0""#) == "invalid")
+    #expect(try fixture.offer(alice, "v=0", #""0":{}"#)["code"]?.string == "invalid")
+    #expect(fixture.takeCommands().isEmpty && fixture.brain.transports.isEmpty)
+  }
+
+  @Test func `a subscription ends with its stream, and its place is free`() throws {
+    let fixture = SessionFixture()
+    let (alice, bob) = (try fixture.connect(), try fixture.connect())
+    let stream = try fixture.publish(alice)
+    var router = RouterModel()
+    _ = try fixture.offer(bob, Self.both.text, Self.uses(stream))
+    try fixture.ask(alice, "unpublish", #""stream":"\#(stream)""#)
+    router.take(fixture.takeCommands())
+    #expect(router.tracks.isEmpty && router.subscriptions.isEmpty && fixture.brain.subscriptions.isEmpty)
+    #expect(fixture.told(bob).last?["reason"]?.string == "unpublished")
+    let again = try fixture.publish(alice)
+    #expect(Self.directions(try fixture.offer(bob, Self.both.text, Self.uses(again))) == ["sendonly", "sendonly"])
+  }
+
+  @Test func `a transport that is lost takes its streams away until they are sent anew`() throws {
+    let fixture = SessionFixture()
+    let (alice, bob) = (try fixture.connect(), try fixture.connect())
+    let stream = try fixture.publish(alice)
+    _ = try fixture.offer(bob, Self.both.text, Self.uses(stream))
+    var router = RouterModel()
+    router.take(fixture.takeCommands())
+    _ = (fixture.told(alice), fixture.told(bob))
+    let transport = try #require(fixture.brain.connections[alice.id]?.peer?.transport)
+    router.end(transport)
+    fixture.handle(.ended(transport, .silence))
+    #expect(fixture.told(alice).first?["state"]?.string == "lost")
+    #expect(fixture.told(bob).map { $0["reason"]?.string } == ["lost"])
+    var offer = OfferText([("audio", "sendonly"), ("video", "sendonly")], ufrag: "anew")
+    offer.fingerprint = Array(repeating: "EF", count: 32).joined(separator: ":")
+    #expect(Self.directions(try fixture.offer(alice, offer.text, Self.uses(stream, "publish"))) == ["recvonly", "recvonly"])
+    router.take(fixture.takeCommands())
+    #expect(router.tracks.count == 2 && router.subscriptions.isEmpty)
+    fixture.handle(.trackStarted(try #require(fixture.brain.streams[stream]?.audio).id))
+    #expect(fixture.types(bob) == ["stream_created"])
+  }
+
+  @Test func `another ufrag restarts ICE on the living transport, and what is on it stays`() throws {
+    let fixture = SessionFixture()
+    let alice = try fixture.connect()
+    let stream = try fixture.publish(alice)
+    var router = RouterModel()
+    router.take(fixture.takeCommands())
+    let peer = try #require(fixture.brain.connections[alice.id]?.peer)
+    fixture.handle(.silent(peer.transport))
+    #expect(fixture.told(alice).map { $0["state"]?.string } == ["lost"])
+    let offer = OfferText([("audio", "sendonly"), ("video", "sendonly")], ufrag: "anew")
+    let answer = try fixture.offer(alice, offer.text, Self.uses(stream, "publish"))
+    #expect(Self.directions(answer) == ["recvonly", "recvonly"])
+    guard case .restart(peer.transport, let credentials, let ufrag) = fixture.takeCommands().first else {
+      Issue.record("no restart")
+      return
+    }
+    #expect(credentials != peer.credentials && ufrag == Array("anew".utf8))
+    #expect(answer["sdp"]?.string?.contains("a=ice-ufrag:" + String(decoding: credentials.ufrag, as: UTF8.self)) == true)
+    #expect(fixture.brain.connections[alice.id]?.peer?.transport == peer.transport)
+    fixture.handle(.recovered(peer.transport))
+    #expect(fixture.told(alice).map { $0["state"]?.string } == ["connected"])
+  }
+
+  @Test func `preferences become limits and pauses`() throws {
+    let fixture = SessionFixture()
+    let (alice, bob) = (try fixture.connect(), try fixture.connect())
+    let stream = try fixture.publish(alice)
+    _ = try fixture.offer(bob, Self.both.text, Self.uses(stream))
+    var router = RouterModel()
+    router.take(fixture.takeCommands())
+    _ = fixture.told(bob)
+    try fixture.ask(bob, "prefer", #""stream":"\#(stream)","video":false"#)
+    router.take(fixture.takeCommands())
+    #expect(router.paused.count == 1)
+    #expect(fixture.told(bob).map { $0["reason"]?.string } == ["subscriber"])
+    try fixture.ask(bob, "prefer", #""stream":"\#(stream)","frame_rate":15,"audio":false"#)
+    router.take(fixture.takeCommands())
+    #expect(router.paused.count == 1 && router.limits.values.contains { $0.temporal == 1 })
+    #expect(fixture.types(bob) == ["video_enabled"])
+    for bad in [#""frame_rate":0"#, #""width":-1"#, #""video":1"#, #""width":1e9"#] {
+      #expect(try fixture.refusal(bob, "prefer", #""stream":"\#(stream)",\#(bad)"#) == "invalid")
+    }
+  }
+
+  @Test(
+    arguments: [
+      (nil, nil, 3), (320, nil, 0), (321, nil, 1), (640, 360, 1), (640, 361, 2), (5_000, nil, 3), (1, 1, 0)
+    ] as [(Int64?, Int64?, Int)])
+  func `the lowest layer that is large enough is taken`(width: Int64?, height: Int64?, layer: Int) throws {
+    var preference = Preference()
+    (preference.width, preference.height) = (width, height)
+    let stream = try StreamDescription(try JSON.parse(Array(#"{"width":1280,"height":720}"#.utf8)))
+    #expect(SessionBrain.limit(preference, stream, layers: 3).spatial == layer)
+  }
+
+  @Test func `a path that carries no picture, and a speaker, are told`() throws {
+    let fixture = SessionFixture()
+    let (alice, bob) = (try fixture.connect(), try fixture.connect())
+    let stream = try fixture.publish(alice)
+    _ = try fixture.offer(bob, Self.both.text, Self.uses(stream))
+    let video = try #require(fixture.brain.subscriptions.first { !$0.value.isAudio }?.key)
+    _ = fixture.told(bob)
+    for layer in [2, nil, nil, 0, 1] { fixture.handle(.layer(video, layer)) }
+    let told = fixture.told(bob)
+    #expect(told.map { $0["type"]?.string } == ["video_disabled", "video_enabled"])
+    #expect(told.allSatisfy { $0["reason"]?.string == "quality" && StreamID($0["stream"]) == stream })
+    fixture.handle(.speaker(session: 7, try #require(fixture.brain.streams[stream]?.audio).id))
+    #expect(fixture.told(bob).map { StreamID($0["stream"]) } == [stream])
+  }
+
+  @Test func `sound that a moderator takes away is not forwarded until its publisher gives it back`() throws {
+    let fixture = SessionFixture()
+    let (alice, bob, moderator) = (try fixture.connect(), try fixture.connect(), try fixture.connect(.moderator))
+    let stream = try fixture.publish(alice)
+    _ = (fixture.told(alice), fixture.told(bob))
+    var router = RouterModel()
+    router.take(fixture.takeCommands())
+    try fixture.ask(moderator, "mute", #""stream":"\#(stream)""#)
+    router.take(fixture.takeCommands())
+    #expect(router.muted == [try #require(fixture.brain.streams[stream]?.audio).id])
+    #expect(fixture.told(alice).map { StreamID($0["stream"]) } == [stream])
+    let told = try #require(fixture.told(bob).first)
+    #expect(told["type"]?.string == "stream_changed" && told["muted"]?.bool == true && told["has_audio"]?.bool == false)
+    #expect(try fixture.refusal(bob, "update", #""stream":"\#(stream)","has_audio":true"#) == "forbidden")
+    try fixture.ask(alice, "update", #""stream":"\#(stream)","has_audio":true"#)
+    router.take(fixture.takeCommands())
+    #expect(router.muted.isEmpty && fixture.told(bob).first?["muted"]?.bool == false)
+  }
+
+  @Test func `the mute of all holds for streams to come, but for those excepted and when it is over`() throws {
+    let fixture = SessionFixture()
+    let (alice, moderator) = (try fixture.connect(), try fixture.connect(.moderator))
+    let (one, other) = (try fixture.publish(alice), try fixture.publish(moderator))
+    try fixture.ask(moderator, "mute", #""all":true,"except":["\#(other)"]"#)
+    #expect(fixture.brain.streams[one]?.isMuted == true && fixture.brain.streams[other]?.isMuted == false)
+    #expect(try fixture.ask(alice, "publish", #""stream":{}"#)["stream"]?["muted"]?.bool == true)
+    try fixture.ask(moderator, "mute", #""all":true,"active":false"#)
+    #expect(try fixture.ask(alice, "publish", #""stream":{}"#)["stream"]?["muted"]?.bool == false)
+    #expect(fixture.told(alice).last?["active"]?.bool == false)
+  }
+
+  @Test func `a picture that its publisher takes away is not forwarded, and its subscribers know why`() throws {
+    let fixture = SessionFixture()
+    let (alice, bob) = (try fixture.connect(), try fixture.connect())
+    let stream = try fixture.publish(alice)
+    _ = try fixture.offer(bob, Self.both.text, Self.uses(stream))
+    _ = fixture.told(bob)
+    var router = RouterModel()
+    router.take(fixture.takeCommands())
+    try fixture.ask(alice, "update", #""stream":"\#(stream)","has_video":false"#)
+    router.take(fixture.takeCommands())
+    #expect(router.muted.count == 1)
+    let told = fixture.told(bob)
+    #expect(told.map { $0["type"]?.string } == ["stream_changed", "video_disabled"] && told[1]["reason"]?.string == "publisher")
+  }
+}

@@ -1,0 +1,60 @@
+import MediaRouter
+import Testing
+
+/// What a router has after commands: the transports, what is on them, and what goes with what.
+struct RouterModel {
+  private(set) var transports: Set<TransportID> = []
+  private(set) var tracks: [TrackID: TransportID] = [:]
+  private(set) var subscriptions: [SubscriptionID: (track: TrackID, on: TransportID)] = [:]
+  private(set) var muted: Set<TrackID> = []
+  private(set) var paused: Set<SubscriptionID> = []
+  private(set) var limits: [SubscriptionID: LayerLimit] = [:]
+  private var known: Set<UInt64> = []
+
+  var isEmpty: Bool { transports.isEmpty && tracks.isEmpty && subscriptions.isEmpty }
+
+  mutating func take(_ commands: [RouterCommand]) {
+    for command in commands { take(command) }
+  }
+
+  mutating func take(_ command: RouterCommand) {
+    switch command {
+    case .open(let id, _):
+      isNew(id.number)
+      transports.insert(id)
+    case .restart(let id, _, _): #expect(transports.contains(id))
+    case .close(let id): end(id)
+    case .publish(let id, let transport, _):
+      isNew(id.number)
+      #expect(transports.contains(transport))
+      tracks[id] = transport
+    case .unpublish(let id): remove(id)
+    case .subscribe(let id, let track, let transport, _):
+      isNew(id.number)
+      #expect(tracks[track] != nil && transports.contains(transport))
+      subscriptions[id] = (track, transport)
+    case .unsubscribe(let id): subscriptions[id] = nil
+    case .limit(let id, let limit): limits[id] = limit
+    case .pause(let id, let isPaused): if isPaused { paused.insert(id) } else { paused.remove(id) }
+    case .mute(let id, let isMuted): if isMuted { muted.insert(id) } else { muted.remove(id) }
+    case .count: break
+    }
+  }
+
+  /// A transport ends with all on it.
+  mutating func end(_ id: TransportID) {
+    transports.remove(id)
+    subscriptions = subscriptions.filter { $0.value.on != id }
+    for track in tracks.filter({ $0.value == id }).keys { remove(track) }
+  }
+
+  private mutating func remove(_ id: TrackID) {
+    tracks[id] = nil
+    subscriptions = subscriptions.filter { $0.value.track != id }
+  }
+
+  private mutating func isNew(_ number: UInt64) {
+    #expect(known.insert(number).inserted, "a number was used twice")
+    #expect(number >> 32 == 7, "the number is of another session")
+  }
+}

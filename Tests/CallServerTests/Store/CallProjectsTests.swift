@@ -1,0 +1,53 @@
+import Glibc
+import JSON
+import MatrixModel
+import Testing
+
+@testable import CallServer
+@testable import Homeserver
+
+@Suite struct CallProjectsTests {
+  @Test func `a project and its secret outlive the process, and no secret is in the database`() async throws {
+    let fixture = try ProjectFixture()
+    let (id, secret, session) = try await fixture.project()
+    let own = try #require(fixture.projects.secret(of: .rooms))
+    #expect(secret != own && secret.utf8.count == 64)
+    fixture.database.close()
+    #expect(fixture.holds(id.string))
+    for hidden in [secret, own] { #expect(!fixture.holds(hidden)) }
+    var status = stat()
+    #expect(stat(fixture.folder + "/call.key", &status) == 0 && status.st_mode & 0o777 == 0o600)
+
+    let again = try ProjectFixture(in: fixture.folder)
+    #expect(again.projects.secret(of: id) == secret && again.projects.secret(of: .rooms) == own)
+    #expect(again.projects.all.map(\.id) == [id])
+    #expect(try await again.sessions.session(session)?.project == id)
+  }
+
+  @Test func `another folder has other secrets`() throws {
+    let (one, other) = (try ProjectFixture(), try ProjectFixture())
+    #expect(one.projects.secret(of: .rooms) != other.projects.secret(of: .rooms))
+  }
+
+  @Test func `names have limits, and our own project cannot be removed`() async throws {
+    let fixture = try ProjectFixture()
+    for name in ["", "a\nb", String(repeating: "a", count: CallLimits.projectNameCharacters + 1)] {
+      await #expect(throws: MatrixError.self) { try await fixture.projects.create(ByteString(name)) }
+    }
+    _ = try await fixture.projects.create(ByteString(String(repeating: "ä", count: CallLimits.projectNameCharacters)))
+    await #expect(throws: MatrixError.self) { try await fixture.projects.remove(.rooms) }
+    #expect(fixture.projects.secret(of: .rooms) != nil)
+  }
+
+  @Test func `a session's name tells its project, and a room has one session`() async throws {
+    let fixture = try ProjectFixture()
+    let (id, _, session) = try await fixture.project()
+    #expect(session.project == id && SessionID(session.text) != nil)
+    for text in ["", "1_", "1_!!", "2_\(session)", "1_YWJj"] { #expect(SessionID(trusted: ByteString(text)).project == nil) }
+    let room = try #require(RoomID("!room:example.org"))
+    async let first = fixture.sessions.session(of: room)
+    async let second = fixture.sessions.session(of: room)
+    let (one, other) = (try await first, try await second)
+    #expect(one == other && one.id.project == .rooms && one.roomID == room)
+  }
+}

@@ -1,0 +1,158 @@
+@testable import MediaRouter
+import Testing
+
+@Suite struct SenderEstimateTests {
+  /// 50 packets of 1,000 bytes a second over a path whose queue grows by so many microseconds a packet; feedback each 100 ms.
+  private static func run(
+    _ estimate: inout SenderEstimate, from start: Int, packets: Int, growth: Int64 = 0, queue: inout Int64
+  ) {
+    var arrivals: [Int64?] = []
+    for i in start..<(start + packets) {
+      let now = MediaTime(microseconds: Int64(i) * 20_000)
+      estimate.send(UInt16(truncatingIfNeeded: i), bytes: 1000, now: now)
+      queue += growth
+      arrivals.append((now.microseconds + 50_000 + queue) / TransportFeedback.tickMicroseconds % (1 << 32))
+      guard arrivals.count == 5 else { continue }
+      let base = UInt16(truncatingIfNeeded: i - 4)
+      estimate.receive(
+        TransportFeedback(sender: 1, media: 2, base: base, number: 0, arrivals: arrivals), now: now + .milliseconds(100))
+      arrivals = []
+    }
+  }
+
+  @Test func aQueueThatFillsTakesAwayAndOneThatIsEmptyGivesBack() {
+    var (estimate, queue) = (SenderEstimate(), Int64(0))
+    Self.run(&estimate, from: 0, packets: 100, queue: &queue)
+    #expect(estimate.rate == SenderEstimate.initial)
+    #expect(estimate.arriving.map { abs($0 - 400_000) < 25_000 } ?? false)
+    // A quarter of the time: 320 kbit/s arrive.
+    Self.run(&estimate, from: 100, packets: 60, growth: 5000, queue: &queue)
+    #expect((240_000...300_000).contains(estimate.rate))
+    queue = 0
+    let low = estimate.rate
+    Self.run(&estimate, from: 160, packets: 200, queue: &queue)
+    #expect(estimate.rate > 1.2 * low)
+    #expect(estimate.rate <= 1.5 * 400_000 + 40_000, "more was not tried")
+  }
+
+  @Test func feedbackOnNothingAndClocksThatJumpDoNoHarm() {
+    var estimate = SenderEstimate()
+    func receive(_ arrivals: [Int64?], at now: MediaTime) {
+      estimate.receive(TransportFeedback(sender: 1, media: 2, base: 7, number: 0, arrivals: arrivals), now: now)
+    }
+    receive([1, 2, nil, 3], at: .zero)
+    for i in 0..<2000 as Range<Int64> {
+      let now = MediaTime.zero + .milliseconds(10 * i)
+      for number in 7..<10 as Range<UInt16> { estimate.send(number, bytes: 1000, now: now) }
+      receive([.random(in: -(1 << 31)...(1 << 31)), (1 << 31) - 1, -(1 << 31)], at: now)
+    }
+    #expect(estimate.rate >= PathEstimate.floor && estimate.rate <= SenderEstimate.limit)
+  }
+
+  @Test func referenceTimesWrap() {
+    var (estimate, queue) = (SenderEstimate(), Int64(0))
+    // 2^32 ticks of 250 µs after the beginning.
+    let wrap = (1 << 32) * 250 / 20_000
+    Self.run(&estimate, from: wrap - 200, packets: 400, queue: &queue)
+    #expect(
+      estimate.rate == SenderEstimate.initial && !estimate.isCongested(MediaTime(microseconds: Int64(wrap + 200) * 20_000)))
+  }
+
+  @Test func aPacketIsTakenOnceAndNotForAnotherOfItsPlace() {
+    var packets = SentPackets()
+    func take(_ number: UInt16, at now: MediaTime) -> (time: MediaTime, bytes: Int)? { packets.take(number, now: now) }
+    #expect(take(1, at: .zero) == nil)
+    let late = MediaTime(microseconds: (1 << 40) + 5)
+    packets.insert(65_535, bytes: 1200, now: late)
+    #expect(take(UInt16(65_535 - SentPackets.entriesLimit), at: late) == nil)
+    let first = take(65_535, at: late + .seconds(2))
+    #expect(first?.time == late && first?.bytes == 1200)
+    #expect(take(65_535, at: late + .seconds(2)) == nil)
+  }
+
+  @Test func jitterIsNoQueue() {
+    var (queue, random) = (PathQueue(), SeededGenerator(seed: 1))
+    for i in 0..<2000 as Range<Int64> {
+      queue.add(sent: i * 4000, arrived: i * 4000 + Int64.random(in: 0...200_000, using: &random))
+      #expect(queue.trend != .filling)
+    }
+  }
+
+  @Test func aQueueThatOthersKeepPassesForThePath() {
+    var queue = PathQueue()
+    for i in 0..<1000 as Range<Int64> { queue.add(sent: i * 20_000, arrived: i * 20_000 + (i > 100 ? 150_000 : 0)) }
+    #expect(queue.trend == .empty && queue.delay == 0)
+  }
+
+  @Test func repairsTakeNoMoreThanTheirShare() {
+    var budget = ResendBudget()
+    func sent(rate: Double, spare: Double, seconds: Int64, from start: MediaTime) -> Int {
+      (0..<(seconds * 100)).count { i in
+        budget.take(1000, rate: rate, spare: spare, now: start + .milliseconds(10 * i))
+      }
+    }
+    // 10 % of 1 Mbit/s are 12.5 packets a second, 20 % twice as many.
+    let full = sent(rate: 1_000_000, spare: 0, seconds: 10, from: .zero)
+    #expect((120...135).contains(full))
+    let roomy = sent(rate: 1_000_000, spare: 400_000, seconds: 10, from: .zero + .seconds(10))
+    #expect((240...265).contains(roomy))
+  }
+}
+
+@Suite struct PathProbeTests {
+  /// Asks each 200 ms, sends what is due each 10 ms over a path of so many bits a second. What the bursts proved, and how many there were.
+  private static func run(seconds: Int64, path: Double, wanted: Double = 1_000_000) -> (rates: [Double], packets: Int) {
+    var probe = PathProbe()
+    var (rates, packets, idle): ([Double], Int, Int64) = ([], 0, 0)
+    for tick in 0..<(seconds * 100) {
+      let now = MediaTime(microseconds: tick * 10_000)
+      if tick % 20 == 0 { probe.want(wanted, known: 400_000, sent: 200_000, now: now) }
+      probe.advance(to: now)
+      // Beside the padding, 250 bytes of media each tick.
+      let sizes = [250] + Array(repeating: 300, count: probe.take(packetBytes: 300, now: now))
+      packets += sizes.count - 1
+      for bytes in sizes {
+        idle = max(idle, now.microseconds) + Int64(Double(bytes) * 8_000_000 / path)
+        if let rate = probe.receive(sent: now, bytes: bytes, arrived: idle) { rates.append(rate) }
+      }
+    }
+    return (rates, packets)
+  }
+
+  @Test func aWidePathShowsWhatIsWanted() {
+    let (rates, _) = Self.run(seconds: 5, path: 10_000_000)
+    #expect(rates.count >= 5 && rates.allSatisfy { (1_050_000...1_400_000).contains($0) })
+  }
+
+  @Test func aNarrowPathShowsWhatItCarriesAndIsLeftAlone() {
+    let (rates, packets) = Self.run(seconds: 60, path: 500_000)
+    #expect(rates.count <= 15 && rates.allSatisfy { (400_000...600_000).contains($0) })
+    #expect(packets * 300 * 8 / 60 < 20_000, "bits a second")
+  }
+
+  @Test func nothingIsSentThatNobodyWants() {
+    #expect(Self.run(seconds: 5, path: 1_000_000, wanted: 100_000).packets == 0)
+  }
+}
+
+@Suite struct LossLimitTests {
+  @Test func lossThatStaysWhenLessIsSentLimitsNothing() {
+    var loss = LossLimit()
+    func rate() -> Double? { loss.rate(now: .zero) }
+    loss.receive(51, sent: 1_000_000, now: .zero)
+    #expect(rate().map { (890_000...910_000).contains($0) } ?? false)
+    loss.receive(51, sent: 500_000, now: .zero)
+    #expect(rate() == nil)
+    loss.receive(60, sent: 1_000_000, now: .zero)
+    #expect(rate() == nil)
+    loss.receive(150, sent: 1_000_000, now: .zero)
+    #expect(rate().map { $0 < 750_000 } ?? false, "much more than before is ours again")
+  }
+
+  @Test func itIsForgottenWhenNobodyReports() {
+    var loss = LossLimit()
+    loss.receive(128, sent: 1_000_000, now: .zero)
+    #expect(loss.rate(now: .zero + .seconds(4)) == 750_000)
+    #expect(loss.rate(now: .zero + LossLimit.lifetime) == nil)
+  }
+}

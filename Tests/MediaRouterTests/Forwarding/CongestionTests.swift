@@ -1,0 +1,92 @@
+import Glibc
+@testable import MediaRouter
+import Testing
+
+/// What a subscriber behind a narrow or a bad link gets, by when its packets arrive. `MARTLET_LONG=1` tries more seeds.
+@Suite struct CongestionTests {
+  private static let seeds: [UInt64] = getenv("MARTLET_LONG") == nil ? [1] : Array(1...8)
+
+  @Test func aNarrowLinkGetsTheLayerThatFitsAndTheSound() {
+    var call = LimitedCall(rate: 300_000)
+    call.play(seconds: 25)
+    #expect(call.layer == 0)
+    #expect(call.changes == 0)
+    #expect(call.soundReceived > 98.5)
+  }
+
+  @Test func aVeryNarrowLinkGetsSoundAlone() {
+    var call = LimitedCall(rate: nil)
+    call.play(seconds: 5)
+    #expect(call.layer == 2)
+    call.simulation.conditions.rate = 80_000
+    call.play(seconds: 5)
+    #expect(call.layer == nil)
+    let (sent, received) = (call.soundCount, call.subscriber.received[LimitedCall.soundSSRC]?.count ?? 0)
+    let changes = call.changes
+    call.play(seconds: 15)
+    #expect(call.changes == changes, "it is not tried again and again")
+    #expect((call.subscriber.received[LimitedCall.soundSSRC]?.count ?? 0) - received >= (call.soundCount - sent) * 99 / 100)
+  }
+
+  @Test(arguments: seeds) func aLinkThatGrowsGetsTheHighLayerWithinSeconds(_ seed: UInt64) {
+    var call = LimitedCall(seed: seed, rate: 300_000)
+    call.play(seconds: 10)
+    #expect(call.layer == 0)
+    call.simulation.conditions.rate = 3_000_000
+    call.play(seconds: 10) { $0.layer == 2 }
+    #expect(call.layer == 2)
+    let changes = call.changes
+    call.play(seconds: 10)
+    #expect(call.layer == 2 && call.changes == changes)
+  }
+
+  @Test func aLinkThatShrinksKeepsTheSound() {
+    var call = LimitedCall(rate: 3_000_000)
+    call.play(seconds: 6)
+    #expect(call.layer == 2)
+    let (sent, received) = (call.soundCount, call.subscriber.received[LimitedCall.soundSSRC]?.count ?? 0)
+    call.simulation.conditions.rate = 300_000
+    call.play(seconds: 2)
+    #expect(call.layer == 0)
+    call.play(seconds: 8)
+    #expect(call.layer == 0)
+    #expect((call.subscriber.received[LimitedCall.soundSSRC]?.count ?? 0) - received >= (call.soundCount - sent) * 95 / 100)
+  }
+
+  @Test(arguments: [500_000, 800_000, 1_900_000]) func itDoesNotSwing(_ rate: Int) {
+    var call = LimitedCall(rate: rate)
+    call.play(seconds: 10)
+    let changes = call.changes
+    call.play(seconds: 15)
+    #expect(call.changes - changes <= 2)
+    #expect(call.soundReceived > 98)
+  }
+
+  /// A wide path on which packets are lost, overtake each other and come twice, whatever is sent.
+  @Test(arguments: [(5, 0, 200), (20, 0, 20), (20, 5, 50), (0, 10, 200)], seeds)
+  func lossThatIsNotOursTakesNoVideoAway(_ conditions: (loss: Int, duplicates: Int, jitter: Int64), _ seed: UInt64) {
+    var call = LimitedCall(seed: seed, rate: nil)
+    call.play(seconds: 4)
+    (call.simulation.conditions.loss, call.simulation.conditions.duplicates) = (conditions.loss, conditions.duplicates)
+    call.simulation.conditions.jitter = .milliseconds(conditions.jitter)
+    call.play(seconds: 15)
+    #expect((call.layer ?? 0) >= 1)
+    #expect(call.changes <= 8)
+    // It is lost both ways, and nobody asks for sound again.
+    let arriving = Double(100 - conditions.loss) / 100
+    #expect(call.soundReceived > 100 * arriving * arriving - 3)
+    call.simulation.conditions = NetworkConditions()
+    call.play(seconds: 12) { $0.layer == 2 }
+    #expect(call.layer == 2)
+  }
+
+  @Test func whoseLayersAreAllSentIsNotProbed() {
+    var call = LimitedCall(rate: nil)
+    call.play(seconds: 6)
+    #expect(call.layer == 2)
+    let before = call.subscriber.paddingCount
+    #expect(before > 0)
+    call.play(seconds: 10)
+    #expect(call.subscriber.paddingCount == before)
+  }
+}
