@@ -41,7 +41,8 @@ public enum CallLimits {
   static let candidateBytes = 4_096
   /// Candidates of others that are kept until there is a use for them.
   static let candidates = 256
-  static let sections = 512
+  /// Of one peer connection, as the server takes them.
+  static let sections = 256
 
   // Matrix' calls
   /// Of an event's content.

@@ -249,6 +249,40 @@ struct MatrixCallTests {
     #expect(bob.rang.isEmpty && bob.call == nil)
   }
 
+  @Test func anInviteThatComesAfterItsHangupDoesNotRing() {
+    room.send("@ann:a", "m.call.hangup", #"{"call_id":"x","version":"1","party_id":"px"}"#)
+    room.send("@ann:a", "m.call.invite", invite("x"))
+    room.send("@ann:a", "m.call.invite", invite("y"))
+    simulation.run(for: 1_000)
+    #expect(bob.rang == ["y"])
+  }
+
+  @Test func aNegotiationWithoutAnswerIsMadeAnew() {
+    connect()
+    bob.put(.sendFailed(bob.call?.handle ?? 0))
+    ann.order { .hold($0, true) }
+    simulation.run(for: CallLimits.negotiationMilliseconds - 1_000)
+    #expect(room.contents(of: "m.call.negotiate").count == 1)
+    simulation.run(for: 2_000)
+    #expect(room.contents(of: "m.call.negotiate").count == 2)
+  }
+
+  @Test func anOfferThatComesLateIsIgnored() throws {
+    connect()
+    let id = try #require(ann.call?.id.string)
+    let party = try #require(room.contents(of: "m.call.answer").first?["party_id"]?.string)
+    for (age, isTaken) in [(30_001, false), (29_000, true)] as [(Int64, Bool)] {
+      let content =
+        #"{"call_id":"\#(id)","version":"1","party_id":"\#(party)","lifetime":30000,"description":{"type":"offer","sdp":"v=0\na=inactive\n"}}"#
+      ann.put(
+        .event(
+          MatrixCallEvent(
+            room: room.id, sender: bob.user, type: .callNegotiate, content: Array(content.utf8), ageMilliseconds: age)))
+      simulation.run(for: 1_000)
+      #expect(ann.call?.isHeldByOpponent == isTaken)
+    }
+  }
+
   @Test func callsAreLimited() {
     for i in 0...CallLimits.calls { room.send("@ann:a", "m.call.invite", invite("c\(i)")) }
     simulation.run(for: 1_000)
@@ -274,6 +308,16 @@ struct MatrixCallTests {
     bob.place()
     simulation.run(for: 1_000)
     #expect(bob.ends.count == 2 && ann.rang.isEmpty, "nobody hears of a call that could not begin")
+  }
+
+  @Test func withoutAnAnswerOfTheHostThereIsNoCall() {
+    ann.place()
+    simulation.run(for: 1_000)
+    bob.host.failsToDescribe = true
+    bob.answer()
+    simulation.run(for: 1_000)
+    #expect(bob.ends.values.first == .mediaFailed)
+    #expect(ann.ends.values.first == .hungUpByOther(reason: "unknown_error"))
   }
 
   @Test func anInviteThatIsNotSentEndsIt() {

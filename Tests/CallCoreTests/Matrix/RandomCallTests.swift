@@ -23,6 +23,8 @@ struct RandomCallTests {
     #expect(ann.host.captured.count == 1 && bob.host.captured.count == 1 && ann.host.peers.count == 1)
     #expect(ann.host.peers.values.first?.attached.count == 2 && bob.host.peers.values.first?.attached.count == 2)
     #expect(tablet?.call == nil)
+    let invites = room.contents(of: "m.call.invite").compactMap { $0["call_id"]?.text }
+    #expect(one.first?.id == invites.min(), "the lesser call of the two")
   }
 
   @Test func theRunsAreWorthIt() {

@@ -22,7 +22,9 @@ final class TestClient {
 
   final class Socket {
     let id: SocketID
+    /// For the client, and for what it has said.
     var isOpen = true
+    var isUp = true
     var member: TestServer.Member?
     /// In each direction a message does not pass the one before.
     var upAt: Int64 = 0
@@ -64,7 +66,7 @@ final class TestClient {
       switch effect {
       case .openSocket(let id): open(id)
       case .sendText(let id, let text): send(id, text.bytes)
-      case .closeSocket(let id): if socket?.id == id { drop(tellsClient: false) }
+      case .closeSocket(let id): if socket?.id == id { close() }
       case .media(let effect): host.carryOut(effect)
       case .wake(let at): wake(at)
       case .change(let change):
@@ -97,9 +99,10 @@ final class TestClient {
     guard let socket, socket.id == id, socket.isOpen else { return }
     socket.upAt = max(socket.upAt, simulation.now + simulation.between(delay.lowerBound, delay.upperBound))
     simulation.at(socket.upAt) { [self] in
-      guard socket.isOpen else { return }
-      if let member = socket.member { return server.take(bytes, from: member) }
+      guard socket.isUp else { return }
+      if let member = socket.member { return member.socket === socket ? server.take(bytes, from: member) : () }
       socket.member = server.greet(bytes) { [weak self] text in self?.receive(socket, text) }
+      socket.member?.socket = socket
     }
   }
 
@@ -110,11 +113,22 @@ final class TestClient {
     }
   }
 
+  /// The client ends it: what it has said before still arrives.
+  private func close() {
+    guard let socket, socket.isOpen else { return }
+    socket.isOpen = false
+    simulation.at(socket.upAt) { [self] in
+      socket.isUp = false
+      server.lost(socket)
+    }
+  }
+
   /// The socket breaks; what is on its way is lost.
   func drop(tellsClient: Bool = true) {
     guard let socket, socket.isOpen else { return }
     socket.isOpen = false
-    if let member = socket.member { server.lost(member) }
+    socket.isUp = false
+    server.lost(socket)
     if tellsClient {
       simulation.after(simulation.between(0, 3_000)) { [unowned self] in put(.socketClosed(socket.id)) }
     }

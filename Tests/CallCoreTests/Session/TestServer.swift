@@ -11,6 +11,7 @@ final class TestServer {
     let role: String
     /// What is said reaches the socket that is there now.
     var say: ((String) -> Void)?
+    var socket: AnyObject?
     var handled: Int64 = 0
     var said: Int64 = 0
     var kept: [(number: Int64, text: String)] = []
@@ -37,6 +38,7 @@ final class TestServer {
 
   let simulation: Simulation
   let mode: String
+  var mutesAll = false
   private(set) var members: [Member] = []
   private(set) var streams: [Stream] = []
   private var last = 0
@@ -90,7 +92,9 @@ final class TestServer {
     return member
   }
 
-  func lost(_ member: Member) {
+  func lost(_ socket: AnyObject) {
+    guard let member = members.first(where: { $0.socket === socket }) else { return }
+    member.socket = nil
     member.say = nil
     member.lostAt = simulation.now
     simulation.after(30_000) { [self] in
@@ -128,7 +132,7 @@ final class TestServer {
 
   private func stream(_ stream: Stream) -> String {
     #"{"id":"\#(stream.id)","connection":"\#(stream.owner)","name":"n","has_audio":\#(stream.hasAudio),"has_video":\#(stream.hasVideo),"#
-      + #""video_type":"camera","width":640,"height":480,"muted":false,"created":1}"#
+      + #""video_type":"camera","width":640,"height":480,"muted":\#(mutesAll),"created":1}"#
   }
 
   // MARK: Requests
@@ -183,7 +187,7 @@ final class TestServer {
     last += 1
     let wanted = json["stream"]
     let stream = Stream(
-      id: "s\(last)", owner: member.id, hasAudio: wanted?["has_audio"]?.bool ?? false,
+      id: "s\(last)", owner: member.id, hasAudio: !mutesAll && wanted?["has_audio"]?.bool ?? false,
       hasVideo: wanted?["has_video"]?.bool ?? false)
     streams.append(stream)
     member.streams.append(stream.id)

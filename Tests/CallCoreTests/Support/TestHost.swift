@@ -30,6 +30,7 @@ final class TestHost {
   /// Captured, and whether sound and picture are sent.
   var captured: [SourceID: (audio: Bool, video: Bool)] = [:]
   var failsToCapture = false
+  var failsToDescribe = false
   /// In routed sessions a receiving section gets its track with the answer.
   var isRouted = false
   var emit: (MediaInput) -> Void = { _ in }
@@ -94,6 +95,10 @@ final class TestHost {
     if restartsICE { peer.restarts += 1 }
     simulation.after(simulation.between(1, 60)) { [self] in
       guard let peer = peers[id] else { return }
+      if failsToDescribe {
+        peer.offering = nil
+        return emit(.failed(id, round: round))
+      }
       if kind == .offer, peer.offering != round {
         // Taken back already, but the host says all the same that it was made.
         return emit(.described(id, round: round, sdp: ByteString(text(of: id, peer)), mids(of: peer)))

@@ -111,7 +111,7 @@ public struct MatrixCall: Sendable {
   }
 
   /// `sdp_stream_metadata` of what is sent from here.
-  mutating func metadata() -> [UInt8] {
+  func metadata() -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
     for media in local { media.write(to: &writer) }

@@ -25,11 +25,9 @@ public struct RoomCall: Sendable {
 
   /// Those in the call, who came first first.
   public func members(at now: Int64) -> [CallMembership] {
-    var members = known.filter { $0.expiresAt > now }
-    members.sort {
+    known.filter { $0.expiresAt > now }.ordered {
       $0.createdAt == $1.createdAt ? $0.stateKey < $1.stateKey : $0.createdAt < $1.createdAt
     }
-    return members
   }
 
   public func isActive(at now: Int64) -> Bool { known.contains { $0.expiresAt > now } }

@@ -8,7 +8,7 @@ extension CallSession {
     case "connection_destroyed": connectionWent(message["connection"]?.text)
     case "stream_created": streamCame(CallStream(message["stream"]))
     case "stream_changed": streamChanged(message)
-    case "stream_destroyed": streamWent(message["stream"]?.text)
+    case "stream_destroyed": streamDestroyed(message)
     case "signal": signalCame(message)
     case "relay": relayed(message)
     case "muted": muted(message)
@@ -66,9 +66,14 @@ extension CallSession {
     effects.append(.change(.stream(streams[i].id)))
   }
 
-  private mutating func streamWent(_ id: ByteString?) {
-    guard let id else { return }
-    if let own = publications.first(where: { $0.stream == id }) { return withdraw(own.source) }
+  /// An own one that the router has lost comes again with the next offer.
+  private mutating func streamDestroyed(_ message: JSON) {
+    guard let id = message["stream"]?.text else { return }
+    guard let own = publications.first(where: { $0.stream == id }) else { return streamWent(id) }
+    if message["reason"]?.isString("lost") != true { withdraw(own.source) }
+  }
+
+  private mutating func streamWent(_ id: ByteString) {
     guard let i = streams.firstIndex(where: { $0.id == id }) else { return }
     setSubscribed(i, false)
     streams.remove(at: i)
@@ -87,12 +92,7 @@ extension CallSession {
       isMuteOfAllActive = isActive
       effects.append(.change(.muting))
     }
-    guard let id = message["stream"]?.text, let i = publications.firstIndex(where: { $0.stream == id }) else { return }
-    publications[i].isMutedByForce = true
-    publications[i].hasAudio = false
-    effects.append(.media(.enable(publications[i].source, .audio, false)))
-    effects.append(.change(.publication(publications[i].source)))
-    tell(publications[i], 0)
+    if let id = message["stream"]?.text, let i = publications.firstIndex(where: { $0.stream == id }) { silence(i) }
   }
 
   private mutating func videoChanged(_ message: JSON, reason: ByteString?) {
@@ -106,10 +106,11 @@ extension CallSession {
     effects.append(.change(.recording))
   }
 
-  /// Of the one transport to the router.
+  /// What the router has forgotten is offered to it on a new peer connection.
   private mutating func transportChanged(_ message: JSON) {
-    guard let i = links.firstIndex(where: { $0.remote == nil }), let state = message["state"] else { return }
-    if state.isString("lost") { links[i].watch.lost(now: now) }
-    if state.isString("connected") { links[i].watch.changed(.connected, now: now) }
+    guard let state = message["state"] else { return }
+    if state.isString("lost") { return renewRouterLink() }
+    guard let i = links.firstIndex(where: { $0.remote == nil }), state.isString("connected") else { return }
+    links[i].watch.changed(.connected, now: now)
   }
 }

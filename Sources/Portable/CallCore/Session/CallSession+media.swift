@@ -74,8 +74,18 @@ extension CallSession {
   private mutating func mediaFailed() {
     mediaFailures += 1
     if mediaFailures > CallLimits.mediaFailures { return end(.mediaFailed) }
+    if !isRelayed { return renewRouterLink() }
     if socket.phase == .open { request("leave") { _ in } }
     startAnew()
+  }
+
+  /// A new peer connection in the place of the one to the router, with everything that was on it.
+  mutating func renewRouterLink() {
+    guard let i = links.firstIndex(where: { $0.remote == nil }) else { return }
+    effects.append(.media(.close(links[i].peer)))
+    links.remove(at: i)
+    for publication in publications where publication.stream != nil { send(publication, on: routerLink()) }
+    for i in streams.indices { receiveWhatIsThere(i) }
   }
 
   private mutating func arrived(_ mid: ByteString, on i: Int) {

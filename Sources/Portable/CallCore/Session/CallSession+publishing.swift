@@ -61,6 +61,7 @@ extension CallSession {
       return withdraw(source)
     }
     publications[i].state = .live(stream: stream.id)
+    if stream.isMuted { silence(i) }
     let publication = publications[i]
     if stream.hasAudio != publication.hasAudio || stream.hasVideo != publication.hasVideo { tell(publication, 0) }
     finish(publication.command)
@@ -87,7 +88,15 @@ extension CallSession {
     if publications[i].stream == nil { finish(id) } else { tell(publications[i], id) }
   }
 
-  mutating func tell(_ publication: Publication, _ id: CommandID) {
+  /// By a moderator.
+  mutating func silence(_ i: Int) {
+    publications[i].isMutedByForce = true
+    publications[i].hasAudio = false
+    effects.append(.media(.enable(publications[i].source, .audio, false)))
+    effects.append(.change(.publication(publications[i].source)))
+  }
+
+  private mutating func tell(_ publication: Publication, _ id: CommandID) {
     guard let stream = publication.stream else { return }
     request("update", .plain, id) { writer in
       writer.member("stream", stream)

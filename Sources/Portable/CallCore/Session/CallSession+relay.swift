@@ -82,7 +82,6 @@ extension CallSession {
       }
     }
     links[i].arriving = arriving
-    for section in arriving where section.hasTrack { attach(section, on: i) }
   }
 
   mutating func relayedTrackArrived(_ mid: ByteString, on i: Int) {

@@ -15,7 +15,9 @@ extension CallSession {
     writer.member("id", wire.lastRequest + 1)
     members(&writer)
     writer.endObject()
-    guard writer.bytes.count <= CallLimits.descriptionMessageBytes else {
+    var limit = CallLimits.messageBytes
+    if case .offer = purpose { limit = CallLimits.descriptionMessageBytes }
+    guard writer.bytes.count <= limit else {
       return finish(command, CallRefusal("too_large"))
     }
     wire.lastRequest += 1
