@@ -56,7 +56,7 @@ let package = Package(
     // Web
     module("WebHost", in: "Web", uses: ["JSON", "Messenger"], settings: web),
     program(
-      "WebApp", path: "Sources/Web/WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "WebHost"],
+      "WebApp", path: "Sources/Web/WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "CallCore", "Messenger", "WebHost"],
       settings: web),
     program(
       "MessengerElement", path: "Sources/Web/MessengerElement", uses: ["JSON", "Messenger", "WebHost"], settings: web),

@@ -5,6 +5,7 @@
 // script-src 'self' 'wasm-unsafe-eval'. In <martlet-messenger> the element has a `frame` (messenger-frame.js).
 
 import { askForNotifications, permission, playSound, showBadge, showNotification, showTitle, withdrawNotification } from './attention.js';
+import { openMedia } from './calls.js';
 import { locate, record } from './capture.js';
 import { fetchMedia, mediaURL, setMediaAccess, showImage } from './media.js';
 import { applyLook, isOurPage, labels, languageList, loadTexts, locale, moment, pluralForm, settings, texts, word } from './reader.js';
@@ -554,6 +555,9 @@ const host = {
   record: id => objects.set(id, record((code, x, y, file) => {
     if (file) tellFiles(id, code, [file], x); else if (objects.has(id)) dispatch(id, code, x, y);
   })),
+  media_open: id => objects.set(id, openMedia(event => dispatch(id, 0, 0, 0, encoder.encode(JSON.stringify(event))))),
+  media_do: (id, p, n) => { objects.get(id)?.act(JSON.parse(text(p, n))); },
+  media_show: (id, node, p, n) => { if (nodes[node]) objects.get(id)?.show(nodes[node], text(p, n)); },
   record_finish: id => objects.get(id)?.finish(),
   download: (id, p, n) => { const [url, name] = text(p, n).split('\n'); downloadFile(id, url, name); },
   image_access: (p, n) => setMediaAccess(...text(p, n).split('\n')),
@@ -575,7 +579,8 @@ const host = {
     }
   },
   page_state: () => (navigator.onLine ? 1 : 0) | (document.visibilityState === 'visible' ? 2 : 0) | (document.hasFocus() ? 4 : 0)
-    | (dark.matches ? 8 : 0) | (calm.matches ? 16 : 0) | (document.documentElement.dir === 'rtl' ? 32 : 0),
+    | (dark.matches ? 8 : 0) | (calm.matches ? 16 : 0) | (document.documentElement.dir === 'rtl' ? 32 : 0)
+    | (globalThis.RTCPeerConnection && navigator.mediaDevices ? 64 : 0),
   page_listen: listenToPage,
   page_text: (kind, out, capacity) => give(pageTexts[kind](), out, capacity),
   page_do: (action, value, p, n) => { pageActions[action](value, text(p, n)); },

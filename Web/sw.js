@@ -4,7 +4,7 @@
 // by, and the program keeps its data in IndexedDB.
 
 const cacheName = 'martlet-shell';
-const files = ['./', 'host.js', 'attention.js', 'media.js', 'capture.js', 'reader.js', 'store.js', 'shell.js', 'app.wasm', 'texts.en.txt', 'texts.ar.txt', 'texts.de.txt', 'texts.es.txt', 'texts.fr.txt', 'texts.ja.txt', 'emoji.txt', 'messenger.css', 'app.css', 'icon.svg', 'icon-192.png', 'manifest.webmanifest'];
+const files = ['./', 'host.js', 'attention.js', 'media.js', 'calls.js', 'capture.js', 'reader.js', 'store.js', 'shell.js', 'app.wasm', 'texts.en.txt', 'texts.ar.txt', 'texts.de.txt', 'texts.es.txt', 'texts.fr.txt', 'texts.ja.txt', 'emoji.txt', 'messenger.css', 'app.css', 'icon.svg', 'icon-192.png', 'manifest.webmanifest'];
 // A server that does not answer at all must not keep a page from opening that is here already.
 const patienceMilliseconds = 4000;
 

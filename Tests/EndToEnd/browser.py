@@ -11,6 +11,10 @@ PASSWORD = "correct horse battery"
 DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 320, "height": 640}
 SECONDS = 20
+# Cameras and microphones that nobody has to allow, and calls between pages of one machine.
+MEDIA_FLAGS = ["--use-fake-ui-for-media-stream", "--disable-features=WebRtcHideLocalIpsWithMdns",
+               "--allow-loopback-in-peer-connection", "--autoplay-policy=no-user-gesture-required",
+               "--auto-select-desktop-capture-source=Entire screen"]
 
 # The first row whose top is in view, and where it stands: what must not move.
 ANCHOR = """() => {
@@ -139,7 +143,7 @@ class Person:
 
 
 @contextlib.asynccontextmanager
-async def people(test, *names, viewport=None, scheme="light", locale="en-GB", **options):
+async def people(test, *names, viewport=None, scheme="light", locale="en-GB", flags=(), **options):
     """Browsers for these people, each with the page open. At the end nothing may have gone wrong unseen."""
     try:
         from playwright.async_api import async_playwright
@@ -148,7 +152,7 @@ async def people(test, *names, viewport=None, scheme="light", locale="en-GB", **
     if not os.path.exists(CHROMIUM):
         raise NotRun(f"no Chromium at {CHROMIUM}")
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--use-fake-device-for-media-stream"])
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--use-fake-device-for-media-stream", *flags])
         everybody = []
         try:
             for name in names:

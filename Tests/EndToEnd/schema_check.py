@@ -90,6 +90,8 @@ class Checker:
             yield "an error without errcode", ""
         if status == 401 and isinstance(value, dict) and value.get("errcode") in ("M_MISSING_TOKEN", "M_UNKNOWN_TOKEN"):
             return
+        if value == {} and status == 200 and template.endswith("/voip/turnServer"):
+            return  # the prose lets servers without TURN say so; the schema has no word for it
         validator = self.specification.validator(template, method, status, operation)
         for error in validator.iter_errors(value) if validator else ():
             place = "/".join("*" if isinstance(part, int) or str(part)[:1] in "!$@#%" else str(part) for part in error.absolute_path)

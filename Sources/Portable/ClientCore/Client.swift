@@ -33,6 +33,8 @@ public struct Client: Sendable {
   // People
   /// Whether `Change.arrived` and `Change.accountData` tell of what syncs bring.
   public var reportsArrivals = false
+  /// Whether events of calls (`m.call.…`) are told likewise, where other arrivals are not.
+  public var reportsCalls = false
   public internal(set) var ignoredUsers = IgnoredUsers()
   var arriving = ArrivingRooms()
   var extensions = KnownExtensions()

@@ -80,5 +80,10 @@ extension Strings {
       tellInvitations, inDirectChats, inRooms, keywords, newKeyword, keywordHint, addKeyword, removeKeyword, signOutOthers,
       loadingDevices, lastSeen, thisDevice, rename, deviceName, changePassword, newPassword, passwordChanged, closeAccount,
       closeAccountNote, eraseMessages, ignoredUsers, stopIgnoring, ignore
+    // Calls
+    case callThem, callThemWithCamera, callMade, callOf, callsYou, callsYouWithCamera, callRings, callConnects, callInterrupted,
+      callAnswer, callAnswerWithCamera, callDecline, callEnd, microphoneOff, microphoneOn, cameraOff, cameraOn, shareScreen,
+      stopSharing, ownPicture, pictureOf, theirMicrophoneOff, callDeclined, callUnanswered, callElsewhere, callBusy, callBroken,
+      callNoMedia, callNotSent, callOver
   }
 }

@@ -13,6 +13,8 @@ public struct PageState: OptionSet, Sendable {
   public static let reducedMotion = PageState(rawValue: 16)
   /// The language of the page is written from right to left.
   public static let rightToLeft = PageState(rawValue: 32)
+  /// The browser has peer connections and can open a microphone.
+  public static let canCall = PageState(rawValue: 64)
 }
 
 /// What changed about the page.
@@ -30,6 +32,9 @@ public enum PageChange: Int32, Sendable {
 }
 
 extension Host {
+  /// Whether the browser has peer connections.
+  public static var canCall: Bool { pageState.contains(.canCall) }
+
   public static var pageState: PageState { PageState(rawValue: hostPageState()) }
 
   /// Calls `handler` for every change of the page, for ever.

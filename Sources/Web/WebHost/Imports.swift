@@ -30,6 +30,10 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
   @_extern(wasm, module: "host", name: "locate") @_extern(c) func hostLocate(_ id: Int32)
   @_extern(wasm, module: "host", name: "record") @_extern(c) func hostRecord(_ id: Int32)
   @_extern(wasm, module: "host", name: "record_finish") @_extern(c) func hostRecordFinish(_ id: Int32)
+  @_extern(wasm, module: "host", name: "media_open") @_extern(c) func hostMediaOpen(_ id: Int32)
+  @_extern(wasm, module: "host", name: "media_do") @_extern(c) func hostMediaDo(_ id: Int32, _ p: Bytes?, _ n: Int32)
+  @_extern(wasm, module: "host", name: "media_show") @_extern(c)
+  func hostMediaShow(_ id: Int32, _ node: Int32, _ p: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "image_access") @_extern(c) func hostImageAccess(_ p: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "object_url") @_extern(c)
   func hostObjectURL(_ file: Int32, _ out: Buffer?, _ capacity: Int32) -> Int32
@@ -85,6 +89,9 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
   func hostLocate(_ id: Int32) {}
   func hostRecord(_ id: Int32) {}
   func hostRecordFinish(_ id: Int32) {}
+  func hostMediaOpen(_ id: Int32) {}
+  func hostMediaDo(_ id: Int32, _ p: Bytes?, _ n: Int32) {}
+  func hostMediaShow(_ id: Int32, _ node: Int32, _ p: Bytes?, _ n: Int32) {}
   func hostImageAccess(_ p: Bytes?, _ n: Int32) {}
   func hostObjectURL(_ file: Int32, _ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
   func hostRevokeURL(_ p: Bytes?, _ n: Int32) {}

@@ -68,6 +68,9 @@ public struct LocalMedia: Sendable {
   public internal(set) var isVideoMuted = false
   var media: CapturedMedia?
 
+  /// Whether a camera or a screen was found.
+  public var hasPicture: Bool { media?.hasVideo ?? false }
+
   func write(to writer: inout JSONWriter) {
     guard let media else { return }
     writer.key(media.stream)

@@ -82,7 +82,7 @@ public struct ICECandidate: Sendable, Equatable {
   }
 
   /// nil where it is none, or names no section.
-  init?(_ json: JSON) {
+  public init?(_ json: JSON) {
     guard let candidate = json["candidate"]?.text, candidate.count <= CallLimits.candidateBytes else { return nil }
     self.candidate = candidate
     mid = json["sdpMid"]?.text
@@ -90,7 +90,7 @@ public struct ICECandidate: Sendable, Equatable {
     if !candidate.isEmpty, mid == nil, lineIndex == nil { return nil }
   }
 
-  func write(to writer: inout JSONWriter) {
+  public func write(to writer: inout JSONWriter) {
     writer.object { writer in
       writer.member("candidate", candidate)
       if let mid { writer.member("sdpMid", mid) }

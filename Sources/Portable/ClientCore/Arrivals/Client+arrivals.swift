@@ -80,3 +80,9 @@ extension TimelineEvent {
     }
   }
 }
+
+extension EventType {
+  /// Spec: Client-Server API, "Voice over IP".
+  static let callInvite: EventType = "m.call.invite"
+  public var isOfCall: Bool { text.hasPrefix("m.call.") }
+}

@@ -192,7 +192,7 @@ extension Client {
     if !isHidden { room.note(event) }
     if let source, syncLoop.position.token != nil {
       if event.sender != ownUserID, event.isMessage { room.lastForeign = event.eventID }
-      if isReporting, !isHidden { room.arrivals.append(source) }
+      if !isHidden, isReporting || reportsCalls && source.type.isOfCall { room.arrivals.append(source) }
     }
     room.state.told.lastEvent = event.eventID
     if event.sender == ownUserID, let entry = outbox.entry(for: event, in: room.id) {

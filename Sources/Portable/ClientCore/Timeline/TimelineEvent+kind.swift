@@ -87,6 +87,8 @@ extension TimelineEvent {
       return .reference(target)
     }
     if relation?.isRelation("m.replace") ?? false { return .hidden }
+    // Of a call one sees that it was made, not how the two devices found each other.
+    if event.type.isOfCall, event.type != .callInvite { return .hidden }
     return .item(.custom(event.type, event.content.plainText), replyTo: nil)
   }
 }

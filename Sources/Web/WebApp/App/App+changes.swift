@@ -15,7 +15,9 @@ extension App {
       case .session: break
       case .commandFinished(let id, let result): finished(id, result)
       case .storeFailed: notices.show(Strings[.storeFailed], isTrouble: true)
-      case .arrived(let room, let events): arrived(room, events)
+      case .arrived(let room, let events):
+        arrived(room, events)
+        main?.changed(change)
       case .ignoredUsers:
         onIgnoredUsers?()
         onIgnoredUsers = nil

@@ -71,6 +71,7 @@ final class App<D: DOM> {
     take(.networkChanged(isOnline: state.contains(.online)))
     take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))
     if Host.setting(Settings.privateReceipts) != nil { keepsReceiptsPrivate = true }
+    client.reportsCalls = Host.canCall
     followArrivals()
     take(.presenceWanted(true))
     take(.start)

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import WebHost
 
 /// Above the messages: the way back, who or what this is, the way to the details.
 final class RoomHeader<D: DOM> {
@@ -13,10 +14,14 @@ final class RoomHeader<D: DOM> {
   private var name: TextView<D>
   private var line: TextView<D>
   private let details: Node
+  private let voice: Node
+  private let camera: Node
   private let search: Node
   private let menu: Node
   private let muted: Node
   var onSearch: (() -> Void)?
+  /// With or without the camera.
+  var onCall: ((Bool) -> Void)?
   var onMenu: (() -> Void)?
 
   init(_ app: App<D>, in parent: Node) {
@@ -35,10 +40,14 @@ final class RoomHeader<D: DOM> {
     dom.setAttribute(muted, "title", Strings[.notificationsOff])
     Drawing.muted.draw(dom, in: muted)
     line = TextView(dom, "p", "ma-room-line", in: lines)
+    voice = dom.button("ma-round", icon: .phone, label: Strings[.callThem], in: node)
+    camera = dom.button("ma-round", icon: .camera, label: Strings[.callThemWithCamera], in: node)
     search = dom.button("ma-round ma-wide-only", icon: .search, label: Strings[.searchRoom], in: node)
     menu = dom.button("ma-round", icon: .more, label: Strings[.roomMenu], in: node)
     details = dom.button("ma-round", icon: .people, label: Strings[.details], in: node)
     dom.on(back, .click) { _ in app.goTo(.list) }
+    dom.on(voice, .click) { [self] _ in onCall?(false) }
+    dom.on(camera, .click) { [self] _ in onCall?(true) }
     dom.on(search, .click) { [self] _ in onSearch?() }
     dom.on(menu, .click) { [self] _ in onMenu?() }
     dom.on(details, .click) { _ in
@@ -53,6 +62,8 @@ final class RoomHeader<D: DOM> {
     name.set(title)
     dom.setFlag(muted, "hidden", room?.membership != .join || !isMuted(id))
     line.set(room.map(subtitle) ?? "")
+    let canCall = room?.membership == .join && room?.directUserID != nil && Host.canCall
+    for node in [voice, camera] { dom.setFlag(node, "hidden", !canCall) }
     for node in [search, menu, details] { dom.setFlag(node, "hidden", room?.membership != .join) }
   }
 

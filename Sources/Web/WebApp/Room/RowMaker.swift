@@ -52,7 +52,9 @@ final class RowMaker<D: DOM> {
     case .message(let message): return .message(row(item, room, withPreview(body(message, item, room), item), unread, readers))
     case .redacted: return .message(row(item, room, .redacted, unread, readers))
     case .undecryptable: return .message(row(item, room, .undecryptable, unread, readers))
-    case .custom(_, let text): return .message(row(item, room, .unsupported(text?.string ?? ""), unread, readers))
+    case .custom(let type, let text):
+      let words = type.isOfCall ? Strings[.callMade] : text?.string ?? ""
+      return .message(row(item, room, .unsupported(words), unread, readers))
     case .unparsable: return .message(row(item, room, .unsupported(""), unread, readers))
     }
   }

@@ -14,6 +14,7 @@ final class MainScreen<D: DOM> {
   private let list: RoomList<D>
   let room: RoomScreen<D>
   private let details: DetailsPane<D>
+  let calls: CallDesk<D>?
   private var shownClass = ""
 
   init(_ app: App<D>) {
@@ -21,17 +22,21 @@ final class MainScreen<D: DOM> {
     dom = app.dom
     root = dom.element("div", "ma-app", in: .root)
     banner = ConnectionBanner(app, in: root)
+    let stage = dom.element("div", "ma-calls", in: root)
+    calls = app.userID.map { CallDesk(app, user: $0, in: stage) }
     body = dom.element("div", "ma-body", in: root)
     list = RoomList(app, in: body)
     room = RoomScreen(app, in: body)
     details = DetailsPane(app, in: body)
     dom.on(root, .focus) { app.dialogs.opener = $0.node }
+    room.header.onCall = { [self] in if let room = app.place.room { calls?.place(room, withCamera: $0) } }
     banner.update()
     list.showProfile()
   }
 
   func close() {
     leaving()
+    calls?.close()
     room.close()
     dom.release(root)
     dom.flush()
@@ -68,6 +73,7 @@ final class MainScreen<D: DOM> {
       list.update(id)
       if aspects.contains(.name), app.client.spaces.isSpace(id) { list.spacesChanged() }
       room.changed(id, aspects)
+      if aspects.contains(.membership), app.client.room(id)?.membership != .join { calls?.left(id) }
       details.changed(id, aspects)
     case .timeline(let key, let changes): room.changed(key, changes)
     case .members(let id, let users):
@@ -82,14 +88,16 @@ final class MainScreen<D: DOM> {
     case .presence:
       room.roomsChanged()
       if let id = app.place.room { details.membersChanged(id) }
+    case .arrived(let id, let events): calls?.arrived(id, events)
     case .session, .commandFinished, .sending, .storeFailed, .breadcrumbs, .spaceCounts,
-      .ignoredUsers, .arrived, .receipts, .accountData:
+      .ignoredUsers, .receipts, .accountData:
       break
     }
   }
 
   /// All changes of one step are in.
   func settle() {
+    calls?.settle()
     list.settle()
     room.settle()
     details.settle()

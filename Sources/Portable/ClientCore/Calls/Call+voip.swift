@@ -1,0 +1,38 @@
+import JSON
+import MatrixModel
+
+/// What calls need of the server. Spec: Client-Server API, "Voice over IP".
+extension Call {
+  /// Servers that relay media where two cannot reach each other, with short-lived credentials; without URLs where the homeserver has none.
+  public static func turnServer() -> Call<TURNServer> {
+    Call<TURNServer>(.getTurnServer, Endpoint.getTurnServer.path()) { TURNServer($0) }
+  }
+
+  /// An event that is worth nothing later: it is sent now or not at all, past the queue of messages.
+  /// - Parameters:
+  ///   - content: a JSON object.
+  ///   - transaction: nobody has used it.
+  public static func sendNow(
+    _ type: EventType, _ content: [UInt8], to room: RoomID, transaction: ByteString
+  ) -> Call<EventID> {
+    Call<EventID>(.sendMessage, Endpoint.sendMessage.path(room.text, type.text, transaction), body: content) {
+      EventID($0["event_id"])
+    }
+  }
+}
+
+/// Spec: `GET /voip/turnServer`. Without its secrets in a log.
+public struct TURNServer: Sendable, CustomStringConvertible {
+  public let urls: [ByteString]
+  public let username: ByteString?
+  public let password: ByteString?
+
+  init?(_ json: JSON) {
+    guard json.isObject else { return nil }
+    urls = json["uris"]?.elements.compactMap { $0.text } ?? []
+    username = json["username"]?.text
+    password = json["password"]?.text
+  }
+
+  public var description: String { "\(urls.count) TURN URLs" }
+}

@@ -1,0 +1,124 @@
+"""One person calls another in the web client: two browsers with pictures and tones for cameras and microphones."""
+import contextlib
+
+from browser import MEDIA_FLAGS, people
+from client import User, room_path
+from harness import test
+
+# The picture with that label is seen and moves.
+PLAYS = """label => {
+  const video = [...document.querySelectorAll('video')].find(video => video.getAttribute('aria-label') === label);
+  return Boolean(video?.videoWidth) && video.currentTime > 0.3;
+}"""
+# Sound of the other side comes in: what the page plays is not silence.
+HEARS = """async () => {
+  const video = [...document.querySelectorAll('.ma-call-picture')].find(video => !video.muted);
+  const track = video?.srcObject?.getAudioTracks()[0];
+  if (!track) return false;
+  const context = new AudioContext(), analyser = context.createAnalyser(), samples = new Float32Array(analyser.fftSize);
+  context.createMediaStreamSource(new MediaStream([track])).connect(analyser);
+  let peak = 0;
+  for (let k = 0; k < 30 && peak < 0.01; k++) {
+    await new Promise(done => setTimeout(done, 50));
+    analyser.getFloatTimeDomainData(samples);
+    peak = samples.reduce((loudest, sample) => Math.max(loudest, Math.abs(sample)), peak);
+  }
+  await context.close();
+  return peak >= 0.01;
+}"""
+
+
+@contextlib.asynccontextmanager
+async def direct_chat(test, **options):
+    """Alice and Boris in the room of just the two, open in both browsers; (alice, boris, the room, alice's account)."""
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    room = alice_user.create_room(is_direct=True, invite=[boris_user.user_id], preset="trusted_private_chat")
+    boris_user.join(room)
+    for one, other in ((alice_user, boris_user), (boris_user, alice_user)):
+        one.put(f"user/{one.user_id}/account_data/m.direct", {other.user_id: [room]}).ok()
+    async with people(test, "alice", "boris", flags=MEDIA_FLAGS, **options) as (alice, boris):
+        for person, user in ((alice, alice_user), (boris, boris_user)):
+            await person.sign_in(user)
+            await person.open_room(room)
+        alice.name, boris.name = (user.user_id[1:].split(":")[0] for user in (alice_user, boris_user))
+        yield alice, boris, room, alice_user
+
+
+def button(person, name):
+    return person.page.get_by_role("button", name=name, exact=True)
+
+
+def events(user, room, kind):
+    chunk = user.get(room_path(room, "messages"), dir="b", limit=50).ok()["chunk"]
+    return [event for event in chunk if event["type"] == kind]
+
+
+@test("a call with camera rings, is answered, both see and hear each other, one mutes, writes and hangs up")
+async def _(test):
+    async with direct_chat(test, scheme="dark") as (alice, boris, room, alice_user):
+        await button(alice, "Video call").click()
+        await alice.page.get_by_text("It rings at the other end.").wait_for()
+        await boris.page.get_by_text(f"{alice.name} is calling with camera.").wait_for()
+        await boris.picture("call-rings-dark")
+        await button(boris, "Answer with camera").click()
+        for person, other in ((alice, boris), (boris, alice)):
+            await person.until(PLAYS, f"{other.name}’s picture")
+            await person.until(PLAYS, "Your own picture")
+            assert await person.page.evaluate(HEARS), f"{person.name} hears nothing"
+        await alice.picture("call-dark")
+        await button(alice, "Turn the microphone off").click()
+        await boris.page.get_by_text(f"{alice.name} has turned the microphone off.").wait_for()
+        await button(alice, "Turn the microphone on").click()
+        await boris.page.locator(".ma-call [role=status]", has_text=":").wait_for()
+        await button(boris, "Turn the camera off").click()
+        await alice.page.get_by_label(f"{boris.name}’s picture").wait_for(state="hidden")
+        await alice.write("Can you see this?")
+        await boris.sees("Can you see this?")
+        await button(boris, "Hang up").click()
+        for person in (alice, boris):
+            await person.page.locator(".ma-call").wait_for(state="detached")
+        await alice.page.get_by_text("The call has ended.").wait_for()
+        assert len(events(alice_user, room, "m.call.hangup")) == 1 and len(events(alice_user, room, "m.call.select_answer")) == 1
+        for person in (alice, boris):
+            assert await person.page.evaluate("document.querySelectorAll('video').length") == 0
+
+
+@test("a call without camera is declined, and whoever called is told; one that is taken back rings no more")
+async def _(test):
+    async with direct_chat(test) as (alice, boris, room, alice_user):
+        await button(alice, "Call").click()
+        await boris.page.get_by_text(f"{alice.name} is calling.", exact=True).wait_for()
+        assert await button(boris, "Answer with camera").count() == 0
+        await button(boris, "Decline").click()
+        await alice.page.get_by_text(f"{boris.name} declined the call.").wait_for()
+        await button(boris, "Call").click()
+        await button(alice, "Answer").wait_for()
+        await button(boris, "Hang up").click()
+        await alice.page.locator(".ma-call").wait_for(state="detached")
+        await button(alice, "Call").click()
+        await button(boris, "Answer").click()
+        await alice.page.locator(".ma-call [role=status]", has_text=":").wait_for()
+        assert await alice.page.evaluate(HEARS) and await boris.page.evaluate(HEARS)
+        await button(alice, "Share the screen").click()
+        await boris.until(PLAYS, f"{alice.name}’s picture")
+        await boris.picture("call-screen")
+        await button(alice, "Hang up").click()
+        await boris.page.locator(".ma-call").wait_for(state="detached")
+
+
+@test("calls made while a page was closed do not ring when it opens, and a refused microphone is explained")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    room = alice_user.create_room(is_direct=True, invite=[boris_user.user_id], preset="trusted_private_chat")
+    boris_user.join(room)
+    alice_user.put(f"user/{alice_user.user_id}/account_data/m.direct", {boris_user.user_id: [room]}).ok()
+    invite = {"call_id": "old", "version": "1", "party_id": "p", "lifetime": 60_000, "offer": {"type": "offer", "sdp": "v=0"}}
+    boris_user.put(room_path(room, "send", "m.call.invite", "t1"), invite).ok()
+    async with people(test, "alice") as alice:
+        await alice.sign_in(alice_user)
+        await alice.open_room(room)
+        assert await alice.page.locator(".ma-call").count() == 0
+        await button(alice, "Call").click()
+        await alice.page.get_by_text("The browser gives this page no microphone or camera.").wait_for()
+        assert await alice.page.locator(".ma-call").count() == 0
+        assert len(events(alice_user, room, "m.call.invite")) == 1
