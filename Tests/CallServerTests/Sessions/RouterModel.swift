@@ -23,7 +23,7 @@ struct RouterModel {
       isNew(id.number)
       transports.insert(id)
     case .restart(let id, _, _): #expect(transports.contains(id))
-    case .count: break
+    case .count, .cap: break
     case .close(let id): end(id)
     case .publish(let id, let transport, _):
       isNew(id.number)

@@ -15,7 +15,8 @@ extension SessionBrain {
       // Who says goodbye knows.
       if end != .goodbye { sayTransport("lost", transport) }
       forgetTransport(of: id)
-    case .refused, .counts: break
+    // Publishers have no word for `demand` yet.
+    case .refused, .counts, .demand: break
     case .trackStarted(let track): if let stream = tracks[track] { announce(stream) }
     case .layer(let subscription, let layer): takeLayer(layer, of: subscription)
     case .speaker(_, let track):

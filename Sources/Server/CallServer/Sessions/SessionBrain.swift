@@ -111,7 +111,7 @@ extension RouterEvent {
     switch self {
     case .connected(let id), .silent(let id), .recovered(let id), .ended(let id, _), .refused(let id):
       SessionBrain.number(of: id.number)
-    case .trackStarted(let id): SessionBrain.number(of: id.number)
+    case .trackStarted(let id), .demand(let id, _): SessionBrain.number(of: id.number)
     case .layer(let id, _): SessionBrain.number(of: id.number)
     case .speaker(_, let track): SessionBrain.number(of: track.number)
     case .counts: nil
