@@ -27,10 +27,10 @@ export function openMedia(hear) {
   }
 
   const actions = {
-    async capture({ source, kind, audio, video }) {
+    async capture({ source, kind, device }) {
       sources.set(source, null);
       try {
-        const taken = await open(kind, audio, video);
+        const taken = await open(device, kind !== 'video', kind !== 'audio');
         if (!sources.has(source)) { for (const track of taken.getTracks()) track.stop(); return; }
         sources.set(source, taken);
         const [picture] = taken.getVideoTracks();
@@ -75,7 +75,7 @@ export function openMedia(hear) {
 
   // These wait for those before them on the same connection.
   const queued = {
-    send({ connection, sections }, { section, source, kind, receives }) {
+    send({ connection, sections }, { section, source, kind, on: receives }) {
       const taken = sources.get(source), track = taken?.getTracks().find(track => track.kind === kind);
       if (!track) return;
       if (receives) {
@@ -99,7 +99,7 @@ export function openMedia(hear) {
         transceiver.direction = on ? 'inactive' : directions.get(transceiver) ?? 'sendrecv';
       }
     },
-    async describe(held, { peer, round, kind, restarts, gather }) {
+    async describe(held, { peer, round, kind, on: restarts, section: gather }) {
       const { connection, sections } = held;
       held.isDescribed = false;
       await connection.setLocalDescription(kind === 'offer' ? await connection.createOffer({ iceRestart: restarts }) : await connection.createAnswer());
@@ -126,6 +126,9 @@ export function openMedia(hear) {
       streams.delete(remote(peer, name));
     },
   };
+
+  for (const [name, device] of [['openCamera', 'camera'], ['openScreen', 'screen'], ['openMicrophone', 'microphone']])
+    actions[name] = effect => actions.capture({ ...effect, device });
 
   return {
     act(effect) {

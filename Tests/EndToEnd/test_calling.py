@@ -7,8 +7,8 @@ from harness import test
 
 # The picture with that label is seen and moves.
 PLAYS = """label => {
-  const video = [...document.querySelectorAll('video')].find(video => video.getAttribute('aria-label') === label);
-  return Boolean(video?.videoWidth) && video.currentTime > 0.3;
+  const videos = [...document.querySelectorAll('video')].filter(video => video.getAttribute('aria-label') === label);
+  return videos.some(video => video.videoWidth > 0 && video.currentTime > 0.3);
 }"""
 # Sound of the other side comes in: what the page plays is not silence.
 HEARS = """async () => {

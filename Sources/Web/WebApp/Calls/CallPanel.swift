@@ -160,42 +160,46 @@ final class CallPanel<D: DOM> {
     guard wanted != shownButtons else { return }
     shownButtons = wanted
     dom.releaseChildren(of: buttons)
-    if wanted.isRinging { return offerAnswers(wanted) }
-    button(wanted.isMuted ? .microphoneOn : .microphoneOff, wanted.isMuted ? .microphoneOff : .microphone) { call in
-      .mute(call, audio: !wanted.isMuted, video: nil)
+    if wanted.isRinging {
+      if wanted.hasCamera { words(.callAnswerWithCamera, "ma-button ma-primary", .answerWithCamera) }
+      words(.callAnswer, wanted.hasCamera ? "ma-button" : "ma-button ma-primary", .answer)
+      return words(.callDecline, "ma-button ma-danger", .decline)
     }
+    button(wanted.isMuted ? .microphoneOn : .microphoneOff, wanted.isMuted ? .microphoneOff : .microphone, .microphone)
     if wanted.hasCamera {
-      button(wanted.isCameraOff ? .cameraOn : .cameraOff, wanted.isCameraOff ? .cameraOff : .camera) { call in
-        .mute(call, audio: nil, video: !wanted.isCameraOff)
-      }
+      button(wanted.isCameraOff ? .cameraOn : .cameraOff, wanted.isCameraOff ? .cameraOff : .camera, .camera)
     }
-    if wanted.canShare {
-      button(wanted.isSharing ? .stopSharing : .shareScreen, .screen, isOn: wanted.isSharing) {
-        .shareScreen($0, !wanted.isSharing)
-      }
-    }
-    button(.callEnd, .hangUp, classes: "ma-round ma-call-end") { .hangUp($0) }
+    if wanted.canShare { button(wanted.isSharing ? .stopSharing : .shareScreen, .screen, .screen) }
+    button(.callEnd, .hangUp, .end)
   }
 
-  private func offerAnswers(_ wanted: Buttons) {
-    if wanted.hasCamera { words(.callAnswerWithCamera, "ma-button ma-primary") { .answer($0, audio: true, video: true) } }
-    words(.callAnswer, wanted.hasCamera ? "ma-button" : "ma-button ma-primary") { .answer($0, audio: true, video: false) }
-    words(.callDecline, "ma-button ma-danger") { .reject($0) }
+  private func words(_ key: Strings.Key, _ classes: String, _ press: Press) {
+    listen(dom.button(classes, Strings[key], in: buttons), press)
   }
 
-  private func words(_ key: Strings.Key, _ classes: String, _ command: @escaping (CallHandle) -> MatrixCallCommand) {
-    let node = dom.button(classes, Strings[key], in: buttons)
-    dom.on(node, .click) { [self] _ in desk.perform(command(call)) }
-  }
-
-  private func button(
-    _ key: Strings.Key, _ icon: Drawing, classes: String = "ma-round", isOn: Bool = false,
-    _ command: @escaping (CallHandle) -> MatrixCallCommand
-  ) {
-    let node = dom.button(isOn ? classes + " ma-on" : classes, icon: icon, label: Strings[key], in: buttons)
+  private func button(_ key: Strings.Key, _ icon: Drawing, _ press: Press) {
+    let node = dom.button(press == .end ? "ma-round ma-call-end" : "ma-round", icon: icon, label: Strings[key], in: buttons)
     dom.setAttribute(node, "title", Strings[key])
-    dom.on(node, .click) { [self] _ in desk.perform(command(call)) }
+    listen(node, press)
   }
+
+  private func listen(_ node: Node, _ press: Press) {
+    dom.on(node, .click) { [self] _ in desk.perform(command(press)) }
+  }
+
+  private func command(_ press: Press) -> MatrixCallCommand {
+    switch press {
+    case .microphone: .mute(call, audio: !shownButtons.isMuted, video: nil)
+    case .camera: .mute(call, audio: nil, video: !shownButtons.isCameraOff)
+    case .screen: .shareScreen(call, !shownButtons.isSharing)
+    case .end: .hangUp(call)
+    case .answer: .answer(call, audio: true, video: false)
+    case .answerWithCamera: .answer(call, audio: true, video: true)
+    case .decline: .reject(call)
+    }
+  }
+
+  private enum Press { case microphone, camera, screen, end, answer, answerWithCamera, decline }
 }
 
 extension MatrixCall {

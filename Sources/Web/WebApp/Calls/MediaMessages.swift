@@ -4,79 +4,88 @@ import JSON
 /// As the objects that `Web/calls.js` reads.
 extension MediaEffect {
   var message: [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    write(to: &writer)
-    writer.endObject()
-    return writer.bytes
+    var fields = Fields()
+    fill(&fields)
+    return fields.bytes
   }
 
-  private func write(to writer: inout JSONWriter) {
-    func begin(_ action: StaticString, peer: PeerID? = nil, _ writer: inout JSONWriter) {
-      writer.key("do")
-      writer.write(ByteString(stringLiteral: action))
-      if let peer { writer.member("peer", Int64(peer)) }
+  /// What the effects have, each some of it.
+  private struct Fields {
+    var action: ByteString = ""
+    var peer: PeerID?
+    var source: SourceID?
+    var section: SectionID?
+    var round: UInt32?
+    var kind: ByteString?
+    var isOn: Bool?
+    var texts: [(name: ByteString, text: ByteString)] = []
+    var raw: (name: ByteString, json: [UInt8])?
+
+    var bytes: [UInt8] {
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.member("do", action)
+      for (name, number) in [("peer" as ByteString, peer), ("source", source), ("section", section), ("round", round)] {
+        guard let number else { continue }
+        writer.key(name)
+        writer.write(Int64(number))
+      }
+      if let kind { writer.member("kind", kind) }
+      if let isOn { writer.member("on", isOn) }
+      for (name, text) in texts {
+        writer.key(name)
+        writer.write(text)
+      }
+      if let raw {
+        writer.key(raw.name)
+        writer.raw(raw.json)
+      }
+      writer.endObject()
+      return writer.bytes
     }
+  }
+
+  private func fill(_ fields: inout Fields) {
     switch self {
     case .capture(let source, let kind, let audio, let video):
-      begin("capture", &writer)
-      writer.member("source", Int64(source))
-      writer.member("kind", kind == .camera ? "camera" as ByteString : kind == .screen ? "screen" : "microphone")
-      writer.member("audio", audio)
-      writer.member("video", video)
-    case .release(let source):
-      begin("release", &writer)
-      writer.member("source", Int64(source))
+      fields.action = kind == .camera ? "openCamera" : kind == .screen ? "openScreen" : "openMicrophone"
+      fields.source = source
+      fields.kind = video ? audio ? "both" : "video" : "audio"
+    case .release(let source): (fields.action, fields.source) = ("release", source)
     case .enable(let source, let kind, let isOn):
-      begin("enable", &writer)
-      writer.member("source", Int64(source))
-      writer.member("kind", kind.name)
-      writer.member("on", isOn)
+      (fields.action, fields.source, fields.kind, fields.isOn) = ("enable", source, kind.name, isOn)
     case .open(let peer, let servers):
-      begin("open", peer: peer, &writer)
-      writer.key("servers")
+      (fields.action, fields.peer) = ("open", peer)
+      var writer = JSONWriter()
       writer.array { writer in
         for server in servers { server.write(to: &writer) }
       }
-    case .close(let peer): begin("close", peer: peer, &writer)
+      fields.raw = ("servers", writer.bytes)
+    case .close(let peer): (fields.action, fields.peer) = ("close", peer)
     case .send(let peer, let section, let source, let kind, let receives):
-      begin("send", peer: peer, &writer)
-      writer.member("section", Int64(section))
-      writer.member("source", Int64(source))
-      writer.member("kind", kind.name)
-      writer.member("receives", receives)
+      (fields.action, fields.peer, fields.section, fields.source) = ("send", peer, section, source)
+      (fields.kind, fields.isOn) = (kind.name, receives)
     case .receive(let peer, let section, let kind):
-      begin("receive", peer: peer, &writer)
-      writer.member("section", Int64(section))
-      writer.member("kind", kind.name)
-    case .stop(let peer, let section):
-      begin("stop", peer: peer, &writer)
-      writer.member("section", Int64(section))
-    case .hold(let peer, let isOn):
-      begin("hold", peer: peer, &writer)
-      writer.member("on", isOn)
+      (fields.action, fields.peer, fields.section, fields.kind) = ("receive", peer, section, kind.name)
+    case .stop(let peer, let section): (fields.action, fields.peer, fields.section) = ("stop", peer, section)
+    case .hold(let peer, let isOn): (fields.action, fields.peer, fields.isOn) = ("hold", peer, isOn)
     case .describe(let peer, let round, let kind, let restartsICE, let milliseconds):
-      begin("describe", peer: peer, &writer)
-      writer.member("round", Int64(round))
-      writer.member("kind", kind.name)
-      writer.member("restarts", restartsICE)
-      writer.member("gather", milliseconds)
+      (fields.action, fields.peer, fields.round, fields.kind) = ("describe", peer, round, kind.name)
+      (fields.isOn, fields.section) = (restartsICE, SectionID(clamping: milliseconds))
     case .setRemote(let peer, let round, let kind, let sdp):
-      begin("setRemote", peer: peer, &writer)
-      writer.member("round", Int64(round))
-      writer.member("kind", kind.name)
-      writer.member("sdp", sdp)
+      (fields.action, fields.peer, fields.round, fields.kind) = ("setRemote", peer, round, kind.name)
+      fields.texts = [("sdp", sdp)]
     case .addCandidate(let peer, let candidate):
-      begin("addCandidate", peer: peer, &writer)
-      writer.key("candidate")
+      (fields.action, fields.peer) = ("addCandidate", peer)
+      var writer = JSONWriter()
       candidate.write(to: &writer)
+      fields.raw = ("candidate", writer.bytes)
     case .attach(let peer, let mid, let stream):
-      begin("attach", peer: peer, &writer)
-      writer.member("mid", mid)
-      writer.member("stream", stream)
+      (fields.action, fields.peer) = ("attach", peer)
+      fields.texts = [("mid", mid), ("stream", stream)]
     case .detach(let peer, let stream):
-      begin("detach", peer: peer, &writer)
-      writer.member("stream", stream)
+      (fields.action, fields.peer) = ("detach", peer)
+      fields.texts = [("stream", stream)]
     }
   }
 }
