@@ -176,6 +176,16 @@ async def people(test, *names, viewport=None, scheme="light", locale="en-GB", fl
             await browser.close()
 
 
+@contextlib.asynccontextmanager
+async def in_room(test, room, users, **options):
+    """Browsers for these accounts, by name, each signed in and with the room open."""
+    async with people(test, *users, **options) as everybody:
+        for person, user in zip(everybody if len(users) > 1 else [everybody], users.values()):
+            await person.sign_in(user)
+            await person.open_room(room)
+        yield everybody
+
+
 async def send_files(person):
     """Sends the files in the dialog, without words."""
     await person.page.locator(".ma-dialog").get_by_role("button", name="Send").click()

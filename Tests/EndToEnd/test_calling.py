@@ -1,7 +1,7 @@
 """One person calls another in the web client: two browsers with pictures and tones for cameras and microphones."""
 import contextlib
 
-from browser import MEDIA_FLAGS, people
+from browser import MEDIA_FLAGS, in_room, people
 from client import User, room_path
 from harness import test
 
@@ -36,10 +36,7 @@ async def direct_chat(test, **options):
     boris_user.join(room)
     for one, other in ((alice_user, boris_user), (boris_user, alice_user)):
         one.put(f"user/{one.user_id}/account_data/m.direct", {other.user_id: [room]}).ok()
-    async with people(test, "alice", "boris", flags=MEDIA_FLAGS, **options) as (alice, boris):
-        for person, user in ((alice, alice_user), (boris, boris_user)):
-            await person.sign_in(user)
-            await person.open_room(room)
+    async with in_room(test, room, {"alice": alice_user, "boris": boris_user}, flags=MEDIA_FLAGS, **options) as (alice, boris):
         alice.name, boris.name = (user.user_id[1:].split(":")[0] for user in (alice_user, boris_user))
         yield alice, boris, room, alice_user
 

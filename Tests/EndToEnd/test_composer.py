@@ -1,5 +1,5 @@
 """The web client's composer beyond text, and what the timeline does with what comes of it, in real browsers."""
-from browser import PASSWORD, people
+from browser import PASSWORD, in_room, people
 from client import User, room_path
 from harness import test
 from test_browser import picture, post, tone, upload
@@ -11,6 +11,14 @@ def last(user, room, kind="m.room.message"):
     return next(event["content"] for event in chunk if event["type"] == kind)
 
 
+def two_in(test, name):
+    """A room of that name, and the accounts of the two in it."""
+    users = {"alice": User(test.base, "alice"), "boris": User(test.base, "boris")}
+    room = users["alice"].create_room(name=name, invite=[users["boris"].user_id])
+    users["boris"].join(room)
+    return room, users
+
+
 async def choose(person, words):
     await person.page.get_by_role("button", name="Send something else").click()
     await person.page.locator(".ma-menu").get_by_role("button", name=words).click()
@@ -18,13 +26,8 @@ async def choose(person, words):
 
 @test("a poll is made, voted in by another, and ended; both see how it stands")
 async def _(test):
-    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
-    room = alice_user.create_room(name="Beds", invite=[boris_user.user_id])
-    boris_user.join(room)
-    async with people(test, "alice", "boris", scheme="dark") as (alice, boris):
-        for person, user in ((alice, alice_user), (boris, boris_user)):
-            await person.sign_in(user)
-            await person.open_room(room)
+    room, users = two_in(test, "Beds")
+    async with in_room(test, room, users, scheme="dark") as (alice, boris):
         await choose(alice, "Poll")
         dialog = alice.page.locator(".ma-dialog")
         await dialog.get_by_label("Question").fill("What shall we sow?")
@@ -50,13 +53,8 @@ async def _(test):
 
 @test("where one is: refused it says why, allowed it is looked at first and then sent")
 async def _(test):
-    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
-    room = alice_user.create_room(name="Gate", invite=[boris_user.user_id])
-    boris_user.join(room)
-    async with people(test, "alice", "boris") as (alice, boris):
-        for person, user in ((alice, alice_user), (boris, boris_user)):
-            await person.sign_in(user)
-            await person.open_room(room)
+    room, users = two_in(test, "Gate")
+    async with in_room(test, room, users) as (alice, boris):
         await choose(alice, "Where I am")
         await alice.page.get_by_text("does not tell this page where you are").wait_for()
         await alice.page.keyboard.press("Escape")
@@ -67,18 +65,13 @@ async def _(test):
         await dialog.get_by_text("geo:52.51630,13.37770;u=20").wait_for()
         await dialog.get_by_role("button", name="Send").click()
         await boris.page.locator(".mg-file-name", has_text="I am here").wait_for()
-        assert last(boris_user, room)["geo_uri"] == "geo:52.51630,13.37770;u=20"
+        assert last(users["boris"], room)["geo_uri"] == "geo:52.51630,13.37770;u=20"
 
 
 @test("a voice message is recorded, heard, sent and played; a refused microphone is explained, a recording can be given up")
 async def _(test):
-    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
-    room = alice_user.create_room(name="Choir", invite=[boris_user.user_id])
-    boris_user.join(room)
-    async with people(test, "alice", "boris", scheme="dark") as (alice, boris):
-        for person, user in ((alice, alice_user), (boris, boris_user)):
-            await person.sign_in(user)
-            await person.open_room(room)
+    room, users = two_in(test, "Choir")
+    async with in_room(test, room, users, scheme="dark") as (alice, boris):
         record = alice.page.get_by_role("button", name="Voice message")
         await record.click()
         await alice.page.get_by_text("does not let this page hear you").wait_for()
@@ -99,7 +92,7 @@ async def _(test):
         await boris.page.get_by_role("button", name="Play").click()
         await boris.page.locator(".mg-playing").wait_for()
         await boris.picture("voice-played-dark")
-        sent = last(boris_user, room)
+        sent = last(users["boris"], room)
         assert sent["msgtype"] == "m.audio" and "org.matrix.msc3245.voice" in sent, sent
         waveform = sent["org.matrix.msc1767.audio"]["waveform"]
         assert 10 < len(waveform) <= 100 and max(waveform) > 50, waveform
@@ -108,14 +101,9 @@ async def _(test):
 
 @test("several pictures go out as one message with words, one with a caption, others each for themselves")
 async def _(test):
-    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
-    room = alice_user.create_room(name="Dunes", invite=[boris_user.user_id])
-    boris_user.join(room)
+    room, users = two_in(test, "Dunes")
     files = [{"name": f"dune{number}.png", "mimeType": "image/png", "buffer": picture(300, 200)} for number in range(3)]
-    async with people(test, "alice", "boris", scheme="dark") as (alice, boris):
-        for person, user in ((alice, alice_user), (boris, boris_user)):
-            await person.sign_in(user)
-            await person.open_room(room)
+    async with in_room(test, room, users, scheme="dark") as (alice, boris):
         dialog = alice.page.locator(".ma-dialog")
 
         async def give(files):
@@ -135,7 +123,7 @@ async def _(test):
         await dialog.get_by_label("Caption").fill("The last one")
         await dialog.get_by_role("button", name="Send").click()
         await boris.page.get_by_text("The last one").wait_for()
-        content = last(boris_user, room)
+        content = last(users["boris"], room)
         assert content["msgtype"] == "m.image" and content["body"] == "The last one" and content["filename"] == "dune0.png", content
         await give(files[:2])
         await dialog.get_by_label("As one message").uncheck()
