@@ -36,7 +36,7 @@ class MartletMessenger extends HTMLElement {
     const frame = this.#frame = document.createElement('iframe');
     frame.src = new URL('messenger.html', import.meta.url).href;
     frame.title = this.getAttribute('label') ?? 'Messages';
-    frame.allow = 'clipboard-write';
+    frame.allow = 'autoplay; camera; clipboard-write; display-capture; geolocation; microphone';
     frame.style.cssText = 'display:block;width:100%;height:100%;border:0';
     // Again where the frame was loaded anew.
     frame.addEventListener('load', () => { if (frame === this.#frame) this.#connect(frame); });

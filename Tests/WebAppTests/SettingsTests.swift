@@ -64,6 +64,18 @@ struct SettingsTests {
     #expect(page.text.contains("Desk"))
   }
 
+  @Test("an ignored person is listed when the list has come back, before the answer or after it", arguments: [true, false])
+  func ignoring(isEarly: Bool) throws {
+    let page = Self.page(.account)
+    page.type("@mallory:x", into: Strings[.userID])
+    page.dom.fire(.submit, on: try #require(page.all("ma-form").last { $0.tag == "form" }).node)
+    let list = #""account_data":{"events":[{"type":"m.ignored_user_list","content":{"ignored_users":{"@mallory:x":{}}}}]}"#
+    if isEarly { page.sync(answer: list) }
+    #expect(page.answer("/account_data/m.ignored_user_list", "{}"))
+    if !isEarly { page.sync(answer: list) }
+    #expect(page.all("ma-button").contains { $0.attributes["aria-label"] == Strings[.stopIgnoring] + ": @mallory:x" })
+  }
+
   @Test("a new password is at least eight characters, and is changed with the old one")
   func password() {
     let page = Self.page(.account)

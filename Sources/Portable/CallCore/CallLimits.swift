@@ -49,6 +49,8 @@ public enum CallLimits {
   static let contentBytes = 64 << 10
   /// Calls followed at a time, and calls remembered as over.
   static let calls = 16
+  /// That one person asks for.
+  static let callsOfOne = 4
   static let endedCalls = 64
   static let callIDBytes = 255
   /// Spec: "Call Event Liveness": 90 seconds at least.

@@ -284,9 +284,17 @@ struct MatrixCallTests {
   }
 
   @Test func callsAreLimited() {
-    for i in 0...CallLimits.calls { room.send("@ann:a", "m.call.invite", invite("c\(i)")) }
+    for i in 0...CallLimits.calls { room.send("@u\(i / CallLimits.callsOfOne):a", "m.call.invite", invite("c\(i)")) }
     simulation.run(for: 1_000)
     #expect(bob.calls.calls.count == CallLimits.calls)
+    bob.put(.command(.place(RoomID("!other:a")!, invitee: nil, audio: true, video: false)))
+    #expect(bob.calls.calls.contains { $0.isOutgoing }, "what others ask for keeps nobody from calling")
+  }
+
+  @Test func onePersonAsksForSoManyCalls() {
+    for i in 0...CallLimits.callsOfOne { room.send("@ann:a", "m.call.invite", invite("c\(i)")) }
+    simulation.run(for: 1_000)
+    #expect(bob.calls.calls.count == CallLimits.callsOfOne)
   }
 
   @Test func whoLeavesHasHungUp() {

@@ -17,7 +17,7 @@ struct HostileServerTests {
     #""relay","from":"c2","data":"{\"description\":{\"type\":\"offer\",\"sdp\":\"v\"},\"sections\":{\"0\":\"s2\"}}""#,
     #""relay","from":"c2","data":"{\"candidate\":{\"candidate\":\"c\",\"sdpMid\":\"0\"}}""#,
     #""video_disabled","stream":"s2","reason":"quality""#, #""recording_started","archive":"a""#,
-    #""transport","state":"lost""#,
+    #""transport","state":"lost""#, #""transport","state":"ended""#,
     #""done","id":1,"stream":{"id":"mine","connection":"me"}"#,
     #""refused","id":2,"code":"limit","retry_after_ms":-9223372036854775808"#,
     #""done","id":3,"sdp":"v""#, #""closed","code":"gone","retry":true"#, #""session_ended""#

@@ -212,7 +212,7 @@ import Testing
     let transport = try #require(fixture.brain.connections[alice.id]?.peer?.transport)
     router.end(transport)
     fixture.handle(.ended(transport, .silence))
-    #expect(fixture.told(alice).first?["state"]?.string == "lost")
+    #expect(fixture.told(alice).first?["state"]?.string == "ended")
     #expect(fixture.told(bob).map { $0["reason"]?.string } == ["lost"])
     var offer = OfferText([("audio", "sendonly"), ("video", "sendonly")], ufrag: "anew")
     offer.fingerprint = Array(repeating: "EF", count: 32).joined(separator: ":")

@@ -25,6 +25,8 @@ import Testing
     #expect(try fixture.refusal(client, "signal", #""kind":"\#(kind)","data":"\#(data)""#) == nil)
     #expect(try fixture.refusal(client, "signal", #""kind":"\#(kind)k""#) == "too_large")
     #expect(try fixture.refusal(client, "signal", #""data":"\#(data)d""#) == "too_large")
+    let escaped = String(repeating: "\\u0001", count: CallLimits.signalDataBytes)
+    #expect(try fixture.refusal(client, "signal", #""data":"\#(escaped)""#) == "too_large")
     for kind in ["a b", "ä", "a/b", "\\u0000"] {
       #expect(try fixture.refusal(client, "signal", #""kind":"\#(kind)""#) == "invalid")
     }

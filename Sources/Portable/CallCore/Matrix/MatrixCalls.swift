@@ -86,7 +86,11 @@ public struct MatrixCalls: Sendable {
     case .place(let room, let invitee, let audio, let video): place(room, invitee, audio: audio, video: video)
     case .answer(let handle, let audio, let video):
       let source = nextSource()
-      with(handle) { $0.accept(source, audio: audio, video: video) }
+      let servers = iceServers
+      with(handle) {
+        $0.iceServers = servers
+        $0.accept(source, audio: audio, video: video)
+      }
     case .reject(let handle): with(handle) { $0.reject() }
     case .silence(let handle):
       with(handle) {
@@ -110,7 +114,8 @@ public struct MatrixCalls: Sendable {
       // Who calls back while it rings answers.
       return calls[i].accept(nextSource(), audio: audio, video: video)
     }
-    guard calls.count < CallLimits.calls else { return }
+    // What others ask for does not keep one from calling.
+    guard !calls.contains(where: { $0.isOutgoing && !$0.isEnded && $0.room == room }) else { return }
     var call = MatrixCall(
       handle: nextHandle(), id: random.name(), party: random.name(), room: room, to: invitee, now: now)
     call.iceServers = iceServers
@@ -148,7 +153,7 @@ public struct MatrixCalls: Sendable {
 
   private mutating func invited(_ event: MatrixCallEvent, _ content: MatrixCallContent) {
     let json = content.json
-    guard !event.isHistory, calls.count < CallLimits.calls, !isOver(event.room, content.callID),
+    guard !event.isHistory, calls.count < CallLimits.calls, !asksTooOften(event.sender), !isOver(event.room, content.callID),
       let offer = json["offer"]?["sdp"]?.text,
       json["invitee"].map({ UserID($0) == user }) ?? (event.sender != user),
       content.lifetime - event.ageMilliseconds >= CallLimits.ringMilliseconds
@@ -156,6 +161,12 @@ public struct MatrixCalls: Sendable {
     var call = MatrixCall(handle: nextHandle(), party: random.name(), event, content, offer: offer, now: now)
     call.iceServers = iceServers
     calls.append(call)
+  }
+
+  private func asksTooOften(_ sender: UserID) -> Bool {
+    var count = 0
+    for call in calls where !call.isOutgoing && call.opponent == sender { count += 1 }
+    return count >= CallLimits.callsOfOne
   }
 
   /// What came in the sync and was not taken back in it.

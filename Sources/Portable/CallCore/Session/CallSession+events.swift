@@ -106,11 +106,12 @@ extension CallSession {
     effects.append(.change(.recording))
   }
 
-  /// What the router has forgotten is offered to it on a new peer connection.
+  /// Where nothing comes any more ICE is restarted; what the router has forgotten is offered to it on a new peer connection.
   private mutating func transportChanged(_ message: JSON) {
     guard let state = message["state"] else { return }
-    if state.isString("lost") { return renewRouterLink() }
-    guard let i = links.firstIndex(where: { $0.remote == nil }), state.isString("connected") else { return }
-    links[i].watch.changed(.connected, now: now)
+    if state.isString("ended") { return renewRouterLink() }
+    guard let i = links.firstIndex(where: { $0.remote == nil }) else { return }
+    if state.isString("connected") { links[i].watch.changed(.connected, now: now) }
+    if state.isString("lost") { links[i].watch.lost(now: now) }
   }
 }

@@ -97,7 +97,8 @@ extension CallSession {
   }
 
   private mutating func attach(_ section: PeerLink.ArrivingSection, on i: Int) {
-    guard stream(section.stream)?.isSubscribed == true else { return }
+    // Nobody shows a picture as somebody else's.
+    guard let stream = stream(section.stream), stream.isSubscribed, stream.connection == links[i].remote else { return }
     effects.append(.media(.attach(links[i].peer, mid: section.mid, stream: section.stream)))
   }
 }

@@ -22,7 +22,9 @@ package struct CallRefusal: Error, Sendable, Equatable {
   }
 
   /// Whether a new `connect` may do better without anybody's doing.
-  package var isWorthRetrying: Bool { code == .shuttingDown || code == .gone || retryAfterMilliseconds != nil }
+  package var isWorthRetrying: Bool {
+    code == .shuttingDown || code == .gone || code == .tooSlow || retryAfterMilliseconds != nil
+  }
 
   static func invalid(_ message: String) -> CallRefusal { CallRefusal(.invalid, message) }
   static func forbidden(_ role: Role) -> CallRefusal { CallRefusal(.forbidden, "The role \(role.rawValue) may not do this.") }

@@ -105,7 +105,12 @@ package struct CallSignal: Sendable, Equatable {
     }
     self.kind = kind?.text ?? ""
     self.data = data?.text ?? ""
-    guard self.kind.count <= CallLimits.signalKindCharacters, self.data.count <= CallLimits.signalDataBytes else {
+    // Control characters are longer where they are written, and everybody is owed what is written.
+    var written = JSONWriter()
+    written.write(self.data)
+    guard self.kind.count <= CallLimits.signalKindCharacters, self.data.count <= CallLimits.signalDataBytes,
+      written.bytes.count <= 2 * CallLimits.signalDataBytes
+    else {
       throw CallRefusal(
         .tooLarge,
         "kind has at most \(CallLimits.signalKindCharacters) characters, data \(CallLimits.signalDataBytes) bytes.")

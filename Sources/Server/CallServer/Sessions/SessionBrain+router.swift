@@ -13,7 +13,7 @@ extension SessionBrain {
     case .ended(let transport, let end):
       guard let id = transports[transport] else { return }
       // Who says goodbye knows.
-      if end != .goodbye { sayTransport("lost", transport) }
+      if end != .goodbye { sayTransport("ended", transport) }
       forgetTransport(of: id)
     // Publishers have no word for `demand` yet.
     case .refused, .counts, .demand: break

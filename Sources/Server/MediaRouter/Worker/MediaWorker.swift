@@ -141,7 +141,9 @@ package final class MediaWorker: @unchecked Sendable {
     ]
     while takeCommands(router) {
       wait(&descriptors, until: router.deadline)
-      for _ in 0..<Self.readsLimit where read(into: slab, &received, router) == Self.batchLimit {}
+      for _ in 0..<Self.readsLimit {
+        if read(into: slab, &received, router) < Self.batchLimit { break }
+      }
       router.advance(to: Self.now)
       if !router.events.isEmpty {
         onEvents(router.events)

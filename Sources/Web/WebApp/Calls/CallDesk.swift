@@ -81,12 +81,19 @@ final class CallDesk<D: DOM> {
 
   func place(_ room: RoomID, withCamera: Bool) {
     guard !isBusy else { return }
+    learnServers { [self] in
+      let invitee = app.client.room(room)?.directUserID
+      handle(.command(.place(room, invitee: invitee, audio: true, video: withCamera)))
+    }
+  }
+
+  /// Who relays where the two cannot reach each other; what is known of it does not last.
+  private func learnServers(_ then: @escaping () -> Void) {
     app.ask(Call<TURNServer>.turnServer()) { [self] answer in
       if case .success(let server) = answer, !server.urls.isEmpty {
         handle(.iceServers([ICEServer(urls: server.urls, username: server.username, credential: server.password)]))
       }
-      let invitee = app.client.room(room)?.directUserID
-      handle(.command(.place(room, invitee: invitee, audio: true, video: withCamera)))
+      then()
     }
   }
 
@@ -144,6 +151,7 @@ final class CallDesk<D: DOM> {
     if case .ended(let why) = call.state { return ended(call, why) }
     ring()
     guard call.state != .announced, call.rings || call.state != .ringing else { return }
+    if panel == nil, call.state == .ringing { learnServers {} }
     if panel == nil { panel = CallPanel(app, self, call.handle, in: place) }
     if panel?.call == handle { panel?.show(call, media) }
   }

@@ -91,13 +91,9 @@ final class AccountPage<D: DOM> {
     }
   }
 
-  /// The list is the account's: it is different once a sync has brought it back.
+  /// The list is the account's: it is different once a sync has brought it back, which may be before the answer.
   private func setIgnored(_ user: UserID, _ isIgnored: Bool) {
-    app.askOrSay(.setIgnored(user, isIgnored)) { [self] in
-      app.onIgnoredUsers = { [self] in
-        guard frame.isOpen else { return }
-        showIgnored()
-      }
-    }
+    app.onIgnoredUsers = { [self] in if frame.isOpen { showIgnored() } }
+    app.askOrSay(.setIgnored(user, isIgnored))
   }
 }
