@@ -70,3 +70,8 @@ static inline CURLcode martlet_curl_set_progress(
 static inline CURLcode martlet_curl_set_list(CURL *easy, CURLoption option, struct curl_slist *list) {
   return curl_easy_setopt(easy, option, list);
 }
+// The socket of a connection made by CURLOPT_CONNECT_ONLY; -1 where there is none.
+static inline int martlet_curl_active_socket(CURL *easy) {
+  curl_socket_t socket = CURL_SOCKET_BAD;
+  return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket) == CURLE_OK ? (int)socket : -1;
+}

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE 1
 #include "datagrams.h"
+#include "system_address.h"
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
@@ -14,48 +15,6 @@
 
 enum { BATCH = 64 };
 
-static uint64_t load(const uint8_t *bytes) {
-  uint64_t number = 0;
-  for (int i = 0; i < 8; i++) number = number << 8 | bytes[i];
-  return number;
-}
-
-static void store(uint8_t *bytes, uint64_t number) {
-  for (int i = 7; i >= 0; i--, number >>= 8) bytes[i] = (uint8_t)number;
-}
-
-static socklen_t to_system(struct sockaddr_storage *storage, int family, uint64_t high, uint64_t low, uint16_t port) {
-  if (family == AF_INET) {
-    struct sockaddr_in *v4 = (struct sockaddr_in *)storage;
-    memset(v4, 0, sizeof *v4);
-    v4->sin_family = AF_INET;
-    v4->sin_port = htons(port);
-    v4->sin_addr.s_addr = htonl((uint32_t)low);
-    return sizeof *v4;
-  }
-  struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)storage;
-  memset(v6, 0, sizeof *v6);
-  v6->sin6_family = AF_INET6;
-  v6->sin6_port = htons(port);
-  store(v6->sin6_addr.s6_addr, high);
-  store(v6->sin6_addr.s6_addr + 8, low);
-  return sizeof *v6;
-}
-
-static void from_system(const struct sockaddr_storage *storage, struct datagram *datagram) {
-  if (storage->ss_family == AF_INET) {
-    const struct sockaddr_in *v4 = (const struct sockaddr_in *)storage;
-    datagram->address_high = 0;
-    datagram->address_low = 0xFFFF00000000ull | ntohl(v4->sin_addr.s_addr);
-    datagram->port = ntohs(v4->sin_port);
-    return;
-  }
-  const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)storage;
-  datagram->address_high = load(v6->sin6_addr.s6_addr);
-  datagram->address_low = load(v6->sin6_addr.s6_addr + 8);
-  datagram->port = ntohs(v6->sin6_port);
-}
-
 static int family_of(int descriptor) {
   int family = AF_INET6;
   socklen_t count = sizeof family;
@@ -66,32 +25,15 @@ static int family_of(int descriptor) {
 static int open_family(int family, uint64_t high, uint64_t low, uint16_t *port, int buffer_bytes) {
   int descriptor = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (descriptor < 0) return -1;
-  int no = 0;
-  if (family == AF_INET6) setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
+  take_both_families(descriptor, family);
   setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
   setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &buffer_bytes, sizeof buffer_bytes);
-  struct sockaddr_storage address;
-  struct datagram bound;
-  socklen_t count = to_system(&address, family, high, low, *port);
-  if (bind(descriptor, (struct sockaddr *)&address, count) != 0) goto failed;
-  count = sizeof address;
-  if (getsockname(descriptor, (struct sockaddr *)&address, &count) != 0) goto failed;
-  from_system(&address, &bound);
-  *port = bound.port;
-  return descriptor;
-failed:;
-  int reason = errno;
-  close(descriptor);
-  errno = reason;
-  return -1;
+  return bind_to(descriptor, family, high, low, port);
 }
 
 int datagrams_open(uint64_t high, uint64_t low, uint16_t *port, int buffer_bytes) {
   int descriptor = open_family(AF_INET6, high, low, port, buffer_bytes);
-  if (descriptor >= 0 || (errno != EAFNOSUPPORT && errno != EADDRNOTAVAIL)) return descriptor;
-  int is_any = high == 0 && low == 0, is_mapped = high == 0 && low >> 32 == 0xFFFF;
-  if (!is_any && !is_mapped) return -1;
-  return open_family(AF_INET, high, low, port, buffer_bytes);
+  return descriptor < 0 && is_left_to_v4(high, low) ? open_family(AF_INET, high, low, port, buffer_bytes) : descriptor;
 }
 
 int datagrams_receive(int descriptor, uint8_t *slab, uint32_t stride, int count, struct datagram *received) {

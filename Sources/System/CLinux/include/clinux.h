@@ -2,6 +2,7 @@
 // What the Glibc module does not show to Swift. _GNU_SOURCE stays in clinux.c: here it would give the system's types
 // other definitions than the Glibc module has, and a file could not import both.
 #include <pthread.h>
+#include <stdint.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -14,3 +15,14 @@ int clinux_pipe(int ends[2]);
 
 /// mkostemp(3) with O_CLOEXEC. The descriptor, or -1 with errno.
 int clinux_temporary_file(char *path_template);
+
+/// posix_spawn_file_actions_addchdir_np(3); `actions` is a posix_spawn_file_actions_t. 0, or the number of an error.
+int clinux_spawn_in_folder(void *actions, const char *folder);
+
+/// Gives another process of ours the lowest priority, so much memory and time of a processor, and no core file. 0, or -1 with errno.
+int clinux_restrain(int process, uint64_t memory_bytes, uint64_t cpu_seconds);
+
+/// Gives memory that nobody uses back to the system, where it is at least so many bytes: malloc keeps what was needed once. Takes some
+/// milliseconds, in which other threads may wait for memory.
+void clinux_give_back_memory(size_t least);
+

@@ -1,0 +1,3 @@
+#pragma once
+// Only the flags of pkg-config and the libraries matter here: CPeerConnection hides GStreamer's types from Swift.
+#include <gst/gst.h>
