@@ -7,8 +7,8 @@ package enum Codec: Sendable, Equatable {
   case av1
 
   /// Of RTP timestamps, in hertz.
-  var clockRate: Int64 { self == .opus ? 48_000 : 90_000 }
-  var isVideo: Bool { self != .opus }
+  package var clockRate: Int64 { self == .opus ? 48_000 : 90_000 }
+  package var isVideo: Bool { self != .opus }
   /// One SSRC may carry several spatial layers that can be told apart.
   var isScalable: Bool { self == .vp9 || self == .av1 }
 
@@ -85,6 +85,8 @@ struct PayloadDescription: Equatable {
   var decodeTargets: DependencyDescriptor.Targets?
   /// From here on this temporal layer can be decoded even if its earlier frames were left out.
   var isSwitchingPoint = false
+  /// Of the payload descriptor: behind it lies what the encoder wrote.
+  var descriptorBytes: UInt8 = 0
   /// Counts pictures.
   var pictureID: Field?
   /// Counts frames of temporal layer 0.

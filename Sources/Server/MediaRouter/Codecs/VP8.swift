@@ -35,6 +35,7 @@ enum VP8 {
         offset += 1
       }
     }
+    description.descriptorBytes = UInt8(clamping: offset - payload.lowerBound)
     // The first bit of the payload header is 0 for a key frame.
     if description.startsFrame, offset < end, packet.uint8(at: offset) & 1 == 0 { description.isKeyFrame = true }
     return description

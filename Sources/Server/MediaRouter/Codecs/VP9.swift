@@ -28,10 +28,38 @@ enum VP9 {
         guard offset < end else { return PayloadDescription() }
         description.baseLayerIndex = PayloadDescription.Field(
           offset: UInt8(offset - payload.lowerBound), bits: 8, value: UInt16(packet.uint8(at: offset)))
+        offset += 1
       }
     }
+    description.descriptorBytes = UInt8(clamping: Self.end(first, offset, packet, payload) - payload.lowerBound)
     // Not predicted from another picture, and the lowest spatial layer: the others may lean on it.
     description.isKeyFrame = description.startsFrame && !description.needsEarlierPicture && description.spatialLayer == 0
     return description
+  }
+
+  /// Where the descriptor ends: behind the pictures this one is predicted from (flexible mode) and the scalability structure. The payload's end for
+  /// one that does not end within it.
+  private static func end(_ first: UInt8, _ start: Int, _ packet: RawSpan, _ payload: Range<Int>) -> Int {
+    var offset = start
+    func byte() -> UInt8? { offset < payload.upperBound ? packet.uint8(at: offset) : nil }
+    if first & 0x50 == 0x50 {
+      for _ in 0..<3 {
+        guard let difference = byte() else { return payload.upperBound }
+        offset += 1
+        if difference & 1 == 0 { break }
+      }
+    }
+    guard first & 0x02 != 0 else { return min(offset, payload.upperBound) }
+    guard let structure = byte() else { return payload.upperBound }
+    offset += 1
+    if structure & 0x10 != 0 { offset += 4 * (Int(structure >> 5) + 1) }
+    guard structure & 0x08 != 0 else { return min(offset, payload.upperBound) }
+    guard let pictures = byte() else { return payload.upperBound }
+    offset += 1
+    for _ in 0..<pictures {
+      guard let picture = byte() else { return payload.upperBound }
+      offset += 1 + Int(picture >> 2 & 3)
+    }
+    return min(offset, payload.upperBound)
   }
 }

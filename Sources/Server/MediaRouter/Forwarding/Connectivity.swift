@@ -6,11 +6,14 @@ struct Connectivity {
     /// nil where any is taken.
     let remoteUfrag: [UInt8]?
     let integrity: HMACSHA1
+    /// Of what we ask the peer.
+    let remoteIntegrity: HMACSHA1?
 
-    init(_ local: ICECredentials, remoteUfrag: [UInt8]?) {
+    init(_ local: ICECredentials, remoteUfrag: [UInt8]?, remotePassword: [UInt8]?) {
       self.local = local
       self.remoteUfrag = remoteUfrag
       integrity = HMACSHA1(key: local.password)
+      remoteIntegrity = remotePassword.map { HMACSHA1(key: $0) }
     }
 
     /// Whether a USERNAME, `ours:theirs`, is of this generation.

@@ -16,6 +16,7 @@ extension Router {
       guard let source = transport.source(report.ssrc), !source.isRetransmission else { return }
       let layer = source.track.layers[source.layer]
       layer.lastSenderReport = report
+      noteReport(report, of: source, now)
       layer.statistics.receive(report, now: now)
     case .nack(_, let media, let lost):
       guard let subscription = transport.subscription(ssrc: media), subscription.canResend else { return }

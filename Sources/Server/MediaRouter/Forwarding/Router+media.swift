@@ -135,7 +135,11 @@ extension Router {
   /// Subscriber by subscriber, so that the packets of a frame stand side by side in the batch.
   private func forward(_ track: Track, _ now: MediaTime) {
     for subscription in track.subscriptions {
-      guard let sender = subscription.transport.sender, let address = subscription.transport.address else { continue }
+      guard let transport = subscription.transport else {
+        record(track, subscription, now)
+        continue
+      }
+      guard let sender = transport.sender, let address = transport.address else { continue }
       for (position, layer) in track.layers.enumerated() where !layer.pending.isEmpty {
         for sequence in layer.pending {
           guard let packet = layer.cache.find(sequence),

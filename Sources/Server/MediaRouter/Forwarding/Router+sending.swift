@@ -30,9 +30,9 @@ extension Router {
   /// Sends a packet again: as RTX, or with the bytes it had. RFC 4588 §4.
   func resend(_ entry: SentHistory.Entry, _ subscription: Subscription, now: MediaTime) {
     let layer = subscription.track.layers[Int(entry.layer)]
-    guard let sender = subscription.transport.sender, let address = subscription.transport.address,
+    guard let transport = subscription.transport, let sender = transport.sender, let address = transport.address,
       let media = layer.cache.find(entry.source),
-      subscription.transport.mayResend(media.payloadCount, now: now)
+      transport.mayResend(media.payloadCount, now: now)
     else { return }
     let packet = OutgoingPacket(media, entry.output, of: layer)
     guard let header = retransmissionHeader(subscription, entry.output) else {
@@ -72,8 +72,8 @@ extension Router {
     _ packet: OutgoingPacket, _ header: PacketWriter.Header, isRetransmission: Bool, _ subscription: Subscription,
     _ sender: SRTPSender, _ address: TransportAddress, _ now: MediaTime
   ) -> Int? {
+    guard let transport = subscription.transport else { return nil }
     makeRoom()
-    let transport = subscription.transport
     let target = batch.space
     let number = transport.transportSequence
     let start = subscription.writer.write(

@@ -27,6 +27,7 @@ extension Router {
     let isReportDue = RouterTimers.isDue(&timers.lastReport, RouterTimers.reportInterval, now: now)
     let isAllocationDue = RouterTimers.isDue(&timers.lastAllocation, Self.allocationInterval, now: now)
     for transport in transports.values {
+      repeatPathCheck(transport, now: now)
       guard transport.isConnected else {
         transport.dtls?.advance(to: now)
         sendHandshake(transport)

@@ -13,10 +13,16 @@ final class Router {
   private var byAddress: [TransportAddress: Transport] = [:]
   private var tracks: [TrackID: Track] = [:]
   private var subscriptions: [SubscriptionID: Subscription] = [:]
+  /// By the number of the question.
+  var pathChecks: [[UInt8]: Transport] = [:]
+  /// TCP connections by which somebody was authentic.
+  var connections: [TransportAddress: Transport] = [:]
   var pendingTracks: [Track] = []
   var random: any RandomNumberGenerator
   let batch: SendBatch
   var timers = RouterTimers()
+  /// What recorders got since it was taken.
+  var recorded = RecordedBatch()
   /// By session.
   var speakers: [UInt64: SpeakerDetector] = [:]
   private let send: (SendBatch) -> Void
@@ -55,6 +61,15 @@ final class Router {
     byAddress[address] = transport
   }
 
+  /// A connection is over, and with it the path, if it was one.
+  func lose(_ connection: TransportAddress) {
+    guard let transport = connections.removeValue(forKey: connection) else { return }
+    transport.connections.remove(connection)
+    guard transport.address == connection else { return }
+    byAddress[connection] = nil
+    transport.address = nil
+  }
+
   // MARK: Sending
 
   /// Makes room for one more datagram.
@@ -78,17 +93,21 @@ final class Router {
   func handle(_ command: RouterCommand, now: MediaTime) {
     switch command {
     case .open(let id, let parameters): open(id, parameters, now)
-    case .restart(let id, let local, let remoteUfrag): restart(id, local, remoteUfrag: remoteUfrag)
+    case .restart(let id, let local, let ufrag, let password):
+      restart(id, Connectivity.Generation(local, remoteUfrag: ufrag, remotePassword: password))
     case .close(let id):
       if let transport = transports[id] { close(transport) }
     case .publish(let id, let transport, let parameters): publish(id, on: transport, parameters)
     case .unpublish(let id):
       if let track = tracks[id] { unpublish(track) }
     case .subscribe(let id, let track, let transport, let parameters): subscribe(id, to: track, on: transport, parameters)
+    case .record(let id, let track): record(id, of: track)
     case .unsubscribe(let id):
       if let subscription = subscriptions[id] { unsubscribe(subscription) }
     case .limit(let id, let limit): subscriptions[id]?.limit = limit
     case .pause(let id, let isPaused): subscriptions[id]?.isPaused = isPaused
+    case .refresh(let id):
+      if let subscription = subscriptions[id] { wantKeyFrame(subscription) }
     case .mute(let id, let isMuted): tracks[id]?.isMuted = isMuted
     case .cap(let id, let rate):
       if let transport = transports[id], rate != nil || transport.cap != nil { transport.cap = rate ?? Transport.unlimited }
@@ -106,12 +125,13 @@ final class Router {
     byUfrag[parameters.local.ufrag] = transport
   }
 
-  private func restart(_ id: TransportID, _ local: ICECredentials, remoteUfrag: [UInt8]?) {
-    guard let transport = transports[id], byUfrag[local.ufrag] == nil else { return events.append(.refused(id)) }
+  private func restart(_ id: TransportID, _ generation: Connectivity.Generation) {
+    let ufrag = generation.local.ufrag
+    guard let transport = transports[id], byUfrag[ufrag] == nil else { return events.append(.refused(id)) }
     // A restart that was never used gives way to the next one.
     if let unused = transport.connectivity.next { forget(ufrag: unused.local.ufrag) }
-    transport.connectivity.restart(Connectivity.Generation(local, remoteUfrag: remoteUfrag))
-    byUfrag[local.ufrag] = transport
+    transport.connectivity.restart(generation)
+    byUfrag[ufrag] = transport
   }
 
   private func close(_ transport: Transport) {
@@ -132,6 +152,8 @@ final class Router {
     for track in transport.tracks { unpublish(track) }
     if let address = transport.address, byAddress[address] === transport { byAddress[address] = nil }
     for ufrag in transport.connectivity.ufrags { forget(ufrag: ufrag) }
+    endPathCheck(transport)
+    for connection in transport.connections { connections[connection] = nil }
     transports[transport.id] = nil
   }
 
@@ -173,9 +195,20 @@ final class Router {
     transport.subscriptions.append(subscription)
   }
 
+  private func record(_ id: SubscriptionID, of trackID: TrackID) {
+    guard let track = tracks[trackID], subscriptions[id] == nil, !track.subscriptions.contains(where: \.isRecorder) else {
+      return
+    }
+    let subscription = Subscription(
+      id, SubscriptionParameters(ssrc: 0, payloadType: 0), to: track, on: nil, using: &random)
+    subscriptions[id] = subscription
+    track.subscriptions.append(subscription)
+    wantKeyFrame(subscription)
+  }
+
   private func unsubscribe(_ subscription: Subscription) {
     subscriptions[subscription.id] = nil
     subscription.track.subscriptions.removeAll { $0 === subscription }
-    subscription.transport.subscriptions.removeAll { $0 === subscription }
+    subscription.transport?.subscriptions.removeAll { $0 === subscription }
   }
 }

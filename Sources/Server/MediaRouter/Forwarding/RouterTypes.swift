@@ -22,6 +22,8 @@ package struct RouterLimits: Sendable {
   /// SSRCs of one peer that are opened. They are not forgotten while it lives, or their packets could be replayed; each time it publishes anew, it
   /// has new ones.
   package var streamsOfTransport = 512
+  /// TCP connections with one peer, which has one for each of its pairs.
+  package var connectionsOfTransport = 8
   /// Of one layer's cache.
   package var cacheBytes = 1 << 20
 
@@ -51,15 +53,19 @@ package struct TransportParameters: Sendable {
   package var local: ICECredentials
   /// nil where any is taken.
   package var remoteUfrag: [UInt8]?
+  /// With it the peer is asked whether it is where its checks say; nil where that is believed.
+  package var remotePassword: [UInt8]?
   package var fingerprint: Fingerprint
   /// Whether the peer waits for our handshake (`a=setup:passive`).
   package var isDTLSClient: Bool
 
   package init(
-    local: ICECredentials, remoteUfrag: [UInt8]? = nil, fingerprint: Fingerprint, isDTLSClient: Bool = false
+    local: ICECredentials, remoteUfrag: [UInt8]? = nil, remotePassword: [UInt8]? = nil, fingerprint: Fingerprint,
+    isDTLSClient: Bool = false
   ) {
     self.local = local
     self.remoteUfrag = remoteUfrag
+    self.remotePassword = remotePassword
     self.fingerprint = fingerprint
     self.isDTLSClient = isDTLSClient
   }
@@ -145,15 +151,19 @@ package enum RouterCommand: Sendable {
   case open(TransportID, TransportParameters)
   /// New ICE credentials of both sides for a living transport; DTLS and SRTP go on. The old ones count until a pair of the new ones is
   /// nominated. RFC 8445 §9.
-  case restart(TransportID, ICECredentials, remoteUfrag: [UInt8]?)
+  case restart(TransportID, ICECredentials, remoteUfrag: [UInt8]?, remotePassword: [UInt8]? = nil)
   case close(TransportID)
   case publish(TrackID, on: TransportID, TrackParameters)
   case unpublish(TrackID)
   case subscribe(SubscriptionID, to: TrackID, on: TransportID, SubscriptionParameters)
+  /// A recorder gets the track: what leaves goes to `Router.recorded`. One for each track.
+  case record(SubscriptionID, of: TrackID)
   case unsubscribe(SubscriptionID)
   /// At most these layers, whatever the bandwidth.
   case limit(SubscriptionID, LayerLimit)
   case pause(SubscriptionID, Bool)
+  /// A recorder lacks something and has to begin anew: the publisher is asked for a key frame.
+  case refresh(SubscriptionID)
   /// Nothing of it is forwarded to anyone while it is muted.
   case mute(TrackID, Bool)
   /// Asks a publisher to send so many bits a second of video at most; nil takes it back.

@@ -4,7 +4,8 @@ final class Subscription {
   let parameters: SubscriptionParameters
   let writer: PacketWriter
   unowned let track: Track
-  unowned let transport: Transport
+  /// nil for a recorder.
+  unowned let transport: Transport?
 
   /// What the subscriber asked for at most.
   var limit = LayerLimit.highest
@@ -21,7 +22,7 @@ final class Subscription {
   private var filter = LayerFilter()
 
   init(
-    _ id: SubscriptionID, _ parameters: SubscriptionParameters, to track: Track, on transport: Transport,
+    _ id: SubscriptionID, _ parameters: SubscriptionParameters, to track: Track, on transport: Transport?,
     using random: inout some RandomNumberGenerator
   ) {
     self.id = id
@@ -29,13 +30,15 @@ final class Subscription {
     self.track = track
     self.transport = transport
     // Where it is measured what the path carries, nothing is known in the beginning.
-    allocated = transport.path.sender == nil ? track.parameters.highestLayer : 0
+    allocated = transport?.path.sender == nil ? track.parameters.highestLayer : 0
     writer = PacketWriter(mid: parameters.mid, extensions: parameters.extensions)
     rewriter = StreamRewriter(
       clockRate: track.parameters.codec.clockRate, firstIndex: .random(in: 1...0x3FFF, using: &random),
       firstTimestamp: .random(in: .min ... .max, using: &random))
     rtxIndex = UInt64.random(in: 1...0x3FFF, using: &random)
   }
+
+  var isRecorder: Bool { transport == nil }
 
   /// Whether a lost packet can be sent again without using a nonce for two texts.
   var canResend: Bool { parameters.hasNack && (parameters.rtxSSRC != nil || !writer.isStamped) }

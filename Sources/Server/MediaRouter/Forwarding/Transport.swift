@@ -16,6 +16,10 @@ final class Transport {
   /// The nominated pair; nothing is sent before.
   var address: TransportAddress?
   var connectivity: Connectivity
+  /// Whether the peer is where a check has come from, as long as that is not known.
+  var pathCheck: PathCheck?
+  /// Its TCP connections.
+  var connections: Set<TransportAddress> = []
   var dtls: DTLSSession?
   var sender: SRTPSender?
   var receiver: SRTPReceiver?
@@ -38,7 +42,9 @@ final class Transport {
     self.id = id
     self.parameters = parameters
     self.reporterSSRC = reporterSSRC
-    connectivity = Connectivity(Connectivity.Generation(parameters.local, remoteUfrag: parameters.remoteUfrag), now: now)
+    let first = Connectivity.Generation(
+      parameters.local, remoteUfrag: parameters.remoteUfrag, remotePassword: parameters.remotePassword)
+    connectivity = Connectivity(first, now: now)
   }
 
   var isConnected: Bool { sender != nil }

@@ -35,7 +35,9 @@ package enum FuzzedRouter {
       }
       for i in 0..<3 {
         let id = TransportID(UInt64(i))
-        router.handle(.open(id, TransportParameters(local: credentials(i), fingerprint: identity.fingerprint)), now: now)
+        let parameters = TransportParameters(
+          local: credentials(i), remoteUfrag: [], remotePassword: Array("theirs".utf8), fingerprint: identity.fingerprint)
+        router.handle(.open(id, parameters), now: now)
         guard i < 2, let transport = router.transport(ufrag: credentials(i).ufrag) else { continue }
         router.bind(transport, to: addresses[i])
         transport.receiver = SRTPReceiver(.aes128GCM, master(i), streamsLimit: router.limits.streamsOfTransport)
@@ -103,10 +105,17 @@ package enum FuzzedRouter {
       offset = end
       world.router.flush(now: world.now)
       world.router.events.removeAll()
+      if let recorded = world.router.takeRecorded() { check(recorded) }
     }
     world.now = world.now + .seconds(2)
     world.router.advance(to: world.now)
     guard world.router.counts.addresses <= world.router.counts.transports else { fatalError("state for a stranger") }
+  }
+
+  private static func check(_ recorded: RecordedBatch) {
+    for packet in recorded.packets {
+      guard packet.media.lowerBound >= 0, packet.media.upperBound <= recorded.bytes.count else { fatalError("recorded beyond") }
+    }
   }
 
   private static func step(_ kind: UInt8, _ body: [UInt8], _ world: World) {
@@ -126,13 +135,15 @@ package enum FuzzedRouter {
   private static func command(_ kind: UInt8, _ number: UInt64, _ value: UInt8, _ world: World) {
     let subscription = SubscriptionID(number)
     let command: RouterCommand =
-      switch kind % 8 {
+      switch kind % 10 {
       case 0: .limit(subscription, LayerLimit(spatial: Int(value >> 4), temporal: value & 7))
       case 1: .pause(subscription, value & 1 == 0)
       case 2: .mute(TrackID(number), value & 1 == 0)
       case 3: .unsubscribe(subscription)
       case 4: .unpublish(TrackID(number))
       case 5: .close(TransportID(number))
+      case 8: .record(subscription, of: TrackID(UInt64(value) % 6))
+      case 9: .refresh(subscription)
       case 6: .restart(TransportID(number), credentials(Int(value) + 3), remoteUfrag: nil)
       default:
         .subscribe(subscription, to: TrackID(number), on: TransportID(1), SubscriptionParameters(ssrc: 5, payloadType: 96))

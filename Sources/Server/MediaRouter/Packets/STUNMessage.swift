@@ -1,6 +1,6 @@
 import Addresses
 
-/// A STUN message as ICE uses it, read from a datagram. RFC 8489 §5, RFC 8445 §7.
+/// A STUN message as ICE and TURN use it, read from a datagram. RFC 8489 §5, RFC 8445 §7, RFC 8656 §17.
 ///
 /// Reading checks the structure only; `isAuthentic` and `hasFingerprint` look at the datagram again.
 struct STUNMessage: Equatable {
@@ -9,6 +9,30 @@ struct STUNMessage: Equatable {
     case bindingIndication = 0x0011
     case bindingSuccess = 0x0101
     case bindingError = 0x0111
+
+    // TURN.
+    case allocateRequest = 0x0003
+    case allocateSuccess = 0x0103
+    case allocateError = 0x0113
+    case refreshRequest = 0x0004
+    case refreshSuccess = 0x0104
+    case refreshError = 0x0114
+    case sendIndication = 0x0016
+    case dataIndication = 0x0017
+    case permissionRequest = 0x0008
+    case permissionSuccess = 0x0108
+    case permissionError = 0x0118
+    case channelRequest = 0x0009
+    case channelSuccess = 0x0109
+    case channelError = 0x0119
+
+    /// The class, of which there are four. RFC 8489 §5.
+    var isRequest: Bool { rawValue & 0x0110 == 0 }
+    /// What answers a request.
+    var success: Kind? { isRequest ? Kind(rawValue: rawValue | 0x0100) : nil }
+    var error: Kind? { isRequest ? Kind(rawValue: rawValue | 0x0110) : nil }
+    /// Whether it is of the method Binding, which is all that ICE has.
+    var isBinding: Bool { rawValue & 0xFEEF == 1 }
   }
 
   static let magicCookie: UInt32 = 0x2112_A442
@@ -27,11 +51,13 @@ struct STUNMessage: Equatable {
   var errorCode: Int?
   /// Attributes one must understand and we do not. RFC 8489 §6.3.1.
   var unknownAttributes: [UInt16] = []
+  /// What TURN has beside.
+  var relay = RelayAttributes()
   /// Where MESSAGE-INTEGRITY and FINGERPRINT begin.
   private(set) var integrityOffset: Int?
   private(set) var fingerprintOffset: Int?
 
-  /// nil for anything that is not a complete, well-formed STUN binding message.
+  /// nil for anything that is not a complete, well-formed STUN message of a kind that we know.
   init?(_ datagram: RawSpan) {
     let count = datagram.byteCount
     guard count >= Self.headerBytes, datagram.uint32(at: 4) == Self.magicCookie,
@@ -83,7 +109,11 @@ struct STUNMessage: Equatable {
       guard value.byteCount == 4 else { return false }
       fingerprintOffset = offset
     default:
-      if type < 0x8000 { unknownAttributes.append(type) }
+      switch kind.isBinding ? .unknown : relay.read(type, value, at: offset + 4, transactionID) {
+      case .read: return true
+      case .malformed: return false
+      case .unknown: if type < 0x8000 { unknownAttributes.append(type) }
+      }
     }
     return true
   }

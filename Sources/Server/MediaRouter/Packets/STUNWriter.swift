@@ -1,8 +1,8 @@
-/// Writes a STUN binding message, attribute by attribute. RFC 8489 §5.
+/// Writes a STUN message, attribute by attribute. RFC 8489 §5.
 struct STUNWriter {
   private typealias Attribute = STUNMessage.Attribute
   private(set) var bytes: [UInt8] = []
-  private let transactionID: [UInt8]
+  let transactionID: [UInt8]
 
   /// - Parameter transactionID: 12 bytes.
   init(_ kind: STUNMessage.Kind, transactionID: [UInt8]) {
@@ -47,6 +47,12 @@ struct STUNWriter {
     attribute(Attribute.unknownAttributes, value)
   }
 
+  /// The message without a seal, as an indication of TURN is.
+  mutating func finish() -> [UInt8] {
+    bytes.store(UInt16(bytes.count - STUNMessage.headerBytes), at: 2)
+    return bytes
+  }
+
   /// Appends MESSAGE-INTEGRITY if there is a key, and FINGERPRINT.
   mutating func seal(key: HMACSHA1?) -> [UInt8] {
     if let key {
@@ -62,7 +68,7 @@ struct STUNWriter {
     return bytes
   }
 
-  private mutating func attribute(_ type: UInt16, _ value: [UInt8]) {
+  mutating func attribute(_ type: UInt16, _ value: [UInt8]) {
     begin(type, value.count)
     bytes += value
     while bytes.count % 4 != 0 { bytes.append(0) }

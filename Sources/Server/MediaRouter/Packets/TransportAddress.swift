@@ -5,21 +5,25 @@ package struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
   package let high: UInt64
   package let low: UInt64
   package let port: UInt16
+  /// By TCP: the datagrams are frames of a connection with this peer.
+  package let isStream: Bool
 
-  package init(high: UInt64, low: UInt64, port: UInt16) {
+  package init(high: UInt64, low: UInt64, port: UInt16, isStream: Bool = false) {
     self.high = high
     self.low = low
     self.port = port
+    self.isStream = isStream
   }
 
-  package init(_ ip: IPAddress, port: UInt16) {
+  package init(_ ip: IPAddress, port: UInt16, isStream: Bool = false) {
     let number = ip.mapped.number
-    self.init(high: UInt64(truncatingIfNeeded: number >> 64), low: UInt64(truncatingIfNeeded: number), port: port)
+    self.init(
+      high: UInt64(truncatingIfNeeded: number >> 64), low: UInt64(truncatingIfNeeded: number), port: port, isStream: isStream)
   }
 
   package var ip: IPAddress { IPAddress(ipv6: UInt128(high) << 64 | UInt128(low)).unmapped }
 
-  package var description: String { ip.isIPv4 ? "\(ip):\(port)" : "[\(ip)]:\(port)" }
+  package var description: String { (ip.isIPv4 ? "\(ip):\(port)" : "[\(ip)]:\(port)") + (isStream ? "/tcp" : "") }
 }
 
 /// XOR-MAPPED-ADDRESS. RFC 8489 §14.2.

@@ -89,9 +89,12 @@ struct AnswerWriter {
 
   var candidateLines: [Attribute] {
     candidates.enumerated().map { i, candidate in
-      // RFC 8445 §5.1.2.1: a host candidate, the first preferred.
-      let priority = 126 << 24 | max(0, 65_535 - i) << 8 | 255
-      return Attribute("candidate", "\(i + 1) 1 udp \(priority) \(candidate.ip) \(candidate.port) typ host")
+      // RFC 8445 §5.1.2.1: host candidates, the first preferred. RFC 6544 §4.2: by TCP less so, and 4 for one that waits.
+      let priority =
+        candidate.isStream ? 90 << 24 | (4 << 13 | max(0, 8_191 - i)) << 8 | 255 : 126 << 24 | max(0, 65_535 - i) << 8 | 255
+      let start = "\(i + 1) 1 \(candidate.isStream ? "tcp" : "udp") \(priority)"
+      let end = candidate.isStream ? " tcptype passive" : ""
+      return Attribute("candidate", "\(start) \(candidate.ip) \(candidate.port) typ host" + end)
     } + [Attribute("end-of-candidates")]
   }
 }

@@ -55,36 +55,48 @@ package struct MediaOffer: Sendable, Equatable {
   }
 
   private static func formats(_ section: SessionDescription.Section) -> [Format] {
+    let (encodings, parameters) = (values(section.all("rtpmap")), values(section.all("fmtp")))
+    var feedback: [Substring: [String]] = [:]
+    for line in section.all("rtcp-fb") {
+      let (format, value) = split(line)
+      feedback[format, default: []].append(value)
+    }
     var formats: [Format] = []
+    var positions: [UInt8: Int] = [:]
     var repairs: [(repair: UInt8, repaired: UInt8)] = []
     for text in section.formats {
-      guard let payloadType = UInt8(text), payloadType < 128,
-        let encoding = value(of: text, in: section.all("rtpmap"))
-      else { continue }
+      guard let payloadType = UInt8(text), payloadType < 128, let encoding = encodings[text[...]] else { continue }
       let name = encoding.prefix { $0 != "/" }
-      let parameters = value(of: text, in: section.all("fmtp"))
-      if name.lowercased() == "rtx", let repaired = parameters?.split(separator: "=").last.flatMap({ UInt8($0) }) {
+      let own = parameters[text[...]]
+      if name.lowercased() == "rtx", let repaired = own?.split(separator: "=").last.flatMap({ UInt8($0) }) {
         repairs.append((payloadType, repaired))
         continue
       }
-      let feedback = section.all("rtcp-fb").compactMap { line -> String? in
-        line.hasPrefix(text + " ") || line.hasPrefix("* ") ? String(line.drop { $0 != " " }.dropFirst()) : nil
-      }
+      if positions[payloadType] == nil { positions[payloadType] = formats.count }
       formats.append(
         Format(
-          payloadType: payloadType, codec: Codec(name: name), encoding: encoding, parameters: parameters,
-          feedback: feedback))
+          payloadType: payloadType, codec: Codec(name: name), encoding: encoding, parameters: own,
+          feedback: (feedback[text[...]] ?? []) + (feedback["*"] ?? [])))
     }
     for (repair, repaired) in repairs {
-      guard let i = formats.firstIndex(where: { $0.payloadType == repaired }) else { continue }
-      formats[i].rtxPayloadType = repair
+      if let i = positions[repaired] { formats[i].rtxPayloadType = repair }
     }
     return formats
   }
 
-  /// Of `96 VP8/90000` what follows the number.
-  private static func value(of format: String, in lines: [String]) -> String? {
-    lines.first { $0.hasPrefix(format + " ") }.map { String($0.dropFirst(format.utf8.count + 1)) }
+  /// Of `96 VP8/90000` what follows the number, by it. The first one counts.
+  private static func values(_ lines: [String]) -> [Substring: String] {
+    var values: [Substring: String] = [:]
+    for line in lines {
+      let (format, value) = split(line)
+      if values[format] == nil { values[format] = value }
+    }
+    return values
+  }
+
+  private static func split(_ line: String) -> (format: Substring, value: String) {
+    let format = line.prefix { $0 != " " }
+    return (format, String(line[format.endIndex...].dropFirst()))
   }
 
   private static func extensions(_ section: SessionDescription.Section) -> ExtensionIDs {
@@ -119,10 +131,9 @@ package struct MediaOffer: Sendable, Equatable {
       repairs[media] = repair
     }
     var sources: [Source] = []
+    var known = Set(repairs.values)
     for line in section.all("ssrc") {
-      guard let ssrc = line.split(separator: " ").first.flatMap({ UInt32($0) }), !repairs.values.contains(ssrc),
-        !sources.contains(where: { $0.ssrc == ssrc })
-      else { continue }
+      guard let ssrc = line.split(separator: " ").first.flatMap({ UInt32($0) }), known.insert(ssrc).inserted else { continue }
       sources.append(Source(ssrc: ssrc, rtxSSRC: repairs[ssrc]))
     }
     return sources

@@ -2,6 +2,8 @@
 /// sends and receives. RFC 8829, RFC 9143.
 package struct PeerOffer: Sendable {
   package let ufrag: String
+  /// What our checks of it are sealed with.
+  package let password: String
   package let fingerprint: Fingerprint
   /// The peer waits for our handshake; otherwise it begins.
   package let isPassive: Bool
@@ -26,21 +28,24 @@ package struct PeerOffer: Sendable {
     let description = try SessionDescription(text)
     let allowsMixed = description.attributes.contains { $0.name == MediaOffer.allowsMixed }
     let media = description.sections.map { MediaOffer($0, allowsMixed: allowsMixed) }
-    let bundled =
+    let bundle =
       description.attributes.filter { $0.name == "group" }.compactMap(\.value)
       .first { $0.hasPrefix("BUNDLE") }?.split(separator: " ").dropFirst().map(String.init) ?? []
     // Of a bundle the transport of the first named section counts: the first of all may be stopped. Attributes may stand above all sections.
-    let tagged = description.sections.first { section in section["mid"].map { bundled.first == $0 } ?? false }
+    let tagged = description.sections.first { section in section["mid"].map { bundle.first == $0 } ?? false }
     func find(_ name: String) -> String? {
       (tagged ?? description.sections.first)?[name] ?? description.attributes.first { $0.name == name }?.value
     }
     guard media.contains(where: { $0 != nil }), let ufrag = find("ice-ufrag"), (4...256).contains(ufrag.utf8.count),
+      let password = find("ice-pwd"), (22...256).contains(password.utf8.count),
       let fingerprint = find("fingerprint").flatMap({ Fingerprint($0) })
     else { throw .unsupported }
     let mids = media.compactMap { $0?.mid }
+    let bundled = Set(bundle)
     guard mids.count <= 1 || mids.allSatisfy(bundled.contains), Set(mids).count == mids.count else { throw .unsupported }
     isPassive = find("setup") == "passive"
     self.ufrag = ufrag
+    self.password = password
     self.fingerprint = fingerprint
     self.description = description
     self.media = media

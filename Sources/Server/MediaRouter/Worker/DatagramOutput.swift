@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Hands batches to the system: each message one segmented datagram, until the system refuses that; from then on datagram by datagram.
+/// Hands what of a batch goes by UDP to the system: each message one segmented datagram, until the system refuses that; from then on datagram by datagram.
 ///
 /// Used by the worker's thread alone.
 final class DatagramOutput {
@@ -19,7 +19,7 @@ final class DatagramOutput {
 
   func send(_ batch: SendBatch) {
     messages.removeAll(keepingCapacity: true)
-    for message in batch.messages {
+    for message in batch.messages where !message.address.isStream {
       let bytes = batch.bytes(of: message)
       if isSegmenting {
         append(bytes, message.address, segmentBytes: message.segments > 1 ? message.segmentBytes : 0)

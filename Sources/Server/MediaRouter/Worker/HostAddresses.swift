@@ -24,6 +24,29 @@ package enum HostAddresses {
     return choose(found)
   }
 
+  /// All addresses of this machine, and the networks that they are in.
+  static func surroundings() -> (own: [IPAddress], networks: [IPNetwork]) {
+    var first: UnsafeMutablePointer<ifaddrs>?
+    guard getifaddrs(&first) == 0 else { return ([], []) }
+    defer { freeifaddrs(first) }
+    var (own, networks): ([IPAddress], [IPNetwork]) = ([], [])
+    var entry = first
+    while let this = entry?.pointee {
+      entry = this.ifa_next
+      guard let address = this.ifa_addr, let ip = IPAddress(system: address, count: MemoryLayout<sockaddr_in6>.size) else {
+        continue
+      }
+      own.append(ip)
+      if let mask = this.ifa_netmask.flatMap({ IPAddress(system: $0, count: MemoryLayout<sockaddr_in6>.size) }),
+        // A mask of nothing would make all the world our neighbour.
+        mask.number != 0, let network = IPNetwork("\(ip)/\(mask.number.nonzeroBitCount)")
+      {
+        networks.append(network)
+      }
+    }
+    return (own, networks)
+  }
+
   static func choose(_ found: [(interface: String, ip: IPAddress)]) -> [IPAddress] {
     var chosen: [(interface: String, ip: IPAddress)] = []
     for entry in found where !entry.ip.isLoopback && !entry.ip.isLinkLocal {

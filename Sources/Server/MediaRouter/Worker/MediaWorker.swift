@@ -1,5 +1,6 @@
 import Addresses
 import CLinux
+import EventLoop
 import Glibc
 import Synchronization
 
@@ -8,10 +9,20 @@ package struct MediaWorkerError: Error, CustomStringConvertible {
   package let address: TransportAddress
   package let code: Int32
 
-  package var description: String { "UDP \(address): \(String(cString: strerror(code)))" }
+  package var description: String {
+    "\(address.isStream ? "TCP" : "UDP") \(address): \(String(cString: strerror(code)))"
+  }
 }
 
-/// A thread with one UDP port and a router.
+extension MediaTime {
+  static var now: MediaTime {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return MediaTime(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+  }
+}
+
+/// A thread with one UDP port, the TCP port of the same number, and a router.
 ///
 /// Commands wait in an array behind a mutex, and an eventfd wakes the thread; events go to a closure on it.
 // @unchecked: the router and the buffers belong to the thread; `mailbox` guards what others touch.
@@ -23,55 +34,90 @@ package final class MediaWorker: @unchecked Sendable {
   static let socketBytes = 4 << 20
   /// Calls in a row before timers and commands have their turn.
   private static let readsLimit = 16
+  /// When the last peer has gone: packets kept for repeats were many.
+  private static let bytesGivenBack = 16 << 20
 
   private struct Mailbox {
     var commands: [RouterCommand] = []
-    var mustEnd = false
-    var isOver = false
-    var waiting: [CheckedContinuation<Void, Never>] = []
+    var end = ThreadEnd()
   }
 
   /// Where it listens; the port is the one the system gave.
   package let address: TransportAddress
   package let fingerprint: Fingerprint
+  package let census = MediaCensus()
   private let socket: Int32
+  /// nil where it takes no TCP.
+  private let streams: StreamSockets?
   private let wake: Int32
   private let mailbox = Mutex(Mailbox())
   private let onEvents: @Sendable ([RouterEvent]) -> Void
+  private let onRecorded: @Sendable (RecordedBatch) -> Void
   private let identity: DTLSIdentity
   private let limits: RouterLimits
 
   /// - Parameters:
   ///   - address: port 0 for any.
+  ///   - takesStreams: whether it listens by TCP too, for peers whose network blocks UDP. RFC 6544.
+  ///   - onRecorded: what recorders get, at most once for each waking of the thread; called on it, must not wait.
   ///   - onEvents: called on the worker's thread; must not wait.
   /// - Throws: when the address cannot be bound.
   package init(
-    _ identity: DTLSIdentity, address: TransportAddress, limits: RouterLimits = RouterLimits(),
+    _ identity: DTLSIdentity, address: TransportAddress, takesStreams: Bool = false, limits: RouterLimits = RouterLimits(),
+    onRecorded: @escaping @Sendable (RecordedBatch) -> Void = { _ in },
     onEvents: @escaping @Sendable ([RouterEvent]) -> Void
   ) throws(MediaWorkerError) {
-    var port = address.port
-    socket = datagrams_open(address.high, address.low, &port, Int32(Self.socketBytes))
-    guard socket >= 0 else { throw MediaWorkerError(address: address, code: errno) }
+    let ports = try Self.open(address, takesStreams: takesStreams)
+    (socket, self.address) = (ports.socket, ports.address)
     wake = datagrams_mailbox()
     guard wake >= 0 else {
       let code = errno
       Glibc.close(socket)
+      if let listener = ports.listener { Glibc.close(listener) }
       throw MediaWorkerError(address: address, code: code)
     }
-    self.address = TransportAddress(high: address.high, low: address.low, port: port)
+    streams = ports.listener.flatMap { StreamSockets(listener: $0, framing: .lengths) }
     self.identity = identity
     self.limits = limits
     self.onEvents = onEvents
+    self.onRecorded = onRecorded
     fingerprint = identity.fingerprint
   }
 
+  /// UDP, and TCP of the same port. Where any port will do, one that is free for both.
+  private static func open(
+    _ address: TransportAddress, takesStreams: Bool
+  ) throws(MediaWorkerError) -> (socket: Int32, listener: Int32?, address: TransportAddress) {
+    for attempt in 1... {
+      var port = address.port
+      let socket = datagrams_open(address.high, address.low, &port, Int32(socketBytes))
+      guard socket >= 0 else { throw MediaWorkerError(address: address, code: errno) }
+      let bound = TransportAddress(high: address.high, low: address.low, port: port)
+      guard takesStreams else { return (socket, nil, bound) }
+      let listener = streams_listen(address.high, address.low, &port)
+      if listener >= 0 { return (socket, listener, bound) }
+      let code = errno
+      Glibc.close(socket)
+      guard address.port == 0, code == EADDRINUSE, attempt < portAttempts else {
+        throw MediaWorkerError(
+          address: TransportAddress(high: address.high, low: address.low, port: port, isStream: true), code: code)
+      }
+    }
+    preconditionFailure("the attempts end")
+  }
+
+  private static let portAttempts = 16
+
   /// What an answer names, the best first: the addresses that the configuration says others reach this machine by, then the address it listens
-  /// on, or all of the machine where that is `::` or `0.0.0.0`.
+  /// on, or all of the machine where that is `::` or `0.0.0.0`; by UDP, and then by TCP.
   package func candidates(announced: [IPAddress] = []) -> [TransportAddress] {
     let isAny = address.ip.number == 0
     let hosts = isAny ? HostAddresses.list().filter { !address.ip.isIPv4 || $0.isIPv4 } : [address.ip]
     let others = hosts.filter { !announced.contains($0) }
-    return (announced + others).prefix(HostAddresses.limit).map { TransportAddress($0, port: address.port) }
+    let addresses = (announced + others).prefix(HostAddresses.limit)
+    return (streams == nil ? [false] : [false, true]).flatMap { isStream in
+      addresses.map { TransportAddress($0, port: address.port, isStream: isStream) }
+    }
   }
 
   deinit {
@@ -83,20 +129,7 @@ package final class MediaWorker: @unchecked Sendable {
   ///
   /// - Throws: when the system has no thread for it.
   package func start() throws(MediaWorkerError) {
-    var thread = pthread_t()
-    let box = Unmanaged.passRetained(self)
-    let result = pthread_create(
-      &thread, nil,
-      { context in
-        Unmanaged<MediaWorker>.fromOpaque(context!).takeRetainedValue().run()
-        return nil
-      }, box.toOpaque())
-    guard result == 0 else {
-      box.release()
-      throw MediaWorkerError(address: address, code: result)
-    }
-    clinux_name_thread(thread, "media")
-    pthread_detach(thread)
+    guard spawnThread(name: "media", { self.run() }) else { throw MediaWorkerError(address: address, code: EAGAIN) }
   }
 
   /// Carries out commands in order, soon.
@@ -108,12 +141,7 @@ package final class MediaWorker: @unchecked Sendable {
   /// Ends the thread and returns when it has ended.
   package func stop() async {
     await withCheckedContinuation { done in
-      let isOver = mailbox.withLock { mailbox in
-        mailbox.mustEnd = true
-        if !mailbox.isOver { mailbox.waiting.append(done) }
-        return mailbox.isOver
-      }
-      if isOver { done.resume() } else { ring() }
+      if mailbox.withLock({ $0.end.wait(done) }) { ring() } else { done.resume() }
     }
   }
 
@@ -124,37 +152,60 @@ package final class MediaWorker: @unchecked Sendable {
 
   // MARK: The thread
 
-  private static var now: MediaTime {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return MediaTime(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
-  }
-
   private func run() {
     let output = DatagramOutput(socket)
-    let router = Router(identity, limits: limits, random: SystemRandomNumberGenerator()) { output.send($0) }
+    let router = Router(identity, limits: limits, random: SystemRandomNumberGenerator()) { [streams] in
+      output.send($0)
+      streams?.send($0)
+    }
+    streams?.receive = { router.receive($0, from: $1, now: .now) }
+    streams?.isKnown = { router.connections[$0] != nil }
+    streams?.lost = { router.lose($0) }
     let slab = UnsafeMutableRawPointer.allocate(byteCount: Self.batchLimit * Self.datagramBytes, alignment: 64)
     defer { slab.deallocate() }
     var received = [datagram](repeating: datagram(), count: Self.batchLimit)
     var descriptors = [
       pollfd(fd: socket, events: Int16(POLLIN), revents: 0), pollfd(fd: wake, events: Int16(POLLIN), revents: 0)
     ]
+    if let streams { descriptors.append(pollfd(fd: streams.descriptor, events: Int16(POLLIN), revents: 0)) }
+    var lastSweep = MediaTime.now
+    var isInUse = false
     while takeCommands(router) {
-      wait(&descriptors, until: router.deadline)
+      // Before the wait, which is long where nobody is left; the figures last, so that who sees that nobody is left sees the memory gone too.
+      if isInUse, router.transports.isEmpty { clinux_give_back_memory(Self.bytesGivenBack) }
+      isInUse = !router.transports.isEmpty
+      census.note(router.counts)
+      wait(&descriptors, until: deadline(router, lastSweep))
       for _ in 0..<Self.readsLimit {
         if read(into: slab, &received, router) < Self.batchLimit { break }
       }
-      router.advance(to: Self.now)
+      if let streams, !streams.isEmpty || descriptors[2].revents != 0 { handle(streams, router, &lastSweep) }
+      if let recorded = router.takeRecorded() { onRecorded(recorded) }
+      router.advance(to: MediaTime.now)
       if !router.events.isEmpty {
         onEvents(router.events)
         router.events.removeAll()
       }
     }
-    let waiting = mailbox.withLock { mailbox in
-      mailbox.isOver = true
-      return mailbox.waiting
-    }
-    for done in waiting { done.resume() }
+    if let streams { (streams.receive, streams.isKnown, streams.lost) = ({ _, _ in }, { _ in false }, { _ in }) }
+    for done in mailbox.withLock({ $0.end.finish() }) { done.resume() }
+  }
+
+  /// Connections are looked through each second.
+  private static let sweepInterval = MediaTime.Interval.seconds(1)
+
+  private func deadline(_ router: Router, _ lastSweep: MediaTime) -> MediaTime? {
+    guard let streams, !streams.isEmpty else { return router.deadline }
+    return min(router.deadline ?? lastSweep + Self.sweepInterval, lastSweep + Self.sweepInterval)
+  }
+
+  private func handle(_ streams: StreamSockets, _ router: Router, _ lastSweep: inout MediaTime) {
+    let now = MediaTime.now
+    streams.handle(now: now)
+    router.flush(now: now)
+    guard now - lastSweep >= Self.sweepInterval else { return }
+    lastSweep = now
+    streams.sweep(now: now)
   }
 
   /// False when the thread shall end.
@@ -163,14 +214,14 @@ package final class MediaWorker: @unchecked Sendable {
     _ = Glibc.read(wake, &count, 8)
     let (commands, mustEnd) = mailbox.withLock { mailbox in
       defer { mailbox.commands.removeAll() }
-      return (mailbox.commands, mailbox.mustEnd)
+      return (mailbox.commands, mailbox.end.isWanted)
     }
-    for command in commands { router.handle(command, now: Self.now) }
+    for command in commands { router.handle(command, now: MediaTime.now) }
     return !mustEnd
   }
 
   private func wait(_ descriptors: inout [pollfd], until deadline: MediaTime?) {
-    let left = deadline.map { Int32(clamping: max(0, ($0 - Self.now).milliseconds + 1)) } ?? -1
+    let left = deadline.map { Int32(clamping: max(0, ($0 - MediaTime.now).milliseconds + 1)) } ?? -1
     poll(&descriptors, nfds_t(descriptors.count), left)
   }
 
@@ -180,7 +231,7 @@ package final class MediaWorker: @unchecked Sendable {
     let count = datagrams_receive(
       socket, start, UInt32(Self.datagramBytes), Int32(Self.batchLimit), &received)
     guard count > 0 else { return 0 }
-    let now = Self.now
+    let now = MediaTime.now
     for i in 0..<Int(count) {
       let from = TransportAddress(high: received[i].address_high, low: received[i].address_low, port: received[i].port)
       let bytes = UnsafeMutableRawBufferPointer(start: received[i].bytes, count: Int(received[i].count))
