@@ -10,6 +10,9 @@ package enum CallLimits {
   package static let connections = 3_000
   package static let streams = 200
   package static let streamsOfConnection = 4
+  /// Of one user in a room's call, and of one token of an application's, which may be the same for many.
+  package static let connectionsOfMember = 20
+  package static let connectionsOfToken = 500
 
   // Texts: bytes of a signal, characters (Unicode scalars) of the rest.
   package static let signalKindCharacters = 128
@@ -25,6 +28,13 @@ package enum CallLimits {
   package static let requestRate = Rate(perSecond: 20, burst: 100)
   /// Of a session, REST's included.
   package static let signalRate = Rate(perSecond: 50, burst: 100)
+  /// What happens to all of a session: comings, and requests that everyone hears of beside signals. With the signals it is less at once
+  /// than is kept for who does not acknowledge.
+  package static let broadcastRate = Rate(perSecond: 100, burst: 500)
+  /// All messages of a connection, also those that are no requests. Whoever says more is no client of ours, and ends.
+  package static let messageRate = Rate(perSecond: 50, burst: 400)
+  /// Of a connection: reading one and answering it is the dearest of all requests.
+  package static let offerRate = Rate(perSecond: 5, burst: 30)
   /// First messages from one network.
   package static let connectRate = Rate(perSecond: 20, burst: 200)
   /// REST requests of a project.
@@ -37,6 +47,7 @@ package enum CallLimits {
   package static let unacknowledgedBytes = 1 << 20
   /// Messages that wait for a socket to take them.
   static let socketQueue = 4_096
+  package static let socketQueueBytes = 2 << 20
 
   // Times, in milliseconds.
   package static let firstMessageMilliseconds: Int64 = 10_000
@@ -49,6 +60,28 @@ package enum CallLimits {
   package static let authorizationMilliseconds: Int64 = 10 * 60 * 1_000
   /// Of a token for a call in a room: it is asked for when it is needed.
   package static let roomTokenMilliseconds: Int64 = 60 * 60 * 1_000
+
+  // Recordings.
+  /// OpenTok's documentation: 4 hours.
+  package static let archiveMilliseconds: Int64 = 4 * 60 * 60 * 1_000
+  package static let archiveNameCharacters = 1_000
+  package static let archivesPage: Int64 = 1_000
+  static let archivesPageDefault: Int64 = 50
+  /// Media that waits for the recording thread; what comes then is left out.
+  static let recordedBytesWaiting = 64 << 20
+  /// How long the address of a recorded file is good. OpenTok's documentation: 10 minutes.
+  package static let downloadSeconds: Int64 = 600
+  /// A session that nobody has joined or asked about for so long is removed.
+  package static let sessionDisuseMilliseconds: Int64 = 90 * 24 * 60 * 60 * 1_000
+  /// How exactly that is known.
+  static let sessionUseMilliseconds: Int64 = 24 * 60 * 60 * 1_000
+
+  // Callbacks.
+  /// Of one project; what comes then is left out.
+  package static let callbacksWaiting = 1_000
+  package static let callbackAttempts = 5
+  static let callbackTimeout = Duration.seconds(10)
+  package static let callbackURLBytes = 2_048
 
   // The database.
   package static let projects = 1_000

@@ -4,6 +4,7 @@ import HTTPServer
 import JSON
 import MatrixModel
 import MediaRouter
+import Telemetry
 
 /// The live sessions, the sockets of those who are in them, and the worker that their media goes through.
 ///
@@ -17,12 +18,18 @@ package actor CallServer {
   package nonisolated let projects: CallProjects
   package nonisolated let sessions: CallSessions
   /// Whose members may be in their calls.
-  nonisolated let rooms: Rooms
+  nonisolated let homeserver: Homeserver
+  nonisolated var rooms: Rooms { homeserver.rooms }
   nonisolated let clock: WallClock
   nonisolated let configuration: CallConfiguration
   /// For whoever measures, from any thread.
   package nonisolated let census = CallCensus()
+  package nonisolated var mediaCensus: MediaCensus { worker.census }
+  nonisolated let recordings: Recordings
+  nonisolated let callbacks: Callbacks
   private nonisolated let worker: MediaWorker
+  private nonisolated let late = LateWorker()
+  private nonisolated let log = Log("calls")
   private nonisolated let events: AsyncStream<[RouterEvent]>
   private nonisolated let eventInput: AsyncStream<[RouterEvent]>.Continuation
 
@@ -38,6 +45,10 @@ package actor CallServer {
   private var lastNumber: UInt32 = 0
   private var lastSocket: UInt64 = 0
   private var eventTask: Task<Void, Never>?
+  private var archiveTask: Task<Void, Never>?
+  /// Composed files that are being made, or wait for it.
+  var compositions: [ArchiveID: Task<Void, Never>] = [:]
+  private var housekeeping: Task<Void, Never>?
   private var alarm: (deadline: Int64, task: Task<Void, Never>)?
   private var isStopping = false
 
@@ -47,20 +58,38 @@ package actor CallServer {
     self.projects = projects
     clock = homeserver.configuration.clock
     sessions = CallSessions(database: homeserver.database, clock: clock)
-    rooms = homeserver.rooms
+    self.homeserver = homeserver
+    callbacks = Callbacks(homeserver.http, clock: clock) { projects.callback(of: $0) }
     (events, eventInput) = AsyncStream.makeStream(of: [RouterEvent].self)
-    worker = try MediaWorker(DTLSIdentity(), address: configuration.address) { [eventInput] events in eventInput.yield(events) }
+    // The recordings want key frames of the worker, which gives them its media.
+    let recordings = try Recordings(homeserver, quotaBytes: configuration.recordingsQuotaBytes) { [late] in late.refresh($0) }
+    self.recordings = recordings
+    worker = try MediaWorker(
+      DTLSIdentity(), address: configuration.address, takesStreams: configuration.takesStreams,
+      onRecorded: { recordings.recorder.submit($0) },
+      onEvents: { [eventInput] events in eventInput.yield(events) })
+    late.worker.withLock { [worker] in $0 = worker }
   }
 
   /// Where media arrives.
   package nonisolated var address: TransportAddress { worker.address }
 
-  /// Starts the worker. Throws `MediaWorkerError`.
-  package func start() throws {
+  /// Brings what a killed server recorded to an end, and starts the worker. Throws `MediaWorkerError`, and what reading the recordings throws.
+  package func start() async throws {
+    try await recordings.start()
+    archiveTask = Task { [weak self, recordings] in
+      for await summary in recordings.summaries { await self?.finish(summary) }
+    }
     try worker.start()
     watchRooms()
     eventTask = Task { [weak self, events] in
       for await batch in events { await self?.handle(batch) }
+    }
+    housekeeping = Task { [weak self] in
+      while !Task.isCancelled {
+        await self?.removeUnusedSessions()
+        do { try await Task.sleep(for: .milliseconds(CallLimits.sessionUseMilliseconds)) } catch { return }
+      }
     }
   }
 
@@ -71,9 +100,17 @@ package actor CallServer {
       run(id) { brain, _ in brain.endAll(CallRefusal(.shuttingDown, "The server is stopping.")) }
     }
     alarm?.task.cancel()
+    housekeeping?.cancel()
     eventInput.finish()
     await worker.stop()
     await eventTask?.value
+    await recordings.shutdown()
+    await archiveTask?.value
+    await recordings.composer.shutdown()
+    for task in compositions.values { await task.value }
+    await recordings.close()
+    await callbacks.shutdown()
+    late.worker.withLock { $0 = nil }
   }
 
   var now: CallMoment {
@@ -94,7 +131,7 @@ package actor CallServer {
   ) throws(Failure) -> Value? {
     guard live[id] != nil else { return nil }
     let result = Result { () throws(Failure) in try body(&live[id]!.brain, now) }
-    perform(live[id]!.brain.takeEffects())
+    perform(live[id]!.brain.takeEffects(), of: id)
     deadlines[id] = live[id]!.brain.deadline
     if live[id]!.brain.isEmpty {
       sessionOfNumber[live[id]!.brain.number] = nil
@@ -116,23 +153,27 @@ package actor CallServer {
     let media = SessionBrain.Media(
       fingerprint: worker.fingerprint, candidates: candidates.isEmpty ? [worker.address] : candidates)
     live[session.id] = LiveSession(
-      brain: SessionBrain(session.id, isRouted: session.isRouted, number: lastNumber, media: media, now: now), session: session)
+      brain: SessionBrain(
+        session.id, isRouted: session.isRouted, isArchived: session.isArchived, number: lastNumber, media: media, now: now),
+      session: session)
   }
 
-  var iceServers: [SessionBrain.ICEServer] {
+  /// Credentials for whom the token is: a relay's quotas are theirs.
+  func iceServers(for token: ConnectionToken) -> [SessionBrain.ICEServer] {
     guard let turn = configuration.turn else { return [] }
-    let (name, password) = turn.credentials(for: "call", now: clock.now())
+    let (name, password) = turn.credentials(for: token.holder, now: clock.now())
     return [SessionBrain.ICEServer(urls: turn.uris, username: name, credential: password)]
   }
 
-  /// Ends the live sessions of a project whose key was taken away.
-  package func end(_ project: ProjectID) {
+  /// Ends the live sessions of a project whose key was taken away, and deletes what they recorded.
+  package func end(_ project: ProjectID) async {
     for id in live.filter({ $0.value.session.project == project }).map(\.key) {
       run(id) { brain, _ in brain.endAll(CallRefusal(.ended, "The session is over.")) }
     }
+    await deleteArchives(of: project)
   }
 
-  private func perform(_ effects: [SessionBrain.Effect]) {
+  private func perform(_ effects: [SessionBrain.Effect], of id: SessionID) {
     for effect in effects {
       switch effect {
       case .send(let message, let socket): lines[socket]?.send(message)
@@ -140,7 +181,25 @@ package actor CallServer {
         lines[socket]?.close()
         sessionOfSocket[socket] = nil
       case .router(let commands): worker.submit(commands)
+      case .archive(let command): recordings.recorder.submit(command)
+      case .wantsArchive(let request): take(request, in: id)
+      case .happened(let news): tell(news, of: id)
       }
+    }
+  }
+
+  private func tell(_ news: SessionNews, of id: SessionID) {
+    guard let project = live[id]?.session.project, callbacks.wants(project) else { return }
+    callbacks.post(news.body(of: id, of: project, at: clock.now()), for: project)
+  }
+
+  /// Those with somebody in them are in use.
+  private func removeUnusedSessions() async {
+    do {
+      for id in live.keys { _ = try await sessions.session(id) }
+      try await sessions.removeUnused()
+    } catch {
+      log.error("unused sessions", ["error": .text("\(error)")])
     }
   }
 

@@ -36,6 +36,15 @@ extension Routes {
       }
     }
 
+    onAdmin(.put, Self.callKeys + "/{key}/callback") { request, administrator in
+      guard let id = ProjectID(request.path("key")) else { throw MatrixError.notFound("There is no such key.") }
+      let url = try await request.object()["url"]?.string
+      let project = try await audit.record("call_key.callback", of: id.string, by: administrator) {
+        try await projects.setCallback(url, of: id)
+      }
+      return .json { writer in writer.object { Self.write(project, to: &$0) } }
+    }
+
     onAdmin(.delete, Self.callKeys + "/{key}") { request, administrator in
       guard let id = ProjectID(request.path("key")) else { throw MatrixError.notFound("There is no such key.") }
       try await audit.record("call_key.remove", of: id.string, by: administrator) { try await projects.remove(id) }
@@ -48,5 +57,6 @@ extension Routes {
     writer.member("key", project.id)
     writer.member("name", project.name)
     writer.member("created_ts", project.created)
+    if let callback = project.callback { writer.member("callback", callback) }
   }
 }

@@ -10,6 +10,10 @@ extension CallServer {
   package nonisolated func mountREST(on router: inout Router) {
     router.group(Self.restPath) { router in
       on(.post, "/session/create", &router) { request in try await self.createSession(request) }
+      router.group("/v2/project/{project}/archive") { router in
+        mountArchives(on: &router)
+        mountDownloads(on: &router)
+      }
       router.group("/v2/project/{project}/session/{session}") { router in
         mountStreams(on: &router)
         mountSignals(on: &router)
@@ -40,7 +44,7 @@ extension CallServer {
     }
   }
 
-  private func authorize(_ request: Request) throws(RESTError) -> ProjectID {
+  func authorize(_ request: Request) throws(RESTError) -> ProjectID {
     guard let text = request.headers["X-OPENTOK-AUTH"] else { throw RESTError(.forbidden, "X-OPENTOK-AUTH is missing.") }
     let authorization: ServerAuthorization
     do throws(ConnectionToken.Refusal) {

@@ -10,12 +10,13 @@ extension CallServer {
     guard let isRelayed = ["enabled": true, "disabled": false][form["p2p.preference"] ?? "disabled"] else {
       throw RESTError.invalid("p2p.preference is enabled or disabled.")
     }
-    switch form["archiveMode"] ?? "manual" {
-    case "manual": break
-    case "always": throw RESTError.invalid("This server does not record.")
-    default: throw RESTError.invalid("archiveMode is manual or always.")
+    guard let isArchived = ["manual": false, "always": true][form["archiveMode"] ?? "manual"] else {
+      throw RESTError.invalid("archiveMode is manual or always.")
     }
-    let session = try await sessions.create(of: request.project, isRouted: !isRelayed)
+    guard !isArchived || !isRelayed else {
+      throw RESTError.invalid("Only a session whose media goes through this server is recorded.")
+    }
+    let session = try await sessions.create(of: request.project, isRouted: !isRelayed, isArchived: isArchived)
     let wantsJSON = request.http.headers["Accept"]?.contains("json") ?? false
     return wantsJSON ? Self.json(session) : Self.xml(session)
   }

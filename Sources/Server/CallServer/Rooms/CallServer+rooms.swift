@@ -1,44 +1,93 @@
 import Homeserver
 import MatrixModel
 
-/// Who is in a room's call is in the room, also when a token is older than that.
+/// Who is in a room's call is in the room, signed in and not suspended, and moderates while they may remove others; also when a token is older than that.
 extension CallServer {
-  /// Throws `unauthorized` for a call in a room that the token's owner is not in (any more).
-  func requireMembership(_ token: ConnectionToken, _ session: CallSessions.Session) async throws {
-    guard let roomID = session.roomID else { return }
+  /// The role of the token's owner; nil for a session that is no room's. Throws `unauthorized` for a call in a room that the owner is not in
+  /// (any more), or may not speak in.
+  @discardableResult
+  func requireMembership(_ token: ConnectionToken, _ session: CallSessions.Session) async throws -> Role? {
+    guard let roomID = session.roomID else { return nil }
     do {
       guard let user = token.roomMember else { throw MatrixError.forbidden("The token is nobody's.") }
-      _ = try await rooms.joinedRoom(roomID, of: user)
+      guard let account = try await homeserver.accounts.account(user), !account.isDeactivated else {
+        throw MatrixError.forbidden("There is no such account.")
+      }
+      try account.standing.requireUse(at: clock.now())
+      if account.standing.isSuspended { throw MatrixError.userSuspended() }
+      try await requireLogin(of: user, token)
+      return try await rooms.callRole(of: user, in: roomID)
     } catch let error as MatrixError {
       throw CallRefusal(.unauthorized, error.message)
     }
   }
 
-  /// Whoever was removed between the look at the room and the greeting was not there to be expelled yet.
-  func expelUnlessMember(_ token: ConnectionToken, _ session: CallSessions.Session) async {
-    guard let roomID = session.roomID, let user = token.roomMember else { return }
-    do { try await requireMembership(token, session) } catch { expel(user, from: roomID) }
+  /// Application services act for users who never sign in.
+  private func requireLogin(of user: UserID, _ token: ConnectionToken) async throws {
+    guard let device = token.roomDevice, !homeserver.appServices.all.contains(where: { $0.covers(user) }) else { return }
+    guard try await homeserver.sessions.isLoggedIn(user, on: device) else {
+      throw MatrixError.forbidden("This device has been signed out.")
+    }
   }
 
-  /// Has whoever leaves a room, or is removed, leave its call too.
+  /// Whatever happened between the look at the room and the greeting found nobody yet.
+  func follow(_ token: ConnectionToken, _ session: CallSessions.Session) async {
+    guard let roomID = session.roomID, let user = token.roomMember else { return }
+    await follow(user, in: roomID)
+  }
+
+  /// Has changes of rooms and accounts reach those who are in calls.
   nonisolated func watchRooms() {
-    let expel: @Sendable (UserID, RoomID) -> Void = { [weak self] user, roomID in
+    let followMember: @Sendable (UserID, RoomID) -> Void = { [weak self] user, roomID in
       guard let self else { return }
-      Task { await self.expel(user, from: roomID) }
+      Task { await self.follow(user, in: roomID) }
+    }
+    let followRoom: @Sendable (RoomID) -> Void = { [weak self] roomID in
+      guard let self else { return }
+      Task { await self.follow(roomID) }
     }
     rooms.hooks.withLock { hooks in
       hooks.appended.append { event, roomID, transaction in
+        if event.type == .powerLevels { return transaction.afterPublish { followRoom(roomID) } }
         guard event.type == .member, Membership(event.content["membership"]) != .join, let key = event.stateKey else { return }
         let user = UserID(trusted: key)
-        transaction.afterPublish { expel(user, roomID) }
+        transaction.afterPublish { followMember(user, roomID) }
       }
+    }
+    homeserver.sessions.watch { [weak self] user in
+      guard let self else { return }
+      Task { await self.follow(user) }
     }
   }
 
-  private func expel(_ user: UserID, from roomID: RoomID) {
+  /// A user's account or devices have changed.
+  private func follow(_ user: UserID) async {
+    for session in live.values.map(\.session) {
+      if let roomID = session.roomID { await follow(user, in: roomID) }
+    }
+  }
+
+  /// The power levels of a room have changed.
+  private func follow(_ roomID: RoomID) async {
     for (id, session) in live.mapValues(\.session) where session.roomID == roomID {
-      run(id) { brain, _ in
-        for connection in brain.connections(where: { $0.roomMember == user }) { try? brain.disconnect(connection) }
+      let members = run(id) { brain, _ in Set(brain.tokens.values.compactMap(\.roomMember)) } ?? []
+      for member in members { await follow(member, in: roomID) }
+    }
+  }
+
+  /// Ends the connections of who may not be there any more, and gives the others the role that they have now.
+  private func follow(_ user: UserID, in roomID: RoomID) async {
+    for (id, session) in live.mapValues(\.session) where session.roomID == roomID {
+      let tokens = run(id) { brain, _ in brain.tokens.filter { $0.value.roomMember == user } } ?? [:]
+      for (connection, token) in tokens {
+        do {
+          guard let role = try await requireMembership(token, session) else { continue }
+          run(id) { brain, _ in brain.setRole(role, of: connection) }
+        } catch is CallRefusal {
+          run(id) { brain, _ in try? brain.disconnect(connection) }
+        } catch {
+          // The database is stopping, and everybody with it.
+        }
       }
     }
   }

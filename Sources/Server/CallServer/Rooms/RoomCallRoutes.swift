@@ -37,7 +37,7 @@ extension Routes {
 
 extension Rooms {
   /// What a member may do in the room's call: whoever may remove others moderates. Throws `M_FORBIDDEN` for who is not in the room.
-  fileprivate func callRole(of user: UserID, in roomID: RoomID) async throws -> Role {
+  func callRole(of user: UserID, in roomID: RoomID) async throws -> Role {
     let snapshot = try await joinedRoom(roomID, of: user)
     return snapshot.powerLevels.level(of: user) >= snapshot.powerLevels.required(.kick) ? .moderator : .publisher
   }

@@ -14,7 +14,7 @@ struct CallConnection: Sendable {
   let number: UInt64
   /// What proves, on another socket, that it is the same.
   let key: [UInt8]
-  let token: ConnectionToken
+  var token: ConnectionToken
   let capabilities: Set<ByteString>
   /// Milliseconds since 1970.
   let created: Int64
@@ -24,6 +24,8 @@ struct CallConnection: Sendable {
   /// The number of the last request that was carried out.
   var handled: Int64 = 0
   var requests: TokenBucket
+  var messages: TokenBucket
+  var offers: TokenBucket
   /// In the order of publishing.
   var streams: [StreamID] = []
   var preferences: [StreamID: Preference] = [:]

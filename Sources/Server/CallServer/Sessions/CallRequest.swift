@@ -19,7 +19,8 @@ enum CallRequest {
   case mute(StreamID)
   case muteAll(except: Set<StreamID>, isActive: Bool)
   case disconnect(ConnectionID)
-  case record
+  /// Starts a recording, or stops it.
+  case record(starts: Bool)
   case leave
 
   init(_ type: ByteString, _ json: JSON) throws(CallRefusal) {
@@ -37,7 +38,11 @@ enum CallRequest {
       self = .relay(data, to: try json.id("to"))
     case "mute": self = try Self.mute(json)
     case "disconnect": self = .disconnect(try json.id("connection"))
-    case "record": self = .record
+    case "record":
+      guard let starts = ["start": true, "stop": false][json["action"]?.string ?? ""] else {
+        throw .invalid("action is start or stop.")
+      }
+      self = .record(starts: starts)
     case "leave": self = .leave
     default: throw .invalid("This type of request is not known here.")
     }

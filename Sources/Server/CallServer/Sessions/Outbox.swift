@@ -36,6 +36,15 @@ struct Outbox: Sendable {
     return kept[first...].enumerated().map { Self.numbered($1, number + 1 + Int64($0)) }
   }
 
+  /// The number that a message was given; nil for one without.
+  static func number(of message: [UInt8]) -> Int64? {
+    guard message.starts(with: prefix) else { return nil }
+    let digits = message[prefix.count...].prefix { (0x30...0x39).contains($0) }
+    return Int64(String(decoding: digits, as: UTF8.self))
+  }
+
+  private static let prefix = Array("{\"seq\":".utf8)
+
   /// `{"type":…}` as `{"seq":1,"type":…}`.
   private static func numbered(_ message: [UInt8], _ number: Int64) -> [UInt8] {
     Array("{\"seq\":\(number),".utf8) + message.dropFirst()

@@ -24,7 +24,7 @@ extension SessionBrain {
 
   /// A new participant, whose token is for this session.
   ///
-  /// Throws `limit`, and `invalid` for a client that cannot take part in this kind of session.
+  /// Throws `limit`, also where the token has too many connections already or too many come at once, and `invalid` for a client that cannot take part in this kind of session.
   package mutating func connect(
     _ token: ConnectionToken, capabilities: Set<ByteString> = [], iceServers: [ICEServer] = [], on socket: SocketID,
     now: CallMoment
@@ -33,12 +33,21 @@ extension SessionBrain {
     guard isRouted || capabilities.contains("relay") else {
       throw .invalid("This session is between its peers, which takes the capability relay.")
     }
+    let ofHolder = connections.values.count { $0.token.holder == token.holder }
+    guard token.holder.isEmpty || ofHolder < token.connectionsLimit else {
+      throw CallRefusal(.limit, "There are too many connections with this token.")
+    }
+    if let wait = broadcasts.take(at: now.monotonic) {
+      throw CallRefusal(.limit, "Too many come at once.", retryAfterMilliseconds: wait)
+    }
     let id = ConnectionID(trusted: CallName.random(using: &random))
     lastConnection += 1
     var connection = CallConnection(
       id: id, number: lastConnection, key: CallName.random(using: &random).utf8 + CallName.random(using: &random).utf8,
       token: token,
-      capabilities: capabilities, created: now.wall, requests: TokenBucket(CallLimits.requestRate, at: now.monotonic))
+      capabilities: capabilities, created: now.wall, requests: TokenBucket(CallLimits.requestRate, at: now.monotonic),
+      messages: TokenBucket(CallLimits.messageRate, at: now.monotonic),
+      offers: TokenBucket(CallLimits.offerRate, at: now.monotonic))
     connection.socket = socket
     sockets[socket] = id
     add(.send(greeting(connection, iceServers), to: socket))
@@ -47,6 +56,7 @@ extension SessionBrain {
         $0.key("connection"); connection.write(to: &$0)
       })
     connections[id] = connection
+    add(.happened(SessionNews(what: .connectionCreated, connection: connection)))
     settle()
     return id
   }
@@ -69,6 +79,7 @@ extension SessionBrain {
       writer.array("connections", connections.values.sorted { $0.number < $1.number }) { $0.write(to: &$1) }
       let announced = streams.values.filter(\.isAnnounced).sorted { ($0.created, $0.id) < ($1.created, $1.id) }
       writer.array("streams", announced) { $0.write(to: &$1) }
+      if let recording { writer.member("recording", recording.archive) }
     }
   }
 
@@ -96,15 +107,19 @@ extension SessionBrain {
   /// What is due by time.
   package mutating func advance(to now: CallMoment) {
     for (id, deadline) in lost where deadline <= now.monotonic { end(id, .lost) }
+    if let recording, recording.deadline <= now.monotonic { endRecording("It was as long as a recording may be.") }
     settle()
   }
 
   /// Ends the session for everyone in it.
   package mutating func endAll(_ reason: CallRefusal) {
+    endRecording(reason.code == .shuttingDown ? "The server stopped." : "The session is over.")
     let message = reason.code == .ended ? Self.message("session_ended") : nil
     if let message { sayToAll(message) }
     ending = []
+    for stream in streams.values where stream.isAnnounced { tellDestroyed(stream, .left) }
     for connection in Array(connections.values) {
+      add(.happened(SessionNews(what: .connectionDestroyed(.ended), connection: connection)))
       let transport = connection.peer.map { [RouterCommand.close($0.transport)] } ?? []
       tell(transport)
       if let socket = connection.socket { close(socket, reason) }
@@ -129,6 +144,7 @@ extension SessionBrain {
     for stream in connection.streams { destroy(stream, streamEnd) }
     drop(connection)
     connections[id] = nil
+    if connections.isEmpty { endRecording("Everybody has left.") }
     lost[id] = nil
     ending.removeAll { $0.0 == id }
     if let socket = connection.socket {
@@ -144,5 +160,6 @@ extension SessionBrain {
         writer.member("connection", id)
         writer.member("reason", end.rawValue)
       })
+    add(.happened(SessionNews(what: .connectionDestroyed(end), connection: connection)))
   }
 }

@@ -24,6 +24,18 @@ extension SessionBrain {
     settle()
   }
 
+  /// What a connection may do has changed. Everyone is told.
+  package mutating func setRole(_ role: Role, of id: ConnectionID) {
+    guard let old = connections[id]?.role, old != role else { return }
+    connections[id]?.token.role = role
+    sayToAll(
+      Self.message("connection_changed") { writer in
+        writer.member("connection", id)
+        writer.member("role", role.rawValue)
+      })
+    settle()
+  }
+
   private mutating func silence(_ id: StreamID) {
     guard let old = streams[id] else { return }
     streams[id]?.isMuted = true

@@ -111,12 +111,14 @@ extension SessionBrain {
     connections[id]?.peer?.sections[media.mid] = PeerState.Section(use: .publish(name, track.id), format: format)
     let isHeard = media.isAudio ? stream.description.hasAudio : stream.description.hasVideo
     tell([.publish(track.id, on: transport, parameters)] + (isHeard ? [] : [.mute(track.id, true)]))
+    record(track, of: name)
     return .receive(format)
   }
 
   /// The peer no longer sends one kind of a stream.
   private mutating func unpublish(_ track: TrackID, of name: StreamID) {
     guard tracks.removeValue(forKey: track) != nil else { return }
+    endRecording(of: track)
     tell([.unpublish(track)])
     let isAudio = streams[name]?.audio?.id == track
     if isAudio { streams[name]?.audio = nil } else { streams[name]?.video = nil }

@@ -3,12 +3,17 @@ import JSON
 /// What connections ask for.
 extension SessionBrain {
   /// A message on a socket that has been greeted. What is against the protocol ends the connection.
-  package mutating func receive(_ text: String, on socket: SocketID, now: CallMoment) {
+  ///
+  /// - Parameter written: the highest number that has gone out on this socket. More than that no client has read.
+  package mutating func receive(_ text: String, on socket: SocketID, now: CallMoment, written: Int64 = .max) {
     guard let id = sockets[socket] else { return }
     do throws(CallRefusal) {
+      if let wait = connections[id]?.messages.take(at: now.monotonic) {
+        throw CallRefusal(.limit, "These are too many messages.", retryAfterMilliseconds: wait)
+      }
       switch try ClientMessage(text) {
       case .connect, .resume: throw .invalid("The connection is there already.")
-      case .acknowledgement(let seq): connections[id]?.outbox.acknowledge(seq)
+      case .acknowledgement(let seq): connections[id]?.outbox.acknowledge(min(seq, written))
       case .request(let number, let request): try take(number, request, of: id, now)
       case .unknown: break
       }
@@ -30,9 +35,27 @@ extension SessionBrain {
       if let wait = connections[id]?.requests.take(at: now.monotonic) {
         throw CallRefusal(.limit, "These are too many requests.", retryAfterMilliseconds: wait)
       }
-      try perform(try request.get(), number, of: id, now)
+      let request = try request.get()
+      try requireRate(of: request, by: id, now)
+      try perform(request, number, of: id, now)
     } catch {
       refuse(number, id, error)
+    }
+  }
+
+  /// Throws `limit` for what is dear, or told to everyone, and comes too often.
+  private mutating func requireRate(of request: CallRequest, by id: ConnectionID, _ now: CallMoment) throws(CallRefusal) {
+    switch request {
+    case .offer:
+      if let wait = connections[id]?.offers.take(at: now.monotonic) {
+        throw CallRefusal(.limit, "These are too many offers.", retryAfterMilliseconds: wait)
+      }
+    case .publish, .update, .unpublish, .mute, .muteAll:
+      if let wait = broadcasts.take(at: now.monotonic) {
+        throw CallRefusal(.limit, "Too much happens in the session.", retryAfterMilliseconds: wait)
+      }
+    // Signals have a rate of their own; the rest is told to nobody, or only once in a connection's life.
+    case .signal, .prefer, .relay, .disconnect, .record, .leave: break
     }
   }
 
@@ -69,9 +92,9 @@ extension SessionBrain {
     case .disconnect(let other):
       try require(.moderate)
       return try disconnect(other, number, by: id)
-    case .record:
+    case .record(let starts):
       try require(.moderate)
-      throw .invalid("This server does not record.")
+      return add(.wantsArchive(ArchiveRequest(starts: starts, number: number, connection: id)))
     case .leave:
       done(number, id)
       return end(id, .left)

@@ -15,8 +15,12 @@ extension SessionBrain {
       // Who says goodbye knows.
       if end != .goodbye { sayTransport("ended", transport) }
       forgetTransport(of: id)
+    case .refused(let transport):
+      // Without its transport a connection would wait for media in vain.
+      guard let id = transports[transport], connections[id]?.peer?.wasConnected == false else { return }
+      end(id, .lost, CallRefusal(.limit, "The server has no room for another peer connection."))
     // Publishers have no word for `demand` yet.
-    case .refused, .counts, .demand: break
+    case .counts, .demand: break
     case .trackStarted(let track): if let stream = tracks[track] { announce(stream) }
     case .layer(let subscription, let layer): takeLayer(layer, of: subscription)
     case .speaker(_, let track):

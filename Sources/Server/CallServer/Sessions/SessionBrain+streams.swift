@@ -93,6 +93,10 @@ extension SessionBrain {
   mutating func announce(_ id: StreamID) {
     guard let stream = streams[id], !stream.isAnnounced else { return }
     streams[id]?.isAnnounced = true
+    if let connection = connections[stream.connection] {
+      add(.happened(SessionNews(what: .streamCreated(stream), connection: connection)))
+    }
+    if isArchived, recording == nil, isRouted { add(.wantsArchive(ArchiveRequest(starts: true))) }
     sayToAll(
       except: stream.connection,
       Self.message("stream_created") {
@@ -123,11 +127,19 @@ extension SessionBrain {
       tracks[track.id] = nil
       tell([.unpublish(track.id)])
     }
+    endRecording(of: id)
     streams[id]?.audio = nil
     streams[id]?.video = nil
     guard stream.isAnnounced else { return }
     streams[id]?.isAnnounced = false
+    tellDestroyed(stream, end)
     sayDestroyed(id, end, to: connections.keys.filter { $0 != stream.connection })
+  }
+
+  /// For the application's server.
+  mutating func tellDestroyed(_ stream: CallStream, _ end: StreamEnd) {
+    guard let connection = connections[stream.connection] else { return }
+    add(.happened(SessionNews(what: .streamDestroyed(stream, end), connection: connection)))
   }
 
   private mutating func sayDestroyed(_ id: StreamID, _ end: StreamEnd, to connections: [ConnectionID]) {

@@ -25,7 +25,10 @@ extension SessionBrain {
     let credentials = ICECredentials.random(using: &random)
     connections[id]?.peer?.credentials = credentials
     connections[id]?.peer?.remoteUfrag = offer.ufrag
-    tell([.restart(peer.transport, credentials, remoteUfrag: Array(offer.ufrag.utf8))])
+    tell([
+      .restart(
+        peer.transport, credentials, remoteUfrag: Array(offer.ufrag.utf8), remotePassword: Array(offer.password.utf8))
+    ])
   }
 
   private mutating func open(_ offer: PeerOffer, of id: ConnectionID) {
@@ -38,8 +41,8 @@ extension SessionBrain {
       .open(
         peer.transport,
         TransportParameters(
-          local: peer.credentials, remoteUfrag: Array(offer.ufrag.utf8), fingerprint: offer.fingerprint,
-          isDTLSClient: offer.isPassive))
+          local: peer.credentials, remoteUfrag: Array(offer.ufrag.utf8), remotePassword: Array(offer.password.utf8),
+          fingerprint: offer.fingerprint, isDTLSClient: offer.isPassive))
     ])
   }
 

@@ -13,6 +13,11 @@ package struct SessionBrain: Sendable {
     /// Nothing more is said on it, once what was said is out.
     case close(SocketID)
     case router([RouterCommand])
+    case archive(ArchiveCommand)
+    /// A moderator's request, answered by `answer(_:of:)`; or, without one, a session that is always recorded has something to record.
+    case wantsArchive(ArchiveRequest)
+    /// For the application's server.
+    case happened(SessionNews)
   }
 
   /// Where media goes.
@@ -45,6 +50,8 @@ package struct SessionBrain: Sendable {
   /// New streams begin without sound.
   var isMuted = false
   var signals: TokenBucket
+  /// For what everyone is told.
+  var broadcasts: TokenBucket
 
   // What the router's names stand for.
   var transports: [TransportID: ConnectionID] = [:]
@@ -52,35 +59,39 @@ package struct SessionBrain: Sendable {
   var subscriptions: [SubscriptionID: CallSubscription] = [:]
   var lastNumber: UInt32 = 0
   var lastConnection: UInt64 = 0
+  /// nil while nobody records.
+  var recording: SessionRecording?
+  /// It is recorded whenever somebody publishes.
+  let isArchived: Bool
 
   package private(set) var effects: [Effect] = []
 
   package init(
-    _ id: SessionID, isRouted: Bool, number: UInt32, media: Media, now: CallMoment,
+    _ id: SessionID, isRouted: Bool, isArchived: Bool = false, number: UInt32, media: Media, now: CallMoment,
     connectionsLimit: Int = CallLimits.connections, random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) {
     self.id = id
     self.isRouted = isRouted
+    self.isArchived = isArchived
     self.number = number
     self.media = media
     self.connectionsLimit = connectionsLimit
     self.random = random
     signals = TokenBucket(CallLimits.signalRate, at: now.monotonic)
+    broadcasts = TokenBucket(CallLimits.broadcastRate, at: now.monotonic)
   }
 
   /// When `advance` is needed, in monotonic milliseconds; nil for never.
-  package var deadline: Int64? { lost.values.min() }
+  package var deadline: Int64? { [lost.values.min(), recording?.deadline].compactMap(\.self).min() }
 
   /// Nobody is in it, and nothing is left of who was.
   package var isEmpty: Bool {
     connections.isEmpty && streams.isEmpty && sockets.isEmpty && lost.isEmpty && transports.isEmpty && tracks.isEmpty
-      && subscriptions.isEmpty
+      && subscriptions.isEmpty && recording == nil
   }
 
-  /// Those whose token meets a condition.
-  func connections(where isWanted: (ConnectionToken) -> Bool) -> [ConnectionID] {
-    connections.values.filter { isWanted($0.token) }.map(\.id)
-  }
+  /// With what everyone came in.
+  var tokens: [ConnectionID: ConnectionToken] { connections.mapValues(\.token) }
 
   package func has(_ connection: ConnectionID) -> Bool { connections[connection] != nil }
 

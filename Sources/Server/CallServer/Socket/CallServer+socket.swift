@@ -59,7 +59,7 @@ extension CallServer {
   private func connect(
     _ token: ByteString, to id: SessionID, _ capabilities: Set<ByteString>, _ line: SocketLine
   ) async throws -> SocketID {
-    let verified: ConnectionToken
+    var verified: ConnectionToken
     do throws(ConnectionToken.Refusal) {
       verified = try ConnectionToken(verifying: token, for: id, of: projects, now: clock.now())
     } catch {
@@ -68,21 +68,22 @@ extension CallServer {
     guard let session = try await sessions.session(id) else {
       throw CallRefusal(.unauthorized, "There is no such session.")
     }
-    try await requireMembership(verified, session)
+    if let role = try await requireMembership(verified, session) { verified.role = role }
     // Its key may have been taken away meanwhile. From here to the greeting nothing else has its turn.
     guard projects[session.project] != nil else { throw CallRefusal(.unauthorized, "There is no such session.") }
     try wake(session)
     let socket = take(line, of: id)
-    let servers = iceServers
+    let servers = iceServers(for: verified)
+    let token = verified
     do throws(CallRefusal) {
       try run(id) { (brain, now) throws(CallRefusal) in
-        _ = try brain.connect(verified, capabilities: capabilities, iceServers: servers, on: socket, now: now)
+        _ = try brain.connect(token, capabilities: capabilities, iceServers: servers, on: socket, now: now)
       }
     } catch {
       forget(socket)
       throw error
     }
-    await expelUnlessMember(verified, session)
+    await follow(token, session)
     return socket
   }
 
@@ -102,7 +103,8 @@ extension CallServer {
 
   private func receive(_ text: String, on socket: SocketID) {
     guard let id = sessionOfSocket[socket] else { return }
-    run(id) { brain, now in brain.receive(text, on: socket, now: now) }
+    let written = lines[socket]?.written ?? 0
+    run(id) { brain, now in brain.receive(text, on: socket, now: now, written: written) }
   }
 
   private func lose(_ socket: SocketID) {

@@ -11,6 +11,8 @@ package final class CallProjects: Sendable {
     package let name: ByteString
     /// Milliseconds since 1970.
     package let created: Int64
+    /// Where what happens in its sessions is told; nil for nowhere.
+    package var callback: String?
   }
 
   private let database: Database
@@ -30,8 +32,10 @@ package final class CallProjects: Sendable {
     self.clock = clock
     secrets = try DerivedSecrets(in: directory, file: "call.key")
     let rows = try database.readBlocking { tx in
-      try tx.all("SELECT project, name, created FROM call_project") { row in
-        Project(id: row.identifier(0), name: ByteString(decoding: row.blob(1)), created: row.integer(2))
+      try tx.all("SELECT project, name, created, callback FROM call_project") { row in
+        Project(
+          id: row.identifier(0), name: ByteString(decoding: row.blob(1)), created: row.integer(2), callback: row.optionalText(3)
+        )
       }
     }
     let own = Project(id: .rooms, name: "rooms", created: 0)
@@ -46,6 +50,14 @@ package final class CallProjects: Sendable {
   package func secret(of id: ProjectID) -> String? {
     self[id] == nil ? nil : secrets.secret(for: "martlet.call.project \(id)")
   }
+
+  func callback(of id: ProjectID) -> Callbacks.Target? {
+    guard let url = self[id]?.callback, let secret = secret(of: id) else { return nil }
+    return Callbacks.Target(url: url, secret: secret)
+  }
+
+  /// What proves that an address of a file was made here.
+  func downloadSignature(of text: String) -> String { secrets.secret(for: "martlet.call.download \(text)") }
 
   // MARK: For the operator
 
@@ -82,6 +94,29 @@ package final class CallProjects: Sendable {
       let isUsed = try tx.first("SELECT 1 FROM call_project WHERE project = $1", id) { _ in true } ?? false
       if !isUsed { return id }
     }
+  }
+
+  /// Where what happens in the project's sessions is told; nil for nowhere. Throws `M_NOT_FOUND`, and `M_INVALID_PARAM` for what is no http or
+  /// https URL of at most `CallLimits.callbackURLBytes`.
+  package func setCallback(_ url: String?, of id: ProjectID) async throws -> Project {
+    if let url, !Self.isCallback(url) {
+      throw MatrixError.invalidParameter("A callback is an http or https URL of at most \(CallLimits.callbackURLBytes) bytes.")
+    }
+    return try await database.write { [self] tx in
+      guard try tx.execute("UPDATE call_project SET callback = $1 WHERE project = $2", url, id) == 1, var project = self[id]
+      else {
+        throw MatrixError.notFound("There is no such key.")
+      }
+      project.callback = url
+      tx.afterCommit { [self, project] in known.withLock { $0[id] = project } }
+      return project
+    }
+  }
+
+  private static func isCallback(_ url: String) -> Bool {
+    let bytes = url.utf8
+    guard bytes.count <= CallLimits.callbackURLBytes, bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else { return false }
+    return ["https://", "http://"].contains { bytes.starts(with: $0.utf8) && bytes.count > $0.utf8.count }
   }
 
   /// Takes the key and its sessions away: what was signed with it is good no longer. Throws `M_NOT_FOUND`.

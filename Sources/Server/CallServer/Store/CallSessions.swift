@@ -4,13 +4,15 @@ import JSON
 import MatrixModel
 import RoomRules
 
-/// Which sessions there are. They do not end by themselves.
+/// Which sessions there are. Those of applications end when nobody has asked for them for `CallLimits.sessionDisuseMilliseconds`.
 package final class CallSessions: Sendable {
   package struct Session: Sendable, Equatable {
     package let id: SessionID
     package let project: ProjectID
     /// Media goes through our router; otherwise between the peers.
     package let isRouted: Bool
+    /// It is recorded whenever somebody publishes.
+    package var isArchived = false
     /// Milliseconds since 1970.
     package let created: Int64
     /// Of a call in a room.
@@ -25,16 +27,33 @@ package final class CallSessions: Sendable {
     self.clock = clock
   }
 
+  /// Asking for a session is using it.
   package func session(_ id: SessionID) async throws -> Session? {
-    try await database.read { tx in
+    let now = clock.now()
+    let found = try await database.read { tx in
       try tx.first(
-        "SELECT session, project, is_routed, created, room_id FROM call_session WHERE session = $1", id, row: Self.session)
+        "SELECT session, project, is_routed, is_archived, created, room_id, used FROM call_session WHERE session = $1", id
+      ) { (session: Self.session($0), used: $0.integer(6)) }
+    }
+    if let found, now - found.used >= CallLimits.sessionUseMilliseconds {
+      _ = try await database.write { try $0.execute("UPDATE call_session SET used = $1 WHERE session = $2", now, id) }
+    }
+    return found?.session
+  }
+
+  /// How many were removed.
+  @discardableResult
+  package func removeUnused() async throws -> Int {
+    let end = clock.now() - CallLimits.sessionDisuseMilliseconds
+    return try await database.write { tx in
+      try tx.execute("DELETE FROM call_session WHERE room_id IS NULL AND used < $1", end)
     }
   }
 
-  package func create(of project: ProjectID, isRouted: Bool) async throws -> Session {
+  package func create(of project: ProjectID, isRouted: Bool, isArchived: Bool = false) async throws -> Session {
     let session = Session(
-      id: .random(of: project, now: clock.now()), project: project, isRouted: isRouted, created: clock.now(), roomID: nil)
+      id: .random(of: project, now: clock.now()), project: project, isRouted: isRouted, isArchived: isArchived,
+      created: clock.now(), roomID: nil)
     try await database.write { try Self.insert(session, $0) }
     return session
   }
@@ -55,19 +74,23 @@ package final class CallSessions: Sendable {
 
   private static func session(of roomID: RoomID, _ tx: ReadTransaction) throws -> Session? {
     try tx.first(
-      "SELECT session, project, is_routed, created, room_id FROM call_session WHERE room_id = $1", roomID, row: session)
+      "SELECT session, project, is_routed, is_archived, created, room_id FROM call_session WHERE room_id = $1", roomID,
+      row: session)
   }
 
   private static func session(_ row: Row) -> Session {
     Session(
-      id: row.identifier(0), project: row.identifier(1), isRouted: row.bool(2), created: row.integer(3),
-      roomID: row.isNull(4) ? nil : row.identifier(4))
+      id: row.identifier(0), project: row.identifier(1), isRouted: row.bool(2), isArchived: row.bool(3),
+      created: row.integer(4), roomID: row.isNull(5) ? nil : row.identifier(5))
   }
 
   private static func insert(_ session: Session, _ tx: WriteTransaction) throws {
     try tx.execute(
-      "INSERT INTO call_session(session, project, is_routed, created, room_id) VALUES ($1, $2, $3, $4, $5)",
-      session.id, session.project, session.isRouted, session.created, session.roomID)
+      """
+      INSERT INTO call_session(session, project, is_routed, is_archived, created, used, room_id)
+      VALUES ($1, $2, $3, $4, $5, $5, $6)
+      """,
+      session.id, session.project, session.isRouted, session.isArchived, session.created, session.roomID)
   }
 }
 

@@ -5,11 +5,13 @@ import MatrixModel
 /// Leave to be in a session, as an application's server signed it.
 package struct ConnectionToken: Sendable, Equatable {
   package let session: SessionID
-  package let role: Role
+  package internal(set) var role: Role
   /// What the application says of this participant, for all to see.
   package let data: ByteString
   /// Of the streams that the connection publishes, until they are changed. OpenTok's "layout classes".
   package let layoutClasses: [ByteString]
+  /// Whom it was given to, as far as that can be told: a user, or who has this token. Limits are theirs.
+  package internal(set) var holder: ByteString = ""
 
   /// Why a token was refused; says nothing of its content.
   package enum Refusal: Error, Equatable, Sendable {
@@ -49,6 +51,8 @@ extension ConnectionToken {
     data = claims.data
     layoutClasses = claims.layoutClasses.utf8.split(separator: UInt8(ascii: " "))
       .prefix(CallLimits.layoutClassesOfStream).map { ByteString(decoding: $0) }
+    let digest = KeyedHash.sha256.digest(of: Array(text.utf8), key: Array("martlet.holder".utf8))
+    holder = roomMember?.text ?? ByteString("\(project):" + KeyedHash.hexadecimal(Array(digest.prefix(12))))
   }
 
   /// A token of ours, for a call in a room.
@@ -77,6 +81,15 @@ extension ConnectionToken {
 }
 
 extension ConnectionToken {
+  /// How many connections its holder may have in a session.
+  var connectionsLimit: Int { session.project == .rooms ? CallLimits.connectionsOfMember : CallLimits.connectionsOfToken }
+
+  /// On which device the member got it.
+  var roomDevice: DeviceID? {
+    guard session.project == .rooms else { return nil }
+    return DeviceID((try? JSON.parse(data.utf8))?["device_id"])
+  }
+
   /// Whose connection it is, in a call of a room; what an application says is none of our users.
   var roomMember: UserID? {
     guard session.project == .rooms else { return nil }

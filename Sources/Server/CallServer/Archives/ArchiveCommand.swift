@@ -1,0 +1,34 @@
+import JSON
+import MediaRouter
+
+/// What a session tells the recording thread, in the order in which it happens there.
+package enum ArchiveCommand: Sendable {
+  case begin(ArchiveID)
+  /// A track of a stream will come under this name.
+  case add(ArchiveID, RecordedStream, SubscriptionID, Codec)
+  case remove(SubscriptionID)
+  /// Nothing comes of the stream any more; its files end.
+  case endStream(ArchiveID, StreamID)
+  /// With the reason, where nobody asked for it.
+  case finish(ArchiveID, reason: ByteString)
+}
+
+/// Whose picture and sound a recorder gets.
+package struct RecordedStream: Sendable, Equatable {
+  let id: StreamID
+  let connection: ConnectionID
+  let connectionData: ByteString
+  let name: ByteString
+  let videoType: StreamDescription.VideoType
+}
+
+/// What has become of a recording.
+package struct ArchiveSummary: Sendable, Equatable {
+  package let archive: ArchiveID
+  package var durationMilliseconds: Int64
+  package var bytes: Int64
+  package var mainFile: ByteString
+  package var filesCount: Int
+  /// Why it ended; empty where somebody asked for it.
+  package var reason: ByteString
+}

@@ -1,0 +1,113 @@
+import Glibc
+import JSON
+import MatrixModel
+import Recording
+
+/// A call of the system on a recorded file that failed.
+struct ArchiveFileError: Error, CustomStringConvertible {
+  let path: String
+  let code: Int32
+
+  init(_ path: String, code: Int32 = errno) {
+    self.path = path
+    self.code = code
+  }
+
+  var description: String { "\(path): \(String(cString: strerror(code)))" }
+}
+
+/// Where the files of a recording lie: `recordings/ARCHIVE` of the data folder. Everything blocks.
+struct ArchiveFolder: Sendable {
+  /// What the files of recordings are called: letters, digits, `-` and one `.`, so that none leads elsewhere.
+  static func accepts(fileName: String) -> Bool {
+    (1...64).contains(fileName.utf8.count) && !fileName.hasPrefix(".") && fileName.utf8.count { $0 == UInt8(ascii: ".") } <= 1
+      && fileName.utf8.allSatisfy { CallName.isPlain($0) || $0 == UInt8(ascii: ".") }
+  }
+
+  let id: ArchiveID
+  let path: String
+
+  init(_ id: ArchiveID, in directory: String) {
+    self.id = id
+    path = "\(directory)/recordings/\(id)"
+  }
+
+  func file(_ name: String) -> String { "\(path)/\(name)" }
+
+  static func makeRoot(in directory: String) throws(ArchiveFileError) { try make(directory + "/recordings") }
+
+  func make() throws(ArchiveFileError) { try Self.make(path) }
+
+  private static func make(_ path: String) throws(ArchiveFileError) {
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw ArchiveFileError(path) }
+  }
+
+  /// All of it.
+  func remove() {
+    for name in names() { unlink(file(name)) }
+    rmdir(path)
+  }
+
+  private func names() -> [String] {
+    guard let folder = opendir(path) else { return [] }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  // MARK: The manifest
+
+  var manifest: ArchiveManifest? {
+    guard let file = ArchiveFile(reading: file(ArchiveManifest.fileName)) else { return nil }
+    return ArchiveManifest(file.read(at: 0, count: 16 << 20))
+  }
+
+  /// In one step: whoever reads it meanwhile has the old one.
+  func write(_ manifest: ArchiveManifest) throws(ArchiveFileError) {
+    let (name, new) = (file(ArchiveManifest.fileName), file(ArchiveManifest.fileName + ".new"))
+    unlink(new)
+    var made = try ArchiveFile(creating: new)
+    try made.append(manifest.json(of: id))
+    guard rename(new, name) == 0 else { throw ArchiveFileError(name) }
+  }
+
+  // MARK: After a crash
+
+  /// Makes whole files of what a killed server left, and tells what there is. A file that holds nothing goes.
+  func recover() throws(ArchiveFileError) -> ArchiveManifest {
+    var manifest = self.manifest ?? ArchiveManifest()
+    var whole: [ArchiveManifest.File] = []
+    for var entry in manifest.files where Self.accepts(fileName: entry.name) {
+      guard let duration = try recover(&entry), duration > 0 else {
+        unlink(file(entry.name))
+        continue
+      }
+      whole.append(entry)
+    }
+    // It is made anew.
+    manifest.composed = nil
+    manifest.files = whole
+    try write(manifest)
+    return manifest
+  }
+
+  /// Milliseconds; nil for what is no recording.
+  private func recover(_ entry: inout ArchiveManifest.File) throws(ArchiveFileError) -> Int64? {
+    guard var opened = ArchiveFile(changing: file(entry.name)),
+      let recovery = WebMRecovery(size: opened.bytes, read: { opened.read(at: $0, count: $1) })
+    else { return nil }
+    let (end, patches) = recovery.finished()
+    try opened.truncate(to: recovery.end)
+    try opened.append(end)
+    for patch in patches { try opened.write(patch.bytes, at: patch.offset) }
+    entry.durationMilliseconds = recovery.durationMilliseconds
+    entry.bytes = opened.bytes
+    return recovery.durationMilliseconds
+  }
+}

@@ -1,0 +1,111 @@
+import EventLoop
+import Glibc
+import JSON
+import Synchronization
+
+/// Makes the composed files of recordings with FFmpeg, one at a time.
+final class Composer: Sendable {
+  /// Why there is no composed file; the streams' own files are there all the same.
+  struct Failure: Error {
+    let reason: ByteString
+
+    static let missing = Failure(reason: "There is no composed file: FFmpeg is not installed (Debian's package ffmpeg).")
+    static let quota = Failure(reason: "There is no composed file: the quota of recordings is used up.")
+    static let failed = Failure(reason: "There is no composed file: FFmpeg could not make it.")
+    static let ended = Failure(reason: "")
+  }
+
+  private struct Job {
+    let archive: ArchiveID
+    var percent: Int
+  }
+
+  /// Beyond it no recording is waited for: ten minutes, and four times as long as the recording.
+  private static let shortestLimitSeconds: Int64 = 600
+
+  private let pool: BlockingPool
+  private let current = Mutex<Job?>(nil)
+  private let isOver = Atomic<Bool>(false)
+
+  init() throws(EventLoopError) { pool = try BlockingPool(threads: 1, name: "composer") }
+
+  /// How much is made of a recording whose turn it is; nil for another.
+  func percent(of archive: ArchiveID) -> Int? {
+    current.withLock { $0?.archive == archive ? $0?.percent : nil }
+  }
+
+  /// Waits for its turn, and returns the manifest with the composed file in it. Throws `Failure`.
+  func compose(
+    _ manifest: ArchiveManifest, _ options: ArchiveOptions, in folder: ArchiveFolder, _ usage: ArchiveUsage
+  ) async throws(Failure) -> ArchiveManifest {
+    guard let program = ChildProgram.find("ffmpeg") else { throw .missing }
+    do {
+      return try await pool.run { [self] in try make(manifest, options, folder, usage, program) }
+    } catch {
+      throw error as? Failure ?? (isOver.load(ordering: .relaxed) ? .ended : .failed)
+    }
+  }
+
+  /// Kills what is being made; it is begun anew at the next start.
+  func shutdown() async {
+    isOver.store(true, ordering: .relaxed)
+    await pool.shutdown()
+  }
+
+  private func make(
+    _ manifest: ArchiveManifest, _ options: ArchiveOptions, _ folder: ArchiveFolder, _ usage: ArchiveUsage, _ program: String
+  ) throws -> ArchiveManifest {
+    current.withLock { $0 = Job(archive: folder.id, percent: 0) }
+    defer { current.withLock { $0 = nil } }
+    let composition = Composition(manifest, options)
+    let names = composition.spans.indices.map(Composition.nameFile)
+    defer { for name in names + [Composition.unfinishedName] { unlink(folder.file(name)) } }
+    for (span, name) in zip(composition.spans, names) {
+      unlink(folder.file(name))
+      var file = try ArchiveFile(creating: folder.file(name))
+      try file.append(Array(span.name.utf8))
+    }
+    // Where there is no font, a picture without names is better than none.
+    for hasNames in [true, false] {
+      guard !isOver.load(ordering: .relaxed) else { throw Failure.ended }
+      let rest = usage.quotaBytes.map { $0 - usage.bytes }
+      if let rest, rest <= 0 { throw Failure.quota }
+      let child = ChildProgram(
+        path: program, arguments: composition.arguments(hasNames: hasNames, bytesLimit: rest), folder: folder.path,
+        timeLimitSeconds: max(Self.shortestLimitSeconds, composition.durationMilliseconds / 250))
+      let end = try child.run(isWanted: { !isOver.load(ordering: .relaxed) }) { note($0, composition.durationMilliseconds) }
+      guard end == .exit(0) else { continue }
+      return try keep(manifest, composition, folder, usage)
+    }
+    throw isOver.load(ordering: .relaxed) ? Failure.ended : .failed
+  }
+
+  /// `out_time_us=…`, in microseconds of what is made.
+  private func note(_ line: Substring, _ durationMilliseconds: Int64) {
+    guard line.hasPrefix("out_time_us="), let made = Int64(line.dropFirst(12)), made > 0, durationMilliseconds > 0 else {
+      return
+    }
+    current.withLock { $0?.percent = Int(min(99, made / 10 / durationMilliseconds)) }
+  }
+
+  private func keep(
+    _ manifest: ArchiveManifest, _ composition: Composition, _ folder: ArchiveFolder, _ usage: ArchiveUsage
+  ) throws -> ArchiveManifest {
+    let (made, name) = (folder.file(Composition.unfinishedName), folder.file(Composition.fileName))
+    guard let bytes = ArchiveFile(reading: made)?.bytes, bytes > 0 else { throw Failure.failed }
+    guard rename(made, name) == 0 else { throw ArchiveFileError(name) }
+    var file = ArchiveManifest.File(
+      name: Composition.fileName,
+      stream: ArchiveManifest.Stream(id: "", connection: "", connectionData: "", name: "", videoType: ""), startMilliseconds: 0)
+    (file.durationMilliseconds, file.bytes) = (composition.durationMilliseconds, bytes)
+    if composition.hasAudio { file.audio = "aac" }
+    if composition.hasVideo {
+      (file.video, file.width, file.height) = ("h264", Int(composition.options.width), Int(composition.options.height))
+    }
+    var whole = manifest
+    whole.composed = file
+    try folder.write(whole)
+    usage.add(bytes)
+    return whole
+  }
+}

@@ -1,0 +1,87 @@
+import EventLoop
+import Glibc
+import HTTPServer
+import Homeserver
+import JSON
+import MatrixModel
+import MediaRouter
+
+/// The recordings of a server: their rows, their files, the thread that writes them.
+final class Recordings: Sendable {
+  let rows: CallArchives
+  let usage: ArchiveUsage
+  let recorder: ArchiveRecorder
+  let composer: Composer
+  let summaries: AsyncStream<ArchiveSummary>
+  private let input: AsyncStream<ArchiveSummary>.Continuation
+  private let directory: String
+  private let pool: BlockingPool
+
+  /// Makes the folder. Throws `ArchiveFileError`, `EventLoopError`.
+  init(
+    _ homeserver: Homeserver, quotaBytes: Int64?, refresh: @escaping @Sendable ([SubscriptionID]) -> Void
+  ) throws {
+    rows = CallArchives(database: homeserver.database)
+    usage = ArchiveUsage(quotaBytes: quotaBytes)
+    directory = homeserver.configuration.dataDirectory
+    composer = try Composer()
+    pool = try BlockingPool(threads: 1, name: "archives")
+    (summaries, input) = AsyncStream.makeStream(of: ArchiveSummary.self)
+    recorder = try ArchiveRecorder(in: directory, usage, onFinish: { [input] in input.yield($0) }, refresh: refresh)
+  }
+
+  func folder(_ id: ArchiveID) -> ArchiveFolder { ArchiveFolder(id, in: directory) }
+
+  /// Brings what a killed server left to an end, then starts the thread. Throws `ArchiveFileError` and the database's errors.
+  func start() async throws {
+    for archive in try await rows.unfinished() {
+      let folder = folder(archive.id)
+      let manifest = (try? await pool.run { try folder.recover() }) ?? ArchiveManifest()
+      input.yield(
+        ArchiveSummary(
+          archive: archive.id, durationMilliseconds: manifest.durationMilliseconds, bytes: manifest.bytes,
+          mainFile: ByteString(manifest.mainFile), filesCount: manifest.files.count,
+          reason: archive.status == .started ? "The server was interrupted." : ""))
+      usage.add(manifest.bytes)
+    }
+    usage.add(try await rows.bytes())
+    guard recorder.start() else { throw ArchiveFileError("thread", code: EAGAIN) }
+  }
+
+  /// Returns when all files are whole and `summaries` has told of them.
+  func shutdown() async {
+    await recorder.stop()
+    input.finish()
+  }
+
+  /// After the last use.
+  func close() async { await pool.shutdown() }
+
+  /// With the composed file in it. Throws `Composer.Failure`.
+  func compose(_ archive: Archive) async throws(Composer.Failure) -> ArchiveManifest {
+    guard let manifest = await manifest(of: archive.id) else { throw .failed }
+    return try await composer.compose(manifest, archive.options, in: folder(archive.id), usage)
+  }
+
+  func manifest(of id: ArchiveID) async -> ArchiveManifest? {
+    let folder = folder(id)
+    return try? await pool.run { folder.manifest }
+  }
+
+  func open(_ name: String, of id: ArchiveID) async -> OpenFile? {
+    let path = folder(id).file(name)
+    return try? await pool.run { OpenFile(path: path) }
+  }
+
+  /// The row first: files without one are nobody's.
+  func delete(_ archive: Archive) async throws {
+    try await rows.delete(archive.id)
+    await removeFiles(of: archive.id, bytes: archive.bytes)
+  }
+
+  func removeFiles(of id: ArchiveID, bytes: Int64) async {
+    let folder = folder(id)
+    try? await pool.run { folder.remove() }
+    usage.give(back: bytes)
+  }
+}

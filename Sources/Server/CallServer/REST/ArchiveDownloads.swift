@@ -1,0 +1,123 @@
+import HTTPServer
+import Homeserver
+import JSON
+
+/// Recorded files: their addresses, good for some minutes, and the files themselves.
+extension CallServer {
+  nonisolated func mountDownloads(on router: inout Router) {
+    for method in [Method.get, .head] {
+      router.on(method, "/{archive}/file/{file}") { [self] request in
+        do { return try await download(request) } catch let error as RESTError { return error.response }
+      }
+    }
+  }
+
+  // MARK: Addresses
+
+  /// Signed for this one file. nil where nobody asked, and nobody has said where this server is reached.
+  private nonisolated func address(of file: String, _ archive: Archive, _ request: Request?) -> String? {
+    guard let base = configuration.publicBaseURL ?? request.map({ "http://\($0.headers["Host"] ?? "localhost")" }) else {
+      return nil
+    }
+    let path = Self.path(of: file, archive.id, archive.project)
+    let expires = clock.now() / 1_000 + CallLimits.downloadSeconds
+    return "\(base)\(path)?expires=\(expires)&signature=\(signature(of: path, expires))"
+  }
+
+  private static func path(of file: String, _ archive: ArchiveID, _ project: ProjectID) -> String {
+    "\(restPath)/v2/project/\(project)/archive/\(archive)/file/\(file)"
+  }
+
+  private nonisolated func signature(of path: String, _ expires: Int64) -> String {
+    projects.downloadSignature(of: "\(expires) \(path)")
+  }
+
+  private nonisolated func isSigned(_ request: Request, _ path: String) -> Bool {
+    let query = request.query
+    guard let expires = query["expires"].flatMap({ Int64($0) }), let signature = query["signature"] else { return false }
+    return KeyedHash.areSame(Array(signature.utf8), Array(self.signature(of: path, expires).utf8))
+      && expires >= clock.now() / 1_000
+  }
+
+  // MARK: Files
+
+  /// Whoever has an address that is still good, or the project's key, gets the file or a range of it; 404 for what is not there (any more).
+  private nonisolated func download(_ request: Request) async throws -> Response {
+    let missing = RESTError(.notFound, "There is no such file.")
+    guard let project = ProjectID(request.parameters["project"] ?? ""), let id = ArchiveID(request.parameters["archive"] ?? ""),
+      let name = request.parameters["file"], ArchiveFolder.accepts(fileName: name)
+    else { throw missing }
+    if !isSigned(request, Self.path(of: name, id, project)) {
+      guard try await authorize(request) == project else { throw RESTError(.forbidden, "The token is of another API key.") }
+    }
+    guard let archive = try await recordings.rows.archive(id), archive.project == project, archive.status == .available,
+      let file = await recordings.open(name, of: id)
+    else { throw missing }
+    var headers = ResponseHeaders()
+    headers.add("Content-Type", Self.contentType(of: name))
+    headers.add("Content-Disposition", "attachment; filename=\"\(name)\"")
+    headers.add("X-Content-Type-Options", "nosniff")
+    headers.add("Cache-Control", "private")
+    return .file(
+      file, for: request, entityTag: "\"\(file.inode)-\(file.modified)-\(file.modifiedNanoseconds)-\(file.size)\"",
+      headers: headers)
+  }
+
+  private static func contentType(of name: String) -> String {
+    let end = name.split(separator: ".").last ?? ""
+    return ["webm": "video/webm", "mkv": "video/x-matroska", "mp4": "video/mp4", "json": "application/json"][String(end)]
+      ?? "application/octet-stream"
+  }
+
+  // MARK: JSON
+
+  /// - Parameters:
+  ///   - request: that is answered; nil for a callback.
+  ///   - manifest: what is known of its files, for the answer about one archive.
+  nonisolated func json(
+    _ archive: Archive, _ request: Request?, _ manifest: ArchiveManifest? = nil, isEvent: Bool = false
+  ) -> [UInt8] {
+    let options = archive.options
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.member("id", archive.id)
+      if isEvent { writer.member("event", "archive" as ByteString) }
+      writer.member("status", archive.status.rawValue)
+      writer.member("name", options.name)
+      writer.member("reason", archive.reason)
+      writer.member("sessionId", archive.session)
+      // A number, for all SDKs that take keys for one.
+      if let number = Int64(archive.project.string) {
+        writer.member("projectId", number)
+        writer.member("partnerId", number)
+      } else {
+        writer.member("projectId", archive.project)
+        writer.member("partnerId", archive.project)
+      }
+      writer.member("createdAt", archive.created)
+      writer.member("size", archive.bytes)
+      writer.member("duration", (archive.durationMilliseconds + 500) / 1_000)
+      writer.member("hasAudio", options.hasAudio)
+      writer.member("hasVideo", options.hasVideo)
+      writer.member("outputMode", options.isComposed ? "composed" : "individual")
+      writer.member("streamMode", options.isManual ? "manual" : "auto")
+      if options.isComposed {
+        writer.member("resolution", "\(options.width)x\(options.height)")
+        if let percent = recordings.composer.percent(of: archive.id) { writer.member("progress", percent) }
+      }
+      writer.key("url")
+      guard archive.status == .available, !archive.mainFile.isEmpty,
+        let address = address(of: archive.mainFile.string, archive, request)
+      else { return writer.null() }
+      writer.write(address)
+      guard let manifest else { return }
+      writer.array("files", manifest.files) { file, writer in
+        writer.object { writer in
+          file.writeMembers(to: &writer)
+          if let address = self.address(of: file.name, archive, request) { writer.member("url", address) }
+        }
+      }
+    }
+    return writer.bytes
+  }
+}

@@ -1,0 +1,36 @@
+import JSON
+import MediaRouter
+
+/// What somebody wants of a session's recording.
+package struct ArchiveRequest: Sendable, Equatable {
+  package let starts: Bool
+  /// Who asked, on its socket; nil for the session itself.
+  package var number: Int64?
+  package var connection: ConnectionID?
+}
+
+/// The recording of a session, while it lasts.
+struct SessionRecording: Sendable {
+  struct Kinds: Sendable, Equatable {
+    var audio = true
+    var video = true
+  }
+
+  let archive: ArchiveID
+  let options: ArchiveOptions
+  /// Monotonic milliseconds.
+  let deadline: Int64
+  /// In manual mode: which streams.
+  var chosen: [StreamID: Kinds] = [:]
+  /// The recorder's name of a track.
+  var subscriptions: [TrackID: SubscriptionID] = [:]
+
+  /// Which kinds of a stream are recorded.
+  func kinds(of stream: StreamID) -> Kinds {
+    guard !options.isManual else {
+      let kinds = chosen[stream] ?? Kinds(audio: false, video: false)
+      return Kinds(audio: kinds.audio && options.hasAudio, video: kinds.video && options.hasVideo)
+    }
+    return Kinds(audio: options.hasAudio, video: options.hasVideo)
+  }
+}
