@@ -11,7 +11,7 @@ private final class ThreadBody {
 ///
 /// - Parameter name: at most 15 bytes, what the system shows.
 /// - Returns: false when the system refuses another thread.
-func spawnThread(name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
+package func spawnThread(name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
   var attributes = pthread_attr_t()
   pthread_attr_init(&attributes)
   defer { pthread_attr_destroy(&attributes) }

@@ -90,6 +90,8 @@ extension HTTPConnection {
 
   // MARK: Back-pressure
 
+  var unsentBytes: Int { output.bytes + inFlightBytes }
+
   /// Returns when the unsent bytes are below the high-water mark, or, once above it, at a quarter of it.
   func drained() async throws {
     if case .closed = mode { throw HTTPError.clientGone }

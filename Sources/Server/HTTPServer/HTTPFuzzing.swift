@@ -1,4 +1,5 @@
 import Telemetry
+import WebSockets
 
 /// The parsers of this module under arbitrary input, for the fuzz program.
 package enum HTTPFuzzing {
@@ -51,10 +52,12 @@ package enum HTTPFuzzing {
   }
 
   private static func webSocket(_ bytes: UnsafeRawBufferPointer, pieceBytes: Int) {
-    let framing = WebSocketFraming(messageBytesLimit: 4096)
+    let framing = WebSocketFraming(.server, messageBytesLimit: 4096)
     for start in stride(from: 0, to: bytes.count, by: pieceBytes) {
       let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + pieceBytes, bytes.count)])
-      for message in framing.receive(piece) { _ = framing.queue(message) }
+      for message in framing.receive(piece) {
+        _ = message.isText ? framing.queue(text: message.bytes) : framing.queue(binary: message.bytes)
+      }
       _ = framing.takeOutput()
     }
   }

@@ -1,4 +1,5 @@
 import EventLoop
+import WebSockets
 
 /// A WebSocket between its connection and its handler, all on one loop.
 actor WebSocketSession {
@@ -28,19 +29,24 @@ actor WebSocketSession {
   init(connection: HTTPConnection, messageBytesLimit: Int) {
     self.connection = connection
     loop = connection.loop
-    framing = WebSocketFraming(messageBytesLimit: messageBytesLimit)
+    framing = WebSocketFraming(.server, messageBytesLimit: messageBytesLimit)
     lastHeard = connection.state.now
   }
 
   // MARK: The connection's side
 
-  var wantsBytes: Bool { inboxBytes < connection.state.core.configuration.bodyHighWaterBytes }
+  /// What is unread has a limit, and so has what the client does not read: it could make us answer pings for ever.
+  var wantsBytes: Bool {
+    let configuration = connection.state.core.configuration
+    let unsent = connection.assumeIsolated { $0.unsentBytes }
+    return inboxBytes < configuration.bodyHighWaterBytes && unsent <= configuration.outputHighWaterBytes
+  }
 
   func receive(_ bytes: UnsafeRawBufferPointer) {
     guard !bytes.isEmpty else { return }
     lastHeard = connection.state.now
     awaitsPong = false
-    for message in framing.receive(bytes) { deliver(message) }
+    for message in framing.receive(bytes) { deliver(WebSocket.Message(message)) }
     flush()
   }
 
@@ -153,5 +159,20 @@ actor WebSocketSession {
     guard let waiter else { return }
     self.waiter = nil
     waiter.resume(throwing: CancellationError())
+  }
+}
+
+extension WebSocket.Message {
+  fileprivate init(_ message: WebSocketFraming.Message) {
+    self = message.isText ? .text(String(decoding: message.bytes, as: UTF8.self)) : .binary(message.bytes)
+  }
+}
+
+extension WebSocketFraming {
+  fileprivate func queue(_ message: WebSocket.Message) -> Bool {
+    switch message {
+    case .text(let text): queue(text: Array(text.utf8))
+    case .binary(let bytes): queue(binary: bytes)
+    }
   }
 }

@@ -94,7 +94,7 @@ package final class Homeserver: Sendable {
     deviceLists = DeviceLists(database: database, notifier: notifier)
     appServices = try AppServices(configuration.appServices, server: configuration.serverName)
     pushers = Pushers(
-      database: database, gateways: PushGatewayAddresses(own: configuration.pushGateways),
+      database: database, gateways: PushGatewayAddresses(configuration), vapidKey: try VAPIDKey(configuration),
       sendsMail: configuration.identity.confirmsEmail, clock: clock)
     devices = Devices(database: database, lists: deviceLists, pushers: pushers, clock: clock)
     deviceKeys = DeviceKeys(database: database, lists: deviceLists, notifier: notifier)

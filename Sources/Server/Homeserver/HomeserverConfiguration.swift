@@ -43,8 +43,12 @@ package struct HomeserverConfiguration: Sendable {
   package var thumbnailProgram: String?
   /// Whether users see who is online.
   package var isPresenceEnabled = true
-  /// The operator's own push gateways: beginnings of URLs, which may be http and lead into private networks.
+  /// The operator's own push gateways and push services: beginnings of URLs, which may be http and lead into private networks.
   package var pushGateways: [String] = []
+  /// Whether there are pushers of kind `webpush`.
+  package var sendsWebPush = true
+  /// Whom the operators of push services may ask: a `mailto:` or `https:` URL. nil for the server's own address.
+  package var pushContact: String?
   /// How long reading on may go before gateways are told the new number of unread messages.
   package var pushBadgeDelay = Duration.milliseconds(1_500)
   package var notificationMails = NotificationMails()

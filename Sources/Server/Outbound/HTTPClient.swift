@@ -1,3 +1,4 @@
+import Addresses
 import Telemetry
 
 /// Requests to other servers: the only way out for HTTP.

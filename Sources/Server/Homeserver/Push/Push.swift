@@ -4,7 +4,7 @@ import Outbound
 import Synchronization
 import Telemetry
 
-/// Pushes notifications to gateways and sends mails about them, in the background.
+/// Pushes notifications to gateways and push services and sends mails about them, in the background.
 ///
 /// Spec: Client-Server API, "Push Notifications"; Push Gateway API.
 package final class Push: Sendable {
@@ -33,13 +33,15 @@ package final class Push: Sendable {
       sendsMail: configuration.identity.confirmsEmail, clock: clock)
     delivery = PushDelivery(
       database: database, pushers: pushers, rooms: sources.rooms,
-      badges: UnreadBadges(rooms: sources.rooms, unread: sources.unread, receipts: sources.receipts), http: http,
-      clock: clock, log: log)
+      badges: UnreadBadges(rooms: sources.rooms, unread: sources.unread, receipts: sources.receipts),
+      webPush: pushers.vapidKey.map { WebPush(key: $0) }, http: http, clock: clock, log: log)
     mails = mail.flatMap { MailDelivery(configuration, database: database, sources: sources, mail: $0, log: log) }
     // Waking a task on another thread is not for every commit of a server without pushers.
     notifier.observers.withLock { [pushers] in
       $0.published.append { [weak self] in if !pushers.audience.isEmpty { self?.signal.notify() } }
     }
+    // Nothing happened that would wake it.
+    pushers.activationObserver.withLock { $0 = { [weak self] id in self?.noteActivation(of: id) } }
     sources.receipts.observers.withLock { $0.append { [weak self] receipt, _ in self?.noteRead(receipt.user) } }
   }
 
@@ -78,7 +80,7 @@ package final class Push: Sendable {
     for user in users {
       for (pusher, kind) in pushers.audience.pushers(of: user) {
         switch kind {
-        case .http: delivery.start(pusher)
+        case .http, .webPush: delivery.start(pusher)
         case .email: mails?.start(pusher)
         }
       }
@@ -91,6 +93,10 @@ package final class Push: Sendable {
     start(pushers.audience.users)
     await delivery.settle()
     await mails?.settle()
+  }
+
+  private func noteActivation(of pusher: Pusher.ID) {
+    if worker.withLock({ $0 != nil }) { delivery.start(pusher) }
   }
 
   /// Reading several rooms in a row makes one push.

@@ -140,7 +140,7 @@ final class PushEvaluation: Sendable {
         try tx.execute(
           """
           INSERT INTO push_queue(user_id, event, actions, queued) SELECT $1, $2, $3, $4
-          WHERE EXISTS (SELECT 1 FROM pusher WHERE user_id = $1 AND kind = 'http' AND position < $2)
+          WHERE EXISTS (SELECT 1 FROM pusher WHERE user_id = $1 AND is_active = 1 AND position < $2)
           ON CONFLICT(user_id, event) DO NOTHING
           """, find.user, find.event, find.actions, now)
         if sendsMail { try MailQueue.add(find.event, in: find.room, for: find.user, now: now, tx) }

@@ -12,7 +12,14 @@ package struct Pusher: Sendable {
     package let pushkey: ByteString
   }
 
-  package enum Kind: String, Sendable { case http, email }
+  package enum Kind: String, Sendable {
+    case http, email
+    /// Spec: MSC4174.
+    case webPush = "webpush"
+
+    /// As a client names it. MSC4174 has names of its own until it is accepted.
+    init?(name: String) { self.init(rawValue: name == "org.matrix.msc4174.webpush" ? "webpush" : name) }
+  }
 
   /// The `app_id` of every e-mail pusher, and of no other. Spec: `POST /pushers/set`.
   static let mailAppID: ByteString = "m.email"
@@ -26,6 +33,8 @@ package struct Pusher: Sendable {
   package let profileTag: ByteString?
   package let language: ByteString
   package let data: JSON
+  /// Whether events wait for it; a pusher of kind `webpush` begins without.
+  private(set) var isActive = false
 
   /// As `GET /pushers` shows it.
   package func write(to writer: inout JSONWriter) {
@@ -38,11 +47,20 @@ package struct Pusher: Sendable {
       if let profileTag { writer.member("profile_tag", profileTag) }
       writer.member("lang", language)
       writer.member("data", data)
+      if kind == .webPush { writer.member("activated", isActive) }
     }
   }
 
   /// Whether the gateway wants IDs only.
   var isEventIDOnly: Bool { data["format"]?.isString("event_id_only") ?? false }
+
+  /// Whether it is told of events alone, not of new numbers: some browsers end subscriptions that show nothing for a push.
+  var isEventsOnly: Bool { data["events_only"]?.bool ?? false }
+
+  /// Whether a push to the one can be read by whoever reads those to the other, at the same place.
+  func isSameSubscription(as other: Pusher) -> Bool {
+    data["url"]?.text == other.data["url"]?.text && data["auth"]?.text == other.data["auth"]?.text
+  }
 }
 
 extension Pusher {
@@ -54,8 +72,8 @@ extension Pusher {
 
   /// A pusher as a client sets it. Throws `M_MISSING_PARAM`, `M_BAD_JSON`, `M_INVALID_PARAM`.
   init(_ body: JSON, _ id: ID, by deviceID: DeviceID?, _ gateways: PushGatewayAddresses) throws(MatrixError) {
-    guard let kind = Kind(rawValue: try body.requiredText("kind").string) else {
-      throw .invalidParameter("'kind' is http, email or null.")
+    guard let kind = Kind(name: try body.requiredText("kind").string) else {
+      throw .invalidParameter("'kind' is http, webpush, email or null.")
     }
     func name(_ key: StaticString) throws(MatrixError) -> ByteString {
       let name = try body.requiredText(key)
@@ -81,12 +99,20 @@ extension Pusher {
       guard gateways.destination(of: try data.requiredText("url")) != nil else {
         throw .invalidParameter("'url' in 'data' is an https URL with the path \(PushGatewayAddresses.path).")
       }
-      if let format = try data.optionalText("format"), format != "event_id_only" {
-        throw .invalidParameter("'format' in 'data' is event_id_only or left out.")
-      }
+      try Self.checkFormat(data)
+    case .webPush:
+      guard id.appID != Self.mailAppID else { throw .invalidParameter("'app_id' m.email is for pushers of kind email.") }
+      _ = try WebPushSubscription(pushkey: id.pushkey, data: data, gateways)
+      try Self.checkFormat(data)
     case .email:
       guard id.appID == Self.mailAppID else { throw .invalidParameter("'app_id' of an e-mail pusher is m.email.") }
       guard id.mailAddress != nil else { throw .invalidParameter("'pushkey' of an e-mail pusher is an e-mail address.") }
+    }
+  }
+
+  private static func checkFormat(_ data: JSON) throws(MatrixError) {
+    if let format = try data.optionalText("format"), format != "event_id_only" {
+      throw .invalidParameter("'format' in 'data' is event_id_only or left out.")
     }
   }
 
@@ -94,7 +120,7 @@ extension Pusher {
     guard text.count <= nameBytesLimit else { throw .invalidParameter("'\(key)' has at most \(nameBytesLimit) bytes.") }
   }
 
-  /// From a row that begins with the columns of the table in their order, up to `data`.
+  /// From a row that begins with the columns of the table in their order, up to `data`, and `is_active`.
   init(_ row: Row) {
     id = ID(userID: row.identifier(0), appID: ByteString(row.text(1)), pushkey: ByteString(row.text(2)))
     kind = Kind(rawValue: row.text(3)) ?? .http
@@ -104,6 +130,7 @@ extension Pusher {
     profileTag = row.optionalText(7).map { ByteString($0) }
     language = ByteString(row.text(8))
     data = (try? JSON.parse(row.blob(9))) ?? .emptyObject
+    isActive = row.integer(10) == 1
   }
 }
 

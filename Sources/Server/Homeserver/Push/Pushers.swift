@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import Synchronization
 
 /// The pushers of users: set, listed, and gone with their devices.
 ///
@@ -12,14 +13,21 @@ package final class Pushers: Sendable {
   let audience = PushAudience()
   let gateways: PushGatewayAddresses
   let database: Database
+  /// nil where there are no pushers of kind `webpush`.
+  package let vapidKey: VAPIDKey?
+  /// Told of each pusher that waits to be activated, when it is committed.
+  let activationObserver = Mutex<(@Sendable (Pusher.ID) -> Void)?>(nil)
   /// Whether pushers of kind `email` can be set.
   private let sendsMail: Bool
-  private let clock: WallClock
+  let clock: WallClock
 
-  /// - Parameter sendsMail: whether there can be pushers of kind `email`.
-  init(database: Database, gateways: PushGatewayAddresses, sendsMail: Bool, clock: WallClock) {
+  /// - Parameters:
+  ///   - vapidKey: nil where there are to be no pushers of kind `webpush`.
+  ///   - sendsMail: whether there can be pushers of kind `email`.
+  init(database: Database, gateways: PushGatewayAddresses, vapidKey: VAPIDKey?, sendsMail: Bool, clock: WallClock) {
     self.database = database
     self.gateways = gateways
+    self.vapidKey = vapidKey
     self.sendsMail = sendsMail
     self.clock = clock
   }
@@ -29,32 +37,39 @@ package final class Pushers: Sendable {
     try await database.read { tx in
       try tx.all(
         """
-        SELECT user_id, app_id, pushkey, kind, device_id, app_display_name, device_display_name, profile_tag, lang, data
+        SELECT user_id, app_id, pushkey, kind, device_id, app_display_name, device_display_name, profile_tag, lang, data,
+          is_active
         FROM pusher WHERE user_id = $1 ORDER BY app_id, pushkey
         """, userID, row: { Pusher($0) })
     }
   }
 
-  /// Makes, changes or (where `kind` is null) deletes a pusher.
+  /// Makes, changes or (where `kind` is null) deletes a pusher. True where the client has to activate it (`activate`): it is of
+  /// kind `webpush` and new, leads elsewhere now, or was not activated yet.
   ///
   /// Throws `M_MISSING_PARAM`, `M_BAD_JSON`, `M_INVALID_PARAM`, `M_TOO_LARGE` beyond `countLimit`; for an e-mail pusher
   /// `M_THREEPID_NOT_FOUND` where the address is not one of the account's.
-  package func set(_ body: JSON, of userID: UserID, by deviceID: DeviceID?) async throws {
+  package func set(_ body: JSON, of userID: UserID, by deviceID: DeviceID?) async throws -> Bool {
     let id = try Pusher.ID(body, of: userID)
     guard let kind = body["kind"] else { throw MatrixError.missingParameter("kind") }
     if kind.isNull {
       try await database.write { [self] tx in try remove(tx, id) }
-      return
+      return false
     }
     let pusher = try Pusher(body, id, by: deviceID, gateways)
-    guard pusher.kind == .http || sendsMail else {
+    guard pusher.kind != .email || sendsMail else {
       throw MatrixError.invalidParameter("This server has no pushers of this kind: it sends no mail.")
     }
+    guard pusher.kind != .webPush || vapidKey != nil else {
+      throw MatrixError.invalidParameter("This server has no pushers of this kind: Web Push is switched off.")
+    }
     let isAdded = try body.optionalBool("append") ?? false
-    try await database.write { [self] tx in
+    return try await database.write { [self] tx in
       if pusher.kind == .email { try Self.requireAddress(of: id, tx) }
-      try store(pusher, tx)
+      let activation = try self.activation(for: pusher, tx)
+      try store(pusher, activation, tx)
       if !isAdded { try removeOthers(tx, id) }
+      return activation != nil
     }
   }
 
@@ -68,7 +83,7 @@ package final class Pushers: Sendable {
     }
   }
 
-  private func store(_ pusher: Pusher, _ tx: WriteTransaction) throws {
+  private func store(_ pusher: Pusher, _ activation: PusherActivation?, _ tx: WriteTransaction) throws {
     let id = pusher.id
     let count = try tx.first(
       "SELECT COUNT(*) FROM pusher WHERE user_id = $1 AND NOT (app_id = $2 AND pushkey = $3)", id.userID, id.appID,
@@ -81,17 +96,22 @@ package final class Pushers: Sendable {
     try tx.execute(
       """
       INSERT INTO pusher(user_id, app_id, pushkey, kind, device_id, app_display_name, device_display_name, profile_tag, lang,
-        data, updated, position, unsubscribe)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+        data, updated, position, unsubscribe, is_active, activation, activation_expires)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
       ON CONFLICT(user_id, app_id, pushkey) DO UPDATE SET kind = excluded.kind, device_id = excluded.device_id,
         app_display_name = excluded.app_display_name, device_display_name = excluded.device_display_name,
         profile_tag = excluded.profile_tag, lang = excluded.lang, data = excluded.data, updated = excluded.updated,
-        attempts = 0, retry_at = NULL
+        attempts = 0, retry_at = NULL, is_active = excluded.is_active, activation = excluded.activation,
+        activation_expires = excluded.activation_expires, activation_pushed = 0
       """, id.userID, id.appID, id.pushkey, pusher.kind.rawValue, pusher.deviceID, pusher.appDisplayName,
       pusher.deviceDisplayName, pusher.profileTag, pusher.language, Array(pusher.data.bytes), clock.now(), tx.position,
-      pusher.kind == .email ? RandomText.urlSafe(bytes: 32) : nil)
+      pusher.kind == .email ? RandomText.urlSafe(bytes: 32) : nil, pusher.kind != .email && activation == nil ? 1 : 0,
+      activation?.token, activation?.expiry)
     let rooms = try PushAudience.rooms(of: id.userID, tx)
-    tx.afterCommit { [position = tx.position] in self.audience.add(id, pusher.kind, in: rooms, at: position) }
+    tx.afterCommit { [position = tx.position] in
+      self.audience.add(id, pusher.kind, in: rooms, at: position)
+      if activation != nil { self.activationObserver.withLock { $0 }?(id) }
+    }
   }
 
   /// Other users' pushers with the same key: the device has a new owner.
@@ -132,12 +152,12 @@ package final class Pushers: Sendable {
     for id in pushers { try remove(tx, id) }
   }
 
-  /// Deletes what no pusher of the user has still to push to a gateway.
+  /// Deletes what no pusher of the user has still to push.
   func forgetDelivered(_ tx: WriteTransaction, _ userID: UserID) throws {
     try tx.execute(
       """
       DELETE FROM push_queue WHERE user_id = $1
-        AND event <= COALESCE((SELECT MIN(position) FROM pusher WHERE user_id = $1 AND kind = 'http'), $2)
+        AND event <= COALESCE((SELECT MIN(position) FROM pusher WHERE user_id = $1 AND is_active = 1), $2)
       """, userID, Int64.max)
   }
 }

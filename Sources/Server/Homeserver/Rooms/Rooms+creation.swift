@@ -120,11 +120,11 @@ extension Rooms {
     }
   }
 
-  /// What takes more than the default of 50. Spec: `m.room.tombstone` of room version 12 is for creators (150).
+  /// What takes more than the default of 50, and what takes less: everybody may be in the room's call (MSC3401). Spec: `m.room.tombstone` of room version 12 is for creators (150).
   private static func stateLevels(tombstone: Int) -> [(EventType, Int)] {
     [
       (.avatar, 50), (.canonicalAlias, 50), (.encryption, 100), (.historyVisibility, 100), (.name, 50), (.powerLevels, 100),
-      (.serverACL, 100), (.tombstone, tombstone)
+      (.serverACL, 100), (.tombstone, tombstone), ("org.matrix.msc3401.call.member", 0)
     ]
   }
 

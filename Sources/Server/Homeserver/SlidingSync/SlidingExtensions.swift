@@ -96,28 +96,33 @@ struct SlidingExtensions {
     if !stream.ofAccount.isEmpty || !ofRooms.isEmpty { isNews = true }
   }
 
+  /// Of a room that is told whole.
+  static let fewReceipts = 20
+
   private mutating func gatherReceipts(
     _ scope: SlidingExtensionRequest.Scope, _ context: SlidingContext, _ window: SlidingWindow, _ told: [SlidingRoom]
   ) throws {
     var events: [(room: RoomID, event: [UInt8])] = []
     let end = context.sync.to.position
-    func add(_ room: RoomSnapshot, after start: Int64, _ isWanted: (Receipt) -> Bool) throws {
+    func add(_ room: RoomSnapshot, after start: Int64, onlyIfMany isWanted: ((Receipt) -> Bool)? = nil) throws {
       guard scope.contains(room.roomID, in: window, context) else { return }
-      let receipts = try context.sync.sources.receipts.changes(
+      var receipts = try context.sync.sources.receipts.changes(
         in: room.number, after: start, upTo: end, for: context.user, context.rows
-      ).filter { !context.account.ignored.contains($0.user) && isWanted($0) }
+      ).filter { !context.account.ignored.contains($0.user) }
+      if let isWanted, receipts.count > Self.fewReceipts { receipts = receipts.filter(isWanted) }
       if !receipts.isEmpty { events.append((room.roomID, EphemeralStream.receipts(receipts))) }
     }
     var initial: Set<RoomNumber> = []
     for room in told {
       guard let inside = room.inside, inside.isInitial, room.membership == .join else { continue }
       initial.insert(room.room.number)
-      // Those of events that are told, and one's own: a room of ten thousand has too many.
+      // Where there are many, those of events that are told, and one's own; where there are few all of them: who comes back on a new
+      // connection would not hear of one that moved meanwhile.
       let shown = Set(inside.timeline.events.map(\.position))
-      try add(room.room, after: 0) { $0.user == context.user || shown.contains($0.event) }
+      try add(room.room, after: 0, onlyIfMany: { $0.user == context.user || shown.contains($0.event) })
     }
     for room in try context.liveRooms() where !initial.contains(room.number) {
-      try add(room, after: context.sync.since) { _ in true }
+      try add(room, after: context.sync.since)
     }
     receipts = events
     if !events.isEmpty { isNews = true }

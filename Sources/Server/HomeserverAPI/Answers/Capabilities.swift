@@ -23,6 +23,7 @@ enum Capabilities {
   private static let unstableFeatures: [StaticString] = [
     "org.matrix.msc3814",
     "org.matrix.msc4140",
+    "org.matrix.msc4174",
     "io.element.msc4360",
     "org.matrix.msc4186",
     "org.matrix.simplified_msc3575"
@@ -40,7 +41,9 @@ enum Capabilities {
   }()
 
   /// The answer of `/capabilities`.
-  static func answer(_ configuration: HomeserverConfiguration, isAdmin: Bool) -> [UInt8] {
+  ///
+  /// - Parameter webPushKey: the VAPID key; nil where there is no Web Push.
+  static func answer(_ configuration: HomeserverConfiguration, webPushKey: String?, isAdmin: Bool) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
       writer.key("capabilities")
@@ -63,6 +66,7 @@ enum Capabilities {
           writer.member("max_delay_ms", configuration.delayedEvents.delayMilliseconds)
           writer.member("max_scheduled", configuration.delayedEvents.scheduledCount)
         }
+        if let webPushKey { writeWebPush(webPushKey, &writer) }
         if isAdmin {
           write("martlet.administration", true, &writer)
           writer.key("m.account_moderation")
@@ -74,6 +78,17 @@ enum Capabilities {
       }
     }
     return writer.bytes
+  }
+
+  /// Spec: MSC4174, by the name that it has and by the one that it had until it was to have none of its own.
+  private static func writeWebPush(_ key: String, _ writer: inout JSONWriter) {
+    for name: StaticString in ["m.webpush", "org.matrix.msc4174.webpush"] {
+      writer.key(name)
+      writer.object { writer in
+        writer.member("enabled", true)
+        writer.member("vapid", key)
+      }
+    }
   }
 
   private static func writeRoomVersions(default version: ByteString, to writer: inout JSONWriter) {

@@ -20,7 +20,13 @@ extension Routes {
     }
 
     on(.postPusher) { request, session in
-      try await pushers.set(try await request.object(), of: session.userID, by: session.hasDevice ? session.deviceID : nil)
+      let waits = try await pushers.set(
+        try await request.object(), of: session.userID, by: session.hasDevice ? session.deviceID : nil)
+      return waits ? .json(status: 201) { $0.object { _ in } } : .emptyObject
+    }
+
+    on(.activatePusher, alsoAt: ["/_matrix/client/v3/pushers/ack"]) { request, session in
+      try await pushers.activate(try await request.object(), of: session.userID)
       return .emptyObject
     }
 

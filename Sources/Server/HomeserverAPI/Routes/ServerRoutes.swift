@@ -21,8 +21,9 @@ extension Routes {
       }
     }
     let configuration = homeserver.configuration
-    let everyone = Capabilities.answer(configuration, isAdmin: false)
-    let administrators = Capabilities.answer(configuration, isAdmin: true)
+    let webPushKey = homeserver.pushers.vapidKey?.publicKey
+    let everyone = Capabilities.answer(configuration, webPushKey: webPushKey, isAdmin: false)
+    let administrators = Capabilities.answer(configuration, webPushKey: webPushKey, isAdmin: true)
     on(.getCapabilities) { _, session in .json(session.isAdmin ? administrators : everyone) }
   }
 }

@@ -1,3 +1,4 @@
+import Addresses
 /// A request to another server.
 package struct OutgoingRequest: Sendable {
   package var method: String

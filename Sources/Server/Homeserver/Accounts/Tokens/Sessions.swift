@@ -16,6 +16,7 @@ package final class Sessions: Sendable {
   private static let lastSeenMilliseconds: Int64 = 5 * 60_000
 
   private let cache = Mutex(Cache())
+  private let watchers = Mutex<[@Sendable (UserID) -> Void]>([])
   let database: Database
   let clock: WallClock
   /// Milliseconds until the tokens of clients that can refresh them expire; nil never.
@@ -87,6 +88,18 @@ package final class Sessions: Sendable {
     }
   }
 
+  /// Whether the device has a token.
+  package func isLoggedIn(_ userID: UserID, on deviceID: DeviceID) async throws -> Bool {
+    try await database.read { tx in
+      try tx.first("SELECT 1 FROM access_token WHERE user_id = $1 AND device_id = $2", userID, deviceID) { _ in true } ?? false
+    }
+  }
+
+  /// Calls somebody after each commit that took tokens of a user or changed what the account is or may.
+  package func watch(_ body: @escaping @Sendable (UserID) -> Void) { watchers.withLock { $0.append(body) } }
+
+  private func tellWatchers(_ userID: UserID) { for body in watchers.withLock({ $0 }) { body(userID) } }
+
   // MARK: Inside a transaction
 
   /// Makes the device's only token; those it had before are worth nothing once this commits.
@@ -122,6 +135,7 @@ package final class Sessions: Sendable {
         cache.revocations += 1
         cache.sessions = cache.sessions.filter { $0.value.userID != userID }
       }
+      tellWatchers(userID)
     }
   }
 
@@ -141,6 +155,7 @@ package final class Sessions: Sendable {
         cache.revocations += 1
         cache.sessions = cache.sessions.filter { $0.value.userID != userID || !revoked.contains($0.value.deviceID) }
       }
+      tellWatchers(userID)
     }
   }
 }

@@ -1,5 +1,3 @@
-import Addresses
-
 /// Which addresses a URL that a user has named may lead to: those of the public Internet, so that nobody makes the server
 /// ask what only the server can reach.
 package struct AddressPolicy: Sendable {
