@@ -21,6 +21,8 @@ public enum CallLimits {
   public static let relayedPeers = 8
   /// An ack goes out after so many messages or so much time: half of what the server asks for.
   static let ackMessages: Int64 = 16
+  /// Or bytes: a quarter of what the server keeps.
+  static let ackBytes = 256 << 10
   static let ackMilliseconds: Int64 = 5_000
   /// How long a socket may take to open, to be greeted, and to answer a request, before another is tried.
   static let answerMilliseconds: Int64 = 10_000

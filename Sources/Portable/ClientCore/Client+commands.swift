@@ -47,6 +47,9 @@ extension Client {
     case .setPublicReceipts(let isPublic):
       sendsPublicReceipts = isPublic
       finish(id, .done)
+    case .setTypingNotices(let isOn):
+      sendsTypingNotices = isOn
+      finish(id, .done)
     default: handleSending(command, id)
     }
   }
@@ -99,13 +102,15 @@ extension Client {
 
   private mutating func handlePeople(_ command: Command, _ id: CommandID) {
     switch command {
-    case .setPowerLevel(let room, let user, let level): setPowerLevel(of: user, to: level, in: room, id)
+    case .setPowerLevel(let room, let user, let level): setPowerLevel(of: .user(user), to: level, in: room, id)
+    case .setRequiredLevel(let room, let subject, let level): setPowerLevel(of: subject, to: level, in: room, id)
     case .setIgnored(let user, let isIgnored): setIgnored(user, isIgnored, id)
     case .setTyping(let room, let isTyping):
       if isTyping { tellTyping(room) } else { stopTyping(room) }
       finish(id, .done)
     case .setPresence(let presence, let message): setPresence(presence, message: message, id)
     case .markRead(let room): markRead(room, id)
+    case .explainUnread(let room): explainUnread(room, id)
     case .setDeliveryReceipts(let isOn): setDeliveryReceipts(isOn, id)
     default: handleLists(command, id)
     }

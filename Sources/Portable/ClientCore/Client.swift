@@ -23,6 +23,8 @@ public struct Client: Sendable {
   var ownProfile = OwnProfile()
   /// Whether others see how far one has read (`Command.setPublicReceipts`).
   public internal(set) var sendsPublicReceipts = true
+  /// Whether others are told that one is writing (`Command.setTypingNotices`).
+  public internal(set) var sendsTypingNotices = true
 
   /// Whether what is said in threads stands in live timelines too, beside the thread itself. Set before rooms are opened.
   public var showsThreadsInline = false
@@ -35,6 +37,8 @@ public struct Client: Sendable {
   public var reportsArrivals = false
   /// Whether events of calls (`m.call.…`) are told likewise, where other arrivals are not.
   public var reportsCalls = false
+  /// Whether drafts follow the account from device to device, unencrypted in its data.
+  public var syncsDrafts = false
   public internal(set) var ignoredUsers = IgnoredUsers()
   var arriving = ArrivingRooms()
   var extensions = KnownExtensions()
@@ -66,6 +70,7 @@ public struct Client: Sendable {
   var registering: Registering?
   var dirtyDrafts: [DraftPlace] = []
   var draftTimer: TimerID?
+  var passedDrafts = PassedDrafts()
   /// Drafts of rooms that a fresh sync is still to bring.
   var orphanDrafts: [RoomID: [EventID?: Draft]] = [:]
   var eventSources = EventSources()
@@ -134,7 +139,7 @@ public struct Client: Sendable {
     case .response(let id, let response): answered(id, response)
     case .uploadProgress(let id, let sent, let total):
       if case .call(let call)? = pending.requests[id]?.purpose {
-        effects.append(.callProgress(call, sentBytes: sent, totalBytes: total))
+        emit(.callProgress(call, sentBytes: sent, totalBytes: total))
       } else {
         uploadMoved(id, sentBytes: sent, totalBytes: total)
       }
@@ -165,8 +170,12 @@ public struct Client: Sendable {
 
   mutating func notify(_ change: Change) {
     noteForLists(change)
-    effects.append(.change(change))
+    emit(.change(change))
   }
+
+  /// A call in the page's program too, for there are many who ask for something.
+  @inline(never)
+  mutating func emit(_ effect: Effect) { effects.append(effect) }
 
   mutating func finish(_ id: CommandID, _ result: CommandResult) {
     if id != 0 { notify(.commandFinished(id, result)) }

@@ -24,6 +24,20 @@ extension JSON {
     }
   }
 
+  // `self[key]?.text` and the like, each as one call: a client reads some hundred members.
+
+  /// The text of a member that is a string, or nil.
+  @inline(never)
+  public func text(_ key: StaticString) -> ByteString? { self[key]?.text }
+
+  /// The value of a member that is a whole number, or nil.
+  @inline(never)
+  public func integer(_ key: StaticString) -> Int64? { self[key]?.integer }
+
+  /// The value of a member that is true or false, or nil.
+  @inline(never)
+  public func bool(_ key: StaticString) -> Bool? { self[key]?.bool }
+
   @inline(__always)
   private func member(where matches: ([JSONNode], UnsafePointer<UInt8>, JSONNode) -> Bool) -> JSON? {
     let nodes = document.nodes

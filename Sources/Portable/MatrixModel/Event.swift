@@ -23,8 +23,8 @@ public struct Event: Sendable {
     eventID = EventID(json["event_id"])
     roomID = RoomID(json["room_id"])
     sender = UserID(json["sender"])
-    stateKey = json["state_key"]?.text
-    originServerTimestamp = json["origin_server_ts"]?.integer
+    stateKey = json.text("state_key")
+    originServerTimestamp = json.integer("origin_server_ts")
     unsigned = json["unsigned"]
   }
 

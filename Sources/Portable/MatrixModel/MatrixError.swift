@@ -27,11 +27,11 @@ public struct MatrixError: Error, Sendable {
   /// Reads an answer; an unreadable body becomes `M_UNKNOWN`.
   public init(status: Int, body: JSON?) {
     self.init(
-      status: status, ErrorCode(body?["errcode"]?.text ?? ErrorCode.unknown.text), body?["error"]?.string ?? "")
-    retryAfterMilliseconds = body?["retry_after_ms"]?.integer
-    softLogout = body?["soft_logout"]?.bool
-    currentVersion = body?["current_version"]?.text
-    maxDelayMilliseconds = body?["org.matrix.msc4140.max_delay"]?.integer
+      status: status, ErrorCode(body?.text("errcode") ?? ErrorCode.unknown.text), body?["error"]?.string ?? "")
+    retryAfterMilliseconds = body?.integer("retry_after_ms")
+    softLogout = body?.bool("soft_logout")
+    currentVersion = body?.text("current_version")
+    maxDelayMilliseconds = body?.integer("org.matrix.msc4140.max_delay")
   }
 
   public func write(to writer: inout JSONWriter) {

@@ -31,7 +31,7 @@ extension MatrixCall {
       if isOwnAccount, state == .announced || state == .ringing { end(.answeredElsewhere) }
       return
     }
-    guard state == .calling, isCallee(event, isOwnAccount: isOwnAccount), let sdp = content.json["answer"]?["sdp"]?.text
+    guard state == .calling, isCallee(event, isOwnAccount: isOwnAccount), let sdp = content.json["answer"]?.text("sdp")
     else { return }
     opponent = event.sender
     opponentParty = content.party
@@ -53,7 +53,7 @@ extension MatrixCall {
 
   private mutating func answerSelected(_ event: MatrixCallEvent, _ content: MatrixCallContent) {
     guard !isOutgoing, isOpponent(event.sender, content.party),
-      let selected = content.json["selected_party_id"]?.text
+      let selected = content.json.text("selected_party_id")
     else { return }
     guard selected == party else { return end(.answeredElsewhere) }
     negotiation?.mayOffer = !isVersion0
@@ -77,7 +77,7 @@ extension MatrixCall {
       isOutgoing && isWaiting
       ? isCallee(event, isOwnAccount: isOwnAccount) : isOpponent(event.sender, content.party)
     guard isHeard else { return }
-    let reason = content.json["reason"]?.text ?? "user_hangup"
+    let reason = content.json.text("reason") ?? "user_hangup"
     end(.hungUpByOther(reason: reason.count <= CallLimits.callIDBytes ? reason : "unknown_error"))
   }
 

@@ -89,7 +89,7 @@ public struct MatrixCall: Sendable {
 
   func uses(_ source: SourceID) -> Bool { local.contains { $0.source == source } }
 
-  var isEnded: Bool {
+  public var isEnded: Bool {
     if case .ended = state { return true }
     return false
   }

@@ -12,18 +12,18 @@ struct MatrixCallContent: Sendable {
   /// nil where it belongs to no call.
   init?(_ bytes: [UInt8]) {
     guard bytes.count <= CallLimits.contentBytes, let json = try? JSON.parse(bytes),
-      let id = json["call_id"]?.text, !id.isEmpty, id.count <= CallLimits.callIDBytes
+      let id = json.text("call_id"), !id.isEmpty, id.count <= CallLimits.callIDBytes
     else { return nil }
     self.json = json
     callID = id
-    let party = json["party_id"]?.text
+    let party = json.text("party_id")
     isVersion0 = json["version"].map { $0.integer == 0 } ?? true
     if !isVersion0, party == nil { return nil }
     self.party = isVersion0 ? nil : party
   }
 
   var lifetime: Int64 {
-    let claimed = json["lifetime"]?.integer ?? CallLimits.lifetimeMilliseconds
+    let claimed = json.integer("lifetime") ?? CallLimits.lifetimeMilliseconds
     return min(max(0, claimed), CallLimits.longestLifetimeMilliseconds)
   }
 }

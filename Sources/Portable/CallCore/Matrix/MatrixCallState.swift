@@ -53,8 +53,8 @@ public struct RemoteMedia: Sendable, Equatable {
       streams.append(
         RemoteMedia(
           stream: member.key, purpose: isScreen ? .screenShare : .userMedia,
-          isAudioMuted: member.value["audio_muted"]?.bool ?? false,
-          isVideoMuted: member.value["video_muted"]?.bool ?? false))
+          isAudioMuted: member.value.bool("audio_muted") ?? false,
+          isVideoMuted: member.value.bool("video_muted") ?? false))
     }
     return streams
   }

@@ -12,7 +12,7 @@ public struct MatrixCalls: Sendable {
   private var ended: [EndedCall] = []
   private var lastHandle: CallHandle = 0
   private var lastSource: SourceID = 0
-  private var random: CallRandom
+  private var random: RandomSource
   private var effects: [MatrixCallEffect] = []
   private var now: Int64 = 0
   private var wakesAt: Int64?
@@ -25,7 +25,7 @@ public struct MatrixCalls: Sendable {
   /// - Parameter randomSeed: from the host's cryptographic source; the IDs of calls and parties grow from it.
   public init(user: UserID, randomSeed: UInt64) {
     self.user = user
-    random = CallRandom(seed: randomSeed)
+    random = RandomSource(seed: randomSeed)
   }
 
   /// nil once it has ended and that was told.
@@ -154,7 +154,7 @@ public struct MatrixCalls: Sendable {
   private mutating func invited(_ event: MatrixCallEvent, _ content: MatrixCallContent) {
     let json = content.json
     guard !event.isHistory, calls.count < CallLimits.calls, !asksTooOften(event.sender), !isOver(event.room, content.callID),
-      let offer = json["offer"]?["sdp"]?.text,
+      let offer = json["offer"]?.text("sdp"),
       json["invitee"].map({ UserID($0) == user }) ?? (event.sender != user),
       content.lifetime - event.ageMilliseconds >= CallLimits.ringMilliseconds
     else { return }

@@ -1,6 +1,10 @@
 import JSON
 
-public enum CaptureKind: Sendable { case camera, screen, microphone }
+public enum CaptureKind: Sendable {
+  case camera, screen, microphone
+  /// What the application gave its host under this source.
+  case custom
+}
 
 public enum TrackKind: Sendable { case audio, video }
 
@@ -58,12 +62,12 @@ public struct ICEServer: Sendable, CustomStringConvertible {
     guard let json else { return servers }
     for server in json.elements.prefix(CallLimits.iceServers) {
       var urls: [ByteString] = []
-      if let url = server["urls"]?.text { urls.append(url) }
+      if let url = server.text("urls") { urls.append(url) }
       for url in (server["urls"] ?? server).elements.prefix(CallLimits.iceServers) {
         if let url = url.text { urls.append(url) }
       }
       if urls.isEmpty { continue }
-      servers.append(ICEServer(urls: urls, username: server["username"]?.text, credential: server["credential"]?.text))
+      servers.append(ICEServer(urls: urls, username: server.text("username"), credential: server.text("credential")))
     }
     return servers
   }
@@ -83,10 +87,10 @@ public struct ICECandidate: Sendable, Equatable {
 
   /// nil where it is none, or names no section.
   public init?(_ json: JSON) {
-    guard let candidate = json["candidate"]?.text, candidate.count <= CallLimits.candidateBytes else { return nil }
+    guard let candidate = json.text("candidate"), candidate.count <= CallLimits.candidateBytes else { return nil }
     self.candidate = candidate
-    mid = json["sdpMid"]?.text
-    lineIndex = json["sdpMLineIndex"]?.integer
+    mid = json.text("sdpMid")
+    lineIndex = json.integer("sdpMLineIndex")
     if !candidate.isEmpty, mid == nil, lineIndex == nil { return nil }
   }
 

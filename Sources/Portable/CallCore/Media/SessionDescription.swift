@@ -12,7 +12,7 @@ struct SessionDescription: Sendable {
 
   /// nil where it is neither an offer nor an answer.
   init?(_ json: JSON?) {
-    guard let json, let sdp = json["sdp"]?.text, let type = json["type"] else { return nil }
+    guard let json, let sdp = json.text("sdp"), let type = json["type"] else { return nil }
     guard type.isString("offer") || type.isString("answer") else { return nil }
     kind = type.isString("offer") ? .offer : .answer
     self.sdp = sdp

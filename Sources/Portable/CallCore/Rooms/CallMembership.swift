@@ -21,13 +21,13 @@ public struct CallMembership: Sendable, Equatable {
     let content = event.content
     guard event.type == Self.eventType, let key = event.stateKey, let user = event.sender,
       content["application"]?.isString("m.call") == true, content["call_id"]?.isString("") ?? true,
-      let device = content["device_id"]?.text, DeviceID.accepts(device)
+      let device = content.text("device_id"), DeviceID.accepts(device)
     else { return nil }
     stateKey = key
     self.user = user
     self.device = device
-    createdAt = Self.time(content["created_ts"]?.integer ?? event.originServerTimestamp)
-    let lifetime = content["expires"]?.integer ?? CallLimits.membershipMilliseconds
+    createdAt = Self.time(content.integer("created_ts") ?? event.originServerTimestamp)
+    let lifetime = content.integer("expires") ?? CallLimits.membershipMilliseconds
     expiresAt = createdAt + min(max(0, lifetime), CallLimits.longestMembershipMilliseconds)
     transports = (content["foci_preferred"] ?? content).elements.prefix(CallLimits.transports).compactMap { CallTransport($0) }
     wantsVideo = content["m.call.intent"].map { !$0.isString("audio") }
@@ -82,7 +82,7 @@ public struct CallTransport: Sendable, Equatable {
   public static let ownType: ByteString = "martlet.call"
 
   init?(_ json: JSON) {
-    guard let type = json["type"]?.text, json.bytes.count <= CallLimits.contentBytes else { return nil }
+    guard let type = json.text("type"), json.bytes.count <= CallLimits.contentBytes else { return nil }
     self.type = type
     members = Array(json.bytes)
   }

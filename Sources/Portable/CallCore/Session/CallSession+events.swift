@@ -5,19 +5,19 @@ extension CallSession {
   mutating func happened(_ type: ByteString, _ message: JSON) {
     switch type {
     case "connection_created": connectionCame(CallConnection(message["connection"]))
-    case "connection_destroyed": connectionWent(message["connection"]?.text)
+    case "connection_destroyed": connectionWent(message.text("connection"))
     case "stream_created": streamCame(CallStream(message["stream"]))
     case "stream_changed": streamChanged(message)
     case "stream_destroyed": streamDestroyed(message)
     case "signal": signalCame(message)
     case "relay": relayed(message)
     case "muted": muted(message)
-    case "video_disabled": videoChanged(message, reason: message["reason"]?.text ?? "quality")
+    case "video_disabled": videoChanged(message, reason: message.text("reason") ?? "quality")
     case "video_enabled": videoChanged(message, reason: nil)
     case "speaker":
-      speaker = message["stream"]?.text
+      speaker = message.text("stream")
       effects.append(.change(.speaker))
-    case "recording_started": recordingChanged(message["archive"]?.text)
+    case "recording_started": recordingChanged(message.text("archive"))
     case "recording_stopped": recordingChanged(nil)
     case "session_ended": end(.closed("ended"))
     case "transport": transportChanged(message)
@@ -68,7 +68,7 @@ extension CallSession {
 
   /// An own one that the router has lost comes again with the next offer.
   private mutating func streamDestroyed(_ message: JSON) {
-    guard let id = message["stream"]?.text else { return }
+    guard let id = message.text("stream") else { return }
     guard let own = publications.first(where: { $0.stream == id }) else { return streamWent(id) }
     if message["reason"]?.isString("lost") != true { withdraw(own.source) }
   }
@@ -82,21 +82,21 @@ extension CallSession {
   }
 
   private mutating func signalCame(_ message: JSON) {
-    guard let data = message["data"]?.text else { return }
-    let signal = CallSignal(kind: message["kind"]?.text ?? "", data: data, from: message["from"]?.text)
+    guard let data = message.text("data") else { return }
+    let signal = CallSignal(kind: message.text("kind") ?? "", data: data, from: message.text("from"))
     effects.append(.change(.signal(signal)))
   }
 
   private mutating func muted(_ message: JSON) {
-    if let isActive = message["active"]?.bool {
+    if let isActive = message.bool("active") {
       isMuteOfAllActive = isActive
       effects.append(.change(.muting))
     }
-    if let id = message["stream"]?.text, let i = publications.firstIndex(where: { $0.stream == id }) { silence(i) }
+    if let id = message.text("stream"), let i = publications.firstIndex(where: { $0.stream == id }) { silence(i) }
   }
 
   private mutating func videoChanged(_ message: JSON, reason: ByteString?) {
-    guard let id = message["stream"]?.text, let i = streams.firstIndex(where: { $0.id == id }) else { return }
+    guard let id = message.text("stream"), let i = streams.firstIndex(where: { $0.id == id }) else { return }
     streams[i].videoDisabled = reason
     effects.append(.change(.stream(id)))
   }

@@ -55,8 +55,8 @@ extension CallSession {
 
   /// Something that another connection said.
   mutating func relayed(_ message: JSON) {
-    guard isRelayed, let from = message["from"]?.text, connections.contains(where: { $0.id == from }),
-      let text = message["data"]?.text, let data = try? JSON.parse(text.utf8), let i = link(to: from)
+    guard isRelayed, let from = message.text("from"), connections.contains(where: { $0.id == from }),
+      let text = message.text("data"), let data = try? JSON.parse(text.utf8), let i = link(to: from)
     else { return }
     if let json = data["candidate"], let candidate = ICECandidate(json) {
       effects.append(.media(.addCandidate(links[i].peer, candidate)))

@@ -29,18 +29,18 @@ extension CallSession {
   }
 
   mutating func answered(_ message: JSON, isDone: Bool) {
-    guard let number = message["id"]?.integer, let i = wire.requests.firstIndex(where: { $0.number == number }) else {
+    guard let number = message.integer("id"), let i = wire.requests.firstIndex(where: { $0.number == number }) else {
       return
     }
     let request = wire.requests.remove(at: i)
     if let first = wire.requests.first, first.sentAt != nil { wire.requests[0].sentAt = now }
-    let refusal = isDone ? nil : CallRefusal(message["code"]?.text ?? "invalid", message["message"]?.text ?? "")
+    let refusal = isDone ? nil : CallRefusal(message.text("code") ?? "invalid", message.text("message") ?? "")
     switch request.purpose {
     case .plain: finish(request.command, refusal)
     case .publish(let source): published(number, source, CallStream(message["stream"]), refusal)
     case .offer(let peer):
-      if let sdp = message["sdp"]?.text, isDone { return answered(sdp, peer: peer) }
-      offerRefused(peer, code: refusal?.code ?? "invalid", retryAfter: message["retry_after_ms"]?.integer)
+      if let sdp = message.text("sdp"), isDone { return answered(sdp, peer: peer) }
+      offerRefused(peer, code: refusal?.code ?? "invalid", retryAfter: message.integer("retry_after_ms"))
     }
   }
 

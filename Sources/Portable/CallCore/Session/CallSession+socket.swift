@@ -86,11 +86,11 @@ extension CallSession {
   mutating func take(_ bytes: [UInt8], from id: SocketID) {
     guard id == socket.id, socket.phase == .open || socket.phase == .greeting else { return }
     let limit = socket.phase == .open ? CallLimits.descriptionMessageBytes : CallLimits.greetingBytes
-    guard bytes.count <= limit, let message = try? JSON.parse(bytes), let type = message["type"]?.text else {
+    guard bytes.count <= limit, let message = try? JSON.parse(bytes), let type = message.text("type") else {
       return dropSocket()
     }
     if type == "closed" as StaticString { return closed(message) }
-    if socket.phase == .open { return heard(type, message) }
+    if socket.phase == .open { return heard(type, message, bytes.count) }
     switch type {
     case "connected": greeted(message)
     case "resumed": resumed(message)
@@ -99,22 +99,25 @@ extension CallSession {
   }
 
   /// Each message once, and none left out.
-  private mutating func heard(_ type: ByteString, _ message: JSON) {
-    guard let number = message["seq"]?.integer, number > wire.lastHeard else { return }
+  private mutating func heard(_ type: ByteString, _ message: JSON, _ bytes: Int) {
+    guard let number = message.integer("seq"), number > wire.lastHeard else { return }
     guard number == wire.lastHeard + 1 else { return dropSocket() }
     wire.lastHeard = number
+    wire.unacknowledgedBytes += bytes
     if wire.ackAt == nil { wire.ackAt = now + CallLimits.ackMilliseconds }
     switch type {
     case "done", "refused": answered(message, isDone: type == "done" as StaticString)
     default: happened(type, message)
     }
-    if number - wire.lastAcknowledged >= CallLimits.ackMessages, socket.phase == .open { acknowledge() }
+    let isDue = number - wire.lastAcknowledged >= CallLimits.ackMessages || wire.unacknowledgedBytes >= CallLimits.ackBytes
+    if isDue, socket.phase == .open { acknowledge() }
   }
 
   mutating func acknowledge() {
     wire.ackAt = nil
     guard wire.lastHeard > wire.lastAcknowledged else { return }
     wire.lastAcknowledged = wire.lastHeard
+    wire.unacknowledgedBytes = 0
     var writer = JSONWriter()
     writer.beginObject()
     writer.member("type", "ack" as ByteString)
@@ -133,14 +136,14 @@ extension CallSession {
   }
 
   private mutating func greeted(_ message: JSON) {
-    guard connection == nil, let own = CallConnection(message["connection"]), let key = message["key"]?.text else {
+    guard connection == nil, let own = CallConnection(message["connection"]), let key = message.text("key") else {
       return dropSocket()
     }
     connection = own
     wire.key = key
     isRelayed = message["mode"]?.isString("relayed") ?? false
     iceServers = ICEServer.list(message["ice_servers"])
-    recording = message["recording"]?.text
+    recording = message.text("recording")
     isGreeted()
     finish(credentials.command)
     credentials.command = 0
@@ -150,7 +153,7 @@ extension CallSession {
   }
 
   private mutating func resumed(_ message: JSON) {
-    guard connection != nil, let handled = message["handled"]?.integer else { return dropSocket() }
+    guard connection != nil, let handled = message.integer("handled") else { return dropSocket() }
     isGreeted()
     for i in wire.requests.indices {
       wire.requests[i].sentAt = now
@@ -159,8 +162,8 @@ extension CallSession {
   }
 
   private mutating func closed(_ message: JSON) {
-    let code = message["code"]?.text ?? ""
-    guard code == "gone" as StaticString || message["retry"]?.bool == true else {
+    let code = message.text("code") ?? ""
+    guard code == "gone" as StaticString || message.bool("retry") == true else {
       return end(.closed(code.count <= CallLimits.signalKindBytes ? code : ""))
     }
     startAnew()

@@ -1,4 +1,5 @@
 import JSON
+import MatrixModel
 
 /// One's part in a session as a state machine: inputs in, effects out, no I/O, no clock, no randomness of its own. The other end of its
 /// socket is `CallServer`; what they say is Documentation/Decisions/0014-call-sessions.md.
@@ -34,7 +35,7 @@ public struct CallSession: Sendable {
   var lastPeer: PeerID = 0
   var iceServers: [ICEServer] = []
   var mediaFailures = 0
-  var random: CallRandom
+  var random: RandomSource
   var effects: [SessionEffect] = []
   var now: Int64 = 0
   private var wakesAt: Int64?
@@ -43,7 +44,7 @@ public struct CallSession: Sendable {
   ///   - randomSeed: jitter grows from it.
   ///   - subscribesToAll: whether each stream that comes is subscribed to.
   public init(randomSeed: UInt64, subscribesToAll: Bool = true) {
-    random = CallRandom(seed: randomSeed)
+    random = RandomSource(seed: randomSeed)
     self.subscribesToAll = subscribesToAll
   }
 

@@ -28,12 +28,12 @@ public struct CallConnection: Sendable, Equatable {
   public let created: Int64
 
   init?(_ json: JSON?) {
-    guard let json, let id = json["id"]?.text, !id.isEmpty, id.count <= CallLimits.signalKindBytes else { return nil }
+    guard let json, let id = json.text("id"), !id.isEmpty, id.count <= CallLimits.signalKindBytes else { return nil }
     self.id = id
-    let data = json["data"]?.text ?? ""
+    let data = json.text("data") ?? ""
     self.data = data.count <= CallLimits.connectionDataBytes ? data : ""
     role = CallRole(json["role"])
-    created = json["created"]?.integer ?? 0
+    created = json.integer("created") ?? 0
   }
 }
 
@@ -57,8 +57,8 @@ public struct CallStream: Sendable, Equatable {
   public internal(set) var videoDisabled: ByteString?
 
   init?(_ json: JSON?) {
-    guard let json, let id = json["id"]?.text, !id.isEmpty, id.count <= CallLimits.signalKindBytes,
-      let connection = json["connection"]?.text
+    guard let json, let id = json.text("id"), !id.isEmpty, id.count <= CallLimits.signalKindBytes,
+      let connection = json.text("connection")
     else { return nil }
     self.id = id
     self.connection = connection
@@ -67,14 +67,14 @@ public struct CallStream: Sendable, Equatable {
 
   /// Takes over the members that are there.
   mutating func change(_ json: JSON) {
-    if let text = json["name"]?.text, text.count <= CallLimits.nameBytes { name = text }
-    if let text = json["video_type"]?.text, text.count <= CallLimits.signalKindBytes { videoType = text }
-    hasAudio = json["has_audio"]?.bool ?? hasAudio
-    hasVideo = json["has_video"]?.bool ?? hasVideo
-    isMuted = json["muted"]?.bool ?? isMuted
-    width = json["width"]?.integer ?? width
-    height = json["height"]?.integer ?? height
-    created = json["created"]?.integer ?? created
+    if let text = json.text("name"), text.count <= CallLimits.nameBytes { name = text }
+    if let text = json.text("video_type"), text.count <= CallLimits.signalKindBytes { videoType = text }
+    hasAudio = json.bool("has_audio") ?? hasAudio
+    hasVideo = json.bool("has_video") ?? hasVideo
+    isMuted = json.bool("muted") ?? isMuted
+    width = json.integer("width") ?? width
+    height = json.integer("height") ?? height
+    created = json.integer("created") ?? created
   }
 }
 
@@ -105,5 +105,11 @@ public struct Publication: Sendable {
     return nil
   }
 
-  var videoType: ByteString { kind == .screen ? "screen" : "camera" }
+  var videoType: ByteString {
+    switch kind {
+    case .screen: "screen"
+    case .custom: "custom"
+    case .camera, .microphone: "camera"
+    }
+  }
 }

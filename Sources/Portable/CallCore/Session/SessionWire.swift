@@ -31,6 +31,7 @@ struct SessionWire: Sendable {
   var lastHeard: Int64 = 0
   var lastAcknowledged: Int64 = 0
   var ackAt: Int64?
+  var unacknowledgedBytes = 0
 
   /// Since when the first of those on the socket waits.
   var unansweredSince: Int64? { requests.first?.sentAt }

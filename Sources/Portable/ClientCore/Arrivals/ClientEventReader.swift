@@ -98,7 +98,7 @@ public struct ClientEventReader: Sendable {
 
   private mutating func accountDataChanged(_ event: Event, of id: RoomID, _ client: Client) -> [ClientEvent] {
     guard event.type == ClientEventReader.hiddenType else { return [] }
-    guard event.content["before"]?.integer != nil else {
+    guard event.content.integer("before") != nil else {
       hidden.remove(id)
       return []
     }
@@ -144,7 +144,7 @@ public struct ClientEventReader: Sendable {
       return content.isFile ? .file(id, message) : .message(id, message)
     case .undecryptable:
       return .message(id, RoomMessage(event, eventID, sender, nil, replyTo: nil, for: client.session?.userID))
-    case .redacted, .custom, .unparsable, .gap: return nil
+    case .redacted, .call, .custom, .unparsable, .gap: return nil
     }
   }
 }

@@ -7,7 +7,7 @@ extension Call {
   public static func isUsernameAvailable(_ name: ByteString) -> Call<Bool> {
     let query = Query().adding("username", name)
     return Call<Bool>(.checkUsernameAvailability, Endpoint.checkUsernameAvailability.path(), query: query) {
-      $0["available"]?.bool
+      $0.bool("available")
     }
   }
 
@@ -15,7 +15,7 @@ extension Call {
   public static func isRegistrationTokenValid(_ token: ByteString) -> Call<Bool> {
     Call<Bool>(
       .registrationTokenValidity, Endpoint.registrationTokenValidity.path(), query: Query().adding("token", token)
-    ) { $0["valid"]?.bool }
+    ) { $0.bool("valid") }
   }
 
   /// The server asks for authentication.
@@ -44,6 +44,24 @@ extension Call {
     }
   }
 
+  /// Gives the account an address whose owner has confirmed it (`requestNewAddress`). The server asks for authentication; refused with
+  /// `M_THREEPID_AUTH_FAILED` where nobody has followed the link yet.
+  public static func addThirdPartyID(_ address: ValidatedAddress) -> Call<Void> {
+    let body = JSONWriter.object { writer in
+      writer.member("sid", address.sessionID)
+      writer.member("client_secret", address.clientSecret)
+    }
+    return Call<Void>(.add3PID, Endpoint.add3PID.path(), body: body)
+  }
+
+  public static func removeThirdPartyID(_ id: ThirdPartyID) -> Call<Void> {
+    let body = JSONWriter.object { writer in
+      writer.member("medium", id.medium.name)
+      writer.member("address", id.address)
+    }
+    return Call<Void>(.delete3pidFromAccount, Endpoint.delete3pidFromAccount.path(), body: body)
+  }
+
   /// Has the server send a token to an address of the account, by which `changePassword` is then authenticated
   /// (`AuthenticationStage.email`). The answer is the session ID of that validation.
   /// - Parameters:
@@ -52,33 +70,42 @@ extension Call {
   public static func requestPasswordReset(
     email: ByteString, clientSecret: ByteString, attempt: Int = 1, nextLink: ByteString? = nil
   ) -> Call<ByteString> {
+    requestEmail(email, for: .passwordReset, clientSecret: clientSecret, attempt: attempt, nextLink: nextLink)
+  }
+
+  /// Has the server send a link to an address that a registration wants (`AuthenticationStage.email`); otherwise like
+  /// `requestPasswordReset`.
+  public static func requestRegistrationEmail(
+    _ email: ByteString, clientSecret: ByteString, attempt: Int = 1
+  ) -> Call<ByteString> {
+    requestEmail(email, for: .registration, clientSecret: clientSecret, attempt: attempt)
+  }
+
+  /// Has the server send a link to an address that the account is to get (`addThirdPartyID`); otherwise like
+  /// `requestPasswordReset`.
+  public static func requestNewAddress(
+    _ email: ByteString, clientSecret: ByteString, attempt: Int = 1
+  ) -> Call<ByteString> {
+    requestEmail(email, for: .newAddress, clientSecret: clientSecret, attempt: attempt)
+  }
+
+  /// The same for any purpose.
+  public static func requestEmail(
+    _ email: ByteString, for purpose: EmailPurpose, clientSecret: ByteString, attempt: Int = 1, nextLink: ByteString? = nil
+  ) -> Call<ByteString> {
+    let endpoint: Endpoint =
+      switch purpose {
+      case .registration: .requestTokenToRegisterEmail
+      case .passwordReset: .requestTokenToResetPasswordEmail
+      case .newAddress: .requestTokenTo3PIDEmail
+      }
     let body = JSONWriter.object { writer in
       writer.member("email", email)
       writer.member("client_secret", clientSecret)
       writer.member("send_attempt", attempt)
       if let nextLink { writer.member("next_link", nextLink) }
     }
-    return Call<ByteString>(
-      .requestTokenToResetPasswordEmail, Endpoint.requestTokenToResetPasswordEmail.path(), body: body
-    ) { $0["sid"]?.text }
-  }
-
-  /// Has the server send a link to an address that a registration wants (`AuthenticationStage.email`). The answer is the session ID of
-  /// that validation.
-  /// - Parameters:
-  ///   - clientSecret: made up by the caller, `[0-9a-zA-Z.=_-]`, 1 to 255 bytes; goes with the session ID from then on.
-  ///   - attempt: a number not used before sends the mail once more.
-  public static func requestRegistrationEmail(
-    _ email: ByteString, clientSecret: ByteString, attempt: Int = 1
-  ) -> Call<ByteString> {
-    let body = JSONWriter.object { writer in
-      writer.member("email", email)
-      writer.member("client_secret", clientSecret)
-      writer.member("send_attempt", attempt)
-    }
-    return Call<ByteString>(.requestTokenToRegisterEmail, Endpoint.requestTokenToRegisterEmail.path(), body: body) {
-      $0["sid"]?.text
-    }
+    return Call<ByteString>(endpoint, endpoint.path(), body: body) { $0.text("sid") }
   }
 
   /// Proves to a third party who one is. Spec: "OpenID".
@@ -89,11 +116,14 @@ extension Call {
   /// For signing in another device of the same account (`Login.token`). The server asks for authentication.
   public static func loginToken() -> Call<LoginToken> {
     Call<LoginToken>(.generateLoginToken, Endpoint.generateLoginToken.path()) { json in
-      guard let token = json["login_token"]?.text else { return nil }
-      return LoginToken(token: token, lifetimeMilliseconds: json["expires_in_ms"]?.integer ?? 0)
+      guard let token = json.text("login_token") else { return nil }
+      return LoginToken(token: token, lifetimeMilliseconds: json.integer("expires_in_ms") ?? 0)
     }
   }
 }
+
+/// What the link in a mail is followed for.
+public enum EmailPurpose: Sendable { case registration, passwordReset, newAddress }
 
 /// An address that stands for the account.
 public struct ThirdPartyID: Sendable, Hashable {
@@ -101,6 +131,14 @@ public struct ThirdPartyID: Sendable, Hashable {
     case email
     case phone
     case other(ByteString)
+
+    var name: ByteString {
+      switch self {
+      case .email: "email"
+      case .phone: "msisdn"
+      case .other(let name): name
+      }
+    }
   }
 
   public let medium: Medium
@@ -110,12 +148,12 @@ public struct ThirdPartyID: Sendable, Hashable {
   public let addedAtMilliseconds: Int64
 
   init?(_ json: JSON) {
-    guard let medium = json["medium"]?.text, let address = json["address"]?.text else { return nil }
+    guard let medium = json.text("medium"), let address = json.text("address") else { return nil }
     self.medium =
       medium == "email" as StaticString ? .email : medium == "msisdn" as StaticString ? .phone : .other(medium)
     self.address = address
-    validatedAtMilliseconds = json["validated_at"]?.integer ?? 0
-    addedAtMilliseconds = json["added_at"]?.integer ?? 0
+    validatedAtMilliseconds = json.integer("validated_at") ?? 0
+    addedAtMilliseconds = json.integer("added_at") ?? 0
   }
 }
 
@@ -127,11 +165,11 @@ public struct OpenIDToken: Sendable, Hashable {
   public let lifetimeSeconds: Int64
 
   init?(_ json: JSON) {
-    guard let token = json["access_token"]?.text, let server = ServerName(json["matrix_server_name"]),
-      let lifetime = json["expires_in"]?.integer
+    guard let token = json.text("access_token"), let server = ServerName(json["matrix_server_name"]),
+      let lifetime = json.integer("expires_in")
     else { return nil }
     accessToken = token
-    tokenType = json["token_type"]?.text ?? "Bearer"
+    tokenType = json.text("token_type") ?? "Bearer"
     serverName = server
     lifetimeSeconds = lifetime
   }

@@ -43,8 +43,8 @@ public struct Device: Sendable, Hashable {
   init?(_ json: JSON) {
     guard let id = DeviceID(json["device_id"]) else { return nil }
     self.id = id
-    name = json["display_name"]?.text
-    lastSeenIP = json["last_seen_ip"]?.text
-    lastSeenMilliseconds = json["last_seen_ts"]?.integer
+    name = json.text("display_name")
+    lastSeenIP = json.text("last_seen_ip")
+    lastSeenMilliseconds = json.integer("last_seen_ts")
   }
 }

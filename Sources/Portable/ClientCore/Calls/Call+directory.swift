@@ -128,15 +128,15 @@ public struct RoomSummary: Sendable {
   init?(_ json: JSON) {
     guard let id = RoomID(json["room_id"]) else { return nil }
     self.id = id
-    name = json["name"]?.text
-    topic = json["topic"]?.text
+    name = json.text("name")
+    topic = json.text("topic")
     avatar = MediaURI(json["avatar_url"])
     canonicalAlias = RoomAlias(json["canonical_alias"])
     memberCount = json["num_joined_members"]?.count32 ?? 0
-    isWorldReadable = json["world_readable"]?.bool ?? false
-    guestsCanJoin = json["guest_can_join"]?.bool ?? false
+    isWorldReadable = json.bool("world_readable") ?? false
+    guestsCanJoin = json.bool("guest_can_join") ?? false
     joinRule = json["join_rule"] == nil ? .public : JoinRule(json["join_rule"])
-    type = json["room_type"]?.text
+    type = json.text("room_type")
     encryption = (json["encryption"] ?? json["im.nheko.summary.encryption"])?.text
     version = (json["room_version"] ?? json["im.nheko.summary.room_version"])?.text
     allowedRooms = json["allowed_room_ids"]?.elements.compactMap { RoomID($0) } ?? []
@@ -157,8 +157,8 @@ public struct RoomPage: Sendable {
   init?(_ json: JSON) {
     guard let chunk = json["chunk"], chunk.isArray else { return nil }
     rooms = chunk.elements.compactMap { RoomSummary($0) }
-    nextBatch = json["next_batch"]?.text
-    previousBatch = json["prev_batch"]?.text
+    nextBatch = json.text("next_batch")
+    previousBatch = json.text("prev_batch")
     totalCountEstimate = json["total_room_count_estimate"]?.count32
   }
 }
@@ -181,7 +181,7 @@ public struct HierarchyPage: Sendable {
       guard let summary = RoomSummary(room) else { return nil }
       return Entry(room: summary, children: room["children_state"]?.elements.compactMap { SpaceChild($0) } ?? [])
     }
-    nextBatch = json["next_batch"]?.text
+    nextBatch = json.text("next_batch")
   }
 }
 

@@ -73,7 +73,7 @@ extension Call {
     let query = Query().adding("ts", timestampMilliseconds).adding("dir", direction.name)
     return Call<EventAtTime>(.getEventByTimestamp, Endpoint.getEventByTimestamp.path(room.text), query: query) { json in
       guard let id = EventID(json["event_id"]) else { return nil }
-      return EventAtTime(id: id, timestampMilliseconds: json["origin_server_ts"]?.integer ?? 0)
+      return EventAtTime(id: id, timestampMilliseconds: json.integer("origin_server_ts") ?? 0)
     }
   }
 }
@@ -130,8 +130,8 @@ public struct EventContext: Sendable {
     before = json?["events_before"]?.elements.compactMap { Event($0) } ?? []
     after = json?["events_after"]?.elements.compactMap { Event($0) } ?? []
     state = json?["state"]?.elements.compactMap { Event($0) } ?? []
-    start = json?["start"]?.text
-    end = json?["end"]?.text
+    start = json?.text("start")
+    end = json?.text("end")
   }
 }
 

@@ -108,7 +108,7 @@ public struct BulkLeave: Sendable {
   public let errors: [RoomID: ErrorCode]
 
   init?(_ json: JSON) {
-    guard let job = json["job"]?.text, let total = json["total"]?.count32, let done = json["done"]?.count32 else {
+    guard let job = json.text("job"), let total = json["total"]?.count32, let done = json["done"]?.count32 else {
       return nil
     }
     self.job = job
@@ -150,8 +150,8 @@ public struct MemberPage: Sendable {
     members = listed.elements.compactMap { member in
       guard let user = UserID(member["user_id"]) else { return nil }
       return JoinedMember(
-        userID: user, displayName: member["display_name"]?.text, avatar: MediaURI(member["avatar_url"]))
+        userID: user, displayName: member.text("display_name"), avatar: MediaURI(member["avatar_url"]))
     }
-    nextBatch = json["next_batch"]?.text
+    nextBatch = json.text("next_batch")
   }
 }

@@ -26,5 +26,5 @@ extension Call {
 
 extension Capabilities {
   /// Whether the server has an extension: `martlet.hide`, for one. What it does not announce is off.
-  public func offers(_ name: ByteString) -> Bool { all[name]?["enabled"]?.bool ?? false }
+  public func offers(_ name: ByteString) -> Bool { all[name]?.bool("enabled") ?? false }
 }

@@ -5,14 +5,14 @@ import MatrixModel
 extension Call {
   /// Bytes of the largest file that one may upload; nil where the server does not say.
   public static func uploadLimit() -> Call<Int64?> {
-    Call<Int64?>(.getConfigAuthed, Endpoint.getConfigAuthed.path()) { .some($0["m.upload.size"]?.integer) }
+    Call<Int64?>(.getConfigAuthed, Endpoint.getConfigAuthed.path()) { .some($0.integer("m.upload.size")) }
   }
 
   /// A URI for content that is uploaded later.
   public static func reserveMedia() -> Call<ReservedMedia> {
     Call<ReservedMedia>(.createContent, Endpoint.createContent.path()) { json in
       guard let uri = MediaURI(json["content_uri"]) else { return nil }
-      return ReservedMedia(uri: uri, expiresAtMilliseconds: json["unused_expires_at"]?.integer)
+      return ReservedMedia(uri: uri, expiresAtMilliseconds: json.integer("unused_expires_at"))
     }
   }
 
@@ -62,13 +62,13 @@ public struct URLPreview: Sendable {
 
   init?(_ json: JSON) {
     guard json.isObject else { return nil }
-    title = json["og:title"]?.text
-    description = json["og:description"]?.text
-    siteName = json["og:site_name"]?.text
+    title = json.text("og:title")
+    description = json.text("og:description")
+    siteName = json.text("og:site_name")
     image = MediaURI(json["og:image"])
     imageWidth = json["og:image:width"]?.count32
     imageHeight = json["og:image:height"]?.count32
-    imageBytes = json["matrix:image:size"]?.integer
+    imageBytes = json.integer("matrix:image:size")
     all = json
   }
 }

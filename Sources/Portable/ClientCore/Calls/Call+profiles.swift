@@ -44,7 +44,7 @@ extension Call {
     return Call<MutualRooms>(.getMutualRooms, Endpoint.getMutualRooms.path(), query: query) { json in
       guard let rooms = json["joined"], rooms.isArray else { return nil }
       return MutualRooms(
-        rooms: rooms.elements.compactMap { RoomID($0) }, nextBatch: json["next_batch"]?.text)
+        rooms: rooms.elements.compactMap { RoomID($0) }, nextBatch: json.text("next_batch"))
     }
   }
 
@@ -74,13 +74,13 @@ public struct Profile: Sendable {
   /// nil where the answer is no object.
   init?(_ json: JSON) {
     guard json.isObject else { return nil }
-    displayName = json["displayname"]?.text
+    displayName = json.text("displayname")
     avatar = MediaURI(json["avatar_url"])
     fields = json
   }
 
   /// An IANA time zone. Spec: "Profiles", `m.tz`.
-  public var timeZone: ByteString? { fields["m.tz"]?.text }
+  public var timeZone: ByteString? { fields.text("m.tz") }
 }
 
 /// People found by a search, the best match first. Spec: "User Directory".
@@ -99,9 +99,9 @@ public struct UserSearch: Sendable {
     guard let results = json["results"], results.isArray else { return nil }
     users = results.elements.compactMap { user in
       guard let id = UserID(user["user_id"]) else { return nil }
-      return User(id: id, displayName: user["display_name"]?.text, avatar: MediaURI(user["avatar_url"]))
+      return User(id: id, displayName: user.text("display_name"), avatar: MediaURI(user["avatar_url"]))
     }
-    isLimited = json["limited"]?.bool ?? false
+    isLimited = json.bool("limited") ?? false
   }
 }
 
@@ -150,8 +150,8 @@ public struct PresenceStatus: Sendable, Hashable {
   init?(_ json: JSON) {
     guard let presence = Presence(json["presence"]) else { return nil }
     self.presence = presence
-    message = json["status_msg"]?.text
-    lastActiveAgoMilliseconds = json["last_active_ago"]?.integer
-    isCurrentlyActive = json["currently_active"]?.bool ?? false
+    message = json.text("status_msg")
+    lastActiveAgoMilliseconds = json.integer("last_active_ago")
+    isCurrentlyActive = json.bool("currently_active") ?? false
   }
 }

@@ -17,6 +17,27 @@ extension Call {
     return Call<Void>(.postPusher, Endpoint.postPusher.path(), body: body)
   }
 
+  /// What a browser subscribes with to be pushed to by this server (`applicationServerKey`, in URL-safe Base64); nil where the server
+  /// has no Web Push. Spec: MSC4174.
+  public static var webPushKey: Call<ByteString?> {
+    Call<ByteString?>(.getCapabilities, Endpoint.getCapabilities.path()) { json in
+      let all = json["capabilities"]
+      guard let offer = all?["m.webpush"] ?? all?["org.matrix.msc4174.webpush"], offer.bool("enabled") ?? false else {
+        return .some(nil)
+      }
+      return .some(offer.text("vapid"))
+    }
+  }
+
+  /// Sends back what a Web Push pusher was pushed first, `app_id` and `ack_token`: nothing else is pushed to it before. Spec: MSC4174.
+  public static func activatePusher(appID: ByteString, token: ByteString) -> Call<Void> {
+    let body = JSONWriter.object { writer in
+      writer.member("app_id", appID)
+      writer.member("ack_token", token)
+    }
+    return Call<Void>(.activatePusher, Endpoint.activatePusher.path(), body: body)
+  }
+
   public static func deletePusher(key: ByteString, appID: ByteString) -> Call<Void> {
     let body = JSONWriter.object { writer in
       writer.member("pushkey", key)
@@ -45,11 +66,14 @@ extension Call {
   }
 }
 
-/// Where the server tells of events: a push gateway, or an e-mail address. Spec: `POST /pushers/set`.
+/// Where the server tells of events: a push gateway, a browser, or an e-mail address. Spec: `POST /pushers/set`.
 public struct Pusher: Sendable {
   public enum Kind: Sendable, Hashable {
     /// A push gateway at this URL. `sendsEventIDOnly` keeps everything but identifiers from it (`event_id_only`).
     case http(url: ByteString, sendsEventIDOnly: Bool)
+    /// A browser, or what else has a Web Push subscription. The pusher's key is the subscription's (`p256dh`), `url` its `endpoint`,
+    /// `secret` its `auth`. Nothing comes before `Call.activatePusher`. Spec: MSC4174.
+    case webPush(url: ByteString, secret: ByteString, sendsEventIDOnly: Bool)
     /// The pusher's key is the address.
     case email
     case other(ByteString)
@@ -69,6 +93,8 @@ public struct Pusher: Sendable {
   public var language: ByteString
   /// A JSON object that goes into `data` as it is: what the gateway wants to know besides.
   public var extraData: [UInt8]?
+  /// What the server says of a pusher of kind `webPush`: whether it was activated. nil for others.
+  public private(set) var isActivated: Bool?
 
   public init(
     key: ByteString, appID: ByteString, kind: Kind, appDisplayName: ByteString, deviceDisplayName: ByteString,
@@ -85,23 +111,25 @@ public struct Pusher: Sendable {
   }
 
   init?(_ json: JSON) {
-    guard let key = json["pushkey"]?.text, let app = json["app_id"]?.text, let kind = json["kind"]?.text else {
+    guard let key = json.text("pushkey"), let app = json.text("app_id"), let kind = json.text("kind") else {
       return nil
     }
     let data = json["data"]
+    let (url, sendsEventIDOnly) = (data?.text("url") ?? "", data?["format"]?.isString("event_id_only") ?? false)
     if kind == "http" as StaticString {
-      let format = data?["format"]
-      self.kind = .http(
-        url: data?["url"]?.text ?? "", sendsEventIDOnly: format?.isString("event_id_only") ?? false)
+      self.kind = .http(url: url, sendsEventIDOnly: sendsEventIDOnly)
+    } else if kind == "webpush" as StaticString {
+      self.kind = .webPush(url: url, secret: data?.text("auth") ?? "", sendsEventIDOnly: sendsEventIDOnly)
+      isActivated = json.bool("activated") ?? false
     } else {
       self.kind = kind == "email" as StaticString ? .email : .other(kind)
     }
     self.key = key
     appID = app
-    appDisplayName = json["app_display_name"]?.text ?? ""
-    deviceDisplayName = json["device_display_name"]?.text ?? ""
-    profileTag = json["profile_tag"]?.text
-    language = json["lang"]?.text ?? ""
+    appDisplayName = json.text("app_display_name") ?? ""
+    deviceDisplayName = json.text("device_display_name") ?? ""
+    profileTag = json.text("profile_tag")
+    language = json.text("lang") ?? ""
     extraData = data.map { Array($0.bytes) }
   }
 
@@ -110,6 +138,7 @@ public struct Pusher: Sendable {
     writer.member("app_id", appID)
     switch kind {
     case .http: writer.member("kind", "http")
+    case .webPush: writer.member("kind", "webpush")
     case .email: writer.member("kind", "email")
     case .other(let name): writer.member("kind", name)
     }
@@ -119,16 +148,27 @@ public struct Pusher: Sendable {
     writer.member("lang", language)
     writer.key("data")
     writer.object { writer in
-      if case .http(let url, let sendsEventIDOnly) = kind {
-        writer.member("url", url)
-        if sendsEventIDOnly { writer.member("format", "event_id_only") }
+      var secret: ByteString?
+      switch kind {
+      case .http(let url, let sendsEventIDOnly): Pusher.write(url, sendsEventIDOnly, to: &writer)
+      case .webPush(let url, let given, let sendsEventIDOnly):
+        secret = given
+        Pusher.write(url, sendsEventIDOnly, to: &writer)
+        writer.member("auth", given)
+      case .email, .other: break
       }
       guard let extra = extraData.flatMap({ Answer.parse($0) }) else { return }
       for member in extra.members where !member.isKey("url") && !member.isKey("format") {
+        if secret != nil, member.isKey("auth") { continue }
         writer.key(member.key)
         writer.write(member.value)
       }
     }
+  }
+
+  private static func write(_ url: ByteString, _ sendsEventIDOnly: Bool, to writer: inout JSONWriter) {
+    writer.member("url", url)
+    if sendsEventIDOnly { writer.member("format", "event_id_only") }
   }
 }
 
@@ -152,12 +192,12 @@ public struct NotificationPage: Sendable {
     entries = listed.elements.compactMap { entry in
       guard let room = RoomID(entry["room_id"]), let event = entry["event"].flatMap({ Event($0) }) else { return nil }
       let isHighlight = entry["actions"]?.elements.contains { action in
-        action["set_tweak"]?.isString("highlight") ?? false && action["value"]?.bool ?? true
+        action["set_tweak"]?.isString("highlight") ?? false && action.bool("value") ?? true
       }
       return Entry(
-        roomID: room, event: event, isRead: entry["read"]?.bool ?? false, isHighlight: isHighlight ?? false,
-        timestampMilliseconds: entry["ts"]?.integer ?? 0)
+        roomID: room, event: event, isRead: entry.bool("read") ?? false, isHighlight: isHighlight ?? false,
+        timestampMilliseconds: entry.integer("ts") ?? 0)
     }
-    nextBatch = json["next_token"]?.text
+    nextBatch = json.text("next_token")
   }
 }

@@ -22,7 +22,7 @@ extension Call {
       json["joined"]?.members.compactMap { member in
         guard let user = UserID(member.key) else { return nil }
         return JoinedMember(
-          userID: user, displayName: member.value["display_name"]?.text, avatar: MediaURI(member.value["avatar_url"]))
+          userID: user, displayName: member.value.text("display_name"), avatar: MediaURI(member.value["avatar_url"]))
       }
     }
   }
@@ -74,7 +74,7 @@ extension Call {
   ///   - filter: a JSON object.
   ///   - user: oneself.
   public static func createFilter(_ filter: [UInt8], of user: UserID) -> Call<ByteString> {
-    Call<ByteString>(.defineFilter, Endpoint.defineFilter.path(user.text), body: filter) { $0["filter_id"]?.text }
+    Call<ByteString>(.defineFilter, Endpoint.defineFilter.path(user.text), body: filter) { $0.text("filter_id") }
   }
 
   /// - Parameter user: oneself.

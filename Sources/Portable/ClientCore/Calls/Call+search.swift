@@ -125,16 +125,16 @@ public struct SearchPage: Sendable {
     highlights = events["highlights"]?.elements.compactMap { $0.text } ?? []
     roomGroups = Self.groups(events["groups"]?["room_id"])
     senderGroups = Self.groups(events["groups"]?["sender"])
-    nextBatch = events["next_batch"]?.text
+    nextBatch = events.text("next_batch")
   }
 
   private static func groups(_ json: JSON?) -> [Group] {
     guard let json else { return [] }
     return json.members.map { member in
       Group(
-        key: member.key, order: member.value["order"]?.integer ?? 0,
+        key: member.key, order: member.value.integer("order") ?? 0,
         results: member.value["results"]?.elements.compactMap { EventID($0) } ?? [],
-        nextBatch: member.value["next_batch"]?.text)
+        nextBatch: member.value.text("next_batch"))
     }.ordered { $0.order < $1.order }
   }
 }

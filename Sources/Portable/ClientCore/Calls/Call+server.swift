@@ -22,7 +22,7 @@ extension Call {
   public static func whoAmI() -> Call<TokenOwner> {
     Call<TokenOwner>(.getTokenOwner, Endpoint.getTokenOwner.path()) { json in
       guard let user = UserID(json["user_id"]) else { return nil }
-      return TokenOwner(userID: user, deviceID: DeviceID(json["device_id"]), isGuest: json["is_guest"]?.bool ?? false)
+      return TokenOwner(userID: user, deviceID: DeviceID(json["device_id"]), isGuest: json.bool("is_guest") ?? false)
     }
   }
 }
@@ -100,7 +100,7 @@ public struct Capabilities: Sendable {
   init?(_ json: JSON) {
     guard let all = json["capabilities"], all.isObject else { return nil }
     self.all = all
-    func isOn(_ name: StaticString, otherwise: Bool) -> Bool { all[name]?["enabled"]?.bool ?? otherwise }
+    func isOn(_ name: StaticString, otherwise: Bool) -> Bool { all[name]?.bool("enabled") ?? otherwise }
     canChangePassword = isOn("m.change_password", otherwise: true)
     canChangeThirdPartyIDs = isOn("m.3pid_changes", otherwise: true)
     canGetLoginToken = isOn("m.get_login_token", otherwise: false)
@@ -110,7 +110,7 @@ public struct Capabilities: Sendable {
       isOn("m.set_displayname", otherwise: true) && Self.allows("displayname", fields)
     canChangeAvatar = isOn("m.set_avatar_url", otherwise: true) && Self.allows("avatar_url", fields)
     let rooms = all["m.room_versions"]
-    defaultRoomVersion = rooms?["default"]?.text ?? "1"
+    defaultRoomVersion = rooms?.text("default") ?? "1"
     roomVersions =
       rooms?["available"]?.members.map { ($0.key, $0.value.isString("stable")) } ?? [("1", true)]
   }
@@ -124,7 +124,7 @@ public struct Capabilities: Sendable {
 
   private static func allows(_ field: ByteString, _ capability: JSON?) -> Bool {
     guard let capability else { return true }
-    guard capability["enabled"]?.bool ?? true else { return false }
+    guard capability.bool("enabled") ?? true else { return false }
     if let allowed = capability["allowed"], allowed.isArray { return allowed.elements.contains { $0.text == field } }
     return !(capability["disallowed"]?.elements.contains { $0.text == field } ?? false)
   }
@@ -146,10 +146,10 @@ public struct LoginFlows: Sendable {
 
   init?(_ json: JSON) {
     guard let flows = json["flows"], flows.isArray else { return nil }
-    types = flows.elements.compactMap { $0["type"]?.text }
+    types = flows.elements.compactMap { $0.text("type") }
     let signOn = flows.elements.first { $0["type"]?.isString("m.login.sso") ?? false }
     identityProviders = signOn?["identity_providers"]?.elements.compactMap { IdentityProvider($0) } ?? []
-    allowsLoginTokens = flows.elements.contains { $0["get_login_token"]?.bool ?? false }
+    allowsLoginTokens = flows.elements.contains { $0.bool("get_login_token") ?? false }
   }
 
   /// Spec: "Client login via SSO".
@@ -161,11 +161,11 @@ public struct LoginFlows: Sendable {
     public let brand: ByteString?
 
     init?(_ json: JSON) {
-      guard let id = json["id"]?.text, let name = json["name"]?.text else { return nil }
+      guard let id = json.text("id"), let name = json.text("name") else { return nil }
       self.id = id
       self.name = name
       icon = MediaURI(json["icon"])
-      brand = json["brand"]?.text
+      brand = json.text("brand")
     }
   }
 }

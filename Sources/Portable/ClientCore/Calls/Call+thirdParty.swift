@@ -80,9 +80,9 @@ public struct ThirdPartyProtocol: Sendable {
     fieldTypes = json["field_types"]
     instances =
       json["instances"]?.elements.compactMap { instance in
-        guard let network = instance["network_id"]?.text else { return nil }
+        guard let network = instance.text("network_id") else { return nil }
         return Instance(
-          networkID: network, instanceID: instance["instance_id"]?.text, description: instance["desc"]?.text ?? "",
+          networkID: network, instanceID: instance.text("instance_id"), description: instance.text("desc") ?? "",
           icon: MediaURI(instance["icon"]), fields: instance["fields"])
       } ?? []
   }
@@ -95,7 +95,7 @@ public struct ThirdPartyUser: Sendable {
   public let fields: JSON?
 
   init?(_ json: JSON) {
-    guard let user = UserID(json["userid"]), let id = json["protocol"]?.text else { return nil }
+    guard let user = UserID(json["userid"]), let id = json.text("protocol") else { return nil }
     userID = user
     protocolID = id
     fields = json["fields"]
@@ -109,7 +109,7 @@ public struct ThirdPartyLocation: Sendable {
   public let fields: JSON?
 
   init?(_ json: JSON) {
-    guard let alias = RoomAlias(json["alias"]), let id = json["protocol"]?.text else { return nil }
+    guard let alias = RoomAlias(json["alias"]), let id = json.text("protocol") else { return nil }
     self.alias = alias
     protocolID = id
     fields = json["fields"]

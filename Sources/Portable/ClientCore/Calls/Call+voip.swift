@@ -30,8 +30,8 @@ public struct TURNServer: Sendable, CustomStringConvertible {
   init?(_ json: JSON) {
     guard json.isObject else { return nil }
     urls = json["uris"]?.elements.compactMap { $0.text } ?? []
-    username = json["username"]?.text
-    password = json["password"]?.text
+    username = json.text("username")
+    password = json.text("password")
   }
 
   public var description: String { "\(urls.count) TURN URLs" }

@@ -13,7 +13,7 @@ struct OngoingCall: Sendable {
 extension Client {
   mutating func call(_ request: CallRequest, _ id: CommandID) {
     guard request.endpoint.access == .anyone || sessionState == .signedIn else {
-      return effects.append(.callEnded(id, .failed(.notSignedIn)))
+      return emit(.callEnded(id, .failed(.notSignedIn)))
     }
     calls[id] = OngoingCall(request: request)
     sendCall(id)
@@ -83,7 +83,7 @@ extension Client {
     guard var call = calls.removeValue(forKey: id) else { return }
     if let request = call.requestID { cancelRequest(request) }
     cancelTimer(&call.timer)
-    effects.append(.callEnded(id, result))
+    emit(.callEnded(id, result))
     guard call.request.endsSession, case .failed = result else { return }
     let suspended = refresh.suspended
     refresh.suspended = []

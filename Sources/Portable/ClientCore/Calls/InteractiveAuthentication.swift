@@ -26,7 +26,7 @@ public struct InteractiveAuthentication: Sendable {
       flows.append(flow["stages"]?.elements.prefix(Self.flowsLimit).map { $0.text ?? "" } ?? [])
     }
     self.flows = flows
-    session = body["session"]?.text
+    session = body.text("session")
     completed = body["completed"]?.elements.prefix(Self.flowsLimit).compactMap { $0.text } ?? []
     parameters = body["params"]
     refusal = body["errcode"] == nil ? nil : MatrixError(status: 401, body: body)
@@ -60,8 +60,8 @@ public struct InteractiveAuthentication: Sendable {
       let policy = member.value
       let english: ByteString = "en"
       let text = policy[language] ?? policy[english] ?? policy.members.first { $0.value.isObject }?.value
-      guard let text, let name = text["name"]?.text, let url = text["url"]?.text else { return nil }
-      return Policy(id: member.key, version: policy["version"]?.text ?? "", name: name, url: url)
+      guard let text, let name = text.text("name"), let url = text.text("url") else { return nil }
+      return Policy(id: member.key, version: policy.text("version") ?? "", name: name, url: url)
     }
   }
 

@@ -24,7 +24,7 @@ public struct ServerExtensions: OptionSet, Sendable, Hashable {
   init(_ capabilities: JSON) {
     self = []
     func add(_ name: StaticString, _ element: ServerExtensions) {
-      if capabilities[name]?["enabled"]?.bool ?? false { insert(element) }
+      if capabilities[name]?.bool("enabled") ?? false { insert(element) }
     }
     add("martlet.direct", .direct)
     add("martlet.rejoin", .rejoin)

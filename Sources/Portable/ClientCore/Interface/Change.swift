@@ -12,16 +12,16 @@ public enum Change: Sendable {
   /// These aspects of one room.
   case room(RoomID, RoomAspects)
   /// Steps that turn the timeline as it was into what it is, one after the other; each index counts after the steps before it.
-  case timeline(TimelineKey, [TimelineChange])
+  indirect case timeline(TimelineKey, [TimelineChange])
   /// Names or avatars of these members, as `Room.displayName(of:)` gives them.
   case members(RoomID, [UserID])
   /// `Client.unreadMemberCount` of the items in this range.
-  case readCounts(RoomID, Range<Int>)
+  indirect case readCounts(RoomID, Range<Int>)
   /// The own name or avatar.
   case profile
   case commandFinished(CommandID, CommandResult)
   /// How something in the outbox is getting on, whether its room is open or not.
-  case sending(RoomID, SendID, SendProgress)
+  indirect case sending(RoomID, SendID, SendProgress)
   /// `Client.pushRules`.
   case pushRules
   // People
@@ -74,6 +74,9 @@ public struct RoomAspects: OptionSet, Sendable {
   public static let tags = RoomAspects(rawValue: 4096)
   /// Children, parents, and whether it is a space at all.
   public static let space = RoomAspects(rawValue: 8192)
+  // Calls
+  /// Who is in the room's call.
+  public static let call = RoomAspects(rawValue: 16384)
   // People
   /// Somebody came, went, knocks or was banned.
   public static let members = RoomAspects(rawValue: 32768)

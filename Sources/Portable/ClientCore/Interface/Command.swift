@@ -141,6 +141,8 @@ public indirect enum Command: Sendable {
   /// The level of one user; nil for that of everybody whom nobody gave one. What else the event says stays. Fails with `notAllowed` where
   /// one may not.
   case setPowerLevel(RoomID, of: UserID, to: Int64?)
+  /// The level that one needs for something; otherwise like `setPowerLevel`.
+  case setRequiredLevel(RoomID, PowerSubject, to: Int64)
   /// From now on nothing of theirs is shown but what changes the room, or it is shown again.
   case setIgnored(UserID, Bool)
   /// Tells that one is writing, again and again as long as one is, or no longer.
@@ -149,6 +151,8 @@ public indirect enum Command: Sendable {
   case setPresence(Presence, message: ByteString?)
   /// Everything there has been read; nil for all rooms.
   case markRead(RoomID?)
+  /// Why the room counts as unread; ends in `CommandResult.unread`. Asks no server.
+  case explainUnread(RoomID)
   /// Whether the server is told what has reached this device, where it passes that on (`martlet.delivered`). Off at the start.
   case setDeliveryReceipts(Bool)
 
@@ -164,6 +168,8 @@ public indirect enum Command: Sendable {
   case setAccountData(EventType, content: [UInt8])
   /// Whether others see how far one has read (`m.read`) or not (`m.read.private`).
   case setPublicReceipts(Bool)
+  /// Whether others see that one is writing. On at the start.
+  case setTypingNotices(Bool)
 }
 
 extension Command {
@@ -204,6 +210,7 @@ public indirect enum CommandResult: Sendable {
   /// The room that was made, joined or found.
   case room(RoomID)
   case event(EventSource)
+  case unread(UnreadEvidence)
   /// A timeline that is open now.
   case timeline(TimelineKey)
   /// It is in the outbox under that ID; `Change.sending` tells how it goes on.

@@ -10,10 +10,10 @@ public enum Effect: Sendable {
   /// The answer is no longer wanted; an answer that comes all the same is ignored.
   case cancelRequest(RequestID)
   /// Answer with `Input.timerFired` after that time, once.
-  case startTimer(TimerID, milliseconds: Int64)
+  indirect case startTimer(TimerID, milliseconds: Int64)
   case cancelTimer(TimerID)
   /// Read these records, after every write before it. Answer with `Input.loaded`.
-  case load(LoadID, StoreRange)
+  indirect case load(LoadID, StoreRange)
   /// Carry out in order, all or nothing, after every write before it. Answer with `Input.written` when it is durable.
   case write(WriteID, [StoreOperation])
   /// The host need not keep the blob any more.
@@ -25,7 +25,7 @@ public enum Effect: Sendable {
   /// The end of `Input.call`, for whoever asked and nobody else.
   case callEnded(CommandID, CallResult)
   /// How far the file of a call is on its way.
-  case callProgress(CommandID, sentBytes: Int64, totalBytes: Int64)
+  indirect case callProgress(CommandID, sentBytes: Int64, totalBytes: Int64)
 }
 
 /// One request to the homeserver. The body, where there is one, is JSON, but for uploads.

@@ -27,7 +27,7 @@ package struct NotificationSource: Sendable {
     for record in records {
       guard let events = Answer.parse(record.value)?["events"], events.isArray else { continue }
       for json in events.elements {
-        if json["event_id"]?.text == id.text { found = json }
+        if json.text("event_id") == id.text { found = json }
         guard let event = TimelineEvent(json) else { continue }
         switch event.kind {
         case .redaction(id): isRedacted = true
@@ -43,7 +43,7 @@ package struct NotificationSource: Sendable {
     guard let found else { return nil }
     event = found
     self.isRedacted = isRedacted
-    let sender = found["sender"]?.text
+    let sender = found.text("sender")
     edit = edits.filter { $0.sender.text == sender }.max {
       ($0.timestampMilliseconds, $0.eventID) < ($1.timestampMilliseconds, $1.eventID)
     }

@@ -42,7 +42,13 @@ extension Client {
 
   /// From scratch. The newest record first.
   func countUnread(_ id: RoomID, _ records: [StoreRecord], ahead: EventID?) -> UnreadCounts? {
+    unreadEvidence(id, records, ahead: ahead, limit: 0)?.counts
+  }
+
+  /// - Parameter limit: of what is named; everything is counted.
+  func unreadEvidence(_ id: RoomID, _ records: [StoreRecord], ahead: EventID?, limit: Int) -> UnreadEvidence? {
     guard let user = session?.userID, let state = rooms[id]?.state else { return nil }
+    var evidence = UnreadEvidence()
     let verdicts = Verdicts(rules: pushRules, profileName: ownDisplayName)
     var counting = UnreadCounting(state.ownReceipts, ahead: ahead, ownUserID: user)
     var roots = ThreadRoots(records)
@@ -51,12 +57,22 @@ extension Client {
       for json in Array(events.elements).reversed() where !counting.isAtEnd {
         let source = Event(json)
         guard let event = TimelineEvent(json, source) else { continue }
-        counting.add(event, source, in: roots.root(of: event)) {
-          source.flatMap { verdicts.actions(for: $0, from: event.sender, in: id, state, ownUserID: user) }
+        let root = roots.root(of: event)
+        var rule: PushRule?
+        let counts = counting.add(event, source, in: root) {
+          rule = source.flatMap { verdicts.rule(for: $0, from: event.sender, in: id, state, ownUserID: user) }
+          return rule?.actions
+        }
+        if counting.isAtEnd {
+          (evidence.readUpTo, evidence.readUntilMilliseconds) = (event.eventID, event.timestampMilliseconds)
+        }
+        if counts, let rule, evidence.items.count < limit {
+          evidence.items.append(UnreadEvidence.Item(event, in: root, by: rule))
         }
       }
     }
-    return counting.counts
+    evidence.counts = counting.counts
+    return evidence
   }
 
   /// Rooms whose figure depends on the rules.

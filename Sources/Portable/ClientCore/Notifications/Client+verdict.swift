@@ -22,10 +22,23 @@ struct Verdicts: Sendable {
   func actions(
     for event: Event, from sender: UserID, in room: RoomID, _ state: RoomState, ownUserID: UserID
   ) -> PushActions? {
+    judge(event, from: sender, in: room, state, ownUserID) { $0.actions(of: rules, displayName: $1) }
+  }
+
+  func rule(
+    for event: Event, from sender: UserID, in room: RoomID, _ state: RoomState, ownUserID: UserID
+  ) -> PushRule? {
+    judge(event, from: sender, in: room, state, ownUserID) { $0.rule(of: rules, displayName: $1) }
+  }
+
+  private func judge<Verdict>(
+    _ event: Event, from sender: UserID, in room: RoomID, _ state: RoomState, _ ownUserID: UserID,
+    _ verdict: (PushEvaluator, ByteString?) -> Verdict?
+  ) -> Verdict? {
     guard sender != ownUserID else { return nil }
     let own = state.members[ownUserID]
     let event = PushEvent(
       event, sender: sender, in: room, memberCount: state.joinedCount, powerLevels: state.power.forPushRules)
-    return PushEvaluator(event).actions(of: rules, displayName: own == nil ? profileName : own?.displayName)
+    return verdict(PushEvaluator(event), own == nil ? profileName : own?.displayName)
   }
 }

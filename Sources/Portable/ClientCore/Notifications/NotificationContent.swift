@@ -61,7 +61,8 @@ public struct NotificationContent: Sendable {
     case .message(let message): message.english(by: senderName.string)
     case .undecryptable: "sent an encrypted message"
     case .state(let change): change.english(sender: senderName.string) { $0 == sender ? senderName.string : $0.string }
-    case .custom(let type, let text): text?.string ?? (type == "m.call.invite" ? "is calling you" : "sent something new")
+    case .call: "is calling you"
+    case .custom(_, let text): text?.string ?? "sent something new"
     case .unparsable: "sent something unreadable"
     case .redacted, .gap: ""
     }

@@ -57,6 +57,6 @@ extension PushRule {
   fileprivate func isOnly(about room: RoomID) -> Bool {
     guard !isDefault, conditions.count == 1, let json = Answer.parse(conditions[0].json) else { return false }
     return json["kind"]?.isString("event_match") ?? false && json["key"]?.isString("room_id") ?? false
-      && json["pattern"]?.text == room.text
+      && json.text("pattern") == room.text
   }
 }

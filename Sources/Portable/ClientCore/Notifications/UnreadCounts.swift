@@ -40,9 +40,12 @@ public struct UnreadCounts: Sendable, Equatable {
     return counts
   }
 
-  mutating func add(_ actions: PushActions, in thread: EventID?) {
-    guard actions.notifies else { return }
+  /// Whether they call for notice.
+  @discardableResult
+  mutating func add(_ actions: PushActions, in thread: EventID?) -> Bool {
+    guard actions.notifies else { return false }
     if let thread { threads[thread, default: Count()].add(actions) } else { main.add(actions) }
+    return true
   }
 
   /// Until the rules have been asked.
@@ -117,7 +120,7 @@ extension RoomState {
 
   mutating func readUnread(_ record: JSON) {
     unread = record["unread"].map { UnreadCounts(record: $0) }
-    isMiscounted = record["recount"]?.bool ?? false
+    isMiscounted = record.bool("recount") ?? false
     threadCounts = record["threads"].map { UnreadCounts(record: $0).threads } ?? [:]
     ownReceipts = OwnReceipts(record: record["own_receipts"])
   }
@@ -210,25 +213,30 @@ struct UnreadCounting: Sendable {
     self.ownUserID = ownUserID
   }
 
+  /// Whether it counts.
+  ///
   /// - Parameters:
   ///   - thread: the root of the one it belongs to.
   ///   - actions: what the push rules say to it.
-  mutating func add(_ event: TimelineEvent, _ source: Event?, in thread: EventID?, _ actions: () -> PushActions?) {
+  @discardableResult
+  mutating func add(
+    _ event: TimelineEvent, _ source: Event?, in thread: EventID?, _ actions: () -> PushActions?
+  ) -> Bool {
     for receipt in receipts where receipt.event == event.eventID {
       if let thread = receipt.thread { readThreads.insert(thread) } else { isAtEnd = true }
     }
-    if isAtEnd { return }
+    if isAtEnd { return false }
     if case .redaction(let target) = event.kind { redacted.insert(target) }
     if event.sender == ownUserID {
       // A changed profile shows as member events in every room, and nobody has read anything by that.
-      if let source, source.isProfileChange(of: ownUserID) { return }
+      if let source, source.isProfileChange(of: ownUserID) { return false }
       if let thread { readThreads.insert(thread.text) } else { isAtEnd = true }
-      return
+      return false
     }
     guard !readThreads.contains(thread?.text ?? "main"), !redacted.contains(event.eventID),
       !(source?.isRedacted ?? false), let actions = actions()
-    else { return }
-    counts.add(actions, in: thread)
+    else { return false }
+    return counts.add(actions, in: thread)
   }
 }
 

@@ -50,7 +50,7 @@ extension Client {
   mutating func forget(_ entry: OutboxEntry) {
     outbox[entry.id] = nil
     roomLists.sending.insert(entry.roomID)
-    for file in entry.payload.files { effects.append(.releaseBlob(file.blob)) }
+    for file in entry.payload.files { emit(.releaseBlob(file.blob)) }
     guard let user = session?.userID else { return }
     changeTimeline(entry.roomID) { timeline, _ in
       timeline.removeEcho(entry.itemID) + timeline.removeRelationEcho(of: entry, ownUserID: user)

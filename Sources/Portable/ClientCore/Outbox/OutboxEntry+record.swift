@@ -21,7 +21,7 @@ extension OutboxEntry {
   }
 
   init?(record: JSON) {
-    guard let id = record["id"]?.integer, let room = RoomID(record["room"]),
+    guard let id = record.integer("id"), let room = RoomID(record["room"]),
       let transaction = TransactionID(record["transaction"]), let payload = OutboxPayload(record: record)
     else { return nil }
     var phase = Phase.queued
@@ -32,7 +32,7 @@ extension OutboxEntry {
       phase = .failed(error)
     }
     self.init(
-      id: ID(bitPattern: id), roomID: room, transactionID: transaction, createdAt: record["time"]?.integer ?? 0,
+      id: ID(bitPattern: id), roomID: room, transactionID: transaction, createdAt: record.integer("time") ?? 0,
       payload: payload, phase: phase)
     eventID = event
   }
@@ -58,7 +58,7 @@ extension OutboxPayload {
   }
 
   init?(record: JSON) {
-    guard let number = record["do"]?.integer else {
+    guard let number = record.integer("do") else {
       self.init(firstRecord: record)
       return
     }
@@ -67,11 +67,11 @@ extension OutboxPayload {
     else { return nil }
     self.init(kind, type)
     self.content = Array(content.bytes)
-    stateKey = record["state_key"]?.text
+    stateKey = record.text("state_key")
     target = Target(record["target"])
     replyTo = Target(record["reply"])
-    isFallingBack = record["fallback"]?.bool ?? false
-    key = record["key"]?.text
+    isFallingBack = record.bool("fallback") ?? false
+    key = record.text("key")
     reactedTo = Target(record["reacted"])
     newMentions = record["mentions"].map { Array($0.bytes) }
     for file in record["files"]?.elements ?? record.elements {
@@ -84,10 +84,10 @@ extension OutboxPayload {
 
   /// Messages of the first version of the record: the content with its relation, at most one file.
   private init?(firstRecord record: JSON) {
-    guard record["kind"]?.integer != nil, let content = record["content"], content["body"]?.text != nil else { return nil }
+    guard record.integer("kind") != nil, let content = record["content"], content.text("body") != nil else { return nil }
     self.init(.event, .message)
     replyTo = EventID(content["m.relates_to"]?["m.in_reply_to"]?["event_id"]).map { .event($0) }
-    let blob = record["blob"]?.text
+    let blob = record.text("blob")
     var writer = JSONWriter()
     writer.object { writer in
       for member in content.members where !member.isKey("m.relates_to") && (blob == nil || !member.isKey("url")) {
@@ -100,7 +100,7 @@ extension OutboxPayload {
     guard let blob else { return }
     let info = content["info"]
     var file = OutboxFile(
-      blob: BlobHandle(blob), mimeType: info?["mimetype"]?.text, fileName: content["filename"]?.text ?? "",
+      blob: BlobHandle(blob), mimeType: info?.text("mimetype"), fileName: content.text("filename") ?? "",
       sizeBytes: info?["size"]?.natural)
     file.uri = MediaURI(content["url"])
     files = [file]
@@ -138,9 +138,9 @@ extension OutboxFile {
   }
 
   fileprivate init?(record: JSON) {
-    guard let blob = record["blob"]?.text else { return nil }
+    guard let blob = record.text("blob") else { return nil }
     self.init(
-      blob: BlobHandle(blob), mimeType: record["type"]?.text, fileName: record["name"]?.text ?? "",
+      blob: BlobHandle(blob), mimeType: record.text("type"), fileName: record.text("name") ?? "",
       sizeBytes: record["size"]?.natural)
     uri = MediaURI(record["uri"])
   }
@@ -168,7 +168,7 @@ extension ClientError {
     guard let failed = record["failed"] else { return nil }
     if let status = failed["status"]?.count32 {
       self = .refused(
-        status: status, code: ErrorCode(failed["errcode"]?.text ?? ""), message: failed["error"]?.text ?? "")
+        status: status, code: ErrorCode(failed.text("errcode") ?? ""), message: failed.text("error") ?? "")
     } else if failed["target"] != nil {
       self = .targetFailed
     } else if let limit = failed["limit"]?.natural {

@@ -188,7 +188,7 @@ extension OutboxPayload {
   /// With another text, or another caption, in the same place.
   mutating func setText(_ text: FormattedText, own: UserID) {
     guard let json = Answer.parse(content) else { return }
-    let fileName = json["filename"]?.text
+    let fileName = json.text("filename")
     var writer = JSONWriter(capacity: content.count + text.body.count)
     writer.object { writer in
       for member in json.members {

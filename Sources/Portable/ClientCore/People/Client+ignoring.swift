@@ -106,7 +106,7 @@ extension TimelineItem {
   var isHiddenByIgnoring: Bool {
     switch content {
     case .state, .gap: false
-    case .message, .redacted, .undecryptable, .custom, .unparsable: true
+    case .message, .redacted, .call, .undecryptable, .custom, .unparsable: true
     }
   }
 }

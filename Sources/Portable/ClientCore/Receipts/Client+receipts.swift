@@ -101,7 +101,7 @@ extension Client {
       guard let range = commitReceipt(user, prepared) else { continue }
       changed = changed.map { min($0.lowerBound, range.lowerBound)..<max($0.upperBound, range.upperBound) } ?? range
     }
-    if let changed { notify(.readCounts(id, changed)) }
+    if changed != nil || prepared.delta.isDelivered { notify(.readCounts(id, changed ?? 0..<0)) }
     if prepared.delta.aspects.contains(.fullyRead), !reading.isDirty, reading.request == nil {
       rooms[id]?.reading.fullyRead = nil
     }

@@ -45,13 +45,14 @@ extension RoomList {
 
   private func accepts(_ room: Room, isInSpace: Bool) -> Bool {
     let filter = query.filter
-    if room.isHidden, !filter.showsHidden, room.membership == .join { return false }
+    let wanted = filter.conditions
+    let isHidden = room.isHidden && room.membership == .join
+    if wanted.contains(.hidden) ? !isHidden : isHidden && !filter.showsHidden { return false }
     switch filter.place {
     case .anywhere: break
     case .inSpace: guard spaceRooms.contains(room.id) else { return false }
     case .outsideSpaces: if isInSpace { return false }
     }
-    let wanted = filter.conditions
     if wanted.isEmpty { return true }
     if wanted.contains(.unread), !room.isUnread { return false }
     if wanted.contains(.mentions), room.highlightCount == 0 { return false }

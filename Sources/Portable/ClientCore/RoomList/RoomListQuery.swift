@@ -80,6 +80,8 @@ public struct RoomListFilter: Sendable {
     public static let encrypted = Conditions(rawValue: 128)
     /// With messages that could not be sent.
     public static let unsent = Conditions(rawValue: 256)
+    /// `Room.isHidden`.
+    public static let hidden = Conditions(rawValue: 512)
   }
 
   public enum Place: Sendable, Hashable {

@@ -14,8 +14,8 @@ struct RoomMarks: Sendable, Equatable {
     let old = self
     switch event.type {
     case .tag: tags = RoomTag.tags(event.content)
-    case .markedUnread: isMarkedUnread = event.content["unread"]?.bool ?? false
-    case .hidden: isHidden = event.content["before"]?.integer != nil
+    case .markedUnread: isMarkedUnread = event.content.bool("unread") ?? false
+    case .hidden: isHidden = event.content.integer("before") != nil
     default: return
     }
     if tags != old.tags || isHidden != old.isHidden { aspects.insert(.tags) }
@@ -44,8 +44,8 @@ struct RoomMarks: Sendable, Equatable {
 
   init(record: JSON) {
     if let stored = record["tags"] { tags = RoomTag.tags(stored) }
-    isMarkedUnread = record["marked_unread"]?.bool ?? false
-    isHidden = record["hidden"]?.bool ?? false
+    isMarkedUnread = record.bool("marked_unread") ?? false
+    isHidden = record.bool("hidden") ?? false
   }
 }
 

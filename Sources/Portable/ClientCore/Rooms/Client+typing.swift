@@ -30,7 +30,7 @@ extension Client {
   // MARK: Oneself
 
   mutating func tellTyping(_ id: RoomID) {
-    guard let room = rooms[id], room.membership == .join, isOnline else { return }
+    guard sendsTypingNotices, let room = rooms[id], room.membership == .join, isOnline else { return }
     if room.ownTyping.isTyping, now - room.ownTyping.toldAt < Limits.typingRefreshMilliseconds { return }
     rooms[id]?.ownTyping = OwnTyping(isTyping: true, toldAt: now)
     requestTyping(id, true)

@@ -18,6 +18,7 @@ public struct Room: Sendable {
   public internal(set) var typing: [UserID] = []
   /// What stands in the composers, by the root of the thread; nil for the room itself.
   var drafts: [EventID?: Draft] = [:]
+  var draftMarks: [DraftMark] = []
   var reading = Reading()
   var ownTyping = OwnTyping()
   var typingTimer: TimerID?
@@ -62,6 +63,10 @@ public struct Room: Sendable {
   public var successor: RoomID? { state.successor }
   /// What is pinned in the room, in the order of the pins.
   public var pinnedEvents: [EventID] { state.pinned }
+  /// The events of those devices that are in the room's call, as far as they do not have expired.
+  public var callMembers: [[UInt8]] { state.call.events.map { $0.json } }
+  /// Who sent them.
+  public var callUsers: [UserID] { state.call.users }
   public var joinedMemberCount: Int { state.joinedCount }
   public var invitedMemberCount: Int { state.invitedCount }
   /// Who invited one, in invited rooms.
@@ -92,6 +97,8 @@ public struct Room: Sendable {
   public func displayName(of user: UserID) -> ByteString { state.members.displayName(of: user) }
   public func avatar(of user: UserID) -> MediaURI? { state.members[user]?.avatar }
   public func membership(of user: UserID) -> Membership? { state.members[user]?.membership }
+  /// When that user last said how far they have read, in milliseconds since 1970; nil where nobody knows.
+  public func readTime(of user: UserID) -> Int64? { state.receiptTimes[user] }
   /// The members known so far that have joined or are invited, in user ID order. O(members · log members).
   public var members: [Member] { state.members.present() }
   /// The same, as they come. O(members).

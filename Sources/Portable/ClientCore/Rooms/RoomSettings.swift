@@ -11,6 +11,7 @@ struct RoomSettings: Sendable {
   var alternativeAliases: [RoomAlias] = []
   var predecessor: RoomID?
   var version: ByteString?
+  var madeAt: Int64?
 
   /// Whether the event was one of those read here.
   mutating func take(_ event: Event) -> Bool {
@@ -25,8 +26,9 @@ struct RoomSettings: Sendable {
       let listed = content["alt_aliases"]?.elements.prefix(Limits.alternativeAddresses)
       alternativeAliases = listed?.compactMap { RoomAlias($0) } ?? []
     case .create:
-      version = content["room_version"]?.text ?? "1"
+      version = content.text("room_version") ?? "1"
       predecessor = RoomID(content["predecessor"]?["room_id"])
+      madeAt = event.originServerTimestamp
     default: return false
     }
     return true
@@ -48,6 +50,7 @@ struct RoomSettings: Sendable {
     }
     if let predecessor { writer.member("predecessor", predecessor) }
     if let version { writer.member("version", version) }
+    if let madeAt { writer.member("made_at", madeAt) }
   }
 
   init() {}
@@ -56,10 +59,11 @@ struct RoomSettings: Sendable {
     joinRule = JoinRule(record["join_rule"])
     allowedRooms = record["allowed_rooms"]?.elements.compactMap { RoomID($0) } ?? []
     historyVisibility = HistoryVisibility(record["history_visibility"])
-    allowsGuests = record["guests"]?.bool ?? false
+    allowsGuests = record.bool("guests") ?? false
     alternativeAliases = record["alt_aliases"]?.elements.compactMap { RoomAlias($0) } ?? []
     predecessor = RoomID(record["predecessor"])
-    version = record["version"]?.text
+    version = record.text("version")
+    madeAt = record.integer("made_at")
   }
 }
 
@@ -106,4 +110,6 @@ extension Room {
   public var predecessor: RoomID? { state.settings.predecessor }
   /// nil where it is not known.
   public var version: ByteString? { state.settings.version }
+  /// When it was made, in milliseconds since 1970; nil where it is not known.
+  public var madeAtMilliseconds: Int64? { state.settings.madeAt }
 }

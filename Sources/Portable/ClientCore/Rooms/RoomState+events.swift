@@ -9,6 +9,8 @@ struct RoomDelta: Sendable {
   /// Members whose shown name or avatar is different.
   var shownMembers: [UserID] = []
   var receipts: [UserID] = []
+  /// Whether the room has reached somebody's device further.
+  var isDelivered = false
 }
 
 extension RoomState {
@@ -20,6 +22,7 @@ extension RoomState {
       return applyMember(event, user, &delta, ownUserID: ownUserID)
     }
     if space.take(event, stateKey) { delta.aspects.insert(.space) }
+    if call.take(event, stateKey) { delta.aspects.insert(.call) }
     guard stateKey.isEmpty else { return }
     if settings.take(event) { delta.aspects.insert(.settings) }
     if event.type == .create {
@@ -85,7 +88,7 @@ extension RoomState {
     if user == ownUserID {
       if membership == .invite, let sender = event.sender {
         inviter = sender
-        isDirectInvite = event.content["is_direct"]?.bool ?? false
+        isDirectInvite = event.content.bool("is_direct") ?? false
         lastActivity = max(lastActivity, event.originServerTimestamp ?? 0)
       }
       // Sync tells of both alike, as of rooms one is out of.
@@ -107,6 +110,7 @@ extension RoomState {
     delta.aspects.insert(.avatar)
     if isGone, receipts[user] != nil || !hasPeople {
       receipts[user] = nil
+      receiptTimes[user] = nil
       delta.receipts.append(user)
     }
   }
@@ -133,6 +137,7 @@ extension RoomState {
   mutating func apply(receipts content: JSON, _ delta: inout RoomDelta, ownUserID: UserID) {
     for entry in content.members {
       guard let event = EventID(entry.key) else { continue }
+      if let reached = entry.value["martlet.delivered"] { apply(delivered: reached, event, &delta, ownUserID: ownUserID) }
       for kind in entry.value.members where kind.isKey("m.read") || kind.isKey("m.read.private") {
         for reader in kind.value.members {
           guard let user = UserID(reader.key) else { continue }
@@ -144,6 +149,7 @@ extension RoomState {
           if receipts[user] == event { continue }
           if let thread, !thread.isString("main") { continue }
           receipts[user] = event
+          receiptTimes[user] = reader.value.integer("ts")
           delta.receipts.append(user)
         }
       }

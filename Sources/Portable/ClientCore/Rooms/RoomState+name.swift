@@ -60,6 +60,7 @@ extension RoomState {
     let own = receipts[ownUserID]
     receipts = [:]
     receipts[ownUserID] = own
+    receiptTimes = [:]
     hasAllMembers = storesAllMembers
   }
 
@@ -67,7 +68,9 @@ extension RoomState {
   mutating func addPeople(_ stored: [Member], _ storedReceipts: [ReceiptRecord]) {
     members.addOlder(stored)
     for receipt in storedReceipts where receipts[receipt.user] == nil {
-      if members[receipt.user].map({ $0.isPresent }) ?? true { receipts[receipt.user] = receipt.event }
+      guard members[receipt.user].map({ $0.isPresent }) ?? true else { continue }
+      receipts[receipt.user] = receipt.event
+      receiptTimes[receipt.user] = receipt.timeMilliseconds
     }
     hasPeople = true
   }

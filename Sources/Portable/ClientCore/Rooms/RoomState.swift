@@ -45,9 +45,16 @@ struct RoomState: Sendable {
   var fullyRead: EventID?
   /// Without `hasPeople` only those of the last syncs.
   var receipts: [UserID: EventID] = [:]
+  /// When they were made, as far as the server says; milliseconds since 1970.
+  var receiptTimes: [UserID: Int64] = [:]
+  /// How far the room has reached devices of others (`martlet.delivered`).
+  var delivered: [UserID: EventID] = [:]
 
   var preview: RoomPreview?
   var lastActivity: Int64 = 0
+
+  // Calls
+  var call = CallMembers()
 
   // Room list
   var marks = RoomMarks()

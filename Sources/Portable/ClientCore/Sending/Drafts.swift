@@ -21,6 +21,26 @@ public struct Draft: Sendable, Equatable {
   var isEmpty: Bool { text.isEmpty && kind == .message }
 }
 
+// MARK: As JSON
+
+extension Draft {
+  func writeMembers(to writer: inout JSONWriter) {
+    writer.member("text", text)
+    switch kind {
+    case .message: break
+    case .reply(let event): writer.member("reply", event)
+    case .edit(let event): writer.member("edit", event)
+    }
+  }
+
+  init?(_ json: JSON) {
+    guard let text = json.text("text") else { return nil }
+    self.init(text)
+    if let event = EventID(json["reply"]) { kind = .reply(to: event) }
+    if let event = EventID(json["edit"]) { kind = .edit(of: event) }
+  }
+}
+
 /// A composer: that of a room, or of a thread in it.
 struct DraftPlace: Hashable, Sendable {
   let room: RoomID
@@ -50,13 +70,19 @@ extension Client {
     defer { finish(command, .done) }
     guard let room = rooms[id], room.drafts[thread] ?? Draft("") != draft else { return }
     let hasNewText = (room.drafts[thread]?.text ?? "") != draft.text
-    rooms[id]?.drafts[thread] = draft.isEmpty ? nil : draft
-    notify(.room(id, .draft))
     let place = DraftPlace(room: id, thread: thread)
-    if !dirtyDrafts.contains(place) { dirtyDrafts.append(place) }
-    if draftTimer == nil { draftTimer = startTimer(Limits.draftDelayMilliseconds, .drafts) }
+    put(draft, at: place)
+    passOn(place)
     guard hasNewText else { return }
     if draft.text.isEmpty { stopTyping(id) } else { tellTyping(id) }
+  }
+
+  /// Shows it, and stores it in a moment.
+  mutating func put(_ draft: Draft, at place: DraftPlace) {
+    rooms[place.room]?.drafts[place.thread] = draft.isEmpty ? nil : draft
+    notify(.room(place.room, .draft))
+    if !dirtyDrafts.contains(place) { dirtyDrafts.append(place) }
+    if draftTimer == nil { draftTimer = startTimer(Limits.draftDelayMilliseconds, .drafts) }
   }
 
   mutating func writeDrafts() {
@@ -78,6 +104,7 @@ extension Client {
     stopTyping(place.room)
     guard rooms[place.room]?.drafts[place.thread] != nil else { return }
     rooms[place.room]?.drafts[place.thread] = nil
+    passOn(place)
     operations.append(.delete(key: StoreKey.draft(place)))
     notify(.room(place.room, .draft))
   }
@@ -109,12 +136,7 @@ struct DraftRecord: Sendable {
     writer.object { writer in
       writer.member("room", place.room)
       if let thread = place.thread { writer.member("thread", thread) }
-      writer.member("text", draft.text)
-      switch draft.kind {
-      case .message: break
-      case .reply(let event): writer.member("reply", event)
-      case .edit(let event): writer.member("edit", event)
-      }
+      draft.writeMembers(to: &writer)
     }
     return writer.bytes
   }
@@ -125,11 +147,8 @@ struct DraftRecord: Sendable {
   }
 
   init?(record: JSON) {
-    guard let room = RoomID(record["room"]), let text = record["text"]?.text else { return nil }
+    guard let room = RoomID(record["room"]), let draft = Draft(record) else { return nil }
     place = DraftPlace(room: room, thread: EventID(record["thread"]))
-    var draft = Draft(text)
-    if let event = EventID(record["reply"]) { draft.kind = .reply(to: event) }
-    if let event = EventID(record["edit"]) { draft.kind = .edit(of: event) }
     self.draft = draft
   }
 }

@@ -106,7 +106,8 @@ extension Client {
     case .ownPushRules: ownPushRulesAnswered(answer)
     case .pushRule: pushRuleAnswered(answer)
     case .capabilities: capabilitiesAnswered(answer)
-    case .powerLevels(let room, let user, let level, let command): powerLevelsAnswered(answer, room, user, level, command)
+    case .powerLevels(let room, let subject, let level, let command):
+      powerLevelsAnswered(answer, room, subject, level, command)
     case .lastEvent(let room, let command): lastEventAnswered(answer, room, command)
     case .markedRead(let rooms, let command): markedReadAnswered(answer, rooms, command)
     case .forgettable: break

@@ -39,7 +39,7 @@ extension Client {
   }
 
   mutating func avatarUploaded(_ answer: Answer, _ blob: BlobHandle, _ id: CommandID) {
-    effects.append(.releaseBlob(blob))
+    emit(.releaseBlob(blob))
     guard case .success(let json) = answer, let source = MediaURI(json["content_uri"]) else {
       return finish(id, .failed(answer.error ?? .badAnswer))
     }
@@ -56,7 +56,7 @@ struct OwnProfile: Sendable, Equatable {
 
   /// Spec: `GET /profile/{userId}`.
   init(_ json: JSON) {
-    displayName = json["displayname"]?.text
+    displayName = json.text("displayname")
     avatar = MediaURI(json["avatar_url"])
   }
 

@@ -67,7 +67,7 @@ extension Client {
     var requests = pending.requests
     requests.removeAll { isKept($0.purpose) }
     for id in requests.keys { cancelRequest(id) }
-    for id in pending.timers.keys { effects.append(.cancelTimer(id)) }
+    for id in pending.timers.keys { emit(.cancelTimer(id)) }
     pending.timers = [:]
     var ended: Set<CommandID> = []
     for waiting in requests.values where ended.insert(waiting.purpose.commandID).inserted {
@@ -77,10 +77,12 @@ extension Client {
     syncLoop.stop()
     syncFilter.request = nil
     draftTimer = nil
+    passedDrafts.timer = nil
     expiryTimer = nil
     interruptedPages.timer = nil
     endDirectChanges()
     endEventLoads(with: error)
+    endUnreadEvidence(with: error)
     endPushRuleChanges()
     endLearning()
     endArriving()
@@ -92,7 +94,7 @@ extension Client {
   /// Everything about this account, here and in the store.
   mutating func forgetData() {
     for entry in outbox.entries {
-      for file in entry.payload.files { effects.append(.releaseBlob(file.blob)) }
+      for file in entry.payload.files { emit(.releaseBlob(file.blob)) }
     }
     write([.deleteAll(prefix: "")])
     pending.loads = [:]
@@ -104,6 +106,7 @@ extension Client {
     syncFilter = SyncFilter()
     eventSources = EventSources()
     dirtyDrafts = []
+    passedDrafts = PassedDrafts()
     orphanDrafts = [:]
     ownProfile = OwnProfile()
     breadcrumbs = Breadcrumbs()

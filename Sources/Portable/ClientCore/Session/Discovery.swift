@@ -91,7 +91,7 @@ public struct Discovery: Sendable {
     guard status == 200, !body.isEmpty, body.count <= Self.bytesLimit else { return fail(.failPrompt(.status(status))) }
     guard let json = Answer.parse(body), json.isObject else { return fail(.failPrompt(.notJSON)) }
     wellKnown = json
-    guard let base = json["m.homeserver"]?["base_url"]?.text else { return fail(.failPrompt(.noHomeserver)) }
+    guard let base = json["m.homeserver"]?.text("base_url") else { return fail(.failPrompt(.noHomeserver)) }
     guard let url = ServerURL(base) else { return fail(.failError(.invalidHomeserver)) }
     homeserver = url
     askVersions()
@@ -110,7 +110,7 @@ public struct Discovery: Sendable {
     }
     self.versions = versions
     guard let announced = wellKnown?["m.identity_server"] else { return succeed() }
-    guard let base = announced["base_url"]?.text else { return fail(.failPrompt(.noIdentityServer)) }
+    guard let base = announced.text("base_url") else { return fail(.failPrompt(.noIdentityServer)) }
     guard let url = ServerURL(base) else { return fail(.failError(.invalidIdentityServer)) }
     identityServer = url
     phase = .identityServer

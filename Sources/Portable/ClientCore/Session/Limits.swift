@@ -65,6 +65,11 @@ enum Limits {
   static let typingUsers = 100
   static let receiptIntervalMilliseconds: Int64 = 1_000
   static let draftDelayMilliseconds: Int64 = 500
+  static let draftSyncMilliseconds: Int64 = 3_000
+  /// Of a draft that follows the account.
+  static let passedDraftBytes = 24_000
+  /// Of one room.
+  static let passedDrafts = 500
   /// Messages waiting in the outbox.
   static let outboxEntries = 1_000
 
@@ -75,6 +80,9 @@ enum Limits {
   static let mentions = 200
   /// Files of one gallery.
   static let galleryEntries = 60
+  /// Pictures of one pack, and rooms whose packs are asked for together.
+  static let packImages = 200
+  static let packRooms = 64
   static let waveformSamples = 1_024
   static let blurHashBytes = 200
   /// MSC3381: a poll has at most 20 answers.
@@ -83,6 +91,13 @@ enum Limits {
   static let powerChanges = 50
   static let alternativeAddresses = 100
   static let pinnedEvents = 100
+  /// Devices in the call of a room, and bytes of what each says.
+  static let callMembers = 200
+  static let callMemberBytes = 4_096
+  /// Calls of a room whose ends are remembered, invitations of one, and the length of their IDs.
+  static let calls = 1_000
+  static let invitesOfCall = 4
+  static let callIDBytes = 255
   /// Events that refer to one, as kept.
   static let references = 1_000
   /// Last positions of a live location.

@@ -81,7 +81,7 @@ indirect enum RequestPurpose: Sendable {
   case pushRule(CommandID)
   // People
   case capabilities
-  case powerLevels(RoomID, UserID, Int64?, CommandID)
+  case powerLevels(RoomID, PowerSubject, Int64?, CommandID)
   case lastEvent(RoomID, CommandID)
   case markedRead([RoomID], CommandID)
 }
@@ -109,6 +109,7 @@ enum TimerPurpose: Sendable {
   case typingFuse(RoomID)
   case receipt(RoomID)
   case drafts
+  case draftSync
   case liveLocations
   case interruptedPages
 }
@@ -127,6 +128,8 @@ indirect enum LoadPurpose: Sendable {
   case people(RoomID)
   /// The newest segments, to count what is unread.
   case unread(RoomID)
+  /// The same, to be told.
+  case unreadEvidence(RoomID, CommandID)
   case timeline(RoomID)
   case event(EventSources.Key)
   case olderSegments(RoomID, OlderSegments)
@@ -188,14 +191,14 @@ extension Client {
       pending.requests[id] = waiting
     }
     if let blob = waiting.blob {
-      effects.append(.upload(id, waiting.request, blob))
+      emit(.upload(id, waiting.request, blob))
     } else {
-      effects.append(.request(id, waiting.request))
+      emit(.request(id, waiting.request))
     }
   }
 
   mutating func cancelRequest(_ id: RequestID) {
-    if pending.requests.removeValue(forKey: id) != nil { effects.append(.cancelRequest(id)) }
+    if pending.requests.removeValue(forKey: id) != nil { emit(.cancelRequest(id)) }
   }
 
   // MARK: Timers
@@ -203,14 +206,14 @@ extension Client {
   mutating func startTimer(_ milliseconds: Int64, _ purpose: TimerPurpose) -> TimerID {
     let id = pending.nextID()
     pending.timers[id] = purpose
-    effects.append(.startTimer(id, milliseconds: milliseconds))
+    emit(.startTimer(id, milliseconds: milliseconds))
     return id
   }
 
   mutating func cancelTimer(_ id: inout TimerID?) {
     guard let timer = id else { return }
     id = nil
-    if pending.timers.removeValue(forKey: timer) != nil { effects.append(.cancelTimer(timer)) }
+    if pending.timers.removeValue(forKey: timer) != nil { emit(.cancelTimer(timer)) }
   }
 
   mutating func timerFired(_ id: TimerID) {
@@ -226,6 +229,7 @@ extension Client {
     case .drafts:
       draftTimer = nil
       writeDrafts()
+    case .draftSync: sendDrafts()
     case .liveLocations: liveLocationsExpired()
     case .interruptedPages:
       interruptedPages.timer = nil
@@ -240,14 +244,14 @@ extension Client {
     pending.writes[id] = purpose
     // Once a batch is lost, later ones would leave holes: the store stays as it was.
     if isStoreBroken { return written(id, false) }
-    effects.append(.write(id, operations))
+    emit(.write(id, operations))
   }
 
   @discardableResult
   mutating func load(_ range: StoreRange, _ purpose: LoadPurpose) -> LoadID {
     let id = pending.nextID()
     pending.loads[id] = purpose
-    effects.append(.load(id, range))
+    emit(.load(id, range))
     return id
   }
 }

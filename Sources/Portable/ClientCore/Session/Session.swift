@@ -34,12 +34,12 @@ public struct Session: Sendable, Hashable {
   /// The answer to a login or a registration; nil where it is none. Spec: `POST /login`.
   init?(_ json: JSON, homeserver: ServerURL?, now: Int64) {
     guard let user = UserID(json["user_id"]), let device = DeviceID(json["device_id"]),
-      let token = json["access_token"]?.text
+      let token = json.text("access_token")
     else { return nil }
     self.init(
-      userID: user, deviceID: device, accessToken: token, refreshToken: json["refresh_token"]?.text,
+      userID: user, deviceID: device, accessToken: token, refreshToken: json.text("refresh_token"),
       homeserver: homeserver)
-    expires(inMilliseconds: json["expires_in_ms"]?.integer, now)
+    expires(inMilliseconds: json.integer("expires_in_ms"), now)
   }
 
   /// - Parameter lifetime: of the access token, from now on.
@@ -55,11 +55,11 @@ public struct Session: Sendable, Hashable {
 
   /// With the tokens of a refresh; nil where the answer has none. Spec: `POST /refresh`.
   func refreshed(_ json: JSON, now: Int64) -> Session? {
-    guard let token = json["access_token"]?.text else { return nil }
+    guard let token = json.text("access_token") else { return nil }
     var next = self
     next.accessToken = token
-    if let refreshToken = json["refresh_token"]?.text { next.refreshToken = refreshToken }
-    next.expires(inMilliseconds: json["expires_in_ms"]?.integer, now)
+    if let refreshToken = json.text("refresh_token") { next.refreshToken = refreshToken }
+    next.expires(inMilliseconds: json.integer("expires_in_ms"), now)
     return next
   }
 }

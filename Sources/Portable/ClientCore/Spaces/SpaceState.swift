@@ -32,14 +32,14 @@ extension SpaceChild {
   /// nil where the event takes the child away: without `via` it is none.
   init?(_ event: JSON) {
     guard let room = RoomID(event["state_key"]), let content = event["content"] else { return nil }
-    self.init(room, content, at: event["origin_server_ts"]?.integer ?? 0)
+    self.init(room, content, at: event.integer("origin_server_ts") ?? 0)
   }
 
   init?(_ room: RoomID, _ content: JSON, at timestamp: Int64) {
     guard let via = content["via"], via.isArray else { return nil }
     roomID = room
     servers = Array(via.elements.compactMap { ServerName($0) }.prefix(Limits.spaceServers))
-    isSuggested = content["suggested"]?.bool ?? false
+    isSuggested = content.bool("suggested") ?? false
     order = content["order"]?.text.flatMap { SpaceOrder.isValid($0) ? $0 : nil }
     addedAtMilliseconds = timestamp
   }
@@ -74,7 +74,7 @@ struct SpaceState: Sendable {
     switch event.type {
     case .create:
       guard stateKey.isEmpty else { return false }
-      type = event.content["type"]?.text
+      type = event.content.text("type")
       return type != nil
     case .spaceChild:
       guard let room = RoomID(stateKey) else { return false }
@@ -89,7 +89,7 @@ struct SpaceState: Sendable {
       parents.append(
         SpaceParent(
           roomID: room, servers: Array(via.elements.compactMap { ServerName($0) }.prefix(Limits.spaceServers)),
-          isCanonical: event.content["canonical"]?.bool ?? false, sender: sender))
+          isCanonical: event.content.bool("canonical") ?? false, sender: sender))
       return true
     default: return false
     }
@@ -110,11 +110,11 @@ struct SpaceState: Sendable {
   init() {}
 
   init(record: JSON) {
-    type = record["type"]?.text
+    type = record.text("type")
     if let stored = record["children"] {
       for json in stored.elements.prefix(Limits.spaceChildren) {
         guard let room = RoomID(json["room"]) else { continue }
-        children[room] = SpaceChild(room, json, at: json["time"]?.integer ?? 0)
+        children[room] = SpaceChild(room, json, at: json.integer("time") ?? 0)
       }
     }
     guard let stored = record["parents"] else { return }
@@ -123,7 +123,7 @@ struct SpaceState: Sendable {
       let servers = json["via"]?.elements.compactMap { ServerName($0) } ?? []
       parents.append(
         SpaceParent(
-          roomID: room, servers: servers, isCanonical: json["canonical"]?.bool ?? false, sender: sender))
+          roomID: room, servers: servers, isCanonical: json.bool("canonical") ?? false, sender: sender))
     }
   }
 }

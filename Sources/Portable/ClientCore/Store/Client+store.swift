@@ -20,6 +20,7 @@ extension Client {
     // A room may have been closed and opened again meanwhile.
     case .timeline(let room): if rooms[room]?.timeline.load == id { timelineLoaded(room, records) }
     case .olderSegments(let room, let wanted): olderSegmentsLoaded(room, records, wanted)
+    case .unreadEvidence(let room, let command): unreadEvidenceLoaded(room, records, command)
     case .people, .oldestSegments, .unread:
       // The batch being stored works on a copy of the room.
       if syncLoop.prepared != nil { return syncLoop.deferredRecords.append((id, records, purpose)) }

@@ -18,13 +18,13 @@ extension Session {
 
   init?(record: JSON) {
     guard let user = UserID(record["user_id"]), let device = DeviceID(record["device_id"]),
-      let token = record["access_token"]?.text
+      let token = record.text("access_token")
     else { return nil }
     self.init(
-      userID: user, deviceID: device, accessToken: token, refreshToken: record["refresh_token"]?.text,
+      userID: user, deviceID: device, accessToken: token, refreshToken: record.text("refresh_token"),
       homeserver: record["homeserver"]?.text.flatMap { ServerURL($0) },
-      expiresAtMilliseconds: record["expires_at"]?.integer)
-    refreshAtMilliseconds = record["refresh_at"]?.integer ?? refreshAtMilliseconds
+      expiresAtMilliseconds: record.integer("expires_at"))
+    refreshAtMilliseconds = record.integer("refresh_at") ?? refreshAtMilliseconds
   }
 }
 
@@ -44,12 +44,12 @@ extension Member {
   }
 
   init?(record: JSON) {
-    guard let user = UserID(record["user"]), let number = record["membership"]?.integer,
+    guard let user = UserID(record["user"]), let number = record.integer("membership"),
       let membership = UInt8(exactly: number).flatMap(Membership.init(rawValue:))
     else { return nil }
     self.init(
-      userID: user, membership: membership, displayName: record["name"]?.text, avatar: MediaURI(record["avatar"]),
-      reason: record["reason"]?.text)
+      userID: user, membership: membership, displayName: record.text("name"), avatar: MediaURI(record["avatar"]),
+      reason: record.text("reason"))
   }
 }
 
@@ -57,23 +57,27 @@ extension Member {
 struct ReceiptRecord: Sendable {
   let user: UserID
   let event: EventID
+  /// Since 1970.
+  let timeMilliseconds: Int64?
 
   var record: [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
       writer.member("user", user)
       writer.member("event", event)
+      if let timeMilliseconds { writer.member("at", timeMilliseconds) }
     }
     return writer.bytes
   }
 
-  init(user: UserID, event: EventID) {
+  init(user: UserID, event: EventID, timeMilliseconds: Int64?) {
     self.user = user
     self.event = event
+    self.timeMilliseconds = timeMilliseconds
   }
 
   init?(record: JSON) {
     guard let user = UserID(record["user"]), let event = EventID(record["event"]) else { return nil }
-    self.init(user: user, event: event)
+    self.init(user: user, event: event, timeMilliseconds: record.integer("at"))
   }
 }

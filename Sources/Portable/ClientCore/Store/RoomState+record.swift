@@ -33,11 +33,13 @@ extension RoomState {
       writer.member("notifications", notificationCount)
       writer.member("highlights", highlightCount)
       writeUnread(to: &writer)
+      writeDelivered(to: &writer)
       if let fullyRead { writer.member("fully_read", fullyRead) }
       if let preview { writer.member("preview", raw: preview.record) }
       writer.member("activity", lastActivity)
       marks.write(to: &writer)
       space.write(to: &writer)
+      call.write(to: &writer)
       writer.member("history", raw: history.record)
       writer.member("told", raw: told.record)
     }
@@ -45,7 +47,7 @@ extension RoomState {
   }
 
   init?(record: JSON) {
-    guard let number = record["membership"]?.integer,
+    guard let number = record.integer("membership"),
       let membership = UInt8(exactly: number).flatMap(Membership.init(rawValue:)),
       let history = record["history"].map({ StoredHistory(record: $0) }) ?? StoredHistory()
     else {
@@ -56,31 +58,33 @@ extension RoomState {
     if let record = record["told"] { told = ToldRoom(record: record) }
     hasPeople = false
     if let listed = record["named"] { for json in listed.elements { readNamed(json) } }
-    name = record["name"]?.text
+    name = record.text("name")
     canonicalAlias = RoomAlias(record["alias"])
     avatar = MediaURI(record["avatar"])
-    topic = record["topic"]?.text
-    isEncrypted = record["encrypted"]?.bool ?? false
+    topic = record.text("topic")
+    isEncrypted = record.bool("encrypted") ?? false
     successor = RoomID(record["successor"])
     pinned = StateChange.events(record)
     power = RoomPower(record: record)
     settings = RoomSettings(record: record)
     origins = StateOrigins(record: record)
     inviter = UserID(record["inviter"])
-    isDirectInvite = record["direct_invite"]?.bool ?? false
+    isDirectInvite = record.bool("direct_invite") ?? false
     joinedCount = record["joined"]?.count32 ?? 0
     invitedCount = record["invited"]?.count32 ?? 0
     heroes = record["heroes"]?.elements.compactMap { UserID($0) } ?? []
-    storesAllMembers = record["all_members"]?.bool ?? false
+    storesAllMembers = record.bool("all_members") ?? false
     hasAllMembers = storesAllMembers
     notificationCount = record["notifications"]?.count32 ?? 0
     highlightCount = record["highlights"]?.count32 ?? 0
     readUnread(record)
+    readDelivered(record)
     fullyRead = EventID(record["fully_read"])
     preview = record["preview"].flatMap { RoomPreview(record: $0) }
-    lastActivity = record["activity"]?.integer ?? 0
+    lastActivity = record.integer("activity") ?? 0
     marks = RoomMarks(record: record)
     space = SpaceState(record: record)
+    call = CallMembers(record: record)
   }
 
   private mutating func readNamed(_ json: JSON) {
@@ -88,7 +92,7 @@ extension RoomState {
     named.append(user)
     guard let member = Member(record: json) else { return }
     _ = members.set(member)
-    if json["ambiguous"]?.bool ?? false { members.markAmbiguous(user) }
+    if json.bool("ambiguous") ?? false { members.markAmbiguous(user) }
   }
 }
 
@@ -138,15 +142,15 @@ extension RoomPreview {
     guard let sender = UserID(record["sender"]) else { return nil }
     var content: MessageContent?
     if let kind = MessageContent.Kind(record: record["kind"]) {
-      content = MessageContent(kind: kind, body: record["body"]?.text ?? "")
+      content = MessageContent(kind: kind, body: record.text("body") ?? "")
     }
     let original = MessageContent.Kind(record: record["original_kind"]).map {
-      Original(kind: $0, body: record["original_body"]?.text ?? "")
+      Original(kind: $0, body: record.text("original_body") ?? "")
     }
     self.init(
-      eventID: EventID(record["event"]), sender: sender, timestampMilliseconds: record["time"]?.integer ?? 0,
+      eventID: EventID(record["event"]), sender: sender, timestampMilliseconds: record.integer("time") ?? 0,
       content: content,
-      editedAt: record["edited"]?.integer ?? 0, edit: EventID(record["edit"]), original: original)
+      editedAt: record.integer("edited") ?? 0, edit: EventID(record["edit"]), original: original)
   }
 }
 

@@ -21,7 +21,7 @@ struct Segment: Sendable {
     else { return nil }
     self.init(
       position: position, events: listed.elements.compactMap { TimelineEvent($0) },
-      isLimited: json["limited"]?.bool ?? false, token: json["token"]?.text)
+      isLimited: json.bool("limited") ?? false, token: json.text("token"))
   }
 
   static func record(isLimited: Bool, token: ByteString?, _ writeEvents: (inout JSONWriter) -> Void) -> [UInt8] {

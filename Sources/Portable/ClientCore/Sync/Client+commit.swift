@@ -49,6 +49,7 @@ extension Client {
     if commitTyping(prepared) { aspects.insert(.typing) }
     if prepared.state.membership != .join { leaveBehind(id) } else { hasArrived(id) }
     settlePreview(id)
+    takeDrafts(prepared.drafts, in: id)
     if !prepared.delta.shownMembers.isEmpty { notify(.members(id, prepared.delta.shownMembers)) }
     if !aspects.isEmpty { notify(.room(id, aspects)) }
     report(prepared)

@@ -12,7 +12,7 @@ extension Client {
   }
 
   func prepareV3(_ json: JSON, ownUserID: UserID) -> PreparedSync? {
-    guard let nextBatch = json["next_batch"]?.text else { return nil }
+    guard let nextBatch = json.text("next_batch") else { return nil }
     let isWhole = syncLoop.position.token == nil
     var sync = PreparedSync(position: syncLoop.position, number: syncLoop.started)
     sync.position.token = nextBatch

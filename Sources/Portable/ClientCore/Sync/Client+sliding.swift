@@ -5,13 +5,13 @@ import MatrixModel
 extension Client {
   /// nil where the answer is not what the proposal says.
   func prepareSliding(_ json: JSON, ownUserID: UserID) -> PreparedSync? {
-    guard let token = json["pos"]?.text, !token.isEmpty,
+    guard let token = json.text("pos"), !token.isEmpty,
       let count = json["lists"]?[SlidingRequest.listName]?["count"]?.count32
     else { return nil }
     var sync = PreparedSync(position: syncLoop.position, number: syncLoop.started)
     sync.position.token = token
     let extensions = json["extensions"]
-    if let next = extensions?["to_device"]?["next_batch"]?.text { sync.position.toDevice = next }
+    if let next = extensions?["to_device"]?.text("next_batch") { sync.position.toDevice = next }
     for event in (extensions?["account_data"]?["global"]).map({ Array($0.elements) }) ?? [] {
       prepare(accountData: event, ownUserID, &sync)
     }
@@ -104,15 +104,15 @@ extension RoomNews {
     let stripped = json["invite_state"] ?? json["stripped_state"]
     self.init(
       id: id, membership: Self.membership(json, stripped, ownUserID) ?? (stripped == nil ? known ?? .join : .invite),
-      isWhole: json["initial"]?.bool ?? false)
+      isWhole: json.bool("initial") ?? false)
     state = [json["required_state"], stripped].compactMap { $0 }
     if let events = json["timeline"] ?? json["timeline_events"] {
       timeline = Timeline(
-        events: events, isLimited: json["limited"]?.bool ?? false, previousBatch: json["prev_batch"]?.text,
+        events: events, isLimited: json.bool("limited") ?? false, previousBatch: json.text("prev_batch"),
         liveCount: json["num_live"]?.count32 ?? (isWhole ? 0 : nil),
-        isExpanded: json["unstable_expanded_timeline"]?.bool ?? json["expanded_timeline"]?.bool ?? false)
-    } else if json["limited"]?.bool ?? false {
-      timeline = Timeline(events: nil, isLimited: true, previousBatch: json["prev_batch"]?.text)
+        isExpanded: json.bool("unstable_expanded_timeline") ?? json.bool("expanded_timeline") ?? false)
+    } else if json.bool("limited") ?? false {
+      timeline = Timeline(events: nil, isLimited: true, previousBatch: json.text("prev_batch"))
     }
     joined = json["joined_count"]?.count32
     invited = json["invited_count"]?.count32
@@ -120,7 +120,7 @@ extension RoomNews {
     heroes = json["heroes"]
     notifications = json["notification_count"]?.count32
     highlights = json["highlight_count"]?.count32
-    bumpStamp = json["bump_stamp"]?.integer
+    bumpStamp = json.integer("bump_stamp")
   }
 
   /// As it says, or else as the newest of the own member events in it does; nil without one.
@@ -128,7 +128,7 @@ extension RoomNews {
     if let membership = Membership(json["membership"]) { return membership }
     for events in [json["required_state"], stripped, json["timeline"]] {
       for event in (events.map { Array($0.elements) } ?? []).reversed() {
-        guard let type = event["type"], type.isString("m.room.member"), event["state_key"]?.text == user.text,
+        guard let type = event["type"], type.isString("m.room.member"), event.text("state_key") == user.text,
           let membership = Membership(event["content"]?["membership"])
         else { continue }
         return membership

@@ -25,7 +25,7 @@ extension PreparedRoom {
       switch content {
       case .message(let message): setPreview(event, message)
       case .undecryptable, .redacted: setPreview(event, nil)
-      case .state, .custom, .unparsable, .gap: break
+      case .state, .call, .custom, .unparsable, .gap: break
       }
     case .edit(let target, let message):
       guard let preview = state.preview, preview.eventID == target, preview.sender == event.sender,
@@ -48,7 +48,7 @@ extension PreparedRoom {
       state.preview = RoomPreview(
         eventID: target, sender: preview.sender, timestampMilliseconds: preview.timestampMilliseconds, content: nil)
       delta.aspects.insert(.preview)
-    case .reaction, .vote, .pollEnd, .position, .liveLocationEnd, .reference, .hidden: break
+    case .reaction, .vote, .pollEnd, .position, .callSign, .liveLocationEnd, .reference, .hidden: break
     }
   }
 
@@ -84,6 +84,7 @@ extension PreparedRoom {
     for json in news.accountData {
       guard let event = Event(json) else { continue }
       takeMark(event)
+      if event.type.text.hasPrefix("martlet.draft") { drafts.append(event) }
       guard event.type == .fullyRead, let id = EventID(event.content["event_id"]) else { continue }
       if state.fullyRead != id { delta.aspects.insert(.fullyRead) }
       state.fullyRead = id
@@ -97,7 +98,7 @@ extension PreparedRoom {
     var known = 0
     for json in events.elements {
       known += 1
-      guard json["event_id"]?.text == last.text else { continue }
+      guard json.text("event_id") == last.text else { continue }
       if known > 1, reachesBack { older = (Array(events.elements), timeline.previousBatch) }
       return known
     }
@@ -122,7 +123,9 @@ extension PreparedRoom {
     for user in delta.receipts {
       if let event = state.receipts[user] {
         operations.append(
-          .put(key: StoreKey.receipt(user, in: id), value: ReceiptRecord(user: user, event: event).record))
+          .put(
+            key: StoreKey.receipt(user, in: id),
+            value: ReceiptRecord(user: user, event: event, timeMilliseconds: state.receiptTimes[user]).record))
       } else {
         operations.append(.delete(key: StoreKey.receipt(user, in: id)))
       }

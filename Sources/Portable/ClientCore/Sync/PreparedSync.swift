@@ -90,6 +90,8 @@ struct PreparedRoom: Sendable {
   var arrivals: [Event] = []
   var accountData: [Event] = []
   var receiptReports: [ReceiptReport] = []
+  /// Of the account's data.
+  var drafts: [Event] = []
   /// The last message of somebody else.
   var lastForeign: EventID?
   /// Senders of messages; they have stopped writing.

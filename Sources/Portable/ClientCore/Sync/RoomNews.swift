@@ -42,7 +42,7 @@ struct RoomNews: Sendable {
       var index = 0
       for json in events.map({ Array($0.elements) }) ?? [] {
         index += 1
-        guard json["type"]?.isString("m.room.member") ?? false, json["state_key"]?.text == user.text,
+        guard json["type"]?.isString("m.room.member") ?? false, json.text("state_key") == user.text,
           let membership = Membership(json["content"]?["membership"])
         else { continue }
         let before = Membership(json["unsigned"]?["prev_content"]?["membership"])
@@ -70,8 +70,8 @@ extension RoomNews {
     }
     timeline = json["timeline"].map { timeline in
       Timeline(
-        events: timeline["events"], isLimited: timeline["limited"]?.bool ?? false,
-        previousBatch: timeline["prev_batch"]?.text, liveCount: isWhole ? 0 : nil)
+        events: timeline["events"], isLimited: timeline.bool("limited") ?? false,
+        previousBatch: timeline.text("prev_batch"), liveCount: isWhole ? 0 : nil)
     }
     summary = json["summary"]
     if let counts = json["unread_notifications"] {

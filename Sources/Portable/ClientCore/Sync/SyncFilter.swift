@@ -42,7 +42,7 @@ struct SyncFilter: Sendable {
 
   /// Without an ID where it was made from another definition.
   init(record: JSON) {
-    if record["definition"]?.text == Self.definition { id = record["id"]?.text }
+    if record.text("definition") == Self.definition { id = record.text("id") }
   }
 }
 
@@ -58,7 +58,7 @@ extension Client {
 
   mutating func filterAnswered(_ answer: Answer) {
     syncFilter.request = nil
-    guard case .success(let json) = answer, let id = json["filter_id"]?.text, !id.isEmpty, id.utf8.first != UInt8(ascii: "{")
+    guard case .success(let json) = answer, let id = json.text("filter_id"), !id.isEmpty, id.utf8.first != UInt8(ascii: "{")
     else {
       // What is only late is tried with the next sync.
       syncFilter.isRefused = !answer.isTransient

@@ -53,19 +53,19 @@ struct SyncPosition: Sendable {
 
   /// nil where the record is none.
   init?(record: JSON) {
-    if let token = record["next_batch"]?.text {
+    if let token = record.text("next_batch") {
       self.token = token
       complete()
-    } else if let token = record["pos"]?.text {
+    } else if let token = record.text("pos") {
       kind = .sliding
       self.token = token
-      isComplete = record["complete"]?.bool ?? false
-      hasAllRooms = record["all_rooms"]?.bool ?? false
-      toDevice = record["to_device"]?.text
+      isComplete = record.bool("complete") ?? false
+      hasAllRooms = record.bool("all_rooms") ?? false
+      toDevice = record.text("to_device")
     } else {
       return nil
     }
-    countsUnread = record["counts"]?.bool ?? false
+    countsUnread = record.bool("counts") ?? false
     round = record["round"]?.integer.flatMap { Int32(exactly: $0) } ?? 0
   }
 

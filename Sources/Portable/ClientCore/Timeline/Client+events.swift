@@ -43,7 +43,7 @@ extension Client {
     guard eventSources.waiting[key] != nil else { return }
     for record in records.reversed() {
       guard let events = Answer.parse(record.value)?["events"], events.isArray else { continue }
-      for event in events.elements where event["event_id"]?.text == key.event.text {
+      for event in events.elements where event.text("event_id") == key.event.text {
         return arrived(.success(EventSource(bytes: Array(event.bytes))), key)
       }
     }

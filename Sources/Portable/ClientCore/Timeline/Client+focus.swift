@@ -70,9 +70,9 @@ extension Client {
       timeline.waiting = []
       // A link into a thread shows what it leads to.
       if event.threadRoot != nil { timeline.showsThreads = true }
-      timeline.head.token = json["start"]?.text
+      timeline.head.token = json.text("start")
       timeline.backState = timeline.head.token == nil ? .atStart : .idle
-      timeline.tailToken = json["end"]?.text
+      timeline.tailToken = json.text("end")
       _ = timeline.append(events, ownUserID: user, &ids)
       if let state { timeline.placeReaders(state) }
       return [.reset(timeline.items)]

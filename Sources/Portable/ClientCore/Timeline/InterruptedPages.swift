@@ -1,3 +1,5 @@
+import MatrixModel
+
 /// Pages of history that did not come because of the connection or a server in trouble. They are asked for again by themselves, so that
 /// nobody has to press anything once the network is back.
 struct InterruptedPages: Sendable {

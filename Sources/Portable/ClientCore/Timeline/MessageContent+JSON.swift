@@ -17,7 +17,7 @@ extension MessageContent {
   init(_ content: JSON, type: EventType) throws(UnreadableReason) {
     switch type {
     case .sticker:
-      guard let body = content["body"]?.text else { throw .noBody }
+      guard let body = content.text("body") else { throw .noBody }
       self.init(kind: .sticker, body: body, attachment: Attachment(content, body: body))
     case .pollStart, .unstablePollStart: try self.init(poll: content)
     default: try self.init(message: content)
@@ -25,9 +25,9 @@ extension MessageContent {
   }
 
   private init(message content: JSON) throws(UnreadableReason) {
-    guard let name = content["msgtype"]?.text else { throw .noMessageType }
+    guard let name = content.text("msgtype") else { throw .noMessageType }
     let kind = Kind(name, in: content)
-    guard let body = content["body"]?.text ?? (kind.hasFile ? content["filename"]?.text : nil) else { throw .noBody }
+    guard let body = content.text("body") ?? (kind.hasFile ? content.text("filename") : nil) else { throw .noBody }
     self.init(
       kind: kind, body: body, formattedBody: MessageContent.html(content), mentions: Mentions(content["m.mentions"]),
       attachment: kind.hasFile ? Attachment(content, body: body) : nil)
@@ -40,7 +40,7 @@ extension MessageContent {
 
   static func html(_ content: JSON) -> ByteString? {
     guard content["format"]?.isString("org.matrix.custom.html") ?? false else { return nil }
-    return content["formatted_body"]?.text
+    return content.text("formatted_body")
   }
 
   /// What stands in front of a reply, as clients wrote it before version 1.13 of the spec: lines that begin with `>`, and
@@ -82,7 +82,7 @@ extension Mentions {
       guard users.count < Limits.mentions else { break }
       if let user = UserID(user), !users.contains(user) { users.append(user) }
     }
-    self.init(users: users, room: json["room"]?.bool ?? false)
+    self.init(users: users, room: json.bool("room") ?? false)
   }
 }
 
@@ -127,7 +127,7 @@ extension Attachment {
   init(_ content: JSON, body: ByteString) {
     let info = content["info"]
     self.init(
-      fileName: content["filename"]?.text ?? body, mimeType: info?["mimetype"]?.text, sizeBytes: info?["size"]?.natural,
+      fileName: content.text("filename") ?? body, mimeType: info?.text("mimetype"), sizeBytes: info?["size"]?.natural,
       width: info?["w"]?.natural, height: info?["h"]?.natural)
     source = MediaURI(content["url"])
     durationMilliseconds = info?["duration"]?.natural

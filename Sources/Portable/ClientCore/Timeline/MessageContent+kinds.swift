@@ -11,7 +11,7 @@ extension MessageContent {
     let asset = (content["m.asset"] ?? content["org.matrix.msc3488.asset"])?["type"]
     return .location(
       Location(
-        uri: uri, description: extensible?["description"]?.text,
+        uri: uri, description: extensible?.text("description"),
         asset: asset?.isString("m.pin") ?? false ? .pin : .sender,
         timestampMilliseconds: (content["m.ts"] ?? content["org.matrix.msc3488.ts"])?.integer))
   }
@@ -23,9 +23,9 @@ extension MessageContent {
     var entries: [MessageContent] = []
     for entry in content["itemtypes"]?.elements ?? content.elements {
       guard entries.count < Limits.galleryEntries else { break }
-      guard let name = entry["itemtype"]?.text else { continue }
+      guard let name = entry.text("itemtype") else { continue }
       let kind = Kind(name, in: entry)
-      guard kind.hasFile, let body = entry["body"]?.text ?? entry["filename"]?.text else { continue }
+      guard kind.hasFile, let body = entry.text("body") ?? entry.text("filename") else { continue }
       var content = MessageContent(kind: kind, body: body, attachment: Attachment(entry, body: body))
       content.formattedBody = html(entry)
       entries.append(content)
@@ -52,7 +52,7 @@ extension MessageContent {
     let kind = start["kind"]
     let isDisclosed =
       kind?.isString("m.disclosed") ?? false || kind?.isString("org.matrix.msc3381.poll.disclosed") ?? false
-    let limit = start["max_selections"]?.integer ?? 1
+    let limit = start.integer("max_selections") ?? 1
     let poll = Poll(
       question: question, answers: answers, isDisclosed: isDisclosed,
       selectionLimit: Int(max(1, min(limit, Int64(Limits.pollAnswers)))))
@@ -78,7 +78,7 @@ extension MessageContent {
     guard let timeout = content["timeout"]?.natural else { throw .noBody }
     let start = (content["m.ts"] ?? content["org.matrix.msc3488.ts"])?.integer ?? sentAt
     let (end, overflow) = start.addingReportingOverflow(timeout)
-    let description = content["description"]?.text
+    let description = content.text("description")
     let share = LiveLocation(
       description: description, startedAtMilliseconds: start, expiresAtMilliseconds: overflow ? .max : end)
     self.init(kind: .liveLocation, body: description ?? "", details: .liveLocation(share))
@@ -102,9 +102,9 @@ extension JSON {
     if let listed = self["m.text"] {
       if let text = listed.text { return text }
       for part in listed.elements where part["mimetype"]?.isString("text/plain") ?? true {
-        if let text = part["body"]?.text { return text }
+        if let text = part.text("body") { return text }
       }
     }
-    return self["org.matrix.msc1767.text"]?.text ?? self["body"]?.text
+    return self.text("org.matrix.msc1767.text") ?? self.text("body")
   }
 }

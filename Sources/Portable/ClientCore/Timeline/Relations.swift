@@ -38,6 +38,8 @@ struct Relations: Sendable {
   private var known: [EventID: Boxed<About>] = [:]
   var shares: [UserID: [Share]] = [:]
   var rootOfReply: [EventID: EventID] = [:]
+  /// By `call_id`.
+  var calls: [ByteString: CallSigns] = [:]
   /// The event that a relation speaks of, by the relation's own ID.
   private var targets: [EventID: EventID] = [:]
   private var redacted: Set<EventID> = []
@@ -105,6 +107,8 @@ struct Relations: Sendable {
     case .reference(let target): addReference(event.eventID, to: target)
     case .redaction(let target): redact(target)
     case .liveLocationEnd: addShare(event)
+    case .callSign(let call, let sign): take(sign, of: call, event)
+    case .item(.call(let call), _): take(callMadeBy: event.eventID, call.id)
     case .item(.message(let message), _):
       if message.kind == .liveLocation { addShare(event) }
     case .item, .hidden: break
@@ -193,6 +197,10 @@ struct Relations: Sendable {
       decorate(&item, id, shown, ownUserID: ownUserID)
     } else {
       item.isEdited = false
+      if case .call(var call) = item.content {
+        call.outcome = outcome(of: call.id, by: item.sender)
+        item.content = .call(call)
+      }
     }
     item.reactions = item.takesReactions ? reactions(about(id)?.marks ?? [], ownUserID: ownUserID) : []
     item.thread = summary(of: id, rootSender: item.sender, ownUserID: ownUserID)
@@ -239,14 +247,15 @@ struct Relations: Sendable {
   }
 
   /// What the message has said so far, the first first; the last is what it says now.
-  func history(of item: TimelineItem) -> [MessageContent] {
+  func history(of item: TimelineItem) -> [MessageVersion] {
     guard let id = item.eventID, case .message(let shown) = item.content else { return [] }
     let about = about(id)
     let original = about?.original ?? shown
     let own = (about?.edits ?? []).filter { $0.sender == item.sender && $0.content.canReplace(original) }.ordered {
       ($0.timestampMilliseconds, $0.eventID) < ($1.timestampMilliseconds, $1.eventID)
     }
-    return [original] + own.map { $0.content }
+    return [MessageVersion(content: original, timestampMilliseconds: item.timestampMilliseconds)]
+      + own.map { MessageVersion(content: $0.content, timestampMilliseconds: $0.timestampMilliseconds) }
   }
 
   /// The event by which that user reacted so.
@@ -288,7 +297,7 @@ extension MessageContent {
 extension TimelineItem {
   var takesReactions: Bool {
     switch content {
-    case .message, .undecryptable, .custom, .unparsable: true
+    case .message, .call, .undecryptable, .custom, .unparsable: true
     case .state, .redacted, .gap: false
     }
   }
@@ -298,7 +307,7 @@ extension TimelineItem {
     switch content {
     case .gap, .redacted: break
     case .state(let change): content = change.redacted.map { .state($0) } ?? .redacted
-    case .message, .undecryptable, .custom, .unparsable: content = .redacted
+    case .message, .call, .undecryptable, .custom, .unparsable: content = .redacted
     }
     replyTo = nil
     quoted = nil

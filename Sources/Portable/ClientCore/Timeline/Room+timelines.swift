@@ -82,7 +82,7 @@ extension TimelineKey.Focus {
   /// Where a page says one goes on; nil at the end.
   func pageEnd(_ json: JSON) -> ByteString? {
     // Without one the server is at the start.
-    if case .thread = self { return json["next_batch"]?.text }
-    return json["end"]?.text
+    if case .thread = self { return json.text("next_batch") }
+    return json.text("end")
   }
 }

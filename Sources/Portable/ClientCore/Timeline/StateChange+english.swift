@@ -72,6 +72,8 @@ extension StateChange {
     case .pinnedEventsChanged(let pinned, let unpinned): StateChange.pins(pinned.count, unpinned.count)
     case .serverACLChanged: " changed which servers may take part"
     case .upgraded: " moved this room to a new one"
+    case .callJoined: " joined the call"
+    case .callLeft: " left the call"
     case .childAdded(let room): " added " + room.string + " to this space"
     case .childRemoved(let room): " removed " + room.string + " from this space"
     case .parentAdded(let room): " put this room into the space " + room.string

@@ -23,10 +23,21 @@ extension StateChange {
     case .canonicalAlias: self.init(addresses: content, before: before)
     case .encryption: self = .encryptionEnabled
     case .tombstone: self = .upgraded(to: RoomID(content["replacement_room"]))
+    case .callMember:
+      let wasIn = before.map { $0.count > 0 } ?? false
+      guard wasIn != (content.count > 0) else { return nil }
+      self = wasIn ? .callLeft(after: StateChange.duration(since: before, event)) : .callJoined
     case .thirdPartyInvite:
       self = .thirdPartyInvited(content.count == 0 ? nil : StateChange.text(content["display_name"]) ?? "")
     default: self.init(other: event)
     }
+  }
+
+  private static func duration(since before: JSON?, _ event: Event) -> Int64? {
+    guard let begun = before?.integer("created_ts"), let ended = event.originServerTimestamp, begun > 0, begun <= ended else {
+      return nil
+    }
+    return ended - begun
   }
 
   private init(other event: Event) {
@@ -43,7 +54,7 @@ extension StateChange {
   }
 
   private init(rule content: JSON, _ subject: PolicyRule.Subject) {
-    guard let entity = content["entity"]?.text, let recommendation = content["recommendation"]?.text else {
+    guard let entity = content.text("entity"), let recommendation = content.text("recommendation") else {
       self = .ruleRemoved(subject)
       return
     }
@@ -55,9 +66,9 @@ extension StateChange {
   private init(setting event: Event, before: JSON?) {
     let content = event.content
     switch event.type {
-    case .joinRules: self = .joinRuleSet(content["join_rule"]?.text ?? "")
-    case .historyVisibility: self = .historyVisibilitySet(content["history_visibility"]?.text ?? "")
-    case .guestAccess: self = .guestAccessSet(content["guest_access"]?.text ?? "")
+    case .joinRules: self = .joinRuleSet(content.text("join_rule") ?? "")
+    case .historyVisibility: self = .historyVisibilitySet(content.text("history_visibility") ?? "")
+    case .guestAccess: self = .guestAccessSet(content.text("guest_access") ?? "")
     case .serverACL: self = .serverACLChanged
     case .pinnedEvents:
       let now = StateChange.events(content)

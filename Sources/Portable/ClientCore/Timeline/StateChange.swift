@@ -37,6 +37,10 @@ public indirect enum StateChange: Sendable {
   case pinnedEventsChanged(pinned: [EventID], unpinned: [EventID])
   case serverACLChanged
   case upgraded(to: RoomID?)
+  // The room's call
+  case callJoined
+  /// nil where its beginning is not told, or lies in the future.
+  case callLeft(after: Int64?)
   // Spaces
   case childAdded(RoomID)
   case childRemoved(RoomID)

@@ -48,7 +48,7 @@ extension Timeline {
   }
 
   /// What the message has said so far, the first first; the last is what it says now. As far as the edits are in memory.
-  public func history(of item: ItemID) -> [MessageContent] { self.item(item).map { relations.history(of: $0) } ?? [] }
+  public func history(of item: ItemID) -> [MessageVersion] { self.item(item).map { relations.history(of: $0) } ?? [] }
 
   /// Events that refer to this one (`m.reference`) beyond votes and the like, as far as they are known.
   public func references(to event: EventID) -> [EventID] { relations.about(event)?.references ?? [] }

@@ -15,7 +15,10 @@ extension TimelineEvent {
       return (EventID(event.content["redacts"]) ?? EventID(json["redacts"])).map { .redaction($0) } ?? .hidden
     case .reaction, .pollResponse, .unstablePollResponse, .pollEnd, .unstablePollEnd, .beacon, .unstableBeacon:
       return isEmpty ? .hidden : relation(event)
-    default: return isEmpty ? .item(.redacted, replyTo: nil) : other(event)
+    default:
+      // Only that a call was made has a row that can be emptied.
+      let hasRow = !event.type.isOfCall || event.type == .callInvite
+      return isEmpty && hasRow ? .item(.redacted, replyTo: nil) : other(event)
     }
   }
 
@@ -28,7 +31,7 @@ extension TimelineEvent {
 
   private static func liveLocation(_ event: Event) -> Kind {
     if event.isRedacted { return .item(.redacted, replyTo: nil) }
-    guard event.content["live"]?.bool ?? false else { return .liveLocationEnd }
+    guard event.content.bool("live") ?? false else { return .liveLocationEnd }
     do throws(UnreadableReason) {
       let sentAt = event.originServerTimestamp ?? 0
       return .item(.message(try MessageContent(beaconInfo: event.content, timestampMilliseconds: sentAt)), replyTo: nil)
@@ -45,7 +48,7 @@ extension TimelineEvent {
     let isReference = relation.isRelation("m.reference")
     switch event.type {
     case .reaction:
-      guard relation.isRelation("m.annotation"), let key = relation["key"]?.text, key.count <= Limits.reactionBytes else {
+      guard relation.isRelation("m.annotation"), let key = relation.text("key"), key.count <= Limits.reactionBytes else {
         return .hidden
       }
       return .reaction(target, key: key)
@@ -70,7 +73,7 @@ extension TimelineEvent {
     var replyTo = EventID(relation?["m.in_reply_to"]?["event_id"])
     let hasFallback = replyTo != nil
     // In a thread it is there for clients that know no threads. Spec: "Fallback for unthreaded clients".
-    if relation?.isRelation("m.thread") ?? false, relation?["is_falling_back"]?.bool ?? false { replyTo = nil }
+    if relation?.isRelation("m.thread") ?? false, relation?.bool("is_falling_back") ?? false { replyTo = nil }
     do throws(UnreadableReason) {
       var content = try MessageContent(event.content, type: event.type)
       if hasFallback { content.removeReplyFallback() }
@@ -87,8 +90,7 @@ extension TimelineEvent {
       return .reference(target)
     }
     if relation?.isRelation("m.replace") ?? false { return .hidden }
-    // Of a call one sees that it was made, not how the two devices found each other.
-    if event.type.isOfCall, event.type != .callInvite { return .hidden }
+    if event.type.isOfCall { return Kind(call: event) }
     return .item(.custom(event.type, event.content.plainText), replyTo: nil)
   }
 }

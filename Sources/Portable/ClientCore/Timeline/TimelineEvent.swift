@@ -11,6 +11,7 @@ struct TimelineEvent: Sendable {
     case vote(EventID, [ByteString])
     case pollEnd(EventID)
     indirect case position(EventID, LiveLocation.Position)
+    indirect case callSign(ByteString, CallSign)
     /// The sender's live location has ended.
     case liveLocationEnd
     /// Says something about another event without a row of its own (`m.reference`).
@@ -55,7 +56,7 @@ struct TimelineEvent: Sendable {
     else { return nil }
     self.eventID = eventID
     self.sender = sender
-    timestampMilliseconds = event?.originServerTimestamp ?? json["origin_server_ts"]?.integer ?? 0
+    timestampMilliseconds = event?.originServerTimestamp ?? json.integer("origin_server_ts") ?? 0
     let unsigned = event?.unsigned ?? json["unsigned"]
     transactionID = TransactionID(unsigned?["transaction_id"])
     guard let event else {
@@ -106,7 +107,7 @@ extension TimelineEvent.BundledThread {
   init?(_ json: JSON) {
     guard let count = json["count"]?.count32 else { return nil }
     self.count = count
-    isParticipating = json["current_user_participated"]?.bool ?? false
+    isParticipating = json.bool("current_user_participated") ?? false
     // Bundles in bundles end here: `latest_event` is read, what it bundles is not.
     guard let listed = json["latest_event"], let event = TimelineEvent(reply: listed),
       case .item(let content, _) = event.kind

@@ -13,6 +13,7 @@ public struct TimelineItem: Sendable {
     case redacted
     /// An encrypted event whose key this client does not have.
     case undecryptable
+    indirect case call(CallSummary)
     /// An event of a type this client does not know, with its plain text where it has one. `Command.loadEvent` brings all of it.
     indirect case custom(EventType, ByteString?)
     /// An event of a known type that lacks what it needs.
@@ -64,6 +65,13 @@ public enum Delivery: Sendable {
   case sent
   /// Stays until `Command.retry` or `.cancel`.
   case failed(ClientError)
+}
+
+/// What a message said from a moment on.
+public struct MessageVersion: Sendable {
+  public let content: MessageContent
+  /// Milliseconds since 1970, as the sender's server says.
+  public let timestampMilliseconds: Int64
 }
 
 /// Who reacted in one way.

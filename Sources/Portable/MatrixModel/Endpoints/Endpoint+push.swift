@@ -2,5 +2,7 @@
 extension Endpoint {
   public static let getPushers = Endpoint(.get, "/_matrix/client/v3/pushers")
   public static let postPusher = Endpoint(.post, "/_matrix/client/v3/pushers/set", rateLimited: true)
+  /// Spec: MSC4174.
+  public static let activatePusher = Endpoint(.post, "/_matrix/client/unstable/org.matrix.msc4174/pushers/ack")
   public static let getNotifications = Endpoint(.get, "/_matrix/client/v3/notifications")
 }

@@ -53,7 +53,7 @@ public struct PushCondition: Sendable {
   private static func test(_ kind: JSON, _ json: JSON) -> Test {
     let path = json["key"]?.text.map { PropertyPath($0) }
     if kind.isString("event_match") {
-      guard let path, let pattern = json["pattern"]?.text else { return .never }
+      guard let path, let pattern = json.text("pattern") else { return .never }
       return .eventMatch(path, GlobPattern(pattern), isBody: path == PropertyPath("content.body"))
     }
     if kind.isString("event_property_is") {
@@ -118,7 +118,7 @@ public struct PushCondition: Sendable {
       for element in json.elements where Scalar(element) == value { return true }
       return false
     case .containsDisplayName:
-      guard let displayName, !displayName.isEmpty, let body = event.content["body"]?.text else { return false }
+      guard let displayName, !displayName.isEmpty, let body = event.content.text("body") else { return false }
       return GlobPattern(literal: displayName).matchesWords(in: body, budget: &budget)
     case .memberCount(let comparison, let count): return Self.compare(Int64(event.memberCount), comparison, count)
     case .senderNotificationPermission(let key): return event.senderMayNotify(key)

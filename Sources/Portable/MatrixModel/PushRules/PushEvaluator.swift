@@ -22,7 +22,7 @@ public struct PushEvaluator: Sendable {
 
   public init(_ event: PushEvent) {
     self.event = event
-    body = event.content["body"]?.text
+    body = event.content.text("body")
     var budget = Self.stepsLimit
     var shared: UInt64 = 0
     var bit: UInt64 = 1
@@ -51,7 +51,17 @@ public struct PushEvaluator: Sendable {
     return actions(of: rules, displayName: displayName, budget: &budget)
   }
 
+  /// The rule whose actions those are.
+  public func rule(of rules: PushRuleSet, displayName: ByteString?) -> PushRule? {
+    var budget = Self.stepsLimit
+    return step(of: rules, displayName: displayName, budget: &budget).map { rules[$0.kind][Int($0.place)] }
+  }
+
   func actions(of rules: PushRuleSet, displayName: ByteString?, budget: inout Int) -> PushActions? {
+    step(of: rules, displayName: displayName, budget: &budget).map { rules[$0.kind][Int($0.place)].actions }
+  }
+
+  private func step(of rules: PushRuleSet, displayName: ByteString?, budget: inout Int) -> PushRuleSet.Step? {
     guard event.sender != rules.userID else { return nil }
     for step in rules.steps {
       let matches =
@@ -61,7 +71,7 @@ public struct PushEvaluator: Sendable {
         case .mentionsMe: !mentioned.isEmpty && mentioned.contains(rules.userID.text)
         case .own: self.matches(rules[step.kind][Int(step.place)], displayName, &budget)
         }
-      if matches { return rules[step.kind][Int(step.place)].actions }
+      if matches { return step }
     }
     return nil
   }

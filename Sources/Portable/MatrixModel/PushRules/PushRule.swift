@@ -87,12 +87,12 @@ public struct PushRule: Sendable {
 
   /// nil where it is none.
   init?(ofServer json: JSON, _ kind: PushRuleKind) {
-    guard let ruleID = json["rule_id"]?.text, let actions = json["actions"].flatMap({ PushActions($0) }) else { return nil }
+    guard let ruleID = json.text("rule_id"), let actions = json["actions"].flatMap({ PushActions($0) }) else { return nil }
     let rule = PushRule(
       kind, ruleID: ruleID, actions: actions, conditions: json["conditions"]?.elements.compactMap { PushCondition($0) } ?? [],
-      pattern: kind == .content ? json["pattern"]?.text ?? "" : nil)
+      pattern: kind == .content ? json.text("pattern") ?? "" : nil)
     self.init(
-      ruleID: ruleID, isDefault: json["default"]?.bool ?? ruleID.hasPrefix("."), isEnabled: json["enabled"]?.bool ?? true,
+      ruleID: ruleID, isDefault: json.bool("default") ?? ruleID.hasPrefix("."), isEnabled: json.bool("enabled") ?? true,
       actions: actions, conditions: rule.conditions, pattern: rule.pattern, matcher: rule.matcher)
   }
 

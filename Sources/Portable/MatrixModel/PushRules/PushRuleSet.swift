@@ -37,10 +37,10 @@ public struct PushRuleSet: Sendable {
       var own: [PushRule] = []
       guard let rules = global[kind.name] else { continue }
       for json in rules.elements {
-        guard let ruleID = json["rule_id"]?.text, let actions = json["actions"].flatMap({ PushActions($0) }) else {
+        guard let ruleID = json.text("rule_id"), let actions = json["actions"].flatMap({ PushActions($0) }) else {
           continue
         }
-        let isEnabled = json["enabled"]?.bool ?? true
+        let isEnabled = json.bool("enabled") ?? true
         if ruleID.hasPrefix(".") {
           guard let place = place(of: ruleID, kind) else { continue }
           lists[Int(kind.rawValue)][place].isEnabled = isEnabled
@@ -50,7 +50,7 @@ public struct PushRuleSet: Sendable {
             PushRule(
               kind, ruleID: ruleID, isEnabled: isEnabled, actions: actions,
               conditions: json["conditions"]?.elements.compactMap { PushCondition($0) } ?? [],
-              pattern: kind == .content ? json["pattern"]?.text ?? "" : nil))
+              pattern: kind == .content ? json.text("pattern") ?? "" : nil))
         }
       }
       lists[Int(kind.rawValue)].insert(contentsOf: own, at: firstOwnPlace(kind))

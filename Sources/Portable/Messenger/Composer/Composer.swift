@@ -124,6 +124,7 @@ public final class Composer<D: DOM> {
 
   private func listen() {
     dom.on(field, .input) { [self] in typed($0.text, caret: Int($0.x)) }
+    dom.on(field, .blur) { [self] in caret = min(Int($0.x), text.utf8.count) }
     dom.listen(field, .keyDown) { [self] in pressed($0) }
     dom.on(send, .click) { [self] _ in submit() }
     dom.on(attach, .click) { [self] _ in onAttach?() }

@@ -3,13 +3,7 @@ public enum Icon: Sendable {
   case send, attach, document, arrowDown, clock, alert, play, pause, place, smile, thread, close, reply, more, plus, microphone
 
   /// Draws the icon as an SVG element and appends it.
-  public func draw<D: DOM>(_ dom: D, in parent: Node) {
-    let svg = dom.element("svg:svg", "mg-icon", in: parent)
-    dom.setAttribute(svg, "viewBox", "0 0 24 24")
-    dom.setAttribute(svg, "aria-hidden", "true")
-    let path = dom.element("svg:path", in: svg)
-    dom.setAttribute(path, "d", outline)
-  }
+  public func draw<D: DOM>(_ dom: D, in parent: Node) { dom.drawing(outline, in: parent) }
 
   private var outline: String {
     switch self {
@@ -31,5 +25,21 @@ public enum Icon: Sendable {
     case .close: "M6 6 L18 18 M18 6 L6 18"
     case .alert: "M12 8 V13 M12 16.5 V16.6 M12 3 a9 9 0 1 0 0.01 0 Z"
     }
+  }
+}
+
+/// What several programs draw.
+package enum Outline {
+  package static var camera: String { "M3.5 7 H14.5 V17 H3.5 Z M14.5 10.8 L20.5 7.5 V16.5 L14.5 13.2" }
+}
+
+extension DOM {
+  /// A line drawing of 24 by 24 units, in the colour of the text around it.
+  /// - Parameter outline: as the `d` of an SVG path.
+  package func drawing(_ outline: String, in parent: Node) {
+    let svg = element("svg:svg", "mg-icon", in: parent)
+    setAttribute(svg, "viewBox", "0 0 24 24")
+    setAttribute(svg, "aria-hidden", "true")
+    setAttribute(element("svg:path", in: svg), "d", outline)
   }
 }

@@ -19,6 +19,10 @@ public enum EventKind: Int32, Sendable {
   case contextMenu = 10
   /// A pointer came to the element, or to one below it.
   case pointerOver = 11
+  /// A message was swiped to be answered. `Web/gestures.js`
+  case swipe = 12
+  /// A finger holds the element (`x` 0), lets go (1), has slid away (2), has slid up and need not hold any more (3).
+  case hold = 13
 }
 
 /// What becomes of the browser's own reaction to an event.

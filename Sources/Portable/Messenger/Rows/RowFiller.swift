@@ -33,6 +33,7 @@ final class RowFiller<D: DOM> {
     case .fold(let text, let isOpen): fillLine(view, text, isOpen: isOpen)
     case .gap(let state):
       set(view, .text, text(of: state))
+      dom.setAttribute(view.node, label, text(of: state))
       dom.setFlag(view.slot(.retry), "hidden", state == .loading)
     case .message(let message): fill(view, message, row.timestampMilliseconds, decor, context)
     }
@@ -41,6 +42,7 @@ final class RowFiller<D: DOM> {
   /// - Parameter isOpen: nil for a line that cannot be opened.
   private func fillLine(_ view: RowView, _ text: String, isOpen: Bool?) {
     set(view, .text, text)
+    dom.setAttribute(view.node, label, text)
     guard isOpen != nil || view.folds else { return }
     view.folds = isOpen != nil
     dom.setFlag(view.slot(.retry), "hidden", isOpen == nil)
@@ -93,7 +95,7 @@ final class RowFiller<D: DOM> {
       dom.setAttribute(view.slot(.avatar), label, message.sender.name)
     }
     setAvatar(view, showsAvatar ? message.sender.avatar : nil)
-    set(view, .time, decor.contains(.last) ? clock : "")
+    set(view, .time, clock)
     set(view, .unread, message.unreadMembers > 0 ? "\(message.unreadMembers)" : "")
     if message.unreadMembers > 0 {
       dom.setAttribute(view.slot(.unread), label, options.phrases.unreadMembers(message.unreadMembers))

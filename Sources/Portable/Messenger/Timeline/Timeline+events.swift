@@ -12,6 +12,9 @@ extension Timeline {
     dom.on(parts.scroller, .change) { [self] in changed($0) }
     dom.on(parts.scroller, .focus) { [self] in focused($0.node) }
     dom.on(parts.scroller, .pointerOver) { [self] in showTools(at: $0.node) }
+    if options.actions.contains(.reply) {
+      dom.on(parts.scroller, .swipe) { [self] in if let view = view(of: $0.node) { act(.reply(view.id)) } }
+    }
     dom.on(parts.scroller, .blur) { [self] _ in focusedNode = .none }
     dom.on(parts.jump, .click) { [self] _ in
       if geometry.hasEnd || !act(.jumpToEnd) { scrollToEnd() }

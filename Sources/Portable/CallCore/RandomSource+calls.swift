@@ -1,22 +1,10 @@
 import JSON
+import MatrixModel
 
-/// SplitMix64 for jitter and names, seeded by the host.
-struct CallRandom: Sendable {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
+extension RandomSource {
   /// Somewhere in the upper half of the time.
   mutating func jitter(_ milliseconds: Int64) -> Int64 {
-    milliseconds / 2 + Int64(next() % UInt64(max(1, milliseconds / 2)))
+    milliseconds / 2 + next(below: milliseconds / 2)
   }
 
   /// 16 letters and digits. Spec: Appendices, "Opaque Identifiers".

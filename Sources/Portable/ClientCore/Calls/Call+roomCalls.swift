@@ -1,0 +1,22 @@
+import JSON
+import MatrixModel
+
+/// Calls of rooms.
+extension Call {
+  /// Whether the server has a call server of its own (`martlet.call`).
+  public static var offersRoomCalls: Call<Bool> {
+    Call<Bool>(.getCapabilities, Endpoint.getCapabilities.path()) { json in
+      json["capabilities"]?["martlet.call"]?.bool("enabled") ?? false
+    }
+  }
+
+  /// A request of somebody who knows the API, with the session of this client.
+  /// - Parameters:
+  ///   - method: `GET`, `PUT`, or else it is a POST.
+  ///   - path: with its query, percent-encoded.
+  ///   - body: a JSON object; nothing is made of it in a GET.
+  public static func passedOn(_ method: ByteString, _ path: String, _ body: ArraySlice<UInt8>) -> Call<JSON> {
+    if method == "GET" { return Call<JSON>(.getTurnServer, path) { $0 } }
+    return Call<JSON>(method == "PUT" ? .sendMessage : .createCallToken, path, body: Array(body)) { $0 }
+  }
+}
