@@ -13,6 +13,15 @@ extension MatrixClient {
     try await perform(.setPusher(pusher, keepsOthers: keepsOthers))
   }
 
+  /// What a browser subscribes with to be pushed to by this server (`applicationServerKey`, in URL-safe Base64); nil where the server
+  /// has no Web Push. The subscription becomes a pusher of kind `webPush`.
+  public func webPushKey() async throws(ClientError) -> ByteString? { try await perform(.webPushKey) }
+
+  /// Sends back what a Web Push pusher was pushed first, `app_id` and `ack_token`: nothing else is pushed to it before.
+  public func activatePusher(appID: ByteString, token: ByteString) async throws(ClientError) {
+    try await perform(.activatePusher(appID: appID, token: token))
+  }
+
   public func deletePusher(key: ByteString, appID: ByteString) async throws(ClientError) {
     try await perform(.deletePusher(key: key, appID: appID))
   }

@@ -58,4 +58,7 @@ extension MatrixClient {
 
   /// Whether others see how far one reads; on at the start.
   public func setPublicReceipts(_ isOn: Bool) async throws(ClientError) { try await perform(.setPublicReceipts(isOn)) }
+
+  /// Whether others see that one is writing; on at the start.
+  public func setTypingNotices(_ isOn: Bool) async throws(ClientError) { try await perform(.setTypingNotices(isOn)) }
 }

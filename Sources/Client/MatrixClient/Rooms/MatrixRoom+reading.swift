@@ -28,6 +28,12 @@ extension MatrixRoom {
   /// How many members have not read this event yet, its sender not counted; nil where the live timeline does not have it.
   public func unreadMemberCount(of event: EventID) async -> Int? { await client.unreadMemberCount(of: event, in: id) }
 
+  /// Why the room counts as unread: which events, each by which push rule, and from where on.
+  public func unreadEvidence() async throws(ClientError) -> UnreadEvidence {
+    guard case .unread(let evidence) = try await client.result(of: .explainUnread(id)) else { throw .badAnswer }
+    return evidence
+  }
+
   // MARK: Writing
 
   /// Tells that one is writing: again and again as long as one is, or no longer. Sending ends it.

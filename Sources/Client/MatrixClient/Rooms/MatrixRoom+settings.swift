@@ -99,6 +99,12 @@ extension MatrixRoom {
     try await client.perform(.setPowerLevel(id, of: user, to: level))
   }
 
+  /// The level that one needs for something.
+  /// - Throws: `notAllowed`, without asking the server.
+  public func setRequiredLevel(_ subject: PowerSubject, to level: Int64) async throws(ClientError) {
+    try await client.perform(.setRequiredLevel(id, subject, to: level))
+  }
+
   /// - Throws: `notAllowed` also for the role of a creator, which nobody can give.
   public func setRole(_ role: RoomRole, of user: UserID) async throws(ClientError) {
     guard let level = role.suggestedLevel else { throw .notAllowed }

@@ -1,0 +1,119 @@
+import CallCore
+import JSON
+
+/// Why something of a call was not done, or why the call is over. The codes are those of Documentation/Calls.md.
+public enum CallError: Error, Sendable, Equatable {
+  /// The token is expired, broken, or for another session.
+  case unauthorized
+  /// The role does not allow it.
+  case forbidden
+  /// The stream or connection is gone.
+  case notFound
+  /// The request itself, or the address.
+  case invalid(String)
+  case tooLarge
+  /// Too much at once.
+  case limit
+  /// A source cannot be opened, or the engine can do nothing with it.
+  case media(String)
+  /// Something that is needed is not installed.
+  case unsupported(String)
+  /// Before `connect`, or after the end.
+  case notConnected
+  /// The server had forgotten the connection meanwhile.
+  case connectionLost
+  /// Ended by a moderator, or by the application's server.
+  case forced
+  /// The session or its key is gone.
+  case ended
+  /// The connection goes on elsewhere.
+  case replaced
+  /// It did not keep up.
+  case tooSlow
+  case left
+  /// No server answers.
+  case unreachable
+  /// A code that this version does not know.
+  case other(String)
+
+  init(_ refusal: CallRefusal) {
+    self.init(code: refusal.code, message: refusal.message)
+  }
+
+  init(_ end: SessionEnd) {
+    switch end {
+    case .left: self = .left
+    case .closed(let code): self.init(code: code, message: "")
+    case .unreachable: self = .unreachable
+    case .mediaFailed: self = .media("no peer connection can be made of what the server says")
+    }
+  }
+
+  init(code: ByteString, message: ByteString) {
+    switch code {
+    case "unauthorized": self = .unauthorized
+    case "forbidden": self = .forbidden
+    case "not_found": self = .notFound
+    case "invalid": self = .invalid(message.string)
+    case "too_large": self = .tooLarge
+    case "limit": self = .limit
+    case "media_failed": self = .media(message.string)
+    case "connection_lost": self = .connectionLost
+    case "forced": self = .forced
+    case "ended": self = .ended
+    case "replaced": self = .replaced
+    case "too_slow": self = .tooSlow
+    default: self = .other(code.string)
+    }
+  }
+
+  /// As the JavaScript class has it.
+  public var code: String {
+    switch self {
+    case .unauthorized: "unauthorized"
+    case .forbidden: "forbidden"
+    case .notFound: "not_found"
+    case .invalid: "invalid"
+    case .tooLarge: "too_large"
+    case .limit: "limit"
+    case .media: "media_failed"
+    case .unsupported: "unsupported"
+    case .notConnected: "not_connected"
+    case .connectionLost: "connection_lost"
+    case .forced: "forced"
+    case .ended: "ended"
+    case .replaced: "replaced"
+    case .tooSlow: "too_slow"
+    case .left: "left"
+    case .unreachable: "unreachable"
+    case .other(let code): code
+    }
+  }
+
+  /// What happened, for developers. Says nothing secret.
+  public var english: String {
+    switch self {
+    case .unauthorized: "The token is expired, broken, or for another session."
+    case .forbidden: "The role of the token does not allow it."
+    case .notFound: "The stream or connection is gone."
+    case .invalid(let message): message.isEmpty ? "The request makes no sense to the server." : message
+    case .tooLarge: "That is too large."
+    case .limit: "That is too much at once, or too many."
+    case .media(let message): message.isEmpty ? "Camera, microphone or another source failed." : message
+    case .unsupported(let message): message
+    case .notConnected: "The call is not connected: before connect, or after its end."
+    case .connectionLost: "The server had forgotten the connection; it is not known whether this was done."
+    case .forced: "A moderator or the application has ended this connection."
+    case .ended: "The session has ended."
+    case .replaced: "The connection goes on elsewhere."
+    case .tooSlow: "The connection did not keep up with what the server said."
+    case .left: "The call has been left."
+    case .unreachable: "No server answers."
+    case .other(let code): "The server says \(code)."
+    }
+  }
+}
+
+extension CallError: CustomStringConvertible {
+  public var description: String { "\(code): \(english)" }
+}
