@@ -1,5 +1,7 @@
 // What calls people back to the page: notifications with a sound, and the number of unread messages on the page's icon.
 
+import { settings } from './reader.js';
+
 const permissions = { default: 1, granted: 2, denied: 3 };
 export const permission = () => typeof Notification === 'undefined' ? 0 : permissions[Notification.permission] ?? 0;
 
@@ -8,25 +10,54 @@ export async function askForNotifications() {
   return permission();
 }
 
-const shown = new Map();
+const shown = new Map(), onClick = new Map();
 
 // What has been read, here or elsewhere, is no news.
 export function withdrawNotification(tag) {
   shown.get(tag)?.close();
   shown.delete(tag);
+  onClick.delete(tag);
   navigator.serviceWorker?.ready.then(worker => worker.getNotifications({ tag })).then(all => { for (const one of all) one.close(); }).catch(() => {});
 }
 
+// What the service worker shows and what the page shows of a room is one notification where both are its.
+const isPushedTo = () => { try { return settings().getItem('pushes') !== null; } catch { return false; } };
+
 export function showNotification(clicked, title, tag, body) {
+  const options = { body, tag, silent: true, icon: 'icon-192.png' };
   try {
-    const notification = new Notification(title, { body, tag, silent: true, icon: 'icon-192.png' });
-    shown.set(tag, notification);
-    notification.onclick = () => { focus(); notification.close(); clicked(); };
+    if (!isPushedTo()) {
+      const notification = new Notification(title, options);
+      shown.set(tag, notification);
+      notification.onclick = () => { focus(); notification.close(); clicked(); };
+      return;
+    }
   } catch {
     // Some phones have them only for service workers.
-    navigator.serviceWorker?.ready.then(worker => worker.showNotification(title, { body, tag, silent: true, icon: 'icon-192.png' })).catch(() => {});
   }
+  // sw.js tells of a click.
+  onClick.set(tag, clicked);
+  navigator.serviceWorker?.ready.then(worker => worker.showNotification(title, options)).catch(() => {});
 }
+
+const roomInAddress = () => { try { return decodeURIComponent(location.hash.split('room/')[1]?.split('/')[0] ?? ''); } catch { return ''; } };
+
+// What the service worker has told of a room ends with looking at it.
+export function withdrawOfRoom() {
+  const room = roomInAddress();
+  if (room !== '' && isPushedTo()) withdrawNotification(room);
+}
+
+addEventListener('popstate', withdrawOfRoom);
+addEventListener('focus', withdrawOfRoom);
+
+navigator.serviceWorker?.addEventListener('message', ({ data, ports }) => {
+  if (data.pushed !== undefined) {
+    ports[0].postMessage(document.visibilityState === 'visible' && (document.hasFocus() || roomInAddress() === data.pushed));
+  } else if (data.clicked !== undefined) {
+    if (onClick.has(data.clicked)) onClick.get(data.clicked)(); else location.hash = '#/room/' + encodeURIComponent(data.clicked);
+  }
+});
 
 let sounds = null;
 

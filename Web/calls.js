@@ -2,21 +2,38 @@
 // the browser's objects. Effects and what is told of them: MediaEffect and MediaInput of the module CallCore.
 
 const pictures = { camera: { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } } };
+// What a router chooses from for each who watches: a quarter, half and all of the width.
+const layers = [
+  { rid: 'q', scaleResolutionDownBy: 4, maxBitrate: 150_000 }, { rid: 'h', scaleResolutionDownBy: 2, maxBitrate: 500_000 },
+  { rid: 'f', maxBitrate: 1_500_000 },
+];
+// A picture of 320 has one worth sending, one of 640 two.
+const layersFor = width => {
+  const fitting = layers.slice(width >= 960 ? 0 : width >= 480 ? 1 : 2);
+  return fitting.length > 1 ? fitting : undefined;
+};
 // What is told goes by number, in MediaInput's order.
 const iceStates = { checking: 0, connected: 1, completed: 1, disconnected: 2, failed: 3 };
-const events = { captured: 1, captureFailed: 2, captureEnded: 3, described: 4, remoteSet: 5, failed: 6, candidate: 7, ice: 8, trackArrived: 9 };
+const events = { captured: 1, captureFailed: 2, captureEnded: 3, described: 4, remoteSet: 5, failed: 6, candidate: 7, ice: 8, trackArrived: 9, devices: 10 };
 
 export function openMedia(hear) {
   const tell = ({ event, ...rest }) => hear({ event: events[event], ...rest });
   const sources = new Map(), peers = new Map(), streams = new Map();
+  // What the page said of sources before they are opened: `stream`, or the devices `camera` and `microphone`.
+  const wishes = new Map();
+  let sendsLayers = false;
 
   // A stream of the other side, or one's own, under the name by which it is shown.
   const stream = name => streams.get(name) ?? streams.set(name, new MediaStream()).get(name);
   const remote = (peer, name) => peer + '/' + name;
 
-  async function open(kind, audio, video) {
+  async function open(kind, audio, video, { stream: given, camera, microphone } = {}) {
+    if (kind === 'given') return only(given, audio, video);
     if (kind === 'screen') return navigator.mediaDevices.getDisplayMedia({ audio, video: true });
-    const wanted = { audio, video: video && kind === 'camera' ? pictures.camera : false };
+    const wanted = {
+      audio: audio && microphone ? exactly(microphone) : audio,
+      video: video && kind === 'camera' ? { ...pictures.camera, ...exactly(camera) } : false,
+    };
     try {
       return await navigator.mediaDevices.getUserMedia(wanted);
     } catch (error) {
@@ -30,31 +47,38 @@ export function openMedia(hear) {
     async capture({ source, kind, device }) {
       sources.set(source, null);
       try {
-        const taken = await open(device, kind !== 'video', kind !== 'audio');
+        const taken = await open(device, kind !== 'video', kind !== 'audio', wishes.get(source));
         if (!sources.has(source)) { for (const track of taken.getTracks()) track.stop(); return; }
         sources.set(source, taken);
         const [picture] = taken.getVideoTracks();
-        for (const track of taken.getTracks()) track.addEventListener('ended', () => tell({ event: 'captureEnded', source }));
+        for (const track of taken.getTracks()) watch(track, source);
         const shown = stream('own/' + source);
         if (picture) shown.addTrack(picture);
         const { width = 0, height = 0 } = picture?.getSettings() ?? {};
         tell({ event: 'captured', source, stream: taken.id, audio: taken.getAudioTracks().length, video: picture ? 1 : 0, width, height });
       } catch (error) {
         sources.delete(source);
-        tell({ event: 'captureFailed', source });
+        tell({ event: 'captureFailed', source, reason: reasons[error?.name] ?? 0 });
       }
     },
     release({ source }) {
       for (const track of sources.get(source)?.getTracks() ?? []) track.stop();
       sources.delete(source);
+      wishes.delete(source);
       streams.delete('own/' + source);
     },
     enable({ source, kind, on }) {
       for (const track of sources.get(source)?.getTracks() ?? []) if (track.kind === kind) track.enabled = on;
     },
+    layers({ on }) { sendsLayers = on; },
+    async listDevices() {
+      const used = [...sources.values()].flatMap(taken => taken?.getTracks() ?? []).map(track => track.getSettings().deviceId);
+      tell({ event: 'devices', devices: (await listDevices()).map(device => ({ ...device, used: used.includes(device.id) })) });
+    },
+    swap({ source, kind, device }) { swap(source, kind, device).catch(error => console.warn('Another device:', error.name)).finally(actions.listDevices); },
     open({ peer, servers }) {
       const connection = new RTCPeerConnection({ iceServers: servers, bundlePolicy: 'max-bundle' });
-      peers.set(peer, { connection, sections: new Map(), directions: new Map(), isDescribed: false, last: Promise.resolve() });
+      peers.set(peer, { connection, sections: new Map(), ended: new Set(), directions: new Map(), isDescribed: false, last: Promise.resolve() });
       connection.addEventListener('icecandidate', ({ candidate }) => {
         if (peers.get(peer)?.isDescribed) tell({ event: 'candidate', peer, candidate: candidate?.toJSON() ?? null });
       });
@@ -82,19 +106,24 @@ export function openMedia(hear) {
         const sender = connection.addTrack(track, taken);
         sections.set(section, connection.getTransceivers().find(transceiver => transceiver.sender === sender));
       } else {
-        sections.set(section, connection.addTransceiver(track, { direction: 'sendonly', streams: [taken] }));
+        const hasLayers = sendsLayers && kind === 'video' && !track.getSettings().displaySurface;
+        const sendEncodings = hasLayers ? layersFor(track.getSettings().width ?? 0) : undefined;
+        sections.set(section, connection.addTransceiver(track, { direction: 'sendonly', streams: [taken], sendEncodings }));
       }
     },
     receive({ connection, sections }, { section, kind }) {
       sections.set(section, connection.addTransceiver(kind, { direction: 'recvonly' }));
     },
-    stop({ sections }, { section }) {
-      sections.get(section)?.stop();
+    stop({ sections, ended }, { section }) {
+      const transceiver = sections.get(section);
       sections.delete(section);
+      if (!transceiver || transceiver.direction === 'stopped') return;
+      transceiver.direction = 'inactive';
+      ended.add(transceiver);
     },
-    hold({ connection, directions }, { on }) {
+    hold({ connection, ended, directions }, { on }) {
       for (const transceiver of connection.getTransceivers()) {
-        if (transceiver.currentDirection === 'stopped') continue;
+        if (transceiver.currentDirection === 'stopped' || ended.has(transceiver)) continue;
         if (on) directions.set(transceiver, transceiver.direction);
         transceiver.direction = on ? 'inactive' : directions.get(transceiver) ?? 'sendrecv';
       }
@@ -102,6 +131,7 @@ export function openMedia(hear) {
     async describe(held, { peer, round, kind, on: restarts, section: gather }) {
       const { connection, sections } = held;
       held.isDescribed = false;
+      if (kind === 'offer') stopEnded(held);
       await connection.setLocalDescription(kind === 'offer' ? await connection.createOffer({ iceRestart: restarts }) : await connection.createAnswer());
       await gathered(connection, gather);
       held.isDescribed = true;
@@ -127,8 +157,39 @@ export function openMedia(hear) {
     },
   };
 
-  for (const [name, device] of [['openCamera', 'camera'], ['openScreen', 'screen'], ['openMicrophone', 'microphone']])
+  for (const [name, device] of [['openCamera', 'camera'], ['openScreen', 'screen'], ['openMicrophone', 'microphone'], ['openGiven', 'given']])
     actions[name] = effect => actions.capture({ ...effect, device });
+
+  // Browsers refuse an offer in which nothing lives, for it has no transport: one that has ended rests until there is another.
+  function stopEnded({ connection, ended }) {
+    const isLiving = transceiver => transceiver.direction !== 'stopped' && !ended.has(transceiver);
+    const stays = connection.getTransceivers().some(isLiving) ? 0 : 1;
+    for (const transceiver of [...ended].slice(stays)) {
+      transceiver.stop();
+      ended.delete(transceiver);
+    }
+  }
+
+  function watch(track, source) { track.addEventListener('ended', () => tell({ event: 'captureEnded', source })); }
+
+  // Another device in the place of one that is open; where it cannot be had, the one before.
+  async function swap(source, kind, device) {
+    const taken = sources.get(source), old = taken?.getTracks().find(track => track.kind === kind);
+    if (!old) throw new DOMException('There is no such track.', 'NotFoundError');
+    const before = old.getSettings().deviceId;
+    const take = id => navigator.mediaDevices.getUserMedia({ [kind]: { ...kind === 'video' && pictures.camera, ...exactly(id) } });
+    // Phones open one camera at a time.
+    old.stop();
+    let trouble = null;
+    const [track] = (await take(device).catch(error => { trouble = error; return take(before); })).getTracks();
+    if (sources.get(source) !== taken) { track.stop(); return; }
+    track.enabled = old.enabled;
+    for (const shown of [taken, ...kind === 'video' ? [stream('own/' + source)] : []]) { shown.removeTrack(old); shown.addTrack(track); }
+    watch(track, source);
+    for (const { connection } of peers.values())
+      for (const sender of connection.getSenders()) if (sender.track === old) await sender.replaceTrack(track);
+    if (trouble) throw trouble;
+  }
 
   return {
     act(effect) {
@@ -147,11 +208,44 @@ export function openMedia(hear) {
       node.srcObject = name === '' ? null : stream(name);
       node.play?.().catch(() => {});
     },
+    wish(source, wish) { wishes.set(source, wish); },
+    swap,
+    device(source, kind) { return sources.get(source)?.getTracks().find(track => track.kind === kind)?.getSettings().deviceId ?? ''; },
+    stream,
     stop() {
       for (const taken of sources.values()) for (const track of taken?.getTracks() ?? []) track.stop();
       for (const { connection } of peers.values()) connection.close();
     },
   };
+}
+
+const reasons = { NotAllowedError: 1, SecurityError: 1, NotFoundError: 2, OverconstrainedError: 2 };
+const exactly = id => id ? { deviceId: { exact: id } } : {};
+
+// What of the page's own stream is meant; its tracks stay the page's.
+function only(given, audio, video) {
+  return new MediaStream(given.getTracks().filter(track => track.kind === 'audio' ? audio : video).map(track => track.clone()));
+}
+
+export async function listDevices() {
+  const kinds = { videoinput: 'camera', audioinput: 'microphone', audiooutput: 'speaker' };
+  const found = await navigator.mediaDevices?.enumerateDevices() ?? [];
+  return found.filter(({ kind, deviceId }) => kind in kinds && deviceId !== '').map(({ deviceId, kind, label }) => ({ id: deviceId, kind: kinds[kind], label }));
+}
+
+// A socket of texts: tells 1 when it is open, 2 and the bytes of each, 0 when it is gone.
+export function openSocket(url, tell) {
+  let socket = null;
+  try {
+    socket = new WebSocket(url);
+  } catch {
+    setTimeout(() => tell(0));
+    return { say() {}, stop() {} };
+  }
+  socket.addEventListener('open', () => tell(1));
+  socket.addEventListener('message', ({ data }) => { if (typeof data === 'string') tell(2, data); else socket.close(); });
+  socket.addEventListener('close', () => tell(0));
+  return { say(text) { if (socket.readyState === 1) socket.send(text); }, stop() { socket.close(); } };
 }
 
 // Until all candidates are there, but no longer than that.

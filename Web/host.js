@@ -4,14 +4,22 @@
 // The program is the file named by data-program of the element #app (default app.wasm), beside this one. It needs only
 // script-src 'self' 'wasm-unsafe-eval'. In <martlet-messenger> the element has a `frame` (messenger-frame.js).
 
-import { askForNotifications, permission, playSound, showBadge, showNotification, showTitle, withdrawNotification } from './attention.js';
-import { openMedia } from './calls.js';
+import { askForNotifications, permission, playSound, showBadge, showNotification, showTitle, withdrawNotification, withdrawOfRoom } from './attention.js';
+import { openMedia, openSocket } from './calls.js';
 import { locate, record } from './capture.js';
-import { fetchMedia, mediaURL, setMediaAccess, showImage } from './media.js';
+import { canBePushedTo, subscribe, unsubscribe } from './errands.js';
+import { describe, dropFile, dropFiles, files, findFile, keepFile, openFiles } from './files.js';
+import { download, mediaURL, setMediaAccess, showImage } from './media.js';
+import { listenForHold, listenForSwipes } from './gestures.js';
+import './keys.js';
+import { readHead, request, upload } from './network.js';
+import { browserName, isCalm, isDark, listenToPage } from './page.js';
 import { applyLook, isOurPage, labels, languageList, loadTexts, locale, moment, pluralForm, settings, texts, word } from './reader.js';
 import { openStore, readStore, writeStore } from './store.js';
 
-const root = document.getElementById('app') ?? document.body;
+// A further program in a page has this file anew, under an address of its own: the element that waits for it is its root.
+const root = document.querySelector('.mg-program:not([data-host])') ?? document.getElementById('app') ?? document.body;
+root.dataset.host = '';
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
@@ -111,8 +119,6 @@ export function notice(message, action, run = () => location.reload()) {
 // ---- Objects
 
 const objects = new Map();         // id -> { stop() }, ids given by the program
-const files = new Map();           // handle -> File, handles given here
-let lastFile = 1 << 30;
 
 function release(id) {
   files.delete(id);
@@ -280,7 +286,7 @@ const kinds = [
   ['scroll', (e, id) => dispatch(id, numbered(e.target), e.target.scrollTop, e.target.clientHeight)],
   null, null,
   ['focusin', (e, id) => dispatch(id, numbered(e.target))],
-  ['focusout', (e, id) => dispatch(id, numbered(e.target))],
+  ['focusout', (e, id) => dispatch(id, numbered(e.target), caret(e.target))],
   ['change', (e, id) => dispatch(id, numbered(e.target), e.target.checked ? 1 : 0, 0, encoder.encode(e.target.value ?? ''))],
   ['submit', (e, id) => { dispatch(id, numbered(e.target)); return 1; }],
   ['contextmenu', (e, id) => dispatch(id, numbered(e.target), e.clientX, e.clientY)],
@@ -293,6 +299,10 @@ function listen(node, kind, id) {
     sizes.observe(node);
   } else if (kind === 5) {
     listenForFiles(node, id);
+  } else if (kind === 12) {
+    listenForSwipes(node, row => dispatch(id, numbered(row)));
+  } else if (kind === 13) {
+    listenForHold(node, phase => dispatch(id, node.__n, phase));
   } else {
     const [type, tell] = kinds[kind];
     node.addEventListener(type, e => { if (tell(e, id) === 1) e.preventDefault(); }, { passive: type === 'scroll' });
@@ -319,28 +329,8 @@ function listenForFiles(node, id) {
 }
 
 async function tellFiles(id, code, list, x = 0) {
-  const lines = [];
-  for (const file of list) {
-    const { width, height } = await pixels(file);
-    files.set(++lastFile, file);
-    lines.push([lastFile, file.size, width, height, file.type.replace(/\s/g, ''), file.name.replace(/[\t\n\r]/g, ' ')].join('\t'));
-  }
-  dispatch(id, code, x, 0, encoder.encode(lines.join('\n')));
-}
-
-async function pixels(file) {
-  if (!file.type.startsWith('image/')) return { width: 0, height: 0 };
-  const url = URL.createObjectURL(file);
-  try {
-    const image = new Image();
-    image.src = url;
-    await image.decode();
-    return { width: image.naturalWidth, height: image.naturalHeight };
-  } catch {
-    return { width: 0, height: 0 };
-  } finally {
-    URL.revokeObjectURL(url);
-  }
+  const lines = await describe(list);
+  dispatch(id, code, x, 0, encoder.encode(lines));
 }
 
 // ---- Sound
@@ -364,120 +354,31 @@ async function play(id, source) {
 
 // ---- Network
 
-// METHOD, URL, timeout, then name:value lines.
-function readHead(p, n) {
-  const [method, url, timeout, ...lines] = text(p, n).split('\n');
-  const headers = lines.map(line => { const k = line.indexOf(':'); return [line.slice(0, k), line.slice(k + 1)]; });
-  return { method, url, timeout: Number(timeout), headers };
+function fetchBytes(id, head, body) {
+  objects.set(id, request(head, body, (status, headCount, bytes) => {
+    objects.delete(id);
+    dispatch(id, status, headCount, 0, bytes);
+  }));
 }
 
-function answerBytes(headerOf, body) {
-  const lines = [];
-  for (const name of ['content-type', 'retry-after']) {
-    const value = headerOf(name);
-    if (value) lines.push(name + ':' + value);
-  }
-  const head = encoder.encode(lines.join('\n'));
-  const bytes = new Uint8Array(head.length + body.byteLength);
-  bytes.set(head);
-  bytes.set(new Uint8Array(body), head.length);
-  return { headCount: head.length, bytes };
-}
-
-async function fetchBytes(id, { method, url, timeout, headers }, body) {
-  const abort = new AbortController();
-  objects.set(id, { stop: () => abort.abort() });
-  const timer = timeout > 0 ? setTimeout(() => abort.abort(), timeout) : 0;
-  let status = 0, headCount = 0, bytes = new Uint8Array(0);
-  try {
-    const answer = await fetch(url, { method, headers, body, signal: abort.signal, credentials: 'omit', cache: 'no-store' });
-    ({ headCount, bytes } = answerBytes(name => answer.headers.get(name), await answer.arrayBuffer()));
-    status = answer.status;
-  } catch {
-    // No answer: status 0 says so.
-  }
-  clearTimeout(timer);
-  objects.delete(id);
-  dispatch(id, status, headCount, 0, bytes);
-}
-
-function uploadFile(id, file, { method, url, timeout, headers }) {
-  const request = new XMLHttpRequest();
-  objects.set(id, { stop: () => request.abort() });
-  const end = (status, headCount, bytes) => {
+function uploadFile(id, file, head) {
+  objects.set(id, upload(head, file, part => dispatch(id, -1, part), (status, headCount, bytes) => {
     if (objects.delete(id)) dispatch(id, status, headCount, 0, bytes);
-  };
-  const fail = () => end(0, 0, new Uint8Array(0));
-  request.upload.onprogress = e => dispatch(id, -1, e.total > 0 ? e.loaded / e.total : 0);
-  request.onload = () => {
-    const { headCount, bytes } = answerBytes(name => request.getResponseHeader(name), request.response ?? new ArrayBuffer(0));
-    end(request.status, headCount, bytes);
-  };
-  request.onerror = fail;
-  request.ontimeout = fail;
-  try {
-    request.open(method, url);
-    request.responseType = 'arraybuffer';
-    request.timeout = timeout;
-    for (const [name, value] of headers) request.setRequestHeader(name, value);
-    request.send(file);
-  } catch {
-    setTimeout(fail);
-  }
-}
-
-async function downloadFile(id, url, name) {
-  try {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(await fetchMedia(url));
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-    dispatch(id, 1);
-  } catch {
-    dispatch(id, 0);
-  }
+  }));
 }
 
 // ---- Page
-
-const dark = matchMedia('(prefers-color-scheme: dark)');
-const calm = matchMedia('(prefers-reduced-motion: reduce)');
-
-function listenToPage(id) {
-  const tell = change => () => dispatch(id, change);
-  addEventListener('online', tell(0));
-  addEventListener('offline', tell(0));
-  document.addEventListener('visibilitychange', tell(1));
-  addEventListener('focus', tell(1));
-  addEventListener('blur', tell(1));
-  // Not hashchange: history.pushState raises neither, going back and forth raises popstate in every case.
-  addEventListener('popstate', tell(2));
-  dark.addEventListener('change', tell(3));
-  calm.addEventListener('change', tell(3));
-  addEventListener('pagehide', tell(4));
-  document.addEventListener('freeze', tell(4));
-  addEventListener('keydown', e => {
-    if (!(e.ctrlKey || e.metaKey) || e.altKey || e.shiftKey || e.key.toLowerCase() !== 'k') return;
-    e.preventDefault();
-    dispatch(id, 5);
-  });
-}
-
-function browserName() {
-  const agent = navigator.userAgent;
-  const find = pairs => pairs.find(([mark]) => agent.includes(mark))?.[1];
-  const browser = find([['Edg/', 'Edge'], ['OPR/', 'Opera'], ['Firefox/', 'Firefox'], ['Chrome/', 'Chrome'], ['Safari/', 'Safari']]);
-  const system = find([['Android', 'Android'], ['iPhone', 'iOS'], ['iPad', 'iOS'], ['Windows', 'Windows'], ['Mac OS', 'macOS'], ['CrOS', 'ChromeOS'], ['Linux', 'Linux']]);
-  return (browser ?? 'Browser') + (system ? ' on ' + system : '');
-}
 
 const pageTexts = [() => location.hash.slice(1), () => location.origin, () => locale, () => location.search.slice(1), browserName, () => texts, languageList,
   () => root.frame?.address ?? location.origin + location.pathname, () => root.frame?.wishes];
 
 const pageActions = [
   // The history around a frame is its page's.
-  (replacing, s) => root.frame || history[replacing ? 'replaceState' : 'pushState'](null, '', s === '' ? location.pathname + location.search : '#' + s),
+  (replacing, s) => {
+    if (root.frame) return;
+    history[replacing ? 'replaceState' : 'pushState'](null, '', s === '' ? location.pathname + location.search : '#' + s);
+    withdrawOfRoom();
+  },
   (_, s) => showTitle(s),
   count => root.frame || showBadge(count),
   (_, s) => { if (/^https?:/i.test(s)) open(s, '_blank', 'noopener,noreferrer'); },
@@ -488,6 +389,12 @@ const pageActions = [
   () => history.replaceState(null, '', location.pathname + location.hash),
   (_, s) => { if (/^https?:/i.test(s)) (root.frame?.leave ?? (url => location.assign(url)))(s); },
   (_, s) => withdrawNotification(s),
+  (handle, s) => { keepFile(handle, s); },
+  (_, s) => { dropFile(s); },
+  () => { dropFiles(); },
+  async (id, s) => { const file = await findFile(s); tellFiles(id, 0, file ? [file] : []); },
+  (id, s) => { subscribe(s, (code, lines) => dispatch(id, code, 0, 0, encoder.encode(lines))); },
+  () => { unsubscribe(); },
 ];
 
 function pickFiles(id, accept, isMultiple) {
@@ -506,8 +413,40 @@ async function copyText(id, string) {
 
 // ---- Tabs
 
+// Programs beside this one, by name. Each draws into an element of its own, which moves to where it is wanted.
+const programs = new Map();
+
+function openProgram(name) {
+  const program = programs.get(name) ?? startProgram(name);
+  document.getElementById(name)?.append(program.place);
+  return program.channel;
+}
+
+function startProgram(name) {
+  const place = document.createElement('div'), sheet = document.createElement('link'), early = [];
+  let isLoaded = false;
+  place.className = 'mg-program';
+  place.dataset.program = name + '.wasm';
+  const channel = { onmessage: null, postMessage(bytes) { if (isLoaded) place.frame.onmessage({ data: bytes }); else early.push(bytes); } };
+  place.frame = {
+    onmessage: null,
+    // Its first word is that it is there.
+    postMessage(bytes) {
+      if (isLoaded) { channel.onmessage({ data: bytes }); return; }
+      isLoaded = true;
+      queueMicrotask(() => { for (const said of early.splice(0)) place.frame.onmessage({ data: said }); });
+    },
+  };
+  Object.assign(sheet, { rel: 'stylesheet', href: new URL(name + '.css', import.meta.url).href });
+  document.head.append(sheet);
+  queueMicrotask(() => import('./host.js?' + name));
+  const program = { place, channel };
+  programs.set(name, program);
+  return program;
+}
+
 function openChannel(id, name) {
-  const channel = name === '' ? root.frame : new BroadcastChannel(name);
+  const channel = name === '' ? root.frame : name.startsWith('#') ? openProgram(name.slice(1)) : new BroadcastChannel(name);
   channel.onmessage = e => dispatch(id, 0, 0, 0, e.data);
   objects.set(id, { channel, stop: () => channel.close?.() });
 }
@@ -540,8 +479,8 @@ const host = {
     const frame = ms < 0 ? requestAnimationFrame(done) : 0;
     objects.set(id, { stop });
   },
-  fetch: (id, p, n, body, count) => { fetchBytes(id, readHead(p, n), count > 0 ? copy(body, count) : undefined); },
-  upload: (id, file, p, n) => uploadFile(id, files.get(file), readHead(p, n)),
+  fetch: (id, p, n, body, count) => { fetchBytes(id, readHead(text(p, n)), count > 0 ? copy(body, count) : undefined); },
+  upload: (id, file, p, n) => uploadFile(id, files.get(file), readHead(text(p, n))),
   play: (id, p, n) => { play(id, text(p, n)); },
   player_do: (id, action, value) => {
     const audio = objects.get(id)?.audio;
@@ -558,16 +497,24 @@ const host = {
   media_open: id => objects.set(id, openMedia(event => dispatch(id, 0, 0, 0, encoder.encode(JSON.stringify(event))))),
   media_do: (id, p, n) => { objects.get(id)?.act(JSON.parse(text(p, n))); },
   media_show: (id, node, p, n) => { if (nodes[node]) objects.get(id)?.show(nodes[node], text(p, n)); },
+  socket_open: (id, p, n) => objects.set(id, openSocket(text(p, n), (code, said = '') => {
+    if (objects.has(id)) dispatch(id, code, 0, 0, encoder.encode(said));
+  })),
+  socket_send: (id, p, n) => objects.get(id)?.say(text(p, n)),
   record_finish: id => objects.get(id)?.finish(),
-  download: (id, p, n) => { const [url, name] = text(p, n).split('\n'); downloadFile(id, url, name); },
+  download: (id, p, n) => { const [url, name] = text(p, n).split('\n'); download(url, name).then(isDone => dispatch(id, isDone ? 1 : 0)); },
   image_access: (p, n) => setMediaAccess(...text(p, n).split('\n')),
   object_url: (file, out, capacity) => give(files.has(file) ? URL.createObjectURL(files.get(file)) : null, out, capacity),
   revoke_url: (p, n) => URL.revokeObjectURL(text(p, n)),
   pick_files: (id, p, n, isMultiple) => pickFiles(id, text(p, n), isMultiple !== 0),
-  store_open: (id, p, n) => openStore(text(p, n), database => {
-    if (database) objects.set(id, { database, stop: () => database.close?.() });
-    dispatch(id, database ? 1 : 0);
-  }),
+  store_open: (id, p, n) => {
+    const name = text(p, n);
+    openFiles(name);
+    openStore(name, database => {
+      if (database) objects.set(id, { database, stop: () => database.close?.() });
+      dispatch(id, database ? 1 : 0);
+    });
+  },
   store_read: (store, id, p, n) => readStore(objects.get(store)?.database, copy(p, n), bytes => dispatch(id, bytes ? 1 : 0, 0, 0, bytes)),
   store_write: (store, id, p, n) => writeStore(objects.get(store)?.database, copy(p, n), isStored => dispatch(id, isStored ? 1 : 0)),
   setting_get: (p, n, out, capacity) => { try { return give(settings().getItem(text(p, n)), out, capacity); } catch { return -1; } },
@@ -579,9 +526,9 @@ const host = {
     }
   },
   page_state: () => (navigator.onLine ? 1 : 0) | (document.visibilityState === 'visible' ? 2 : 0) | (document.hasFocus() ? 4 : 0)
-    | (dark.matches ? 8 : 0) | (calm.matches ? 16 : 0) | (document.documentElement.dir === 'rtl' ? 32 : 0)
-    | (globalThis.RTCPeerConnection && navigator.mediaDevices ? 64 : 0),
-  page_listen: listenToPage,
+    | (isDark() ? 8 : 0) | (isCalm() ? 16 : 0) | (document.documentElement.dir === 'rtl' ? 32 : 0)
+    | (globalThis.RTCPeerConnection && navigator.mediaDevices ? 64 : 0) | (!root.frame && canBePushedTo() ? 128 : 0),
+  page_listen: id => listenToPage(change => dispatch(id, change)),
   page_text: (kind, out, capacity) => give(pageTexts[kind](), out, capacity),
   page_do: (action, value, p, n) => { pageActions[action](value, text(p, n)); },
   clipboard_write: (id, p, n) => { copyText(id, text(p, n)); },

@@ -16,6 +16,30 @@ export interface Reaction {
   people?: string;
 }
 
+/** Width and height in pixels fix its place before it is loaded. */
+export interface Picture {
+  name?: string;
+  source?: string;
+  width?: number;
+  height?: number;
+  /** Stands there until the picture is loaded. */
+  blurHash?: string;
+}
+
+/** One piece of a message. */
+export type Part =
+  | { text: string }
+  | { image: Picture }
+  /** In one row that scrolls sideways, or a grid of so many rows. At most 60 are drawn. */
+  | { images: (Picture & { video?: boolean })[]; rows?: number }
+  /** The picture in its place; `duration` in milliseconds. */
+  | { video: Picture & { duration?: number } }
+  | { file: { name: string; detail?: string } }
+  | { location: { name?: string; detail?: string; live?: boolean } }
+  /** At most 20 answers; `votes` missing: secret. */
+  | { poll: { question: string; answers: { id: string; text: string; votes?: number; own?: boolean }[]; choices?: number; voters?: number; ended?: boolean } }
+  | { preview: { url: string; title: string; text?: string; site?: string; picture?: Picture } };
+
 /** What a row says: a message (with a sender) or a quiet line. Texts are shown as texts, never as markup. */
 export interface Row {
   line?: string;
@@ -23,9 +47,11 @@ export interface Row {
   text?: string;
   /** Milliseconds since 1970; now if missing. */
   time?: number | Date;
-  /** Width and height in pixels fix its place before it is loaded. */
-  image?: { name?: string; source?: string; width?: number; height?: number; blurHash?: string };
+  /** Above the text. */
+  image?: Picture;
   file?: { name: string; detail?: string };
+  /** Instead of text, image and file: at most 20, one below the other. */
+  parts?: Part[];
   state?: 'sent' | 'sending' | 'queued' | 'failed';
   receipt?: 'hidden' | 'sent' | 'delivered' | 'read';
   edited?: boolean;
@@ -64,10 +90,14 @@ export interface MessengerEventMap {
   /** In words for people. With `isFinal` nothing can be shown, and the frame says why. */
   error: CustomEvent<{ message: string; isFinal: boolean }>;
 
+  /**
+   * A text is to be sent. Preventing it leaves the text in the box; `wait(promise)` decides later: `false` or a rejection leaves it too, and with a
+   * homeserver another text is sent instead. Commands, files, polls and places are not asked about.
+   */
+  send: CustomEvent<{ text: string; wait(answer: Promise<boolean | string | void>): void }>;
+
   // Without one
 
-  /** Preventing it leaves the text in the box; `wait(promise)` decides later: `false` or a rejection leaves it too. */
-  send: CustomEvent<{ text: string; wait(answer: Promise<boolean | void>): void }>;
   /** Older rows are wanted (attribute `fetches-older`): answer with `endOlder`. */
   needolder: CustomEvent<{}>;
   neednewer: CustomEvent<{}>;
@@ -76,8 +106,11 @@ export interface MessengerEventMap {
   addreaction: CustomEvent<{ row: RowID; x: number; y: number }>;
   retry: CustomEvent<{ row: RowID }>;
   cancel: CustomEvent<{ row: RowID }>;
-  openmedia: CustomEvent<{ row: RowID; item: number }>;
-  openfile: CustomEvent<{ row: RowID }>;
+  openmedia: CustomEvent<{ row: RowID; part: number; item: number }>;
+  openfile: CustomEvent<{ row: RowID; part: number }>;
+  openlocation: CustomEvent<{ row: RowID; part: number }>;
+  /** What is chosen now: the IDs of the answers. */
+  vote: CustomEvent<{ row: RowID; part: number; answers: string[] }>;
   opensender: CustomEvent<{ row: RowID }>;
   openreply: CustomEvent<{ row: RowID }>;
   openthread: CustomEvent<{ row: RowID }>;
@@ -88,11 +121,11 @@ export interface MessengerEventMap {
 /**
  * A conversation: a room of a homeserver, or rows that the page fills.
  *
- * Attributes of both: `theme` (light, dark), `label`. Custom properties that begin with `--mg-` are handed on; call `restyle()` when they changed.
+ * Attributes of both: `theme` (light, dark), `label`, `bubbles` (house, standard, simple), `readonly` (nothing is written there). Custom properties that begin with `--mg-` are handed on; call `restyle()` when they changed.
  * With `homeserver` (an address) and `room` (ID, alias or link): `keep` (the session outlives the page, for this page's origin, this server and
  * this room; without it everything is gone with the page), `guest` (where the server has guests, nobody needs an account), and the language of
  * the nearest `lang`. Another `homeserver` or `room` loads the frame anew.
- * Without: `bubbles` (house, standard, simple), `maxlength`, `readonly`, `disabled` (its value is shown in the box), `fetches-older`, `actions`
+ * Without: `maxlength`, `disabled` (its value is shown in the box), `fetches-older`, `actions`
  * (names of the events above that the page handles; controls for others are not drawn; read once).
  * Promises are fulfilled in the order of the calls when the page shows the change; where something is refused, with an Error in words for people.
  */
@@ -103,6 +136,7 @@ export class MartletMessenger extends HTMLElement {
 
   setText(text: string): Promise<void>;
   scrollToEnd(): Promise<void>;
+  setBubbles(name: 'house' | 'standard' | 'simple'): Promise<void>;
   restyle(): void;
 
   // With a homeserver
@@ -129,7 +163,6 @@ export class MartletMessenger extends HTMLElement {
   scrollToRow(id: RowID, options?: { place?: 'top' | 'centre' | 'bottom'; highlight?: boolean }): Promise<void>;
   addTyping(sender: Sender): Promise<TypingID>;
   removeTyping(id: TypingID): Promise<void>;
-  setBubbles(name: 'house' | 'standard' | 'simple'): Promise<void>;
   /** Ends what `needolder` began. */
   endOlder(rows: Row[], state?: 'more' | 'end' | 'failed'): Promise<RowID[]>;
   endNewer(rows: Row[], state?: 'more' | 'end' | 'live' | 'failed'): Promise<RowID[]>;

@@ -2,7 +2,7 @@
 // files lie side by side. Types and documentation: martlet-messenger.d.ts.
 
 const actionBits = {
-  openmedia: 0, openfile: 1, opensender: 2, retry: 3, openreply: 6, react: 7, addreaction: 8, showreactors: 9, openthread: 10, showreaders: 11,
+  openmedia: 0, openfile: 1, opensender: 2, retry: 3, openlocation: 5, openreply: 6, react: 7, addreaction: 8, showreactors: 9, openthread: 10, showreaders: 11, vote: 12,
 };
 const states = { sent: 0, sending: 1, queued: 2, failed: 3 };
 const receipts = { hidden: 0, sent: 1, delivered: 2, read: 3 };
@@ -60,7 +60,7 @@ class MartletMessenger extends HTMLElement {
   attributeChangedCallback(name, old, value) {
     if (this.#port === null) return;
     if (name === 'theme') this.restyle();
-    if (name === 'bubbles' && !this.homeserver) this.setBubbles(value ?? 'house');
+    if (name === 'bubbles') this.setBubbles(value ?? 'house');
     if (name === 'disabled' && !this.homeserver) this.#enable();
     // Whoever signed in did so for that room there: another one begins anew.
     if ((name === 'homeserver' || name === 'room') && old !== value) {
@@ -88,6 +88,7 @@ class MartletMessenger extends HTMLElement {
   #wishes() {
     return {
       homeserver: this.homeserver, room: this.room ?? '', guest: this.hasAttribute('guest'), keep: this.hasAttribute('keep'),
+      readonly: this.hasAttribute('readonly'), bubbles: this.getAttribute('bubbles') ?? 'house',
       theme: this.theme ?? '', language: this.closest('[lang]')?.lang.split('-')[0].toLowerCase(),
     };
   }
@@ -139,7 +140,10 @@ class MartletMessenger extends HTMLElement {
       let wait = null;
       const said = new CustomEvent('send', { cancelable: true, detail: { text: detail.text, wait: promise => { wait = promise; } } });
       const isTaken = this.dispatchEvent(said);
-      Promise.resolve(wait ?? isTaken).then(yes => { if (yes !== false) this.#ask('taken', detail); }, () => {});
+      Promise.resolve(wait ?? isTaken).then(answer => {
+        const text = typeof answer === 'string' ? answer : detail.text;
+        return answer === false ? undefined : this.#ask('taken', { ...detail, text });
+      }).catch(() => {});
       return;
     }
     this.dispatchEvent(new CustomEvent(event, { detail }));
@@ -170,6 +174,7 @@ class MartletMessenger extends HTMLElement {
   // ---- Both
 
   scrollToEnd() { return this.#ask('scrollToEnd'); }
+  setBubbles(name) { return this.#ask('bubbles', { name }); }
   setText(text) { return this.#ask('setText', { text }); }
 
   // ---- With a homeserver
@@ -203,7 +208,6 @@ class MartletMessenger extends HTMLElement {
     return id;
   }
   removeTyping(id) { return this.#ask('typing', { id }); }
-  setBubbles(name) { return this.#ask('bubbles', { name }); }
   async endOlder(rows, state = 'more') {
     const made = this.#new(rows);
     await this.#ask('endOlder', { rows: made, state });

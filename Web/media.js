@@ -87,3 +87,17 @@ function dropImage(source, entry) {
   imageBytes -= entry.bytes;
   if (entry.url !== '') URL.revokeObjectURL(entry.url);
 }
+
+// Whether it could be had.
+export async function download(url, name) {
+  try {
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(await fetchMedia(url));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    return true;
+  } catch {
+    return false;
+  }
+}

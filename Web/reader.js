@@ -35,11 +35,12 @@ async function fetchTexts(language) {
   if (!answer.ok) throw new Error('status ' + answer.status);
   texts = await answer.text();
   speak(language);
+  followFigures();
 }
 
 // Where the words of a language cannot be had, those of the first are there.
 export async function loadTexts() {
-  if (!isOurPage) return;
+  if (!isOurPage || texts !== '') return;
   try {
     await fetchTexts(languageOf(locale));
   } catch (error) {
@@ -110,10 +111,21 @@ export const labels = [
   ms => format('full', { dateStyle: 'full', timeStyle: 'short' }).format(moment(ms)), ms => shortLabel(moment(ms)), byteLabel,
 ];
 
+// ---- Live figures, once there are words for them.
+
+let figures;
+
+function followFigures() {
+  const isWanted = setting('figures') !== '';
+  if (isWanted) figures ??= import('./figures.js');
+  figures?.then(module => module.showFigures(isWanted));
+}
+
 // ---- The look: the rules of the style sheets for dark screens hold or do not, whatever the system says.
 
 export function applyLook() {
   if (!isOurPage) return;
+  if (texts !== '') followFigures();
   const theme = setting('theme');
   const isDark = theme === 'dark' || theme === 'contrast';
   Object.assign(document.documentElement.dataset, { theme, density: setting('density') });

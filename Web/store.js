@@ -2,6 +2,10 @@
 // bytes. What is asked and answered is packed as Sources/Web/WebHost/Host+Storage.swift says; numbers are little-endian.
 // `then` is called once, later, with null or false where the store failed. A store without a name is a Map that goes away with the page.
 
+import { noteRecord } from './errands.js';
+
+let newest = null;
+
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
@@ -14,6 +18,7 @@ export function openStore(name, then) {
   request.onsuccess = () => {
     const database = request.result;
     database.onversionchange = () => database.close();
+    newest = database;
     then(database);
   };
 }
@@ -87,20 +92,37 @@ const mapEntries = map => ({
 export function writeStore(database, bytes, then) {
   try {
     const entries = database instanceof Map ? mapEntries(database) : database.transaction('entries', 'readwrite').objectStore('entries');
-    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    const view = new DataView(bytes.buffer, bytes.byteOffset), notes = [];
     for (let at = 0; at < bytes.length;) {
       const kind = bytes[at], keyCount = view.getUint32(at + 1, true), valueCount = view.getUint32(at + 5, true);
       const key = decoder.decode(bytes.subarray(at + 9, at + 9 + keyCount));
       at += 9 + keyCount + valueCount;
       if (kind === 1) entries.put(bytes.slice(at - valueCount, at), key);
       else entries.delete(kind === 2 ? key : keyRange(key, '', ''));
+      if (kind !== 3) notes.push([key, kind === 1]);
     }
     if (database instanceof Map) { setTimeout(() => then(true)); return; }
-    entries.transaction.oncomplete = () => then(true);
+    entries.transaction.oncomplete = () => {
+      then(true);
+      for (const [key, isThere] of notes) noteRecord(database.name, key, isThere);
+    };
     entries.transaction.onabort = () => then(false);
     // Without this a page that goes away takes the batch with it.
     entries.transaction.commit?.();
   } catch {
     setTimeout(() => then(false));
   }
+}
+
+// How many entries have keys that begin so, in the store opened last; null where that cannot be said.
+export function countEntries(prefix) {
+  return new Promise(resolve => {
+    try {
+      const counting = newest.transaction('entries').objectStore('entries').count(keyRange(prefix, '', ''));
+      counting.onsuccess = () => resolve(counting.result);
+      counting.onerror = () => resolve(null);
+    } catch {
+      resolve(null);
+    }
+  });
 }

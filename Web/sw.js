@@ -1,10 +1,12 @@
 // The page's own files, kept for the time without a network. The network comes first: a new version is there at the next
 // load. What is kept is of one version: where a file differs, all are fetched anew and replaced together, and a page that was
 // opened from what is kept gets all its files from there. Nothing of an account is kept here: requests to a homeserver pass
-// by, and the program keeps its data in IndexedDB.
+// by, and the program keeps its data in IndexedDB. What is done for a page that is not open is in the other files, sw-*.js.
+
+importScripts('sw-errands.js', 'sw-push.js', 'sw-outbox.js');
 
 const cacheName = 'martlet-shell';
-const files = ['./', 'host.js', 'attention.js', 'media.js', 'calls.js', 'capture.js', 'reader.js', 'store.js', 'shell.js', 'app.wasm', 'texts.en.txt', 'texts.ar.txt', 'texts.de.txt', 'texts.es.txt', 'texts.fr.txt', 'texts.ja.txt', 'emoji.txt', 'messenger.css', 'app.css', 'icon.svg', 'icon-192.png', 'manifest.webmanifest'];
+const files = ['./', 'host.js', 'attention.js', 'media.js', 'calls.js', 'capture.js', 'errands.js', 'figures.js', 'files.js', 'gestures.js', 'keys.js', 'network.js', 'page.js', 'reader.js', 'store.js', 'shell.js', 'app.wasm', 'texts.en.txt', 'texts.ar.txt', 'texts.de.txt', 'texts.es.txt', 'texts.fr.txt', 'texts.ja.txt', 'emoji.txt', 'messenger.css', 'app.css', 'icon.svg', 'icon-192.png', 'manifest.webmanifest'];
 // A server that does not answer at all must not keep a page from opening that is here already.
 const patienceMilliseconds = 4000;
 
@@ -15,7 +17,7 @@ self.addEventListener('install', event => {
 
 self.addEventListener('activate', event => {
   event.waitUntil(caches.keys()
-    .then(names => Promise.all(names.filter(name => name !== cacheName).map(name => caches.delete(name))))
+    .then(names => Promise.all(names.filter(name => name !== cacheName && name !== errandCache).map(name => caches.delete(name))))
     .then(() => self.clients.claim()));
 });
 

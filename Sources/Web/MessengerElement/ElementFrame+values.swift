@@ -26,24 +26,16 @@ extension ElementFrame {
     } else {
       return nil
     }
-    return NewRow(content, timestampMilliseconds: value["time"]?.integer, id: value["id"].map { id($0) })
+    return NewRow(content, timestampMilliseconds: value.integer("time"), id: value["id"].map { id($0) })
   }
 
   private func message(_ value: JSON, _ sender: Sender) -> MessageRow {
     var message = MessageRow(sender: sender, body: .text(value["text"]?.string ?? ""))
-    if let image = value["image"] {
-      let picture = ImageBody(
-        name: image["name"]?.string ?? "", thumbnail: image["source"]?.string,
-        width: Int(clamping: image["width"]?.integer ?? 0), height: Int(clamping: image["height"]?.integer ?? 0),
-        blurHash: image["blurHash"]?.string ?? "")
-      let caption = value["text"]?.string ?? ""
-      message.body = .parts(caption.utf8.isEmpty ? [.image(picture)] : [.image(picture), .text(caption)])
-    } else if let file = value["file"] {
-      message.body = .file(FileBody(name: file["name"]?.string ?? "", detail: file["detail"]?.string ?? ""))
-    }
-    message.isEdited = value["edited"]?.bool ?? false
-    message.sendState = SendState(rawValue: UInt8(clamping: value["state"]?.integer ?? 0)) ?? .sent
-    message.receipt = ReceiptState(rawValue: UInt8(clamping: value["receipt"]?.integer ?? 0)) ?? .hidden
+    let parts = parts(value)
+    if !parts.isEmpty { message.body = .parts(parts) }
+    message.isEdited = value.bool("edited") ?? false
+    message.sendState = SendState(rawValue: UInt8(clamping: value.integer("state") ?? 0)) ?? .sent
+    message.receipt = ReceiptState(rawValue: UInt8(clamping: value.integer("receipt") ?? 0)) ?? .hidden
     message.surroundings = surroundings(value)
     return message
   }
@@ -61,8 +53,8 @@ extension ElementFrame {
       for reaction in reactions.elements {
         around.reactions.append(
           Reaction(
-            key: reaction["key"]?.string ?? "", count: Int(clamping: reaction["count"]?.integer ?? 1),
-            isOwn: reaction["own"]?.bool ?? false, people: reaction["people"]?.string ?? ""))
+            key: reaction["key"]?.string ?? "", count: Int(clamping: reaction.integer("count") ?? 1),
+            isOwn: reaction.bool("own") ?? false, people: reaction["people"]?.string ?? ""))
       }
     }
     return around
@@ -71,26 +63,21 @@ extension ElementFrame {
   func place(_ request: JSON) -> AddPlace {
     if let before = request["before"] { return .before(RowHandle(id(before))) }
     if let after = request["after"] { return .after(RowHandle(id(after))) }
-    return request["atStart"]?.bool == true ? .start : .end
+    return request.bool("atStart") == true ? .start : .end
   }
 
   func rowPlace(_ request: JSON) -> RowPlace {
-    guard let place = request["place"]?.text else { return .centre }
+    guard let place = request.text("place") else { return .centre }
     return place == "top" ? .top : place == "bottom" ? .bottom : .centre
   }
 
-  func bubbles(_ request: JSON) -> BubbleConfiguration {
-    guard let name = request["name"]?.text else { return .house }
-    return name == "standard" ? .standard : name == "simple" ? .simple : .house
-  }
-
   func head(_ request: JSON) -> HeadState {
-    guard let state = request["state"]?.text else { return .more(.idle) }
+    guard let state = request.text("state") else { return .more(.idle) }
     return state == "end" ? .start : state == "failed" ? .more(.failed) : .more(.idle)
   }
 
   func tail(_ request: JSON) -> TailState {
-    guard let state = request["state"]?.text else { return .more(.idle) }
+    guard let state = request.text("state") else { return .more(.idle) }
     return state == "end" ? .end : state == "live" ? .live : state == "failed" ? .more(.failed) : .more(.idle)
   }
 
@@ -107,8 +94,21 @@ extension ElementFrame {
       }
     case .retry(let row): return tell("retry", row)
     case .cancel(let row): return tell("cancel", row)
-    case .openMedia(let row, _, let item): return tell("openmedia", row) { $0.member("item", item) }
-    case .openFile(let row, _): return tell("openfile", row)
+    case .openMedia(let row, let part, let item):
+      return tell("openmedia", row) {
+        $0.member("part", part)
+        $0.member("item", item)
+      }
+    case .openFile(let row, let part): return tell("openfile", row) { $0.member("part", part) }
+    case .openLocation(let row, let part): return tell("openlocation", row) { $0.member("part", part) }
+    case .vote(let row, let part, let answers):
+      return tell("vote", row) {
+        $0.member("part", part)
+        $0.key("answers")
+        $0.beginArray()
+        for answer in answers { $0.write(ByteString(answer)) }
+        $0.endArray()
+      }
     case .openSender(let row): return tell("opensender", row)
     case .openReply(let row): return tell("openreply", row)
     case .openThread(let row): return tell("openthread", row)

@@ -30,13 +30,13 @@ final class ElementFrame {
   // MARK: In
 
   private func take(_ request: JSON) {
-    guard let name = request["do"]?.text else { return }
+    guard let name = request.text("do") else { return }
     if name == "start" { start(request) }
     guard let view else { return answer(request) }
     let done = { [self] in answer(request) }
     switch name {
     case "add":
-      view.add(rows(request), at: place(request), motion: request["still"]?.bool == true ? RowMotion.none : nil, then: done)
+      view.add(rows(request), at: place(request), motion: request.bool("still") == true ? RowMotion.none : nil, then: done)
     case "update": update(request, done)
     case "replace":
       guard let row = row(request["row"]) else { return done() }
@@ -45,14 +45,14 @@ final class ElementFrame {
     case "clear": view.clear(then: done)
     case "scrollToEnd": view.scrollToEnd(then: done)
     case "scrollTo":
-      view.scroll(to: handle(request), place: rowPlace(request), highlight: request["highlight"]?.bool ?? false, then: done)
+      view.scroll(to: handle(request), place: rowPlace(request), highlight: request.bool("highlight") ?? false, then: done)
     case "typing": typing(request, done)
-    case "bubbles": view.setBubbles(bubbles(request), then: done)
+    case "bubbles": view.setBubbles(BubbleConfiguration(named: request["name"]), then: done)
     case "endOlder": view.endOlder(rows(request), head(request), then: done)
     case "endNewer": view.endNewer(rows(request), tail(request), then: done)
     case "setTail": view.setTail(tail(request), then: done)
     case "enable":
-      view.composer.setEnabled(request["on"]?.bool ?? true, request["note"]?.string)
+      view.composer.setEnabled(request.bool("on") ?? true, request["note"]?.string)
       done()
     case "setText":
       view.composer.setText(request["text"]?.string ?? "")
@@ -65,9 +65,9 @@ final class ElementFrame {
   private func start(_ request: JSON) {
     guard view == nil else { return }
     let options = Host.timelineOptions()
-    options.actions = ActionSet(rawValue: UInt32(clamping: request["actions"]?.integer ?? 0))
-    let maximum = Int(clamping: max(1, request["maximumLength"]?.integer ?? 1000))
-    let isReadOnly = request["readOnly"]?.bool ?? false
+    options.actions = ActionSet(rawValue: UInt32(clamping: request.integer("actions") ?? 0))
+    let maximum = Int(clamping: max(1, request.integer("maximumLength") ?? 1000))
+    let isReadOnly = request.bool("readOnly") ?? false
     let made = MessengerView(
       dom: dom, options: options, now: { Host.wallClockMilliseconds() },
       composer: isReadOnly ? nil : MessengerView<BatchDOM>.standardComposer(options.phrases, maximumLength: maximum))
@@ -77,7 +77,7 @@ final class ElementFrame {
     made.onSubmit = { [self] text in submitted(text) }
     made.onAction = { [self] action in act(action) }
     made.onNeedNewer = { [self] in tell("neednewer") { _ in } }
-    if request["fetchesOlder"]?.bool == true { made.onNeedOlder = { [self] in tell("needolder") { _ in } } }
+    if request.bool("fetchesOlder") == true { made.onNeedOlder = { [self] in tell("needolder") { _ in } } }
     made.timeline.onVisible = { [self] rows in
       tell("visible") {
         $0.member("first", Int64(clamping: rows.first.rawValue))
@@ -100,7 +100,7 @@ final class ElementFrame {
   private func taken(_ request: JSON) {
     defer { answer(request) }
     // What was written meanwhile stays.
-    guard let view, request["token"]?.integer == asked.token, view.composer.text().hasSameBytes(as: asked.text) else { return }
+    guard let view, request.integer("token") == asked.token, view.composer.text().hasSameBytes(as: asked.text) else { return }
     view.composer.setText("")
     view.composer.focus()
   }
@@ -111,7 +111,7 @@ final class ElementFrame {
   }
 
   private func typing(_ request: JSON, _ done: @escaping () -> Void) {
-    guard let view, let number = request["id"]?.integer else { return done() }
+    guard let view, let number = request.integer("id") else { return done() }
     if let sender = sender(request["sender"]) {
       typing.append((number, view.addTyping(sender, then: done)))
     } else if let index = typing.firstIndex(where: { $0.number == number }) {
@@ -124,7 +124,7 @@ final class ElementFrame {
   /// Rows of one person share one object.
   func sender(_ value: JSON?) -> Sender? {
     guard let id = value?["id"]?.string, let name = value?["name"]?.string else { return nil }
-    let isOwn = value?["own"]?.bool ?? false
+    let isOwn = value?.bool("own") ?? false
     let avatar = value?["avatar"]?.string
     for known in senders where known.id.hasSameBytes(as: id) && known.name.hasSameBytes(as: name) && known.isOwn == isOwn {
       if (known.avatar ?? "").hasSameBytes(as: avatar ?? "") { return known }

@@ -11,8 +11,8 @@ extension Strings {
       userNameHint, newUserNameHint, password, newPasswordHint, showPassword, hidePassword, token, tokenHint, serverIs, change,
       serverAddress, serverAddressHint, use, checkingServer, serverUnreachable, serverAddressWrong, registrationClosed,
       registrationUnsupported, passwordLoginUnsupported, userNameMissing, userNameWrong, passwordMissing, passwordShort,
-      tokenMissing, tokenWrong, signInWrong, goOnWith, oneMoreStep, email, emailWanted, mailSent, mailNotFollowed, termsToAgree,
-      agree, agreeFirst
+      forgotPassword, forgotNote, tokenMissing, tokenWrong, signInWrong, goOnWith, oneMoreStep, email, emailWanted, mailSent,
+      mailNotFollowed, emailUnknown, emailTaken, noMailHere, termsToAgree, agree, agreeFirst
     // Connection
     case offline, noAnswer, nextTry, tryingAgain, connecting, storeFailed
     // Rooms
@@ -20,28 +20,34 @@ extension Strings {
       invitation, draft, noMessages, typingShort, severalTyping, you, unread, image, video, audio, file, location,
       removedMessage, encryptedMessage, invitations, askedToJoin, favourites, rooms, lowPriority, spaces, markedUnread,
       mentions, optionsOf, waitingForAnswer, shownConversations, allConversations, unreadOnly, mentionsOnly, leftRooms,
-      makeFavourite, noFavourite, makeLowPriority, noLowPriority, markRead, markUnread, withdrawRequest, notifications,
-      notifyDefault, notifyAll, notifyMentions, notifyNothing, goToConversation, roomOrPerson, startChatWith
+      hiddenRooms, hideRoom, showAgain, hidden, chooseSeveral, nothingChosen, leaveRooms, makeFavourite, noFavourite,
+      makeLowPriority, noLowPriority, markRead, markUnread, whyUnread, unreadElsewhere, readUntil, withdrawRequest,
+      notifications, notifyDefault, notifyAll, notifyMentions, notifyNothing, goToConversation, roomOrPerson, startChatWith
     // Room
     case back, details, members, openingRoom, returning, toLatest, invitedBy, invitedToChat, invitedBySomeone, accept, decline,
-      joining, left, banned, unknownRoom, join, forget, encrypted, upgraded, goToNewRoom, dropHere, copyText, delete, discard,
-      retry, copied, cancelSending, deleteQuestion
+      joining, left, banned, unknownRoom, join, forget, encrypted, upgraded, mayNotWrite, goToNewRoom, onlyInvited, dropHere,
+      copyText, delete, discard, retry, copied, cancelSending, deleteQuestion
     // In the open room
     case replyUnavailable, youName, theyJoined, moreChanges, showChanges, hideChanges, reply, replyInThread, moreActions, react,
       copyLink, pin, unpin, endPoll, notificationsOff, sendMore, newPoll, pollQuestion, pollAnswer, pollAddAnswer, pollSeveral,
       pollDisclosed, pollIncomplete, sendPlace, placeSought, placeRefused, placeUnknown, ownPlace, voiceMessage, stopRecording,
-      microphoneRefused, microphoneMissing, sendFiles, caption, asOneMessage, pollEndedText, report, reportTitle, reportNote,
-      reportReason, reporting, reported, viewSource, source, history, emojiTitle, emojiSearch, noEmoji, reactions, readers,
-      playFailed, editing, replyingTo, unknownCommand, commandUse, completions, roomMenu, thread, pinnedMessages, nothingPinned,
-      searchRoom, searchFor, searching, nothingFound, moreResults, jumpToDate, date, jump, firstUnread, nothingUnread,
-      linkPreviews, hideLinkPreviews
+      microphoneRefused, microphoneMissing, sendFiles, caption, asOneMessage, pollEndedText, report, reportTitle, reportRoom,
+      reportPerson, reportNote, reportReason, reporting, reported, viewSource, source, history, emoji, emojiTitle, emojiSearch,
+      noEmoji, reactions, readers, playFailed, editing, replyingTo, unknownCommand, commandUse, completions, roomMenu, thread,
+      markAllRead, threads, noThreads, everywhere, previous, nextOne, pinnedMessages, nothingPinned, searchRoom, searchFor,
+      searching, nothingFound, moreResults, jumpToDate, date, jump, firstUnread, nothingUnread, linkPreviews, hideLinkPreviews,
+      shortcuts, nextPart, nextEntry, editLast, newLine, bold, italic, code, link, slideToCancel, stickers, ownStickers,
+      noStickers, addSticker, makeSticker, stickerMade, removeStickers, wholeRoom, alsoInRoom, voters, pinnedCount, skinTone
     // Details
-    case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, inviteHint,
-      invited, isInvited, isYou, loadingMembers, moreMembers, leave, leaveQuestion, leaveNote, leaving, address, copy, message,
-      remove, removeQuestion, removing, whoMayJoin, ruleAnyone, ruleKnock, ruleInvited, ruleRestricted, whoMayRead, readAnyone,
-      readMembers, readSinceInvited, readSinceJoined, roomsOfSpace, addRoomToSpace, chooseRoom, addedToSpace, moveUp, moveDown,
-      searchMembers, letIn, bannedMembers, ban, banQuestion, unban, reasonOptional, role, roleMember, roleModerator,
-      roleAdministrator, roleCreator, roleOfLevel, ignoreUser
+    case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
+      notInvited, isInvited, isYou, loadingMembers, moreMembers, hereNow, leave, leaveQuestion, leaveNote, leaving, address,
+      copy, message, remove, removeQuestion, removing, whoMayJoin, ruleAnyone, ruleKnock, ruleInvited, ruleRestricted,
+      ruleSpace, whoMayRead, readAnyone, readMembers, readSinceInvited, readSinceJoined, moreSettings, addresses, noAddresses,
+      mainAddress, makeMain, addAddress, removeNamed, isListed, yes, no, permissions, permissionsNote, sendMessages,
+      deleteOthers, notifyEverybody, advanced, guestsMayJoin, roomID, roomVersion, roomMade, upgrade, upgradeNote, roomsOfSpace,
+      addRoomToSpace, chooseRoom, addedToSpace, takeOut, newRoomInSpace, moveUp, moveDown, searchMembers, letIn, bannedMembers,
+      ban, banQuestion, unban, reasonOptional, role, roleMember, roleModerator, roleAdministrator, roleCreator, roleOfLevel,
+      ignoreUser
     // New conversation
     case directChat, newRoom, joinRoom, userID, userIDHint, startChat, starting, createRoom, creating, roomNameMissing,
       topicOptional, inviteOptional, inviteManyHint, anyoneMayJoin, aliasHint, aliasName, aliasMissing, aliasWrong, joinAddress,
@@ -49,7 +55,7 @@ extension Strings {
       loadingRoomList, noPublicRooms, openRoom, askToJoin, asked
     // Profile
     case displayName, displayNameHint, changePicture, uploadingPicture, notPicture, language, browserLanguage, privateReceipts,
-      logOut, logOutQuestion, logOutNote, loggingOut
+      privateTyping, logOut, logOutQuestion, logOutNote, loggingOut
     // Image
     case download, downloadFailed, imageNamed
     // What went wrong
@@ -75,15 +81,21 @@ extension Strings {
     // Account
     case isItYou, passwordToGoOn, goOnElsewhere, openPage, goOn, checking, passwordWrong, notDoneYet, settings, profileTab,
       appearance, devices, account, presence, presenceOnline, presenceAway, presenceHidden, isHere, isAway, statusText, theme,
-      themeSystem, themeLight, themeDark, themeContrast, density, densityComfortable, densityCompact, browserNotifications,
-      notificationsDenied, noNotificationsHere, notificationSound, tellAnything, tellMentions, tellRoomMentions,
-      tellInvitations, inDirectChats, inRooms, keywords, newKeyword, keywordHint, addKeyword, removeKeyword, signOutOthers,
-      loadingDevices, lastSeen, thisDevice, rename, deviceName, changePassword, newPassword, passwordChanged, closeAccount,
+      themeSystem, themeLight, themeDark, themeContrast, density, densityComfortable, densityCompact, showFigures, figures,
+      figureFrames, figureLate, figureTask, figureShift, figureSync, figureRequests, figureUnsent, figureRows, copyFigures,
+      notCopied, browserNotifications, notificationsDenied, noNotificationsHere, notificationSound, pushes, noPushesHere,
+      noWebPush, pushFailed, tellAnything, tellMentions, tellRoomMentions, tellInvitations, inDirectChats, inRooms, keywords,
+      newKeyword, keywordHint, addKeyword, removeKeyword, signOutOthers, loadingDevices, lastSeen, thisDevice, rename,
+      deviceName, changePassword, newPassword, passwordChanged, emails, noEmails, addEmail, emailAdded, closeAccount,
       closeAccountNote, eraseMessages, ignoredUsers, stopIgnoring, ignore
     // Calls
-    case callThem, callThemWithCamera, callMade, callOf, callsYou, callsYouWithCamera, callRings, callConnects, callInterrupted,
-      callAnswer, callAnswerWithCamera, callDecline, callEnd, microphoneOff, microphoneOn, cameraOff, cameraOn, shareScreen,
-      stopSharing, ownPicture, pictureOf, theirMicrophoneOff, callDeclined, callUnanswered, callElsewhere, callBusy, callBroken,
-      callNoMedia, callNotSent, callOver
+    case callThem, callThemWithCamera, callMade, callMadeDeclined, callMadeUnanswered, callOf, callsYou, callsYouWithCamera,
+      callRings, callConnects, callInterrupted, callAnswer, callAnswerWithCamera, callDecline, callEnd, microphoneOff,
+      microphoneOn, cameraOff, cameraOn, shareScreen, stopSharing, ownPicture, pictureOf, theirMicrophoneOff, callDeclined,
+      callUnanswered, callElsewhere, callBusy, callBroken, callNoMedia, callNotSent, callOver
+    // Calls of rooms
+    case groupCallHere, groupCallIn, groupCallPeople, groupCallGrid, groupCallSpeaker, groupCallDevices, groupCallCamera,
+      groupCallMicrophone, groupCallNotHere, groupCallHear, groupCallMute, groupCallRemove, groupCallRecorded, groupCallMuted,
+      groupCallRemoved, groupCallFull, groupCallNoCamera, groupCallMicrophoneIsOff, groupCallScreenOf, joinedCall, leftCall
   }
 }

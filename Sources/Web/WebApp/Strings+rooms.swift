@@ -1,6 +1,7 @@
 import ClientCore
 import JSON
 import MatrixModel
+import Messenger
 
 /// What rooms are called, and what happened in them.
 extension Strings {
@@ -84,6 +85,9 @@ extension Strings {
     case .pinnedEventsChanged(let pinned, let unpinned): self[key(pinned: pinned.count, unpinned: unpinned.count), sender]
     case .serverACLChanged: self[.serverACLChanged, sender]
     case .upgraded: self[.roomUpgraded, sender]
+    case .callJoined: self[.joinedCall, sender]
+    case .callLeft(let milliseconds):
+      self[.leftCall, sender] + (milliseconds.map { " (" + ClockText.minutes($0) + ")" } ?? "")
     case .childAdded(let room): self[.childAdded, sender, room.string]
     case .childRemoved(let room): self[.childRemoved, sender, room.string]
     case .parentAdded(let room): self[.parentAdded, sender, room.string]
@@ -110,6 +114,15 @@ extension Strings {
     if historyVisibility == "shared" { return .historyShared }
     if historyVisibility == "invited" { return .historyInvited }
     return historyVisibility == "joined" ? .historyJoined : .historyChanged
+  }
+
+  static func words(for call: CallSummary) -> String {
+    switch call.outcome {
+    case .open: self[.callMade]
+    case .ended(let milliseconds): self[.callMade] + " (" + ClockText.minutes(max(1_000, milliseconds)) + ")"
+    case .declined: self[.callMadeDeclined]
+    case .unanswered: self[.callMadeUnanswered]
+    }
   }
 
   private static func key(pinned: Int, unpinned: Int) -> Key {

@@ -55,25 +55,21 @@ struct CommandBuffer {
 
   var isEmpty: Bool { words.isEmpty }
 
-  @inline(__always)
   mutating func add(_ command: Command, _ a: Int32) {
     words.append(command.rawValue)
     words.append(a)
   }
 
-  @inline(__always)
   mutating func add(_ command: Command, _ a: Int32, _ b: Int32) {
     add(command, a)
     words.append(b)
   }
 
-  @inline(__always)
   mutating func add(_ command: Command, _ a: Int32, _ b: Int32, _ c: Int32) {
     add(command, a, b)
     words.append(c)
   }
 
-  @inline(__always)
   mutating func add(word: Int32) { words.append(word) }
 
   /// Appends a text and the word with its length.

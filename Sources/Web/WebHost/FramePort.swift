@@ -7,8 +7,9 @@ public final class FramePort {
   /// Carries bytes to the page; replaced in tests.
   public var post: ([UInt8]) -> Void
 
-  public init(_ onRequest: @escaping (JSON) -> Void) {
-    let channel = Host.openTabChannel(named: "") {
+  /// - Parameter name: empty for the page around this one; `#NAME` for the program NAME.wasm, which draws into the element of that ID.
+  public init(_ name: String = "", _ onRequest: @escaping (JSON) -> Void) {
+    let channel = Host.openTabChannel(named: name) {
       if let request = try? JSON.parse($0) { onRequest(request) }
     }
     post = { channel.post($0) }
@@ -22,9 +23,23 @@ public final class FramePort {
     }
   }
 
-  public func answer(_ request: JSON, _ members: (inout JSONWriter) -> Void = { _ in }) {
+  /// To a program that this one has opened.
+  public func request(_ name: StaticString, _ members: (inout JSONWriter) -> Void = { _ in }) {
     send { writer in
-      writer.member("answer", request["number"]?.integer ?? 0)
+      writer.key("do")
+      writer.write(ByteString(stringLiteral: name))
+      members(&writer)
+    }
+  }
+
+  public func answer(_ request: JSON, _ members: (inout JSONWriter) -> Void = { _ in }) {
+    answer(request.integer("number") ?? 0, members)
+  }
+
+  /// To the request of that number.
+  public func answer(_ number: Int64, _ members: (inout JSONWriter) -> Void = { _ in }) {
+    send { writer in
+      writer.member("answer", number)
       members(&writer)
     }
   }

@@ -15,18 +15,36 @@ extension Host {
 
   public static func revokeObjectURL(_ url: String) { withBytes(url) { hostRevokeURL($0, $1) } }
 
-  /// One file a line: handle, byte count, width, height, media type, name; separated by tabs.
+  // MARK: Files that wait
+
+  /// Keeps it under that name until it is dropped, over a reload as well; for a week at most where the browser lets it be kept at all.
+  /// - Parameter name: begins with the milliseconds since 1970.
+  public static func keep(_ file: PickedFile, named name: String) { act(11, file.handle, name) }
+
+  public static func dropFile(named name: String) { act(12, 0, name) }
+
+  public static func dropAllFiles() { act(13, 0, "") }
+
+  /// `then` gets nil where no such file is kept.
+  public static func findFile(named name: String, _ then: @escaping (PickedFile?) -> Void) -> HostTask {
+    let id = registerOnce { then(pickedFiles($0.bytes).first) }
+    act(14, id, name)
+    return HostTask(id: id)
+  }
+
+  /// One file a line: handle, byte count, width, height, milliseconds, media type, name; separated by tabs. One without a name is
+  /// the picture of the video before it.
   static func pickedFiles(_ bytes: UnsafeRawBufferPointer) -> [PickedFile] {
     var files: [PickedFile] = []
     for line in bytes.split(separator: 0x0A) {
-      let fields = line.split(separator: 0x09, maxSplits: 5, omittingEmptySubsequences: false)
-      guard fields.count == 6 else { continue }
-      files.append(
-        PickedFile(
-          handle: Int32(truncatingIfNeeded: number(fields[0])), name: String(decoding: fields[5], as: UTF8.self),
-          mediaType: String(decoding: fields[4], as: UTF8.self), byteCount: number(fields[1]),
-          width: Int(truncatingIfNeeded: number(fields[2])), height: Int(truncatingIfNeeded: number(fields[3])),
-          onRelease: { hostRelease($0) }))
+      let fields = line.split(separator: 0x09, maxSplits: 6, omittingEmptySubsequences: false)
+      guard fields.count == 7 else { continue }
+      let file = PickedFile(
+        handle: Int32(truncatingIfNeeded: number(fields[0])), name: String(decoding: fields[6], as: UTF8.self),
+        mediaType: String(decoding: fields[5], as: UTF8.self), byteCount: number(fields[1]),
+        width: Int(truncatingIfNeeded: number(fields[2])), height: Int(truncatingIfNeeded: number(fields[3])),
+        durationMilliseconds: number(fields[4]), onRelease: { hostRelease($0) })
+      if fields[6].isEmpty, let video = files.last { video.poster = file } else { files.append(file) }
     }
     return files
   }

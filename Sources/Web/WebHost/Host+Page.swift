@@ -15,6 +15,8 @@ public struct PageState: OptionSet, Sendable {
   public static let rightToLeft = PageState(rawValue: 32)
   /// The browser has peer connections and can open a microphone.
   public static let canCall = PageState(rawValue: 64)
+  /// The browser can be pushed to while no page is open.
+  public static let canBePushedTo = PageState(rawValue: 128)
 }
 
 /// What changed about the page.
@@ -29,6 +31,10 @@ public enum PageChange: Int32, Sendable {
   case leaving = 4
   /// Control or Command and K were pressed.
   case quickSwitch = 5
+  /// Control or Command and `/`, or `?` where nothing is written.
+  case shortcuts = 6
+  /// Escape, which nothing on the page wanted.
+  case escape = 7
 }
 
 extension Host {

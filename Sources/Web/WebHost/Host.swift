@@ -26,6 +26,12 @@ public enum Host {
     return HostTask(id: id)
   }
 
+  /// Calls `then` once `monotonicMilliseconds`, in whole milliseconds, has come to that. Browsers cut fractions off a delay and may be
+  /// early by one: whoever waits for a time that has not come yet would wait for ever.
+  public static func at(milliseconds time: Int64, _ then: @escaping () -> Void) -> HostTask {
+    after(milliseconds: Double(time) - monotonicMilliseconds() + 1, then)
+  }
+
   /// Calls `then` once, at the beginning of the next frame; after 100 ms where the page is hidden and has none.
   public static func atNextFrame(_ then: @escaping () -> Void) -> HostTask {
     let id = registerOnce { _ in then() }

@@ -34,6 +34,10 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
   @_extern(wasm, module: "host", name: "media_do") @_extern(c) func hostMediaDo(_ id: Int32, _ p: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "media_show") @_extern(c)
   func hostMediaShow(_ id: Int32, _ node: Int32, _ p: Bytes?, _ n: Int32)
+  @_extern(wasm, module: "host", name: "socket_open") @_extern(c)
+  func hostSocketOpen(_ id: Int32, _ url: Bytes?, _ n: Int32)
+  @_extern(wasm, module: "host", name: "socket_send") @_extern(c)
+  func hostSocketSend(_ id: Int32, _ p: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "image_access") @_extern(c) func hostImageAccess(_ p: Bytes?, _ n: Int32)
   @_extern(wasm, module: "host", name: "object_url") @_extern(c)
   func hostObjectURL(_ file: Int32, _ out: Buffer?, _ capacity: Int32) -> Int32
@@ -92,6 +96,8 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
   func hostMediaOpen(_ id: Int32) {}
   func hostMediaDo(_ id: Int32, _ p: Bytes?, _ n: Int32) {}
   func hostMediaShow(_ id: Int32, _ node: Int32, _ p: Bytes?, _ n: Int32) {}
+  func hostSocketOpen(_ id: Int32, _ url: Bytes?, _ n: Int32) {}
+  func hostSocketSend(_ id: Int32, _ p: Bytes?, _ n: Int32) {}
   func hostImageAccess(_ p: Bytes?, _ n: Int32) {}
   func hostObjectURL(_ file: Int32, _ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
   func hostRevokeURL(_ p: Bytes?, _ n: Int32) {}

@@ -12,6 +12,13 @@ extension App {
     }
   }
 
+  /// Says what went wrong.
+  func askOrSay(_ call: Call<Void>, _ then: @escaping () -> Void = {}) {
+    ask(call) { [self] result in
+      if case .failure(let error) = result { notices.show(Strings.words(for: error), isTrouble: true) } else { then() }
+    }
+  }
+
   func ask<Answer>(_ call: Call<Answer>, _ then: @escaping (Result<Answer, ClientError>) -> Void) {
     let id = nextCommand()
     waitingCalls[id] = { result in

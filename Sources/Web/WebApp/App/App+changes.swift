@@ -14,7 +14,7 @@ extension App {
       switch change {
       case .session: break
       case .commandFinished(let id, let result): finished(id, result)
-      case .storeFailed: notices.show(Strings[.storeFailed], isTrouble: true)
+      case .storeFailed: notices.show(.storeFailed, isTrouble: true)
       case .arrived(let room, let events):
         arrived(room, events)
         main?.changed(change)
@@ -36,6 +36,7 @@ extension App {
     switch state {
     case .loading: break
     case .signedIn:
+      tellPrivacy()
       authorizeImages()
       if main == nil { enter() }
     case .signedOut, .signingIn, .softLoggedOut:
@@ -52,6 +53,7 @@ extension App {
     signIn = nil
     effects.server.save()
     tellPresence()
+    followPushes()
     let screen = MainScreen(self)
     main = screen
     if let destination = next {
@@ -77,6 +79,8 @@ extension App {
       place = .list
       next = embedding?.destination
       Host.setFragment("", replacing: true)
+      Host.dropAllFiles()
+      endPushes()
     }
   }
 

@@ -70,8 +70,8 @@ final class App<D: DOM> {
     let state = Host.pageState
     take(.networkChanged(isOnline: state.contains(.online)))
     take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))
-    if Host.setting(Settings.privateReceipts) != nil { keepsReceiptsPrivate = true }
     client.reportsCalls = Host.canCall
+    client.syncsDrafts = true
     followArrivals()
     take(.presenceWanted(true))
     take(.start)
@@ -142,6 +142,8 @@ final class App<D: DOM> {
     case .fragment: follow(Destination(fragment: Host.fragment), isAddressSet: true)
     case .colourScheme: break
     case .quickSwitch: openSwitcher()
+    case .shortcuts: openShortcuts()
+    case .escape: markAsRead()
     case .leaving:
       main?.leaving()
       // Closing writes the draft now instead of in a moment; who comes back finds the room open.
@@ -166,6 +168,14 @@ final class App<D: DOM> {
 
   func openSwitcher() {
     if main != nil, !dialogs.isOpen, embedding == nil { dialogs.open { QuickSwitcher(self, in: $0) } }
+  }
+
+  func openShortcuts() { if main != nil, !dialogs.isOpen { ShortcutsDialog(self) } }
+
+  private func markAsRead() {
+    guard !dialogs.isOpen, let room = place.room.flatMap({ client.room($0) }), room.isUnread else { return }
+    askOrSay(.markRead(room.id))
+    if room.isMarkedUnread { askOrSay(.markUnread(room.id, false)) }
   }
 
   // MARK: What several screens want to know
@@ -193,21 +203,37 @@ final class App<D: DOM> {
     get { !client.sendsPublicReceipts }
     set {
       Host.setSetting(Settings.privateReceipts, newValue ? "1" : nil)
-      ask(.setPublicReceipts(!newValue))
+      tellPrivacy()
     }
+  }
+}
+
+extension App {
+  /// Whom receipts and typing notices go to; asked of each session, which knows nothing of settings.
+  func tellPrivacy() {
+    let isPublic = Host.setting(Settings.privateReceipts) == nil
+    ask(.setPublicReceipts(isPublic))
+    ask(.setDeliveryReceipts(isPublic))
+    ask(.setTypingNotices(Host.setting(Settings.privateTyping) == nil))
   }
 }
 
 /// Names of small settings kept by the browser.
 enum Settings {
   static let privateReceipts = "private-receipts"
+  static let privateTyping = "private-typing"
   /// The host reads it before the program runs.
   static let language = "language"
   static let theme = "theme"
   static let density = "density"
+  static let figures = "figures"
   static let notifications = "notifications"
   static let sound = "sound"
+  /// Also while no page is open: the key of the subscription, as soon as there is one. The host reads it.
+  static let pushes = "pushes"
   static let presence = "presence"
+  /// The modifier behind emoji that have one.
+  static let skinTone = "skin-tone"
   /// What one says of it.
   static let status = "status"
   static func place(in room: RoomID) -> String { "place/" + room.string }

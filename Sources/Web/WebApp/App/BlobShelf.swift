@@ -3,7 +3,7 @@ import JSON
 import Messenger
 import WebHost
 
-/// Picked files that wait to be sent or are on the screen, by the name the client knows them by. They do not outlive the page.
+/// Picked files that wait to be sent or are on the screen, by the name the client knows them by. Those that wait outlive the page.
 final class BlobShelf {
   private var files: [ByteString: PickedFile] = [:]
   private var urls: [ByteString: String] = [:]
@@ -14,10 +14,9 @@ final class BlobShelf {
     // A name from before a reload must not meet a new file.
     let handle = BlobHandle(ByteString("\(Host.wallClockMilliseconds()).\(last)"))
     files[handle.name] = file
+    Host.keep(file, named: handle.name.string)
     return handle
   }
-
-  func file(_ blob: BlobHandle) -> PickedFile? { files[blob.name] }
 
   /// An address under which the page shows the file; nil where it is gone.
   func url(_ blob: BlobHandle) -> String? {
@@ -31,5 +30,18 @@ final class BlobShelf {
   /// The picture stays where a row shows it: only what nobody looked at is let go of.
   func release(_ blob: BlobHandle) {
     files[blob.name] = nil
+    Host.dropFile(named: blob.name.string)
+  }
+
+  /// The file at hand, or from before the page was loaded; nil where there is none.
+  func find(_ blob: BlobHandle, _ then: @escaping (PickedFile?) -> Void) -> HostTask? {
+    if let file = files[blob.name] {
+      then(file)
+      return nil
+    }
+    return Host.findFile(named: blob.name.string) { [self] in
+      files[blob.name] = $0
+      then($0)
+    }
   }
 }

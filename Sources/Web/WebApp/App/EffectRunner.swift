@@ -64,7 +64,13 @@ final class EffectRunner {
   }
 
   private func upload(_ id: RequestID, _ request: HTTPRequest, _ blob: BlobHandle) {
-    guard let file = blobs.file(blob) else { return answer(.response(id, .blobIsGone)) }
+    let finding = blobs.find(blob) { [self] file in
+      if let file { upload(id, request, file) } else { answer(.response(id, .blobIsGone)) }
+    }
+    if let finding { requests[id] = finding }
+  }
+
+  private func upload(_ id: RequestID, _ request: HTTPRequest, _ file: PickedFile) {
     requests[id] = Host.upload(file, hostRequest(request)) { [self] event in
       switch event {
       case .progress(let fraction):

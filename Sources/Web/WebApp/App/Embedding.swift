@@ -13,19 +13,26 @@ final class Embedding<D: DOM> {
   /// The one conversation; nil where the page named none.
   let destination: Destination?
   private(set) var port: FramePort?
+  /// Nothing is written there.
+  let isReadOnly: Bool
+  private(set) var bubbles: BubbleConfiguration
   private let joinsAsGuest: Bool
   private var room: RoomID?
   private var state = SessionState.loading
   private var sends: [(send: SendID, request: JSON)] = []
+  /// The text about which the page was asked last, and what sends what it made of it.
+  private var asked: (token: Int64, send: (String) -> Void) = (0, { _ in })
 
-  /// - Parameter wishes: `page`, `homeserver`, `room` (ID, alias or link), `guest`.
+  /// - Parameter wishes: `page`, `homeserver`, `room` (ID, alias or link), `guest`, `readonly`, `bubbles`.
   init(_ app: App<D>, _ wishes: JSON) {
     self.app = app
     page = wishes["page"]?.string ?? ""
-    let address = wishes["room"]?.text ?? ""
+    let address = wishes.text("room") ?? ""
     let link = Permalink(address) ?? Permalink.Target(address).map { Permalink($0) }
     destination = link.map { Destination($0) }
-    joinsAsGuest = wishes["guest"]?.bool ?? false
+    joinsAsGuest = wishes.bool("guest") ?? false
+    isReadOnly = wishes.bool("readonly") ?? false
+    bubbles = BubbleConfiguration(named: wishes["bubbles"])
     if let server = Server.address(typed: wishes["homeserver"]?.string ?? "") { app.effects.server = server }
     port = FramePort { [self] in take($0) }
   }
@@ -109,6 +116,15 @@ final class Embedding<D: DOM> {
     }
   }
 
+  /// The page may refuse a text, or change it, before it is sent.
+  func ask(about text: String, then send: @escaping (String) -> Void) {
+    asked = (asked.token + 1, send)
+    port?.tell("send") {
+      $0.member("text", text)
+      $0.member("token", asked.token)
+    }
+  }
+
   private func refuse(_ request: JSON, _ error: ClientError) {
     port?.answer(request) { $0.member("error", Strings.words(for: error)) }
   }
@@ -116,18 +132,32 @@ final class Embedding<D: DOM> {
   // MARK: In
 
   func take(_ request: JSON) {
-    guard let name = request["do"]?.text else { return }
+    guard let name = request.text("do") else { return }
     let screen = app.main?.room
     switch name {
     case "signIn": signIn(request)
     case "signOut": ask(.logOut, request)
     case "join": if let room { ask(app.joining(room), request) } else { refuse(request, .unknownRoom) }
     case "send": send(request)
+    case "taken": done(request) { if request.integer("token") == asked.token { taken(request["text"]?.string) } }
+    case "bubbles": done(request) { setBubbles(BubbleConfiguration(named: request["name"])) }
     case "setText": done(request) { screen?.conversation.writer.composer.setText(request["text"]?.string ?? "") }
     case "scrollToEnd": done(request) { screen?.showLatest() }
     case "scrollTo": done(request) { if let event = EventID(request["event"]) { screen?.go(to: event) } }
     default: refuse(request, .notAllowed)
     }
+  }
+
+  private func taken(_ text: String?) {
+    let send = asked.send
+    asked.token += 1
+    if let text, !text.utf8.isEmpty { send(text) }
+  }
+
+  private func setBubbles(_ bubbles: BubbleConfiguration) {
+    self.bubbles = bubbles
+    app.main?.room.conversation.feed.timeline.setBubbles(bubbles)
+    app.main?.room.panel.conversation?.feed.timeline.setBubbles(bubbles)
   }
 
   private func done(_ request: JSON, _ run: () -> Void) {
@@ -148,15 +178,15 @@ final class Embedding<D: DOM> {
 
   private func signIn(_ request: JSON) {
     // From a sign-on in a window of its own; the person who waits here hears of it.
-    if let token = request["loginToken"]?.text { return app.askOrSay(.logIn(.token(token))) }
+    if let token = request.text("loginToken") { return app.askOrSay(.logIn(.token(token))) }
     guard let user = UserID(request["userID"]), let device = DeviceID(request["deviceID"]),
-      let token = request["accessToken"]?.text
+      let token = request.text("accessToken")
     else { return refuse(request, .invalidContent) }
     ask(.restore(Session(userID: user, deviceID: device, accessToken: token)), request)
   }
 
   private func send(_ request: JSON) {
     guard let room, app.main != nil else { return refuse(request, .notSignedIn) }
-    ask(.send(room, .message(FormattedText(request["text"]?.text ?? ""))), request)
+    ask(.send(room, .message(FormattedText(request.text("text") ?? ""))), request)
   }
 }

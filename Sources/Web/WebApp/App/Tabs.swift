@@ -56,9 +56,9 @@ final class Tabs {
     hideNotice()
     notice = dom.element("main", "ma-elsewhere", in: .root)
     Drawing.logo.draw(dom, in: notice)
-    dom.element("h1", "ma-title", text: Strings[.product], in: notice)
+    dom.element("h1", "ma-title", text: .product, in: notice)
     dom.element("p", "ma-note", text: text, in: notice)
-    let use = dom.button("ma-button ma-primary", Strings[.useHere], in: notice)
+    let use = dom.button("ma-button ma-primary", .useHere, in: notice)
     dom.on(use, .click) { [self] _ in
       channel?.post(Tabs.takeOver)
       if lock == nil { wait() }

@@ -19,16 +19,22 @@ final class DetailsPane<D: DOM> {
     self.app = app
     dom = app.dom
     node = dom.element("aside", "ma-details", in: parent)
-    dom.setLabel(node, Strings[.details])
+    dom.setLabel(node, .details)
+    dom.markPart(node)
     let header = dom.element("header", "ma-header", in: node)
-    dom.element("h2", "ma-list-title", text: Strings[.about], in: header)
-    close = dom.button("ma-round", icon: .close, label: Strings[.close], in: header)
+    dom.element("h2", "ma-list-title", text: .about, in: header)
+    close = dom.button("ma-round", icon: .close, label: .close, in: header)
     let scroller = dom.element("div", "ma-details-body", in: node)
     title = RoomTitle(app, in: scroller)
     settings = RoomSettingsForm(app, in: scroller)
     members = MemberList(app, in: scroller)
-    let leave = dom.button("ma-button ma-danger ma-wide", Strings[.leave], icon: .exit, in: scroller)
+    let leave = dom.button("ma-button ma-danger ma-wide", .leave, icon: .exit, in: scroller)
+    let report = dom.button("ma-button ma-wide", .reportRoom, in: scroller)
     dom.setFlag(node, "hidden", true)
+    dom.on(report, .click) { [self] _ in
+      guard let room else { return }
+      app.dialogs.open { ReportDialog(app, .reportRoom, in: $0) { .report(room, reason: $0) } }
+    }
     dom.on(close, .click) { [self] _ in hide() }
     dom.on(leave, .click) { [self] _ in askLeave() }
     dom.listen(node, .keyDown) { [self] event in
@@ -60,6 +66,7 @@ final class DetailsPane<D: DOM> {
   func changed(_ id: RoomID, _ aspects: RoomAspects) {
     guard id == room else { return }
     update()
+    if aspects.contains(.settings) { settings.roomChanged() }
     if !aspects.isDisjoint(with: [.memberCounts, .members, .settings]) { needsMembers = true }
   }
 
@@ -88,7 +95,7 @@ final class DetailsPane<D: DOM> {
     guard let id = room else { return }
     app.dialogs.open {
       _ = ConfirmDialog(
-        app, Strings[.leaveQuestion], note: Strings[.leaveNote], action: Strings[.leave], busy: Strings[.leaving], .leave(id),
+        app, .leaveQuestion, note: Strings[.leaveNote], action: .leave, busy: .leaving, .leave(id),
         in: $0
       ) { [app] in app.goTo(.list, replacing: true) }
     }

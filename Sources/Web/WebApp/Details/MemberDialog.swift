@@ -24,7 +24,7 @@ struct MemberDialog<D: DOM> {
     let top = dom.element("div", "ma-profile", in: frame.body)
     dom.avatar("ma-avatar-large", in: top).show(
       id: user.string, name: name, source: app.avatarSource(state?.avatar(of: user)))
-    CopyLine(app, Strings[.userID], user.string, in: frame.body)
+    CopyLine(app, .userID, user.string, in: frame.body)
     if let presence = app.client.presence(of: user) {
       dom.element("p", "ma-note", text: Strings.words(for: presence), in: frame.body)
     }
@@ -34,7 +34,11 @@ struct MemberDialog<D: DOM> {
     addIgnoring()
     let buttons = dom.element("div", "ma-buttons", in: frame.body)
     if let state, state.membership == .join, !state.isDirect { addModeration(state, name, in: buttons) }
-    let write = SubmitButton(dom, Strings[.message], busy: Strings[.starting], in: buttons)
+    let report = dom.button("ma-button ma-danger", .reportPerson, in: buttons)
+    dom.on(report, .click) { [app] _ in
+      app.dialogs.open { ReportDialog(app, .reportPerson, in: $0) { .report(user, reason: $0) } }
+    }
+    let write = SubmitButton(dom, .message, busy: .starting, in: buttons)
     frame.setFirst(write.node)
     dom.on(write.node, .click) { [app, frame] _ in
       guard !write.isBusy else { return }
@@ -72,7 +76,7 @@ struct MemberDialog<D: DOM> {
     let check = dom.element("input", in: line)
     dom.setAttribute(check, "type", "checkbox")
     if app.client.ignoredUsers.contains(user) { dom.setFlag(check, "checked", true) }
-    dom.element("span", text: Strings[.ignoreUser], in: line)
+    dom.element("span", text: .ignoreUser, in: line)
     dom.on(check, .change) { [app, user] in app.askOrSay(.setIgnored(user, $0.x == 1)) }
   }
 
@@ -103,7 +107,7 @@ struct MemberDialog<D: DOM> {
     dom.on(button, .click) { [app, frame] _ in
       app.dialogs.open {
         _ = PromptDialog(
-          app, Strings[question], label: Strings[.reasonOptional], hint: name, action: Strings[action], busy: Strings[busy],
+          app, question, label: .reasonOptional, hint: name, action: action, busy: busy,
           in: $0, { command($0.utf8.isEmpty ? nil : ByteString($0)) }, { _ in frame.close() })
       }
     }

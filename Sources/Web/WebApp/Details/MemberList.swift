@@ -14,6 +14,7 @@ final class MemberList<D: DOM> {
   private let app: App<D>
   private let dom: D
   private var title: TextView<D>
+  private var here: TextView<D>
   private let invite: Node
   private let filter: Field<D>
   private let knocking: Node
@@ -27,12 +28,13 @@ final class MemberList<D: DOM> {
     let people = dom.element("div", "ma-section ma-people", in: parent)
     let line = dom.element("div", "ma-section-line", in: people)
     title = TextView(dom, "h4", "ma-field-label", in: line)
-    invite = dom.button("ma-button ma-small ma-primary", Strings[.invite], in: line)
+    here = TextView(dom, "span", "ma-note ma-is-here", in: line)
+    invite = dom.button("ma-button ma-small ma-primary", .invite, in: line)
     knocking = dom.element("div", "ma-members", in: people)
-    filter = Field(dom, Strings[.searchMembers], kind: "search", in: people)
+    filter = Field(dom, .searchMembers, kind: "search", in: people)
     members = dom.element("div", "ma-members", in: people)
     dom.setAttribute(members, "role", "list")
-    dom.setLabel(members, Strings[.people])
+    dom.setLabel(members, .people)
     banned = dom.element("div", "ma-members", in: people)
     filter.setHidden(true)
     filter.onInput = { [self] in if let room, let state = app.client.room(room) { show(state) } }
@@ -46,15 +48,22 @@ final class MemberList<D: DOM> {
 
   private func removeLines() { for part in [knocking, members, banned] { dom.releaseChildren(of: part) } }
 
-  func showLoading() { dom.element("p", "ma-note", text: Strings[.loadingMembers], in: members) }
+  func showLoading() { dom.element("p", "ma-note", text: .loadingMembers, in: members) }
 
   func update(_ state: Room) {
     room = state.id
-    title.set(Strings[.members, count: state.joinedMemberCount])
+    showTitle(state)
     dom.setFlag(invite, "hidden", !app.may(.invite, in: state.id))
   }
 
+  private func showTitle(_ state: Room) {
+    title.set(Strings[.members, count: state.joinedMemberCount])
+    let count = state.memberIDs.count { app.client.presence(of: $0)?.isHere ?? false }
+    here.set(count == 0 ? "" : Strings[.hereNow, count: count])
+  }
+
   func show(_ state: Room) {
+    showTitle(state)
     removeLines()
     let all = sorted(state)
     let words = filter.text.trimmed.asciiLowercased
@@ -96,9 +105,9 @@ final class MemberList<D: DOM> {
     let button = line(member, state, detail: user.string + presence, "button", in: item)
     dom.setAttribute(button, "type", "button")
     if member.membership == .invite {
-      dom.element("span", "ma-remark", text: Strings[.isInvited], in: button)
+      dom.element("span", "ma-remark", text: .isInvited, in: button)
     } else if user == app.userID {
-      dom.element("span", "ma-remark", text: Strings[.isYou], in: button)
+      dom.element("span", "ma-remark", text: .isYou, in: button)
     }
     if let role = state.powerLevels?.role(of: user), role != .user {
       dom.element("span", "ma-remark", text: Strings.words(for: role), in: button)
@@ -113,7 +122,8 @@ final class MemberList<D: DOM> {
     dom.avatar("ma-avatar-small", in: line).show(
       id: member.userID.string, name: name, source: app.avatarSource(member.avatar))
     let lines = dom.element("span", "ma-entry-lines", in: line)
-    dom.element("span", "ma-entry-name", text: name, in: lines)
+    let title = dom.element("span", "ma-entry-name", text: name, in: lines)
+    if app.client.presence(of: member.userID)?.isHere ?? false { dom.setClass(title, "ma-entry-name ma-is-here") }
     dom.element("span", "ma-entry-preview", text: detail, in: lines)
     return line
   }
@@ -140,11 +150,22 @@ final class MemberList<D: DOM> {
   private func askInvite() {
     guard let id = room else { return }
     app.dialogs.open {
+      var count = 0
       _ = PromptDialog(
-        app, Strings[.inviteTitle], label: Strings[.userID], isPerson: true, hint: Strings[.inviteHint],
-        action: Strings[.invite],
-        busy: Strings[.inviting], wrong: Strings.words(for: .invalidUserID), in: $0,
-        { UserID($0) == nil ? nil : .invite(id, user: ByteString($0)) }, { [app] in app.notices.show(Strings[.invited, $0]) })
+        app, .inviteTitle, label: .userID, isPerson: true, hint: Strings[.inviteManyHint],
+        action: .invite, busy: .inviting, wrong: Strings.words(for: .invalidUserID), in: $0,
+        run: { [app] text, ended in
+          let (users, wrong) = app.users(in: text)
+          guard wrong == nil, !users.isEmpty else { return false }
+          app.invite(users, to: id) { refused, error in
+            count = users.count - refused.count
+            guard count > 0 else { return ended(error) }
+            ended(nil)
+            if let error { app.sayNotInvited(refused, error) }
+          }
+          return true
+        },
+        { [app] _ in app.notices.show(Strings[.invited, count: count]) })
     }
   }
 }
@@ -152,9 +173,8 @@ final class MemberList<D: DOM> {
 extension Strings {
   /// Whether somebody is there, and what they say of it.
   static func words(for presence: UserPresence) -> String {
-    let isHere = presence.isCurrentlyActive || presence.presence == .online
     let seen = presence.lastActiveAtMilliseconds.map { self[.lastSeen, Host.shortLabel($0)] } ?? self[.isAway]
-    let state = isHere ? self[.isHere] : seen
+    let state = presence.isHere ? self[.isHere] : seen
     return presence.message.map { state + " · " + $0.string } ?? state
   }
 
@@ -166,4 +186,8 @@ extension Strings {
     case .creator: self[.roleCreator]
     }
   }
+}
+
+extension UserPresence {
+  fileprivate var isHere: Bool { isCurrentlyActive || presence == .online }
 }

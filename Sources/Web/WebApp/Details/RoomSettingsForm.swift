@@ -11,10 +11,14 @@ final class RoomSettingsForm<D: DOM> {
   private var room: RoomID?
   /// What the lines below were made from.
   private var shown: Shown?
+  private var dialog: RoomSettingsDialog<D>?
 
   private struct Shown: Equatable {
     let mode: NotificationMode?
     let joinRule: JoinRule?
+    let allowedRooms: [RoomID]
+    /// That the room is in and whose members may be let in.
+    let spaces: [RoomID]
     let history: HistoryVisibility
     let isSpace: Bool
     let maySetRule: Bool
@@ -32,7 +36,8 @@ final class RoomSettingsForm<D: DOM> {
   func update(_ state: Room) {
     let id = state.id
     let new = Shown(
-      mode: app.client.pushRules.mode(of: id), joinRule: state.joinRule, history: state.historyVisibility,
+      mode: app.client.pushRules.mode(of: id), joinRule: state.joinRule, allowedRooms: state.allowedRooms,
+      spaces: state.allowsRestrictedJoins ? app.client.spaces.parents(of: id) : [], history: state.historyVisibility,
       isSpace: state.isSpace, maySetRule: app.may(.sendState(.joinRules), in: id),
       maySetHistory: app.may(.sendState(.historyVisibility), in: id), mayAddRooms: app.may(.sendState(.spaceChild), in: id),
       room: id)
@@ -41,73 +46,67 @@ final class RoomSettingsForm<D: DOM> {
     room = id
     dom.releaseChildren(of: node)
     if new.isSpace { addRooms(new) } else { NotificationChoice(app, id, in: node) }
-    addJoinRule(new)
-    addHistory(new)
+    let lines = SettingLines(app, in: node)
+    addJoinRule(new, to: lines)
+    addHistory(new, to: lines)
+    let more = dom.button("ma-button ma-wide", .moreSettings, in: node)
+    dom.on(more, .click) { [self] _ in app.dialogs.open { dialog = RoomSettingsDialog(app, id, in: $0) } }
   }
+
+  /// The room is set up otherwise.
+  func roomChanged() { dialog?.update() }
 
   // MARK: Who may
 
-  private func addJoinRule(_ shown: Shown) {
-    var rules: [(rule: JoinRule, words: Strings.Key)] = [
-      (.public, .ruleAnyone), (.knock, .ruleKnock), (.invite, .ruleInvited)
+  private func addJoinRule(_ shown: Shown, to lines: SettingLines<D>) {
+    var rules: [(rule: JoinRule, rooms: [RoomID], words: String)] = [
+      (.public, [], Strings[.ruleAnyone]), (.knock, [], Strings[.ruleKnock]), (.invite, [], Strings[.ruleInvited])
     ]
-    // Which rooms it speaks of is more than this list can say.
-    if let rule = shown.joinRule, rule.allowsRestrictedJoins { rules.append((rule, .ruleRestricted)) }
-    let known = shown.joinRule.map { "\($0.rawValue)" } ?? "\(JoinRule.invite.rawValue)"
-    let options: [(value: String, words: String)] = rules.map { ("\($0.rule.rawValue)", Strings[$0.words]) }
-    add(Strings[.whoMayJoin], options, known, shown.maySetRule) { [self] choice, text in
-      guard let rule = rules.first(where: { "\($0.rule.rawValue)".hasSameBytes(as: text) })?.rule else { return }
-      let allowed = app.client.room(shown.room)?.allowedRooms ?? []
-      app.ask(.setJoinRule(rule, membersOf: allowed, of: shown.room)) { [self] in ended($0, choice, known) }
+    for space in shown.spaces {
+      let name = app.client.room(space).map { Strings.words(for: $0.name) } ?? space.string
+      rules.append((.restricted, [space], Strings[.ruleSpace, name]))
+    }
+    let rule = shown.joinRule ?? .invite
+    var known = rules.firstIndex { $0.rule == rule && (!rule.allowsRestrictedJoins || $0.rooms == shown.allowedRooms) }
+    if known == nil, rule.allowsRestrictedJoins {
+      // Which rooms it speaks of is more than this list can say.
+      known = rules.count
+      rules.append((rule, shown.allowedRooms, Strings[.ruleRestricted]))
+    }
+    let options = rules.enumerated().map { (value: "\($0.offset)", words: $0.element.words) }
+    let value = known.map { "\($0)" } ?? ""
+    lines.add(Strings[.whoMayJoin], options, known: value, isAllowed: shown.maySetRule) { [app] value, ended in
+      guard let index = Int(value), rules.indices.contains(index) else { return }
+      app.save(.setJoinRule(rules[index].rule, membersOf: rules[index].rooms, of: shown.room), ended)
     }
   }
 
-  private func addHistory(_ shown: Shown) {
+  private func addHistory(_ shown: Shown, to lines: SettingLines<D>) {
     let kinds: [(kind: HistoryVisibility, words: Strings.Key)] = [
       (.worldReadable, .readAnyone), (.shared, .readMembers), (.invited, .readSinceInvited), (.joined, .readSinceJoined)
     ]
+    let options = kinds.map { (value: "\($0.kind.rawValue)", words: Strings[$0.words]) }
     let known = "\(shown.history.rawValue)"
-    let options: [(value: String, words: String)] = kinds.map { ("\($0.kind.rawValue)", Strings[$0.words]) }
-    add(Strings[.whoMayRead], options, known, shown.maySetHistory) { [self] choice, text in
-      guard let kind = kinds.first(where: { "\($0.kind.rawValue)".hasSameBytes(as: text) })?.kind else { return }
-      app.ask(.setHistoryVisibility(kind, of: shown.room)) { [self] in ended($0, choice, known) }
+    lines.add(Strings[.whoMayRead], options, known: known, isAllowed: shown.maySetHistory) { [app] value, ended in
+      guard let kind = kinds.first(where: { "\($0.kind.rawValue)".hasSameBytes(as: value) })?.kind else { return }
+      app.save(.setHistoryVisibility(kind, of: shown.room), ended)
     }
-  }
-
-  /// A choice for those who may choose; for others what holds.
-  private func add(
-    _ label: String, _ options: [(value: String, words: String)], _ known: String, _ isAllowed: Bool,
-    _ then: @escaping (Choice<D>, String) -> Void
-  ) {
-    guard isAllowed else {
-      let line = dom.element("div", "ma-section", in: node)
-      dom.element("h4", "ma-field-label", text: label, in: line)
-      let words = options.first { $0.value.hasSameBytes(as: known) }?.words ?? ""
-      dom.element("p", text: words, in: line)
-      return
-    }
-    let choice = Choice(dom, label, options, selected: known, in: node)
-    choice.onChange = { then(choice, $0) }
-  }
-
-  private func ended<Answer>(_ result: Result<Answer, ClientError>, _ choice: Choice<D>, _ known: String) {
-    guard case .failure(let error) = result else { return }
-    choice.set(known)
-    app.notices.show(Strings.words(for: error), isTrouble: true)
   }
 
   // MARK: Spaces
 
   private func addRooms(_ shown: Shown) {
-    let explore = dom.button("ma-button ma-wide", Strings[.roomsOfSpace], icon: .hash, in: node)
+    let explore = dom.button("ma-button ma-wide", .roomsOfSpace, icon: .hash, in: node)
     dom.on(explore, .click) { [app] _ in
       app.dialogs.open { frame in
-        frame.setTitle(Strings[.roomsOfSpace])
+        frame.setTitle(.roomsOfSpace)
         RoomDirectory(app, .space(shown.room), in: frame, at: app.dom.element("div", "ma-form", in: frame.body)).setHidden(
           false)
       }
     }
     guard shown.mayAddRooms else { return }
+    let new = dom.button("ma-button ma-wide", .newRoomInSpace, in: node)
+    dom.on(new, .click) { [app] _ in app.dialogs.open { NewDialog(app, space: shown.room, in: $0) } }
     var options: [(value: String, words: String)] = [("", Strings[.chooseRoom])]
     let children = app.client.spaces.children(of: shown.room)
     for id in app.client.roomIDs where id != shown.room && !children.contains(id) {
@@ -119,10 +118,18 @@ final class RoomSettingsForm<D: DOM> {
       guard let child = RoomID(text) else { return }
       let servers = app.userID.map { [$0.serverName] } ?? []
       app.askOrSay(.setSpaceChild(child, in: shown.room, SpaceChildChange(servers: servers))) { [self] in
-        app.notices.show(Strings[.addedToSpace])
+        app.notices.show(.addedToSpace)
         self.shown = nil
         if let state = app.client.room(shown.room), room == shown.room { update(state) }
       }
     }
+  }
+}
+
+extension Room {
+  /// Whether its version has rules by which members of other rooms may join. Spec: room version 8.
+  fileprivate var allowsRestrictedJoins: Bool {
+    let number = version.flatMap { Int($0.string) }
+    return number.map { $0 >= 8 } ?? true
   }
 }

@@ -23,12 +23,12 @@ final class RoomTitle<D: DOM> {
     dom = app.dom
     let top = dom.element("div", "ma-profile", in: parent)
     avatar = dom.avatar("ma-avatar-large", in: top)
-    picture = SubmitButton(dom, Strings[.changePicture], busy: Strings[.uploadingPicture], kind: "ma-small", in: top)
+    picture = SubmitButton(dom, .changePicture, busy: .uploadingPicture, kind: "ma-small", in: top)
     dom.setAttribute(picture.node, "type", "button")
     name = TextView(dom, "h3", "ma-details-name", in: top)
     editName = dom.button("ma-link", Strings[.edit], label: Strings[.edit] + ": " + Strings[.roomName], in: top)
     let about = dom.element("div", "ma-section", in: parent)
-    dom.element("h4", "ma-field-label", text: Strings[.topic], in: about)
+    dom.element("h4", "ma-field-label", text: .topic, in: about)
     topic = TextView(dom, "p", "ma-topic", in: about)
     editTopic = dom.button("ma-link", Strings[.edit], label: Strings[.edit] + ": " + Strings[.topic], in: about)
     address = dom.element("div", in: parent)
@@ -50,7 +50,7 @@ final class RoomTitle<D: DOM> {
     guard !alias.hasSameBytes(as: shownAddress) else { return }
     shownAddress = alias
     dom.releaseChildren(of: address)
-    if !alias.utf8.isEmpty { CopyLine(app, Strings[.address], alias, in: address) }
+    if !alias.utf8.isEmpty { CopyLine(app, .address, alias, in: address) }
   }
 
   private func askName() {
@@ -59,7 +59,7 @@ final class RoomTitle<D: DOM> {
     if case .text(let name)? = app.client.room(id)?.name { text = name.string }
     app.dialogs.open {
       _ = PromptDialog(
-        app, Strings[.roomName], label: Strings[.roomName], text: text, action: Strings[.save], busy: Strings[.saving], in: $0,
+        app, .roomName, label: .roomName, text: text, action: .save, busy: .saving, in: $0,
         { .setRoomName(id, ByteString($0)) })
     }
   }
@@ -69,7 +69,7 @@ final class RoomTitle<D: DOM> {
     let text = app.client.room(id)?.topic?.string ?? ""
     app.dialogs.open {
       _ = PromptDialog(
-        app, Strings[.topic], label: Strings[.topic], text: text, action: Strings[.save], busy: Strings[.saving], in: $0,
+        app, .topic, label: .topic, text: text, action: .save, busy: .saving, in: $0,
         { .setRoomTopic(id, ByteString($0)) })
     }
   }
@@ -78,7 +78,7 @@ final class RoomTitle<D: DOM> {
     guard let id = room, !picture.isBusy else { return }
     Host.pickFiles(accept: "image/*", isMultiple: false) { [self] files in
       guard let file = files.first else { return }
-      guard file.isImage else { return app.notices.show(Strings[.notPicture], isTrouble: true) }
+      guard file.isImage else { return app.notices.show(.notPicture, isTrouble: true) }
       picture.setBusy(true)
       app.ask(.upload(app.effects.blobs.add(file), mimeType: ByteString(file.mediaType))) { [self] result in
         guard case .success(let uri) = result else { return pictureEnded(result) }

@@ -41,18 +41,18 @@ final class AuthenticationDialog<D: DOM> {
     note = dom.element("p", "ma-note", in: form)
     field =
       stage == .email
-      ? Field(dom, Strings[.email], kind: "email", autocomplete: "email", in: form)
-      : Field(dom, Strings[.password], kind: "password", autocomplete: "current-password", in: form)
+      ? Field(dom, .email, kind: "email", autocomplete: "email", in: form)
+      : Field(dom, .password, kind: "password", autocomplete: "current-password", in: form)
     field.setHidden(stage != .email && stage != .password)
     let terms = dom.element("div", "ma-form", in: form)
     trouble = frame.trouble(in: form)
     let buttons = dom.element("div", "ma-buttons", in: form)
-    submit = SubmitButton(dom, Strings[.goOn], busy: Strings[.checking], in: buttons)
+    submit = SubmitButton(dom, .goOn, busy: .checking, in: buttons)
     frame.setFirst(stage == .email || stage == .password ? field.input : submit.node)
     frame.onEnd = { [self] in if !isAnswered { then(nil) { _ in } } }
     switch stage {
-    case .password: dom.setText(note, Strings[.passwordToGoOn])
-    case .email: dom.setText(note, Strings[.emailWanted])
+    case .password: dom.setText(note, .passwordToGoOn)
+    case .email: dom.setText(note, .emailWanted)
     case .terms: addTerms(in: terms)
     case .elsewhere: addPage(in: terms)
     }
@@ -67,7 +67,7 @@ final class AuthenticationDialog<D: DOM> {
   }
 
   private func addTerms(in node: Node) {
-    dom.setText(note, Strings[.termsToAgree])
+    dom.setText(note, .termsToAgree)
     for policy in needed.policies(language: ByteString(Host.language)) {
       let link = dom.button("ma-link", policy.name.string, in: node)
       dom.setAttribute(link, "role", "link")
@@ -77,8 +77,8 @@ final class AuthenticationDialog<D: DOM> {
   }
 
   private func addPage(in node: Node) {
-    dom.setText(note, Strings[.goOnElsewhere])
-    let page = dom.button("ma-button", Strings[.openPage], in: node)
+    dom.setText(note, .goOnElsewhere)
+    let page = dom.button("ma-button", .openPage, in: node)
     dom.on(page, .click) { [self] _ in
       Host.open(url: app.effects.server.base + needed.fallback(for: needed.nextStages.first ?? ""))
     }
@@ -96,7 +96,7 @@ final class AuthenticationDialog<D: DOM> {
       if agrees {
         prove(.terms, then)
       } else {
-        dom.setText(trouble, Strings[.agreeFirst])
+        dom.setText(trouble, .agreeFirst)
         dom.flush()
       }
     case .elsewhere: prove(.completedElsewhere, then)
@@ -121,17 +121,15 @@ final class AuthenticationDialog<D: DOM> {
   }
 
   private func sendMail() {
-    var secret = ""
-    for byte in Host.randomBytes(16) { secret += "\(byte)." }
-    let mail = ByteString(field.text.trimmed)
+    let mail = field.text.trimmed
     submit.setBusy(true)
-    app.ask(.requestRegistrationEmail(mail, clientSecret: ByteString(secret))) { [self] result in
+    app.sendMail(to: mail, .registration) { [self] result in
       guard frame.isOpen else { return }
       submit.setBusy(false)
       switch result {
-      case .success(let id):
-        address = ValidatedAddress(sessionID: id, clientSecret: ByteString(secret))
-        dom.setText(note, Strings[.mailSent, mail.string])
+      case .success(let address):
+        self.address = address
+        dom.setText(note, Strings[.mailSent, mail])
         field.setHidden(true)
       case .failure(let error): dom.setText(trouble, Strings.words(for: error))
       }

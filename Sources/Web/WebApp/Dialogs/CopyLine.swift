@@ -4,15 +4,15 @@ import WebHost
 /// A text that one gives to others, with a button that copies it.
 struct CopyLine<D: DOM> {
   @discardableResult
-  init(_ app: App<D>, _ label: String, _ text: String, in parent: Node) {
+  init(_ app: App<D>, _ label: Strings.Key, _ text: String, in parent: Node) {
     let dom = app.dom
     let line = dom.element("div", "ma-copy-line", in: parent)
     let texts = dom.element("div", "ma-copy-texts", in: line)
     dom.element("span", "ma-field-label", text: label, in: texts)
     dom.element("span", "ma-copy-text", text: text, in: texts)
-    let copy = dom.button("ma-button ma-small", Strings[.copy], in: line)
+    let copy = dom.button("ma-button ma-small", .copy, in: line)
     dom.on(copy, .click) { _ in
-      Host.copyToClipboard(text) { isDone in if isDone { app.notices.show(Strings[.copied]) } }
+      Host.copyToClipboard(text) { isDone in if isDone { app.notices.show(.copied) } }
     }
   }
 }

@@ -1,4 +1,5 @@
 import ClientCore
+import MatrixModel
 import Messenger
 
 /// What every dialog has: a heading, a way to close it, a body.
@@ -25,7 +26,7 @@ final class DialogFrame<D: DOM> {
     dom.setAttribute(box, "tabindex", "-1")
     let header = dom.element("header", "ma-dialog-header", in: box)
     title = dom.element("h2", "ma-dialog-title", in: header)
-    closeButton = dom.button("ma-round", icon: .close, label: Strings[.close], in: header)
+    closeButton = dom.button("ma-round", icon: .close, label: .close, in: header)
     body = dom.element("div", "ma-dialog-body", in: box)
     dom.on(closeButton, .click) { [self] _ in close() }
     dom.on(overlay, .click) { [self] event in if event.node == overlay { close() } }
@@ -41,6 +42,8 @@ final class DialogFrame<D: DOM> {
     dom.setAttribute(box, "aria-label", text)
     dom.setClass(box, classes)
   }
+
+  func setTitle(_ text: Strings.Key, classes: String = "ma-dialog") { setTitle(Strings[text], classes: classes) }
 
   /// What gets the focus when the dialog opens; without it the dialog itself.
   func setFirst(_ node: Node) { first = node }
@@ -65,7 +68,9 @@ final class DialogFrame<D: DOM> {
 
   /// Asks for what leads into a room: closes the dialog and goes there, or says in `trouble` what went wrong.
   func enterRoom(
-    _ app: App<D>, by command: Command, _ button: SubmitButton<D>, _ trouble: Node, failed: @escaping () -> Void = {}
+    _ app: App<D>, by command: Command, _ button: SubmitButton<D>, _ trouble: Node,
+    entered: @escaping (RoomID) -> Void = { _ in },
+    failed: @escaping () -> Void = {}
   ) {
     button.setBusy(true)
     app.ask(command) { [self] result in
@@ -73,7 +78,8 @@ final class DialogFrame<D: DOM> {
       case .room(let room):
         close()
         app.goTo(.room(room))
-      case .done, .event, .timeline, .queued: close()
+        entered(room)
+      case .done, .event, .unread, .timeline, .queued: close()
       case .failed(let error):
         guard isOpen else { return }
         button.setBusy(false)

@@ -1,24 +1,80 @@
 import Messenger
 import WebHost
 
-/// A picture or a video as large as the window.
-struct ImageViewer<D: DOM> {
-  /// - Parameter download: where the file can be had; nil while only this page has it.
-  init(_ app: App<D>, source: String, name: String, download: String?, isVideo: Bool = false, in frame: DialogFrame<D>) {
-    let dom = app.dom
-    frame.setTitle(name, classes: "ma-dialog ma-viewer")
-    let box = dom.element("div", "ma-viewer-box", in: frame.body)
+/// A picture or a video as large as the window, and those of the conversation before and after it.
+final class ImageViewer<D: DOM> {
+  struct Picture {
+    let source: String
+    let name: String
+    let isVideo: Bool
+    /// Where the file can be had; nil while only this page has it.
+    let download: String?
+  }
+
+  private let app: App<D>
+  private let dom: D
+  private let frame: DialogFrame<D>
+  private let pictures: [Picture]
+  private var shown: Int
+  private let content: Node
+
+  init(_ app: App<D>, _ pictures: [Picture], at index: Int, in frame: DialogFrame<D>) {
+    self.app = app
+    self.frame = frame
+    self.pictures = pictures
+    shown = index
+    dom = app.dom
+    let stage = dom.element("div", "ma-viewer-stage", in: frame.body)
+    let previous = pictures.count > 1 ? dom.button("ma-round", icon: .back, label: .previous, in: stage) : .none
+    content = dom.element("div", "ma-viewer-content", in: stage)
+    if pictures.count > 1 {
+      let next = dom.button("ma-round ma-viewer-next", icon: .back, label: .nextOne, in: stage)
+      dom.on(previous, .click) { [self] _ in go(by: -1) }
+      dom.on(next, .click) { [self] _ in go(by: 1) }
+    }
+    dom.listen(frame.box, .keyDown) { [self] event in pressed(event) }
+    show()
+  }
+
+  private func pressed(_ event: PageEvent) -> EventReply {
+    switch event.key {
+    case .arrowLeft: go(by: -1)
+    case .arrowRight: go(by: 1)
+    default: return .pass
+    }
+    return .preventDefault
+  }
+
+  private func go(by step: Int) {
+    shown = (shown + step + pictures.count) % pictures.count
+    show()
+    dom.flush()
+  }
+
+  private func show() {
+    let picture = pictures[shown]
+    let isVideo = picture.isVideo
+    frame.setTitle(picture.name, classes: "ma-dialog ma-viewer")
+    dom.releaseChildren(of: content)
+    let box = dom.element("div", "ma-viewer-box", in: content)
     dom.element("span", "mg-spinner", in: box)
     let image = dom.element(isVideo ? "video" : "img", "ma-viewer-image", in: box)
-    dom.setAttribute(image, isVideo ? "aria-label" : "alt", isVideo ? name : Strings[.imageNamed, name])
+    dom.setAttribute(image, isVideo ? "aria-label" : "alt", isVideo ? picture.name : Strings[.imageNamed, picture.name])
     if isVideo { for flag in ["controls", "autoplay", "playsinline"] { dom.setFlag(image, flag, true) } }
-    dom.setImage(image, source)
-    dom.on(box, .click) { event in if event.node != image { frame.close() } }
-    guard let download else { return }
-    let button = dom.button("ma-button", Strings[.download], icon: .download, in: frame.body)
-    dom.on(button, .click) { _ in
-      Host.download(url: download, fileName: name) { isDone in
-        if !isDone { app.notices.show(Strings[.downloadFailed], isTrouble: true) }
+    dom.setImage(image, picture.source)
+    var isLarge = false
+    dom.on(box, .click) { [self] event in
+      guard event.node == image else { return frame.close() }
+      guard !isVideo else { return }
+      isLarge.toggle()
+      dom.setClass(box, isLarge ? "ma-viewer-box ma-viewer-large" : "ma-viewer-box")
+      dom.flush()
+    }
+    guard let download = picture.download else { return }
+    let button = dom.button("ma-button", .download, icon: .download, in: content)
+    dom.on(button, .click) { [app] _ in
+      Host.download(url: download, fileName: picture.name) { isDone in
+        if !isDone { app.notices.show(.downloadFailed, isTrouble: true) }
       }
     }
   }

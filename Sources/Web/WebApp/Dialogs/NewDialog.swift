@@ -19,47 +19,51 @@ final class NewDialog<D: DOM> {
   private let alias: Field<D>
   private let address: Field<D>
   private let trouble: Node
+  private let space: RoomID?
   private var isPublic = false
   private var isSpace = false
 
-  init(_ app: App<D>, in frame: DialogFrame<D>) {
+  /// - Parameter space: that a new room is put into; the dialog opens where one is made.
+  init(_ app: App<D>, space: RoomID? = nil, in frame: DialogFrame<D>) {
     self.app = app
     self.frame = frame
+    self.space = space
     dom = app.dom
-    frame.setTitle(Strings[.newConversation])
-    tabs = Tabbed(dom, [Strings[.directChat], Strings[.newRoom], Strings[.joinRoom]], in: frame.body)
+    frame.setTitle(.newConversation)
+    tabs = Tabbed(dom, [.directChat, .newRoom, .joinRoom], in: frame.body)
     let chat = dom.element("form", "ma-form", in: frame.body)
     let room = dom.element("form", "ma-form", in: frame.body)
     let join = dom.element("form", "ma-form", in: frame.body)
     forms = [chat, room, join]
-    user = Field(dom, Strings[.userID], hint: Strings[.userIDHint], in: chat)
+    user = Field(dom, .userID, hint: .userIDHint, in: chat)
     kind = Choice(
       dom, Strings[.kindOfRoom], [("", Strings[.plainRoom]), ("space", Strings[.space])], selected: "", in: room)
-    name = Field(dom, Strings[.roomName], in: room)
-    topic = Field(dom, Strings[.topicOptional], in: room)
-    invited = Field(dom, Strings[.inviteOptional], hint: Strings[.inviteManyHint], in: room)
+    name = Field(dom, .roomName, in: room)
+    topic = Field(dom, .topicOptional, in: room)
+    invited = Field(dom, .inviteOptional, hint: .inviteManyHint, in: room)
     let open = dom.element("label", "ma-check", in: room)
     let check = dom.element("input", in: open)
     dom.setAttribute(check, "type", "checkbox")
-    dom.element("span", text: Strings[.anyoneMayJoin], in: open)
-    alias = Field(dom, Strings[.aliasName], hint: Strings[.aliasHint], in: room)
-    address = Field(dom, Strings[.joinAddress], hint: Strings[.joinAddressHint], in: join)
+    dom.element("span", text: .anyoneMayJoin, in: open)
+    alias = Field(dom, .aliasName, hint: .aliasHint, in: room)
+    address = Field(dom, .joinAddress, hint: .joinAddressHint, in: join)
     directory = RoomDirectory(app, .server, in: frame, at: dom.element("div", "ma-form", in: frame.body))
     trouble = frame.trouble(in: frame.body)
     let buttons = [
-      SubmitButton(dom, Strings[.startChat], busy: Strings[.starting], in: chat),
-      SubmitButton(dom, Strings[.createRoom], busy: Strings[.creating], in: room),
-      SubmitButton(dom, Strings[.join], busy: Strings[.joining], in: join)
+      SubmitButton(dom, .startChat, busy: .starting, in: chat),
+      SubmitButton(dom, .createRoom, busy: .creating, in: room),
+      SubmitButton(dom, .join, busy: .joining, in: join)
     ]
     frame.setFirst(user.input)
     user.suggestPeople(app, in: frame)
+    invited.suggestPeople(app, in: frame, "ma-invited")
     dom.on(check, .change) { [self] event in
       isPublic = event.x == 1
       showForm()
       dom.flush()
     }
     listen(to: buttons)
-    showForm()
+    if space != nil { tabs.select(1) } else { showForm() }
   }
 
   private func listen(to buttons: [SubmitButton<D>]) {
@@ -80,18 +84,12 @@ final class NewDialog<D: DOM> {
   private func createRoom(_ button: SubmitButton<D>) {
     let title = name.text.trimmed
     guard !title.utf8.isEmpty else { return fail(name, Strings[.roomNameMissing]) }
-    var users: [UserID] = []
-    for part in Array(invited.text.utf8).split(whereSeparator: { $0 == 0x20 || $0 == 0x2C || $0 == 0x09 }) {
-      let text = ByteString(decoding: part)
-      guard let user = UserID(text) else { return fail(invited, Strings[.notUserID, text.string]) }
-      if user != app.userID { users.append(user) }
-    }
+    let (users, wrong) = app.users(in: invited.text)
+    if let wrong { return fail(invited, Strings[.notUserID, wrong]) }
     let local = alias.text.trimmed
     if isPublic {
       guard !local.utf8.isEmpty else { return fail(alias, Strings[.aliasMissing]) }
-      guard !Array(local.utf8).contains(where: { $0 <= 0x20 || $0 == 0x3A || $0 == 0x23 }) else {
-        return fail(alias, Strings[.aliasWrong])
-      }
+      guard local.isAliasName else { return fail(alias, Strings[.aliasWrong]) }
     }
     let about = topic.text.trimmed
     var room = NewRoom(
@@ -111,6 +109,22 @@ final class NewDialog<D: DOM> {
   private func run(_ command: Command, _ button: SubmitButton<D>, _ field: Field<D>) {
     guard !button.isBusy else { return }
     dom.setText(trouble, "")
-    frame.enterRoom(app, by: command, button, trouble) { field.focus() }
+    frame.enterRoom(app, by: command, button, trouble, entered: { [app, space] in app.put($0, in: space) }) { field.focus() }
   }
+}
+
+extension App {
+  /// Into the space, where there is one.
+  fileprivate func put(_ room: RoomID, in space: RoomID?) {
+    guard let space else { return }
+    let servers = userID.map { [$0.serverName] } ?? []
+    askOrSay(.setSpaceChild(room, in: space, SpaceChildChange(servers: servers))) { [self] in
+      notices.show(.addedToSpace)
+    }
+  }
+}
+
+extension String {
+  /// Whether it can stand between the `#` and the `:` of an address.
+  var isAliasName: Bool { !utf8.isEmpty && !utf8.contains { $0 <= 0x20 || $0 == 0x3A || $0 == 0x23 } }
 }

@@ -26,7 +26,7 @@ final class Notices<D: DOM> {
     let mine = number
     last = dom.element("div", isTrouble ? "ma-notice-box ma-notice-trouble" : "ma-notice-box", in: node)
     dom.element("span", text: text, in: last)
-    let close = dom.button("ma-round ma-round-small", icon: .close, label: Strings[.close], in: last)
+    let close = dom.button("ma-round ma-round-small", icon: .close, label: .close, in: last)
     dom.on(close, .click) { [self] _ in
       hide()
       dom.flush()
@@ -37,6 +37,8 @@ final class Notices<D: DOM> {
       dom.flush()
     }
   }
+
+  func show(_ text: Strings.Key, isTrouble: Bool = false) { show(Strings[text], isTrouble: isTrouble) }
 
   private func hide() {
     if last != .none { dom.release(last) }

@@ -5,42 +5,40 @@ import Messenger
 /// One line of text and what is done with it: a name, a topic, a user to invite.
 struct PromptDialog<D: DOM> {
   /// - Parameters:
-  ///   - isPerson: whether people are offered for it.
+  ///   - isPerson: whether people are offered for its last word.
   ///   - text: stands in the field at first.
   ///   - command: nil where the text cannot be used; the field then shows `wrong`.
   init(
-    _ app: App<D>, _ title: String, label: String, isPerson: Bool = false, hint: String = "", text: String = "", action: String,
-    busy: String, wrong: String = "", in frame: DialogFrame<D>, _ command: @escaping (String) -> Command?,
-    _ then: @escaping (String) -> Void = { _ in }
+    _ app: App<D>, _ title: Strings.Key, label: Strings.Key, isPerson: Bool = false, hint: String = "", text: String = "",
+    action: Strings.Key, busy: Strings.Key, wrong: String = "", in frame: DialogFrame<D>,
+    _ command: @escaping (String) -> Command?, _ then: @escaping (String) -> Void = { _ in }
   ) {
     self.init(
       app, title, label: label, isPerson: isPerson, hint: hint, text: text, action: action, busy: busy, wrong: wrong, in: frame,
       run: { text, ended in
         guard let command = command(text) else { return false }
-        app.ask(command) { result in
-          if case .failed(let error) = result { ended(error) } else { ended(nil) }
-        }
+        app.save(command, ended)
         return true
       }, then)
   }
 
   /// - Parameter run: does something with the text and says how it ended; false where the text cannot be used.
   init(
-    _ app: App<D>, _ title: String, label: String, isPerson: Bool = false, hint: String = "", text: String = "", action: String,
-    busy: String, wrong: String = "", in frame: DialogFrame<D>,
+    _ app: App<D>, _ title: Strings.Key, label: Strings.Key, isPerson: Bool = false, hint: String = "", text: String = "",
+    action: Strings.Key, busy: Strings.Key, wrong: String = "", in frame: DialogFrame<D>,
     run: @escaping (String, @escaping (ClientError?) -> Void) -> Bool,
     _ then: @escaping (String) -> Void
   ) {
     let dom = app.dom
     frame.setTitle(title)
     let form = dom.element("form", "ma-form", in: frame.body)
-    let field = Field(dom, label, hint: hint, in: form)
+    let field = Field(dom, Strings[label], hint: hint, in: form)
     field.set(text)
     if isPerson { field.suggestPeople(app, in: frame) }
     frame.setFirst(field.input)
     let trouble = frame.trouble(in: form)
     let buttons = dom.element("div", "ma-buttons", in: form)
-    let cancel = dom.button("ma-button", Strings[.cancel], in: buttons)
+    let cancel = dom.button("ma-button", .cancel, in: buttons)
     let submit = SubmitButton(dom, action, busy: busy, in: buttons)
     dom.on(cancel, .click) { _ in frame.close() }
     dom.on(form, .submit) { _ in

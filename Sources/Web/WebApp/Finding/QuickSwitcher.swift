@@ -35,7 +35,7 @@ final class QuickSwitcher<D: DOM> {
     self.app = app
     self.frame = frame
     dom = app.dom
-    frame.setTitle(Strings[.goToConversation], classes: "ma-dialog ma-switcher")
+    frame.setTitle(.goToConversation, classes: "ma-dialog ma-switcher")
     field = dom.element("input", "ma-input", in: frame.body)
     for (name, value) in [
       ("type", "text"), ("role", "combobox"), ("aria-expanded", "true"), ("aria-controls", "ma-targets"),
@@ -45,7 +45,7 @@ final class QuickSwitcher<D: DOM> {
     list = dom.element("div", "ma-targets", in: frame.body)
     dom.setAttribute(list, "id", "ma-targets")
     dom.setAttribute(list, "role", "listbox")
-    dom.setLabel(list, Strings[.goToConversation])
+    dom.setLabel(list, .goToConversation)
     note = frame.trouble(in: frame.body)
     frame.setFirst(field)
     dom.on(field, .input) { [self] in typed($0.text.trimmed) }
@@ -134,7 +134,7 @@ final class QuickSwitcher<D: DOM> {
     }
     if targets.isEmpty {
       dom.removeAttribute(field, dom.atom("aria-activedescendant"))
-      if !words.utf8.isEmpty { dom.setText(note, Strings[.noMatch]) }
+      if !words.utf8.isEmpty { dom.setText(note, .noMatch) }
     } else {
       dom.setText(note, "")
       dom.setAttribute(field, "aria-activedescendant", "ma-target-\(active)")

@@ -38,15 +38,15 @@ final class RoomDirectory<D: DOM> {
     self.source = source
     dom = app.dom
     if case .server = source {
-      search = Field(dom, Strings[.searchRooms], kind: "search", in: parent)
-      server = Field(dom, Strings[.serverAddress], kind: "search", hint: Strings[.directoryHint], in: parent)
+      search = Field(dom, .searchRooms, kind: "search", in: parent)
+      server = Field(dom, .serverAddress, kind: "search", hint: .directoryHint, in: parent)
     }
     list = dom.element("div", "ma-directory", in: parent)
     dom.setAttribute(list, "role", "list")
-    dom.setLabel(list, Strings[.publicRooms])
+    dom.setLabel(list, .publicRooms)
     note = dom.element("p", "ma-note", in: parent)
     dom.setAttribute(note, "role", "status")
-    more = SubmitButton(dom, Strings[.showMore], busy: Strings[.loadingRoomList], kind: "ma-wide", in: parent)
+    more = SubmitButton(dom, .showMore, busy: .loadingRoomList, kind: "ma-wide", in: parent)
     dom.setAttribute(more.node, "type", "button")
     dom.setFlag(more.node, "hidden", true)
     search?.onInput = { [self] in
@@ -78,12 +78,12 @@ final class RoomDirectory<D: DOM> {
     let isFirst = next == nil
     let other = otherServer
     if other == nil, server?.text.trimmed.utf8.isEmpty == false {
-      dom.setText(note, Strings[.serverAddressWrong])
+      dom.setText(note, .serverAddressWrong)
       return dom.flush()
     }
     isLoaded = true
     more.setBusy(true)
-    if isFirst { dom.setText(note, Strings[.loadingRoomList]) }
+    if isFirst { dom.setText(note, .loadingRoomList) }
     switch source {
     case .server:
       let term = words.utf8.isEmpty ? nil : ByteString(words)
@@ -144,6 +144,8 @@ final class RoomDirectory<D: DOM> {
     dom.element("span", "ma-entry-preview", text: about, in: lines)
     if case .space(let space) = source, app.may(.sendState(.spaceChild), in: space) {
       addMoves(room.id, title, space, in: line)
+      let out = dom.button("ma-round", icon: .close, label: Strings[.takeOut, title], in: line)
+      dom.on(out, .click) { [self] _ in app.askOrSay(.removeSpaceChild(room.id, from: space)) { [self] in reload() } }
     }
     addButton(room, title, in: line)
   }
@@ -163,7 +165,7 @@ final class RoomDirectory<D: DOM> {
 
   private func addButton(_ room: RoomSummary, _ title: String, in line: Node) {
     if app.client.room(room.id)?.membership == .join {
-      let open = dom.button("ma-button ma-small", Strings[.openRoom], in: line)
+      let open = dom.button("ma-button ma-small", .openRoom, in: line)
       dom.setLabel(open, Strings[.openRoom] + ": " + title)
       return dom.on(open, .click) { [app] _ in app.goTo(.room(room.id)) }
     }
@@ -172,10 +174,10 @@ final class RoomDirectory<D: DOM> {
     let mayKnock = room.joinRule?.allowsKnocking ?? false
     guard isOpen || isRestricted || mayKnock else { return }
     let knocks = !isOpen && !isRestricted
-    let words = Strings[knocks ? .askToJoin : .join]
-    let button = SubmitButton(dom, words, busy: Strings[.joining], kind: "ma-primary ma-small", in: line)
+    let words: Strings.Key = knocks ? .askToJoin : .join
+    let button = SubmitButton(dom, words, busy: .joining, kind: "ma-primary ma-small", in: line)
     dom.setAttribute(button.node, "type", "button")
-    dom.setLabel(button.node, words + ": " + title)
+    dom.setLabel(button.node, Strings[words] + ": " + title)
     dom.on(button.node, .click) { [self] _ in
       guard !button.isBusy else { return }
       dom.setText(note, "")
@@ -197,8 +199,8 @@ final class RoomDirectory<D: DOM> {
       button.setBusy(false)
       if case .failure(let error) = result { return dom.setText(note, Strings.words(for: error)) }
       button.setEnabled(false)
-      button.set(Strings[.asked], busy: "")
-      dom.setLabel(button.node, Strings[.asked])
+      button.set(.asked, busy: .asked)
+      dom.setLabel(button.node, .asked)
     }
     dom.flush()
   }

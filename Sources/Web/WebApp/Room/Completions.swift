@@ -14,6 +14,7 @@ final class Completions<D: DOM> {
     var person: Crowd<D>.Person?
   }
 
+  private static var list: RoomListID { 3 }
   private static var shownLimit: Int { 8 }
   /// Bytes of a word that are looked for.
   private static var wordLimit: Int { 40 }
@@ -35,7 +36,7 @@ final class Completions<D: DOM> {
     list = dom.element("div", "ma-completions", in: box)
     dom.setAttribute(list, "role", "listbox")
     dom.setAttribute(list, "id", "ma-completions")
-    dom.setLabel(list, Strings[.completions])
+    dom.setLabel(list, .completions)
     dom.setFlag(list, "hidden", true)
     dom.setAttribute(writer.composer.field, "aria-controls", "ma-completions")
     dom.setAttribute(writer.composer.field, "aria-autocomplete", "list")
@@ -66,7 +67,8 @@ final class Completions<D: DOM> {
     let word = String(decoding: text[start + 1..<caret], as: UTF8.self)
     range = start..<caret
     switch text[start] {
-    case UInt8(ascii: "@"): choices = people(word)
+    case UInt8(ascii: "@"): choices = wholeRoom(word) + people(word)
+    case UInt8(ascii: "#") where !word.utf8.isEmpty: choices = rooms(word)
     case UInt8(ascii: ":") where word.utf8.count >= 2:
       let shelf = writer.app.emoji
       if shelf.all.isEmpty { return shelf.load { [self] in if !shelf.all.isEmpty, writer.key != nil { update() } } }
@@ -82,6 +84,27 @@ final class Completions<D: DOM> {
       }
     default: break
     }
+  }
+
+  /// `@room`, for those who may call everybody.
+  private func wholeRoom(_ word: String) -> [Choice] {
+    guard let room = writer.room, let user = writer.app.userID, room.can(.notifyRoom, by: user) ?? false,
+      Match.rank("room", word.asciiLowercased) == 0
+    else { return [] }
+    return [Choice(text: "@room ", label: "@room", note: Strings[.wholeRoom])]
+  }
+
+  /// Rooms that have an address, those whose name fits best first.
+  private func rooms(_ word: String) -> [Choice] {
+    let app = writer.app
+    var found: [Choice] = []
+    app.ask(.openRoomList(Completions.list, .search(ByteString(word))))
+    for id in app.client.roomList(Completions.list)?.rooms(in: .all) ?? [] where found.count < Completions.shownLimit {
+      guard let room = app.client.room(id), let alias = room.canonicalAlias?.string else { continue }
+      found.append(Choice(text: alias + " ", label: Strings.words(for: room.name), note: alias))
+    }
+    app.ask(.closeRoomList(Completions.list))
+    return found
   }
 
   /// Who spoke last comes first among those whose name fits as well. O(members).

@@ -25,14 +25,31 @@ extension Conversation {
   }
 
   func openMedia(_ row: RowID, part: Int, item: Int) {
-    guard let message = file(row, part: part, item: item), let file = message.attachment, let source = address(file) else {
-      return
+    guard let message = file(row, part: part, item: item), let clicked = picture(message) else { return }
+    var pictures: [ImageViewer<D>.Picture] = []
+    var index: Int?
+    for entry in feed.source?.items ?? [] {
+      guard case .message(let content) = entry.content else { continue }
+      for shown in content.kind == .gallery ? content.gallery : [content] where shown.isPicture {
+        guard let picture = picture(shown) else { continue }
+        if index == nil, picture.source.hasSameBytes(as: clicked.source) { index = pictures.count }
+        pictures.append(picture)
+      }
     }
     app.dialogs.open { frame in
-      ImageViewer(
-        app, source: source, name: file.fileName.string, download: file.source.map { app.mediaSource($0) },
-        isVideo: message.kind == .video, in: frame)
+      if let index {
+        _ = ImageViewer(app, pictures, at: index, in: frame)
+      } else {
+        _ = ImageViewer(app, [clicked], at: 0, in: frame)
+      }
     }
+  }
+
+  private func picture(_ message: MessageContent) -> ImageViewer<D>.Picture? {
+    guard let file = message.attachment, let source = address(file) else { return nil }
+    return ImageViewer<D>.Picture(
+      source: source, name: file.fileName.string, isVideo: message.kind == .video,
+      download: file.source.map { app.mediaSource($0) })
   }
 
   /// The file at hand, else the one on the server.
@@ -45,7 +62,7 @@ extension Conversation {
     guard let file = message.attachment, let uri = file.source else { return }
     let app = app
     Host.download(url: app.mediaSource(uri), fileName: file.fileName.string) { isDone in
-      if !isDone { app.notices.show(Strings[.downloadFailed], isTrouble: true) }
+      if !isDone { app.notices.show(.downloadFailed, isTrouble: true) }
     }
   }
 
@@ -85,13 +102,24 @@ extension Conversation {
   // MARK: Who
 
   func showReactors(_ row: RowID) {
-    guard let item = feed.item(row), let room = feed.room else { return }
+    guard let item = feed.item(row) else { return }
+    showPeople(Strings[.reactions], item.reactions.map { ($0.key, $0.senders) })
+  }
+
+  /// Of a poll whose votes can be seen.
+  func showVoters(_ row: RowID) {
+    guard let poll = message(row)?.poll else { return }
+    showPeople(Strings[.voters], poll.answers.filter { !$0.voters.isEmpty }.map { ($0.text, $0.voters) })
+  }
+
+  private func showPeople(_ title: String, _ groups: [(what: ByteString, users: [UserID])]) {
+    guard let room = feed.room else { return }
     app.dialogs.open { frame in
-      frame.setTitle(Strings[.reactions])
-      for reaction in item.reactions {
+      frame.setTitle(title)
+      for group in groups {
         let line = dom.element("p", "ma-reactors", in: frame.body)
-        dom.element("span", "ma-reactors-key", text: reaction.key.string, in: line)
-        dom.element("span", text: feed.rows.names(reaction.senders, room), in: line)
+        dom.element("span", "ma-reactors-key", text: group.what.string, in: line)
+        dom.element("span", text: feed.rows.names(group.users, room), in: line)
       }
     }
   }
@@ -102,14 +130,18 @@ extension Conversation {
     else { return }
     let readers = feed.folding[index].readers
     app.dialogs.open { frame in
-      frame.setTitle(Strings[.readers])
+      frame.setTitle(.readers)
       let list = dom.element("div", "ma-members", in: frame.body)
       for user in readers where user != item.sender && user != app.userID {
         let line = dom.button("ma-member", in: list)
         let name = room.displayName(of: user).string
         dom.avatar("ma-avatar-small", in: line).show(
           id: user.string, name: name, source: app.avatarSource(room.avatar(of: user)))
-        dom.element("span", text: name, in: line)
+        let words = dom.element("span", "ma-entry-lines", in: line)
+        dom.element("span", "ma-entry-name", text: name, in: words)
+        if let time = room.readTime(of: user) {
+          dom.element("span", "ma-entry-preview", text: Host.dateTimeLabel(time), in: words)
+        }
         dom.on(line, .click) { [self] _ in open(user) }
       }
     }
@@ -133,7 +165,7 @@ extension Conversation {
     case .failed:
       player = nil
       feed.timeline.setPlayback(row, part: part, nil)
-      app.notices.show(Strings[.playFailed], isTrouble: true)
+      app.notices.show(.playFailed, isTrouble: true)
     case .moved(let isPlaying, let position, let duration):
       playing.state.isPlaying = isPlaying
       playing.state.positionMilliseconds = position

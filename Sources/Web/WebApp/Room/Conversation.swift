@@ -23,10 +23,12 @@ final class Conversation<D: DOM> {
     let options = Host.timelineOptions()
     options.phrases = Strings.phrases
     options.actions = [
-      .openMedia, .openFile, .openSender, .retry, .openMention, .openLocation, .openReply, .react, .addReaction, .showReactors,
-      .openThread, .showReaders, .vote, .play, .copy, .reply, .menu
+      .openMedia, .openFile, .openSender, .openMention, .openLocation, .openReply, .showReactors, .openThread, .showReaders,
+      .play, .copy
     ]
+    if app.embedding?.isReadOnly != true { options.actions.formUnion([.retry, .react, .addReaction, .vote, .reply, .menu]) }
     feed = Feed(app, options, in: parent)
+    if let embedding = app.embedding { feed.timeline.setBubbles(embedding.bubbles) }
     writer = Writer(app, options.phrases, in: parent)
     feed.timeline.onAction = { [self] in act($0) }
     writer.onSent = { [self] in sent() }
@@ -132,6 +134,6 @@ final class Conversation<D: DOM> {
   }
 
   func copy(_ text: String) {
-    Host.copyToClipboard(text) { [self] isDone in if isDone { app.notices.show(Strings[.copied]) } }
+    Host.copyToClipboard(text) { [self] isDone in if isDone { app.notices.show(.copied) } }
   }
 }

@@ -6,7 +6,7 @@ import WebHost
 
 /// What can be done in a room, beside writing.
 struct ConversationMenu<D: DOM> {
-  private enum Choice { case search, pinned, firstUnread, date, previews, settings }
+  private enum Choice { case search, threads, pinned, firstUnread, date, previews, shortcuts, settings }
 
   private let screen: RoomScreen<D>
 
@@ -15,8 +15,9 @@ struct ConversationMenu<D: DOM> {
   func open() {
     let (app, dom) = (screen.app, screen.dom)
     app.dialogs.open { frame in
-      frame.setTitle(Strings[.roomMenu], classes: "ma-dialog ma-menu")
-      let choices: [Choice] = [.search, .pinned, .firstUnread, .date, .previews] + (app.embedding == nil ? [] : [.settings])
+      frame.setTitle(.roomMenu, classes: "ma-dialog ma-menu")
+      let choices: [Choice] =
+        [.search, .threads, .pinned, .firstUnread, .date, .previews, .shortcuts] + (app.embedding == nil ? [] : [.settings])
       for choice in choices {
         let button = dom.button("ma-menu-item", text(of: choice), in: frame.body)
         if choice == .search { frame.setFirst(button) }
@@ -32,10 +33,12 @@ struct ConversationMenu<D: DOM> {
   private func text(of choice: Choice) -> String {
     switch choice {
     case .search: Strings[.searchRoom]
+    case .threads: Strings[.threads]
     case .pinned: Strings[.pinnedMessages]
     case .firstUnread: Strings[.firstUnread]
     case .date: Strings[.jumpToDate]
     case .settings: Strings[.settings]
+    case .shortcuts: Strings[.shortcuts]
     case .previews: screen.app.showsPreviews ? Strings[.hideLinkPreviews] : Strings[.linkPreviews]
     }
   }
@@ -43,13 +46,15 @@ struct ConversationMenu<D: DOM> {
   private func run(_ choice: Choice) {
     switch choice {
     case .search: screen.panel.show(.search)
+    case .threads: screen.panel.show(.threads)
     case .pinned:
       guard let room = screen.room, screen.app.client.room(room)?.pinnedEvents.isEmpty == false else {
-        return screen.app.notices.show(Strings[.nothingPinned])
+        return screen.app.notices.show(.nothingPinned)
       }
       screen.panel.show(.pinned)
-    case .firstUnread: if !screen.goToFirstUnread() { screen.app.notices.show(Strings[.nothingUnread]) }
+    case .firstUnread: if !screen.goToFirstUnread() { screen.app.notices.show(.nothingUnread) }
     case .date: askDate()
+    case .shortcuts: screen.app.openShortcuts()
     case .settings: screen.app.dialogs.open { SettingsDialog(screen.app, in: $0) }
     case .previews:
       screen.app.showsPreviews = !screen.app.showsPreviews
@@ -61,12 +66,12 @@ struct ConversationMenu<D: DOM> {
   private func askDate() {
     let (app, dom) = (screen.app, screen.dom)
     app.dialogs.open { frame in
-      frame.setTitle(Strings[.jumpToDate])
+      frame.setTitle(.jumpToDate)
       let form = dom.element("form", "ma-form", in: frame.body)
-      let field = Field(dom, Strings[.date], kind: "date", in: form)
+      let field = Field(dom, .date, kind: "date", in: form)
       frame.setFirst(field.input)
       let trouble = frame.trouble(in: form)
-      let submit = SubmitButton(dom, Strings[.jump], busy: Strings[.searching], in: dom.element("div", "ma-buttons", in: form))
+      let submit = SubmitButton(dom, .jump, busy: .searching, in: dom.element("div", "ma-buttons", in: form))
       dom.on(form, .submit) { _ in
         guard !submit.isBusy, let day = CalendarDay(field.text) else { return }
         submit.setBusy(true)

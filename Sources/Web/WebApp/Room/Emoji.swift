@@ -12,6 +12,16 @@ struct Emoji: Equatable {
   /// The first of the names.
   var name: String { String(decoding: names.utf8.prefix { $0 != UInt8(ascii: ",") }, as: UTF8.self) }
 
+  /// Modifiers of the Fitzpatrick scale, behind none. Source: UTS #51, "Diversity".
+  static var tones: [String] { ["", "🏻", "🏼", "🏽", "🏾", "🏿"] }
+
+  /// With the modifier, in the place of the selector of its look, where it takes one: its last name ends in `*` then.
+  func text(tone: String) -> String {
+    let bytes = Array(text.utf8)
+    guard !tone.utf8.isEmpty, Array(names.utf8).last == UInt8(ascii: "*"), let first = bytes.first else { return text }
+    return String(decoding: bytes.prefix(first >= 0xF0 ? 4 : 3), as: UTF8.self) + tone
+  }
+
   /// Lines without names are none.
   static func read(_ file: [UInt8]) -> [Emoji] {
     var all: [Emoji] = []

@@ -105,6 +105,10 @@ extension Feed {
     let entry = folding[piece.range.lowerBound]
     var row = rows.row(item, in: room, unread: entry.unread, readers: entry.readers)
     row.id = piece.row
+    if piece.range.lowerBound <= delivered, case .message(var message) = row.content, message.receipt == .sent {
+      message.receipt = .delivered
+      row.content = .message(message)
+    }
     return row
   }
 
@@ -125,6 +129,12 @@ extension Feed {
       folding.setUnread(counts[index], at: index)
       renew(index)
     }
+    let reached = app.client.lastDelivered(in: room.id) ?? -1
+    if reached > delivered {
+      let old = delivered
+      delivered = reached
+      for index in (old + 1)...reached where source.items[index].sender == app.userID { renew(index) }
+    }
     let now = currentReaders(room, source)
     for id in standing {
       guard let index = source.index(of: id), !now.contains(where: { $0.index == index }) else { continue }
@@ -136,6 +146,16 @@ extension Feed {
       renew(index)
     }
     standing = now.map { folding[$0.index].id }
+  }
+
+  /// Something was said in a thread, or read there.
+  func unreadChanged() {
+    guard let room, let source, source.items.count == folding.count else { return }
+    let now = Array(room.unreadCounts.threads.keys)
+    for root in now + unreadThreads where !now.contains(root) || !unreadThreads.contains(root) {
+      if let index = source.index(of: root) { renew(index) }
+    }
+    unreadThreads = now
   }
 
   /// Where readers stand, and who.

@@ -17,6 +17,10 @@ final class Feed<D: DOM> {
   /// The client counts places, the messenger knows identities: this is the bridge.
   var folding = Folding()
   var steps: [RowStep] = []
+  /// How far the room has reached somebody else's device.
+  var delivered = -1
+  /// Roots of threads that are shown as unread.
+  var unreadThreads: [EventID] = []
   /// Where readers are shown to stand.
   var standing: [ItemID] = []
   var needsCounts = false
@@ -34,15 +38,25 @@ final class Feed<D: DOM> {
   var onThreadSeen: (() -> Void)?
   /// Opening failed.
   var onFailed: (() -> Void)?
+  /// Leads to the first unread message where that is far behind; hidden otherwise.
+  private let jump: Node
+  var onFirstUnread: (() -> Void)?
 
   init(_ app: App<D>, _ options: TimelineOptions, in parent: Node) {
     self.app = app
     dom = app.dom
     timeline = Messenger.Timeline(dom: dom, options: options)
     box = dom.element("div", "ma-timeline", in: parent)
+    dom.markPart(box)
     dom.append(timeline.root, to: box)
     veil = Veil(dom, in: box)
     rows = RowMaker(app)
+    jump = dom.button("ma-button ma-unread-jump", in: box)
+    dom.setFlag(jump, "hidden", true)
+    dom.on(jump, .click) { [self] _ in
+      dom.setFlag(jump, "hidden", true)
+      onFirstUnread?()
+    }
     veil.onSkip = { [self] in stopSeeking() }
     timeline.onNearStart = { [self] in if let key { app.ask(.paginateBack(key)) } }
     timeline.onNearEnd = { [self] in if let key { app.ask(.paginateForward(key)) } }
@@ -65,7 +79,10 @@ final class Feed<D: DOM> {
 
   /// - Parameter event: shown and highlighted.
   func show(_ new: TimelineKey?, at event: EventID? = nil) {
-    if new?.room != key?.room { openedAt = nil }
+    if new?.room != key?.room {
+      openedAt = nil
+      dom.setFlag(jump, "hidden", true)
+    }
     if let old = key {
       savePlace()
       key = nil
@@ -150,7 +167,10 @@ final class Feed<D: DOM> {
     steps = []
     folding = Folding(source.items)
     standing = []
+    delivered = -1
+    unreadThreads = Array(room.unreadCounts.threads.keys)
     if isLive {
+      delivered = app.client.lastDelivered(in: key.room) ?? -1
       for (index, count) in app.client.unreadMemberCounts(key.room).enumerated() where index < folding.count {
         folding.setUnread(count, at: index)
       }
@@ -190,7 +210,13 @@ final class Feed<D: DOM> {
 
   /// Above the first unread message; the reader begins there.
   private func showDivider(_ room: Room, _ source: ClientCore.Timeline) {
-    guard room.notificationCount > 0, let first = firstUnread(room, source) else { return }
+    guard room.notificationCount > 0 else { return }
+    guard let first = firstUnread(room, source) else {
+      // What was read last is not at hand: the reader may want to go there.
+      guard let read = openedAt, source.index(of: read) == nil else { return }
+      dom.setText(jump, Strings[.newMessages, count: room.notificationCount] + " ↑")
+      return dom.setFlag(jump, "hidden", false)
+    }
     timeline.setDivider(above: first)
     timeline.scroll(to: first, place: .top)
   }

@@ -18,11 +18,12 @@ final class FilesDialog<D: DOM> {
     let canBeGallery = files.count > 1 && files.allSatisfy { $0.kind == .image || $0.kind == .video }
     isGallery = canBeGallery
     var isSent = false
-    frame.setTitle(Strings[.sendFiles])
+    frame.setTitle(.sendFiles)
     let form = dom.element("form", "ma-form", in: frame.body)
     let list = dom.element("div", "ma-files", in: form)
     for media in files {
-      guard media.kind == .image, let blob = media.file.blob, let url = app.effects.blobs.url(blob) else {
+      let shown = media.kind == .image ? media.file : media.thumbnail
+      guard let blob = shown?.blob, let url = app.effects.blobs.url(blob) else {
         dom.element("p", "ma-files-name", text: media.file.fileName.string, in: list)
         continue
       }
@@ -30,12 +31,12 @@ final class FilesDialog<D: DOM> {
       dom.setAttribute(picture, "alt", media.file.fileName.string)
       dom.setImage(picture, url)
     }
-    let caption = Field(dom, Strings[.caption], in: form)
+    let caption = Field(dom, .caption, in: form)
     frame.setFirst(caption.input)
     if canBeGallery { dom.check(Strings[.asOneMessage], isOn: true, in: form) { [self] in isGallery = $0 } }
     let buttons = dom.element("div", "ma-buttons", in: form)
-    let cancel = dom.button("ma-button", Strings[.cancel], in: buttons)
-    dom.button("ma-button ma-primary", Strings[.send], submits: true, in: buttons)
+    let cancel = dom.button("ma-button", .cancel, in: buttons)
+    dom.button("ma-button ma-primary", .send, submits: true, in: buttons)
     dom.on(cancel, .click) { _ in frame.close() }
     dom.on(form, .submit) { [self] _ in
       isSent = true
@@ -43,7 +44,11 @@ final class FilesDialog<D: DOM> {
       send(files, caption.text.trimmed, isGallery)
     }
     frame.onEnd = {
-      if !isSent { for media in files { if let blob = media.file.blob { app.effects.blobs.release(blob) } } }
+      if isSent { return }
+      for media in files {
+        if let blob = media.file.blob { app.effects.blobs.release(blob) }
+        if let blob = media.thumbnail?.blob { app.effects.blobs.release(blob) }
+      }
     }
   }
 }

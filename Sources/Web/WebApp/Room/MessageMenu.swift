@@ -7,7 +7,8 @@ import WebHost
 /// What can be done with a message; opened by its context menu, by its button, by Enter.
 struct MessageMenu<D: DOM> {
   enum Choice {
-    case reply, thread, react, edit, copy, link, pin, unpin, endPoll, history, source, report, delete, retry, cancel
+    case reply, thread, react, edit, copy, link, pin, unpin, endPoll, voters, sticker, reactors, history, source, report,
+      delete, retry, cancel
   }
 
   private let conversation: Conversation<D>
@@ -41,7 +42,7 @@ struct MessageMenu<D: DOM> {
     guard let key = conversation.feed.key, let room = conversation.feed.room else { return [] }
     var choices: [Choice] = []
     let isThere = item.eventID != nil && item.isMessage
-    let canWrite = room.canWrite
+    let canWrite = room.canWrite(as: app.userID)
     if isThere, canWrite {
       choices += [.reply, .react]
       if case .thread = key.focus {} else { choices.append(.thread) }
@@ -49,6 +50,8 @@ struct MessageMenu<D: DOM> {
     if canWrite, conversation.canEdit(item) { choices.append(.edit) }
     if case .message(let message) = item.content {
       if !message.body.isEmpty { choices.append(.copy) }
+      if let poll = message.poll, poll.showsVotes, poll.voterCount > 0 { choices.append(.voters) }
+      if message.kind == .image || message.kind == .sticker, message.attachment?.source != nil { choices.append(.sticker) }
       if item.eventID != nil, let poll = message.poll, poll.endedAtMilliseconds == nil, mayRedact(item, room) {
         choices.append(.endPoll)
       }
@@ -64,11 +67,12 @@ struct MessageMenu<D: DOM> {
   private func ofEvent(_ item: TimelineItem, _ room: Room) -> [Choice] {
     guard let event = item.eventID else { return [] }
     var choices: [Choice] = [.link]
-    if item.isMessage, room.canWrite, let user = app.userID,
+    if item.isMessage, room.canWrite(as: app.userID), let user = app.userID,
       room.powerLevels?.canSend(.pinnedEvents, isState: true, by: user) ?? true
     {
       choices.append(room.pinnedEvents.contains(event) ? .unpin : .pin)
     }
+    if !item.reactions.isEmpty { choices.append(.reactors) }
     if item.isEdited { choices.append(.history) }
     choices.append(.source)
     if item.sender != app.userID { choices.append(.report) }
@@ -92,6 +96,9 @@ struct MessageMenu<D: DOM> {
     case .pin: Strings[.pin]
     case .unpin: Strings[.unpin]
     case .endPoll: Strings[.endPoll]
+    case .voters: Strings[.voters]
+    case .sticker: Strings[.makeSticker]
+    case .reactors: Strings[.reactions]
     case .history: Strings[.history]
     case .source: Strings[.viewSource]
     case .report: Strings[.report]
@@ -115,9 +122,22 @@ struct MessageMenu<D: DOM> {
     case .unpin: if let event = item.eventID { app.askOrSay(.unpin(room, event)) }
     case .endPoll:
       app.askOrSay(.endPoll(room, poll: conversation.target(RowID(item.id)), text: ByteString(Strings[.pollEndedText])))
+    case .voters: conversation.showVoters(RowID(item.id))
+    case .sticker: makeSticker(item)
+    case .reactors: conversation.showReactors(RowID(item.id))
     case .retry: app.ask(.retry(room, item.id))
     case .cancel: app.ask(.cancel(room, item.id))
     case .history, .source, .report, .delete: ask(choice, item, room)
+    }
+  }
+
+  private func makeSticker(_ item: TimelineItem) {
+    guard case .message(let message) = item.content, let file = message.attachment else { return }
+    app.changeStickers(adding: ImagePack.Image(file)) { [app] result in
+      switch result {
+      case .success: app.notices.show(.stickerMade)
+      case .failure(let error): app.notices.show(Strings.words(for: error), isTrouble: true)
+      }
     }
   }
 
@@ -129,16 +149,20 @@ struct MessageMenu<D: DOM> {
   private func ask(_ choice: Choice, _ item: TimelineItem, _ room: RoomID) {
     switch choice {
     case .history:
-      let texts = conversation.feed.source?.history(of: item.id).map { $0.body.string } ?? []
+      let texts = (conversation.feed.source?.history(of: item.id) ?? []).map {
+        Host.dateTimeLabel($0.timestampMilliseconds) + "\n" + $0.content.body.string
+      }
       TextDialog(app, Strings[.history], texts)
     case .source: showSource(item, room)
     case .report:
       guard let event = item.eventID else { return }
-      app.dialogs.open { ReportDialog(app, event, in: room, at: $0) }
+      app.dialogs.open {
+        ReportDialog(app, .reportTitle, in: $0) { .report(event, in: room, reason: $0) }
+      }
     default:
       app.dialogs.open {
         ConfirmDialog(
-          app, Strings[.deleteQuestion], action: Strings[.delete], busy: Strings[.removing],
+          app, .deleteQuestion, action: .delete, busy: .removing,
           .redactEvent(room, conversation.target(RowID(item.id)), reason: nil, relationTypes: []), in: $0)
       }
     }
@@ -159,5 +183,8 @@ struct MessageMenu<D: DOM> {
 
 extension Room {
   /// Whether messages can be sent from here.
-  var canWrite: Bool { membership == .join && !isEncrypted && successor == nil }
+  func canWrite(as user: UserID?) -> Bool {
+    guard let user, membership == .join, !isEncrypted, successor == nil else { return false }
+    return can(.send(.message), by: user) ?? true
+  }
 }

@@ -7,19 +7,19 @@ import WebHost
 struct PlaceDialog<D: DOM> {
   @discardableResult
   init(_ dom: D, in frame: DialogFrame<D>, _ send: @escaping (OutgoingLocation) -> Void) {
-    frame.setTitle(Strings[.sendPlace])
-    let note = dom.element("p", "ma-note", text: Strings[.placeSought], in: frame.body)
+    frame.setTitle(.sendPlace)
+    let note = dom.element("p", "ma-note", text: .placeSought, in: frame.body)
     dom.setAttribute(note, "role", "status")
     let buttons = dom.element("div", "ma-buttons", in: frame.body)
-    let cancel = dom.button("ma-button", Strings[.cancel], in: buttons)
-    let submit = dom.button("ma-button ma-primary", Strings[.send], in: buttons)
+    let cancel = dom.button("ma-button", .cancel, in: buttons)
+    let submit = dom.button("ma-button ma-primary", .send, in: buttons)
     dom.setFlag(submit, "disabled", true)
     dom.on(cancel, .click) { _ in frame.close() }
     Host.locate { position in
       guard frame.isOpen else { return }
       switch position {
-      case .refused: dom.setText(note, Strings[.placeRefused])
-      case .unknown: dom.setText(note, Strings[.placeUnknown])
+      case .refused: dom.setText(note, .placeRefused)
+      case .unknown: dom.setText(note, .placeUnknown)
       case .found(let uri):
         dom.setText(note, uri)
         dom.setFlag(submit, "disabled", false)

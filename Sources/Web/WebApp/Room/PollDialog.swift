@@ -18,11 +18,11 @@ final class PollDialog<D: DOM> {
   @discardableResult
   init(_ dom: D, in frame: DialogFrame<D>, _ send: @escaping (OutgoingPoll) -> Void) {
     self.dom = dom
-    frame.setTitle(Strings[.newPoll])
+    frame.setTitle(.newPoll)
     let form = dom.element("form", "ma-form", in: frame.body)
-    question = Field(dom, Strings[.pollQuestion], in: form)
+    question = Field(dom, .pollQuestion, in: form)
     list = dom.element("div", "ma-form", in: form)
-    more = dom.button("ma-button", Strings[.pollAddAnswer], icon: .plus, in: form)
+    more = dom.button("ma-button", .pollAddAnswer, icon: .plus, in: form)
     frame.setFirst(question.input)
     for _ in 0..<2 { addAnswer() }
     dom.on(more, .click) { [self] _ in
@@ -34,15 +34,15 @@ final class PollDialog<D: DOM> {
     dom.check(Strings[.pollDisclosed], isOn: true, in: form) { [self] in isDisclosed = $0 }
     let trouble = frame.trouble(in: form)
     let buttons = dom.element("div", "ma-buttons", in: form)
-    let cancel = dom.button("ma-button", Strings[.cancel], in: buttons)
-    dom.button("ma-button ma-primary", Strings[.send], submits: true, in: buttons)
+    let cancel = dom.button("ma-button", .cancel, in: buttons)
+    dom.button("ma-button ma-primary", .send, submits: true, in: buttons)
     dom.on(cancel, .click) { _ in frame.close() }
     dom.on(form, .submit) { [self] _ in
       if let poll {
         frame.close()
         send(poll)
       } else {
-        dom.setText(trouble, Strings[.pollIncomplete])
+        dom.setText(trouble, .pollIncomplete)
         dom.flush()
       }
     }
@@ -64,12 +64,14 @@ final class PollDialog<D: DOM> {
 
 extension DOM {
   /// A box to tick.
-  func check(_ text: String, isOn: Bool, in parent: Node, _ changed: @escaping (Bool) -> Void) {
+  @discardableResult
+  func check(_ text: String, isOn: Bool, in parent: Node, _ changed: @escaping (Bool) -> Void) -> Node {
     let line = element("label", "ma-check", in: parent)
     let box = element("input", in: line)
     setAttribute(box, "type", "checkbox")
     setFlag(box, "checked", isOn)
     element("span", text: text, in: line)
     on(box, .change) { changed($0.x == 1) }
+    return box
   }
 }

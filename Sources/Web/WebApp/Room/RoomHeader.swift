@@ -19,16 +19,21 @@ final class RoomHeader<D: DOM> {
   private let search: Node
   private let menu: Node
   private let muted: Node
+  private let pins: Node
+  private var pinned = 0
   var onSearch: (() -> Void)?
   /// With or without the camera.
   var onCall: ((Bool) -> Void)?
+  var offersGroupCalls: () -> Bool = { false }
   var onMenu: (() -> Void)?
+  var onPins: (() -> Void)?
 
   init(_ app: App<D>, in parent: Node) {
     self.app = app
     dom = app.dom
     let node = dom.element("header", "ma-header ma-room-header", in: parent)
-    let back = dom.button("ma-round ma-back", icon: .back, label: Strings[.back], in: node)
+    dom.markPart(node)
+    let back = dom.button("ma-round ma-back", icon: .back, label: .back, in: node)
     title = dom.element("div", "ma-room-title", in: node)
     dom.setAttribute(title, "tabindex", "-1")
     avatar = dom.avatar("ma-avatar-small", in: title)
@@ -36,16 +41,19 @@ final class RoomHeader<D: DOM> {
     name = TextView(dom, "h2", "ma-room-name", in: lines)
     muted = dom.element("span", "ma-room-muted", in: title)
     dom.setAttribute(muted, "role", "img")
-    dom.setLabel(muted, Strings[.notificationsOff])
+    dom.setLabel(muted, .notificationsOff)
     dom.setAttribute(muted, "title", Strings[.notificationsOff])
     Drawing.muted.draw(dom, in: muted)
     line = TextView(dom, "p", "ma-room-line", in: lines)
-    voice = dom.button("ma-round", icon: .phone, label: Strings[.callThem], in: node)
-    camera = dom.button("ma-round", icon: .camera, label: Strings[.callThemWithCamera], in: node)
-    search = dom.button("ma-round ma-wide-only", icon: .search, label: Strings[.searchRoom], in: node)
-    menu = dom.button("ma-round", icon: .more, label: Strings[.roomMenu], in: node)
-    details = dom.button("ma-round", icon: .people, label: Strings[.details], in: node)
+    pins = dom.button("ma-round ma-round-small", icon: .pin, in: node)
+    dom.setFlag(pins, "hidden", true)
+    voice = dom.button("ma-round", icon: .phone, label: .callThem, in: node)
+    camera = dom.button("ma-round", icon: .camera, label: .callThemWithCamera, in: node)
+    search = dom.button("ma-round ma-wide-only", icon: .search, label: .searchRoom, in: node)
+    menu = dom.button("ma-round", icon: .more, label: .roomMenu, in: node)
+    details = dom.button("ma-round", icon: .people, label: .details, in: node)
     dom.on(back, .click) { _ in app.goTo(.list) }
+    dom.on(pins, .click) { [self] _ in onPins?() }
     dom.on(voice, .click) { [self] _ in onCall?(false) }
     dom.on(camera, .click) { [self] _ in onCall?(true) }
     dom.on(search, .click) { [self] _ in onSearch?() }
@@ -62,8 +70,17 @@ final class RoomHeader<D: DOM> {
     name.set(title)
     dom.setFlag(muted, "hidden", room?.membership != .join || !isMuted(id))
     line.set(room.map(subtitle) ?? "")
-    let canCall = room?.membership == .join && room?.directUserID != nil && Host.canCall
-    for node in [voice, camera] { dom.setFlag(node, "hidden", !canCall) }
+    let count = room?.membership == .join ? room?.pinnedEvents.count ?? 0 : 0
+    if count != pinned {
+      pinned = count
+      dom.setFlag(pins, "hidden", count == 0)
+      dom.setLabel(pins, Strings[.pinnedCount, count: count])
+      dom.setAttribute(pins, "title", Strings[.pinnedCount, count: count])
+    }
+    let canCall = room?.membership == .join && Host.canCall
+    let isDirect = room?.isDirect ?? false
+    dom.setFlag(voice, "hidden", !canCall || !isDirect && !offersGroupCalls())
+    dom.setFlag(camera, "hidden", !canCall || !isDirect)
     for node in [search, menu, details] { dom.setFlag(node, "hidden", room?.membership != .join) }
   }
 

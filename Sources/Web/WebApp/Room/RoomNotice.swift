@@ -5,7 +5,7 @@ import Messenger
 
 /// Stands in place of the composer where one cannot write: an invitation, a room that was left, an encrypted or moved one.
 final class RoomNotice<D: DOM> {
-  private enum Kind: UInt8 { case none, invite, left, banned, unknown, encrypted, moved }
+  private enum Kind: UInt8 { case none, invite, asked, left, banned, unknown, encrypted, moved, silent }
 
   private let app: App<D>
   private let dom: D
@@ -34,9 +34,11 @@ final class RoomNotice<D: DOM> {
     switch kind {
     case .none: break
     case .invite: showInvitation(id, room)
-    case .left, .banned, .unknown: showOutside(id, kind)
+    case .asked: showAsked(id)
+    case .left, .banned, .unknown: showOutside(id, kind, room)
     case .encrypted: say(Strings[.encrypted], icon: .lock)
     case .moved: showMoved(room)
+    case .silent: say(Strings[.mayNotWrite])
     }
   }
 
@@ -45,7 +47,10 @@ final class RoomNotice<D: DOM> {
     switch room.membership {
     case .invite: return .invite
     case .ban: return .banned
-    case .join: return room.successor != nil ? .moved : room.isEncrypted ? .encrypted : .none
+    case .knock: return .asked
+    case .join:
+      if room.successor != nil { return .moved }
+      return room.isEncrypted ? .encrypted : room.canWrite(as: app.userID) ? .none : .silent
     default: return .left
     }
   }
@@ -61,40 +66,72 @@ final class RoomNotice<D: DOM> {
     say(name.map { isDirect ? Strings[.invitedToChat, $0] : Strings[.invitedBy, $0] } ?? Strings[.invitedBySomeone])
     if let inviter = room?.inviter { dom.element("p", "ma-note", text: inviter.string, in: node) }
     let buttons = dom.element("div", "ma-buttons", in: node)
-    let decline = SubmitButton(dom, Strings[.decline], busy: Strings[.leaving], kind: "", in: buttons)
-    let accept = SubmitButton(dom, Strings[.accept], busy: Strings[.joining], in: buttons)
+    let decline = SubmitButton(dom, .decline, busy: .leaving, kind: "", in: buttons)
+    let accept = SubmitButton(dom, .accept, busy: .joining, in: buttons)
     run(accept, .join(id.text))
     run(decline, .leave(id)) { [app] in if app.place.room == id { app.goTo(.list, replacing: true) } }
   }
 
-  private func showOutside(_ id: RoomID, _ kind: Kind) {
+  private func showAsked(_ id: RoomID) {
+    say(Strings[.waitingForAnswer])
+    let buttons = dom.element("div", "ma-buttons", in: node)
+    run(SubmitButton(dom, .withdrawRequest, busy: .leaving, kind: "", in: buttons), .leave(id))
+  }
+
+  private func showOutside(_ id: RoomID, _ kind: Kind, _ room: Room?) {
     say(kind == .banned ? Strings[.banned] : kind == .left ? Strings[.left] : Strings[.unknownRoom])
     let buttons = dom.element("div", "ma-buttons", in: node)
     if kind != .unknown {
-      let forget = SubmitButton(dom, Strings[.forget], busy: Strings[.leaving], kind: "", in: buttons)
+      let forget = SubmitButton(dom, .forget, busy: .leaving, kind: "", in: buttons)
       run(forget, .forget(id)) { [app] in app.goTo(.list, replacing: true) }
     }
-    if kind != .banned { run(SubmitButton(dom, Strings[.join], busy: Strings[.joining], in: buttons), app.joining(id)) }
+    guard kind != .banned else { return }
+    let asks = room?.joinRule?.allowsKnocking == true && room?.joinRule?.allowsRestrictedJoins == false
+    let button = SubmitButton(dom, asks ? .askToJoin : .join, busy: .joining, in: buttons)
+    run(button) { [app] ended in
+      if asks { app.save(.knock(id.text)) { ended($0.map { Strings.words(for: $0) }) } } else { app.comeBack(to: id, ended) }
+    }
   }
 
   private func showMoved(_ room: Room?) {
     say(Strings[.upgraded])
     guard let successor = room?.successor else { return }
     let buttons = dom.element("div", "ma-buttons", in: node)
-    let go = SubmitButton(dom, Strings[.goToNewRoom], busy: Strings[.joining], in: buttons)
+    let go = SubmitButton(dom, .goToNewRoom, busy: .joining, in: buttons)
     run(go, .join(successor.text)) { [app] in app.goTo(.room(successor)) }
   }
 
   private func run(_ button: SubmitButton<D>, _ command: Command, _ then: (() -> Void)? = nil) {
+    run(button, { [app] ended in app.save(command) { ended($0.map { Strings.words(for: $0) }) } }, then)
+  }
+
+  /// - Parameter work: tells what went wrong, nil for nothing.
+  private func run(
+    _ button: SubmitButton<D>, _ work: @escaping (@escaping (String?) -> Void) -> Void, _ then: (() -> Void)? = nil
+  ) {
     dom.on(button.node, .click) { [self] _ in
       guard !button.isBusy else { return }
       button.setBusy(true)
       let asked = version
-      app.ask(command) { [self] result in
+      work { [self] trouble in
         if version == asked { button.setBusy(false) }
-        if case .failed(let error) = result { app.notices.show(Strings.words(for: error), isTrouble: true) } else { then?() }
+        if let trouble { app.notices.show(trouble, isTrouble: true) } else { then?() }
       }
       dom.flush()
+    }
+  }
+}
+
+extension App {
+  /// Into a room that one is not in. Where only invited people may come in, servers may let back who has left by themselves.
+  fileprivate func comeBack(to room: RoomID, _ ended: @escaping (String?) -> Void) {
+    save(joining(room)) { [self] error in
+      guard let error else { return ended(nil) }
+      guard case .refused(403, _, _, _) = error, client.room(room) != nil else { return ended(Strings.words(for: error)) }
+      ask(.capabilities()) { [self] result in
+        guard case .success(let found) = result, found.extensions.contains(.rejoin) else { return ended(Strings[.onlyInvited]) }
+        save(.rejoin(room)) { ended($0.map { _ in Strings[.onlyInvited] }) }
+      }
     }
   }
 }

@@ -25,9 +25,9 @@ final class RoomScreen<D: DOM> {
     root = dom.element("main", "ma-room", in: parent)
     welcome = dom.element("div", "ma-empty ma-welcome", in: root)
     Drawing.logo.draw(dom, in: welcome)
-    dom.element("h2", "ma-empty-title", text: Strings[.pickRoom], in: welcome)
-    dom.element("p", "ma-note", text: Strings[.pickRoomNote], in: welcome)
-    let new = dom.button("ma-button ma-primary", Strings[.newConversation], in: welcome)
+    dom.element("h2", "ma-empty-title", text: .pickRoom, in: welcome)
+    dom.element("p", "ma-note", text: .pickRoomNote, in: welcome)
+    let new = dom.button("ma-button ma-primary", .newConversation, in: welcome)
     stage = dom.element("div", "ma-stage", in: root)
     header = RoomHeader(app, in: stage)
     let columns = dom.element("div", "ma-columns", in: stage)
@@ -38,12 +38,14 @@ final class RoomScreen<D: DOM> {
     dom.setFlag(stage, "hidden", true)
     dom.on(new, .click) { _ in app.dialogs.open { NewDialog(app, in: $0) } }
     header.onSearch = { [self] in panel.show(.search) }
+    header.onPins = { [self] in panel.show(.pinned) }
     header.onMenu = { [self] in ConversationMenu(self).open() }
     conversation.onGoTo = { [self] in go(to: $0) }
     conversation.onThread = { [self] in panel.show(.thread($0)) }
     conversation.onLatest = { [self] in showLatest() }
+    conversation.feed.onFirstUnread = { [self] in _ = goToFirstUnread() }
     conversation.feed.onFailed = { [self] in if conversation.feed.key?.focus != .live { showLatest() } }
-    panel.onThreadSeen = { [self] in readAll() }
+    panel.onThreadSeen = { [self] in read($0) }
     panel.onGoTo = { [self] in go(to: $0) }
   }
 
@@ -77,7 +79,7 @@ final class RoomScreen<D: DOM> {
     let state = app.client.room(id)
     header.update(id, state)
     notice.update(id, state)
-    conversation.writer.setCanWrite(state?.canWrite ?? false)
+    conversation.writer.setCanWrite(state?.canWrite(as: app.userID) ?? false)
     panel.roomChanged()
     if state?.membership == .invite || (state == nil && app.client.connectionIsRunning) { conversation.feed.veil.hide() }
   }
@@ -127,12 +129,16 @@ final class RoomScreen<D: DOM> {
     }
   }
 
-  /// Who sees the end of a thread and that of the room has read all there is.
-  private func readAll() {
-    guard let room, conversation.feed.key?.focus == .live, conversation.feed.timeline.isAtEnd,
-      Host.pageState.isSuperset(of: [.visible, .focused]), app.client.room(room)?.notificationCount ?? 0 > 0
+  /// The end of a thread is in view. Who sees that of the room too has read all there is.
+  private func read(_ thread: EventID) {
+    guard let room, Host.pageState.isSuperset(of: [.visible, .focused]), let state = app.client.room(room),
+      state.notificationCount > 0
     else { return }
-    app.ask(.markRead(room))
+    if conversation.feed.key?.focus == .live, conversation.feed.timeline.isAtEnd { return app.askOrSay(.markRead(room)) }
+    guard state.unreadCounts.threads[thread] != nil, let last = panel.conversation?.feed.source?.items.last?.eventID else {
+      return
+    }
+    app.ask(.sendReceipt(upTo: last, in: room, isPublic: !app.keepsReceiptsPrivate, threadRoot: thread)) { _ in }
   }
 
   // MARK: Changes
@@ -142,8 +148,13 @@ final class RoomScreen<D: DOM> {
   func changed(_ id: RoomID, _ aspects: RoomAspects) {
     guard id == room else { return }
     if !aspects.isDisjoint(with: [.name, .avatar, .topic, .membership, .memberCounts, .settings]) { showRoom() }
+    if aspects.contains(.draft) {
+      conversation.writer.draftChanged()
+      panel.conversation?.writer.draftChanged()
+    }
     if aspects.contains(.typing) { conversation.feed.showTyping() }
     for feed in feeds {
+      if aspects.contains(.unread) { feed.unreadChanged() }
       if !aspects.isDisjoint(with: [.memberCounts, .membership]) { feed.needsCounts = true }
       if !aspects.isDisjoint(with: [.pagination, .membership]) { feed.paginationChanged() }
     }

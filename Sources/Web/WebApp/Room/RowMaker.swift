@@ -52,9 +52,8 @@ final class RowMaker<D: DOM> {
     case .message(let message): return .message(row(item, room, withPreview(body(message, item, room), item), unread, readers))
     case .redacted: return .message(row(item, room, .redacted, unread, readers))
     case .undecryptable: return .message(row(item, room, .undecryptable, unread, readers))
-    case .custom(let type, let text):
-      let words = type.isOfCall ? Strings[.callMade] : text?.string ?? ""
-      return .message(row(item, room, .unsupported(words), unread, readers))
+    case .call(let call): return .message(row(item, room, .unsupported(Strings.words(for: call)), unread, readers))
+    case .custom(_, let text): return .message(row(item, room, .unsupported(text?.string ?? ""), unread, readers))
     case .unparsable: return .message(row(item, room, .unsupported(""), unread, readers))
     }
   }
@@ -123,7 +122,8 @@ final class RowMaker<D: DOM> {
     if let thread = item.thread {
       around.thread = ThreadChip(
         replyCount: thread.count, lastSender: thread.latest.map { sender($0.sender, in: room) },
-        lastText: thread.latest.map { short($0.content, room) } ?? "")
+        lastText: thread.latest.map { short($0.content, room) } ?? "",
+        isUnread: item.eventID.map { room.unreadCounts.threads[$0] != nil } ?? false)
     }
     return around
   }
@@ -159,6 +159,7 @@ final class RowMaker<D: DOM> {
       return rich.plain(limit: 300)
     case .redacted: return Strings[.removedMessage]
     case .undecryptable: return Strings[.encryptedMessage]
+    case .call(let call): return Strings.words(for: call)
     case .custom(_, let text): return text?.string ?? ""
     case .state, .unparsable, .gap: return ""
     }
@@ -169,7 +170,7 @@ extension TimelineItem {
   /// Not a quiet line or a gap.
   var hasMessageRow: Bool {
     switch content {
-    case .message, .redacted, .undecryptable, .custom, .unparsable: true
+    case .message, .redacted, .call, .undecryptable, .custom, .unparsable: true
     case .state, .gap: false
     }
   }
@@ -177,7 +178,7 @@ extension TimelineItem {
   /// Something somebody said, whether it can be shown or not.
   var isMessage: Bool {
     switch content {
-    case .message, .undecryptable, .custom, .unparsable: true
+    case .message, .call, .undecryptable, .custom, .unparsable: true
     case .state, .redacted, .gap: false
     }
   }

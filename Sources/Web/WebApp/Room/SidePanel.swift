@@ -8,12 +8,12 @@ import WebHost
 final class SidePanel<D: DOM> {
   enum Content: Equatable {
     case thread(EventID)
-    case pinned, search
+    case pinned, search, threads
   }
 
   var room: RoomID?
   var onGoTo: ((EventID) -> Void)?
-  var onThreadSeen: (() -> Void)?
+  var onThreadSeen: ((EventID) -> Void)?
   /// Of a thread or the pins.
   private(set) var conversation: Conversation<D>?
   private let app: App<D>
@@ -27,9 +27,10 @@ final class SidePanel<D: DOM> {
     self.app = app
     dom = app.dom
     node = dom.element("aside", "ma-side", in: parent)
+    dom.markPart(node)
     let header = dom.element("header", "ma-header", in: node)
     title = dom.element("h2", "ma-list-title", in: header)
-    let close = dom.button("ma-round", icon: .close, label: Strings[.close], in: header)
+    let close = dom.button("ma-round", icon: .close, label: .close, in: header)
     body = dom.element("div", "ma-side-body", in: node)
     dom.setFlag(node, "hidden", true)
     dom.on(close, .click) { [self] _ in hide() }
@@ -55,7 +56,7 @@ final class SidePanel<D: DOM> {
   }
 
   func show(_ new: Content?) {
-    guard new != content || new == .search else { return }
+    guard new != content || new == .search || new == .threads else { return }
     empty()
     content = new
     dom.setFlag(node, "hidden", new == nil)
@@ -66,7 +67,11 @@ final class SidePanel<D: DOM> {
     switch new {
     case .thread(let root): open(TimelineKey(room, .thread(root)))
     case .pinned: open(TimelineKey(room, .pinned))
-    case .search: SearchPanel(app, room, in: body) { [self] in went(to: $0) }
+    case .search:
+      SearchPanel(app, room, in: body) { [self] place, event in
+        if place == self.room { went(to: event) } else { app.follow(Destination(Permalink(.room(place), event: event))) }
+      }
+    case .threads: ThreadsPanel(app, room, in: body) { [self] in show(.thread($0)) }
     }
     dom.flush()
   }
@@ -76,6 +81,7 @@ final class SidePanel<D: DOM> {
     case .thread: Strings[.thread]
     case .pinned: Strings[.pinnedMessages]
     case .search: Strings[.searchRoom]
+    case .threads: Strings[.threads]
     }
   }
 
@@ -86,7 +92,7 @@ final class SidePanel<D: DOM> {
       if !new.feed.goTo(event) { went(to: event) }
     }
     new.feed.onFailed = { [self] in show(nil) }
-    new.feed.onThreadSeen = { [self] in onThreadSeen?() }
+    if case .thread(let root) = key.focus { new.feed.onThreadSeen = { [self] in onThreadSeen?(root) } }
     new.show(key)
     roomChanged()
     if case .thread = key.focus { new.writer.composer.focus() }
@@ -96,86 +102,7 @@ final class SidePanel<D: DOM> {
 
   func roomChanged() {
     guard let conversation, let room else { return }
-    let canWrite = app.client.room(room)?.canWrite ?? false
+    let canWrite = app.client.room(room)?.canWrite(as: app.userID) ?? false
     conversation.writer.setCanWrite(canWrite && content != .pinned)
-  }
-}
-
-/// Looks for messages of a room on the server.
-final class SearchPanel<D: DOM> {
-  private let app: App<D>
-  private let dom: D
-  private let room: RoomID
-  private let field: Field<D>
-  private let results: Node
-  private let note: Node
-  private let more: Node
-  private let found: (EventID) -> Void
-  private var term = ""
-  private var next: ByteString?
-  /// Counts searches: an answer to an older one is none.
-  private var version = 0
-
-  @discardableResult
-  init(_ app: App<D>, _ room: RoomID, in parent: Node, _ found: @escaping (EventID) -> Void) {
-    self.app = app
-    self.room = room
-    self.found = found
-    dom = app.dom
-    let form = dom.element("form", "ma-search", in: parent)
-    dom.setAttribute(form, "role", "search")
-    field = Field(dom, Strings[.searchFor], kind: "search", in: form)
-    note = dom.element("p", "ma-note", in: parent)
-    dom.setAttribute(note, "role", "status")
-    results = dom.element("div", "ma-results", in: parent)
-    more = dom.button("ma-button ma-wide", Strings[.moreResults], in: parent)
-    dom.setFlag(more, "hidden", true)
-    dom.on(form, .submit) { [self] _ in begin() }
-    dom.on(more, .click) { [self] _ in search() }
-    dom.focus(field.input)
-  }
-
-  private func begin() {
-    term = field.text.trimmed
-    next = nil
-    version += 1
-    dom.releaseChildren(of: results)
-    dom.setFlag(more, "hidden", true)
-    if term.utf8.isEmpty { dom.setText(note, "") } else { search() }
-    dom.flush()
-  }
-
-  private func search() {
-    dom.setText(note, Strings[.searching])
-    var search = MessageSearch(ByteString(term))
-    search.rooms = [room]
-    search.keys = [.body]
-    let asked = version
-    app.ask(.search(search, from: next)) { [self] result in
-      guard asked == version else { return }
-      switch result {
-      case .success(let page): show(page)
-      case .failure(let error): dom.setText(note, Strings.words(for: error))
-      }
-      dom.flush()
-    }
-    dom.flush()
-  }
-
-  private func show(_ page: SearchPage) {
-    let isFirst = next == nil
-    next = page.nextBatch
-    dom.setText(note, isFirst && page.results.isEmpty ? Strings[.nothingFound] : "")
-    dom.setFlag(more, "hidden", next == nil || page.results.isEmpty)
-    let state = app.client.room(room)
-    for result in page.results {
-      guard let id = result.event.eventID, let sender = result.event.sender else { continue }
-      let entry = dom.button("ma-result", in: results)
-      let name = state?.displayName(of: sender).string ?? sender.string
-      let time = Host.shortLabel(result.event.originServerTimestamp ?? 0)
-      dom.element("span", "ma-result-name", text: name + " · " + time, in: entry)
-      dom.element("span", "ma-result-text", text: result.event.content["body"]?.string ?? "", in: entry)
-      dom.on(entry, .click) { [self] _ in found(id) }
-    }
   }
 }

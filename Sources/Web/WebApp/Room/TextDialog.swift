@@ -18,32 +18,33 @@ struct TextDialog<D: DOM> {
   }
 }
 
-/// Tells those who run the server about a message.
+/// Tells those who run the server about a message, a room or a person.
 struct ReportDialog<D: DOM> {
+  /// - Parameter report: of the reason.
   @discardableResult
-  init(_ app: App<D>, _ event: EventID, in room: RoomID, at frame: DialogFrame<D>) {
+  init(_ app: App<D>, _ title: Strings.Key, in frame: DialogFrame<D>, _ report: @escaping (ByteString) -> Call<Void>) {
     let dom = app.dom
-    frame.setTitle(Strings[.reportTitle])
+    frame.setTitle(title)
     let form = dom.element("form", "ma-form", in: frame.body)
-    dom.element("p", "ma-note", text: Strings[.reportNote], in: form)
-    let field = Field(dom, Strings[.reportReason], in: form)
+    dom.element("p", "ma-note", text: .reportNote, in: form)
+    let field = Field(dom, .reportReason, in: form)
     frame.setFirst(field.input)
     let trouble = frame.trouble(in: form)
     let buttons = dom.element("div", "ma-buttons", in: form)
-    let cancel = dom.button("ma-button", Strings[.cancel], in: buttons)
-    let submit = SubmitButton(dom, Strings[.report], busy: Strings[.reporting], kind: "ma-danger", in: buttons)
+    let cancel = dom.button("ma-button", .cancel, in: buttons)
+    let submit = SubmitButton(dom, .report, busy: .reporting, kind: "ma-danger", in: buttons)
     dom.on(cancel, .click) { _ in frame.close() }
     dom.on(form, .submit) { _ in
       guard !submit.isBusy else { return }
       submit.setBusy(true)
-      app.ask(.report(event, in: room, reason: ByteString(field.text.trimmed))) { result in
+      app.save(report(ByteString(field.text.trimmed))) { error in
         guard frame.isOpen else { return }
-        if case .failure(let error) = result {
+        if let error {
           submit.setBusy(false)
           dom.setText(trouble, Strings.words(for: error))
         } else {
           frame.close()
-          app.notices.show(Strings[.reported])
+          app.notices.show(.reported)
         }
       }
       dom.flush()

@@ -16,7 +16,7 @@ final class Veil<D: DOM> {
     dom.setAttribute(node, "role", "status")
     dom.element("span", "mg-spinner", in: node)
     text = dom.element("span", in: node)
-    skip = dom.button("ma-button", Strings[.toLatest], in: node)
+    skip = dom.button("ma-button", .toLatest, in: node)
     dom.setFlag(node, "hidden", true)
     dom.on(skip, .click) { [self] _ in onSkip?() }
   }

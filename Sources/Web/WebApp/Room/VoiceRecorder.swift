@@ -8,6 +8,8 @@ import WebHost
 final class VoiceRecorder<D: DOM> {
   /// Loudness values that are shown, and that are sent.
   private static var barsLimit: Int { 60 }
+  /// There are about ten a second.
+  private static var levelsToSend: Int { 5 }
   /// Pixels of the highest bar.
   private static var barHeight: Double { 26 }
 
@@ -17,26 +19,36 @@ final class VoiceRecorder<D: DOM> {
   private let wave: Node
   private let time: Node
   private let button: Node
+  private var hint = Node.none
   private let then: (Attachment?) -> Void
   private var recorder: Recorder?
   private var levels: [Double] = []
   private var recorded: Attachment?
   private var player: Player?
   private var isPlaying = false
+  /// Of a finger; what is recorded is sent when it lets go.
+  private var hold = Hold.none
+
+  private enum Hold { case none, held, ended }
 
   /// - Parameter then: the recording, or nil where it was given up; the recorder is gone then.
-  init(_ app: App<D>, in parent: Node, _ then: @escaping (Attachment?) -> Void) {
+  init(_ app: App<D>, isHeld: Bool, in parent: Node, _ then: @escaping (Attachment?) -> Void) {
     self.app = app
     dom = app.dom
     self.then = then
     root = dom.element("div", "ma-voice", in: parent)
     dom.setAttribute(root, "role", "group")
-    dom.setLabel(root, Strings[.voiceMessage])
-    let cancel = dom.button("ma-round", icon: .close, label: Strings[.cancel], in: root)
+    dom.setLabel(root, .voiceMessage)
+    let cancel = dom.button("ma-round", icon: .close, label: .cancel, in: root)
     wave = dom.element("div", "ma-voice-wave", in: root)
     time = dom.element("span", "ma-voice-time", text: "0:00", in: root)
     dom.setAttribute(time, "role", "timer")
-    button = dom.button("ma-button ma-primary", Strings[.stopRecording], in: root)
+    button = dom.button("ma-button ma-primary", .stopRecording, in: root)
+    if isHeld {
+      hold = .held
+      hint = dom.element("span", "ma-voice-hint", text: .slideToCancel, in: root)
+      dom.setFlag(button, "hidden", true)
+    }
     dom.on(cancel, .click) { [self] _ in end(nil) }
     dom.on(button, .click) { [self] _ in if recorded == nil { recorder?.finish() } else { end(recorded) } }
     dom.listen(root, .keyDown) { [self] event in
@@ -44,8 +56,26 @@ final class VoiceRecorder<D: DOM> {
       end(nil)
       return .preventDefault
     }
-    dom.focus(button)
+    if !isHeld { dom.focus(button) }
     recorder = Recorder { [self] in heard($0) }
+  }
+
+  /// The finger is gone: what was said is sent; what is too short to say anything is given up.
+  func letGo() {
+    guard hold == .held else { return }
+    guard levels.count >= VoiceRecorder.levelsToSend else { return end(nil) }
+    hold = .ended
+    recorder?.finish()
+  }
+
+  /// It goes on without the finger.
+  func lock() {
+    guard hold == .held else { return }
+    hold = .none
+    dom.release(hint)
+    dom.setFlag(button, "hidden", false)
+    dom.focus(button)
+    dom.flush()
   }
 
   private func setTime(_ milliseconds: Int64) {
@@ -96,13 +126,14 @@ final class VoiceRecorder<D: DOM> {
     attachment.durationMilliseconds = milliseconds
     attachment.waveform = VoiceRecorder.summary(levels).map { UInt16($0 * 1024) }
     recorded = attachment
+    if hold == .ended { return end(attachment) }
     showWave()
     let play = dom.button("ma-round", label: Strings[.play], in: root)
     Icon.play.draw(dom, in: play)
     dom.insert(play, into: root, before: wave)
     dom.on(play, .click) { [self] _ in self.play() }
     setTime(milliseconds)
-    dom.setText(button, Strings[.send])
+    dom.setText(button, .send)
     dom.focus(button)
   }
 

@@ -9,7 +9,7 @@ extension Writer {
   func openMenu() {
     guard key != nil else { return }
     app.dialogs.open { frame in
-      frame.setTitle(Strings[.sendMore], classes: "ma-dialog ma-menu")
+      frame.setTitle(.sendMore, classes: "ma-dialog ma-menu")
       for (index, words) in [Strings[.newPoll], Strings[.sendPlace]].enumerated() {
         let button = dom.button("ma-menu-item", words, in: frame.body)
         if index == 0 { frame.setFirst(button) }
@@ -27,6 +27,32 @@ extension Writer {
     }
   }
 
+  func pickEmoji() {
+    guard key != nil else { return }
+    app.dialogs.open { frame in
+      let tabs = Tabbed(dom, [.emoji, .stickers], in: frame.body)
+      let parts = [
+        dom.element("div", "ma-form ma-picker", in: frame.body), dom.element("div", "ma-form ma-picker", in: frame.body)
+      ]
+      dom.setFlag(parts[1], "hidden", true)
+      EmojiDialog(app, .emoji, in: frame, at: parts[0]) { [self] emoji in
+        frame.close()
+        composer.replace(composer.caret..<composer.caret, with: emoji)
+        composer.focus()
+        dom.flush()
+      }
+      var stickers: StickerPicker<D>?
+      tabs.onChange = { [self] index in
+        for (number, part) in parts.enumerated() { dom.setFlag(part, "hidden", number != index) }
+        guard index == 1, stickers == nil, let key else { return }
+        stickers = StickerPicker(app, key.room, in: frame, at: parts[1]) { [self] sticker in
+          frame.close()
+          send(.sticker(sticker.file, body: sticker.file.fileName))
+        }
+      }
+    }
+  }
+
   private func send(_ message: OutgoingMessage) {
     guard let key else { return }
     app.askOrSay(.send(key.room, addressed(message)))
@@ -36,10 +62,20 @@ extension Writer {
 
   // MARK: Voice
 
-  func recordVoice() {
+  /// A finger on the microphone's button: see `EventKind.hold`.
+  func held(_ phase: Double) {
+    switch phase {
+    case 0: recordVoice(isHeld: true)
+    case 1: recorder?.letGo()
+    case 2: recorder?.close()
+    default: recorder?.lock()
+    }
+  }
+
+  func recordVoice(isHeld: Bool = false) {
     guard key != nil, recorder == nil else { return }
     dom.setFlag(composer.root, "hidden", true)
-    recorder = VoiceRecorder(app, in: box) { [self] recorded in
+    recorder = VoiceRecorder(app, isHeld: isHeld, in: box) { [self] recorded in
       recorder = nil
       dom.setFlag(composer.root, "hidden", false)
       composer.focus()
@@ -52,15 +88,17 @@ extension Writer {
 
   func took(_ files: [PickedFile]) {
     guard key != nil, !files.isEmpty else { return }
-    let media = files.map { file in
-      OutgoingMedia(
-        Writer.kind(of: file),
-        Attachment(
-          fileName: ByteString(file.name), blob: app.effects.blobs.add(file),
-          mimeType: file.mediaType.utf8.isEmpty ? nil : ByteString(file.mediaType), sizeBytes: file.byteCount,
-          width: file.isImage ? Int64(file.width) : nil, height: file.isImage ? Int64(file.height) : nil))
-    }
+    let media = files.map { OutgoingMedia(Writer.kind(of: $0), attachment($0), thumbnail: $0.poster.map { attachment($0) }) }
     app.dialogs.open { FilesDialog(app, media, in: $0) { [self] in send($0, $1, isGallery: $2) } }
+  }
+
+  private func attachment(_ file: PickedFile) -> Attachment {
+    var attachment = Attachment(
+      fileName: ByteString(file.name), blob: app.effects.blobs.add(file),
+      mimeType: file.mediaType.utf8.isEmpty ? nil : ByteString(file.mediaType), sizeBytes: file.byteCount,
+      width: file.width > 0 ? Int64(file.width) : nil, height: file.height > 0 ? Int64(file.height) : nil)
+    if file.durationMilliseconds > 0 { attachment.durationMilliseconds = file.durationMilliseconds }
+    return attachment
   }
 
   private func send(_ media: [OutgoingMedia], _ words: String, isGallery: Bool) {

@@ -20,6 +20,8 @@ final class Writer<D: DOM> {
   var onSent: (() -> Void)?
   /// False where there is nothing to edit.
   var onEditLast: (() -> Bool)?
+  /// What is said in a thread is said in the room as well, as a reply to its root.
+  private var isAlsoInRoom = false
   let box: Node
   private let banner: Node
   private let bannerText: Node
@@ -31,9 +33,10 @@ final class Writer<D: DOM> {
     self.app = app
     dom = app.dom
     box = dom.element("div", "ma-writer", in: parent)
+    dom.markPart(box)
     banner = dom.element("div", "ma-writer-banner", in: box)
     bannerText = dom.element("span", "ma-writer-text", in: banner)
-    let cancel = dom.button("ma-round ma-round-small", icon: .close, label: Strings[.cancel], in: banner)
+    let cancel = dom.button("ma-round ma-round-small", icon: .close, label: .cancel, in: banner)
     composer = Composer(dom: dom, phrases: phrases)
     composer.maximumLength = Writer.lengthLimit
     dom.append(composer.root, to: box)
@@ -45,7 +48,10 @@ final class Writer<D: DOM> {
     composer.onAttach = { [self] in Host.pickFiles { self.took($0) } }
     composer.onFiles = { [self] in took($0) }
     composer.addButton(.plus, Strings[.sendMore]) { [self] in openMenu() }
-    composer.addButton(.microphone, Strings[.voiceMessage], atEnd: true) { [self] in recordVoice() }
+    let smile = composer.addButton(.smile, Strings[.emoji], atEnd: true) { [self] in pickEmoji() }
+    dom.setClass(smile, "mg-composer-button ma-roomy")
+    let microphone = composer.addButton(.microphone, Strings[.voiceMessage], atEnd: true) { [self] in recordVoice() }
+    dom.on(microphone, .hold) { [self] in held($0.x) }
     composer.onKey = { [self] in pressed($0) }
     crowd.onChange = { [self] in completions.moreNames() }
   }
@@ -74,9 +80,23 @@ final class Writer<D: DOM> {
   /// Takes up the draft of that place.
   func show(_ key: TimelineKey?) {
     if key != self.key { recorder?.close() }
+    if case .thread? = key?.focus, self.key == nil {
+      dom.check(Strings[.alsoInRoom], isOn: false, in: box) { [self] in isAlsoInRoom = $0 }
+    }
     self.key = key
     completions.hide()
     crowd.forget()
+    takeUpDraft()
+  }
+
+  /// Another device of the account wrote on, or sent it.
+  func draftChanged() {
+    let draft = room?.draft(in: thread)
+    let isSame = ByteString(composer.text) == draft?.text ?? "" && kind == draft?.kind ?? .message
+    if !isSame { takeUpDraft() }
+  }
+
+  private func takeUpDraft() {
     kind = .message
     answered = nil
     let draft = room?.draft(in: thread)
@@ -94,7 +114,8 @@ final class Writer<D: DOM> {
     }
   }
 
-  func setCanWrite(_ canWrite: Bool) {
+  func setCanWrite(_ mayWrite: Bool) {
+    let canWrite = mayWrite && app.embedding?.isReadOnly != true
     dom.setFlag(box, "hidden", !canWrite)
     composer.setEnabled(canWrite)
   }
@@ -129,7 +150,7 @@ final class Writer<D: DOM> {
     dom.setFlag(banner, "hidden", kind == .message)
     switch kind {
     case .message: dom.setText(bannerText, "")
-    case .edit: dom.setText(bannerText, Strings[.editing])
+    case .edit: dom.setText(bannerText, .editing)
     case .reply:
       let name = item.flatMap { item in room?.displayName(of: item.sender).string } ?? ""
       var text = ""
@@ -191,6 +212,21 @@ final class Writer<D: DOM> {
       app.ask(command) { [self] result in commandEnded(result) }
       return true
     }
+    guard let embedding = app.embedding else {
+      send(written, key, room)
+      return true
+    }
+    let draft = composer.text
+    embedding.ask(about: written.text) { [self] text in
+      guard key == self.key, let room = self.room else { return }
+      send(Written(text: text, style: written.style, isPlain: written.isPlain), key, room)
+      // What was written meanwhile stays.
+      if composer.text.hasSameBytes(as: draft) { reset(clearing: true) }
+    }
+    return false
+  }
+
+  private func send(_ written: Written, _ key: TimelineKey, _ room: Room) {
     let formatted =
       written.isPlain
       ? FormattedText(ByteString(written.text))
@@ -198,13 +234,21 @@ final class Writer<D: DOM> {
     if case .edit(let event) = kind {
       app.askOrSay(.edit(key.room, .event(event), formatted))
     } else {
-      app.askOrSay(.send(key.room, addressed(OutgoingMessage.message(formatted, style: written.style))))
+      let message = OutgoingMessage.message(formatted, style: written.style)
+      app.askOrSay(.send(key.room, addressed(message)))
+      if let thread, isAlsoInRoom { sendInRoom(message.replying(to: .event(thread)), key.room) }
       onSent?()
     }
     kind = .message
     answered = nil
     showBanner()
-    return true
+  }
+
+  /// Beside the thread; what stands in the room's own composer stays there.
+  private func sendInRoom(_ message: OutgoingMessage, _ id: RoomID) {
+    let draft = app.client.room(id)?.draft(in: nil)
+    app.askOrSay(.send(id, message))
+    if let draft { app.ask(.saveDraft(id, thread: nil, draft)) }
   }
 
   /// Whom the text may name.

@@ -19,7 +19,7 @@ final class EmptyList<D: DOM> {
     Drawing.chat.draw(dom, in: dom.element("div", "ma-empty-picture", in: node))
     title = dom.element("h2", "ma-empty-title", in: node)
     note = dom.element("p", "ma-note", in: node)
-    button = dom.button("ma-button ma-primary", Strings[.newConversation], in: node)
+    button = dom.button("ma-button ma-primary", .newConversation, in: node)
     dom.on(button, .click) { _ in app.dialogs.open { NewDialog(app, in: $0) } }
     show(.noRooms)
   }

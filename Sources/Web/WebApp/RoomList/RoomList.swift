@@ -28,14 +28,15 @@ final class RoomList<D: DOM> {
     self.app = app
     dom = app.dom
     node = dom.element("nav", "ma-list", in: parent)
-    dom.setLabel(node, Strings[.conversations])
+    dom.setLabel(node, .conversations)
+    dom.markPart(node)
     let header = dom.element("header", "ma-header", in: node)
     let profile = dom.button("ma-round", label: Strings[.profile], in: header)
     avatar = dom.avatar("ma-avatar-small", in: profile)
-    dom.element("h1", "ma-list-title", text: Strings[.conversations], in: header)
-    let find = dom.button("ma-round", icon: .search, label: Strings[.goToConversation], in: header)
+    dom.element("h1", "ma-list-title", text: .conversations, in: header)
+    let find = dom.button("ma-round", icon: .search, label: .goToConversation, in: header)
     dom.setAttribute(find, "aria-keyshortcuts", "Control+K")
-    let new = dom.button("ma-round ma-new", icon: .plus, label: Strings[.newConversation], in: header)
+    let new = dom.button("ma-round ma-new", icon: .plus, label: .newConversation, in: header)
     filter = RoomListFilterBar(app, in: node)
     scroller = dom.element("div", "ma-rooms", in: node)
     empty = EmptyList(app, in: node)
@@ -89,9 +90,10 @@ final class RoomList<D: DOM> {
     for change in changes { apply(change) }
     if current == nil { keepReachable() }
     needsCounts = true
-    let rooms = app.client.roomIDs.count
+    let rooms = app.client.roomIDs
     filter.setHidden(
-      rooms < RoomList.filterFrom && app.client.spaces.spaces.isEmpty && !app.client.hasLeftRooms && !filter.isActive)
+      rooms.count < RoomList.filterFrom && app.client.spaces.spaces.isEmpty && !app.client.hasLeftRooms && !filter.isActive
+        && !rooms.contains { app.client.room($0)?.isHidden ?? false })
     showEmptiness()
   }
 
@@ -163,6 +165,8 @@ final class RoomList<D: DOM> {
     dom.setFlag(scroller, "hidden", isEmpty)
     empty.show(isEmpty ? (filter.isActive ? .noMatch : .noRooms) : .none)
   }
+
+  var rooms: [RoomID] { sections.flatMap { $0.rooms } }
 
   // MARK: Keyboard
 

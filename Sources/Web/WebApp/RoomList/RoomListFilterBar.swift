@@ -10,6 +10,7 @@ final class RoomListFilterBar<D: DOM> {
   private let dom: D
   private let node: Node
   private let choice: Choice<D>
+  private let readAll: Node
   private var words = ""
   /// What is kept of the choice: a name of `RoomListFilterBar.kinds`, or a space's ID.
   private var kind = ""
@@ -21,7 +22,7 @@ final class RoomListFilterBar<D: DOM> {
     [
       ("", .allConversations, []), ("unread", .unreadOnly, .unread), ("mentions", .mentionsOnly, .mentions),
       ("people", .people, .people), ("rooms", .rooms, .groups),
-      (leftRooms, .leftRooms, [])
+      ("hidden", .hiddenRooms, .hidden), (leftRooms, .leftRooms, [])
     ]
   }
 
@@ -34,11 +35,15 @@ final class RoomListFilterBar<D: DOM> {
     let field = dom.element("input", "ma-filter-input", in: box)
     dom.setAttribute(field, "type", "search")
     dom.setAttribute(field, "placeholder", Strings[.filter])
-    dom.setLabel(field, Strings[.filter])
+    dom.setLabel(field, .filter)
     choice = Choice(dom, Strings[.shownConversations], [], selected: "", in: node)
     dom.setClass(choice.node, "ma-field ma-filter-choice")
+    readAll = dom.button("ma-button ma-wide", .markAllRead, in: node)
+    dom.setFlag(readAll, "hidden", true)
+    dom.on(readAll, .click) { _ in app.askOrSay(.markRead(nil)) }
     choice.onChange = { [self] in
       kind = $0
+      dom.setFlag(readAll, "hidden", !kind.hasSameBytes(as: "unread"))
       onChange()
     }
     dom.on(field, .input) { [self] event in

@@ -37,15 +37,31 @@ struct RoomMenu<D: DOM> {
         ask(.markRead(id))
         if room.isMarkedUnread { ask(.markUnread(id, false)) }
       }
+      add(Strings[.whyUnread]) { [self] in
+        app.ask(.explainUnread(id)) { [app] result in
+          if case .unread(let evidence) = result { UnreadDialog(app, room, evidence) }
+        }
+      }
     } else {
       add(Strings[.markUnread]) { [self] in ask(.markUnread(id, true)) }
     }
+    if room.isHidden {
+      add(Strings[.showAgain]) { [app, id] in app.askOrSay(.unhide(id)) }
+    } else if app.client.offeredExtensions?.contains(.hide) ?? false {
+      add(Strings[.hideRoom]) { [app, id] in
+        app.askOrSay(.hide(id)) { [app] in
+          app.notices.show(.hidden)
+          if app.place.room == id { app.goTo(.list, replacing: true) }
+        }
+      }
+    }
     NotificationChoice(app, id, in: app.dom.element("div", "ma-menu-part", in: frame.body))
     add(Strings[.details]) { [self] in app.goTo(.details(id)) }
+    add(Strings[.chooseSeveral]) { [app, id] in app.dialogs.open { ManyRoomsDialog(app, chosen: id, in: $0) } }
     add(Strings[.leave], isDangerous: true) { [self] in
       app.dialogs.open {
         ConfirmDialog(
-          app, Strings[.leaveQuestion], note: Strings[.leaveNote], action: Strings[.leave], busy: Strings[.leaving], .leave(id),
+          app, .leaveQuestion, note: Strings[.leaveNote], action: .leave, busy: .leaving, .leave(id),
           in: $0
         ) { [self] in left() }
       }

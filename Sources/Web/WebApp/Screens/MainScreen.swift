@@ -14,7 +14,7 @@ final class MainScreen<D: DOM> {
   private let list: RoomList<D>
   let room: RoomScreen<D>
   private let details: DetailsPane<D>
-  let calls: CallDesk<D>?
+  let calls: CallProgram<D>
   private var shownClass = ""
 
   init(_ app: App<D>) {
@@ -22,21 +22,22 @@ final class MainScreen<D: DOM> {
     dom = app.dom
     root = dom.element("div", "ma-app", in: .root)
     banner = ConnectionBanner(app, in: root)
-    let stage = dom.element("div", "ma-calls", in: root)
-    calls = app.userID.map { CallDesk(app, user: $0, in: stage) }
+    calls = CallProgram(app, in: root)
     body = dom.element("div", "ma-body", in: root)
     list = RoomList(app, in: body)
     room = RoomScreen(app, in: body)
     details = DetailsPane(app, in: body)
     dom.on(root, .focus) { app.dialogs.opener = $0.node }
-    room.header.onCall = { [self] in if let room = app.place.room { calls?.place(room, withCamera: $0) } }
+    room.header.onCall = { [self] in if let room = app.place.room { calls.call(in: room, withCamera: $0) } }
+    room.header.offersGroupCalls = { [self] in calls.offersGroupCalls }
+    calls.onOffered = { [self] in room.roomsChanged() }
     banner.update()
     list.showProfile()
   }
 
   func close() {
     leaving()
-    calls?.close()
+    calls.close()
     room.close()
     dom.release(root)
     dom.flush()
@@ -44,6 +45,9 @@ final class MainScreen<D: DOM> {
 
   /// The page goes away, or nobody looks at it: remember where the reader is.
   func leaving() { room.savePlace() }
+
+  /// The rooms of the list, from the top.
+  var shownRooms: [RoomID] { list.rooms }
 
   func takeFocus() { dom.focus(room.header.title) }
 
@@ -56,6 +60,7 @@ final class MainScreen<D: DOM> {
       dom.setClass(body, classes)
     }
     room.show(place.room)
+    calls.show(place.room)
     details.show(place.showsDetails ? place.room : nil)
     list.select(place.room)
   }
@@ -73,7 +78,7 @@ final class MainScreen<D: DOM> {
       list.update(id)
       if aspects.contains(.name), app.client.spaces.isSpace(id) { list.spacesChanged() }
       room.changed(id, aspects)
-      if aspects.contains(.membership), app.client.room(id)?.membership != .join { calls?.left(id) }
+      calls.changed(id, aspects)
       details.changed(id, aspects)
     case .timeline(let key, let changes): room.changed(key, changes)
     case .members(let id, let users):
@@ -88,7 +93,7 @@ final class MainScreen<D: DOM> {
     case .presence:
       room.roomsChanged()
       if let id = app.place.room { details.membersChanged(id) }
-    case .arrived(let id, let events): calls?.arrived(id, events)
+    case .arrived(let id, let events): calls.arrived(id, events)
     case .session, .commandFinished, .sending, .storeFailed, .breadcrumbs, .spaceCounts,
       .ignoredUsers, .receipts, .accountData:
       break
@@ -97,7 +102,7 @@ final class MainScreen<D: DOM> {
 
   /// All changes of one step are in.
   func settle() {
-    calls?.settle()
+    calls.settle()
     list.settle()
     room.settle()
     details.settle()

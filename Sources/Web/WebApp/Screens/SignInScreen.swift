@@ -14,6 +14,7 @@ final class SignInScreen<D: DOM> {
   private let tabs: Tabbed<D>
   private let userName: Field<D>
   private let password: Field<D>
+  private let forgot: Node
   private let token: Field<D>
   private let newUserName: Field<D>
   private let newPassword: Field<D>
@@ -36,28 +37,29 @@ final class SignInScreen<D: DOM> {
     root = dom.element("main", "ma-signin", in: .root)
     let card = dom.element("div", "ma-card", in: root)
     Drawing.logo.draw(dom, in: card)
-    dom.element("h1", "ma-title", text: Strings[.welcome], in: card)
+    dom.element("h1", "ma-title", text: .welcome, in: card)
     note = dom.element(
       "p", "ma-note", text: app.embedding.map { Strings[.embeddedNote, $0.page] } ?? Strings[.welcomeNote], in: card)
-    tabs = Tabbed(dom, [Strings[.signIn], Strings[.createAccount]], in: card)
+    tabs = Tabbed(dom, [.signIn, .createAccount], in: card)
     form = dom.element("form", "ma-form", in: card)
     dom.setFlag(form, "novalidate", true)
-    userName = Field(dom, Strings[.userName], autocomplete: "username", hint: Strings[.userNameHint], in: form)
-    newUserName = Field(dom, Strings[.userName], autocomplete: "username", hint: Strings[.newUserNameHint], in: form)
-    password = Field(dom, Strings[.password], kind: "password", autocomplete: "current-password", in: form)
+    userName = Field(dom, .userName, autocomplete: "username", hint: .userNameHint, in: form)
+    newUserName = Field(dom, .userName, autocomplete: "username", hint: .newUserNameHint, in: form)
+    password = Field(dom, .password, kind: "password", autocomplete: "current-password", in: form)
+    forgot = dom.button("ma-link", .forgotPassword, in: form)
     newPassword = Field(
       dom, Strings[.password], kind: "password", autocomplete: "new-password", hint: Strings[.newPasswordHint], in: form)
-    token = Field(dom, Strings[.token], hint: Strings[.tokenHint], in: form)
+    token = Field(dom, .token, hint: .tokenHint, in: form)
     trouble = dom.element("p", "ma-trouble", in: form)
     dom.setAttribute(trouble, "role", "alert")
-    submit = SubmitButton(dom, Strings[.signIn], busy: Strings[.signingIn], in: form)
+    submit = SubmitButton(dom, .signIn, busy: .signingIn, in: form)
     signOn = SingleSignOnButtons(app, in: card)
     serverLine = dom.element("p", "ma-server", in: card)
     serverName = dom.element("span", "ma-server-name", in: serverLine)
-    let change = dom.button("ma-link", Strings[.change], in: serverLine)
+    let change = dom.button("ma-link", .change, in: serverLine)
     serverForm = dom.element("form", "ma-form ma-server-form", in: card)
-    serverField = Field(dom, Strings[.serverAddress], kind: "url", hint: Strings[.serverAddressHint], in: serverForm)
-    serverUse = SubmitButton(dom, Strings[.use], busy: Strings[.checkingServer], in: serverForm)
+    serverField = Field(dom, .serverAddress, kind: "url", hint: .serverAddressHint, in: serverForm)
+    serverUse = SubmitButton(dom, .use, busy: .checkingServer, in: serverForm)
     // The browser would refuse `example.org` in a field for addresses.
     dom.setFlag(serverForm, "novalidate", true)
     dom.setFlag(serverForm, "hidden", true)
@@ -74,6 +76,7 @@ final class SignInScreen<D: DOM> {
   private func listen() {
     dom.on(form, .submit) { [self] _ in submitted() }
     dom.on(serverForm, .submit) { [self] _ in serverTyped() }
+    dom.on(forgot, .click) { [app] _ in app.dialogs.open { MailDialog(app, .newPassword, in: $0) } }
     tabs.onChange = { [self] _ in
       say(nil)
       update()
@@ -101,18 +104,18 @@ final class SignInScreen<D: DOM> {
     tabs.setHidden(isAgain)
     dom.setFlag(serverLine, "hidden", isAgain)
     if isAgain {
-      dom.setText(note, Strings[.signInAgain])
+      dom.setText(note, .signInAgain)
       if let user = app.userID, userName.text.utf8.isEmpty { userName.set(user.string) }
     }
     userName.setHidden(isNew)
     password.setHidden(isNew)
+    dom.setFlag(forgot, "hidden", isNew)
     newUserName.setHidden(!isNew)
     newPassword.setHidden(!isNew)
     let signIn = app.client.signIn
     token.setHidden(!isNew || !(signIn.needsRegistrationToken || signIn.registration == .withToken))
     let isBusy = app.client.sessionState == .signingIn
-    submit.set(
-      isNew ? Strings[.createAccount] : Strings[.signIn], busy: isNew ? Strings[.creatingAccount] : Strings[.signingIn])
+    submit.set(isNew ? .createAccount : .signIn, busy: isNew ? .creatingAccount : .signingIn)
     submit.setBusy(isBusy)
     signOn.update(signIn.flows, isNew: isNew)
     // Where there are only other ways a form would lead nowhere.
@@ -144,9 +147,15 @@ final class SignInScreen<D: DOM> {
     let user = userName.text.trimmed
     guard !user.utf8.isEmpty else { return fail(userName, Strings[.userNameMissing]) }
     guard !password.text.utf8.isEmpty else { return fail(password, Strings[.passwordMissing]) }
-    app.ask(.logIn(user: ByteString(user), password: ByteString(password.text))) { [self] result in
+    app.ask(.logIn(.password(ByteString(password.text), user: identifier(user)))) { [self] result in
       ended(result, password)
     }
+  }
+
+  /// An e-mail address has its @ behind the first letter.
+  private func identifier(_ typed: String) -> UserIdentifier {
+    let isEmail = typed.utf8.dropFirst().contains(UInt8(ascii: "@"))
+    return isEmail ? .email(ByteString(typed)) : .user(ByteString(typed))
   }
 
   private func register() {

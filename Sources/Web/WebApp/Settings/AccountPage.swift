@@ -3,7 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 
-/// The password, whom one ignores, and the end of the account.
+/// The password, the e-mail addresses, whom one ignores, and the end of the account.
 final class AccountPage<D: DOM> {
   private static var shortestPassword: Int { 8 }
 
@@ -11,6 +11,7 @@ final class AccountPage<D: DOM> {
   private let dom: D
   private let frame: DialogFrame<D>
   private let trouble: Node
+  private let emails: Node
   private let ignored: Node
 
   @discardableResult
@@ -19,15 +20,17 @@ final class AccountPage<D: DOM> {
     self.frame = frame
     dom = app.dom
     let form = dom.element("form", "ma-form", in: page)
-    dom.element("h3", "ma-field-label", text: Strings[.changePassword], in: form)
+    dom.element("h3", "ma-field-label", text: .changePassword, in: form)
     let password = Field(
       dom, Strings[.newPassword], kind: "password", autocomplete: "new-password", hint: Strings[.newPasswordHint], in: form)
     var endsOthers = true
     CheckBox(dom, Strings[.signOutOthers], isOn: true, in: form) { endsOthers = $0 }
-    let change = SubmitButton(dom, Strings[.changePassword], busy: Strings[.saving], in: form)
+    let change = SubmitButton(dom, .changePassword, busy: .saving, in: form)
     trouble = frame.trouble(in: page)
+    emails = dom.element("div", "ma-form", in: page)
     ignored = dom.element("div", "ma-form", in: page)
     addEnd(in: page)
+    loadEmails()
     showIgnored()
     dom.on(form, .submit) { [self] _ in
       guard !change.isBusy else { return }
@@ -43,19 +46,51 @@ final class AccountPage<D: DOM> {
         change.setBusy(false)
         guard case .success = result else { return failed(result) }
         password.set("")
-        app.notices.show(Strings[.passwordChanged])
+        app.notices.show(.passwordChanged)
       }
       dom.flush()
     }
   }
 
+  // MARK: E-mail addresses
+
+  private func loadEmails() {
+    app.ask(.thirdPartyIDs()) { [self] result in
+      guard frame.isOpen else { return }
+      if case .success(let all) = result { showEmails(all) } else { failed(result) }
+    }
+  }
+
+  private func showEmails(_ all: [ThirdPartyID]) {
+    dom.releaseChildren(of: emails)
+    dom.element("h3", "ma-field-label", text: .emails, in: emails)
+    if all.isEmpty { dom.element("p", "ma-note", text: .noEmails, in: emails) }
+    for id in all {
+      let line = dom.element("div", "ma-listed", in: emails)
+      let address = id.address.string
+      dom.element("span", "ma-entry-lines", text: address, in: line)
+      let remove = dom.button("ma-round", icon: .close, label: Strings[.removeNamed, address], in: line)
+      dom.on(remove, .click) { [self] _ in
+        dom.setText(trouble, "")
+        app.ask(.removeThirdPartyID(id)) { [self] result in
+          failed(result)
+          if frame.isOpen { loadEmails() }
+        }
+      }
+    }
+    let add = dom.button("ma-button", .addEmail, in: emails)
+    dom.on(add, .click) { [self] _ in app.dialogs.open { MailDialog(app, .newAddress, in: $0) { [self] in loadEmails() } } }
+  }
+
+  // MARK: The end
+
   private func addEnd(in page: Node) {
     let end = dom.element("div", "ma-form", in: page)
-    dom.element("h3", "ma-field-label", text: Strings[.closeAccount], in: end)
-    dom.element("p", "ma-note", text: Strings[.closeAccountNote], in: end)
+    dom.element("h3", "ma-field-label", text: .closeAccount, in: end)
+    dom.element("p", "ma-note", text: .closeAccountNote, in: end)
     var erases = false
     CheckBox(dom, Strings[.eraseMessages], isOn: false, in: end) { erases = $0 }
-    let close = dom.button("ma-button ma-danger ma-wide", Strings[.closeAccount], in: end)
+    let close = dom.button("ma-button ma-danger ma-wide", .closeAccount, in: end)
     dom.on(close, .click) { [self] _ in
       app.askSurely(.deactivateAccount(erases: erases)) { [self] in failed($0) }
     }
@@ -71,17 +106,17 @@ final class AccountPage<D: DOM> {
 
   private func showIgnored() {
     dom.releaseChildren(of: ignored)
-    dom.element("h3", "ma-field-label", text: Strings[.ignoredUsers], in: ignored)
+    dom.element("h3", "ma-field-label", text: .ignoredUsers, in: ignored)
     for user in app.client.ignoredUsers.users.ordered() {
       let line = dom.element("div", "ma-listed", in: ignored)
       dom.element("span", "ma-entry-lines", text: user.string, in: line)
-      let stop = dom.button("ma-button ma-small", Strings[.stopIgnoring], in: line)
+      let stop = dom.button("ma-button ma-small", .stopIgnoring, in: line)
       dom.setLabel(stop, Strings[.stopIgnoring] + ": " + user.string)
       dom.on(stop, .click) { [self] _ in setIgnored(user, false) }
     }
     let form = dom.element("form", "ma-form", in: ignored)
-    let field = Field(dom, Strings[.userID], hint: Strings[.userIDHint], in: form)
-    dom.button("ma-button", Strings[.ignore], submits: true, in: form)
+    let field = Field(dom, .userID, hint: .userIDHint, in: form)
+    dom.button("ma-button", .ignore, submits: true, in: form)
     dom.on(form, .submit) { [self] _ in
       guard let user = UserID(field.text.trimmed) else {
         field.setError(Strings.words(for: .invalidUserID))

@@ -11,6 +11,10 @@ struct AppearancePage<D: DOM> {
       [("", .themeSystem), ("light", .themeLight), ("dark", .themeDark), ("contrast", .themeContrast)], in: page)
     add(dom, .density, Settings.density, [("", .densityComfortable), ("compact", .densityCompact)], in: page)
     LanguageChoice(dom, in: page)
+    CheckBox(dom, Strings[.showFigures], isOn: Host.setting(Settings.figures) != nil, in: page) {
+      Host.setSetting(Settings.figures, $0 ? "1" : nil)
+      Host.applyLook()
+    }
   }
 
   private func add(

@@ -21,9 +21,9 @@ final class DevicesPage<D: DOM> {
     dom = app.dom
     list = dom.element("div", "ma-directory", in: page)
     dom.setAttribute(list, "role", "list")
-    dom.setLabel(list, Strings[.devices])
+    dom.setLabel(list, .devices)
     note = frame.trouble(in: page)
-    others = dom.button("ma-button ma-danger ma-wide", Strings[.signOutOthers], in: page)
+    others = dom.button("ma-button ma-danger ma-wide", .signOutOthers, in: page)
     dom.setFlag(others, "hidden", true)
     dom.on(others, .click) { [self] _ in if !otherIDs.isEmpty { end(.deleteDevices(otherIDs)) } }
     load()
@@ -31,7 +31,7 @@ final class DevicesPage<D: DOM> {
 
   private func load() {
     dom.releaseChildren(of: list)
-    dom.element("p", "ma-note", text: Strings[.loadingDevices], in: list)
+    dom.element("p", "ma-note", text: .loadingDevices, in: list)
     app.ask(.devices()) { [self] result in
       guard frame.isOpen else { return }
       dom.releaseChildren(of: list)
@@ -64,12 +64,12 @@ final class DevicesPage<D: DOM> {
     var seen = device.lastSeenMilliseconds.map { Strings[.lastSeen, Host.dateTimeLabel($0)] } ?? ""
     if let address = device.lastSeenIP { seen += (seen.utf8.isEmpty ? "" : " · ") + address.string }
     dom.element("span", "ma-entry-preview", text: seen, in: lines)
-    if isThis(device) { dom.element("span", "ma-remark", text: Strings[.thisDevice], in: lines) }
-    let rename = dom.button("ma-button ma-small", Strings[.rename], in: line)
+    if isThis(device) { dom.element("span", "ma-remark", text: .thisDevice, in: lines) }
+    let rename = dom.button("ma-button ma-small", .rename, in: line)
     dom.setLabel(rename, Strings[.rename] + ": " + name)
     dom.on(rename, .click) { [self] _ in askName(device) }
     guard !isThis(device) else { return }
-    let out = dom.button("ma-button ma-small ma-danger", Strings[.logOut], in: line)
+    let out = dom.button("ma-button ma-small ma-danger", .logOut, in: line)
     dom.setLabel(out, Strings[.logOut] + ": " + name)
     dom.on(out, .click) { [self] _ in end(.deleteDevice(device.id)) }
   }
@@ -77,12 +77,10 @@ final class DevicesPage<D: DOM> {
   private func askName(_ device: Device) {
     app.dialogs.open {
       _ = PromptDialog(
-        app, Strings[.rename], label: Strings[.deviceName], text: device.name?.string ?? "", action: Strings[.save],
-        busy: Strings[.saving], in: $0,
+        app, .rename, label: .deviceName, text: device.name?.string ?? "", action: .save,
+        busy: .saving, in: $0,
         run: { [app] text, ended in
-          app.ask(.renameDevice(device.id, ByteString(text))) { result in
-            if case .failure(let error) = result { ended(error) } else { ended(nil) }
-          }
+          app.save(.renameDevice(device.id, ByteString(text)), ended)
           return true
         }, { [self] _ in load() })
     }

@@ -10,6 +10,7 @@ final class NotificationsPage<D: DOM> {
   private let dom: D
   private let frame: DialogFrame<D>
   private let here: Node
+  private let pushes: Node
   private let rules: Node
   private let trouble: Node
 
@@ -19,6 +20,12 @@ final class NotificationsPage<D: DOM> {
     self.frame = frame
     dom = app.dom
     here = dom.element("div", "ma-form", in: page)
+    pushes = dom.element("div", "ma-form", in: page)
+    CheckBox(dom, Strings[.notificationSound], isOn: Host.setting(Settings.sound) != nil, in: page) { isOn in
+      Host.setSetting(Settings.sound, isOn ? "1" : nil)
+      app.followArrivals()
+      if isOn { Host.playSound() }
+    }
     rules = dom.element("div", "ma-form", in: page)
     trouble = frame.trouble(in: page)
     showBrowser()
@@ -31,22 +38,45 @@ final class NotificationsPage<D: DOM> {
     dom.releaseChildren(of: here)
     let permission = Host.notificationPermission
     if permission == .unsupported {
-      dom.element("p", "ma-note", text: Strings[.noNotificationsHere], in: here)
+      dom.element("p", "ma-note", text: .noNotificationsHere, in: here)
     } else {
       let isOn = Host.setting(Settings.notifications) != nil && permission == .granted
       CheckBox(dom, Strings[.browserNotifications], isOn: isOn, in: here) { [self] in turn($0) }
-      if permission == .denied { dom.element("p", "ma-note", text: Strings[.notificationsDenied], in: here) }
+      if permission == .denied { dom.element("p", "ma-note", text: .notificationsDenied, in: here) }
     }
-    CheckBox(dom, Strings[.notificationSound], isOn: Host.setting(Settings.sound) != nil, in: here) { isOn in
-      Host.setSetting(Settings.sound, isOn ? "1" : nil)
-      if isOn { Host.playSound() }
+    showPushes()
+  }
+
+  /// What is told while no page is open.
+  private func showPushes() {
+    dom.releaseChildren(of: pushes)
+    guard Host.setting(Settings.notifications) != nil, Host.notificationPermission == .granted else { return }
+    guard Host.pageState.contains(.canBePushedTo) else {
+      return _ = dom.element("p", "ma-note", text: .noPushesHere, in: pushes)
+    }
+    CheckBox(dom, Strings[.pushes], isOn: Host.setting(Settings.pushes) != nil, in: pushes) { [self] isOn in
+      dom.setText(trouble, "")
+      guard isOn else { return app.endPushes() }
+      Host.setSetting(Settings.pushes, "")
+      app.followPushes { [self] reason in
+        if reason != nil { app.endPushes() }
+        guard frame.isOpen else { return }
+        if let reason {
+          dom.setText(trouble, Strings[reason])
+          showPushes()
+        }
+        dom.flush()
+      }
     }
   }
 
   private func turn(_ isOn: Bool) {
     Host.setSetting(Settings.notifications, isOn ? "1" : nil)
     app.followArrivals()
-    guard isOn else { return }
+    guard isOn else {
+      app.endPushes()
+      return showPushes()
+    }
     Host.askForNotifications { [self] _ in
       guard frame.isOpen else { return }
       showBrowser()
@@ -89,7 +119,7 @@ final class NotificationsPage<D: DOM> {
 
   private func addKeywords(_ keywords: [ByteString]) {
     let part = dom.element("div", "ma-form", in: rules)
-    dom.element("h3", "ma-field-label", text: Strings[.keywords], in: part)
+    dom.element("h3", "ma-field-label", text: .keywords, in: part)
     for keyword in keywords {
       let line = dom.element("div", "ma-listed", in: part)
       dom.element("span", "ma-entry-lines", text: keyword.string, in: line)
@@ -97,8 +127,8 @@ final class NotificationsPage<D: DOM> {
       dom.on(remove, .click) { [self] _ in change(.removeKeyword(keyword)) }
     }
     let form = dom.element("form", "ma-form", in: part)
-    let field = Field(dom, Strings[.newKeyword], hint: Strings[.keywordHint], in: form)
-    dom.button("ma-button", Strings[.addKeyword], submits: true, in: form)
+    let field = Field(dom, .newKeyword, hint: .keywordHint, in: form)
+    dom.button("ma-button", .addKeyword, submits: true, in: form)
     dom.on(form, .submit) { [self] _ in
       let word = field.text.trimmed
       if !word.utf8.isEmpty { change(.addKeyword(ByteString(word))) }

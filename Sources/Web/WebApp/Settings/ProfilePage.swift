@@ -20,19 +20,23 @@ final class ProfilePage<D: DOM> {
     dom = app.dom
     let top = dom.element("div", "ma-profile", in: page)
     avatar = dom.avatar("ma-avatar-large", in: top)
-    let picture = SubmitButton(dom, Strings[.changePicture], busy: Strings[.uploadingPicture], kind: "", in: top)
+    let picture = SubmitButton(dom, .changePicture, busy: .uploadingPicture, kind: "", in: top)
     dom.setAttribute(picture.node, "type", "button")
     let form = dom.element("form", "ma-form", in: page)
-    name = Field(dom, Strings[.displayName], hint: Strings[.displayNameHint], in: form)
+    name = Field(dom, .displayName, hint: .displayNameHint, in: form)
     name.set(app.client.ownDisplayName?.string ?? "")
-    let status = Field(dom, Strings[.statusText], in: form)
+    let status = Field(dom, .statusText, in: form)
     status.set(Host.setting(Settings.status) ?? "")
-    let save = SubmitButton(dom, Strings[.save], busy: Strings[.saving], in: form)
+    let save = SubmitButton(dom, .save, busy: .saving, in: form)
     trouble = frame.trouble(in: page)
-    if let user = app.userID { CopyLine(app, Strings[.userID], user.string, in: page) }
+    if let user = app.userID { CopyLine(app, .userID, user.string, in: page) }
     addPresence(in: page)
     CheckBox(dom, Strings[.privateReceipts], isOn: app.keepsReceiptsPrivate, in: page) { app.keepsReceiptsPrivate = $0 }
-    let out = dom.button("ma-button ma-danger ma-wide", Strings[.logOut], icon: .exit, in: page)
+    CheckBox(dom, Strings[.privateTyping], isOn: Host.setting(Settings.privateTyping) != nil, in: page) {
+      Host.setSetting(Settings.privateTyping, $0 ? "1" : nil)
+      app.tellPrivacy()
+    }
+    let out = dom.button("ma-button ma-danger ma-wide", .logOut, icon: .exit, in: page)
     showAvatar()
     dom.on(picture.node, .click) { [self] _ in pick(picture) }
     dom.on(form, .submit) { [self] _ in
@@ -42,7 +46,7 @@ final class ProfilePage<D: DOM> {
     dom.on(out, .click) { _ in
       app.dialogs.open {
         ConfirmDialog(
-          app, Strings[.logOutQuestion], note: Strings[.logOutNote], action: Strings[.logOut], busy: Strings[.loggingOut],
+          app, .logOutQuestion, note: Strings[.logOutNote], action: .logOut, busy: .loggingOut,
           .logOut, in: $0)
       }
     }
@@ -74,7 +78,7 @@ final class ProfilePage<D: DOM> {
     Host.pickFiles(accept: "image/*", isMultiple: false) { [self] files in
       guard frame.isOpen, let file = files.first else { return }
       guard file.isImage else {
-        dom.setText(trouble, Strings[.notPicture])
+        dom.setText(trouble, .notPicture)
         return dom.flush()
       }
       run(.setAvatar(app.effects.blobs.add(file), mimeType: ByteString(file.mediaType)), button)

@@ -21,7 +21,36 @@ extension DOM {
   /// A round picture with initials below it, which show until there is one.
   func avatar(_ classes: String, in parent: Node) -> AvatarView<Self> { AvatarView(self, classes, in: parent) }
 
+  /// A part of the page that F6 goes to. `Web/keys.js`
+  func markPart(_ node: Node) { setAttribute(node, "data-region", "") }
+
   func setLabel(_ node: Node, _ text: String) { setAttribute(node, "aria-label", text) }
+
+  // MARK: Texts by their key
+
+  // Never inlined: some hundred places say something.
+
+  @inline(never) @discardableResult
+  func element(_ tag: String, _ classes: String = "", text: Strings.Key, in parent: Node) -> Node {
+    element(tag, classes, text: Strings[text], in: parent)
+  }
+
+  @inline(never) @discardableResult
+  func button(_ classes: String, _ text: Strings.Key, icon: Drawing? = nil, submits: Bool = false, in parent: Node) -> Node {
+    button(classes, Strings[text], icon: icon, submits: submits, in: parent)
+  }
+
+  /// A button that shows only its drawing.
+  @inline(never) @discardableResult
+  func button(_ classes: String, icon: Drawing, label: Strings.Key, in parent: Node) -> Node {
+    button(classes, icon: icon, label: Strings[label], in: parent)
+  }
+
+  @inline(never)
+  func setText(_ node: Node, _ text: Strings.Key) { setText(node, Strings[text]) }
+
+  @inline(never)
+  func setLabel(_ node: Node, _ text: Strings.Key) { setLabel(node, Strings[text]) }
 }
 
 extension String {

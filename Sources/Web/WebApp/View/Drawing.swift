@@ -4,23 +4,16 @@ import Messenger
 enum Drawing {
   case logo, plus, back, close, more, people, eye, search, user, lock, cloudOff, check, exit, picture, chat, hash, link,
     download, fold, muted,
-    phone, hangUp, camera, cameraOff, microphone, microphoneOff, screen
+    phone, pin, camera
 
   func draw<D: DOM>(_ dom: D, in parent: Node) {
-    let svg = dom.element("svg:svg", isLogo ? "ma-logo" : "mg-icon", in: parent)
-    dom.setAttribute(svg, "viewBox", isLogo ? "0 0 64 64" : "0 0 24 24")
+    guard case .logo = self else { return dom.drawing(outline, in: parent) }
+    let svg = dom.element("svg:svg", "ma-logo", in: parent)
+    dom.setAttribute(svg, "viewBox", "0 0 64 64")
     dom.setAttribute(svg, "aria-hidden", "true")
-    if isLogo {
-      let disc = dom.element("svg:rect", "ma-logo-disc", in: svg)
-      for (name, value) in [("width", "64"), ("height", "64"), ("rx", "18")] { dom.setAttribute(disc, name, value) }
-    }
-    let path = dom.element("svg:path", isLogo ? "ma-logo-bird" : "", in: svg)
-    dom.setAttribute(path, "d", outline)
-  }
-
-  private var isLogo: Bool {
-    if case .logo = self { return true }
-    return false
+    let disc = dom.element("svg:rect", "ma-logo-disc", in: svg)
+    for (name, value) in [("width", "64"), ("height", "64"), ("rx", "18")] { dom.setAttribute(disc, name, value) }
+    dom.setAttribute(dom.element("svg:path", "ma-logo-bird", in: svg), "d", outline)
   }
 
   private var outline: String {
@@ -49,14 +42,8 @@ enum Drawing {
     case .muted: "M6 16.5 V11 a6 6 0 0 1 9.5 -4.9 M18 12 V16.5 H8 M10 20 H14 M4 4 L20 20"
     case .phone:
       "M5 4.5 H9 L10.5 9 L8 10.8 a11.5 11.5 0 0 0 5.2 5.2 L15 13.5 L19.5 15 V19 a1.5 1.5 0 0 1 -1.6 1.5 C10.5 20 4 13.5 3.5 6.1 A1.5 1.5 0 0 1 5 4.5 Z"
-    case .hangUp:
-      "M3 13.5 C5 10.8 8.2 9.5 12 9.5 S19 10.8 21 13.5 L19 16.5 L15.5 15.2 V12.6 a12 12 0 0 0 -7 0 V15.2 L5 16.5 Z"
-    case .camera: "M3.5 7 H14.5 V17 H3.5 Z M14.5 10.8 L20.5 7.5 V16.5 L14.5 13.2"
-    case .cameraOff: "M3.5 7 H14.5 V17 H3.5 Z M14.5 10.8 L20.5 7.5 V16.5 L14.5 13.2 M4 4 L20 20"
-    case .microphone: "M9 7 a3 3 0 0 1 6 0 V11.5 a3 3 0 0 1 -6 0 Z M5.5 11.5 a6.5 6.5 0 0 0 13 0 M12 18 V21"
-    case .microphoneOff:
-      "M9 7 a3 3 0 0 1 6 0 V11.5 a3 3 0 0 1 -6 0 Z M5.5 11.5 a6.5 6.5 0 0 0 13 0 M12 18 V21 M4 4 L20 20"
-    case .screen: "M3.5 5 H20.5 V16 H3.5 Z M12 13.5 V8 M9.2 10.6 L12 7.8 L14.8 10.6 M8.5 20 H15.5"
+    case .pin: "M9 4 H15 L14.4 10.5 L17.5 14 H6.5 L9.6 10.5 Z M12 14 V20"
+    case .camera: Outline.camera
     case .fold: "M7 10 L12 15 L17 10"
     case .download: "M12 4 V15 M7 10.5 L12 15.5 L17 10.5 M5 20 H19"
     }

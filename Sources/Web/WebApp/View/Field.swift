@@ -37,6 +37,13 @@ final class Field<D: DOM> {
     if Field.isPassword(kind) { addReveal(in: box) }
   }
 
+  convenience init(
+    _ dom: D, _ label: Strings.Key, kind: String = "text", autocomplete: String = "", hint: Strings.Key? = nil, in parent: Node
+  ) {
+    self.init(
+      dom, Strings[label], kind: kind, autocomplete: autocomplete, hint: hint.map { Strings[$0] } ?? "", in: parent)
+  }
+
   func set(_ text: String) {
     self.text = text
     dom.setValue(input, text)
@@ -64,13 +71,13 @@ final class Field<D: DOM> {
   }
 
   private func addReveal(in box: Node) {
-    let button = dom.button("ma-reveal", icon: .eye, label: Strings[.showPassword], in: box)
+    let button = dom.button("ma-reveal", icon: .eye, label: .showPassword, in: box)
     var isShown = false
     dom.on(button, .click) { [self] _ in
       isShown = !isShown
       dom.setAttribute(input, "type", isShown ? "text" : "password")
       dom.setAttribute(button, "aria-pressed", isShown ? "true" : "false")
-      dom.setLabel(button, isShown ? Strings[.hidePassword] : Strings[.showPassword])
+      dom.setLabel(button, isShown ? .hidePassword : .showPassword)
       dom.focus(input)
       dom.flush()
     }
@@ -80,23 +87,29 @@ final class Field<D: DOM> {
 }
 
 extension Field {
-  /// Offers people of the server's directory as one types; what is chosen is the ID. Called once.
-  func suggestPeople(_ app: App<D>, in frame: DialogFrame<D>) {
+  /// Offers people of the server's directory for the last word as one types; what is chosen is the ID. Called once.
+  /// - Parameter name: of the list in the page, which may have several.
+  func suggestPeople(_ app: App<D>, in frame: DialogFrame<D>, _ name: String = "ma-people") {
     let dom = frame.dom
     let list = dom.element("datalist", in: node)
-    dom.setAttribute(list, "id", "ma-people")
-    dom.setAttribute(input, "list", "ma-people")
+    dom.setAttribute(list, "id", name)
+    dom.setAttribute(input, "list", name)
     onInput = { [self] in
       let words = text
-      guard !words.trimmed.utf8.isEmpty else { return }
+      let bytes = Array(words.utf8)
+      let start = bytes.lastIndex { $0 == 0x20 || $0 == 0x2C }.map { $0 + 1 } ?? 0
+      let last = ByteString(decoding: bytes[start...])
+      guard !last.isEmpty else { return }
+      // The browser shows what begins with all that stands there.
+      let before = String(decoding: bytes[..<start], as: UTF8.self)
       Host.after(milliseconds: 200) { [self] in
         guard frame.isOpen, words.hasSameBytes(as: text) else { return }
-        app.ask(.searchUsers(ByteString(words.trimmed), limit: 6)) { [self] result in
+        app.ask(.searchUsers(last, limit: 6)) { [self] result in
           guard frame.isOpen, words.hasSameBytes(as: text), case .success(let found) = result else { return }
           dom.releaseChildren(of: list)
           for user in found.users {
-            let option = dom.element("option", text: user.displayName?.string ?? "", in: list)
-            dom.setAttribute(option, "value", user.id.string)
+            let option = dom.element("option", text: before + (user.displayName?.string ?? ""), in: list)
+            dom.setAttribute(option, "value", before + user.id.string)
           }
         }
       }

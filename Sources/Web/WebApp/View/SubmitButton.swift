@@ -6,12 +6,12 @@ final class SubmitButton<D: DOM> {
   let node: Node
   private let dom: D
   private let label: Node
-  private var text: String
-  private var busyText: String
+  private var text: Strings.Key
+  private var busyText: Strings.Key
   private(set) var isBusy = false
   private var isEnabled = true
 
-  init(_ dom: D, _ text: String, busy: String, kind: String = "ma-primary", in parent: Node) {
+  init(_ dom: D, _ text: Strings.Key, busy: Strings.Key, kind: String = "ma-primary", in parent: Node) {
     self.dom = dom
     self.text = text
     busyText = busy
@@ -22,7 +22,7 @@ final class SubmitButton<D: DOM> {
     show()
   }
 
-  func set(_ text: String, busy: String) {
+  func set(_ text: Strings.Key, busy: Strings.Key) {
     self.text = text
     busyText = busy
     show()

@@ -9,7 +9,7 @@ final class Tabbed<D: DOM> {
   private let node: Node
   private var buttons: [Node] = []
 
-  init(_ dom: D, _ titles: [String], in parent: Node) {
+  init(_ dom: D, _ titles: [Strings.Key], in parent: Node) {
     self.dom = dom
     node = dom.element("div", "ma-tabs", in: parent)
     dom.setAttribute(node, "role", "tablist")

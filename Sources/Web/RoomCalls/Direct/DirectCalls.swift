@@ -1,24 +1,24 @@
 import CallCore
-import ClientCore
 import JSON
 import MatrixModel
 import Messenger
 import WebHost
 
-/// The calls of the account: between the state machine (`MatrixCalls`), the server, the browser's media and what is shown of it.
-final class CallDesk<D: DOM> {
+/// Calls between two: the state machine (`MatrixCalls`) among the server, the browser's media and what is shown of it.
+final class DirectCalls<D: DOM> {
   /// Between two rings.
   private static var ringMilliseconds: Double { 2_500 }
 
-  private let app: App<D>
+  let desk: CallDesk<D>
+  private let server: Server
+  private let user: UserID
   /// Where a call is shown.
   private let place: Node
   private var calls: MatrixCalls
   private var port: MediaPort?
-  private var panel: CallPanel<D>?
+  private var panel: DirectCallPanel<D>?
   private var timer: HostTask?
   private var bell: HostTask?
-  private var hasNews = false
   private var waiting: [Outgoing] = []
   private var isSending = false
   private var lastTransaction = 0
@@ -31,8 +31,10 @@ final class CallDesk<D: DOM> {
     let content: [UInt8]
   }
 
-  init(_ app: App<D>, user: UserID, in place: Node) {
-    self.app = app
+  init(_ desk: CallDesk<D>, _ server: Server, _ user: UserID, in place: Node) {
+    self.desk = desk
+    self.server = server
+    self.user = user
     self.place = place
     var seed: UInt64 = 0
     for byte in Host.randomBytes(8) { seed = seed << 8 | UInt64(byte) }
@@ -45,53 +47,45 @@ final class CallDesk<D: DOM> {
     timer?.cancel()
     bell?.cancel()
     panel?.close()
+    panel = nil
     port = nil
   }
 
-  // MARK: From the client
+  // MARK: From the page
 
-  func arrived(_ room: RoomID, _ events: [Event]) {
-    let regard: MatrixCallEvent.Sender = app.client.room(room)?.joinRule == .public ? .stranger : .known
-    for event in events where event.type.isOfCall {
-      guard let sender = event.sender else { continue }
-      let age = event.unsigned?["age"]?.integer ?? Host.wallClockMilliseconds() - (event.originServerTimestamp ?? 0)
-      hasNews = true
-      handle(
-        .event(
-          MatrixCallEvent(
-            room: room, sender: sender, type: event.type, content: Array(event.content.bytes), ageMilliseconds: age,
-            regard: regard)))
-    }
+  /// An event of a call, as it came. `at` is when it was sent, in milliseconds since 1970 by the clock of this machine.
+  func take(_ json: JSON, in room: RoomID) {
+    guard let sender = UserID(json["sender"]), let type = EventType(json["type"]), let content = json["content"] else { return }
+    let age = Host.wallClockMilliseconds().subtractingReportingOverflow(json.integer("at") ?? 0)
+    handle(
+      .event(
+        MatrixCallEvent(
+          room: room, sender: sender, type: type, content: Array(content.bytes),
+          ageMilliseconds: age.overflow ? .max : age.partialValue,
+          regard: desk.room(room)?.isPublic ?? false ? .stranger : .known)))
   }
 
   /// A sync is through.
-  func settle() {
-    guard hasNews else { return }
-    hasNews = false
-    handle(.synced)
-  }
+  func synced() { handle(.synced) }
 
-  func left(_ room: RoomID) {
-    if let user = app.userID { handle(.left(room, user)) }
-  }
+  func left(_ room: RoomID) { handle(.left(room, user)) }
+
+  func uses(_ room: RoomID) -> Bool { calls.calls.contains { $0.room == room } }
 
   // MARK: From the person
 
-  var isBusy: Bool { calls.calls.contains { $0.isAnswered || $0.isOutgoing } }
+  var isBusy: Bool { calls.calls.contains { !$0.isEnded && ($0.isAnswered || $0.isOutgoing) } }
 
-  func place(_ room: RoomID, withCamera: Bool) {
+  func place(_ room: RoomID, _ invitee: UserID, withCamera: Bool) {
     guard !isBusy else { return }
-    learnServers { [self] in
-      let invitee = app.client.room(room)?.directUserID
-      handle(.command(.place(room, invitee: invitee, audio: true, video: withCamera)))
-    }
+    learnServers { [self] in handle(.command(.place(room, invitee: invitee, audio: true, video: withCamera))) }
   }
 
   /// Who relays where the two cannot reach each other; what is known of it does not last.
   private func learnServers(_ then: @escaping () -> Void) {
-    app.ask(Call<TURNServer>.turnServer()) { [self] answer in
-      if case .success(let server) = answer, !server.urls.isEmpty {
-        handle(.iceServers([ICEServer(urls: server.urls, username: server.username, credential: server.password)]))
+    server.ask(.get, Endpoint.getTurnServer.path()) { [self] answer in
+      if case .done(let json) = answer, let urls = json["uris"]?.elements.compactMap({ $0.text }), !urls.isEmpty {
+        handle(.iceServers([ICEServer(urls: urls, username: json.text("username"), credential: json.text("password"))]))
       }
       then()
     }
@@ -113,7 +107,7 @@ final class CallDesk<D: DOM> {
       case .replaced(let old, let new): if panel?.call == old { panel?.call = new }
       }
     }
-    app.dom.flush()
+    desk.dom.flush()
   }
 
   private var media: MediaPort {
@@ -125,9 +119,7 @@ final class CallDesk<D: DOM> {
 
   private func wake(at time: Int64?) {
     timer?.cancel()
-    timer = time.map { time in
-      Host.after(milliseconds: Double(time) - Host.monotonicMilliseconds()) { [self] in handle(.time) }
-    }
+    timer = time.map { Host.at(milliseconds: $0) { [self] in handle(.time) } }
   }
 
   /// One after the other: the other side takes them in this order.
@@ -137,9 +129,10 @@ final class CallDesk<D: DOM> {
     let next = waiting.removeFirst()
     lastTransaction += 1
     let transaction = ByteString(transactions + String(lastTransaction))
-    app.ask(Call<EventID>.sendNow(next.type, next.content, to: next.room, transaction: transaction)) { [self] answer in
+    let path = Endpoint.sendMessage.path(next.room.text, next.type.text, transaction)
+    server.ask(.put, path, next.content) { [self] answer in
       isSending = false
-      if case .failure = answer { handle(.sendFailed(next.call)) }
+      if case .failed = answer { handle(.sendFailed(next.call)) }
       sendNext()
     }
   }
@@ -152,7 +145,7 @@ final class CallDesk<D: DOM> {
     ring()
     guard call.state != .announced, call.rings || call.state != .ringing else { return }
     if panel == nil, call.state == .ringing { learnServers {} }
-    if panel == nil { panel = CallPanel(app, self, call.handle, in: place) }
+    if panel == nil { panel = DirectCallPanel(self, call.handle, in: place) }
     if panel?.call == handle { panel?.show(call, media) }
   }
 
@@ -161,16 +154,16 @@ final class CallDesk<D: DOM> {
     guard panel?.call == call.handle, why != .replaced else { return }
     panel?.close()
     panel = nil
-    if let words = words(for: why, call) { app.notices.show(words.text, isTrouble: words.isTrouble) }
+    if let words = words(for: why, call) { desk.tell(words.text, isTrouble: words.isTrouble) }
     // Another one that waits behind it.
     if let next = calls.calls.first(where: { $0.state == .ringing && $0.rings }) { changed(next.handle) }
   }
 
   /// The other end's name, as the room has it.
   func name(_ call: MatrixCall) -> String {
-    guard let room = app.client.room(call.room) else { return call.room.string }
-    if let user = call.opponent ?? call.invitee { return room.displayName(of: user).string }
-    return Strings.words(for: room.name)
+    let room = desk.room(call.room)
+    guard let user = call.opponent ?? call.invitee else { return room?.name ?? call.room.string }
+    return room?.person(user.text)?.name ?? user.string
   }
 
   private func words(for why: MatrixCallEnd, _ call: MatrixCall) -> (text: String, isTrouble: Bool)? {
@@ -178,14 +171,14 @@ final class CallDesk<D: DOM> {
     case .hungUp, .rejectedElsewhere, .replaced, .left: nil
     case .hungUpByOther(let reason):
       reason == "user_busy"
-        ? (Strings[.callBusy, name(call)], false)
-        : reason == "invite_timeout" && !call.isOutgoing ? nil : (Strings[.callOver], false)
-    case .rejected: call.isOutgoing ? (Strings[.callDeclined, name(call)], false) : nil
-    case .answeredElsewhere: (Strings[.callElsewhere], false)
-    case .unanswered: call.isOutgoing ? (Strings[.callUnanswered, name(call)], false) : nil
-    case .connectionFailed: (Strings[.callBroken], true)
-    case .mediaFailed: (Strings[.callNoMedia], true)
-    case .sendFailed: (Strings[.callNotSent], true)
+        ? (Word.callBusy.text(name(call)), false)
+        : reason == "invite_timeout" && !call.isOutgoing ? nil : (Word.callOver.text, false)
+    case .rejected: call.isOutgoing ? (Word.callDeclined.text(name(call)), false) : nil
+    case .answeredElsewhere: (Word.callElsewhere.text, false)
+    case .unanswered: call.isOutgoing ? (Word.callUnanswered.text(name(call)), false) : nil
+    case .connectionFailed: (Word.callBroken.text, true)
+    case .mediaFailed: (Word.callNoMedia.text, true)
+    case .sendFailed: (Word.callNotSent.text, true)
     }
   }
 

@@ -2,7 +2,7 @@
 ///
 /// `{0}` to `{2}` in the words stand for what the program knows. Where a number decides, forms stand side by side with `|`
 /// between them. Lines that begin with `#` are for translators.
-struct StringTable: Sendable {
+public struct StringTable: Sendable {
   private let bytes: [UInt8]
   /// Of each text, where its words are.
   private var places: [Range<Int>] = []
@@ -11,7 +11,7 @@ struct StringTable: Sendable {
   private let isolates: (before: [UInt8], after: [UInt8])
 
   /// - Parameter isRightToLeft: whether the language is written so.
-  init(_ file: String, isRightToLeft: Bool = false) {
+  public init(_ file: String, isRightToLeft: Bool = false) {
     bytes = Array(file.utf8)
     isolates = isRightToLeft ? ([0xE2, 0x81, 0xA8], [0xE2, 0x81, 0xA9]) : ([], [])
     let separator = Array(" = ".utf8)
@@ -21,11 +21,20 @@ struct StringTable: Sendable {
     }
   }
 
-  var count: Int { places.count }
+  public var count: Int { places.count }
+
+  /// The number of the text with that name; nil where there is none. O(file).
+  public func number(of name: String) -> Int? {
+    let wanted = Array(name.utf8) + [UInt8(ascii: " "), UInt8(ascii: "=")]
+    return places.firstIndex { place in
+      let start = place.lowerBound - wanted.count - 1
+      return start >= 0 && bytes[start...].starts(with: wanted) && (start == 0 || bytes[start - 1] == UInt8(ascii: "\n"))
+    }
+  }
 
   /// - Parameter form: which of those side by side; the last where there are fewer.
   /// - Returns: nothing for a text that is not there.
-  func words(_ text: Int, form: Int = 0, _ arguments: [String] = []) -> String {
+  public func words(_ text: Int, form: Int = 0, _ arguments: [String] = []) -> String {
     guard places.indices.contains(text) else { return "" }
     let words = bytes[places[text]]
     let forms = words.split(separator: UInt8(ascii: "|"))

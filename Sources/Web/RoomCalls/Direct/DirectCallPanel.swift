@@ -1,16 +1,14 @@
 import CallCore
-import ClientCore
 import JSON
 import MatrixModel
 import Messenger
 import WebHost
 
 /// One call: who it is with, the pictures, what one can do. It lies beside the messages, which stay in use.
-final class CallPanel<D: DOM> {
+final class DirectCallPanel<D: DOM> {
   var call: CallHandle
-  private let app: App<D>
   private let dom: D
-  private let desk: CallDesk<D>
+  private let calls: DirectCalls<D>
   private let root: Node
   private let avatar: AvatarView<D>
   private var title: TextView<D>
@@ -36,7 +34,7 @@ final class CallPanel<D: DOM> {
     }
 
     var classes: String {
-      "ma-call-picture" + (isOwn ? " ma-call-own" : isSoundOnly ? " ma-call-sound" : "")
+      "dc-picture" + (isOwn ? " dc-own" : isSoundOnly ? " dc-sound" : "")
     }
   }
 
@@ -51,20 +49,19 @@ final class CallPanel<D: DOM> {
     var isMade = false
   }
 
-  init(_ app: App<D>, _ desk: CallDesk<D>, _ call: CallHandle, in place: Node) {
-    self.app = app
-    self.desk = desk
+  init(_ calls: DirectCalls<D>, _ call: CallHandle, in place: Node) {
+    self.calls = calls
     self.call = call
-    dom = app.dom
-    root = dom.element("section", "ma-call", in: place)
-    let head = dom.element("div", "ma-call-head", in: root)
-    avatar = dom.avatar("ma-avatar-small", in: head)
+    dom = calls.desk.dom
+    root = dom.element("section", "dc-call", in: place)
+    let head = dom.element("div", "dc-head", in: root)
+    avatar = AvatarView(dom, "ma-avatar-small", in: head)
     let lines = dom.element("div", "ma-title-lines", in: head)
     title = TextView(dom, "h2", "ma-room-name", in: lines)
     line = TextView(dom, "p", "ma-room-line", in: lines)
     dom.setAttribute(line.node, "role", "status")
-    stage = dom.element("div", "ma-call-stage", in: root)
-    buttons = dom.element("div", "ma-call-buttons", in: root)
+    stage = dom.element("div", "dc-stage", in: root)
+    buttons = dom.element("div", "dc-buttons", in: root)
   }
 
   func close() {
@@ -75,12 +72,11 @@ final class CallPanel<D: DOM> {
   // MARK: Showing
 
   func show(_ call: MatrixCall, _ media: MediaPort) {
-    let name = desk.name(call)
-    let room = app.client.room(call.room)
+    let name = calls.name(call)
     avatar.show(
-      id: (call.opponent ?? call.invitee)?.string ?? call.room.string, name: name, source: app.avatarSource(room?.avatar))
+      id: (call.opponent ?? call.invitee)?.string ?? call.room.string, name: name, source: calls.desk.room(call.room)?.avatar)
     title.set(name)
-    dom.setLabel(root, Strings[.callOf, name])
+    dom.setAttribute(root, "aria-label", Word.callOf.text(name))
     showState(call, name)
     showPictures(call, name, media)
     showButtons(call)
@@ -88,27 +84,26 @@ final class CallPanel<D: DOM> {
 
   private func showState(_ call: MatrixCall, _ name: String) {
     switch call.state {
-    case .ringing: line.set(Strings[call.hasVideo ? .callsYouWithCamera : .callsYou, name])
-    case .calling: line.set(Strings[.callRings])
+    case .ringing: line.set((call.hasVideo ? Word.callsYouWithCamera : .callsYou).text(name))
+    case .calling: line.set(Word.callRings.text)
     case .connected:
       if talksSince == nil { talksSince = Host.monotonicMilliseconds() }
       if call.remote.contains(where: { $0.purpose == .userMedia && $0.isAudioMuted }) {
         clock?.cancel()
         clock = nil
-        line.set(Strings[.theirMicrophoneOff, name])
+        line.set(Word.theirMicrophoneOff.text(name))
       } else if clock == nil {
         tick()
       }
     default:
       clock?.cancel()
       clock = nil
-      line.set(Strings[talksSince == nil ? .callConnects : .callInterrupted])
+      line.set((talksSince == nil ? Word.callConnects : .callInterrupted).text)
     }
   }
 
   private func tick() {
-    let passed = Host.monotonicMilliseconds() - (talksSince ?? 0)
-    line.set(passed < 500 ? "0:00" : ClockText.minutes(Int64(passed)))
+    line.set(CallClock.text(since: talksSince))
     dom.flush()
     clock = Host.after(milliseconds: 1_000) { [self] in tick() }
   }
@@ -139,14 +134,14 @@ final class CallPanel<D: DOM> {
         continue
       }
       picture.node = dom.element("video", picture.classes, in: stage)
-      dom.setLabel(picture.node, picture.isOwn ? Strings[.ownPicture] : Strings[.pictureOf, name])
+      dom.setAttribute(picture.node, "aria-label", picture.isOwn ? Word.ownPicture.text : Word.pictureOf.text(name))
       for flag in ["autoplay", "playsinline"] { dom.setFlag(picture.node, flag, true) }
       if picture.isOwn { dom.setFlag(picture.node, "muted", true) }
       pictures.append(picture)
       dom.flush()
       media.show(picture.stream, in: picture.node)
     }
-    dom.setClass(stage, wanted.contains { !$0.isSoundOnly } ? "ma-call-stage" : "ma-call-stage ma-call-bare")
+    dom.setClass(stage, wanted.contains { !$0.isSoundOnly } ? "dc-stage" : "dc-stage dc-bare")
   }
 
   // MARK: Buttons
@@ -173,18 +168,19 @@ final class CallPanel<D: DOM> {
     button(.callEnd, .hangUp, .end)
   }
 
-  private func words(_ key: Strings.Key, _ classes: String, _ press: Press) {
-    listen(dom.button(classes, Strings[key], in: buttons), press)
-  }
-
-  private func button(_ key: Strings.Key, _ icon: Drawing, _ press: Press) {
-    let node = dom.button(press == .end ? "ma-round ma-call-end" : "ma-round", icon: icon, label: Strings[key], in: buttons)
-    dom.setAttribute(node, "title", Strings[key])
+  private func words(_ word: Word, _ classes: String, _ press: Press) {
+    let node = dom.element("button", classes, in: buttons)
+    dom.setAttribute(node, "type", "button")
+    dom.element("span", "ma-button-text", text: word.text, in: node)
     listen(node, press)
   }
 
+  private func button(_ word: Word, _ icon: CallIcon, _ press: Press) {
+    listen(dom.iconButton(icon, word.text, press == .end ? "ma-round rc-end" : "ma-round", in: buttons), press)
+  }
+
   private func listen(_ node: Node, _ press: Press) {
-    dom.on(node, .click) { [self] _ in desk.perform(command(press)) }
+    dom.on(node, .click) { [self] _ in calls.perform(command(press)) }
   }
 
   private func command(_ press: Press) -> MatrixCallCommand {

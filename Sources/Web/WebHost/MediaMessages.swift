@@ -3,7 +3,7 @@ import JSON
 
 /// As the objects that `Web/calls.js` reads.
 extension MediaEffect {
-  var message: [UInt8] {
+  public var message: [UInt8] {
     var fields = Fields()
     fill(&fields)
     return fields.bytes
@@ -48,7 +48,12 @@ extension MediaEffect {
   private func fill(_ fields: inout Fields) {
     switch self {
     case .capture(let source, let kind, let audio, let video):
-      fields.action = kind == .camera ? "openCamera" : kind == .screen ? "openScreen" : "openMicrophone"
+      switch kind {
+      case .camera: fields.action = "openCamera"
+      case .screen: fields.action = "openScreen"
+      case .microphone: fields.action = "openMicrophone"
+      case .custom: fields.action = "openGiven"
+      }
       fields.source = source
       fields.kind = video ? audio ? "both" : "video" : "audio"
     case .release(let source): (fields.action, fields.source) = ("release", source)
@@ -114,7 +119,7 @@ extension ICEServer {
 
 extension MediaInput {
   /// What `Web/calls.js` tells, by the number of its kind there; nil for what is not known here.
-  init?(_ json: JSON) {
+  public init?(_ json: JSON) {
     func number(_ key: StaticString) -> UInt32 { UInt32(truncatingIfNeeded: json[key]?.integer ?? 0) }
     func text(_ key: StaticString) -> ByteString { json[key]?.text ?? "" }
     let (peer, source, round) = (number("peer"), number("source"), number("round"))
@@ -131,7 +136,7 @@ extension MediaInput {
       var mids: [SectionMID] = []
       if let listed = json["mids"] {
         for pair in listed.elements {
-          guard let section = pair["section"]?.integer, let mid = pair["mid"]?.text else { continue }
+          guard let section = pair.integer("section"), let mid = pair.text("mid") else { continue }
           mids.append(SectionMID(SectionID(truncatingIfNeeded: section), mid))
         }
       }

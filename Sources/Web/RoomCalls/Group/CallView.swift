@@ -1,0 +1,215 @@
+import CallCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// The call on the page: who is in it, in a grid or with one of them large, and what one can do. It lies above the messages, which stay
+/// in use.
+final class CallView<D: DOM> {
+  private let dom: D
+  private let call: OngoingCall<D>
+  private let root: Node
+  private let title: Node
+  private let line: Node
+  private let badge: Node
+  private let stage: Node
+  private let buttons: Node
+  private var deviceMenu: DeviceMenu<D>?
+  private var tiles: [TileView<D>] = []
+  private var shownButtons: Buttons?
+  private var layout = Layout()
+  private var shownLine = ""
+  private var shownTitle = ""
+  private var clock: HostTask?
+  /// Who is large, until somebody else speaks.
+  private var large: ByteString?
+
+  private struct Layout: Equatable {
+    var isGrid = true
+    var columns = 0
+    var width = 0.0
+    var height = 0.0
+  }
+
+  /// What the buttons depend on.
+  private struct Buttons: Equatable {
+    var isMuted = false
+    var isCameraOff = false
+    var isSharing = false
+    var isGrid = true
+    var hasDevices = false
+  }
+
+  init(_ dom: D, _ call: OngoingCall<D>) {
+    self.dom = dom
+    self.call = call
+    root = dom.element("section", "gc-call", in: .root)
+    let head = dom.element("div", "gc-head", in: root)
+    title = dom.element("h2", "gc-title", in: head)
+    line = dom.element("p", "gc-line", in: head)
+    dom.setAttribute(line, "role", "status")
+    badge = dom.element("p", "gc-recorded", in: head)
+    dom.setAttribute(badge, "role", "status")
+    stage = dom.element("div", "gc-stage", in: root)
+    buttons = dom.element("div", "gc-buttons", in: root)
+    dom.on(stage, .resize) { [self] event in
+      layout.width = event.x
+      layout.height = event.y
+      show()
+      dom.flush()
+    }
+  }
+
+  func close() {
+    clock?.cancel()
+    dom.release(root)
+    dom.flush()
+  }
+
+  // MARK: Showing
+
+  func show() {
+    let name = Word.groupCallIn.text(call.known?.name ?? call.room.string)
+    set(title, name, &shownTitle)
+    dom.setAttribute(root, "aria-label", name)
+    showState()
+    dom.setText(badge, call.session?.recording == nil ? "" : Word.groupCallRecorded.text)
+    dom.setFlag(badge, "hidden", call.session?.recording == nil)
+    showTiles()
+    showButtons()
+    if deviceMenu != nil { deviceMenu?.show(call.devices) }
+  }
+
+  private func set(_ node: Node, _ text: String, _ shown: inout String) {
+    guard !text.hasSameBytes(as: shown) else { return }
+    shown = text
+    dom.setText(node, text)
+  }
+
+  private func showState() {
+    switch call.session?.state {
+    case .connected:
+      if clock == nil { tick() }
+    default:
+      clock?.cancel()
+      clock = nil
+      set(line, call.joinedAt == nil ? Word.callConnects.text : Word.callInterrupted.text, &shownLine)
+    }
+  }
+
+  private func tick() {
+    let people = Word.groupCallPeople.text(count: (call.session?.connections.count ?? 0) + 1)
+    set(line, people + " · " + CallClock.text(since: call.joinedAt), &shownLine)
+    dom.flush()
+    clock = Host.after(milliseconds: 1_000) { [self] in tick() }
+  }
+
+  private func showTiles() {
+    let models = call.tiles()
+    tiles.removeAll { tile in
+      if models.contains(where: { $0.key == tile.key }) { return false }
+      tile.close()
+      return true
+    }
+    let big = chosen(models)
+    for model in models {
+      let tile = self.tile(model.key) ?? make(model)
+      tile.show(model, isLarge: big.map { $0 == model.key } ?? false)
+    }
+    arrange(models.count, big)
+    for model in models where model.isStream { prefer(model, big) }
+  }
+
+  private func tile(_ key: ByteString) -> TileView<D>? { tiles.first { $0.key == key } }
+
+  private func make(_ model: TileModel) -> TileView<D> {
+    let tile = TileView(
+      dom, call, model.key, isModerator: call.session?.connection?.role == .moderator, isOwn: model.isOwn, in: stage)
+    tiles.append(tile)
+    return tile
+  }
+
+  /// Whom the layout shows large: a screen, else who speaks or spoke last, else the first. nil in a grid.
+  private func chosen(_ models: [TileModel]) -> ByteString? {
+    let screen = models.first { $0.kind == .screen }
+    guard !layout.isGrid || screen != nil else { return nil }
+    if let screen { return screen.key }
+    if let speaker = models.first(where: { $0.speaks && !$0.isOwn }) { large = speaker.key }
+    if let large, models.contains(where: { $0.key == large }) { return large }
+    large = models.first?.key
+    return large
+  }
+
+  private func arrange(_ count: Int, _ big: ByteString?) {
+    dom.setClass(stage, big == nil ? "gc-stage" : "gc-stage gc-speaker")
+    let columns = CallView.columns(count, width: layout.width, height: layout.height)
+    guard columns != layout.columns else { return }
+    layout.columns = columns
+    dom.setStyle(stage, "--gc-columns", "\(columns)")
+  }
+
+  /// As many as make the pictures (4 by 3) largest.
+  static func columns(_ count: Int, width: Double, height: Double) -> Int {
+    guard count > 1, width > 0, height > 0 else { return 1 }
+    var best = (columns: 1, width: 0.0)
+    for columns in 1...count {
+      let rows = (count + columns - 1) / columns
+      let fitting = min(width / Double(columns), height / Double(rows) * 4 / 3)
+      if fitting > best.width { best = (columns, fitting) }
+    }
+    return best.columns
+  }
+
+  /// The server sends no more than is shown.
+  private func prefer(_ model: TileModel, _ big: ByteString?) {
+    guard let stream = call.session?.stream(model.key) else { return }
+    let width = big == nil ? layout.width / Double(max(1, layout.columns)) : big == model.key ? layout.width : 160
+    var wanted = stream.preference
+    wanted.width = width <= 0 || width > 640 ? nil : width > 320 ? 640 : 320
+    if model.isScreen { wanted.width = nil }
+    if wanted != stream.preference { call.perform(.prefer(stream.id, wanted)) }
+  }
+
+  // MARK: Buttons
+
+  private func showButtons() {
+    let own = call.session?.publication(OngoingCall<D>.camera)
+    let wanted = Buttons(
+      isMuted: !(own?.hasAudio ?? false), isCameraOff: !(own?.hasVideo ?? false),
+      isSharing: call.session?.publication(OngoingCall<D>.screen) != nil, isGrid: layout.isGrid, hasDevices: deviceMenu != nil)
+    guard wanted != shownButtons else { return }
+    shownButtons = wanted
+    dom.releaseChildren(of: buttons)
+    button(wanted.isMuted ? .microphoneOff : .microphone, wanted.isMuted ? .microphoneOn : .microphoneOff) { $0.toggle(.audio) }
+    button(wanted.isCameraOff ? .cameraOff : .camera, wanted.isCameraOff ? .cameraOn : .cameraOff) { $0.toggle(.video) }
+    button(.screen, wanted.isSharing ? .stopSharing : .shareScreen) { $0.toggleScreen() }
+    button(wanted.isGrid ? .speaker : .grid, wanted.isGrid ? .groupCallSpeaker : .groupCallGrid) { [self] _ in
+      layout.isGrid.toggle()
+      show()
+    }
+    button(.devices, .groupCallDevices) { [self] _ in toggleDevices() }
+    button(.hangUp, .callEnd, "ma-round rc-end") { $0.hangUp() }
+  }
+
+  private func button(_ icon: CallIcon, _ word: Word, _ classes: String = "ma-round", _ run: @escaping (OngoingCall<D>) -> Void)
+  {
+    let node = dom.iconButton(icon, word.text, classes, in: buttons)
+    dom.on(node, .click) { [self] _ in
+      run(call)
+      dom.flush()
+    }
+  }
+
+  private func toggleDevices() {
+    if let menu = deviceMenu {
+      menu.close()
+      deviceMenu = nil
+    } else {
+      deviceMenu = DeviceMenu(dom, call, in: root)
+      call.host?.media?.post(Array(#"{"do":"listDevices"}"#.utf8))
+      deviceMenu?.show(call.devices)
+    }
+    show()
+  }
+}

@@ -1,0 +1,44 @@
+import CallCore
+import JSON
+import Messenger
+
+/// Which camera and which microphone are used.
+final class DeviceMenu<D: DOM> {
+  private let dom: D
+  private let call: OngoingCall<D>
+  private let root: Node
+  private var shown: [CallDevice] = []
+
+  init(_ dom: D, _ call: OngoingCall<D>, in parent: Node) {
+    self.dom = dom
+    self.call = call
+    root = dom.element("div", "gc-devices", in: parent)
+  }
+
+  func close() { dom.release(root) }
+
+  func show(_ devices: [CallDevice]) {
+    guard devices != shown else { return }
+    shown = devices
+    dom.releaseChildren(of: root)
+    choice(.groupCallCamera, devices.filter { $0.isCamera })
+    choice(.groupCallMicrophone, devices.filter { !$0.isCamera })
+  }
+
+  private func choice(_ word: Word, _ devices: [CallDevice]) {
+    guard !devices.isEmpty else { return }
+    let label = dom.element("label", "gc-device", in: root)
+    let text = dom.element("span", "", in: label)
+    dom.setText(text, word.text)
+    let field = dom.element("select", "ma-input", in: label)
+    for device in devices {
+      let option = dom.element("option", "", in: field)
+      dom.setAttribute(option, "value", device.id.string)
+      dom.setText(option, device.label.utf8.isEmpty ? word.text : device.label)
+      if device.isUsed { dom.setFlag(option, "selected", true) }
+    }
+    dom.on(field, .change) { [self] event in
+      if let device = devices.first(where: { $0.id.string.hasSameBytes(as: event.text) }) { call.use(device) }
+    }
+  }
+}

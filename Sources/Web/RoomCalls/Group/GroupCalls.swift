@@ -1,0 +1,96 @@
+import CallCore
+import MatrixModel
+import Messenger
+import WebHost
+
+/// Calls of many: the bar above a room in which one goes on, and the one that one is in.
+final class GroupCalls<D: DOM> {
+  let desk: CallDesk<D>
+  private let server: Server
+  private var shown: RoomID?
+  private var user: UserID?
+  private var device: DeviceID?
+  private(set) var ongoing: OngoingCall<D>?
+  private var bar: CallBar<D>?
+  private var timer: HostTask?
+
+  /// People in a call.
+  private static var peopleLimit: Int { 50 }
+
+  init(_ desk: CallDesk<D>, _ server: Server) {
+    self.desk = desk
+    self.server = server
+    bar = CallBar(desk.dom) { [self] in join($0) }
+  }
+
+  func signedIn(_ user: UserID, _ device: DeviceID) {
+    self.user = user
+    self.device = device
+  }
+
+  func close() { ongoing?.hangUp() }
+
+  /// Others need not wait until the server knows that the page is gone.
+  func pageChanged(_ change: PageChange) {
+    switch change {
+    case .leaving: ongoing?.hangUp()
+    case .online: if Host.pageState.contains(.online) { ongoing?.host?.handle(.networkChanged) }
+    default: break
+    }
+  }
+
+  // MARK: Rooms
+
+  func show(_ room: RoomID?) {
+    shown = room
+    showBar()
+  }
+
+  /// More is known of the room.
+  func changed(_ room: RoomID) {
+    if room == ongoing?.room { ongoing?.show() }
+    if room == shown { showBar() }
+  }
+
+  func uses(_ room: RoomID) -> Bool { room == shown || room == ongoing?.room }
+
+  /// Whoever is in that call sees the call instead.
+  private func showBar() {
+    timer?.cancel()
+    timer = nil
+    let now = Host.wallClockMilliseconds()
+    guard let shown, shown != ongoing?.room, let known = desk.room(shown), known.call.isActive(at: now) else {
+      return bar?.hide() ?? ()
+    }
+    bar?.show(known, now: now)
+    if let next = known.call.nextExpiry(after: now) {
+      timer = Host.after(milliseconds: Double(next - now) + 1) { [self] in
+        showBar()
+        desk.dom.flush()
+      }
+    }
+  }
+
+  // MARK: The call
+
+  func join(_ id: RoomID) {
+    guard let user, let device, id != ongoing?.room else { return }
+    if let known = desk.room(id), known.peopleCount(at: Host.wallClockMilliseconds()) >= Self.peopleLimit {
+      return desk.tell(Word.groupCallFull.text, isTrouble: true)
+    }
+    ongoing?.hangUp()
+    ongoing = OngoingCall(self, server, room: id, user: user, device: device)
+    ongoing?.begin()
+    showBar()
+    desk.dom.flush()
+  }
+
+  /// Nobody is in it from here any more.
+  func ended(_ call: OngoingCall<D>, _ words: String?, isTrouble: Bool) {
+    guard ongoing === call else { return }
+    ongoing = nil
+    if let words { desk.tell(words, isTrouble: isTrouble) }
+    showBar()
+    desk.dom.flush()
+  }
+}

@@ -1,0 +1,102 @@
+import CallCore
+import JSON
+import MatrixModel
+import WebHost
+
+/// One's own part in a room's call as its state says: written when one comes in, taken back when one goes, and by the server where
+/// one is gone without a word (MSC4140).
+final class Membership {
+  /// How long the server waits for a sign of life, and how often it gets one.
+  static var delayMilliseconds: Int64 { 30_000 }
+  private static var restartMilliseconds: Double { 10_000 }
+  /// Written again so long before it would expire.
+  private static var marginMilliseconds: Int64 { 10 * 60_000 }
+
+  private let server: Server
+  private let path: String
+  private let device: DeviceID
+  private let transport: CallTransport
+  private var delayed: ByteString?
+  private var createdAt: Int64 = 0
+  private var isOver = false
+  private var timer: HostTask?
+  /// The state could not be written: others do not see that one is in the call.
+  var onFailed: (String) -> Void = { _ in }
+
+  init(_ server: Server, room: RoomID, user: UserID, device: DeviceID) {
+    self.server = server
+    self.device = device
+    transport = CallTransport(server: user.serverName)
+    path = Endpoint.setRoomStateWithKey.path(
+      room.text, CallMembership.eventType.text, CallMembership.stateKey(user, device))
+  }
+
+  /// The end is arranged for before the beginning, so that no membership stays behind.
+  func begin() {
+    schedule { [self] in
+      guard !isOver else { return }
+      createdAt = Host.wallClockMilliseconds()
+      write()
+      keepAlive()
+    }
+  }
+
+  func end() {
+    guard !isOver else { return }
+    isOver = true
+    timer?.cancel()
+    guard let delayed else { return server.ask(.put, path, CallMembership.leaving) { _ in } }
+    server.ask(.post, Self.path(of: delayed), Self.action("send")) { [self] answer in
+      if case .failed = answer { server.ask(.put, path, CallMembership.leaving) { _ in } }
+    }
+  }
+
+  private func write() {
+    let content = CallMembership.joining(
+      device, over: [transport], wantsVideo: true, createdAt: createdAt,
+      lifetimeMilliseconds: Host.wallClockMilliseconds() - createdAt + CallLimits.membershipMilliseconds)
+    server.ask(.put, path, content) { [self] in if case .failed(let words) = $0, !isOver { onFailed(words) } }
+  }
+
+  private func schedule(_ then: @escaping () -> Void) {
+    server.ask(.put, path + "?org.matrix.msc4140.delay=\(Self.delayMilliseconds)", CallMembership.leaving) { [self] answer in
+      // A server without delayed events has the expiry.
+      if case .done(let json) = answer { delayed = json.text("delay_id") }
+      if isOver, let delayed { server.ask(.post, Self.path(of: delayed), Self.action("cancel")) { _ in } }
+      then()
+    }
+  }
+
+  private var expiresAt: Int64 = 0
+
+  private func keepAlive() {
+    if expiresAt == 0 { expiresAt = createdAt + CallLimits.membershipMilliseconds }
+    timer = Host.after(milliseconds: Self.restartMilliseconds) { [self] in
+      guard !isOver else { return }
+      if Host.wallClockMilliseconds() > expiresAt - Self.marginMilliseconds {
+        write()
+        expiresAt = Host.wallClockMilliseconds() + CallLimits.membershipMilliseconds
+      }
+      restart()
+      keepAlive()
+    }
+  }
+
+  /// One that was sent meanwhile, for the network was gone, has taken the membership back.
+  private func restart() {
+    guard let delayed else { return }
+    server.ask(.post, Self.path(of: delayed), Self.action("restart")) { [self] answer in
+      guard case .failed = answer, !isOver, self.delayed == delayed else { return }
+      self.delayed = nil
+      schedule { [self] in if !isOver { write() } }
+    }
+  }
+
+  private static func path(of delayed: ByteString) -> String { Endpoint.updateDelayedEvent.path(delayed) }
+
+  private static func action(_ name: ByteString) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.object { $0.member("action", name) }
+    return writer.bytes
+  }
+}

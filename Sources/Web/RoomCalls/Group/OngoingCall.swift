@@ -1,0 +1,209 @@
+import CallCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// The call that one is in: the session at the call server, one's own membership in the room, and what is shown of both.
+final class OngoingCall<D: DOM> {
+  let room: RoomID
+  private let group: GroupCalls<D>
+  private let desk: CallDesk<D>
+  private let server: Server
+  private let membership: Membership
+  private(set) var host: SessionHost?
+  private var view: CallView<D>?
+  private var isOver = false
+  private(set) var isCapturing = true
+  /// By which name the browser has a stream.
+  private(set) var tracks: [(stream: ByteString, name: String)] = []
+  private(set) var devices: [CallDevice] = []
+  /// Since when the call is joined, by `monotonicMilliseconds`.
+  private(set) var joinedAt: Double?
+  private var commands: [(id: CommandID, then: (CallRefusal) -> Void)] = []
+  private var lastCommand: CommandID = 0
+
+  static var camera: SourceID { 1 }
+  static var screen: SourceID { 2 }
+
+  init(_ group: GroupCalls<D>, _ server: Server, room: RoomID, user: UserID, device: DeviceID) {
+    self.group = group
+    desk = group.desk
+    self.server = server
+    self.room = room
+    membership = Membership(server, room: room, user: user, device: device)
+    view = CallView(desk.dom, self)
+    membership.onFailed = { [desk] in desk.tell($0, isTrouble: true) }
+  }
+
+  var known: KnownRoom? { desk.room(room) }
+  var session: CallSession? { host?.session }
+
+  // MARK: In
+
+  func begin() {
+    show()
+    server.ask(.post, Endpoint.createCallToken.path(room.text)) { [self] answer in
+      guard !isOver else { return }
+      switch answer {
+      case .failed(let words): end(words)
+      case .done(let ticket):
+        guard let token = ticket.text("token"), let session = ticket.text("session_id"), let url = ticket["url"]?.string
+        else {
+          return end(Word.callBroken.text)
+        }
+        meet(url, session, CallToken(token))
+      }
+    }
+  }
+
+  private func meet(_ url: String, _ session: ByteString, _ token: CallToken) {
+    let host = SessionHost(address: url, subscribesToAll: true)
+    self.host = host
+    host.onChange = { [self] in changed($0) }
+    host.onTrack = { [self] stream, name in
+      tracks.removeAll { $0.stream == stream }
+      tracks.append((stream, name))
+      show()
+    }
+    host.onMedia = { [self] in heard($0) }
+    host.perform(.connect(token, session: session))
+    perform(.publish(Self.camera, .camera, name: "", audio: true, video: true)) { [self] in notCaptured($0) }
+  }
+
+  /// One hears and sees the others all the same.
+  private func notCaptured(_ refusal: CallRefusal) {
+    isCapturing = false
+    guard !isOver, refusal.code != "connection_lost" else { return }
+    desk.tell(refusal.code == "media_failed" ? Word.groupCallNoCamera.text : Word.callNoMedia.text, isTrouble: true)
+    show()
+  }
+
+  // MARK: Out
+
+  func hangUp() { end(nil) }
+
+  private func end(_ words: String?, isTrouble: Bool = true) {
+    guard !isOver else { return }
+    isOver = true
+    membership.end()
+    if let host {
+      // They hold one another.
+      host.onChange = { _ in }
+      host.onTrack = { _, _ in }
+      host.onMedia = { _ in }
+      if case .ended = host.session.state {} else { host.perform(.leave) }
+    }
+    membership.onFailed = { _ in }
+    view?.close()
+    view = nil
+    group.ended(self, words, isTrouble: isTrouble)
+  }
+
+  // MARK: What happens
+
+  private func changed(_ change: SessionChange) {
+    guard !isOver, let session else { return }
+    switch change {
+    case .session: stateChanged(session.state)
+    case .finished(let id, let refusal):
+      guard let i = commands.firstIndex(where: { $0.id == id }) else { return }
+      let then = commands.remove(at: i).then
+      if let refusal { then(refusal) }
+    case .publication(let source):
+      guard let publication = session.publication(source) else { break }
+      if source == Self.camera { isCapturing = true }
+      if publication.isMutedByForce, !wasMuted { desk.tell(Word.groupCallMuted.text, isTrouble: false) }
+      wasMuted = publication.isMutedByForce
+    default: break
+    }
+    show()
+  }
+
+  private var wasMuted = false
+
+  private func stateChanged(_ state: SessionState) {
+    switch state {
+    case .connected where joinedAt == nil:
+      joinedAt = Host.monotonicMilliseconds()
+      membership.begin()
+      host?.media?.post(Array(#"{"do":"listDevices"}"#.utf8))
+    case .ended(.closed("forced")): end(Word.groupCallRemoved.text)
+    case .ended(.closed("ended")): end(Word.callOver.text, isTrouble: false)
+    case .ended(.mediaFailed): end(Word.callNoMedia.text)
+    case .ended: end(Word.callBroken.text)
+    default: break
+    }
+  }
+
+  private func heard(_ json: JSON) {
+    guard let listed = json["devices"] else { return }
+    devices = listed.elements.compactMap { CallDevice($0) }
+    show()
+  }
+
+  func show() {
+    guard !isOver else { return }
+    view?.show()
+    desk.dom.flush()
+  }
+
+  // MARK: What the person does
+
+  func perform(_ command: SessionCommand, refused: @escaping (CallRefusal) -> Void = { _ in }) {
+    lastCommand += 1
+    commands.append((lastCommand, refused))
+    host?.perform(command, id: lastCommand)
+  }
+
+  func toggle(_ kind: TrackKind) {
+    guard let own = session?.publication(Self.camera) else {
+      // What was refused may be allowed by now.
+      return perform(.publish(Self.camera, .camera, name: "", audio: true, video: true)) { [self] in notCaptured($0) }
+    }
+    switch kind {
+    case .audio: perform(.update(Self.camera, hasAudio: !own.hasAudio, hasVideo: nil))
+    case .video: perform(.update(Self.camera, hasAudio: nil, hasVideo: !own.hasVideo))
+    }
+  }
+
+  func toggleScreen() {
+    if session?.publication(Self.screen) != nil { return perform(.unpublish(Self.screen)) }
+    perform(.publish(Self.screen, .screen, name: "", audio: true, video: true))
+  }
+
+  func use(_ device: CallDevice) {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.member("do", "swap" as ByteString)
+      writer.member("source", Int64(Self.camera))
+      writer.member("kind", device.isCamera ? "video" as ByteString : "audio")
+      writer.member("device", device.id)
+    }
+    host?.media?.post(writer.bytes)
+  }
+}
+
+/// A camera or a microphone of this machine.
+struct CallDevice: Equatable {
+  let id: ByteString
+  let isCamera: Bool
+  let label: String
+  /// Whether it is what is sent.
+  let isUsed: Bool
+
+  static func == (left: CallDevice, right: CallDevice) -> Bool {
+    left.id == right.id && left.isUsed == right.isUsed && left.label.hasSameBytes(as: right.label)
+  }
+
+  /// nil for what is neither.
+  init?(_ json: JSON) {
+    guard let id = json.text("id"), let kind = json["kind"], kind.isString("camera") || kind.isString("microphone") else {
+      return nil
+    }
+    self.id = id
+    isCamera = kind.isString("camera")
+    label = json["label"]?.string ?? ""
+    isUsed = json.bool("used") ?? false
+  }
+}

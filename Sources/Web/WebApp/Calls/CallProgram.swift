@@ -1,0 +1,155 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// Calls in rooms. Their program is another one (`Sources/Web/RoomCalls`), loaded when there is first a call: it is told what is known of
+/// rooms and what is said of calls in them, and asks the homeserver through this one, which has the session.
+final class CallProgram<D: DOM> {
+  private let app: App<D>
+  /// Where that program draws.
+  private let place: Node
+  private(set) var port: FramePort?
+  private var shown: RoomID?
+  /// Whether an event of a call came in the sync that is being told.
+  private var hasNews = false
+  /// Whether the homeserver has calls of many.
+  private(set) var offersGroupCalls = false
+  var onOffered: () -> Void = {}
+
+  init(_ app: App<D>, in parent: Node) {
+    self.app = app
+    place = app.dom.element("div", "ma-calls", in: parent)
+    app.dom.markPart(place)
+    app.dom.setAttribute(place, "id", "RoomCalls")
+    guard Host.canCall else { return }
+    app.ask(Call<Bool>.offersRoomCalls) { [self] answer in
+      guard case .success(true) = answer else { return }
+      offersGroupCalls = true
+      onOffered()
+      if let shown { notice(shown) }
+    }
+  }
+
+  func close() { port?.request("close") }
+
+  // MARK: What is told
+
+  func show(_ room: RoomID?) {
+    guard room != shown else { return }
+    shown = room
+    if let room { notice(room) }
+    tellShown()
+  }
+
+  func changed(_ id: RoomID, _ aspects: RoomAspects) {
+    if aspects.contains(.call) { notice(id) } else if id == shown, !aspects.isDisjoint(with: [.name, .members]) { tell(id) }
+    if aspects.contains(.membership), app.client.room(id)?.membership != .join { request("left", id) }
+  }
+
+  /// What a sync brought, of calls or not.
+  func arrived(_ id: RoomID, _ events: [Event]) {
+    var callers: [UserID] = []
+    for event in events where event.type.isOfCall {
+      if let sender = event.sender { callers.append(sender) }
+    }
+    guard !callers.isEmpty else { return }
+    hasNews = true
+    open()
+    tell(id, callers)
+    for event in events where event.type.isOfCall {
+      let age = event.unsigned?.integer("age")
+      request("event", id) { writer in
+        writer.member("type", event.type.text)
+        if let sender = event.sender { writer.member("sender", sender.text) }
+        writer.member("at", age.map { Host.wallClockMilliseconds() &- $0 } ?? event.originServerTimestamp ?? 0)
+        writer.member("content", event.content)
+      }
+    }
+  }
+
+  /// All of a sync was told.
+  func settle() {
+    guard hasNews else { return }
+    hasNews = false
+    port?.request("synced")
+  }
+
+  func call(in room: RoomID, withCamera: Bool) {
+    open()
+    tell(room)
+    request("call", room) { $0.member("camera", withCamera) }
+  }
+
+  private func open() {
+    guard port == nil, let session = app.client.session else { return }
+    port = FramePort("#RoomCalls") { [self] in take($0) }
+    port?.request("session") {
+      $0.member("user", session.userID.text)
+      $0.member("device", session.deviceID.text)
+    }
+    tellShown()
+  }
+
+  private func tellShown() { port?.request("shown") { if let shown { $0.member("room", shown.text) } } }
+
+  /// A call of many may go on there.
+  private func notice(_ id: RoomID) {
+    if offersGroupCalls, let room = app.client.room(id), room.membership == .join, !room.callMembers.isEmpty { open() }
+    tell(id)
+  }
+
+  /// - Parameter callers: who is to have a name there beside those in the room's call.
+  private func tell(_ id: RoomID, _ callers: [UserID] = []) {
+    guard let room = app.client.room(id), room.membership == .join else { return }
+    request("room", id) { writer in
+      writer.member("name", Strings.words(for: room.name))
+      if let avatar = app.avatarSource(room.avatar) { writer.member("avatar", avatar) }
+      writer.member("public", room.joinRule == .public)
+      var people = room.callUsers + callers
+      if let user = room.directUserID {
+        writer.member("direct", user.text)
+        people.append(user)
+      }
+      writer.key("members")
+      writer.array { writer in if offersGroupCalls { for event in room.callMembers { writer.raw(event) } } }
+      writer.key("people")
+      writer.array { writer in
+        for user in people where room.membership(of: user) ?? .join == .join {
+          writer.object { writer in
+            writer.member("user", user.text)
+            writer.member("name", room.displayName(of: user))
+            if let avatar = app.avatarSource(room.avatar(of: user)) { writer.member("avatar", avatar) }
+          }
+        }
+      }
+    }
+  }
+
+  private func request(_ name: StaticString, _ room: RoomID, _ members: (inout JSONWriter) -> Void = { _ in }) {
+    port?.request(name) { writer in
+      writer.member("room", room.text)
+      members(&writer)
+    }
+  }
+
+  // MARK: What is asked
+
+  func take(_ json: JSON) {
+    guard json["id"] != nil else {
+      if let words = json["words"]?.string { app.notices.show(words, isTrouble: json.bool("trouble") ?? false) }
+      return app.dom.flush()
+    }
+    let call = Call<JSON>.passedOn(json.text("method") ?? "", json["path"]?.string ?? "", json["body"]?.bytes ?? [])
+    app.ask(call) { [self] answer in
+      port?.request("answered") { writer in
+        writer.member("id", json.integer("id") ?? 0)
+        switch answer {
+        case .success(let json): writer.member("answer", json)
+        case .failure(let error): writer.member("error", Strings.words(for: error))
+        }
+      }
+    }
+  }
+}

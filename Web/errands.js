@@ -1,0 +1,78 @@
+// What the service worker does for the page while none is open (sw-errands.js): it shows what is pushed and sends what was not sent.
+// What it has to know for that the page leaves in a cache; the access token it finds in the program's store.
+
+import { locale, settings } from './reader.js';
+
+const cacheName = 'martlet-errands';
+
+async function leave(name, known) {
+  await (await caches.open(cacheName)).put(name, new Response(JSON.stringify(known)));
+}
+
+const leavePage = () => leave('page', { server: settings().getItem('server') ?? location.origin, language: locale });
+
+// ---- Web Push
+
+export const canBePushedTo = () => 'serviceWorker' in navigator && 'PushManager' in globalThis;
+
+// Browsers that end a subscription after a few pushes that show nothing.
+const mustShow = () => /^(?!.*(Chrom|Android)).*AppleWebKit/.test(navigator.userAgent);
+
+const same = (bytes, text) => bytes && btoa(String.fromCharCode(...new Uint8Array(bytes)))
+  .replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '') === text;
+
+// `key` is that of the server that is to push. `tell(code, lines)`: address, key and secret of the subscription; code 2 where every push
+// has to show something. Code 0 without lines where there is no subscription.
+export async function subscribe(key, tell) {
+  try {
+    const worker = await navigator.serviceWorker.ready;
+    let found = await worker.pushManager.getSubscription();
+    // Of another server, or of one that has lost its key: it would never push.
+    if (found && !same(found.options.applicationServerKey, key)) { await found.unsubscribe(); found = null; }
+    found ??= await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
+    const { endpoint, keys } = found.toJSON();
+    await leavePage();
+    await leave('push', { key, pushkey: keys.p256dh });
+    tell(mustShow() ? 2 : 1, [endpoint, keys.p256dh, keys.auth].join('\n'));
+  } catch (error) {
+    console.info('No Web Push:', error.message);
+    tell(0, '');
+  }
+}
+
+export async function unsubscribe() {
+  try {
+    await (await caches.open(cacheName)).delete('push');
+    const worker = await navigator.serviceWorker.ready;
+    for (const one of await worker.getNotifications()) one.close();
+    await (await worker.pushManager.getSubscription())?.unsubscribe();
+  } catch (error) {
+    console.info('Web Push has not ended:', error.message);
+  }
+}
+
+// ---- The outbox
+
+const unsent = new Set();
+
+// A record of the program's store was written or deleted.
+export function noteRecord(store, key, isThere) {
+  if (store !== 'martlet' || !key.startsWith('a/outbox/')) return;
+  if (!isThere) { unsent.delete(key); return; }
+  unsent.add(key);
+  if (!navigator.onLine) sendLater();
+}
+
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'hidden' && unsent.size > 0) sendLater();
+});
+
+// As soon as there is a network; the worker leaves it to a page that is open then.
+async function sendLater() {
+  try {
+    await leavePage();
+    await (await navigator.serviceWorker.ready).sync.register('outbox');
+  } catch {
+    // No Background Sync: the page sends when it opens next.
+  }
+}

@@ -1,0 +1,97 @@
+// What fingers do beyond touching: a message is swiped to be answered, the times of all are drawn in from the side, a button is held.
+// Scrolling stays the browser's (touch-action: pan-y): where it begins to, it takes the finger back (pointercancel).
+
+const calm = matchMedia('(prefers-reduced-motion: reduce)');
+// Until a finger has moved so far nobody knows what it wants.
+const startPixels = 10;
+// A swipe that goes so far is one; the times go no further, a message a little.
+const readyPixels = 56, reachPixels = 76;
+// The browser's own way back begins there.
+const edgePixels = 24;
+const holdMilliseconds = 300, awayPixels = 90, lockPixels = 70;
+
+// 1 where text runs to the right.
+const way = () => (document.documentElement.dir === 'rtl' ? -1 : 1);
+const shake = () => navigator.vibrate?.(10);
+
+// tell(row): it is to be answered.
+export function listenForSwipes(scroller, tell) {
+  const list = scroller.querySelector('.mg-window');
+  let finger = null;
+
+  const draw = pixels => {
+    const moved = finger.row ?? list;
+    const shown = Math.min(Math.abs(pixels), finger.row ? reachPixels : readyPixels);
+    if ((shown >= readyPixels) !== finger.isReady) {
+      finger.isReady = !finger.isReady;
+      finger.row?.classList.toggle('mg-swipe-ready', finger.isReady);
+      if (finger.isReady && finger.row) shake();
+    }
+    // Who wants no motion sees what it does at once, and nothing slides.
+    const place = !calm.matches ? shown : finger.row || !finger.isReady ? 0 : readyPixels;
+    finger.at = `${Math.sign(pixels) * way() * place}px`;
+    moved.style.translate = finger.at;
+  };
+
+  const end = isDone => {
+    if (!finger) return;
+    const { row, at, isReady, isSwipe } = finger;
+    finger = null;
+    if (!isSwipe) return;
+    const moved = row ?? list;
+    moved.style.translate = '';
+    row?.classList.remove('mg-swiped', 'mg-swipe-ready');
+    const over = () => { if (!row && !finger) scroller.classList.remove('mg-times'); };
+    if (calm.matches || !at) over();
+    else moved.animate([{ translate: at }, { translate: '0' }], { duration: 180, easing: 'ease-out' }).finished.then(over, over);
+    if (isDone && isReady && row) tell(row);
+  };
+
+  scroller.addEventListener('pointerdown', e => {
+    if (e.pointerType !== 'touch' || !e.isPrimary || e.target.closest('input')) return;
+    if (e.clientX < edgePixels || e.clientX > innerWidth - edgePixels) return;
+    finger = { id: e.pointerId, x: e.clientX, y: e.clientY, row: e.target.closest('.mg-message'), isSwipe: false, isReady: false, at: '' };
+  });
+  scroller.addEventListener('pointermove', e => {
+    if (e.pointerId !== finger?.id) return;
+    const pixels = (e.clientX - finger.x) * way();
+    if (!finger.isSwipe) {
+      const across = Math.abs(pixels), along = Math.abs(e.clientY - finger.y);
+      if (Math.max(across, along) < startPixels) return;
+      if (along * 1.5 > across || pixels > 0 && !finger.row) { finger = null; return; }
+      finger.isSwipe = true;
+      if (pixels < 0) finger.row = null;
+      (finger.row ?? scroller).classList.add(finger.row ? 'mg-swiped' : 'mg-times');
+      scroller.setPointerCapture(e.pointerId);
+    }
+    draw(finger.row ? Math.max(0, pixels) : Math.min(0, pixels));
+  });
+  scroller.addEventListener('pointerup', e => { if (e.pointerId === finger?.id) end(true); });
+  scroller.addEventListener('pointercancel', () => end(false));
+}
+
+// tell(phase): 0 a finger holds the button, 1 it let go, 2 it slid away, 3 it slid up and need not hold any more.
+export function listenForHold(button, tell) {
+  button.style.touchAction = 'none';
+  button.addEventListener('contextmenu', e => e.preventDefault());
+  button.addEventListener('pointerdown', down => {
+    if (down.pointerType !== 'touch' || !down.isPrimary) return;
+    let isHeld = false;
+    const over = new AbortController();
+    const timer = setTimeout(() => { isHeld = true; shake(); tell(0); }, holdMilliseconds);
+    const end = phase => {
+      clearTimeout(timer);
+      over.abort();
+      if (isHeld) tell(phase);
+    };
+    // The button is hidden meanwhile: the window hears of the finger in any case.
+    const listen = (type, hear) => addEventListener(type, e => { if (e.pointerId === down.pointerId) hear(e); }, { signal: over.signal });
+    listen('pointermove', e => {
+      if (!isHeld) return;
+      if ((down.clientX - e.clientX) * way() > awayPixels) end(2);
+      else if (down.clientY - e.clientY > lockPixels) end(3);
+    });
+    listen('pointerup', () => end(1));
+    listen('pointercancel', () => end(2));
+  });
+}
