@@ -46,12 +46,19 @@ extension Configuration {
     var secret: Redacted<String>?
     var lifetimeSeconds = 24 * 60 * 60
     var isOpenToGuests = false
+    /// Where our own listens; nil for none.
+    var bind: BindAddress?
+    var ports: ClosedRange<UInt16> = 49_160...49_359
+    var allowedNetworks: [IPNetwork] = []
 
-    /// nil where none is configured.
+    /// Somebody else's; nil where none is configured.
     var server: TURNServer? {
       guard !uris.isEmpty, let secret else { return nil }
-      return TURNServer(
-        uris: uris, secret: secret.reveal(), lifetimeSeconds: Int64(lifetimeSeconds), isOpenToGuests: isOpenToGuests)
+      return server(uris: uris, secret: secret.reveal())
+    }
+
+    func server(uris: [String], secret: String) -> TURNServer {
+      TURNServer(uris: uris, secret: secret, lifetimeSeconds: Int64(lifetimeSeconds), isOpenToGuests: isOpenToGuests)
     }
   }
 
@@ -60,8 +67,12 @@ extension Configuration {
     var isEnabled = true
     /// nil: the first of `bind`, by UDP.
     var bind: BindAddress?
+    /// By TCP too, on the same port.
+    var takesTCP = true
     /// Empty: the machine's own.
     var publicAddresses: [IPAddress] = []
+    /// 0: no limit.
+    var recordingsQuotaBytes = 10 << 30
   }
 
   /// What these settings contradict in each other; nil if all is well.

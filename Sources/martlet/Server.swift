@@ -18,6 +18,8 @@ struct Server: Sendable {
   private let homeserver: Homeserver
   /// nil where calls are off.
   private let calls: CallServer?
+  /// nil where clients are sent to another, or to none.
+  private let relay: RelayWorker?
   private let loops: EventLoopGroup
   private let pool: BlockingPool
   /// The Client-Server API first, then the metrics where they are on.
@@ -35,10 +37,12 @@ struct Server: Sendable {
     _ configuration: Configuration, in directory: DataDirectory, pages: OperationsPages
   ) async throws(StartError) -> Server {
     do {
+      let relay = try configuration.ownRelay(in: directory)
+      let turn = configuration.turn.server ?? relay?.server
       let homeserver = try Homeserver(
-        try configuration.homeserver(in: directory), tables: CallTables.statements, log: Log("homeserver"))
+        try configuration.homeserver(in: directory, turn: turn), tables: CallTables.statements, log: Log("homeserver"))
       let projects = try CallProjects(homeserver)
-      let calls = try configuration.callServer(projects, for: homeserver)
+      let calls = try configuration.callServer(projects, for: homeserver, turn: turn)
       let loops = try EventLoopGroup()
       let pool = try BlockingPool(threads: 4)
       var api = configuration.api
@@ -69,12 +73,13 @@ struct Server: Sendable {
       for server in servers { try await server.start() }
       homeserver.start()
       try await calls?.start()
+      try relay?.worker.start(router: calls?.address)
       ServerMetrics.register(homeserver, servers[0])
       if let calls { ServerMetrics.register(calls) }
       let addresses = servers[0].boundAddresses.map { "http://\($0.isLoopback ? "localhost:\($0.port)" : "\($0)")" }
       return Server(
-        addresses: addresses, homeserver: homeserver, calls: calls, loops: loops, pool: pool, servers: servers,
-        housekeeping: Task { await homeserver.keepHouse() }, adminSocket: adminSocket)
+        addresses: addresses, homeserver: homeserver, calls: calls, relay: relay?.worker, loops: loops, pool: pool,
+        servers: servers, housekeeping: Task { await homeserver.keepHouse() }, adminSocket: adminSocket)
     } catch {
       throw error as? StartError ?? .failed("\(error)")
     }
@@ -85,6 +90,7 @@ struct Server: Sendable {
     housekeeping.cancel()
     await adminSocket?.close()
     await calls?.shutdown()
+    await relay?.stop()
     for server in servers { await server.shutdown(grace: Self.grace) }
     await loops.shutdown()
     await pool.shutdown()
@@ -94,7 +100,7 @@ struct Server: Sendable {
 
 extension Configuration {
   /// What the domain needs of the settings.
-  func homeserver(in folder: DataDirectory) throws(StartError) -> HomeserverConfiguration {
+  func homeserver(in folder: DataDirectory, turn: TURNServer? = nil) throws(StartError) -> HomeserverConfiguration {
     guard let name = ServerName(serverName) else { throw .failed("server_name '\(serverName)' is no server name") }
     var homeserver = HomeserverConfiguration(serverName: name, dataDirectory: folder.path)
     homeserver.registration =
@@ -131,10 +137,12 @@ extension Configuration {
     homeserver.auditLifetimeMilliseconds = auditKeepDays == 0 ? nil : Int64(auditKeepDays) * 24 * 60 * 60 * 1_000
     homeserver.delayedEvents = delayedEvents.limits
     homeserver.pushGateways = push.gateways
+    homeserver.sendsWebPush = push.isWebOn
+    homeserver.pushContact = push.webContact
     homeserver.notificationDays = push.notificationDays
     homeserver.notificationMails = push.mails
     for path in appServices { homeserver.appServices.append(try AppServiceFile.read(path)) }
-    homeserver.turn = turn.server
+    homeserver.turn = turn
     homeserver.servesCalls = calls.isEnabled
     homeserver.thumbnailProgram = ProgramFolder.file("martlet-thumbnail")
     return homeserver

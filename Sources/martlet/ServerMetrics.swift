@@ -39,6 +39,21 @@ enum ServerMetrics {
     metrics.measured("martlet_call_sockets", "Sockets of connections in sessions.") {
       Double(calls.census.sockets.load(ordering: .relaxed))
     }
+    metrics.measured("martlet_call_transports", "Peer connections that the media router has.") {
+      Double(calls.mediaCensus.transports.load(ordering: .relaxed))
+    }
+    metrics.measured("martlet_call_tracks", "Sounds and pictures that are published to the media router.") {
+      Double(calls.mediaCensus.tracks.load(ordering: .relaxed))
+    }
+    metrics.measured("martlet_call_subscriptions", "How often the media router sends one of them on.") {
+      Double(calls.mediaCensus.subscriptions.load(ordering: .relaxed))
+    }
+    metrics.measured("martlet_call_recorded_bytes", "What recordings take up.") { Double(calls.recordedBytes) }
+    metrics.measured(
+      "martlet_call_recorded_losses_total", "Batches of media that recordings were too slow for.", isCounter: true
+    ) {
+      Double(calls.recordedLosses)
+    }
   }
 
   private static func counter(

@@ -10,9 +10,18 @@ extension Setting {
       allowed: "host:port, such as 0.0.0.0:8008 or [::]:8008",
       defaultText: "the first address of bind, with the same number of port",
       parse: { BindAddress($0).map { .some($0) } }, show: { $0?.description }),
+    .flag(
+      "calls.tcp", \.calls.takesTCP,
+      "Whether calls.bind takes sound and pictures by TCP too, for networks that block UDP; not where its port is that of bind or metrics_bind."
+    ),
     .list(
       "calls.public_addresses", \.calls.publicAddresses,
       "The addresses by which clients reach calls.bind from outside, the best first. Needed behind address translation.",
-      allowed: "an IP address", parse: { IPAddress($0) }, show: { $0.description })
+      allowed: "an IP address", parse: { IPAddress($0) }, show: { $0.description }),
+    .integer(
+      "calls.recordings_quota_bytes", \.calls.recordingsQuotaBytes,
+      "What all recordings of calls may take up together, in bytes: no recording begins beyond it, and one that would grow beyond it ends. 0 sets no "
+        + "limit.",
+      0...(1 << 50))
   ]
 }

@@ -1,3 +1,4 @@
+import Addresses
 import Homeserver
 import HomeserverAPI
 import Telemetry
@@ -51,7 +52,21 @@ extension Setting {
     .integer(
       "turn.lifetime_seconds", \.turn.lifetimeSeconds, "How long credentials for the TURN server are good.",
       60...604_800),
-    .flag("turn.guests", \.turn.isOpenToGuests, "Whether guests get credentials for the TURN server.")
+    .flag("turn.guests", \.turn.isOpenToGuests, "Whether guests get credentials for the TURN server."),
+    .one(
+      "turn.bind", \.turn.bind,
+      "Where a TURN server of our own listens, by UDP and TCP. Clients are told of it, by calls.public_addresses or the machine's own, unless turn.uris names another.",
+      allowed: "host:port, such as 0.0.0.0:3478 or [::]:3478", defaultText: "none: there is no TURN server of our own",
+      parse: { BindAddress($0).map { .some($0) } }, show: { $0?.description }),
+    .one(
+      "turn.ports", \.turn.ports,
+      "The UDP ports through which our own TURN server sends, one for each client that needs it. Others must reach them.",
+      allowed: "two numbers from 1 to 65535, such as 49160-49359", parse: { portRange($0) },
+      show: { "\($0.lowerBound)-\($0.upperBound)" }),
+    .list(
+      "turn.allowed_networks", \.turn.allowedNetworks,
+      "Networks that clients reach through our own TURN server although they are private or the server's own; this machine never is, but for calls.",
+      allowed: "an address or range, such as 10.0.0.0/8", parse: { IPNetwork($0) }, show: { $0.description })
   ]
 
   private static let support: [Setting] = [
@@ -73,6 +88,14 @@ private func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 > 0x20 
 
 private func isTURN(_ text: String) -> Bool {
   isPlain(text) && (text.hasPrefix("turn:") && text.utf8.count > 5 || text.hasPrefix("turns:") && text.utf8.count > 6)
+}
+
+private func portRange(_ text: String) -> ClosedRange<UInt16>? {
+  let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+  guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(isDigit) }), let first = UInt16(parts[0]),
+    let last = UInt16(parts[1]), 1 <= first, first <= last
+  else { return nil }
+  return first...last
 }
 
 private func contact(_ text: String) -> SupportContacts.Contact? {

@@ -5,8 +5,17 @@ extension Setting {
   static let push: [Setting] = [
     .list(
       "push.gateways", \.push.gateways,
-      "Push gateways of your own, which may be http and in your network; all others are https in the public Internet.",
+      "Push gateways and Web Push services of your own, which may be http and in your network; all others are https in the public "
+        + "Internet.",
       allowed: "a URL without a path, such as http://127.0.0.1:5000", parse: { gateway($0) }, show: { $0 }),
+    .flag(
+      "push.web", \.push.isWebOn,
+      "Whether browsers are told of messages while no page is open (Web Push). Its key is in `web-push.key` of the data folder."
+    ),
+    .one(
+      "push.web_contact", \.push.webContact,
+      "Whom the operators of Web Push services may ask. Where it is not given they get `public_base_url`, else the server's name.",
+      allowed: "a URL that starts with mailto: or https://", parse: { contact($0) }, show: { $0 }),
     .integer(
       "push.notification_days", \.push.notificationDays,
       "How many days back the list of one's notifications goes.", 1...3_650),
@@ -27,6 +36,11 @@ extension Setting {
       allowed: "a file", parse: { $0.isEmpty ? nil : $0 }, show: { $0 })
   ]
 
+  private static func contact(_ text: String) -> String? {
+    let isURL = text.hasPrefix("mailto:") && text.utf8.contains(UInt8(ascii: "@")) || text.hasPrefix("https://")
+    return isURL && text.utf8.count <= 255 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } ? text : nil
+  }
+
   private static func gateway(_ text: String) -> String? {
     let rest = text.hasPrefix("https://") ? text.dropFirst(8) : text.hasPrefix("http://") ? text.dropFirst(7) : ""
     let bytes = rest.utf8
@@ -39,6 +53,8 @@ extension Configuration {
   /// What is told to push gateways and by mail, and of what.
   struct Push: Sendable {
     var gateways: [String] = []
+    var isWebOn = true
+    var webContact: String?
     var notificationDays = 30
     var mailDelayMinutes = 10
     var mailPauseMinutes = 60

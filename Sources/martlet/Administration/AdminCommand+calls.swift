@@ -14,9 +14,18 @@ extension AdminCommand {
     },
     AdminCommand("call key list", [], "Lists the API keys, without their secrets.") { call in
       let answer = try await call.get(Routes.callKeys)
-      call.show(answer, each: answer["keys"], ["KEY", "NAME", "MADE"]) { key in
-        [Table.text(key["key"]), Table.text(key["name"]), Table.time(key["created_ts"])]
+      call.show(answer, each: answer["keys"], ["KEY", "NAME", "MADE", "CALLBACK"]) { key in
+        [Table.text(key["key"]), Table.text(key["name"]), Table.time(key["created_ts"]), Table.text(key["callback"])]
       }
+    },
+    AdminCommand(
+      "call key callback", ["KEY", "URL"], "Tells that URL what happens in the key's sessions; 'none' tells nobody."
+    ) { call in
+      let url = call.operand(1)
+      let answer = try await call.send(.put, call.path(Routes.callKeys, call.operand(0)) + "/callback") {
+        if url != "none" { $0.member("url", url) }
+      }
+      call.show(answer, url == "none" ? "nobody is told any more" : "told at \(url), signed with the key's secret")
     },
     AdminCommand(
       "call key remove", ["KEY"], "Takes an API key away; the sessions made with it end.",

@@ -67,6 +67,7 @@ struct TranscriptEntry: Sendable {
     case .state(let change): return "-- " + Self.words(change, sender)
     case .redacted: return "\(sender)  [message removed]"
     case .undecryptable: return "\(sender)  [encrypted; this client has no key]"
+    case .call(let call): return "\(sender)  [\(call.english)]"
     case .custom(let type, let text): return "\(sender)  [\(type)]\(text.map { " \($0)" } ?? "")"
     case .unparsable(let type, _): return "\(sender)  [\(type)]"
     case .gap: return ""
@@ -94,6 +95,9 @@ struct TranscriptEntry: Sendable {
       writer.member("text", Self.words(change, sender))
     case .redacted: writer.member("kind", "redacted")
     case .undecryptable: writer.member("kind", "undecryptable")
+    case .call(let call):
+      writer.member("kind", "call")
+      writer.member("text", call.english)
     case .custom(let type, let text):
       writer.member("kind", "unknown")
       if let text { writer.member("text", text) }
