@@ -41,6 +41,12 @@ import Testing
       .requestPasswordReset(email: "a@b", clientSecret: "c", attempt: 2), .post,
       "/_matrix/client/v3/account/password/email/requestToken",
       #"{"email":"a@b","client_secret":"c","send_attempt":2}"#),
+    Request(
+      .requestNewAddress("a@b", clientSecret: "c"), .post, "/_matrix/client/v3/account/3pid/email/requestToken",
+      #"{"email":"a@b","client_secret":"c","send_attempt":1}"#),
+    Request(
+      .addThirdPartyID(ValidatedAddress(sessionID: "7", clientSecret: "c")), .post, "/_matrix/client/v3/account/3pid/add",
+      #"{"sid":"7","client_secret":"c"}"#),
     Request(.isUsernameAvailable("a b"), .get, "/_matrix/client/v3/register/available?username=a%20b"),
     Request(.openIDToken(of: user), .post, "/_matrix/client/v3/user/%40me%3Atest/openid/request_token"),
     Request(.loginToken(), .post, "/_matrix/client/v1/login/get_token"),
@@ -293,6 +299,34 @@ import Testing
     #expect(back.appID == pusher.appID)
     let deletion = String(decoding: try #require(Call<Void>.deletePusher(key: "k", appID: "a").request.body), as: UTF8.self)
     #expect(deletion == #"{"pushkey":"k","app_id":"a","kind":null}"#)
+  }
+
+  @Test func `a browser is a pusher by its subscription, and whether it was activated is known`() throws {
+    let pusher = Pusher(
+      key: "BKey", appID: "org.example.web",
+      kind: .webPush(url: "https://push.example.org/1", secret: "BTBZMqHH6r4Tts7J_aSIgg", sendsEventIDOnly: false),
+      appDisplayName: "App", deviceDisplayName: "Browser", extraData: Array(#"{"events_only":true,"auth":"another"}"#.utf8))
+    let body = try JSON.parse(try #require(Call<Void>.setPusher(pusher).request.body))
+    #expect(body["kind"]?.string == "webpush" && body["pushkey"]?.string == "BKey")
+    let data = #"{"url":"https://push.example.org/1","auth":"BTBZMqHH6r4Tts7J_aSIgg","events_only":true}"#
+    #expect(try body["data"]?.canonical() == JSON.parse(Array(data.utf8)).canonical())
+    let listed = #"{"pushers":[{"pushkey":"BKey","app_id":"a","kind":"webpush","activated":true,"data":\#(data)}]}"#
+    let back = try #require(try Self.read(.pushers(), listed).first)
+    #expect(back.kind == pusher.kind && back.isActivated == true)
+    let call = Call<Void>.activatePusher(appID: "a", token: "t")
+    #expect(call.request.target == "/_matrix/client/unstable/org.matrix.msc4174/pushers/ack")
+    #expect(String(decoding: try #require(call.request.body), as: UTF8.self) == #"{"app_id":"a","ack_token":"t"}"#)
+  }
+
+  @Test(
+    arguments: [
+      (#"{"m.webpush":{"enabled":true,"vapid":"BKey"}}"#, "BKey"),
+      (#"{"org.matrix.msc4174.webpush":{"enabled":true,"vapid":"BKey"}}"#, "BKey"),
+      (#"{"m.webpush":{"enabled":false,"vapid":"BKey"}}"#, nil), (#"{"m.webpush":{"vapid":"BKey"}}"#, nil),
+      (#"{"m.webpush":{"enabled":true,"vapid":7}}"#, nil), ("{}", nil)
+    ] as [(String, ByteString?)])
+  func `a server says whether it pushes to browsers`(_ capabilities: String, _ key: ByteString?) throws {
+    #expect(try Self.read(.webPushKey, #"{"capabilities":\#(capabilities)}"#) == key)
   }
 
   @Test func `notifications`() throws {

@@ -251,6 +251,7 @@ struct Host {
     case .event(let source): String(decoding: source.bytes, as: UTF8.self)
     case .timeline(let key): "\(key.focus)"
     case .queued: "queued"
+    case .unread(let evidence): "\(evidence.items.count) unread"
     case .failed(let error): "\(error)"
     }
   }
@@ -276,6 +277,7 @@ func describe(_ content: TimelineItem.Content) -> String {
   case .state(let change): "(\(change))"
   case .redacted: "[redacted]"
   case .undecryptable: "[undecryptable]"
+  case .call(let call): "[\(call.english)]"
   case .custom: "[custom]"
   case .unparsable: "[unparsable]"
   case .gap(let state): state == .idle ? "[gap]" : "[gap \(state)]"

@@ -1,3 +1,4 @@
+import MatrixModel
 import Testing
 
 @testable import ClientCore

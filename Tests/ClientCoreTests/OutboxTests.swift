@@ -129,7 +129,7 @@ import Testing
     #expect(next.store.keys.allSatisfy { !$0.hasPrefix("a/outbox/") })
   }
 
-  @Test func `offline messages wait and go out in order when the network is back`() {
+  @Test func `W11: offline messages wait and go out in order when the network is back`() {
     var host = Host.inRoom()
     host.handle(.networkChanged(isOnline: false))
     guard case .offline = host.client.connection else { return #expect(Bool(false), "not offline") }

@@ -33,7 +33,7 @@ import Testing
     #expect(host.client.room(.test)?.highlightCount == 0)
   }
 
-  @Test(arguments: [(true, false), (false, true), (false, false)]) func `nothing is read without attention`(
+  @Test(arguments: [(true, false), (false, true), (false, false)]) func `W7: nothing is read without attention`(
     isVisible: Bool, isFocused: Bool
   ) {
     var host = Host.inRoom(Self.three)
@@ -147,7 +147,7 @@ import Testing
 
   // MARK: Typing
 
-  @Test func `someone who writes is shown until they stop, send, or ten seconds pass`() {
+  @Test func `W30: someone who writes is shown until they stop, send, or ten seconds pass`() {
     var host = Host.inRoom()
     func names() -> [String] { host.client.room(.test)?.typing.map { $0.string } ?? [] }
     host.sync(Wire.join(extra: Self.typing("@alice:test", "@me:test")))

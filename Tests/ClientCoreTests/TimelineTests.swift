@@ -11,7 +11,7 @@ import Testing
 
   // MARK: Gaps and pages
 
-  @Test func `a limited timeline makes a gap that pages fill without a seam`() {
+  @Test func `W12: a limited timeline makes a gap that pages fill without a seam`() {
     var host = Host.inRoom()
     host.sync(Wire.join([Wire.message("five", "$5")], limited: true, token: "t5"))
     #expect(host.texts() == ["one", "[gap]", "five"])
@@ -118,7 +118,7 @@ import Testing
     #expect(Set(host.items().map { $0.id }).count == 10_001)
   }
 
-  @Test func `closed rooms leave the memory but for the last few`() {
+  @Test func `W24: closed rooms leave the memory but for the last few`() {
     var host = Host.signedIn()
     let ids = (0..<10).map { "!r\($0):test" }
     host.sync(
@@ -134,7 +134,7 @@ import Testing
     #expect(host.texts(RoomID(trusted: "!r0:test")) == ["in !r0:test"])
   }
 
-  @Test func `what is on its way is there when one comes back to the room`() {
+  @Test func `W9: what is on its way is there when one comes back to the room`() {
     var host = Host.signedIn()
     let ids = (0..<10).map { RoomID(trusted: ByteString("!r\($0):test")) }
     host.sync(

@@ -4,6 +4,7 @@ import os
 import time
 from urllib.parse import quote
 
+import looks
 from harness import NotRun
 
 CHROMIUM = os.environ.get("MARTLET_CHROMIUM", "/usr/bin/chromium")
@@ -71,8 +72,10 @@ class Person:
 
     @staticmethod
     def _is_trouble(message):
-        # The browser itself writes a line for every answer that is no success; the page says what matters in words.
-        return message.type == "error" and "Failed to load resource" not in message.text and "net::ERR" not in message.text
+        # The browser itself writes a line for every answer that is no success; the page says what matters in words. Playwright warns of
+        # the service workers that a test asked it to keep away.
+        by_others = ("Failed to load resource", "net::ERR", "blocked by Playwright")
+        return message.type in ("error", "warning") and not any(words in message.text for words in by_others)
 
     async def open(self, fragment=""):
         await self.page.goto(self.base + "/" + fragment)
@@ -135,11 +138,20 @@ class Person:
     async def until(self, expression, argument=None, seconds=SECONDS):
         await self.page.wait_for_function(expression, arg=argument, timeout=seconds * 1000)
 
+    async def go_offline(self):
+        """The service worker is there by then: without a network it would never be."""
+        await self.page.evaluate("navigator.serviceWorker.ready.then(() => 0)")
+        await self.context.set_offline(True)
+
     async def picture(self, name):
-        # What moves has arrived, what turns for ever turns on.
+        await self.rest()
+        image = await self.page.screenshot(path=os.path.join(self.artifacts, name + ".png"))
+        await looks.compare(self.page, name, image)
+
+    async def rest(self):
+        """What moves has arrived, what turns for ever turns on."""
         await self.page.evaluate("""() => Promise.all(document.getAnimations()
           .filter(animation => animation.effect.getComputedTiming().endTime !== Infinity).map(animation => animation.finished.catch(() => {})))""")
-        await self.page.screenshot(path=os.path.join(self.artifacts, name + ".png"))
 
 
 @contextlib.asynccontextmanager

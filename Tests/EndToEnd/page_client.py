@@ -105,7 +105,7 @@ class PageClient:
 
     async def recover(self):
         """The browser tells the page that the network is back."""
-        await self.person.context.set_offline(True)
+        await self.person.go_offline()
         await self.person.context.set_offline(False)
 
     async def send(self, text):

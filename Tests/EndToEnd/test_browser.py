@@ -184,7 +184,7 @@ async def _(test):
         assert await alice.page.locator(".mg-input").input_value() == "half a thought"
 
 
-@test("the first unread message is found, also far from what is at hand")
+@test("W14: the first unread message is found, also far from what is at hand")
 async def _(test):
     alice_user, boris_user = User(test.direct, "alice"), User(test.direct, "boris")
     room = alice_user.create_room(name="Long talk", invite=[boris_user.user_id])
@@ -214,15 +214,14 @@ async def _(test):
         await alice.open_room(room)
         await alice.write("before the tunnel")
         boris_user.sync_until(lambda answer: has(answer, room, "before the tunnel"))
-        await alice.context.set_offline(True)
+        # The page that opens without a network is kept by then.
+        await alice.go_offline()
         await alice.page.get_by_text("You are offline").wait_for()
         for number in range(1, 6):
             await alice.write(f"in the tunnel {number}")
         await alice.page.locator(".mg-state", has_text="Waiting to send").nth(4).wait_for()
         await alice.picture("offline-light")
         # Also over a reload without a network: the page comes from the service worker, the messages from IndexedDB.
-        await alice.page.evaluate("navigator.serviceWorker.ready.then(() => true)")
-        await alice.until("async () => (await (await caches.open('martlet-shell')).keys()).length >= 8")
         await alice.page.reload()
         await alice.sees("in the tunnel 5")
         await alice.page.get_by_text("You are offline").wait_for()
@@ -301,7 +300,7 @@ async def _(test):
         "fr": "Bienvenue sur Martlet", "ja": "Martlet へようこそ"}, welcome
 
 
-@test("in Arabic the page goes from right to left, and opens without a network in its words")
+@test("W19: in Arabic the page goes from right to left, and opens without a network in its words")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
     rooms = furnish(alice_user, boris_user)
@@ -321,7 +320,7 @@ async def _(test):
         # Also a page that was itself loaded from the network by way of the service worker, and one that was not.
         await page.reload()
         await page.get_by_role("navigation", name="المحادثات").wait_for()
-        await alice.context.set_offline(True)
+        await alice.go_offline()
         for _ in range(2):
             await page.reload()
             await page.get_by_text("أنت غير متصل").wait_for()
@@ -580,7 +579,7 @@ async def _(test):
         await alice.picture("phone-settings-dark")
 
 
-@test("a message that comes while one looks elsewhere is told of by the browser, once that was allowed")
+@test("W22: a message that comes while one looks elsewhere is told of by the browser, once that was allowed")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
     chat, crew, _ = furnish(alice_user, boris_user)
@@ -622,6 +621,7 @@ async def _(test):
     rooms = furnish(alice_user, boris_user)
     for scheme in ("light", "dark"):
         async with people(test, "alice", viewport=DESKTOP, scheme=scheme) as alice:
+            await alice.page.get_by_role("heading", name="Welcome to Martlet").wait_for()
             await alice.picture(f"sign-in-{scheme}")
             await alice.sign_in(alice_user)
             await alice.open_room(rooms[0])
@@ -669,7 +669,7 @@ async def _(test):
         await alice.sees("by keyboard <b>alone</b>")
 
 
-@test("a keyboard on the screen covers neither the last message nor the box")
+@test("W18: a keyboard on the screen covers neither the last message nor the box")
 async def _(test):
     alice_user = User(test.direct, "alice")
     room = alice_user.create_room(name="Notes")
@@ -690,7 +690,7 @@ async def _(test):
         }""")
 
 
-@test("pictures that nobody sees any more leave the memory")
+@test("W25: pictures that nobody sees any more leave the memory")
 async def _(test):
     async with people(test, "alice") as alice:
         await alice.open()

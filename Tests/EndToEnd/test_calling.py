@@ -12,7 +12,7 @@ PLAYS = """label => {
 }"""
 # Sound of the other side comes in: what the page plays is not silence.
 HEARS = """async () => {
-  const video = [...document.querySelectorAll('.ma-call-picture')].find(video => !video.muted);
+  const video = [...document.querySelectorAll('.dc-picture')].find(video => !video.muted);
   const track = video?.srcObject?.getAudioTracks()[0];
   if (!track) return false;
   const context = new AudioContext(), analyser = context.createAnalyser(), samples = new Float32Array(analyser.fftSize);
@@ -66,18 +66,19 @@ async def _(test):
         await button(alice, "Turn the microphone off").click()
         await boris.page.get_by_text(f"{alice.name} has turned the microphone off.").wait_for()
         await button(alice, "Turn the microphone on").click()
-        await boris.page.locator(".ma-call [role=status]", has_text=":").wait_for()
+        await boris.page.locator(".dc-call [role=status]", has_text=":").wait_for()
         await button(boris, "Turn the camera off").click()
         await alice.page.get_by_label(f"{boris.name}’s picture").wait_for(state="hidden")
         await alice.write("Can you see this?")
         await boris.sees("Can you see this?")
         await button(boris, "Hang up").click()
         for person in (alice, boris):
-            await person.page.locator(".ma-call").wait_for(state="detached")
+            await person.page.locator(".dc-call").wait_for(state="detached")
         await alice.page.get_by_text("The call has ended.").wait_for()
         assert len(events(alice_user, room, "m.call.hangup")) == 1 and len(events(alice_user, room, "m.call.select_answer")) == 1
         for person in (alice, boris):
-            assert await person.page.evaluate("document.querySelectorAll('video').length") == 0
+            await person.until("() => document.querySelectorAll('video').length === 0")
+            await person.page.get_by_text("A call (0:", exact=False).wait_for()
 
 
 @test("a call without camera is declined, and whoever called is told; one that is taken back rings no more")
@@ -88,19 +89,22 @@ async def _(test):
         assert await button(boris, "Answer with camera").count() == 0
         await button(boris, "Decline").click()
         await alice.page.get_by_text(f"{boris.name} declined the call.").wait_for()
+        for person in (alice, boris):
+            await person.page.get_by_text("A call, declined").wait_for()
         await button(boris, "Call").click()
         await button(alice, "Answer").wait_for()
         await button(boris, "Hang up").click()
-        await alice.page.locator(".ma-call").wait_for(state="detached")
+        await alice.page.locator(".dc-call").wait_for(state="detached")
+        await alice.page.get_by_text("A call, not answered").wait_for()
         await button(alice, "Call").click()
         await button(boris, "Answer").click()
-        await alice.page.locator(".ma-call [role=status]", has_text=":").wait_for()
+        await alice.page.locator(".dc-call [role=status]", has_text=":").wait_for()
         assert await alice.page.evaluate(HEARS) and await boris.page.evaluate(HEARS)
         await button(alice, "Share the screen").click()
         await boris.until(PLAYS, f"{alice.name}’s picture")
         await boris.picture("call-screen")
         await button(alice, "Hang up").click()
-        await boris.page.locator(".ma-call").wait_for(state="detached")
+        await boris.page.locator(".dc-call").wait_for(state="detached")
 
 
 @test("calls made while a page was closed do not ring when it opens, and a refused microphone is explained")
@@ -114,8 +118,8 @@ async def _(test):
     async with people(test, "alice") as alice:
         await alice.sign_in(alice_user)
         await alice.open_room(room)
-        assert await alice.page.locator(".ma-call").count() == 0
+        assert await alice.page.locator(".dc-call").count() == 0
         await button(alice, "Call").click()
         await alice.page.get_by_text("The browser gives this page no microphone or camera.").wait_for()
-        assert await alice.page.locator(".ma-call").count() == 0
+        assert await alice.page.locator(".dc-call").count() == 0
         assert len(events(alice_user, room, "m.call.invite")) == 1

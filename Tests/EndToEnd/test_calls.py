@@ -1,9 +1,14 @@
 """Calls: the socket raw, OpenTok's server SDK, tokens of rooms, and media between real peers."""
 import asyncio
 import contextlib
+import hashlib
+import hmac
+import http.server
 import json
 import os
 import subprocess
+import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -17,7 +22,9 @@ from call_client import CallSocket, Closed, Refused
 from call_peers import Page, Peer
 from client import User, fresh, room_path
 from harness import test
-from server import program
+from load_peers import PICTURE, SOUND, Peers, build
+from load_peers import sections as media_sections
+from server import Server, free_port, program
 from test_router import chromium, is_seen
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
@@ -26,9 +33,9 @@ NOBODY = "00000000-0000-4000-8000-000000000000"
 class App:
     """An application with an API key, made as its operator does."""
 
-    def __init__(self, context):
+    def __init__(self, context, server=None):
         context.own_server()
-        self.base, self.server = context.direct, context.server
+        self.base, self.server = (server.base, server) if server else (context.direct, context.server)
         answer = self.operate("add", fresh("app"), "--json")
         self.key, self.secret = answer["key"], answer["secret"]
         self.sdk = opentok.Client(self.key, self.secret, api_url=self.base + "/_martlet/call")
@@ -55,6 +62,24 @@ class App:
         finally:
             for socket in sockets:
                 await socket.close()
+
+
+async def refused(request, code):
+    try:
+        await request
+    except Refused as refusal:
+        assert refusal.code == code, refusal
+        return
+    raise AssertionError("it was done")
+
+
+async def closed(socket, code):
+    """Reads to the end, which has this code."""
+    try:
+        while True:
+            await socket.hear()
+    except Closed as end:
+        assert end.code == code, end
 
 
 PUBLISHER, MODERATOR, SUBSCRIBER = opentok.Roles.publisher, opentok.Roles.moderator, opentok.Roles.subscriber
@@ -213,7 +238,6 @@ async def sdk_errors(context):
         raises(RequestError, app.sdk.get_stream, session.session_id, NOBODY)
         raises(RequestError, app.sdk.send_signal, session.session_id, {"type": "a b", "data": ""})
         raises(RequestError, app.sdk.send_signal, session.session_id, {"type": "a", "data": "d" * 8193})
-        raises(OpenTokException, lambda: app.sdk.create_session(media_mode=opentok.MediaModes.routed, archive_mode=opentok.ArchiveModes.always))
         await alice.ask("signal")
 
 
@@ -235,7 +259,8 @@ def rest(context):
     session = json.loads(ask("POST", "/session/create", b"p2p.preference=enabled", Accept="application/json")[2])[0]["session_id"]
     path = f"/v2/project/{app.key}/session/{session}"
     for method, path, body, wanted in (
-            ("POST", "/session/create", b"p2p.preference=maybe", 400), ("POST", "/session/create", b"archiveMode=always", 400),
+            ("POST", "/session/create", b"p2p.preference=maybe", 400), ("POST", "/session/create", b"archiveMode=sometimes", 400),
+            ("POST", "/session/create", b"p2p.preference=enabled&archiveMode=always", 400),
             ("POST", "/session/create", b"p2p.preference=%ff", 400), ("GET", f"/v2/project/4711/session/{session}/stream", b"", 403),
             ("GET", f"/v2/project/{app.key}/session/1_made-up/stream", b"", 404), ("POST", path + "/signal", b"{}", 404),
             ("POST", path + "/signal", b"nonsense", 400), ("POST", path + "/mute", b"{}", 400), ("DELETE", path + "/connection/x", b"", 404),
@@ -248,6 +273,68 @@ def rest(context):
     long = opentok.Client(app.key, app.secret)
     long.jwt_livetime = 60
     assert ask("GET", path + "/stream", **{"X-OPENTOK-AUTH": long._create_jwt_auth_header()})[0] == 403
+
+
+async def leave(socket):
+    socket.requests += 1
+    await socket.say(type="leave", id=socket.requests)
+
+
+async def met(condition):
+    for _ in range(500):
+        if condition():
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError("it does not come to that")
+
+
+@contextlib.contextmanager
+def application():
+    """An application's server: (its address, what it was told with the signatures)."""
+    told = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            told.append((self.headers["Martlet-Signature"], self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *arguments):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/hook", told
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@test("an application's server is told who comes and goes, signed with the key's secret; without an address nobody is")
+async def callbacks(context):
+    app = App(context)
+    with application() as (address, told):
+        assert address in await in_thread(app.operate, "callback", app.key, address)
+        async with app.call(PUBLISHER) as (session, alice):
+            await met(lambda: told)
+            await leave(alice)
+            await met(lambda: len(told) == 2)
+        events = [json.loads(body) for _, body in told]
+        assert [event["event"] for event in events] == ["connectionCreated", "connectionDestroyed"], events
+        assert all(event["sessionId"] == session.session_id and event["projectId"] == app.key for event in events), events
+        for signature, body in told:
+            seconds, digest = (part.split("=")[1] for part in signature.split(","))
+            assert digest == hmac.new(app.secret.encode(), seconds.encode() + b"." + body, hashlib.sha256).hexdigest()
+        await in_thread(app.operate, "callback", app.key, "none")
+        async with app.call(PUBLISHER) as (_, silent):
+            await leave(silent)
+            await closed(silent, None)
+        await in_thread(app.operate, "callback", app.key, address)
+        async with app.call(PUBLISHER) as (session, alice):
+            await met(lambda: len(told) == 3)
+            assert json.loads(told[2][1])["sessionId"] == session.session_id, told[2]
 
 
 @test("a key that is taken away ends its sessions; the others go on")
@@ -303,6 +390,49 @@ async def rooms(context):
     await sockets[0].close()
 
 
+@test("a call in a room follows it: power makes a moderator; a ban, a logout and a suspension end the connection, and the token with it")
+async def rooms_change(context):
+    context.own_server()
+    alice = User(context.base, "alice")
+    others = {name: User(context.base, name) for name in ("power", "banned", "out", "suspended")}
+    room = alice.create_room(invite=[user.user_id for user in others.values()])
+    path = "/_matrix/client/unstable/martlet.call/rooms/" + room_path(room, "token").removeprefix("rooms/")
+    tickets, sockets = {}, {}
+    for name, user in others.items():
+        user.join(room)
+        tickets[name] = user.post(path, {}).ok()
+        sockets[name] = await CallSocket(context.direct).connect(tickets[name]["session_id"], tickets[name]["token"])
+    levels = alice.get(room_path(room, "state", "m.room.power_levels")).ok()
+    levels["users"][others["power"].user_id] = 50
+    alice.put(room_path(room, "state", "m.room.power_levels"), levels).ok()
+    changed = await sockets["power"].event("connection_changed")
+    assert (changed["connection"], changed["role"]) == (sockets["power"].id, "moderator"), changed
+    await sockets["power"].ask("mute", all=True)
+    levels["users"][others["power"].user_id] = 0
+    alice.put(room_path(room, "state", "m.room.power_levels"), levels).ok()
+    assert (await sockets["power"].event("connection_changed"))["role"] == "publisher"
+    await refused(sockets["power"].ask("mute", all=True), "forbidden")
+
+    alice.post(room_path(room, "ban"), {"user_id": others["banned"].user_id}).ok()
+    others["out"].post("logout").ok()
+    done = subprocess.run([program(), "user", "suspend", others["suspended"].user_id, "--data-dir", context.server.folder,
+                           "--server-name", "test.example"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    for name in ("banned", "out", "suspended"):
+        await closed(sockets[name], "forced")
+        await sockets[name].close()
+        try:
+            await CallSocket(context.direct).connect(tickets[name]["session_id"], tickets[name]["token"])
+            raise AssertionError(f"{name} came back")
+        except Closed as end:
+            assert end.code == "unauthorized", (name, end)
+    # Who was made one and is one no more comes as what they are, whatever the token says.
+    again = await CallSocket(context.direct).connect(tickets["power"]["session_id"], tickets["power"]["token"])
+    assert again.greeting["connection"]["role"] == "publisher"
+    for each in (again, sockets["power"]):
+        await each.close()
+
+
 @test("who says nothing at first is let go after ten seconds")
 async def silence(context):
     socket = await CallSocket(context.direct).open()
@@ -314,38 +444,107 @@ async def silence(context):
     await socket.close()
 
 
-@test("after comings, crashes and goings the server holds no connection and no socket of them")
-async def orphans(context):
-    app, random = App(context), Random(1)
-    session = app.session()
+class Crowd:
+    """People who come into sessions with sound and picture, and go, with or without a word."""
 
-    def open_files():
-        return len(os.listdir(f"/proc/{context.server.process.pid}/fd"))
+    SLOTS, SESSIONS = 24, 8
 
-    async with app.call(MODERATOR, session=session) as (_, watcher):
-        before, here = open_files(), []
-        for number in range(150):
-            here.append(await app.join(session, PUBLISHER))
-            await here[-1].ask("publish", stream={"name": "x"})
-            while len(here) > random.randrange(10) or here and number == 149:
-                gone = here.pop(random.randrange(len(here)))
-                match random.randrange(3):
-                    case 0: await gone.ask("leave")
-                    case 1: await gone.break_off()
-                    case 2: await watcher.ask("disconnect", connection=gone.id)
-                await gone.close()
-            # A request is not free.
-            if number % 10 == 0:
-                await watcher.heard()
-                await watcher.say(type="ack", seq=watcher.seq)
-        # Who broke off may come back for so long.
-        for _ in range(watcher.greeting["resume_seconds"] + 1):
-            await asyncio.sleep(1)
+    def __init__(self, app, folder):
+        self.app, self.random = app, Random(1)
+        self.peers = Peers(build(folder), "127.0.0.1", self.SLOTS, 300)
+        self.free, self.here = list(range(self.SLOTS)), []
+
+    async def open(self):
+        self.sessions = [self.app.session() for _ in range(self.SESSIONS)]
+        self.watchers = [await self.app.join(session, MODERATOR) for session in self.sessions]
+        return self
+
+    def figure(self, name):
+        text = urllib.request.urlopen(f"http://{self.app.server.settings['metrics_bind']}/metrics", timeout=10).read().decode()
+        return next(int(float(line.split()[1])) for line in text.splitlines() if line.startswith(f"martlet_call_{name} "))
+
+    async def come(self, number):
+        slot, room = self.free.pop(), number % self.SESSIONS
+        call = await self.app.join(self.sessions[room], PUBLISHER)
+        others = [stream["id"] for stream in call.greeting["streams"]]
+        stream = (await call.ask("publish", stream={"name": "x", "has_audio": True, "has_video": True}))["stream"]["id"]
+        described, uses = media_sections("01", "sendonly", (1000 + 2 * slot, 1001 + 2 * slot)), {"0": {"publish": stream}, "1": {"publish": stream}}
+        if others:
+            described, uses = described + media_sections("23", "recvonly"), uses | {mid: {"subscribe": others[0]} for mid in "23"}
+        answer = await call.ask("offer", sdp=self.peers.description(slot, described), sections=uses)
+        self.peers.connect(slot, answer["sdp"], is_controlling=True)
+        self.peers.say("send", slot, SOUND, PICTURE, 1000 + 2 * slot, 1001 + 2 * slot)
+        self.here.append((slot, room, call))
+        if number % 10 == 0:
+            # It is really sent: of what has not arrived nobody is told.
+            while (await self.watchers[room].event("stream_created", 20))["stream"]["id"] != stream:
+                pass
+
+    async def go(self):
+        slot, room, call = self.here.pop(self.random.randrange(len(self.here)))
+        match self.random.randrange(4):
+            case 0: await call.ask("leave")
+            case 1: await call.break_off()
+            case 2: await self.watchers[room].ask("disconnect", connection=call.id)
+            case 3: self.peers.say("crash", slot)
+        await call.close()
+        self.peers.say("crash", slot)
+        self.free.append(slot)
+
+    async def listen(self):
+        for watcher in self.watchers:
             await watcher.heard()
-        probe = await app.join(session)
-        assert [connection["id"] for connection in probe.greeting["connections"]] == [watcher.id]
-        await probe.close()
-        assert open_files() <= before + 2, (before, open_files())
+            await watcher.say(type="ack", seq=watcher.seq)
+
+    async def play(self, comings):
+        """So many come, and all go; what they leave behind once those who may come back have had their time."""
+        for number in range(comings):
+            await self.come(number)
+            while len(self.here) > self.random.randrange(self.SLOTS) or self.here and number == comings - 1:
+                await self.go()
+            if number % 10 == 0:
+                await self.listen()
+        end = time.monotonic() + self.watchers[0].greeting["resume_seconds"] + 30
+        while left := {name: self.figure(name) for name in ("transports", "tracks", "subscriptions") if self.figure(name) > 0}:
+            assert time.monotonic() < end, left
+            await asyncio.sleep(1)
+            await self.listen()
+        while self.figure("sockets") > self.SESSIONS:
+            assert time.monotonic() < end, self.figure("sockets")
+            await asyncio.sleep(0.1)
+        return self.open_files(), self.kilobytes()
+
+    def open_files(self):
+        return len(os.listdir(f"/proc/{self.app.server.process.pid}/fd"))
+
+    def kilobytes(self):
+        with open(f"/proc/{self.app.server.process.pid}/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmRSS:"))
+
+    async def close(self):
+        for watcher in self.watchers:
+            await watcher.close()
+        self.peers.end()
+
+
+@test("after 1,000 comings with sound and picture, crashes and goings, the server holds nothing of them, and no more memory")
+async def orphans(context):
+    server = Server(metrics_bind=f"127.0.0.1:{free_port()}").start()
+    with tempfile.TemporaryDirectory(prefix="martlet-crowd-") as folder:
+        crowd = await Crowd(App(context, server), folder).open()
+        try:
+            files, kilobytes = await crowd.play(400)
+            files_after, kilobytes_after = await crowd.play(600)
+            print(f"          {kilobytes} KB after 400, {kilobytes_after} KB after 1,000; {files_after} open files", flush=True)
+            assert files_after <= files + 2, (files, files_after)
+            assert kilobytes_after <= 1.05 * kilobytes, (kilobytes, kilobytes_after)
+            for session, watcher in zip(crowd.sessions, crowd.watchers):
+                probe = await crowd.app.join(session)
+                assert [connection["id"] for connection in probe.greeting["connections"]] == [watcher.id]
+                await probe.close()
+        finally:
+            await crowd.close()
+            server.close()
 
 
 @test("aiortc publishes and subscribes through the socket, and goes")

@@ -1,13 +1,14 @@
 """<martlet-messenger> in pages of other people: rows that the page fills, and rooms of a homeserver, with the files on another origin."""
 import contextlib
 import http.server
+import json
 import os
 import tempfile
 import threading
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from browser import PASSWORD, people
-from client import User, fresh
+from client import User, bodies, fresh, room_path
 from harness import NotRun, test
 from server import ROOT
 from test_live import Synapse
@@ -104,6 +105,77 @@ async def _(test):
         await person.picture("element-rows")
 
 
+@test("a page gives messages of many parts: pictures in a grid, files, places, polls and what links lead to; what people do with them is told")
+async def _(test):
+    async with visitor(test) as (person, frame, address):
+        page = person.page
+        await page.goto(address("parts.html"))
+        await frame.get_by_text("Have a look:", exact=True).wait_for()
+        places = [await frame.get_by_role("button", name=f"Open image {name}").bounding_box() for name in ("teal", "tomato", "gold")]
+        assert places[0]["y"] == places[1]["y"] < places[2]["y"], places
+        told = page.locator("#told")
+        for name, what in (("Open image tomato", {"type": "openmedia", "part": 1, "item": 1}), ("prices.pdf", {"type": "openfile", "part": 2}),
+                           ("The shop", {"type": "openlocation", "part": 3}), ("gold 0 votes", {"type": "vote", "part": 4, "answers": ["gold"]})):
+            await frame.get_by_role("button", name=name).last.click()
+            # What the element tells comes as a message from its frame: later than the click.
+            await told.filter(has_text=f'"type":"{what["type"]}"').wait_for()
+            heard = json.loads(await told.inner_text())
+            heard.pop("row")
+            assert heard == what, heard
+        await frame.get_by_text("1 vote", exact=True).first.wait_for()
+        link = frame.get_by_role("link", name="Our shop")
+        assert await link.get_attribute("href") == "https://example.org/shop"
+        await person.picture("element-parts")
+
+
+@test("the page around a room decides about texts before they are sent: refuses, changes, lets through; another look, nothing to write with")
+async def _(test):
+    user = User(test.base, "clerk")
+    room = user.create_room(name="Counter")
+    user.send(room, "first of all")
+    async with visitor(test) as (person, frame, address):
+        page = person.page
+        await page.goto(address("room.html", homeserver=test.base, room=room, bubbles="simple"))
+        session = {"userID": user.user_id, "deviceID": user.device_id, "accessToken": user.token}
+        await page.evaluate("""async session => {
+          const chat = globalThis.chat = document.querySelector('martlet-messenger');
+          chat.addEventListener('send', event => {
+            const { text, wait } = event.detail;
+            if (text.includes('secret')) event.preventDefault();
+            if (text.includes('later')) wait(new Promise((_, refuse) => refuse(new Error('no'))));
+            if (text.includes('damn')) wait(Promise.resolve(text.replace('damn', 'd**n')));
+          });
+          await chat.signIn(session);
+        }""", session)
+        await message(frame, "first of all").wait_for()
+        radius = "e => getComputedStyle(e.closest('.mg-row').querySelector('.mg-bubble')).borderTopLeftRadius"
+        assert await message(frame, "first of all").evaluate(radius) == "0px"
+        await page.evaluate("() => chat.setBubbles('house')")
+        assert await message(frame, "first of all").evaluate(radius) != "0px"
+        box = frame.get_by_role("textbox")
+        for text in ("my secret", "maybe later"):
+            await box.fill(text)
+            await box.press("Enter")
+            await page.evaluate("() => chat.setBubbles('house')")
+            assert await box.input_value() == text
+        await box.fill("well, damn")
+        await box.press("Enter")
+        await message(frame, "well, d**n").wait_for()
+        assert await box.input_value() == ""
+        await box.fill("let through")
+        await box.press("Enter")
+        await message(frame, "let through").wait_for()
+        user.sync_until(lambda answer: "let through" in str(answer))
+        said = bodies(user.get(room_path(room, "messages"), dir="b").ok()["chunk"])
+        assert said[:3] == ["let through", "well, d**n", "first of all"], said
+        await page.goto(address("room.html", homeserver=test.base, room=room, readonly=""))
+        await page.evaluate("session => document.querySelector('martlet-messenger').signIn(session)", session)
+        await message(frame, "let through").wait_for()
+        assert await box.count() == 0
+        await message(frame, "let through").hover()
+        assert await frame.get_by_role("button", name="Reply").count() == 0
+
+
 @test("a room of the homeserver in a page of another origin: signing in there, joining, both sides talk, the page takes part")
 async def _(test):
     await in_a_page(test, test.base)
@@ -153,8 +225,9 @@ async def in_a_page(test, homeserver):
         assert await box.input_value() == "half a thought"
         await person.picture("element-room")
         await page.get_by_role("button", name="Dark").click()
-        colour = await frame.locator(".ma-room").evaluate("e => getComputedStyle(e).backgroundColor")
-        assert sum(int(part) for part in colour.strip("rgb()").split(", ")[:3]) < 200, colour
+        inside = next(part for part in page.frames if part != page.main_frame)
+        await inside.wait_for_function("""() => getComputedStyle(document.querySelector('.ma-room')).backgroundColor
+          .match(/[0-9.]+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0) < 200""")
         # The page's own address and its history are its own.
         length = await page.evaluate("history.length")
         await frame.get_by_role("button", name="Members and settings").click()
@@ -162,8 +235,7 @@ async def in_a_page(test, homeserver):
         assert await page.evaluate("history.length") == length
         await page.evaluate("() => chat.signOut()")
         await frame.get_by_role("button", name="Sign in").wait_for()
-        assert await page.evaluate("() => chat.userID") is None
-        assert await page.evaluate("() => heard.at(-1).kind") == "signedout"
+        await page.wait_for_function("() => chat.userID === null && heard.at(-1).kind === 'signedout'")
 
 
 @test("a page hands a session over: kept in memory only, never in an address, and the frame shows the room at once")
@@ -241,7 +313,7 @@ async def _(test):
         await forged.wait_for_function("() => location.search === ''")
         await window.goto(f"{back}&loginToken={quote(login_token(user), safe='')}")
         await message(frame, "welcome back").wait_for()
-        assert await page.evaluate("() => document.querySelector('martlet-messenger').userID") == user.user_id
+        await page.wait_for_function("user => document.querySelector('martlet-messenger').userID === user", arg=user.user_id)
 
 
 @test("what cannot be shown says so in the frame: a room that is not there, a server that does not answer")

@@ -32,8 +32,8 @@ async def _(test):
         await person.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         await person.message("the very first bean").click(button="right")
         await person.page.get_by_role("button", name="Copy link").click()
-        link = await person.page.evaluate("navigator.clipboard.readText()")
-        assert link == f"https://matrix.to/#/{encoded(garden)}/{encoded(first)}?via={encoded(server)}", link
+        link = f"https://matrix.to/#/{encoded(garden)}/{encoded(first)}?via={encoded(server)}"
+        await person.until("async link => await navigator.clipboard.readText() === link", link)
 
         await person.open_room(yard)
         await person.page.locator(".mg-text a").click()

@@ -1,4 +1,5 @@
 """The media router between real peers: Chromium and aiortc, each publishing to the other and to its own kind."""
+import asyncio
 import contextlib
 
 from playwright.async_api import async_playwright
@@ -6,6 +7,15 @@ from playwright.async_api import async_playwright
 from browser import CHROMIUM
 from harness import test
 from router_peers import FLAGS, LAYERS, Page, Peer, Router
+
+
+# Of the pair that is in use.
+PROTOCOL = """async () => {
+  const reports = await connection.getStats();
+  for (const report of reports.values()) if (report.type === 'transport') {
+    return reports.get(reports.get(report.selectedCandidatePairId).remoteCandidateId).protocol;
+  }
+}"""
 
 
 @contextlib.asynccontextmanager
@@ -85,6 +95,78 @@ async def scalable_av1(_):
     # Its encoder is too slow here for a steady picture.
     rounds = await change_layers("AV1", "[{ scalabilityMode: 'L3T3_KEY', maxBitrate: 1500000 }]")
     assert any(lost == 0 for _, lost in rounds), rounds
+
+
+@test("Chromium sees and hears Chromium by TCP, where the answers name no other way")
+async def by_tcp(_):
+    with Router() as router:
+        def answer(*words, ask=router.answer):
+            """As a network that blocks UDP has it."""
+            lines = ask(*words).split("\r\n")
+            assert any(line.startswith("a=candidate") and " tcp " in line for line in lines), lines
+            return "\r\n".join(line for line in lines if not (line.startswith("a=candidate") and " udp " in line))
+        router.answer = answer
+        async with chromium() as browser:
+            alice = await Page.open(browser)
+            await alice.publish(router, "alice", "VP8")
+            page = await Page.open(browser)
+            await page.subscribe(router, "bob", "alice")
+            assert_nothing_lost(await page.until(is_seen(60), "60 frames"))
+            for each in (alice, page):
+                assert await each.page.evaluate(PROTOCOL) == "tcp"
+
+
+class Translator(asyncio.DatagramProtocol):
+    """An address translation between a peer and the router, which may forget: from then on the router sees another address."""
+
+    @classmethod
+    async def start(cls, port):
+        self = cls()
+        self.router, self.peer, self.outside = ("127.0.0.1", port), None, None
+        loop = asyncio.get_running_loop()
+        self.inside, _ = await loop.create_datagram_endpoint(lambda: self, local_addr=("127.0.0.1", 0))
+        await self.forget()
+        return self
+
+    async def forget(self):
+        translator = self
+
+        class Outside(asyncio.DatagramProtocol):
+            def datagram_received(self, data, _):
+                if translator.peer:
+                    translator.inside.sendto(data, translator.peer)
+        if self.outside:
+            self.outside.close()
+        self.outside, _ = await asyncio.get_running_loop().create_datagram_endpoint(Outside, local_addr=("127.0.0.1", 0))
+
+    def datagram_received(self, data, address):
+        self.peer = address
+        self.outside.sendto(data, self.router)
+
+    @property
+    def port(self):
+        return self.inside.get_extra_info("sockname")[1]
+
+
+@test("Chromium goes on where an address translation forgets it: it answers from the new address, and the flow follows")
+async def rebinding(_):
+    with Router() as router:
+        async with chromium() as browser:
+            await (await Page.open(browser)).publish(router, "alice", "VP8")
+            port = int(router.ask("port"))
+            translator = await Translator.start(port)
+
+            def answer(*words, ask=router.answer):
+                lines = ask(*words).split("\r\n")
+                lines = [line for line in lines if not (line.startswith("a=candidate") and " tcp " in line)]
+                return "\r\n".join(line.replace(f" {port} typ", f" {translator.port} typ") for line in lines)
+            router.answer = answer
+            page = await Page.open(browser)
+            await page.subscribe(router, "bob", "alice")
+            for _ in range(3):
+                seen = (await page.received()).get("video", {}).get("frames", 0)
+                await page.until(is_seen(seen + 60), "60 more frames")
+                await translator.forget()
 
 
 @test("aiortc sees and hears aiortc, and the router hears it leave")

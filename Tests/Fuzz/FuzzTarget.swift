@@ -19,6 +19,8 @@ struct FuzzTarget: Sendable {
     FuzzTarget(name: "srtp", body: fuzzSRTP),
     FuzzTarget(name: "payloads", body: fuzzPayloads),
     FuzzTarget(name: "sdp", body: fuzzSDP),
-    FuzzTarget(name: "router", body: fuzzRouter)
+    FuzzTarget(name: "router", body: fuzzRouter),
+    FuzzTarget(name: "recording", body: fuzzRecording),
+    FuzzTarget(name: "relay", body: fuzzRelay)
   ]
 }

@@ -8,3 +8,4 @@ func fuzzSRTP(_ bytes: UnsafeRawBufferPointer) { MediaRouterFuzzing.srtp(bytes) 
 func fuzzPayloads(_ bytes: UnsafeRawBufferPointer) { MediaRouterFuzzing.payload(bytes) }
 func fuzzSDP(_ bytes: UnsafeRawBufferPointer) { MediaRouterFuzzing.sdp(bytes) }
 func fuzzRouter(_ bytes: UnsafeRawBufferPointer) { FuzzedRouter.run(bytes) }
+func fuzzRelay(_ bytes: UnsafeRawBufferPointer) { FuzzedRelay.run(bytes) }

@@ -1,3 +1,4 @@
+import Glibc
 @testable import HTTPServer
 import Testing
 
@@ -149,6 +150,23 @@ private struct WebSocketClient {
       #expect(try socket.receive() == .init(opcode: 9, payload: []))
       #expect(try socket.client.receiveToEnd() == [])
       #expect(await outcome.wait() == "clientGone")
+    }
+  }
+
+  @Test func `a client that pings and does not read is not read either`() async throws {
+    try await withServer(router, configure: { $0.outputHighWaterBytes = 64 << 10 }) { _, address in
+      let socket = try WebSocketClient(address)
+      let pings = (0..<100).flatMap { _ in WebSocketClient.bytes(.init(opcode: 9, payload: [UInt8](repeating: 7, count: 125))) }
+      // Far more than the buffers of the system, both ways, and ours hold: a server that took it all would have to keep the answers.
+      var (sent, refusals) = (0, 0)
+      while sent < 128 << 20, refusals < 200 {
+        // From the middle of one on, where one was cut.
+        let count = socket.client.sendWithoutWaiting(Array(pings[(sent % pings.count)...]))
+        if count > 0 { (sent, refusals) = (sent + count, 0) } else { refusals += 1 }
+        if count <= 0 { usleep(2_000) }
+      }
+      #expect(sent < 128 << 20, "all pings were taken")
+      for _ in 0..<1_000 { #expect(try socket.receive().opcode == 10) }
     }
   }
 

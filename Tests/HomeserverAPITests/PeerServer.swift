@@ -3,14 +3,17 @@ import HTTPServer
 import JSON
 import Synchronization
 
-/// Another server on the loopback: a push gateway or an application service. It keeps what it is sent and answers as the test says.
+/// Another server on the loopback: a push gateway, a push service or an application service. It keeps what it is sent and answers as the test says.
 final class PeerServer: Sendable {
   struct Call: Sendable {
     let method: String
     let path: String
     let query: [String: String]
     let authorization: String?
+    /// `null` where the body is no JSON.
     let json: JSON
+    let headers: [String: String]
+    let body: [UInt8]
   }
 
   typealias Answerer = @Sendable (Call) async throws -> (status: UInt16, body: String)
@@ -18,6 +21,8 @@ final class PeerServer: Sendable {
   let port: UInt16
   private let calls = Mutex<[Call]>([])
   private let answerer = Mutex<Answerer>({ _ in (200, "{}") })
+  /// Seconds that every answer asks to wait.
+  let retryAfter = Mutex<Int?>(nil)
   private let server: HTTPServer
   private let loops: EventLoopGroup
   private let pool: BlockingPool
@@ -25,7 +30,8 @@ final class PeerServer: Sendable {
   var url: String { "http://127.0.0.1:\(port)" }
 
   private static let routes: [(Method, String)] = [
-    (.post, "/_matrix/push/v1/notify"), (.put, "/_matrix/app/v1/transactions/{id}"), (.put, "/transactions/{id}"),
+    (.post, "/_matrix/push/v1/notify"), (.post, "/resource/{id}"), (.put, "/_matrix/app/v1/transactions/{id}"),
+    (.put, "/transactions/{id}"),
     (.get, "/_matrix/app/v1/users/{id}"), (.get, "/_matrix/app/v1/rooms/{id}"), (.post, "/_matrix/app/v1/ping"),
     (.get, "/_matrix/app/v1/thirdparty/protocol/{id}"), (.get, "/_matrix/app/v1/thirdparty/location/{id}"),
     (.get, "/_matrix/app/v1/thirdparty/user/{id}"), (.get, "/_matrix/app/v1/thirdparty/location"),
@@ -83,9 +89,22 @@ final class PeerServer: Sendable {
       query: Dictionary(
         request.query.items.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first }),
       authorization: request.headers.first("Authorization").map { String(decoding: $0, as: UTF8.self) },
-      json: try JSON.parse(body.isEmpty ? Array("null".utf8) : body))
+      json: try (try? JSON.parse(body)) ?? JSON.parse(Array("null".utf8)),
+      headers: Self.headers(of: request), body: body)
     calls.withLock { $0.append(call) }
     let (status, text) = try await answerer.withLock { $0 }(call)
-    return Response(status: Status(Int(status)), headers: ["Content-Type": "application/json"], body: .bytes(Array(text.utf8)))
+    var headers: ResponseHeaders = ["Content-Type": "application/json"]
+    if let seconds = retryAfter.withLock({ $0 }) { headers.add("Retry-After", "\(seconds)") }
+    return Response(status: Status(Int(status)), headers: headers, body: .bytes(Array(text.utf8)))
+  }
+
+  /// Those of Web Push.
+  private static func headers(of request: Request) -> [String: String] {
+    var headers: [String: String] = [:]
+    let names: [StaticString] = ["content-encoding", "ttl", "urgency", "topic"]
+    for name in names {
+      if let value = request.headers.first(name) { headers["\(name)"] = String(decoding: value, as: UTF8.self) }
+    }
+    return headers
   }
 }

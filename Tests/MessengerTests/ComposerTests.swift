@@ -46,7 +46,7 @@ struct ComposerTests {
   }
 
   @Test(
-    "Shift-Enter, and Enter of an input method, send nothing",
+    "W16: Shift-Enter, and Enter of an input method, send nothing",
     arguments: [Modifiers.shift, .composing, [.composing, .shift]])
   func breaksLine(modifiers: Modifiers) {
     let desk = Desk()

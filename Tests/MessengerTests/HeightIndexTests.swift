@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Heights of rows")
 struct HeightIndexTests {
-  @Test("Sums and lookups agree with plain addition through any edits")
+  @Test("W20: Sums and lookups agree with plain addition through any edits")
   func agreesWithPlainAddition() {
     var numbers = Conversation(seed: 1)
     var index = HeightIndex()

@@ -11,7 +11,7 @@ struct KeyboardTests {
 
   private func focusedRow(_ screen: Screen) -> RowID? { screen.timeline.view(of: screen.dom.focused)?.id }
 
-  @Test("Arrows walk from message to message, beyond what is rendered; Home and End lead to the ends")
+  @Test("W17: Arrows walk from message to message, beyond what is rendered; Home and End lead to the ends")
   func walk() {
     let screen = Screen()
     screen.timeline.load((1...300).map { message($0) }, head: .hidden)

@@ -53,7 +53,7 @@ struct MessengerViewTests {
     #expect(room.view.rows.isEmpty && done == ["a", "b", "a2", "c", "xy", "-", "clear"])
   }
 
-  @Test("Handles nobody knows do nothing, their completions are called, and everything goes on (the seed hung for ever)")
+  @Test("W29: Handles nobody knows do nothing, their completions are called, and everything goes on (the seed hung for ever)")
   func unknown() {
     let room = Room()
     var done = 0
@@ -161,7 +161,8 @@ struct MessengerViewTests {
     #expect(!room.view.hasTyping(b) && room.dom[room.view.root].first("mg-typing") == nil)
   }
 
-  @Test("Older rows: asked for once at a time, also with less than a viewport; an error offers another try; the end is said")
+  @Test(
+    "W32: Older rows: asked for once at a time, also with less than a viewport; an error offers another try; the end is said")
   func older() throws {
     let room = Room()
     var asked = 0
@@ -176,7 +177,7 @@ struct MessengerViewTests {
     #expect(room.dom[room.view.root].first("mg-head")?.allText.contains("beginning") == true)
   }
 
-  @Test("Newer rows: the last row is not the end, nothing follows it, and what comes moves nobody")
+  @Test("W13: Newer rows: the last row is not the end, nothing follows it, and what comes moves nobody")
   func newer() throws {
     let room = Room()
     var asked = 0

@@ -7,7 +7,7 @@ import Testing
 struct PartTests {
   static let picture = ImageBody(name: "p", thumbnail: "blob:p", width: 400, height: 200)
 
-  @Test("A message has any parts in order, and an update changes what is shown")
+  @Test("W33: A message has any parts in order, and an update changes what is shown")
   func composed() {
     let screen = Screen(options: .with(.all))
     let element = screen.show(.parts([.text("before"), .image(Self.picture), .image(Self.picture), .text("after https://a.b")]))
@@ -23,7 +23,7 @@ struct PartTests {
     #expect(element.first("mg-bubble")?.allText == "plain")
   }
 
-  @Test("A picture keeps its element while the rest of its message changes")
+  @Test("W27: A picture keeps its element while the rest of its message changes")
   func kept() {
     let screen = Screen()
     let element = screen.show(.parts([.image(Self.picture), .text("a")]))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The reading position")
 struct TimelineAnchorTests {
-  @Test("Nothing in view moves while rows come, go and change around it", arguments: 1...8)
+  @Test("W1: Nothing in view moves while rows come, go and change around it", arguments: 1...8)
   func neverJumps(seed: UInt64) {
     var conversation = Conversation(seed: seed)
     let screen = Screen()
@@ -67,7 +67,7 @@ struct TimelineAnchorTests {
     }
   }
 
-  @Test("Scrolling moves the rows by what was scrolled, whatever the estimates said", arguments: 1...4)
+  @Test("W2, W4: Scrolling moves the rows by what was scrolled, whatever the estimates said", arguments: 1...4)
   func scrollsExactly(seed: UInt64) {
     var conversation = Conversation(seed: seed)
     let screen = Screen()

@@ -107,7 +107,7 @@ struct TimelineFollowTests {
 
   // MARK: Wants
 
-  @Test("Older rows are asked for once per fetch, also when there is less than a viewport")
+  @Test("W28: Older rows are asked for once per fetch, also when there is less than a viewport")
   func headPrefetch() {
     let screen = Screen()
     var asked = 0

@@ -102,7 +102,7 @@ struct TimelineRowTests {
     #expect(text.text == markup && text.children.isEmpty)
   }
 
-  @Test("An image's place does not change when the image arrives or its upload goes on")
+  @Test("W3: An image's place does not change when the image arrives or its upload goes on")
   func imageHeight() throws {
     func image(_ thumbnail: String?, _ progress: Double?) -> TimelineRow {
       let body = ImageBody(name: "p.png", thumbnail: thumbnail, width: 800, height: 600, uploadProgress: progress)
@@ -142,7 +142,7 @@ struct TimelineRowTests {
     #expect(bar.variables["--mg-progress"] == (progress > 0 ? 1 : 0))
   }
 
-  @Test("A failed message offers to try again and to give up")
+  @Test("W34: A failed message offers to try again and to give up")
   func failed() throws {
     let screen = Screen()
     screen.timeline.load([message(1, from: me, state: .failed)], head: .hidden)
@@ -242,5 +242,27 @@ struct TimelineRowTests {
     timeline.close()
     #expect(dom.liveNodeCount == before)
     timeline.apply([.append([message(900)])])
+  }
+
+  @Test("A swipe answers the message it was made on, where messages can be answered")
+  func swipe() throws {
+    let screen = Screen(options: .with([.reply]))
+    screen.timeline.load([message(1), message(2, at: 9_000)], head: .hidden)
+    screen.dom.fire(.swipe, on: try #require(screen.slot(RowID(2), .text)))
+    screen.dom.fire(.swipe, on: screen.scroller)
+    #expect(screen.actions == ["\(TimelineAction.reply(RowID(2)))"])
+    let other = Screen(options: .with([.menu]))
+    other.timeline.load([message(1)], head: .hidden)
+    other.dom.fire(.swipe, on: try #require(other.slot(RowID(1), .text)))
+    #expect(other.actions.isEmpty)
+  }
+
+  @Test("Every message has its time, for when all of them are shown")
+  func times() {
+    let screen = Screen()
+    screen.timeline.load([message(1, at: 60), message(2, at: 61), message(3, at: 62)], head: .hidden)
+    for id in 1...3 as ClosedRange<UInt64> {
+      #expect(screen.slot(RowID(id), .time).map { !screen.dom[$0].text.isEmpty } == true)
+    }
   }
 }

@@ -20,7 +20,9 @@ final class RouterPeer {
 
   init(_ address: TransportAddress) throws {
     let log = log
-    worker = try MediaWorker(DTLSIdentity(), address: address) { events in log.events.withLock { $0 += events } }
+    worker = try MediaWorker(DTLSIdentity(), address: address, takesStreams: true) { events in
+      log.events.withLock { $0 += events }
+    }
     try worker.start()
   }
 
@@ -101,11 +103,12 @@ final class RouterPeer {
   ) -> String {
     let credentials = ICECredentials.random(using: &random)
     let parameters = TransportParameters(
-      local: credentials, remoteUfrag: Array(offer.ufrag.utf8), fingerprint: offer.fingerprint,
+      local: credentials, remoteUfrag: Array(offer.ufrag.utf8), remotePassword: Array(offer.password.utf8),
+      fingerprint: offer.fingerprint,
       isDTLSClient: offer.isPassive)
     worker.submit([.open(transport, parameters)] + commands)
     let text = offer.answer(
-      choices, credentials: credentials, fingerprint: worker.fingerprint, candidates: [worker.address],
+      choices, credentials: credentials, fingerprint: worker.fingerprint, candidates: worker.candidates(),
       number: transport.number)
     return text.split(whereSeparator: \.isNewline).joined(separator: "|")
   }

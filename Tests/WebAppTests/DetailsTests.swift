@@ -10,7 +10,7 @@ import Testing
 @Suite("The details of a room")
 struct DetailsTests {
   /// A room where Alice has that level; Boris is in it, Mallory banned, Nora knocks.
-  private static func page(level: Int) -> Page {
+  private static func page(level: Int, others: [String] = []) -> Page {
     let page = Page()
     page.signIn()
     let member = { (user: String, membership: String) in
@@ -33,7 +33,9 @@ struct DetailsTests {
         "timeline":{"limited":false,"prev_batch":"t","events":[]}}}}
         """)
     page.app.goTo(.details(RoomID(trusted: "!a")))
-    let all = [("alice", "join"), ("boris", "join"), ("owner", "join"), ("mallory", "ban"), ("nora", "knock")]
+    let all =
+      [("alice", "join"), ("boris", "join"), ("owner", "join"), ("mallory", "ban"), ("nora", "knock")]
+      + others.map { ($0, "join") }
     page.answer("/members", "{\"chunk\":[\(all.map { member($0.0, $0.1) }.joined(separator: ","))]}")
     return page
   }
@@ -64,6 +66,9 @@ struct DetailsTests {
     #expect(names == ["Owner", "Alice", "Boris"])
     #expect(page.all("ma-outsider").flatMap { page.all("ma-entry-name", in: $0) }.map(\.text) == ["Nora", "Mallory"])
     #expect(page.all("ma-remark").map(\.text).contains(Strings[.roleAdministrator]))
+    let crowd = Self.page(level: 50, others: ["carla", "david", "emil", "frida", "gustav"])
+    crowd.type("bor", into: Strings[.searchMembers])
+    #expect(crowd.all("ma-member").flatMap { crowd.all("ma-entry-name", in: $0) }.map(\.text) == ["Boris"])
   }
 
   @Test("a member is banned with a reason, made a moderator, and ignored, as far as one may")
@@ -75,6 +80,9 @@ struct DetailsTests {
     page.dom.fire(.change, on: role.node, text: "50")
     page.answer("/state/m.room.power_levels", #"{"users":{"@alice:chat.example":100}}"#)
     #expect(page.body(of: "/state/m.room.power_levels").contains(#""@boris:chat.example":50"#))
+    let check = try #require(page.all("ma-check").first { $0.allText == Strings[.ignoreUser] }?.children.first)
+    page.dom.fire(.change, on: check.node, x: 1)
+    #expect(page.body(of: "m.ignored_user_list").contains("@boris:chat.example"))
     page.click(Strings[.ban])
     page.type("Spam", into: Strings[.reasonOptional])
     page.submitForm()
@@ -93,9 +101,12 @@ struct DetailsTests {
   func joinRule() throws {
     let page = Self.page(level: 100)
     let choice = try #require(page.all("ma-choice").first { $0.attributes["aria-label"] == Strings[.whoMayJoin] })
-    page.dom.fire(.change, on: choice.node, text: "\(JoinRule.knock.rawValue)")
+    let before = choice.value
+    let knock = try #require(choice.children.first { $0.text == Strings[.ruleKnock] }?.attributes["value"])
+    page.dom.fire(.change, on: choice.node, text: knock)
     #expect(page.body(of: "m.room.join_rules").contains("knock"))
     page.answer("m.room.join_rules", status: 403, #"{"errcode":"M_FORBIDDEN","error":"No."}"#)
     #expect(page.text.contains("No."))
+    #expect(choice.value == before && choice.children.first { $0.attributes["value"] == before }?.text == Strings[.ruleInvited])
   }
 }

@@ -127,6 +127,9 @@ struct RoomListTests {
     let choice = try #require(page.all("ma-choice").first { $0.attributes["aria-label"] == Strings[.notifications] })
     page.dom.fire(.change, on: choice.node, text: "\(NotificationMode.mute.rawValue)")
     #expect(page.requests.contains { $0.request.target.contains("/pushrules/") })
+    page.answer("/pushrules/", status: 403, #"{"errcode":"M_FORBIDDEN","error":"No."}"#)
+    #expect(choice.value.isEmpty)
+    #expect(page.text.contains("No."))
   }
 
   @Test("the badge of the page is the sum of the rooms and the number in the title", arguments: 0..<40)

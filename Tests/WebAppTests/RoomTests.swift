@@ -85,7 +85,7 @@ struct RoomTests {
     #expect(page.root.tags("script").isEmpty)
   }
 
-  @Test("state changes in a row are one line until it is opened; a message between keeps them apart")
+  @Test("W38: state changes in a row are one line until it is opened; a message between keeps them apart")
   func folded() throws {
     let joins = (0..<5).map { member("@u\(String(repeating: "x", count: $0)):b.example", at: 10 + $0) }
     try open(joins + [event("$1", text("hello"), at: 20), member("@late:b.example", at: 21)])

@@ -133,6 +133,61 @@ struct ScreenTests {
     #expect(page.body(of: "/register").contains("threepid_creds"))
   }
 
+  @Test("who forgot the password sets another one once the mail is followed")
+  func forgotten() {
+    let page = Page()
+    page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
+    page.click(Strings[.forgotPassword])
+    page.type("ann@example.org", into: Strings[.email])
+    page.submitForm()
+    page.answer("/account/password/email/requestToken", #"{"sid":"7"}"#)
+    page.type("short", into: Strings[.newPassword])
+    page.submitForm()
+    #expect(page.text.contains(Strings[.passwordShort]) && page.body(of: "/account/password").isEmpty)
+    page.type("long enough", into: Strings[.newPassword])
+    let flows = #""session":"s","flows":[{"stages":["m.login.email.identity"]}]"#
+    for isFollowed in [false, true] {
+      page.submitForm()
+      page.answer("/account/password", status: 401, "{\(flows)}")
+      let body = page.body(of: "/account/password")
+      #expect(
+        body.contains(#""type":"m.login.email.identity""#) && body.contains(#""sid":"7""#) && body.contains("long enough"))
+      if isFollowed {
+        page.answer("/account/password", "{}")
+      } else {
+        page.answer("/account/password", status: 401, "{\(flows),\"errcode\":\"M_FORBIDDEN\",\"error\":\"no\"}")
+        #expect(page.text.contains(Strings[.mailNotFollowed]))
+      }
+    }
+    #expect(page.text.contains(Strings[.passwordChanged]) && !page.app.dialogs.isOpen)
+  }
+
+  @Test(
+    "why no mail comes is said in words",
+    arguments: [
+      ("M_THREEPID_MEDIUM_NOT_SUPPORTED", Strings.Key.noMailHere), ("M_UNRECOGNIZED", .noMailHere),
+      ("M_THREEPID_NOT_FOUND", .emailUnknown), ("M_THREEPID_IN_USE", .emailTaken)
+    ])
+  func noMail(_ code: String, _ words: Strings.Key) {
+    let page = Page()
+    page.click(Strings[.forgotPassword])
+    page.type("ann@example.org", into: Strings[.email])
+    page.submitForm()
+    page.answer("/account/password/email/requestToken", status: 400, "{\"errcode\":\"\(code)\",\"error\":\"-\"}")
+    #expect(page.text.contains(Strings[words]))
+  }
+
+  @Test("an e-mail address is as good as a user name", arguments: ["ann@example.org", "@ann:example.org", "ann"])
+  func identifier(_ name: String) {
+    let page = Page()
+    page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
+    page.type(name, into: Strings[.userName])
+    page.type("correct horse", into: Strings[.password])
+    page.submit()
+    #expect(page.body(of: "/login").contains("m.id.thirdparty") == (name == "ann@example.org"))
+    #expect(page.body(of: "/login").contains(name))
+  }
+
   @Test("what the page does not know is done on the server's own, and then it goes on")
   func elsewhere() throws {
     let page = try Self.register(#"{"session":"s","flows":[{"stages":["org.example.riddle"]}]}"#)

@@ -92,6 +92,62 @@ struct SettingsTests {
     #expect(page.text.contains(Strings[.passwordChanged]))
   }
 
+  @Test("all other devices are signed out at once, with the password")
+  func otherDevices() {
+    let page = Self.page(.devices)
+    page.answer("/devices", #"{"devices":[{"device_id":"A"},{"device_id":"D"},{"device_id":"B"}]}"#)
+    page.click(Strings[.signOutOthers])
+    page.answer("/delete_devices", status: 401, #"{"session":"s","flows":[{"stages":["m.login.password"]}]}"#)
+    page.type("correct horse", into: Strings[.password])
+    page.submitForm()
+    #expect(page.body(of: "/delete_devices").contains(#""devices":["A","B"]"#))
+    page.answer("/delete_devices", "{}")
+    page.answer("/devices", #"{"devices":[{"device_id":"D"}]}"#)
+    #expect(page.all("ma-device").count == 1 && !page.all("ma-button").contains { $0.allText == Strings[.signOutOthers] })
+  }
+
+  @Test("the account gets an e-mail address once its mail is followed, and loses it again")
+  func emails() throws {
+    let page = Self.page(.account)
+    page.answer("/account/3pid", #"{"threepids":[]}"#)
+    #expect(page.text.contains(Strings[.noEmails]))
+    page.click(Strings[.addEmail])
+    page.type("ann@example.org", into: Strings[.email])
+    page.submitForm()
+    #expect(page.body(of: "/3pid/email/requestToken").contains("ann@example.org"))
+    page.answer("/3pid/email/requestToken", #"{"sid":"7"}"#)
+    #expect(page.text.contains(Strings[.mailSent, "ann@example.org"]))
+    page.submitForm()
+    page.answer("/3pid/add", status: 400, #"{"errcode":"M_THREEPID_AUTH_FAILED","error":"no"}"#)
+    #expect(page.text.contains(Strings[.mailNotFollowed]))
+    page.submitForm()
+    page.answer("/3pid/add", status: 401, #"{"session":"s","flows":[{"stages":["m.login.password"]}]}"#)
+    page.type("correct horse", into: Strings[.password])
+    page.submitForm()
+    #expect(page.body(of: "/3pid/add").contains(#""sid":"7""#) && page.body(of: "/3pid/add").contains("correct horse"))
+    page.answer("/3pid/add", "{}")
+    page.answer("/account/3pid", #"{"threepids":[{"medium":"email","address":"ann@example.org"}]}"#)
+    page.click(Strings[.removeNamed, "ann@example.org"])
+    #expect(page.body(of: "/3pid/delete") == #"{"medium":"email","address":"ann@example.org"}"#)
+    page.answer("/3pid/delete", #"{"id_server_unbind_result":"no-support"}"#)
+    page.answer("/account/3pid", #"{"threepids":[]}"#)
+    #expect(page.text.contains(Strings[.noEmails]))
+  }
+
+  @Test("the account is closed with the password, and the page is where one signs in")
+  func closing() throws {
+    let page = Self.page(.account)
+    let erases = try #require(page.all("ma-check").first { $0.allText == Strings[.eraseMessages] }?.children.first)
+    page.dom.fire(.change, on: erases.node, x: 1)
+    page.click(Strings[.closeAccount])
+    page.answer("/account/deactivate", status: 401, #"{"session":"s","flows":[{"stages":["m.login.password"]}]}"#)
+    page.type("correct horse", into: Strings[.password])
+    page.submitForm()
+    #expect(page.body(of: "/account/deactivate").contains(#""erase":true"#))
+    page.answer("/account/deactivate", #"{"id_server_unbind_result":"no-support"}"#)
+    #expect(page.text.contains(Strings[.welcome]) && !page.app.dialogs.isOpen)
+  }
+
   @Test("somebody is ignored by their ID, and what is none is said to be none")
   func ignored() {
     let page = Self.page(.account)
@@ -115,6 +171,11 @@ struct SettingsTests {
     page.submitForm()
     #expect(page.requests.contains { $0.request.target.contains("/pushrules/") && $0.request.target.contains("beans") })
     #expect(page.text.contains(Strings[.noNotificationsHere]))
+    page.answer("/pushrules/", "{}")
+    let rooms = try #require(page.all("ma-choice").first { $0.attributes["aria-label"] == Strings[.inRooms] })
+    page.dom.fire(.change, on: rooms.node, text: "\(NotificationMode.mentionsAndKeywords.rawValue)")
+    #expect(
+      page.requests.contains { $0.request.target.contains("/pushrules/") && $0.request.target.contains(".m.rule.message") })
   }
 
   @Test("every page of the settings is there once, and goes when it is closed")

@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import MessengerTesting
 import Testing
+import WebHost
 
 @testable import WebApp
 

@@ -67,9 +67,14 @@ struct WireTests {
 
   @Test("Picked files are read from their lines; broken lines are left out")
   func pickedFiles() {
-    let text = "7\t1200\t40\t30\timage/png\ta b.png\nbroken\n8\t5\t0\t0\t\tx"
+    let text = "7\t1200\t40\t30\t0\timage/png\ta b.png\nbroken\n8\t5\t0\t0\t900\t\tx\n9\t4\t8\t6\t0\timage/jpeg\t"
     let files = Array(text.utf8).withUnsafeBytes { Host.pickedFiles($0) }
-    #expect(files.count == 2)
+    guard files.count == 2 else {
+      Issue.record("\(files.count) files")
+      return
+    }
+    // A line without a name is the picture of the file before it.
+    #expect(files[1].poster?.handle == 9 && files[1].durationMilliseconds == 900 && files[0].poster == nil)
     #expect(files[0].handle == 7 && files[0].byteCount == 1200 && files[0].isImage && files[0].name == "a b.png")
     #expect(files[1].mediaType == "" && !files[1].isImage)
   }

@@ -55,7 +55,8 @@ struct ConfigurationLoaderTests {
       "jwt.algorithm": "EdDSA", "jwt.secret": "a secret of at least thirty-two bytes", "jwt.public_key_file": "/k.pem",
       "jwt.issuer": "app", "jwt.audiences": "a,b", "jwt.subject_claim": "id", "jwt.display_name_claim": "nick",
       "jwt.picture_claim": "avatar", "profile_fields.allowed": "m.tz,displayname", "profile_fields.disallowed": "m.tz",
-      "push.gateways": "http://127.0.0.1:5000", "push.notification_days": "7",
+      "push.gateways": "http://127.0.0.1:5000", "push.web": "false", "push.web_contact": "mailto:ops@example.org",
+      "push.notification_days": "7",
       "push.mail_delay_minutes": "5", "push.mail_pause_minutes": "30", "push.mail_longest_pause_hours": "48",
       "push.mail_shows_messages": "false", "app_services": "/a.yaml,/b.yaml",
       "room_publishing": "administrators", "user_directory": "visible", "retention.default_hours": "30",
@@ -63,8 +64,10 @@ struct ConfigurationLoaderTests {
       "retention.shortest_hours": "2", "retention.longest_hours": "48",
       "delayed_events.longest_hours": "12", "delayed_events.per_user": "7", "turn.secret": "a long secret",
       "turn.uris": "turn:a.example,turns:a.example:5349", "turn.lifetime_seconds": "60", "turn.guests": "true",
+      "turn.bind": "0.0.0.0:3478", "turn.ports": "1-65535", "turn.allowed_networks": "10.0.0.0/8,::1/128",
       "support.contacts": "m.role.admin=@a:a.example,m.role.security=a@a.example", "support.page": "https://a.example",
-      "calls.enabled": "false", "calls.bind": "0.0.0.0:9000", "calls.public_addresses": "192.0.2.1,2001:db8::1",
+      "calls.enabled": "false", "calls.bind": "0.0.0.0:9000", "calls.tcp": "false",
+      "calls.public_addresses": "192.0.2.1,2001:db8::1", "calls.recordings_quota_bytes": "1000",
       "delegated_server": "a.example:443", "policy_rooms": "!a:a.example", "forget_rooms_on_leave": "true"
     ]
     let setting = try #require(Setting.all.first { $0.name == name })
@@ -120,6 +123,8 @@ struct ConfigurationLoaderTests {
       ("public_base_url", "ftp://x", "https://"), ("public_base_url", "https://", "https://"),
       ("trusted_proxies", "10.0.0.0/33", "range"), ("log.level", "loud", "trace, debug, info, warning, error"),
       ("password_hash.memory_mib", "7", "from 8 to 1024"), ("password_hash.memory_mib", "1025", "from 8 to 1024"),
+      ("turn.ports", "0-9", "49160-49359"), ("turn.ports", "9-8", "49160-49359"), ("turn.ports", "9-65536", "49160-49359"),
+      ("turn.ports", "9", "49160-49359"), ("turn.allowed_networks", "10.0.0.0/33", "range"), ("turn.bind", "3478", "host:port"),
       ("password_hash.iterations", "17", "from 1 to 16"), ("data_dir", "", "a folder")
     ])
   func badValue(name: String, value: String, allowed: String) throws {

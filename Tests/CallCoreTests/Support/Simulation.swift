@@ -1,4 +1,5 @@
 import JSON
+import MatrixModel
 import Testing
 
 @testable import CallCore
@@ -8,9 +9,9 @@ final class Simulation {
   private(set) var now: Int64 = 1_000_000
   private var queue: [(at: Int64, order: Int, action: () -> Void)] = []
   private var order = 0
-  private var random: CallRandom
+  private var random: RandomSource
 
-  init(seed: UInt64) { random = CallRandom(seed: seed) }
+  init(seed: UInt64) { random = RandomSource(seed: seed) }
 
   func after(_ milliseconds: Int64, _ action: @escaping () -> Void) { at(now + milliseconds, action) }
 
@@ -39,7 +40,7 @@ final class Simulation {
   }
 
   func chance(_ percent: Int64) -> Bool { below(100) < percent }
-  func below(_ bound: Int64) -> Int64 { Int64(random.next() % UInt64(max(1, bound))) }
+  func below(_ bound: Int64) -> Int64 { random.next(below: bound) }
   func between(_ low: Int64, _ high: Int64) -> Int64 { low + below(high - low + 1) }
   func seed() -> UInt64 { random.next() }
 }

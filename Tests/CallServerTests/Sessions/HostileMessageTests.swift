@@ -1,4 +1,5 @@
 import JSON
+import MatrixModel
 import Testing
 
 @testable import CallServer
@@ -23,7 +24,7 @@ import Testing
   @Test(arguments: 1...10 as ClosedRange<UInt64>)
   func `damaged messages do no harm to others`(seed: UInt64) throws {
     let fixture = SessionFixture(seed: seed)
-    var random = SeededNumbers(seed)
+    var random = RandomSource(seed: seed)
     let owner = try fixture.connect(.moderator)
     let stream = try fixture.publish(owner)
     for _ in 0..<300 {

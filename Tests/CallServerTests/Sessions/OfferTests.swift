@@ -161,7 +161,7 @@ import Testing
     offer.ufrag = "other"
     let second = try fixture.offer(bob, offer.text, Self.uses(stream))
     let commands = fixture.takeCommands()
-    guard case .restart(let transport, let credentials, let remote)? = commands.first, commands.count == 1 else {
+    guard case .restart(let transport, let credentials, let remote, _)? = commands.first, commands.count == 1 else {
       throw CallRefusal(.invalid, "no restart")
     }
     #expect(fixture.brain.transports[transport] == bob.id && remote == Array("other".utf8))
@@ -235,7 +235,7 @@ import Testing
     let offer = OfferText([("audio", "sendonly"), ("video", "sendonly")], ufrag: "anew")
     let answer = try fixture.offer(alice, offer.text, Self.uses(stream, "publish"))
     #expect(Self.directions(answer) == ["recvonly", "recvonly"])
-    guard case .restart(peer.transport, let credentials, let ufrag) = fixture.takeCommands().first else {
+    guard case .restart(peer.transport, let credentials, let ufrag, _) = fixture.takeCommands().first else {
       Issue.record("no restart")
       return
     }

@@ -1,4 +1,5 @@
 import JSON
+import MatrixModel
 import MediaRouter
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
   func `connections that break at any moment lose no signal and get none twice`(seed: UInt64) throws {
     let fixture = SessionFixture(seed: seed)
-    var random = SeededNumbers(seed)
+    var random = RandomSource(seed: seed)
     let clients = try (0..<4).map { _ in try fixture.connect() }
     var seen: [ConnectionID: Int64] = [:]
     var heard: [ConnectionID: [Int]] = [:]
@@ -96,7 +97,7 @@ import Testing
   @Test(arguments: 1...5 as ClosedRange<UInt64>)
   func `after a thousand comings, crashes and goings nothing is left`(seed: UInt64) throws {
     let fixture = SessionFixture(seed: seed)
-    var random = SeededNumbers(seed &+ 100)
+    var random = RandomSource(seed: seed &+ 100)
     var router = RouterModel()
     var clients: [SessionFixture.Client] = []
     for _ in 0..<1_000 {
@@ -114,7 +115,7 @@ import Testing
   }
 
   private func step(
-    _ fixture: SessionFixture, _ clients: inout [SessionFixture.Client], _ random: inout SeededNumbers,
+    _ fixture: SessionFixture, _ clients: inout [SessionFixture.Client], _ random: inout RandomSource,
     _ router: inout RouterModel
   ) throws {
     fixture.pass(Int64.random(in: 0...2_000, using: &random))
@@ -141,7 +142,7 @@ import Testing
     }
   }
 
-  private func sendOffer(_ fixture: SessionFixture, _ client: SessionFixture.Client, _ random: inout SeededNumbers) {
+  private func sendOffer(_ fixture: SessionFixture, _ client: SessionFixture.Client, _ random: inout RandomSource) {
     let streams = fixture.brain.streams.keys.sorted()
     var uses: [String] = []
     var sections: [(String, String)] = []

@@ -6,12 +6,13 @@ struct RouterModel {
   private(set) var transports: Set<TransportID> = []
   private(set) var tracks: [TrackID: TransportID] = [:]
   private(set) var subscriptions: [SubscriptionID: (track: TrackID, on: TransportID)] = [:]
+  private(set) var recorded: [SubscriptionID: TrackID] = [:]
   private(set) var muted: Set<TrackID> = []
   private(set) var paused: Set<SubscriptionID> = []
   private(set) var limits: [SubscriptionID: LayerLimit] = [:]
   private var known: Set<UInt64> = []
 
-  var isEmpty: Bool { transports.isEmpty && tracks.isEmpty && subscriptions.isEmpty }
+  var isEmpty: Bool { transports.isEmpty && tracks.isEmpty && subscriptions.isEmpty && recorded.isEmpty }
 
   mutating func take(_ commands: [RouterCommand]) {
     for command in commands { take(command) }
@@ -22,7 +23,7 @@ struct RouterModel {
     case .open(let id, _):
       isNew(id.number)
       transports.insert(id)
-    case .restart(let id, _, _): #expect(transports.contains(id))
+    case .restart(let id, _, _, _): #expect(transports.contains(id))
     case .count, .cap: break
     case .close(let id): end(id)
     case .publish(let id, let transport, _):
@@ -34,7 +35,14 @@ struct RouterModel {
       isNew(id.number)
       #expect(tracks[track] != nil && transports.contains(transport))
       subscriptions[id] = (track, transport)
-    case .unsubscribe(let id): subscriptions[id] = nil
+    case .record(let id, let track):
+      isNew(id.number)
+      #expect(tracks[track] != nil && !recorded.values.contains(track))
+      recorded[id] = track
+    case .refresh(let id): #expect(recorded[id] != nil)
+    case .unsubscribe(let id):
+      subscriptions[id] = nil
+      recorded[id] = nil
     case .limit(let id, let limit): limits[id] = limit
     case .pause(let id, let isPaused): if isPaused { paused.insert(id) } else { paused.remove(id) }
     case .mute(let id, let isMuted): if isMuted { muted.insert(id) } else { muted.remove(id) }
@@ -50,6 +58,7 @@ struct RouterModel {
 
   private mutating func remove(_ id: TrackID) {
     tracks[id] = nil
+    recorded = recorded.filter { $0.value != id }
     subscriptions = subscriptions.filter { $0.value.track != id }
   }
 

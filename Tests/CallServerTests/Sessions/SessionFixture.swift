@@ -1,24 +1,10 @@
 import Addresses
 import JSON
+import MatrixModel
 import MediaRouter
 import Testing
 
 @testable import CallServer
-
-/// Numbers from a seed.
-struct SeededNumbers: RandomNumberGenerator, Sendable {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
 
 /// A session without sockets: what is said on each stands here.
 final class SessionFixture {
@@ -45,13 +31,20 @@ final class SessionFixture {
   private var inboxes: [SocketID: [JSON]] = [:]
   private var closed: Set<SocketID> = []
   private var commands: [RouterCommand] = []
+  /// Not taken yet.
+  var archiveCommands: [ArchiveCommand] = []
+  var archiveRequests: [ArchiveRequest] = []
+  var news: [SessionNews] = []
+  var archiveOptions = ArchiveOptions()
+  private var numbers = RandomSource(seed: 99)
   private var lastSocket: UInt64 = 0
 
-  init(isRouted: Bool = true, seed: UInt64 = 1, connectionsLimit: Int = CallLimits.connections) {
+  init(isRouted: Bool = true, isArchived: Bool = false, seed: UInt64 = 1, connectionsLimit: Int = CallLimits.connections) {
     let address = TransportAddress(IPAddress(ipv4: 0x7F00_0001), port: 5_000)
     brain = SessionBrain(
-      Self.session, isRouted: isRouted, number: 7, media: .init(fingerprint: Self.fingerprint, candidates: [address]), now: now,
-      connectionsLimit: connectionsLimit, random: SeededNumbers(seed))
+      Self.session, isRouted: isRouted, isArchived: isArchived, number: 7,
+      media: .init(fingerprint: Self.fingerprint, candidates: [address]), now: now,
+      connectionsLimit: connectionsLimit, random: RandomSource(seed: seed))
   }
 
   func newSocket() -> SocketID {
@@ -169,7 +162,24 @@ final class SessionFixture {
     return commands
   }
 
+  /// As the server does, which keeps a row first.
+  private func carryOut(_ request: ArchiveRequest) {
+    let result = Result { () throws(CallRefusal) -> ArchiveID in
+      guard request.starts else {
+        guard let archive = brain.archive else { throw .invalid("It is not recorded.") }
+        brain.stopRecording(archive)
+        return archive
+      }
+      let archive = ArchiveID(trusted: CallName.random(using: &numbers))
+      try brain.startRecording(archive, archiveOptions, now: now)
+      return archive
+    }
+    brain.answer(request, result)
+    collect()
+  }
+
   func collect() {
+    var requests: [ArchiveRequest] = []
     for effect in brain.takeEffects() {
       switch effect {
       case .send(let bytes, let socket):
@@ -177,8 +187,13 @@ final class SessionFixture {
         inboxes[socket, default: []].append(try! JSON.parse(bytes))
       case .close(let socket): closed.insert(socket)
       case .router(let new): commands += new
+      case .archive(let command): archiveCommands.append(command)
+      case .wantsArchive(let request): requests.append(request)
+      case .happened(let new): news.append(new)
       }
     }
+    archiveRequests += requests
+    for request in requests { carryOut(request) }
   }
 }
 

@@ -50,4 +50,22 @@ import Testing
     let (one, other) = (try await first, try await second)
     #expect(one == other && one.id.project == .rooms && one.roomID == room)
   }
+
+  @Test func `a session that nobody uses is removed, but a room's never`() async throws {
+    let fixture = try ProjectFixture()
+    let (id, _, unused) = try await fixture.project()
+    let used = try await fixture.sessions.create(of: id, isRouted: true).id
+    let room = try await fixture.sessions.session(of: RoomID(trusted: "!room:test")).id
+    let start = fixture.now
+    fixture.now = start + CallLimits.sessionDisuseMilliseconds
+    #expect(try await fixture.sessions.removeUnused() == 0)
+    #expect(try await fixture.sessions.session(used) != nil)
+    fixture.now += 1
+    #expect(try await fixture.sessions.removeUnused() == 1)
+    #expect(try await fixture.sessions.session(unused) == nil)
+    for kept in [used, room] { #expect(try await fixture.sessions.session(kept) != nil) }
+    fixture.now = start + 2 * CallLimits.sessionDisuseMilliseconds + 1
+    #expect(try await fixture.sessions.removeUnused() == 1)
+    #expect(try await fixture.sessions.session(room) != nil)
+  }
 }

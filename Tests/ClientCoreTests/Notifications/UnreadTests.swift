@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<60) func `the figure is that of a count from scratch`(seed: Int) {
+  @Test(arguments: 0..<60) func `W5: the figure is that of a count from scratch`(seed: Int) {
     var random = RandomSource(seed: UInt64(seed) &+ 5)
     func draw(_ bound: Int) -> Int { Int(random.next(below: Int64(bound))) }
     var host = Host.signedIn(seed: UInt64(seed))
@@ -70,11 +70,45 @@ import Testing
       }
       let expected = model.counts(host.client)
       #expect(host.client.room(.test)?.unreadCounts == expected, "step \(step)")
+      host.command(.explainUnread(.test), id: 77)
+      guard case .unread(let evidence) = host.finished[77] else { return #expect(Bool(false), "not explained") }
+      #expect(evidence.counts == expected)
+      #expect(evidence.items.count == min(expected.total.notifications, UnreadEvidence.itemsLimit))
+      #expect(evidence.items.count { $0.isHighlight } == expected.total.highlights)
       if host.client.room(.test)?.unreadCounts != expected { return }
     }
   }
 
-  @Test(arguments: 0..<60) func `slow stores, pauses and kills leave the figure as it is`(seed: Int) {
+  @Test func `what makes a room unread is named with the rule that says so, up to what was read`() throws {
+    var host = Host.signedIn(seed: 3)
+    host.sync(
+      Wire.join(state: Wire.members + Self.encrypted, extra: Wire.counts),
+      extra: PushRuleSyncTests.accountData(PushRuleSet(defaultsFor: UserID(trusted: "@me:test"))))
+    func said(_ id: String, _ time: Int, _ more: String = "") -> String {
+      Wire.event("m.room.message", id, by: "@alice:test", time: time, #"{"msgtype":"m.text","body":"\#(id)"\#(more)}"#)
+    }
+    host.sync(
+      Wire.join(
+        [
+          said("$read", 5), said("$plain", 6), said("$named", 7, #","m.mentions":{"user_ids":["@me:test"]}"#),
+          said("$thread", 8, #","m.relates_to":{"rel_type":"m.thread","event_id":"$plain"}"#),
+          Wire.event(
+            "m.reaction", "$thumb", by: "@alice:test", time: 9,
+            #"{"m.relates_to":{"rel_type":"m.annotation","event_id":"$read","key":"+"}}"#)
+        ], limited: false, token: nil,
+        extra: #","ephemeral":{"events":[{"type":"m.receipt","content":{"$read":{"m.read":{"@me:test":{"ts":5}}}}}]}"#))
+    host.command(.explainUnread(.test), id: 77)
+    guard case .unread(let evidence) = host.finished[77] else { throw CancellationError() }
+    #expect(evidence.items.map { $0.eventID.string } == ["$thread", "$named", "$plain"])
+    #expect(evidence.items.map { $0.ruleID.string } == [".m.rule.message", ".m.rule.is_user_mention", ".m.rule.message"])
+    #expect(evidence.items.map { $0.isHighlight } == [false, true, false])
+    #expect(evidence.items.map { $0.threadRoot?.string } == ["$plain", nil, nil])
+    #expect(evidence.readUpTo?.string == "$read" && evidence.readUntilMilliseconds == 5)
+    host.command(.explainUnread(RoomID(trusted: "!elsewhere:test")), id: 78)
+    guard case .failed(.unknownRoom) = host.finished[78] else { throw CancellationError() }
+  }
+
+  @Test(arguments: 0..<60) func `W6: slow stores, pauses and kills leave the figure as it is`(seed: Int) {
     var random = RandomSource(seed: UInt64(seed) &+ 9)
     func draw(_ bound: Int) -> Int { Int(random.next(below: Int64(bound))) }
     var host = Host.signedIn(seed: UInt64(seed))

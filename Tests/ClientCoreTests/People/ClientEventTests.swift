@@ -77,7 +77,7 @@ private func describe(_ event: ClientEvent) -> String {
       ])
   }
 
-  @Test func `the first sync is history, a later one of a restarted client is not`() {
+  @Test func `W23: the first sync is history, a later one of a restarted client is not`() {
     var first = Host.signedIn()
     first.client.reportsArrivals = true
     var host = EventHost(first)

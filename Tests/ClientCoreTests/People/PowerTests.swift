@@ -107,6 +107,28 @@ import Testing
     #expect(host.body("/state/m.room.power_levels")?["users"]?.count == 1)
   }
 
+  static let subjects: [(PowerSubject, String)] = [
+    (.property(.eventsDefault), #"{"users":{"@me:test":100},"events":{"m.x":1},"events_default":50}"#),
+    (.event(.name, isState: true), #"{"users":{"@me:test":100},"events":{"m.x":1,"m.room.name":50}}"#),
+    (.notifyRoom, #"{"users":{"@me:test":100},"events":{"m.x":1},"notifications":{"room":50}}"#)
+  ]
+
+  @Test(arguments: subjects) func `the level for something is set where the event has it`(subject: PowerSubject, body: String) {
+    var host = Self.room(#"{"users":{"@me:test":100}}"#)
+    host.command(.setRequiredLevel(.test, subject, to: 50))
+    host.answer("/state/m.room.power_levels", #"{"users":{"@me:test":100},"events":{"m.x":1}}"#)
+    #expect(host.body("/state/m.room.power_levels").map { String(decoding: $0.bytes, as: UTF8.self) } == body)
+  }
+
+  @Test func `a level above one's own is neither given nor taken away`() {
+    var host = Self.room(#"{"users":{"@me:test":50},"events":{"m.room.power_levels":50,"m.room.name":60}}"#)
+    for (subject, level) in [(PowerSubject.property(.invite), Int64(51)), (.event(.name, isState: true), 0)] {
+      host.command(.setRequiredLevel(.test, subject, to: level))
+      #expect(host.result() == "notAllowed")
+    }
+    #expect(host.request("/state/m.room.power_levels") == nil)
+  }
+
   @Test func `a level one may not set is not asked for`() {
     var host = Self.room("{}")
     host.command(.setPowerLevel(.test, of: Self.bob, to: 50))

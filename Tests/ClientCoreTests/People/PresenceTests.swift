@@ -46,6 +46,19 @@ import Testing
     #expect(host.slidingTarget?.contains("set_presence=offline") == true)
   }
 
+  @Test func `who does not want it tells nobody that they write, and what was told before ends`() {
+    var host = Host.inRoom()
+    host.command(.setTyping(.test, true))
+    host.answer("/typing/", "{}")
+    host.command(.setTypingNotices(false))
+    host.command(.setTyping(.test, false))
+    #expect(host.body("/typing/")?["typing"]?.bool == false)
+    host.answer("/typing/", "{}")
+    host.now += Limits.typingRefreshMilliseconds
+    host.command(.setTyping(.test, true))
+    #expect(host.request("/typing/") == nil)
+  }
+
   @Test func `typing is told again while one writes, and ends`() {
     var host = Host.inRoom()
     host.command(.setTyping(.test, true))

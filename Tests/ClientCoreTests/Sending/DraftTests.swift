@@ -8,7 +8,7 @@ import Testing
   private let root = EventID(trusted: "$root")
   private let one = EventID(trusted: "$1")
 
-  @Test func `room and thread have drafts of their own, with what they answer, over a restart`() {
+  @Test func `W15: room and thread have drafts of their own, with what they answer, over a restart`() {
     var host = Host.inRoom()
     host.command(.saveDraft(.test, thread: nil, Draft("a", kind: .reply(to: one))))
     host.command(.saveDraft(.test, thread: root, Draft("b", kind: .edit(of: one))))
@@ -72,5 +72,83 @@ import Testing
     host.command(.forget(.test))
     host.answer("/forget", "{}")
     #expect(host.store.keys.allSatisfy { !$0.hasPrefix("a/draft/") })
+  }
+
+  // MARK: From device to device
+
+  /// The room with account data as another device, or this one, wrote it.
+  private func drafted(_ content: String, thread: String = "") -> String {
+    Wire.join(extra: #","account_data":{"events":[{"type":"martlet.draft\#(thread)","content":\#(content)}]}"#)
+  }
+
+  private func passing() -> Host {
+    var host = Host.inRoom()
+    host.client.syncsDrafts = true
+    return host
+  }
+
+  @Test func `a draft is passed on in a while, and what was sent by then is not`() {
+    var host = passing()
+    host.command(.setDraft(.test, "a"))
+    host.command(.send(.test, .text("a")))
+    host.wait(Limits.draftSyncMilliseconds)
+    #expect(host.request("martlet.draft") == nil)
+    host.command(.saveDraft(.test, thread: root, Draft("b", kind: .reply(to: one))))
+    host.command(.saveDraft(.test, thread: root, Draft("bc", kind: .reply(to: one))))
+    host.wait(Limits.draftSyncMilliseconds)
+    let body = host.body("martlet.draft.$root") ?? host.body("martlet.draft.%24root")
+    #expect(body?["text"]?.text == "bc" && body?["reply"]?.text == "$1" && body?["at"]?.integer != nil)
+    #expect(host.waiting.filter { $0.request.target.contains("martlet.draft") }.count == 1)
+    host.answer("martlet.draft", "{}")
+    host.command(.saveDraft(.test, thread: root, Draft("")))
+    host.wait(Limits.draftSyncMilliseconds)
+    #expect(host.body("martlet.draft").map { $0["text"] == nil && $0["at"] != nil } == true)
+  }
+
+  @Test func `the draft of another device comes here, unless this one is newer, and is gone when it is gone there`() {
+    var host = passing()
+    let far = 9_000_000_000_000
+    host.sync(drafted(#"{"at":\#(far),"text":"from there","edit":"$1"}"#))
+    #expect(host.client.room(.test)?.draft(in: nil) == Draft("from there", kind: .edit(of: one)))
+    host.sync(drafted(#"{"at":\#(far - 1),"text":"older"}"#))
+    #expect(host.client.room(.test)?.draft == "from there")
+    host.sync(drafted(#"{"at":\#(far + 1)}"#))
+    #expect(host.client.room(.test)?.draft(in: nil) == nil)
+    host.sync(drafted(#"{"at":\#(far),"text":"in the thread"}"#, thread: ".$root"))
+    #expect(host.client.room(.test)?.draft(in: root)?.text == "in the thread" && host.client.room(.test)?.draft == "")
+    host.wait(Limits.draftDelayMilliseconds)
+    #expect(host.restarted().client.room(.test)?.draft(in: root)?.text == "in the thread")
+  }
+
+  @Test func `what one has sent does not come back as a draft`() {
+    var host = passing()
+    host.command(.setDraft(.test, "hello"))
+    host.wait(Limits.draftSyncMilliseconds)
+    let at = host.body("martlet.draft")?["at"]?.integer ?? 0
+    host.answer("martlet.draft", "{}")
+    host.wait(1)
+    host.command(.send(.test, .text("hello")))
+    host.sync(drafted(#"{"at":\#(at),"text":"hello"}"#))
+    #expect(host.client.room(.test)?.draft == "")
+  }
+
+  @Test(arguments: [
+    "{}", "[]", #"{"at":"now","text":"x"}"#, #"{"at":-1,"text":"x"}"#, #"{"text":"x"}"#, #"{"at":9000000000000,"text":7}"#
+  ])
+  func `what is no draft changes nothing`(_ content: String) {
+    var host = passing()
+    host.command(.setDraft(.test, ""))
+    host.sync(drafted(content))
+    host.sync(drafted(#"{"at":9000000000000,"text":"x"}"#, thread: ".no event"))
+    host.sync(drafted(#"{"at":9000000000000,"text":"x"}"#, thread: "s"))
+    #expect(host.client.room(.test)?.draft == "")
+  }
+
+  @Test func `drafts stay here where that was not asked for`() {
+    var host = Host.inRoom()
+    host.command(.setDraft(.test, "a"))
+    host.wait(Limits.draftSyncMilliseconds)
+    host.sync(drafted(#"{"at":9000000000000,"text":"x"}"#))
+    #expect(host.request("martlet.draft") == nil && host.client.room(.test)?.draft == "a")
   }
 }

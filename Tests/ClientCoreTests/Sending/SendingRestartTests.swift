@@ -166,7 +166,7 @@ struct SendingWorld {
 }
 
 @Suite struct SendingRestartTests {
-  @Test(arguments: 0..<150) func `whatever dies when, everything asked for happens once and in order`(seed: Int) {
+  @Test(arguments: 0..<150) func `W10: whatever dies when, everything asked for happens once and in order`(seed: Int) {
     var world = SendingWorld(seed: UInt64(seed) &* 104_729 &+ 5)
     world.host.writesAtOnce = false
     for _ in 0..<4 {

@@ -104,7 +104,7 @@ import Testing
 
   // MARK: Echoes
 
-  @Test(arguments: 0..<300) func `an own message has one row of one identity, whatever comes first`(seed: Int) {
+  @Test(arguments: 0..<300) func `W8: an own message has one row of one identity, whatever comes first`(seed: Int) {
     var random = RandomSource(seed: UInt64(seed) &* 7_919 &+ 5)
     var host = Host.inRoom()
     host.command(.send(.test, .text("mine")))

@@ -30,7 +30,7 @@ import Testing
 
   // MARK: Around an event
 
-  @Test func `a link opens what was said around the event`() {
+  @Test func `W37: a link opens what was said around the event`() {
     let host = Self.opened()
     #expect(host.texts(Self.around) == ["m48", "m49", "m50", "m51"])
     #expect(host.result() == "event($e50)")

@@ -32,7 +32,9 @@ import Testing
         TimelineTests.edit("forged", of: "$1", "$e4", by: "@bob:test", time: 1_700_000_000_004)
       ]))
     let timeline = host.client.room(.test)?.timeline
-    #expect(timeline?.history(of: host.items()[0].id).map { $0.body.string } == ["one", "second", "third"])
+    #expect(timeline?.history(of: host.items()[0].id).map { $0.content.body.string } == ["one", "second", "third"])
+    let times = timeline?.history(of: host.items()[0].id).map { $0.timestampMilliseconds } ?? []
+    #expect(times.count == 3 && times == times.sorted() && times[0] < times[2])
   }
 
   @Test func `an edit of an edit is none, nor is one that changes the type`() {

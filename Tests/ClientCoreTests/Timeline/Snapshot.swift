@@ -32,6 +32,7 @@ enum Snapshot {
     case .state(let change): ["state: " + change.english(sender: "SENDER") { $0.string }]
     case .redacted: ["redacted"]
     case .undecryptable: ["undecryptable"]
+    case .call(let call): [call.english]
     case .custom(let type, let text): ["custom \(type): \(text?.string ?? "-")"]
     case .unparsable(let type, let reason): ["unparsable \(type): \(reason)"]
     case .gap(let state): ["gap \(state)"]

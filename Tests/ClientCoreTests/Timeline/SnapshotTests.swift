@@ -65,7 +65,7 @@ import Testing
     Snapshot.compare(Snapshot.text(Host.inRoom(Self.messages).items()), "messages")
   }
 
-  @Test func `what has no content to show`() {
+  @Test func `W35: what has no content to show`() {
     Snapshot.compare(Snapshot.text(Host.inRoom(Self.special).items()), "special")
   }
 

@@ -116,7 +116,7 @@ extension LiveCase {
       let other = try await stage.device(of: alice.client).room(alice.id)
       try await other.until("it is read there too") { $0.notificationCount == 0 }
     },
-    LiveCase("J48 users come in pages of one moment", needs: .extensions(.paging)) { stage in
+    LiveCase("J47 members come in pages of one moment", needs: .extensions(.paging)) { stage in
       let (alice, _) = try await stage.pair()
       let first = try await alice.memberPage(limit: 1)
       let second = try await alice.memberPage(limit: 1, from: try unwrap(first.nextBatch, "next page"))

@@ -109,6 +109,16 @@ extension LiveCase {
       try expect(entry.roomID, is: bob.id)
       try expect(!entry.isRead && !entry.isHighlight, "unread, and no highlight")
       try expect(try await bob.client.notifications(highlightsOnly: true).entries.count, is: 0)
+      var mention = OutgoingMessage.message(FormattedText("Bob, look"))
+      mention.mentions.add(try unwrap(await bob.client.session?.userID, "session"))
+      let second = try await alice.send(mention).sent()
+      _ = try await bob.item(saying: "Bob, look")
+      var highlights = try await bob.client.notifications(highlightsOnly: true).entries
+      while highlights.isEmpty {
+        try await Task.sleep(for: .milliseconds(100))
+        highlights = try await bob.client.notifications(highlightsOnly: true).entries
+      }
+      try expect(highlights.map(\.event.eventID), is: [second])
     },
     LiveCase("N1 a device's pusher has the parameters of its system, and its tag stays") { stage in
       let alice = try await stage.user("alice")

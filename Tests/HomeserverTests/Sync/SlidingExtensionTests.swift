@@ -80,11 +80,27 @@ import Testing
     #expect(types(try await bob.sync().extensionAnswer("account_data")?["rooms"]?[room.text]) == ["r", "r2"])
   }
 
-  @Test func `receipts of a new room are those of its timeline and one's own, then each that comes`() async throws {
+  @Test func `few receipts of a new room are all told, whatever of its timeline is`() async throws {
     let fixture = try SyncFixture()
     let room = try await fixture.room(of: "ann", "bob", "cid")
     let old = try await fixture.base.send("old", to: room, by: "ann")
-    for name in ["bob", "cid"] { try await fixture.receipts.move(.init(read: old), of: RoomsFixture.user(name), in: room) }
+    try await fixture.receipts.move(.init(read: old), of: RoomsFixture.user("cid"), in: room)
+    try await fixture.base.send("new", to: room, by: "ann")
+    let bob = SlidingClient(
+      fixture, "bob", SlidingClient.list(timeline: 1, more: #","extensions":{"receipts":{"enabled":true}}"#))
+    let told = try await bob.sync().extensionAnswer("receipts")?["rooms"]?[room.text]?["content"]
+    #expect(told?[old.text]?["m.read"]?["@cid:example.org"] != nil)
+  }
+
+  @Test func `many receipts of a new room are those of its timeline and one's own, then each that comes`() async throws {
+    let fixture = try SyncFixture()
+    let readers = (1...SlidingExtensions.fewReceipts).map { "reader\($0)" }
+    let room = try await fixture.room(of: "ann", "bob", "cid")
+    for name in readers { try await fixture.rooms.join(room, by: RoomsFixture.actor(name)) }
+    let old = try await fixture.base.send("old", to: room, by: "ann")
+    for name in ["bob", "cid"] + readers {
+      try await fixture.receipts.move(.init(read: old), of: RoomsFixture.user(name), in: room)
+    }
     let new = try await fixture.base.send("new", to: room, by: "ann")
     try await fixture.receipts.move(.init(read: new), of: RoomsFixture.user("ann"), in: room)
     let bob = SlidingClient(

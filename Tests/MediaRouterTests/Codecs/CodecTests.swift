@@ -15,19 +15,19 @@ private func describe(_ codec: Codec, _ payload: [UInt8]) -> PayloadDescription 
     #expect(
       describe(.vp8, hex("90 f0 9234 09 a0 10"))
         == PayloadDescription(
-          startsFrame: true, isKeyFrame: true, temporalLayer: 2, isSwitchingPoint: true,
+          startsFrame: true, isKeyFrame: true, temporalLayer: 2, isSwitchingPoint: true, descriptorBytes: 6,
           pictureID: Field(offset: 2, bits: 15, value: 0x1234), baseLayerIndex: Field(offset: 4, bits: 8, value: 9)))
   }
 
   @Test func vp8WithoutExtensions() {
-    #expect(describe(.vp8, hex("10 10")) == PayloadDescription(startsFrame: true, isKeyFrame: true))
-    #expect(describe(.vp8, hex("10 11")) == PayloadDescription(startsFrame: true))
+    #expect(describe(.vp8, hex("10 10")) == PayloadDescription(startsFrame: true, isKeyFrame: true, descriptorBytes: 1))
+    #expect(describe(.vp8, hex("10 11")) == PayloadDescription(startsFrame: true, descriptorBytes: 1))
     // A later partition, and a later packet of the first.
-    #expect(describe(.vp8, hex("11 10")) == PayloadDescription())
-    #expect(describe(.vp8, hex("00 10")) == PayloadDescription())
+    #expect(describe(.vp8, hex("11 10")) == PayloadDescription(descriptorBytes: 1))
+    #expect(describe(.vp8, hex("00 10")) == PayloadDescription(descriptorBytes: 1))
     #expect(
       describe(.vp8, hex("90 80 15 01"))
-        == PayloadDescription(startsFrame: true, pictureID: Field(offset: 2, bits: 7, value: 0x15)))
+        == PayloadDescription(startsFrame: true, descriptorBytes: 3, pictureID: Field(offset: 2, bits: 7, value: 0x15)))
   }
 
   @Test func vp9WithLayers() {
@@ -35,13 +35,21 @@ private func describe(_ codec: Codec, _ payload: [UInt8]) -> PayloadDescription 
     #expect(
       describe(.vp9, hex("a8 05 30 07"))
         == PayloadDescription(
-          startsFrame: true, isKeyFrame: true, temporalLayer: 1, isSwitchingPoint: true,
+          startsFrame: true, isKeyFrame: true, temporalLayer: 1, isSwitchingPoint: true, descriptorBytes: 4,
           pictureID: Field(offset: 1, bits: 7, value: 5), baseLayerIndex: Field(offset: 3, bits: 8, value: 7)))
     // Predicted, flexible, spatial layer 1.
     let other = describe(.vp9, hex("f8 8005 02"))
     #expect(other.spatialLayer == 1)
     #expect(!other.isKeyFrame)
     #expect(other.baseLayerIndex == nil)
+  }
+
+  /// RFC 9628 §4.2: the pictures it is predicted from, and the scalability structure, of one layer of 640 by 480 and two pictures.
+  @Test(arguments: [
+    ("08 AA", 1), ("88 05 AA", 2), ("E8 8005 20 00 AA", 5), ("F8 8005 02 03 04 AA", 6), ("F8 05 02 03 05 07 09", 6),
+    ("8A 05 18 0280 01E0 02 0401 080203 AA", 13), ("0A 00 AA", 2), ("0A 18 0280", 4), ("0A 08 FF 04", 4)
+  ]) func theDescriptorOfVP9Ends(_ text: String, _ bytes: UInt8) {
+    #expect(describe(.vp9, hex(text)).descriptorBytes == bytes)
   }
 
   @Test(arguments: [

@@ -10,7 +10,7 @@ final class SimulatedPeer {
   }
 
   let id: TransportID
-  let address: TransportAddress
+  var address: TransportAddress
   var isSilent = false
   /// Of the SSRC that it repairs, by that of the repair.
   var repairs: [UInt32: UInt32] = [:]
@@ -51,6 +51,10 @@ final class SimulatedPeer {
     self.identity = identity
     expected = fingerprint
   }
+
+  /// Its side of the credentials.
+  static let ufrag = Array("peer".utf8)
+  static func password(_ id: TransportID) -> [UInt8] { Array("password-of-the-peer-\(id.number)".utf8) }
 
   var isConnected: Bool { sender != nil }
   var pictureLossCount: Int { control.count { if case .pictureLoss = $0 { true } else { false } } }
@@ -106,6 +110,13 @@ final class SimulatedPeer {
     overheard = (overheard + [datagram]).suffix(32)
     switch DatagramKind(datagram) {
     case .stun:
+      if let message = STUNMessage(datagram), message.kind == .bindingRequest,
+        message.isAuthentic(datagram, key: HMACSHA1(key: Self.password(id)))
+      {
+        var writer = STUNWriter(.bindingSuccess, transactionID: message.transactionID)
+        writer.mappedAddress(Simulation.routerAddress)
+        output.append(writer.seal(key: HMACSHA1(key: Self.password(id))))
+      }
       guard dtls == nil, let message = STUNMessage(datagram), message.kind == .bindingSuccess else { return }
       dtls = DTLSSession(identity, isClient: true, fingerprint: expected, now: now)
     case .dtls:

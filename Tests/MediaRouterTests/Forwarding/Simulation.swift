@@ -52,13 +52,23 @@ final class Simulation {
   func join() -> SimulatedPeer {
     let number = UInt64(peers.count + 1)
     let local = ICECredentials(ufrag: Array("user\(number)".utf8), password: Array("password-password-\(number)".utf8))
-    command(.open(TransportID(number), TransportParameters(local: local, fingerprint: Self.peerIdentity.fingerprint)))
+    let parameters = TransportParameters(
+      local: local, remoteUfrag: SimulatedPeer.ufrag, remotePassword: SimulatedPeer.password(TransportID(number)),
+      fingerprint: Self.peerIdentity.fingerprint)
+    command(.open(TransportID(number), parameters))
     let address = TransportAddress(IPAddress("198.51.100.\(number)")!, port: 6000)
     let peer = SimulatedPeer(
       TransportID(number), address, local, Self.peerIdentity, expects: Self.routerIdentity.fingerprint)
     peers[address] = peer
     run(.milliseconds(400)) { peer.isConnected }
     return peer
+  }
+
+  /// From now on the peer is there, and what goes to where it was is lost.
+  func move(_ peer: SimulatedPeer, to address: TransportAddress) {
+    peers[peer.address] = nil
+    peer.address = address
+    peers[address] = peer
   }
 
   func command(_ command: RouterCommand) { router.handle(command, now: now) }

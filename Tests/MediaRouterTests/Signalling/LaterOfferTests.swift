@@ -14,7 +14,8 @@ import Testing
     a=rtpmap:95 red/90000
     a=rtpmap:96 VP8/90000
 
-    """ + (port == 0 ? "" : "a=ice-ufrag:abcd\na=fingerprint:\(fingerprint)\na=setup:actpass\n")
+    """
+      + (port == 0 ? "" : "a=ice-ufrag:abcd\na=ice-pwd:abcdefghijklmnopqrstuv\na=fingerprint:\(fingerprint)\na=setup:actpass\n")
   }
 
   private static func offer(bundle: String, _ sections: [String]) throws -> PeerOffer {

@@ -131,7 +131,8 @@ import Testing
 
   @Test func theAnswerIsThatOfALiteAgent() throws {
     let offer = try PeerOffer(Self.offer)
-    let addresses = ["192.0.2.7", "2001:db8::7"].map { TransportAddress(IPAddress($0)!, port: 5000) }
+    var addresses = ["192.0.2.7", "2001:db8::7"].map { TransportAddress(IPAddress($0)!, port: 5000) }
+    addresses.append(TransportAddress(IPAddress("192.0.2.7")!, port: 5000, isStream: true))
     let format = try #require(offer.media[1]?.format(.vp8))
     let sound = try #require(offer.media[0]?.format(.opus))
     let text = offer.answer(
@@ -146,7 +147,10 @@ import Testing
     #expect(video.formats == ["96", "97"] && video.has("recvonly") && video["setup"] == "passive")
     // The candidates of the one transport stand once, the better first.
     #expect(
-      audio.all("candidate") == ["1 1 udp 2130706431 192.0.2.7 5000 typ host", "2 1 udp 2130706175 2001:db8::7 5000 typ host"])
+      audio.all("candidate") == [
+        "1 1 udp 2130706431 192.0.2.7 5000 typ host", "2 1 udp 2130706175 2001:db8::7 5000 typ host",
+        "3 1 tcp 1520434687 192.0.2.7 5000 typ host tcptype passive"
+      ])
     #expect(!video.has("candidate") && video["ice-ufrag"] == "ufrag")
     #expect(video.all("rid") == ["l recv", "m recv", "h recv"] && video["simulcast"] == "recv l;m;h")
     #expect(video.all("rtcp-fb").count == 4 && !video.all("rtcp-fb").contains("96 x-unknown"))
@@ -156,10 +160,25 @@ import Testing
 
   @Test(arguments: [
     ("v=0", "v=1", SDPError.malformed), ("m=audio 9", "m=audio x", .malformed), ("a=mid:0", "a", .malformed),
-    ("a=ice-ufrag:abcd", "a=ice-ufrag:abc", .unsupported), ("a=fingerprint:sha-256", "a=fingerprint:md5", .unsupported),
+    ("a=ice-ufrag:abcd", "a=ice-ufrag:abc", .unsupported), ("a=ice-pwd:0", "a=ice-pwd:", .unsupported),
+    ("a=fingerprint:sha-256", "a=fingerprint:md5", .unsupported),
     ("a=group:BUNDLE 0 1 2", "a=group:BUNDLE 0 2", .unsupported), ("a=mid:1", "a=mid:0", .unsupported)
   ]) func offersThatCannotBeAnswered(_ old: String, _ new: String, _ error: SDPError) {
     #expect(throws: error) { try PeerOffer(Self.offer.replacing(old, with: new)) }
+  }
+
+  @Test func aSectionOfManyFormatsIsReadWhole() throws {
+    let formats = (0..<SessionDescription.formatsLimit).map(String.init)
+    var section = "m=video 9 UDP/TLS/RTP/SAVPF \(formats.joined(separator: " "))\na=mid:0\na=ice-ufrag:abcd\n"
+    section +=
+      "a=ice-pwd:0123456789012345678901\na=fingerprint:sha-256 " + Array(repeating: "AB", count: 32).joined(separator: ":")
+      + "\n"
+    section += formats.map { "a=rtpmap:\($0) VP8/90000\n" }.joined()
+    section += formats.map { "a=rtcp-fb:\($0) nack\n" }.joined()
+    section += (1...200).map { "a=ssrc:\($0) cname:x\n" }.joined()
+    let offer = try PeerOffer("v=0\na=group:BUNDLE 0\n" + section)
+    #expect(offer.media[0]?.formats.count == 128 && offer.media[0]?.formats.allSatisfy { $0.feedback == ["nack"] } == true)
+    #expect(offer.media[0]?.sources.count == 200)
   }
 
   @Test func limitsHoldOnBothSides() throws {

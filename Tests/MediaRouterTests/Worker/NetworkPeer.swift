@@ -62,7 +62,10 @@ struct NetworkPeer {
     self.worker = worker
     let local = ICECredentials(ufrag: Array("user\(number)".utf8), password: Array("password-password-\(number)".utf8))
     let id = TransportID(number)
-    worker.submit([.open(id, TransportParameters(local: local, fingerprint: Self.identity.fingerprint))])
+    let parameters = TransportParameters(
+      local: local, remoteUfrag: SimulatedPeer.ufrag, remotePassword: SimulatedPeer.password(id),
+      fingerprint: Self.identity.fingerprint)
+    worker.submit([.open(id, parameters)])
     peer = SimulatedPeer(id, socket.address, local, Self.identity, expects: worker.fingerprint)
   }
 

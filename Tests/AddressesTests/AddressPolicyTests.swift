@@ -1,7 +1,6 @@
-import Addresses
 import Testing
 
-@testable import Outbound
+@testable import Addresses
 
 @Suite struct AddressPolicyTests {
   static let blocked = [

@@ -1,0 +1,138 @@
+import Glibc
+import JSON
+import MediaRouter
+import Testing
+
+@testable import CallServer
+@testable import Recording
+
+@Suite struct ArchiveWriterTests {
+  /// A recording in a folder of its own, of one stream of sound.
+  private final class World {
+    let directory: String
+    let usage: ArchiveUsage
+    let folder: ArchiveFolder
+    let stream = RecordedStream(
+      id: StreamID(trusted: "11111111-2222-4333-8444-555555555555"), connection: ConnectionID(trusted: "c"),
+      connectionData: #"{"user":"ü"}"#, name: "Alice", videoType: .camera)
+    var writer: ArchiveWriter
+    private var now: Int64 = 5_000_000
+    private var sequence: UInt64 = 1
+
+    init(quotaBytes: Int64? = nil) throws {
+      var template = Array("/tmp/martlet-archive-XXXXXX".utf8CString)
+      directory = String(cString: mkdtemp(&template))
+      try ArchiveFolder.makeRoot(in: directory)
+      usage = ArchiveUsage(quotaBytes: quotaBytes)
+      folder = ArchiveFolder(ArchiveID(trusted: "archive"), in: directory)
+      writer = try ArchiveWriter(folder, usage, began: MediaTime(microseconds: now))
+      writer.add(stream, SubscriptionID(1), .opus, now: MediaTime(microseconds: now))
+    }
+
+    func run(milliseconds: Int64, bytesOfPacket: Int = 40) {
+      for _ in 0..<(milliseconds / 20) {
+        let packet = RecordedBatch.Packet(
+          subscription: SubscriptionID(1), sequence: sequence, timestamp: UInt32(sequence * 960), marker: false,
+          startsFrame: false,
+          isKeyFrame: false, arrival: MediaTime(microseconds: now), media: 0..<0)
+        writer.receive(packet, [UInt8](repeating: 7, count: bytesOfPacket), of: stream.id)
+        sequence += 1
+        now += 20_000
+        if sequence % 10 == 0 { writer.advance(to: MediaTime(microseconds: now)) }
+      }
+    }
+
+    func finish() -> ArchiveSummary { writer.finish(now: MediaTime(microseconds: now)) }
+
+    var names: [String] {
+      (0..<10).map { "\(stream.id)-\($0).webm" }.filter { access(folder.file($0), F_OK) == 0 }
+    }
+
+    /// Descriptors of files in the folder.
+    var openFiles: Int {
+      (0..<Int(getdtablesize())).count { number in
+        var path = [CChar](repeating: 0, count: 1_024)
+        guard readlink("/proc/self/fd/\(number)", &path, path.count - 1) > 0 else { return false }
+        return String(decoding: path.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).hasPrefix(directory)
+      }
+    }
+  }
+
+  @Test func `the manifest tells whose each file is, and what it counts is what lies there`() throws {
+    let world = try World()
+    world.run(milliseconds: 3_000)
+    world.writer.end(world.stream.id, now: MediaTime(microseconds: 8_000_000))
+    // It comes again.
+    world.writer.add(world.stream, SubscriptionID(1), .opus, now: MediaTime(microseconds: 8_000_000))
+    world.run(milliseconds: 2_000)
+    #expect(world.openFiles == 1)
+    let summary = world.finish()
+    #expect(world.openFiles == 0)
+    #expect(summary.filesCount == 2 && summary.reason.isEmpty && summary.mainFile == "manifest.json")
+    #expect(abs(summary.durationMilliseconds - 5_000) <= 1)
+    let manifest = try #require(world.folder.manifest)
+    #expect(manifest.files.map(\.name) == world.names && world.names.count == 2)
+    #expect(manifest.files.map(\.startMilliseconds) == [0, 3_000])
+    #expect(manifest.files.allSatisfy { $0.audio == "opus" && $0.video == nil && $0.stream.connectionData == #"{"user":"ü"}"# })
+    let sizes = world.names.map { ArchiveFile(reading: world.folder.file($0))!.bytes }
+    #expect(manifest.files.map(\.bytes) == sizes && summary.bytes == sizes.reduce(0, +) && world.usage.bytes == summary.bytes)
+  }
+
+  @Test func `at the quota a recording ends with what there is`() throws {
+    let world = try World(quotaBytes: 20_000)
+    world.run(milliseconds: 20_000, bytesOfPacket: 100)
+    let isBroken = world.writer.isBroken
+    #expect(isBroken)
+    let summary = world.finish()
+    #expect(summary.reason == "The quota of recordings is used up." && summary.filesCount == 1)
+    guard let file = ArchiveFile(reading: world.folder.file(world.names[0])),
+      let recovery = WebMRecovery(size: file.bytes, read: { file.read(at: $0, count: $1) })
+    else {
+      Issue.record("there is no file")
+      return
+    }
+    #expect(recovery.durationMilliseconds == summary.durationMilliseconds && summary.durationMilliseconds > 2_000)
+    let bytes = file.bytes
+    #expect(bytes == summary.bytes && world.usage.bytes == summary.bytes && summary.bytes < 20_500)
+    #expect(!world.usage.take(20_000) && world.usage.bytes == summary.bytes)
+  }
+
+  @Test func `a folder that cannot be written ends a recording with the reason`() throws {
+    let world = try World()
+    world.folder.remove()
+    world.run(milliseconds: 2_000)
+    let summary = world.finish()
+    #expect(summary.filesCount == 0 && summary.reason.string.contains("No such file"))
+    #expect(world.openFiles == 0 && world.usage.bytes == 0)
+  }
+
+  @Test func `what a crash left is made whole, and what holds nothing goes`() throws {
+    let world = try World()
+    world.run(milliseconds: 6_000)
+    // As if it were killed here: the manifest is of the beginning, the last cluster torn.
+    let name = world.names[0]
+    var file = ArchiveFile(changing: world.folder.file(name))
+    try file?.append([0x1F, 0x43, 0xB6, 0x75, 0x01, 0, 0, 0, 0, 0, 0, 99, 1, 2, 3])
+    var manifest = try #require(world.folder.manifest)
+    let empty = ArchiveManifest.File(name: "empty-1.webm", stream: manifest.files[0].stream, startMilliseconds: 0)
+    manifest.files.append(empty)
+    try world.folder.write(manifest)
+    _ = try ArchiveFile(creating: world.folder.file(empty.name))
+    let recovered = try world.folder.recover()
+    #expect(recovered.files.map(\.name) == [name] && recovered == world.folder.manifest)
+    #expect((4_000...6_000).contains(recovered.durationMilliseconds))
+    #expect(recovered.bytes == ArchiveFile(reading: world.folder.file(name))!.bytes)
+    #expect(access(world.folder.file(empty.name), F_OK) != 0)
+    // Once more changes nothing that is told.
+    #expect(try world.folder.recover().durationMilliseconds == recovered.durationMilliseconds)
+    world.folder.remove()
+    #expect(access(world.folder.path, F_OK) != 0)
+  }
+
+  @Test(arguments: [
+    ("manifest.json", true), ("11111111-2222-4333-8444-555555555555-12.webm", true), ("..", false), ("", false), (".x", false),
+    ("a/b", false), ("a.b.c", false), ("a%2F", false), (String(repeating: "a", count: 65), false)
+  ]) func `no name leads elsewhere`(_ name: String, _ isAccepted: Bool) {
+    #expect(ArchiveFolder.accepts(fileName: name) == isAccepted)
+  }
+}

@@ -1,0 +1,144 @@
+import JSON
+import MediaRouter
+import Testing
+
+@testable import CallServer
+
+/// What one participant can cost the server and the others.
+@Suite struct AbuseTests {
+  @Test func `all messages have a rate, also those that ask for nothing`() throws {
+    let burst = Int(CallLimits.messageRate.burst)
+    for text in [#"{"type":"ack","seq":1}"#, #"{"type":"unknown"}"#, #"{"type":"leave","id":0}"#] {
+      let fixture = SessionFixture()
+      let client = try fixture.connect()
+      for _ in 0..<burst { fixture.receive(text, on: client.socket) }
+      #expect(!fixture.isClosed(client.socket))
+      fixture.receive(text, on: client.socket)
+      #expect(fixture.isClosed(client.socket))
+      #expect(fixture.told(client).last?["code"]?.string == "limit")
+    }
+  }
+
+  @Test func `what everyone is told has one rate for all`() throws {
+    let fixture = SessionFixture()
+    // Those who come have taken of it.
+    let clients = try (0..<10).map { _ in try fixture.connect() }
+    let stream = try fixture.publish(clients[0])
+    #expect(try fixture.refusal(clients[0], "update", #""stream":"\#(stream)","name":"x""#) == nil)
+    while fixture.brain.broadcasts.take(at: fixture.now.monotonic) == nil {}
+    #expect(try fixture.refusal(clients[0], "update", #""stream":"\#(stream)","name":"y""#) == "limit")
+    #expect(try fixture.refusal(clients[1], "publish", #""stream":{}"#) == "limit")
+    #expect(throws: CallRefusal.self) { try fixture.connect() }
+    #expect(try fixture.refusal(clients[1], "prefer", #""stream":"\#(stream)","video":false"#) == nil)
+    fixture.pass(1_000 / CallLimits.broadcastRate.perSecond)
+    #expect(try fixture.refusal(clients[0], "update", #""stream":"\#(stream)","name":"y""#) == nil)
+  }
+
+  @Test func `what is told at once is less than what is kept`() {
+    let atOnce = CallLimits.broadcastRate.burst + CallLimits.signalRate.burst
+    #expect(Int(atOnce) < CallLimits.unacknowledgedMessages)
+  }
+
+  @Test func `offers have a rate`() throws {
+    let fixture = SessionFixture()
+    let client = try fixture.connect()
+    let offer = #""sdp":"v=0","sections":{}"#
+    let codes = try (0...CallLimits.offerRate.burst).map { _ in try fixture.refusal(client, "offer", offer) }
+    #expect(codes.dropLast().allSatisfy { $0 == "invalid" } && codes.last == "limit")
+    fixture.pass(1_000 / CallLimits.offerRate.perSecond)
+    #expect(try fixture.refusal(client, "offer", offer) == "invalid")
+  }
+
+  @Test(arguments: [("rooms", CallLimits.connectionsOfMember), ("4", CallLimits.connectionsOfToken)])
+  func `a holder has so many connections`(_ project: String, _ limit: Int) throws {
+    let fixture = SessionFixture()
+    let owner = project == "rooms" ? ProjectID.rooms : ProjectID(trusted: ByteString(project))
+    var token = ConnectionToken(session: .random(of: owner, now: 0), role: .publisher, data: "")
+    #expect(token.connectionsLimit == limit)
+    func connect(_ holder: String) throws {
+      token.holder = ByteString(holder)
+      // The rate of comings is another matter.
+      fixture.now.monotonic += 1_000
+      _ = try fixture.brain.connect(token, on: fixture.newSocket(), now: fixture.now)
+    }
+    for _ in 0..<limit { try connect("alice") }
+    #expect(throws: CallRefusal(.limit, "There are too many connections with this token.")) { try connect("alice") }
+    try connect("bob")
+  }
+
+  @Test func `nobody acknowledges what has not gone out`() throws {
+    let fixture = SessionFixture()
+    let (client, other) = (try fixture.connect(), try fixture.connect())
+    for _ in 0..<3 { try fixture.ask(other, "signal", #""data":"x""#) }
+    fixture.brain.receive(#"{"type":"ack","seq":4}"#, on: client.socket, now: fixture.now, written: 2)
+    fixture.lose(client)
+    // The two that went out are forgotten, those that did not are kept.
+    #expect(fixture.brain.connections[client.id]?.outbox.messages(after: 1) == nil)
+    #expect(fixture.brain.connections[client.id]?.outbox.messages(after: 2)?.count == 2)
+  }
+
+  @Test func `a transport that the router refuses is told`() throws {
+    let fixture = SessionFixture()
+    let client = try fixture.connect()
+    _ = try fixture.publish(client)
+    let transport = try #require(fixture.brain.connections[client.id]?.peer?.transport)
+    fixture.handle(.refused(transport))
+    #expect(fixture.isClosed(client.socket))
+    #expect(fixture.told(client).last?["code"]?.string == "limit")
+    #expect(fixture.brain.transports.isEmpty)
+  }
+
+  @Test func `a role that changes is told to everyone and counts from then on`() throws {
+    let fixture = SessionFixture()
+    let (alice, bob) = (try fixture.connect(.moderator), try fixture.connect())
+    #expect(try fixture.refusal(bob, "mute", #""all":true"#) == "forbidden")
+    for client in [alice, bob] { _ = fixture.told(client) }
+    fixture.brain.setRole(.moderator, of: bob.id)
+    fixture.brain.setRole(.publisher, of: alice.id)
+    fixture.brain.setRole(.publisher, of: alice.id)
+    fixture.collect()
+    for client in [alice, bob] {
+      let told = fixture.told(client)
+      #expect(told.map { $0["type"]?.string } == ["connection_changed", "connection_changed"])
+      #expect(told.map { $0["role"]?.string } == ["moderator", "publisher"])
+    }
+    #expect(try fixture.refusal(bob, "mute", #""all":true"#) == nil)
+    #expect(try fixture.refusal(alice, "mute", #""all":true"#) == "forbidden")
+  }
+}
+
+/// What is on its way to a socket.
+@Suite struct SocketLineTests {
+  private struct Gone: Error {}
+
+  @Test func `a line holds so many bytes, and a greeting whatever its length`() async {
+    let line = SocketLine()
+    let message = [UInt8](repeating: 65, count: 1 << 10)
+    for _ in 0..<CallLimits.socketQueueBytes / message.count { line.send(message) }
+    #expect(line.waitingBytes == CallLimits.socketQueueBytes)
+    line.send([65])
+    var count = 0
+    // It has ended: what was queued goes out, and nothing after it.
+    await line.write { _ in count += 1 }
+    #expect(count == CallLimits.socketQueueBytes / message.count && line.waitingBytes == 0)
+
+    let other = SocketLine()
+    other.send([UInt8](repeating: 65, count: 4 * CallLimits.socketQueueBytes))
+    other.close()
+    var bytes = 0
+    await other.write { bytes += $0.count }
+    #expect(bytes == 4 * CallLimits.socketQueueBytes)
+  }
+
+  @Test func `only what the socket has taken counts as written`() async {
+    let line = SocketLine()
+    for text in [#"{"type":"connected"}"#, #"{"seq":7,"type":"a"}"#, #"{"seq":8,"type":"b"}"#] { line.send(Array(text.utf8)) }
+    var taken = 0
+    await line.write { _ in
+      #expect(line.written == (taken == 2 ? 7 : 0))
+      taken += 1
+      if taken == 3 { throw Gone() }
+    }
+    #expect(line.written == 7)
+  }
+}

@@ -1,0 +1,194 @@
+import JSON
+import MatrixModel
+import MediaRouter
+import Testing
+
+@testable import CallServer
+
+@Suite struct SessionRecordingTests {
+  private static let start = #""action":"start""#
+  private static let stop = #""action":"stop""#
+
+  private func tracks(_ fixture: SessionFixture) -> Set<TrackID> { Set(fixture.brain.recording!.subscriptions.keys) }
+
+  private func added(_ commands: [ArchiveCommand]) -> [(StreamID, Codec)] {
+    commands.compactMap { if case .add(_, let stream, _, let codec) = $0 { (stream.id, codec) } else { nil } }
+  }
+
+  @Test func `everybody is told of a recording, and whoever comes later too`() throws {
+    let fixture = SessionFixture()
+    let (moderator, other) = (try fixture.connect(.moderator), try fixture.connect())
+    fixture.archiveOptions.name = "the talk"
+    let answer = try fixture.ask(moderator, "record", Self.start)
+    let archive = try #require(ArchiveID(answer["archive"]))
+    #expect(answer["type"]?.string == "done")
+    for client in [moderator, other] {
+      let told = try #require(fixture.told(client).last { $0["type"]?.string == "recording_started" })
+      #expect(ArchiveID(told["archive"]) == archive && told["name"]?.string == "the talk")
+    }
+    #expect(ArchiveID(try fixture.greeting()["recording"]) == archive)
+    try fixture.ask(moderator, "record", Self.stop)
+    for client in [moderator, other] {
+      #expect(
+        fixture.told(client).contains { $0["type"]?.string == "recording_stopped" && ArchiveID($0["archive"]) == archive })
+    }
+    #expect(try fixture.greeting()["recording"] == nil)
+    #expect(try fixture.refusal(moderator, "record", Self.stop) == "invalid")
+    #expect(try fixture.refusal(moderator, "record", #""action":"pause""#) == "invalid")
+  }
+
+  @Test func `what is published before and after is recorded, and nothing once it has ended`() throws {
+    let fixture = SessionFixture()
+    let (moderator, alice, bob) = (try fixture.connect(.moderator), try fixture.connect(data: "Alice"), try fixture.connect())
+    let first = try fixture.publish(alice)
+    var model = RouterModel()
+    try fixture.ask(moderator, "record", Self.start)
+    #expect(try fixture.refusal(moderator, "record", Self.start) == "invalid")
+    let second = try fixture.publish(bob, video: false)
+    model.take(fixture.takeCommands())
+    #expect(Set(model.recorded.values) == tracks(fixture) && model.recorded.count == 3)
+    let added = added(fixture.archiveCommands)
+    #expect(added.filter { $0.0 == first }.map(\.1) == [.opus, .vp8] && added.filter { $0.0 == second }.map(\.1) == [.opus])
+    // The recorder knows a name before the router does.
+    guard case .add(_, let described, let name, _)? = fixture.archiveCommands.dropFirst().first else {
+      Issue.record("nothing was added")
+      return
+    }
+    #expect(described.connectionData == "Alice" && model.recorded[name] != nil)
+    try fixture.ask(alice, "unpublish", #""stream":"\#(first)""#)
+    #expect(fixture.archiveCommands.contains { if case .endStream(_, first) = $0 { true } else { false } })
+    try fixture.ask(moderator, "record", Self.stop)
+    model.take(fixture.takeCommands())
+    #expect(model.recorded.isEmpty)
+    #expect(fixture.archiveCommands.last.map { if case .finish = $0 { true } else { false } } == true)
+    fixture.archiveCommands = []
+    _ = try fixture.publish(alice)
+    model.take(fixture.takeCommands())
+    #expect(model.recorded.isEmpty && fixture.archiveCommands.isEmpty)
+  }
+
+  @Test func `a recording ends when the last one leaves or its time is over`() throws {
+    for isTime in [true, false] {
+      let fixture = SessionFixture()
+      let moderator = try fixture.connect(.moderator)
+      _ = try fixture.publish(moderator)
+      try fixture.ask(moderator, "record", Self.start)
+      var model = RouterModel()
+      model.take(fixture.takeCommands())
+      if isTime {
+        fixture.pass(CallLimits.archiveMilliseconds - 1)
+        #expect(fixture.brain.archive != nil)
+        #expect(fixture.brain.deadline == fixture.now.monotonic + 1)
+        fixture.pass(1)
+      } else {
+        fixture.lose(moderator)
+        fixture.pass(CallLimits.resumeMilliseconds - 1)
+        #expect(fixture.brain.archive != nil)
+        fixture.pass(1)
+        #expect(fixture.brain.isEmpty)
+      }
+      model.take(fixture.takeCommands())
+      #expect(fixture.brain.archive == nil && model.recorded.isEmpty)
+      #expect(fixture.archiveCommands.count { if case .finish = $0 { true } else { false } } == 1)
+    }
+  }
+
+  @Test func `a session that is always recorded begins with its first stream`() throws {
+    let fixture = SessionFixture(isArchived: true)
+    let alice = try fixture.connect()
+    #expect(fixture.archiveRequests.isEmpty)
+    _ = try fixture.publish(alice)
+    #expect(fixture.archiveRequests.count == 1 && tracks(fixture).count == 2)
+    let bob = try fixture.connect()
+    _ = try fixture.publish(bob)
+    #expect(fixture.archiveRequests.count == 1 && tracks(fixture).count == 4)
+  }
+
+  @Test func `relayed sessions and those nobody is in are not recorded`() throws {
+    let options = ArchiveOptions()
+    let relayed = SessionFixture(isRouted: false)
+    _ = try relayed.connect()
+    let empty = SessionFixture()
+    let id = ArchiveID(trusted: "a")
+    #expect(throws: CallRefusal.self) { try relayed.brain.startRecording(id, options, now: relayed.now) }
+    #expect(throws: CallRefusal.self) { try empty.brain.startRecording(id, options, now: empty.now) }
+    #expect(empty.brain.isEmpty)
+  }
+
+  @Test(arguments: [(true, false), (false, true)]) func `one kind alone is recorded where only that is wanted`(
+    audio: Bool, video: Bool
+  ) throws {
+    let fixture = SessionFixture()
+    let moderator = try fixture.connect(.moderator)
+    (fixture.archiveOptions.hasAudio, fixture.archiveOptions.hasVideo) = (audio, video)
+    try fixture.ask(moderator, "record", Self.start)
+    _ = try fixture.publish(moderator)
+    #expect(added(fixture.archiveCommands).map(\.1) == [audio ? .opus : .vp8])
+  }
+
+  @Test func `in manual mode streams are recorded one by one`() throws {
+    let fixture = SessionFixture()
+    let (moderator, other) = (try fixture.connect(.moderator), try fixture.connect())
+    fixture.archiveOptions.isManual = true
+    let (first, second) = (try fixture.publish(moderator), try fixture.publish(other))
+    let archive = try #require(ArchiveID(try fixture.ask(moderator, "record", Self.start)["archive"]))
+    var model = RouterModel()
+    func recorded() -> Int {
+      fixture.collect()
+      model.take(fixture.takeCommands())
+      return model.recorded.count
+    }
+    #expect(recorded() == 0)
+    try fixture.brain.addStream(first, to: archive, audio: true, video: true)
+    #expect(recorded() == 2)
+    try fixture.brain.addStream(first, to: archive, audio: true, video: false)
+    #expect(recorded() == 1)
+    try fixture.brain.addStream(second, to: archive, audio: false, video: true)
+    #expect(recorded() == 2)
+    try fixture.brain.removeStream(first, from: archive)
+    #expect(recorded() == 1)
+    let nobody = StreamID(trusted: "00000000-0000-4000-8000-000000000000")
+    #expect(throws: CallRefusal.self) { try fixture.brain.addStream(nobody, to: archive, audio: true, video: true) }
+    #expect(throws: CallRefusal.self) {
+      try fixture.brain.removeStream(second, from: ArchiveID(trusted: "another"))
+    }
+  }
+
+  /// What comes and goes in any order leaves nothing behind.
+  @Test(arguments: 1...10 as ClosedRange<UInt64>) func `recordings leave nothing in the router`(seed: UInt64) throws {
+    let fixture = SessionFixture(seed: seed)
+    var random = RandomSource(seed: seed)
+    let moderator = try fixture.connect(.moderator)
+    var model = RouterModel()
+    var streams: [StreamID] = []
+    var (begun, finished) = (0, 0)
+    for _ in 0..<200 {
+      fixture.pass(60)
+      fixture.receive(#"{"type":"ack","seq":\#(fixture.brain.connections[moderator.id]!.outbox.last)}"#, on: moderator.socket)
+      switch Int.random(in: 0..<5, using: &random) {
+      case 0: fixture.send(moderator, "record", Self.start)
+      case 1: fixture.send(moderator, "record", Self.stop)
+      case 2, 3:
+        let client = try fixture.connect()
+        streams.append(try fixture.publish(client, video: Bool.random(using: &random)))
+        if Bool.random(using: &random) { fixture.send(client, "leave") }
+      default:
+        if let stream = streams.randomElement(using: &random) {
+          fixture.send(moderator, "unpublish", #""stream":"\#(stream)""#)
+        }
+      }
+      model.take(fixture.takeCommands())
+      #expect(Set(model.recorded.keys) == Set(fixture.brain.recording?.subscriptions.values.map(\.self) ?? []))
+      for command in fixture.archiveCommands {
+        switch command {
+        case .begin: begun += 1
+        case .finish: finished += 1
+        default: break
+        }
+      }
+      fixture.archiveCommands = []
+      #expect(begun - finished == (fixture.brain.archive == nil ? 0 : 1))
+    }
+    #expect(begun > 5)
+  }
+}

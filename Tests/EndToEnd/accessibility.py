@@ -1,0 +1,108 @@
+"""What a page says to those who do not see it, and whether the others can read it: looked up in Chromium's accessibility tree and in the styles that
+it computed. Rules: WCAG 2.2, success criteria 1.1.1, 1.3.1, 1.4.3, 2.4.1, 4.1.2."""
+
+# Roles of what one can do something with.
+CONTROLS = {"button", "link", "textbox", "searchbox", "checkbox", "radio", "combobox", "ComboBoxSelect", "listbox", "option", "tab", "menuitem", "slider", "switch", "spinbutton"}
+NAMED = CONTROLS | {"dialog", "image", "img", "heading", "tabpanel", "article", "progressbar", "navigation", "complementary", "region"}
+LANDMARKS = {"main", "banner", "contentinfo"}
+
+# Ids twice, and references to what is not there.
+REFERENCES = """() => {
+  const faults = [], ids = new Map();
+  for (const { id } of document.querySelectorAll('[id]')) ids.set(id, (ids.get(id) ?? 0) + 1);
+  for (const [id, count] of ids) if (count > 1) faults.push(`the ID ${id} stands ${count} times`);
+  for (const name of ['aria-labelledby', 'aria-describedby', 'aria-controls', 'aria-activedescendant', 'for'])
+    for (const node of document.querySelectorAll(`[${name}]`))
+      for (const id of node.getAttribute(name).split(/\\s+/)) if (id && !ids.has(id)) faults.push(`${name} names ${id}, which is not there`);
+  // What the Tab key comes to has to be something.
+  for (const node of document.querySelectorAll('[tabindex="0"]:not([role]):not(button, a, input, pre, select, textarea, summary, article, iframe)'))
+    if (node.checkVisibility()) faults.push(`the Tab key comes to a ${node.tagName.toLowerCase()} (${node.className}) without a role`);
+  return faults;
+}"""
+
+# Texts whose contrast to what lies behind them is too low. Pictures and gradients behind a text are left out.
+CONTRAST = """() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const colours = new Map();
+  const parse = text => {
+    if (!colours.has(text)) {
+      canvas.clearRect(0, 0, 1, 1);
+      canvas.fillStyle = text;
+      canvas.fillRect(0, 0, 1, 1);
+      const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+      colours.set(text, [r, g, b, a / 255]);
+    }
+    return colours.get(text);
+  };
+  const over = ([r, g, b, a], below) => [r, g, b].map((value, k) => value * a + below[k] * (1 - a));
+  const luminance = colour => colour.map(value => value / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, value, k) => sum + value * [0.2126, 0.7152, 0.0722][k], 0);
+  const behind = node => {
+    const layers = [];
+    for (let at = node; at; at = at.parentElement) {
+      const style = getComputedStyle(at);
+      if (style.backgroundImage !== 'none') return null;
+      const colour = parse(style.backgroundColor);
+      if (colour[3] > 0) layers.push(colour);
+      if (colour[3] === 1) break;
+    }
+    const base = parse(getComputedStyle(document.documentElement).colorScheme.includes('dark') && matchMedia('(prefers-color-scheme: dark)').matches ? '#121212' : '#fff').slice(0, 3);
+    return layers.reverse().reduce((below, colour) => over(colour, below), base);
+  };
+  const faults = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode.parentElement, words = walker.currentNode.data.trim();
+    if (!words || !/[\\p{L}\\p{N}]/u.test(words) || !node.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+    if (node.closest(':disabled, [aria-disabled=true], [aria-hidden=true], .mg-avatar, .ma-avatar, svg')) continue;
+    const box = node.getBoundingClientRect();
+    if (box.width < 2 || box.height < 2) continue;
+    const style = getComputedStyle(node), back = behind(node);
+    if (back === null) continue;
+    let opacity = 1;
+    for (let at = node; at; at = at.parentElement) opacity *= Number(getComputedStyle(at).opacity);
+    const ink = parse(style.color);
+    const [one, other] = [luminance(over([...ink.slice(0, 3), ink[3] * opacity], back)), luminance(back)].sort((a, b) => b - a);
+    const ratio = (one + 0.05) / (other + 0.05), size = parseFloat(style.fontSize);
+    const isLarge = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
+    if (ratio < (isLarge ? 3 : 4.5) - 0.01) faults.push(`contrast ${ratio.toFixed(2)} of "${words.slice(0, 40)}" (${node.className})`);
+  }
+  return [...new Set(faults)];
+}"""
+
+
+def tree_faults(nodes):
+    faults, by_id, mains = [], {node["nodeId"]: node for node in nodes}, 0
+    for node in nodes:
+        if node.get("ignored"):
+            continue
+        role, name = node.get("role", {}).get("value", ""), node.get("name", {}).get("value", "").strip()
+        if role in NAMED and not name:
+            faults.append(f"{role} without a name under {path(node, by_id)}")
+        mains += role == "main"
+    if mains > 1:
+        faults.append(f"{mains} main parts")
+    return faults
+
+
+def path(node, by_id):
+    words = []
+    while node and len(words) < 4:
+        name = node.get("name", {}).get("value", "")[:30]
+        if not node.get("ignored"):
+            words.append(node.get("role", {}).get("value", "") + (f" '{name}'" if name else ""))
+        node = by_id.get(node.get("parentId"))
+    return " < ".join(words)
+
+
+async def faults(person):
+    """Everything that is wrong with what the page shows now."""
+    await person.rest()
+    devtools = await person.context.new_cdp_session(person.page)
+    nodes = (await devtools.send("Accessibility.getFullAXTree"))["nodes"]
+    await devtools.detach()
+    return tree_faults(nodes) + await person.page.evaluate(REFERENCES) + await person.page.evaluate(CONTRAST)
+
+
+async def check(person, where):
+    found = await faults(person)
+    assert not found, f"{where}: " + "; ".join(found[:12])

@@ -1,0 +1,394 @@
+"""Small things of every day in the web client, each as a person does it."""
+import asyncio
+import json
+import re
+
+from browser import in_room, people
+from client import User, joined, room_path
+from harness import test
+from test_browser import fill, fits, html, post
+from test_composer import choose, last, two_in
+
+WIDE = {"width": 3840, "height": 2160}
+
+
+async def message_menu(person, text, words):
+    await person.message(text).first.click(button="right")
+    await person.page.locator(".ma-menu").get_by_role("button", name=words, exact=True).click()
+
+
+@test("a block of code, a message that could not be sent, and the link to a message are copied; its source is the event")
+async def _(test):
+    room, users = two_in(test, "Workshop")
+    post(users["boris"], room, html("run it", '<p>run it</p><pre><code class="language-sh">make all\nmake install</code></pre>'))
+    event = users["boris"].send(room, "look at me")
+    async with in_room(test, room, {"alice": users["alice"]}, permissions=["clipboard-read", "clipboard-write"]) as alice:
+        page = alice.page
+        await page.locator(".mg-code").get_by_role("button", name="Copy").click()
+        await alice.until("async () => (await navigator.clipboard.readText()).trimEnd() === 'make all\\nmake install'")
+        await message_menu(alice, "look at me", "Copy link")
+        await alice.until("async event => (await navigator.clipboard.readText()).includes(event)", event)
+        await message_menu(alice, "look at me", "View source")
+        source = page.get_by_role("dialog")
+        await source.get_by_text(event).wait_for()
+        for words in ('"type": "m.room.message"', '"body": "look at me"', users["boris"].user_id):
+            await source.get_by_text(words).wait_for()
+        await page.keyboard.press("Escape")
+        await alice.context.route("**/send/m.room.message/**", lambda route: route.fulfill(status=403, json={"errcode": "M_FORBIDDEN", "error": "no"}))
+        await alice.write("dear to me")
+        await page.locator(".mg-failed", has_text="dear to me").wait_for()
+        await message_menu(alice, "dear to me", "Copy text")
+        await alice.until("async () => await navigator.clipboard.readText() === 'dear to me'")
+
+
+@test("a poll with several answers counts each of them; a secret one shows nothing before its end")
+async def _(test):
+    room, users = two_in(test, "Kitchen")
+    async with in_room(test, room, users) as (alice, boris):
+        async def ask(question, *boxes):
+            await choose(alice, "Poll")
+            dialog = alice.page.locator(".ma-dialog")
+            await dialog.get_by_label("Question").fill(question)
+            await dialog.get_by_label("Answer 1").fill("Soup")
+            await dialog.get_by_label("Answer 2").fill("Bread")
+            for name, is_wanted in boxes:
+                await dialog.get_by_label(name).set_checked(is_wanted)
+            await dialog.get_by_role("button", name="Send").click()
+            return boris.page.get_by_role("group", name=question), alice.page.get_by_role("group", name=question)
+
+        theirs, own = await ask("What shall I cook?", ("Several answers may be chosen", True), ("Votes are shown before the poll ends", True))
+        await theirs.get_by_role("button", name="Soup").click()
+        await own.get_by_role("button", name="Soup 1 vote").wait_for()
+        await theirs.get_by_role("button", name="Bread").click()
+        await own.get_by_role("button", name="Bread 1 vote").wait_for()
+        await own.get_by_role("button", name="Soup 1 vote").wait_for()
+        await own.get_by_text("1 person voted").wait_for()
+        # A second click takes the vote back.
+        await theirs.get_by_role("button", name="Soup").click()
+        await own.get_by_role("button", name="Soup 0 votes").wait_for()
+
+        theirs, own = await ask("Who washes up?", ("Votes are shown before the poll ends", False))
+        await theirs.get_by_role("button", name="Bread").click()
+        await own.get_by_text("1 person voted").wait_for()
+        assert await own.get_by_text("1 vote", exact=True).count() == 0
+        await own.click(button="right")
+        await alice.page.get_by_role("button", name="End the poll").click()
+        await own.get_by_text("Final result, 1 person voted").wait_for()
+        await own.get_by_text("1 vote", exact=True).wait_for()
+
+
+@test("a jump to a date arrives at the first message of that day")
+async def _(test):
+    alice_user = User(test.direct, "alice")
+    room = alice_user.create_room(name="Long day")
+    fill(alice_user, room, 300)
+    async with people(test, "alice") as alice:
+        page = alice.page
+        await alice.sign_in(alice_user)
+        await alice.open_room(room)
+        await alice.sees("message 299")
+        first = alice_user.get(room_path(room, "messages"), dir="f", limit=1).ok()["chunk"][0]["origin_server_ts"]
+        day = await page.evaluate("time => new Date(time).toLocaleDateString('sv')", first)
+        await page.get_by_role("button", name="More about this room").click()
+        await page.get_by_role("button", name="Jump to a date").click()
+        await page.locator(".ma-dialog input[type=date]").fill(day)
+        await page.locator(".ma-dialog").get_by_role("button", name="Jump").click()
+        await alice.message("message 0").first.wait_for()
+        assert await alice.message("message 299").count() == 0
+
+
+@test("a thread keeps a draft of its own, the list shows the room's, and both outlive a reload")
+async def _(test):
+    room, users = two_in(test, "Drafts")
+    root = users["boris"].send(room, "how about it?")
+    other = users["alice"].create_room(name="Elsewhere")
+    users["alice"].send(other, "nothing to see")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        page = alice.page
+        side = page.get_by_role("complementary", name="Thread")
+        await message_menu(alice, "how about it?", "Reply in thread")
+        await side.locator(".mg-input").fill("half a thought")
+        await side.get_by_role("button", name="Close").click()
+        await page.locator(".mg-input").fill("half a sentence")
+        await alice.open_room(other)
+        await alice.entry("Drafts").get_by_text("Draft: half a sentence").wait_for()
+        await page.reload()
+        await alice.entry("Drafts").get_by_text("Draft: half a sentence").wait_for()
+        await alice.open_room(room)
+        await alice.until("() => document.querySelector('.mg-input').value === 'half a sentence'")
+        await message_menu(alice, "how about it?", "Reply in thread")
+        await alice.until("() => [...document.querySelectorAll('[role=complementary] .mg-input, aside .mg-input')].some(box => box.value === 'half a thought')")
+        await side.locator(".mg-input").press("Enter")
+        await side.get_by_text("half a thought", exact=True).wait_for()
+    answer = users["boris"].sync_until(lambda answer: "half a thought" in str(answer))
+    event = next(event for event in joined(answer, room)["timeline"]["events"] if event.get("content", {}).get("body") == "half a thought")
+    assert event["content"]["m.relates_to"]["event_id"] == root, event
+
+
+@test("completion offers first who spoke last")
+async def _(test):
+    owner = User(test.base, "owner")
+    room = owner.create_room(name="Crowd", preset="public_chat")
+    crowd = [User(test.base, f"zoe{number}") for number in range(4)]
+    for number, user in enumerate(crowd):
+        user.put(f"profile/{user.user_id}/displayname", {"displayname": f"Zoe {'ABCD'[number]}"}).ok()
+        user.join(room)
+    for number in (0, 3, 1):
+        crowd[number].send(room, f"I am {number}")
+    async with in_room(test, room, {"owner": owner}) as alice:
+        await alice.sees("I am 1")
+        await alice.page.locator(".mg-input").press_sequentially("@zoe")
+        await alice.page.get_by_role("option").nth(3).wait_for()
+        names = await alice.page.get_by_role("option").all_inner_texts()
+        order = [re.search("Zoe ([ABCD])", name).group(1) for name in names]
+        assert order == ["B", "D", "A", "C"], names
+
+
+@test("each message is one spoken sentence: who, when, what, and what became of it")
+async def _(test):
+    room, users = two_in(test, "Aloud")
+    for name, words in (("alice", "Alice Ashby"), ("boris", "Boris Brandt")):
+        users[name].put(f"profile/{users[name].user_id}/displayname", {"displayname": words}).ok()
+    first = users["boris"].send(room, "the kettle is on")
+    users["alice"].send(room, "coming", **{"m.relates_to": {"m.in_reply_to": {"event_id": first}}})
+    post(users["alice"], room, {"m.relates_to": {"rel_type": "m.annotation", "event_id": first, "key": "🎉"}}, "m.reaction")
+    users["boris"].send(room, "* with milk?", **{"m.new_content": {"msgtype": "m.text", "body": "with milk?"},
+                                                  "m.relates_to": {"rel_type": "m.replace", "event_id": users["boris"].send(room, "with mlik?")}})
+    users["alice"].send(room, "yes", **{"m.relates_to": {"rel_type": "m.thread", "event_id": first}})
+    post(users["boris"], room, html("hot", "<p>very <strong>hot</strong></p><ul><li>the cup</li><li>the pot</li></ul>"))
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        await alice.sees("the kettle is on")
+        await alice.page.get_by_role("article", name=re.compile("1 reply")).wait_for()
+        spoken = [await article.get_attribute("aria-label") for article in await alice.page.get_by_role("article").all()]
+        said = [re.sub(r"\s+", " ", re.sub(r"\d{1,2}:\d{2}", "TIME", sentence)) for sentence in spoken]
+        assert said[-4:] == [
+            "Boris Brandt, TIME: the kettle is on, 🎉 1, 1 reply",
+            "Alice Ashby, TIME, Read, In reply to Boris Brandt: coming",
+            "Boris Brandt, TIME, edited: with milk?",
+            "Boris Brandt, TIME: very hot the cup the pot",
+        ], said
+
+
+@test("paragraphs stand by the direction of their own words, in messages, quotes and names, whatever the page's direction is")
+async def _(test):
+    room, users = two_in(test, "Two ways")
+    users["boris"].put(f"profile/{users['boris'].user_id}/displayname", {"displayname": "בוריס"}).ok()
+    first = users["boris"].send(room, "שלום לכולם, hello")
+    post(users["boris"], room, html("mixed", "<p>English first, ثم العربية</p><p>العربية أولا, then English</p><p>فارسی: سلام</p>"))
+    users["boris"].send(room, "an answer", **{"m.relates_to": {"m.in_reply_to": {"event_id": first}}})
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        for language, page_direction in (("en", "ltr"), ("ar", "rtl")):
+            await alice.page.evaluate("language => localStorage.setItem('language', language)", language)
+            await alice.page.reload()
+            await alice.sees("an answer")
+            assert await alice.page.evaluate("getComputedStyle(document.documentElement).direction") == page_direction
+            for words, wanted in (("שלום לכולם", "rtl"), ("English first", "ltr"), ("العربية أولا", "rtl"), ("فارسی", "rtl"), ("an answer", "ltr")):
+                node = alice.page.locator(".mg-text").get_by_text(words).or_(alice.page.locator(".mg-text", has_text=words)).last
+                found = await node.evaluate("""(node, words) => {
+                  const walk = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+                  while (walk.nextNode()) if (walk.currentNode.data.includes(words)) {
+                    const style = getComputedStyle(walk.currentNode.parentElement);
+                    // What `dir=auto` or `unicode-bidi: plaintext` makes of it shows in where the first letter stands.
+                    const range = document.createRange(), at = walk.currentNode.data.indexOf(words);
+                    range.setStart(walk.currentNode, at); range.setEnd(walk.currentNode, at + 1);
+                    const letter = range.getBoundingClientRect();
+                    range.selectNodeContents(walk.currentNode);
+                    const line = range.getBoundingClientRect();
+                    return letter.right > line.right - 2 ? 'rtl' : letter.left < line.left + 2 ? 'ltr' : 'between';
+                  }
+                }""", words)
+                assert found == wanted, (language, words, found)
+            await alice.picture(f"mixed-directions-{page_direction}")
+
+
+@test("a file that is no picture is sent with its name and size, and the other gets it byte for byte")
+async def _(test):
+    room, users = two_in(test, "Papers")
+    data = bytes(range(256)) * 40
+    async with in_room(test, room, users) as (alice, boris):
+        async with alice.page.expect_file_chooser() as chooser:
+            await alice.page.get_by_role("button", name="Attach a file").click()
+        await (await chooser.value).set_files({"name": "plan (2).tar.gz", "mimeType": "application/gzip", "buffer": data})
+        await alice.page.locator(".ma-dialog").get_by_role("button", name="Send").click()
+        card = boris.page.get_by_role("button", name=re.compile(r"plan \(2\)\.tar\.gz"))
+        await card.get_by_text("KB").wait_for()
+        async with boris.page.expect_download() as download:
+            await card.click()
+        file = await download.value
+        assert file.suggested_filename == "plan (2).tar.gz", file.suggested_filename
+        with open(await file.path(), "rb") as got:
+            assert got.read() == data
+    content = last(users["boris"], room)
+    assert content["msgtype"] == "m.file" and content["info"]["size"] == len(data) and content["info"]["mimetype"] == "application/gzip", content
+
+
+@test("from a message to a chat with who wrote it")
+async def _(test):
+    room, users = two_in(test, "Hall")
+    users["boris"].put(f"profile/{users['boris'].user_id}/displayname", {"displayname": "Boris Brandt"}).ok()
+    users["boris"].send(room, "psst")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        page = alice.page
+        await page.get_by_role("article", name=re.compile("psst")).get_by_role("button", name="Boris Brandt").first.click()
+        await page.get_by_role("button", name="Write to them").click()
+        await page.locator(".ma-room-name", has_text="Boris Brandt").wait_for()
+        await alice.write("just between us")
+        await page.get_by_role("article", name=re.compile("Sent: just between us")).wait_for()
+    chats = users["alice"].get(f"user/{users['alice'].user_id}/account_data/m.direct").ok()
+    chat = chats[users["boris"].user_id][0]
+    users["boris"].join(chat)
+    assert "just between us" in str(users["boris"].get(room_path(chat, "messages"), dir="b").ok())
+
+
+@test("who is away shows when they were here last")
+async def _(test):
+    room, users = two_in(test, "Doorstep")
+    path = f"presence/{users['boris'].user_id}/status"
+    users["boris"].put(path, {"presence": "online"}).ok()
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        await alice.page.get_by_role("button", name="Members and settings").click()
+        boris = alice.page.locator(".ma-member", has_text=users["boris"].user_id)
+        await boris.get_by_text("Here now").wait_for()
+        users["boris"].put(path, {"presence": "offline"}).ok()
+        await boris.get_by_text(re.compile("Last seen")).wait_for()
+
+
+@test("what is found comes in pages")
+async def _(test):
+    user = User(test.direct, "finder")
+    room = user.create_room(name="Haystack")
+    fill(user, room, 30)
+    async with in_room(test, room, {"finder": user}) as finder:
+        page = finder.page
+        await page.get_by_role("button", name="More about this room").click()
+        await page.locator(".ma-menu").get_by_role("button", name="Search in this room").click()
+        await page.get_by_label("Search for").fill("message")
+        await page.get_by_label("Search for").press("Enter")
+        await page.locator(".ma-result").first.wait_for()
+        shown = await page.locator(".ma-result").count()
+        assert 0 < shown < 30, shown
+        while await page.locator(".ma-result").count() < 30:
+            count = await page.locator(".ma-result").count()
+            await page.get_by_role("button", name="Show more").click()
+            await finder.until("count => document.querySelectorAll('.ma-result').length > count", count)
+        assert await page.locator(".ma-result").count() == 30
+        await page.get_by_role("button", name="Show more").wait_for(state="hidden")
+
+
+@test("compact is denser, and a wide screen is filled without lines too long to read")
+async def _(test):
+    room, users = two_in(test, "Spacious")
+    users["boris"].send(room, "words " * 400)
+    async with in_room(test, room, {"alice": users["alice"]}, viewport=WIDE) as alice:
+        page = alice.page
+        await alice.sees("words words")
+        await fits(alice)
+        line = await alice.message("words words").first.evaluate("node => node.getBoundingClientRect().width / parseFloat(getComputedStyle(node).fontSize)")
+        assert 30 < line < 80, line
+        await alice.picture("wide-light")
+        await page.set_viewport_size({"width": 1280, "height": 800})
+        measure = "node => node.getBoundingClientRect().height"
+        comfortable = await alice.entry("Spacious").evaluate(measure)
+        await page.get_by_role("button", name="Your profile").click()
+        await page.get_by_role("tab", name="Appearance").click()
+        await page.get_by_label("Density").select_option("compact")
+        await page.keyboard.press("Escape")
+        await alice.until("() => document.documentElement.dataset.density === 'compact'")
+        assert await alice.entry("Spacious").evaluate(measure) < comfortable
+        await page.reload()
+        await alice.sees("words words")
+        assert await alice.entry("Spacious").evaluate(measure) < comfortable
+
+
+@test("why a room is unread: each message with the rule that says so; a click leads there")
+async def _(test):
+    room, users = two_in(test, "Landing")
+    users["alice"].put("pushrules/global/content/lantern", {"pattern": "lantern", "actions": ["notify", {"set_tweak": "highlight"}]}).ok()
+    users["alice"].send(room, "written by me")
+    users["boris"].send(room, "plain words")
+    users["boris"].send(room, "for you", **{"m.mentions": {"user_ids": [users["alice"].user_id]}})
+    users["boris"].send(room, "an old lantern")
+    async with people(test, "alice") as alice:
+        page = alice.page
+        await alice.sign_in(users["alice"])
+        await page.get_by_role("button", name=re.compile("Landing, 3 unread messages")).wait_for()
+        await alice.entry("Landing").click(button="right")
+        await page.locator(".ma-menu").get_by_role("button", name="Why is this unread?").click()
+        dialog = page.get_by_role("dialog")
+        for words, rule in (("plain words", "In direct chats|In rooms"), ("for you", "When somebody mentions me"), ("an old lantern", "Keywords: lantern")):
+            await dialog.get_by_role("button", name=re.compile(words)).get_by_text(re.compile(rule)).wait_for()
+        await dialog.get_by_text("You have read everything up to").wait_for()
+        assert await dialog.locator(".ma-result").count() == 3
+        await alice.picture("why-unread")
+        await dialog.get_by_role("button", name=re.compile("for you")).click()
+        await page.locator(".mg-highlighted", has_text="for you").wait_for()
+
+
+@test("live figures agree with the browser's own trace, and their report has nothing of what is said")
+async def _(test):
+    room, users = two_in(test, "Very secret room")
+    users["boris"].send(room, "very secret words")
+    async with in_room(test, room, {"alice": users["alice"]}, permissions=["clipboard-read", "clipboard-write"]) as alice:
+        page = alice.page
+        await alice.sees("very secret words")
+        await page.get_by_role("button", name="Your profile").click()
+        await page.get_by_role("tab", name="Appearance").click()
+        await page.get_by_label("Show live figures").check()
+        await page.keyboard.press("Escape")
+        figures = page.get_by_role("region", name="Live figures")
+        await figures.wait_for()
+        session = await alice.context.new_cdp_session(page)
+        events, done = [], asyncio.Event()
+        session.on("Tracing.dataCollected", lambda data: events.extend(data["value"]))
+        session.on("Tracing.tracingComplete", lambda _: done.set())
+        await session.send("Tracing.start", {"transferMode": "ReportEvents", "traceConfig": {"includedCategories": ["devtools.timeline", "blink.user_timing"]}})
+        await page.evaluate("performance.mark('traced-from')")
+        # Work for the figures: what is written, and a task that blocks.
+        await alice.write("hello there")
+        await page.evaluate("() => new Promise(done => setTimeout(() => { const end = performance.now() + 120; while (performance.now() < end); done(); }))")
+        # Not by polling in frames, which the trace would count as well.
+        await page.evaluate("() => new Promise(done => setTimeout(done, 6000))")
+        await page.evaluate("performance.mark('traced-to')")
+        await figures.get_by_role("button", name="Copy a report").click()
+        await figures.get_by_role("button", name="Copied").wait_for()
+        await session.send("Tracing.end")
+        await asyncio.wait_for(done.wait(), 20)
+        text = await page.evaluate("navigator.clipboard.readText()")
+        report = json.loads(text)
+        for secret in ("secret", "hello", users["alice"].user_id, users["boris"].user_id, room, users["alice"].token, test.base):
+            assert secret not in text, secret
+        assert report["figures"]["longestTaskMilliseconds"] >= 100, report["figures"]
+        assert report["figures"]["messagesUnsent"] == 0 and report["figures"]["rowsInDocument"] >= 2, report["figures"]
+        marks = await page.evaluate("() => ['traced-from', 'traced-to'].map(name => performance.getEntriesByName(name)[0].startTime)")
+        stamps = {event["name"]: event["ts"] for event in events if event["name"] in ("traced-from", "traced-to")}
+        # Whole seconds between the marks, by the figures and by the trace; one animation frame of the figures a frame.
+        whole = [second for second in report["seconds"] if second["at"] >= marks[0] and second["at"] + 1100 <= marks[1]]
+        assert len(whole) >= 3, (report["seconds"], marks)
+        shift = stamps["traced-from"] / 1000 - marks[0]
+        start, end = whole[0]["at"] + shift, whole[-1]["at"] + shift
+        counted = sum(second["frames"] for second in whole[:-1])
+        traced = len({event["ts"] for event in events if event["name"] == "FireAnimationFrame" and start <= event["ts"] / 1000 < end})
+        assert abs(counted - traced) <= max(2, traced * 0.02), (counted, traced)
+        await alice.picture("figures")
+        await page.reload()
+        await page.get_by_role("region", name="Live figures").wait_for()
+        await page.get_by_role("button", name="Your profile").click()
+        await page.get_by_role("tab", name="Appearance").click()
+        await page.get_by_label("Show live figures").uncheck()
+        await figures.wait_for(state="detached")
+
+
+@test("W26: a room that was open before is shown from what is kept, without asking the server")
+async def _(test):
+    user = User(test.base, "reader")
+    attic, cellar = user.create_room(name="Attic"), user.create_room(name="Cellar")
+    user.send(attic, "an old lantern")
+    user.send(cellar, "jars of plums")
+    async with in_room(test, attic, {"reader": user}) as reader:
+        await reader.sees("an old lantern")
+        await reader.open_room(cellar)
+        await reader.sees("jars of plums")
+        # Whoever asks for what is said in a room now waits for ever.
+        await reader.context.route(re.compile("/rooms/[^/]+/(messages|context|event|state|members)"), lambda route: None)
+        await reader.page.evaluate("id => { location.hash = 'room/' + encodeURIComponent(id); }", attic)
+        await reader.sees("an old lantern")

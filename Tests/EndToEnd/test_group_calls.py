@@ -1,0 +1,153 @@
+"""Calls of rooms in the web client: three browsers with made-up cameras in one room."""
+import contextlib
+import copy
+import os
+
+from browser import MEDIA_FLAGS, PHONE, Watch, in_room
+from client import User, room_path
+from harness import NotRun, test
+from server import ROOT
+
+MEMBER = "org.matrix.msc3401.call.member"
+# Everybody may be in the call; the first one moderates.
+POWER = {"events": {MEMBER: 0}}
+FIRST = "() => [...document.querySelectorAll('.gc-tile:not(.gc-own) video')].some(video => video.getVideoPlaybackQuality().totalVideoFrames > 0)"
+# Of so many tiles with a picture of somebody else, each has decoded more pictures than before.
+SEE = """count => {
+  const videos = [...document.querySelectorAll('.gc-tile:not(.gc-own):not(.gc-plain) video')];
+  globalThis.decoded ??= new Map();
+  return videos.length === count && videos.every(video => {
+    if (!globalThis.decoded.has(video)) globalThis.decoded.set(video, video.getVideoPlaybackQuality().totalVideoFrames);
+    return video.getVideoPlaybackQuality().totalVideoFrames > globalThis.decoded.get(video) + 10;
+  });
+}"""
+
+
+@contextlib.asynccontextmanager
+async def garden(test, *names, **options):
+    """These people in one room, open in their browsers; (its ID, accounts by name, people…)."""
+    if not os.path.exists(os.path.join(ROOT, ".build", "web", "RoomCalls.wasm")):
+        raise NotRun("not built: Scripts/build-web RoomCalls")
+    # The check of answers stands before the server and lets no sockets through.
+    test = copy.copy(test)
+    test.base = test.direct
+    users = {name: User(test.base, name) for name in names}
+    first, *others = users.values()
+    room = first.create_room(name="Garden", invite=[user.user_id for user in others], power_level_content_override=POWER)
+    for user in others:
+        user.join(room)
+    async with in_room(test, room, users, flags=MEDIA_FLAGS, **options) as everybody:
+        for person, user in zip(everybody, users.values()):
+            person.name = user.user_id[1:].split(":")[0]
+        yield room, users, *everybody
+
+
+def button(person, name):
+    return person.page.get_by_role("button", name=name, exact=True)
+
+
+async def sees(person, others):
+    """So many others, each moving."""
+    await person.page.evaluate("globalThis.decoded = undefined")
+    await person.until(SEE, others, 40)
+
+
+def members(user, room):
+    """Who is in the call by the room's state."""
+    state = user.get(room_path(room, "state")).ok()
+    return sorted(event["sender"] for event in state if event["type"] == MEMBER and event["content"])
+
+
+async def until_members(person, user, room, wanted):
+    for _ in range(100):
+        if members(user, room) == sorted(wanted):
+            return
+        await person.page.wait_for_timeout(100)
+    raise AssertionError((members(user, room), wanted))
+
+
+@test("three people in a room's call see each other; one speaks large, is muted here, muted for all, and removed; the last one ends it")
+async def _(test):
+    async with garden(test, "alice", "boris", "carol") as (room, users, alice, boris, carol):
+        await button(alice, "Call").click()
+        await alice.page.get_by_text("1 person ·").wait_for()
+        for person, count in ((boris, 1), (carol, 2)):
+            await person.page.get_by_text(f"A call is going on: {count} p").wait_for()
+            watch = Watch()
+            await button(person, "Join").click()
+            await person.until(FIRST)
+            print(f"          from Join to the first picture of another: {watch.read():.0f} ms")
+        for person in (alice, boris, carol):
+            await sees(person, 2)
+            assert await person.page.locator(".gc-bar").is_hidden()
+        await until_members(alice, users["alice"], room, [user.user_id for user in users.values()])
+        await alice.page.get_by_role("group", name=boris.name).wait_for()
+        await alice.picture("group-call-grid")
+        await button(alice, "Show who speaks large").click()
+        await alice.page.locator(".gc-large video").wait_for()
+        await sees(alice, 2)
+        await alice.picture("group-call-speaker")
+        await button(alice, "Show everybody in the same size").click()
+        await button(alice, "Choose camera and microphone").click()
+        await alice.page.locator(".gc-device", has_text="Camera").locator("option[selected]").wait_for(state="attached")
+        await button(alice, "Choose camera and microphone").click()
+        await button(carol, "Share the screen").click()
+        screen = alice.page.get_by_role("group", name=f"{carol.name}’s screen")
+        await screen.locator("xpath=self::*[contains(@class, 'gc-large')]").wait_for()
+        await alice.until("() => document.querySelector('.gc-large video').getVideoPlaybackQuality().totalVideoFrames > 2")
+        await alice.picture("group-call-screen")
+        await button(carol, "Stop sharing the screen").click()
+        await screen.wait_for(state="detached")
+
+        await alice.page.get_by_role("group", name=boris.name).hover()
+        await button(alice, f"Do not hear {boris.name}").click()
+        await button(alice, f"Hear {boris.name} again").click()
+        await button(alice, f"Mute {boris.name} for everybody").click()
+        await boris.page.get_by_text("A moderator has muted you.").wait_for()
+        await button(boris, "Turn the microphone on").click()
+        await button(boris, "Turn the microphone off").wait_for()
+        assert await button(boris, f"Mute {carol.name} for everybody").count() == 0
+        await button(boris, "Turn the camera off").click()
+        await alice.page.locator(".gc-plain", has_text=boris.name).wait_for()
+        await carol.write("Can you see my message?")
+        await alice.sees("Can you see my message?")
+
+        await button(alice, f"Remove {boris.name} from the call").click()
+        await boris.page.get_by_text("A moderator has removed you from the call.").wait_for()
+        await boris.page.get_by_text("A call is going on: 2 people").wait_for()
+        await sees(alice, 1)
+        await button(carol, "Hang up").click()
+        await alice.page.get_by_text("1 person ·").wait_for()
+        await button(alice, "Hang up").click()
+        for person in (alice, boris, carol):
+            await person.page.locator(".gc-bar").wait_for(state="hidden")
+            await person.until("() => document.querySelectorAll('video').length === 0")
+        await until_members(alice, users["alice"], room, [])
+        await alice.told(f"{boris.name} joined the call")
+        await alice.told(f"{carol.name} left the call (0:")
+
+
+@test("a call on a phone; whoever has no camera takes part all the same, and one who is gone without a word leaves the call")
+async def _(test):
+    async with garden(test, "alice", "boris", viewport=PHONE) as (room, users, alice, boris):
+        await boris.page.evaluate("() => { navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('', 'NotAllowedError'); }; }")
+        await button(alice, "Call").click()
+        await boris.page.get_by_text("A call is going on: 1 person").wait_for()
+        await boris.picture("group-call-bar-phone")
+        await button(boris, "Join").click()
+        await boris.page.get_by_text("Camera and microphone cannot be opened. You see and hear the others all the same.").wait_for()
+        await sees(boris, 1)
+        await alice.page.locator(".gc-plain", has_text=boris.name).wait_for()
+        await until_members(alice, users["alice"], room, [user.user_id for user in users.values()])
+        await boris.picture("group-call-phone")
+        # The page is not told that it ends.
+        with contextlib.suppress(Exception):
+            await boris.page.goto("chrome://crash", timeout=3000)
+        boris.troubles.clear()
+        # The server carries the delayed event out.
+        for _ in range(45):
+            if members(users["alice"], room) == [users["alice"].user_id]:
+                break
+            await alice.page.wait_for_timeout(1000)
+        assert members(users["alice"], room) == [users["alice"].user_id]
+        await button(alice, "Hang up").click()

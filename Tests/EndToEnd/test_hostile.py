@@ -1,0 +1,201 @@
+"""What others can set in the web client: it never runs, stays in its box, and does not break the page. And what the page does when it breaks."""
+import asyncio
+import struct
+import zlib
+
+from browser import PHONE, in_room, people
+from client import User, fresh, room_path
+from harness import test
+from test_browser import fits, html, post, upload
+from test_composer import two_in
+
+RUN = "window.hacked = (window.hacked ?? 0) + 1"
+MARKUP = f'<img src=x onerror="{RUN}"><script>{RUN}</script>'
+RIGHT_TO_LEFT = "\u202egnp.exe\u2066"
+ZALGO = "Z" + "\u0335\u0322\u031b\u0348\u0353" * 60 + "algo"
+LONG = "W" * 200
+SVG = f'<svg xmlns="http://www.w3.org/2000/svg" width="80" height="60" onload="{RUN}"><script>{RUN}</script><rect width="80" height="60"/></svg>'
+STYLED = ("<style>* { display: none }</style><div style='position:fixed;inset:0;z-index:999;background:red'>over all</div>"
+          f"<a href='javascript:{RUN}'>press me</a><a href='JaVaScRiPt:{RUN}'>or me</a><a href='data:text/html,<script>{RUN}</script>'>or this</a>"
+          f"<iframe srcdoc='<script>parent.{RUN}</script>'></iframe><form action='javascript:{RUN}'><button>go</button></form>"
+          f"<svg onload='{RUN}'><animate onbegin='{RUN}'/></svg><math><mi//xlink:href='javascript:{RUN}'>x</math><object data='javascript:{RUN}'></object>"
+          f"<details open ontoggle='{RUN}'>open</details><span data-mx-color='red;position:fixed' onmouseover='{RUN}'>hover</span><p class='ma-overlay' id='app'>still here</p>")
+
+
+async def harmless(person):
+    """Nothing of others has run, nothing stands outside the page, and one can go on."""
+    assert await person.page.evaluate("window.hacked") is None
+    await fits(person)
+    assert await person.page.evaluate("""() => {
+      const box = document.querySelector('.mg-input').getBoundingClientRect();
+      return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)?.closest('.mg-composer') !== null;
+    }"""), "something lies over the composer"
+
+
+def hostile_names(user):
+    user.put(f"profile/{user.user_id}/displayname", {"displayname": (MARKUP + RIGHT_TO_LEFT + ZALGO).encode()[:250].decode(errors="ignore")}).ok()
+
+
+@test("markup, text that turns around and letters that pile up, wherever others may put them, stay letters in their place")
+async def _(test):
+    room, users = two_in(test, "Garden")
+    boris = users["boris"]
+    hostile_names(boris)
+    users["alice"].state(room, "m.room.power_levels", {**users["alice"].get(room_path(room, "state", "m.room.power_levels")).ok(), "state_default": 0, "events": {}}).ok()
+    boris.state(room, "m.room.name", {"name": MARKUP + RIGHT_TO_LEFT}).ok()
+    boris.state(room, "m.room.topic", {"topic": MARKUP + LONG + ZALGO}).ok()
+    boris.send(room, MARKUP + RIGHT_TO_LEFT)
+    boris.send(room, ZALGO * 20)
+    boris.send(room, LONG * 10)
+    post(boris, room, html("styled", STYLED))
+    file = upload(boris, b"nothing", "a.txt", "text/plain")
+    for name in (MARKUP, "../../etc/passwd", RIGHT_TO_LEFT, LONG + ".pdf", ZALGO):
+        post(boris, room, {"msgtype": "m.file", "body": name, "filename": name, "url": file, "info": {"mimetype": MARKUP, "size": 7}})
+    drawing = upload(boris, SVG.encode(), "drawing.svg", "image/svg+xml")
+    for size in ({"w": 80, "h": 60}, {"w": 10**15, "h": 1}, {"w": -5, "h": "x"}):
+        post(boris, room, {"msgtype": "m.image", "body": "drawing.svg", "url": drawing, "info": {"mimetype": "image/svg+xml", **size}})
+    post(boris, room, {"m.relates_to": {"rel_type": "m.annotation", "event_id": boris.send(room, "react to this"), "key": (MARKUP + ZALGO)[:200]}}, "m.reaction")
+    poll = {"question": {"m.text": MARKUP}, "answers": [{"id": MARKUP, "m.text": MARKUP}, {"id": "b", "m.text": ZALGO}], "max_selections": 10**9}
+    post(boris, room, {"m.text": MARKUP, "org.matrix.msc3381.poll.start": poll}, "org.matrix.msc3381.poll.start")
+    post(boris, room, {"msgtype": "m.location", "body": MARKUP, "geo_uri": f"geo:1,1;u={MARKUP}"})
+    boris.send(room, "the end of it")
+    for viewport in (None, PHONE):
+        async with in_room(test, room, {"alice": users["alice"]}, viewport=viewport) as alice:
+            page = alice.page
+            await alice.sees("the end of it")
+            await harmless(alice)
+            rows = page.locator(".mg-row")
+            for _ in range(12):
+                await page.locator(".mg-scroller").evaluate("e => { e.scrollTop -= 500; }")
+                await page.evaluate("() => new Promise(requestAnimationFrame)")
+                await harmless(alice)
+            tall = await rows.evaluate_all("rows => Math.max(...rows.map(row => row.getBoundingClientRect().height))")
+            assert tall < 6000, tall
+            for link in await page.locator(".mg-row a").evaluate_all("links => links.map(link => link.protocol)"):
+                assert link in ("http:", "https:", "mailto:", "matrix:"), link
+            assert await page.locator(".mg-row :is(script, iframe, object, form, style, svg[onload])").count() == 0
+            await alice.picture("hostile" + ("-phone" if viewport else ""))
+            await page.get_by_role("button", name="Members and settings").click()
+            await page.get_by_text("2 members", exact=True).last.wait_for()
+            assert await page.evaluate("window.hacked") is None
+            await fits(alice)
+            await alice.picture("hostile-details" + ("-phone" if viewport else ""))
+
+
+@test("sixty kilobytes of text and thousands of reactions under one message: the page stays quick and in shape")
+async def _(test):
+    alice_user, boris = User(test.direct, "alice"), User(test.direct, "boris")
+    room = alice_user.create_room(name="Too much", invite=[boris.user_id])
+    boris.join(room)
+    boris.send(room, "word " * 12_000)
+    loved = boris.send(room, "everybody loves this")
+    for number in range(3_000):
+        boris.put(room_path(room, "send", "m.reaction", fresh("r")),
+                  {"m.relates_to": {"rel_type": "m.annotation", "event_id": loved, "key": f"k{number}"}}).ok()
+    boris.send(room, "the end of it")
+    async with in_room(test, room, {"alice": alice_user}) as alice:
+        await alice.sees("the end of it")
+        await alice.sees("everybody loves this")
+        chips = alice.page.locator(".mg-row", has_text="everybody loves this").locator(".mg-chip")
+        await chips.first.wait_for()
+        assert await chips.count() <= 24, await chips.count()
+        await harmless(alice)
+        slowest = await alice.page.evaluate("""async () => {
+          const scroller = document.querySelector('.mg-scroller'), input = document.querySelector('.mg-input');
+          let slowest = 0;
+          for (let step = 0; step < 20; step++) {
+            const start = performance.now();
+            scroller.scrollTop -= 700;
+            input.value += 'a';
+            input.dispatchEvent(new Event('input', { bubbles: true }));
+            await new Promise(requestAnimationFrame);
+            await new Promise(requestAnimationFrame);
+            slowest = Math.max(slowest, performance.now() - start);
+          }
+          return slowest;
+        }""")
+        assert slowest < 1000, slowest
+        await alice.picture("too-much")
+
+
+# Breaks the program's memory, so that what it does next traps.
+BREAKABLE = """
+const stream = WebAssembly.instantiateStreaming;
+WebAssembly.instantiateStreaming = async (...given) => {
+  const made = await stream(...given);
+  globalThis.breakProgram = () => new Uint8Array(made.instance.exports.memory.buffer).fill(255, 1024);
+  return made;
+};"""
+
+
+@test("where the program breaks the page says so; loaded again it has what was written and what was to be sent")
+async def _(test):
+    room, users = two_in(test, "Fragile")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        page = alice.page
+        await page.add_init_script(BREAKABLE)
+        await page.reload()
+        await page.locator(".mg-row").first.wait_for()
+        await alice.go_offline()
+        await page.get_by_text("You are offline").wait_for()
+        await alice.write("not sent yet")
+        await page.locator(".mg-state", has_text="Waiting to send").wait_for()
+        await page.locator(".mg-input").fill("half a thought")
+        # What is written is kept some time after the last key.
+        await stored(page, "martlet", "entries", lambda records: any("half a thought" in record for record in records))
+        await page.evaluate("breakProgram()")
+        await alice.context.set_offline(False)
+        await page.get_by_role("alert").get_by_role("button", name="Reload").wait_for()
+        await alice.picture("trap")
+        alice.troubles.clear()
+        await page.get_by_role("alert").get_by_role("button", name="Reload").click()
+        await alice.sees("not sent yet")
+        users["boris"].sync_until(lambda answer: "not sent yet" in str(answer))
+        await alice.until("() => document.querySelector('.mg-input').value === 'half a thought'")
+
+
+@test("a picture that could not be sent yet outlives the page")
+async def _(test):
+    room, users = two_in(test, "Tunnel")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        page = alice.page
+        await alice.go_offline()
+        await page.get_by_text("You are offline").wait_for()
+        async with page.expect_file_chooser() as chooser:
+            await page.get_by_role("button", name="Attach a file").click()
+        await (await chooser.value).set_files({"name": "dot.png", "mimeType": "image/png", "buffer": dot()})
+        await page.locator(".ma-dialog").get_by_role("button", name="Send").click()
+        await page.locator(".mg-state", has_text="Waiting to send").wait_for()
+        await stored(page, "martlet files", "files", lambda records: records == ["dot.png"])
+        await page.reload()
+        await page.locator(".mg-state", has_text="Waiting to send").wait_for()
+        await alice.context.set_offline(False)
+        answer = await asyncio.to_thread(users["boris"].sync_until, lambda answer: "dot.png" in str(answer))
+        event = next(event for event in answer["rooms"]["join"][room]["timeline"]["events"] if event["content"].get("msgtype") == "m.image")
+        server, media = event["content"]["url"].removeprefix("mxc://").split("/")
+        got = users["boris"].request("GET", f"/_matrix/client/v1/media/download/{server}/{media}")
+        assert got.body == dot(), len(got.body)
+        await stored(page, "martlet files", "files", lambda records: not records)
+
+
+async def stored(page, database, store, condition):
+    """Until what IndexedDB has, as texts, is so."""
+    for _ in range(100):
+        records = await page.evaluate("""([database, store]) => new Promise(done => {
+          const opening = indexedDB.open(database);
+          opening.onsuccess = () => {
+            const reading = opening.result.transaction(store).objectStore(store).getAll();
+            reading.onsuccess = () => { opening.result.close(); done(reading.result.map(one => one instanceof Blob ? one.name : new TextDecoder().decode(one))); };
+          };
+        })""", [database, store])
+        if condition(records):
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError(f"{database} has {len(records)} records")
+
+
+def dot():
+    """A PNG of one pixel."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(b"\0\xff\0\0")) + chunk(b"IEND", b"")

@@ -1,0 +1,275 @@
+"""Reading in the web client: what has arrived and been read, threads, what is unread, looking things up, pictures one after the other."""
+import re
+
+from browser import PHONE, in_room, people, send_files
+from client import User, room_path
+from harness import test
+from test_browser import fill, picture
+from test_composer import two_in
+
+
+async def more(person, words):
+    await person.page.get_by_role("button", name="More about this room").click()
+    await person.page.locator(".ma-menu").get_by_role("button", name=words).click()
+
+
+@test("a message is sent, has reached the other's device, is read: each step shows")
+async def _(test):
+    room, users = two_in(test, "Steps")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        async with people(test, "boris") as boris:
+            # Whose phone is off.
+            await alice.write("are you there?")
+            await alice.page.get_by_role("article", name=re.compile("Sent: are you there")).wait_for()
+            await boris.sign_in(users["boris"])
+            await boris.entry("Steps").wait_for()
+            await alice.write("are you there now?")
+            await alice.page.get_by_role("article", name=re.compile("Delivered: are you there now")).wait_for()
+            # The page that is loaded anew knows it still.
+            await alice.page.reload()
+            await alice.page.get_by_role("article", name=re.compile("Delivered: are you there now")).wait_for()
+            await boris.open_room(room)
+            await alice.page.get_by_role("article", name=re.compile("Read: are you there now")).wait_for()
+
+
+@test("who keeps receipts private tells nobody what has reached them")
+async def _(test):
+    room, users = two_in(test, "Private")
+    async with people(test, "boris") as boris:
+        await boris.sign_in(users["boris"])
+        await boris.page.get_by_role("button", name="Your profile").click()
+        await boris.page.get_by_label("Do not show others how far I have read").check()
+        await boris.page.keyboard.press("Escape")
+        users["alice"].send(room, "secretly read")
+        await boris.page.get_by_role("button", name="Private, 1 unread message").wait_for()
+        await boris.page.reload()
+        last = users["alice"].send(room, "once more")
+        await boris.page.get_by_role("button", name="Private, 2 unread messages").wait_for()
+        users["alice"].post(room_path(room, "receipt", "m.read", last), {}).ok()
+        receipts = users["alice"].sync()["rooms"]["join"][room]["ephemeral"]["events"][0]["content"]
+        assert list(receipts[last]) == ["m.read"] and list(receipts[last]["m.read"]) == [users["alice"].user_id], receipts
+        await boris.open_room(room)
+        await boris.page.get_by_role("button", name="Private", exact=True).wait_for()
+        users["boris"].sync_until(lambda answer: "m.read.private" in str(answer))
+        receipts = users["alice"].sync(since=None)["rooms"]["join"][room]["ephemeral"]["events"][0]["content"]
+        assert users["boris"].user_id not in str(receipts.get(last)), receipts
+
+
+@test("the threads of a room are listed with what is unread in them, which goes once the thread was read")
+async def _(test):
+    room, users = two_in(test, "Loom")
+    root = users["alice"].send(room, "which colour?")
+    users["alice"].send(room, "by the way")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        await more(alice, "Threads")
+        await alice.page.get_by_text("Nobody has answered in a thread here yet.").wait_for()
+        await alice.page.get_by_role("button", name="Close").click()
+        users["boris"].send(room, "green, I think", **{"m.relates_to": {"rel_type": "m.thread", "event_id": root}})
+        chip = alice.page.locator(".mg-thread")
+        await chip.get_by_text("1 reply").wait_for()
+        await alice.page.locator(".mg-thread-unread").first.wait_for()
+        await more(alice, "Threads")
+        entry = alice.page.locator(".ma-result", has_text="which colour?")
+        await entry.get_by_text("1 reply").wait_for()
+        await alice.picture("threads")
+        await entry.click()
+        await alice.page.get_by_role("complementary", name="Thread").get_by_text("green, I think", exact=True).wait_for()
+        await alice.until("() => document.querySelector('.mg-thread-unread') === null")
+
+
+@test("what somebody said is found in all conversations, and a click leads there")
+async def _(test):
+    user = User(test.base, "finder")
+    attic, cellar = user.create_room(name="Attic"), user.create_room(name="Cellar")
+    user.send(attic, "an old lantern")
+    user.send(cellar, "jars, and a lantern without oil")
+    async with in_room(test, attic, {"finder": user}) as finder:
+        page = finder.page
+        await more(finder, "Search in this room")
+        await page.get_by_label("Search for").fill("lantern")
+        await page.get_by_label("Search for").press("Enter")
+        await page.locator(".ma-result").get_by_text("an old lantern").wait_for()
+        assert await page.locator(".ma-result").count() == 1
+        await page.get_by_label("In all conversations").check()
+        found = page.locator(".ma-result", has_text="Cellar")
+        await found.get_by_text("without oil").wait_for()
+        assert await page.locator(".ma-result").count() == 2
+        await found.click()
+        await page.locator(".ma-room-name", has_text="Cellar").wait_for()
+        await page.locator(".mg-highlighted", has_text="without oil").wait_for()
+
+
+@test("a room whose unread messages begin far behind says how many there are, and leads to the first")
+async def _(test):
+    alice_user, boris_user = User(test.direct, "alice"), User(test.direct, "boris")
+    room = alice_user.create_room(name="Long absence", invite=[boris_user.user_id])
+    boris_user.join(room)
+    read = boris_user.send(room, "read long ago")
+    alice_user.post(room_path(room, "read_markers"), {"m.fully_read": read, "m.read": read}).ok()
+    fill(boris_user, room, 300)
+    async with people(test, "alice") as alice:
+        await alice.sign_in(alice_user)
+        await alice.open_room(room)
+        await alice.sees("message 299")
+        jump = alice.page.get_by_role("button", name="300 new messages")
+        await jump.wait_for()
+        await alice.picture("unread-jump")
+        await jump.click()
+        await alice.sees("message 0")
+        await alice.page.get_by_text("New messages", exact=True).wait_for()
+        await jump.wait_for(state="hidden")
+
+
+@test("all that is unread is marked as read at once")
+async def _(test):
+    users = {"alice": User(test.base, "alice"), "boris": User(test.base, "boris")}
+    for name in ("Attic", "Cellar"):
+        room = users["alice"].create_room(name=name, invite=[users["boris"].user_id])
+        users["boris"].join(room)
+        users["boris"].send(room, "hello?")
+    for number in range(8):
+        users["alice"].create_room(name=f"Room {number}")
+    async with people(test, "alice") as alice:
+        await alice.sign_in(users["alice"])
+        await alice.page.get_by_role("button", name="Attic, 1 unread message").wait_for()
+        await alice.page.get_by_label("Show", exact=True).select_option("unread")
+        await alice.page.get_by_role("button", name="Mark all as read").click()
+        await alice.until("() => !document.title.startsWith('(')")
+        answer = users["alice"].sync()
+        assert not any(room.get("unread_notifications", {}).get("notification_count") for room in answer["rooms"]["join"].values())
+
+
+@test("pictures of a room are looked at one after the other, by buttons and arrow keys, and enlarged by a click")
+async def _(test):
+    room, users = two_in(test, "Album")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        page = alice.page
+        for name, width in (("one.png", 2400), ("two.png", 300), ("three.png", 300)):
+            async with page.expect_file_chooser() as chooser:
+                await page.get_by_role("button", name="Attach a file").click()
+            await (await chooser.value).set_files({"name": name, "mimeType": "image/png", "buffer": picture(width, width // 2)})
+            await send_files(alice)
+            await page.locator(".mg-picture-image[data-state=loaded]").last.wait_for()
+            await page.get_by_role("article", name=name).wait_for()
+        await page.get_by_role("button", name="one.png").click()
+        dialog = page.get_by_role("dialog", name="one.png")
+        large = dialog.locator(".ma-viewer-image[data-state=loaded]")
+        await large.wait_for()
+        before = (await large.bounding_box())["width"]
+        await large.click()
+        assert (await large.bounding_box())["width"] == 2400 > before
+        await page.keyboard.press("ArrowRight")
+        await page.get_by_role("dialog", name="two.png").wait_for()
+        await page.get_by_role("button", name="Next").click()
+        await page.get_by_role("dialog", name="three.png").locator(".ma-viewer-image[data-state=loaded]").wait_for()
+        await alice.picture("viewer-several")
+        await page.keyboard.press("ArrowRight")
+        await page.get_by_role("dialog", name="one.png").wait_for()
+        await page.keyboard.press("ArrowLeft")
+        await page.get_by_role("dialog", name="three.png").wait_for()
+        await page.keyboard.press("Escape")
+        await page.locator(".ma-viewer").wait_for(state="detached")
+
+
+@test("an emoji goes where the caret is")
+async def _(test):
+    room, users = two_in(test, "Faces")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        page = alice.page
+        field = page.locator(".mg-input")
+        await field.fill("goodbye")
+        for _ in range(3):
+            await field.press("ArrowLeft")
+        await page.locator(".ma-writer").get_by_role("button", name="Emoji").click()
+        await page.get_by_role("dialog").get_by_label("Search emoji").fill("thumbs up")
+        await page.keyboard.press("Enter")
+        await alice.until("() => document.querySelector('.mg-input').value === 'good👍bye'")
+        await field.press("Enter")
+        await alice.sees("good👍bye")
+
+
+@test("who may not write is told so in place of the box, and has the box as soon as they may")
+async def _(test):
+    room, users = two_in(test, "Notices")
+    users["boris"].join(room)
+    levels = users["alice"].get(room_path(room, "state", "m.room.power_levels")).ok()
+    users["alice"].state(room, "m.room.power_levels", {**levels, "events_default": 50}).ok()
+    users["alice"].send(room, "only I speak")
+    async with in_room(test, room, {"boris": users["boris"]}) as boris:
+        await boris.page.get_by_text("You may not write in this room.").wait_for()
+        assert not await boris.page.locator(".mg-input").is_visible()
+        await boris.message("only I speak").click(button="right")
+        await boris.page.get_by_role("button", name="Copy text").wait_for()
+        assert await boris.page.get_by_role("button", name="Reply").count() == 0
+        await boris.page.keyboard.press("Escape")
+        users["alice"].state(room, "m.room.power_levels", levels).ok()
+        await boris.write("so may I")
+        await boris.sees("so may I")
+
+
+@test("the sound alone can be had, at once")
+async def _(test):
+    room, users = two_in(test, "Bells")
+    async with people(test, "alice") as alice:
+        await alice.page.add_init_script("""
+          window.sounds = 0;
+          const start = OscillatorNode.prototype.start;
+          OscillatorNode.prototype.start = function (...given) { window.sounds++; return start.apply(this, given); };
+          Object.defineProperty(document, 'hasFocus', { value: () => !window.isAway });""")
+        await alice.page.reload()
+        await alice.sign_in(users["alice"])
+        await alice.page.get_by_role("button", name="Your profile").click()
+        await alice.page.get_by_role("tab", name="Notifications").click()
+        await alice.page.get_by_label("Play a sound").check()
+        assert await alice.page.evaluate("window.sounds") == 1
+        await alice.page.keyboard.press("Escape")
+        await alice.page.evaluate("window.isAway = true; dispatchEvent(new Event('blur'))")
+        users["boris"].send(room, "ding")
+        await alice.until("() => window.sounds === 2")
+
+
+@test("where only a service worker may show notifications, a click on one leads to its room")
+async def _(test):
+    room, users = two_in(test, "Harbour")
+    async with people(test, "alice", permissions=["notifications"]) as alice:
+        await alice.page.add_init_script("""
+          const granted = { permission: 'granted', requestPermission: async () => 'granted' };
+          window.Notification = Object.assign(function () { throw new TypeError('Illegal constructor'); }, granted);
+          Object.defineProperty(document, 'hasFocus', { value: () => !window.isAway });""")
+        await alice.page.reload()
+        await alice.sign_in(users["alice"])
+        await alice.page.get_by_role("button", name="Your profile").click()
+        await alice.page.get_by_role("tab", name="Notifications").click()
+        await alice.page.get_by_label("Show notifications of this browser").check()
+        await alice.page.keyboard.press("Escape")
+        await alice.page.evaluate("navigator.serviceWorker.ready.then(() => {})")
+        await alice.page.evaluate("window.isAway = true; dispatchEvent(new Event('blur'))")
+        users["boris"].send(room, "a ship!")
+        await alice.until("async () => (await (await navigator.serviceWorker.ready).getNotifications()).length === 1")
+        await alice.context.service_workers[0].evaluate("""async () => {
+          let notification;
+          for (const end = Date.now() + 10_000; !notification && Date.now() < end;) [notification] = await registration.getNotifications();
+          dispatchEvent(new NotificationEvent('notificationclick', { notification }));
+        }""")
+        await alice.page.locator(".ma-room-name", has_text="Harbour").wait_for()
+
+
+@test("with letters twice as large everything is still there, on a phone too")
+async def _(test):
+    room, users = two_in(test, "Large print")
+    for number in range(12):
+        users["boris"].send(room, f"line {number} of a conversation that goes on for a while")
+    for viewport in (None, PHONE):
+        async with in_room(test, room, {"alice": users["alice"]}, viewport=viewport) as alice:
+            small = await alice.message("line 11").evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
+            await alice.page.evaluate("document.documentElement.style.fontSize = '200%'")
+            large = await alice.message("line 11").evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
+            assert large == 2 * small, (small, large)
+            assert await alice.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            await alice.write("can be written")
+            await alice.sees("can be written")
+            for name in ("Attach a file", "Send", "More about this room"):
+                box = await alice.page.get_by_role("button", name=name, exact=True).bounding_box()
+                size = alice.page.viewport_size
+                assert box["x"] >= 0 and box["x"] + box["width"] <= size["width"] + 0.5 and box["y"] + box["height"] <= size["height"] + 0.5, (name, box)
+            await alice.picture("large-print" + ("-phone" if viewport else ""))

@@ -1,0 +1,352 @@
+"""The page's service worker while no page is open: it shows what the server pushes, and sends what was not sent.
+
+Chromium without a window has no push service: the subscription is a stub (PUSH_MANAGER), made by `push_service.Subscription`. Everything
+after it is real: the server encrypts and pushes to a push service of ours, and what that decrypts is delivered to the service worker
+by the browser itself (DevTools, `ServiceWorker.deliverPushMessage`). Neither is there anybody who clicks a notification, nor may a
+worker open a window without that: what is done with a click is called, and `openWindow` says where it would lead."""
+import contextlib
+import json
+import time
+from types import SimpleNamespace
+from urllib.parse import unquote
+
+from browser import PHONE, people, room_fragment
+from client import User, room_path
+from harness import test
+from push_service import PushService
+from server import Server
+from test_web_push import counted, payloads, tokens, vapid_key
+
+PUSH_MANAGER = """
+  const [endpoint, p256dh, auth] = SUBSCRIPTION;
+  const subscription = () => localStorage.subscribed === undefined ? null : {
+    endpoint, toJSON: () => ({ endpoint, keys: { p256dh, auth } }),
+    options: { applicationServerKey: Uint8Array.from(atob(localStorage.subscribed.replaceAll('-', '+').replaceAll('_', '/')), c => c.charCodeAt(0)).buffer },
+    unsubscribe: async () => { delete localStorage.subscribed; return true; } };
+  PushManager.prototype.getSubscription = async () => subscription();
+  PushManager.prototype.subscribe = async ({ userVisibleOnly, applicationServerKey }) => {
+    if (!userVisibleOnly) throw new Error('refused');
+    localStorage.subscribed = applicationServerKey;
+    return subscription();
+  };
+"""
+
+SHOWN = """async () => {
+  const worker = await navigator.serviceWorker.getRegistration('/');
+  return (await worker.getNotifications()).map(one => ({ title: one.title, body: one.body, tag: one.tag, lang: one.lang }));
+}"""
+
+
+async def eventually(page, expression, argument=None):
+    """Waits until that JavaScript, which may be asynchronous, gives something true."""
+    end = time.monotonic() + 20
+    while not await page.evaluate(expression, argument):
+        assert time.monotonic() < end, expression
+
+
+class Worker:
+    """The service worker, from a page of the same origin that is none of its pages."""
+
+    def __init__(self, context, base):
+        self.context, self.base, self._registration = context, base, None
+
+    async def open(self):
+        self.page = await self.context.new_page()
+        await self.page.goto(self.base + "/_matrix/client/versions")
+        self._devtools = await self.context.new_cdp_session(self.page)
+        self._devtools.on("ServiceWorker.workerRegistrationUpdated", self._updated)
+        await self._devtools.send("ServiceWorker.enable")
+        # One that is being installed gets no events, and without a network it would never be.
+        await eventually(self.page, "async () => (await navigator.serviceWorker.ready).active.state === 'activated'")
+        return self
+
+    def _updated(self, event):
+        for registration in event["registrations"]:
+            if registration["scopeURL"] == self.base + "/" and not registration["isDeleted"]:
+                self._registration = registration["registrationId"]
+
+    async def _send(self, command, **parameters):
+        while self._registration is None:
+            await self.page.evaluate("navigator.serviceWorker.ready.then(() => 0)")
+        await self._devtools.send("ServiceWorker." + command, {"origin": self.base, "registrationId": self._registration, **parameters})
+
+    async def push(self, payload):
+        await self._send("deliverPushMessage", data=json.dumps(payload))
+
+    async def sync(self):
+        await self._send("dispatchSyncEvent", tag="outbox", lastChance=False)
+
+    async def shown(self):
+        return await self.page.evaluate(SHOWN)
+
+    async def shows(self, condition):
+        """Waits until the notifications are so: JavaScript about `shown`."""
+        await eventually(self.page, f"async () => {{ const shown = await ({SHOWN})(); return {condition}; }}")
+        return await self.shown()
+
+    async def run(self, expression, argument=None):
+        """In the worker itself."""
+        return await self.context.service_workers[0].evaluate(expression, argument)
+
+
+@contextlib.asynccontextmanager
+async def at_page(test, user, server, stub="", **options):
+    """A browser of this account, signed in, with that JavaScript before the page's own."""
+    where = SimpleNamespace(base=server.base, artifacts=test.artifacts)
+    async with people(where, "alice", permissions=["notifications"], **options) as alice:
+        await alice.context.add_init_script(stub)
+        await alice.page.reload()
+        await alice.sign_in(user)
+        yield alice
+
+
+async def open_settings(alice):
+    await alice.page.get_by_role("button", name="Your profile").click()
+    await alice.page.get_by_role("tab", name="Notifications").click()
+
+
+async def switch_on(alice):
+    await open_settings(alice)
+    await alice.page.get_by_label("Show notifications of this browser").check()
+    await alice.page.get_by_label("Also when this page is closed").check()
+
+
+@contextlib.asynccontextmanager
+async def subscribed(test):
+    """(Alice at her page with pushes switched on and active, the worker, the push service, her account, Boris, their room)"""
+    test.own_server()
+    service = PushService()
+    server = Server(push_gateways=service.base).start()
+    try:
+        user, boris = User(server.base, "alice"), User(server.base, "boris")
+        boris.put(f"profile/{boris.user_id}/displayname", {"displayname": "Boris Brandt"}).ok()
+        room = user.create_room(preset="public_chat", name="Tea")
+        boris.join(room)
+        subscription = service.subscribe(vapid_key(user))
+        keys = json.dumps([subscription.endpoint, subscription.p256dh, subscription.auth])
+        async with at_page(test, user, server, PUSH_MANAGER.replace("SUBSCRIPTION", keys)) as alice:
+            worker = await Worker(alice.context, server.base).open()
+            await alice.page.bring_to_front()
+            await switch_on(alice)
+            service.wait(tokens)
+            assert [pusher["activated"] for pusher in user.get("pushers").ok()["pushers"]] == [False]
+            await worker.push(payloads(service.pushes)[0])
+            await activated(worker, user)
+            await alice.page.keyboard.press("Escape")
+            yield alice, worker, service, user, boris, room
+    finally:
+        server.close()
+        service.close()
+
+
+async def activated(worker, user):
+    await eventually(worker.page, """async token => {
+      const answer = await fetch('/_matrix/client/v3/pushers', { headers: { Authorization: 'Bearer ' + token } });
+      return (await answer.json()).pushers.some(pusher => pusher.activated);
+    }""", user.token)
+
+
+def told(service, event):
+    """What was pushed about it."""
+    return service.wait(lambda pushes: [push.payload for push in pushes if push.payload and push.payload.get("notification", {}).get("event_id") == event])[0]
+
+
+@test("with the page closed one is told of messages, one notification a room, until they are read; a click opens the room")
+async def _(test):
+    async with subscribed(test) as (alice, worker, service, user, boris, room):
+        await alice.page.close()
+        first = boris.send(room, "the kettle is on")
+        await worker.push(told(service, first))
+        shown = await worker.shows("shown.length === 1")
+        assert shown == [{"title": "Tea", "body": "Boris Brandt: the kettle is on", "tag": room, "lang": "en-GB"}], shown
+        second = boris.send(room, "and hot")
+        await worker.push(told(service, second))
+        await worker.shows("shown.length === 1 && shown[0].body.endsWith('and hot')")
+        # Rooms without a name are who writes there.
+        chat = boris.create_room(preset="trusted_private_chat", invite=[user.user_id], is_direct=True)
+        user.join(chat)
+        third = boris.send(chat, "a word in private")
+        await worker.push(told(service, third))
+        shown = await worker.shows("shown.length === 2")
+        assert {"title": "Boris Brandt", "body": "a word in private", "tag": chat, "lang": "en-GB"} in shown, shown
+        opened = await worker.run("""async tag => {
+          const [notification] = await registration.getNotifications({ tag }), opened = [];
+          clients.openWindow = async url => { opened.push(url); };
+          await clicked(notification);
+          return opened;
+        }""", chat)
+        assert [unquote(url) for url in opened] == ["./#/room/" + chat], opened
+        await worker.shows("shown.length === 1")
+        for known, event in ((room, second), (chat, third)):
+            user.post(room_path(known, "receipt", "m.read", event), {}).ok()
+        numbers = service.wait(lambda pushes: [number for number in counted(pushes) if "unread" not in number["counts"]])[0]
+        await worker.push({"notification": numbers})
+        await worker.shows("shown.length === 0")
+
+
+@test("what is pushed is said in the reader's language, and no more than the server says; nonsense shows nothing")
+async def _(test):
+    async with subscribed(test) as (alice, worker, service, user, boris, room):
+        await alice.page.evaluate("localStorage.language = 'de'")
+        await alice.page.reload()
+        await eventually(alice.page, "async () => (await (await (await caches.open('martlet-errands')).match('page')).json()).language.startsWith('de')")
+        await alice.page.close()
+        picture = boris.put(room_path(room, "send", "m.room.message", "picture"), {"msgtype": "m.image", "body": "kettle.png", "url": "mxc://a/b"}).ok()
+        await worker.push(told(service, picture["event_id"]))
+        await worker.shows("shown[0]?.body === 'Boris Brandt: Bild' && shown[0].lang.startsWith('de')")
+        await worker.push({"notification": {"event_id": "$e", "room_id": room, "prio": "high", "counts": {"unread": 2}, "devices": []}})
+        await worker.shows("shown[0]?.title === 'Martlet' && shown[0].body === '1 neue Nachricht'")
+        before = await worker.shown()
+        for nonsense in (None, 7, [], {}, {"notification": 7}, {"notification": {"event_id": 7, "room_id": {}, "counts": {"unread": 1}}}, {"ack_token": "none"}):
+            await worker.run("said => pushed({ json: () => said })", nonsense)
+        await worker.run("() => pushed({ json: () => JSON.parse('no JSON') })")
+        await worker.run("() => pushed(null)")
+        assert await worker.shown() == before
+        odd = {"event_id": "$o", "room_id": room, "type": "m.room.message", "sender": "x" * 400, "sender_display_name": {}, "room_name": 7,
+               "content": {"msgtype": [], "body": {"a": 1}}, "counts": {"unread": 1}, "devices": [{}]}
+        await worker.run("said => pushed({ json: () => said })", {"notification": odd})
+        shown = await worker.shown()
+        assert shown[0]["title"] == "x" * 100 and shown[0]["body"] == "1 neue Nachricht", shown
+
+
+@test("who looks at the page is not told by the browser as well, and a click on what is told leads to the room there")
+async def _(test):
+    async with subscribed(test) as (alice, worker, service, user, boris, room):
+        other = user.create_room(name="Elsewhere")
+        await alice.open_room(room)
+        event = boris.send(room, "you see this")
+        await alice.sees("you see this")
+        await worker.run("said => pushed({ json: () => said })", told(service, event))
+        assert await worker.shown() == []
+        # The page is there, and somebody looks at another one.
+        await alice.page.evaluate("document.hasFocus = () => false")
+        await alice.page.evaluate("id => { location.hash = 'room/' + encodeURIComponent(id); }", other)
+        await alice.page.get_by_role("heading", name="Elsewhere").first.wait_for()
+        event = boris.send(room, "you may see this")
+        await worker.run("said => pushed({ json: () => said })", told(service, event))
+        assert [one["tag"] for one in await worker.shown()] == [room]
+        await worker.run("""async tag => {
+          const [notification] = await registration.getNotifications({ tag });
+          // Chromium lets a worker focus a page after a real click only.
+          await clicked(notification).catch(error => { if (error.name !== 'InvalidAccessError') throw error; });
+        }""", room)
+        await alice.sees("you may see this")
+        # What one has come to by oneself is no news either.
+        await alice.page.evaluate("id => { location.hash = 'room/' + encodeURIComponent(id); }", other)
+        await alice.page.get_by_role("heading", name="Elsewhere").first.wait_for()
+        event = boris.send(room, "and this")
+        await worker.run("said => pushed({ json: () => said })", told(service, event))
+        assert [one["tag"] for one in await worker.shown()] == [room]
+        await alice.entry("Tea").click()
+        await worker.shows("shown.length === 0")
+
+
+@test("being told with the page closed ends with the switch and with signing out")
+async def _(test):
+    async with subscribed(test) as (alice, worker, service, user, boris, room):
+        async def gone():
+            await alice.until("() => localStorage.subscribed === undefined && localStorage.pushes === undefined")
+            await eventually(worker.page, """async token => {
+              const answer = await fetch('/_matrix/client/v3/pushers', { headers: { Authorization: 'Bearer ' + token } });
+              return (await answer.json()).pushers.length === 0;
+            }""", user.token)
+
+        await open_settings(alice)
+        assert await alice.page.get_by_label("Also when this page is closed").is_checked()
+        await alice.picture("settings-web-push")
+        await alice.page.set_viewport_size(PHONE)
+        await alice.picture("settings-web-push-phone")
+        await alice.page.get_by_label("Also when this page is closed").uncheck()
+        await gone()
+        await alice.page.get_by_label("Also when this page is closed").check()
+        await alice.page.wait_for_function("() => localStorage.pushes?.length > 9")
+        await alice.page.get_by_label("Show notifications of this browser").uncheck()
+        await gone()
+        assert await alice.page.get_by_label("Also when this page is closed").count() == 0
+        await alice.page.get_by_label("Show notifications of this browser").check()
+        await alice.page.get_by_label("Also when this page is closed").check()
+        await alice.page.wait_for_function("() => localStorage.pushes?.length > 9")
+        await alice.page.get_by_role("tab", name="Profile").click()
+        await alice.page.get_by_role("button", name="Sign out").click()
+        await alice.page.locator(".ma-dialog").last.get_by_role("button", name="Sign out").click()
+        await alice.page.get_by_role("heading", name="Welcome to Martlet").wait_for()
+        await gone()
+
+
+@test("why a browser is not told with the page closed is said in words: no push service, no Web Push of the server, none of the browser")
+async def _(test):
+    test.own_server()
+    server = Server(push_web="false").start()
+    try:
+        user = User(server.base, "alice")
+        async with at_page(test, user, server) as alice:
+            await open_settings(alice)
+            await alice.page.get_by_label("Show notifications of this browser").check()
+            # click, not check: it does not stay.
+            await alice.page.get_by_label("Also when this page is closed").click()
+            await alice.page.get_by_text("Your server cannot tell this browser").wait_for()
+            assert not await alice.page.get_by_label("Also when this page is closed").is_checked()
+        async with at_page(test, user, server, "delete window.PushManager") as alice:
+            await open_settings(alice)
+            await alice.page.get_by_label("Show notifications of this browser").check()
+            await alice.page.get_by_text("This browser tells of messages only while this page is open").wait_for()
+            assert await alice.page.get_by_label("Also when this page is closed").count() == 0
+    finally:
+        server.close()
+    server = Server().start()
+    try:
+        user = User(server.base, "alice")
+        # No stub: this Chromium has no push service indeed.
+        async with at_page(test, user, server) as alice:
+            await open_settings(alice)
+            await alice.page.get_by_label("Show notifications of this browser").check()
+            await alice.page.get_by_label("Also when this page is closed").click()
+            await alice.page.get_by_text("The browser's push service or your server did not answer").wait_for()
+            assert not await alice.page.get_by_label("Also when this page is closed").is_checked()
+            assert user.get("pushers").ok()["pushers"] == []
+            # Chromium's own line about it.
+            alice.troubles = [trouble for trouble in alice.troubles if "Push API in incognito mode" not in trouble]
+    finally:
+        server.close()
+
+
+@test("what was written without a network is sent after the page was closed, once and in order, and the page finds it sent")
+async def _(test):
+    user, boris = User(test.base, "alice"), User(test.base, "boris")
+    room = user.create_room(preset="public_chat", name="Tea")
+    boris.join(room)
+    boris.send(room, "are you there?")
+    async with people(test, "alice", permissions=["background-sync"]) as alice:
+        await alice.sign_in(user)
+        await alice.open_room(room)
+        worker = await Worker(alice.context, test.base).open()
+        await alice.page.bring_to_front()
+        await alice.go_offline()
+        written = ["yes", "I am", "on a train"]
+        for text in written:
+            await alice.write(text)
+            await alice.sees(text)
+        await eventually(alice.page, """async () => (await caches.has('martlet-errands')) && (await (await caches.open('martlet-errands')).match('page')) !== undefined""")
+        refused = await worker.run("() => sendOutbox().then(() => '', error => error.message)")
+        assert refused == "a page is open", refused
+        await alice.page.close()
+        # The browser tells the worker of the page's end in its own time.
+        end = time.monotonic() + 20
+        while await worker.run("() => pages().then(found => found.length)") > 0:
+            assert time.monotonic() < end, "the page is still open for the worker"
+        await alice.context.set_offline(False)
+        await worker.sync()
+        await eventually(worker.page, """async ([token, path, text]) => {
+          const answer = await fetch(path, { headers: { Authorization: 'Bearer ' + token } });
+          return (await answer.json()).chunk.some(event => event.content.body === text);
+        }""", [boris.token, "/_matrix/client/v3/" + room_path(room, "messages") + "?dir=b", written[-1]])
+        page = await alice.context.new_page()
+        page.set_default_timeout(20_000)
+        await page.goto(test.base + "/" + room_fragment(room))
+        await page.locator(".mg-text", has_text=written[-1]).wait_for()
+        boris.send(room, "good")
+        await page.locator(".mg-text", has_text="good").wait_for()
+        await page.wait_for_function("() => document.querySelectorAll('.mg-text').length === 5")
+        events = boris.get(room_path(room, "messages"), dir="f", limit=100).ok()["chunk"]
+        said = [event["content"]["body"] for event in events if event["type"] == "m.room.message"]
+        assert said == ["are you there?", *written, "good"], said

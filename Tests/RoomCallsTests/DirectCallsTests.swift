@@ -1,0 +1,110 @@
+import CallCore
+import JSON
+import Testing
+import WebHost
+
+@testable import RoomCalls
+
+@Suite("Calls between two in the page", .serialized)
+struct DirectCallsTests {
+  private static let sdp = #"v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\nm=audio 9 RTP/AVP 0\r\n"#
+
+  /// In the room of just the two.
+  private func page(isPublic: Bool = false) -> Page {
+    let page = Page()
+    page.room([], people: ["@boris:a.example"], more: #","direct":"@boris:a.example","public":\#(isPublic)"#)
+    return page
+  }
+
+  private func event(_ page: Page, _ kind: String, at: Int64 = Host.wallClockMilliseconds(), _ members: String = "") {
+    page.tell(
+      #""do":"event","room":"!r:a.example","type":"m.call.\#(kind)","sender":"@boris:a.example","at":\#(at),"#
+        + #""content":{"call_id":"c","version":"1","party_id":"p"\#(members)}"#)
+  }
+
+  private func invite(_ page: Page, at: Int64 = Host.wallClockMilliseconds()) {
+    event(page, "invite", at: at, #","lifetime":60000,"offer":{"type":"offer","sdp":"\#(Self.sdp)"}"#)
+  }
+
+  private func isShown(_ page: Page) -> Bool { page.dom[.root].first("dc-call") != nil }
+
+  @Test("An invite rings once the sync is through, with the name of the room; declining tells the room and the panel goes")
+  func rings() throws {
+    let page = page()
+    invite(page)
+    #expect(!isShown(page))
+    page.tell(#""do":"synced""#)
+    #expect(page.texts.contains("callsYou boris"))
+    #expect(page.asked().map(\.path) == ["GET /_matrix/client/v3/voip/turnServer"])
+    page.click("callDecline")
+    #expect(
+      page.asked().contains { $0.path.hasPrefix("PUT /_matrix/client/v3/rooms/%21r%3Aa.example/send/m.call.reject/call") })
+    #expect(!isShown(page))
+  }
+
+  @Test("What is taken back in the same sync, too old, or said by anybody in a public room does not ring")
+  func silent() {
+    let taken = page()
+    invite(taken)
+    event(taken, "hangup")
+    taken.tell(#""do":"synced""#)
+    #expect(!isShown(taken))
+    let old = page()
+    invite(old, at: Host.wallClockMilliseconds() - 61_000)
+    old.tell(#""do":"synced""#)
+    #expect(!isShown(old))
+    let absurd = page()
+    invite(absurd, at: .min)
+    absurd.tell(#""do":"synced""#)
+    #expect(!isShown(absurd))
+    let strange = page(isPublic: true)
+    invite(strange)
+    strange.tell(#""do":"synced""#)
+    #expect(!isShown(strange))
+  }
+
+  @Test("The button in a direct chat calls the other one: the relays are asked for, then the devices; one call at a time")
+  func place() {
+    let page = page()
+    page.tell(#""do":"call","room":"!r:a.example","camera":true"#)
+    let asked = page.asked()
+    #expect(asked.map(\.path) == ["GET /_matrix/client/v3/voip/turnServer"])
+    page.answer(asked[0].id, #"{"uris":["turn:a.example"],"username":"u","password":"p","ttl":60}"#)
+    #expect(page.texts.contains("callConnects") && page.desk.direct?.isBusy == true)
+    page.tell(#""do":"call","room":"!r:a.example","camera":true"#)
+    #expect(page.asked().isEmpty)
+    #expect(page.desk.group?.ongoing == nil)
+    page.click("callEnd")
+    #expect(!isShown(page) && page.desk.direct?.isBusy == false)
+  }
+
+  @Test("Whoever was named with an event keeps that name; leaving the room, or another session, ends what rings")
+  func names() {
+    let page = page()
+    page.room([], people: [])
+    invite(page)
+    page.tell(#""do":"synced""#)
+    #expect(page.texts.contains("callsYou boris"))
+    page.tell(#""do":"left","room":"!r:a.example""#)
+    #expect(!isShown(page))
+    let other = self.page()
+    invite(other)
+    other.tell(#""do":"synced""#)
+    #expect(isShown(other))
+    other.tell(#""do":"session","user":"@you:a.example","device":"E""#)
+    #expect(!isShown(other))
+  }
+
+  @Test("What is no event of a call is nothing")
+  func hostile() {
+    let page = page()
+    page.tell(#""do":"event","room":"!r:a.example""#)
+    page.tell(#""do":"event","room":"!r:a.example","type":"m.call.invite","sender":"@boris:a.example","content":[1]"#)
+    page.tell(#""do":"event","room":7,"type":"m.call.invite","sender":"@boris:a.example","content":{}"#)
+    page.tell(
+      #""do":"event","room":"!r:a.example","type":"m.call.invite","sender":"@boris:a.example","at":9223372036854775807,"content":{}"#
+    )
+    page.tell(#""do":"synced""#)
+    #expect(!isShown(page))
+  }
+}

@@ -1,0 +1,81 @@
+import CallCore
+import MessengerTesting
+import Testing
+
+@testable import RoomCalls
+
+@Suite("Calls of many in the page", .serialized)
+struct GroupCallsTests {
+  @Test("The bar is there while somebody who is in the room is in its call, and counts people, not devices")
+  func bar() {
+    let page = Page()
+    page.room([])
+    #expect(page.dom.isHidden("gc-bar"))
+    page.room(["@boris:a.example", "@carol:a.example"])
+    #expect(!page.dom.isHidden("gc-bar") && page.texts.contains("groupCallHere 2"))
+    page.room(["@boris:a.example", "@carol:a.example"], people: ["@boris:a.example"])
+    #expect(page.texts.contains("groupCallHere 1"))
+    page.room(["@boris:a.example"], expires: -1)
+    #expect(page.dom.isHidden("gc-bar"))
+    page.room(["@boris:a.example"])
+    page.tell(#""do":"shown""#)
+    #expect(page.dom.isHidden("gc-bar"))
+  }
+
+  @Test("Whoever joins arranges the end first, then writes the membership; hanging up has the end carried out")
+  func membership() {
+    let page = Page()
+    page.room(["@boris:a.example"])
+    page.join()
+    let key = "/_matrix/client/v3/rooms/%21r%3Aa.example/state/org.matrix.msc3401.call.member/_%40me%3Aa.example_D_m.call"
+    let delayed = page.asked()
+    #expect(delayed.map(\.path) == ["PUT \(key)?org.matrix.msc4140.delay=30000"])
+    page.answer(delayed[0].id, #"{"delay_id":"later"}"#)
+    #expect(page.asked().map(\.path) == ["PUT \(key)"])
+    #expect(page.dom.isHidden("gc-bar"), "the call is shown instead")
+    page.tell(#""do":"close""#)
+    let end = page.asked()
+    #expect(end.map(\.path) == ["POST /_matrix/client/unstable/org.matrix.msc4140/delayed_events/later"])
+    page.tell(#""do":"answered","id":\#(end[0].id),"error":"gone""#)
+    #expect(page.asked().map(\.path) == ["PUT \(key)"], "where that fails, it is written")
+    #expect(page.desk.group?.ongoing == nil && !page.dom.isHidden("gc-bar"))
+  }
+
+  @Test("Everybody has a tile with the name of the room; who is removed is told, and the call is over")
+  func tiles() {
+    let page = Page()
+    page.room(["@boris:a.example", "@me:a.example"])
+    page.join()
+    #expect(page.texts.contains("boris") && page.texts.contains("me"))
+    page.hears(#"{"seq":1,"type":"recording_started","archive":"A","name":""}"#)
+    #expect(page.texts.contains("groupCallRecorded"))
+    page.hears(#"{"seq":2,"type":"connection_created","connection":{"id":"x","role":"publisher","data":"no JSON"}}"#)
+    #expect(page.texts.contains("?"))
+    page.hears(#"{"seq":3,"type":"connection_destroyed","connection":"b","reason":"left"}"#)
+    #expect(!page.texts.contains("boris"))
+    _ = page.asked()
+    page.hears(#"{"type":"closed","code":"forced","message":"","retry":false}"#)
+    #expect(page.said.contains { $0["words"]?.string == "groupCallRemoved" })
+    #expect(page.desk.group?.ongoing == nil)
+  }
+
+  @Test("A call of 50 takes nobody more")
+  func full() {
+    let page = Page()
+    page.room((0..<50).map { "@u\($0):a.example" })
+    page.tell(#""do":"call","room":"!r:a.example""#)
+    #expect(page.desk.group?.ongoing == nil && page.said.contains { $0["words"]?.string == "groupCallFull" })
+    page.room((0..<49).map { "@u\($0):a.example" })
+    page.tell(#""do":"call","room":"!r:a.example""#)
+    #expect(page.desk.group?.ongoing != nil)
+  }
+
+  @Test(
+    "Tiles stand so that they are largest",
+    arguments: [
+      (1, 800.0, 400.0, 1), (2, 800, 400, 2), (4, 800, 600, 2), (3, 300, 900, 1), (6, 1200, 400, 3), (50, 1200, 500, 10)
+    ])
+  func columns(_ count: Int, _ width: Double, _ height: Double, _ columns: Int) {
+    #expect(CallView<FakeDOM>.columns(count, width: width, height: height) == columns)
+  }
+}

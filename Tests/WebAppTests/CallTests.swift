@@ -1,0 +1,66 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Testing
+import WebHost
+
+@testable import WebApp
+
+@Suite("What the page tells the program of calls")
+struct CallTests {
+  private func event(_ type: String, _ unsigned: String = #"{"age":2000}"#) throws -> Event {
+    let json =
+      #"{"type":"\#(type)","sender":"@boris:chat.example","origin_server_ts":1000,"content":{"call_id":"c"},"unsigned":\#(unsigned)}"#
+    return try #require(Event(try JSON.parse(Array(json.utf8))))
+  }
+
+  @Test("it is loaded with the first event of a call, and told who calls, what was said, and when the sync was through")
+  func events() throws {
+    let page = Page()
+    page.signIn()
+    page.sync([("!garden:chat.example", room("Garden", [("@boris:chat.example", "Beans", 60)]))])
+    let garden = try #require(RoomID("!garden:chat.example"))
+    let calls = try #require(page.app.main).calls
+    calls.arrived(garden, [try event("m.room.message")])
+    calls.settle()
+    #expect(calls.port == nil)
+    calls.arrived(garden, [try event("m.call.invite")])
+    var told: [JSON] = []
+    try #require(calls.port).post = { if let json = try? JSON.parse($0) { told.append(json) } }
+    calls.settle()
+    calls.settle()
+    #expect(told.map { $0["do"]?.string } == ["synced"])
+    told = []
+    calls.arrived(garden, [try event("m.room.message"), try event("m.call.hangup")])
+    #expect(told.map { $0["do"]?.string } == ["room", "event"])
+    #expect(told[0]["name"]?.string == "Garden" && told[0]["direct"] == nil && told[0]["public"]?.bool == false)
+    #expect(told[0]["people"]?.elements.compactMap { $0["user"]?.string } == ["@boris:chat.example"])
+    #expect(told[1]["type"]?.string == "m.call.hangup" && told[1]["content"]?["call_id"]?.string == "c")
+    let old = told[1]["at"]?.integer ?? 0
+    told = []
+    calls.arrived(garden, [try event("m.call.hangup", "{}")])
+    #expect(told[1]["at"]?.integer == 1000 && old == Host.wallClockMilliseconds() - 2000)
+  }
+
+  @Test("its requests go to the homeserver with the session, each is answered once")
+  func requests() throws {
+    let page = Page()
+    page.signIn()
+    page.sync([("!garden:chat.example", room("Garden", []))])
+    let calls = try #require(page.app.main).calls
+    calls.call(in: try #require(RoomID("!garden:chat.example")), withCamera: false)
+    var told: [JSON] = []
+    try #require(calls.port).post = { if let json = try? JSON.parse($0) { told.append(json) } }
+    for (id, method) in ["GET", "PUT", "POST"].enumerated() {
+      calls.take(
+        try JSON.parse(Array(#"{"event":"ask","id":\#(id),"method":"\#(method)","path":"/x\#(id)","body":{"a":1}}"#.utf8)))
+      let asked = try #require(page.requests.first { $0.request.target == "/x\(id)" }?.request)
+      #expect("\(asked.method)".uppercased() == method && (asked.body == nil) == (method == "GET"))
+      page.answer("/x\(id)", #"{"done":\#(id)}"#)
+    }
+    #expect(told.map { $0["do"]?.string } == ["answered", "answered", "answered"])
+    #expect(told.compactMap { $0["answer"]?["done"]?.integer } == [0, 1, 2])
+    calls.take(try JSON.parse(Array(#"{"event":"notice","words":"The call has ended.","trouble":false}"#.utf8)))
+    #expect(page.text.contains("The call has ended."))
+  }
+}
