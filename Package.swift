@@ -41,8 +41,11 @@ let package = Package(
     .executable(name: "martlet-thumbnail", targets: ["martlet-thumbnail"]),
     .executable(name: "WebApp", targets: ["WebApp"]),
     .executable(name: "MessengerElement", targets: ["MessengerElement"]),
+    .executable(name: "MartletCall", targets: ["MartletCall"]),
+    .executable(name: "RoomCalls", targets: ["RoomCalls"]),
     .executable(name: "MessengerBenchmark", targets: ["MessengerBenchmark"]),
     .library(name: "MatrixClient", targets: ["MatrixClient"]),
+    .library(name: "CallClient", targets: ["CallClient", "GStreamerMedia"]),
     .library(name: "Messenger", targets: ["Messenger"])
   ],
   targets: [
@@ -54,12 +57,16 @@ let package = Package(
     module("Messenger", in: "Portable", settings: portable),
 
     // Web
-    module("WebHost", in: "Web", uses: ["JSON", "Messenger"], settings: web),
+    module("WebHost", in: "Web", uses: ["JSON", "CallCore", "Messenger"], settings: web),
     program(
       "WebApp", path: "Sources/Web/WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "CallCore", "Messenger", "WebHost"],
       settings: web),
     program(
       "MessengerElement", path: "Sources/Web/MessengerElement", uses: ["JSON", "Messenger", "WebHost"], settings: web),
+    program("MartletCall", path: "Sources/Web/MartletCall", uses: ["JSON", "CallCore", "WebHost"], settings: web),
+    program(
+      "RoomCalls", path: "Sources/Web/RoomCalls", uses: ["JSON", "MatrixModel", "CallCore", "Messenger", "WebHost"],
+      settings: web),
     program(
       "MessengerBenchmark", path: "Benchmarks/Messenger", uses: ["Messenger", "WebHost"],
       without: ["index.html", "page.css", "picture.svg", "run.py"], settings: web),
@@ -70,26 +77,27 @@ let package = Package(
     module("EventLoop", in: "Server", uses: ["CUV", "CLinux"]),
     module(
       "HTTPServer", in: "Server",
-      uses: ["Addresses", "Telemetry", "EventLoop", "CUV", "CLLHTTP", "CWslay", "CCrypto", "CLinux"]),
+      uses: ["Addresses", "Telemetry", "EventLoop", "WebSockets", "CUV", "CLLHTTP", "CCrypto", "CLinux"]),
     module("Database", in: "Server", uses: ["Telemetry", "CSQLite", "CLinux"]),
     module("Outbound", in: "Server", uses: ["Addresses", "Telemetry", "CCurl", "CLinux"]),
     module("RoomRules", in: "Server", uses: ["JSON", "MatrixModel", "CSodium", "CCrypto"]),
     module(
       "Homeserver", in: "Server",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "CSodium", "CCrypto",
-        "CPCRE2", "CXML2", "CLinux"
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "CSodium",
+        "CCrypto", "CPCRE2", "CXML2", "CLinux"
       ]),
     module(
       "HomeserverAPI", in: "Server",
       uses: ["JSON", "MatrixModel", "Telemetry", "HTTPServer", "EventLoop", "Outbound", "Homeserver"]),
 
-    module("MediaRouter", in: "Server", uses: ["Addresses", "CSSL", "CLinux"]),
+    module("MediaRouter", in: "Server", uses: ["Addresses", "EventLoop", "CSSL", "CLinux"]),
+    module("Recording", in: "Server", uses: ["MediaRouter"]),
     module(
       "CallServer", in: "Server",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "HTTPServer", "Homeserver",
-        "HomeserverAPI", "MediaRouter"
+        "HomeserverAPI", "MediaRouter", "Recording", "CLinux"
       ]),
 
     // Client
@@ -98,6 +106,8 @@ let package = Package(
       uses: [
         "JSON", "MatrixModel", "ClientCore", .target(name: "CCurl", condition: .when(platforms: [.linux])), "CSQLite"
       ]),
+    module("CallClient", in: "Client", uses: ["JSON", "CallCore", "WebSockets", "CCurl", "CCrypto"]),
+    module("GStreamerMedia", in: "Client", uses: ["JSON", "CallCore", "CallClient", "CPeerConnection"]),
 
     // Programs
     program(
@@ -115,14 +125,18 @@ let package = Package(
     program("Hello", path: "Examples/Hello", uses: ["MatrixClient"]),
     program("EchoBot", path: "Examples/EchoBot", uses: ["MatrixClient"]),
     program("UseCases", path: "Examples/UseCases", uses: ["MatrixClient"]),
+    program("NativeCall", path: "Examples/NativeCall", uses: ["CallClient", "GStreamerMedia"]),
     program("matrix-load", path: "Benchmarks/Load", uses: ["CUV", "CLLHTTP", "CCrypto"]),
     program("client-live", path: "Tests/ClientLive", uses: ["MatrixClient"]),
     program("client-peer", path: "Tests/ClientPeer", uses: ["MatrixClient"]),
+    program("call-peer", path: "Tests/CallPeer", uses: ["CallClient", "GStreamerMedia"]),
     program("router-peer", path: "Tests/RouterPeer", uses: ["MediaRouter", "Addresses"]),
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
     program(
       "fuzz", path: "Tests/Fuzz",
-      uses: ["JSON", "MatrixModel", "HTTPServer", "RoomRules", "Homeserver", "MediaRouter", "ClientCore", "CCrypto"],
+      uses: [
+        "JSON", "MatrixModel", "HTTPServer", "RoomRules", "Homeserver", "MediaRouter", "Recording", "ClientCore", "CCrypto"
+      ],
       without: ["Corpus"]),
     program(
       "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "ClientCore", "CallCore", "Messenger"],
@@ -142,7 +156,13 @@ let package = Package(
     system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
     system("CXML2", pkgConfig: "libxml-2.0", apt: "libxml2-dev"),
     system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+    system("CGStreamer", pkgConfig: "gstreamer-app-1.0", apt: "libgstreamer-plugins-base1.0-dev"),
+    .target(
+      name: "CPeerConnection", dependencies: ["CGStreamer"], path: "Sources/System/CPeerConnection",
+      linkerSettings: [.linkedLibrary("gstsdp-1.0"), .linkedLibrary("gstvideo-1.0")]),
     .target(name: "CLinux", path: "Sources/System/CLinux"),
+    // One wrapper of a library for the server and for clients.
+    module("WebSockets", in: "System", uses: ["CWslay"]),
 
     // Tests
     tests(of: "JSON"),
@@ -152,7 +172,9 @@ let package = Package(
     .target(
       name: "MessengerTesting", dependencies: ["Messenger"], path: "Tests/MessengerTesting", swiftSettings: common),
     tests(of: "Messenger", uses: ["MessengerTesting"]),
-    tests(of: "WebHost", uses: ["Messenger"]),
+    tests(of: "WebHost", uses: ["Messenger", "CallCore", "JSON"]),
+    tests(of: "MartletCall", uses: ["JSON", "CallCore", "WebHost"]),
+    tests(of: "RoomCalls", uses: ["JSON", "MatrixModel", "CallCore", "Messenger", "MessengerTesting", "WebHost"]),
     tests(of: "WebApp", uses: ["WebHost", "Messenger", "MessengerTesting", "ClientCore"]),
     tests(of: "Addresses"),
     tests(of: "Telemetry"),
@@ -169,13 +191,17 @@ let package = Package(
         "JSON", "MatrixModel", "Addresses", "HTTPServer", "Homeserver", "Database", "Outbound", "OutboundTesting"
       ]),
     tests(of: "MediaRouter", uses: ["Addresses", "CSSL", "CSRTP"]),
+    tests(of: "Recording", uses: ["MediaRouter"]),
     tests(
       of: "CallServer",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "EventLoop", "HTTPServer", "Homeserver", "HomeserverAPI",
-        "MediaRouter"
+        "MediaRouter", "Outbound", "OutboundTesting"
       ]),
     tests(of: "MatrixClient"),
+    tests(of: "CallClient", uses: ["CallCore", "JSON"]),
+    tests(of: "WebSockets"),
+    tests(of: "GStreamerMedia", uses: ["CallClient"]),
     tests(of: "martlet", uses: ["JSON", "MatrixModel", "MatrixClient"]),
     .testTarget(
       name: "LoadTests", dependencies: ["matrix-load"], path: "Tests/LoadTests", swiftSettings: common),
