@@ -34,8 +34,8 @@ struct MutationTests {
       screen.scroll(to: 30_000)
     }
 
-    /// Where the page shows a row.
-    func y(_ row: RowID) -> Double? { screen.rows().first { $0.id == row }?.y }
+    /// Where the page shows what a row says.
+    func y(_ row: RowID) -> Double? { screen.body(row) }
 
     /// A row near the reader, but not the one they look at.
     private mutating func near(_ spared: RowID) -> Int {

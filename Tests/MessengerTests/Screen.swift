@@ -46,6 +46,14 @@ final class Screen {
     return found
   }
 
+  /// Where what a row says begins: below its date, the divider, its sender's avatar and name.
+  func body(_ id: RowID) -> Double? {
+    guard let row = rows().first(where: { $0.id == id }), let element = element(id) else { return nil }
+    return ["mg-date", "mg-divider", "mg-avatar", "mg-name"].reduce(row.y) { y, above in
+      y + (element.first(above).map(dom.height) ?? 0)
+    }
+  }
+
   func visible() -> [(id: RowID, y: Double, height: Double)] {
     rows().filter { $0.y + $0.height > 0 && $0.y < viewport }
   }

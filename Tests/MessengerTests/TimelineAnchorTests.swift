@@ -5,6 +5,20 @@ import Testing
 
 @Suite("The reading position")
 struct TimelineAnchorTests {
+  @Test("At the very top, what is read stays where it is though the first row's date goes to the older ones")
+  func theFirstDateMoves() {
+    let screen = Screen()
+    screen.timeline.load((100..<200).map { message($0) }, head: .hidden)
+    screen.scroll(to: 0)
+    let before = screen.visible()
+    #expect(before[0].y == 0 && before[0].height > before[1].height, "it has the date")
+    let bodies = before.compactMap { screen.body($0.id) }
+    screen.timeline.apply([.prepend((50..<100).map { message($0) })])
+    for (row, body) in zip(before, bodies) {
+      #expect(abs((screen.body(row.id) ?? .infinity) - body) <= 0.5)
+    }
+  }
+
   @Test("W1: Nothing in view moves while rows come, go and change around it", arguments: 1...8)
   func neverJumps(seed: UInt64) {
     var conversation = Conversation(seed: seed)

@@ -121,10 +121,10 @@ struct TimelineFollowTests {
     #expect(asked == 1, "far from the start")
     screen.scroll(to: 0)
     #expect(asked == 2)
-    let before = screen.visible().filter { $0.y >= 0 }
+    let first = RowID(900)
+    let before = screen.body(first)
     screen.timeline.endHeadFetch((700..<900).map { message($0) }, head: .start)
-    let after = screen.visible()
-    #expect(after.first { $0.id == before[0].id }?.y == before[0].y)
+    #expect(before != nil && screen.body(first) == before)
     screen.scroll(to: 0)
     #expect(asked == 2, "the beginning is reached")
     #expect(screen.dom[screen.timeline.parts.head].allText.contains("beginning"))

@@ -42,6 +42,9 @@ struct Decor: OptionSet, Sendable {
   /// Its file is on the way up or waits for that: it can be given up.
   static let uploading = Decor(rawValue: 4_194_304)
 
+  /// What stands above a row's body.
+  static let heading: Decor = [.date, .divider, .first]
+
   private static let classes: [(Decor, String)] = [
     (.date, " mg-has-date"), (.divider, " mg-has-divider"), (.first, " mg-first"), (.last, " mg-last"),
     (.own, " mg-own"),

@@ -122,12 +122,23 @@ extension Timeline {
     endMotion(transaction)
   }
 
-  /// The first candidate that is still there.
+  /// The first candidate that is still there and under the same date, divider and name as before: where these come or go, the row's top is no
+  /// hold for what is read. Any that is there if all others changed.
   private func aim(_ candidates: [(id: RowID, screenY: Double)]) -> Aim {
+    var fallback: Aim?
     for candidate in candidates {
-      if let index = store.index(of: candidate.id) { return .anchor(Anchor(index: index, screenY: candidate.screenY)) }
+      guard let index = store.index(of: candidate.id) else { continue }
+      let aim = Aim.anchor(Anchor(index: index, screenY: candidate.screenY))
+      if isHeadedAsBefore(index) { return aim }
+      fallback = fallback ?? aim
     }
-    return .here
+    return fallback ?? .here
+  }
+
+  private func isHeadedAsBefore(_ index: Int) -> Bool {
+    let id = store[index].row.id
+    guard let before = rendered.first(where: { $0.id == id })?.signature?.decor else { return true }
+    return before.symmetricDifference(decor(index)).isDisjoint(with: .heading)
   }
 
   /// Own new messages take the reader to the end; others are counted while the reader is elsewhere.
