@@ -24,9 +24,14 @@ from town import PASSWORD, READER, Town  # noqa: E402
 # What is watched from the page's first moment on. `shown(check)` gives the time of the first frame in which `check` holds.
 WATCH = """
 globalThis.shifts = 0;
+globalThis.shifted = new Set();
 // Of what stands in the timeline: the list of rooms is meant to move when news come.
 new PerformanceObserver(list => {
-  for (const entry of list.getEntries()) if (entry.sources.some(({ node }) => node?.parentElement?.closest('.mg-scroller'))) shifts += entry.value;
+  for (const { value, sources } of list.getEntries()) {
+    const rows = sources.filter(({ node }) => node?.parentElement?.closest('.mg-scroller'));
+    if (rows.length > 0) shifts += value;
+    for (const { node, previousRect, currentRect } of rows) shifted.add(`${node.className}: ${previousRect.y} to ${currentRect.y}`);
+  }
 }).observe({ type: 'layout-shift', buffered: true });
 globalThis.shown = check => new Promise(done => {
   const look = now => { if (check()) requestAnimationFrame(() => done(performance.now())); else requestAnimationFrame(look); };
@@ -76,7 +81,9 @@ class Table:
     def row(self, what, value, limit, unit):
         isMet = value <= limit
         self.missed += not isMet
-        print(f"| {what} | {limit:g} {unit} | {value:.{0 if value >= 10 else 1}f} {unit}{'' if isMet else ' (missed)'} |", flush=True)
+        # Of the smallest figures the first two digits: what is above nothing does not look like it.
+        digits = f"{value:.{0 if value >= 10 else 1}f}" if value >= 0.1 or value == 0 else f"{value:.2g}"
+        print(f"| {what} | {limit:g} {unit} | {digits} {unit}{'' if isMet else ' (missed)'} |", flush=True)
 
 
 def sign_in(page, base):
@@ -151,7 +158,7 @@ def arrivals(page, table, town):
         delays.append(page.evaluate("arrived") - told)
         page.wait_for_timeout(50)
     table.row("from the server's commit to pixels (median of 20)", statistics.median(delays), 50, "ms")
-    page.evaluate("shifts = 0")
+    page.evaluate("shifts = 0; shifted.clear()")
     seconds, rate = 5, 200
     page.evaluate(f"globalThis.frames = ({FRAMES})({{ milliseconds: {seconds * 1000} }}); 0")
     begin = time.monotonic()
@@ -164,7 +171,9 @@ def arrivals(page, table, town):
     frames = page.evaluate("frames")
     page.get_by_text(f"flood {seconds * rate - 1}", exact=True).first.wait_for()
     table.row(f"frames dropped of {frames['count']} while {sent:.0f} messages a second arrive", frames["dropped"], 0, "frames")
-    table.row("layout shift in the timeline in that time", round(page.evaluate("shifts"), 3), 0, "")
+    table.row("layout shift in the timeline in that time", page.evaluate("shifts"), 0, "")
+    for line in page.evaluate("[...shifted].slice(0, 10)"):
+        print("shifted:", line, file=sys.stderr)
 
 
 def memory(page):

@@ -17,6 +17,14 @@ MEDIA_FLAGS = ["--use-fake-ui-for-media-stream", "--disable-features=WebRtcHideL
                "--allow-loopback-in-peer-connection", "--autoplay-policy=no-user-gesture-required",
                "--auto-select-desktop-capture-source=Entire screen"]
 
+# Keeps what the browser gives of camera and microphone.
+CAPTURES = """() => {
+  const devices = navigator.mediaDevices, open = devices.getUserMedia.bind(devices);
+  globalThis.captured = [];
+  devices.getUserMedia = async wanted => { const taken = await open(wanted); captured.push(...taken.getTracks()); return taken; };
+}"""
+ARE_CLOSED = "() => captured.length > 0 && captured.every(track => track.readyState === 'ended')"
+
 # The first row whose top is in view, and where it stands: what must not move.
 ANCHOR = """() => {
   const scroller = document.querySelector('.mg-scroller'), top = scroller.getBoundingClientRect().top;
@@ -76,6 +84,15 @@ class Person:
         # the service workers that a test asked it to keep away.
         by_others = ("Failed to load resource", "net::ERR", "blocked by Playwright")
         return message.type in ("error", "warning") and not any(words in message.text for words in by_others)
+
+    async def go_on_in_another_tab(self):
+        """The page there, which syncs from now on; this one has let go."""
+        other = await self.context.new_page()
+        await other.goto(self.base)
+        await other.get_by_role("button", name="Use it in this tab").click()
+        await other.get_by_role("button", name="Your profile").wait_for()
+        await self.page.get_by_text("You went on in another tab.").wait_for()
+        return other
 
     async def open(self, fragment=""):
         await self.page.goto(self.base + "/" + fragment)

@@ -1,4 +1,5 @@
 """The web client in real browsers: what two people can do with it from nothing to a conversation."""
+import asyncio
 import base64
 import os
 import struct
@@ -147,6 +148,61 @@ async def _(test):
         await send_files(alice)
         await alice.page.get_by_role("button", name="Discard").locator("visible=true").click()
         await alice.until("() => document.querySelectorAll('.mg-picture').length === 1")
+
+
+# Keeps what the browser says has shifted in the timeline, and where from; the list of rooms is meant to move.
+SHIFTS = """() => {
+  globalThis.shifted = [];
+  new PerformanceObserver(list => {
+    for (const { value, sources } of list.getEntries())
+      for (const { node, previousRect, currentRect } of sources)
+        if (node?.parentElement?.closest('.mg-scroller')) shifted.push([value, node.className, previousRect, currentRect]);
+  }).observe({ type: 'layout-shift' });
+}"""
+
+
+@test("nothing in the timeline shifts while messages come one by one, and more than a screen of them at once")
+async def _(test):
+    alice_user, boris_user, carol_user = (User(test.base, name) for name in ("alice", "boris", "carol"))
+    room = boris_user.create_room(name="Rush", invite=[alice_user.user_id, carol_user.user_id])
+    for user in (alice_user, carol_user):
+        user.join(room)
+    fill(boris_user, room, 60)
+    async with people(test, "alice", service_workers="block") as alice:
+        await alice.sign_in(alice_user)
+        await alice.open_room(room)
+        await alice.sees("message 59")
+        # What is older than the first sync's twenty has come and stands there.
+        await alice.page.locator(".mg-text", has_text="message 35").wait_for(state="attached")
+        await alice.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        # Carol has read nothing; the pointer has the buttons of a message under it.
+        await alice.page.locator(".mg-unread", has_text="1").first.wait_for()
+        await alice.page.mouse.move(700, 300)
+        await alice.page.locator(".mg-tools").wait_for()
+        await alice.page.evaluate(SHIFTS)
+        for number in range(20):
+            boris_user.send(room, f"one by one {number}")
+            await alice.sees(f"one by one {number}")
+        held, may_go = asyncio.Event(), asyncio.Event()
+
+        async def hold(route):
+            held.set()
+            await may_go.wait()
+            await route.continue_()
+
+        await alice.page.route("**/sync?*", hold)
+        for rush in range(3):
+            held.clear()
+            may_go.clear()
+            boris_user.send(room, f"rush {rush}")
+            await held.wait()
+            for number in range(120):
+                boris_user.send(room, f"rush {rush} {number}")
+            may_go.set()
+            await alice.sees(f"rush {rush} 119")
+        await alice.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        shifted = await alice.page.evaluate("shifted")
+        assert shifted == [], shifted
 
 
 @test("four thousand messages scroll back without a jump, and a reload keeps the place to the pixel")

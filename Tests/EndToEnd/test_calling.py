@@ -1,7 +1,8 @@
 """One person calls another in the web client: two browsers with pictures and tones for cameras and microphones."""
+import asyncio
 import contextlib
 
-from browser import MEDIA_FLAGS, in_room, people
+from browser import ARE_CLOSED, CAPTURES, MEDIA_FLAGS, in_room, people
 from client import User, room_path
 from harness import test
 
@@ -123,3 +124,48 @@ async def _(test):
         await alice.page.get_by_text("The browser gives this page no microphone or camera.").wait_for()
         assert await alice.page.locator(".dc-call").count() == 0
         assert len(events(alice_user, room, "m.call.invite")) == 1
+
+
+@test("a call ends when another tab takes over: the other side is told, camera and microphone close, and the other tab can call")
+async def _(test):
+    async with direct_chat(test) as (alice, boris, room, alice_user):
+        await alice.page.evaluate(CAPTURES)
+        await button(alice, "Video call").click()
+        await button(boris, "Answer with camera").click()
+        for person, other in ((alice, boris), (boris, alice)):
+            await person.until(PLAYS, f"{other.name}’s picture")
+        first, alice.page = alice.page, await alice.go_on_in_another_tab()
+        await boris.page.get_by_text("The call has ended.").wait_for()
+        await boris.page.locator(".dc-call").wait_for(state="detached")
+        await first.wait_for_function(ARE_CLOSED)
+        hangups = events(alice_user, room, "m.call.hangup")
+        assert [(event["sender"], event["content"]["reason"]) for event in hangups] == [(alice_user.user_id, "user_hangup")], hangups
+        await alice.open_room(room)
+        await button(alice, "Call").click()
+        await button(boris, "Answer").click()
+        await alice.page.locator(".dc-call [role=status]", has_text=":").wait_for()
+        await button(boris, "Hang up").click()
+        await alice.page.locator(".dc-call").wait_for(state="detached")
+
+
+@test("a call whose invitation is still on its way when another tab takes over rings no longer than until it is there")
+async def _(test):
+    async with direct_chat(test, service_workers="block") as (alice, boris, room, alice_user):
+        await alice.page.evaluate(CAPTURES)
+        held, may_go = asyncio.Event(), asyncio.Event()
+
+        async def hold(route):
+            held.set()
+            await may_go.wait()
+            await route.continue_()
+
+        await alice.page.route("**/send/m.call.invite/*", hold)
+        await button(alice, "Call").click()
+        await held.wait()
+        first, _ = alice.page, await alice.go_on_in_another_tab()
+        await first.wait_for_function(ARE_CLOSED)
+        assert events(alice_user, room, "m.call.hangup") == []
+        may_go.set()
+        await boris.page.get_by_text("A call, not answered").wait_for()
+        await boris.page.locator(".dc-call").wait_for(state="detached")
+        assert len(events(alice_user, room, "m.call.invite")) == len(events(alice_user, room, "m.call.hangup")) == 1

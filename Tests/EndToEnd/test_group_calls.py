@@ -3,7 +3,7 @@ import contextlib
 import copy
 import os
 
-from browser import MEDIA_FLAGS, PHONE, Watch, in_room
+from browser import ARE_CLOSED, CAPTURES, MEDIA_FLAGS, PHONE, Watch, in_room
 from client import User, room_path
 from harness import NotRun, test
 from server import ROOT
@@ -151,3 +151,25 @@ async def _(test):
             await alice.page.wait_for_timeout(1000)
         assert members(users["alice"], room) == [users["alice"].user_id]
         await button(alice, "Hang up").click()
+
+
+@test("one's part in a room's call ends when another tab takes over: the others are told, camera and microphone close, and the tab can join")
+async def _(test):
+    async with garden(test, "alice", "boris") as (room, users, alice, boris):
+        await alice.page.evaluate(CAPTURES)
+        await button(alice, "Call").click()
+        await boris.page.get_by_text("A call is going on: 1 person").wait_for()
+        await button(boris, "Join").click()
+        for person in (alice, boris):
+            await sees(person, 1)
+        await until_members(alice, users["alice"], room, [user.user_id for user in users.values()])
+        first, alice.page = alice.page, await alice.go_on_in_another_tab()
+        await boris.page.get_by_text("1 person ·").wait_for()
+        await first.wait_for_function(ARE_CLOSED)
+        await until_members(alice, users["alice"], room, [users["boris"].user_id])
+        await alice.open_room(room)
+        await button(alice, "Join").click()
+        for person in (alice, boris):
+            await sees(person, 1)
+        await button(alice, "Hang up").click()
+        await button(boris, "Hang up").click()

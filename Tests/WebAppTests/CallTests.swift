@@ -63,4 +63,24 @@ struct CallTests {
     calls.take(try JSON.parse(Array(#"{"event":"notice","words":"The call has ended.","trouble":false}"#.utf8)))
     #expect(page.text.contains("The call has ended."))
   }
+
+  @Test("when another tab goes on calls end; of all requests only theirs still go out, and are answered")
+  func takenOver() throws {
+    let page = Page()
+    page.signIn()
+    page.sync([("!garden:chat.example", room("Garden", []))])
+    let calls = try #require(page.app.main).calls
+    calls.call(in: try #require(RoomID("!garden:chat.example")), withCamera: false)
+    var told: [String] = []
+    try #require(calls.port).post = { if let json = try? JSON.parse($0) { told.append(json["do"]?.string ?? "") } }
+    calls.take(try JSON.parse(Array(#"{"event":"ask","id":1,"method":"PUT","path":"/first","body":{}}"#.utf8)))
+    page.app.stop()
+    #expect(told == ["close"] && page.app.main == nil)
+    calls.take(try JSON.parse(Array(#"{"event":"ask","id":2,"method":"PUT","path":"/last","body":{}}"#.utf8)))
+    calls.take(try JSON.parse(Array(#"{"event":"notice","words":"The call has ended.","trouble":false}"#.utf8)))
+    let living = page.requests.filter { page.app.effects.outlives($0.id) }
+    #expect(living.map(\.request.target) == ["/first", "/last"] && living.count < page.requests.count)
+    #expect(page.answer("/first", "{}") && page.answer("/last", "{}"))
+    #expect(told == ["close", "answered", "answered"] && page.text.isEmpty)
+  }
 }

@@ -16,7 +16,9 @@ extension Call {
   ///   - path: with its query, percent-encoded.
   ///   - body: a JSON object; nothing is made of it in a GET.
   public static func passedOn(_ method: ByteString, _ path: String, _ body: ArraySlice<UInt8>) -> Call<JSON> {
-    if method == "GET" { return Call<JSON>(.getTurnServer, path) { $0 } }
-    return Call<JSON>(method == "PUT" ? .sendMessage : .createCallToken, path, body: Array(body)) { $0 }
+    let endpoint: Endpoint = method == "GET" ? .getTurnServer : method == "PUT" ? .sendMessage : .createCallToken
+    var call = Call<JSON>(endpoint, path, body: method == "GET" ? nil : Array(body)) { $0 }
+    call.request.isPassedOn = true
+    return call
   }
 }

@@ -8,7 +8,7 @@ import MatrixModel
 /// The core adds the access token, refreshes it where the server refuses it, and waits where the server says
 /// `M_LIMIT_EXCEEDED`. The calls of the API are static members of `Call<Answer>`, one file a chapter.
 public struct Call<Answer: Sendable>: Sendable {
-  public private(set) var request: CallRequest
+  public internal(set) var request: CallRequest
   private let read: @Sendable (JSON) -> Answer?
 
   /// - Parameters:
@@ -78,6 +78,8 @@ public struct CallRequest: Sendable {
   package var authentication: [UInt8]?
   /// Whether the session is over once it is done.
   package var endsSession = false
+  /// Whether somebody else asks, by way of this client.
+  package var isPassedOn = false
 
   /// The body with the stage of authentication in it.
   var wholeBody: [UInt8]? {

@@ -90,6 +90,12 @@ extension Client {
     for request in suspended { send(request) }
   }
 
+  /// Whether the request is of a `Call.passedOn`: whoever asked may outlive this client.
+  package func isPassedOn(_ id: RequestID) -> Bool {
+    guard case .call(let call)? = pending.requests[id]?.purpose else { return false }
+    return calls[call]?.request.isPassedOn ?? false
+  }
+
   /// Whether a call is under way, other than this, that ends the session.
   func isEnding(besides purpose: RequestPurpose) -> Bool {
     calls.keys.contains { id in

@@ -21,6 +21,7 @@ final class DirectCalls<D: DOM> {
   private var bell: HostTask?
   private var waiting: [Outgoing] = []
   private var isSending = false
+  private var isClosed = false
   private var lastTransaction = 0
   private let transactions: String
 
@@ -43,6 +44,7 @@ final class DirectCalls<D: DOM> {
   }
 
   func close() {
+    isClosed = true
     for call in calls.calls { handle(.command(call.state == .ringing ? .silence(call.handle) : .hangUp(call.handle))) }
     timer?.cancel()
     bell?.cancel()
@@ -78,7 +80,9 @@ final class DirectCalls<D: DOM> {
 
   func place(_ room: RoomID, _ invitee: UserID, withCamera: Bool) {
     guard !isBusy else { return }
-    learnServers { [self] in handle(.command(.place(room, invitee: invitee, audio: true, video: withCamera))) }
+    learnServers { [self] in
+      if !isClosed { handle(.command(.place(room, invitee: invitee, audio: true, video: withCamera))) }
+    }
   }
 
   /// Who relays where the two cannot reach each other; what is known of it does not last.

@@ -55,6 +55,7 @@ final class App<D: DOM> {
     client.keepLists()
     perform = { effects.run($0) }
     effects.answer = { [self] in take($0) }
+    effects.outlives = { [self] in client.isPassedOn($0) }
   }
 
   func start() {
@@ -77,11 +78,13 @@ final class App<D: DOM> {
     take(.start)
   }
 
-  /// Another tab goes on: saves what is not saved, then lets go of everything.
+  /// Another tab goes on: saves what is not saved, then lets go of everything. A call ends, and its other side is told.
   func stop() {
     main?.leaving()
+    main?.calls.close()
     if let room = place.room { ask(.closeRoom(room)) }
     effects.stop()
+    main = nil
     Host.authorizeImages(prefix: "", token: "")
     dom.releaseChildren(of: .root)
     dom.flush()
@@ -104,7 +107,7 @@ final class App<D: DOM> {
         default: perform(effect)
         }
       }
-      if !changes.isEmpty { show(changes) }
+      if !changes.isEmpty, !effects.isStopped { show(changes) }
       for (id, result) in calls { callEnded(id, result) }
     }
     isHandling = false

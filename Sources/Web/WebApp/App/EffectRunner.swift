@@ -14,7 +14,9 @@ final class EffectRunner {
   private var store: KeyValueStore?
   private var requests: IDTable<HostTask> = [:]
   private var timers: IDTable<HostTask> = [:]
-  private var isStopped = false
+  private(set) var isStopped = false
+  /// Whether a request is made, and answered, when nothing else is any more.
+  var outlives: (RequestID) -> Bool = { _ in false }
 
   /// - Parameter storeName: empty for one that goes away with the page.
   init(server: Server, storeName: String = "martlet") {
@@ -30,18 +32,21 @@ final class EffectRunner {
     }
   }
 
-  /// Nothing is answered any more; writes that were begun still happen.
+  /// Nothing is answered any more but what outlives this; writes that were begun still happen.
   func stop() {
     isStopped = true
-    for task in requests.values { task.cancel() }
+    for id in requests.keys where !outlives(id) { requests.removeValue(forKey: id)?.cancel() }
     for task in timers.values { task.cancel() }
-    requests = [:]
     timers = [:]
   }
 
   func run(_ effect: Effect) {
     guard !isStopped else {
-      if case .write(_, let operations) = effect { store?.write(operations.map(change)) { _ in } }
+      switch effect {
+      case .request(let id, let request): if outlives(id) { send(id, request) }
+      case .startTimer(let id, let milliseconds): startTimer(id, milliseconds)
+      default: break
+      }
       return
     }
     switch effect {

@@ -138,7 +138,9 @@ final class CallProgram<D: DOM> {
 
   func take(_ json: JSON) {
     guard json["id"] != nil else {
-      if let words = json["words"]?.string { app.notices.show(words, isTrouble: json.bool("trouble") ?? false) }
+      if let words = json["words"]?.string, !app.effects.isStopped {
+        app.notices.show(words, isTrouble: json.bool("trouble") ?? false)
+      }
       return app.dom.flush()
     }
     let call = Call<JSON>.passedOn(json.text("method") ?? "", json["path"]?.string ?? "", json["body"]?.bytes ?? [])
