@@ -177,7 +177,7 @@ final class ArchiveRecorder: @unchecked Sendable {
       box.writer.advance(to: now)
       let wanted = box.writer.takeWantedKeyFrames()
       if !wanted.isEmpty { refresh(wanted) }
-      if box.writer.isBroken { finish(archive) }
+      if box.writer.isBroken { finish(archive) } else if box.writer.isFull { finish(archive, "It has too many files.") }
     }
   }
 }
