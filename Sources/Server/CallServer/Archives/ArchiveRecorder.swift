@@ -74,8 +74,8 @@ final class ArchiveRecorder: @unchecked Sendable {
   /// From the worker's thread: never waits; what finds the queue full is left out and counted.
   func submit(_ batch: RecordedBatch) {
     let isTaken = mailbox.withLock { mailbox in
-      guard mailbox.mediaBytes + batch.bytes.count <= CallLimits.recordedBytesWaiting else { return false }
-      mailbox.mediaBytes += batch.bytes.count
+      guard mailbox.mediaBytes + batch.cost <= CallLimits.recordedBytesWaiting else { return false }
+      mailbox.mediaBytes += batch.cost
       mailbox.messages.append(.media(batch))
       return true
     }
