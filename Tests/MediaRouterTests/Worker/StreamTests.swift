@@ -165,6 +165,23 @@ import Testing
     #expect(Array(bytes.prefix(max(0, count))) == [0, 2, 1, 2, 0, 2, 3, 4, 0, 1, 5])
   }
 
+  /// As where the system has no descriptors left: also while nobody is connected, who would have it looked after.
+  @Test func whereNobodyCanBeAcceptedItIsTriedAgain() {
+    var ends: [Int32] = [0, 0]
+    precondition(pipe(&ends) == 0)
+    defer { close(ends[1]) }
+    // Can be read, and accepts nobody.
+    say([1], on: ends[1])
+    let sockets = StreamSockets(listener: ends[0], framing: .lengths)!
+    #expect(sockets.isIdle)
+    for second in 1...3 as ClosedRange<Int64> {
+      sockets.handle(now: .zero + .seconds(second))
+      #expect(sockets.isEmpty && !sockets.isIdle)
+      sockets.sweep(now: .zero + .seconds(second))
+      #expect(sockets.isIdle)
+    }
+  }
+
   @Test func whoReadsNothingCostsNoMoreThanItsBufferAndIsLetGo() {
     var limits = StreamLimits()
     limits.outputBytes = 64 << 10

@@ -86,6 +86,8 @@ final class StreamSockets {
   }
 
   var isEmpty: Bool { byToken.isEmpty }
+  /// Whether no sweep is wanted: nobody is connected, and everybody may be.
+  var isIdle: Bool { byToken.isEmpty && isAccepting }
   /// What all slow readers together have not taken yet.
   var waitingBytes: Int { byToken.values.reduce(0) { $0 + $1.output.count } }
 
