@@ -65,6 +65,8 @@ package enum CallLimits {
   /// OpenTok's documentation: 4 hours.
   package static let archiveMilliseconds: Int64 = 4 * 60 * 60 * 1_000
   package static let archiveNameCharacters = 1_000
+  /// More end it: the manifest, which is written anew with each, has to stay readable.
+  package static let filesOfArchive = 1_000
   package static let archivesPage: Int64 = 1_000
   static let archivesPageDefault: Int64 = 50
   /// Media that waits for the recording thread; what comes then is left out.

@@ -97,6 +97,42 @@ import Testing
     #expect(!world.usage.take(20_000) && world.usage.bytes == summary.bytes)
   }
 
+  /// Each picture that follows sound begins one, and whoever publishes anew.
+  @Test func `a recording has so many files, and all of them are whole`() throws {
+    let world = try World()
+    for _ in 0..<CallLimits.filesOfArchive {
+      world.run(milliseconds: 20)
+      world.writer.end(world.stream.id, now: MediaTime(microseconds: 5_000_000))
+      world.writer.add(world.stream, SubscriptionID(1), .opus, now: MediaTime(microseconds: 5_000_000))
+    }
+    let before = (world.writer.isFull, world.writer.isBroken)
+    #expect(before == (false, false))
+    world.run(milliseconds: 2_000)
+    world.writer.end(world.stream.id, now: MediaTime(microseconds: 7_000_000))
+    let after = (world.writer.isFull, world.writer.isBroken)
+    #expect(after == (true, false))
+    let summary = world.finish()
+    #expect(summary.filesCount == CallLimits.filesOfArchive && world.openFiles == 0)
+    let manifest = try #require(world.folder.manifest)
+    #expect(manifest.files.count == CallLimits.filesOfArchive && manifest.files.allSatisfy { $0.durationMilliseconds > 0 })
+    #expect(world.usage.bytes == summary.bytes && summary.bytes == manifest.bytes)
+    world.folder.remove()
+  }
+
+  /// All texts as long as they may be, of what takes most bytes.
+  @Test func `the manifest of the largest recording can be read`() throws {
+    let world = try World()
+    let long = ByteString(String(repeating: "\u{1}", count: CallLimits.streamNameCharacters))
+    let stream = ArchiveManifest.Stream(id: "s", connection: "c", connectionData: long, name: long, videoType: "camera")
+    var manifest = ArchiveManifest()
+    for i in 0..<CallLimits.filesOfArchive {
+      manifest.files.append(ArchiveManifest.File(name: "\(i).webm", stream: stream, startMilliseconds: 1))
+    }
+    try world.folder.write(manifest)
+    #expect(world.folder.manifest == manifest)
+    world.folder.remove()
+  }
+
   @Test func `a folder that cannot be written ends a recording with the reason`() throws {
     let world = try World()
     world.folder.remove()

@@ -56,6 +56,17 @@ import Testing
     #expect(arguments.last == Composition.unfinishedName)
   }
 
+  /// Options before an input are that input's alone.
+  @Test func `every file is read within the limits`() {
+    let arguments = composition(file("a", 0, 1_000), file("b", 0, 1_000, video: "vp9")).arguments(
+      hasNames: true, bytesLimit: nil)
+    let inputs = arguments.split(separator: "-i").dropLast()
+    #expect(inputs.count == 2)
+    for input in inputs {
+      for option in ["-protocol_whitelist", "-max_pixels", "-threads", "-f"] { #expect(input.contains(option)) }
+    }
+  }
+
   /// What participants write reaches FFmpeg in files only.
   @Test func `names are no part of what FFmpeg is told`() {
     var named = file("a", 0, 1_000)

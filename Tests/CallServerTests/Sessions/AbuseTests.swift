@@ -23,12 +23,15 @@ import Testing
     let fixture = SessionFixture()
     // Those who come have taken of it.
     let clients = try (0..<10).map { _ in try fixture.connect() }
+    let moderator = try fixture.connect(.moderator)
     let stream = try fixture.publish(clients[0])
     #expect(try fixture.refusal(clients[0], "update", #""stream":"\#(stream)","name":"x""#) == nil)
     while fixture.brain.broadcasts.take(at: fixture.now.monotonic) == nil {}
     #expect(try fixture.refusal(clients[0], "update", #""stream":"\#(stream)","name":"y""#) == "limit")
     #expect(try fixture.refusal(clients[1], "publish", #""stream":{}"#) == "limit")
     #expect(throws: CallRefusal.self) { try fixture.connect() }
+    #expect(try fixture.refusal(moderator, "record", #""action":"start""#) == "limit")
+    #expect(fixture.archiveRequests.isEmpty)
     #expect(try fixture.refusal(clients[1], "prefer", #""stream":"\#(stream)","video":false"#) == nil)
     fixture.pass(1_000 / CallLimits.broadcastRate.perSecond)
     #expect(try fixture.refusal(clients[0], "update", #""stream":"\#(stream)","name":"y""#) == nil)

@@ -96,5 +96,17 @@ import Testing
     }
   }
 
+  /// 24 bytes that claim 4,000 packets, none of which arrived.
+  private static let claim: [UInt8] = hex("8fcd0005 00000001 00000002 0000 0fa0 000000 00 0fa0 0000")
+
+  @Test(arguments: [(4_000, 1), (7_999, 1), (8_000, 2), (0, 0)])
+  func feedbackOfADatagramTellsOfSoManyPackets(_ limit: Int, _ count: Int) {
+    let datagram = Self.claim + Self.claim + Self.claim + hex("81cb0001 00000005")
+    var reader = RTCPReader(feedbackPackets: limit)
+    var packets: [RTCPPacket] = []
+    while let packet = reader.next(in: datagram.span.bytes) { packets.append(packet) }
+    #expect(packets.count == count + 1 && packets.last == .goodbye(ssrcs: [5]))
+  }
+
   @Test func noInputTraps() { attack(Self.compound, rounds: 5000) { _ = Self.read($0) } }
 }

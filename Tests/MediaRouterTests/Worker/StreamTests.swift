@@ -125,12 +125,12 @@ import Testing
 
   @Test func strangersAndConnectionsAreCounted() {
     var limits = StreamLimits()
-    (limits.strangersOfAddress, limits.strangers) = (2, 3)
+    (limits.strangersOfNetwork, limits.strangers) = (2, 3)
     let port = Port(.lengths, limits)
     let first = (0..<3).map { _ in port.connect() }
     #expect(first.map { isOver($0) } == [false, false, true])
     limits = StreamLimits()
-    (limits.strangersOfAddress, limits.strangers, limits.connections) = (9, 2, 9)
+    (limits.strangersOfNetwork, limits.strangers, limits.connections) = (9, 2, 9)
     let other = Port(.lengths, limits)
     let second = (0..<3).map { _ in other.connect() }
     #expect(second.map { isOver($0) } == [false, false, true])
@@ -139,6 +139,16 @@ import Testing
     let third = (0..<2).map { _ in last.connect() }
     #expect(third.map { isOver($0) } == [false, true])
     for descriptor in first + second + third { close(descriptor) }
+  }
+
+  /// Whoever has one address of a network has all of them.
+  @Test(arguments: [
+    ("192.0.2.1", "192.0.2.1", true), ("192.0.2.1", "192.0.2.2", false), ("192.0.2.1", "::ffff:192.0.2.1", true),
+    ("2001:db8::1", "2001:db8::ffff:1", true), ("2001:db8::1", "2001:db8:0:1::1", false), ("::1", "192.0.2.1", false)
+  ])
+  func strangersAreCountedByNetwork(_ one: String, _ other: String, _ isSame: Bool) {
+    let networks = [one, other].map { TransportAddress(IPAddress($0)!, port: 1, isStream: true).network }
+    #expect((networks[0] == networks[1]) == isSame)
   }
 
   @Test func whatIsSentComesAsFrames() {
@@ -153,6 +163,23 @@ import Testing
     var bytes = [UInt8](repeating: 0, count: 32)
     let count = recv(descriptor, &bytes, 32, 0)
     #expect(Array(bytes.prefix(max(0, count))) == [0, 2, 1, 2, 0, 2, 3, 4, 0, 1, 5])
+  }
+
+  /// As where the system has no descriptors left: also while nobody is connected, who would have it looked after.
+  @Test func whereNobodyCanBeAcceptedItIsTriedAgain() {
+    var ends: [Int32] = [0, 0]
+    precondition(pipe(&ends) == 0)
+    defer { close(ends[1]) }
+    // Can be read, and accepts nobody.
+    say([1], on: ends[1])
+    let sockets = StreamSockets(listener: ends[0], framing: .lengths)!
+    #expect(sockets.isIdle)
+    for second in 1...3 as ClosedRange<Int64> {
+      sockets.handle(now: .zero + .seconds(second))
+      #expect(sockets.isEmpty && !sockets.isIdle)
+      sockets.sweep(now: .zero + .seconds(second))
+      #expect(sockets.isIdle)
+    }
   }
 
   @Test func whoReadsNothingCostsNoMoreThanItsBufferAndIsLetGo() {

@@ -97,6 +97,15 @@ import Testing
     #expect(frames.isEmpty && assembler.takeWantsKeyFrame())
   }
 
+  @Test(arguments: [
+    (7_680, 4_320, true), (16_383, 2_048, true), (8_192, 4_096, true), (8_192, 4_097, false), (16_383, 16_383, false)
+  ])
+  func aPictureTooLargeToBeDecodedIsDropped(_ width: Int, _ height: Int, _ isTaken: Bool) {
+    var source = PacketSource(.vp8)
+    let (frames, wantsKeyFrame) = frames(.vp8, source.frame([vp8Key(width: width, height: height)], at: 100, isKey: true))
+    #expect(frames.count == (isTaken ? 1 : 0) && wantsKeyFrame != isTaken)
+  }
+
   // MARK: VP9
 
   /// A key frame of profile 0, 1280 by 720.

@@ -191,4 +191,37 @@ import Testing
     world.finish()
     #expect(world.files.files[0].part.durationMilliseconds == 2_000)
   }
+
+  /// Each is near enough to the one before it. A duration of hours would have a composer busy for hours.
+  @Test func reportsMoveNoFrameFarFromItsArrival() {
+    var world = World()
+    world.run(1_000)
+    for i in 0..<2_000 as Range<UInt64> {
+      for id in [1, 2] as [UInt64] {
+        let rate: Int64 = id == 1 ? 48 : 90
+        world.recorder.receive(
+          RecordedBatch.Report(
+            subscription: SubscriptionID(id), ntpTime: (1_000 + i) << 32, timestamp: UInt32(rate * world.now)))
+      }
+    }
+    world.run(1_000)
+    world.finish()
+    #expect(world.files.files.map(\.part.durationMilliseconds).reduce(0, +) <= 5_000)
+    #expect(world.files.files.allSatisfy { $0.part.startMilliseconds <= 4_000 })
+  }
+
+  @Test func framesThatAreTooManyMakeNoLongerFile() {
+    var world = World(video: false)
+    // A second of 40 for each millisecond.
+    for i in 0..<40_000 as Range<Int64> {
+      for sent in world.audio.frame([[1]], at: 10_000 + i / 40) { world.recorder.receive(sent.packet, sent.media) }
+      if i % 4_000 == 0 { world.recorder.advance(to: milliseconds(10_000 + i / 40)) }
+    }
+    world.now = 11_000
+    world.finish()
+    #expect(world.files.files.count == 1)
+    #expect((1_000...6_100).contains(world.files.files[0].part.durationMilliseconds))
+    // What comes afterwards at its time is there again.
+    #expect(world.files.files[0].part.audioFrames <= 6_100)
+  }
 }

@@ -74,8 +74,8 @@ final class ArchiveRecorder: @unchecked Sendable {
   /// From the worker's thread: never waits; what finds the queue full is left out and counted.
   func submit(_ batch: RecordedBatch) {
     let isTaken = mailbox.withLock { mailbox in
-      guard mailbox.mediaBytes + batch.bytes.count <= CallLimits.recordedBytesWaiting else { return false }
-      mailbox.mediaBytes += batch.bytes.count
+      guard mailbox.mediaBytes + batch.cost <= CallLimits.recordedBytesWaiting else { return false }
+      mailbox.mediaBytes += batch.cost
       mailbox.messages.append(.media(batch))
       return true
     }
@@ -177,7 +177,7 @@ final class ArchiveRecorder: @unchecked Sendable {
       box.writer.advance(to: now)
       let wanted = box.writer.takeWantedKeyFrames()
       if !wanted.isEmpty { refresh(wanted) }
-      if box.writer.isBroken { finish(archive) }
+      if box.writer.isBroken { finish(archive) } else if box.writer.isFull { finish(archive, "It has too many files.") }
     }
   }
 }

@@ -25,6 +25,8 @@ struct ArchiveWriter: ~Copyable {
   /// Why nothing more is written; empty while it is.
   private(set) var reason: ByteString = ""
   private(set) var wantedKeyFrames: [SubscriptionID] = []
+  /// There would be more files than a recording has: it shall end.
+  private(set) var isFull = false
 
   /// Makes the folder's manifest.
   init(_ folder: ArchiveFolder, _ usage: ArchiveUsage, began: MediaTime) throws(ArchiveFileError) {
@@ -109,6 +111,10 @@ struct ArchiveWriter: ~Copyable {
   private mutating func perform(_ output: StreamRecorder.Output, _ stream: Stream) throws(ArchiveFileError) {
     switch output {
     case .begin(let part, let header):
+      guard manifest.files.count < CallLimits.filesOfArchive else {
+        isFull = true
+        return
+      }
       let name = Self.name(stream.description, part)
       stream.file = try ArchiveFile(creating: folder.file(name))
       try write(header, stream)
@@ -133,6 +139,7 @@ struct ArchiveWriter: ~Copyable {
   }
 
   private mutating func write(_ content: [UInt8], _ stream: Stream) throws(ArchiveFileError) {
+    guard stream.file != nil else { return }
     guard usage.take(content.count) else { return fail("The quota of recordings is used up.") }
     bytes += Int64(content.count)
     try stream.file?.append(content)

@@ -22,6 +22,8 @@ final class Composer: Sendable {
 
   /// Beyond it no recording is waited for: ten minutes, and four times as long as the recording.
   private static let shortestLimitSeconds: Int64 = 600
+  /// For one picture of one file.
+  private static let probeLimitSeconds: Int64 = 10
 
   private let pool: BlockingPool
   private let current = Mutex<Job?>(nil)
@@ -57,7 +59,34 @@ final class Composer: Sendable {
   ) throws -> ArchiveManifest {
     current.withLock { $0 = Job(archive: folder.id, percent: 0) }
     defer { current.withLock { $0 = nil } }
-    let composition = Composition(manifest, options)
+    if let made = try make(Composition(manifest, options), of: manifest, folder, usage, program) { return made }
+    // One participant's picture that cannot be read must not cost the others theirs.
+    var readable = manifest
+    readable.files = try manifest.files.prefix(Composition.filesLimit).compactMap { try self.readable($0, folder, program) }
+    guard !readable.files.isEmpty, readable != manifest,
+      let made = try make(Composition(readable, options), of: manifest, folder, usage, program)
+    else { throw isOver.load(ordering: .relaxed) ? Failure.ended : .failed }
+    return made
+  }
+
+  /// Without the picture that FFmpeg can make nothing of; nil where nothing is left.
+  private func readable(
+    _ file: ArchiveManifest.File, _ folder: ArchiveFolder, _ program: String
+  ) throws -> ArchiveManifest.File? {
+    guard file.video != nil else { return file }
+    guard !isOver.load(ordering: .relaxed) else { throw Failure.ended }
+    let child = ChildProgram(
+      path: program, arguments: Composition.probe(file), folder: folder.path, timeLimitSeconds: Self.probeLimitSeconds)
+    guard try child.run(isWanted: { !isOver.load(ordering: .relaxed) }, line: { _ in }) != .exit(0) else { return file }
+    var rest = file
+    rest.video = nil
+    return rest.audio == nil ? nil : rest
+  }
+
+  /// nil where FFmpeg cannot make it.
+  private func make(
+    _ composition: Composition, of manifest: ArchiveManifest, _ folder: ArchiveFolder, _ usage: ArchiveUsage, _ program: String
+  ) throws -> ArchiveManifest? {
     let names = composition.spans.indices.map(Composition.nameFile)
     defer { for name in names + [Composition.unfinishedName] { unlink(folder.file(name)) } }
     for (span, name) in zip(composition.spans, names) {
@@ -74,10 +103,12 @@ final class Composer: Sendable {
         path: program, arguments: composition.arguments(hasNames: hasNames, bytesLimit: rest), folder: folder.path,
         timeLimitSeconds: max(Self.shortestLimitSeconds, composition.durationMilliseconds / 250))
       let end = try child.run(isWanted: { !isOver.load(ordering: .relaxed) }) { note($0, composition.durationMilliseconds) }
+      // Neither names nor one file are why it takes too long.
+      guard end != .killed else { throw isOver.load(ordering: .relaxed) ? Failure.ended : .failed }
       guard end == .exit(0) else { continue }
       return try keep(manifest, composition, folder, usage)
     }
-    throw isOver.load(ordering: .relaxed) ? Failure.ended : .failed
+    return nil
   }
 
   /// `out_time_us=…`, in microseconds of what is made.

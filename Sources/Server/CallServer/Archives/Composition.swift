@@ -1,4 +1,5 @@
 import JSON
+import Recording
 
 /// How one picture is made of the files of a recording: a grid in which each stream has a cell while it lasts, and its name in it.
 struct Composition: Equatable {
@@ -89,14 +90,9 @@ struct Composition: Equatable {
   ///   - hasNames: the files of `nameFile` are there, and a font.
   ///   - bytesLimit: of what is made; nil for none.
   func arguments(hasNames: Bool, bytesLimit: Int64?) -> [String] {
-    var arguments = ["-nostdin", "-hide_banner", "-v", "error", "-y", "-progress", "pipe:1", "-protocol_whitelist", "file,pipe"]
-    for file in files {
-      // A picture that changes its size must not begin the graph anew, and with it the time of all.
-      arguments += ["-threads", "1", "-reinit_filter", "0", "-f", "matroska"]
-      // Pictures of several layers are read rightly by this one alone.
-      if file.video == "vp9" { arguments += ["-c:v", "libvpx-vp9"] }
-      arguments += ["-i", file.name]
-    }
+    var arguments = Self.start + ["-y", "-progress", "pipe:1"]
+    // A picture that changes its size must not begin the graph anew, and with it the time of all.
+    for file in files { arguments += ["-reinit_filter", "0"] + Self.input(file) }
     arguments += ["-filter_complex", graph(hasNames: hasNames)]
     if hasVideo {
       arguments += ["-map", "[picture]", "-c:v", "libx264", "-preset", "veryfast", "-crf", "23", "-pix_fmt", "yuv420p"]
@@ -106,6 +102,21 @@ struct Composition: Equatable {
     return arguments + [
       "-t", Self.seconds(durationMilliseconds), "-threads", "1", "-movflags", "+faststart", "-f", "mp4", Self.unfinishedName
     ]
+  }
+
+  /// The arguments with which FFmpeg tells by its exit whether it can make a picture of a file.
+  static func probe(_ file: ArchiveManifest.File) -> [String] {
+    start + input(file) + ["-map", "0:v:0", "-frames:v", "1", "-f", "null", "-"]
+  }
+
+  /// What cannot be decoded is left out, however much it is.
+  private static let start = ["-nostdin", "-hide_banner", "-v", "error", "-max_error_rate", "1"]
+
+  /// Options before an input are that input's alone.
+  private static func input(_ file: ArchiveManifest.File) -> [String] {
+    let limits = ["-protocol_whitelist", "file,pipe", "-threads", "1", "-max_pixels", "\(FrameAssembler.picturePixelsLimit)"]
+    // Pictures of several layers are read rightly by this one alone.
+    return limits + ["-f", "matroska"] + (file.video == "vp9" ? ["-c:v", "libvpx-vp9"] : []) + ["-i", file.name]
   }
 
   private static func seconds(_ milliseconds: Int64) -> String {

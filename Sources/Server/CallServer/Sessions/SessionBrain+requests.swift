@@ -50,12 +50,12 @@ extension SessionBrain {
       if let wait = connections[id]?.offers.take(at: now.monotonic) {
         throw CallRefusal(.limit, "These are too many offers.", retryAfterMilliseconds: wait)
       }
-    case .publish, .update, .unpublish, .mute, .muteAll:
+    case .publish, .update, .unpublish, .mute, .muteAll, .record:
       if let wait = broadcasts.take(at: now.monotonic) {
         throw CallRefusal(.limit, "Too much happens in the session.", retryAfterMilliseconds: wait)
       }
     // Signals have a rate of their own; the rest is told to nobody, or only once in a connection's life.
-    case .signal, .prefer, .relay, .disconnect, .record, .leave: break
+    case .signal, .prefer, .relay, .disconnect, .leave: break
     }
   }
 

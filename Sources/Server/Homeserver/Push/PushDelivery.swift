@@ -1,5 +1,4 @@
 import Database
-import EventLoop
 import JSON
 import MatrixModel
 import Outbound
@@ -22,6 +21,7 @@ final class PushDelivery: Sendable {
   static let ageMillisecondsLimit: Int64 = 24 * 60 * 60 * 1_000
 
   private let runs = PusherRuns(limit: requestsLimit)
+  private let timers = PusherTimers()
   private let database: Database
   private let pushers: Pushers
   private let rooms: Rooms
@@ -55,7 +55,10 @@ final class PushDelivery: Sendable {
   func settle() async { await runs.settle() }
 
   /// Cancels what is under way: it is pushed after the next start.
-  func stop() async { await runs.stop(cancels: true) }
+  func stop() async {
+    await runs.stop(cancels: true)
+    timers.cancelAll()
+  }
 
   // MARK: One pusher
 
@@ -109,7 +112,7 @@ final class PushDelivery: Sendable {
         switch try await database.read({ [self] tx in try next(id, tx, committed) }) {
         case .nothing: return
         case .retry(let time):
-          Notifier.loop?.schedule(after: .milliseconds(max(50, time - clock.now()))) { [weak self] in self?.start(id) }
+          timers.set(id, after: .milliseconds(max(50, time - clock.now()))) { [weak self] in self?.start(id) }
           return
         case .pass(let position): try await write(id) { try Self.pass(id, upTo: position, $0) }
         case .push(let plan):

@@ -5,7 +5,8 @@ extension Router {
     else { return }
     hear(transport, now: now)
     let bytes = UnsafeRawBufferPointer(rebasing: datagram[..<count]).bytes
-    var reader = RTCPReader()
+    // Where nothing is estimated nobody needs it.
+    var reader = RTCPReader(feedbackPackets: transport.path.sender == nil ? 0 : TransportFeedback.packetsLimit)
     while let packet = reader.next(in: bytes) { receive(packet, on: transport, now) }
   }
 

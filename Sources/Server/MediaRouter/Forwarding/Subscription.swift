@@ -14,8 +14,6 @@ final class Subscription {
   var isPaused = false
   /// The layer that is forwarded; nil until its first key frame.
   private(set) var layer: Int?
-  /// The one that was forwarded last, also while there is none.
-  private var lastLayer: Int?
   var rewriter: StreamRewriter
   var history = SentHistory()
   var rtxIndex: UInt64
@@ -78,11 +76,8 @@ final class Subscription {
     let isVideo = track.parameters.codec.isVideo
     if layer != source, position == source {
       if !isVideo || packet.payload.isKeyFrame {
-        let captured = lastLayer.flatMap {
-          track.ticks(from: rewriter.lastSourceTimestamp, of: $0, to: packet.timestamp, of: source)
-        }
-        (layer, lastLayer) = (source, source)
-        rewriter.begin(at: packet, now: now, captured: captured)
+        layer = source
+        rewriter.begin(at: packet, now: now)
       } else {
         track.layers[source].keyFrames.want()
       }

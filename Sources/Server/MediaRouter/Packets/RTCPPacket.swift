@@ -54,6 +54,11 @@ struct FullIntraRequest: Equatable {
 /// Reads a compound datagram packet by packet; kinds nobody needs are passed over.
 struct RTCPReader {
   private var offset = 0
+  private var feedbackPackets: Int
+
+  /// - Parameter feedbackPackets: of how many packets all transport feedback of a datagram may tell; what tells of more is passed over. A few
+  ///   bytes claim thousands.
+  init(feedbackPackets: Int = TransportFeedback.packetsLimit) { self.feedbackPackets = feedbackPackets }
 
   /// The next packet of a known kind; nil at the end and from the first malformed packet on.
   mutating func next(in datagram: RawSpan) -> RTCPPacket? {
@@ -71,25 +76,31 @@ struct RTCPReader {
       let body = datagram.extracting((offset + 4)..<bodyEnd)
       let kind = datagram.uint8(at: offset + 1)
       offset = end
-      if let packet = Self.packet(kind, count: Int(first & 0x1F), body) { return packet }
+      if let packet = packet(kind, count: Int(first & 0x1F), body) { return packet }
     }
     offset = datagram.byteCount
     return nil
   }
 
-  private static func packet(_ kind: UInt8, count: Int, _ body: RawSpan) -> RTCPPacket? {
+  private mutating func packet(_ kind: UInt8, count: Int, _ body: RawSpan) -> RTCPPacket? {
     switch (kind, count) {
-    case (200, _): senderReport(count, body)
-    case (201, _): receiverReport(count, body)
-    case (203, _): goodbye(count, body)
-    case (205, 1): nack(body)
-    case (205, 15): TransportFeedback(body).map { .transportFeedback($0) }
+    case (200, _): Self.senderReport(count, body)
+    case (201, _): Self.receiverReport(count, body)
+    case (203, _): Self.goodbye(count, body)
+    case (205, 1): Self.nack(body)
+    case (205, 15): feedback(body)
     case (206, 1):
       body.byteCount >= 8 ? .pictureLoss(sender: body.uint32(at: 0), media: body.uint32(at: 4)) : nil
-    case (206, 4): fullIntra(body)
-    case (206, 15): receiverEstimate(body)
+    case (206, 4): Self.fullIntra(body)
+    case (206, 15): Self.receiverEstimate(body)
     default: nil
     }
+  }
+
+  private mutating func feedback(_ body: RawSpan) -> RTCPPacket? {
+    guard let claimed = TransportFeedback.claimedPackets(body), claimed <= feedbackPackets else { return nil }
+    feedbackPackets -= claimed
+    return TransportFeedback(body).map { .transportFeedback($0) }
   }
 
   private static func senderReport(_ count: Int, _ body: RawSpan) -> RTCPPacket? {

@@ -23,6 +23,9 @@ package struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
 
   package var ip: IPAddress { IPAddress(ipv6: UInt128(high) << 64 | UInt128(low)).unmapped }
 
+  /// Who has one of its addresses has all: an address of IPv4; of IPv6 the half that a network gives out.
+  var network: UInt64 { high == 0 ? low : high }
+
   package var description: String { (ip.isIPv4 ? "\(ip):\(port)" : "[\(ip)]:\(port)") + (isStream ? "/tcp" : "") }
 }
 

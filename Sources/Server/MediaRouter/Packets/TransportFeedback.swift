@@ -25,14 +25,15 @@ struct TransportFeedback: Equatable {
     self.arrivals = arrivals
   }
 
+  /// Of how many packets it tells, without reading it; nil if it is too short.
+  static func claimedPackets(_ body: RawSpan) -> Int? { body.byteCount >= 16 ? Int(body.uint16(at: 10)) : nil }
+
   /// Reads the packet without its RTCP header; nil if it is malformed.
   init?(_ body: RawSpan) {
-    guard body.byteCount >= 16 else { return nil }
+    guard let count = Self.claimedPackets(body), count <= Self.packetsLimit else { return nil }
     sender = body.uint32(at: 0)
     media = body.uint32(at: 4)
     base = body.uint16(at: 8)
-    let count = Int(body.uint16(at: 10))
-    guard count <= Self.packetsLimit else { return nil }
     // 24 bits with a sign.
     let reference = Int64(Int32(bitPattern: body.uint24(at: 12) << 8) >> 8)
     number = body.uint8(at: 15)

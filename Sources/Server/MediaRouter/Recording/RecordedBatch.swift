@@ -50,4 +50,9 @@ package struct RecordedBatch: Sendable {
   package init() {}
 
   package var isEmpty: Bool { packets.isEmpty && reports.isEmpty }
+
+  /// What it takes up in memory; packets without content do too.
+  package var cost: Int {
+    bytes.count + MemoryLayout<Packet>.stride * packets.count + MemoryLayout<Report>.stride * reports.count
+  }
 }

@@ -36,8 +36,7 @@ struct StrangerRates {
 
   /// Whether this one may be answered once more.
   mutating func take(_ client: TransportAddress, now: MediaTime) -> Bool {
-    // An address of IPv4; of IPv6 the half that a network gives out.
-    var hash = (client.high == 0 ? client.low : client.high) ^ seed
+    var hash = client.network ^ seed
     hash = (hash ^ hash >> 30) &* 0xBF58_476D_1CE4_E5B9
     hash = (hash ^ hash >> 27) &* 0x94D0_49BB_1331_11EB
     let place = Int(truncatingIfNeeded: (hash ^ hash >> 31) % UInt64(Self.places))

@@ -179,7 +179,7 @@ package final class MediaWorker: @unchecked Sendable {
       for _ in 0..<Self.readsLimit {
         if read(into: slab, &received, router) < Self.batchLimit { break }
       }
-      if let streams, !streams.isEmpty || descriptors[2].revents != 0 { handle(streams, router, &lastSweep) }
+      if let streams, !streams.isIdle || descriptors[2].revents != 0 { handle(streams, router, &lastSweep) }
       if let recorded = router.takeRecorded() { onRecorded(recorded) }
       router.advance(to: MediaTime.now)
       if !router.events.isEmpty {
@@ -195,7 +195,7 @@ package final class MediaWorker: @unchecked Sendable {
   private static let sweepInterval = MediaTime.Interval.seconds(1)
 
   private func deadline(_ router: Router, _ lastSweep: MediaTime) -> MediaTime? {
-    guard let streams, !streams.isEmpty else { return router.deadline }
+    guard let streams, !streams.isIdle else { return router.deadline }
     return min(router.deadline ?? lastSweep + Self.sweepInterval, lastSweep + Self.sweepInterval)
   }
 

@@ -102,7 +102,7 @@ package final class RelayWorker: @unchecked Sendable {
     var events = [watched](repeating: watched(), count: 64)
     var (lastSweep, lastSurroundings) = (MediaTime.now, MediaTime.now)
     while !mailbox.withLock(\.end.isWanted) {
-      let isIdle = streams.isEmpty && relay.deadline == nil
+      let isIdle = streams.isIdle && relay.deadline == nil
       let count = watch_wait(watch, &events, Int32(events.count), isIdle ? 60_000 : 1_000)
       for event in events.prefix(Int(count)) { handle(event.token, relay) }
       relay.flush()

@@ -4,9 +4,9 @@ import Glibc
 /// What connections may cost.
 struct StreamLimits {
   var connections = 4_000
-  /// Connections of nobody whom we know, altogether and from one address.
+  /// Connections of nobody whom we know, altogether and from one network.
   var strangers = 400
-  var strangersOfAddress = 40
+  var strangersOfNetwork = 40
   /// How long nobody may stay a stranger.
   var strangerTime = MediaTime.Interval.seconds(10)
   /// What waits for a slow reader; further packets are lost, as UDP loses them.
@@ -86,6 +86,8 @@ final class StreamSockets {
   }
 
   var isEmpty: Bool { byToken.isEmpty }
+  /// Whether no sweep is wanted: nobody is connected, and everybody may be.
+  var isIdle: Bool { byToken.isEmpty && isAccepting }
   /// What all slow readers together have not taken yet.
   var waitingBytes: Int { byToken.values.reduce(0) { $0 + $1.output.count } }
 
@@ -135,7 +137,7 @@ final class StreamSockets {
       let address = TransportAddress(high: from.address_high, low: from.address_low, port: from.port, isStream: true)
       let strangers = byToken.values.lazy.filter { !$0.isKnown }
       guard byToken.count < limits.connections, strangers.count < limits.strangers, byAddress[address] == nil,
-        strangers.filter({ $0.address.withoutPort == address.withoutPort }).count < limits.strangersOfAddress
+        strangers.filter({ $0.address.network == address.network }).count < limits.strangersOfNetwork
       else {
         Glibc.close(accepted)
         continue

@@ -4,6 +4,8 @@ import MediaRouter
 package struct FrameAssembler {
   /// A larger picture is none.
   package static let frameBytesLimit = 4 << 20
+  /// Of a picture: 8K has fewer. A few bytes can claim what takes a decoder gigabytes.
+  package static let picturePixelsLimit = 1 << 25
 
   private struct Unfinished {
     let timestamp: UInt32

@@ -4,9 +4,9 @@ struct PictureSize: Equatable {
   let width: Int
   let height: Int
 
-  /// nil for one without pixels.
+  /// nil for one without pixels, or with too many.
   init?(_ width: Int, _ height: Int) {
-    guard width > 0, height > 0 else { return nil }
+    guard width > 0, height > 0, width <= FrameAssembler.picturePixelsLimit / height else { return nil }
     self.width = width
     self.height = height
   }

@@ -21,6 +21,8 @@ package struct StreamRecorder {
   package static let patience = MediaTime.Interval.seconds(3)
   /// Of frames that wait; the oldest go first.
   package static let heldBytesLimit = 32 << 20
+  /// A file has a frame of a track each millisecond at most. Where more come, it runs ahead of their times so far and leaves out the rest.
+  static let leadMillisecondsLimit: Int64 = 5_000
 
   private struct Track {
     let id: SubscriptionID
@@ -129,7 +131,7 @@ package struct StreamRecorder {
   // MARK: What goes into files
 
   private mutating func release(until time: Int64, _ now: MediaTime) {
-    for i in held.indices { held[i].time = (held[i].isVideo ? video : audio)?.clock.time(of: held[i].ticks) ?? 0 }
+    for i in held.indices { held[i].time = self.time(of: held[i]) }
     guard held.contains(where: { $0.time <= time }) || heldBytes > Self.heldBytesLimit else { return }
     // A stable order: of one track as they came.
     held = held.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
@@ -143,6 +145,13 @@ package struct StreamRecorder {
     held.removeFirst(count)
   }
 
+  /// However far reports have moved the clock since: near its arrival.
+  private func time(of item: Held) -> Int64 {
+    let time = (item.isVideo ? video : audio)?.clock.time(of: item.ticks) ?? 0
+    let arrival = item.frame.arrival.microseconds
+    return min(max(time, arrival - TrackClock.differenceLimit), arrival + TrackClock.differenceLimit)
+  }
+
   private func mustWait(_ first: Held, _ now: MediaTime) -> Bool {
     video != nil && video?.format == nil && now.microseconds - first.time < Self.patience.microseconds
   }
@@ -154,8 +163,9 @@ package struct StreamRecorder {
     if item.isVideo, !item.frame.isKey, video?.mustBegin ?? false { return }
     if item.isVideo { video?.mustBegin = false }
     guard let track = current.writer.tracks.firstIndex(where: { $0.isVideo == item.isVideo }) else { return }
-    let bytes = current.writer.add(
-      item.frame.bytes, track: track, milliseconds: (item.time - current.start) / 1_000, isKey: item.frame.isKey)
+    let milliseconds = (item.time - current.start) / 1_000
+    guard current.writer.lead(of: track, at: milliseconds) <= Self.leadMillisecondsLimit else { return }
+    let bytes = current.writer.add(item.frame.bytes, track: track, milliseconds: milliseconds, isKey: item.frame.isKey)
     if item.isVideo { current.part.videoFrames += 1 } else { current.part.audioFrames += 1 }
     file = current
     if !bytes.isEmpty { outputs.append(.write(bytes)) }

@@ -45,6 +45,9 @@ package struct WebMWriter {
 
   package var durationMilliseconds: Int64 { tail.milliseconds }
 
+  /// By how much a frame of this time would be written for a later one.
+  func lead(of track: Int, at milliseconds: Int64) -> Int64 { last[track] + 1 - milliseconds }
+
   /// A frame, whose times do not fall within a track (one that does is taken for a millisecond after the one before it); what is to be written now.
   ///
   /// - Parameters:

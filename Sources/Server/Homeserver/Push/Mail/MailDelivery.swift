@@ -1,8 +1,6 @@
 import Database
-import EventLoop
 import MatrixModel
 import Outbound
-import Synchronization
 import Telemetry
 
 /// Sends mails about what waits for e-mail pushers and is not read: for each pusher one mail at a time, each about all rooms of
@@ -16,8 +14,7 @@ final class MailDelivery: Sendable {
   static let retryDelay = RetryDelay(firstMilliseconds: 60_000, longestMilliseconds: 6 * 60 * 60 * 1_000)
 
   private let runs = PusherRuns(limit: mailsLimit)
-  /// When pushers look again.
-  private let timers = Mutex<[Pusher.ID: TimerToken]>([:])
+  private let timers = PusherTimers()
   private let database: Database
   private let reader: UnreadMailReader
   private let mail: MailSender
@@ -49,10 +46,7 @@ final class MailDelivery: Sendable {
   /// Returns when the mails that are on their way are written down as sent.
   func stop() async {
     await runs.stop(cancels: false)
-    timers.withLock { timers in
-      for timer in timers.values { timer.cancel() }
-      timers = [:]
-    }
+    timers.cancelAll()
   }
 
   // MARK: One pusher
@@ -104,11 +98,7 @@ final class MailDelivery: Sendable {
   }
 
   private func wake(_ id: Pusher.ID, at time: Int64) {
-    let timer = Notifier.loop?.schedule(after: .milliseconds(max(50, time - clock.now()))) { [weak self] in self?.start(id) }
-    timers.withLock { timers in
-      timers[id]?.cancel()
-      timers[id] = timer
-    }
+    timers.set(id, after: .milliseconds(max(50, time - clock.now()))) { [weak self] in self?.start(id) }
   }
 
   // MARK: What is due
