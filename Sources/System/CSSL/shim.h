@@ -14,6 +14,16 @@
 // Macros and variadic functions that Swift does not import.
 static inline EVP_PKEY *ssl_new_p256_key(void) { return EVP_EC_gen("P-256"); }
 
+/// AES-128-GCM, for as long as the process lives. For each packet OpenSSL 3.0 looks up parameters of its provider by their names; the copy of a
+/// method does without. Of other versions it was not measured.
+static inline const EVP_CIPHER *ssl_aes_128_gcm(void) {
+#if OPENSSL_VERSION_MAJOR == 3 && OPENSSL_VERSION_MINOR == 0 && !defined(OPENSSL_NO_DEPRECATED_3_0)
+  EVP_CIPHER *copy = OPENSSL_version_minor() == 0 ? EVP_CIPHER_meth_dup(EVP_aes_128_gcm()) : NULL;
+  if (copy) return copy;
+#endif
+  return EVP_aes_128_gcm();
+}
+
 /// The largest datagram DTLS may make; the path is not asked.
 static inline void ssl_set_datagram_limit(SSL *ssl, long bytes) {
   SSL_set_options(ssl, SSL_OP_NO_QUERY_MTU);

@@ -183,6 +183,15 @@ extension MediaPacket {
     for i in 0..<SendBatch.messagesLimit { many.append([0], to: i.isMultiple(of: 2) ? Self.a : Self.b) }
     #expect(many.isFull)
   }
+
+  @Test func roomForSeveralIsRoomForTheirBytesAndForAMessageOfEach() {
+    let batch = SendBatch(bytes: 10 * SendBatch.datagramLimit)
+    #expect(batch.hasRoom(for: 10) && !batch.hasRoom(for: 11))
+    batch.append([0], to: Self.a)
+    #expect(batch.hasRoom(for: 9) && !batch.hasRoom(for: 10))
+    let many = SendBatch()
+    #expect(many.hasRoom(for: SendBatch.messagesLimit) && !many.hasRoom(for: SendBatch.messagesLimit + 1))
+  }
 }
 
 @Suite struct ReceptionStatisticsTests {

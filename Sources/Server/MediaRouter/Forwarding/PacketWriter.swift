@@ -14,10 +14,13 @@ struct PacketWriter {
 
   let mid: [UInt8]
   let extensions: ExtensionIDs
+  /// Nothing was negotiated.
+  private let isBare: Bool
 
   init(mid: [UInt8], extensions: ExtensionIDs) {
     self.mid = mid.count <= 16 ? mid : []
     self.extensions = extensions
+    isBare = extensions == ExtensionIDs()
   }
 
   /// Whether two transmissions of one packet differ in more than their header fields.
@@ -26,11 +29,9 @@ struct PacketWriter {
   /// Writes header and extensions to `target` and returns their length, at most 240 bytes.
   ///
   /// - Parameters:
-  ///   - packet: nil for padding.
   ///   - transportSequence: the number of this packet among all of its transport.
   func write(
-    _ header: Header, of packet: MediaPacket?, descriptor: UnsafeRawBufferPointer?, transportSequence: UInt16,
-    now: MediaTime, to target: UnsafeMutableRawPointer
+    _ header: Header, of packet: OutgoingPacket, transportSequence: UInt16, now: MediaTime, to target: UnsafeMutableRawPointer
   ) -> Int {
     target.storeBytes(of: 0x80, as: UInt8.self)
     target.storeBytes(of: header.payloadType | (header.marker ? 0x80 : 0), toByteOffset: 1, as: UInt8.self)
@@ -38,20 +39,21 @@ struct PacketWriter {
     target.storeBytes(of: header.timestamp.bigEndian, toByteOffset: 4, as: UInt32.self)
     target.storeBytes(of: header.ssrc.bigEndian, toByteOffset: 8, as: UInt32.self)
 
-    var elements = Elements(at: target + RTPHeader.fixedBytes + 4, isTwoByte: (descriptor?.count ?? 0) > 16)
+    guard !isBare else { return RTPHeader.fixedBytes }
+    var elements = Elements(at: target + RTPHeader.fixedBytes + 4, isTwoByte: packet.descriptor.count > 16)
     if extensions.sendTime != 0 { elements.append(extensions.sendTime, sendTime(now), count: 3) }
     if extensions.transportSequence != 0 {
       elements.append(extensions.transportSequence, UInt32(transportSequence), count: 2)
     }
     if extensions.mid != 0, !mid.isEmpty { mid.withUnsafeBytes { elements.append(extensions.mid, $0) } }
-    if let level = packet?.audioLevel, extensions.audioLevel != 0 {
+    if let level = packet.media?.audioLevel, extensions.audioLevel != 0 {
       elements.append(extensions.audioLevel, UInt32(level), count: 1)
     }
-    if let orientation = packet?.orientation, extensions.orientation != 0 {
+    if let orientation = packet.media?.orientation, extensions.orientation != 0 {
       elements.append(extensions.orientation, UInt32(orientation), count: 1)
     }
-    if let descriptor, !descriptor.isEmpty, extensions.dependencyDescriptor != 0 {
-      elements.append(extensions.dependencyDescriptor, descriptor)
+    if !packet.descriptor.isEmpty, extensions.dependencyDescriptor != 0 {
+      elements.append(extensions.dependencyDescriptor, packet.descriptor)
     }
     let words = elements.finish()
     guard words > 0 else { return RTPHeader.fixedBytes }

@@ -134,26 +134,36 @@ extension Router {
 
   /// Subscriber by subscriber, so that the packets of a frame stand side by side in the batch.
   private func forward(_ track: Track, _ now: MediaTime) {
-    for subscription in track.subscriptions {
-      guard let transport = subscription.transport else {
-        record(track, subscription, now)
-        continue
+    for (position, layer) in track.layers.enumerated() {
+      for sequence in layer.pending {
+        guard let packet = layer.cache.find(sequence) else { continue }
+        outgoing.append(OutgoingPacket(packet, of: position, in: layer.cache))
       }
-      guard let sender = transport.sender, let address = transport.address else { continue }
-      for (position, layer) in track.layers.enumerated() where !layer.pending.isEmpty {
-        for sequence in layer.pending {
-          guard let packet = layer.cache.find(sequence),
-            let output = subscription.rewrite(packet, of: position, now: now)
-          else { continue }
-          let outgoing = OutgoingPacket(packet, output, of: layer)
-          guard send(outgoing, of: subscription, by: sender, to: address, now: now) else { continue }
-          guard subscription.canResend else { continue }
-          subscription.history.insert(
-            SentHistory.Entry(output: output, source: sequence, layer: UInt8(position), lastSent: now))
-        }
-      }
+      layer.pending.removeAll(keepingCapacity: true)
     }
-    for layer in track.layers { layer.pending.removeAll(keepingCapacity: true) }
     track.pendingBytes = 0
+    // Nothing below touches the array, and no packet comes meanwhile.
+    outgoing.withUnsafeBufferPointer { packets in
+      for subscription in track.subscriptions { forward(packets, of: track, to: subscription, now) }
+    }
+    outgoing.removeAll(keepingCapacity: true)
+  }
+
+  private func forward(
+    _ packets: UnsafeBufferPointer<OutgoingPacket>, of track: Track, to subscription: Subscription, _ now: MediaTime
+  ) {
+    guard let transport = subscription.transport else { return record(packets, of: track, subscription, now) }
+    guard let destination = Destination(transport) else { return }
+    // What goes to one subscriber stays in one message.
+    if !batch.hasRoom(for: packets.count) { sendBatch() }
+    let (target, canResend) = (subscription.target(of: track), subscription.canResend)
+    for packet in packets {
+      guard let media = packet.media,
+        let output = subscription.rewrite(media, of: packet.position, track, target: target, now: now),
+        send(packet, as: output, of: subscription, to: destination, now: now), canResend
+      else { continue }
+      subscription.history.insert(
+        SentHistory.Entry(output: output, source: media.sequence, layer: UInt8(packet.position), lastSent: now))
+    }
   }
 }

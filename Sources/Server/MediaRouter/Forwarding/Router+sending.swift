@@ -1,27 +1,54 @@
-/// A packet on its way to one subscriber.
+/// A packet that leaves, and where its bytes lie: in the cache of its layer, until that takes the next one.
 struct OutgoingPacket {
   /// nil for padding alone.
   let media: MediaPacket?
-  let layer: Layer
-  let output: StreamRewriter.Output
+  /// Which of its track's layers it is of.
+  let position: Int
+  let descriptor: UnsafeRawBufferPointer
+  let payload: UnsafeRawBufferPointer
 
-  init(_ media: MediaPacket?, _ output: StreamRewriter.Output, of layer: Layer) {
+  static var padding: OutgoingPacket { OutgoingPacket() }
+
+  init(_ media: MediaPacket, of position: Int, in cache: PacketCache) {
     self.media = media
-    self.layer = layer
-    self.output = output
+    self.position = position
+    descriptor = cache.descriptor(of: media)
+    payload = cache.payload(of: media)
+  }
+
+  private init() {
+    media = nil
+    position = 0
+    (descriptor, payload) = (UnsafeRawBufferPointer(start: nil, count: 0), UnsafeRawBufferPointer(start: nil, count: 0))
+  }
+}
+
+/// Where packets go to one peer that is connected.
+struct Destination {
+  let transport: Transport
+  let sender: SRTPSender
+  let address: TransportAddress
+
+  init?(_ transport: Transport) {
+    guard let sender = transport.sender, let address = transport.address else { return nil }
+    self.transport = transport
+    self.sender = sender
+    self.address = address
   }
 }
 
 extension Router {
   /// Writes and seals a packet into the batch; false for one that is too large to be sent on.
   func send(
-    _ packet: OutgoingPacket, of subscription: Subscription, by sender: SRTPSender, to address: TransportAddress, now: MediaTime
+    _ packet: OutgoingPacket, as output: StreamRewriter.Output, of subscription: Subscription, to destination: Destination,
+    now: MediaTime
   ) -> Bool {
-    let parameters = subscription.parameters
     let header = PacketWriter.Header(
-      payloadType: parameters.payloadType, marker: packet.output.marker, index: packet.output.index,
-      timestamp: packet.output.timestamp, ssrc: parameters.ssrc)
-    guard let count = write(packet, header, isRetransmission: false, subscription, sender, address, now) else { return false }
+      payloadType: subscription.parameters.payloadType, marker: output.marker, index: output.index,
+      timestamp: output.timestamp, ssrc: subscription.parameters.ssrc)
+    guard let count = write(packet, as: output, header, isRetransmission: false, subscription, destination, now) else {
+      return false
+    }
     subscription.packetCount &+= 1
     subscription.octetCount &+= UInt32(count)
     return true
@@ -29,31 +56,30 @@ extension Router {
 
   /// Sends a packet again: as RTX, or with the bytes it had. RFC 4588 §4.
   func resend(_ entry: SentHistory.Entry, _ subscription: Subscription, now: MediaTime) {
-    let layer = subscription.track.layers[Int(entry.layer)]
-    guard let transport = subscription.transport, let sender = transport.sender, let address = transport.address,
-      let media = layer.cache.find(entry.source),
+    let cache = subscription.track.layers[Int(entry.layer)].cache
+    guard let transport = subscription.transport, let destination = Destination(transport),
+      let media = cache.find(entry.source),
       transport.mayResend(media.payloadCount, now: now)
     else { return }
-    let packet = OutgoingPacket(media, entry.output, of: layer)
+    let packet = OutgoingPacket(media, of: Int(entry.layer), in: cache)
     guard let header = retransmissionHeader(subscription, entry.output) else {
-      _ = send(packet, of: subscription, by: sender, to: address, now: now)
+      _ = send(packet, as: entry.output, of: subscription, to: destination, now: now)
       return
     }
-    _ = write(packet, header, isRetransmission: true, subscription, sender, address, now)
+    _ = write(packet, as: entry.output, header, isRetransmission: true, subscription, destination, now)
   }
 
   /// Sends as much padding as the probing of the path wants, on the repair stream of a video: there its numbers are missed by nobody.
   func sendPadding(_ transport: Transport, now: MediaTime) {
-    guard transport.path.sender != nil, let sender = transport.sender, let address = transport.address,
+    guard transport.path.sender != nil, let destination = Destination(transport),
       let subscription = transport.subscriptions.first(where: \.canProbe)
     else { return }
-    let bytes = PathProbe.paddingBytes + RTPHeader.fixedBytes + 16 + sender.profile.tagBytes
+    let bytes = PathProbe.paddingBytes + RTPHeader.fixedBytes + 16 + destination.sender.profile.tagBytes
     for _ in 0..<transport.path.sender!.takePadding(packetBytes: bytes, now: now) {
       var output = subscription.rewriter.last
       output.marker = false
       guard let header = retransmissionHeader(subscription, output) else { return }
-      let packet = OutgoingPacket(nil, output, of: subscription.track.layers[0])
-      _ = write(packet, header, isRetransmission: true, subscription, sender, address, now)
+      _ = write(.padding, as: output, header, isRetransmission: true, subscription, destination, now)
     }
   }
 
@@ -69,24 +95,21 @@ extension Router {
 
   /// The bytes of its payload; nil if it is too large.
   private func write(
-    _ packet: OutgoingPacket, _ header: PacketWriter.Header, isRetransmission: Bool, _ subscription: Subscription,
-    _ sender: SRTPSender, _ address: TransportAddress, _ now: MediaTime
+    _ packet: OutgoingPacket, as output: StreamRewriter.Output, _ header: PacketWriter.Header, isRetransmission: Bool,
+    _ subscription: Subscription, _ destination: Destination, _ now: MediaTime
   ) -> Int? {
-    guard let transport = subscription.transport else { return nil }
     makeRoom()
     let target = batch.space
+    let (transport, sender) = (destination.transport, destination.sender)
     let number = transport.transportSequence
-    let start = subscription.writer.write(
-      header, of: packet.media, descriptor: packet.media.map { packet.layer.cache.descriptor(of: $0) },
-      transportSequence: number,
-      now: now,
-      to: target)
+    let start = subscription.writer.write(header, of: packet, transportSequence: number, now: now, to: target)
     guard
       let count = writePayload(
-        of: packet, isRetransmission, at: target, start, limit: SendBatch.datagramLimit - sender.profile.tagBytes)
+        of: packet, as: output, isRetransmission, at: target, start,
+        limit: SendBatch.datagramLimit - sender.profile.tagBytes)
     else { return nil }
     let sealed = sender.seal(target, header: start, count: start + count, ssrc: header.ssrc, index: header.index)
-    batch.commit(sealed, to: address)
+    batch.commit(sealed, to: destination.address)
     if packet.media != nil && !isRetransmission { transport.rate.add(sealed, now: now) }
     guard subscription.parameters.extensions.transportSequence != 0 else { return count }
     transport.transportSequence &+= 1
@@ -95,7 +118,8 @@ extension Router {
   }
 
   private func writePayload(
-    of packet: OutgoingPacket, _ isRetransmission: Bool, at target: UnsafeMutableRawPointer, _ start: Int, limit: Int
+    of packet: OutgoingPacket, as output: StreamRewriter.Output, _ isRetransmission: Bool, at target: UnsafeMutableRawPointer,
+    _ start: Int, limit: Int
   ) -> Int? {
     guard let media = packet.media else {
       target.storeBytes(of: target.load(as: UInt8.self) | 0x20, as: UInt8.self)
@@ -104,17 +128,16 @@ extension Router {
       target.storeBytes(of: UInt8(PathProbe.paddingBytes), toByteOffset: start + PathProbe.paddingBytes - 1, as: UInt8.self)
       return PathProbe.paddingBytes
     }
-    let payload = packet.layer.cache.payload(of: media)
     // The number it had stands before it. RFC 4588 §4.
     let prefix = isRetransmission ? 2 : 0
-    guard start + prefix + payload.count <= limit else { return nil }
+    guard start + prefix + packet.payload.count <= limit else { return nil }
     if isRetransmission {
-      let number = UInt16(truncatingIfNeeded: packet.output.index)
+      let number = UInt16(truncatingIfNeeded: output.index)
       target.storeBytes(of: number.bigEndian, toByteOffset: start, as: UInt16.self)
     }
-    let copy = UnsafeMutableRawBufferPointer(start: target + start + prefix, count: payload.count)
-    copy.copyMemory(from: payload)
-    media.payload.rewrite(copy, packet.output)
-    return prefix + payload.count
+    let copy = UnsafeMutableRawBufferPointer(start: target + start + prefix, count: packet.payload.count)
+    copy.copyMemory(from: packet.payload)
+    media.payload.rewrite(copy, output)
+    return prefix + packet.payload.count
   }
 }

@@ -4,6 +4,8 @@
 final class Router {
   /// How exact timers are.
   static let tick = MediaTime.Interval.milliseconds(10)
+  /// Few enough that what was written is still in the processor's cache when the system copies it.
+  private static let batchBytes = 1 << 17
 
   let limits: RouterLimits
   let identity: DTLSIdentity
@@ -18,6 +20,8 @@ final class Router {
   /// TCP connections by which somebody was authentic.
   var connections: [TransportAddress: Transport] = [:]
   var pendingTracks: [Track] = []
+  /// What `forward` hands to each subscriber; empty outside it.
+  var outgoing: [OutgoingPacket] = []
   var random: any RandomNumberGenerator
   let batch: SendBatch
   var timers = RouterTimers()
@@ -36,7 +40,7 @@ final class Router {
     self.limits = limits
     self.random = random
     self.send = send
-    batch = SendBatch()
+    batch = SendBatch(bytes: Self.batchBytes)
   }
 
   // MARK: What it holds

@@ -10,6 +10,12 @@ final class SendBatch {
     var segmentBytes: Int
     var segments: Int
     var address: TransportAddress
+
+    /// Whether one more datagram may join, if none that is shorter than the first has.
+    fileprivate func takes(_ bytes: Int, to other: TransportAddress) -> Bool {
+      bytes <= segmentBytes && address == other && segments < SendBatch.segmentsLimit
+        && count + bytes <= SendBatch.messageBytesLimit
+    }
   }
 
   /// What a path of 1,500 bytes carries by IPv6. A larger one would make the system refuse segmentation.
@@ -21,10 +27,11 @@ final class SendBatch {
 
   private let memory: UnsafeMutableRawPointer
   private let capacity: Int
-  private var used = 0
-  private(set) var messages: [Message] = []
+  // Unchecked here and in other classes of the router: they belong to one thread, and no method is called while another one changes them.
+  @exclusivity(unchecked) private var used = 0
+  @exclusivity(unchecked) private(set) var messages: [Message] = []
   /// Whether another datagram may join the last message.
-  private var isOpen = false
+  @exclusivity(unchecked) private var isOpen = false
 
   init(bytes: Int = 1 << 20) {
     precondition(bytes >= 2 * Self.datagramLimit)
@@ -36,7 +43,12 @@ final class SendBatch {
   deinit { memory.deallocate() }
 
   /// Whether the batch must be sent before another datagram fits.
-  var isFull: Bool { used + Self.datagramLimit > capacity || messages.count >= Self.messagesLimit }
+  var isFull: Bool { !hasRoom(for: 1) }
+
+  /// Whether so many datagrams fit, each in a message of its own.
+  func hasRoom(for datagrams: Int) -> Bool {
+    used + datagrams * Self.datagramLimit <= capacity && messages.count + datagrams <= Self.messagesLimit
+  }
 
   /// Where the next datagram is to be written, at most `datagramLimit` bytes; `commit` makes it part of the batch.
   var space: UnsafeMutableRawPointer {
@@ -47,13 +59,11 @@ final class SendBatch {
   func commit(_ count: Int, to address: TransportAddress) {
     precondition((1...Self.datagramLimit).contains(count))
     defer { used += count }
-    if isOpen, var message = messages.last, message.address == address, count <= message.segmentBytes,
-      message.segments < Self.segmentsLimit, message.count + count <= Self.messageBytesLimit
-    {
-      isOpen = count == message.segmentBytes
-      message.count += count
-      message.segments += 1
-      messages[messages.count - 1] = message
+    let last = messages.count - 1
+    if isOpen, messages[last].takes(count, to: address) {
+      isOpen = count == messages[last].segmentBytes
+      messages[last].count += count
+      messages[last].segments += 1
       return
     }
     messages.append(Message(offset: used, count: count, segmentBytes: count, segments: 1, address: address))

@@ -14,12 +14,12 @@ final class Subscription {
   var isPaused = false
   /// The layer that is forwarded; nil until its first key frame.
   private(set) var layer: Int?
-  var rewriter: StreamRewriter
-  var history = SentHistory()
+  @exclusivity(unchecked) var rewriter: StreamRewriter
+  @exclusivity(unchecked) var history = SentHistory()
   var rtxIndex: UInt64
   var packetCount: UInt32 = 0
   var octetCount: UInt32 = 0
-  private var filter = LayerFilter()
+  @exclusivity(unchecked) private var filter = LayerFilter()
 
   init(
     _ id: SubscriptionID, _ parameters: SubscriptionParameters, to track: Track, on transport: Transport?,
@@ -47,14 +47,19 @@ final class Subscription {
   var canProbe: Bool { parameters.rtxSSRC != nil && parameters.extensions.transportSequence != 0 }
 
   /// The layer that it shall get: the highest allowed one that the publisher sends; nil for none.
-  var target: Int? {
+  var target: Int? { target(of: track) }
+
+  /// The same where the track is at hand.
+  func target(of track: Track) -> Int? {
     guard !isPaused, !track.isMuted, let allocated else { return nil }
-    let highest = max(0, min(allocated, ceiling))
+    let highest = max(0, min(allocated, ceiling(of: track)))
     return (0...highest).last { track.isAlive($0) } ?? highest
   }
 
   /// The highest layer that it may get, whatever the bandwidth. Who gets AV1 without descriptors takes each frame for a picture.
-  var ceiling: Int {
+  var ceiling: Int { ceiling(of: track) }
+
+  private func ceiling(of track: Track) -> Int {
     guard track.isScalable else { return max(0, min(limit.spatial, track.layers.count - 1)) }
     let isBare = track.parameters.codec == .av1 && parameters.extensions.dependencyDescriptor == 0
     return isBare ? 0 : max(0, min(limit.spatial, track.highestLayer))
@@ -67,7 +72,13 @@ final class Subscription {
   var spatialLayer: Int { Int(filter.spatial) }
 
   /// What becomes of a packet of a layer; nil if this subscriber does not get it. A key frame that is wanted is asked for.
-  func rewrite(_ packet: MediaPacket, of position: Int, now: MediaTime) -> StreamRewriter.Output? {
+  ///
+  /// - Parameters:
+  ///   - track: of this subscription.
+  ///   - target: that of `target(of:)`, which is one for all packets that are forwarded together.
+  func rewrite(
+    _ packet: MediaPacket, of position: Int, _ track: Track, target: Int?, now: MediaTime
+  ) -> StreamRewriter.Output? {
     guard let target else {
       layer = nil
       return nil

@@ -31,12 +31,12 @@ final class Transport {
   var transportSequence: UInt16 = 0
   /// In reports of the router's own, where no subscription lends one.
   let reporterSSRC: UInt32
-  var path = PathEstimate()
+  @exclusivity(unchecked) var path = PathEstimate()
   var allocator = LayerAllocator()
   /// Bits a second of video that the peer is asked to send at most; nil where it was never asked.
   var cap: UInt64?
   /// Of media that go to it, each packet once.
-  var rate = RateMeter()
+  @exclusivity(unchecked) var rate = RateMeter()
 
   init(_ id: TransportID, _ parameters: TransportParameters, now: MediaTime, reporterSSRC: UInt32) {
     self.id = id

@@ -7,19 +7,21 @@ extension Router {
     return recorded
   }
 
-  func record(_ track: Track, _ subscription: Subscription, _ now: MediaTime) {
-    for (position, layer) in track.layers.enumerated() where !layer.pending.isEmpty {
-      for sequence in layer.pending {
-        guard let packet = layer.cache.find(sequence), let output = subscription.rewrite(packet, of: position, now: now)
-        else { continue }
-        let start = recorded.bytes.count
-        recorded.bytes.append(contentsOf: layer.cache.media(of: packet, track.parameters.codec))
-        recorded.packets.append(
-          RecordedBatch.Packet(
-            subscription: subscription.id, sequence: output.index, timestamp: output.timestamp, marker: output.marker,
-            startsFrame: packet.payload.startsFrame, isKeyFrame: packet.payload.isKeyFrame, arrival: packet.arrival,
-            media: start..<recorded.bytes.count))
-      }
+  func record(
+    _ packets: UnsafeBufferPointer<OutgoingPacket>, of track: Track, _ subscription: Subscription, _ now: MediaTime
+  ) {
+    let target = subscription.target(of: track)
+    for packet in packets {
+      guard let media = packet.media,
+        let output = subscription.rewrite(media, of: packet.position, track, target: target, now: now)
+      else { continue }
+      let start = recorded.bytes.count
+      recorded.bytes.append(contentsOf: packet.encoded(track.parameters.codec))
+      recorded.packets.append(
+        RecordedBatch.Packet(
+          subscription: subscription.id, sequence: output.index, timestamp: output.timestamp, marker: output.marker,
+          startsFrame: media.payload.startsFrame, isKeyFrame: media.payload.isKeyFrame, arrival: media.arrival,
+          media: start..<recorded.bytes.count))
     }
   }
 
@@ -33,10 +35,11 @@ extension Router {
   }
 }
 
-extension PacketCache {
+extension OutgoingPacket {
   /// What the encoder wrote; nothing where the descriptor before it could not be read.
-  fileprivate func media(of packet: MediaPacket, _ codec: Codec) -> Slice<UnsafeRawBufferPointer> {
-    let isUnread = packet.payload.descriptorBytes == 0 && (codec == .vp8 || codec == .vp9)
-    return payload(of: packet).dropFirst(isUnread ? .max : Int(packet.payload.descriptorBytes))
+  fileprivate func encoded(_ codec: Codec) -> Slice<UnsafeRawBufferPointer> {
+    let descriptorBytes = media.map { Int($0.payload.descriptorBytes) } ?? 0
+    let isUnread = descriptorBytes == 0 && (codec == .vp8 || codec == .vp9)
+    return payload.dropFirst(isUnread ? .max : descriptorBytes)
   }
 }

@@ -10,6 +10,8 @@ final class SRTPTransform {
   private let saltNumber: UInt128
   private let authentication: HMACSHA1
   private let isSealing: Bool
+  // Unsafe: nobody changes it.
+  nonisolated(unsafe) private static let gcm = ssl_aes_128_gcm()
 
   init(_ profile: SRTPProfile, _ keys: SRTPSessionKeys, isSealing: Bool) {
     precondition(keys.key.count == SRTPProfile.keyBytes && keys.salt.count == profile.saltBytes)
@@ -23,8 +25,8 @@ final class SRTPTransform {
     // Counter mode is its own inverse.
     let isReady =
       profile == .aes128GCM && !isSealing
-      ? EVP_DecryptInit_ex(context, EVP_aes_128_gcm(), nil, keys.key, nil)
-      : EVP_EncryptInit_ex(context, profile == .aes128GCM ? EVP_aes_128_gcm() : EVP_aes_128_ctr(), nil, keys.key, nil)
+      ? EVP_DecryptInit_ex(context, Self.gcm, nil, keys.key, nil)
+      : EVP_EncryptInit_ex(context, profile == .aes128GCM ? Self.gcm : EVP_aes_128_ctr(), nil, keys.key, nil)
     precondition(isReady == 1, "OpenSSL has no AES-128")
   }
 

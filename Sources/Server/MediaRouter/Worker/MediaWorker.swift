@@ -170,7 +170,7 @@ package final class MediaWorker: @unchecked Sendable {
     if let streams { descriptors.append(pollfd(fd: streams.descriptor, events: Int16(POLLIN), revents: 0)) }
     var lastSweep = MediaTime.now
     var isInUse = false
-    while takeCommands(router) {
+    while takeCommands(router, isRung: descriptors[1].revents != 0) {
       // Before the wait, which is long where nobody is left; the figures last, so that who sees that nobody is left sees the memory gone too.
       if isInUse, router.transports.isEmpty { clinux_give_back_memory(Self.bytesGivenBack) }
       isInUse = !router.transports.isEmpty
@@ -209,9 +209,11 @@ package final class MediaWorker: @unchecked Sendable {
   }
 
   /// False when the thread shall end.
-  private func takeCommands(_ router: Router) -> Bool {
-    var count: UInt64 = 0
-    _ = Glibc.read(wake, &count, 8)
+  private func takeCommands(_ router: Router, isRung: Bool) -> Bool {
+    if isRung {
+      var count: UInt64 = 0
+      _ = Glibc.read(wake, &count, 8)
+    }
     let (commands, mustEnd) = mailbox.withLock { mailbox in
       defer { mailbox.commands.removeAll() }
       return (mailbox.commands, mailbox.end.isWanted)
