@@ -6,6 +6,9 @@ struct Call {
   let publisher: SimulatedPeer
   let subscriber: SimulatedPeer
   var sources: [VP8Source]
+  /// Frames by which each layer is later on its way than the first.
+  var lags: [Int]
+  private var underWay: [[[(packet: [UInt8], rollOver: UInt32)]]]
   static let ssrc: UInt32 = 5000
   static let track = TrackID(1)
 
@@ -19,6 +22,8 @@ struct Call {
     parameters.hasNack = true
     parameters.hasPictureLoss = true
     sources = (0..<layers).map { VP8Source(ssrc: UInt32(10 + $0), firstNumber: firstNumber) }
+    lags = Array(repeating: 0, count: layers)
+    underWay = Array(repeating: [], count: layers)
     if layers > 1 {
       parameters.extensions.streamID = 3
       parameters.layers = (0..<layers).map { TrackParameters.Layer(rid: [UInt8(ascii: "a") + UInt8($0)]) }
@@ -51,7 +56,10 @@ struct Call {
           if case .pictureLoss(_, let media) = $0 { media == sources[i].ssrc } else { false }
         }
         let isKey = sources[i].frames == 0 || asked && !answered.contains(publisher.pictureLossCount)
-        for (packet, rollOver) in sources[i].frame(isKey: isKey) { publisher.send(packet, rollOver: rollOver) }
+        underWay[i].append(sources[i].frame(isKey: isKey))
+        if underWay[i].count > lags[i] {
+          for (packet, rollOver) in underWay[i].removeFirst() { publisher.send(packet, rollOver: rollOver) }
+        }
       }
       answered.insert(publisher.pictureLossCount)
       simulation.run(.milliseconds(33))

@@ -104,6 +104,31 @@ import Testing
     #expect(starts.count > 100)
   }
 
+  @Test func aPictureIsDatedByItsCaptureWhicheverLayerCarriesIt() {
+    var call = Call(layers: 2)
+    call.lags = [0, 3]
+    // The clocks of the layers begin at their SSRC times 1000, at the same moment.
+    for source in call.sources {
+      let report = SenderReport(
+        ssrc: source.ssrc, ntpTime: 1 << 40, rtpTime: source.ssrc * 1000, packetCount: 0, octetCount: 0)
+      call.publish(frames: 4)
+      call.publisher.sendControl { $0.senderReport(report) }
+    }
+    for layer in [0, 1, 0, 1, 0, 1, 0] {
+      call.simulation.command(.limit(SubscriptionID(1), LayerLimit(spatial: layer)))
+      call.publish(frames: 20)
+    }
+    let starts = call.received.filter { $0.payload[0] & 0x10 != 0 }
+    #expect(zip(starts, starts.dropFirst()).allSatisfy { Int32(bitPattern: $1.header.timestamp &- $0.header.timestamp) > 0 })
+    // By how much a picture's time is ahead of its capture's, which the packet's number in both layers tells: three of them a picture, 3000 ticks.
+    let ahead = starts.suffix(120).map { start in
+      start.header.timestamp &- 1000 &* start.payload.span.bytes.uint32(at: 7)
+    }
+    // The later layer begins with a picture that was had already; the other goes on where its captures are.
+    let behind = Set(ahead.map { Int32(bitPattern: $0 &- ahead[119]) })
+    #expect(behind.count == 2 && behind.contains(0) && behind.allSatisfy { (0...4 * 3000).contains($0) }, "\(behind)")
+  }
+
   @Test func ofLayersThatThePublisherLeavesOutTheNextLowerIsTaken() {
     var call = Call(layers: 3)
     let all = call.sources

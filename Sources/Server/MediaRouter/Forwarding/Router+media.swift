@@ -90,8 +90,8 @@ extension Router {
       case identifiers.audioLevel: kept.audioLevel = packet.uint8(at: element.value.lowerBound)
       case identifiers.orientation: kept.orientation = packet.uint8(at: element.value.lowerBound)
       case identifiers.dependencyDescriptor where element.value.count <= PacketWriter.descriptorLimit:
-        found = element.value
-        kept.descriptorCount = element.value.count
+        // Frames are numbered over all layers together: where one begins in the place of another they would seem to go back.
+        if track.layers.count == 1 { (found, kept.descriptorCount) = (element.value, element.value.count) }
         guard track.parameters.codec == .av1,
           let descriptor = DependencyDescriptor(packet.extracting(element.value), structure: layer.structure)
         else { continue }

@@ -27,6 +27,8 @@ struct StreamRewriter {
   /// Added to numbers of the source, modulo 2^64 and so on.
   private var offset: UInt64 = 0
   private(set) var timestampOffset: UInt32 = 0
+  /// Ticks by which the stream's clock is ahead of the captures.
+  private var ahead: Int64 = 0
   private var pictureOffset: UInt16 = 0
   private var baseLayerOffset: UInt8 = 0
   private var skippedPicture: UInt16?
@@ -44,16 +46,33 @@ struct StreamRewriter {
     last = Output(index: UInt64(firstIndex) - 1, timestamp: firstTimestamp)
   }
 
+  /// Of the last packet forwarded, as its source had it.
+  var lastSourceTimestamp: UInt32 { last.timestamp &- timestampOffset }
+
   /// Takes this packet's stream as the source from this packet on; what came before it is not forwarded.
-  mutating func begin(at packet: MediaPacket, now: MediaTime) {
+  ///
+  /// - Parameter captured: ticks from the capture of the last packet forwarded to that of this one, if the publisher told. It is not
+  ///   believed where it is far from the time between their arrivals, which else stands for it.
+  mutating func begin(at packet: MediaPacket, now: MediaTime, captured: Int64? = nil) {
     highest = packet.sequence - 1
     gaps.removeAll(keepingCapacity: true)
     skippedPicture = nil
     offset = last.index &+ 1 &- packet.sequence
-    let elapsed = lastTime.map { max(1, (now - $0).microseconds * clockRate / 1_000_000) } ?? 0
+    let elapsed = elapsed(captured, now)
     timestampOffset = last.timestamp &+ UInt32(truncatingIfNeeded: elapsed) &- packet.timestamp
     pictureOffset = last.pictureID &+ 1 &- (packet.payload.pictureID?.value ?? 0)
     baseLayerOffset = last.baseLayerIndex &+ 1 &- UInt8(truncatingIfNeeded: packet.payload.baseLayerIndex?.value ?? 0)
+  }
+
+  /// Ticks that the stream's clock goes on by when its source changes: at least one, also where the new source is behind the old one. What that
+  /// is too much is made up for at the next change.
+  private mutating func elapsed(_ captured: Int64?, _ now: MediaTime) -> Int64 {
+    guard let lastTime else { return 0 }
+    let arrived = (now - lastTime).microseconds * clockRate / 1_000_000
+    var elapsed = arrived
+    if let captured, abs(captured - ahead - arrived) <= clockRate { elapsed = captured - ahead } else { ahead = 0 }
+    ahead = max(0, 1 - elapsed)
+    return max(1, elapsed)
   }
 
   /// What the packet becomes; nil if its turn is over.

@@ -14,6 +14,8 @@ final class Subscription {
   var isPaused = false
   /// The layer that is forwarded; nil until its first key frame.
   private(set) var layer: Int?
+  /// The one that was forwarded last, also while there is none.
+  private var lastLayer: Int?
   @exclusivity(unchecked) var rewriter: StreamRewriter
   @exclusivity(unchecked) var history = SentHistory()
   var rtxIndex: UInt64
@@ -87,8 +89,11 @@ final class Subscription {
     let isVideo = track.parameters.codec.isVideo
     if layer != source, position == source {
       if !isVideo || packet.payload.isKeyFrame {
-        layer = source
-        rewriter.begin(at: packet, now: now)
+        let captured = lastLayer.flatMap {
+          track.ticks(from: rewriter.lastSourceTimestamp, of: $0, to: packet.timestamp, of: source)
+        }
+        (layer, lastLayer) = (source, source)
+        rewriter.begin(at: packet, now: now, captured: captured)
       } else {
         track.layers[source].keyFrames.want()
       }

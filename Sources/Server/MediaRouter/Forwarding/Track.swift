@@ -57,6 +57,16 @@ final class Track {
     }.max()
   }
 
+  /// Ticks between two captures, by the clock that the publisher's reports share; nil where a layer has reported nothing yet. Negative where
+  /// the second was captured first.
+  func ticks(from first: UInt32, of layer: Int, to second: UInt32, of other: Int) -> Int64? {
+    guard layer != other else { return Int64(Int32(bitPattern: second &- first)) }
+    guard let before = layers[layer].lastSenderReport, let after = layers[other].lastSenderReport else { return nil }
+    let seconds = Double(Int64(bitPattern: after.ntpTime &- before.ntpTime)) / 4_294_967_296
+    let sinceReports = Int64(Int32(bitPattern: second &- after.rtpTime)) - Int64(Int32(bitPattern: first &- before.rtpTime))
+    return Int64(seconds * Double(parameters.codec.clockRate)) + sinceReports
+  }
+
   /// Whether there may be something to ask the publisher for.
   var needsRepair: Bool { layers.contains { !$0.losses.isQuiet || $0.keyFrames.isWanted } }
 
