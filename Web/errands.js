@@ -55,9 +55,12 @@ export async function unsubscribe() {
 
 const unsent = new Set();
 
-// A record of the program's store was written or deleted.
+// A record of the program's store was written, or it, or all whose keys begin so, were deleted.
 export function noteRecord(store, key, isThere) {
-  if (store !== 'martlet' || !key.startsWith('a/outbox/')) return;
+  if (store !== 'martlet') return;
+  // Whoever signs in next may be at another server, which this one must not get the token of.
+  if (!isThere && 'a/session'.startsWith(key)) { unsent.clear(); globalThis.caches?.delete(cacheName).catch(() => {}); }
+  if (!key.startsWith('a/outbox/')) return;
   if (!isThere) { unsent.delete(key); return; }
   unsent.add(key);
   if (!navigator.onLine) sendLater();

@@ -99,7 +99,7 @@ export function writeStore(database, bytes, then) {
       at += 9 + keyCount + valueCount;
       if (kind === 1) entries.put(bytes.slice(at - valueCount, at), key);
       else entries.delete(kind === 2 ? key : keyRange(key, '', ''));
-      if (kind !== 3) notes.push([key, kind === 1]);
+      notes.push([key, kind === 1]);
     }
     if (database instanceof Map) { setTimeout(() => then(true)); return; }
     entries.transaction.oncomplete = () => {

@@ -271,6 +271,8 @@ async def _(test):
         await alice.page.locator(".ma-dialog").last.get_by_role("button", name="Sign out").click()
         await alice.page.get_by_role("heading", name="Welcome to Martlet").wait_for()
         await gone()
+        # The next token may be another server's.
+        await eventually(worker.page, "async () => (await (await caches.open('martlet-errands')).keys()).length === 0")
 
 
 @test("why a browser is not told with the page closed is said in words: no push service, no Web Push of the server, none of the browser")
