@@ -19,13 +19,13 @@ import Testing
     private var now: Int64 = 5_000_000
     private var sequence: UInt64 = 1
 
-    init(quotaBytes: Int64? = nil) throws {
+    init(quotaBytes: Int64? = nil, filesLimit: Int = CallLimits.filesOfArchive) throws {
       var template = Array("/tmp/martlet-archive-XXXXXX".utf8CString)
       directory = String(cString: mkdtemp(&template))
       try ArchiveFolder.makeRoot(in: directory)
       usage = ArchiveUsage(quotaBytes: quotaBytes)
       folder = ArchiveFolder(ArchiveID(trusted: "archive"), in: directory)
-      writer = try ArchiveWriter(folder, usage, began: MediaTime(microseconds: now))
+      writer = try ArchiveWriter(folder, usage, began: MediaTime(microseconds: now), filesLimit: filesLimit)
       writer.add(stream, SubscriptionID(1), .opus, now: MediaTime(microseconds: now))
     }
 
@@ -99,8 +99,9 @@ import Testing
 
   /// Each picture that follows sound begins one, and whoever publishes anew.
   @Test func `a recording has so many files, and all of them are whole`() throws {
-    let world = try World()
-    for _ in 0..<CallLimits.filesOfArchive {
+    let filesLimit = 50
+    let world = try World(filesLimit: filesLimit)
+    for _ in 0..<filesLimit {
       world.run(milliseconds: 20)
       world.writer.end(world.stream.id, now: MediaTime(microseconds: 5_000_000))
       world.writer.add(world.stream, SubscriptionID(1), .opus, now: MediaTime(microseconds: 5_000_000))
@@ -112,9 +113,9 @@ import Testing
     let after = (world.writer.isFull, world.writer.isBroken)
     #expect(after == (true, false))
     let summary = world.finish()
-    #expect(summary.filesCount == CallLimits.filesOfArchive && world.openFiles == 0)
+    #expect(summary.filesCount == filesLimit && world.openFiles == 0)
     let manifest = try #require(world.folder.manifest)
-    #expect(manifest.files.count == CallLimits.filesOfArchive && manifest.files.allSatisfy { $0.durationMilliseconds > 0 })
+    #expect(manifest.files.count == filesLimit && manifest.files.allSatisfy { $0.durationMilliseconds > 0 })
     #expect(world.usage.bytes == summary.bytes && summary.bytes == manifest.bytes)
     world.folder.remove()
   }

@@ -18,6 +18,7 @@ struct ArchiveWriter: ~Copyable {
   let folder: ArchiveFolder
   private let began: MediaTime
   private let usage: ArchiveUsage
+  private let filesLimit: Int
   private var streams: [StreamID: Stream] = [:]
   private var manifest = ArchiveManifest()
   /// Counted in `usage`.
@@ -29,10 +30,13 @@ struct ArchiveWriter: ~Copyable {
   private(set) var isFull = false
 
   /// Makes the folder's manifest.
-  init(_ folder: ArchiveFolder, _ usage: ArchiveUsage, began: MediaTime) throws(ArchiveFileError) {
+  init(
+    _ folder: ArchiveFolder, _ usage: ArchiveUsage, began: MediaTime, filesLimit: Int = CallLimits.filesOfArchive
+  ) throws(ArchiveFileError) {
     self.folder = folder
     self.usage = usage
     self.began = began
+    self.filesLimit = filesLimit
     try folder.make()
     try folder.write(manifest)
   }
@@ -111,7 +115,7 @@ struct ArchiveWriter: ~Copyable {
   private mutating func perform(_ output: StreamRecorder.Output, _ stream: Stream) throws(ArchiveFileError) {
     switch output {
     case .begin(let part, let header):
-      guard manifest.files.count < CallLimits.filesOfArchive else {
+      guard manifest.files.count < filesLimit else {
         isFull = true
         return
       }
