@@ -8,7 +8,8 @@ import Synchronization
 package final class Database: Sendable {
   private let writer: Writer
   private let readers: Readers
-  private let threads: [WorkerThread]
+  private let readerThreads: [WorkerThread]
+  private let writerThread: WorkerThread
   private let lock: Mutex<LockFile?>
   private let isClosed = Atomic<Bool>(false)
 
@@ -28,7 +29,8 @@ package final class Database: Sendable {
     // Both before either starts a thread: what fails here leaves nothing running.
     readers = try Readers(configuration)
     writer = try Writer(configuration, on: connection)
-    threads = readers.start() + [writer.start()]
+    readerThreads = readers.start()
+    writerThread = writer.start()
   }
 
   deinit { close() }
@@ -84,7 +86,10 @@ package final class Database: Sendable {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     writer.queue.close()
     readers.queue.close()
-    for thread in threads { thread.join() }
+    for thread in readerThreads { thread.join() }
+    // The log goes with the last connection, and readers may not delete it.
+    writer.others.close()
+    writerThread.join()
     lock.withLock { $0 = nil }
   }
 

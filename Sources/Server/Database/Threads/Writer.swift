@@ -9,6 +9,8 @@ final class Writer: @unchecked Sendable {
   typealias WriteJob = Job<WriteTransaction>
 
   let queue: BoundedQueue<WriteJob>
+  /// Closed when no other connection is open: only then the thread closes its own.
+  let others = BoundedQueue<Never>(limit: 0)
   let committedPosition: Atomic<Int64>
   let statistics = Mutex(DatabaseStatistics())
   private let connection: Connection
@@ -35,6 +37,8 @@ final class Writer: @unchecked Sendable {
         batch.removeAll(keepingCapacity: true)
         if checkpoints.logHasGrown(on: connection) { statistics.withLock { $0.checkpoints += 1 } }
       }
+      var none: [Never] = []
+      _ = others.take(upTo: 0, into: &none)
       checkpoints.finish(on: connection)
       connection.close()
     }
