@@ -80,6 +80,16 @@ private struct Handshake {
     #expect(handshake.now < .zero + .seconds(3))
   }
 
+  /// A peer that came to the address of one that had gone without a word took the answer for a part of its own handshake, which failed.
+  @Test func whoBeginsAnewAtAnAddressIsNotAnsweredByTheOldSession() throws {
+    var handshake = try Handshake()
+    handshake.run()
+    let other = try Handshake()
+    try #require(!other.client.output.isEmpty)
+    for datagram in other.client.output { handshake.server.receive(datagram.span.bytes, now: handshake.now + .seconds(5)) }
+    #expect(handshake.server.output.isEmpty && handshake.server.state == .established)
+  }
+
   @Test func aSilentPeerIsGivenUp() throws {
     var handshake = try Handshake()
     handshake.run { _ in true }

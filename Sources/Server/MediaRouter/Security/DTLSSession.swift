@@ -69,7 +69,7 @@ final class DTLSSession {
     guard state == .handshaking || state == .established, (1...(1 << 16)).contains(datagram.byteCount) else { return }
     let taken = datagram.withUnsafeBytes { BIO_write(input, $0.baseAddress, Int32($0.count)) }
     guard taken == datagram.byteCount else { return }
-    if state == .handshaking { handshake(now) } else { readApplicationData(isHandshake: datagram.uint8(at: 0) == 22, now) }
+    if state == .handshaking { handshake(now) } else { readApplicationData(mayBeRepeated: Self.mayBeRepeated(datagram), now) }
     // What OpenSSL did not read of this datagram must not stand before the next one.
     ssl_empty(input)
   }
@@ -110,13 +110,20 @@ final class DTLSSession {
     }
   }
 
-  private func readApplicationData(isHandshake: Bool, _ now: MediaTime) {
+  /// Whether it may be of the peer's last flight. A hello is not: somebody else begins at the address of a peer that has gone without a
+  /// word, and would take what is answered here for a part of another handshake.
+  private static func mayBeRepeated(_ datagram: RawSpan) -> Bool {
+    guard datagram.uint8(at: 0) == 22 else { return false }
+    return datagram.byteCount <= 13 || datagram.uint8(at: 13) != 1
+  }
+
+  private func readApplicationData(mayBeRepeated: Bool, _ now: MediaTime) {
     ERR_clear_error()
     var bytes = [UInt8](repeating: 0, count: 2048)
     let result = SSL_read(ssl, &bytes, Int32(bytes.count))
     let reason = SSL_get_error(ssl, result)
     // A peer that lost our last flight sends its own again. OpenSSL answers if the record's number is a new one.
-    if !drain(), isHandshake, now >= nextAnswer {
+    if !drain(), mayBeRepeated, now >= nextAnswer {
       output += lastFlight
       nextAnswer = now + Self.firstResend
     }
