@@ -4,6 +4,7 @@ Chromium without a window has no push service: the subscription is a stub (PUSH_
 after it is real: the server encrypts and pushes to a push service of ours, and what that decrypts is delivered to the service worker
 by the browser itself (DevTools, `ServiceWorker.deliverPushMessage`). Neither is there anybody who clicks a notification, nor may a
 worker open a window without that: what is done with a click is called, and `openWindow` says where it would lead."""
+import asyncio
 import contextlib
 import json
 import time
@@ -70,6 +71,14 @@ class Worker:
             await self.page.evaluate("navigator.serviceWorker.ready.then(() => 0)")
         await self._devtools.send("ServiceWorker." + command, {"origin": self.base, "registrationId": self._registration, **parameters})
 
+    async def alone(self):
+        """Waits until it knows of no page any more, which the browser tells it in its own time: one that is being closed may still say that
+        somebody looks at it."""
+        end = time.monotonic() + 20
+        while await self.run("async () => (await pages()).length") > 0:
+            assert time.monotonic() < end, "the page is still open for the worker"
+            await asyncio.sleep(0.02)
+
     async def push(self, payload):
         await self._send("deliverPushMessage", data=json.dumps(payload))
 
@@ -81,7 +90,10 @@ class Worker:
 
     async def shows(self, condition):
         """Waits until the notifications are so: JavaScript about `shown`."""
-        await eventually(self.page, f"async () => {{ const shown = await ({SHOWN})(); return {condition}; }}")
+        try:
+            await eventually(self.page, f"async () => {{ const shown = await ({SHOWN})(); return {condition}; }}")
+        except AssertionError:
+            raise AssertionError(condition, await self.shown())
         return await self.shown()
 
     async def run(self, expression, argument=None):
@@ -155,6 +167,7 @@ def told(service, event):
 async def _(test):
     async with subscribed(test) as (alice, worker, service, user, boris, room):
         await alice.page.close()
+        await worker.alone()
         first = boris.send(room, "the kettle is on")
         await worker.push(told(service, first))
         shown = await worker.shows("shown.length === 1")
@@ -191,6 +204,7 @@ async def _(test):
         await alice.page.reload()
         await eventually(alice.page, "async () => (await (await (await caches.open('martlet-errands')).match('page')).json()).language.startsWith('de')")
         await alice.page.close()
+        await worker.alone()
         picture = boris.put(room_path(room, "send", "m.room.message", "picture"), {"msgtype": "m.image", "body": "kettle.png", "url": "mxc://a/b"}).ok()
         await worker.push(told(service, picture["event_id"]))
         await worker.shows("shown[0]?.body === 'Boris Brandt: Bild' && shown[0].lang.startsWith('de')")
@@ -332,10 +346,7 @@ async def _(test):
         refused = await worker.run("() => sendOutbox().then(() => '', error => error.message)")
         assert refused == "a page is open", refused
         await alice.page.close()
-        # The browser tells the worker of the page's end in its own time.
-        end = time.monotonic() + 20
-        while await worker.run("() => pages().then(found => found.length)") > 0:
-            assert time.monotonic() < end, "the page is still open for the worker"
+        await worker.alone()
         await alice.context.set_offline(False)
         await worker.sync()
         await eventually(worker.page, """async ([token, path, text]) => {
