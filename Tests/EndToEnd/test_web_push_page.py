@@ -289,6 +289,17 @@ async def _(test):
         await eventually(worker.page, "async () => (await (await caches.open('martlet-errands')).keys()).length === 0")
 
 
+async def asks_in_vain(person, words):
+    """To be told with the page closed: the switch goes back, and these words say why."""
+    await open_settings(person)
+    await person.page.get_by_label("Show notifications of this browser").check()
+    switch = person.page.get_by_label("Also when this page is closed")
+    # click, not check: it does not stay.
+    await switch.click()
+    await person.page.get_by_text(words).wait_for()
+    assert not await switch.is_checked()
+
+
 @test("why a browser is not told with the page closed is said in words: no push service, no Web Push of the server, none of the browser")
 async def _(test):
     test.own_server()
@@ -296,12 +307,7 @@ async def _(test):
     try:
         user = User(server.base, "alice")
         async with at_page(test, user, server) as alice:
-            await open_settings(alice)
-            await alice.page.get_by_label("Show notifications of this browser").check()
-            # click, not check: it does not stay.
-            await alice.page.get_by_label("Also when this page is closed").click()
-            await alice.page.get_by_text("Your server cannot tell this browser").wait_for()
-            assert not await alice.page.get_by_label("Also when this page is closed").is_checked()
+            await asks_in_vain(alice, "Your server cannot tell this browser")
         async with at_page(test, user, server, "delete window.PushManager") as alice:
             await open_settings(alice)
             await alice.page.get_by_label("Show notifications of this browser").check()
@@ -314,11 +320,7 @@ async def _(test):
         user = User(server.base, "alice")
         # No stub: this Chromium has no push service indeed.
         async with at_page(test, user, server) as alice:
-            await open_settings(alice)
-            await alice.page.get_by_label("Show notifications of this browser").check()
-            await alice.page.get_by_label("Also when this page is closed").click()
-            await alice.page.get_by_text("The browser's push service or your server did not answer").wait_for()
-            assert not await alice.page.get_by_label("Also when this page is closed").is_checked()
+            await asks_in_vain(alice, "The browser's push service or your server did not answer")
             assert user.get("pushers").ok()["pushers"] == []
             # Chromium's own line about it.
             alice.troubles = [trouble for trouble in alice.troubles if "Push API in incognito mode" not in trouble]

@@ -8,19 +8,6 @@ import Testing
 
 @testable import WebApp
 
-/// One event of a room's timeline: `content` is JSON.
-private func event(
-  _ id: String, _ content: String, type: String = "m.room.message", by sender: String = "@boris:chat.example",
-  at seconds: Int = 10, state: String? = nil
-) -> String {
-  let key = state.map { "\"state_key\":\"\($0)\"," } ?? ""
-  return """
-    {"type":"\(type)","event_id":"\(id)","sender":"\(sender)",\(key)"origin_server_ts":\(seconds * 1000),"content":\(content)}
-    """
-}
-
-private func text(_ body: String) -> String { #"{"msgtype":"m.text","body":"\#(body)"}"# }
-
 private let boris = event(
   "$b", #"{"membership":"join","displayname":"Bo"}"#, type: "m.room.member", at: 1, state: "@boris:chat.example")
 

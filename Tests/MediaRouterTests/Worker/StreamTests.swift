@@ -61,6 +61,16 @@ import Testing
     return recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT)) == 0
   }
 
+  /// Connects as somebody who is known.
+  private func befriend(_ port: Port) -> (descriptor: Int32, address: TransportAddress) {
+    let descriptor = port.connect()
+    say([0, 1, 1], on: descriptor)
+    port.handle { !port.received.isEmpty }
+    let address = port.received[0].address
+    port.known = [address]
+    return (descriptor, address)
+  }
+
   private func say(_ bytes: [UInt8], on descriptor: Int32) {
     precondition(write(descriptor, bytes, bytes.count) == bytes.count)
   }
@@ -186,12 +196,8 @@ import Testing
     var limits = StreamLimits()
     limits.outputBytes = 64 << 10
     let port = Port(.lengths, limits)
-    let descriptor = port.connect()
+    let (descriptor, address) = befriend(port)
     defer { close(descriptor) }
-    say([0, 1, 1], on: descriptor)
-    port.handle { !port.received.isEmpty }
-    let address = port.received[0].address
-    port.known = [address]
     let batch = SendBatch()
     var packets = 0
     // More than the system's own buffers hold.
@@ -211,12 +217,8 @@ import Testing
 
   @Test func whoReadsSlowlyStaysAndLosesPackets() {
     let port = Port(.lengths)
-    let descriptor = port.connect()
+    let (descriptor, address) = befriend(port)
     defer { close(descriptor) }
-    say([0, 1, 1], on: descriptor)
-    port.handle { !port.received.isEmpty }
-    let address = port.received[0].address
-    port.known = [address]
     let batch = SendBatch()
     var bytes = [UInt8](repeating: 0, count: 1 << 20)
     var total = 0
