@@ -1,6 +1,7 @@
 """Collects tests and runs them: a sentence for each, one line for each, a traceback where one fails."""
 import asyncio
 import inspect
+import os
 import sys
 import time
 import traceback
@@ -47,6 +48,15 @@ class Context:
             raise NotRun("needs a server of its own, --base was given")
 
 
+def why(error):
+    """What an error says, in one line; where it says nothing, the line that raised it: a record of CI keeps little more than that."""
+    lines = [line.strip() for line in str(error).strip().splitlines()[:4]]
+    if lines:
+        return " | ".join(lines)
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"at {os.path.basename(place.filename)}:{place.lineno}: {place.line}"
+
+
 def run(context, only=None, named=""):
     """(passed, failed, not run) of the tests of these modules whose sentence has those words"""
     counts = [0, 0, 0]
@@ -72,8 +82,7 @@ def run(context, only=None, named=""):
             print(f"  not run {sentence}: {reason}", flush=True)
         except Exception as error:
             counts[1] += 1
-            why = (str(error).strip().splitlines() or [""])[0]
-            print(f"  FAILED  {sentence}: {type(error).__name__} {why[:400]}", flush=True)
+            print(f"  FAILED  {sentence}: {type(error).__name__} {why(error)[:500]}", flush=True)
             for line in traceback.format_exc().splitlines()[1:]:
                 print("          " + line, flush=True)
     sys.stdout.flush()

@@ -287,11 +287,8 @@ def listing(store, number):
         value = store.content(number, kind).get(key)
         return value if isinstance(value, str) and value else None
 
-    topic = store.content(number, "m.room.topic").get("m.topic")
-    texts = topic.get("m.text") if isinstance(topic, dict) else None
-    plain = text("m.room.topic", "topic")
-    if isinstance(texts, list):
-        plain = next((entry.get("body") for entry in texts if entry.get("mimetype", "text/plain") == "text/plain"), None) or None
+    rich = rich_topic(store.content(number, "m.room.topic"))
+    plain = text("m.room.topic", "topic") if rich is None else next(iter(rich), None) or None
     kind = store.content(number, "m.room.create").get("type")
     summary = {
         "room_id": store.room_id(number), "name": text("m.room.name", "name"), "topic": plain, "avatar_url": text("m.room.avatar", "url"),
@@ -362,12 +359,19 @@ def searchable(event, content):
     if event.type == "m.room.name" and event.state_key == "":
         return string(content.get("name"))
     if event.type == "m.room.topic" and event.state_key == "":
-        rich = content.get("m.topic")
-        texts = rich.get("m.text") if isinstance(rich, dict) else None
-        plain = [string(entry.get("body")) for entry in texts if isinstance(entry, dict) and entry.get("mimetype", "text/plain") == "text/plain"][:1] if isinstance(texts, list) else []
-        parts = [part for part in [string(content.get("topic")), *plain] if part is not None]
+        parts = [part for part in [string(content.get("topic")), *(rich_topic(content) or [])[:1]] if part is not None]
         return "\n".join(dict.fromkeys(parts)) if parts else None
     return None
+
+
+def rich_topic(content):
+    """The bodies of the plain texts in the structured form of a topic, None for one that is no string; None without that form."""
+    topic = content.get("m.topic")
+    texts = topic.get("m.text") if isinstance(topic, dict) else None
+    if not isinstance(texts, list):
+        return None
+    entries = [entry if isinstance(entry, dict) else {} for entry in texts]
+    return [string(entry.get("body")) for entry in entries if entry.get("mimetype", "text/plain") == "text/plain"]
 
 
 def string(value):
