@@ -47,6 +47,34 @@ import Testing
     }
   }
 
+  @Test func `what was asked for before an account ended leads into no room after it`() async throws {
+    try await Self.run { fixture, admin, ann in
+      func room(_ rule: String) async throws -> RoomID {
+        let state = #"[{"type":"m.room.join_rules","content":{"join_rule":"\#(rule)"}}]"#
+        let made = try await fixture.call(
+          .post, "createRoom", as: admin, #"{"room_version":"11","preset":"public_chat","initial_state":\#(state)}"#)
+        return RoomID(trusted: ByteString(try #require(made.json["room_id"]?.string)))
+      }
+      let (open, asking) = (try await room("public"), try await room("knock"))
+      let rooms = fixture.homeserver.rooms
+      let actor = Rooms.Actor(userID: ann.userID, deviceID: nil)
+      let founding = try RoomCreation(JSON.object { _ in }, defaultVersion: "11")
+      let joining = try JSON.object { $0.member("membership", "join") }
+      try await fixture.homeserver.accounts.deactivate(ann.userID, erase: false)
+      // Each was let in by a token that is gone now.
+      let requests: [(String, () async throws -> Void)] = [
+        ("join", { try await rooms.join(open, by: actor) }),
+        ("knock", { try await rooms.knock(on: asking, by: actor) }),
+        ("create", { _ = try await rooms.create(founding, by: actor) }),
+        ("state", { _ = try await rooms.setState(.member, ann.userID.text, joining, in: open, by: actor) })
+      ]
+      for (name, request) in requests {
+        await #expect("\(name)") { try await request() } throws: { ($0 as? MatrixError)?.code == .userDeactivated }
+      }
+      #expect(try await rooms.joinedRooms(of: ann.userID).isEmpty)
+    }
+  }
+
   @Test func `administrators are told what they may, and it ends with their administration`() async throws {
     try await Self.run { fixture, admin, ann in
       let moderation = try await fixture.call(.get, "capabilities", as: admin).json["capabilities"]?["m.account_moderation"]

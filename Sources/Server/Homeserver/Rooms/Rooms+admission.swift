@@ -13,10 +13,10 @@ extension MatrixError {
 }
 
 extension Rooms {
-  /// What speaks against someone's coming into a room besides the room's own rules: an administrator's block, guests where the
-  /// room has none, what the invited user or a policy list does not want.
+  /// What speaks against someone's coming into a room besides the room's own rules: an account that has ended, an administrator's
+  /// block, guests where the room has none, what the invited user or a policy list does not want.
   ///
-  /// Throws `M_FORBIDDEN`, `M_GUEST_ACCESS_FORBIDDEN`, `M_INVITE_BLOCKED`.
+  /// Throws `M_FORBIDDEN`, `M_GUEST_ACCESS_FORBIDDEN`, `M_INVITE_BLOCKED`, `M_USER_DEACTIVATED`.
   func admit(
     _ membership: Membership, of user: UserID, by sender: UserID, to room: RoomSnapshot, in transaction: ReadTransaction
   ) throws {
@@ -29,6 +29,10 @@ extension Rooms {
       // Who may not invite shall learn that, not what the other does not want.
       guard room.isJoined(sender), room.powerLevels.canInvite(by: sender) else { return }
     case .knock: break
+    }
+    // A request that was let in before its account ended may be carried out after that account has left its rooms.
+    if membership != .invite, try profile(user, transaction) == nil {
+      throw MatrixError(status: 403, .userDeactivated, "This account has been deactivated.")
     }
     if try blocker(of: room.roomID, in: transaction) != nil {
       throw MatrixError.forbidden("This room is closed by an administrator of this server.")
