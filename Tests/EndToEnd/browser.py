@@ -32,12 +32,13 @@ ANCHOR = """() => {
   return row && { text: row.querySelector('.mg-text')?.textContent ?? '', y: row.getBoundingClientRect().top - top };
 }"""
 
-# Looks at the scroller after every frame: a row that is in view before and after must have moved as far as the reader scrolled.
+# Looks at the scroller after every frame: a text that is in view before and after must have moved as far as the reader scrolled. The text
+# and not its row, whose top goes up and down with the date above it.
 WATCH = """() => {
   const scroller = document.querySelector('.mg-scroller');
   const isSeen = ({ top, bottom }) => bottom > box.top && top < box.bottom;
-  const rows = () => new Map([...document.querySelectorAll('.mg-row')].map(row => [row, row.getBoundingClientRect()])
-    .filter(([row, place]) => isSeen(place)).map(([row, place]) => [row.querySelector('.mg-text')?.textContent, place.top]));
+  const rows = () => new Map([...document.querySelectorAll('.mg-row')].filter(row => isSeen(row.getBoundingClientRect()))
+    .map(row => row.querySelector('.mg-text') ?? row).map(text => [text.textContent, text.getBoundingClientRect().top]));
   window.jump = 0; window.frames = 0; window.blank = 0;
   let wanted = null;
   window.scrollStep = pixels => { wanted = pixels; };
