@@ -122,7 +122,7 @@ async def _(test):
         await give(files[:1])
         await dialog.get_by_label("Caption").fill("The last one")
         await dialog.get_by_role("button", name="Send").click()
-        await boris.page.get_by_text("The last one").wait_for()
+        await boris.sees("The last one")
         content = last(users["boris"], room)
         assert content["msgtype"] == "m.image" and content["body"] == "The last one" and content["filename"] == "dune0.png", content
         await give(files[:2])
