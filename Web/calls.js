@@ -111,8 +111,12 @@ export function openMedia(hear) {
         sections.set(section, connection.addTransceiver(track, { direction: 'sendonly', streams: [taken], sendEncodings }));
       }
     },
-    receive({ connection, sections }, { section, kind }) {
-      sections.set(section, connection.addTransceiver(kind, { direction: 'recvonly' }));
+    receive({ connection, sections }, { section, kind, codec }) {
+      const transceiver = connection.addTransceiver(kind, { direction: 'recvonly' });
+      const isOf = name => ({ mimeType }) => mimeType.toLowerCase() === `${kind}/${name}`;
+      const known = RTCRtpReceiver.getCapabilities?.(kind)?.codecs ?? [], wanted = known.filter(isOf(codec.toLowerCase()));
+      if (wanted.length) transceiver.setCodecPreferences?.([...wanted, ...known.filter(isOf('rtx'))]);
+      sections.set(section, transceiver);
     },
     stop({ sections, ended }, { section }) {
       const transceiver = sections.get(section);

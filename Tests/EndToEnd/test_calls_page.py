@@ -3,10 +3,13 @@ import asyncio
 import contextlib
 import json
 import os
+import tempfile
 from urllib.parse import urlencode
 
 from browser import MEDIA_FLAGS, people
 from harness import NotRun, test
+from load_peers import PICTURE, SOUND, Peers, build
+from load_peers import sections as media_sections
 from lossy_link import LossyLink
 from server import ROOT
 from test_calls import App, MODERATOR, PUBLISHER, SUBSCRIBER
@@ -39,6 +42,34 @@ call.addEventListener('streamCreated', async ({ detail }) => {
 globalThis.connecting = performance.now();
 call.connect().then(() => { globalThis.isIn = true; }, error => { globalThis.failure = [error.code, error.message]; });
 </script>"""
+
+
+# A page that subscribes to all there are, and knows its peer connections.
+EVERYONE = """<!doctype html><title>Everyone</title><div id="others"></div><script type="module">
+globalThis.peers = [];
+const { RTCPeerConnection } = globalThis;
+globalThis.RTCPeerConnection = class extends RTCPeerConnection {
+  constructor(...all) { super(...all); peers.push(this); }
+};
+const { MartletCall } = await import('%s/martlet-call.js');
+const { url, session, token } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+globalThis.call = new MartletCall({ url, session, token });
+globalThis.trouble = [];
+call.addEventListener('streamCreated', ({ detail }) =>
+  call.subscribe(detail.stream, document.getElementById('others')).catch(error => { trouble.push(error.code); }));
+call.addEventListener('closed', ({ detail }) => { trouble.push(detail.code); });
+await call.connect().catch(error => { trouble.push(error.code); });
+</script>"""
+# Of how many sounds and pictures packets have come, and how long the offer for them is.
+ARRIVED = """async () => {
+  const arrived = { audio: 0, video: 0, offer: 0 };
+  for (const peer of peers) {
+    arrived.offer = Math.max(arrived.offer, peer.localDescription?.sdp.length ?? 0);
+    for (const [, { type, kind, packetsReceived }] of await peer.getStats())
+      if (type === 'inbound-rtp' && packetsReceived > 0) arrived[kind]++;
+  }
+  return arrived;
+}"""
 
 
 class Stage:
@@ -256,3 +287,36 @@ async def _(test):
             assert min(whole for whole, _ in times) < 5000
         finally:
             stranger.close()
+
+
+@test("a page gets the sound and the picture of fifty people at once")
+async def _(test):
+    count = 50
+    async with stage(test, "alice") as (here, alice):
+        with tempfile.TemporaryDirectory(prefix="martlet-fifty-") as folder:
+            peers, calls = Peers(build(folder), "127.0.0.1", count, 40), []
+            mine = Files([], {"everyone.html": EVERYONE % here.files.base})
+            try:
+                for slot in range(count):
+                    call = await here.app.join(here.session, PUBLISHER)
+                    calls.append(call)
+                    stream = (await call.ask("publish", stream={"name": f"camera {slot}", "has_audio": True, "has_video": True}))["stream"]["id"]
+                    ssrcs = (1000 + 2 * slot, 1001 + 2 * slot)
+                    sdp = peers.description(slot, media_sections("01", "sendonly", ssrcs))
+                    answer = await call.ask("offer", sdp=sdp, sections={mid: {"publish": stream} for mid in "01"})
+                    peers.connect(slot, answer["sdp"], is_controlling=True)
+                    peers.say("send", slot, SOUND, PICTURE, *ssrcs)
+                await alice.page.goto(here.address("everyone.html", SUBSCRIBER, "alice").replace(here.files.base, mine.base))
+                await alice.until("() => globalThis.peers?.length > 0")
+                arrived, end = {}, asyncio.get_running_loop().time() + 60
+                while (arrived.get("audio"), arrived.get("video")) != (count, count):
+                    arrived = await alice.page.evaluate(ARRIVED)
+                    trouble = await alice.page.evaluate("trouble")
+                    assert not trouble and asyncio.get_running_loop().time() < end, (trouble, arrived)
+                    await asyncio.sleep(0.2)
+                print(f"          an offer of {arrived['offer']} bytes")
+            finally:
+                peers.end()
+                mine.close()
+                for call in calls:
+                    await call.close()

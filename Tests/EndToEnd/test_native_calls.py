@@ -196,8 +196,8 @@ async def _(test):
 async def _(test):
     with tempfile.TemporaryDirectory() as folder:
         film = os.path.join(folder, "film.webm")
-        subprocess.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "color=c=red:size=160x120:rate=25:duration=4", "-f", "lavfi", "-i",
-                        "sine=frequency=440:duration=4", "-c:v", "libvpx", "-c:a", "libopus", film], check=True, stdin=subprocess.DEVNULL)
+        subprocess.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "color=c=red:size=160x120:rate=25:duration=12", "-f", "lavfi", "-i",
+                        "sine=frequency=440:duration=12", "-c:v", "libvpx", "-c:a", "libopus", film], check=True, stdin=subprocess.DEVNULL)
         app = App(test)
         session = app.session()
         async with natives(app, session, PUBLISHER, PUBLISHER) as (one, two):

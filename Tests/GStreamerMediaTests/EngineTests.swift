@@ -19,7 +19,7 @@ import Testing
     engine.perform(.open(1, []))
     engine.perform(.send(1, 10, 7, .audio, receives: false))
     engine.perform(.send(1, 11, 7, .video, receives: false))
-    engine.perform(.receive(1, 12, .video))
+    engine.perform(.receive(1, 12, .video, codec: "VP8"))
     engine.perform(.describe(1, round: 3, .offer, restartsICE: false, gatherMilliseconds: 0))
     for await input in inputs {
       guard case .described(let peer, let round, let sdp, let mids) = input else { continue }
@@ -42,7 +42,7 @@ import Testing
   func nonsense(_ sdp: String) async throws {
     let (engine, inputs) = try engine()
     engine.perform(.open(1, []))
-    engine.perform(.receive(1, 1, .audio))
+    engine.perform(.receive(1, 1, .audio, codec: "opus"))
     engine.perform(.describe(1, round: 1, .offer, restartsICE: false, gatherMilliseconds: 0))
     engine.perform(.setRemote(1, round: 2, .answer, sdp: ByteString(sdp)))
     engine.perform(.addCandidate(1, ICECandidate(candidate: "candidate:nonsense", mid: nil, lineIndex: .max)))

@@ -81,7 +81,7 @@ final class QueueState: @unchecked Sendable {
     case .send(let peer, let section, let source, let kind, _):
       guard let connection = peers[peer], connection.send(section, kind) else { return }
       sendings.append((source, kind, peer, section))
-    case .receive(let peer, let section, let kind): peers[peer]?.receive(section, kind)
+    case .receive(let peer, let section, let kind, _): peers[peer]?.receive(section, kind)
     case .stop(let peer, let section):
       sendings.removeAll { $0.peer == peer && $0.section == section }
       peers[peer]?.stop(section)

@@ -10,6 +10,7 @@ public enum CallLimits {
   public static let signalBytes = 8_192
   public static let connectionDataBytes = 4_000
   public static let nameBytes = 4_000
+  static let codecBytes = 32
   public static let connections = 3_000
   public static let streams = 200
   /// Of one connection.

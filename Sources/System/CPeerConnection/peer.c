@@ -19,7 +19,6 @@ struct description {
 enum { OFFER = 1, ANSWER = 3 };
 enum { SENDONLY = 2, RECVONLY = 3 };
 
-// What arrives may be there before the answer that names its SSRC: the name of its section, in each packet, tells what it is.
 #define MID_EXTENSION "extmap-1=(string)urn:ietf:params:rtp-hdrext:sdes:mid"
 #define FEEDBACK \
   "rtcp-fb-nack-pli=(boolean)true,rtcp-fb-transport-cc=(boolean)true," \
@@ -43,6 +42,9 @@ struct peer {
   GArray *sections;
   struct peer_listener listener;
   gint has_failed;
+  GMutex lock;
+  // The SSRCs that the remote description names; NULL while it is not known which will come. Under `lock`, as it is read where packets arrive.
+  GHashTable *described;
 };
 
 // MARK: What is told
@@ -143,6 +145,77 @@ static GstPadProbeReturn replace_chain(GstPad *pad, GstPadProbeInfo *info, gpoin
   return GST_PAD_PROBE_REMOVE;
 }
 
+// MARK: What is not described yet
+
+// The SSRC of an RTP packet, or the sender's of an RTCP sender report; FALSE for all else. RFC 3550 §5.1, §6.4.1; RFC 5761 §4.
+static gboolean source_of(GstBuffer *buffer, guint32 *ssrc) {
+  guint8 head[12];
+  if (gst_buffer_extract(buffer, 0, head, sizeof head) != sizeof head || head[0] >> 6 != 2) return FALSE;
+  gboolean is_rtcp = head[1] >= 192 && head[1] <= 223;
+  if (is_rtcp && head[1] != 200) return FALSE;
+  *ssrc = GST_READ_UINT32_BE(head + (is_rtcp ? 4 : 8));
+  return TRUE;
+}
+
+static gboolean is_early(struct peer *peer, GstBuffer *buffer) {
+  guint32 ssrc;
+  if (!source_of(buffer, &ssrc)) return FALSE;
+  g_mutex_lock(&peer->lock);
+  gboolean is_early = peer->described && !g_hash_table_contains(peer->described, GUINT_TO_POINTER(ssrc));
+  g_mutex_unlock(&peer->lock);
+  return is_early;
+}
+
+static gboolean keep_described(GstBuffer **buffer, guint index, gpointer context) {
+  (void)index;
+  if (is_early(context, *buffer)) gst_clear_buffer(buffer);
+  return TRUE;
+}
+
+// Media overtakes the answer that names its SSRC, for the one comes by UDP and the other by a socket. webrtcbin gives an SSRC that it meets in no
+// section for good, and its sound or picture would never arrive: such packets are lost, as if they had come before we were there.
+static GstPadProbeReturn drop_early(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
+  (void)pad;
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER)
+    return is_early(context, GST_PAD_PROBE_INFO_BUFFER(info)) ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK;
+  GstBufferList *list = gst_buffer_list_make_writable(GST_PAD_PROBE_INFO_BUFFER_LIST(info));
+  gst_buffer_list_foreach(list, keep_described, context);
+  info->data = list;
+  return gst_buffer_list_length(list) ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
+}
+
+static void session_pad_added(GstElement *session, GstPad *pad, gpointer context) {
+  (void)session;
+  if (g_str_has_prefix(GST_PAD_NAME(pad), "recv_rtp_sink") || g_str_has_prefix(GST_PAD_NAME(pad), "recv_rtcp_sink"))
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, drop_early, context, NULL);
+}
+
+// The SSRCs of a remote description, NULL where a section that sends names none.
+static GHashTable *sources_of(const GstSDPMessage *sdp) {
+  GHashTable *sources = g_hash_table_new(NULL, NULL);
+  for (guint i = 0; i < gst_sdp_message_medias_len(sdp); i++) {
+    const GstSDPMedia *media = gst_sdp_message_get_media(sdp, i);
+    const char *text = NULL;
+    guint count = 0;
+    for (; (text = gst_sdp_media_get_attribute_val_n(media, "ssrc", count)); count++)
+      g_hash_table_add(sources, GUINT_TO_POINTER((guint32)g_ascii_strtoull(text, NULL, 10)));
+    gboolean sends = !gst_sdp_media_get_attribute_val(media, "recvonly") && !gst_sdp_media_get_attribute_val(media, "inactive");
+    if (sends && !count && gst_sdp_media_get_port(media)) {
+      g_hash_table_unref(sources);
+      return NULL;
+    }
+  }
+  return sources;
+}
+
+static void set_described(struct peer *peer, GHashTable *sources) {
+  g_mutex_lock(&peer->lock);
+  GHashTable *before = peer->described;
+  peer->described = sources;
+  g_mutex_unlock(&peer->lock);
+  if (before) g_hash_table_unref(before);
+}
+
 // MARK: Life
 
 // libnice leaves loopback out unless it is told all addresses, and a server on this machine has no other.
@@ -177,6 +250,12 @@ struct peer *peer_open(const char *stun, const char *const *relays, struct peer_
   peer->sections = g_array_new(FALSE, TRUE, sizeof(struct section));
   peer->pipeline = gst_pipeline_new(NULL);
   peer->webrtc = webrtc;
+  g_mutex_init(&peer->lock);
+  GstElement *session = gst_bin_get_by_name(GST_BIN(webrtc), "rtpbin");
+  if (session) {
+    g_signal_connect(session, "pad-added", G_CALLBACK(session_pad_added), peer);
+    gst_object_unref(session);
+  }
   gst_util_set_object_arg(G_OBJECT(webrtc), "bundle-policy", "max-bundle");
   if (stun) g_object_set(webrtc, "stun-server", stun, NULL);
   use_all_addresses(webrtc);
@@ -213,6 +292,8 @@ void peer_close(struct peer *peer) {
   }
   g_array_unref(peer->sections);
   gst_object_unref(peer->pipeline);
+  set_described(peer, NULL);
+  g_mutex_clear(&peer->lock);
   g_free(peer);
 }
 
@@ -373,6 +454,7 @@ int peer_set_remote(struct peer *peer, int is_offer, const char *text) {
   }
   struct description description = {is_offer ? OFFER : ANSWER, sdp};
   gboolean is_set = set_description(peer, "set-remote-description", &description);
+  if (is_set) set_described(peer, sources_of(sdp));
   gst_sdp_message_free(sdp);
   return is_set ? 0 : -1;
 }

@@ -70,8 +70,9 @@ extension MediaEffect {
     case .send(let peer, let section, let source, let kind, let receives):
       (fields.action, fields.peer, fields.section, fields.source) = ("send", peer, section, source)
       (fields.kind, fields.isOn) = (kind.name, receives)
-    case .receive(let peer, let section, let kind):
+    case .receive(let peer, let section, let kind, let codec):
       (fields.action, fields.peer, fields.section, fields.kind) = ("receive", peer, section, kind.name)
+      fields.texts = [("codec", codec)]
     case .stop(let peer, let section): (fields.action, fields.peer, fields.section) = ("stop", peer, section)
     case .hold(let peer, let isOn): (fields.action, fields.peer, fields.isOn) = ("hold", peer, isOn)
     case .describe(let peer, let round, let kind, let restartsICE, let milliseconds):

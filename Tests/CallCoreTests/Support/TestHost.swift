@@ -57,7 +57,7 @@ final class TestHost {
     case .send(let id, let section, let source, _, _):
       #expect(captured[source] != nil, "what is sent is captured")
       add(section, source, to: id)
-    case .receive(let id, let section, _): add(section, nil, to: id)
+    case .receive(let id, let section, _, _): add(section, nil, to: id)
     case .stop(let id, let section):
       #expect(peers[id]?.sections[section] != nil, "only what is there is stopped")
       peers[id]?.sections[section] = nil

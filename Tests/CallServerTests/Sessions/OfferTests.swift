@@ -35,6 +35,8 @@ import Testing
     let told = fixture.told(bob)
     #expect(told.map { $0["type"]?.string } == ["stream_created"])
     #expect(told[0]["stream"]?["video_type"]?.string == "screen" && told[0]["stream"]?["width"]?.integer == 640)
+    // So that whoever subscribes need not offer all codecs that there are.
+    #expect(told[0]["stream"]?["video_codec"]?.string == "VP8")
     #expect(!fixture.types(alice).contains("stream_created"))
   }
 

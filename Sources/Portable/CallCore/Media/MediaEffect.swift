@@ -16,8 +16,9 @@ public enum MediaEffect: Sendable {
   /// A new section that sends a track of the source; with `receives`, one that the other side offered for the same kind is taken first
   /// (WebRTC's `addTrack`).
   case send(PeerID, SectionID, SourceID, TrackKind, receives: Bool)
-  /// A new section that only receives.
-  case receive(PeerID, SectionID, TrackKind)
+  /// A new section that only receives, in that codec (`opus`, `VP8`, … without regard to case; empty for any). Nothing else need be offered: a
+  /// browser says of all its codecs in each section, and a session of many would make an offer of 300 KB.
+  case receive(PeerID, SectionID, TrackKind, codec: ByteString)
   case stop(PeerID, SectionID)
   /// Whether all sections are inactive, or back to what they were.
   case hold(PeerID, Bool)

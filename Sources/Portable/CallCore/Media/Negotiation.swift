@@ -38,6 +38,8 @@ struct Negotiation: Sendable {
     /// nil where it only receives.
     let source: SourceID?
     let receives: Bool
+    /// Of what arrives, as WebRTC's `mimeType` has it after the slash; empty where it is not known.
+    let codec: ByteString
     /// What it is for, in the words of the signalling.
     let stream: ByteString
     var state = State.wanted
@@ -47,11 +49,11 @@ struct Negotiation: Sendable {
   // MARK: What is wanted
 
   mutating func send(_ source: SourceID, _ kind: TrackKind, stream: ByteString, receives: Bool = false) {
-    add(kind, source, receives: receives, stream)
+    add(kind, source, receives: receives, "", stream)
   }
 
-  mutating func receive(_ kind: TrackKind, stream: ByteString) {
-    add(kind, nil, receives: true, stream)
+  mutating func receive(_ kind: TrackKind, codec: ByteString, stream: ByteString) {
+    add(kind, nil, receives: true, codec, stream)
   }
 
   func hasSection(_ kind: TrackKind, stream: ByteString) -> Bool {
@@ -82,10 +84,11 @@ struct Negotiation: Sendable {
     isTouched || restartsICE || sections.contains { $0.state != .present || $0.mid == nil }
   }
 
-  private mutating func add(_ kind: TrackKind, _ source: SourceID?, receives: Bool, _ stream: ByteString) {
+  private mutating func add(_ kind: TrackKind, _ source: SourceID?, receives: Bool, _ codec: ByteString, _ stream: ByteString) {
     guard sections.count < CallLimits.sections else { return }
     lastSection &+= 1
-    sections.append(Section(id: lastSection, kind: kind, source: source, receives: receives, stream: stream))
+    sections.append(
+      Section(id: lastSection, kind: kind, source: source, receives: receives, codec: codec, stream: stream))
   }
 
   // MARK: Own offers
@@ -186,7 +189,7 @@ struct Negotiation: Sendable {
         if let source = section.source {
           effects.append(.send(peer, section.id, source, section.kind, receives: section.receives))
         } else {
-          effects.append(.receive(peer, section.id, section.kind))
+          effects.append(.receive(peer, section.id, section.kind, codec: section.codec))
         }
       case .unwanted: if !answering { effects.append(.stop(peer, section.id)) }
       case .present: break

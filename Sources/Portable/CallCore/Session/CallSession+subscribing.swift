@@ -32,14 +32,15 @@ extension CallSession {
     let stream = streams[i]
     guard stream.isSubscribed else { return }
     if isRelayed { return attachKnown(stream) }
-    if stream.hasAudio { receive(.audio, stream.id) }
-    if stream.hasVideo { receive(.video, stream.id) }
+    // Sessions carry no other sound.
+    if stream.hasAudio { receive(.audio, "opus", stream.id) }
+    if stream.hasVideo { receive(.video, stream.videoCodec, stream.id) }
   }
 
-  private mutating func receive(_ kind: TrackKind, _ stream: ByteString) {
+  private mutating func receive(_ kind: TrackKind, _ codec: ByteString, _ stream: ByteString) {
     let link = routerLink()
     if !links[link].negotiation.hasSection(kind, stream: stream) {
-      links[link].negotiation.receive(kind, stream: stream)
+      links[link].negotiation.receive(kind, codec: codec, stream: stream)
     }
   }
 

@@ -45,6 +45,8 @@ public struct CallStream: Sendable, Equatable {
   public internal(set) var hasAudio = false
   public internal(set) var hasVideo = false
   public internal(set) var videoType: ByteString = ""
+  /// Empty where the server does not say.
+  public internal(set) var videoCodec: ByteString = ""
   public internal(set) var width: Int64 = 0
   public internal(set) var height: Int64 = 0
   /// By a moderator.
@@ -69,6 +71,7 @@ public struct CallStream: Sendable, Equatable {
   mutating func change(_ json: JSON) {
     if let text = json.text("name"), text.count <= CallLimits.nameBytes { name = text }
     if let text = json.text("video_type"), text.count <= CallLimits.signalKindBytes { videoType = text }
+    if let text = json.text("video_codec"), text.count <= CallLimits.codecBytes { videoCodec = text }
     hasAudio = json.bool("has_audio") ?? hasAudio
     hasVideo = json.bool("has_video") ?? hasVideo
     isMuted = json.bool("muted") ?? isMuted

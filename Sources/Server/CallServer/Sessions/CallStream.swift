@@ -85,6 +85,7 @@ package struct CallStream: Sendable {
       writer.member("has_audio", description.hasAudio)
       writer.member("has_video", description.hasVideo)
       writer.member("video_type", description.videoType.rawValue)
+      if let video { writer.member("video_codec", video.codec.name) }
       writer.member("width", description.width)
       writer.member("height", description.height)
       writer.member("muted", isMuted)

@@ -24,6 +24,17 @@ package enum Codec: Sendable, Equatable {
     }
   }
 
+  /// The name in `a=rtpmap`, as its payload format registers it.
+  package var name: String {
+    switch self {
+    case .opus: "opus"
+    case .vp8: "VP8"
+    case .vp9: "VP9"
+    case .h264: "H264"
+    case .av1: "AV1"
+    }
+  }
+
   /// What the payload of one packet tells; `nil` bytes of another form count as a packet that tells nothing.
   ///
   /// - Parameter payload: where the payload lies in `packet`.
