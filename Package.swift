@@ -190,7 +190,8 @@ let package = Package(
       uses: [
         "JSON", "MatrixModel", "Addresses", "HTTPServer", "Homeserver", "Database", "Outbound", "OutboundTesting"
       ]),
-    tests(of: "MediaRouter", uses: ["Addresses", "CSSL", "CSRTP"]),
+    .target(name: "TLSTesting", dependencies: ["CSSL"], path: "Tests/TLSTesting", swiftSettings: common),
+    tests(of: "MediaRouter", uses: ["Addresses", "CSSL", "CSRTP", "TLSTesting"]),
     tests(of: "Recording", uses: ["MediaRouter"]),
     tests(
       of: "CallServer",
@@ -202,7 +203,7 @@ let package = Package(
     tests(of: "CallClient", uses: ["CallCore", "JSON"]),
     tests(of: "WebSockets"),
     tests(of: "GStreamerMedia", uses: ["CallClient"]),
-    tests(of: "martlet", uses: ["JSON", "MatrixModel", "MatrixClient"]),
+    tests(of: "martlet", uses: ["JSON", "MatrixModel", "MatrixClient", "EventLoop", "MediaRouter", "TLSTesting"]),
     .testTarget(
       name: "LoadTests", dependencies: ["matrix-load"], path: "Tests/LoadTests", swiftSettings: common),
     .testTarget(

@@ -7,7 +7,7 @@ import MediaRouter
 extension Configuration {
   /// Whether media may come by TCP: where HTTP does not have the port already.
   private var takesStreams: Bool {
-    let others = bind + metricsBind + [turn.bind].compactMap { $0 }
+    let others = bind + metricsBind + [turn.bind, turn.tls.bind].compactMap { $0 }
     return calls.takesTCP && (callBind.port == 0 || !others.contains { $0.port == callBind.port })
   }
 

@@ -50,6 +50,18 @@ extension Configuration {
     var bind: BindAddress?
     var ports: ClosedRange<UInt16> = 49_160...49_359
     var allowedNetworks: [IPNetwork] = []
+    var tls = TLS()
+
+    /// Where our own listens by TLS.
+    struct TLS: Sendable {
+      /// nil for nowhere.
+      var bind: BindAddress?
+      /// Files.
+      var certificate: String?
+      var key: String?
+      /// nil: the name of the server.
+      var host: String?
+    }
 
     /// Somebody else's; nil where none is configured.
     var server: TURNServer? {
@@ -78,6 +90,7 @@ extension Configuration {
   /// What these settings contradict in each other; nil if all is well.
   var directoryContradiction: String? {
     if !turn.uris.isEmpty, turn.secret == nil { return "turn.uris is set, but turn.secret is not" }
+    if let secureRelayContradiction { return secureRelayContradiction }
     if retention.longestHours > 0, retention.longestHours < max(retention.shortestHours, retention.defaultHours) {
       return "retention.longest_hours is less than retention.shortest_hours or retention.default_hours"
     }

@@ -7,13 +7,16 @@ import MediaRouter
 struct OwnRelay: Sendable {
   let worker: RelayWorker
   let server: TURNServer
+  /// nil where it takes no TLS.
+  let certificate: CertificateFiles?
 }
 
 extension Configuration {
-  /// With its ports bound; nil where there is none, or where clients are sent to another. Throws `address`.
+  /// With its ports bound; nil where there is none, or where clients are sent to another. Throws `address`, and `failed` for a certificate that is of no use.
   func ownRelay(in folder: DataDirectory) throws -> OwnRelay? {
     guard let bind = turn.bind, turn.server == nil else { return nil }
     let secret = try DerivedSecrets(in: folder.path, file: "call.key").secret(for: "martlet.turn")
+    let certificate = try certificateFiles()
     do {
       guard let address = try SocketAddress.resolve(bind.description).first else { return nil }
       let publicAddresses = relayAddresses(of: address.ip)
@@ -21,15 +24,73 @@ extension Configuration {
         address: TransportAddress(address.ip, port: address.port), publicAddresses: publicAddresses, ports: turn.ports,
         realm: serverName, secret: secret)
       relay.allowed = turn.allowedNetworks
+      relay.secure = try secureRelay(certificate)
       let worker = try RelayWorker(relay)
-      let uris = publicAddresses.flatMap { ip in
+      var uris = publicAddresses.flatMap { ip in
         let host = ip.isIPv4 ? "\(ip)" : "[\(ip)]"
         return ["udp", "tcp"].map { "turn:\(host):\(worker.address.port)?transport=\($0)" }
       }
-      return OwnRelay(worker: worker, server: turn.server(uris: uris, secret: secret))
+      if let certificate, let address = worker.secureAddress {
+        uris.append("turns:\(certificate.hostInURI):\(address.port)?transport=tcp")
+      }
+      return OwnRelay(worker: worker, server: turn.server(uris: uris, secret: secret), certificate: certificate)
+    } catch let error as StartError {
+      throw error
     } catch {
+      if let secure = turn.tls.bind, (error as? MediaWorkerError)?.address.isSecure == true {
+        throw StartError.address(setting: "turn.tls_bind", secure, reason: "\(error)")
+      }
       throw StartError.address(setting: "turn.bind", bind, reason: "\(error)")
     }
+  }
+
+  /// Where it listens by TLS, with the certificate as it is now; nil where it does not.
+  private func secureRelay(_ files: CertificateFiles?) throws(StartError) -> RelayConfiguration.Secure? {
+    guard let bind = turn.tls.bind, let files else { return nil }
+    do {
+      guard let address = try SocketAddress.resolve(bind.description).first else { return nil }
+      return RelayConfiguration.Secure(
+        address: TransportAddress(address.ip, port: address.port), certificate: files.current)
+    } catch {
+      throw StartError.address(setting: "turn.tls_bind", bind, reason: "\(error)")
+    }
+  }
+
+  private func certificateFiles() throws(StartError) -> CertificateFiles? {
+    guard let certificate = turn.tls.certificate, let key = turn.tls.key, let host = secureRelayHost else { return nil }
+    do throws(CertificateFilesError) {
+      return try CertificateFiles(certificate: certificate, key: key, host: host)
+    } catch {
+      throw .failed("\(error)")
+    }
+  }
+
+  /// What clients call it: by default the server's name, but no address, for which there are no certificates.
+  private var secureRelayHost: String? {
+    if let host = turn.tls.host { return host }
+    guard IPAddress(serverName) == nil, !serverName.hasPrefix("[") else { return nil }
+    let name = String(serverName.prefix { $0 != ":" })
+    return IPAddress(name) == nil ? name : nil
+  }
+
+  /// What is missing for TLS, or missing around it.
+  var secureRelayContradiction: String? {
+    let tls = turn.tls
+    let parts = [
+      ("turn.tls_bind", tls.bind != nil), ("turn.tls_certificate", tls.certificate != nil), ("turn.tls_key", tls.key != nil)
+    ]
+    guard let given = parts.first(where: \.1)?.0 else {
+      return tls.host == nil ? nil : "turn.tls_host is set, but turn.tls_bind is not"
+    }
+    let missing = parts.filter { !$0.1 }.map(\.0)
+    guard missing.isEmpty else {
+      return "\(given) is set, but \(missing.joined(separator: " and ")) \(missing.count == 1 ? "is" : "are") not"
+    }
+    if turn.bind == nil { return "turn.tls_bind is set, but turn.bind is not" }
+    if secureRelayHost == nil {
+      return "turn.tls_bind is set and server_name is an address: turn.tls_host must say the name that the certificate is for"
+    }
+    return nil
   }
 
   /// One of each family, as allocations have one.

@@ -20,6 +20,8 @@ struct Server: Sendable {
   private let calls: CallServer?
   /// nil where clients are sent to another, or to none.
   private let relay: RelayWorker?
+  /// Looks for a new certificate of the relay; nil where it takes no TLS.
+  private let certificates: Task<Void, Never>?
   private let loops: EventLoopGroup
   private let pool: BlockingPool
   /// The Client-Server API first, then the metrics where they are on.
@@ -77,8 +79,12 @@ struct Server: Sendable {
       ServerMetrics.register(homeserver, servers[0])
       if let calls { ServerMetrics.register(calls) }
       let addresses = servers[0].boundAddresses.map { "http://\($0.isLoopback ? "localhost:\($0.port)" : "\($0)")" }
+      let certificates = relay.flatMap { relay in
+        relay.certificate.map { files in Task { await files.follow(on: pool) { relay.worker.use($0) } } }
+      }
       return Server(
-        addresses: addresses, homeserver: homeserver, calls: calls, relay: relay?.worker, loops: loops, pool: pool,
+        addresses: addresses, homeserver: homeserver, calls: calls, relay: relay?.worker, certificates: certificates,
+        loops: loops, pool: pool,
         servers: servers, housekeeping: Task { await homeserver.keepHouse() }, adminSocket: adminSocket)
     } catch {
       throw error as? StartError ?? .failed("\(error)")
@@ -88,6 +94,7 @@ struct Server: Sendable {
   /// Accepts nothing new, lets open requests finish within ten seconds, closes the database.
   func stop() async {
     housekeeping.cancel()
+    certificates?.cancel()
     await adminSocket?.close()
     await calls?.shutdown()
     await relay?.stop()

@@ -66,7 +66,25 @@ extension Setting {
     .list(
       "turn.allowed_networks", \.turn.allowedNetworks,
       "Networks that clients reach through our own TURN server although they are private or the server's own; this machine never is, but for calls.",
-      allowed: "an address or range, such as 10.0.0.0/8", parse: { IPNetwork($0) }, show: { $0.description })
+      allowed: "an address or range, such as 10.0.0.0/8", parse: { IPNetwork($0) }, show: { $0.description }),
+    .one(
+      "turn.tls_bind", \.turn.tls.bind,
+      "Where our own TURN server listens by TLS too, for networks that let nothing else out; with turn.tls_certificate and turn.tls_key.",
+      allowed: "host:port, such as 0.0.0.0:5349 or [::]:443", defaultText: "none: it takes no TLS",
+      parse: { BindAddress($0).map { .some($0) } }, show: { $0?.description }),
+    .one(
+      "turn.tls_certificate", \.turn.tls.certificate,
+      "The certificate for turn.tls_bind and the chain behind it. It is read again within a minute of a change, without an end of calls.",
+      allowed: "a file in PEM", parse: { $0.isEmpty ? nil : .some($0) }, show: { $0 }),
+    .one(
+      "turn.tls_key", \.turn.tls.key, "The private key of turn.tls_certificate, without a password.", allowed: "a file in PEM",
+      parse: { $0.isEmpty ? nil : .some($0) }, show: { $0 }),
+    .one(
+      "turn.tls_host", \.turn.tls.host,
+      "What clients call turn.tls_bind, which the certificate must be for and the DNS lead to this machine.",
+      allowed: "a host name, or an IP address that the certificate has",
+      defaultText: "server_name without its port, if it is a name",
+      parse: { isHostName($0) || IPAddress($0) != nil ? .some($0) : nil }, show: { $0 })
   ]
 
   private static let support: [Setting] = [

@@ -1,13 +1,28 @@
-"""Our TURN server: Chromium and aiortc where everything goes through it, by UDP and by TCP, and where it does not lead."""
+"""Our TURN server: Chromium and aiortc where everything goes through it, by UDP, TCP and TLS, and where it does not lead."""
 import asyncio
+import base64
+import contextlib
+import datetime
+import hashlib
+import os
+import shutil
 import socket
+import ssl
+import tempfile
 
 from aioice import stun, turn
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
+from playwright.async_api import async_playwright
+
+from browser import CHROMIUM
 from call_client import CallSocket
 from call_peers import Page
 from client import User, room_path
 from harness import test
+from router_peers import FLAGS
 from server import Server
 from test_router import chromium, is_seen
 
@@ -58,23 +73,83 @@ def serve(**settings):
     return Server(turn_bind="127.0.0.1:0", turn_ports=PORTS, **settings).start()
 
 
+class Certificate:
+    """A root, and a certificate of it for `localhost`, as files that go with the block."""
+
+    def __enter__(self):
+        self.folder = tempfile.mkdtemp(prefix="martlet-test-")
+        self.settings = {f"turn_tls_{name}": os.path.join(self.folder, name + ".pem") for name in ("certificate", "key")}
+        self.make()
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def make(self):
+        """Also another one, in the place of the last."""
+        root_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+        root = self._signed("Test root", root_key, "Test root", root_key, x509.BasicConstraints(ca=True, path_length=None))
+        own = self._signed("Test", key, "Test root", root_key, x509.SubjectAlternativeName([x509.DNSName("localhost")]))
+        self.root = root.public_bytes(serialization.Encoding.PEM).decode()
+        information = key.public_key().public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+        self.key_hash = base64.b64encode(hashlib.sha256(information).digest()).decode()
+        self._put("certificate", own.public_bytes(serialization.Encoding.PEM) + self.root.encode())
+        self._put("key", key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
+
+    def _put(self, name, content):
+        path = self.settings["turn_tls_" + name]
+        with open(path + ".new", "wb") as f:
+            f.write(content)
+        os.replace(path + ".new", path)
+
+    @staticmethod
+    def _signed(name, key, issuer, issuer_key, extension):
+        def named(text):
+            return x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, text)])
+
+        now = datetime.datetime.now(datetime.timezone.utc)
+        builder = x509.CertificateBuilder(named(issuer), named(name), key.public_key(), x509.random_serial_number())
+        builder = builder.not_valid_before(now - datetime.timedelta(hours=1)).not_valid_after(now + datetime.timedelta(days=1))
+        is_root = isinstance(extension, x509.BasicConstraints)
+        builder = builder.add_extension(extension, critical=is_root)
+        builder = builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        builder = builder.add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key.public_key()), critical=False)
+        if is_root:
+            usage = x509.KeyUsage(False, False, False, False, False, key_cert_sign=True, crl_sign=True, encipher_only=False, decipher_only=False)
+            builder = builder.add_extension(usage, critical=True)
+        return builder.sign(issuer_key, hashes.SHA256())
+
+    def trust(self):
+        """For clients that know this root and no other."""
+        return ssl.create_default_context(cadata=self.root)
+
+
+def serve_securely(certificate, **settings):
+    return serve(turn_tls_bind="127.0.0.1:0", turn_tls_host="localhost", **certificate.settings, **settings)
+
+
 def credentials(user, transport=None):
-    """As `iceServers` wants them."""
+    """As `iceServers` wants them; `transport` may be tls, too."""
     answer = user.get("voip/turnServer").ok()
-    uris = [uri for uri in answer["uris"] if transport is None or uri.endswith("transport=" + transport)]
+    uris = [uri for uri in answer["uris"] if transport in (None, kind_of(uri))]
     assert uris and answer["ttl"] > 0, answer
     return {"urls": uris, "username": answer["username"], "credential": answer["password"]}
 
 
-async def endpoint(servers, port, transport, received):
-    """A client of aioice with an allocation."""
+def kind_of(uri):
+    return "tls" if uri.startswith("turns:") else uri.rpartition("transport=")[2]
+
+
+async def endpoint(servers, port, transport, received, trust=None):
+    """A client of aioice with an allocation; by TLS where it is told whom to trust."""
     class Protocol(asyncio.DatagramProtocol):
         def datagram_received(self, data, address):
             received.append((data, address))
 
     connected, _ = await turn.create_turn_endpoint(
-        Protocol, server_addr=("127.0.0.1", port), username=servers["username"], password=servers["credential"],
-        transport=transport)
+        Protocol, server_addr=("localhost" if trust else "127.0.0.1", port), username=servers["username"],
+        password=servers["credential"], transport=transport, ssl=trust)
     return connected
 
 
@@ -169,6 +244,142 @@ async def aioice_through_relay(_):
         await until(lambda: all(is_free(port) for _, port in addresses.values()), "the ports are still bound")
     finally:
         server.close()
+
+
+@test("clients of aioice talk through our TURN server by TLS with those by UDP, and an answer of it names the host")
+async def aioice_by_tls(_):
+    with Certificate() as certificate:
+        server = serve_securely(certificate)
+        try:
+            user = User(server.base)
+            uris = credentials(user)["urls"]
+            assert [kind_of(uri) for uri in uris] == ["udp", "tcp", "tls"] and uris[2].startswith("turns:localhost:"), uris
+            servers = {kind: credentials(user, kind) for kind in ("udp", "tls")}
+            heard = {"udp": [], "tls": []}
+            ends = {
+                "udp": await endpoint(servers["udp"], relay_port(servers["udp"]), "udp", heard["udp"]),
+                "tls": await endpoint(servers["tls"], relay_port(servers["tls"]), "tcp", heard["tls"], certificate.trust()),
+            }
+            addresses = {kind: end.get_extra_info("sockname") for kind, end in ends.items()}
+
+            # Each permits the other by sending; what comes before that is lost, as RFC 8656 has it.
+            async def talk():
+                while not (heard["udp"] and heard["tls"]):
+                    ends["udp"].sendto(b"to the other" * 50, addresses["tls"])
+                    ends["tls"].sendto(b"and back", addresses["udp"])
+                    await asyncio.sleep(0.1)
+            await asyncio.wait_for(talk(), 30)
+            assert set(heard["tls"]) == {(b"to the other" * 50, addresses["udp"])}, heard
+            assert set(heard["udp"]) == {(b"and back", addresses["tls"])}, heard
+            for end in ends.values():
+                end.close()
+        finally:
+            server.close()
+
+
+@test("two pages of Chromium see each other through our TURN server by TLS alone")
+async def chromium_by_tls(_):
+    with Certificate() as certificate:
+        server = serve_securely(certificate)
+        try:
+            servers = credentials(User(server.base), "tls")
+            # Chromium takes no root from its command line, but a key whose certificates are good.
+            flags = [*FLAGS, "--ignore-certificate-errors-spki-list=" + certificate.key_hash]
+            async with async_playwright() as playwright:
+                browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+                try:
+                    alice, bob = [await Page.open(browser) for _ in range(2)]
+                    for each in (alice, bob):
+                        await each.page.evaluate(GATHERED)
+                    offer = await alice.page.evaluate(OFFER, servers)
+                    assert "typ relay" in offer and "typ host" not in offer, offer
+                    answer = await bob.page.evaluate(ANSWER, [servers, offer])
+                    await alice._accept(answer)
+                    received = await bob.until(is_seen(60), "60 frames by TLS")
+                    assert received["video"]["lost"] == 0, received
+                    assert await bob.page.evaluate(PAIR) == ["relay", "tls", "relay"]
+                finally:
+                    await browser.close()
+        finally:
+            server.close()
+
+
+async def opened(port, trust):
+    return await asyncio.open_connection("localhost", port, ssl=trust)
+
+
+@test("who speaks no TLS at the port for it, half of it, old TLS or nothing, is closed, and others go on")
+async def strangers_by_tls(_):
+    with Certificate() as certificate:
+        server = serve_securely(certificate)
+        try:
+            servers = credentials(User(server.base), "tls")
+            port, trust = relay_port(servers), certificate.trust()
+            talker = await endpoint(servers, port, "tcp", [], trust)
+            sockets = [socket.create_connection(("127.0.0.1", port)) for _ in range(12)]
+            incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+            with contextlib.suppress(ssl.SSLWantReadError):
+                trust.wrap_bio(incoming, outgoing, server_hostname="localhost").do_handshake()
+            hello = outgoing.read()
+            garbage = [b"GET / HTTP/1.1\r\n\r\n", bytes(200), b"\x16\x03\x01\xff\xff" + bytes(70000), os.urandom(500)]
+            for each, said in zip(sockets, garbage):
+                each.sendall(said)
+            # Cut anywhere, and then silence; the last ones say nothing.
+            for each, count in zip(sockets[4:10], (1, 5, 9, 60, len(hello) - 1, len(hello))):
+                each.sendall(hello[:count])
+            started = asyncio.get_running_loop().time()
+            for each in sockets:
+                each.setblocking(False)
+
+            def is_over(each):
+                try:
+                    while each.recv(4096):
+                        pass
+                    return True
+                except BlockingIOError:
+                    return False
+                except ConnectionResetError:
+                    return True
+            await until(lambda: all(is_over(each) for each in sockets[:4]), "garbage is listened to")
+            await until(lambda: all(is_over(each) for each in sockets[4:]), "somebody silent is still there", 30)
+            # Not cut off at once: a slow network has its time.
+            assert asyncio.get_running_loop().time() - started > 5
+            old = ssl.create_default_context(cadata=certificate.root)
+            old.set_ciphers("DEFAULT:@SECLEVEL=0")
+            old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1_1
+            try:
+                await opened(port, old)
+                raise AssertionError("TLS 1.1")
+            except (ssl.SSLError, ConnectionResetError):
+                pass
+            # Who was there before is there still, and others come.
+            refreshed = stun.Message(message_method=stun.Method.REFRESH, message_class=stun.Class.REQUEST)
+            refreshed.attributes["LIFETIME"] = 600
+            await talker._TurnTransport__inner_protocol.request_with_retry(refreshed)
+            (await endpoint(servers, port, "tcp", [], trust)).close()
+            talker.close()
+            for each in sockets:
+                each.close()
+        finally:
+            server.close()
+
+
+@test("without a certificate that is good for the host the server does not start, and says why")
+def bad_certificates(_):
+    with Certificate() as certificate, Certificate() as other:
+        tls = {"turn_tls_bind": "127.0.0.1:0", **certificate.settings}
+        for settings, words in [
+            ({"turn_tls_bind": "127.0.0.1:0"}, "turn.tls_bind is set, but turn.tls_certificate and turn.tls_key are not"),
+            ({**tls, "turn_tls_host": "turn.example.org"}, "the certificate is not for the host turn.example.org"),
+            (tls, "the certificate is not for the host test.example"),
+            ({**tls, "turn_tls_host": "localhost", "turn_tls_key": other.settings["turn_tls_key"]}, "not the key of the certificate"),
+            ({**tls, "turn_tls_host": "localhost", "turn_tls_key": "/no/such.pem"}, "turn.tls_key /no/such.pem cannot be read: No such file"),
+        ]:
+            try:
+                serve(**settings).close()
+                raise AssertionError(f"it started: {settings}")
+            except SystemExit as end:
+                assert words in str(end), (words, str(end))
 
 
 @test("our TURN server leads neither into the network that it stands in nor to this machine's services, and strangers get nothing")

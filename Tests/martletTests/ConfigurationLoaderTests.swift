@@ -65,6 +65,8 @@ struct ConfigurationLoaderTests {
       "delayed_events.longest_hours": "12", "delayed_events.per_user": "7", "turn.secret": "a long secret",
       "turn.uris": "turn:a.example,turns:a.example:5349", "turn.lifetime_seconds": "60", "turn.guests": "true",
       "turn.bind": "0.0.0.0:3478", "turn.ports": "1-65535", "turn.allowed_networks": "10.0.0.0/8,::1/128",
+      "turn.tls_bind": "0.0.0.0:5349", "turn.tls_certificate": "/c.pem", "turn.tls_key": "/k.pem",
+      "turn.tls_host": "turn.a.example",
       "support.contacts": "m.role.admin=@a:a.example,m.role.security=a@a.example", "support.page": "https://a.example",
       "calls.enabled": "false", "calls.bind": "0.0.0.0:9000", "calls.tcp": "false",
       "calls.public_addresses": "192.0.2.1,2001:db8::1", "calls.recordings_quota_bytes": "1000",
@@ -81,7 +83,10 @@ struct ConfigurationLoaderTests {
     let mail = [
       "--mail-smtp-url=smtp://mail.example", "--mail-from=a@mail.example", "--public-base-url=https://b.example"
     ]
+    let secure = ["--turn-bind=[::1]:1", "--turn-tls-bind=[::1]:2", "--turn-tls-certificate=/1", "--turn-tls-key=/2"]
     let companions = [
+      "turn.tls_bind": [secure[0], secure[2], secure[3]], "turn.tls_certificate": [secure[0], secure[1], secure[3]],
+      "turn.tls_key": Array(secure.dropLast()), "turn.tls_host": secure,
       "turn.uris": ["--turn-secret=a long secret"], "mail.smtp_url": Array(mail.dropFirst()),
       "registration_needs_email": mail
     ]

@@ -4,11 +4,13 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 #include <openssl/srtp.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 #include <stdint.h>
 
 // Macros and variadic functions that Swift does not import.
@@ -40,4 +42,32 @@ static inline int ssl_accept_certificate(int preverified, X509_STORE_CTX *contex
   (void)preverified;
   (void)context;
   return 1;
+}
+
+/// What a server's TLS is: 1.2 at least, without renegotiation, and without memory of clients that have gone.
+static inline int ssl_limit_server(SSL_CTX *context) {
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_num_tickets(context, 0);
+  // Who is silent holds no record buffers.
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+  return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1;
+}
+
+static inline int ssl_add_chain_certificate(SSL_CTX *context, X509 *certificate) {
+  return SSL_CTX_add1_chain_cert(context, certificate) == 1;
+}
+
+/// Nobody is asked for a password at the terminal, as OpenSSL would.
+static inline int ssl_no_password(char *buffer, int size, int is_for_writing, void *context) {
+  (void)buffer;
+  (void)size;
+  (void)is_for_writing;
+  (void)context;
+  return -1;
+}
+
+static inline void ssl_allow_only(SSL_CTX *context, int version) {
+  SSL_CTX_set_min_proto_version(context, version);
+  SSL_CTX_set_max_proto_version(context, version);
 }

@@ -2,6 +2,7 @@ import Addresses
 import CLinux
 import Glibc
 @testable import MediaRouter
+import TLSTesting
 import Testing
 
 /// The relay over the network of this machine: sockets, ports, the end.
@@ -59,6 +60,84 @@ import Testing
     #expect(again >= 0)
     close(again)
     await worker.stop()
+    await worker.stop()
+  }
+
+  // MARK: TLS
+
+  /// A client that blocks, with its connection.
+  private final class SecureClient {
+    let tls: TLSClient
+    private let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+
+    /// nil where the server's certificate is not of this root.
+    init?(_ port: UInt16, root: [UInt8]) {
+      tls = TLSClient(root: root)
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_port = port.bigEndian
+      address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+      let result = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(descriptor, $0, 16) }
+      }
+      precondition(result == 0)
+      while !tls.isEstablished { guard exchange() != nil else { return nil } }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Says what is to be said, and waits for something; nil where nothing comes any more.
+    private func exchange() -> [UInt8]? {
+      flush()
+      var bytes = [UInt8](repeating: 0, count: 1 << 16)
+      let count = tls.isOver ? 0 : recv(descriptor, &bytes, bytes.count, 0)
+      return count > 0 ? tls.receive(Array(bytes[..<count])) : nil
+    }
+
+    private func flush() {
+      let bytes = tls.take()
+      if !bytes.isEmpty { _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
+    }
+
+    func ask(_ request: [UInt8]) -> STUNMessage? {
+      tls.write(request)
+      var answer: [UInt8] = []
+      while STUNMessage(answer) == nil {
+        guard let more = exchange() else { return nil }
+        answer += more
+      }
+      return STUNMessage(answer)
+    }
+  }
+
+  @Test func aClientAllocatesByTLSAndStaysWhenThereIsANewCertificate() async throws {
+    let (first, second) = (TestCertificate("turn.example.org"), TestCertificate("turn.example.org"))
+    func certificate(_ pem: TestCertificate) throws -> TLSCertificate {
+      try TLSCertificate(chain: pem.chain, key: pem.key, host: "turn.example.org")
+    }
+    var configuration = RelayConfiguration(
+      address: TransportAddress(Self.loopback, port: 0), publicAddresses: [Self.loopback], ports: 31_000...31_999,
+      realm: "example.org", secret: RelayWorld.secret)
+    configuration.secure = try .init(address: TransportAddress(Self.loopback, port: 0), certificate: certificate(first))
+    let worker = try RelayWorker(configuration)
+    try worker.start()
+    let port = try #require(worker.secureAddress).port
+    #expect(port != worker.address.port)
+    let connection = try #require(SecureClient(port, root: first.root))
+    let client = RelayClient(RelayWorld(), expires: .max / 2_000)
+    var writer = STUNWriter(.allocateRequest, transactionID: client.transaction())
+    client.nonce = try #require(connection.ask(writer.seal(key: nil))?.relay.nonce)
+    func allocate() -> STUNMessage? {
+      connection.ask(client.request(.allocateRequest, client.transaction()) { $0.requestedTransport(17) })
+    }
+    #expect(try (31_000...31_999).contains(#require(allocate()?.relay.relayed).port))
+
+    #expect(SecureClient(port, root: second.root) == nil)
+    try worker.use(certificate(second))
+    while SecureClient(port, root: second.root) == nil { usleep(100_000) }
+    #expect(SecureClient(port, root: first.root) == nil)
+    // Still the same: one allocation has each connection.
+    #expect(allocate()?.errorCode == 437)
     await worker.stop()
   }
 }

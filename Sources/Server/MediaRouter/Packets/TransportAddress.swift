@@ -7,18 +7,22 @@ package struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
   package let port: UInt16
   /// By TCP: the datagrams are frames of a connection with this peer.
   package let isStream: Bool
+  /// By TLS within TCP, at another port of ours: the same peer may have a connection without from the same port.
+  package let isSecure: Bool
 
-  package init(high: UInt64, low: UInt64, port: UInt16, isStream: Bool = false) {
+  package init(high: UInt64, low: UInt64, port: UInt16, isStream: Bool = false, isSecure: Bool = false) {
     self.high = high
     self.low = low
     self.port = port
-    self.isStream = isStream
+    self.isStream = isStream || isSecure
+    self.isSecure = isSecure
   }
 
-  package init(_ ip: IPAddress, port: UInt16, isStream: Bool = false) {
+  package init(_ ip: IPAddress, port: UInt16, isStream: Bool = false, isSecure: Bool = false) {
     let number = ip.mapped.number
     self.init(
-      high: UInt64(truncatingIfNeeded: number >> 64), low: UInt64(truncatingIfNeeded: number), port: port, isStream: isStream)
+      high: UInt64(truncatingIfNeeded: number >> 64), low: UInt64(truncatingIfNeeded: number), port: port, isStream: isStream,
+      isSecure: isSecure)
   }
 
   package var ip: IPAddress { IPAddress(ipv6: UInt128(high) << 64 | UInt128(low)).unmapped }
@@ -26,7 +30,9 @@ package struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
   /// Who has one of its addresses has all: an address of IPv4; of IPv6 the half that a network gives out.
   var network: UInt64 { high == 0 ? low : high }
 
-  package var description: String { (ip.isIPv4 ? "\(ip):\(port)" : "[\(ip)]:\(port)") + (isStream ? "/tcp" : "") }
+  package var description: String {
+    (ip.isIPv4 ? "\(ip):\(port)" : "[\(ip)]:\(port)") + (isSecure ? "/tls" : isStream ? "/tcp" : "")
+  }
 }
 
 /// XOR-MAPPED-ADDRESS. RFC 8489 §14.2.

@@ -15,7 +15,20 @@ package struct RelayConfiguration: Sendable {
   package var allowed: [IPNetwork] = []
   /// Where our media router listens, which clients may reach through the relay whatever its address.
   var router: TransportAddress?
+  /// Where clients ask by TLS; nil where they cannot.
+  package var secure: Secure?
   package var limits = RelayLimits()
+
+  /// For networks that let nothing but TLS out.
+  package struct Secure: Sendable {
+    let address: TransportAddress
+    let certificate: TLSCertificate
+
+    package init(address: TransportAddress, certificate: TLSCertificate) {
+      self.address = TransportAddress(high: address.high, low: address.low, port: address.port, isSecure: true)
+      self.certificate = certificate
+    }
+  }
 
   package init(
     address: TransportAddress, publicAddresses: [IPAddress], ports: ClosedRange<UInt16>, realm: String, secret: String

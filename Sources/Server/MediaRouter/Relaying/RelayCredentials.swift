@@ -69,7 +69,7 @@ struct RelayCredentials {
     text.append(number: client.high)
     text.append(number: client.low)
     text.append(number: client.port)
-    text.append(client.isStream ? 1 : 0)
+    text.append((client.isStream ? 1 : 0) + (client.isSecure ? 1 : 0))
     let digits = Array("0123456789abcdef".utf8)
     return (time + nonces.tag(text).prefix(8)).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
   }

@@ -85,8 +85,8 @@ package final class MediaWorker: @unchecked Sendable {
   }
 
   /// UDP, and TCP of the same port. Where any port will do, one that is free for both.
-  private static func open(
-    _ address: TransportAddress, takesStreams: Bool
+  static func open(
+    _ address: TransportAddress, takesStreams: Bool, socketBytes: Int = MediaWorker.socketBytes
   ) throws(MediaWorkerError) -> (socket: Int32, listener: Int32?, address: TransportAddress) {
     for attempt in 1... {
       var port = address.port

@@ -4,11 +4,12 @@ import EventLoop
 import Glibc
 import Synchronization
 
-/// A thread with a TURN server: one UDP and one TCP port for clients, and a UDP port for each allocation.
+/// A thread with a TURN server: one UDP and one TCP port for clients, perhaps one for TLS, and a UDP port for each allocation.
 // @unchecked: the relay and the sockets belong to the thread; `mailbox` guards what others touch.
 package final class RelayWorker: @unchecked Sendable {
   private struct Mailbox {
     var end = ThreadEnd()
+    var certificate: TLSCertificate?
   }
 
   private enum Token {
@@ -28,6 +29,8 @@ package final class RelayWorker: @unchecked Sendable {
 
   /// Where clients ask; the port is the one the system gave.
   package let address: TransportAddress
+  /// Where clients ask by TLS; nil where they cannot.
+  package let secureAddress: TransportAddress?
   private var configuration: RelayConfiguration
   private let socket: Int32
   private let wake: Int32
@@ -38,30 +41,44 @@ package final class RelayWorker: @unchecked Sendable {
   private let slab = UnsafeMutablePointer<UInt8>.allocate(capacity: RelayWorker.batchLimit * RelayWorker.datagramBytes)
   private var received = [datagram](repeating: datagram(), count: RelayWorker.batchLimit)
 
-  /// Binds the ports for clients; of port 0 both get the one that UDP was given.
+  /// Binds the ports for clients; of port 0 UDP and TCP both get one that is free for both.
   ///
-  /// - Throws: when the address cannot be bound.
+  /// - Throws: when an address cannot be bound, which the error names.
   package init(_ configuration: RelayConfiguration) throws(MediaWorkerError) {
     let wanted = configuration.address
-    var port = wanted.port
-    socket = datagrams_open(wanted.high, wanted.low, &port, Int32(Self.socketBytes))
-    guard socket >= 0 else { throw MediaWorkerError(address: wanted, code: errno) }
-    let listener = streams_listen(wanted.high, wanted.low, &port)
-    guard listener >= 0 else {
-      let code = errno
-      Glibc.close(socket)
-      throw MediaWorkerError(address: wanted, code: code)
+    let ports = try MediaWorker.open(wanted, takesStreams: true, socketBytes: Self.socketBytes)
+    guard let listener = ports.listener else { preconditionFailure("TCP was asked for") }
+    (socket, address) = (ports.socket, ports.address)
+    let secure: (port: SecurePort, address: TransportAddress)?
+    do throws(MediaWorkerError) {
+      secure = if let wanted = configuration.secure { try Self.listen(wanted) } else { nil }
+    } catch {
+      for descriptor in [socket, listener] { Glibc.close(descriptor) }
+      throw error
     }
+    secureAddress = secure?.address
     wake = datagrams_mailbox()
     watch = watch_open()
-    guard let streams = StreamSockets(listener: listener, framing: .turn), wake >= 0, watch >= 0 else {
+    guard let streams = StreamSockets(listener: listener, framing: .turn, secure: secure?.port), wake >= 0, watch >= 0 else {
       let code = errno
       for descriptor in [socket, listener, wake, watch] where descriptor >= 0 { Glibc.close(descriptor) }
       throw MediaWorkerError(address: wanted, code: code)
     }
     self.streams = streams
-    address = TransportAddress(high: wanted.high, low: wanted.low, port: port)
     self.configuration = configuration
+  }
+
+  private static func listen(
+    _ secure: RelayConfiguration.Secure
+  ) throws(MediaWorkerError) -> (port: SecurePort, address: TransportAddress) {
+    let wanted = secure.address
+    var port = wanted.port
+    let listener = streams_listen(wanted.high, wanted.low, &port)
+    guard listener >= 0 else { throw MediaWorkerError(address: wanted, code: errno) }
+    return (
+      SecurePort(listener: listener, certificate: secure.certificate),
+      TransportAddress(high: wanted.high, low: wanted.low, port: port, isSecure: true)
+    )
   }
 
   deinit {
@@ -78,13 +95,23 @@ package final class RelayWorker: @unchecked Sendable {
     guard spawnThread(name: "relay", { self.run() }) else { throw MediaWorkerError(address: address, code: EAGAIN) }
   }
 
+  /// Connections by TLS that begin from now on get this certificate; the others stay as they are.
+  package func use(_ certificate: TLSCertificate) {
+    mailbox.withLock { $0.certificate = certificate }
+    ring()
+  }
+
   /// Ends the thread and returns when it has ended.
   package func stop() async {
     await withCheckedContinuation { done in
       guard mailbox.withLock({ $0.end.wait(done) }) else { return done.resume() }
-      var one: UInt64 = 1
-      _ = write(wake, &one, 8)
+      ring()
     }
+  }
+
+  private func ring() {
+    var one: UInt64 = 1
+    _ = write(wake, &one, 8)
   }
 
   // MARK: The thread
@@ -158,6 +185,7 @@ package final class RelayWorker: @unchecked Sendable {
     case Token.wake:
       var count: UInt64 = 0
       _ = Glibc.read(wake, &count, 8)
+      if let certificate = mailbox.withLock({ $0.certificate.take() }) { streams.secure?.certificate = certificate }
     default:
       let port = UInt16(truncatingIfNeeded: token)
       guard let descriptor = descriptors[port] else { return }

@@ -7,50 +7,38 @@ struct StreamLimits {
   /// Connections of nobody whom we know, altogether and from one network.
   var strangers = 400
   var strangersOfNetwork = 40
-  /// How long nobody may stay a stranger.
+  /// How long nobody may stay a stranger, the handshake of TLS included.
   var strangerTime = MediaTime.Interval.seconds(10)
+  /// Handshakes of TLS that begin, altogether and from one network; twice as many at once. Each costs a signature.
+  var handshakesPerSecond: Int64 = 100
+  var handshakesPerSecondOfNetwork: Int64 = 20
   /// What waits for a slow reader; further packets are lost, as UDP loses them.
   var outputBytes = 256 << 10
   /// Who reads nothing for so long is let go.
   var stuckTime = MediaTime.Interval.seconds(10)
 }
 
-/// A TCP port whose connections carry packets, beside the UDP port of a worker.
+/// A TCP port whose connections carry packets, beside the UDP port of a worker; and, if wanted, another whose connections speak TLS.
 ///
 /// Used by the worker's thread alone.
 final class StreamSockets {
-  private final class Connection {
-    let descriptor: Int32
-    let token: UInt64
-    let address: TransportAddress
-    var isKnown = false
-    /// When it was last somebody's whom we know.
-    var knownAt: MediaTime
-    /// What a frame has of its beginning.
-    var rest: [UInt8] = []
-    var output: [UInt8] = []
-    var isWatchedForRoom = false
-    /// When it last had nothing to wait for, or took something.
-    var movedAt: MediaTime
-    var hasMoved = false
-    /// The connection is over; it is closed where nobody stands in it.
-    var isBroken = false
+  private typealias Connection = StreamConnection
 
-    init(_ descriptor: Int32, token: UInt64, _ address: TransportAddress, now: MediaTime) {
-      self.descriptor = descriptor
-      self.token = token
-      self.address = address
-      knownAt = now
-      movedAt = now
-    }
+  private struct Listener {
+    let descriptor: Int32
+    /// Stands in its watch: the place in `listeners`, as the tokens of connections begin behind them.
+    let token: UInt64
+    let isSecure: Bool
+    var isWatched = true
   }
 
-  private static let listenerToken: UInt64 = 0
   private static let readBytes = 64 << 10
 
   /// Can be read when there is something to `handle`.
   let descriptor: Int32
-  private let listener: Int32
+  private var listeners: [Listener]
+  /// nil where nobody speaks TLS.
+  let secure: SecurePort?
   private let framing: StreamFraming
   private let limits: StreamLimits
   /// Takes a packet: the memory is its for the call.
@@ -61,35 +49,44 @@ final class StreamSockets {
   var lost: (TransportAddress) -> Void = { _ in }
   private var byToken: [UInt64: Connection] = [:]
   private var byAddress: [TransportAddress: Connection] = [:]
-  private var lastToken: UInt64 = 0
-  private var isAccepting = true
+  private var lastToken: UInt64
   private let scratch = UnsafeMutableRawPointer.allocate(
     byteCount: StreamSockets.readBytes + StreamFraming.frameLimit + 4, alignment: 64)
 
-  /// - Parameter listener: is closed with it.
-  init?(listener: Int32, framing: StreamFraming, limits: StreamLimits = StreamLimits()) {
+  /// - Parameters:
+  ///   - listener: is closed with it.
+  ///   - secure: only where packets tell their length.
+  init?(listener: Int32, framing: StreamFraming, limits: StreamLimits = StreamLimits(), secure: SecurePort? = nil) {
+    precondition(secure == nil || framing == .turn)
+    listeners = [Listener(descriptor: listener, token: 0, isSecure: false)]
+    if let secure { listeners.append(Listener(descriptor: secure.listener, token: 1, isSecure: true)) }
     descriptor = watch_open()
-    guard descriptor >= 0, watch_add(descriptor, listener, Self.listenerToken, 0) == 0 else {
+    guard descriptor >= 0, listeners.allSatisfy({ [descriptor] in watch_add(descriptor, $0.descriptor, $0.token, 0) == 0 })
+    else {
       if descriptor >= 0 { Glibc.close(descriptor) }
       return nil
     }
-    self.listener = listener
+    lastToken = UInt64(listeners.count)
     self.framing = framing
     self.limits = limits
+    self.secure = secure
   }
 
   deinit {
     for connection in byToken.values { Glibc.close(connection.descriptor) }
     Glibc.close(descriptor)
-    Glibc.close(listener)
+    Glibc.close(listeners[0].descriptor)
     scratch.deallocate()
   }
 
   var isEmpty: Bool { byToken.isEmpty }
   /// Whether no sweep is wanted: nobody is connected, and everybody may be.
-  var isIdle: Bool { byToken.isEmpty && isAccepting }
+  var isIdle: Bool { byToken.isEmpty && listeners.allSatisfy(\.isWatched) }
   /// What all slow readers together have not taken yet.
   var waitingBytes: Int { byToken.values.reduce(0) { $0 + $1.output.count } }
+
+  /// Connections whose handshake has at least begun.
+  var secureSessions: Int { byToken.values.count { $0.tls != nil } }
 
   // MARK: What happens
 
@@ -97,13 +94,13 @@ final class StreamSockets {
     var events = [watched](repeating: watched(), count: 64)
     let count = watch_wait(descriptor, &events, Int32(events.count), 0)
     for event in events.prefix(Int(count)) {
-      guard event.token != Self.listenerToken else {
-        accept(now: now)
+      if event.token < UInt64(listeners.count) {
+        accept(Int(event.token), now: now)
         continue
       }
       guard let connection = byToken[event.token] else { continue }
       if event.can_write != 0 { write(connection) }
-      if event.can_read != 0 { read(connection) }
+      if event.can_read != 0, !connection.isBroken { read(connection, now: now) }
       if connection.isBroken { close(connection) }
     }
   }
@@ -118,23 +115,27 @@ final class StreamSockets {
       let isStuck = now - connection.movedAt >= limits.stuckTime
       if connection.isBroken || isStuck || now - connection.knownAt >= limits.strangerTime { close(connection) }
     }
-    if !isAccepting { isAccepting = watch_add(descriptor, listener, Self.listenerToken, 0) == 0 }
+    for i in listeners.indices where !listeners[i].isWatched {
+      listeners[i].isWatched = watch_add(descriptor, listeners[i].descriptor, listeners[i].token, 0) == 0
+    }
   }
 
   // MARK: Connections
 
-  private func accept(now: MediaTime) {
+  private func accept(_ place: Int, now: MediaTime) {
+    let listener = listeners[place]
     for _ in 0..<64 {
       var from = datagram()
-      let accepted = streams_accept(listener, &from)
+      let accepted = streams_accept(listener.descriptor, &from)
       guard accepted >= 0 else {
         if [EAGAIN, EWOULDBLOCK, EINTR, ECONNABORTED].contains(errno) { return }
         // There are no descriptors left: the next sweep tries again.
-        isAccepting = false
-        watch_remove(descriptor, listener)
+        listeners[place].isWatched = false
+        watch_remove(descriptor, listener.descriptor)
         return
       }
-      let address = TransportAddress(high: from.address_high, low: from.address_low, port: from.port, isStream: true)
+      let address = TransportAddress(
+        high: from.address_high, low: from.address_low, port: from.port, isStream: true, isSecure: listener.isSecure)
       let strangers = byToken.values.lazy.filter { !$0.isKnown }
       guard byToken.count < limits.connections, strangers.count < limits.strangers, byAddress[address] == nil,
         strangers.filter({ $0.address.network == address.network }).count < limits.strangersOfNetwork
@@ -156,19 +157,72 @@ final class StreamSockets {
   private func close(_ connection: Connection) {
     guard byToken.removeValue(forKey: connection.token) != nil else { return }
     byAddress[connection.address] = nil
+    if let tls = connection.tls {
+      // Why it ends, for whoever can still hear it.
+      tls.close()
+      tls.drain(into: &connection.output)
+      _ = hand(connection)
+    }
     Glibc.close(connection.descriptor)
     lost(connection.address)
   }
 
-  private func read(_ connection: Connection) {
-    let before = connection.rest.count
-    connection.rest.withUnsafeBytes { scratch.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(scratch), byteCount: before) }
+  // MARK: Input
+
+  private func read(_ connection: Connection, now: MediaTime) {
+    guard !connection.address.isSecure else { return readSealed(connection, now: now) }
+    let before = putRest(of: connection)
     let count = recv(connection.descriptor, scratch + before, Self.readBytes, Int32(MSG_DONTWAIT))
-    guard count > 0 else {
-      connection.isBroken = count == 0 || ![EAGAIN, EWOULDBLOCK, EINTR].contains(errno)
+    guard hasCome(count, on: connection) else { return }
+    take(before + count, from: connection)
+  }
+
+  private func readSealed(_ connection: Connection, now: MediaTime) {
+    guard let secure else { return }
+    let count = recv(connection.descriptor, secure.sealed, SecurePort.readBytes, Int32(MSG_DONTWAIT))
+    guard hasCome(count, on: connection) else { return }
+    guard let tls = connection.tls ?? secure.begin(connection.address, now: now) else {
+      connection.isBroken = true
       return
     }
-    let all = UnsafeMutableRawBufferPointer(start: scratch, count: before + count)
+    connection.tls = tls
+    for start in stride(from: 0, to: count, by: TLSSession.inputBytes) where !connection.isBroken {
+      tls.receive(UnsafeRawBufferPointer(start: secure.sealed + start, count: min(TLSSession.inputBytes, count - start)))
+      readRecords(of: connection, tls)
+    }
+    tls.drain(into: &connection.output)
+    // TLS answers of its own accord too; whoever asks for that and never reads is not waited for.
+    if connection.output.count > 2 * limits.outputBytes { connection.isBroken = true }
+    if !connection.isBroken, !connection.isWatchedForRoom { write(connection) }
+  }
+
+  private func readRecords(of connection: Connection, _ tls: TLSSession) {
+    while !connection.isBroken {
+      let before = putRest(of: connection)
+      switch tls.read(into: scratch + before) {
+      case .plaintext(let count): take(before + count, from: connection)
+      case .waiting: return
+      case .over: connection.isBroken = true
+      }
+    }
+  }
+
+  private func hasCome(_ count: Int, on connection: Connection) -> Bool {
+    if count <= 0 { connection.isBroken = count == 0 || ![EAGAIN, EWOULDBLOCK, EINTR].contains(errno) }
+    return count > 0
+  }
+
+  /// Where the beginning of a frame stands so that the rest can come behind it; how long it is.
+  private func putRest(of connection: Connection) -> Int {
+    connection.rest.withUnsafeBytes {
+      scratch.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(scratch), byteCount: $0.count)
+      return $0.count
+    }
+  }
+
+  /// Takes the frames of so many bytes, and keeps what is left of them.
+  private func take(_ count: Int, from connection: Connection) {
+    let all = UnsafeMutableRawBufferPointer(start: scratch, count: count)
     var offset = 0
     loop: while true {
       switch framing.next(in: UnsafeRawBufferPointer(all).bytes, at: offset) {
@@ -193,34 +247,33 @@ final class StreamSockets {
       guard let connection = byAddress[message.address], !connection.isBroken else { continue }
       let all = UnsafeRawBufferPointer(batch.bytes(of: message))
       for start in stride(from: 0, to: message.count, by: message.segmentBytes) {
-        append(all[start..<min(start + message.segmentBytes, message.count)], to: connection)
+        let packet = UnsafeRawBufferPointer(rebasing: all[start..<min(start + message.segmentBytes, message.count)])
+        connection.append(packet, framing, limit: limits.outputBytes)
       }
-      if !connection.isWatchedForRoom { write(connection) }
+      if !connection.isWatchedForRoom, !connection.isBroken { write(connection) }
     }
   }
 
-  private func append(_ packet: Slice<UnsafeRawBufferPointer>, to connection: Connection) {
-    guard connection.output.count + packet.count + 2 <= limits.outputBytes else { return }
-    if framing == .lengths { connection.output.append(number: UInt16(packet.count)) }
-    connection.output += packet
-  }
-
   private func write(_ connection: Connection) {
-    if !connection.output.isEmpty {
-      let sent = connection.output.withUnsafeBytes {
-        Glibc.send(connection.descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
-      }
-      if sent > 0 {
-        connection.output.removeFirst(sent)
-        connection.hasMoved = true
-      } else if ![EAGAIN, EWOULDBLOCK, EINTR].contains(errno) {
-        connection.isBroken = true
-        return
-      }
+    guard hand(connection) else {
+      connection.isBroken = true
+      return
     }
     let waits = !connection.output.isEmpty
     guard waits != connection.isWatchedForRoom else { return }
     connection.isWatchedForRoom = waits
     watch_change(descriptor, connection.descriptor, connection.token, waits ? 1 : 0)
+  }
+
+  /// Hands the system what it takes; false where it takes nothing any more.
+  private func hand(_ connection: Connection) -> Bool {
+    guard !connection.output.isEmpty else { return true }
+    let sent = connection.output.withUnsafeBytes {
+      Glibc.send(connection.descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+    }
+    guard sent > 0 else { return [EAGAIN, EWOULDBLOCK, EINTR].contains(errno) }
+    connection.output.removeFirst(sent)
+    connection.hasMoved = true
+    return true
   }
 }
