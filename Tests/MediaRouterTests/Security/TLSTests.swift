@@ -69,7 +69,7 @@ import Testing
     #expect(client.receive(sealed) == answer)
   }
 
-  @Test func theChainIsShownAndOldVersionsAreRefused() throws {
+  @Test func `the chain is shown and old versions are refused`() throws {
     let (client, server) = (TLSClient(root: Self.pem.root), End(try Self.certificate()))
     connect(client, server)
     #expect(client.chainCount == 2)
@@ -78,7 +78,7 @@ import Testing
     #expect(other.isOver && old.isOver && !old.isEstablished && !other.session.isEstablished)
   }
 
-  @Test func nothingIsSealedBeforeTheHandshakeOrAfterTheEnd() throws {
+  @Test func `nothing is sealed before the handshake or after the end`() throws {
     let server = End(try Self.certificate())
     #expect(![1, 2].withUnsafeBytes { server.session.seal($0) })
     server.session.close()
@@ -107,7 +107,7 @@ import Testing
     return said.filter { !$0.isEmpty }
   }
 
-  @Test(arguments: [TLSClient.Version.v12, .v13]) func noHelloTraps(_ version: TLSClient.Version) throws {
+  @Test(arguments: [TLSClient.Version.v12, .v13]) func `no hello traps`(_ version: TLSClient.Version) throws {
     let certificate = try Self.certificate()
     let hello = try conversation(version)[0]
     attack(hello, rounds: 500) { bytes in
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [TLSClient.Version.v12, .v13]) func noRecordOfAConnectionTraps(_ version: TLSClient.Version) throws {
+  @Test(arguments: [TLSClient.Version.v12, .v13]) func `no record of a connection traps`(_ version: TLSClient.Version) throws {
     let certificate = try Self.certificate()
     var random = SeededGenerator(seed: 9)
     for round in 0..<200 {
@@ -140,7 +140,7 @@ import Testing
   }
 
   /// Each part of a conversation in the place of each other, as somebody may who has overheard one.
-  @Test(arguments: [TLSClient.Version.v12, .v13]) func whatWasOverheardSaysNothing(_ version: TLSClient.Version) throws {
+  @Test(arguments: [TLSClient.Version.v12, .v13]) func `what was overheard says nothing`(_ version: TLSClient.Version) throws {
     let certificate = try Self.certificate()
     let said = try conversation(version)
     for first in said {
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func anotherHandshakeOnTheSameConnectionIsRefused() throws {
+  @Test func `another handshake on the same connection is refused`() throws {
     let (client, server) = (TLSClient(.v12, root: Self.pem.root), End(try Self.certificate()))
     connect(client, server)
     client.renegotiate()
@@ -164,7 +164,7 @@ import Testing
     #expect(server.session.isEstablished)
   }
 
-  @Test func newKeysAreMadeAsOftenAsTheyAreAskedFor() throws {
+  @Test func `new keys are made as often as they are asked for`() throws {
     let (client, server) = (TLSClient(root: Self.pem.root), End(try Self.certificate()))
     connect(client, server)
     for _ in 0..<20 {
@@ -191,7 +191,7 @@ import Testing
     }
   }
 
-  @Test func filesThatAreOfNoUseSayWhy() {
+  @Test func `files that are of no use say why`() {
     let (pem, other) = (Self.pem, TestCertificate(Self.host))
     #expect(refusal([], pem.key) == .noCertificate)
     #expect(refusal(pem.key, pem.key) == .noCertificate)

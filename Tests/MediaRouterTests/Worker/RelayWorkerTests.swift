@@ -27,7 +27,7 @@ import Testing
     throw CancellationError()
   }
 
-  @Test func aClientReachesTheRouterThroughItsPortAndThePortIsClosedWithIt() async throws {
+  @Test func `a client reaches the router through its port and the port is closed with it`() async throws {
     let router = Socket()
     let worker = try worker(router: router.address)
     let socket = Socket()
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func aClientAllocatesByTLSAndStaysWhenThereIsANewCertificate() async throws {
+  @Test func `a client allocates by TLS and stays when there is a new certificate`() async throws {
     let (first, second) = (TestCertificate("turn.example.org"), TestCertificate("turn.example.org"))
     func certificate(_ pem: TestCertificate) throws -> TLSCertificate {
       try TLSCertificate(chain: pem.chain, key: pem.key, host: "turn.example.org")
