@@ -24,6 +24,8 @@ struct SenderEstimate {
   private(set) var rate = SenderEstimate.initial
   private(set) var packets = SentPackets()
   private(set) var probe = PathProbe()
+  /// Of how many packets feedback may tell.
+  private(set) var budget = FeedbackBudget()
   private var resends = ResendBudget()
   /// The rate is the initial one.
   private var isAssumed = true
@@ -36,19 +38,28 @@ struct SenderEstimate {
   private var lastDecrease: MediaTime?
   private var lastFeedback: MediaTime?
 
-  mutating func send(_ number: UInt16, bytes: Int, now: MediaTime) { packets.insert(number, bytes: bytes, now: now) }
+  mutating func send(_ number: UInt16, bytes: Int, now: MediaTime) {
+    packets.insert(number, bytes: bytes, now: now)
+    budget.fill()
+  }
+
+  /// Feedback told of so many packets, whether it was of use or could be read to its end.
+  mutating func charge(_ packets: Int) { budget.take(packets) }
 
   mutating func receive(_ feedback: TransportFeedback, now: MediaTime) {
     var number = feedback.base
+    var hasNews = false
     for arrival in feedback.arrivals {
       defer { number &+= 1 }
       guard let arrival, let packet = packets.take(number, now: now) else { continue }
+      hasNews = true
       let arrived = unwrap(arrival) * TransportFeedback.tickMicroseconds
       arrivals.add(packet.bytes, at: arrived)
       queue.add(sent: packet.time.microseconds, arrived: arrived)
       if let proven = probe.receive(sent: packet.time, bytes: packet.bytes, arrived: arrived) { take(proven: proven) }
     }
-    update(now)
+    // What tells nothing costs nothing: what arrived of late is looked through.
+    if hasNews { update(now) }
   }
 
   /// A burst shows what the path carries at least. Where nothing was known, it is all that is known.

@@ -6,8 +6,10 @@ extension Router {
     hear(transport, now: now)
     let bytes = UnsafeRawBufferPointer(rebasing: datagram[..<count]).bytes
     // Where nothing is estimated nobody needs it.
-    var reader = RTCPReader(feedbackPackets: transport.path.sender == nil ? 0 : TransportFeedback.packetsLimit)
+    let budget = transport.path.sender?.budget.left ?? 0
+    var reader = RTCPReader(feedbackPackets: budget)
     while let packet = reader.next(in: bytes) { receive(packet, on: transport, now) }
+    transport.path.sender?.charge(budget - reader.feedbackPackets)
   }
 
   private func receive(_ packet: RTCPPacket, on transport: Transport, _ now: MediaTime) {
