@@ -26,7 +26,6 @@ struct SenderEstimate {
   private(set) var probe = PathProbe()
   /// Of how many packets feedback may tell.
   private(set) var budget = FeedbackBudget()
-  private var resends = ResendBudget()
   /// The rate is the initial one.
   private var isAssumed = true
   private var queue = PathQueue()
@@ -93,11 +92,10 @@ struct SenderEstimate {
 
   func isCongested(_ now: MediaTime) -> Bool { lastDecrease.map { now - $0 < Self.aftermath } ?? false }
 
+  /// Bits a second that nothing uses.
+  ///
   /// - Parameter sent: bits a second of what is new.
-  mutating func mayResend(_ bytes: Int, sent: Int, now: MediaTime) -> Bool {
-    let isFree = !isCongested(now) && queue.trend == .empty
-    return resends.take(bytes, rate: rate, spare: isFree ? rate - Double(sent) : 0, now: now)
-  }
+  func spare(sent: Int, now: MediaTime) -> Double { !isCongested(now) && queue.trend == .empty ? rate - Double(sent) : 0 }
 
   /// Bits a second that would be of use.
   mutating func want(_ wanted: Double, sent: Double, now: MediaTime) {
