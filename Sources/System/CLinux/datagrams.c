@@ -12,6 +12,9 @@
 #ifndef UDP_SEGMENT
 #define UDP_SEGMENT 103
 #endif
+#ifndef UDP_GRO
+#define UDP_GRO 104
+#endif
 
 enum { BATCH = 64 };
 
@@ -36,21 +39,44 @@ int datagrams_open(uint64_t high, uint64_t low, uint16_t *port, int buffer_bytes
   return descriptor < 0 && is_left_to_v4(high, low) ? open_family(AF_INET, high, low, port, buffer_bytes) : descriptor;
 }
 
+int datagrams_coalesce(int descriptor) { return setsockopt(descriptor, SOL_UDP, UDP_GRO, &(int){1}, sizeof(int)); }
+
+// What each of several datagrams in one message has; 0 for one datagram.
+static uint16_t segment_of(struct msghdr *header, uint32_t bytes) {
+  for (struct cmsghdr *control = CMSG_FIRSTHDR(header); control; control = CMSG_NXTHDR(header, control)) {
+    int segment;
+    if (control->cmsg_level != SOL_UDP || control->cmsg_type != UDP_GRO) continue;
+    if (control->cmsg_len < CMSG_LEN(sizeof segment)) return 0;
+    memcpy(&segment, CMSG_DATA(control), sizeof segment);
+    return segment > 0 && (uint32_t)segment < bytes && segment <= UINT16_MAX ? (uint16_t)segment : 0;
+  }
+  return 0;
+}
+
 int datagrams_receive(int descriptor, uint8_t *slab, uint32_t stride, int count, struct datagram *received) {
   struct mmsghdr headers[BATCH];
   struct iovec vectors[BATCH];
   struct sockaddr_storage addresses[BATCH];
+  union {
+    char bytes[CMSG_SPACE(sizeof(int))];
+    struct cmsghdr aligned;
+  } controls[BATCH];
   if (count > BATCH) count = BATCH;
   memset(headers, 0, sizeof headers[0] * (size_t)count);
   for (int i = 0; i < count; i++) {
     vectors[i] = (struct iovec){.iov_base = slab + (size_t)i * stride, .iov_len = stride};
     headers[i].msg_hdr = (struct msghdr){
-        .msg_iov = &vectors[i], .msg_iovlen = 1, .msg_name = &addresses[i], .msg_namelen = sizeof addresses[i]};
+        .msg_iov = &vectors[i], .msg_iovlen = 1, .msg_name = &addresses[i], .msg_namelen = sizeof addresses[i],
+        .msg_control = controls[i].bytes, .msg_controllen = sizeof controls[i].bytes};
   }
   int result = recvmmsg(descriptor, headers, (unsigned)count, MSG_DONTWAIT, 0);
   if (result < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? 0 : -1;
   for (int i = 0; i < result; i++) {
     received[i] = (struct datagram){.bytes = vectors[i].iov_base, .count = headers[i].msg_len};
+    received[i].segment_bytes = segment_of(&headers[i].msg_hdr, received[i].count);
+    // Of several datagrams the last one is not whole.
+    if (received[i].segment_bytes != 0 && headers[i].msg_hdr.msg_flags & MSG_TRUNC)
+      received[i].count -= received[i].count % received[i].segment_bytes;
     from_system(&addresses[i], &received[i]);
   }
   return result;

@@ -13,7 +13,8 @@ struct Call {
   static let track = TrackID(1)
 
   init(
-    seed: UInt64 = 1, layers: Int = 1, sendTime: UInt8 = 0, rtx: Bool = true, firstNumber: UInt16 = 100
+    seed: UInt64 = 1, layers: Int = 1, sendTime: UInt8 = 0, transportSequence: UInt8 = 0, rtx: Bool = true,
+    firstNumber: UInt16 = 100
   ) {
     simulation = Simulation(seed: seed)
     publisher = simulation.join()
@@ -32,7 +33,7 @@ struct Call {
     simulation.command(.publish(Self.track, on: publisher.id, parameters))
     var subscription = SubscriptionParameters(ssrc: Self.ssrc, payloadType: 100)
     subscription.hasNack = true
-    subscription.extensions.sendTime = sendTime
+    (subscription.extensions.sendTime, subscription.extensions.transportSequence) = (sendTime, transportSequence)
     if rtx { (subscription.rtxSSRC, subscription.rtxPayloadType) = (Self.ssrc + 1, 101) }
     subscriber.repairs = [Self.ssrc + 1: Self.ssrc]
     simulation.command(.subscribe(SubscriptionID(1), to: Self.track, on: subscriber.id, subscription))

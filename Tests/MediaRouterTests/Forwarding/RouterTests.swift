@@ -52,9 +52,9 @@ import Testing
         $0.nack(sender: 1, media: Call.ssrc, lost: [NackPair(first: packet.header.sequenceNumber, following: 0)])
       }
       call.simulation.run(.milliseconds(100))
-      let entry = call.simulation.router.subscription(SubscriptionID(1))!.history.take(
-        packet.header.sequenceNumber, now: call.simulation.now + .seconds(1))
-      #expect((entry?.resends ?? 0) == (sendTime == 0 ? 2 : 0))
+      let subscription = call.simulation.router.subscription(SubscriptionID(1))!
+      let index = subscription.history.want(packet.header.sequenceNumber, now: call.simulation.now + .seconds(1))
+      #expect((index.flatMap { subscription.history.wanted($0) }?.resends ?? 0) == (sendTime == 0 ? 1 : 0))
       #expect(call.subscriber.control.count >= count)
     }
   }

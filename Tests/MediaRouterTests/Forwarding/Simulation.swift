@@ -71,6 +71,9 @@ final class Simulation {
     peers[address] = peer
   }
 
+  /// How long a datagram to the peer would wait in front of its link.
+  func queue(to peer: SimulatedPeer) -> MediaTime.Interval { max(idle[peer.address] ?? now, now) - now }
+
   func command(_ command: RouterCommand) { router.handle(command, now: now) }
 
   /// Hands the router a datagram at once.

@@ -1,11 +1,14 @@
 /// Bits a second that arrived, by the receiver's clock, over the last half second.
 struct ArrivalRate {
   static let spanMicroseconds: Int64 = 500_000
+  /// The span ends by the receiver's clock, which may stand still.
+  static let arrivalsLimit = SentPackets.entriesLimit
 
   private var arrivals: [(time: Int64, bytes: Int)] = []
   private var latest: Int64?
 
   mutating func add(_ bytes: Int, at time: Int64) {
+    if arrivals.count >= Self.arrivalsLimit { arrivals.removeFirst(Self.arrivalsLimit / 4) }
     arrivals.append((time, bytes))
     latest = max(latest ?? time, time)
   }

@@ -46,6 +46,19 @@ struct PathEstimate {
     loss.receive(fractionLost, sent: Double(sent), now: now)
   }
 
+  /// The receiver's, while it says something.
+  private func estimate(_ now: MediaTime) -> Double? {
+    receiver.flatMap { now - $0.time < Self.estimateLimit ? $0.rate : nil }
+  }
+
+  /// Bits a second that the path carries, and what of them nothing uses. Where that is not measured, a path has as much room again as what is
+  /// sent or estimated.
+  func room(sent: Int, now: MediaTime) -> (carried: Double, spare: Double) {
+    if let sender { return (sender.rate, sender.spare(sent: sent, now: now)) }
+    let known = max(SenderEstimate.initial, Double(sent), estimate(now) ?? 0)
+    return (known, known)
+  }
+
   func state(sent: Int, now: MediaTime) -> State {
     let sent = Double(sent)
     let byLoss = loss.rate(now: now)
@@ -54,7 +67,7 @@ struct PathEstimate {
       let known = byLoss.map { max($0, SenderEstimate.decrease * (sender.arriving ?? 0)) } ?? .infinity
       return sender.isCongested(now) || known < sent ? .congested(min(sender.rate, known)) : .measured(min(sender.rate, known))
     }
-    let fresh = receiver.flatMap { now - $0.time < Self.estimateLimit ? $0.rate : nil }
+    let fresh = estimate(now)
     if let fresh, let grown, fresh < Self.tolerance * sent, now - grown.time >= Self.growthLimit {
       return .congested(min(fresh, byLoss ?? fresh))
     }

@@ -24,7 +24,8 @@ struct SenderEstimate {
   private(set) var rate = SenderEstimate.initial
   private(set) var packets = SentPackets()
   private(set) var probe = PathProbe()
-  private var resends = ResendBudget()
+  /// Of how many packets feedback may tell.
+  private(set) var budget = FeedbackBudget()
   /// The rate is the initial one.
   private var isAssumed = true
   private var queue = PathQueue()
@@ -36,19 +37,28 @@ struct SenderEstimate {
   private var lastDecrease: MediaTime?
   private var lastFeedback: MediaTime?
 
-  mutating func send(_ number: UInt16, bytes: Int, now: MediaTime) { packets.insert(number, bytes: bytes, now: now) }
+  mutating func send(_ number: UInt16, bytes: Int, now: MediaTime) {
+    packets.insert(number, bytes: bytes, now: now)
+    budget.fill()
+  }
+
+  /// Feedback told of so many packets, whether it was of use or could be read to its end.
+  mutating func charge(_ packets: Int) { budget.take(packets) }
 
   mutating func receive(_ feedback: TransportFeedback, now: MediaTime) {
     var number = feedback.base
+    var hasNews = false
     for arrival in feedback.arrivals {
       defer { number &+= 1 }
       guard let arrival, let packet = packets.take(number, now: now) else { continue }
+      hasNews = true
       let arrived = unwrap(arrival) * TransportFeedback.tickMicroseconds
       arrivals.add(packet.bytes, at: arrived)
       queue.add(sent: packet.time.microseconds, arrived: arrived)
       if let proven = probe.receive(sent: packet.time, bytes: packet.bytes, arrived: arrived) { take(proven: proven) }
     }
-    update(now)
+    // What tells nothing costs nothing: what arrived of late is looked through.
+    if hasNews { update(now) }
   }
 
   /// A burst shows what the path carries at least. Where nothing was known, it is all that is known.
@@ -82,11 +92,10 @@ struct SenderEstimate {
 
   func isCongested(_ now: MediaTime) -> Bool { lastDecrease.map { now - $0 < Self.aftermath } ?? false }
 
+  /// Bits a second that nothing uses.
+  ///
   /// - Parameter sent: bits a second of what is new.
-  mutating func mayResend(_ bytes: Int, sent: Int, now: MediaTime) -> Bool {
-    let isFree = !isCongested(now) && queue.trend == .empty
-    return resends.take(bytes, rate: rate, spare: isFree ? rate - Double(sent) : 0, now: now)
-  }
+  func spare(sent: Int, now: MediaTime) -> Double { !isCongested(now) && queue.trend == .empty ? rate - Double(sent) : 0 }
 
   /// Bits a second that would be of use.
   mutating func want(_ wanted: Double, sent: Double, now: MediaTime) {

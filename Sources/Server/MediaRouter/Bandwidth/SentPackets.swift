@@ -22,12 +22,18 @@ struct SentPackets {
 
   /// When a packet was sent, and how large it was; nil if that is not known, or was asked before.
   mutating func take(_ number: UInt16, now: MediaTime) -> (time: MediaTime, bytes: Int)? {
-    guard !entries.isEmpty else { return nil }
+    guard knows(number) else { return nil }
     let slot = Int(number) % Self.entriesLimit
     let entry = entries[slot]
-    guard entry.bytes > 0, entry.number == number else { return nil }
     entries[slot].bytes = 0
     let age = UInt32(truncatingIfNeeded: now.microseconds) &- entry.microseconds
     return (MediaTime(microseconds: now.microseconds - Int64(age)), Int(entry.bytes))
+  }
+
+  /// Whether nothing has told of the packet yet.
+  func knows(_ number: UInt16) -> Bool {
+    guard !entries.isEmpty else { return false }
+    let entry = entries[Int(number) % Self.entriesLimit]
+    return entry.bytes > 0 && entry.number == number
   }
 }

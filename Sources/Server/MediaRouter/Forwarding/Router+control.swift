@@ -6,8 +6,11 @@ extension Router {
     hear(transport, now: now)
     let bytes = UnsafeRawBufferPointer(rebasing: datagram[..<count]).bytes
     // Where nothing is estimated nobody needs it.
-    var reader = RTCPReader(feedbackPackets: transport.path.sender == nil ? 0 : TransportFeedback.packetsLimit)
+    let budget = transport.path.sender?.budget.left ?? 0
+    var reader = RTCPReader(feedbackPackets: budget)
     while let packet = reader.next(in: bytes) { receive(packet, on: transport, now) }
+    transport.path.sender?.charge(budget - reader.feedbackPackets)
+    sendRepairs(transport, now: now)
   }
 
   private func receive(_ packet: RTCPPacket, on transport: Transport, _ now: MediaTime) {
@@ -23,7 +26,8 @@ extension Router {
       guard let subscription = transport.subscription(ssrc: media), subscription.canResend else { return }
       for pair in lost {
         pair.forEach { number in
-          if let entry = subscription.history.take(number, now: now) { resend(entry, subscription, now: now) }
+          guard !transport.repairs.isFull, let index = subscription.history.want(number, now: now) else { return }
+          transport.repairs.append(RepairQueue.Request(subscription: subscription, index: index, asked: now))
         }
       }
     case .pictureLoss(_, let media):

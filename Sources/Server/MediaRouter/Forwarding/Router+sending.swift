@@ -54,14 +54,29 @@ extension Router {
     return true
   }
 
-  /// Sends a packet again: as RTX, or with the bytes it had. RFC 4588 §4.
-  func resend(_ entry: SentHistory.Entry, _ subscription: Subscription, now: MediaTime) {
-    let cache = subscription.track.layers[Int(entry.layer)].cache
-    guard let transport = subscription.transport, let destination = Destination(transport),
-      let media = cache.find(entry.source),
-      transport.mayResend(media.payloadCount, now: now)
-    else { return }
-    let packet = OutgoingPacket(media, of: Int(entry.layer), in: cache)
+  /// Sends what the peer asked for again, as far as its path has room: all of it at once would fill the queue in front of a narrow link.
+  func sendRepairs(_ transport: Transport, now: MediaTime) {
+    guard transport.repairs.first != nil, let destination = Destination(transport) else { return }
+    while let request = transport.repairs.first {
+      let subscription = request.subscription
+      if now - request.asked < RepairQueue.patience, let entry = subscription.history.wanted(request.index),
+        let media = subscription.track.layers[Int(entry.layer)].cache.find(entry.source)
+      {
+        guard transport.mayResend(media.payloadCount, now: now) else { return }
+        subscription.history.resent(request.index, now: now)
+        resend(entry, media, subscription, to: destination, now: now)
+      } else {
+        subscription.history.forgo(request.index)
+      }
+      transport.repairs.removeFirst()
+    }
+  }
+
+  /// As RTX, or with the bytes it had. RFC 4588 §4.
+  private func resend(
+    _ entry: SentHistory.Entry, _ media: MediaPacket, _ subscription: Subscription, to destination: Destination, now: MediaTime
+  ) {
+    let packet = OutgoingPacket(media, of: Int(entry.layer), in: subscription.track.layers[Int(entry.layer)].cache)
     guard let header = retransmissionHeader(subscription, entry.output) else {
       _ = send(packet, as: entry.output, of: subscription, to: destination, now: now)
       return

@@ -36,6 +36,7 @@ extension Router {
         continue
       }
       requestRepairs(transport, now: now)
+      sendRepairs(transport, now: now)
       sendPadding(transport, now: now)
       if isFeedbackDue { sendFeedback(transport, now: now) }
       if isAllocationDue {

@@ -214,5 +214,6 @@ final class Router {
     subscriptions[subscription.id] = nil
     subscription.track.subscriptions.removeAll { $0 === subscription }
     subscription.transport?.subscriptions.removeAll { $0 === subscription }
+    subscription.transport?.repairs.remove(subscription)
   }
 }

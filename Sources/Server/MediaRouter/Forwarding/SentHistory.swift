@@ -6,6 +6,8 @@ struct SentHistory {
     var source: UInt64
     var layer: UInt8
     var resends: UInt8 = 0
+    /// Asked for, and not sent again yet.
+    var isWanted = false
     var lastSent: MediaTime
   }
 
@@ -21,23 +23,42 @@ struct SentHistory {
 
   mutating func insert(_ entry: Entry) {
     if entries.isEmpty { entries = Array(repeating: nil, count: Self.entriesLimit) }
-    entries[Int(entry.output.index % UInt64(Self.entriesLimit))] = entry
+    entries[Self.slot(entry.output.index)] = entry
     highest = max(highest, entry.output.index)
   }
 
-  /// The packet that a receiver asks for, if it may be sent again now; it counts as sent.
-  mutating func take(_ number: UInt16, now: MediaTime) -> Entry? {
+  /// Notes that a receiver asks for a packet. Its index, where it may be sent again and does not wait for that already.
+  mutating func want(_ number: UInt16, now: MediaTime) -> UInt64? {
     guard !entries.isEmpty else { return nil }
     let distance = Int64(Int16(bitPattern: number &- UInt16(truncatingIfNeeded: highest)))
     guard distance <= 0, Int64(highest) + distance >= 0 else { return nil }
     let index = UInt64(Int64(highest) + distance)
-    let slot = Int(index % UInt64(Self.entriesLimit))
-    guard var entry = entries[slot], entry.output.index == index, entry.resends < Self.resendsLimit,
-      now - entry.lastSent >= Self.interval
+    guard let entry = wanted(index, false), entry.resends < Self.resendsLimit, now - entry.lastSent >= Self.interval
     else { return nil }
-    entry.resends += 1
-    entry.lastSent = now
-    entries[slot] = entry
+    entries[Self.slot(index)]?.isWanted = true
+    return index
+  }
+
+  /// A packet that is wanted; nil where a newer one has its place.
+  func wanted(_ index: UInt64) -> Entry? { wanted(index, true) }
+
+  private func wanted(_ index: UInt64, _ isWanted: Bool) -> Entry? {
+    guard let entry = entries[Self.slot(index)], entry.output.index == index, entry.isWanted == isWanted else { return nil }
     return entry
   }
+
+  /// A packet that was wanted was sent again now.
+  mutating func resent(_ index: UInt64, now: MediaTime) {
+    guard var entry = wanted(index) else { return }
+    entry.resends += 1
+    (entry.isWanted, entry.lastSent) = (false, now)
+    entries[Self.slot(index)] = entry
+  }
+
+  /// A packet that was wanted is not sent again; it may be asked for anew.
+  mutating func forgo(_ index: UInt64) {
+    if wanted(index) != nil { entries[Self.slot(index)]?.isWanted = false }
+  }
+
+  private static func slot(_ index: UInt64) -> Int { Int(index % UInt64(entriesLimit)) }
 }

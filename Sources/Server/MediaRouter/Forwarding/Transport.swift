@@ -37,6 +37,8 @@ final class Transport {
   var cap: UInt64?
   /// Of media that go to it, each packet once.
   @exclusivity(unchecked) var rate = RateMeter()
+  /// What it asked for again.
+  var repairs = RepairQueue()
 
   init(_ id: TransportID, _ parameters: TransportParameters, now: MediaTime, reporterSSRC: UInt32) {
     self.id = id
@@ -49,9 +51,10 @@ final class Transport {
 
   var isConnected: Bool { sender != nil }
 
+  /// Whether so many bytes may be sent again now; they count as sent.
   func mayResend(_ bytes: Int, now: MediaTime) -> Bool {
-    guard path.sender != nil else { return true }
-    return path.sender!.mayResend(bytes, sent: rate.bitsPerSecond(now: now), now: now)
+    let (carried, spare) = path.room(sent: rate.bitsPerSecond(now: now), now: now)
+    return repairs.budget.take(bytes, rate: carried, spare: spare, now: now)
   }
 
   func source(_ ssrc: UInt32) -> Source? { sources.first { $0.ssrc == ssrc } }

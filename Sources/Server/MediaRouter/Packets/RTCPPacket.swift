@@ -54,7 +54,8 @@ struct FullIntraRequest: Equatable {
 /// Reads a compound datagram packet by packet; kinds nobody needs are passed over.
 struct RTCPReader {
   private var offset = 0
-  private var feedbackPackets: Int
+  /// Of how many packets transport feedback may still tell.
+  private(set) var feedbackPackets: Int
 
   /// - Parameter feedbackPackets: of how many packets all transport feedback of a datagram may tell; what tells of more is passed over. A few
   ///   bytes claim thousands.

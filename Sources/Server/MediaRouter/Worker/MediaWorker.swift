@@ -27,13 +27,10 @@ extension MediaTime {
 /// Commands wait in an array behind a mutex, and an eventfd wakes the thread; events go to a closure on it.
 // @unchecked: the router and the buffers belong to the thread; `mailbox` guards what others touch.
 package final class MediaWorker: @unchecked Sendable {
-  /// Datagrams read by one call.
-  static let batchLimit = 64
-  static let datagramBytes = 2048
   /// Of the socket, each way. A key frame of many publishers comes at once.
   static let socketBytes = 4 << 20
-  /// Calls in a row before timers and commands have their turn.
-  private static let readsLimit = 16
+  /// Read in a row, to the end of a batch, before timers and commands have their turn.
+  private static let datagramsLimit = 1024
   /// When the last peer has gone: packets kept for repeats were many.
   private static let bytesGivenBack = 16 << 20
 
@@ -161,9 +158,7 @@ package final class MediaWorker: @unchecked Sendable {
     streams?.receive = { router.receive($0, from: $1, now: .now) }
     streams?.isKnown = { router.connections[$0] != nil }
     streams?.lost = { router.lose($0) }
-    let slab = UnsafeMutableRawPointer.allocate(byteCount: Self.batchLimit * Self.datagramBytes, alignment: 64)
-    defer { slab.deallocate() }
-    var received = [datagram](repeating: datagram(), count: Self.batchLimit)
+    let input = DatagramInput(socket)
     var descriptors = [
       pollfd(fd: socket, events: Int16(POLLIN), revents: 0), pollfd(fd: wake, events: Int16(POLLIN), revents: 0)
     ]
@@ -176,9 +171,8 @@ package final class MediaWorker: @unchecked Sendable {
       isInUse = !router.transports.isEmpty
       census.note(router.counts)
       wait(&descriptors, until: deadline(router, lastSweep))
-      for _ in 0..<Self.readsLimit {
-        if read(into: slab, &received, router) < Self.batchLimit { break }
-      }
+      var datagrams = 0
+      while datagrams < Self.datagramsLimit, read(input, router, &datagrams) {}
       if let streams, !streams.isIdle || descriptors[2].revents != 0 { handle(streams, router, &lastSweep) }
       if let recorded = router.takeRecorded() { onRecorded(recorded) }
       router.advance(to: MediaTime.now)
@@ -227,19 +221,16 @@ package final class MediaWorker: @unchecked Sendable {
     poll(&descriptors, nfds_t(descriptors.count), left)
   }
 
-  /// Reads one batch; how many datagrams it was.
-  private func read(into slab: UnsafeMutableRawPointer, _ received: inout [datagram], _ router: Router) -> Int {
-    let start = slab.assumingMemoryBound(to: UInt8.self)
-    let count = datagrams_receive(
-      socket, start, UInt32(Self.datagramBytes), Int32(Self.batchLimit), &received)
-    guard count > 0 else { return 0 }
+  /// Reads one batch; whether there may be more.
+  private func read(_ input: DatagramInput, _ router: Router, _ datagrams: inout Int) -> Bool {
+    let messages = input.read()
+    guard messages > 0 else { return false }
     let now = MediaTime.now
-    for i in 0..<Int(count) {
-      let from = TransportAddress(high: received[i].address_high, low: received[i].address_low, port: received[i].port)
-      let bytes = UnsafeMutableRawBufferPointer(start: received[i].bytes, count: Int(received[i].count))
-      router.receive(bytes, from: from, now: now)
+    input.forEachDatagram {
+      router.receive($0, from: $1, now: now)
+      datagrams += 1
     }
     router.flush(now: now)
-    return Int(count)
+    return messages == DatagramInput.batchLimit
   }
 }

@@ -17,7 +17,11 @@ struct datagram {
 /// `datagram`; `*port` is the port wanted, 0 for any, and then the port that it has. The descriptor, or -1 with errno.
 int datagrams_open(uint64_t address_high, uint64_t address_low, uint16_t *port, int buffer_bytes);
 
-/// Receives up to `count` datagrams (at most 64), the i-th at `slab + i * stride`, longer ones cut. How many, 0 for none, or -1 with errno.
+/// From now on the system may give several datagrams of one sender as one message (UDP_GRO). 0, or -1 with errno where it cannot.
+int datagrams_coalesce(int descriptor);
+
+/// Receives up to `count` messages (at most 64), the i-th at `slab + i * stride`, longer ones cut. Each is a datagram or, after
+/// `datagrams_coalesce`, several. How many, 0 for none, or -1 with errno.
 int datagrams_receive(int descriptor, uint8_t *slab, uint32_t stride, int count, struct datagram *received);
 
 /// Sends from the first on. How many were taken by the system, or -1 with errno when not even the first was.
