@@ -109,6 +109,7 @@ function byteLabel(count) {
 export const labels = [
   ms => clock(moment(ms)), ms => dayLabel(moment(ms)),
   ms => format('full', { dateStyle: 'full', timeStyle: 'short' }).format(moment(ms)), ms => shortLabel(moment(ms)), byteLabel,
+  ms => format('month', { month: 'long', year: 'numeric' }).format(moment(ms)),
 ];
 
 // ---- Live figures, once there are words for them.

@@ -365,6 +365,10 @@ import Testing
     #expect(page.events.count == 1 && page.nextBatch == "n" as ByteString)
     let history = try Self.read(.messages(in: Self.room), #"{"chunk":[],"start":"a","end":"b"}"#)
     #expect(history.nextBatch == "b" as ByteString)
+    let filter = HistoryFilter(types: [.message], senders: [Self.user], containsURL: true)
+    let target = Call<EventPage>.messages(in: Self.room, from: "b", limit: 7, filter: filter).request.target
+    let json = #"{"types":["m.room.message"],"senders":["@me:test"],"contains_url":true}"#
+    #expect(target.hasSuffix("/messages?dir=b&from=b&limit=7&filter=" + PercentEncoding.encode(ByteString(json))))
     let found = try Self.read(
       .event(at: 5, in: Self.room, direction: .backwards), #"{"event_id":"$e","origin_server_ts":4}"#)
     #expect(found == EventAtTime(id: Self.event, timestampMilliseconds: 4))
@@ -375,13 +379,14 @@ import Testing
     search.keys = [.body, .name]
     search.rooms = [Self.room]
     search.senders = [Self.user]
+    search.containsURL = false
     search.order = .rank
     search.groupings = [.room]
     search.contextBefore = 1
     search.limit = 10
     #expect(
       String(decoding: search.body, as: UTF8.self)
-        == #"{"search_categories":{"room_events":{"search_term":"tea","keys":["content.body","content.name"],"order_by":"rank","filter":{"limit":10,"rooms":["!r:test"],"senders":["@me:test"]},"event_context":{"before_limit":1,"after_limit":0},"groupings":{"group_by":[{"key":"room_id"}]}}}}"#
+        == #"{"search_categories":{"room_events":{"search_term":"tea","keys":["content.body","content.name"],"order_by":"rank","filter":{"limit":10,"rooms":["!r:test"],"senders":["@me:test"],"contains_url":false},"event_context":{"before_limit":1,"after_limit":0},"groupings":{"group_by":[{"key":"room_id"}]}}}}"#
     )
     let message = Wire.message("tea", "$1")
     let page = try Self.read(

@@ -6,7 +6,7 @@ from accessibility import check, faults
 from browser import people
 from client import User
 from harness import test
-from test_browser import furnish, post, POLL, html
+from test_browser import furnish, html, picture, post, POLL, upload
 
 
 async def screens(person):
@@ -31,7 +31,18 @@ async def screens(person):
     yield "menu of the room"
     await page.locator(".ma-menu").get_by_role("button", name="Search in this room").click()
     await page.get_by_label("Search for").fill("ladder")
+    await page.get_by_text("Narrow the search").click()
+    await page.get_by_label("Only").select_option("Pictures and videos")
+    await page.get_by_text("Nothing was found.").wait_for()
     yield "search"
+    await page.get_by_role("complementary").get_by_role("button", name="Close").click()
+    await page.get_by_role("button", name="More about this room").click()
+    await page.locator(".ma-menu").get_by_role("button", name="Pictures, files and links").click()
+    await page.get_by_role("complementary").get_by_role("button", name="Open image dunes.png").wait_for()
+    yield "what was shared"
+    await page.get_by_role("complementary").get_by_role("tab", name="Links").click()
+    await page.get_by_role("complementary").get_by_role("link", name="https://example.org/dunes").wait_for()
+    yield "links that were shared"
     await page.get_by_role("complementary").get_by_role("button", name="Close").click()
     await person.message("first of all").click(button="right")
     yield "menu of a message"
@@ -43,6 +54,8 @@ async def screens(person):
 
 def everything(alice, boris):
     _, crew, _ = furnish(alice, boris)
+    post(boris, crew, {"msgtype": "m.image", "body": "dunes.png", "url": upload(boris, picture(90, 60), "dunes.png", "image/png")})
+    boris.send(crew, "more of them: https://example.org/dunes")
     first = post(boris, crew, html("first of all", "<p>first of all</p><blockquote>quoted</blockquote><pre><code>code</code></pre>"))
     post(boris, crew, POLL, "org.matrix.msc3381.poll.start")
     post(boris, crew, {"msgtype": "m.location", "body": "The gate", "geo_uri": "geo:52.5163,13.3777"})

@@ -1,9 +1,14 @@
 """Ways to rooms, messages and people in the web client: addresses, links, directories, who is there, what one has left."""
+import json
+from datetime import date, timedelta
 from urllib.parse import quote
 
-from browser import people
+from browser import PHONE, in_room, people
 from client import User, fresh, room_path
 from harness import test
+from test_browser import SHIFTS, fill, fits, picture, post, upload
+from test_composer import two_in
+from test_reading import more
 
 
 def encoded(text):
@@ -110,3 +115,201 @@ async def _(test):
         await person.until(order, "Attic,Kitchen,Cellar")
         await page.get_by_role("button", name="Move down: Attic").click()
         await person.until(order, "Kitchen,Attic,Cellar")
+
+
+def share(user, room, name, kind="m.image", data=None):
+    uri = upload(user, data or picture(90, 60), name, "image/png")
+    return post(user, room, {"msgtype": kind, "body": name, "url": uri, "info": {"w": 90, "h": 60, "size": 20_000, "mimetype": "image/png"}})
+
+
+@test("a search is narrowed by who, what and when; what narrows is taken away again")
+async def _(test):
+    room, users = two_in(test, "Orchard")
+    for user in users.values():
+        user.put(f"profile/{quote(user.user_id)}/displayname", {"displayname": "Alice Ashby" if user is users["alice"] else "Boris Brandt"}).ok()
+    users["alice"].send(room, "apples at https://apples.example/kinds")
+    users["boris"].send(room, "apples, I like")
+    share(users["boris"], room, "apples.png")
+    share(users["boris"], room, "apples.pdf", "m.file")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        page = alice.page
+        texts = page.locator(".ma-result-text")
+
+        async def finds(*expected):
+            await alice.until("texts => JSON.stringify([...document.querySelectorAll('.ma-result-text')].map(e => e.textContent).sort()) === texts",
+                              json.dumps(sorted(expected), separators=(",", ":")))
+
+        await more(alice, "Search in this room")
+        await page.keyboard.type("apples")
+        await page.keyboard.press("Enter")
+        await texts.nth(3).wait_for()
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+        await page.keyboard.press("Tab")
+        await page.keyboard.type("bran")
+        await page.locator(f"datalist option[value='{users['boris'].user_id}']").wait_for(state="attached")
+        # What the browser shows of them cannot be reached without a window: what a choice writes is written.
+        await page.keyboard.press("Control+a")
+        await page.keyboard.type(users["boris"].user_id)
+        chips = page.get_by_role("search").get_by_role("button", name="Remove")
+        await chips.get_by_text("Said by: Boris Brandt").wait_for()
+        await finds("apples, I like", "apples.png", "apples.pdf")
+        await page.get_by_label("Only").select_option("Pictures and videos")
+        await finds("apples.png")
+        await page.get_by_label("Only").select_option("Files")
+        await finds("apples.pdf")
+        await page.get_by_role("status").get_by_text("Shown: 1").wait_for()
+        await alice.picture("search-narrowed-light")
+        await page.get_by_role("button", name="Remove Said by: Boris Brandt").press("Enter")
+        assert await page.evaluate("document.activeElement.getAttribute('aria-label')") == "Search for"
+        await page.get_by_label("Only").select_option("Links")
+        await finds("apples at https://apples.example/kinds")
+        await page.get_by_role("button", name="Remove Links").click()
+        await texts.nth(3).wait_for()
+        assert await chips.count() == 0
+
+        today = date.today()
+        await page.get_by_label("Until", exact=True).fill(str(today - timedelta(days=2)))
+        await page.get_by_text("Nothing was found.").wait_for()
+        await page.get_by_label("Until", exact=True).fill(str(today + timedelta(days=1)))
+        await page.get_by_label("Since", exact=True).fill(str(today - timedelta(days=1)))
+        await texts.nth(3).wait_for()
+        assert await chips.count() == 2
+        # Without words: what there is of that kind.
+        await page.get_by_label("Search for").fill("")
+        await page.get_by_label("Only").select_option("Pictures and videos")
+        await finds("apples.png")
+        await page.get_by_label("In all conversations").check()
+        await page.get_by_text("Write a word to look for in all conversations.").wait_for()
+        await page.get_by_label("Search for").fill("apples")
+        await page.get_by_label("Search for").press("Enter")
+        await finds("apples.png")
+        await page.set_viewport_size(PHONE)
+        await fits(alice)
+        await alice.picture("search-narrowed-phone")
+
+
+@test("all that was shared in a room stands by month, comes as one scrolls, opens large, and leads to its message")
+async def _(test):
+    room, users = two_in(test, "Album")
+    boris = users["boris"]
+    share(boris, room, "first of all.png")
+    uri = upload(boris, picture(120, 80), "plain.png", "image/png")
+    for number in range(110):
+        post(boris, room, {"msgtype": "m.image", "body": f"picture {number}.png", "url": uri})
+    pages = [upload(boris, picture(60, 90), name, "image/png") for name in ("left.png", "right.png")]
+    gallery = [{"itemtype": "m.image", "body": f"page {number}.png", "url": page} for number, page in enumerate(pages)]
+    post(boris, room, {"msgtype": "dm.filament.gallery", "body": "two pages", "itemtypes": gallery})
+    share(boris, room, "plan.pdf", "m.file")
+    boris.send(room, "see https://beans.example/climbing")
+    fill(boris, room, 60)
+
+    async def of_long_ago(route):
+        """As a room that is older answers: the oldest one a year ago."""
+        answer = await route.fetch()
+        page = await answer.json()
+        for event in page["chunk"]:
+            if event["content"].get("body") == "first of all.png":
+                event["origin_server_ts"] = 1_700_000_000_000
+        await route.fulfill(response=answer, json=page)
+
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        page = alice.page
+        await alice.sees("message 59")
+        await page.evaluate(SHIFTS)
+        await page.route("**/messages?*contains_url*", of_long_ago)
+        await page.get_by_role("button", name="Members and settings").click()
+        await page.get_by_role("complementary").get_by_role("button", name="Pictures, files and links").click()
+        side = page.get_by_role("complementary", name="Pictures, files and links")
+        tiles = side.get_by_role("button", name="Open image")
+        await tiles.first.wait_for()
+        assert await page.evaluate("document.activeElement.getAttribute('role')") == "tab"
+        shown = await tiles.count()
+        assert 2 < shown < 113, shown
+        await alice.until("() => [...document.querySelectorAll('.ma-tile img')].slice(0, 9).every(image => image.dataset.state === 'loaded')")
+        await alice.picture("shared-light")
+        await page.evaluate("shifted.length = 0")
+        await alice.until("""() => {
+          const list = document.querySelector('.ma-shared');
+          list.scrollTop = list.scrollHeight;
+          return document.querySelectorAll('.ma-tile').length === 113;
+        }""")
+        assert await side.get_by_role("heading", level=3).all_inner_texts() == [await page.evaluate(
+            "new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric' }).format()"), "November 2023"]
+        await side.get_by_role("status").get_by_text("Shown: 113").wait_for()
+        assert await page.evaluate("shifted") == []
+        last = side.get_by_role("button", name="Open image first of all.png")
+        await last.focus()
+        await page.keyboard.press("Enter")
+        viewer = page.get_by_role("dialog", name="first of all.png")
+        await viewer.locator("img[data-state=loaded]").wait_for()
+        await alice.picture("shared-viewer")
+        await viewer.get_by_role("button", name="Previous").click()
+        viewer = page.get_by_role("dialog", name="picture 0.png")
+        await viewer.get_by_role("button", name="Next").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Show in conversation").click()
+        await page.locator(".mg-highlighted").get_by_role("button", name="Open image first of all.png").wait_for()
+        assert not await side.is_visible()
+
+        await more(alice, "Pictures, files and links")
+        await tiles.first.wait_for()
+        await page.keyboard.press("ArrowRight")
+        async with page.expect_download() as download:
+            await side.get_by_role("button", name="plan.pdf").first.click()
+        assert (await download.value).suggested_filename == "plan.pdf"
+        await page.keyboard.press("Shift+Tab")
+        await side.get_by_role("tab", name="Links").click()
+        link = side.get_by_role("link", name="https://beans.example/climbing")
+        await link.wait_for()
+        assert await link.get_attribute("href") == "https://beans.example/climbing"
+        await alice.picture("shared-links-light")
+        await side.get_by_role("button", name="Show in conversation: https://beans.example/climbing").click()
+        await page.locator(".mg-highlighted", has_text="beans.example").wait_for()
+
+
+@test("a room in which nothing was shared says so; on a phone, in the dark and from right to left all of it fits")
+async def _(test):
+    room, users = two_in(test, "Bare")
+    users["boris"].send(room, "words only")
+    async with in_room(test, room, {"alice": users["alice"]}, viewport=PHONE, scheme="dark") as alice:
+        page = alice.page
+        await more(alice, "Pictures, files and links")
+        await page.get_by_text("No pictures or videos have been shared here yet.").wait_for()
+        await page.get_by_role("tab", name="Files").click()
+        await page.get_by_text("No files have been shared here yet.").wait_for()
+        await page.get_by_role("tab", name="Links").click()
+        await page.get_by_text("No links have been shared here yet.").wait_for()
+        await alice.picture("shared-empty-phone-dark")
+        for name in ("one.png", "two.png", "three.png", "four.png"):
+            share(users["boris"], room, name)
+        share(users["boris"], room, "a file with quite a long name that goes over more than one line.pdf", "m.file")
+        await page.get_by_role("tab", name="Pictures and videos").click()
+        await page.get_by_role("button", name="Open image one.png").last.wait_for()
+        await alice.until("() => [...document.querySelectorAll('.ma-tile img')].every(image => image.dataset.state === 'loaded')")
+        await fits(alice)
+        await alice.picture("shared-phone-dark")
+        await page.get_by_role("tab", name="Files").click()
+        await page.get_by_role("button", name="a file with quite").last.wait_for()
+        await fits(alice)
+        await alice.picture("shared-files-phone-dark")
+        await page.get_by_role("button", name="Show in conversation").click()
+        await page.locator(".mg-highlighted").wait_for()
+        await page.evaluate("localStorage.setItem('language', 'ar')")
+        await page.reload()
+        await page.get_by_role("button", name="المزيد عن هذه الغرفة").click()
+        await page.get_by_role("button", name="الصور والملفات والروابط").click()
+        await page.get_by_role("tab", name="صور ومقاطع فيديو").press("ArrowLeft")
+        await page.get_by_role("tab", name="ملفات", selected=True).wait_for()
+        await page.keyboard.press("ArrowRight")
+        await page.locator(".ma-tile").nth(3).wait_for()
+        await alice.until("() => [...document.querySelectorAll('.ma-tile img')].every(image => image.dataset.state === 'loaded')")
+        await fits(alice)
+        first, second = [await page.locator(".ma-tile").nth(index).bounding_box() for index in (0, 1)]
+        assert first["x"] > second["x"], "the grid begins on the right"
+        await alice.picture("shared-phone-arabic")
+        await page.get_by_role("button", name="إغلاق").click()
+        await page.get_by_role("button", name="المزيد عن هذه الغرفة").click()
+        await page.get_by_role("button", name="البحث في هذه الغرفة").click()
+        await page.locator("summary").click()
+        await fits(alice)
+        await alice.picture("search-phone-arabic")

@@ -150,4 +150,28 @@ import Testing
       #expect(fields.count == 6 && fields.allSatisfy { $0.count == 6 && $0["depth"] != nil && $0["hashes"] == nil })
     }
   }
+
+  @Test func `a filter by files finds galleries as well, and text only where files are not wanted`() async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      let room = try #require(try await fixture.call(.post, "createRoom", as: ann, "{}").json["room_id"]?.string)
+      let contents = [
+        #"{"msgtype":"m.text","body":"text"}"#, #"{"msgtype":"m.image","body":"picture","url":"mxc://a.example/p"}"#,
+        #"{"msgtype":"dm.filament.gallery","body":"gallery","itemtypes":[{"itemtype":"m.file","body":"x","url":"mxc://a.example/g"}]}"#,
+        #"{"msgtype":"dm.filament.gallery","body":"empty","itemtypes":[{"itemtype":"m.file","body":"x"},7]}"#,
+        #"{"msgtype":"m.image","body":"number","url":7}"#
+      ]
+      for (number, content) in contents.enumerated() {
+        #expect(
+          try await fixture.call(.put, "rooms/\(room)/send/m.room.message/\(number)", as: ann, content).status == 200)
+      }
+      func bodies(_ containsURL: Bool) async throws -> [String] {
+        let filter = PercentEncoding.encode(ByteString(#"{"types":["m.room.message"],"contains_url":\#(containsURL)}"#))
+        let page = try await fixture.call(.get, "rooms/\(room)/messages?dir=f&filter=\(filter)", as: ann)
+        return page.json["chunk"]?.elements.compactMap { $0["content"]?["body"]?.string } ?? []
+      }
+      #expect(try await bodies(true) == ["picture", "gallery"])
+      #expect(try await bodies(false) == ["text", "empty", "number"])
+    }
+  }
 }

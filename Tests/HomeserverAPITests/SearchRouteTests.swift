@@ -183,6 +183,8 @@ import Testing
       #expect(try await found(#"{"not_rooms":["\#(scene.room)"]}"#) == [elsewhere])
       #expect(try await found(#"{"senders":["\#(scene.ann.userID)"]}"#) == [anns])
       #expect(try await found(#"{"types":["m.room.topic"]}"#).isEmpty)
+      #expect(try await found(#"{"contains_url":true}"#).isEmpty)
+      #expect(try await found(#"{"contains_url":false}"#) == [anns, bobs, elsewhere])
       #expect(try await found(#"{"rooms":[]}"#).isEmpty)
       try await scene.ignore(scene.ann, as: scene.bob)
       #expect(try await found("{}") == [bobs, elsewhere])

@@ -35,9 +35,11 @@ extension Strings {
       reportPerson, reportNote, reportReason, reporting, reported, viewSource, source, history, emoji, emojiTitle, emojiSearch,
       noEmoji, reactions, readers, playFailed, editing, replyingTo, unknownCommand, commandUse, completions, roomMenu, thread,
       markAllRead, threads, noThreads, everywhere, previous, nextOne, pinnedMessages, nothingPinned, searchRoom, searchFor,
-      searching, nothingFound, moreResults, jumpToDate, date, jump, firstUnread, nothingUnread, linkPreviews, hideLinkPreviews,
-      shortcuts, nextPart, nextEntry, editLast, newLine, bold, italic, code, link, slideToCancel, stickers, ownStickers,
-      noStickers, addSticker, makeSticker, stickerMade, removeStickers, wholeRoom, alsoInRoom, voters, pinnedCount, skinTone
+      searching, nothingFound, moreResults, narrowSearch, saidBy, saidByHint, onlyKind, anyMessage, picturesAndVideos, files,
+      links, sinceDay, untilDay, wordsWanted, shownCount, notAllLookedAt, sharedInRoom, showMessage, noPictures, noFiles,
+      noLinks, jumpToDate, date, jump, firstUnread, nothingUnread, linkPreviews, hideLinkPreviews, shortcuts, nextPart,
+      nextEntry, editLast, newLine, bold, italic, code, link, slideToCancel, stickers, ownStickers, noStickers, addSticker,
+      makeSticker, stickerMade, removeStickers, wholeRoom, alsoInRoom, voters, pinnedCount, skinTone
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
       notInvited, isInvited, isYou, loadingMembers, moreMembers, hereNow, leave, leaveQuestion, leaveNote, leaving, address,

@@ -48,6 +48,8 @@ extension Host {
   public static func shortLabel(_ milliseconds: Int64) -> String { format(3, milliseconds) }
   /// A size in the reader's way, for example `1.4 MB`.
   public static func byteCountLabel(_ bytes: Int64) -> String { format(4, bytes) }
+  /// Month and year.
+  public static func monthLabel(_ milliseconds: Int64) -> String { format(5, milliseconds) }
 
   /// When a day of the local calendar begins, in milliseconds since 1970, UTC. Days since 1970-01-01.
   public static func startOfDay(_ day: Int) -> Int64 {

@@ -16,11 +16,15 @@ extension Call {
   }
 
   /// A page of a room's history.
-  /// - Parameter from: `EventPage.end` of the page before, or `prev_batch` of a sync; nil for the newest or, forwards, the oldest.
+  /// - Parameters:
+  ///   - from: `EventPage.nextBatch` of the page before, or `prev_batch` of a sync; nil for the newest or, forwards, the oldest.
+  ///   - filter: which events are wanted; nil for all. A page can be empty and have a next one.
   public static func messages(
-    in room: RoomID, direction: Direction = .backwards, from: ByteString? = nil, limit: Int? = nil
+    in room: RoomID, direction: Direction = .backwards, from: ByteString? = nil, limit: Int? = nil,
+    filter: HistoryFilter? = nil
   ) -> Call<EventPage> {
     let query = Query().adding("dir", direction.name).adding("from", from).adding("limit", limit)
+      .adding("filter", filter.map { filter in ByteString(decoding: JSONWriter.object { filter.write(to: &$0) }) })
     return Call<EventPage>(.getRoomEvents, Endpoint.getRoomEvents.path(room.text), query: query) {
       EventPage($0, next: "end")
     }
@@ -75,6 +79,37 @@ extension Call {
       guard let id = EventID(json["event_id"]) else { return nil }
       return EventAtTime(id: id, timestampMilliseconds: json.integer("origin_server_ts") ?? 0)
     }
+  }
+}
+
+/// Which events of a history are wanted. Spec: Client-Server API, "Filtering" (`RoomEventFilter`).
+public struct HistoryFilter: Sendable {
+  /// Empty for all.
+  public var types: [EventType]
+  /// Whose events; empty for everybody's.
+  public var senders: [UserID]
+  /// Only events with a file (a `url`), or only those without; nil for both.
+  public var containsURL: Bool?
+
+  public init(types: [EventType] = [], senders: [UserID] = [], containsURL: Bool? = nil) {
+    self.types = types
+    self.senders = senders
+    self.containsURL = containsURL
+  }
+
+  func write(to writer: inout JSONWriter) {
+    writer.list("types", types)
+    writer.list("senders", senders)
+    if let containsURL { writer.member("contains_url", containsURL) }
+  }
+}
+
+extension JSONWriter {
+  /// A member with a list, unless that is empty.
+  mutating func list(_ name: StaticString, _ entries: [some Identifier]) {
+    guard !entries.isEmpty else { return }
+    key(name)
+    array { writer in for entry in entries { writer.write(entry.text) } }
   }
 }
 

@@ -24,6 +24,8 @@ public struct MessageSearch: Sendable {
   public var rooms: [RoomID] = []
   /// Whose events; empty for everybody's.
   public var senders: [UserID] = []
+  /// Only events with a file (a `url`), or only those without; nil for both.
+  public var containsURL: Bool?
   public var order = Order.recent
   public var groupings: [Grouping] = []
   /// Events before and after each result.
@@ -53,13 +55,8 @@ public struct MessageSearch: Sendable {
     writer.key("filter")
     writer.object { writer in
       if let limit { writer.member("limit", limit) }
-      if !rooms.isEmpty {
-        writer.key("rooms")
-        writer.array { writer in for room in rooms { writer.write(room) } }
-      }
-      guard !senders.isEmpty else { return }
-      writer.key("senders")
-      writer.array { writer in for sender in senders { writer.write(sender) } }
+      writer.list("rooms", rooms)
+      HistoryFilter(senders: senders, containsURL: containsURL).write(to: &writer)
     }
     if contextBefore > 0 || contextAfter > 0 {
       writer.key("event_context")

@@ -55,8 +55,15 @@ package struct EventFilter: Sendable {
       if excludedSenders.contains(sender.text) { return false }
       if let senders, !senders.contains(sender.text) { return false }
     }
-    if let containsURL, (content()?["url"]?.isString ?? false) != containsURL { return false }
+    if let containsURL, Self.containsURL(content()) != containsURL { return false }
     return true
+  }
+
+  /// A gallery has its files one level down (MSC4274): who asks for what has a file shall get those, too.
+  private static func containsURL(_ content: JSON?) -> Bool {
+    guard let content else { return false }
+    if content["url"]?.isString ?? false { return true }
+    return content["itemtypes"]?.elements.contains { $0["url"]?.isString ?? false } ?? false
   }
 
   package func matches(_ event: StoredEvent) -> Bool {

@@ -197,6 +197,11 @@ final class App<D: DOM> {
     effects.server.base + client.thumbnail(uri, width: 64, height: 64, crops: false).target
   }
 
+  /// Address of a picture in a grid.
+  func tileSource(_ uri: MediaURI) -> String {
+    effects.server.base + client.thumbnail(uri, width: 320, height: 240, crops: false).target
+  }
+
   func thumbnailSource(_ uri: MediaURI) -> String {
     effects.server.base + client.thumbnail(uri, width: 800, height: 600, crops: false).target
   }

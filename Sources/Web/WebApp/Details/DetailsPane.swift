@@ -26,6 +26,7 @@ final class DetailsPane<D: DOM> {
     close = dom.button("ma-round", icon: .close, label: .close, in: header)
     let scroller = dom.element("div", "ma-details-body", in: node)
     title = RoomTitle(app, in: scroller)
+    let shared = dom.button("ma-button ma-wide", .sharedInRoom, icon: .picture, in: scroller)
     settings = RoomSettingsForm(app, in: scroller)
     members = MemberList(app, in: scroller)
     let leave = dom.button("ma-button ma-danger ma-wide", .leave, icon: .exit, in: scroller)
@@ -34,6 +35,10 @@ final class DetailsPane<D: DOM> {
     dom.on(report, .click) { [self] _ in
       guard let room else { return }
       app.dialogs.open { ReportDialog(app, .reportRoom, in: $0) { .report(room, reason: $0) } }
+    }
+    dom.on(shared, .click) { [self] _ in
+      hide()
+      app.main?.room.panel.show(.shared)
     }
     dom.on(close, .click) { [self] _ in hide() }
     dom.on(leave, .click) { [self] _ in askLeave() }

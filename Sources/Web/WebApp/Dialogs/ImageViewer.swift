@@ -1,3 +1,4 @@
+import MatrixModel
 import Messenger
 import WebHost
 
@@ -9,7 +10,12 @@ final class ImageViewer<D: DOM> {
     let isVideo: Bool
     /// Where the file can be had; nil while only this page has it.
     let download: String?
+    /// Its message, where there is a way there.
+    var event: EventID?
   }
+
+  /// Leads to the message of the picture.
+  var onShow: (EventID) -> Void = { _ in }
 
   private let app: App<D>
   private let dom: D
@@ -70,12 +76,12 @@ final class ImageViewer<D: DOM> {
       dom.setClass(box, isLarge ? "ma-viewer-box ma-viewer-large" : "ma-viewer-box")
       dom.flush()
     }
-    guard let download = picture.download else { return }
-    let button = dom.button("ma-button", .download, icon: .download, in: content)
-    dom.on(button, .click) { [app] _ in
-      Host.download(url: download, fileName: picture.name) { isDone in
-        if !isDone { app.notices.show(.downloadFailed, isTrouble: true) }
-      }
+    let buttons = dom.element("div", "ma-buttons", in: content)
+    if let event = picture.event {
+      dom.on(dom.button("ma-button", .showMessage, icon: .chat, in: buttons), .click) { [self] _ in onShow(event) }
     }
+    guard let download = picture.download else { return }
+    let button = dom.button("ma-button", .download, icon: .download, in: buttons)
+    dom.on(button, .click) { [app] _ in app.download(download, named: picture.name) }
   }
 }

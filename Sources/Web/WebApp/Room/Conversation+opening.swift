@@ -60,10 +60,7 @@ extension Conversation {
 
   func download(_ message: MessageContent) {
     guard let file = message.attachment, let uri = file.source else { return }
-    let app = app
-    Host.download(url: app.mediaSource(uri), fileName: file.fileName.string) { isDone in
-      if !isDone { app.notices.show(.downloadFailed, isTrouble: true) }
-    }
+    app.download(app.mediaSource(uri), named: file.fileName.string)
   }
 
   // MARK: People, rooms, places

@@ -6,7 +6,7 @@ import WebHost
 
 /// What can be done in a room, beside writing.
 struct ConversationMenu<D: DOM> {
-  private enum Choice { case search, threads, pinned, firstUnread, date, previews, shortcuts, settings }
+  private enum Choice { case search, shared, threads, pinned, firstUnread, date, previews, shortcuts, settings }
 
   private let screen: RoomScreen<D>
 
@@ -17,7 +17,8 @@ struct ConversationMenu<D: DOM> {
     app.dialogs.open { frame in
       frame.setTitle(.roomMenu, classes: "ma-dialog ma-menu")
       let choices: [Choice] =
-        [.search, .threads, .pinned, .firstUnread, .date, .previews, .shortcuts] + (app.embedding == nil ? [] : [.settings])
+        [.search, .shared, .threads, .pinned, .firstUnread, .date, .previews, .shortcuts]
+        + (app.embedding == nil ? [] : [.settings])
       for choice in choices {
         let button = dom.button("ma-menu-item", text(of: choice), in: frame.body)
         if choice == .search { frame.setFirst(button) }
@@ -33,6 +34,7 @@ struct ConversationMenu<D: DOM> {
   private func text(of choice: Choice) -> String {
     switch choice {
     case .search: Strings[.searchRoom]
+    case .shared: Strings[.sharedInRoom]
     case .threads: Strings[.threads]
     case .pinned: Strings[.pinnedMessages]
     case .firstUnread: Strings[.firstUnread]
@@ -46,6 +48,7 @@ struct ConversationMenu<D: DOM> {
   private func run(_ choice: Choice) {
     switch choice {
     case .search: screen.panel.show(.search)
+    case .shared: screen.panel.show(.shared)
     case .threads: screen.panel.show(.threads)
     case .pinned:
       guard let room = screen.room, screen.app.client.room(room)?.pinnedEvents.isEmpty == false else {

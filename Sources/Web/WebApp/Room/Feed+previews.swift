@@ -64,13 +64,8 @@ extension Feed {
 extension RowMaker {
   /// The first address in a text that somebody wrote; nil for everything else.
   static func link(in item: TimelineItem) -> String? {
-    guard case .message(let message) = item.content, message.kind == .text else { return nil }
-    guard message.body.utf8.contains(UInt8(ascii: ":")) else { return nil }
-    for segment in LinkScanner.segments(of: message.body.string) ?? [] where segment.isLink {
-      let bytes = ByteString(segment.url)
-      if bytes.hasPrefix("http"), Permalink(bytes) == nil { return segment.url }
-    }
-    return nil
+    guard case .message(let message) = item.content else { return nil }
+    return message.link
   }
 
   /// nil where the page says too little of itself.

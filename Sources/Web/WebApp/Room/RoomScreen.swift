@@ -170,6 +170,7 @@ final class RoomScreen<D: DOM> {
     guard id == room else { return }
     for feed in feeds { feed.membersChanged(users) }
     conversation.writer.membersChanged(users)
+    panel.search?.crowd.changed(users)
     showRoom()
   }
 

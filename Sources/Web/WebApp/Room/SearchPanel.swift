@@ -4,90 +4,187 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// Looks for messages on the server: of one room, or of all.
+/// Looks for messages on the server: of one room, or of all; by words, by who said it, by what it is, by when.
 final class SearchPanel<D: DOM> {
   private let app: App<D>
   private let dom: D
   private let room: RoomID
   private let field: Field<D>
-  private var isEverywhere = false
-  private let results: Node
-  private let note: Node
-  private let more: Node
+  private let sender: Field<D>
+  private let kind: Choice<D>
+  private let since: Field<D>
+  private let until: Field<D>
+  private let people: Node
+  private let chips: Node
+  let crowd: Crowd<D>
   private let found: (RoomID, EventID) -> Void
-  private var term = ""
-  private var next: ByteString?
-  /// Counts searches: an answer to an older one is none.
-  private var version = 0
+  private var finder: MessageFinder<D>?
+  private var sought = SoughtMessages()
 
-  @discardableResult
   init(_ app: App<D>, _ room: RoomID, in parent: Node, _ found: @escaping (RoomID, EventID) -> Void) {
     self.app = app
     self.room = room
     self.found = found
     dom = app.dom
+    crowd = Crowd(app)
+    sought.room = room
     let form = dom.element("form", "ma-search", in: parent)
     dom.setAttribute(form, "role", "search")
     field = Field(dom, .searchFor, kind: "search", in: form)
-    note = dom.element("p", "ma-note", in: parent)
-    dom.setAttribute(note, "role", "status")
-    results = dom.element("div", "ma-results", in: parent)
-    more = dom.button("ma-button ma-wide", .moreResults, in: parent)
-    dom.setFlag(more, "hidden", true)
+    let narrowing = dom.element("details", "ma-narrowing", in: form)
+    dom.element("summary", "ma-link", text: .narrowSearch, in: narrowing)
+    sender = Field(dom, .saidBy, hint: .saidByHint, in: narrowing)
+    people = dom.element("datalist", in: narrowing)
+    dom.setAttribute(people, "id", "ma-speakers")
+    dom.setAttribute(sender.input, "list", "ma-speakers")
+    kind = Choice(
+      dom, Strings[.onlyKind], SoughtMessages.Kind.allCases.map { ("\($0.rawValue)", Strings[$0.words]) }, selected: "0",
+      in: narrowing)
+    since = Field(dom, .sinceDay, kind: "date", in: narrowing)
+    until = Field(dom, .untilDay, kind: "date", in: narrowing)
+    chips = dom.element("div", "ma-chips", in: form)
+    // Without such a button Enter does nothing in a form of several fields.
+    dom.setFlag(dom.button("", submits: true, in: form), "hidden", true)
+    finder = MessageFinder(app, in: parent, emptyNote: .nothingFound) { [self] event, room, parts in
+      for part in parts { show(part, event, room) }
+    }
     if app.embedding == nil {
       CheckBox(dom, Strings[.everywhere], isOn: false, in: form) { [self] in
-        isEverywhere = $0
+        sought.room = $0 ? nil : room
         begin()
       }
     }
-    dom.on(form, .submit) { [self] _ in begin() }
-    dom.on(more, .click) { [self] _ in search() }
+    dom.on(form, .submit) { [self] _ in
+      if let user = UserID(sender.text.trimmed) { chose(user) } else { begin() }
+    }
+    sender.onInput = { [self] in suggest() }
+    crowd.onChange = { [self] in suggest() }
+    kind.onChange = { [self] in
+      sought.kind = SoughtMessages.Kind(rawValue: Int($0) ?? 0) ?? .all
+      begin()
+    }
+    since.onInput = { [self] in
+      let new = day(since) ?? .min
+      guard new != sought.since else { return }
+      sought.since = new
+      begin()
+    }
+    until.onInput = { [self] in
+      let new = day(until, after: 1) ?? .max
+      guard new != sought.until else { return }
+      sought.until = new
+      begin()
+    }
     dom.focus(field.input)
   }
 
-  private func begin() {
-    term = field.text.trimmed
-    next = nil
-    version += 1
-    dom.releaseChildren(of: results)
-    dom.setFlag(more, "hidden", true)
-    if term.utf8.isEmpty { dom.setText(note, "") } else { search() }
-    dom.flush()
+  func close() {
+    crowd.forget()
+    finder?.close()
   }
 
-  private func search() {
-    dom.setText(note, .searching)
-    var search = MessageSearch(ByteString(term))
-    if !isEverywhere { search.rooms = [room] }
-    search.keys = [.body]
-    let asked = version
-    app.ask(.search(search, from: next)) { [self] result in
-      guard asked == version else { return }
-      switch result {
-      case .success(let page): show(page)
-      case .failure(let error): dom.setText(note, Strings.words(for: error))
+  private func begin() {
+    sought.words = field.text.trimmed
+    showChips()
+    finder?.begin(sought)
+  }
+
+  /// When the chosen day begins. nil while the year is not written to its end.
+  private func day(_ field: Field<D>, after days: Int = 0) -> Int64? {
+    CalendarDay(field.text).flatMap { $0.number < 0 ? nil : Host.startOfDay($0.number + days) }
+  }
+
+  // MARK: Who
+
+  private func suggest() {
+    let text = sender.text.trimmed
+    guard let state = app.client.room(room), !text.utf8.isEmpty else { return }
+    crowd.gather(state)
+    if let user = UserID(text), user == app.userID || crowd.people.contains(where: { $0.user == user }) { return chose(user) }
+    let wanted = Array(text.asciiLowercased.utf8)
+    dom.releaseChildren(of: people)
+    if let user = app.userID { offer(user, state.displayName(of: user).string) }
+    var count = 0
+    for person in crowd.people where count < 8 {
+      guard Match.rank(person.lower, wanted) ?? Match.rank(person.user.text.utf8, wanted) != nil else { continue }
+      count += 1
+      offer(person.user, person.name.string)
+    }
+  }
+
+  private func offer(_ user: UserID, _ name: String) {
+    dom.setAttribute(dom.element("option", text: name, in: people), "value", user.string)
+  }
+
+  private func chose(_ user: UserID) {
+    sought.sender = user
+    sender.set("")
+    begin()
+  }
+
+  // MARK: What narrows, each to be taken away
+
+  private func showChips() {
+    dom.releaseChildren(of: chips)
+    if let user = sought.sender {
+      let name = app.client.room(room)?.displayName(of: user).string ?? user.string
+      chip(Strings[.saidBy] + ": " + name) { [self] in sought.sender = nil }
+    }
+    if sought.kind != .all {
+      chip(Strings[sought.kind.words]) { [self] in
+        sought.kind = .all
+        kind.set("0")
       }
+    }
+    if sought.since != .min {
+      chip(Strings[.sinceDay] + ": " + Host.dayLabel(sought.since)) { [self] in
+        sought.since = .min
+        since.set("")
+      }
+    }
+    if sought.until != .max {
+      chip(Strings[.untilDay] + ": " + Host.dayLabel(sought.until - 1)) { [self] in
+        sought.until = .max
+        until.set("")
+      }
+    }
+  }
+
+  private func chip(_ words: String, _ remove: @escaping () -> Void) {
+    let chip = dom.button("ma-chip", words, label: Strings[.removeNamed, words], in: chips)
+    Drawing.close.draw(dom, in: chip)
+    dom.on(chip, .click) { [self] _ in
+      remove()
+      begin()
+      dom.focus(field.input)
       dom.flush()
     }
-    dom.flush()
   }
 
-  private func show(_ page: SearchPage) {
-    let isFirst = next == nil
-    next = page.nextBatch
-    dom.setText(note, isFirst && page.results.isEmpty ? Strings[.nothingFound] : "")
-    dom.setFlag(more, "hidden", next == nil || page.results.isEmpty)
-    for result in page.results {
-      guard let id = result.event.eventID, let sender = result.event.sender else { continue }
-      let place = isEverywhere ? result.event.roomID ?? room : room
-      let state = app.client.room(place)
-      let entry = dom.button("ma-result", in: results)
-      if isEverywhere, let state { dom.element("span", "ma-result-name", text: Strings.words(for: state.name), in: entry) }
-      let name = state?.displayName(of: sender).string ?? sender.string
-      let time = Host.shortLabel(result.event.originServerTimestamp ?? 0)
-      dom.element("span", "ma-result-name", text: name + " · " + time, in: entry)
-      dom.element("span", "ma-result-text", text: result.event.content["body"]?.string ?? "", in: entry)
-      dom.on(entry, .click) { [self] _ in found(place, id) }
+  // MARK: What is found
+
+  private func show(_ part: MessageContent, _ event: Event, _ place: RoomID) {
+    guard let list = finder?.list, let id = event.eventID else { return }
+    let entry = dom.button("ma-result", in: list)
+    let state = app.client.room(place)
+    if sought.room == nil, let state { dom.element("span", "ma-result-name", text: Strings.words(for: state.name), in: entry) }
+    dom.element("span", "ma-result-name", text: app.words(of: event, in: place), in: entry)
+    dom.element("span", "ma-result-text", text: part.body.string, in: entry)
+    dom.on(entry, .click) { [self] _ in found(place, id) }
+  }
+}
+
+extension App {
+  /// Who sent it and when.
+  func words(of event: Event, in room: RoomID) -> String {
+    guard let sender = event.sender else { return "" }
+    let name = client.room(room)?.displayName(of: sender).string ?? sender.string
+    return name + " · " + Host.shortLabel(event.originServerTimestamp ?? 0)
+  }
+
+  func download(_ url: String, named name: String) {
+    Host.download(url: url, fileName: name) { [self] isDone in
+      if !isDone { notices.show(.downloadFailed, isTrouble: true) }
     }
   }
 }

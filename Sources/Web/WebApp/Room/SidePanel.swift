@@ -4,11 +4,11 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// Beside the messages: a thread, what is pinned, a search.
+/// Beside the messages: a thread, what is pinned, a search, all that was shared.
 final class SidePanel<D: DOM> {
   enum Content: Equatable {
     case thread(EventID)
-    case pinned, search, threads
+    case pinned, search, threads, shared
   }
 
   var room: RoomID?
@@ -16,6 +16,9 @@ final class SidePanel<D: DOM> {
   var onThreadSeen: ((EventID) -> Void)?
   /// Of a thread or the pins.
   private(set) var conversation: Conversation<D>?
+  private(set) var search: SearchPanel<D>?
+  private var threads: ThreadsPanel<D>?
+  private var shared: SharedPanel<D>?
   private let app: App<D>
   private let dom: D
   private let node: Node
@@ -52,11 +55,17 @@ final class SidePanel<D: DOM> {
   private func empty() {
     conversation?.close()
     conversation = nil
+    search?.close()
+    search = nil
+    threads?.isOpen = false
+    threads = nil
+    shared?.finder?.close()
+    shared = nil
     dom.releaseChildren(of: body)
   }
 
   func show(_ new: Content?) {
-    guard new != content || new == .search || new == .threads else { return }
+    guard new != content || new == .search || new == .threads || new == .shared else { return }
     empty()
     content = new
     dom.setFlag(node, "hidden", new == nil)
@@ -68,10 +77,15 @@ final class SidePanel<D: DOM> {
     case .thread(let root): open(TimelineKey(room, .thread(root)))
     case .pinned: open(TimelineKey(room, .pinned))
     case .search:
-      SearchPanel(app, room, in: body) { [self] place, event in
+      search = SearchPanel(app, room, in: body) { [self] place, event in
         if place == self.room { went(to: event) } else { app.follow(Destination(Permalink(.room(place), event: event))) }
       }
-    case .threads: ThreadsPanel(app, room, in: body) { [self] in show(.thread($0)) }
+    case .threads: threads = ThreadsPanel(app, room, in: body) { [self] in show(.thread($0)) }
+    case .shared:
+      shared = SharedPanel(app, room, in: body) { [self] event in
+        hide()
+        went(to: event)
+      }
     }
     dom.flush()
   }
@@ -82,6 +96,7 @@ final class SidePanel<D: DOM> {
     case .pinned: Strings[.pinnedMessages]
     case .search: Strings[.searchRoom]
     case .threads: Strings[.threads]
+    case .shared: Strings[.sharedInRoom]
     }
   }
 

@@ -14,8 +14,9 @@ final class ThreadsPanel<D: DOM> {
   private let more: Node
   private let open: (EventID) -> Void
   private var next: ByteString?
+  /// False once its elements are gone.
+  var isOpen = true
 
-  @discardableResult
   init(_ app: App<D>, _ room: RoomID, in parent: Node, _ open: @escaping (EventID) -> Void) {
     self.app = app
     self.room = room
@@ -33,6 +34,7 @@ final class ThreadsPanel<D: DOM> {
     dom.setText(note, .searching)
     dom.setFlag(more, "hidden", true)
     app.ask(.threads(in: room, from: next)) { [self] result in
+      guard isOpen else { return }
       switch result {
       case .success(let page): show(page)
       case .failure(let error):
@@ -50,11 +52,10 @@ final class ThreadsPanel<D: DOM> {
     dom.setFlag(more, "hidden", next == nil)
     guard let state = app.client.room(room) else { return }
     for event in page.events {
-      guard let root = event.eventID, let sender = event.sender else { continue }
+      guard let root = event.eventID else { continue }
       let isUnread = state.unreadCounts.threads[root] != nil
       let entry = dom.button(isUnread ? "ma-result ma-unread" : "ma-result", in: list)
-      let time = Host.shortLabel(event.originServerTimestamp ?? 0)
-      dom.element("span", "ma-result-name", text: state.displayName(of: sender).string + " · " + time, in: entry)
+      dom.element("span", "ma-result-name", text: app.words(of: event, in: room), in: entry)
       dom.element("span", "ma-result-text", text: event.content["body"]?.string ?? "", in: entry)
       let summary = event.unsigned?["m.relations"]?["m.thread"]
       if let count = summary?.integer("count") {

@@ -34,6 +34,8 @@ final class Tabbed<D: DOM> {
     dom.flush()
   }
 
+  func focus() { dom.focus(buttons[selected]) }
+
   private func pressed(_ event: PageEvent) -> EventReply {
     var step: Int
     switch event.key {
@@ -43,7 +45,7 @@ final class Tabbed<D: DOM> {
     }
     if Host.pageState.contains(.rightToLeft) { step = -step }
     select((selected + step + buttons.count) % buttons.count)
-    dom.focus(buttons[selected])
+    focus()
     dom.flush()
     return .preventDefault
   }

@@ -1,0 +1,138 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// Messages that fit, page by page, the newest first: by words from the server's search, without words from the room's history.
+/// Beside the list it has the line that says how it goes, and the button for more.
+final class MessageFinder<D: DOM> {
+  /// Messages, or files of galleries, that are enough at once.
+  private static var wantedCount: Int { 20 }
+  /// Where the server sends what does not fit: messages of a page, and pages that are looked through before one is asked whether to go on.
+  private static var pageEvents: Int { 100 }
+  private static var pagesLimit: Int { 10 }
+
+  let list: Node
+  private let app: App<D>
+  private let dom: D
+  private let note: Node
+  private let more: Node
+  private let emptyNote: () -> Strings.Key
+  /// Draws a message that fits into the list.
+  private let add: (Event, RoomID, [MessageContent]) -> Void
+  private var sought = SoughtMessages()
+  private var next: ByteString?
+  /// Counts searches: an answer to an older one is none.
+  private var version = 0
+  private var shownCount = 0
+  private var wantedCount = 0
+  private var pagesLeft = 0
+  private var isLoading = false
+
+  init(
+    _ app: App<D>, in parent: Node, emptyNote: @escaping @autoclosure () -> Strings.Key,
+    _ add: @escaping (Event, RoomID, [MessageContent]) -> Void
+  ) {
+    self.app = app
+    self.emptyNote = emptyNote
+    self.add = add
+    dom = app.dom
+    note = dom.element("p", "ma-note", in: parent)
+    dom.setAttribute(note, "role", "status")
+    list = dom.element("div", "ma-results", in: parent)
+    more = dom.button("ma-button ma-wide", .moreResults, in: parent)
+    dom.setFlag(more, "hidden", true)
+    dom.on(more, .click) { [self] _ in load() }
+  }
+
+  /// Begins anew. Without anything that narrows it shows nothing.
+  func begin(_ sought: SoughtMessages) {
+    self.sought = sought
+    version += 1
+    next = nil
+    shownCount = 0
+    isLoading = false
+    dom.releaseChildren(of: list)
+    let isAsked = !sought.words.utf8.isEmpty || sought.isNarrowed
+    if isAsked, sought.room != nil || !sought.words.utf8.isEmpty { return load() }
+    end(isAsked ? Strings[.wordsWanted] : "")
+  }
+
+  /// Nothing is drawn any more: its elements go, and an answer may still come.
+  func close() { version += 1 }
+
+  /// The reader is near the end of the list.
+  func loadMore() { if next != nil, !isLoading { load() } }
+
+  private func load() {
+    wantedCount = shownCount + Self.wantedCount
+    pagesLeft = Self.pagesLimit
+    isLoading = true
+    dom.setText(note, .searching)
+    dom.setFlag(more, "hidden", true)
+    dom.setAttribute(list, "aria-busy", "true")
+    ask()
+    dom.flush()
+  }
+
+  private func end(_ words: String) {
+    isLoading = false
+    dom.setText(note, words)
+    dom.setFlag(more, "hidden", next == nil)
+    dom.setAttribute(list, "aria-busy", "false")
+    dom.flush()
+  }
+
+  private func ask() {
+    let asked = version
+    let senders = sought.sender.map { [$0] } ?? []
+    let limit = sought.isCutHere ? Self.pageEvents : Self.wantedCount
+    if let room = sought.room, sought.words.utf8.isEmpty {
+      let filter = HistoryFilter(types: [.message], senders: senders, containsURL: sought.containsURL)
+      return app.ask(.messages(in: room, from: next, limit: limit, filter: filter)) { [self] result in
+        guard asked == version else { return }
+        switch result {
+        case .success(let page): took(page.events, page.nextBatch)
+        case .failure(let error): end(Strings.words(for: error))
+        }
+      }
+    }
+    var search = MessageSearch(ByteString(sought.words))
+    if let room = sought.room { search.rooms = [room] }
+    search.keys = [.body]
+    search.senders = senders
+    search.containsURL = sought.containsURL
+    search.limit = limit
+    app.ask(.search(search, from: next)) { [self] result in
+      guard asked == version else { return }
+      switch result {
+      case .success(let page): took(page.results.map { $0.event }, page.nextBatch)
+      case .failure(let error): end(Strings.words(for: error))
+      }
+    }
+  }
+
+  private func took(_ events: [Event], _ nextBatch: ByteString?) {
+    // Clocks of senders differ: only a page of nothing but older messages is the end.
+    var isPast = !events.isEmpty
+    for event in events {
+      let time = event.originServerTimestamp ?? 0
+      if time >= sought.since { isPast = false }
+      guard let sender = event.sender, !app.client.ignoredUsers.contains(sender),
+        let room = sought.room ?? event.roomID, case .message(let message)? = event.item?.content
+      else { continue }
+      let parts = sought.parts(of: event.bundledEdit ?? message, at: time)
+      if parts.isEmpty { continue }
+      shownCount += parts.count
+      add(event, room, parts)
+    }
+    next = isPast ? nil : nextBatch
+    pagesLeft -= 1
+    if next != nil, shownCount < wantedCount {
+      if pagesLeft > 0 { return ask() }
+      return end(Strings[.notAllLookedAt])
+    }
+    end(shownCount == 0 ? Strings[emptyNote()] : Strings[.shownCount, "\(shownCount)"])
+  }
+}
