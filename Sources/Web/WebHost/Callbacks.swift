@@ -1,5 +1,9 @@
 import Messenger
 
+#if !arch(wasm32)
+  import Glibc
+#endif
+
 /// What the host says when it calls back.
 struct HostEvent {
   var code: Int32
@@ -30,8 +34,31 @@ struct Callbacks {
   subscript(id: Int32) -> ((HostEvent) -> EventReply)? { closures[id] }
 }
 
-/// Guarded by the page having one thread; natively only one test at a time uses it.
-nonisolated(unsafe) var callbacks = Callbacks()
+#if arch(wasm32)
+  /// Guarded by the page having one thread.
+  nonisolated(unsafe) var callbacks = Callbacks()
+#else
+  /// Natively tests run side by side.
+  let callbacks = SharedCallbacks()
+
+  final class SharedCallbacks: @unchecked Sendable {
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private var callbacks = Callbacks()
+
+    fileprivate init() { pthread_mutex_init(mutex, nil) }
+
+    var count: Int { locked { $0.count } }
+    func add(_ closure: @escaping (HostEvent) -> EventReply) -> Int32 { locked { $0.add(closure) } }
+    func remove(_ id: Int32) { locked { $0.remove(id) } }
+    subscript(id: Int32) -> ((HostEvent) -> EventReply)? { locked { $0[id] } }
+
+    private func locked<Result>(_ body: (inout Callbacks) -> Result) -> Result {
+      pthread_mutex_lock(mutex)
+      defer { pthread_mutex_unlock(mutex) }
+      return body(&callbacks)
+    }
+  }
+#endif
 
 /// Registers a closure that is called many times, until the number is released.
 func register(_ closure: @escaping (HostEvent) -> Void) -> Int32 {
