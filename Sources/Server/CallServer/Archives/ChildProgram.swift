@@ -22,6 +22,8 @@ struct ChildProgram {
   let arguments: [String]
   let folder: String
   let timeLimitSeconds: Int64
+  /// Of all its threads; nil for twice the time.
+  var processorLimitSeconds: Int64?
 
   /// Runs it to its end.
   ///
@@ -35,7 +37,7 @@ struct ChildProgram {
     defer { close(ends[0]) }
     let child = try spawn(output: ends[1])
     // It may have ended already.
-    _ = clinux_restrain(child, Self.memoryBytes, UInt64(2 * timeLimitSeconds))
+    _ = clinux_restrain(child, Self.memoryBytes, UInt64(processorLimitSeconds ?? 2 * timeLimitSeconds))
     let isKilled = !read(ends[0], isWanted, line)
     if isKilled { kill(child, SIGKILL) }
     var status: Int32 = 0

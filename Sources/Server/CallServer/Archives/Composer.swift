@@ -22,7 +22,7 @@ final class Composer: Sendable {
 
   /// Beyond it no recording is waited for: ten minutes, and four times as long as the recording.
   private static let shortestLimitSeconds: Int64 = 600
-  /// For one picture of one file.
+  /// Of the processor, for the picture of one file: at its priority a probe may wait long for its turn, and who waits is not unreadable.
   private static let probeLimitSeconds: Int64 = 10
 
   private let pool: BlockingPool
@@ -76,7 +76,8 @@ final class Composer: Sendable {
     guard file.video != nil else { return file }
     guard !isOver.load(ordering: .relaxed) else { throw Failure.ended }
     let child = ChildProgram(
-      path: program, arguments: Composition.probe(file), folder: folder.path, timeLimitSeconds: Self.probeLimitSeconds)
+      path: program, arguments: Composition.probe(file), folder: folder.path,
+      timeLimitSeconds: Self.shortestLimitSeconds, processorLimitSeconds: Self.probeLimitSeconds)
     guard try child.run(isWanted: { !isOver.load(ordering: .relaxed) }, line: { _ in }) != .exit(0) else { return file }
     var rest = file
     rest.video = nil

@@ -17,7 +17,7 @@ extension CallServer {
 
   private nonisolated func serve(_ socket: WebSocket, from network: UInt64) async {
     let line = SocketLine()
-    async let written: Void = line.write(to: socket)
+    let writing = line.write(to: socket)
     do {
       let id = try await greet(socket, line, from: network)
       do {
@@ -28,7 +28,7 @@ extension CallServer {
       line.send(SessionBrain.closed(refusal))
     } catch {}
     line.close()
-    await written
+    await writing.value
   }
 
   /// Waits for the first message and lets its sender into a session. Throws `CallRefusal`, or that the client is gone.
