@@ -93,7 +93,7 @@ struct CertificateFiles: Sendable {
   private static func refusal(_ error: TLSCertificateError, certificate: String, key: String) -> CertificateFilesError {
     let file =
       switch error {
-      case .noCertificate, .otherHost: "turn.tls_certificate \(certificate)"
+      case .noCertificate, .otherHost, .noTLS: "turn.tls_certificate \(certificate)"
       case .noKey, .otherKey: "turn.tls_key \(key)"
       }
     return CertificateFilesError(description: "\(file) is of no use: \(error)")

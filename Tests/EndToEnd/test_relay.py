@@ -125,8 +125,28 @@ class Certificate:
         return ssl.create_default_context(cadata=self.root)
 
 
-def serve_securely(certificate, **settings):
-    return serve(turn_tls_bind="127.0.0.1:0", turn_tls_host="localhost", **certificate.settings, **settings)
+@contextlib.contextmanager
+def serving_by_tls():
+    """A certificate for localhost and a server that has it, as long as they are needed."""
+    with Certificate() as certificate:
+        server = serve(turn_tls_bind="127.0.0.1:0", turn_tls_host="localhost", **certificate.settings)
+        try:
+            yield certificate, server
+        finally:
+            server.close()
+
+
+async def talk(one, other, heard_by_one, heard_by_other):
+    """Until both have heard each other. Each permits the other by sending; what comes before that is lost, as RFC 8656 has it."""
+    addresses = one.get_extra_info("sockname"), other.get_extra_info("sockname")
+    async with asyncio.timeout(30):
+        while not (heard_by_one and heard_by_other):
+            one.sendto(b"to the other" * 50, addresses[1])
+            other.sendto(b"and back", addresses[0])
+            await asyncio.sleep(0.1)
+    assert set(heard_by_other) == {(b"to the other" * 50, addresses[0])}, heard_by_other
+    assert set(heard_by_one) == {(b"and back", addresses[1])}, heard_by_one
+    return addresses
 
 
 def credentials(user, transport=None):
@@ -222,15 +242,7 @@ async def aioice_through_relay(_):
         servers = credentials(User(server.base))
         heard = {"udp": [], "tcp": []}
         ends = {kind: await endpoint(servers, relay_port(servers), kind, heard[kind]) for kind in heard}
-        addresses = {kind: end.get_extra_info("sockname") for kind, end in ends.items()}
-        # Each permits the other by sending; what comes before that is lost, as RFC 8656 has it.
-        for _ in range(2):
-            ends["udp"].sendto(b"to the other" * 50, addresses["tcp"])
-            ends["tcp"].sendto(b"and back", addresses["udp"])
-            await asyncio.sleep(0.3)
-        await until(lambda: heard["tcp"] and heard["udp"], heard)
-        assert set(heard["tcp"]) == {(b"to the other" * 50, addresses["udp"])}, heard
-        assert set(heard["udp"]) == {(b"and back", addresses["tcp"])}, heard
+        addresses = await talk(ends["udp"], ends["tcp"], heard["udp"], heard["tcp"])
         for end in ends.values():
             end.close()
 
@@ -241,67 +253,49 @@ async def aioice_through_relay(_):
                     return True
                 except OSError:
                     return False
-        await until(lambda: all(is_free(port) for _, port in addresses.values()), "the ports are still bound")
+        await until(lambda: all(is_free(port) for _, port in addresses), "the ports are still bound")
     finally:
         server.close()
 
 
 @test("clients of aioice talk through our TURN server by TLS with those by UDP, and an answer of it names the host")
 async def aioice_by_tls(_):
-    with Certificate() as certificate:
-        server = serve_securely(certificate)
-        try:
-            user = User(server.base)
-            uris = credentials(user)["urls"]
-            assert [kind_of(uri) for uri in uris] == ["udp", "tcp", "tls"] and uris[2].startswith("turns:localhost:"), uris
-            servers = {kind: credentials(user, kind) for kind in ("udp", "tls")}
-            heard = {"udp": [], "tls": []}
-            ends = {
-                "udp": await endpoint(servers["udp"], relay_port(servers["udp"]), "udp", heard["udp"]),
-                "tls": await endpoint(servers["tls"], relay_port(servers["tls"]), "tcp", heard["tls"], certificate.trust()),
-            }
-            addresses = {kind: end.get_extra_info("sockname") for kind, end in ends.items()}
-
-            # Each permits the other by sending; what comes before that is lost, as RFC 8656 has it.
-            async def talk():
-                while not (heard["udp"] and heard["tls"]):
-                    ends["udp"].sendto(b"to the other" * 50, addresses["tls"])
-                    ends["tls"].sendto(b"and back", addresses["udp"])
-                    await asyncio.sleep(0.1)
-            await asyncio.wait_for(talk(), 30)
-            assert set(heard["tls"]) == {(b"to the other" * 50, addresses["udp"])}, heard
-            assert set(heard["udp"]) == {(b"and back", addresses["tls"])}, heard
-            for end in ends.values():
-                end.close()
-        finally:
-            server.close()
+    with serving_by_tls() as (certificate, server):
+        user = User(server.base)
+        uris = credentials(user)["urls"]
+        assert [kind_of(uri) for uri in uris] == ["udp", "tcp", "tls"] and uris[2].startswith("turns:localhost:"), uris
+        servers = {kind: credentials(user, kind) for kind in ("udp", "tls")}
+        heard = {"udp": [], "tls": []}
+        ends = {
+            "udp": await endpoint(servers["udp"], relay_port(servers["udp"]), "udp", heard["udp"]),
+            "tls": await endpoint(servers["tls"], relay_port(servers["tls"]), "tcp", heard["tls"], certificate.trust()),
+        }
+        await talk(ends["udp"], ends["tls"], heard["udp"], heard["tls"])
+        for end in ends.values():
+            end.close()
 
 
 @test("two pages of Chromium see each other through our TURN server by TLS alone")
 async def chromium_by_tls(_):
-    with Certificate() as certificate:
-        server = serve_securely(certificate)
-        try:
-            servers = credentials(User(server.base), "tls")
-            # Chromium takes no root from its command line, but a key whose certificates are good.
-            flags = [*FLAGS, "--ignore-certificate-errors-spki-list=" + certificate.key_hash]
-            async with async_playwright() as playwright:
-                browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
-                try:
-                    alice, bob = [await Page.open(browser) for _ in range(2)]
-                    for each in (alice, bob):
-                        await each.page.evaluate(GATHERED)
-                    offer = await alice.page.evaluate(OFFER, servers)
-                    assert "typ relay" in offer and "typ host" not in offer, offer
-                    answer = await bob.page.evaluate(ANSWER, [servers, offer])
-                    await alice._accept(answer)
-                    received = await bob.until(is_seen(60), "60 frames by TLS")
-                    assert received["video"]["lost"] == 0, received
-                    assert await bob.page.evaluate(PAIR) == ["relay", "tls", "relay"]
-                finally:
-                    await browser.close()
-        finally:
-            server.close()
+    with serving_by_tls() as (certificate, server):
+        servers = credentials(User(server.base), "tls")
+        # Chromium takes no root from its command line, but a key whose certificates are good.
+        flags = [*FLAGS, "--ignore-certificate-errors-spki-list=" + certificate.key_hash]
+        async with async_playwright() as playwright:
+            browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+            try:
+                alice, bob = [await Page.open(browser) for _ in range(2)]
+                for each in (alice, bob):
+                    await each.page.evaluate(GATHERED)
+                offer = await alice.page.evaluate(OFFER, servers)
+                assert "typ relay" in offer and "typ host" not in offer, offer
+                answer = await bob.page.evaluate(ANSWER, [servers, offer])
+                await alice._accept(answer)
+                received = await bob.until(is_seen(60), "60 frames by TLS")
+                assert received["video"]["lost"] == 0, received
+                assert await bob.page.evaluate(PAIR) == ["relay", "tls", "relay"]
+            finally:
+                await browser.close()
 
 
 async def opened(port, trust):
@@ -310,58 +304,54 @@ async def opened(port, trust):
 
 @test("who speaks no TLS at the port for it, half of it, old TLS or nothing, is closed, and others go on")
 async def strangers_by_tls(_):
-    with Certificate() as certificate:
-        server = serve_securely(certificate)
-        try:
-            servers = credentials(User(server.base), "tls")
-            port, trust = relay_port(servers), certificate.trust()
-            talker = await endpoint(servers, port, "tcp", [], trust)
-            sockets = [socket.create_connection(("127.0.0.1", port)) for _ in range(12)]
-            incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-            with contextlib.suppress(ssl.SSLWantReadError):
-                trust.wrap_bio(incoming, outgoing, server_hostname="localhost").do_handshake()
-            hello = outgoing.read()
-            garbage = [b"GET / HTTP/1.1\r\n\r\n", bytes(200), b"\x16\x03\x01\xff\xff" + bytes(70000), os.urandom(500)]
-            for each, said in zip(sockets, garbage):
-                each.sendall(said)
-            # Cut anywhere, and then silence; the last ones say nothing.
-            for each, count in zip(sockets[4:10], (1, 5, 9, 60, len(hello) - 1, len(hello))):
-                each.sendall(hello[:count])
-            started = asyncio.get_running_loop().time()
-            for each in sockets:
-                each.setblocking(False)
+    with serving_by_tls() as (certificate, server):
+        servers = credentials(User(server.base), "tls")
+        port, trust = relay_port(servers), certificate.trust()
+        talker = await endpoint(servers, port, "tcp", [], trust)
+        sockets = [socket.create_connection(("127.0.0.1", port)) for _ in range(12)]
+        incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        with contextlib.suppress(ssl.SSLWantReadError):
+            trust.wrap_bio(incoming, outgoing, server_hostname="localhost").do_handshake()
+        hello = outgoing.read()
+        garbage = [b"GET / HTTP/1.1\r\n\r\n", bytes(200), b"\x16\x03\x01\xff\xff" + bytes(70000), os.urandom(500)]
+        for each, said in zip(sockets, garbage):
+            each.sendall(said)
+        # Cut anywhere, and then silence; the last ones say nothing.
+        for each, count in zip(sockets[4:10], (1, 5, 9, 60, len(hello) - 1, len(hello))):
+            each.sendall(hello[:count])
+        started = asyncio.get_running_loop().time()
+        for each in sockets:
+            each.setblocking(False)
 
-            def is_over(each):
-                try:
-                    while each.recv(4096):
-                        pass
-                    return True
-                except BlockingIOError:
-                    return False
-                except ConnectionResetError:
-                    return True
-            await until(lambda: all(is_over(each) for each in sockets[:4]), "garbage is listened to")
-            await until(lambda: all(is_over(each) for each in sockets[4:]), "somebody silent is still there", 30)
-            # Not cut off at once: a slow network has its time.
-            assert asyncio.get_running_loop().time() - started > 5
-            old = ssl.create_default_context(cadata=certificate.root)
-            old.set_ciphers("DEFAULT:@SECLEVEL=0")
-            old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1_1
+        def is_over(each):
             try:
-                await opened(port, old)
-                raise AssertionError("TLS 1.1")
-            except (ssl.SSLError, ConnectionResetError):
-                pass
-            # Who was there before is there still, and others come.
-            refreshed = stun.Message(message_method=stun.Method.REFRESH, message_class=stun.Class.REQUEST)
-            refreshed.attributes["LIFETIME"] = 600
-            await talker._TurnTransport__inner_protocol.request_with_retry(refreshed)
-            (await endpoint(servers, port, "tcp", [], trust)).close()
-            talker.close()
-            for each in sockets:
-                each.close()
-        finally:
-            server.close()
+                while each.recv(4096):
+                    pass
+                return True
+            except BlockingIOError:
+                return False
+            except ConnectionResetError:
+                return True
+        await until(lambda: all(is_over(each) for each in sockets[:4]), "garbage is listened to")
+        await until(lambda: all(is_over(each) for each in sockets[4:]), "somebody silent is still there", 30)
+        # Not cut off at once: a slow network has its time.
+        assert asyncio.get_running_loop().time() - started > 5
+        old = ssl.create_default_context(cadata=certificate.root)
+        old.set_ciphers("DEFAULT:@SECLEVEL=0")
+        old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1_1
+        try:
+            await opened(port, old)
+            raise AssertionError("TLS 1.1")
+        except (ssl.SSLError, ConnectionResetError):
+            pass
+        # Who was there before is there still, and others come.
+        refreshed = stun.Message(message_method=stun.Method.REFRESH, message_class=stun.Class.REQUEST)
+        refreshed.attributes["LIFETIME"] = 600
+        await talker._TurnTransport__inner_protocol.request_with_retry(refreshed)
+        (await endpoint(servers, port, "tcp", [], trust)).close()
+        talker.close()
+        for each in sockets:
+            each.close()
 
 
 @test("without a certificate that is good for the host the server does not start, and says why")

@@ -10,6 +10,8 @@ package enum TLSCertificateError: Error, Equatable, CustomStringConvertible {
   case otherKey
   /// Clients that ask for this host would not take it.
   case otherHost(String)
+  /// This system's OpenSSL refuses what our TLS is, whatever the certificate.
+  case noTLS
 
   package var description: String {
     switch self {
@@ -17,6 +19,7 @@ package enum TLSCertificateError: Error, Equatable, CustomStringConvertible {
     case .noKey: "there is no private key in it that can be read (PEM, without a password)"
     case .otherKey: "it is not the key of the certificate"
     case .otherHost(let host): "the certificate is not for the host \(host)"
+    case .noTLS: "OpenSSL on this system allows no TLS 1.2 or 1.3 with AES-GCM or ChaCha20"
     }
   }
 }
@@ -36,13 +39,14 @@ package final class TLSCertificate: @unchecked Sendable {
   ///   - key: PEM.
   ///   - host: the name or address that clients ask for.
   package init(chain: [UInt8], key: [UInt8], host: String) throws(TLSCertificateError) {
-    guard let context = SSL_CTX_new(TLS_server_method()), ssl_limit_server(context) == 1,
-      SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1
-    else { fatalError("out of memory") }
+    guard let context = SSL_CTX_new(TLS_server_method()) else { throw .noTLS }
     self.context = context
     digest = Self.digest(of: chain) + Self.digest(of: key)
     // What OpenSSL says of an end of a file must not be taken for the trouble of a connection.
     defer { ERR_clear_error() }
+    guard ssl_limit_server(context) == 1, SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1 else {
+      throw .noTLS
+    }
     try Self.read(chain) { (bio) throws(TLSCertificateError) in try useChain(bio, host) }
     try Self.read(key) { (bio) throws(TLSCertificateError) in
       guard let key = PEM_read_bio_PrivateKey(bio, nil, ssl_no_password, nil) else { throw .noKey }
