@@ -99,12 +99,15 @@ export function openMedia(hear) {
 
   // These wait for those before them on the same connection.
   const queued = {
-    send({ connection, sections }, { section, source, kind, on: receives }) {
+    send({ connection, sections, ended }, { section, source, kind, on: receives }) {
       const taken = sources.get(source), track = taken?.getTracks().find(track => track.kind === kind);
       if (!track) return;
       if (receives) {
         const sender = connection.addTrack(track, taken);
-        sections.set(section, connection.getTransceivers().find(transceiver => transceiver.sender === sender));
+        const transceiver = connection.getTransceivers().find(transceiver => transceiver.sender === sender);
+        // The browser may give it one that rested.
+        ended.delete(transceiver);
+        sections.set(section, transceiver);
       } else {
         const hasLayers = sendsLayers && kind === 'video' && !track.getSettings().displaySurface;
         const sendEncodings = hasLayers ? layersFor(track.getSettings().width ?? 0) : undefined;
@@ -164,11 +167,13 @@ export function openMedia(hear) {
   for (const [name, device] of [['openCamera', 'camera'], ['openScreen', 'screen'], ['openMicrophone', 'microphone'], ['openGiven', 'given']])
     actions[name] = effect => actions.capture({ ...effect, device });
 
-  // Browsers refuse an offer in which nothing lives, for it has no transport: one that has ended rests until there is another.
+  // The first section rests, whatever it was for. The transport of all is its: Chromium ends it for all with that section, although the bundle
+  // goes on with another, and browsers refuse an offer in which nothing lives.
   function stopEnded({ connection, ended }) {
-    const isLiving = transceiver => transceiver.direction !== 'stopped' && !ended.has(transceiver);
-    const stays = connection.getTransceivers().some(isLiving) ? 0 : 1;
-    for (const transceiver of [...ended].slice(stays)) {
+    const transceivers = connection.getTransceivers(), first = connection.localDescription?.sdp.match(/^a=mid:(.*?)\r?$/m)?.[1];
+    const leads = transceivers.find(({ mid }) => mid !== null && mid === first) ?? transceivers[0];
+    for (const transceiver of [...ended]) {
+      if (transceiver === leads) continue;
       transceiver.stop();
       ended.delete(transceiver);
     }

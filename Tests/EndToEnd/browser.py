@@ -5,13 +5,12 @@ import time
 from urllib.parse import quote
 
 import looks
-from harness import NotRun
+from harness import PATIENCE, NotRun
 
 CHROMIUM = os.environ.get("MARTLET_CHROMIUM", "/usr/bin/chromium")
 PASSWORD = "correct horse battery"
 DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 320, "height": 640}
-SECONDS = 20
 # Cameras and microphones that nobody has to allow, and calls between pages of one machine.
 MEDIA_FLAGS = ["--use-fake-ui-for-media-stream", "--disable-features=WebRtcHideLocalIpsWithMdns",
                "--allow-loopback-in-peer-connection", "--autoplay-policy=no-user-gesture-required",
@@ -75,7 +74,7 @@ class Person:
         self.context, self.base, self.page, self.name = context, base, page, name
         self.troubles = []
         self.user_id = None
-        page.set_default_timeout(SECONDS * 1000)
+        page.set_default_timeout(PATIENCE * 1000)
         page.on("pageerror", lambda error: self.troubles.append(f"error: {error}"))
         page.on("console", lambda message: self.troubles.append(message.text) if self._is_trouble(message) else None)
 
@@ -153,7 +152,7 @@ class Person:
     async def messages(self):
         return await self.page.locator(".mg-message .mg-text").all_inner_texts()
 
-    async def until(self, expression, argument=None, seconds=SECONDS):
+    async def until(self, expression, argument=None, seconds=PATIENCE):
         await self.page.wait_for_function(expression, arg=argument, timeout=seconds * 1000)
 
     async def go_offline(self):

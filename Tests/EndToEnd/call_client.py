@@ -4,6 +4,8 @@ import json
 
 import aiohttp
 
+from harness import PATIENCE
+
 PATH = "/_martlet/call/v1/socket"
 
 
@@ -64,7 +66,7 @@ class CallSocket:
     async def say(self, **message):
         await self.socket.send_str(json.dumps(message))
 
-    async def hear(self, seconds=10):
+    async def hear(self, seconds=PATIENCE):
         """The next message, its number checked. Raises `Closed`."""
         message = await asyncio.wait_for(self.socket.receive(), seconds)
         if message.type != aiohttp.WSMsgType.TEXT:
@@ -88,7 +90,7 @@ class CallSocket:
                 return said
             self.events.append(said)
 
-    async def event(self, kind, seconds=10):
+    async def event(self, kind, seconds=PATIENCE):
         """The next event of a kind; those before it are dropped."""
         while True:
             said = self.events.pop(0) if self.events else await self.hear(seconds)

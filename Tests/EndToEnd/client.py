@@ -5,6 +5,8 @@ import json
 import time
 from urllib.parse import quote, urlencode, urlsplit
 
+from harness import PATIENCE
+
 PASSWORD = "correct horse battery"
 _numbers = itertools.count()
 _run = format(int(time.time() * 1000) % 10**9, "x")
@@ -118,7 +120,7 @@ class User(Api):
             self.since = answer["next_batch"]
         return answer
 
-    def sync_until(self, condition, seconds=15, **query):
+    def sync_until(self, condition, seconds=PATIENCE, **query):
         """Syncs on until `condition(answer)` holds; gives that answer."""
         end = time.monotonic() + seconds
         while True:

@@ -12,10 +12,9 @@ import tempfile
 
 import aiohttp
 
-from harness import NotRun
+from harness import PATIENCE, NotRun
 
 PROGRAM = os.environ.get("MARTLET_FIREFOX") or shutil.which("firefox-esr") or shutil.which("firefox")
-SECONDS = 30
 # Whether a person can click it.
 PLACE = """(element, kind) => {
   const { width, height } = element.getBoundingClientRect();
@@ -46,7 +45,7 @@ class Firefox:
         number = next(self.numbers)
         self.answers[number] = asyncio.get_running_loop().create_future()
         await self.socket.send_json({"id": number, "method": method, "params": params})
-        return await asyncio.wait_for(self.answers[number], SECONDS)
+        return await asyncio.wait_for(self.answers[number], PATIENCE)
 
     async def begin(self):
         await self.command("session.new", capabilities={})
@@ -68,7 +67,7 @@ class Firefox:
     async def find(self, role, name, kind="*"):
         """The element with that role (None: any) and name that a person can see, waited for."""
         wanted = {"name": name, **({"role": role} if role else {})}
-        end = asyncio.get_running_loop().time() + SECONDS
+        end = asyncio.get_running_loop().time() + PATIENCE
         while True:
             found = await self.command("browsingContext.locateNodes", context=self.context,
                                        locator={"type": "accessibility", "value": wanted})
@@ -77,14 +76,14 @@ class Firefox:
                 with contextlib.suppress(RuntimeError):  # It went meanwhile.
                     if await self.run(PLACE, element, kind):
                         return element
-            assert asyncio.get_running_loop().time() < end, f"no {role} “{name}” in {SECONDS} s"
+            assert asyncio.get_running_loop().time() < end, f"no {role} “{name}” in {PATIENCE} s"
             await asyncio.sleep(0.05)
 
     async def sees(self, text):
         """Waits for a message with that text."""
-        end = asyncio.get_running_loop().time() + SECONDS
+        end = asyncio.get_running_loop().time() + PATIENCE
         while not await self.run("text => [...document.querySelectorAll('.mg-text')].some(row => row.textContent === text)", text):
-            assert asyncio.get_running_loop().time() < end, f"no message “{text}” in {SECONDS} s"
+            assert asyncio.get_running_loop().time() < end, f"no message “{text}” in {PATIENCE} s"
             await asyncio.sleep(0.05)
 
     async def click(self, role, name, kind="*"):

@@ -5,6 +5,8 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 
+from harness import PATIENCE
+
 
 class Gateway:
     """`answer` is a function of (method, path, body) that gives (status, JSON)."""
@@ -39,7 +41,7 @@ class Gateway:
         self.base = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
-    def wait(self, condition, seconds=30):
+    def wait(self, condition, seconds=PATIENCE):
         """Returns what `condition` of the calls gives as soon as that is true."""
         end = time.monotonic() + seconds
         with self._changed:

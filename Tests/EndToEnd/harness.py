@@ -9,6 +9,11 @@ import urllib.request
 
 TESTS = []
 
+# Seconds that something may take which is sure to come: a crowded machine is slow, and what works is not waited for that long.
+PATIENCE = 60
+# Seconds that a whole test may take.
+TEST_SECONDS = 480
+
 
 def test(sentence, differs_on_synapse=None):
     """`differs_on_synapse` says why the test, right by the specification, is not run against Synapse."""
@@ -51,10 +56,11 @@ class Context:
 def why(error):
     """What an error says, in one line; where it says nothing, the line that raised it: a record of CI keeps little more than that."""
     lines = [line.strip() for line in str(error).strip().splitlines()[:4]]
+    notes = getattr(error, "__notes__", [])
     if lines:
-        return " | ".join(lines)
+        return " | ".join([*notes, *lines])
     place = traceback.extract_tb(error.__traceback__)[-1]
-    return f"at {os.path.basename(place.filename)}:{place.lineno}: {place.line}"
+    return " | ".join([*notes, f"at {os.path.basename(place.filename)}:{place.lineno}: {place.line}"])
 
 
 def run(context, only=None, named=""):
@@ -74,7 +80,7 @@ def run(context, only=None, named=""):
                 raise NotRun("Synapse: " + difference)
             result = function(context)
             if inspect.iscoroutine(result):
-                asyncio.run(asyncio.wait_for(result, 300))
+                asyncio.run(asyncio.wait_for(result, TEST_SECONDS))
             counts[0] += 1
             print(f"  ok      {sentence} ({time.monotonic() - start:.1f} s)", flush=True)
         except NotRun as reason:

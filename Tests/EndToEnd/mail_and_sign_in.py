@@ -19,6 +19,7 @@ from Crypto.PublicKey import RSA
 from Crypto.Signature import pkcs1_15
 
 from client import PASSWORD
+from harness import PATIENCE
 from server import Server, free_port
 
 BASE = "https://matrix.test.example"
@@ -55,11 +56,11 @@ class Mailbox:
             self._arrived.notify_all()
         return "250 taken"
 
-    def wait(self, count, seconds=15):
+    def wait(self, count, seconds=PATIENCE):
         self.wait_for(lambda mails: len(mails) >= count, seconds)
         return self.mails[count - 1]
 
-    def wait_for(self, condition, seconds=15):
+    def wait_for(self, condition, seconds=PATIENCE):
         """Returns when `condition` of the mails is true."""
         with self._arrived:
             assert self._arrived.wait_for(lambda: condition(self.mails), seconds), f"not true of {len(self.mails)} mails"

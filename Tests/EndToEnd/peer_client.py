@@ -5,9 +5,9 @@ import json
 import os
 
 from client import PASSWORD
+from harness import PATIENCE
 
 LINE_BYTES_LIMIT = 1 << 28
-ANSWER_SECONDS = 20
 # Of the whole room with all its threads.
 REPORT_SECONDS = 300
 
@@ -79,7 +79,7 @@ class Peer:
         if reason:
             self.refusals[reason] = self.refusals.get(reason, 0) + 1
 
-    async def ask(self, do, seconds=ANSWER_SECONDS, **values):
+    async def ask(self, do, seconds=PATIENCE, **values):
         asked = self.tell(do, **values)
         try:
             answer = await asyncio.wait_for(asked, seconds)
@@ -105,7 +105,7 @@ class Peer:
     async def view(self, since, truth):
         """None while something is on its way still."""
         try:
-            report = await self.ask("report", ANSWER_SECONDS if since else REPORT_SECONDS, since=since, threads=truth.roots)
+            report = await self.ask("report", PATIENCE if since else REPORT_SECONDS, since=since, threads=truth.roots)
         except AssertionError as error:
             return {"trouble": str(error)}
         if report["failed"]:

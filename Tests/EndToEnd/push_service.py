@@ -7,7 +7,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from harness import NotRun
+from harness import PATIENCE, NotRun
 
 try:
     import http_ece
@@ -79,7 +79,7 @@ class PushService:
     def unsubscribe(self, subscription):
         del self._subscriptions[subscription.endpoint.removeprefix(self.base)]
 
-    def wait(self, condition, seconds=30):
+    def wait(self, condition, seconds=PATIENCE):
         """Returns what `condition` of the pushes gives as soon as that is true."""
         end = time.monotonic() + seconds
         with self._changed:

@@ -5,6 +5,7 @@ import subprocess
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCRtpSender, RTCSessionDescription, VideoStreamTrack
 from aiortc.mediastreams import AudioStreamTrack, MediaStreamError
 
+from harness import PATIENCE
 from server import newest_build
 
 FLAGS = ["--no-sandbox", "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream",
@@ -100,7 +101,7 @@ class Page:
     async def received(self):
         return await self.page.evaluate(RECEIVED)
 
-    async def until(self, condition, what, seconds=30):
+    async def until(self, condition, what, seconds=PATIENCE):
         for _ in range(10 * seconds):
             received = await self.received()
             if condition(received):
@@ -149,7 +150,7 @@ class Peer:
         self._prefer(codec)
         await self._negotiate(router, "subscribe", name, publisher)
 
-    async def until(self, video, audio, seconds=30):
+    async def until(self, video, audio, seconds=PATIENCE):
         for _ in range(10 * seconds):
             if self.frames["video"] >= video and self.frames["audio"] >= audio:
                 return

@@ -9,7 +9,7 @@ import time
 import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-HEALTH_SECONDS = 30
+HEALTH_SECONDS = 60
 
 
 def program():

@@ -9,7 +9,7 @@ import threading
 import time
 
 from client import PASSWORD, Api, User, room_path
-from harness import test
+from harness import PATIENCE, test
 from server import Server, program
 
 TEXT = "The server is down on Sunday.\u001b[2J"
@@ -163,13 +163,13 @@ def broadcast(context):
         sender = threading.Thread(target=lambda: subprocess.run(
             [program(), "notice", "broadcast", TEXT, "--yes", *operator.settings], capture_output=True, timeout=120))
         sender.start()
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end and not invitations(people[0]):
             pass
         server.kill()
         sender.join()
         server.start()
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             audit = operator.json("audit", "--action", "notice.broadcast")["entries"]
             if all(invitations(person) for person in people):

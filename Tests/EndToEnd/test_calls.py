@@ -21,7 +21,7 @@ from opentok.exceptions import AuthError, ForceDisconnectError, OpenTokException
 from call_client import CallSocket, Closed, Refused
 from call_peers import Page, Peer
 from client import User, fresh, room_path
-from harness import test
+from harness import PATIENCE, test
 from load_peers import PICTURE, SOUND, Peers, build
 from load_peers import sections as media_sections
 from server import Server, free_port, program
@@ -185,7 +185,7 @@ async def sdk(context):
         assert streams.count == 0
         alice_peer = Peer()
         stream = await alice_peer.publish(alice, name="Alice's", video_type="screen")
-        await bob.event("stream_created", 20)
+        await bob.event("stream_created")
         streams = await in_thread(app.sdk.list_streams, session.session_id)
         assert [(s.id, s.name, s.videoType, s.layoutClassList) for s in streams] == [(stream, "Alice's", "screen", [])]
         await in_thread(app.sdk.set_stream_class_lists, session.session_id, [{"id": stream, "layoutClassList": ["focus", "full"]}])
@@ -281,7 +281,7 @@ async def leave(socket):
 
 
 async def met(condition):
-    for _ in range(500):
+    for _ in range(50 * PATIENCE):
         if condition():
             return
         await asyncio.sleep(0.02)
@@ -477,7 +477,7 @@ class Crowd:
         self.here.append((slot, room, call))
         if number % 10 == 0:
             # It is really sent: of what has not arrived nobody is told.
-            while (await self.watchers[room].event("stream_created", 20))["stream"]["id"] != stream:
+            while (await self.watchers[room].event("stream_created"))["stream"]["id"] != stream:
                 pass
 
     async def go(self):
@@ -554,7 +554,7 @@ async def aiortc(context):
         peers = [Peer() for _ in range(3)]
         stream = await peers[0].publish(alice)
         for call, peer in ((bob, peers[1]), (carol, peers[2])):
-            assert (await call.event("stream_created", 20))["stream"]["id"] == stream
+            assert (await call.event("stream_created"))["stream"]["id"] == stream
             await peer.subscribe(call, stream)
         for peer in peers[1:]:
             await peer.until(video=30, audio=50)
@@ -573,7 +573,7 @@ async def pages(context):
     async with app.call(PUBLISHER, SUBSCRIBER, session=session) as (_, alice, bob), chromium() as browser:
         publisher, page, late = [await Page.open(browser) for _ in range(3)]
         stream = await publisher.publish(alice, width=1280, height=720)
-        assert (await bob.event("stream_created", 20))["stream"]["id"] == stream
+        assert (await bob.event("stream_created"))["stream"]["id"] == stream
         await page.subscribe(bob, stream)
         await page.until(is_seen(30), "30 frames")
         for call in (alice, bob):
@@ -598,7 +598,7 @@ async def mixed(context):
         peer, viewer = Peer(), Peer()
         one, other = await sender.publish(alice), await peer.publish(bob)
         for call in (alices, bobs):
-            assert {(await call.event("stream_created", 20))["stream"]["id"] for _ in range(2)} == {one, other}
+            assert {(await call.event("stream_created"))["stream"]["id"] for _ in range(2)} == {one, other}
         await watcher.subscribe(alices, other)
         await viewer.subscribe(bobs, one)
         await watcher.until(is_seen(30), "30 frames")
@@ -614,7 +614,7 @@ async def both_ways(context):
         pages = [(await Page.open(browser), alice), (await Page.open(browser), bob)]
         own = [await page.publish(call) for page, call in pages]
         for call, other in zip((alice, bob), reversed(own)):
-            assert (await call.event("stream_created", 20))["stream"]["id"] == other
+            assert (await call.event("stream_created"))["stream"]["id"] == other
         for (page, call), mine, other in zip(pages, own, reversed(own)):
             await page.offer_again(call, mine, other, more=True)
         for page, _ in pages:

@@ -23,6 +23,8 @@ FLAGS = [*MEDIA_FLAGS, "--use-fake-device-for-media-stream=device-count=3"]
 FRAMES = "(window.pictures = selector => document.querySelector(selector)?.getVideoPlaybackQuality().totalVideoFrames ?? 0)"
 SEES = "([selector, count]) => (document.querySelector(selector)?.getVideoPlaybackQuality().totalVideoFrames ?? 0) > count"
 # What the call tells from now on, by type, with what matters.
+AGAIN = "async () => { globalThis.publisher = await call.publish(document.getElementById('own'), { name: 'alice' }); }"
+END = "() => [globalThis.call?.state, document.getElementById('state')?.value, JSON.stringify(globalThis.heard?.slice(-8))].join(' ')"
 HEAR = """() => {
   globalThis.heard = [];
   for (const type of ['signal', 'muted', 'reconnecting', 'reconnected', 'closed', 'connectionDestroyed', 'streamDestroyed', 'speaker'])
@@ -98,10 +100,24 @@ async def stage(test, *names, flags=FLAGS, pages=None):
     app = App(test)
     files = Files(FOLDERS, pages)
     try:
-        async with people(test, *names, flags=flags) as everybody:
-            yield Stage(test, app, app.session(), files), *(everybody if len(names) > 1 else [everybody])
+        async with people(test, *names, flags=flags) as found:
+            everybody = found if len(names) > 1 else [found]
+            try:
+                yield Stage(test, app, app.session(), files), *everybody
+            except Exception as error:
+                for person in everybody:
+                    error.add_note(await end_of(person))
+                raise
     finally:
         files.close()
+
+
+async def end_of(person):
+    """What a page of a failed test has come to."""
+    try:
+        return f"{person.name}: {await person.page.evaluate(END)}"
+    except Exception as error:
+        return f"{person.name}: {error}"
 
 
 async def heard(person, kind=None):
@@ -202,6 +218,24 @@ async def _(test):
         assert await heard(alice, "closed") == ["forced"]
         await boris.until("() => heard.some(([type]) => type === 'connectionDestroyed')")
         assert await heard(boris, "connectionDestroyed") == ["alice"]
+
+
+@test("what was published first may end: the others go on being seen on the same connection, and it can be published anew")
+async def _(test):
+    async with stage(test, "alice", "boris") as (here, alice, boris):
+        await here.join(alice)
+        await here.join(boris)
+        for person in (alice, boris):
+            await sees(person)
+        for _ in range(2):
+            await alice.page.evaluate("publisher.unpublish()")
+            await boris.until("() => call.streams.length === 0")
+            await sees(alice, more=40)
+            await alice.page.evaluate(AGAIN)
+            await sees(boris, more=40)
+        for person in (alice, boris):
+            told = {kind for kind, _ in await person.page.evaluate("heard")}
+            assert not told & {"reconnecting", "closed", "connectionDestroyed"}, told
 
 
 @test("a socket that is cut again and again loses no signal and repeats none, and the picture goes on")

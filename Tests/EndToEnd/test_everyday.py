@@ -5,7 +5,7 @@ import re
 
 from browser import in_room, people
 from client import User, joined, room_path
-from harness import test
+from harness import PATIENCE, test
 from test_browser import fill, fits, html, post
 from test_composer import choose, last, two_in
 
@@ -352,7 +352,7 @@ async def _(test):
         await figures.get_by_role("button", name="Copy a report").click()
         await figures.get_by_role("button", name="Copied").wait_for()
         await session.send("Tracing.end")
-        await asyncio.wait_for(done.wait(), 20)
+        await asyncio.wait_for(done.wait(), PATIENCE)
         text = await page.evaluate("navigator.clipboard.readText()")
         report = json.loads(text)
         for secret in ("secret", "hello", users["alice"].user_id, users["boris"].user_id, room, users["alice"].token, test.base):

@@ -5,7 +5,7 @@ import os
 
 from browser import ARE_CLOSED, CAPTURES, MEDIA_FLAGS, PHONE, Watch, in_room
 from client import User, room_path
-from harness import NotRun, test
+from harness import PATIENCE, NotRun, test
 from server import ROOT
 
 MEMBER = "org.matrix.msc3401.call.member"
@@ -49,7 +49,7 @@ def button(person, name):
 async def sees(person, others):
     """So many others, each moving."""
     await person.page.evaluate("globalThis.decoded = undefined")
-    await person.until(SEE, others, 40)
+    await person.until(SEE, others)
 
 
 def members(user, room):
@@ -59,7 +59,7 @@ def members(user, room):
 
 
 async def until_members(person, user, room, wanted):
-    for _ in range(100):
+    for _ in range(10 * PATIENCE):
         if members(user, room) == sorted(wanted):
             return
         await person.page.wait_for_timeout(100)
@@ -145,7 +145,7 @@ async def _(test):
             await boris.page.goto("chrome://crash", timeout=3000)
         boris.troubles.clear()
         # The server carries the delayed event out.
-        for _ in range(45):
+        for _ in range(2 * PATIENCE):
             if members(users["alice"], room) == [users["alice"].user_id]:
                 break
             await alice.page.wait_for_timeout(1000)

@@ -5,7 +5,7 @@ import zlib
 
 from browser import PHONE, in_room, people
 from client import User, fresh, room_path
-from harness import test
+from harness import PATIENCE, test
 from test_browser import fits, html, post, upload
 from test_composer import two_in
 
@@ -180,7 +180,7 @@ async def _(test):
 
 async def stored(page, database, store, condition):
     """Until what IndexedDB has, as texts, is so."""
-    for _ in range(100):
+    for _ in range(10 * PATIENCE):
         records = await page.evaluate("""([database, store]) => new Promise(done => {
           const opening = indexedDB.open(database);
           opening.onsuccess = () => {

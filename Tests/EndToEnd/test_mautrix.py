@@ -12,7 +12,7 @@ from mautrix.types import (EventType, MediaMessageEventContent, Membership, Mess
                            TextMessageEventContent, TrustState)
 
 from client import PASSWORD, Api, fresh, register
-from harness import test
+from harness import PATIENCE, test
 
 logging.getLogger("mau").setLevel(logging.CRITICAL)
 ENCRYPTION = {"type": "m.room.encryption", "state_key": "", "content": {"algorithm": "m.megolm.v1.aes-sha2"}}
@@ -58,7 +58,7 @@ class Person:
         self.events.append(event)
         self.news.set()
 
-    async def hears(self, condition, seconds=20):
+    async def hears(self, condition, seconds=PATIENCE):
         """The first event that fits, of those heard or to be heard."""
         async with asyncio.timeout(seconds):
             while True:
@@ -102,7 +102,7 @@ async def second_device(context):
         login = Api(context.base).post("login", {"type": "m.login.password", "password": PASSWORD,
                                                  "identifier": {"type": "m.id.user", "user": bob.id}}).ok()
         async with Person(context, "maubob", session=login) as tablet:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE):
                 while True:
                     devices = await ann.crypto.crypto_store.get_devices(bob.id) or {}
                     if tablet.device_id in devices:

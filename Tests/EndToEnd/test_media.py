@@ -6,7 +6,7 @@ import time
 from urllib.parse import quote
 
 from client import Api, User
-from harness import test
+from harness import PATIENCE, test
 from png import png, size
 
 
@@ -155,7 +155,7 @@ def broken_upload(context):
     with socket.create_connection(user.host.split(":"), timeout=20) as connection:
         head = f"PUT /_matrix/media/v3/upload/{media} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {user.token}\r\nContent-Length: 100000\r\n\r\n"
         connection.sendall(head.encode() + b"x" * 50_000)
-    end = time.monotonic() + 20
+    end = time.monotonic() + PATIENCE
     while True:
         answer = user.request("PUT", "/_matrix/media/v3/upload/" + media, body=b"whole")
         if answer.status == 200:

@@ -14,7 +14,7 @@ from opentok.exceptions import ArchiveError, AuthError, NotFoundError, RequestEr
 
 from call_client import Refused
 from call_peers import Page, Peer
-from harness import test
+from harness import PATIENCE, test
 from server import Server
 from test_calls import MODERATOR, PUBLISHER, SUBSCRIBER, App, in_thread
 from test_router import chromium
@@ -59,7 +59,7 @@ def about(actual, wanted, tolerance):
     assert actual is not None and abs(actual - wanted) <= tolerance, (actual, wanted)
 
 
-async def until_available(app, archive, seconds=30):
+async def until_available(app, archive, seconds=PATIENCE):
     """The archive's JSON once its files are there."""
     for _ in range(10 * seconds):
         found = await in_thread(archive_json, app, archive)
@@ -91,7 +91,7 @@ async def lifetime(context):
     async with app.call(MODERATOR, SUBSCRIBER) as (session, alice, bob):
         peer = Peer()
         stream = await peer.publish(alice, name="Alice's")
-        await bob.event("stream_created", 20)
+        await bob.event("stream_created")
         archive = await in_thread(app.sdk.start_archive, session.session_id, name="a talk", output_mode=INDIVIDUAL)
         assert (archive.status, archive.name, archive.session_id) == ("started", "a talk", session.session_id), archive
         for call in (alice, bob):
@@ -254,7 +254,7 @@ async def quota(context):
         peer = Peer()
         await peer.publish(alice)
         archive = (await alice.ask("record", action="start"))["archive"]
-        assert (await alice.event("recording_stopped", 60))["archive"] == archive
+        assert (await alice.event("recording_stopped"))["archive"] == archive
         found = await until_available(app, archive)
         assert (found["status"], found["reason"]) == ("available", "The quota of recordings is used up."), found
         assert 3_000 < found["size"] <= 25_000, found
@@ -308,7 +308,7 @@ async def always(context):
     alice = await app.join(session)
     peer = Peer()
     await peer.publish(alice)
-    archive = (await alice.event("recording_started", 20))["archive"]
+    archive = (await alice.event("recording_started"))["archive"]
     await asyncio.sleep(2)
     await alice.ask("leave")
     found = await until_available(app, archive)

@@ -21,7 +21,7 @@ from browser import CHROMIUM
 from call_client import CallSocket
 from call_peers import Page
 from client import User, room_path
-from harness import test
+from harness import PATIENCE, test
 from router_peers import FLAGS
 from server import Server
 from test_router import chromium, is_seen
@@ -139,7 +139,7 @@ def serving_by_tls():
 async def talk(one, other, heard_by_one, heard_by_other):
     """Until both have heard each other. Each permits the other by sending; what comes before that is lost, as RFC 8656 has it."""
     addresses = one.get_extra_info("sockname"), other.get_extra_info("sockname")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while not (heard_by_one and heard_by_other):
             one.sendto(b"to the other" * 50, addresses[1])
             other.sendto(b"and back", addresses[0])
@@ -177,7 +177,7 @@ def relay_port(servers):
     return int(servers["urls"][0].split(":")[2].split("?")[0])
 
 
-async def until(condition, what, seconds=10):
+async def until(condition, what, seconds=PATIENCE):
     for _ in range(20 * seconds):
         if condition():
             return
@@ -224,7 +224,7 @@ async def router_through_relay(_):
             for page in pages:
                 await page.page.evaluate(RELAY_ONLY, by_tcp)
             stream = await pages[0].publish(sockets[0], has_audio=True, has_video=True)
-            await sockets[1].event("stream_created", 30)
+            await sockets[1].event("stream_created")
             await pages[1].subscribe(sockets[1], stream)
             await pages[1].until(is_seen(60), "60 frames")
             for page in pages:

@@ -11,13 +11,12 @@ import time
 
 from browser import CHROMIUM
 from client import PASSWORD, User, fresh, room_path
-from harness import NotRun, test
+from harness import PATIENCE, NotRun, test
 from server import free_port, program
 
 HOSTILE = "<script>document.title = 'hacked'</script><img src=x onerror=\"document.title = 'hacked'\"> \u001b[2J\u202e"
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63f8cfc0000003010100c9fe92ef0000000049454e44ae426082")
-SECONDS = 30
 
 
 class Terminal:
@@ -56,9 +55,9 @@ class Terminal:
 
 def lines_until(process, condition):
     """What it has written when `condition(text)` holds."""
-    text, end = b"", time.monotonic() + SECONDS
+    text, end = b"", time.monotonic() + PATIENCE
     while not condition(text.decode(errors="replace")):
-        assert time.monotonic() < end, f"not in {SECONDS} s: {text!r}"
+        assert time.monotonic() < end, f"not in {PATIENCE} s: {text!r}"
         if select.select([process.stdout], [], [], 0.2)[0]:
             read = os.read(process.stdout.fileno(), 65536)
             assert read, f"ended with {process.wait()}: {text!r} {process.stderr.read()!r}"
@@ -121,7 +120,7 @@ def prompt(context):
         reader, writer = pty.openpty()
         process = subprocess.Popen([program(), "login", ann.user_id, "--homeserver", context.base], stdin=writer, stdout=writer, stderr=writer, env=terminal.environment)
         os.close(writer)
-        text, typed, end = b"", False, time.monotonic() + SECONDS
+        text, typed, end = b"", False, time.monotonic() + PATIENCE
         while process.poll() is None or select.select([reader], [], [], 0)[0]:
             assert time.monotonic() < end, text
             if select.select([reader], [], [], 0.2)[0]:
@@ -405,7 +404,7 @@ def interrupted(context):
         os.mkdir(terminal.path("out"))
         for number in (signal.SIGINT, signal.SIGKILL):
             process = terminal.start("export", room, "--to", target)
-            end = time.monotonic() + SECONDS
+            end = time.monotonic() + PATIENCE
             while not any(name.endswith(".part-events") for name in os.listdir(terminal.path("out"))) and process.poll() is None:
                 assert time.monotonic() < end
                 time.sleep(0.001)

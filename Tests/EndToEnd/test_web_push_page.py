@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from browser import PHONE, people, room_fragment
 from client import User, room_path
-from harness import test
+from harness import PATIENCE, test
 from push_service import PushService
 from server import Server
 from test_web_push import counted, payloads, tokens, vapid_key
@@ -40,7 +40,7 @@ SHOWN = """async () => {
 
 async def eventually(page, expression, argument=None):
     """Waits until that JavaScript, which may be asynchronous, gives something true."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + PATIENCE
     while not await page.evaluate(expression, argument):
         assert time.monotonic() < end, expression
 
@@ -74,7 +74,7 @@ class Worker:
     async def alone(self):
         """Waits until it knows of no page any more, which the browser tells it in its own time: one that is being closed may still say that
         somebody looks at it."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + PATIENCE
         while await self.run("async () => (await pages()).length") > 0:
             assert time.monotonic() < end, "the page is still open for the worker"
             await asyncio.sleep(0.02)
@@ -356,7 +356,7 @@ async def _(test):
           return (await answer.json()).chunk.some(event => event.content.body === text);
         }""", [boris.token, "/_matrix/client/v3/" + room_path(room, "messages") + "?dir=b", written[-1]])
         page = await alice.context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(PATIENCE * 1000)
         await page.goto(test.base + "/" + room_fragment(room))
         await page.locator(".mg-text", has_text=written[-1]).wait_for()
         boris.send(room, "good")

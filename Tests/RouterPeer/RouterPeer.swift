@@ -103,8 +103,8 @@ final class RouterPeer {
   ) -> String {
     let credentials = ICECredentials.random(using: &random)
     let parameters = TransportParameters(
-      local: credentials, remoteUfrag: Array(offer.ufrag.utf8), remotePassword: Array(offer.password.utf8),
-      fingerprint: offer.fingerprint,
+      local: credentials, remoteUfrag: Array(offer.identity.ufrag.utf8), remotePassword: Array(offer.password.utf8),
+      fingerprint: offer.identity.fingerprint,
       isDTLSClient: offer.isPassive)
     worker.submit([.open(transport, parameters)] + commands)
     let text = offer.answer(

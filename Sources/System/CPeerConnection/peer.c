@@ -218,6 +218,16 @@ static void set_described(struct peer *peer, GHashTable *sources) {
 
 // MARK: Life
 
+// libnice checks a path no more once it has one, unless it is told to: then each 25 s, by which servers see that this side is there. RFC 7675.
+static void keep_checking(GstElement *webrtc) {
+  GObject *agent = NULL, *nice = NULL;
+  g_object_get(webrtc, "ice-agent", &agent, NULL);
+  if (agent && g_object_class_find_property(G_OBJECT_GET_CLASS(agent), "agent")) g_object_get(agent, "agent", &nice, NULL);
+  if (nice && g_object_class_find_property(G_OBJECT_GET_CLASS(nice), "keepalive-conncheck")) g_object_set(nice, "keepalive-conncheck", TRUE, NULL);
+  if (nice) g_object_unref(nice);
+  if (agent) g_object_unref(agent);
+}
+
 // libnice leaves loopback out unless it is told all addresses, and a server on this machine has no other.
 static void use_all_addresses(GstElement *webrtc) {
   GObject *agent = NULL;
@@ -258,6 +268,7 @@ struct peer *peer_open(const char *stun, const char *const *relays, struct peer_
   }
   gst_util_set_object_arg(G_OBJECT(webrtc), "bundle-policy", "max-bundle");
   if (stun) g_object_set(webrtc, "stun-server", stun, NULL);
+  keep_checking(webrtc);
   use_all_addresses(webrtc);
   for (; relays && *relays; relays++) {
     gboolean is_known = FALSE;

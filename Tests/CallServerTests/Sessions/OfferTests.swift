@@ -203,6 +203,27 @@ import Testing
     }
   }
 
+  @Test func `another peer connection with the same certificate is another transport, also after one that has ended`() throws {
+    let fixture = SessionFixture()
+    let alice = try fixture.connect()
+    let stream = try fixture.publish(alice)
+    func transport() throws -> TransportID { try #require(fixture.brain.connections[alice.id]?.peer?.transport) }
+    let first = try transport()
+    fixture.handle(.connected(first))
+    _ = fixture.takeCommands()
+    var offer = OfferText([("audio", "sendonly"), ("video", "sendonly")], ufrag: "second")
+    offer.number = 2
+    #expect(Self.directions(try fixture.offer(alice, offer.text, Self.uses(stream, "publish"))) == ["recvonly", "recvonly"])
+    let second = try transport()
+    #expect(second != first && fixture.brain.transports == [second: alice.id])
+    fixture.handle(.connected(second))
+    fixture.handle(.ended(second, .silence))
+    offer = OfferText([("audio", "sendonly"), ("video", "sendonly")], ufrag: "third")
+    offer.number = 3
+    #expect(Self.directions(try fixture.offer(alice, offer.text, Self.uses(stream, "publish"))) == ["recvonly", "recvonly"])
+    #expect(try transport() != second && !fixture.isClosed(alice.socket))
+  }
+
   @Test func `a transport that is lost takes its streams away until they are sent anew`() throws {
     let fixture = SessionFixture()
     let (alice, bob) = (try fixture.connect(), try fixture.connect())

@@ -208,6 +208,8 @@ struct OfferText {
   /// Kind and direction of each section.
   var sections: [(kind: String, direction: String)]
   var ufrag: String
+  /// Of the peer connection.
+  var number = 1
   var codecs = ["VP8", "H264"]
   var fingerprint = Array(repeating: "CD", count: 32).joined(separator: ":")
 
@@ -217,7 +219,7 @@ struct OfferText {
   }
 
   var text: String {
-    var lines = ["v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0"]
+    var lines = ["v=0", "o=- \(number) 1 IN IP4 127.0.0.1", "s=-", "t=0 0"]
     lines.append("a=group:BUNDLE " + sections.indices.map(String.init).joined(separator: " "))
     for (index, section) in sections.enumerated() {
       let isAudio = section.kind == "audio"

@@ -66,15 +66,21 @@ import Testing
     #expect(simulation.events.suffix(2) == [.silent(peer.id), .ended(peer.id, .silence)])
   }
 
-  @Test func whoSendsIsNotSilentButNeedsChecks() {
+  @Test func whoSendsIsThereWithoutChecksButNotByWhatIsRepeated() throws {
     let simulation = Simulation()
     let peer = simulation.join()
     peer.isSilent = true
-    for _ in 0..<33 {
+    for _ in 0..<40 {
       peer.sendControl { _ in }
       simulation.run(.seconds(1))
     }
-    #expect(simulation.events == [.connected(peer.id), .ended(peer.id, .silence)])
+    #expect(simulation.events == [.connected(peer.id)])
+    let last = try #require(peer.overheard.last { DatagramKind($0.span.bytes) == .rtcp })
+    for _ in 0..<33 {
+      simulation.inject(last, from: peer.address)
+      simulation.run(.seconds(1))
+    }
+    #expect(simulation.events == [.connected(peer.id), .silent(peer.id), .ended(peer.id, .silence)])
   }
 
   @Test func sectionsComeAndGoOnOneTransport() throws {

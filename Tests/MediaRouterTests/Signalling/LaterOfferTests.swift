@@ -27,7 +27,7 @@ import Testing
   ) throws -> SessionDescription {
     let text = offer.answer(
       choices, credentials: ICECredentials(ufrag: Array("ours".utf8), password: [UInt8](repeating: 97, count: 22)),
-      fingerprint: offer.fingerprint, candidates: [TransportAddress(IPAddress("192.0.2.7")!, port: 5000)], number: 7,
+      fingerprint: offer.identity.fingerprint, candidates: [TransportAddress(IPAddress("192.0.2.7")!, port: 5000)], number: 7,
       version: 3, isDTLSClient: isDTLSClient)
     #expect(text.contains("\r\no=- 7 3 IN IP4 127.0.0.1\r\n"))
     return try SessionDescription(text)
@@ -40,7 +40,7 @@ import Testing
         Self.section(0, "inactive", port: 0), Self.section(1, "inactive"), Self.section(2, "recvonly"),
         Self.section(3, "sendonly")
       ])
-    #expect(offer.ufrag == "abcd" && offer.media[0] == nil)
+    #expect(offer.identity.ufrag == "abcd" && offer.media[0] == nil)
     let format = try #require(offer.media[2]?.format(.vp8))
     let answer = try Self.answer(
       offer, [.refuse, .rest, .send(format, ssrc: 5, rtxSSRC: nil, stream: "s", track: "t"), .receive(format)])

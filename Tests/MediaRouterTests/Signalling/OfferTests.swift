@@ -62,10 +62,25 @@ import Testing
   private static let credentials = ICECredentials(
     ufrag: Array("ufrag".utf8), password: Array("passwordpasswordpassword".utf8))
 
+  @Test func aPeerConnectionIsKnownByItsCertificateAndItsUfragOrNumber() throws {
+    func identity(_ number: String, _ ufrag: String, _ fingerprint: String = Self.fingerprint) throws -> PeerOffer.Identity {
+      let text = Self.offer.split(separator: "\n").filter { !$0.hasPrefix("o=") }.joined(separator: "\n")
+        .replacing("v=0", with: "v=0\no=- \(number) 2 IN IP4 127.0.0.1").replacing("a=ice-ufrag:abcd", with: "a=ice-ufrag:\(ufrag)")
+        .replacing(Self.fingerprint, with: fingerprint)
+      return try PeerOffer(text).identity
+    }
+    let first = try identity("7", "abcd")
+    #expect(first.number == "7" && first.ufrag == "abcd")
+    #expect(try first.goesOn(in: identity("7", "efgh")), "ICE was restarted")
+    #expect(try first.goesOn(in: identity("8", "abcd")), "numbered each offer anew")
+    #expect(try !first.goesOn(in: identity("8", "efgh")))
+    #expect(try !first.goesOn(in: identity("7", "abcd", Self.fingerprint.replacing("AB", with: "CD"))))
+  }
+
   @Test func anOfferIsRead() throws {
     let offer = try PeerOffer(Self.offer)
-    #expect(offer.ufrag == "abcd")
-    #expect(offer.fingerprint.description == Self.fingerprint)
+    #expect(offer.identity.ufrag == "abcd")
+    #expect(offer.identity.fingerprint.description == Self.fingerprint)
     #expect(!offer.isPassive)
     #expect(offer.media.count == 3 && offer.media[2] == nil)
     let audio = try #require(offer.media[0])
@@ -123,7 +138,7 @@ import Testing
       let answer = try SessionDescription(
         offer.answer(
           [.refuse, .receive(try #require(offer.media[1]?.format(.vp8))), .refuse], credentials: Self.credentials,
-          fingerprint: offer.fingerprint, candidates: [TransportAddress(IPAddress("192.0.2.7")!, port: 5000)], number: 9))
+          fingerprint: offer.identity.fingerprint, candidates: [TransportAddress(IPAddress("192.0.2.7")!, port: 5000)], number: 9))
       #expect(answer.attributes.contains(.init("extmap-allow-mixed")) == (i == 0))
       #expect(answer.sections[1].has("extmap-allow-mixed") == (i == 1))
     }
@@ -137,7 +152,7 @@ import Testing
     let sound = try #require(offer.media[0]?.format(.opus))
     let text = offer.answer(
       [.send(sound, ssrc: 5, rtxSSRC: nil, stream: "s", track: "t"), .receive(format), .refuse],
-      credentials: Self.credentials, fingerprint: offer.fingerprint, candidates: addresses, number: 9)
+      credentials: Self.credentials, fingerprint: offer.identity.fingerprint, candidates: addresses, number: 9)
     #expect(text.hasSuffix("\r\n") && text.utf8.count > 500)
     let answer = try SessionDescription(text)
     #expect(answer.attributes.contains(.init("ice-lite")))

@@ -30,8 +30,8 @@ struct CallConnection: Sendable {
   var streams: [StreamID] = []
   var preferences: [StreamID: Preference] = [:]
   var peer: PeerState?
-  /// Of the peer connection whose transport has ended after it was connected.
-  var endedFingerprint: Fingerprint?
+  /// The peer connection whose transport has ended after it was connected.
+  var ended: PeerOffer.Identity?
 
   var role: Role { token.role }
 
@@ -60,10 +60,10 @@ struct PeerState: Sendable {
   }
 
   let transport: TransportID
-  let fingerprint: Fingerprint
+  /// As of its last offer.
+  var identity: PeerOffer.Identity
   let isDTLSClient: Bool
   var credentials: ICECredentials
-  var remoteUfrag: String
   /// Its DTLS handshake is done.
   var wasConnected = false
   /// Of the last answer.

@@ -2,47 +2,47 @@ import MediaRouter
 
 /// The one transport of each connection.
 extension SessionBrain {
-  /// The same certificate is the same transport, whose ICE may begin anew; another one is another peer connection.
+  /// The same peer connection is the same transport, whose ICE may begin anew.
   ///
   /// Throws `gone` for a peer connection that was connected to a transport which has ended: its peer goes on with keys that nobody has.
   mutating func transport(of id: ConnectionID, for offer: PeerOffer) throws(CallRefusal) {
     guard let peer = connections[id]?.peer else {
-      guard connections[id]?.endedFingerprint != offer.fingerprint else {
+      if let ended = connections[id]?.ended, ended.goesOn(in: offer.identity) {
         let reason = CallRefusal(.gone, "The transport of this peer connection has ended.")
         ending.append((id, reason))
         throw reason
       }
       return open(offer, of: id)
     }
-    guard peer.fingerprint == offer.fingerprint else {
+    guard peer.identity.goesOn(in: offer.identity) else {
       closeTransport(of: id)
       return open(offer, of: id)
     }
-    if peer.remoteUfrag != offer.ufrag { restart(peer, offer, of: id) }
+    if peer.identity.ufrag != offer.identity.ufrag { restart(peer, offer, of: id) }
   }
 
   private mutating func restart(_ peer: PeerState, _ offer: PeerOffer, of id: ConnectionID) {
     let credentials = ICECredentials.random(using: &random)
     connections[id]?.peer?.credentials = credentials
-    connections[id]?.peer?.remoteUfrag = offer.ufrag
+    connections[id]?.peer?.identity = offer.identity
     tell([
       .restart(
-        peer.transport, credentials, remoteUfrag: Array(offer.ufrag.utf8), remotePassword: Array(offer.password.utf8))
+        peer.transport, credentials, remoteUfrag: Array(offer.identity.ufrag.utf8), remotePassword: Array(offer.password.utf8))
     ])
   }
 
   private mutating func open(_ offer: PeerOffer, of id: ConnectionID) {
     let peer = PeerState(
-      transport: TransportID(nextNumber()), fingerprint: offer.fingerprint, isDTLSClient: offer.isPassive,
-      credentials: ICECredentials.random(using: &random), remoteUfrag: offer.ufrag)
+      transport: TransportID(nextNumber()), identity: offer.identity, isDTLSClient: offer.isPassive,
+      credentials: ICECredentials.random(using: &random))
     connections[id]?.peer = peer
     transports[peer.transport] = id
     tell([
       .open(
         peer.transport,
         TransportParameters(
-          local: peer.credentials, remoteUfrag: Array(offer.ufrag.utf8), remotePassword: Array(offer.password.utf8),
-          fingerprint: offer.fingerprint, isDTLSClient: offer.isPassive))
+          local: peer.credentials, remoteUfrag: Array(offer.identity.ufrag.utf8), remotePassword: Array(offer.password.utf8),
+          fingerprint: offer.identity.fingerprint, isDTLSClient: offer.isPassive))
     ])
   }
 
@@ -58,7 +58,7 @@ extension SessionBrain {
     guard let connection = connections[id], let peer = connection.peer else { return }
     transports[peer.transport] = nil
     connections[id]?.peer = nil
-    connections[id]?.endedFingerprint = peer.wasConnected ? peer.fingerprint : nil
+    connections[id]?.ended = peer.wasConnected ? peer.identity : nil
     for case .subscribe(_, let subscription) in peer.sections.values.map(\.use) { subscriptions[subscription] = nil }
     for stream in connection.streams { withdraw(stream, .lost) }
   }

@@ -29,19 +29,19 @@ struct Connectivity {
 
   /// A peer that says nothing authentic for so long is in trouble. Browsers check their path each 2 to 6 seconds, whatever else they send.
   static let silenceLimit = MediaTime.Interval.seconds(7)
-  /// Without an authentic check for so long, the peer has gone. RFC 7675 §5.1.
+  /// Without anything authentic for so long, the peer has gone. RFC 7675 §5.1 would have checks alone; but some agents (libnice unless
+  /// told) check no more once they are connected, and media from the flow's address, which only the peer can seal, show as well that it
+  /// is there and wants more.
   static let consentLimit = MediaTime.Interval.seconds(30)
 
   private(set) var current: Generation
   /// After a restart, until a pair of it is nominated: both count. RFC 8445 §9.
   private(set) var next: Generation?
-  private var consent: MediaTime
   private var lastHeard: MediaTime
   private(set) var isSilent = false
 
   init(_ first: Generation, now: MediaTime) {
     current = first
-    consent = now
     lastHeard = now
   }
 
@@ -62,10 +62,9 @@ struct Connectivity {
     return current.local.ufrag
   }
 
-  /// Something authentic came. A check is consent besides.
-  mutating func hear(isCheck: Bool, now: MediaTime) -> Change? {
+  /// Something authentic came.
+  mutating func hear(now: MediaTime) -> Change? {
     lastHeard = now
-    if isCheck { consent = now }
     guard isSilent else { return nil }
     isSilent = false
     return .recovered
@@ -73,7 +72,7 @@ struct Connectivity {
 
   /// - Parameter isConnected: before that, silence is no trouble yet.
   mutating func advance(to now: MediaTime, isConnected: Bool) -> Change? {
-    if now - consent >= Self.consentLimit { return .gone }
+    if now - lastHeard >= Self.consentLimit { return .gone }
     guard isConnected, !isSilent, now - lastHeard >= Self.silenceLimit else { return nil }
     isSilent = true
     return .silent

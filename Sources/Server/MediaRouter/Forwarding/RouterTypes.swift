@@ -186,7 +186,7 @@ package enum RouterEvent: Sendable, Equatable {
   package enum End: Sendable, Equatable {
     /// The handshake failed or took too long; also a wrong fingerprint.
     case handshake
-    /// No authentic check for `Connectivity.consentLimit`. RFC 7675 §5.1.
+    /// Nothing authentic for `Connectivity.consentLimit`. RFC 7675 §5.1.
     case silence
     /// The peer said goodbye.
     case goodbye

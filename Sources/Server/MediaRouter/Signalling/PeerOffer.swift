@@ -1,10 +1,16 @@
 /// A peer's offer: one bundled transport, and what it wants to send and receive on it. The first one, or a later one that changes what it
 /// sends and receives. RFC 8829, RFC 9143.
 package struct PeerOffer: Sendable {
-  package let ufrag: String
+  /// What tells the peer connection from others of the same peer.
+  package struct Identity: Sendable, Equatable {
+    package let fingerprint: Fingerprint
+    package var ufrag: String
+    package let number: String?
+  }
+
+  package let identity: Identity
   /// What our checks of it are sealed with.
   package let password: String
-  package let fingerprint: Fingerprint
   /// The peer waits for our handshake; otherwise it begins.
   package let isPassive: Bool
   /// One for each section of the offer, in order; nil for one that can only be refused.
@@ -44,9 +50,8 @@ package struct PeerOffer: Sendable {
     let bundled = Set(bundle)
     guard mids.count <= 1 || mids.allSatisfy(bundled.contains), Set(mids).count == mids.count else { throw .unsupported }
     isPassive = find("setup") == "passive"
-    self.ufrag = ufrag
+    identity = Identity(fingerprint: fingerprint, ufrag: ufrag, number: description.number)
     self.password = password
-    self.fingerprint = fingerprint
     self.description = description
     self.media = media
   }
@@ -84,5 +89,13 @@ package struct PeerOffer: Sendable {
     }
     answer.attributes.append(.init("msid-semantic", " WMS *"))
     return answer.text(address: candidates[0].ip.description, number: number, version: version)
+  }
+}
+
+extension PeerOffer.Identity {
+  /// Whether a later offer is of the same peer connection. All that a program makes may have one certificate (webrtcbin), some number each
+  /// offer anew (aiortc), and a restart of ICE takes another ufrag.
+  package func goesOn(in later: Self) -> Bool {
+    fingerprint == later.fingerprint && (ufrag == later.ufrag || number == later.number)
   }
 }

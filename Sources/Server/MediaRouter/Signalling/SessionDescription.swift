@@ -41,6 +41,8 @@ package struct SessionDescription: Sendable, Equatable {
     package func all(_ name: String) -> [String] { attributes.filter { $0.name == name }.compactMap(\.value) }
   }
 
+  /// The number of the session (`o=`), which a peer connection keeps for life; nil where it has none. RFC 8829 §5.2.1.
+  package private(set) var number: String?
   package var attributes: [Attribute] = []
   package var sections: [Section] = []
 
@@ -57,6 +59,7 @@ package struct SessionDescription: Sendable, Equatable {
       switch line.first {
       case "m": try append(section: value)
       case "a": try append(attribute: value)
+      case "o": number = value.split(separator: " ").dropFirst().first.map(String.init)
       default: break
       }
     }
