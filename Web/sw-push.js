@@ -14,14 +14,15 @@ async function pushed(data) {
   }
   const news = said?.notification;
   if (typeof news?.counts !== 'object') return;
-  await countUnread(Number(news.counts?.unread) || 0);
+  const unread = Number(news.counts?.unread) || 0, counted = count(unread);
+  // Everything was read, here or elsewhere: nothing is news any more.
+  if (unread === 0) for (const one of await self.registration.getNotifications()) one.close();
   if (typeof news.event_id === 'string' && typeof news.room_id === 'string') await show(news);
+  await counted;
 }
 
-// Everything was read, here or elsewhere: nothing is news any more.
-async function countUnread(count) {
-  try { await (count > 0 ? navigator.setAppBadge?.(count) : navigator.clearAppBadge?.()); } catch { /* Not installed. */ }
-  if (count === 0) for (const one of await self.registration.getNotifications()) one.close();
+async function count(unread) {
+  try { await (unread > 0 ? navigator.setAppBadge?.(unread) : navigator.clearAppBadge?.()); } catch { /* Not installed. */ }
 }
 
 // ---- Notifications

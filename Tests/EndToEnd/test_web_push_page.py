@@ -38,6 +38,13 @@ SHOWN = """async () => {
 }"""
 
 
+# The state of the worker in each of its places.
+STATES = """async () => {
+  const { installing, waiting, active } = await navigator.serviceWorker.getRegistration('/');
+  return [installing, waiting, active].map(worker => worker && worker.state);
+}"""
+
+
 async def eventually(page, expression, argument=None):
     """Waits until that JavaScript, which may be asynchronous, gives something true."""
     end = time.monotonic() + PATIENCE
@@ -93,7 +100,7 @@ class Worker:
         try:
             await eventually(self.page, f"async () => {{ const shown = await ({SHOWN})(); return {condition}; }}")
         except AssertionError:
-            raise AssertionError(condition, await self.shown())
+            raise AssertionError(condition, await self.shown(), await self.page.evaluate(STATES), len(self.context.service_workers))
         return await self.shown()
 
     async def run(self, expression, argument=None):
