@@ -65,7 +65,8 @@ import Testing
   @Test func aPeerConnectionIsKnownByItsCertificateAndItsUfragOrNumber() throws {
     func identity(_ number: String, _ ufrag: String, _ fingerprint: String = Self.fingerprint) throws -> PeerOffer.Identity {
       let text = Self.offer.split(separator: "\n").filter { !$0.hasPrefix("o=") }.joined(separator: "\n")
-        .replacing("v=0", with: "v=0\no=- \(number) 2 IN IP4 127.0.0.1").replacing("a=ice-ufrag:abcd", with: "a=ice-ufrag:\(ufrag)")
+        .replacing("v=0", with: "v=0\no=- \(number) 2 IN IP4 127.0.0.1")
+        .replacing("a=ice-ufrag:abcd", with: "a=ice-ufrag:\(ufrag)")
         .replacing(Self.fingerprint, with: fingerprint)
       return try PeerOffer(text).identity
     }
@@ -138,7 +139,8 @@ import Testing
       let answer = try SessionDescription(
         offer.answer(
           [.refuse, .receive(try #require(offer.media[1]?.format(.vp8))), .refuse], credentials: Self.credentials,
-          fingerprint: offer.identity.fingerprint, candidates: [TransportAddress(IPAddress("192.0.2.7")!, port: 5000)], number: 9))
+          fingerprint: offer.identity.fingerprint, candidates: [TransportAddress(IPAddress("192.0.2.7")!, port: 5000)],
+          number: 9))
       #expect(answer.attributes.contains(.init("extmap-allow-mixed")) == (i == 0))
       #expect(answer.sections[1].has("extmap-allow-mixed") == (i == 1))
     }

@@ -149,7 +149,8 @@ package enum MediaRouterFuzzing {
       let choices = offer.media.map { choice($0, turn) }
       let text = offer.answer(
         choices, credentials: ICECredentials(ufrag: Array("ours".utf8), password: [UInt8](repeating: 97, count: 22)),
-        fingerprint: offer.identity.fingerprint, candidates: [TransportAddress(high: 0, low: 0xFFFF_7F00_0001, port: 9)], number: 1)
+        fingerprint: offer.identity.fingerprint, candidates: [TransportAddress(high: 0, low: 0xFFFF_7F00_0001, port: 9)],
+        number: 1)
       // The answer may be longer than what is taken as an offer.
       guard text.utf8.count <= SessionDescription.bytesLimit else { continue }
       guard let answer = try? SessionDescription(text), answer.sections.count == offer.media.count else {
