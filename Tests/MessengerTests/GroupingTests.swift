@@ -11,6 +11,21 @@ struct GroupingTests {
     return (0..<store.count).map { store.decor(at: $0, divider: divider, groupingMilliseconds: grouping, avatars: avatars) }
   }
 
+  @Test("A tap on an avatar opens who wrote the message; where the host opens nobody it is a picture with a name")
+  func avatarTap() throws {
+    let screen = Screen(options: .with(.openSender))
+    let avatar = try #require(screen.show(.text("a"), from: bob).first("mg-avatar"))
+    #expect(avatar.tag == "button" && avatar.attributes["aria-label"] == "Bob")
+    screen.click(avatar)
+    screen.click(try #require(avatar.first("mg-initials")))
+    #expect(screen.actions == [String](repeating: "\(TimelineAction.openSender(RowID(1)))", count: 2))
+    let other = Screen(options: .with([]))
+    let picture = try #require(other.show(.text("a"), from: bob).first("mg-avatar"))
+    #expect(picture.tag == "span" && picture.attributes["role"] == "img" && picture.attributes["aria-label"] == "Bob")
+    other.click(picture)
+    #expect(other.actions.isEmpty)
+  }
+
   @Test(
     "Avatars stand beside the first, the last, each or none of a group; never beside own messages",
     arguments: [

@@ -65,6 +65,52 @@ struct MotionTests {
     room.wait()
   }
 
+  @Test("Whoever begins to write comes in, whoever ends is seen to go where they stood, and the others' rows stay as they are")
+  func typing() throws {
+    let room = Room()
+    room.view.add(.text("a", from: alice))
+    let (a, b) = (room.view.addTyping(alice), room.view.addTyping(bob))
+    func rows(_ parent: String) -> [FakeElement] { room.dom[room.view.root].first(parent)?.all("mg-typing") ?? [] }
+    let before = rows("mg-typing-rows")
+    #expect(before.count == 2)
+    room.view.removeTyping(a)
+    #expect(rows("mg-typing-rows").elementsEqual([before[1]], by: ===), "the row of the other is the one that it was")
+    #expect(rows("mg-ghosts").elementsEqual([before[0]], by: ===) && before[0].variables["--mg-place"] == 1)
+    #expect(before[0].parent?.attributes["aria-hidden"] == "true")
+    room.view.removeTyping(b)
+    #expect(rows("mg-typing-rows").isEmpty && rows("mg-ghosts").count == 2 && before[1].variables["--mg-place"] == 0)
+    room.wait()
+    #expect(rows("mg-ghosts").isEmpty)
+    // And at once when the reader scrolls or something else changes.
+    let c = room.view.addTyping(bob)
+    room.view.removeTyping(c)
+    #expect(rows("mg-ghosts").count == 1)
+    room.view.add(.text("b", from: bob))
+    #expect(rows("mg-ghosts").isEmpty)
+    room.wait()
+  }
+
+  @Test("A row that takes the place of another fades in there, while the others stand still")
+  func replacing() throws {
+    let room = Room()
+    let handles = room.view.add((0..<5).map { .text("row \($0)", from: $0 % 2 == 0 ? alice : bob) })
+    room.wait()
+    let new = room.view.replace(handles[2], with: .text("another", from: alice))
+    #expect(room.element(new)?.has("mg-fading") == true && room.element(handles[2]) == nil)
+    #expect(room.texts == ["row 0", "row 1", "another", "row 3", "row 4"])
+    for other in [0, 1, 3, 4] {
+      let element = try #require(room.element(handles[other]))
+      for motion in ["mg-fading", "mg-sliding", "mg-shifted", "mg-shifted-again"] { #expect(!element.has(motion)) }
+    }
+    // Nothing of the old one is left behind, and a second one takes its place in the same way.
+    #expect(room.dom[room.view.root].first("mg-ghost") == nil)
+    let next = room.view.replace(new, with: .text("a third one", from: me))
+    #expect(room.element(next)?.has("mg-fading") == true && room.element(next)?.has("mg-own") == true)
+    // Without motion one stands where the other stood, at once.
+    let still = room.view.replace(handles[4], with: .text("still", from: alice), motion: RowMotion.none)
+    #expect(room.element(still)?.has("mg-fading") == false)
+  }
+
   @Test("Rows out of view do not move")
   func outOfView() {
     let room = Room()

@@ -32,6 +32,17 @@ struct PartTests {
     #expect(element.first("mg-picture") === box && element.first("mg-part-text")?.text == "b")
   }
 
+  @Test("A video is called one while its bytes go up, and once they have")
+  func videoName() {
+    let screen = Screen(options: .with(.all))
+    for progress in [0.2, 0.9, nil] {
+      var poster = Self.picture
+      poster.uploadProgress = progress
+      let box = screen.show(.parts([.video(VideoBody(poster: poster))])).first("mg-picture")
+      #expect(box?.attributes["aria-label"] == "Open video " + poster.name)
+    }
+  }
+
   @Test(
     "Heights of pictures, galleries and fixed custom content are known before anything is loaded",
     arguments: [

@@ -24,6 +24,36 @@ struct TextTests {
   }
 
   @Test(
+    "Telephone numbers that begin with + are found where they are, and lead to their digits",
+    arguments: [
+      ("call +49 30 1234-567, please", "+49 30 1234-567", "tel:+49301234567"),
+      ("+1 (555) 010-9999", "+1 (555) 010-9999", "tel:+15550109999"), ("(+441632960961)", "+441632960961", "tel:+441632960961"),
+      ("+49.30.1234567.", "+49.30.1234567", "tel:+49301234567"),
+      // Too short, too long, a part of something else, none at all.
+      ("+49 30 12", "", ""), ("+1234567890123456", "", ""), ("1+49301234567", "", ""), ("x+49301234567", "", ""),
+      ("+49301234567x", "", ""), ("+ ten", "", ""), ("49 30 1234567", "", ""), ("+", "", "")
+    ])
+  func numbers(text: String, expected: String, url: String) {
+    let segments = LinkScanner.segments(of: text)
+    let links = (segments ?? []).filter(\.isLink)
+    #expect(links.map(\.text) == (expected.isEmpty ? [] : [expected]))
+    #expect(links.map(\.url) == (expected.isEmpty ? [] : [url]))
+    if let segments { #expect(segments.map(\.text).joined() == text) }
+  }
+
+  @Test(
+    "Only addresses that open something are safe, never those that run something",
+    arguments: [
+      ("https://a.example", true), ("HTTP://a.example", true), ("mailto:a@b.example", true), ("tel:+4930", true),
+      ("matrix:u/a:b", true), ("geo:1,2", true), ("javascript:alert(1)", false), ("JavaScript:alert(1)", false),
+      ("data:text/html,x", false), ("blob:x", false), ("file:///etc/passwd", false), (" https://a.example", false),
+      ("vbscript:x", false), ("a.example", false), ("", false)
+    ])
+  func safety(url: String, isSafe: Bool) {
+    #expect(LinkScanner.isSafe(url) == isSafe)
+  }
+
+  @Test(
     "Initials come from the first and the last word",
     arguments: [
       ("Alice", "A"), ("Alice B. Carol", "AC"), ("@bob:example.org", "b"), ("  大輔 山田 ", "大"), ("Ünal Öz", "ÜÖ"),

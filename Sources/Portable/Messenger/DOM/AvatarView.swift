@@ -37,3 +37,16 @@ package final class AvatarView<D: DOM> {
     }
   }
 }
+
+extension DOM {
+  /// The picture of a sender that stays as it is, for eyes alone: the name stands beside it.
+  func avatar(of sender: Sender, _ classes: String, in parent: Node) {
+    let avatar = element("span", classes + " mg-colour-\(sender.colour)", in: parent)
+    setAttribute(avatar, "aria-hidden", "true")
+    element("span", "mg-initials", text: sender.initials, in: avatar)
+    guard let source = sender.avatar else { return }
+    let image = element("img", "mg-avatar-image", in: avatar)
+    setAttribute(image, "alt", "")
+    setImage(image, source)
+  }
+}

@@ -63,7 +63,7 @@ extension PartBuilder {
     Icon.thread.draw(dom, in: chip)
     dom.element("span", "mg-thread-count", text: options.phrases.replies(thread.replyCount), in: chip)
     if let sender = thread.lastSender {
-      avatar(sender, "mg-avatar mg-avatar-tiny", in: chip)
+      dom.avatar(of: sender, "mg-avatar mg-avatar-tiny", in: chip)
       text(sender.name + ": " + thread.lastText, "mg-thread-text", in: chip)
     }
   }
@@ -72,7 +72,7 @@ extension PartBuilder {
     let row = control(actions.contains(.showReaders), "mg-readers", in: view.node, view, .readers)
     label(row, options.phrases.readBy(around.readerCount), isControl: actions.contains(.showReaders))
     let shown = around.readers.prefix(Surroundings.readersLimit)
-    for reader in shown { avatar(reader, "mg-avatar mg-avatar-tiny", in: row) }
+    for reader in shown { dom.avatar(of: reader, "mg-avatar mg-avatar-tiny", in: row) }
     if around.readerCount > shown.count {
       dom.element("span", "mg-readers-more", text: "+\(around.readerCount - shown.count)", in: row)
     }

@@ -22,7 +22,6 @@ extension PartBuilder {
     view.targets.append((seek, .seek))
     let time = dom.element("span", "mg-audio-time", in: middle)
     let rate = control(true, "mg-button mg-rate", in: view.node, view, .rate)
-    label(rate, options.phrases.playbackRate)
     let (bar, fill) = progress(in: view.node)
     view.nodes = [play, track, seek, time, rate, bar, fill]
     self.fill(view, audio, context.playback)
@@ -48,7 +47,9 @@ extension PartBuilder {
     let played = ClockText.minutes(position)
     dom.setText(view.nodes[3], playback == nil ? whole : (played.utf8.isEmpty ? "0:00" : played) + " / " + whole)
     let rate = playback?.rate ?? 1
-    dom.setText(view.nodes[4], rate == 1 ? "1×" : rate == 1.5 ? "1.5×" : "2×")
+    let speed = rate == 1 ? "1×" : rate == 1.5 ? "1.5×" : "2×"
+    dom.setText(view.nodes[4], speed)
+    label(view.nodes[4], options.phrases.playbackRate + " " + speed)
   }
 
   private func wave(_ bars: [UInt8], _ classes: String, in parent: Node) {

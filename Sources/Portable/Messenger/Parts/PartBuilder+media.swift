@@ -23,7 +23,8 @@ extension PartBuilder {
     fill(view.nodes[1], view.nodes[2], image)
     dom.setLength(box, .width, size.width)
     dom.setLength(box, .height, size.height)
-    if !view.targets.isEmpty { label(box, options.phrases.openImage(image.name)) }
+    let opening = view.kind == .video ? options.phrases.openVideo : options.phrases.openImage
+    if !view.targets.isEmpty { label(box, opening(image.name)) }
     setProgress(view.nodes[3], view.nodes[4], image.uploadProgress)
   }
 
@@ -44,7 +45,6 @@ extension PartBuilder {
     let badge = dom.element("span", "mg-video-badge", in: view.node)
     Icon.play.draw(dom, in: badge)
     text(ClockText.minutes(video.durationMilliseconds), "mg-video-time", in: badge)
-    if !view.targets.isEmpty { label(view.node, options.phrases.openVideo(video.poster.name)) }
     return view
   }
 

@@ -72,15 +72,6 @@ final class PartBuilder<D: DOM> {
     dom.element(tag, classes, text: text, in: parent)
   }
 
-  func avatar(_ sender: Sender, _ classes: String, in parent: Node) {
-    let avatar = dom.element("span", classes + " mg-colour-\(sender.colour)", in: parent)
-    dom.element("span", "mg-initials", text: sender.initials, in: avatar)
-    guard let source = sender.avatar else { return }
-    let image = dom.element("img", "mg-avatar-image", in: avatar)
-    dom.setAttribute(image, "alt", "")
-    dom.setImage(image, source)
-  }
-
   private func plain(_ text: String) -> PartView {
     let view = PartView(dom.element("div", "mg-text mg-part-text"), .text)
     guard let segments = LinkScanner.segments(of: text) else {

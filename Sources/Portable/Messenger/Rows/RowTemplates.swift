@@ -62,7 +62,7 @@ struct RowTemplates<D: DOM> {
     _ = slot(.parts, "div", "mg-parts", in: bubble)
     _ = slot(.text, "div", "mg-text", in: bubble)
     let side = dom.element("div", "mg-side", in: pair)
-    _ = slot(.unread, "span", "mg-unread", in: side)
+    dom.setAttribute(slot(.unread, "span", "mg-unread", in: side), "role", "img")
     _ = slot(.state, "span", "mg-state", in: side)
     _ = slot(.time, "span", "mg-time", in: side)
     _ = slot(.below, "div", "mg-below", in: column)

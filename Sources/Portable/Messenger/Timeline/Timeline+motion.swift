@@ -56,7 +56,7 @@ extension Timeline {
     leaving.removeAll()
     if geometry.viewport > 0 { stopUnseen() }
     guard !transaction.seen.isEmpty, geometry.viewport > 0 else { return }
-    ghostCount &+= 1
+    motionCount &+= 1
     for view in rendered {
       let y = geometry.y(of: view.index) - geometry.scrollTop
       let height = Double(geometry.heights.heights[view.index])
@@ -65,7 +65,7 @@ extension Timeline {
       let shift = (old?.y ?? y) - y
       let glide = glide(view, bottom: y + height, old, transaction.seen)
       guard shift > 0.5 || shift < -0.5 || glide != 0 else { continue }
-      if shift > 0.5 || shift < -0.5 { decor.insert(ghostCount & 1 == 0 ? .shifted : .shiftedAgain) }
+      if shift > 0.5 || shift < -0.5 { decor.insert(motionCount & 1 == 0 ? .shifted : .shiftedAgain) }
       if glide != 0 { decor.insert(.gliding) }
       dom.setVariable(view.node, "--mg-shift", shift)
       dom.setVariable(view.node, "--mg-glide", glide)
@@ -73,13 +73,17 @@ extension Timeline {
     }
     for (view, y) in ghosts { dom.setLength(view.node, .translateY, y + geometry.scrollTop) }
     dom.flush()
+    if !ghosts.isEmpty { endGhosts() }
+  }
+
+  /// Lets what is gone fade; it has its whole time after whatever went last.
+  func endGhosts() {
+    ghostCount &+= 1
     let count = ghostCount
-    if !ghosts.isEmpty {
-      options.after?(Timeline.ghostMilliseconds) { [self] in
-        guard count == ghostCount else { return }
-        dropGhosts()
-        dom.flush()
-      }
+    options.after?(Timeline.ghostMilliseconds) { [self] in
+      guard count == ghostCount else { return }
+      dropGhosts()
+      dom.flush()
     }
   }
 
@@ -126,6 +130,7 @@ extension Timeline {
   }
 
   func dropGhosts() {
+    parts.dropTypists()
     guard !ghosts.isEmpty else { return }
     for (view, _) in ghosts {
       filler.empty(view)

@@ -58,9 +58,11 @@ public final class Timeline<D: DOM> {
   /// Rows that were appended for the reader to see come in moving.
   var entering: [RowID] = []
   var enteringMotion = RowMotion.rise
-  /// Rows that are gone and still fade.
+  /// Rows that are gone and still fade, and how often some went.
   var ghosts: [(view: RowView, y: Double)] = []
   var ghostCount: UInt32 = 0
+  /// How often rows came from where they were: one motion can follow the other.
+  var motionCount: UInt32 = 0
   /// What was in view when the present transaction began.
   var leaving: [SeenRow] = []
   var leavingSlides = false
@@ -207,7 +209,8 @@ public final class Timeline<D: DOM> {
   /// Who is typing; the rows are always last.
   public func setTyping(_ members: [TypingMember]) {
     let candidates = anchorCandidates()
-    parts.showTyping(members, options.phrases)
+    let fades = options.after != nil && geometry.viewport > 0
+    if parts.showTyping(members, options.phrases, fades: fades) { endGhosts() }
     finish(Transaction(candidates: candidates))
   }
 

@@ -11,6 +11,9 @@ final class TimelineParts<D: DOM> {
   private let typing: Node
   /// Rows that are gone and still fade.
   let ghosts: Node
+  /// Who writes, and who does not any more but is still seen to go.
+  private var typists: [(id: String, row: Node)] = []
+  private var goneTypists: [Node] = []
   let jump: Node
   private let badge: Node
   /// Spoken by screen readers when it changes.
@@ -109,22 +112,40 @@ final class TimelineParts<D: DOM> {
     return button
   }
 
-  func showTyping(_ members: [TypingMember], _ phrases: Phrases) {
+  /// Only who begins comes in moving: the rows of the others stay as they are.
+  /// - Returns: whether rows are seen to go, which `fades` allows.
+  func showTyping(_ members: [TypingMember], _ phrases: Phrases, fades: Bool) -> Bool {
     isUnmeasured = true
-    dom.releaseChildren(of: typing)
-    for member in members {
-      let row = dom.element("div", "mg-typing", in: typing)
-      let avatar = dom.element("span", "mg-avatar mg-colour-\(member.sender.colour)", in: row)
-      dom.element("span", "mg-initials", text: member.sender.initials, in: avatar)
-      if let source = member.sender.avatar {
-        let image = dom.element("img", "mg-avatar-image", in: avatar)
-        dom.setAttribute(image, "alt", "")
-        dom.setImage(image, source)
+    var new = members
+    let old = typists
+    typists = []
+    for (place, typist) in old.enumerated() {
+      if let index = new.firstIndex(where: { $0.sender.id.hasSameBytes(as: typist.id) }) {
+        new.remove(at: index)
+        typists.append(typist)
+      } else if fades {
+        dom.remove(typist.row)
+        dom.setVariable(typist.row, "--mg-place", Double(old.count - 1 - place))
+        dom.append(typist.row, to: ghosts)
+        goneTypists.append(typist.row)
+      } else {
+        dom.release(typist.row)
       }
+    }
+    for member in new {
+      let row = dom.element("div", "mg-typing", in: typing)
+      dom.avatar(of: member.sender, "mg-avatar", in: row)
       let bubble = dom.element("span", "mg-typing-bubble", in: row)
       for _ in 0..<3 { dom.element("i", "mg-typing-dot", in: bubble) }
       dom.element("span", "mg-typing-text", text: phrases.typing(member.sender.name), in: row)
+      typists.append((member.sender.id, row))
     }
+    return !goneTypists.isEmpty
+  }
+
+  func dropTypists() {
+    for row in goneTypists { dom.release(row) }
+    goneTypists = []
   }
 
   func place(_ geometry: Geometry, first: Int) {
