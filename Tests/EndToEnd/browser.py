@@ -1,6 +1,7 @@
-"""People at browsers: Playwright drives Debian's Chromium, every step goes through what a person sees."""
+"""People at browsers: Playwright drives Debian's Chromium, every step goes through what a person perceives, by role and name."""
 import contextlib
 import os
+import re
 import time
 from urllib.parse import quote
 
@@ -26,17 +27,17 @@ ARE_CLOSED = "() => captured.length > 0 && captured.every(track => track.readySt
 
 # The first row whose top is in view, and where it stands: what must not move.
 ANCHOR = """() => {
-  const scroller = document.querySelector('.mg-scroller'), top = scroller.getBoundingClientRect().top;
-  const row = [...document.querySelectorAll('.mg-row')].find(row => row.getBoundingClientRect().top >= top);
-  return row && { text: row.querySelector('.mg-text')?.textContent ?? '', y: row.getBoundingClientRect().top - top };
+  const feed = document.querySelector('[role=feed]'), top = feed.getBoundingClientRect().top;
+  const row = [...feed.querySelectorAll('article')].find(row => row.getBoundingClientRect().top >= top);
+  return row && { text: row.ariaLabel.replace(/^.*?: /, ''), y: row.getBoundingClientRect().top - top };
 }"""
 
-# Looks at the scroller after every frame: a text that is in view before and after must have moved as far as the reader scrolled. The text
-# and not its row, whose top goes up and down with the date above it.
+# Looks at the feed after every frame: a text that is in view before and after must have moved as far as the reader scrolled. The text
+# and not its row, whose top goes up and down with the date above it; the place of a text has no role.
 WATCH = """() => {
-  const scroller = document.querySelector('.mg-scroller');
+  const scroller = document.querySelector('[role=feed]');
   const isSeen = ({ top, bottom }) => bottom > box.top && top < box.bottom;
-  const rows = () => new Map([...document.querySelectorAll('.mg-row')].filter(row => isSeen(row.getBoundingClientRect()))
+  const rows = () => new Map([...scroller.querySelectorAll('article')].filter(row => isSeen(row.getBoundingClientRect()))
     .map(row => row.querySelector('.mg-text') ?? row).map(text => [text.textContent, text.getBoundingClientRect().top]));
   window.jump = 0; window.frames = 0; window.blank = 0;
   let wanted = null;
@@ -58,11 +59,11 @@ WATCH = """() => {
 }"""
 
 # An image comes by paste or drag, as the browser would tell of it.
-GIVE = """([type, selector, image, name]) => {
+GIVE = """(node, [type, image, name]) => {
   const given = new DataTransfer();
   given.items.add(new File([Uint8Array.from(atob(image), character => character.charCodeAt(0))], name, { type: 'image/png' }));
   const options = { bubbles: true, cancelable: true };
-  document.querySelector(selector).dispatchEvent(type === 'paste'
+  node.dispatchEvent(type === 'paste'
     ? new ClipboardEvent(type, { ...options, clipboardData: given }) : new DragEvent(type, { ...options, dataTransfer: given }));
 }"""
 
@@ -119,38 +120,119 @@ class Person:
     async def own_id(self):
         if not self.user_id:
             await self.page.get_by_role("button", name="Your profile").click()
-            self.user_id = await self.page.locator(".ma-dialog .ma-copy-text").first.inner_text()
+            dialog = self.page.get_by_role("dialog")
+            self.user_id = await dialog.get_by_text(re.compile("^@.+:")).first.inner_text()
             await self.page.keyboard.press("Escape")
-            await self.page.locator(".ma-dialog").wait_for(state="detached")
+            await dialog.wait_for(state="detached")
         return self.user_id
 
+    # Where one is
+
+    @property
+    def rooms(self):
+        """The list of them."""
+        return self.page.get_by_role("navigation", name="Conversations")
+
     def entry(self, name):
-        return self.page.locator(".ma-entry", has=self.page.locator(".ma-entry-name", has_text=name))
+        """Of a room in the list, whatever is unread in it."""
+        return self.rooms.get_by_role("button", name=re.compile(f"^{re.escape(name)}(, |$)"))
+
+    def heading(self, name):
+        """Of the room that is open."""
+        return self.page.get_by_role("main").get_by_role("heading", name=name, level=2)
 
     async def open_room(self, room):
         await self.page.evaluate("id => { location.hash = 'room/' + encodeURIComponent(id); }", room)
-        await self.page.locator(".mg-row").first.wait_for()
+        await self.page.get_by_role("article").first.wait_for()
+
+    @property
+    def details(self):
+        return self.page.get_by_role("complementary", name="Members and settings")
+
+    @property
+    def members(self):
+        return self.details.get_by_role("list", name="People").get_by_role("button")
+
+    @property
+    def dialog(self):
+        """That, or the menu, which is open on top of all."""
+        return self.page.get_by_role("dialog").last
+
+    async def choose(self, words, exact=True):
+        """In the menu that is open."""
+        await self.dialog.get_by_role("button", name=words, exact=exact).click()
+
+    async def more(self, words):
+        """In the menu of the room."""
+        await self.page.get_by_role("button", name="More about this room").click()
+        await self.choose(words)
+
+    # Writing
+
+    @property
+    def composer(self):
+        """Of the room; that of a thread beside it stands behind."""
+        return self.page.get_by_role("textbox", name="Write a message", exact=True).first
 
     async def write(self, text):
-        field = self.page.locator(".mg-input")
+        field = self.composer
         await field.fill(text)
         await field.press("Enter")
 
-    def message(self, text):
-        return self.page.locator(".mg-text", has_text=text)
+    async def composed(self, text):
+        """Waits until this stands in the composer."""
+        await expect(self.composer).to_have_value(text)
+
+    # Reading
+
+    @property
+    def feed(self):
+        """The messages of the room; those of a thread beside it stand behind."""
+        return self.page.get_by_role("feed").first
+
+    def message(self, text=None):
+        """By what is said of it aloud: who, when, what, and what became of it. Changes of the room stand among them."""
+        return self.page.get_by_role("article", name=text)
+
+    def words(self, text):
+        """Where a message has these words."""
+        return self.message(text).get_by_text(text).first
 
     async def sees(self, text):
         await self.message(text).first.wait_for()
 
+    async def spoken(self):
+        """The sentences of all messages that stand there, from the top."""
+        return [await article.get_attribute("aria-label") for article in await self.feed.get_by_role("article").all()]
+
     async def told(self, text):
         """Waits for a change of the room in words; several in a row are folded."""
-        await self.until("""text => {
-          for (const button of document.querySelectorAll('.mg-line button')) if (button.textContent === 'Show all') button.click();
-          return [...document.querySelectorAll('.mg-line')].some(line => line.textContent.includes(text));
-        }""", text)
+        change, folded = self.message(text), self.feed.get_by_role("button", name="Show all")
+        await change.or_(folded).first.wait_for()
+        while not await change.count():
+            await folded.first.click()
+            await change.or_(folded).first.wait_for()
+        await change.first.wait_for()
 
-    async def messages(self):
-        return await self.page.locator(".mg-message .mg-text").all_inner_texts()
+    async def message_menu(self, text, words):
+        await self.message(text).first.click(button="right")
+        await self.choose(words)
+
+    def highlighted(self, text=None):
+        """A message that one was led to. It has a colour for a moment, and no role for that."""
+        return self.message(text).and_(self.page.locator(".mg-highlighted"))
+
+    def addressed(self, text):
+        """Where a message names the reader: in a colour of its own."""
+        return self.message(text).locator(".mg-pill-reader")
+
+    def loaded(self, pictures):
+        """Those of which the picture itself has come: that is seen, and the host leaves a mark."""
+        return pictures.and_(self.page.locator("[data-state=loaded]"))
+
+    def unread_by(self, words=""):
+        """The numbers beside messages of how many have not read them."""
+        return self.page.get_by_role("img", name=f"{words} not read this")
 
     async def until(self, expression, argument=None, seconds=PATIENCE):
         await self.page.wait_for_function(expression, arg=argument, timeout=seconds * 1000)
@@ -217,7 +299,14 @@ async def in_room(test, room, users, **options):
 
 async def send_files(person):
     """Sends the files in the dialog, without words."""
-    await person.page.locator(".ma-dialog").get_by_role("button", name="Send").click()
+    await person.dialog.get_by_role("button", name="Send").click()
+
+
+def expect(locator):
+    """What will be so of what is found there, waited for as patiently as all that is sure to come."""
+    from playwright.async_api import expect
+    expect.set_options(timeout=PATIENCE * 1000)
+    return expect(locator)
 
 
 class Watch:

@@ -82,7 +82,7 @@ class Firefox:
     async def sees(self, text):
         """Waits for a message with that text."""
         end = asyncio.get_running_loop().time() + PATIENCE
-        while not await self.run("text => [...document.querySelectorAll('.mg-text')].some(row => row.textContent === text)", text):
+        while not await self.run("text => [...document.querySelectorAll('article')].some(row => row.ariaLabel.endsWith(': ' + text))", text):
             assert asyncio.get_running_loop().time() < end, f"no message “{text}” in {PATIENCE} s"
             await asyncio.sleep(0.05)
 

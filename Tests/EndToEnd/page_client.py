@@ -1,11 +1,12 @@
 """Our page in Chromium as a client: it is used as a person would, and its view is what stands there."""
 import asyncio
 import contextlib
+import re
 import time
 from types import SimpleNamespace
 from urllib.parse import quote
 
-from browser import people
+from browser import expect, people
 from room_view import page_row
 
 # Tall enough for what is compared at a time: rows out of sight are not on the page.
@@ -18,11 +19,11 @@ READ_SECONDS = 10
 # What stands in the list once it is scrolled up by so many pixels (null: to its end), everything that is folded opened; without the lines
 # that only head what was opened. By so many and not to a place: rows that came above have moved all places. Rows that fade are gone.
 SIGHT = """async pixels => {
-  const scroller = document.querySelector('.mg-scroller');
+  const feed = document.querySelector('[role=feed]');
   const drawn = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
-  const buttons = (row, words) => [...row.querySelectorAll('.mg-line-box button')].filter(button => !button.hidden && button.textContent === words);
-  const rows = () => [...scroller.querySelectorAll('.mg-window > .mg-row')];
-  scroller.scrollTop = pixels === null ? scroller.scrollHeight : scroller.scrollTop - pixels;
+  const buttons = (row, words) => [...row.querySelectorAll('button')].filter(button => !button.hidden && button.textContent === words);
+  const rows = () => [...feed.querySelectorAll('article')].filter(row => !row.closest('[aria-hidden=true]'));
+  feed.scrollTop = pixels === null ? feed.scrollHeight : feed.scrollTop - pixels;
   await drawn();
   for (let step = 0; step < 20; step++) {
     const folded = rows().flatMap(row => buttons(row, 'Show all'));
@@ -30,21 +31,21 @@ SIGHT = """async pixels => {
     folded[0].click();
     await drawn();
   }
-  for (const again of scroller.querySelectorAll('button')) if (again.textContent === 'Try again' && again.checkVisibility()) again.click();
+  for (const again of feed.querySelectorAll('button')) if (again.textContent === 'Try again' && again.checkVisibility()) again.click();
   return {
-    top: scroller.scrollTop, start: scroller.querySelector('.mg-head').matches('.mg-head-start'),
+    top: feed.scrollTop, start: feed.textContent.includes('This is the beginning of the conversation.'),
     rows: rows().filter(row => buttons(row, 'Show less').length === 0).map(row => ({
-      classes: row.className, label: row.getAttribute('aria-label') ?? '',
-      text: row.querySelector('.mg-text, .mg-line-text')?.textContent ?? '',
-      state: row.querySelector('.mg-state')?.textContent ?? '', unread: row.querySelector('.mg-unread')?.textContent ?? '',
-      replies: row.querySelector('.mg-thread-count')?.textContent ?? '',
-      reactions: [...row.querySelectorAll('.mg-chip-key')].map(key => [key.textContent, key.nextElementSibling.textContent]),
+      spoken: row.ariaLabel, unread: [...row.querySelectorAll('[role=img]')].map(mark => mark.checkVisibility() ? mark.ariaLabel : '').join(' '),
+      buttons: [...row.querySelectorAll('button')].filter(button => button.checkVisibility())
+        .map(button => [button.ariaLabel ?? button.textContent, button.ariaPressed !== null]),
     })),
   };
 }"""
-MEMBERS = """() => Object.fromEntries([...document.querySelectorAll('.ma-member')].map(member => [
-  member.querySelector('.ma-entry-preview').textContent.split(' · ')[0],
-  [member.querySelector('.ma-remark')?.textContent === 'Invited' ? 'invite' : 'join', member.querySelector('.ma-entry-name').textContent]]))"""
+# The lines of each: initials, the name, the ID with what they say of themselves, what is remarked.
+MEMBERS = """members => Object.fromEntries(members.map(member => {
+  const lines = member.innerText.split('\\n'), at = lines.findLastIndex(line => /^@\\S+:\\S+( · .*)?$/.test(line));
+  return [lines[at].split(' · ')[0], [lines.slice(at + 1).includes('invited') ? 'invite' : 'join', lines[at - 1]]];
+}))"""
 
 
 class Unread(Exception):
@@ -91,7 +92,7 @@ class PageClient:
 
     async def _close_dialogs(self):
         for _ in range(3):
-            if await self.page.locator(".ma-dialog").count():
+            if await self.page.get_by_role("dialog").count():
                 await self.page.keyboard.press("Escape")
 
     def tell(self, do, **values):
@@ -110,24 +111,25 @@ class PageClient:
 
     async def send(self, text):
         await self._show()
-        if await self.page.locator(".mg-input").is_visible():
+        if await self.person.composer.is_visible():
             await self.person.write(text)
 
     async def typing(self, on):
         await self._show()
-        if await self.page.locator(".mg-input").is_visible():
-            await self.page.locator(".mg-input").fill("half a thought" if on else "")
+        if await self.person.composer.is_visible():
+            await self.person.composer.fill("half a thought" if on else "")
 
     async def redact(self, event):
         """The last of the own messages that is there."""
         await self._show()
-        own = self.page.locator(".mg-own .mg-text").filter(has_not_text="deleted")
+        # What became of it is said of own messages alone.
+        own = self.person.message(re.compile(", (Sent|Delivered|Read)[,:]")).filter(has_not_text="deleted")
         if self.link.kind or not await own.count():
             return
         await own.last.click(button="right")
         await self.page.get_by_role("button", name="Delete for everyone").click()
-        await self.page.locator(".ma-dialog").get_by_role("button", name="Delete for everyone").click()
-        await self.page.locator(".ma-dialog").wait_for(state="detached")
+        await self.person.dialog.get_by_role("button", name="Delete for everyone").click()
+        await self.page.get_by_role("dialog").wait_for(state="detached")
 
     async def name(self, text):
         if self.link.kind:
@@ -135,7 +137,7 @@ class PageClient:
         await self.page.get_by_role("button", name="Your profile").click()
         await self.page.get_by_label("Display name").fill(text)
         await self.page.get_by_role("button", name="Save").click()
-        await self.page.locator(".ma-dialog button[aria-busy=true]").wait_for(state="detached")
+        await expect(self.page.get_by_role("button", name="Save")).to_have_attribute("aria-busy", "false", timeout=STEP_SECONDS * 1000)
         await self._close_dialogs()
 
     async def leave(self):
@@ -143,13 +145,13 @@ class PageClient:
             return
         await self._show("/details")
         await self.page.get_by_role("button", name="Leave room").click()
-        await self.page.locator(".ma-dialog").get_by_role("button", name="Leave room").click()
-        await self.page.locator(".ma-dialog").wait_for(state="detached")
+        await self.person.dialog.get_by_role("button", name="Leave room").click()
+        await self.page.get_by_role("dialog").wait_for(state="detached")
 
     async def join(self):
         await self._show()
         for name in ("Join", "Accept"):
-            button = self.page.locator(".ma-room-notice").get_by_role("button", name=name, exact=True)
+            button = self.page.get_by_role("main").get_by_role("button", name=name, exact=True)
             if await button.count():
                 await button.click()
                 await button.wait_for(state="detached")
@@ -178,8 +180,8 @@ class PageClient:
     async def looks(self):
         """For a person to read."""
         await self.person.picture("agreement-page")
-        notices = await self.page.locator(".ma-room-notice, .ma-error").all_inner_texts()
-        return f"{await self.page.evaluate('location.hash')} says {notices}; refused {self.refusals}; console {self.person.troubles}"
+        says = await self.page.get_by_role("main").aria_snapshot()
+        return f"{await self.page.evaluate('location.hash')} says {says}; refused {self.refusals}; console {self.person.troubles}"
 
     async def view(self, since, truth):
         from playwright.async_api import Error
@@ -188,8 +190,8 @@ class PageClient:
             if self.is_away:
                 return view
             await self._show("/details")
-            await self.page.locator(".ma-member").first.wait_for()
-            view["members"] = await self.page.evaluate(MEMBERS)
+            await self.person.members.first.wait_for()
+            view["members"] = await self.person.members.evaluate_all(MEMBERS)
             view["timeline"] = await self._rows(truth)
             await self._show()
         except (Error, Unread) as error:
@@ -198,8 +200,9 @@ class PageClient:
         return {"trouble": f"on their way: {waiting}"} if waiting else view
 
     async def _badge(self):
-        texts = await self.person.entry("Agreement").locator(".ma-badge").all_inner_texts()
-        return (texts + [""])[0] or "0"
+        spoken = " ".join(await self.person.entry("Agreement").evaluate_all("entries => entries.map(entry => entry.ariaLabel)"))
+        count = re.search("([0-9]+) unread message", spoken)
+        return "0" if not count else "99+" if int(count[1]) > 99 else count[1]
 
     async def _rows(self, truth):
         """From the first row that is wanted on, the page scrolled up until it is there. Pages of history come by themselves."""

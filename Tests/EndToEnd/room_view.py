@@ -3,7 +3,15 @@
 A view is a dictionary: `timeline` (a list of rows), `threads` (rows by root), `members` (membership and shown name by user),
 `receipts` (the last row read by user), `unread`, `highlights`. Fields that a client does not have are left out.
 """
+import re
 
+# What the page says of a message, of rows that stand for messages it lacks, of one that is not sent; the names of buttons below a message.
+MESSAGE = re.compile(r".+?, \d{1,2}:\d{2}[,:]")
+GAPS = ("Some messages are missing here.", "Loading messages…", "Could not load messages.")
+PENDING = ("Sending…", "Waiting to send", "Not sent")
+REACTION = re.compile(r"(.+?) (\d+)(?:, .*)?$", re.DOTALL)
+REPLIES = re.compile(r"\d+ repl(?:y|ies)")
+SPOKEN_REACTIONS = 5
 SETTINGS = ("m.room.join_rules", "m.room.history_visibility", "m.room.guest_access", "m.room.power_levels", "m.room.server_acl")
 
 
@@ -137,14 +145,18 @@ def line(event, name):
 
 
 def page_row(row):
-    """A row of our page as it stands there, as `Truth.page_rows` has it."""
-    classes = row["classes"].split()
-    if "mg-line" in classes or "mg-gap" in classes:
-        return {"kind": "state" if "mg-line" in classes else "gap", "text": row["text"]}
-    shown = {"kind": "message", "text": row["text"], "name": row["label"].split(", ")[0], "edited": row["state"].startswith("edited"),
-             "unread": int(row["unread"] or 0), "replies": int(row["replies"].split(" ")[0] or 0),
-             "reactions": {key: int(count) for key, count in row["reactions"]}}
-    return shown | {"pending": row["label"]} if "mg-pending" in classes or "mg-failed" in classes else shown
+    """A row of our page by what is said of it aloud, as `Truth.page_rows` has it."""
+    spoken = row["spoken"]
+    if not MESSAGE.match(spoken):
+        return {"kind": "gap" if spoken in GAPS else "state", "text": spoken}
+    about, text = spoken.split(": ", 1)
+    reactions = {key: int(count) for key, count in (REACTION.match(name).groups() for name, is_choice in row["buttons"] if is_choice)}
+    replies = [found[0] for name, _ in row["buttons"] if (found := REPLIES.match(name))]
+    behind = [f", {key} {count}" for key, count in list(reactions.items())[:SPOKEN_REACTIONS]] + [f", {words}" for words in replies]
+    unread = re.match("[0-9]+", row["unread"])
+    shown = {"kind": "message", "text": text.removesuffix("".join(behind)), "name": about.split(", ")[0], "edited": ", edited" in about,
+             "unread": int(unread[0]) if unread else 0, "replies": int(replies[0].split(" ")[0]) if replies else 0, "reactions": reactions}
+    return shown | {"pending": spoken} if any(words in about for words in PENDING) else shown
 
 
 def in_time(event):

@@ -2,11 +2,12 @@
 import asyncio
 import base64
 import os
+import re
 import struct
 import zlib
 from urllib.parse import quote, urlsplit
 
-from browser import ANCHOR, DESKTOP, GIVE, PASSWORD, PHONE, WATCH, Watch, people, send_files
+from browser import ANCHOR, DESKTOP, GIVE, PASSWORD, PHONE, WATCH, Watch, expect, people, send_files
 from client import User, fresh, room_path
 from harness import test
 from server import Server
@@ -30,7 +31,7 @@ async def _(test):
         await alice.page.get_by_label("User ID").fill(boris_id)
         await alice.picture("new-conversation-light")
         await alice.page.get_by_role("button", name="Start chat").click()
-        await alice.page.locator(".mg-input").wait_for()
+        await alice.composer.wait_for()
         await alice.write("Hello Boris!")
         await alice.sees("Hello Boris!")
 
@@ -50,13 +51,13 @@ async def _(test):
         print(f"          from key to the other screen: median {times[5]:.0f} ms, slowest {times[-1]:.0f} ms")
         assert times[5] < 1000, times
 
-        await boris.page.locator(".mg-input").press_sequentially("I am wri")
-        await alice.page.locator(".mg-typing-text", has_text="is typing").wait_for()
+        await boris.composer.press_sequentially("I am wri")
+        await alice.feed.get_by_text("is typing").wait_for()
         await alice.picture("direct-chat-light")
-        await boris.page.locator(".mg-input").fill("")
-        await alice.page.locator(".mg-typing").wait_for(state="detached")
+        await boris.composer.fill("")
+        await alice.feed.get_by_text("is typing").wait_for(state="detached")
         # Boris has read it all: no number stands beside any message.
-        await alice.until("() => [...document.querySelectorAll('.mg-unread')].every(mark => mark.textContent === '')")
+        await expect(alice.unread_by()).to_have_count(0)
 
 
 @test("a room with an invitation: badges, title, read counts, name, topic, members, leaving")
@@ -71,40 +72,40 @@ async def _(test):
         await alice.page.get_by_label("Topic (optional)").fill("What grows where")
         await alice.page.get_by_label("Invite (optional)").fill(boris_user.user_id)
         await alice.page.get_by_role("button", name="Create room").click()
-        await alice.page.locator(".ma-room-name", has_text="Garden").wait_for()
+        await alice.heading("Garden").wait_for()
         await alice.write("The beans are up.")
         await alice.sees("The beans are up.")
 
         await boris.page.get_by_text("Invitation", exact=True).wait_for()
         await boris.entry("Garden").click()
-        await boris.page.locator(".ma-room-notice", has_text="invites you to this room").wait_for()
+        await boris.page.get_by_role("main").get_by_text("invites you to this room").wait_for()
         await boris.picture("invitation-light")
         await boris.page.get_by_role("button", name="Accept").click()
         await boris.sees("The beans are up.")
         await boris.page.evaluate("location.hash = ''")
-        await boris.page.locator(".ma-welcome").wait_for()
+        await boris.page.get_by_role("heading", name="Pick a conversation").wait_for()
 
         await alice.write("And the peas.")
-        await alice.page.locator(".mg-unread", has_text="1").first.wait_for()
-        await boris.page.locator(".ma-badge", has_text="1").wait_for()
+        await alice.unread_by("1 member has").first.wait_for()
+        await boris.rooms.get_by_role("button", name="Garden, 1 unread message").wait_for()
         await boris.until("() => document.title === '(1) Martlet'")
         assert "And the peas." in await boris.entry("Garden").inner_text()
         await boris.entry("Garden").click()
         await boris.sees("And the peas.")
         await boris.until("() => !document.title.startsWith('(')")
-        await alice.until("() => [...document.querySelectorAll('.mg-unread')].every(mark => mark.textContent === '')")
+        await expect(alice.unread_by()).to_have_count(0)
 
         await alice.page.get_by_role("button", name="Members and settings").click()
         await alice.page.get_by_text("2 members", exact=True).last.wait_for()
-        await alice.page.locator(".ma-member").nth(1).wait_for()
+        await alice.members.nth(1).wait_for()
         await alice.picture("details-light")
         await alice.page.get_by_role("button", name="Edit: Room name").click()
-        await alice.page.locator(".ma-dialog").get_by_label("Room name").fill("Kitchen garden")
+        await alice.dialog.get_by_label("Room name").fill("Kitchen garden")
         await alice.page.get_by_role("button", name="Save").click()
-        await boris.page.locator(".ma-room-name", has_text="Kitchen garden").wait_for()
+        await boris.heading("Kitchen garden").wait_for()
         await boris.page.get_by_role("button", name="Members and settings").click()
         await boris.page.get_by_role("button", name="Leave room").click()
-        await boris.page.locator(".ma-dialog").get_by_role("button", name="Leave room").click()
+        await boris.dialog.get_by_role("button", name="Leave room").click()
         await boris.entry("Kitchen garden").wait_for(state="detached")
         await alice.told("left")
 
@@ -128,18 +129,20 @@ async def _(test):
             await alice.page.get_by_role("button", name="Attach a file").click()
         await (await chooser.value).set_files({"name": "dunes.png", "mimeType": "image/png", "buffer": picture(900, 600)})
         await send_files(alice)
-        await alice.until("() => Number(document.querySelector('.mg-progress')?.getAttribute('aria-valuenow')) > 5")
+        await expect(alice.page.get_by_role("progressbar", name="Uploading")).to_have_attribute("aria-valuenow", re.compile("^([6-9]|[1-9][0-9]+)$"))
         await alice.picture("upload-light")
         await devtools.send("Network.emulateNetworkConditions", {**slow, "uploadThroughput": -1})
         for person in (alice, boris):
-            await person.page.locator(".mg-picture-image[data-state=loaded]").wait_for()
-        height = await boris.page.locator(".mg-picture").evaluate("picture => picture.getBoundingClientRect().height")
+            await person.loaded(person.page.get_by_role("img", name="dunes.png")).wait_for()
+        opens = boris.page.get_by_role("button", name="Open image dunes.png")
+        height = await opens.evaluate("picture => picture.getBoundingClientRect().height")
         assert abs(height - 240) < 0.01, height
-        await boris.page.locator(".mg-picture").click()
-        await boris.page.locator(".ma-viewer-image[data-state=loaded]").wait_for()
+        await opens.click()
+        viewer = boris.page.get_by_role("dialog", name="dunes.png")
+        await boris.loaded(viewer.get_by_role("img", name="Image dunes.png")).wait_for()
         await boris.picture("image-viewer")
         await boris.page.keyboard.press("Escape")
-        await boris.page.locator(".ma-viewer").wait_for(state="detached")
+        await viewer.wait_for(state="detached")
 
         await devtools.send("Network.emulateNetworkConditions", {**slow, "uploadThroughput": 50_000})
         async with alice.page.expect_file_chooser() as chooser:
@@ -147,7 +150,7 @@ async def _(test):
         await (await chooser.value).set_files({"name": "second.png", "mimeType": "image/png", "buffer": picture(900, 600)})
         await send_files(alice)
         await alice.page.get_by_role("button", name="Discard").locator("visible=true").click()
-        await alice.until("() => document.querySelectorAll('.mg-picture').length === 1")
+        await expect(alice.page.get_by_role("button", name="Open image")).to_have_count(1)
 
 
 # Keeps what the browser says has shifted in the timeline, and where from; the list of rooms is meant to move.
@@ -156,7 +159,7 @@ SHIFTS = """() => {
   new PerformanceObserver(list => {
     for (const { value, sources } of list.getEntries())
       for (const { node, previousRect, currentRect } of sources)
-        if (node?.parentElement?.closest('.mg-scroller')) shifted.push([value, node.className, previousRect, currentRect]);
+        if (node?.parentElement?.closest('[role=feed]')) shifted.push([value, node.className, previousRect, currentRect]);
   }).observe({ type: 'layout-shift' });
 }"""
 
@@ -173,12 +176,12 @@ async def _(test):
         await alice.open_room(room)
         await alice.sees("message 59")
         # What is older than the first sync's twenty has come and stands there.
-        await alice.page.locator(".mg-text", has_text="message 35").wait_for(state="attached")
+        await alice.message("message 35").wait_for(state="attached")
         await alice.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         # Carol has read nothing; the pointer has the buttons of a message under it.
-        await alice.page.locator(".mg-unread", has_text="1").first.wait_for()
+        await alice.unread_by("1 member has").first.wait_for()
         await alice.page.mouse.move(700, 300)
-        await alice.page.locator(".mg-tools").wait_for()
+        await alice.page.get_by_role("toolbar").wait_for()
         await alice.page.evaluate(SHIFTS)
         for number in range(20):
             boris_user.send(room, f"one by one {number}")
@@ -218,26 +221,26 @@ async def _(test):
         watch = Watch()
         seen = """() => {
           scrollStep(-400);
-          return [...document.querySelectorAll('.mg-text')].some(text => text.textContent === 'message 1000');
+          return [...document.querySelectorAll('article')].some(row => row.ariaLabel.endsWith(': message 1000'));
         }"""
         await alice.page.wait_for_function(seen, polling=30, timeout=120_000)
         result = await alice.page.evaluate("({ jump, frames, blank })")
         print(f"          3,000 messages back in {watch.read() / 1000:.1f} s, {result['frames']} frames, "
               f"largest jump {result['jump']:.2f} px, {result['blank']} blank")
         assert result["jump"] <= 1 and result["blank"] == 0, result
-        await alice.page.evaluate("document.querySelector('.mg-scroller').scrollTop -= 37")
+        await alice.feed.evaluate("feed => { feed.scrollTop -= 37; }")
         await alice.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        await alice.page.locator(".mg-input").fill("half a thought")
+        await alice.composer.fill("half a thought")
         before = await alice.page.evaluate(ANCHOR)
         await alice.picture("history-light")
         watch = Watch()
         await alice.page.reload()
         await alice.sees(before["text"])
-        await alice.until("() => document.querySelector('.ma-veil').hidden")
+        await alice.page.get_by_text(re.compile("Going back to where you were|Opening the room")).wait_for(state="hidden")
         after = await alice.page.evaluate(ANCHOR)
         print(f"          the place again after {watch.read() / 1000:.1f} s: {before} then {after}")
         assert before["text"] == after["text"] and abs(before["y"] - after["y"]) <= 1, (before, after)
-        assert await alice.page.locator(".mg-input").input_value() == "half a thought"
+        assert await alice.composer.input_value() == "half a thought"
 
 
 @test("W14: the first unread message is found, also far from what is at hand")
@@ -252,8 +255,7 @@ async def _(test):
         await alice.sign_in(alice_user)
         await alice.open_room(room)
         await alice.sees("message 299")
-        await alice.page.get_by_role("button", name="More about this room").click()
-        await alice.page.get_by_role("button", name="First unread message").click()
+        await alice.more("First unread message")
         await alice.sees("message 0")
         await alice.picture("first-unread")
         await alice.page.get_by_text("New messages", exact=True).wait_for()
@@ -275,7 +277,7 @@ async def _(test):
         await alice.page.get_by_text("You are offline").wait_for()
         for number in range(1, 6):
             await alice.write(f"in the tunnel {number}")
-        await alice.page.locator(".mg-state", has_text="Waiting to send").nth(4).wait_for()
+        await alice.message("Waiting to send").nth(4).wait_for()
         await alice.picture("offline-light")
         # Also over a reload without a network: the page comes from the service worker, the messages from IndexedDB.
         await alice.page.reload()
@@ -291,8 +293,8 @@ async def _(test):
             return sum("tunnel" in (text or "") for text in texts) >= 5
         boris_user.sync_until(all_there)
         assert texts == [f"in the tunnel {number}" for number in range(1, 6)], texts
-        await alice.until("() => [...document.querySelectorAll('.mg-state')].every(state => !/Waiting|Sending|Not sent/.test(state.textContent))")
-        shown = [text for text in await alice.messages() if "in the tunnel" in text]
+        await expect(alice.message(re.compile("Waiting to send|Sending|Not sent"))).to_have_count(0)
+        shown = [sentence.split(": ", 1)[1] for sentence in await alice.spoken() if "in the tunnel" in sentence]
         assert shown == [f"in the tunnel {number}" for number in range(1, 6)], shown
 
 
@@ -457,7 +459,7 @@ async def _(test):
         await page.get_by_label("Show").select_option("All conversations")
         await page.get_by_label("Search conversations").fill("oom 4")
         await rooms.get_by_role("button", name="Room 4", exact=True).wait_for()
-        assert await page.locator(".ma-entry").count() == 1
+        assert await rooms.get_by_role("listitem").count() == 1
         await page.get_by_label("Search conversations").fill("")
         await rooms.get_by_role("button", name="Choir, marked as unread").click(button="right")
         await page.get_by_label("Notifications", exact=True).select_option("Nothing")
@@ -494,7 +496,7 @@ async def _(test):
         await field.fill(nora.user_id)
         await page.get_by_role("option", name="Start a chat with").wait_for()
         await page.keyboard.press("Enter")
-        await page.locator(".mg-input").wait_for()
+        await alice.composer.wait_for()
         nora.sync_until(lambda answer: answer.get("rooms", {}).get("invite"))
 
 
@@ -531,7 +533,7 @@ async def _(test):
         await page.get_by_role("heading", name=f"{word} drinkers").wait_for()
         await page.get_by_label("Show").select_option("Kitchen")
         await page.get_by_role("list", name="Asked to join").wait_for(state="hidden")
-        assert await page.locator(".ma-entry").count() == 1
+        assert await alice.rooms.get_by_role("listitem").count() == 1
 
 
 @test("a moderator changes what a room is, gives roles, lets in, removes and bans; who may not is not offered it")
@@ -684,7 +686,7 @@ async def _(test):
             await alice.sees("See you on Thursday")
             await alice.picture(f"desktop-{scheme}")
             await alice.page.get_by_role("button", name="Members and settings").click()
-            await alice.page.locator(".ma-member").nth(1).wait_for()
+            await alice.members.nth(1).wait_for()
             await alice.picture(f"desktop-details-{scheme}")
             await alice.page.set_viewport_size(PHONE)
             await alice.page.get_by_role("button", name="Close").click()
@@ -699,7 +701,7 @@ async def _(test):
             await fits(alice)
             await alice.picture(f"phone-dialog-{scheme}")
             await alice.page.keyboard.press("Escape")
-            await alice.page.locator(".ma-dialog").wait_for(state="detached")
+            await alice.page.get_by_role("dialog").wait_for(state="detached")
             await alice.page.get_by_role("button", name="Your profile").click()
             await alice.picture(f"phone-profile-{scheme}")
             await alice.page.keyboard.press("Escape")
@@ -715,9 +717,9 @@ async def _(test):
         await alice.signed_in()
         await alice.entry("Stage crew").focus()
         await page.keyboard.press("Enter")
-        await page.locator(".ma-room-name", has_text="Stage crew").wait_for()
+        await alice.heading("Stage crew").wait_for()
         for _ in range(20):
-            if await page.evaluate("document.activeElement.classList.contains('mg-input')"):
+            if await alice.composer.evaluate("field => field === document.activeElement"):
                 break
             await page.keyboard.press("Tab")
         await page.keyboard.type("by keyboard <b>alone</b>")
@@ -734,16 +736,15 @@ async def _(test):
         await alice.sign_in(alice_user)
         await alice.open_room(room)
         await alice.sees("message 39")
-        await alice.page.locator(".mg-input").focus()
+        await alice.composer.focus()
         # As browsers do it for `interactive-widget=resizes-content`.
         assert "interactive-widget=resizes-content" in await alice.page.locator("meta[name=viewport]").get_attribute("content")
         await alice.page.set_viewport_size({"width": PHONE["width"], "height": PHONE["height"] // 2})
-        await alice.until("""() => {
+        last, field = [await place.element_handle() for place in (alice.words("message 39"), alice.composer)]
+        await alice.until("""([last, field]) => {
           const inside = element => { const box = element.getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight; };
-          const last = [...document.querySelectorAll('.mg-text')].find(text => text.textContent === 'message 39');
-          return last && inside(last) && inside(document.querySelector('.mg-input'))
-            && last.getBoundingClientRect().bottom <= document.querySelector('.mg-input').getBoundingClientRect().top;
-        }""")
+          return inside(last) && inside(field) && last.getBoundingClientRect().bottom <= field.getBoundingClientRect().top;
+        }""", [last, field])
 
 
 @test("W25: pictures that nobody sees any more leave the memory")
@@ -870,34 +871,30 @@ async def _(test):
         await alice.open_room(room)
         await boris.open_room(room)
         page = alice.page
-
-        async def menu(person, text, choice):
-            await person.message(text).first.click(button="right")
-            await person.page.get_by_role("dialog").get_by_role("button", name=choice, exact=True).click()
         # The bar that comes with the pointer; Markdown; a mention from its first letters.
         await alice.message("the beans are up").hover()
         await page.get_by_role("toolbar").get_by_role("button", name="Reply").click()
         await page.get_by_text("Replying to Boris Brandt").wait_for()
-        await page.locator(".mg-input").press_sequentially("thanks @bor")
+        await alice.composer.press_sequentially("thanks @bor")
         await page.get_by_role("option", name="Boris Brandt").wait_for()
         await alice.picture("completion-light")
         await page.keyboard.press("Enter")
-        await page.locator(".mg-input").press_sequentially("**much** :rock")
+        await alice.composer.press_sequentially("**much** :rock")
         await page.get_by_role("option", name="rocket").wait_for()
         await page.keyboard.press("Tab")
         await page.keyboard.press("Enter")
-        await boris.page.locator("strong", has_text="much").wait_for()
+        await boris.message("much").get_by_role("strong").get_by_text("much").wait_for()
         await boris.page.get_by_role("button", name="In reply to Boris Brandt").wait_for()
-        await boris.page.locator(".mg-pill-reader", has_text="Boris Brandt").wait_for()
+        await boris.addressed("much").get_by_text("Boris Brandt").wait_for()
         assert "🚀" in (await boris.message("much").first.inner_text())
         # The arrow in the empty field edits; what it was is kept.
         await page.keyboard.press("ArrowUp")
         await page.get_by_text("Editing a message").wait_for()
-        await page.locator(".mg-input").fill("thanks a lot")
+        await alice.composer.fill("thanks a lot")
         await page.keyboard.press("Enter")
         await boris.sees("thanks a lot")
         await boris.page.get_by_text("edited").wait_for()
-        await menu(boris, "thanks a lot", "History of edits")
+        await boris.message_menu("thanks a lot", "History of edits")
         await boris.page.get_by_role("dialog").get_by_text("much").wait_for()
         await boris.page.keyboard.press("Escape")
         await boris.message("thanks a lot").hover()
@@ -908,37 +905,36 @@ async def _(test):
         await page.get_by_role("button", name="🎉 1").click()
         await boris.page.get_by_role("button", name="🎉 2").wait_for()
 
-        await menu(alice, "the beans are up", "Pin")
-        await menu(alice, "the beans are up", "Reply in thread")
+        await alice.message_menu("the beans are up", "Pin")
+        await alice.message_menu("the beans are up", "Reply in thread")
         side = page.get_by_role("complementary", name="Thread")
-        await side.locator(".mg-input").fill("how high?")
-        await side.locator(".mg-input").press("Enter")
+        await side.get_by_role("textbox", name="Write a message").fill("how high?")
+        await side.get_by_role("textbox", name="Write a message").press("Enter")
         await boris.page.get_by_role("button", name="1 reply").wait_for()
         assert await boris.message("how high?").count() == 0
         await alice.picture("thread-light")
         await side.get_by_role("button", name="Close").click()
         await boris.page.get_by_role("button", name="1 reply").click()
-        await boris.page.get_by_role("complementary", name="Thread").locator(".mg-text", has_text="how high?").wait_for()
+        await boris.page.get_by_role("complementary", name="Thread").get_by_role("article", name="how high?").wait_for()
         await boris.page.keyboard.press("Escape")
 
-        await page.get_by_role("button", name="More about this room").click()
-        await page.get_by_role("button", name="Pinned messages").click()
-        await page.get_by_role("complementary", name="Pinned messages").locator(".mg-text", has_text="the beans are up").wait_for()
+        await alice.more("Pinned messages")
+        await page.get_by_role("complementary", name="Pinned messages").get_by_role("article", name="the beans are up").wait_for()
         await page.get_by_role("complementary").get_by_role("button", name="Close").click()
         await page.get_by_role("button", name="Search in this room").click()
         await page.get_by_label("Search for").fill("beans")
         await page.keyboard.press("Enter")
         await page.get_by_role("complementary").get_by_role("button", name="the beans are up").click()
-        await page.locator(".mg-highlighted", has_text="the beans are up").wait_for()
+        await alice.highlighted("the beans are up").wait_for()
         await alice.picture("search-light")
         await page.get_by_role("complementary").get_by_role("button", name="Close").click()
 
         await alice.write("/dance")
         await page.get_by_text("There is no command /dance").wait_for()
-        await page.locator(".mg-input").fill("")
+        await alice.composer.fill("")
         await alice.write("/me digs")
         await boris.sees("digs")
-        await menu(alice, "digs", "Delete for everyone")
+        await alice.message_menu("digs", "Delete for everyone")
         await page.get_by_role("dialog").get_by_role("button", name="Delete for everyone").click()
         await boris.message("digs").wait_for(state="detached")
         await alice.page.get_by_role("button", name="Read by 1").wait_for()
@@ -956,50 +952,52 @@ async def _(test):
         await boris.sign_in(boris_user)
         await alice.open_room(room)
         await boris.open_room(room)
-        await alice.page.evaluate(GIVE, ["paste", ".mg-input", image, "pasted.png"])
+        await alice.composer.evaluate(GIVE, ["paste", image, "pasted.png"])
         await send_files(alice)
-        await boris.page.locator(".mg-picture-image[data-state=loaded]").wait_for()
+        await boris.loaded(boris.page.get_by_role("img", name="pasted.png")).wait_for()
         for kind in ("dragover", "drop"):
-            await alice.page.evaluate(GIVE, [kind, ".mg-scroller", image, "dropped.png"])
+            await alice.feed.evaluate(GIVE, [kind, image, "dropped.png"])
         await send_files(alice)
-        await boris.page.locator(".mg-picture-image[data-state=loaded]").nth(1).wait_for()
+        await boris.loaded(boris.page.get_by_role("img", name="dropped.png")).wait_for()
+        # The frame around where it would fall, which nothing is said of.
         assert await alice.page.locator(".mg-drop").count() == 0
 
         await alice.context.route("**/media/v3/upload*", lambda route: route.fulfill(status=413, json={"errcode": "M_TOO_LARGE"}))
-        await alice.page.evaluate(GIVE, ["paste", ".mg-input", image, "large.png"])
+        await alice.composer.evaluate(GIVE, ["paste", image, "large.png"])
         await send_files(alice)
         await alice.page.get_by_text("This is too large for the server.").wait_for()
-        await alice.page.locator(".mg-failed .mg-picture").click(button="right")
-        await alice.page.locator(".ma-menu-note", has_text="too large").wait_for()
+        failed = alice.message("Not sent")
+        await failed.click(button="right")
+        await alice.dialog.get_by_text("too large").wait_for()
         await alice.page.keyboard.press("Escape")
         await alice.context.unroute("**/media/v3/upload*")
-        await alice.page.locator(".mg-failed").get_by_role("button", name="Try again").click()
-        await boris.page.locator(".mg-picture-image[data-state=loaded]").nth(2).wait_for()
+        await failed.get_by_role("button", name="Try again").click()
+        await boris.loaded(boris.page.get_by_role("img", name="large.png")).wait_for()
 
         # The creator of a room of version 12 is not in its power levels, and may do all the same.
         await alice.message("not for long").click(button="right")
         await alice.page.get_by_role("button", name="Delete for everyone").click()
-        await alice.page.locator(".ma-dialog").get_by_role("button", name="Delete for everyone").click()
+        await alice.dialog.get_by_role("button", name="Delete for everyone").click()
         await boris.message("not for long").wait_for(state="detached")
-        await alice.page.locator(".ma-dialog").wait_for(state="detached")
+        await alice.page.get_by_role("dialog").wait_for(state="detached")
         assert await alice.page.evaluate("document.activeElement !== document.body")
 
         await boris.page.get_by_role("button", name="Your profile").click()
         await boris.page.get_by_label("Display name").fill("Boris Brandt")
         await boris.page.get_by_role("button", name="Save").click()
-        await boris.page.locator(".ma-dialog button[aria-busy=true]").wait_for(state="detached")
+        await expect(boris.dialog.get_by_role("button", name="Save")).to_have_attribute("aria-busy", "false")
         await boris.page.keyboard.press("Escape")
         await alice.told("is now called Boris Brandt")
         await boris.page.get_by_role("button", name="Members and settings").click()
-        await boris.page.locator(".ma-member").nth(1).wait_for()
+        await boris.members.nth(1).wait_for()
         assert await boris.page.get_by_role("button", name="Edit:").count() == 0
         await alice.page.get_by_role("button", name="Members and settings").click()
         await alice.page.get_by_role("button", name="Edit: Topic").wait_for()
-        await alice.page.locator(".ma-member", has_text="Boris Brandt").click()
+        await alice.members.filter(has_text="Boris Brandt").click()
         await alice.page.get_by_role("button", name="Remove from the room").click()
-        await alice.page.locator(".ma-dialog").last.get_by_role("button", name="Remove from the room").click()
+        await alice.dialog.get_by_role("button", name="Remove from the room").click()
         await boris.page.get_by_text("You are not in this room any more.").wait_for()
-        await boris.page.locator(".ma-details").wait_for(state="hidden")
+        await boris.details.wait_for(state="hidden")
         await boris.page.get_by_role("button", name="Remove from this device").click()
         await boris.page.get_by_text("No conversations yet").wait_for()
 
@@ -1038,20 +1036,20 @@ async def _(test):
             await page.get_by_label("Anyone on the server may join").check()
             await page.get_by_label("Room address").locator("visible=true").fill("garden")
             await page.get_by_role("button", name="Create room").click()
-            await page.locator(".ma-room-name", has_text="Open garden").wait_for()
+            await tina.heading("Open garden").wait_for()
             await page.get_by_role("button", name="Members and settings").click()
             await page.get_by_role("button", name="Leave room").click()
-            await page.locator(".ma-dialog").get_by_role("button", name="Leave room").click()
+            await tina.dialog.get_by_role("button", name="Leave room").click()
             await tina.entry("Open garden").wait_for(state="detached")
             await page.get_by_role("button", name="New conversation").first.click()
             await page.get_by_role("tab", name="Join a room").click()
             await page.get_by_label("Room address").locator("visible=true").fill("#garden:test.example")
             await page.get_by_role("button", name="Join", exact=True).click()
-            await page.locator(".ma-room-name", has_text="Open garden").wait_for()
+            await tina.heading("Open garden").wait_for()
 
             await page.get_by_role("button", name="Your profile").click()
             await page.get_by_role("button", name="Sign out").click()
-            await page.locator(".ma-dialog").last.get_by_role("button", name="Sign out").click()
+            await tina.dialog.get_by_role("button", name="Sign out").click()
             await page.get_by_role("heading", name="Welcome to Martlet").wait_for()
             assert not urlsplit(page.url).fragment
             await page.reload()

@@ -8,12 +8,12 @@ from harness import test
 
 # The picture with that label is seen and moves.
 PLAYS = """label => {
-  const videos = [...document.querySelectorAll('video')].filter(video => video.getAttribute('aria-label') === label);
+  const videos = [...document.querySelectorAll('video')].filter(video => video.ariaLabel === label);
   return videos.some(video => video.videoWidth > 0 && video.currentTime > 0.3);
 }"""
 # Sound of the other side comes in: what the page plays is not silence.
 HEARS = """async () => {
-  const video = [...document.querySelectorAll('.dc-picture')].find(video => !video.muted);
+  const video = [...document.querySelectorAll('[aria-label^="Call with "] video')].find(video => !video.muted);
   const track = video?.srcObject?.getAudioTracks()[0];
   if (!track) return false;
   const context = new AudioContext(), analyser = context.createAnalyser(), samples = new Float32Array(analyser.fftSize);
@@ -46,6 +46,11 @@ def button(person, name):
     return person.page.get_by_role("button", name=name, exact=True)
 
 
+def call(person):
+    """The part of the page that it has while it rings and goes on."""
+    return person.page.get_by_role("region", name="Call with ")
+
+
 def events(user, room, kind):
     chunk = user.get(room_path(room, "messages"), dir="b", limit=50).ok()["chunk"]
     return [event for event in chunk if event["type"] == kind]
@@ -67,14 +72,14 @@ async def _(test):
         await button(alice, "Turn the microphone off").click()
         await boris.page.get_by_text(f"{alice.name} has turned the microphone off.").wait_for()
         await button(alice, "Turn the microphone on").click()
-        await boris.page.locator(".dc-call [role=status]", has_text=":").wait_for()
+        await call(boris).get_by_role("status").get_by_text(":").wait_for()
         await button(boris, "Turn the camera off").click()
         await alice.page.get_by_label(f"{boris.name}’s picture").wait_for(state="hidden")
         await alice.write("Can you see this?")
         await boris.sees("Can you see this?")
         await button(boris, "Hang up").click()
         for person in (alice, boris):
-            await person.page.locator(".dc-call").wait_for(state="detached")
+            await call(person).wait_for(state="detached")
         await alice.page.get_by_text("The call has ended.").wait_for()
         assert len(events(alice_user, room, "m.call.hangup")) == 1 and len(events(alice_user, room, "m.call.select_answer")) == 1
         for person in (alice, boris):
@@ -95,17 +100,17 @@ async def _(test):
         await button(boris, "Call").click()
         await button(alice, "Answer").wait_for()
         await button(boris, "Hang up").click()
-        await alice.page.locator(".dc-call").wait_for(state="detached")
+        await call(alice).wait_for(state="detached")
         await alice.page.get_by_text("A call, not answered").wait_for()
         await button(alice, "Call").click()
         await button(boris, "Answer").click()
-        await alice.page.locator(".dc-call [role=status]", has_text=":").wait_for()
+        await call(alice).get_by_role("status").get_by_text(":").wait_for()
         assert await alice.page.evaluate(HEARS) and await boris.page.evaluate(HEARS)
         await button(alice, "Share the screen").click()
         await boris.until(PLAYS, f"{alice.name}’s picture")
         await boris.picture("call-screen")
         await button(alice, "Hang up").click()
-        await boris.page.locator(".dc-call").wait_for(state="detached")
+        await call(boris).wait_for(state="detached")
 
 
 @test("calls made while a page was closed do not ring when it opens, and a refused microphone is explained")
@@ -119,10 +124,10 @@ async def _(test):
     async with people(test, "alice") as alice:
         await alice.sign_in(alice_user)
         await alice.open_room(room)
-        assert await alice.page.locator(".dc-call").count() == 0
+        assert await call(alice).count() == 0
         await button(alice, "Call").click()
         await alice.page.get_by_text("The browser gives this page no microphone or camera.").wait_for()
-        assert await alice.page.locator(".dc-call").count() == 0
+        assert await call(alice).count() == 0
         assert len(events(alice_user, room, "m.call.invite")) == 1
 
 
@@ -136,16 +141,16 @@ async def _(test):
             await person.until(PLAYS, f"{other.name}’s picture")
         first, alice.page = alice.page, await alice.go_on_in_another_tab()
         await boris.page.get_by_text("The call has ended.").wait_for()
-        await boris.page.locator(".dc-call").wait_for(state="detached")
+        await call(boris).wait_for(state="detached")
         await first.wait_for_function(ARE_CLOSED)
         hangups = events(alice_user, room, "m.call.hangup")
         assert [(event["sender"], event["content"]["reason"]) for event in hangups] == [(alice_user.user_id, "user_hangup")], hangups
         await alice.open_room(room)
         await button(alice, "Call").click()
         await button(boris, "Answer").click()
-        await alice.page.locator(".dc-call [role=status]", has_text=":").wait_for()
+        await call(alice).get_by_role("status").get_by_text(":").wait_for()
         await button(boris, "Hang up").click()
-        await alice.page.locator(".dc-call").wait_for(state="detached")
+        await call(alice).wait_for(state="detached")
 
 
 @test("a call whose invitation is still on its way when another tab takes over rings no longer than until it is there")
@@ -167,5 +172,5 @@ async def _(test):
         assert events(alice_user, room, "m.call.hangup") == []
         may_go.set()
         await boris.page.get_by_text("A call, not answered").wait_for()
-        await boris.page.locator(".dc-call").wait_for(state="detached")
+        await call(boris).wait_for(state="detached")
         assert len(events(alice_user, room, "m.call.invite")) == len(events(alice_user, room, "m.call.hangup")) == 1

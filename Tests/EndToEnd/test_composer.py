@@ -1,5 +1,7 @@
 """The web client's composer beyond text, and what the timeline does with what comes of it, in real browsers."""
-from browser import PASSWORD, in_room, people
+import re
+
+from browser import PASSWORD, expect, in_room, people
 from client import User, room_path
 from harness import test
 from test_browser import picture, post, tone, upload
@@ -21,7 +23,31 @@ def two_in(test, name):
 
 async def choose(person, words):
     await person.page.get_by_role("button", name="Send something else").click()
-    await person.page.locator(".ma-menu").get_by_role("button", name=words).click()
+    await person.choose(words)
+
+
+class Recorder:
+    """What stands where the composer does while one speaks."""
+
+    def __init__(self, person):
+        self.person, self.group = person, person.page.get_by_role("group", name="Voice message")
+
+    async def hears(self, more_than):
+        """More than so many moments, each a bar of the wave, which is for eyes alone."""
+        await expect(self.group.locator(".ma-voice-wave i").nth(more_than)).to_be_attached()
+
+
+def bubble(person, words):
+    """What a message's words stand on: how it looks is all there is to it."""
+    return person.words(words).locator("xpath=ancestor-or-self::*[contains(@class, 'mg-bubble')]")
+
+
+async def sign_in_in_arabic(person, user):
+    page = person.page
+    await page.get_by_label("اسم المستخدم", exact=True).locator("visible=true").fill(user.user_id)
+    await page.get_by_label("كلمة المرور", exact=True).locator("visible=true").fill(PASSWORD)
+    await page.get_by_role("button", name="تسجيل الدخول").click()
+    await page.get_by_role("navigation", name="المحادثات").wait_for()
 
 
 @test("a poll is made, voted in by another, and ended; both see how it stands")
@@ -29,7 +55,7 @@ async def _(test):
     room, users = two_in(test, "Beds")
     async with in_room(test, room, users, scheme="dark") as (alice, boris):
         await choose(alice, "Poll")
-        dialog = alice.page.locator(".ma-dialog")
+        dialog = alice.page.get_by_role("dialog")
         await dialog.get_by_label("Question").fill("What shall we sow?")
         await dialog.get_by_label("Answer 1").fill("Beans")
         await dialog.get_by_role("button", name="Send").click()
@@ -61,10 +87,10 @@ async def _(test):
         await alice.context.grant_permissions(["geolocation"])
         await alice.context.set_geolocation({"latitude": 52.5163, "longitude": 13.3777, "accuracy": 20})
         await choose(alice, "Where I am")
-        dialog = alice.page.locator(".ma-dialog")
+        dialog = alice.page.get_by_role("dialog")
         await dialog.get_by_text("geo:52.51630,13.37770;u=20").wait_for()
         await dialog.get_by_role("button", name="Send").click()
-        await boris.page.locator(".mg-file-name", has_text="I am here").wait_for()
+        await boris.message("I am here").get_by_role("button", name="I am here").wait_for()
         assert last(users["boris"], room)["geo_uri"] == "geo:52.51630,13.37770;u=20"
 
 
@@ -77,20 +103,20 @@ async def _(test):
         await alice.page.get_by_text("does not let this page hear you").wait_for()
         await alice.context.grant_permissions(["microphone"])
         await record.click()
-        await alice.until("() => document.querySelectorAll('.ma-voice-wave i').length > 3")
-        await alice.page.locator(".ma-voice").get_by_role("button", name="Cancel").click()
-        await alice.page.locator(".ma-voice").wait_for(state="detached")
+        recorder = Recorder(alice)
+        await recorder.hears(3)
+        await recorder.group.get_by_role("button", name="Cancel").click()
+        await recorder.group.wait_for(state="detached")
         await record.click()
-        await alice.until("() => document.querySelectorAll('.ma-voice-wave i').length > 15")
+        await recorder.hears(15)
         await alice.picture("voice-recording-dark")
         await alice.page.get_by_role("button", name="Stop").click()
-        preview = alice.page.locator(".ma-voice")
-        await preview.get_by_role("button", name="Play").click()
-        await alice.until("() => document.querySelector('.ma-voice-time').textContent === '0:01'")
+        await recorder.group.get_by_role("button", name="Play").click()
+        await expect(recorder.group.get_by_role("timer")).to_have_text("0:01")
         await alice.picture("voice-preview-dark")
-        await preview.get_by_role("button", name="Send").click()
+        await recorder.group.get_by_role("button", name="Send").click()
         await boris.page.get_by_role("button", name="Play").click()
-        await boris.page.locator(".mg-playing").wait_for()
+        await boris.page.get_by_role("button", name="Pause").wait_for()
         await boris.picture("voice-played-dark")
         sent = last(users["boris"], room)
         assert sent["msgtype"] == "m.audio" and "org.matrix.msc3245.voice" in sent, sent
@@ -99,25 +125,66 @@ async def _(test):
         assert 1000 < sent["info"]["duration"] < 20_000, sent["info"]
 
 
+# Keeps what is played: sounds stand nowhere in the page.
+PLAYED = """
+  window.played = [];
+  const play = HTMLMediaElement.prototype.play;
+  HTMLMediaElement.prototype.play = function () { if (!played.includes(this)) played.push(this); return play.call(this); };"""
+
+
+@test("in a voice message one goes to another place, by pointer and by key, and has it said faster")
+async def _(test):
+    room, users = two_in(test, "Tape")
+    sound = upload(users["boris"], tone(seconds=40), "note.wav", "audio/wav")
+    post(users["boris"], room, {"msgtype": "m.audio", "body": "note.wav", "url": sound, "org.matrix.msc3245.voice": {},
+                                "org.matrix.msc1767.audio": {"duration": 40_000, "waveform": [100, 900, 300] * 10},
+                                "info": {"duration": 40_000, "mimetype": "audio/wav"}})
+    async with people(test, "alice") as alice:
+        page = alice.page
+        await page.add_init_script(PLAYED)
+        await page.reload()
+        await alice.sign_in(users["alice"])
+        await alice.open_room(room)
+        note = alice.message("0:40")
+        await note.get_by_role("button", name="Play").click()
+        await note.get_by_role("button", name="Pause").wait_for()
+        place, rate = note.get_by_role("slider", name="Position"), note.get_by_role("button", name="Speed")
+        box = await place.bounding_box()
+        await place.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
+        await alice.until("() => played[0].currentTime > 18 && played[0].currentTime < 26")
+        await note.get_by_text(re.compile("^0:(19|2[0-9]) / 0:40$")).wait_for()
+        await place.press("Home")
+        await alice.until("() => played[0].currentTime < 8")
+        await expect(rate).to_have_text("1×")
+        for words, speed in (("1.5×", 1.5), ("2×", 2), ("1×", 1)):
+            await rate.click()
+            await expect(rate).to_have_text(words)
+            assert await page.evaluate("played[0].playbackRate") == speed
+        await note.get_by_role("button", name="Pause").click()
+        await note.get_by_role("button", name="Play").wait_for()
+        assert await page.evaluate("played.length === 1 && played[0].paused")
+
+
 @test("several pictures go out as one message with words, one with a caption, others each for themselves")
 async def _(test):
     room, users = two_in(test, "Dunes")
     files = [{"name": f"dune{number}.png", "mimeType": "image/png", "buffer": picture(300, 200)} for number in range(3)]
     async with in_room(test, room, users, scheme="dark") as (alice, boris):
-        dialog = alice.page.locator(".ma-dialog")
+        dialog = alice.page.get_by_role("dialog")
 
         async def give(files):
             async with alice.page.expect_file_chooser() as chooser:
                 await alice.page.get_by_role("button", name="Attach a file").click()
             await (await chooser.value).set_files(files)
-            await dialog.locator(".ma-files-picture").nth(len(files) - 1).wait_for()
+            await dialog.get_by_role("img", name=files[-1]["name"]).wait_for()
 
         await give(files)
         await dialog.get_by_label("Caption").fill("Up *north*")
         await alice.picture("files-dialog-dark")
         await dialog.get_by_role("button", name="Send").click()
-        await boris.until("() => document.querySelectorAll('.mg-gallery .mg-picture-image[data-state=loaded]').length === 3")
-        await boris.page.locator(".mg-gallery").get_by_text("Up north").or_(boris.page.get_by_text("Up north")).first.wait_for()
+        gallery = boris.message("Up north").get_by_role("group").get_by_role("button", name="Open image dune")
+        await expect(boris.loaded(gallery.get_by_role("img"))).to_have_count(3)
+        await boris.words("Up north").wait_for()
         await boris.picture("gallery-dark")
         await give(files[:1])
         await dialog.get_by_label("Caption").fill("The last one")
@@ -128,7 +195,7 @@ async def _(test):
         await give(files[:2])
         await dialog.get_by_label("As one message").uncheck()
         await dialog.get_by_role("button", name="Send").click()
-        await boris.until("() => document.querySelectorAll('.mg-picture-image').length === 6")
+        await expect(boris.page.get_by_role("button", name="Open image dune")).to_have_count(6)
         await give(files[:1])
         await dialog.get_by_role("button", name="Cancel").click()
         await dialog.wait_for(state="detached")
@@ -161,19 +228,13 @@ async def _(test):
     alice_user.send(room, "مرحبا")
     boris_user.send(room, "أهلا")
     async with people(test, "alice", locale="ar") as alice:
-        # The words of the form are Arabic: by kind.
-        fields = alice.page.locator("input:visible")
-        await fields.nth(0).fill(alice_user.user_id)
-        await alice.page.locator("input[type=password]:visible").fill(PASSWORD)
-        await alice.page.locator("button[type=submit]:visible").first.click()
-        await alice.page.locator(".ma-entry").first.wait_for()
+        await sign_in_in_arabic(alice, alice_user)
         await alice.open_room(room)
         await alice.sees("أهلا")
         corner = "node => { const style = getComputedStyle(node); return [style.borderTopLeftRadius, style.borderTopRightRadius]; }"
-        own = await alice.page.locator(".mg-own .mg-bubble").first.evaluate(corner)
-        other = await alice.page.locator(".mg-message:not(.mg-own) .mg-bubble").first.evaluate(corner)
+        own, other = [await bubble(alice, words).evaluate(corner) for words in ("مرحبا", "أهلا")]
         assert own != other and own == ["18px", "18px"] and other == ["18px", "4px"], (own, other)
-        assert await alice.page.locator(".mg-send .mg-icon").evaluate("node => getComputedStyle(node).scale") == "-1 1"
+        assert await alice.page.get_by_role("button", name="إرسال", exact=True).locator("svg").evaluate("node => getComputedStyle(node).scale") == "-1 1"
         await alice.picture("right-to-left-light")
 
 
@@ -196,23 +257,22 @@ async def _(test):
         await alice.open_room(room)
         await page.get_by_text("How to grow beans").wait_for()
         await alice.picture("preview-dark")
-        play = page.locator(".mg-play").first
-        await play.click()
-        await page.locator(".mg-playing").wait_for()
-        await alice.until("() => Number(document.querySelector('.mg-track input, .mg-track [role=slider]')?.value ?? document.querySelector('.mg-track [aria-valuenow]')?.getAttribute('aria-valuenow') ?? 1) > 0")
+        note = alice.message("note.wav")
+        await note.get_by_role("button", name="Play").click()
+        await note.get_by_role("button", name="Pause").wait_for()
+        await expect(note.get_by_role("slider", name="Position")).not_to_have_value("0")
         await alice.picture("audio-playing-dark")
-        await page.locator(".mg-playing").wait_for(state="detached")
+        await note.get_by_role("button", name="Play").wait_for()
         await page.get_by_role("button", name="Show all").first.click()
         await page.get_by_text("three").first.wait_for()
         await alice.picture("unfolded-dark")
         await alice.message("this is rude").click(button="right")
         await page.get_by_role("button", name="Report").click()
-        await page.locator(".ma-dialog").get_by_label("Reason").fill("rude")
-        await page.locator(".ma-dialog").get_by_role("button", name="Report").click()
-        await page.locator(".ma-dialog").wait_for(state="detached")
-        await page.get_by_role("button", name="More about this room").click()
-        await page.get_by_role("button", name="Jump to a date").click()
-        await page.locator(".ma-dialog input[type=date]").fill("2020-01-01")
-        await page.locator(".ma-dialog").get_by_role("button", name="Jump").click()
-        await page.locator(".ma-dialog").wait_for(state="detached")
-        await page.locator(".mg-row").first.wait_for()
+        await alice.dialog.get_by_label("Reason").fill("rude")
+        await alice.dialog.get_by_role("button", name="Report").click()
+        await page.get_by_role("dialog").wait_for(state="detached")
+        await alice.more("Jump to a date")
+        await alice.dialog.get_by_label("Date").fill("2020-01-01")
+        await alice.dialog.get_by_role("button", name="Jump").click()
+        await page.get_by_role("dialog").wait_for(state="detached")
+        await alice.message().first.wait_for()

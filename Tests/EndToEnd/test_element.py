@@ -55,11 +55,11 @@ class Files:
 
 
 @contextlib.asynccontextmanager
-async def visitor(test, name="visitor"):
-    """(person, frame, address of a page there) at a page of another origin than the homeserver's."""
+async def visitor(test, name="visitor", pages=None):
+    """(person, frame, address of a page there) at a page of another origin than the homeserver's. `pages`: more of them."""
     if not os.path.exists(os.path.join(FOLDERS[0], "MessengerElement.wasm")):
         raise NotRun("not built: Scripts/build-web MessengerElement")
-    files = Files(FOLDERS)
+    files = Files(FOLDERS, pages)
     try:
         async with people(test, name) as person:
             yield person, person.page.frame_locator("martlet-messenger iframe"), lambda page, **query: f"{files.base}/{page}?{urlencode(query)}"
@@ -74,7 +74,7 @@ async def sign_in(frame, user):
 
 
 def message(frame, text):
-    return frame.locator(".mg-text", has_text=text)
+    return frame.get_by_role("article", name=text)
 
 
 async def hear(page):
@@ -128,6 +128,18 @@ async def _(test):
         await person.picture("element-parts")
 
 
+# From above left, clockwise.
+CORNERS = ("borderTopLeftRadius", "borderTopRightRadius", "borderBottomRightRadius", "borderBottomLeftRadius")
+
+
+async def bubble_style(article, *properties):
+    """How what a message stands on looks: computed properties. That has no role."""
+    return await article.evaluate("""(article, properties) => {
+      const style = getComputedStyle(article.querySelector('.mg-bubble'));
+      return properties.map(property => style[property]);
+    }""", properties)
+
+
 @test("the page around a room decides about texts before they are sent: refuses, changes, lets through; another look, nothing to write with")
 async def _(test):
     user = User(test.base, "clerk")
@@ -148,10 +160,9 @@ async def _(test):
           await chat.signIn(session);
         }""", session)
         await message(frame, "first of all").wait_for()
-        radius = "e => getComputedStyle(e.closest('.mg-row').querySelector('.mg-bubble')).borderTopLeftRadius"
-        assert await message(frame, "first of all").evaluate(radius) == "0px"
+        assert await bubble_style(message(frame, "first of all"), CORNERS[0]) == ["0px"]
         await page.evaluate("() => chat.setBubbles('house')")
-        assert await message(frame, "first of all").evaluate(radius) != "0px"
+        assert await bubble_style(message(frame, "first of all"), CORNERS[0]) != ["0px"]
         box = frame.get_by_role("textbox")
         for text in ("my secret", "maybe later"):
             await box.fill(text)
@@ -226,7 +237,7 @@ async def in_a_page(test, homeserver):
         await person.picture("element-room")
         await page.get_by_role("button", name="Dark").click()
         inside = next(part for part in page.frames if part != page.main_frame)
-        await inside.wait_for_function("""() => getComputedStyle(document.querySelector('.ma-room')).backgroundColor
+        await inside.wait_for_function("""() => getComputedStyle(document.querySelector('main')).backgroundColor
           .match(/[0-9.]+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0) < 200""")
         # The page's own address and its history are its own.
         length = await page.evaluate("history.length")

@@ -3,18 +3,13 @@ import asyncio
 import json
 import re
 
-from browser import in_room, people
+from browser import expect, in_room, people, send_files
 from client import User, joined, room_path
 from harness import PATIENCE, test
 from test_browser import fill, fits, html, post
 from test_composer import choose, last, two_in
 
 WIDE = {"width": 3840, "height": 2160}
-
-
-async def message_menu(person, text, words):
-    await person.message(text).first.click(button="right")
-    await person.page.locator(".ma-menu").get_by_role("button", name=words, exact=True).click()
 
 
 @test("a block of code, a message that could not be sent, and the link to a message are copied; its source is the event")
@@ -24,11 +19,11 @@ async def _(test):
     event = users["boris"].send(room, "look at me")
     async with in_room(test, room, {"alice": users["alice"]}, permissions=["clipboard-read", "clipboard-write"]) as alice:
         page = alice.page
-        await page.locator(".mg-code").get_by_role("button", name="Copy").click()
+        await alice.message("make all").get_by_role("button", name="Copy").click()
         await alice.until("async () => (await navigator.clipboard.readText()).trimEnd() === 'make all\\nmake install'")
-        await message_menu(alice, "look at me", "Copy link")
+        await alice.message_menu("look at me", "Copy link")
         await alice.until("async event => (await navigator.clipboard.readText()).includes(event)", event)
-        await message_menu(alice, "look at me", "View source")
+        await alice.message_menu("look at me", "View source")
         source = page.get_by_role("dialog")
         await source.get_by_text(event).wait_for()
         for words in ('"type": "m.room.message"', '"body": "look at me"', users["boris"].user_id):
@@ -36,8 +31,8 @@ async def _(test):
         await page.keyboard.press("Escape")
         await alice.context.route("**/send/m.room.message/**", lambda route: route.fulfill(status=403, json={"errcode": "M_FORBIDDEN", "error": "no"}))
         await alice.write("dear to me")
-        await page.locator(".mg-failed", has_text="dear to me").wait_for()
-        await message_menu(alice, "dear to me", "Copy text")
+        await alice.message("Not sent: dear to me").wait_for()
+        await alice.message_menu("dear to me", "Copy text")
         await alice.until("async () => await navigator.clipboard.readText() === 'dear to me'")
 
 
@@ -47,7 +42,7 @@ async def _(test):
     async with in_room(test, room, users) as (alice, boris):
         async def ask(question, *boxes):
             await choose(alice, "Poll")
-            dialog = alice.page.locator(".ma-dialog")
+            dialog = alice.page.get_by_role("dialog")
             await dialog.get_by_label("Question").fill(question)
             await dialog.get_by_label("Answer 1").fill("Soup")
             await dialog.get_by_label("Answer 2").fill("Bread")
@@ -89,10 +84,9 @@ async def _(test):
         await alice.sees("message 299")
         first = alice_user.get(room_path(room, "messages"), dir="f", limit=1).ok()["chunk"][0]["origin_server_ts"]
         day = await page.evaluate("time => new Date(time).toLocaleDateString('sv')", first)
-        await page.get_by_role("button", name="More about this room").click()
-        await page.get_by_role("button", name="Jump to a date").click()
-        await page.locator(".ma-dialog input[type=date]").fill(day)
-        await page.locator(".ma-dialog").get_by_role("button", name="Jump").click()
+        await alice.more("Jump to a date")
+        await alice.dialog.get_by_label("Date").fill(day)
+        await alice.dialog.get_by_role("button", name="Jump").click()
         await alice.message("message 0").first.wait_for()
         assert await alice.message("message 299").count() == 0
 
@@ -106,19 +100,20 @@ async def _(test):
     async with in_room(test, room, {"alice": users["alice"]}) as alice:
         page = alice.page
         side = page.get_by_role("complementary", name="Thread")
-        await message_menu(alice, "how about it?", "Reply in thread")
-        await side.locator(".mg-input").fill("half a thought")
+        reply = side.get_by_role("textbox", name="Write a message")
+        await alice.message_menu("how about it?", "Reply in thread")
+        await reply.fill("half a thought")
         await side.get_by_role("button", name="Close").click()
-        await page.locator(".mg-input").fill("half a sentence")
+        await alice.composer.fill("half a sentence")
         await alice.open_room(other)
         await alice.entry("Drafts").get_by_text("Draft: half a sentence").wait_for()
         await page.reload()
         await alice.entry("Drafts").get_by_text("Draft: half a sentence").wait_for()
         await alice.open_room(room)
-        await alice.until("() => document.querySelector('.mg-input').value === 'half a sentence'")
-        await message_menu(alice, "how about it?", "Reply in thread")
-        await alice.until("() => [...document.querySelectorAll('[role=complementary] .mg-input, aside .mg-input')].some(box => box.value === 'half a thought')")
-        await side.locator(".mg-input").press("Enter")
+        await alice.composed("half a sentence")
+        await alice.message_menu("how about it?", "Reply in thread")
+        await expect(reply).to_have_value("half a thought")
+        await reply.press("Enter")
         await side.get_by_text("half a thought", exact=True).wait_for()
     answer = users["boris"].sync_until(lambda answer: "half a thought" in str(answer))
     event = next(event for event in joined(answer, room)["timeline"]["events"] if event.get("content", {}).get("body") == "half a thought")
@@ -137,7 +132,7 @@ async def _(test):
         crowd[number].send(room, f"I am {number}")
     async with in_room(test, room, {"owner": owner}) as alice:
         await alice.sees("I am 1")
-        await alice.page.locator(".mg-input").press_sequentially("@zoe")
+        await alice.composer.press_sequentially("@zoe")
         await alice.page.get_by_role("option").nth(3).wait_for()
         names = await alice.page.get_by_role("option").all_inner_texts()
         order = [re.search("Zoe ([ABCD])", name).group(1) for name in names]
@@ -183,7 +178,7 @@ async def _(test):
             await alice.sees("an answer")
             assert await alice.page.evaluate("getComputedStyle(document.documentElement).direction") == page_direction
             for words, wanted in (("שלום לכולם", "rtl"), ("English first", "ltr"), ("العربية أولا", "rtl"), ("فارسی", "rtl"), ("an answer", "ltr")):
-                node = alice.page.locator(".mg-text").get_by_text(words).or_(alice.page.locator(".mg-text", has_text=words)).last
+                node = alice.message(words).last.get_by_text(words).last
                 found = await node.evaluate("""(node, words) => {
                   const walk = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
                   while (walk.nextNode()) if (walk.currentNode.data.includes(words)) {
@@ -209,7 +204,7 @@ async def _(test):
         async with alice.page.expect_file_chooser() as chooser:
             await alice.page.get_by_role("button", name="Attach a file").click()
         await (await chooser.value).set_files({"name": "plan (2).tar.gz", "mimeType": "application/gzip", "buffer": data})
-        await alice.page.locator(".ma-dialog").get_by_role("button", name="Send").click()
+        await send_files(alice)
         card = boris.page.get_by_role("button", name=re.compile(r"plan \(2\)\.tar\.gz"))
         await card.get_by_text("KB").wait_for()
         async with boris.page.expect_download() as download:
@@ -231,7 +226,7 @@ async def _(test):
         page = alice.page
         await page.get_by_role("article", name=re.compile("psst")).get_by_role("button", name="Boris Brandt").first.click()
         await page.get_by_role("button", name="Write to them").click()
-        await page.locator(".ma-room-name", has_text="Boris Brandt").wait_for()
+        await alice.heading("Boris Brandt").wait_for()
         await alice.write("just between us")
         await page.get_by_role("article", name=re.compile("Sent: just between us")).wait_for()
     chats = users["alice"].get(f"user/{users['alice'].user_id}/account_data/m.direct").ok()
@@ -247,7 +242,7 @@ async def _(test):
     users["boris"].put(path, {"presence": "online"}).ok()
     async with in_room(test, room, {"alice": users["alice"]}) as alice:
         await alice.page.get_by_role("button", name="Members and settings").click()
-        boris = alice.page.locator(".ma-member", has_text=users["boris"].user_id)
+        boris = alice.members.filter(has_text=users["boris"].user_id)
         await boris.get_by_text("Here now").wait_for()
         users["boris"].put(path, {"presence": "offline"}).ok()
         await boris.get_by_text(re.compile("Last seen")).wait_for()
@@ -260,18 +255,17 @@ async def _(test):
     fill(user, room, 30)
     async with in_room(test, room, {"finder": user}) as finder:
         page = finder.page
-        await page.get_by_role("button", name="More about this room").click()
-        await page.locator(".ma-menu").get_by_role("button", name="Search in this room").click()
+        await finder.more("Search in this room")
         await page.get_by_label("Search for").fill("message")
         await page.get_by_label("Search for").press("Enter")
-        await page.locator(".ma-result").first.wait_for()
-        shown = await page.locator(".ma-result").count()
+        found = page.get_by_role("complementary", name="Search in this room").get_by_role("button", name="message ")
+        await found.first.wait_for()
+        shown = await found.count()
         assert 0 < shown < 30, shown
-        while await page.locator(".ma-result").count() < 30:
-            count = await page.locator(".ma-result").count()
+        while (count := await found.count()) < 30:
             await page.get_by_role("button", name="Show more").click()
-            await finder.until("count => document.querySelectorAll('.ma-result').length > count", count)
-        assert await page.locator(".ma-result").count() == 30
+            await found.nth(count).wait_for()
+        assert await found.count() == 30
         await page.get_by_role("button", name="Show more").wait_for(state="hidden")
 
 
@@ -283,7 +277,7 @@ async def _(test):
         page = alice.page
         await alice.sees("words words")
         await fits(alice)
-        line = await alice.message("words words").first.evaluate("node => node.getBoundingClientRect().width / parseFloat(getComputedStyle(node).fontSize)")
+        line = await alice.words("words words").evaluate("node => node.getBoundingClientRect().width / parseFloat(getComputedStyle(node).fontSize)")
         assert 30 < line < 80, line
         await alice.picture("wide-light")
         await page.set_viewport_size({"width": 1280, "height": 800})
@@ -313,15 +307,16 @@ async def _(test):
         await alice.sign_in(users["alice"])
         await page.get_by_role("button", name=re.compile("Landing, 3 unread messages")).wait_for()
         await alice.entry("Landing").click(button="right")
-        await page.locator(".ma-menu").get_by_role("button", name="Why is this unread?").click()
+        await alice.choose("Why is this unread?")
         dialog = page.get_by_role("dialog")
         for words, rule in (("plain words", "In direct chats|In rooms"), ("for you", "When somebody mentions me"), ("an old lantern", "Keywords: lantern")):
             await dialog.get_by_role("button", name=re.compile(words)).get_by_text(re.compile(rule)).wait_for()
         await dialog.get_by_text("You have read everything up to").wait_for()
-        assert await dialog.locator(".ma-result").count() == 3
+        # Each says who wrote it and when.
+        assert await dialog.get_by_role("button", name="·").count() == 3
         await alice.picture("why-unread")
         await dialog.get_by_role("button", name=re.compile("for you")).click()
-        await page.locator(".mg-highlighted", has_text="for you").wait_for()
+        await alice.highlighted("for you").wait_for()
 
 
 @test("live figures agree with the browser's own trace, and their report has nothing of what is said")

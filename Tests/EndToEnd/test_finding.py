@@ -1,14 +1,13 @@
 """Ways to rooms, messages and people in the web client: addresses, links, directories, who is there, what one has left."""
-import json
+import re
 from datetime import date, timedelta
 from urllib.parse import quote
 
-from browser import PHONE, in_room, people
-from client import User, fresh, room_path
+from browser import PHONE, expect, in_room, people
+from client import User, fresh
 from harness import test
 from test_browser import SHIFTS, fill, fits, picture, post, upload
 from test_composer import two_in
-from test_reading import more
 
 
 def encoded(text):
@@ -31,7 +30,7 @@ async def _(test):
         await person.sign_in(guest)
         await person.page.get_by_text("You are not in this room.").wait_for()
         await person.page.get_by_role("button", name="Join").click()
-        await person.page.locator(".mg-highlighted", has_text="the very first bean").wait_for()
+        await person.highlighted("the very first bean").wait_for()
         await person.picture("permalink")
 
         await person.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -41,9 +40,9 @@ async def _(test):
         await person.until("async link => await navigator.clipboard.readText() === link", link)
 
         await person.open_room(yard)
-        await person.page.locator(".mg-text a").click()
-        await person.page.locator(".ma-room-name", has_text="Garden").wait_for()
-        await person.page.locator(".mg-highlighted", has_text="the very first bean").wait_for()
+        await person.message("look:").get_by_role("link").click()
+        await person.heading("Garden").wait_for()
+        await person.highlighted("the very first bean").wait_for()
 
 
 @test("people are offered as one types, and one sees who is there and what they say of it")
@@ -66,7 +65,7 @@ async def _(test):
         guest.sync_until(lambda answer: room in answer.get("rooms", {}).get("invite", {}))
         guest.join(room)
         guest.put(f"presence/{encoded(guest.user_id)}/status", {"presence": "online", "status_msg": "in the shed"}).ok()
-        line = person.page.locator(".ma-member", has_text=name)
+        line = person.members.filter(has_text=name)
         await line.get_by_text("Here now · in the shed").wait_for()
         await line.click()
         await person.page.get_by_role("dialog").get_by_text("in the shed").wait_for()
@@ -111,10 +110,16 @@ async def _(test):
         await page.evaluate("part => { location.hash = part; }", f"room/{encoded(space)}/details")
         await page.get_by_role("button", name="Rooms of this space").click()
         await page.get_by_role("button", name="Move up: Kitchen").click()
-        order = "names => [...document.querySelectorAll('.ma-listed .ma-entry-name')].map(name => name.textContent).join() === names"
-        await person.until(order, "Attic,Kitchen,Cellar")
+        # In the order that the buttons beside the rooms stand in.
+        movers = page.get_by_role("dialog").get_by_role("button", name="Move up: ")
+
+        async def expect_names(buttons, *names):
+            for place, name in enumerate(names):
+                await expect(buttons.nth(place)).to_have_accessible_name(f"Move up: {name}")
+
+        await expect_names(movers, "Attic", "Kitchen", "Cellar")
         await page.get_by_role("button", name="Move down: Attic").click()
-        await person.until(order, "Kitchen,Attic,Cellar")
+        await expect_names(movers, "Kitchen", "Attic", "Cellar")
 
 
 def share(user, room, name, kind="m.image", data=None):
@@ -133,16 +138,16 @@ async def _(test):
     share(users["boris"], room, "apples.pdf", "m.file")
     async with in_room(test, room, {"alice": users["alice"]}) as alice:
         page = alice.page
-        texts = page.locator(".ma-result-text")
+        found = page.get_by_role("complementary", name="Search in this room").get_by_role("button", name="apples")
 
         async def finds(*expected):
-            await alice.until("texts => JSON.stringify([...document.querySelectorAll('.ma-result-text')].map(e => e.textContent).sort()) === texts",
-                              json.dumps(sorted(expected), separators=(",", ":")))
+            """These, the newest first."""
+            await expect(found).to_have_text([re.compile(re.escape(words) + "$") for words in expected])
 
-        await more(alice, "Search in this room")
+        await alice.more("Search in this room")
         await page.keyboard.type("apples")
         await page.keyboard.press("Enter")
-        await texts.nth(3).wait_for()
+        await found.nth(3).wait_for()
         await page.keyboard.press("Tab")
         await page.keyboard.press("Enter")
         await page.keyboard.press("Tab")
@@ -153,7 +158,7 @@ async def _(test):
         await page.keyboard.type(users["boris"].user_id)
         chips = page.get_by_role("search").get_by_role("button", name="Remove")
         await chips.get_by_text("Said by: Boris Brandt").wait_for()
-        await finds("apples, I like", "apples.png", "apples.pdf")
+        await finds("apples.pdf", "apples.png", "apples, I like")
         await page.get_by_label("Only").select_option("Pictures and videos")
         await finds("apples.png")
         await page.get_by_label("Only").select_option("Files")
@@ -165,7 +170,7 @@ async def _(test):
         await page.get_by_label("Only").select_option("Links")
         await finds("apples at https://apples.example/kinds")
         await page.get_by_role("button", name="Remove Links").click()
-        await texts.nth(3).wait_for()
+        await found.nth(3).wait_for()
         assert await chips.count() == 0
 
         today = date.today()
@@ -173,7 +178,7 @@ async def _(test):
         await page.get_by_text("Nothing was found.").wait_for()
         await page.get_by_label("Until", exact=True).fill(str(today + timedelta(days=1)))
         await page.get_by_label("Since", exact=True).fill(str(today - timedelta(days=1)))
-        await texts.nth(3).wait_for()
+        await found.nth(3).wait_for()
         assert await chips.count() == 2
         # Without words: what there is of that kind.
         await page.get_by_label("Search for").fill("")
@@ -226,14 +231,13 @@ async def _(test):
         assert await page.evaluate("document.activeElement.getAttribute('role')") == "tab"
         shown = await tiles.count()
         assert 2 < shown < 113, shown
-        await alice.until("() => [...document.querySelectorAll('.ma-tile img')].slice(0, 9).every(image => image.dataset.state === 'loaded')")
+        await alice.loaded(tiles.locator("img")).nth(8).wait_for()
         await alice.picture("shared-light")
         await page.evaluate("shifted.length = 0")
-        await alice.until("""() => {
-          const list = document.querySelector('.ma-shared');
-          list.scrollTop = list.scrollHeight;
-          return document.querySelectorAll('.ma-tile').length === 113;
-        }""")
+        while (count := await tiles.count()) < 113:
+            await tiles.nth(count - 1).scroll_into_view_if_needed()
+            await tiles.nth(count).wait_for()
+        assert await tiles.count() == 113
         assert await side.get_by_role("heading", level=3).all_inner_texts() == [await page.evaluate(
             "new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric' }).format()"), "November 2023"]
         await side.get_by_role("status").get_by_text("Shown: 113").wait_for()
@@ -242,16 +246,16 @@ async def _(test):
         await last.focus()
         await page.keyboard.press("Enter")
         viewer = page.get_by_role("dialog", name="first of all.png")
-        await viewer.locator("img[data-state=loaded]").wait_for()
+        await alice.loaded(viewer.get_by_role("img")).wait_for()
         await alice.picture("shared-viewer")
         await viewer.get_by_role("button", name="Previous").click()
         viewer = page.get_by_role("dialog", name="picture 0.png")
         await viewer.get_by_role("button", name="Next").click()
         await page.get_by_role("dialog").get_by_role("button", name="Show in conversation").click()
-        await page.locator(".mg-highlighted").get_by_role("button", name="Open image first of all.png").wait_for()
+        await alice.highlighted().get_by_role("button", name="Open image first of all.png").wait_for()
         assert not await side.is_visible()
 
-        await more(alice, "Pictures, files and links")
+        await alice.more("Pictures, files and links")
         await tiles.first.wait_for()
         await page.keyboard.press("ArrowRight")
         async with page.expect_download() as download:
@@ -264,7 +268,7 @@ async def _(test):
         assert await link.get_attribute("href") == "https://beans.example/climbing"
         await alice.picture("shared-links-light")
         await side.get_by_role("button", name="Show in conversation: https://beans.example/climbing").click()
-        await page.locator(".mg-highlighted", has_text="beans.example").wait_for()
+        await alice.highlighted("beans.example").wait_for()
 
 
 @test("a room in which nothing was shared says so; on a phone, in the dark and from right to left all of it fits")
@@ -273,7 +277,7 @@ async def _(test):
     users["boris"].send(room, "words only")
     async with in_room(test, room, {"alice": users["alice"]}, viewport=PHONE, scheme="dark") as alice:
         page = alice.page
-        await more(alice, "Pictures, files and links")
+        await alice.more("Pictures, files and links")
         await page.get_by_text("No pictures or videos have been shared here yet.").wait_for()
         await page.get_by_role("tab", name="Files").click()
         await page.get_by_text("No files have been shared here yet.").wait_for()
@@ -284,8 +288,8 @@ async def _(test):
             share(users["boris"], room, name)
         share(users["boris"], room, "a file with quite a long name that goes over more than one line.pdf", "m.file")
         await page.get_by_role("tab", name="Pictures and videos").click()
-        await page.get_by_role("button", name="Open image one.png").last.wait_for()
-        await alice.until("() => [...document.querySelectorAll('.ma-tile img')].every(image => image.dataset.state === 'loaded')")
+        tiles = page.get_by_role("complementary").get_by_role("button", name=".png")
+        await expect(alice.loaded(tiles.locator("img"))).to_have_count(4)
         await fits(alice)
         await alice.picture("shared-phone-dark")
         await page.get_by_role("tab", name="Files").click()
@@ -293,7 +297,7 @@ async def _(test):
         await fits(alice)
         await alice.picture("shared-files-phone-dark")
         await page.get_by_role("button", name="Show in conversation").click()
-        await page.locator(".mg-highlighted").wait_for()
+        await alice.highlighted().wait_for()
         await page.evaluate("localStorage.setItem('language', 'ar')")
         await page.reload()
         await page.get_by_role("button", name="المزيد عن هذه الغرفة").click()
@@ -301,10 +305,9 @@ async def _(test):
         await page.get_by_role("tab", name="صور ومقاطع فيديو").press("ArrowLeft")
         await page.get_by_role("tab", name="ملفات", selected=True).wait_for()
         await page.keyboard.press("ArrowRight")
-        await page.locator(".ma-tile").nth(3).wait_for()
-        await alice.until("() => [...document.querySelectorAll('.ma-tile img')].every(image => image.dataset.state === 'loaded')")
+        await expect(alice.loaded(tiles.locator("img"))).to_have_count(4)
         await fits(alice)
-        first, second = [await page.locator(".ma-tile").nth(index).bounding_box() for index in (0, 1)]
+        first, second = [await tiles.nth(index).bounding_box() for index in (0, 1)]
         assert first["x"] > second["x"], "the grid begins on the right"
         await alice.picture("shared-phone-arabic")
         await page.get_by_role("button", name="إغلاق").click()

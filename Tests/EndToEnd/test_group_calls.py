@@ -11,6 +11,7 @@ from server import ROOT
 MEMBER = "org.matrix.msc3401.call.member"
 # Everybody may be in the call; the first one moderates.
 POWER = {"events": {MEMBER: 0}}
+# How many pictures a video has decoded has no role; neither has which tile is large.
 FIRST = "() => [...document.querySelectorAll('.gc-tile:not(.gc-own) video')].some(video => video.getVideoPlaybackQuality().totalVideoFrames > 0)"
 # Of so many tiles with a picture of somebody else, each has decoded more pictures than before.
 SEE = """count => {
@@ -46,6 +47,17 @@ def button(person, name):
     return person.page.get_by_role("button", name=name, exact=True)
 
 
+def large(person):
+    return person.page.locator(".gc-large")
+
+
+async def without_picture(person, other):
+    """The tile of somebody whose camera is off: the initials stand there."""
+    tile = person.page.get_by_role("group", name=other.name)
+    await tile.wait_for()
+    await tile.get_by_label("picture").wait_for(state="hidden")
+
+
 async def sees(person, others):
     """So many others, each moving."""
     await person.page.evaluate("globalThis.decoded = undefined")
@@ -79,22 +91,23 @@ async def _(test):
             print(f"          from Join to the first picture of another: {watch.read():.0f} ms")
         for person in (alice, boris, carol):
             await sees(person, 2)
-            assert await person.page.locator(".gc-bar").is_hidden()
+            assert await person.page.get_by_text("A call is going on").is_hidden()
         await until_members(alice, users["alice"], room, [user.user_id for user in users.values()])
         await alice.page.get_by_role("group", name=boris.name).wait_for()
         await alice.picture("group-call-grid")
         await button(alice, "Show who speaks large").click()
-        await alice.page.locator(".gc-large video").wait_for()
+        await large(alice).locator("video").wait_for()
         await sees(alice, 2)
         await alice.picture("group-call-speaker")
         await button(alice, "Show everybody in the same size").click()
         await button(alice, "Choose camera and microphone").click()
-        await alice.page.locator(".gc-device", has_text="Camera").locator("option[selected]").wait_for(state="attached")
+        await alice.page.get_by_role("combobox", name="Camera").locator("option[selected]").wait_for(state="attached")
         await button(alice, "Choose camera and microphone").click()
         await button(carol, "Share the screen").click()
         screen = alice.page.get_by_role("group", name=f"{carol.name}’s screen")
-        await screen.locator("xpath=self::*[contains(@class, 'gc-large')]").wait_for()
-        await alice.until("() => document.querySelector('.gc-large video').getVideoPlaybackQuality().totalVideoFrames > 2")
+        await screen.and_(large(alice)).wait_for()
+        shown = await screen.locator("video").element_handle()
+        await alice.until("video => video.getVideoPlaybackQuality().totalVideoFrames > 2", shown)
         await alice.picture("group-call-screen")
         await button(carol, "Stop sharing the screen").click()
         await screen.wait_for(state="detached")
@@ -108,7 +121,7 @@ async def _(test):
         await button(boris, "Turn the microphone off").wait_for()
         assert await button(boris, f"Mute {carol.name} for everybody").count() == 0
         await button(boris, "Turn the camera off").click()
-        await alice.page.locator(".gc-plain", has_text=boris.name).wait_for()
+        await without_picture(alice, boris)
         await carol.write("Can you see my message?")
         await alice.sees("Can you see my message?")
 
@@ -120,7 +133,7 @@ async def _(test):
         await alice.page.get_by_text("1 person ·").wait_for()
         await button(alice, "Hang up").click()
         for person in (alice, boris, carol):
-            await person.page.locator(".gc-bar").wait_for(state="hidden")
+            await person.page.get_by_text("A call is going on").wait_for(state="hidden")
             await person.until("() => document.querySelectorAll('video').length === 0")
         await until_members(alice, users["alice"], room, [])
         await alice.told(f"{boris.name} joined the call")
@@ -137,7 +150,7 @@ async def _(test):
         await button(boris, "Join").click()
         await boris.page.get_by_text("Camera and microphone cannot be opened. You see and hear the others all the same.").wait_for()
         await sees(boris, 1)
-        await alice.page.locator(".gc-plain", has_text=boris.name).wait_for()
+        await without_picture(alice, boris)
         await until_members(alice, users["alice"], room, [user.user_id for user in users.values()])
         await boris.picture("group-call-phone")
         # The page is not told that it ends.

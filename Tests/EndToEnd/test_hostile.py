@@ -1,9 +1,10 @@
 """What others can set in the web client: it never runs, stays in its box, and does not break the page. And what the page does when it breaks."""
 import asyncio
+import re
 import struct
 import zlib
 
-from browser import PHONE, in_room, people
+from browser import PHONE, in_room, send_files
 from client import User, fresh, room_path
 from harness import PATIENCE, test
 from test_browser import fits, html, post, upload
@@ -26,9 +27,9 @@ async def harmless(person):
     """Nothing of others has run, nothing stands outside the page, and one can go on."""
     assert await person.page.evaluate("window.hacked") is None
     await fits(person)
-    assert await person.page.evaluate("""() => {
-      const box = document.querySelector('.mg-input').getBoundingClientRect();
-      return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)?.closest('.mg-composer') !== null;
+    assert await person.composer.evaluate("""field => {
+      const box = field.getBoundingClientRect();
+      return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2) === field;
     }"""), "something lies over the composer"
 
 
@@ -64,16 +65,16 @@ async def _(test):
             page = alice.page
             await alice.sees("the end of it")
             await harmless(alice)
-            rows = page.locator(".mg-row")
+            rows = alice.message()
             for _ in range(12):
-                await page.locator(".mg-scroller").evaluate("e => { e.scrollTop -= 500; }")
+                await alice.feed.evaluate("feed => { feed.scrollTop -= 500; }")
                 await page.evaluate("() => new Promise(requestAnimationFrame)")
                 await harmless(alice)
             tall = await rows.evaluate_all("rows => Math.max(...rows.map(row => row.getBoundingClientRect().height))")
             assert tall < 6000, tall
-            for link in await page.locator(".mg-row a").evaluate_all("links => links.map(link => link.protocol)"):
+            for link in await rows.get_by_role("link").evaluate_all("links => links.map(link => link.protocol)"):
                 assert link in ("http:", "https:", "mailto:", "matrix:"), link
-            assert await page.locator(".mg-row :is(script, iframe, object, form, style, svg[onload])").count() == 0
+            assert await rows.locator(":is(script, iframe, object, form, style, svg[onload])").count() == 0
             await alice.picture("hostile" + ("-phone" if viewport else ""))
             await page.get_by_role("button", name="Members and settings").click()
             await page.get_by_text("2 members", exact=True).last.wait_for()
@@ -96,12 +97,12 @@ async def _(test):
     async with in_room(test, room, {"alice": alice_user}) as alice:
         await alice.sees("the end of it")
         await alice.sees("everybody loves this")
-        chips = alice.page.locator(".mg-row", has_text="everybody loves this").locator(".mg-chip")
+        chips = alice.message("everybody loves this").get_by_role("button", name=re.compile(r"^(k[0-9]|\+[0-9])"))
         await chips.first.wait_for()
         assert await chips.count() <= 24, await chips.count()
         await harmless(alice)
         slowest = await alice.page.evaluate("""async () => {
-          const scroller = document.querySelector('.mg-scroller'), input = document.querySelector('.mg-input');
+          const scroller = document.querySelector('[role=feed]'), input = document.querySelector('main textarea');
           let slowest = 0;
           for (let step = 0; step < 20; step++) {
             const start = performance.now();
@@ -135,12 +136,12 @@ async def _(test):
         page = alice.page
         await page.add_init_script(BREAKABLE)
         await page.reload()
-        await page.locator(".mg-row").first.wait_for()
+        await alice.message().first.wait_for()
         await alice.go_offline()
         await page.get_by_text("You are offline").wait_for()
         await alice.write("not sent yet")
-        await page.locator(".mg-state", has_text="Waiting to send").wait_for()
-        await page.locator(".mg-input").fill("half a thought")
+        await alice.message("Waiting to send").wait_for()
+        await alice.composer.fill("half a thought")
         # What is written is kept some time after the last key.
         await stored(page, "martlet", "entries", lambda records: any("half a thought" in record for record in records))
         await page.evaluate("breakProgram()")
@@ -151,7 +152,7 @@ async def _(test):
         await page.get_by_role("alert").get_by_role("button", name="Reload").click()
         await alice.sees("not sent yet")
         users["boris"].sync_until(lambda answer: "not sent yet" in str(answer))
-        await alice.until("() => document.querySelector('.mg-input').value === 'half a thought'")
+        await alice.composed("half a thought")
 
 
 @test("a picture that could not be sent yet outlives the page")
@@ -164,11 +165,11 @@ async def _(test):
         async with page.expect_file_chooser() as chooser:
             await page.get_by_role("button", name="Attach a file").click()
         await (await chooser.value).set_files({"name": "dot.png", "mimeType": "image/png", "buffer": dot()})
-        await page.locator(".ma-dialog").get_by_role("button", name="Send").click()
-        await page.locator(".mg-state", has_text="Waiting to send").wait_for()
+        await send_files(alice)
+        await alice.message("Waiting to send").wait_for()
         await stored(page, "martlet files", "files", lambda records: records == ["dot.png"])
         await page.reload()
-        await page.locator(".mg-state", has_text="Waiting to send").wait_for()
+        await alice.message("Waiting to send").wait_for()
         await alice.context.set_offline(False)
         answer = await asyncio.to_thread(users["boris"].sync_until, lambda answer: "dot.png" in str(answer))
         event = next(event for event in answer["rooms"]["join"][room]["timeline"]["events"] if event["content"].get("msgtype") == "m.image")

@@ -1,16 +1,11 @@
 """Reading in the web client: what has arrived and been read, threads, what is unread, looking things up, pictures one after the other."""
 import re
 
-from browser import PHONE, in_room, people, send_files
+from browser import PHONE, expect, in_room, people, send_files
 from client import User, room_path
 from harness import test
 from test_browser import fill, picture
 from test_composer import two_in
-
-
-async def more(person, words):
-    await person.page.get_by_role("button", name="More about this room").click()
-    await person.page.locator(".ma-menu").get_by_role("button", name=words).click()
 
 
 @test("a message is sent, has reached the other's device, is read: each step shows")
@@ -61,20 +56,21 @@ async def _(test):
     root = users["alice"].send(room, "which colour?")
     users["alice"].send(room, "by the way")
     async with in_room(test, room, {"alice": users["alice"]}) as alice:
-        await more(alice, "Threads")
+        await alice.more("Threads")
         await alice.page.get_by_text("Nobody has answered in a thread here yet.").wait_for()
         await alice.page.get_by_role("button", name="Close").click()
         users["boris"].send(room, "green, I think", **{"m.relates_to": {"rel_type": "m.thread", "event_id": root}})
-        chip = alice.page.locator(".mg-thread")
-        await chip.get_by_text("1 reply").wait_for()
-        await alice.page.locator(".mg-thread-unread").first.wait_for()
-        await more(alice, "Threads")
-        entry = alice.page.locator(".ma-result", has_text="which colour?")
+        await alice.message("which colour?").get_by_role("button", name="1 reply").wait_for()
+        # That something in it is unread is a colour.
+        unread = alice.page.locator(".mg-thread-unread")
+        await unread.first.wait_for()
+        await alice.more("Threads")
+        entry = alice.page.get_by_role("complementary", name="Threads").get_by_role("button", name="which colour?")
         await entry.get_by_text("1 reply").wait_for()
         await alice.picture("threads")
         await entry.click()
         await alice.page.get_by_role("complementary", name="Thread").get_by_text("green, I think", exact=True).wait_for()
-        await alice.until("() => document.querySelector('.mg-thread-unread') === null")
+        await expect(unread).to_have_count(0)
 
 
 @test("what somebody said is found in all conversations, and a click leads there")
@@ -85,18 +81,19 @@ async def _(test):
     user.send(cellar, "jars, and a lantern without oil")
     async with in_room(test, attic, {"finder": user}) as finder:
         page = finder.page
-        await more(finder, "Search in this room")
+        await finder.more("Search in this room")
         await page.get_by_label("Search for").fill("lantern")
         await page.get_by_label("Search for").press("Enter")
-        await page.locator(".ma-result").get_by_text("an old lantern").wait_for()
-        assert await page.locator(".ma-result").count() == 1
+        found = page.get_by_role("complementary", name="Search in this room").get_by_role("button", name="lantern")
+        await found.get_by_text("an old lantern").wait_for()
+        assert await found.count() == 1
         await page.get_by_label("In all conversations").check()
-        found = page.locator(".ma-result", has_text="Cellar")
-        await found.get_by_text("without oil").wait_for()
-        assert await page.locator(".ma-result").count() == 2
-        await found.click()
-        await page.locator(".ma-room-name", has_text="Cellar").wait_for()
-        await page.locator(".mg-highlighted", has_text="without oil").wait_for()
+        elsewhere = found.filter(has_text="Cellar")
+        await elsewhere.get_by_text("without oil").wait_for()
+        assert await found.count() == 2
+        await elsewhere.click()
+        await finder.heading("Cellar").wait_for()
+        await finder.highlighted("without oil").wait_for()
 
 
 @test("a room whose unread messages begin far behind says how many there are, and leads to the first")
@@ -139,6 +136,41 @@ async def _(test):
         assert not any(room.get("unread_notifications", {}).get("notification_count") for room in answer["rooms"]["join"].values())
 
 
+# Keeps what is asked of the icon, as an installed page has one.
+BADGES = """
+  window.badges = [];
+  Object.defineProperties(navigator, {
+    setAppBadge: { value: async count => { badges.push(count); } }, clearAppBadge: { value: async () => { badges.push(0); } } });"""
+
+
+@test("the badge on the icon is the number in the title: it comes, grows and goes as it does")
+async def _(test):
+    room, users = two_in(test, "Icon")
+    other = users["boris"].create_room(name="Mark", invite=[users["alice"].user_id])
+    users["alice"].join(other)
+    async with people(test, "alice") as alice:
+        page = alice.page
+        await page.add_init_script(BADGES)
+        await page.reload()
+        await alice.sign_in(users["alice"])
+
+        async def shows(count):
+            await alice.until("count => badges.at(-1) === count", count)
+            await alice.until("count => (document.title.match(/^\\(([0-9]+)\\) /)?.[1] ?? '0') === String(count)", count)
+
+        users["boris"].send(room, "one")
+        await shows(1)
+        users["boris"].send(other, "two")
+        users["boris"].send(other, "three")
+        await shows(3)
+        await alice.entry("Mark").click()
+        await alice.sees("three")
+        await shows(1)
+        await alice.entry("Icon").click()
+        await shows(0)
+        assert len(await page.evaluate("badges")) <= 6, await page.evaluate("badges")
+
+
 @test("pictures of a room are looked at one after the other, by buttons and arrow keys, and enlarged by a click")
 async def _(test):
     room, users = two_in(test, "Album")
@@ -149,11 +181,11 @@ async def _(test):
                 await page.get_by_role("button", name="Attach a file").click()
             await (await chooser.value).set_files({"name": name, "mimeType": "image/png", "buffer": picture(width, width // 2)})
             await send_files(alice)
-            await page.locator(".mg-picture-image[data-state=loaded]").last.wait_for()
+            await alice.loaded(page.get_by_role("img", name=name)).wait_for()
             await page.get_by_role("article", name=name).wait_for()
         await page.get_by_role("button", name="one.png").click()
         dialog = page.get_by_role("dialog", name="one.png")
-        large = dialog.locator(".ma-viewer-image[data-state=loaded]")
+        large = alice.loaded(dialog.get_by_role("img"))
         await large.wait_for()
         before = (await large.bounding_box())["width"]
         await large.click()
@@ -161,14 +193,14 @@ async def _(test):
         await page.keyboard.press("ArrowRight")
         await page.get_by_role("dialog", name="two.png").wait_for()
         await page.get_by_role("button", name="Next").click()
-        await page.get_by_role("dialog", name="three.png").locator(".ma-viewer-image[data-state=loaded]").wait_for()
+        await alice.loaded(page.get_by_role("dialog", name="three.png").get_by_role("img")).wait_for()
         await alice.picture("viewer-several")
         await page.keyboard.press("ArrowRight")
         await page.get_by_role("dialog", name="one.png").wait_for()
         await page.keyboard.press("ArrowLeft")
         await page.get_by_role("dialog", name="three.png").wait_for()
         await page.keyboard.press("Escape")
-        await page.locator(".ma-viewer").wait_for(state="detached")
+        await page.get_by_role("dialog").wait_for(state="detached")
 
 
 @test("an emoji goes where the caret is")
@@ -176,14 +208,14 @@ async def _(test):
     room, users = two_in(test, "Faces")
     async with in_room(test, room, {"alice": users["alice"]}) as alice:
         page = alice.page
-        field = page.locator(".mg-input")
+        field = alice.composer
         await field.fill("goodbye")
         for _ in range(3):
             await field.press("ArrowLeft")
-        await page.locator(".ma-writer").get_by_role("button", name="Emoji").click()
+        await page.get_by_role("main").get_by_role("button", name="Emoji").click()
         await page.get_by_role("dialog").get_by_label("Search emoji").fill("thumbs up")
         await page.keyboard.press("Enter")
-        await alice.until("() => document.querySelector('.mg-input').value === 'good👍bye'")
+        await alice.composed("good👍bye")
         await field.press("Enter")
         await alice.sees("good👍bye")
 
@@ -197,7 +229,7 @@ async def _(test):
     users["alice"].send(room, "only I speak")
     async with in_room(test, room, {"boris": users["boris"]}) as boris:
         await boris.page.get_by_text("You may not write in this room.").wait_for()
-        assert not await boris.page.locator(".mg-input").is_visible()
+        assert not await boris.composer.is_visible()
         await boris.message("only I speak").click(button="right")
         await boris.page.get_by_role("button", name="Copy text").wait_for()
         assert await boris.page.get_by_role("button", name="Reply").count() == 0
@@ -251,7 +283,7 @@ async def _(test):
           for (const end = Date.now() + 10_000; !notification && Date.now() < end;) [notification] = await registration.getNotifications();
           dispatchEvent(new NotificationEvent('notificationclick', { notification }));
         }""")
-        await alice.page.locator(".ma-room-name", has_text="Harbour").wait_for()
+        await alice.heading("Harbour").wait_for()
 
 
 @test("with letters twice as large everything is still there, on a phone too")
@@ -261,9 +293,9 @@ async def _(test):
         users["boris"].send(room, f"line {number} of a conversation that goes on for a while")
     for viewport in (None, PHONE):
         async with in_room(test, room, {"alice": users["alice"]}, viewport=viewport) as alice:
-            small = await alice.message("line 11").evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
+            small = await alice.words("line 11").evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
             await alice.page.evaluate("document.documentElement.style.fontSize = '200%'")
-            large = await alice.message("line 11").evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
+            large = await alice.words("line 11").evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
             assert large == 2 * small, (small, large)
             assert await alice.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             await alice.write("can be written")

@@ -38,8 +38,13 @@ async def more_settings(person, tab):
     return person.page.get_by_role("dialog").last
 
 
+def has_picture(part):
+    """The pictures of people and rooms in a part of the page. Names stand beside them: to ears they are nothing."""
+    return part.locator(".mg-avatar-image[src]")
+
+
 async def no_dialog(person):
-    while await person.page.locator(".ma-dialog").count():
+    while await person.page.get_by_role("dialog").count():
         await person.page.keyboard.press("Escape")
 
 
@@ -133,7 +138,7 @@ async def _(test):
         async with page.expect_response(lambda answer: answer.url.endswith("/avatar_url") and answer.request.method == "PUT") as answer:
             await (await chooser.value).set_files(ROSE)
         assert (await answer.value).ok
-        await page.locator(".ma-dialog .mg-avatar-image[src]").wait_for()
+        await has_picture(page.get_by_role("dialog")).wait_for()
         assert user.get(f"profile/{encoded(user.user_id)}").ok()["avatar_url"].startswith("mxc://")
         await page.get_by_label("Status").fill("in the shed")
         async with page.expect_response(lambda answer: answer.url.endswith("/status") and answer.request.method == "PUT"):
@@ -149,7 +154,7 @@ async def _(test):
         page.on("request", lambda request: told.append(request.url) if "/typing/" in request.url else None)
         await alice.open_room(room)
         # What was written has been told of by the time it is sent.
-        await page.locator(".mg-input").fill("nobody sees this being written")
+        await alice.composer.fill("nobody sees this being written")
         await alice.write("here it is")
         friend.sync_until(lambda answer: "here it is" in json.dumps(answer))
         assert not told, told
@@ -184,7 +189,7 @@ async def _(test):
             await page.get_by_role("button", name="Change picture").click()
         await (await chooser.value).set_files(ROSE)
         await boris.told("changed the room's picture")
-        await boris.page.locator(".ma-details .mg-avatar-image[src]").first.wait_for()
+        await has_picture(boris.details).first.wait_for()
 
         dialog = await more_settings(alice, "Addresses")
         for name in (first, second):
@@ -258,8 +263,8 @@ async def _(test):
         await page.get_by_role("dialog").last.get_by_role("button", name="Upgrade the room").click()
         await boris.page.get_by_text("This room has moved to a new one.").wait_for()
         await boris.page.get_by_role("button", name="Go to the new room").click()
-        await boris.page.locator(".mg-input").wait_for()
-        await page.locator(".mg-input").wait_for()
+        await boris.composer.wait_for()
+        await alice.composer.wait_for()
         await alice.write("welcome to the new kitchen")
         await boris.sees("welcome to the new kitchen")
         new = alice_user.get(room_path(room, "state", "m.room.tombstone")).ok()["replacement_room"]
@@ -360,12 +365,12 @@ async def _(test):
             await page.get_by_role("button", name="Leave room").click()
             await page.get_by_role("dialog").get_by_role("button", name="Leave room").click()
             await person.entry(name).wait_for(state="detached")
-        notice = page.locator(".ma-room-notice")
+        notice = page.get_by_role("main")
         go = lambda name: page.evaluate("part => { location.hash = part; }", f"room/{encoded(rooms[name])}")
         for name in ("Open", "Ours"):
             await go(name)
             await notice.get_by_role("button", name="Join", exact=True).click()
-            await page.locator(".mg-input").wait_for()
+            await person.composer.wait_for()
         await go("Closed")
         await notice.get_by_role("button", name="Join", exact=True).click()
         await page.get_by_text("Only invited people may come in. Ask somebody who is there to invite you.").wait_for()
@@ -376,4 +381,4 @@ async def _(test):
         await person.picture("asked-room")
         host.post(room_path(rooms["Asking"], "invite"), {"user_id": user.user_id}).ok()
         await notice.get_by_role("button", name="Accept").click()
-        await page.locator(".mg-input").wait_for()
+        await person.composer.wait_for()

@@ -7,11 +7,12 @@ worker open a window without that: what is done with a click is called, and `ope
 import asyncio
 import contextlib
 import json
+import re
 import time
 from types import SimpleNamespace
 from urllib.parse import unquote
 
-from browser import PHONE, people, room_fragment
+from browser import PHONE, expect, people, room_fragment
 from client import User, room_path
 from harness import PATIENCE, test
 from push_service import PushService
@@ -289,7 +290,7 @@ async def _(test):
         await alice.page.wait_for_function("() => localStorage.pushes?.length > 9")
         await alice.page.get_by_role("tab", name="Profile").click()
         await alice.page.get_by_role("button", name="Sign out").click()
-        await alice.page.locator(".ma-dialog").last.get_by_role("button", name="Sign out").click()
+        await alice.dialog.get_by_role("button", name="Sign out").click()
         await alice.page.get_by_role("heading", name="Welcome to Martlet").wait_for()
         await gone()
         # The next token may be another server's.
@@ -365,10 +366,11 @@ async def _(test):
         page = await alice.context.new_page()
         page.set_default_timeout(PATIENCE * 1000)
         await page.goto(test.base + "/" + room_fragment(room))
-        await page.locator(".mg-text", has_text=written[-1]).wait_for()
+        messages = page.get_by_role("article", name=re.compile(r"\d:\d\d[,:]"))
+        await page.get_by_role("article", name=written[-1]).wait_for()
         boris.send(room, "good")
-        await page.locator(".mg-text", has_text="good").wait_for()
-        await page.wait_for_function("() => document.querySelectorAll('.mg-text').length === 5")
+        await page.get_by_role("article", name="good").wait_for()
+        await expect(messages).to_have_count(5)
         events = boris.get(room_path(room, "messages"), dir="f", limit=100).ok()["chunk"]
         said = [event["content"]["body"] for event in events if event["type"] == "m.room.message"]
         assert said == ["are you there?", *written, "good"], said
