@@ -51,6 +51,22 @@ extension LiveCase {
       try expect(found.users.map(\.id), is: [user])
       try expect(!found.isLimited, "all that there are")
     },
+    LiveCase("J48 all users come in pages of one moment", needs: .extensions(.paging)) { stage in
+      // Names of this case alone: others come and go meanwhile.
+      let name = stage.fresh("crowd")
+      let alice = try await stage.user(name)
+      let bob = try await stage.user(name)
+      let cyn = try await stage.user(name)
+      let first = try await alice.users(matching: name, limit: 2)
+      let late = try await stage.user(name)
+      let second = try await alice.users(matching: name, limit: 2, from: try unwrap(first.nextBatch, "next page"))
+      let found = (first.members + second.members).map(\.userID)
+      try expect(found.count, is: 3)
+      try expect(Set(found), is: [try await alice.ownID, try await bob.ownID, try await cyn.ownID])
+      try expect(second.nextBatch, is: nil)
+      let anew = try await alice.users(matching: name).members.map(\.userID)
+      try expect(anew.contains(try await late.ownID), "who came between is there in a list that begins after")
+    },
     LiveCase("U2 rooms that two users share are found", needs: .version(minor: 19)) { stage in
       let (alice, bob) = try await stage.pair()
       try expect(try await alice.client.mutualRooms(with: try await bob.client.ownID).rooms, is: [alice.id])

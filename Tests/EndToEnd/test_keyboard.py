@@ -1,0 +1,271 @@
+"""The web client for hands that have only a keyboard and for ears: all that one does is done by keys alone, and what a screen reader says of
+each kind of message is kept in `spoken.json`.
+
+MARTLET_ACCEPT_SPOKEN=1 keeps what is said as what shall be said."""
+import json
+import os
+import re
+
+from browser import PASSWORD, expect, in_room, people
+from client import User, room_path
+from harness import test
+from test_browser import POLL, html, picture, post, tone, upload
+from test_composer import two_in
+
+SPOKEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "spoken.json")
+# Steps of the Tab key from one end of the page to the other, and more.
+TABS = 80
+
+
+class Hands:
+    """Keys alone: nothing is clicked, and the focus goes only where keys lead it."""
+
+    def __init__(self, person):
+        self.person, self.page, self.keyboard = person, person.page, person.page.keyboard
+
+    async def no_pointer(self):
+        """A pointer that does something all the same is a fault of the test."""
+        await self.page.add_init_script("""
+          for (const type of ['pointerdown', 'mousedown', 'touchstart'])
+            addEventListener(type, event => { event.preventDefault(); event.stopImmediatePropagation(); console.error('a pointer was used'); }, true);""")
+        await self.page.reload()
+
+    async def tab_to(self, target, key="Tab"):
+        """Until that has the focus."""
+        await target.wait_for()
+        for _ in range(TABS):
+            if await target.evaluate("element => element === document.activeElement"):
+                return
+            await self.keyboard.press(key)
+        raise AssertionError(f"{TABS} times {key} do not come to {target}")
+
+    async def press(self, role, name, within=None, key="Enter"):
+        """What has that role and name, once the Tab key has come to it."""
+        await self.tab_to((within or self.page).get_by_role(role, name=name, exact=True).first)
+        await self.keyboard.press(key)
+
+    async def fill(self, label, text, within=None):
+        await self.tab_to((within or self.page).get_by_label(label, exact=True).locator("visible=true"))
+        await self.keyboard.type(text)
+
+    async def choose(self, words):
+        """In the menu that is open."""
+        await self.press("button", words, self.person.dialog)
+
+    async def part(self, place):
+        """Goes on to a part of the page with F6."""
+        for _ in range(10):
+            if await place.evaluate("part => part.contains(document.activeElement) || part === document.activeElement"):
+                return
+            await self.keyboard.press("F6")
+        raise AssertionError(f"F6 does not lead to {place}")
+
+    async def write(self, text):
+        await self.part(self.person.composer)
+        await self.keyboard.type(text)
+        await self.keyboard.press("Enter")
+
+    async def message(self, text):
+        """Walks up the messages until that one has the focus."""
+        await self.part(self.person.feed)
+        wanted = self.person.message(text).first
+        await self.keyboard.press("End")
+        for _ in range(20):
+            if await wanted.evaluate("row => row === document.activeElement"):
+                return
+            await self.keyboard.press("ArrowUp")
+        raise AssertionError(f"the arrows do not lead to {text}")
+
+    async def of_message(self, text, words):
+        """What the menu of a message offers."""
+        await self.message(text)
+        await self.keyboard.press("Enter")
+        await self.choose(words)
+
+
+@test("without a pointer: sign-in, a room, writing, answering, reacting, editing, deleting, a thread, a search, a setting, leaving")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    async with people(test, "alice") as alice:
+        page, hands = alice.page, Hands(alice)
+        await hands.no_pointer()
+        await hands.fill("User name", alice_user.user_id)
+        await hands.fill("Password", PASSWORD)
+        await hands.keyboard.press("Enter")
+        await alice.signed_in()
+
+        await hands.press("button", "New conversation")
+        await hands.tab_to(alice.dialog.get_by_role("tab", selected=True))
+        await hands.keyboard.press("ArrowRight")
+        await expect(alice.dialog.get_by_role("tab", name="New room")).to_be_focused()
+        await hands.fill("Room name", "Orchard", alice.dialog)
+        await hands.fill("Invite (optional)", boris_user.user_id, alice.dialog)
+        await hands.press("button", "Create room", alice.dialog)
+        await alice.heading("Orchard").wait_for()
+        room = next(iter(boris_user.sync_until(lambda answer: answer.get("rooms", {}).get("invite"))["rooms"]["invite"]))
+        boris_user.join(room)
+        boris_user.send(room, "the plums are ripe")
+        await alice.sees("the plums are ripe")
+
+        await hands.write("at last")
+        await alice.sees("at last")
+        await hands.of_message("the plums are ripe", "Reply")
+        await page.get_by_text(re.compile("Replying to .*the plums are ripe")).wait_for()
+        await expect(alice.composer).to_be_focused()
+        await hands.keyboard.type("how many?")
+        await hands.keyboard.press("Enter")
+        await alice.message(re.compile("In reply to .*: how many")).wait_for()
+
+        await hands.of_message("the plums are ripe", "React")
+        await expect(alice.dialog.get_by_label("Search emoji")).to_be_focused()
+        await hands.keyboard.type("tada")
+        await alice.dialog.get_by_role("button", name="tada").wait_for()
+        await hands.keyboard.press("Enter")
+        await alice.message("the plums are ripe, 🎉 1").wait_for()
+        # Taken back on the chip below the message, given again.
+        await hands.message("the plums are ripe")
+        chip = alice.message("the plums are ripe").get_by_role("button", name="🎉 1")
+        await hands.tab_to(chip)
+        await hands.keyboard.press("Enter")
+        await chip.wait_for(state="detached")
+
+        await hands.part(alice.composer)
+        await hands.keyboard.press("ArrowUp")
+        await page.get_by_text("Editing a message").wait_for()
+        await hands.keyboard.press("Control+a")
+        await hands.keyboard.type("how many are there?")
+        await hands.keyboard.press("Enter")
+        await alice.message(re.compile("edited.*: how many are there")).wait_for()
+
+        await hands.of_message("at last", "Delete for everyone")
+        await hands.press("button", "Delete for everyone", alice.dialog)
+        await alice.message("Message deleted").wait_for()
+
+        await hands.of_message("the plums are ripe", "Reply in thread")
+        side = page.get_by_role("complementary", name="Thread")
+        await expect(side.get_by_role("textbox", name="Write a message")).to_be_focused()
+        await hands.keyboard.type("shall I bring a basket?")
+        await hands.keyboard.press("Enter")
+        await side.get_by_role("article", name="shall I bring a basket?").wait_for()
+        await hands.keyboard.press("Escape")
+        await side.wait_for(state="hidden")
+        await alice.message("the plums are ripe, 1 reply").wait_for()
+
+        await hands.press("button", "Search in this room")
+        await expect(page.get_by_label("Search for")).to_be_focused()
+        await hands.keyboard.type("plums")
+        await hands.keyboard.press("Enter")
+        found = page.get_by_role("complementary", name="Search in this room").get_by_role("button", name="the plums are ripe")
+        await hands.tab_to(found)
+        await hands.keyboard.press("Enter")
+        await alice.highlighted("the plums are ripe").wait_for()
+        await hands.press("button", "Close", page.get_by_role("complementary", name="Search in this room"))
+
+        await hands.press("button", "Your profile")
+        await hands.tab_to(alice.dialog.get_by_role("tab", selected=True))
+        while not await alice.dialog.get_by_role("tab", name="Appearance", selected=True).count():
+            await hands.keyboard.press("ArrowRight")
+        await hands.tab_to(alice.dialog.get_by_label("Colours"))
+        await hands.keyboard.type("Dark")
+        await alice.until("() => document.documentElement.dataset.theme === 'dark'")
+        await hands.keyboard.press("Escape")
+        await page.get_by_role("dialog").wait_for(state="detached")
+
+        await hands.press("button", "Members and settings")
+        await hands.press("button", "Leave room", alice.details)
+        await hands.press("button", "Leave room", alice.dialog)
+        await alice.entry("Orchard").wait_for(state="detached")
+    answer = boris_user.get(room_path(room, "messages"), dir="b", limit=100).ok()["chunk"]
+    kinds = [event["type"] for event in answer if event["sender"] == alice_user.user_id]
+    assert kinds.count("m.reaction") == 1 and "m.room.redaction" in kinds and kinds[0] == "m.room.member", kinds
+
+
+def every_kind(room, alice, boris):
+    """One message of each kind, those of a group set apart by who wrote them."""
+    first = boris.send(room, "good morning")
+    post(alice, room, {"msgtype": "m.text", "body": "and to you", "m.relates_to": {"m.in_reply_to": {"event_id": first}}})
+    wrong = boris.send(room, "teh kettle is on")
+    post(boris, room, {"msgtype": "m.text", "body": "* the kettle is on", "m.new_content": {"msgtype": "m.text", "body": "the kettle is on"},
+                       "m.relates_to": {"rel_type": "m.replace", "event_id": wrong}})
+    post(alice, room, {"msgtype": "m.emote", "body": "pours a cup"})
+    post(boris, room, {"msgtype": "m.notice", "body": "The pump runs."})
+    post(alice, room, html("a plan", "<p>A <b>plan</b>:</p><ol><li>water</li><li>weed</li></ol><blockquote>as said</blockquote><pre><code>dig()</code></pre>"))
+    gone = boris.send(room, "never mind")
+    boris.put(room_path(room, "redact", gone, "r1"), {}).ok()
+    small = upload(boris, picture(90, 60), "dunes.png", "image/png")
+    info = {"w": 90, "h": 60, "mimetype": "image/png", "size": 20_000}
+    post(boris, room, {"msgtype": "m.image", "body": "dunes.png", "url": small, "info": info})
+    post(alice, room, {"msgtype": "m.image", "body": "The last one", "filename": "dunes.png", "url": small, "info": info})
+    post(boris, room, {"msgtype": "m.video", "body": "sea.webm", "url": small, "info": {"w": 90, "h": 60, "duration": 61_000, "thumbnail_url": small}})
+    post(alice, room, {"msgtype": "dm.filament.gallery", "body": "two pages", "itemtypes": [
+        {"itemtype": "m.image", "body": f"page {number}.png", "url": small, "info": info} for number in range(2)]})
+    boris.put(room_path(room, "send", "m.sticker", "s1"), {"body": "An owl", "url": small, "info": info}).ok()
+    sound = upload(boris, tone(), "note.wav", "audio/wav")
+    voice = {"msgtype": "m.audio", "body": "note.wav", "url": sound, "info": {"duration": 2000, "mimetype": "audio/wav"}}
+    post(boris, room, voice)
+    post(alice, room, voice | {"body": "Voice message", "org.matrix.msc3245.voice": {}, "org.matrix.msc1767.audio": {"duration": 2000, "waveform": [10, 900] * 12}})
+    post(boris, room, {"msgtype": "m.file", "body": "plan of the beds.pdf", "url": sound, "info": {"mimetype": "application/pdf", "size": 48_213}})
+    post(alice, room, {"msgtype": "m.location", "body": "The gate", "geo_uri": "geo:52.5163,13.3777"})
+    post(boris, room, POLL, "org.matrix.msc3381.poll.start")
+    post(boris, room, {"msgtype": "org.example.dance", "body": "a dance"})
+    asked = boris.send(room, "who comes?")
+    for user, key in ((alice, "👍"), (boris, "👍"), (boris, "🎉")):
+        post(user, room, {"m.relates_to": {"rel_type": "m.annotation", "event_id": asked, "key": key}}, "m.reaction")
+    alice.send(room, "I do", **{"m.relates_to": {"rel_type": "m.thread", "event_id": asked}})
+    alice.state(room, "m.room.topic", {"topic": "What grows where"}).ok()
+    alice.send(room, "the end of it")
+
+
+async def heard(person):
+    """What stands in the accessibility tree for the messages, from the top: (its sentence, roles and names of what is in it)."""
+    devtools = await person.context.new_cdp_session(person.page)
+    nodes = (await devtools.send("Accessibility.getFullAXTree"))["nodes"]
+    await devtools.detach()
+    by_id = {node["nodeId"]: node for node in nodes}
+
+    def within(node):
+        for child in (by_id[each] for each in node.get("childIds", []) if each in by_id):
+            role = child.get("role", {}).get("value", "")
+            if not child.get("ignored") and role not in ("generic", "StaticText", "InlineTextBox", "paragraph", "none", "LineBreak"):
+                yield f"{role}: {without_time(child.get('name', {}).get('value', ''))}"
+            yield from within(child)
+
+    articles = [node for node in nodes if not node.get("ignored") and node.get("role", {}).get("value") == "article"]
+    return [[without_time(node["name"]["value"]), *within(node)] for node in articles]
+
+
+def without_time(words):
+    return re.sub(r"\s+", " ", re.sub(r"\d{1,2}:\d{2}(?=[,:])", "TIME", words, count=1)).strip()
+
+
+@test("what is said of each kind of message, and of what is in it, is what is kept as said")
+async def _(test):
+    room, users = two_in(test, "Aloud")
+    for name, words in (("alice", "Alice Ashby"), ("boris", "Boris Brandt")):
+        users[name].put(f"profile/{users[name].user_id}/displayname", {"displayname": words}).ok()
+    every_kind(room, users["alice"], users["boris"])
+    users["boris"].post(room_path(room, "receipt", "m.read", last_event(users["boris"], room))).ok()
+    users["alice"].send(room, "not read yet")
+    # High enough for all of them: rows out of sight are not on the page.
+    async with in_room(test, room, {"alice": users["alice"]}, viewport={"width": 1280, "height": 4000}) as alice:
+        await alice.message(re.compile("Read: the end of it")).wait_for()
+        await alice.message("not read yet").get_by_role("img", name="1 member has not read this").wait_for()
+        await alice.message("who comes?, 👍 2, 🎉 1, 1 reply").wait_for()
+        await alice.message("Poll: Tea or coffee?").wait_for()
+        await alice.page.mouse.move(0, 0)
+        said = await heard(alice)
+    begin = next(place for place, (sentence, *_) in enumerate(said) if sentence.endswith(": good morning"))
+    said = said[begin:]
+    if os.environ.get("MARTLET_ACCEPT_SPOKEN") == "1":
+        with open(SPOKEN, "w", encoding="utf-8") as f:
+            json.dump(said, f, indent=1, ensure_ascii=False)
+            f.write("\n")
+    with open(SPOKEN, encoding="utf-8") as f:
+        kept = json.load(f)
+    for ours, theirs in zip(said, kept):
+        assert ours == theirs, f"said is {ours}, kept is {theirs}; if that shall be said, MARTLET_ACCEPT_SPOKEN=1"
+    assert len(said) == len(kept), (len(said), len(kept))
+
+
+def last_event(user, room):
+    return user.get(room_path(room, "messages"), dir="b", limit=1).ok()["chunk"][0]["event_id"]
