@@ -1,4 +1,5 @@
 """Peers of a session: aiortc and pages of Chromium, whose offers go through the socket of a `CallSocket`."""
+import av
 from aiortc import RTCSessionDescription, VideoStreamTrack
 from aiortc.mediastreams import AudioStreamTrack
 
@@ -33,10 +34,10 @@ class Peer(router_peers.Peer):
         answer = await negotiate(call, self.connection.localDescription.sdp, use, stream)
         await self.connection.setRemoteDescription(RTCSessionDescription(answer, "answer"))
 
-    async def publish(self, call, **description):
+    async def publish(self, call, picture=None, **description):
         stream = (await call.ask("publish", stream=description))["stream"]["id"]
         self.connection.addTrack(AudioStreamTrack())
-        self.connection.addTrack(VideoStreamTrack())
+        self.connection.addTrack(picture or VideoStreamTrack())
         self._prefer("VP8")
         await self._through(call, "publish", stream)
         return stream
@@ -46,6 +47,22 @@ class Peer(router_peers.Peer):
             self.connection.addTransceiver(kind, "recvonly")
         self._prefer("VP8")
         await self._through(call, "subscribe", stream)
+
+
+class Plain(VideoStreamTrack):
+    """A picture of one colour, as YUV."""
+
+    def __init__(self, colour, width=640, height=480):
+        super().__init__()
+        self.colour, self.width, self.height = colour, width, height
+
+    async def recv(self):
+        pts, time_base = await self.next_timestamp()
+        frame = av.VideoFrame(self.width, self.height, "yuv420p")
+        for plane, value in zip(frame.planes, self.colour):
+            plane.update(bytes([value]) * plane.buffer_size)
+        frame.pts, frame.time_base = pts, time_base
+        return frame
 
 
 class Page(router_peers.Page):

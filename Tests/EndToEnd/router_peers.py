@@ -43,8 +43,14 @@ RECEIVED = """async () => {
   const found = {};
   for (const report of (await connection.getStats()).values()) if (report.type === 'inbound-rtp') found[report.kind] = {
     frames: report.framesDecoded ?? 0, packets: report.packetsReceived, lost: report.packetsLost,
-    freezes: report.freezeCount ?? 0, width: report.frameWidth ?? 0 };
+    freezes: report.freezeCount ?? 0, frozen: report.totalFreezesDuration ?? 0, width: report.frameWidth ?? 0,
+    samples: report.totalSamplesReceived ?? 0, concealed: report.concealedSamples ?? 0 };
   return found;
+}"""
+# Pictures that were sent, of the layer with most of them.
+SENT = """async () => {
+  const reports = [...(await connection.getStats()).values()];
+  return Math.max(0, ...reports.filter(({ type, kind }) => type === 'outbound-rtp' && kind === 'video').map(({ framesSent }) => framesSent ?? 0));
 }"""
 
 
@@ -100,6 +106,9 @@ class Page:
 
     async def received(self):
         return await self.page.evaluate(RECEIVED)
+
+    async def sent(self):
+        return await self.page.evaluate(SENT)
 
     async def until(self, condition, what, seconds=PATIENCE):
         for _ in range(10 * seconds):

@@ -19,9 +19,9 @@ PROTOCOL = """async () => {
 
 
 @contextlib.asynccontextmanager
-async def chromium():
+async def chromium(*flags):
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, *flags])
         try:
             yield browser
         finally:

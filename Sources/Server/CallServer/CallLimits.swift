@@ -67,6 +67,8 @@ package enum CallLimits {
   package static let archiveNameCharacters = 1_000
   /// More end it: the manifest, which is written anew with each, has to stay readable.
   package static let filesOfArchive = 1_000
+  /// Of the composed picture, which depends on all of them for its whole length.
+  package static let changesOfArchive = 1_000
   package static let archivesPage: Int64 = 1_000
   static let archivesPageDefault: Int64 = 50
   /// Media that waits for the recording thread; what comes then is left out.

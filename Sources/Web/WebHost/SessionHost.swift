@@ -15,14 +15,14 @@ public final class SessionHost {
   /// How the last capture failed that did.
   public private(set) var captureFailure = CaptureFailure.failed
   public private(set) var media: MediaPort?
-  private let address: String
+  /// Of the call server's socket, `wss://…`; known before the session connects.
+  public var address: String
   private var socket: (id: SocketID, port: SocketPort)?
   private var timer: HostTask?
   private var inputs: [SessionInput] = []
   private var isHandling = false
 
-  /// - Parameter address: of the call server's socket, `wss://…`.
-  public init(address: String, subscribesToAll: Bool) {
+  public init(address: String = "", subscribesToAll: Bool) {
     self.address = address
     var seed: UInt64 = 0
     for byte in Host.randomBytes(8) { seed = seed << 8 | UInt64(byte) }

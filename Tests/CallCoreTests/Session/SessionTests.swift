@@ -60,6 +60,44 @@ struct SessionTests {
     #expect((1...3).contains(ann.host.peers[1]?.offers ?? 0), "the four go out together")
   }
 
+  @Test func whatWasCapturedBeforeTheGreetingGoesOutWithTheFirstOffer() {
+    let server = TestServer(simulation)
+    let ann = publishing("ann", server)
+    let bob = client("bob", server)
+    let id = bob.command(.publish(1, .camera, name: "n", audio: true, video: true))
+    simulation.run(for: 2_000)
+    #expect(bob.session.state == .idle && bob.session.publication(1)?.media != nil)
+    bob.connect()
+    simulation.run(for: 2_000)
+    #expect(bob.result(of: id) == "" && bob.member?.sections.count == 4)
+    #expect(bob.host.peers[1]?.offers == 1 && ann.session.streams.count == 1)
+  }
+
+  @Test func whatIsNotCapturedYetHoldsNothingUp() {
+    let server = TestServer(simulation)
+    let ann = publishing("ann", server)
+    let bob = client("bob", server)
+    bob.host.capturesAfter = 5_000...5_000
+    bob.command(.publish(1, .camera, name: "n", audio: true, video: true))
+    bob.connect()
+    simulation.run(for: 2_000)
+    #expect(bob.member?.sections.count == 2 && bob.host.peers[1]?.attached.count == 2)
+    simulation.run(for: 5_000)
+    #expect(bob.member?.sections.count == 4 && ann.session.streams.count == 1)
+  }
+
+  @Test func whatIsWantedOfAStreamIsAskedForOnce() {
+    let server = TestServer(simulation)
+    let ann = publishing("ann", server)
+    let bob = connected("bob", server)
+    let stream = ann.session.publication(1)?.stream ?? ""
+    let asked = (1...5).map { _ in bob.command(.prefer(stream, StreamPreference(width: 320))) }
+    let other = bob.command(.prefer(stream, StreamPreference(width: 640)))
+    simulation.run(for: 1_000)
+    #expect((asked + [other]).allSatisfy { bob.result(of: $0) == "" })
+    #expect(bob.texts.count { $0.contains(#""type":"prefer""#) } == 2)
+  }
+
   @Test func aStreamThatGetsSoundLaterGetsASectionForIt() {
     let server = TestServer(simulation)
     let bob = connected("bob", server)

@@ -30,6 +30,7 @@ final class TestHost {
   /// Captured, and whether sound and picture are sent.
   var captured: [SourceID: (audio: Bool, video: Bool)] = [:]
   var failsToCapture = false
+  var capturesAfter: ClosedRange<Int64> = 1...80
   var failsToDescribe = false
   /// In routed sessions a receiving section gets its track with the answer.
   var isRouted = false
@@ -72,7 +73,7 @@ final class TestHost {
 
   private func capture(_ source: SourceID, _ kind: CaptureKind, _ audio: Bool, _ video: Bool) {
     #expect(captured[source] == nil, "a source is captured once")
-    simulation.after(simulation.between(1, 80)) { [self] in
+    simulation.after(simulation.between(capturesAfter.lowerBound, capturesAfter.upperBound)) { [self] in
       if failsToCapture { return emit(.captureFailed(source)) }
       captured[source] = (audio, video)
       let stream = ByteString("\(name)-\(source)")

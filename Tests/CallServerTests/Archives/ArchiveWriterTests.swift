@@ -129,8 +129,28 @@ import Testing
     for i in 0..<CallLimits.filesOfArchive {
       manifest.files.append(ArchiveManifest.File(name: "\(i).webm", stream: stream, startMilliseconds: 1))
     }
+    let classes = ByteString(String(repeating: "\u{1}", count: CallLimits.layoutClassesCharacters))
+    for _ in 0..<CallLimits.changesOfArchive {
+      manifest.changes.append(.init(milliseconds: 1, what: .classes(world.stream.id, [classes])))
+    }
     try world.folder.write(manifest)
     #expect(world.folder.manifest == manifest)
+    world.folder.remove()
+  }
+
+  @Test func `what changes about the picture is kept with its time, also where the server is killed after it`() throws {
+    let world = try World()
+    var layout = ArchiveLayout()
+    (layout.kind, layout.screenKind) = (.bestFit, .pip)
+    world.writer.note(.layout(layout), now: MediaTime(microseconds: 5_000_000))
+    world.run(milliseconds: 3_000)
+    world.writer.note(.classes(world.stream.id, ["focus", "x"]), now: MediaTime(microseconds: 8_000_000))
+    world.run(milliseconds: 1_000)
+    let changes: [ArchiveManifest.Change] = [
+      .init(milliseconds: 0, what: .layout(layout)), .init(milliseconds: 3_000, what: .classes(world.stream.id, ["focus", "x"]))
+    ]
+    #expect(world.folder.manifest?.changes == changes)
+    #expect(try world.folder.recover().changes == changes)
     world.folder.remove()
   }
 

@@ -22,13 +22,17 @@ import Testing
       try folder.make()
       program = try #require(ChildProgram.find("ffmpeg"))
       let source = ["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=2", "-c:v", "libvpx"]
-      #expect(try run(["-v", "error"] + source + ["-f", "matroska", "alice-1.webm"]) == .exit(0))
+      _ = try ArchiveFile(creating: folder.file("alice-1.webm"))
+      #expect(
+        try run(["-y", "-v", "error"] + source + ["-f", "matroska", "alice-1.webm"], writable: "alice-1.webm") == .exit(0))
       manifest.files = [Self.file("alice", "vp8")]
     }
 
-    func run(_ arguments: [String]) throws -> ChildProgram.End {
-      try ChildProgram(path: program, arguments: ["-nostdin"] + arguments, folder: folder.path, timeLimitSeconds: 60)
-        .run(isWanted: { true }, line: { _ in })
+    func run(_ arguments: [String], writable: String...) throws -> ChildProgram.End {
+      try ChildProgram(
+        path: program, arguments: ["-nostdin"] + arguments, folder: folder.path, writable: writable, timeLimitSeconds: 60
+      )
+      .run(isWanted: { true }, line: { _ in })
     }
 
     static func file(_ name: String, _ video: String) -> ArchiveManifest.File {

@@ -67,6 +67,47 @@ import Testing
     #expect(model.recorded.isEmpty && fixture.archiveCommands.isEmpty)
   }
 
+  private func changes(_ fixture: SessionFixture) -> [ArchiveChange] {
+    fixture.archiveCommands.compactMap { if case .change(_, let change) = $0 { change } else { nil } }
+  }
+
+  @Test func `the recorder is told of layouts and classes: those there are, and those that change`() throws {
+    let fixture = SessionFixture()
+    let (moderator, alice) = (try fixture.connect(.moderator), try fixture.connect())
+    let (first, second) = (try fixture.publish(alice), try fixture.publish(moderator))
+    try fixture.brain.setLayoutClasses([(first, ["focus"])])
+    fixture.collect()
+    #expect(fixture.archiveCommands.isEmpty)
+    try fixture.ask(moderator, "record", Self.start)
+    let archive = try #require(fixture.brain.archive)
+    var layout = ArchiveLayout()
+    layout.kind = .pip
+    try fixture.brain.setLayout(layout, of: archive)
+    try fixture.brain.setLayoutClasses([(first, []), (second, ["full"])])
+    // Nothing is new about these.
+    try fixture.brain.setLayoutClasses([(first, []), (second, ["full"])])
+    fixture.collect()
+    #expect(
+      changes(fixture) == [.classes(first, ["focus"]), .layout(layout), .classes(first, []), .classes(second, ["full"])])
+    #expect(throws: CallRefusal.self) { try fixture.brain.setLayout(layout, of: ArchiveID(trusted: "another")) }
+    try fixture.ask(moderator, "record", Self.stop)
+    #expect(throws: CallRefusal.self) { try fixture.brain.setLayout(layout, of: archive) }
+  }
+
+  @Test func `a recording takes so many changes of its picture`() throws {
+    let fixture = SessionFixture()
+    let moderator = try fixture.connect(.moderator)
+    let stream = try fixture.publish(moderator)
+    try fixture.ask(moderator, "record", Self.start)
+    let archive = try #require(fixture.brain.archive)
+    for _ in 0..<CallLimits.changesOfArchive { try fixture.brain.setLayout(ArchiveLayout(), of: archive) }
+    fixture.collect()
+    #expect(changes(fixture).count == CallLimits.changesOfArchive)
+    #expect(throws: CallRefusal.self) { try fixture.brain.setLayout(ArchiveLayout(), of: archive) }
+    #expect(throws: CallRefusal.self) { try fixture.brain.setLayoutClasses([(stream, ["focus"])]) }
+    #expect(fixture.brain.streams[stream]?.layoutClasses == [])
+  }
+
   @Test func `a recording ends when the last one leaves or its time is over`() throws {
     for isTime in [true, false] {
       let fixture = SessionFixture()

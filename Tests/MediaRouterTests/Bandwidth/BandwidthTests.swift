@@ -121,7 +121,7 @@ import Testing
     var path = PathEstimate()
     path.receive(fractionLost: 20, sent: 1_000_000, now: .zero)
     #expect(path.state(sent: 1_000_000, now: .zero) == .unknown)
-    path.receive(fractionLost: 128, sent: 1_000_000, now: .zero)
+    for _ in 0..<2 { path.receive(fractionLost: 128, sent: 1_000_000, now: .zero) }
     #expect(path.state(sent: 1_000_000, now: .zero) == .congested(750_000))
     path.receive(fractionLost: 0, sent: 700_000, now: .zero)
     #expect(path.state(sent: 700_000, now: .zero) == .open(limit: 810_000))

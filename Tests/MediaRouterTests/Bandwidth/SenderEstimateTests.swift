@@ -141,12 +141,38 @@ import Testing
     func rate() -> Double? { loss.rate(now: .zero) }
     loss.receive(51, sent: 1_000_000, now: .zero)
     #expect(rate().map { (890_000...910_000).contains($0) } ?? false)
+    #expect(loss.foreign == 0)
     loss.receive(51, sent: 500_000, now: .zero)
-    #expect(rate() == nil)
+    #expect(rate() == nil && loss.foreign == 51.0 / 256)
     loss.receive(60, sent: 1_000_000, now: .zero)
     #expect(rate() == nil)
-    loss.receive(150, sent: 1_000_000, now: .zero)
-    #expect(rate().map { $0 < 750_000 } ?? false, "much more than before is ours again")
+    for _ in 0..<2 { loss.receive(150, sent: 1_000_000, now: .zero) }
+    #expect(rate().map { $0 < 750_000 } ?? false && loss.foreign == 0, "much more than before is ours again")
+  }
+
+  @Test func lossThatIsLessButStaysWhenLessIsSentLimitsNothingEither() {
+    var loss = LossLimit()
+    loss.receive(30, sent: 1_000_000, now: .zero)
+    loss.receive(12, sent: 900_000, now: .zero)
+    #expect(loss.rate(now: .zero) != nil && loss.foreign == 0, "hardly less was sent")
+    loss.receive(12, sent: 300_000, now: .zero)
+    #expect(loss.rate(now: .zero) == nil && loss.foreign == 12.0 / 256)
+  }
+
+  @Test func ofWhatCannotBeLessLossLimitsNothing() {
+    var loss = LossLimit()
+    for _ in 0..<3 { loss.receive(51, sent: 40_000, isLeast: true, now: .zero) }
+    #expect(loss.rate(now: .zero) == nil && loss.foreign == 51.0 / 256)
+    loss.receive(60, sent: 1_000_000, now: .zero)
+    #expect(loss.rate(now: .zero) == nil, "it was there before there was more")
+    for _ in 0..<2 { loss.receive(128, sent: 1_000_000, now: .zero) }
+    #expect(loss.rate(now: .zero) != nil && loss.foreign == 0)
+  }
+
+  @Test func oneReportOfMuchLossAmongOthersIsChance() {
+    var loss = LossLimit()
+    for fraction: UInt8 in [10, 40, 0, 35, 13, 50, 12] { loss.receive(fraction, sent: 500_000, now: .zero) }
+    #expect(loss.rate(now: .zero) == nil)
   }
 
   @Test func itIsForgottenWhenNobodyReports() {

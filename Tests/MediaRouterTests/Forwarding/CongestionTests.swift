@@ -80,6 +80,15 @@ import Testing
     #expect(call.layer == 2)
   }
 
+  /// What is lost anyway must not count as what the path does not carry.
+  @Test(arguments: [5, 20], seeds) func whereMuchIsLostFromTheBeginningTheHighLayerComesAllTheSame(_ loss: Int, _ seed: UInt64)
+  {
+    var call = LimitedCall(seed: seed, rate: nil)
+    call.simulation.conditions.loss = loss
+    call.play(seconds: 40) { $0.layer == 2 }
+    #expect(call.layer == 2)
+  }
+
   @Test func whoseLayersAreAllSentIsNotProbed() {
     var call = LimitedCall(rate: nil)
     call.play(seconds: 6)

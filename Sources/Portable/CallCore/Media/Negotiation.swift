@@ -79,6 +79,9 @@ struct Negotiation: Sendable {
   /// Something outside of the sections has changed that an offer tells.
   mutating func touch() { isTouched = true }
 
+  /// Nothing was described yet.
+  var isNew: Bool { round == 0 }
+
   /// Whether there is something that the other side does not know.
   private var isDirty: Bool {
     isTouched || restartsICE || sections.contains { $0.state != .present || $0.mid == nil }

@@ -1,11 +1,11 @@
 import JSON
 
-/// What is published here: captured, announced, and sent to the router or to each peer.
+/// What is published here: captured, announced, and sent to the router or to each peer. The capture may begin before there is a connection.
 extension CallSession {
   mutating func publish(
     _ source: SourceID, _ kind: CaptureKind, name: ByteString, audio: Bool, video: Bool, _ id: CommandID
   ) {
-    guard state != .idle, publication(source) == nil else { return finish(id, CallRefusal("invalid")) }
+    guard publication(source) == nil else { return finish(id, CallRefusal("invalid")) }
     guard publications.count < CallLimits.publications else { return finish(id, CallRefusal("limit")) }
     publications.append(
       Publication(source: source, kind: kind, name: name, hasAudio: audio, hasVideo: video, command: id))

@@ -105,10 +105,16 @@ public struct CallSession: Sendable {
 
   private mutating func advanceLinks() {
     for i in links.indices {
-      if links[i].retryAt == nil { links[i].negotiation.advance() }
+      if links[i].retryAt == nil, !waitsForPublications(links[i]) { links[i].negotiation.advance() }
       for effect in links[i].negotiation.effects { effects.append(.media(effect)) }
       links[i].negotiation.effects = []
     }
+  }
+
+  /// The first offer to the router takes along what is about to have its stream: an exchange of its own would be in the way of the first pictures.
+  private func waitsForPublications(_ link: PeerLink) -> Bool {
+    link.remote == nil && link.negotiation.isNew
+      && publications.contains { if case .publishing = $0.state { true } else { false } }
   }
 
   private mutating func wake() {

@@ -7,10 +7,19 @@ package enum ArchiveCommand: Sendable {
   /// A track of a stream will come under this name.
   case add(ArchiveID, RecordedStream, SubscriptionID, Codec)
   case remove(SubscriptionID)
+  /// The picture of all is another one from now on.
+  case change(ArchiveID, ArchiveChange)
   /// Nothing comes of the stream any more; its files end.
   case endStream(ArchiveID, StreamID)
   /// With the reason, where nobody asked for it.
   case finish(ArchiveID, reason: ByteString)
+}
+
+/// What decides about the places in the composed picture.
+package enum ArchiveChange: Sendable, Equatable {
+  case layout(ArchiveLayout)
+  /// Layout classes of a stream.
+  case classes(StreamID, [ByteString])
 }
 
 /// Whose picture and sound a recorder gets.

@@ -65,7 +65,7 @@ struct ArchiveFolder: Sendable {
 
   var manifest: ArchiveManifest? {
     guard let file = ArchiveFile(reading: file(ArchiveManifest.fileName)) else { return nil }
-    return ArchiveManifest(file.read(at: 0, count: 16 << 20))
+    return ArchiveManifest(file.read(at: 0, count: 32 << 20))
   }
 
   /// In one step: whoever reads it meanwhile has the old one.

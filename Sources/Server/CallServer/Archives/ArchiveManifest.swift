@@ -28,7 +28,16 @@ struct ArchiveManifest: Sendable, Equatable {
     var height = 0
   }
 
+  /// What changed about the picture of all.
+  struct Change: Sendable, Equatable {
+    /// Since the recording's beginning.
+    let milliseconds: Int64
+    let what: ArchiveChange
+  }
+
   var files: [File] = []
+  /// In the order of time.
+  var changes: [Change] = []
   /// Made of them afterwards; nil where there is none.
   var composed: File?
 
@@ -48,6 +57,7 @@ struct ArchiveManifest: Sendable, Equatable {
       writer.member("id", id)
       writer.member("duration_ms", durationMilliseconds)
       writer.array("files", files) { $0.write(to: &$1) }
+      if !changes.isEmpty { writer.array("changes", changes) { $0.write(to: &$1) } }
       if let composed {
         writer.key("composed")
         composed.write(to: &writer)
@@ -66,6 +76,7 @@ struct ArchiveManifest: Sendable, Equatable {
       files.append(file)
     }
     composed = json["composed"].flatMap { File($0) }
+    changes = json["changes"]?.elements.compactMap { Change($0) } ?? []
   }
 }
 
@@ -114,6 +125,33 @@ extension ArchiveManifest.File {
       writer.member("video", video)
       writer.member("width", width)
       writer.member("height", height)
+    }
+  }
+}
+
+extension ArchiveManifest.Change {
+  fileprivate init?(_ json: JSON) {
+    guard let milliseconds = json["at_ms"]?.integer else { return nil }
+    if let layout = json["layout"] {
+      guard let layout = try? ArchiveLayout(layout) else { return nil }
+      self.init(milliseconds: milliseconds, what: .layout(layout))
+    } else {
+      guard let stream = StreamID(json["stream"]), let classes = json["classes"] else { return nil }
+      self.init(milliseconds: milliseconds, what: .classes(stream, classes.elements.compactMap(\.text)))
+    }
+  }
+
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("at_ms", milliseconds)
+      switch what {
+      case .layout(let layout):
+        writer.key("layout")
+        layout.write(to: &writer)
+      case .classes(let stream, let classes):
+        writer.member("stream", stream)
+        writer.array("classes", classes) { $1.write($0) }
+      }
     }
   }
 }

@@ -143,6 +143,7 @@ final class ArchiveRecorder: @unchecked Sendable {
     case .remove(let id):
       guard let place = streams.removeValue(forKey: id) else { return }
       writers[place.archive]?.writer.remove(id, of: place.stream, now: now)
+    case .change(let archive, let change): writers[archive]?.writer.note(change, now: now)
     case .endStream(let archive, let stream):
       streams = streams.filter { $0.value != (archive, stream) }
       writers[archive]?.writer.end(stream, now: now)

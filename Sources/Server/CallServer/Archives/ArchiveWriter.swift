@@ -21,6 +21,8 @@ struct ArchiveWriter: ~Copyable {
   private let filesLimit: Int
   private var streams: [StreamID: Stream] = [:]
   private var manifest = ArchiveManifest()
+  /// The manifest on the disk does not have the last changes.
+  private var hasChanged = false
   /// Counted in `usage`.
   private var bytes: Int64 = 0
   /// Why nothing more is written; empty while it is.
@@ -64,6 +66,12 @@ struct ArchiveWriter: ~Copyable {
     perform(stream)
   }
 
+  mutating func note(_ change: ArchiveChange, now: MediaTime) {
+    let milliseconds = max(0, now.microseconds - began.microseconds) / 1_000
+    manifest.changes.append(ArchiveManifest.Change(milliseconds: milliseconds, what: change))
+    hasChanged = true
+  }
+
   mutating func receive(_ packet: RecordedBatch.Packet, _ media: [UInt8], of stream: StreamID) {
     streams[stream]?.recorder.receive(packet, media)
   }
@@ -77,6 +85,9 @@ struct ArchiveWriter: ~Copyable {
       stream.recorder.advance(to: now)
       perform(stream)
     }
+    guard hasChanged, !isBroken else { return }
+    hasChanged = false
+    do throws(ArchiveFileError) { try folder.write(manifest) } catch { fail("\(error)") }
   }
 
   /// Its files are numbered on if it comes again.

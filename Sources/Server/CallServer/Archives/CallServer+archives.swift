@@ -16,7 +16,9 @@ extension CallServer {
   ///
   /// Throws `CallRefusal`: `not_found` where nobody is in it, `invalid` where it cannot be recorded or is already, `limit` where there is no room; and
   /// the database's errors.
-  func startArchive(of session: CallSessions.Session, _ options: ArchiveOptions) async throws -> Archive {
+  func startArchive(
+    of session: CallSessions.Session, _ options: ArchiveOptions, _ layout: ArchiveLayout = ArchiveLayout()
+  ) async throws -> Archive {
     guard session.isRouted else { throw CallRefusal.invalid("Media of this session goes between its peers.") }
     guard session.roomID == nil else { throw CallRefusal.invalid("Calls in rooms are not recorded.") }
     guard live[session.id]?.brain.archive == nil else { throw SessionBrain.isRecorded }
@@ -27,7 +29,9 @@ extension CallServer {
       created: clock.now())
     try await recordings.rows.insert(archive)
     do {
-      try act(in: session.id) { (brain, now) throws(CallRefusal) in try brain.startRecording(archive.id, options, now: now) }
+      try act(in: session.id) { (brain, now) throws(CallRefusal) in
+        try brain.startRecording(archive.id, options, layout, now: now)
+      }
     } catch {
       try await recordings.rows.delete(archive.id)
       throw error

@@ -1,7 +1,8 @@
 import CLinux
 import Glibc
 
-/// A program of the system that works in a folder, at the lowest priority, for a limited time. Blocks.
+/// A program of the system that works in a folder, at the lowest priority, for a limited time. As far as the system can see to it, it reads nothing but what
+/// lies there and programs need, writes what it was given, and reaches neither the network nor another process. Blocks.
 struct ChildProgram {
   /// Where the program lies, among the folders of `PATH`; nil where it is not installed.
   static func find(_ name: String) -> String? {
@@ -21,9 +22,21 @@ struct ChildProgram {
   let path: String
   let arguments: [String]
   let folder: String
+  /// Files of the folder that it may write. They are there already.
+  var writable: [String] = []
   let timeLimitSeconds: Int64
   /// Of all its threads; nil for twice the time.
   var processorLimitSeconds: Int64?
+
+  /// What this system does not keep a program from; nil where it does all.
+  static let lack: String? = {
+    let means = UInt32(bitPattern: confined_means())
+    let lacking = [
+      (CONFINED_FILES.rawValue, "files of the server's user (Landlock)"),
+      (CONFINED_CALLS.rawValue, "the network and other processes of the server's user (seccomp)")
+    ].filter { means & $0.0 == 0 }
+    return lacking.isEmpty ? nil : lacking.map(\.1).joined(separator: ", ")
+  }()
 
   /// Runs it to its end.
   ///
@@ -36,8 +49,6 @@ struct ChildProgram {
     guard clinux_pipe(&ends) == 0 else { throw ArchiveFileError("pipe") }
     defer { close(ends[0]) }
     let child = try spawn(output: ends[1])
-    // It may have ended already.
-    _ = clinux_restrain(child, Self.memoryBytes, UInt64(processorLimitSeconds ?? 2 * timeLimitSeconds))
     let isKilled = !read(ends[0], isWanted, line)
     if isKilled { kill(child, SIGKILL) }
     var status: Int32 = 0
@@ -48,18 +59,23 @@ struct ChildProgram {
 
   private func spawn(output: Int32) throws(ArchiveFileError) -> pid_t {
     defer { close(output) }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    clinux_spawn_in_folder(&actions, folder)
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    var argv = ([path] + arguments).map { strdup($0) } + [nil]
-    defer { for argument in argv { free(argument) } }
-    var environment: [UnsafeMutablePointer<CChar>?] = [nil]
-    var child = pid_t()
-    let result = posix_spawn(&child, path, &actions, nil, &argv, &environment)
+    let argv = ([path] + arguments).map { strdup($0) } + [nil]
+    let written = writable.map { strdup($0) } + [nil]
+    defer { for text in argv + written { free(text) } }
+    let names = written.map { UnsafePointer($0) }
+    var child: Int32 = 0
+    let result = path.withCString { path in
+      folder.withCString { folder in
+        argv.withUnsafeBufferPointer { argv in
+          names.withUnsafeBufferPointer { names in
+            var description = confined_child(
+              program: path, arguments: argv.baseAddress, folder: folder, writable: names.baseAddress, output: output,
+              memory_bytes: Self.memoryBytes, cpu_seconds: UInt64(processorLimitSeconds ?? 2 * timeLimitSeconds))
+            return confined_spawn(&description, &child)
+          }
+        }
+      }
+    }
     guard result == 0 else { throw ArchiveFileError(path, code: result) }
     return child
   }

@@ -2,6 +2,7 @@ import EventLoop
 import Glibc
 import JSON
 import Synchronization
+import Telemetry
 
 /// Makes the composed files of recordings with FFmpeg, one at a time.
 final class Composer: Sendable {
@@ -25,9 +26,12 @@ final class Composer: Sendable {
   /// Of the processor, for the picture of one file: at its priority a probe may wait long for its turn, and who waits is not unreadable.
   private static let probeLimitSeconds: Int64 = 10
 
+  private static let log = Log("calls")
+
   private let pool: BlockingPool
   private let current = Mutex<Job?>(nil)
   private let isOver = Atomic<Bool>(false)
+  private let hasTold = Atomic<Bool>(false)
 
   init() throws(EventLoopError) { pool = try BlockingPool(threads: 1, name: "composer") }
 
@@ -57,6 +61,9 @@ final class Composer: Sendable {
   private func make(
     _ manifest: ArchiveManifest, _ options: ArchiveOptions, _ folder: ArchiveFolder, _ usage: ArchiveUsage, _ program: String
   ) throws -> ArchiveManifest {
+    if let lack = ChildProgram.lack, !hasTold.exchange(true, ordering: .relaxed) {
+      Self.log.warning("FFmpeg is not confined: this system cannot keep it from all", ["lacking": .text(lack)])
+    }
     current.withLock { $0 = Job(archive: folder.id, percent: 0) }
     defer { current.withLock { $0 = nil } }
     if let made = try make(Composition(manifest, options), of: manifest, folder, usage, program) { return made }
@@ -89,19 +96,19 @@ final class Composer: Sendable {
     _ composition: Composition, of manifest: ArchiveManifest, _ folder: ArchiveFolder, _ usage: ArchiveUsage, _ program: String
   ) throws -> ArchiveManifest? {
     let names = composition.spans.indices.map(Composition.nameFile)
-    defer { for name in names + [Composition.unfinishedName] { unlink(folder.file(name)) } }
-    for (span, name) in zip(composition.spans, names) {
-      unlink(folder.file(name))
-      var file = try ArchiveFile(creating: folder.file(name))
-      try file.append(Array(span.name.utf8))
-    }
+    defer { for name in names + [Composition.graphName, Composition.unfinishedName] { unlink(folder.file(name)) } }
+    for (span, name) in zip(composition.spans, names) { try put(span.name, into: folder.file(name)) }
+    // It may make no file, but write this one.
+    try put("", into: folder.file(Composition.unfinishedName))
     // Where there is no font, a picture without names is better than none.
     for hasNames in [true, false] {
       guard !isOver.load(ordering: .relaxed) else { throw Failure.ended }
       let rest = usage.quotaBytes.map { $0 - usage.bytes }
       if let rest, rest <= 0 { throw Failure.quota }
+      try put(composition.graph(hasNames: hasNames), into: folder.file(Composition.graphName))
       let child = ChildProgram(
-        path: program, arguments: composition.arguments(hasNames: hasNames, bytesLimit: rest), folder: folder.path,
+        path: program, arguments: composition.arguments(bytesLimit: rest), folder: folder.path,
+        writable: [Composition.unfinishedName],
         timeLimitSeconds: max(Self.shortestLimitSeconds, composition.durationMilliseconds / 250))
       let end = try child.run(isWanted: { !isOver.load(ordering: .relaxed) }) { note($0, composition.durationMilliseconds) }
       // Neither names nor one file are why it takes too long.
@@ -110,6 +117,12 @@ final class Composer: Sendable {
       return try keep(manifest, composition, folder, usage)
     }
     return nil
+  }
+
+  private func put(_ text: String, into path: String) throws(ArchiveFileError) {
+    unlink(path)
+    var file = try ArchiveFile(creating: path)
+    try file.append(Array(text.utf8))
   }
 
   /// `out_time_us=…`, in microseconds of what is made.

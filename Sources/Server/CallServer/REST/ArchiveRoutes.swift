@@ -27,13 +27,7 @@ extension CallServer {
       return Response(status: .noContent)
     }
     on(.patch, "/{archive}/streams", &router) { request in try await self.changeStreams(request) }
-    on(.put, "/{archive}/layout", &router) { request in
-      let archive = try await self.archive(of: request)
-      guard (try await request.object())["type"]?.string == "bestFit" else {
-        throw RESTError.invalid("The layout here is bestFit.")
-      }
-      return .json(self.json(archive, request.http))
-    }
+    on(.put, "/{archive}/layout", &router) { request in try await self.changeLayout(request) }
   }
 
   /// The archive in the path, which must be the project's. Throws 404.
@@ -49,10 +43,13 @@ extension CallServer {
     let body = try await request.object()
     guard let id = SessionID(body["sessionId"]) else { throw RESTError.invalid("sessionId is missing.") }
     let options = try ArchiveOptions(body)
+    let layout = try Self.layout(body["layout"], options)
     guard let session = try await sessions.session(id), session.project == request.project else {
       throw RESTError(.notFound, "There is no such session.")
     }
-    do { return .json(json(try await startArchive(of: session, options), request.http)) } catch let refusal as CallRefusal {
+    do {
+      return .json(json(try await startArchive(of: session, options, layout), request.http))
+    } catch let refusal as CallRefusal {
       throw RESTError(refusal.code == .notFound ? .badRequest : .conflict, refusal.message)
     }
   }
@@ -83,6 +80,21 @@ extension CallServer {
       throw .invalid("\(name) is from \(range.lowerBound) to \(range.upperBound).")
     }
     return number
+  }
+
+  private nonisolated func changeLayout(_ request: RESTRequest) async throws -> Response {
+    let archive = try await archive(of: request)
+    let layout = try Self.layout(try await request.object(), archive.options)
+    guard archive.status == .started else { throw RESTError(.conflict, "The archive is not being recorded.") }
+    try await act(in: archive.session) { (brain, _) throws(CallRefusal) in try brain.setLayout(layout, of: archive.id) }
+    return .json(json(archive, request.http))
+  }
+
+  /// Throws 400.
+  private static func layout(_ json: JSON?, _ options: ArchiveOptions) throws(RESTError) -> ArchiveLayout {
+    guard let json, !json.isNull else { return ArchiveLayout() }
+    guard options.isComposed else { throw .invalid("layout is of composed archives.") }
+    return try ArchiveLayout(json)
   }
 
   /// `{"addStream": …, "hasAudio": true, "hasVideo": true}` or `{"removeStream": …}`.

@@ -62,10 +62,11 @@ extension CallServer {
       else { throw .invalid("An item has id and layoutClassList, of at most \(CallLimits.layoutClassesOfStream) classes.") }
       var names: [ByteString] = []
       for element in list.elements {
-        guard let name = element.text, name.string.unicodeScalars.count <= CallLimits.layoutClassesCharacters else {
-          throw .invalid("A layout class is a text.")
-        }
+        guard let name = element.text else { throw .invalid("A layout class is a text.") }
         names.append(name)
+      }
+      guard names.reduce(0, { $0 + $1.string.unicodeScalars.count }) <= CallLimits.layoutClassesCharacters else {
+        throw .invalid("The layout classes of a stream have at most \(CallLimits.layoutClassesCharacters) characters.")
       }
       classes.append((id, names))
     }

@@ -54,9 +54,13 @@ extension SessionBrain {
   /// nil for none that others know of.
   package func stream(_ id: StreamID) -> CallStream? { streams[id].flatMap { $0.isAnnounced ? $0 : nil } }
 
-  /// All of it or nothing. Throws `not_found`.
+  /// All of it or nothing. Throws `not_found`; `limit` where a recording does not take so many changes.
   package mutating func setLayoutClasses(_ classes: [(StreamID, [ByteString])]) throws(CallRefusal) {
     for (id, _) in classes { guard streams[id] != nil else { throw .noStream } }
-    for (id, classes) in classes { streams[id]?.layoutClasses = classes }
+    try checkChanges(classes.count)
+    for (id, classes) in classes {
+      streams[id]?.layoutClasses = classes
+      if let stream = streams[id] { noteClasses(of: stream) }
+    }
   }
 }

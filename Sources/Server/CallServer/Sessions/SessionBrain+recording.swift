@@ -7,13 +7,16 @@ extension SessionBrain {
   package var archive: ArchiveID? { recording?.archive }
 
   /// Begins with what is published. Throws `not_found` where nobody is there, `invalid` where it cannot be or is already.
-  package mutating func startRecording(_ archive: ArchiveID, _ options: ArchiveOptions, now: CallMoment) throws(CallRefusal) {
+  package mutating func startRecording(
+    _ archive: ArchiveID, _ options: ArchiveOptions, _ layout: ArchiveLayout = ArchiveLayout(), now: CallMoment
+  ) throws(CallRefusal) {
     guard isRouted else { throw .invalid("Media of this session goes between its peers.") }
     guard recording == nil else { throw Self.isRecorded }
     guard !connections.isEmpty else { throw CallRefusal(.notFound, "Nobody is in the session.") }
     recording = SessionRecording(
       archive: archive, options: options, deadline: now.monotonic + CallLimits.archiveMilliseconds)
     add(.archive(.begin(archive)))
+    if layout != ArchiveLayout() { change(.layout(layout)) }
     for stream in streams.values { record(stream) }
     sayToAll(
       Self.message("recording_started") { writer in
@@ -68,6 +71,7 @@ extension SessionBrain {
     guard track.codec.isVideo ? kinds.video : kinds.audio else { return }
     let subscription = SubscriptionID(nextNumber())
     self.recording?.subscriptions[track.id] = subscription
+    noteClasses(of: stream)
     let described = RecordedStream(
       id: name, connection: stream.connection, connectionData: connections[stream.connection]?.token.data ?? "",
       name: stream.description.name, videoType: stream.description.videoType)
@@ -87,6 +91,36 @@ extension SessionBrain {
     guard let recording, let stream = streams[name] else { return }
     let ended = stream.tracks.compactMap { self.recording?.subscriptions.removeValue(forKey: $0.id) }
     if !ended.isEmpty { add(.archive(.endStream(recording.archive, name))) }
+  }
+
+  // MARK: The composed picture
+
+  /// From now on it is laid out so. Throws `not_found` for another recording, `limit`.
+  package mutating func setLayout(_ layout: ArchiveLayout, of archive: ArchiveID) throws(CallRefusal) {
+    guard recording?.archive == archive else { throw CallRefusal(.notFound, "The archive has ended.") }
+    try checkChanges(1)
+    change(.layout(layout))
+  }
+
+  /// Throws `limit` where a recording does not take so many more changes.
+  func checkChanges(_ count: Int) throws(CallRefusal) {
+    guard let recording, recording.changes + count > CallLimits.changesOfArchive else { return }
+    throw CallRefusal(.limit, "A recording has at most \(CallLimits.changesOfArchive) changes of its picture.")
+  }
+
+  /// The recorder knows them where it has the stream. Those of a stream that comes after too many changes are left out.
+  mutating func noteClasses(of stream: CallStream) {
+    guard let recording, recording.changes < CallLimits.changesOfArchive,
+      recording.classes[stream.id] ?? [] != stream.layoutClasses
+    else { return }
+    self.recording?.classes[stream.id] = stream.layoutClasses
+    change(.classes(stream.id, stream.layoutClasses))
+  }
+
+  private mutating func change(_ change: ArchiveChange) {
+    guard let archive = recording?.archive else { return }
+    recording?.changes += 1
+    add(.archive(.change(archive, change)))
   }
 
   // MARK: Manual mode

@@ -24,6 +24,10 @@ struct SessionRecording: Sendable {
   var chosen: [StreamID: Kinds] = [:]
   /// The recorder's name of a track.
   var subscriptions: [TrackID: SubscriptionID] = [:]
+  /// The recorder was told of so many changes of the composed picture.
+  var changes = 0
+  /// And that streams have these layout classes.
+  var classes: [StreamID: [ByteString]] = [:]
 
   /// Which kinds of a stream are recorded.
   func kinds(of stream: StreamID) -> Kinds {

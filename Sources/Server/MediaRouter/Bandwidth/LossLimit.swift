@@ -2,8 +2,8 @@
 /// nothing.
 struct LossLimit {
   /// Of 256: more lost than a tenth is congestion, less than a fiftieth is none.
-  private static let heavy: UInt8 = 26
-  private static let light: UInt8 = 5
+  private static let heavy = 26.0
+  private static let light = 5.0
   /// What nobody confirmed for so long says nothing any more.
   static let lifetime = MediaTime.Interval.seconds(5)
 
@@ -12,36 +12,41 @@ struct LossLimit {
 
   private var rate: Double?
   private var last: MediaTime?
+  private var before: UInt8?
   /// How much was lost of how much, when less was sent because of it.
   private var fall: (fraction: Double, sent: Double)?
-  /// The loss is not ours.
-  private var isForeign = false
+  /// The share that is lost whatever is sent: that loss is not ours. 0 where there is none, or it is not known yet.
+  private(set) var foreign = 0.0
   private var clean = 0
 
   /// - Parameters:
-  ///   - fraction: of a reception report, in 1/256.
+  ///   - reported: of a reception report, in 1/256.
   ///   - sent: bits a second.
-  mutating func receive(_ fraction: UInt8, sent: Double, now: MediaTime) {
-    last = now
+  ///   - isLeast: less cannot be sent.
+  mutating func receive(_ reported: UInt8, sent: Double, isLeast: Bool = false, now: MediaTime) {
+    // A report on few packets says much by chance; two in a row do not.
+    let fraction = Double(min(reported, before ?? reported))
+    (before, last) = (reported, now)
     clean = fraction < Self.light ? clean + 1 : 0
-    if fraction > Self.heavy {
-      receive(heavy: Double(fraction), sent: sent)
+    if clean == 0, isForeign(fraction, sent, isLeast) {
+      fall = (max(fall?.fraction ?? 0, fraction), fall?.sent ?? sent)
+      (rate, foreign) = (nil, fraction / 256)
+    } else if fraction > Self.heavy {
+      if fall == nil || foreign > 0 { fall = (fraction, sent) }
+      foreign = 0
+      rate = max(PathEstimate.floor, min(rate ?? .infinity, sent) * (1 - 0.5 * fraction / 256))
     } else if clean >= Self.cleanLimit {
-      (rate, fall, isForeign) = (nil, nil, false)
+      (rate, fall, foreign) = (nil, nil, 0)
     } else if clean > 0 {
       rate = rate.map { $0 * 1.08 }
     }
   }
 
-  private mutating func receive(heavy fraction: Double, sent: Double) {
-    if let fall, fraction <= 2 * fall.fraction, isForeign || fraction >= 0.6 * fall.fraction && sent <= 0.8 * fall.sent {
-      isForeign = true
-      rate = nil
-      return
-    }
-    if fall == nil || isForeign { fall = (fraction, sent) }
-    isForeign = false
-    rate = max(PathEstimate.floor, min(rate ?? .infinity, sent) * (1 - 0.5 * fraction / 256))
+  /// Whether it has other reasons than what is sent: it stays although less is, or nothing less can be.
+  private func isForeign(_ fraction: Double, _ sent: Double, _ isLeast: Bool) -> Bool {
+    if isLeast { return true }
+    guard let fall, fraction <= 2 * fall.fraction else { return false }
+    return foreign > 0 || sent <= 0.8 * fall.sent && (fraction <= Self.heavy || fraction >= 0.6 * fall.fraction)
   }
 
   /// Bits a second; nil where loss limits nothing.

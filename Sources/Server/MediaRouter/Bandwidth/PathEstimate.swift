@@ -42,8 +42,10 @@ struct PathEstimate {
   /// - Parameters:
   ///   - fractionLost: of a reception report, in 1/256.
   ///   - sent: bits a second that go to it.
-  mutating func receive(fractionLost: UInt8, sent: Int, now: MediaTime) {
-    loss.receive(fractionLost, sent: Double(sent), now: now)
+  ///   - isLeast: it is sound alone, which always goes.
+  mutating func receive(fractionLost: UInt8, sent: Int, isLeast: Bool = false, now: MediaTime) {
+    loss.receive(fractionLost, sent: Double(sent), isLeast: isLeast, now: now)
+    sender?.lost = loss.foreign
   }
 
   /// The receiver's, while it says something.

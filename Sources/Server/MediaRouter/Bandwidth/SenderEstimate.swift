@@ -17,6 +17,8 @@ struct SenderEstimate {
   private static let jumpTicks = 60_000_000 / TransportFeedback.tickMicroseconds
   /// No burst of ours makes packets wait for so long, in microseconds.
   private static let suspicious: Int64 = 200_000
+  /// Whoever loses more than half has no use for a higher layer.
+  private static let lostLimit = 0.5
   /// In a second.
   private static let growth = 1.08
 
@@ -24,6 +26,9 @@ struct SenderEstimate {
   private(set) var rate = SenderEstimate.initial
   private(set) var packets = SentPackets()
   private(set) var probe = PathProbe()
+  /// The share of packets that the path loses whatever is sent. What of a burst does not arrive for that reason has passed the narrowest place all the
+  /// same, or nothing were ever proven.
+  var lost = 0.0
   /// Of how many packets feedback may tell.
   private(set) var budget = FeedbackBudget()
   /// The rate is the initial one.
@@ -55,7 +60,8 @@ struct SenderEstimate {
       let arrived = unwrap(arrival) * TransportFeedback.tickMicroseconds
       arrivals.add(packet.bytes, at: arrived)
       queue.add(sent: packet.time.microseconds, arrived: arrived)
-      if let proven = probe.receive(sent: packet.time, bytes: packet.bytes, arrived: arrived) { take(proven: proven) }
+      let bytes = Int(Double(packet.bytes) / (1 - min(lost, Self.lostLimit)))
+      if let proven = probe.receive(sent: packet.time, bytes: bytes, arrived: arrived) { take(proven: proven) }
     }
     // What tells nothing costs nothing: what arrived of late is looked through.
     if hasNews { update(now) }

@@ -44,12 +44,16 @@ extension Router {
     }
   }
 
-  /// What is lost of video counts; of sound where there is no video.
+  /// What is lost of video counts while any is sent, else of sound: what rests reports no loss, and repairs are too few to tell.
   private func receive(_ reports: [ReceptionReport], on transport: Transport, _ now: MediaTime) {
-    let known = reports.filter { transport.subscription(ssrc: $0.ssrc) != nil }
-    let ofVideo = known.filter { transport.subscription(ssrc: $0.ssrc)?.track.parameters.codec.isVideo ?? false }
-    guard let worst = (ofVideo.isEmpty ? known : ofVideo).map(\.fractionLost).max() else { return }
-    transport.path.receive(fractionLost: worst, sent: transport.rate.bitsPerSecond(now: now), now: now)
+    let sendsVideo = transport.subscriptions.contains { $0.track.parameters.codec.isVideo && $0.layer != nil }
+    let lost = reports.compactMap { report in
+      let subscription = transport.subscriptions.first { $0.parameters.ssrc == report.ssrc }
+      return subscription?.track.parameters.codec.isVideo == sendsVideo ? report.fractionLost : nil
+    }
+    guard let worst = lost.max() else { return }
+    transport.path.receive(
+      fractionLost: worst, sent: transport.rate.bitsPerSecond(now: now), isLeast: !sendsVideo, now: now)
   }
 
   /// Asks the publisher for a key frame of the layer that the subscriber gets or shall get, together with the others that ask.

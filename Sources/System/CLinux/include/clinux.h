@@ -16,13 +16,6 @@ int clinux_pipe(int ends[2]);
 /// mkostemp(3) with O_CLOEXEC. The descriptor, or -1 with errno.
 int clinux_temporary_file(char *path_template);
 
-/// posix_spawn_file_actions_addchdir_np(3); `actions` is a posix_spawn_file_actions_t. 0, or the number of an error.
-int clinux_spawn_in_folder(void *actions, const char *folder);
-
-/// Gives another process of ours the lowest priority, so much memory and time of a processor, and no core file; where the system has no
-/// memory left, it is the one to go. 0, or -1 with errno.
-int clinux_restrain(int process, uint64_t memory_bytes, uint64_t cpu_seconds);
-
 /// Gives memory that nobody uses back to the system, where it is at least so many bytes: malloc keeps what was needed once. Takes some
 /// milliseconds, in which other threads may wait for memory.
 void clinux_give_back_memory(size_t least);

@@ -41,7 +41,18 @@ final class OngoingCall<D: DOM> {
 
   // MARK: In
 
+  /// Camera and microphone open while leave to come in is asked for.
   func begin() {
+    let host = SessionHost(subscribesToAll: true)
+    self.host = host
+    host.onChange = { [self] in changed($0) }
+    host.onTrack = { [self] stream, name in
+      tracks.removeAll { $0.stream == stream }
+      tracks.append((stream, name))
+      show()
+    }
+    host.onMedia = { [self] in heard($0) }
+    publishCamera()
     show()
     server.ask(.post, Endpoint.createCallToken.path(room.text)) { [self] answer in
       guard !isOver else { return }
@@ -52,22 +63,13 @@ final class OngoingCall<D: DOM> {
         else {
           return end(Word.callBroken.text)
         }
-        meet(url, session, CallToken(token))
+        host.address = url
+        host.perform(.connect(CallToken(token), session: session))
       }
     }
   }
 
-  private func meet(_ url: String, _ session: ByteString, _ token: CallToken) {
-    let host = SessionHost(address: url, subscribesToAll: true)
-    self.host = host
-    host.onChange = { [self] in changed($0) }
-    host.onTrack = { [self] stream, name in
-      tracks.removeAll { $0.stream == stream }
-      tracks.append((stream, name))
-      show()
-    }
-    host.onMedia = { [self] in heard($0) }
-    host.perform(.connect(token, session: session))
+  private func publishCamera() {
     perform(.publish(Self.camera, .camera, name: "", audio: true, video: true)) { [self] in notCaptured($0) }
   }
 
@@ -159,7 +161,7 @@ final class OngoingCall<D: DOM> {
   func toggle(_ kind: TrackKind) {
     guard let own = session?.publication(Self.camera) else {
       // What was refused may be allowed by now.
-      return perform(.publish(Self.camera, .camera, name: "", audio: true, video: true)) { [self] in notCaptured($0) }
+      return publishCamera()
     }
     switch kind {
     case .audio: perform(.update(Self.camera, hasAudio: !own.hasAudio, hasVideo: nil))
