@@ -32,7 +32,13 @@ extension Router {
     var packet = MediaPacket(
       sequence: sequence, timestamp: header.timestamp, marker: false, payloadCount: 0, arrival: now)
     packet.payload.temporalLayer = 0
-    for subscription in source.track.subscriptions where subscription.layer == source.layer {
+    skip(packet, of: source.track, source.layer)
+    handOn(ArrivingPacket(packet, of: source.layer), of: source.track)
+  }
+
+  /// The number of padding is missed by nobody.
+  func skip(_ packet: MediaPacket, of track: Track, _ position: Int) {
+    for subscription in track.subscriptions where subscription.layer == position {
       subscription.rewriter.skip(packet, wholePicture: false)
     }
   }
@@ -55,25 +61,32 @@ extension Router {
     let sequence = layer.unwrapper.unwrap(number)
     var kept = MediaPacket(
       sequence: sequence, timestamp: header.timestamp, marker: header.marker, payloadCount: payload.count, arrival: now)
-    let descriptor = describe(&kept, packet.bytes, header, payload, track, layer)
-    guard
-      layer.cache.insert(
-        kept, descriptor: descriptor.map { UnsafeRawBufferPointer(rebasing: packet[$0]) },
-        payload: UnsafeRawBufferPointer(rebasing: packet[payload]))
-    else { return }
-    layer.receive(packet.count, spatialLayer: kept.payload.spatialLayer, now: now)
-    track.lastArrival = now
+    let descriptor = describe(&kept, packet.bytes, header, payload, track, layer) ?? 0..<0
+    let arriving = ArrivingPacket(
+      kept, of: source.layer, datagramBytes: packet.count, descriptor: UnsafeRawBufferPointer(rebasing: packet[descriptor]),
+      payload: UnsafeRawBufferPointer(rebasing: packet[payload]))
+    guard keep(arriving, of: track, now: now) else { return }
     layer.losses.receive(sequence, now: now)
     if !source.isRetransmission { layer.statistics.receive(sequence, timestamp: header.timestamp, now: now) }
-    if kept.payload.isKeyFrame { layer.keyFrames.satisfy() }
-    if let level = kept.audioLevel, !track.isMuted {
-      speakers[track.parameters.session, default: SpeakerDetector()].receive(track.id, level: level & 0x7F, now: now)
-    }
     if !track.hasStarted {
       track.hasStarted = true
       events.append(.trackStarted(track.id))
     }
-    wait(kept, track, layer, now)
+    handOn(arriving, of: track)
+  }
+
+  /// Keeps a packet that was opened and described, here or at another worker, and lets it wait for `flush`; false for one that is there already.
+  func keep(_ packet: ArrivingPacket, of track: Track, now: MediaTime) -> Bool {
+    let (layer, media) = (track.layers[packet.position], packet.media)
+    guard layer.cache.insert(media, descriptor: packet.descriptor, payload: packet.payload) else { return false }
+    layer.receive(packet.datagramBytes, spatialLayer: media.payload.spatialLayer, now: now)
+    track.lastArrival = now
+    if media.payload.isKeyFrame { layer.keyFrames.satisfy() }
+    if let level = media.audioLevel, !track.isMuted, let session = track.parameters.session {
+      speakers[session, default: SpeakerDetector()].receive(track.id, level: level & 0x7F, now: now)
+    }
+    wait(media, track, layer, now)
+    return true
   }
 
   /// Fills in what the packet says about itself; where its dependency descriptor lies.

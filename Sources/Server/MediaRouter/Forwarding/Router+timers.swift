@@ -18,7 +18,9 @@ struct RouterTimers {
 
 extension Router {
   /// When `advance` wants to be called again; nil while there is nobody.
-  var deadline: MediaTime? { transports.isEmpty ? nil : timers.last.map { $0 + Self.tick } ?? MediaTime(microseconds: 0) }
+  var deadline: MediaTime? {
+    transports.isEmpty && acceptedTracks.isEmpty ? nil : timers.last.map { $0 + Self.tick } ?? MediaTime(microseconds: 0)
+  }
 
   /// Does what is due by `now`, and sends. May be called at any time.
   func advance(to now: MediaTime) {
@@ -49,6 +51,7 @@ extension Router {
       sendReports(transport, now: now)
       watch(transport, now: now)
     }
+    for track in acceptedTracks where track.needsRepair { requestKeyFrames(of: track, now: now) }
     if RouterTimers.isDue(&timers.lastDecision, SpeakerDetector.interval, now: now) { decideSpeakers(now) }
     sendBatch()
   }
