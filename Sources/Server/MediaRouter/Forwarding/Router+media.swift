@@ -79,7 +79,8 @@ extension Router {
   func keep(_ packet: ArrivingPacket, of track: Track, now: MediaTime) -> Bool {
     let (layer, media) = (track.layers[packet.position], packet.media)
     guard layer.cache.insert(media, descriptor: packet.descriptor, payload: packet.payload) else { return false }
-    layer.receive(packet.datagramBytes, spatialLayer: media.payload.spatialLayer, now: now)
+    layer.receive(
+      packet.datagramBytes, spatialLayer: media.payload.spatialLayer, timestamp: media.timestamp, now: now)
     track.lastArrival = now
     if media.payload.isKeyFrame { layer.keyFrames.satisfy() }
     if let level = media.audioLevel, !track.isMuted, let session = track.parameters.session {
@@ -169,14 +170,31 @@ extension Router {
     guard let destination = Destination(transport) else { return }
     // What goes to one subscriber stays in one message.
     if !batch.hasRoom(for: packets.count) { sendBatch() }
-    let (target, canResend) = (subscription.target(of: track), subscription.canResend)
+    let target = subscription.target(of: track)
+    // Sound never waits.
+    let isPaced = transport.pacer.begin(now) && track.parameters.codec.isVideo
     for packet in packets {
       guard let media = packet.media,
-        let output = subscription.rewrite(media, of: packet.position, track, target: target, now: now),
-        send(packet, as: output, of: subscription, to: destination, now: now), canResend
+        let output = subscription.rewrite(media, of: packet.position, track, target: target, now: now)
       else { continue }
-      subscription.history.insert(
-        SentHistory.Entry(output: output, source: media.sequence, layer: UInt8(packet.position), lastSent: now))
+      if isPaced, transport.pacer.mustWait {
+        hold(media, of: packet.position, as: output, subscription, to: destination, now: now)
+      } else if let bytes = send(packet, media, as: output, of: subscription, to: destination, now: now) {
+        transport.rate.add(bytes, now: now)
+      }
     }
+  }
+
+  /// Sends a packet for the first time, and remembers it for those that lose it. Its bytes, sealed; nil for one that is too large to be sent on.
+  func send(
+    _ packet: OutgoingPacket, _ media: MediaPacket, as output: StreamRewriter.Output, of subscription: Subscription,
+    to destination: Destination, now: MediaTime
+  ) -> Int? {
+    guard let bytes = send(packet, as: output, of: subscription, to: destination, now: now) else { return nil }
+    destination.transport.pacer.spend(bytes)
+    guard subscription.canResend else { return bytes }
+    subscription.history.insert(
+      SentHistory.Entry(output: output, source: media.sequence, layer: UInt8(packet.position), lastSent: now))
+    return bytes
   }
 }

@@ -22,6 +22,8 @@ final class Router {
   /// TCP connections by which somebody was authentic.
   var connections: [TransportAddress: Transport] = [:]
   var pendingTracks: [Track] = []
+  /// Those for which video waits.
+  var pacedTransports: [Transport] = []
   /// What `forward` hands to each subscriber; empty outside it.
   var outgoing: [OutgoingPacket] = []
   var random: any RandomNumberGenerator
@@ -164,6 +166,7 @@ final class Router {
     for ufrag in transport.connectivity.ufrags { forget(ufrag: ufrag) }
     endPathCheck(transport)
     for connection in transport.connections { connections[connection] = nil }
+    pacedTransports.removeAll { $0 === transport }
     transports[transport.id] = nil
   }
 
@@ -245,5 +248,6 @@ final class Router {
     subscription.track.subscriptions.removeAll { $0 === subscription }
     subscription.transport?.subscriptions.removeAll { $0 === subscription }
     subscription.transport?.repairs.remove(subscription)
+    subscription.transport?.pacer.remove(subscription)
   }
 }
