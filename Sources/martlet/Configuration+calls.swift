@@ -1,17 +1,30 @@
 import Addresses
 import CallServer
+import EventLoop
 import HTTPServer
 import Homeserver
 import MediaRouter
 
 extension Configuration {
-  /// Whether media may come by TCP: where HTTP does not have the port already.
+  /// Threads that media goes through: one processor is left for all else.
+  var callWorkers: Int { calls.workers ?? max(1, min(MediaWorkers.limit, EventLoopGroup.processorCount - 1)) }
+
+  /// Whether media may come by TCP: where HTTP has none of the ports already.
   private var takesStreams: Bool {
     let others = bind + metricsBind + [turn.bind, turn.tls.bind].compactMap { $0 }
-    return calls.takesTCP && (callBind.port == 0 || !others.contains { $0.port == callBind.port })
+    return calls.takesTCP && (callBind.port == 0 || !others.contains { callPorts.contains(Int($0.port)) })
   }
 
-  /// The call server with its port bound; nil where calls are off. Throws `address`.
+  /// One for each worker.
+  private var callPorts: Range<Int> { Int(callBind.port)..<(Int(callBind.port) + callWorkers) }
+
+  /// What the settings of calls contradict; nil if all is well.
+  var callContradiction: String? {
+    guard calls.isEnabled, callBind.port != 0, callPorts.upperBound > 65_536 else { return nil }
+    return "calls.workers is \(callWorkers), but there are not so many ports from \(callBind.port) on (calls.bind)"
+  }
+
+  /// The call server with its ports bound; nil where calls are off. Throws `address`.
   ///
   /// - Parameter turn: where its clients find a relay.
   func callServer(_ projects: CallProjects, for homeserver: Homeserver, turn: TURNServer?) throws -> CallServer? {
@@ -19,6 +32,7 @@ extension Configuration {
     do {
       guard let address = try SocketAddress.resolve(callBind.description).first else { return nil }
       var configuration = CallConfiguration(address: TransportAddress(address.ip, port: address.port))
+      (configuration.workers, configuration.homeTransports) = (callWorkers, calls.homeTransports)
       configuration.announced = calls.publicAddresses
       configuration.turn = turn
       configuration.takesStreams = takesStreams

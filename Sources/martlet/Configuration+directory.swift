@@ -1,4 +1,5 @@
 import Addresses
+import CallServer
 import Homeserver
 import HomeserverAPI
 import Telemetry
@@ -79,6 +80,9 @@ extension Configuration {
     var isEnabled = true
     /// nil: the first of `bind`, by UDP.
     var bind: BindAddress?
+    /// nil: one for each processor but one.
+    var workers: Int?
+    var homeTransports = CallLimits.homeTransports
     /// By TCP too, on the same port.
     var takesTCP = true
     /// Empty: the machine's own.

@@ -118,6 +118,7 @@ struct Configuration: Sendable {
       return "metrics_bind and bind both have \(both)"
     }
     if let outboundContradiction { return outboundContradiction }
+    if let callContradiction { return callContradiction }
     return directoryContradiction
   }
 }

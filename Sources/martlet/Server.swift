@@ -75,7 +75,7 @@ struct Server: Sendable {
       for server in servers { try await server.start() }
       homeserver.start()
       try await calls?.start()
-      try relay?.worker.start(router: calls?.address)
+      try relay?.worker.start(routers: calls?.workers.addresses ?? [])
       ServerMetrics.register(homeserver, servers[0])
       if let calls { ServerMetrics.register(calls) }
       let addresses = servers[0].boundAddresses.map { "http://\($0.isLoopback ? "localhost:\($0.port)" : "\($0)")" }

@@ -40,13 +40,19 @@ enum ServerMetrics {
       Double(calls.census.sockets.load(ordering: .relaxed))
     }
     metrics.measured("martlet_call_transports", "Peer connections that the media router has.") {
-      Double(calls.mediaCensus.transports.load(ordering: .relaxed))
+      Double(calls.workers.total(\.census.transports))
     }
     metrics.measured("martlet_call_tracks", "Sounds and pictures that are published to the media router.") {
-      Double(calls.mediaCensus.tracks.load(ordering: .relaxed))
+      Double(calls.workers.total(\.census.tracks))
     }
     metrics.measured("martlet_call_subscriptions", "How often the media router sends one of them on.") {
-      Double(calls.mediaCensus.subscriptions.load(ordering: .relaxed))
+      Double(calls.workers.total(\.census.subscriptions))
+    }
+    metrics.measured(
+      "martlet_call_dropped_packets_total", "Packets that one media worker handed on and another was too slow for.",
+      isCounter: true
+    ) {
+      Double(calls.workers.total(\.droppedPackets))
     }
     metrics.measured("martlet_call_recorded_bytes", "What recordings take up.") { Double(calls.recordedBytes) }
     metrics.measured(

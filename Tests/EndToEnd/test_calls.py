@@ -82,6 +82,8 @@ async def closed(socket, code):
         assert end.code == code, end
 
 
+# Where the answer says that media goes.
+PORT = "() => /^m=\\w+ (\\d+)/m.exec(connection.remoteDescription.sdp.replace(/^m=\\w+ [09] .*$/gm, ''))[1]"
 PUBLISHER, MODERATOR, SUBSCRIBER = opentok.Roles.publisher, opentok.Roles.moderator, opentok.Roles.subscriber
 
 
@@ -628,6 +630,53 @@ async def both_ways(context):
         # A busy machine may have taken the picture away for a moment before.
         while (await alice.event("video_disabled"))["reason"] != "subscriber":
             pass
+
+
+@test("people of one session at two workers see and hear each other both ways, and go on after ICE restarts and a mute")
+async def workers(context):
+    metrics = free_port()
+    # Each worker any free port; one transport fills the home worker.
+    server = Server(calls_bind="127.0.0.1:0", calls_workers="2", calls_home_transports="1", metrics_bind=f"127.0.0.1:{metrics}").start()
+    try:
+        app = App(context, server)
+        async with app.call(PUBLISHER, PUBLISHER, SUBSCRIBER, PUBLISHER) as (session, alice, bob, carol, dave), chromium() as browser:
+            pages = [(await Page.open(browser), alice), (await Page.open(browser), bob)]
+            own = [await page.publish(call) for page, call in pages]
+            ports = [await page.page.evaluate(PORT) for page, _ in pages]
+            assert len(set(ports)) == 2, ports
+            for (page, call), mine, other in zip(pages, own, reversed(own)):
+                while (await call.event("stream_created"))["stream"]["id"] != other:
+                    pass
+                await page.offer_again(call, mine, other, more=True)
+            for page, _ in pages:
+                await page.until(is_seen(30), "30 frames")
+            for (page, call), mine, other in zip(pages, own, reversed(own)):
+                await page.offer_again(call, mine, other)
+            assert [await page.page.evaluate(PORT) for page, _ in pages] == ports
+            await alice.ask("update", stream=own[0], has_audio=False)
+            await alice.ask("update", stream=own[0], has_audio=True)
+            for page, _ in pages:
+                seen = await page.received()
+                await page.until(lambda now: all(now[kind]["packets"] > seen[kind]["packets"] + 60 for kind in ("audio", "video")), "60 more packets")
+            # Another implementation, at the worker that has least to do.
+            viewer, peer = Peer(), Peer()
+            await viewer.subscribe(carol, own[0])
+            await viewer.until(video=30, audio=50)
+            stream = await peer.publish(dave)
+            while (await alice.event("stream_created"))["stream"]["id"] != stream:
+                pass
+            late = await Page.open(browser)
+            erin = await app.join(session, SUBSCRIBER)
+            await late.subscribe(erin, stream)
+            await late.until(is_seen(30), "30 frames")
+            figures = urllib.request.urlopen(f"http://127.0.0.1:{metrics}/metrics").read().decode()
+            found = dict(line.split(" ") for line in figures.splitlines() if line.startswith("martlet_call_"))
+            assert float(found["martlet_call_tracks"]) == 6 and float(found["martlet_call_transports"]) == 5, found
+            assert float(found["martlet_call_dropped_packets_total"]) == 0, found
+            for each in (viewer, peer, erin):
+                await each.close()
+    finally:
+        server.close()
 
 
 @test("a server that stops tells its clients to come back")

@@ -68,7 +68,8 @@ struct ConfigurationLoaderTests {
       "turn.tls_bind": "0.0.0.0:5349", "turn.tls_certificate": "/c.pem", "turn.tls_key": "/k.pem",
       "turn.tls_host": "turn.a.example",
       "support.contacts": "m.role.admin=@a:a.example,m.role.security=a@a.example", "support.page": "https://a.example",
-      "calls.enabled": "false", "calls.bind": "0.0.0.0:9000", "calls.tcp": "false",
+      "calls.enabled": "false", "calls.bind": "0.0.0.0:9000", "calls.tcp": "false", "calls.workers": "3",
+      "calls.home_transports": "7",
       "calls.public_addresses": "192.0.2.1,2001:db8::1", "calls.recordings_quota_bytes": "1000",
       "delegated_server": "a.example:443", "policy_rooms": "!a:a.example", "forget_rooms_on_leave": "true"
     ]

@@ -4,8 +4,12 @@ import MediaRouter
 
 /// What an operator decides about calls.
 package struct CallConfiguration: Sendable {
-  /// Where media arrives, by UDP. Port 0 takes any.
+  /// Where media arrives, by UDP. Port 0 takes any; each further worker has the next port.
   package var address: TransportAddress
+  /// 1 to `MediaWorkers.limit`.
+  package var workers = 1
+  /// Transports that a session has on its home worker before it takes others.
+  package var homeTransports = CallLimits.homeTransports
   /// Whether it takes TCP too, for networks that block UDP.
   package var takesStreams = false
   /// By which others reach this machine, the best first; empty where it is reached by its own addresses.

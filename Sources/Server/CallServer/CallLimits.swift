@@ -10,6 +10,8 @@ package enum CallLimits {
   package static let connections = 3_000
   package static let streams = 200
   package static let streamsOfConnection = 4
+  /// Of a session, on its home worker: with so many that all see each other, a worker has some 200,000 packets a second to send.
+  package static let homeTransports = 50
   /// Of one user in a room's call, and of one token of an application's, which may be the same for many.
   package static let connectionsOfMember = 20
   package static let connectionsOfToken = 500

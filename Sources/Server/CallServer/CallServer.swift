@@ -6,9 +6,9 @@ import MatrixModel
 import MediaRouter
 import Telemetry
 
-/// The live sessions, the sockets of those who are in them, and the worker that their media goes through.
+/// The live sessions, the sockets of those who are in them, and the workers that their media goes through.
 ///
-/// What happens in a session is `SessionBrain`'s affair; this is all that is not: sockets, time, the database, the worker.
+/// What happens in a session is `SessionBrain`'s affair; this is all that is not: sockets, time, the database, the workers.
 package actor CallServer {
   struct LiveSession {
     var brain: SessionBrain
@@ -24,11 +24,10 @@ package actor CallServer {
   nonisolated let configuration: CallConfiguration
   /// For whoever measures, from any thread.
   package nonisolated let census = CallCensus()
-  package nonisolated var mediaCensus: MediaCensus { worker.census }
+  package nonisolated let workers: MediaWorkers
   nonisolated let recordings: Recordings
   nonisolated let callbacks: Callbacks
-  private nonisolated let worker: MediaWorker
-  private nonisolated let late = LateWorker()
+  private nonisolated let late = LateWorkers()
   private nonisolated let log = Log("calls")
   private nonisolated let events: AsyncStream<[RouterEvent]>
   private nonisolated let eventInput: AsyncStream<[RouterEvent]>.Continuation
@@ -43,6 +42,7 @@ package actor CallServer {
   private var deadlines: [SessionID: Int64] = [:]
   private var sessionOfNumber: [UInt32: SessionID] = [:]
   private var lastNumber: UInt32 = 0
+  private var loads: WorkerLoads
   private var lastSocket: UInt64 = 0
   private var eventTask: Task<Void, Never>?
   private var archiveTask: Task<Void, Never>?
@@ -52,7 +52,7 @@ package actor CallServer {
   private var alarm: (deadline: Int64, task: Task<Void, Never>)?
   private var isStopping = false
 
-  /// Binds the UDP port. Throws `MediaWorkerError`.
+  /// Binds the UDP ports. Throws `MediaWorkerError`.
   package init(_ configuration: CallConfiguration, projects: CallProjects, for homeserver: Homeserver) throws {
     self.configuration = configuration
     self.projects = projects
@@ -61,26 +61,24 @@ package actor CallServer {
     self.homeserver = homeserver
     callbacks = Callbacks(homeserver.http, clock: clock) { projects.callback(of: $0) }
     (events, eventInput) = AsyncStream.makeStream(of: [RouterEvent].self)
-    // The recordings want key frames of the worker, which gives them its media.
+    loads = WorkerLoads(workers: configuration.workers)
+    // The recordings want key frames of the workers, which give them their media.
     let recordings = try Recordings(homeserver, quotaBytes: configuration.recordingsQuotaBytes) { [late] in late.refresh($0) }
     self.recordings = recordings
-    worker = try MediaWorker(
-      DTLSIdentity(), address: configuration.address, takesStreams: configuration.takesStreams,
+    workers = try MediaWorkers(
+      configuration.workers, address: configuration.address, takesStreams: configuration.takesStreams,
       onRecorded: { recordings.recorder.submit($0) },
       onEvents: { [eventInput] events in eventInput.yield(events) })
-    late.worker.withLock { [worker] in $0 = worker }
+    late.workers.withLock { [workers] in $0 = workers }
   }
 
-  /// Where media arrives.
-  package nonisolated var address: TransportAddress { worker.address }
-
-  /// Brings what a killed server recorded to an end, and starts the worker. Throws `MediaWorkerError`, and what reading the recordings throws.
+  /// Brings what a killed server recorded to an end, and starts the workers. Throws `MediaWorkerError`, and what reading the recordings throws.
   package func start() async throws {
     try await recordings.start()
     archiveTask = Task { [weak self, recordings] in
       for await summary in recordings.summaries { await self?.finish(summary) }
     }
-    try worker.start()
+    try workers.start()
     watchRooms()
     eventTask = Task { [weak self, events] in
       for await batch in events { await self?.handle(batch) }
@@ -93,7 +91,7 @@ package actor CallServer {
     }
   }
 
-  /// Tells everyone to come back later, and lets go of the port.
+  /// Tells everyone to come back later, and lets go of the ports.
   package func shutdown() async {
     isStopping = true
     for id in Array(live.keys) {
@@ -102,7 +100,7 @@ package actor CallServer {
     alarm?.task.cancel()
     housekeeping?.cancel()
     eventInput.finish()
-    await worker.stop()
+    await workers.stop()
     await eventTask?.value
     await recordings.shutdown()
     await archiveTask?.value
@@ -110,7 +108,7 @@ package actor CallServer {
     for task in compositions.values { await task.value }
     await recordings.close()
     await callbacks.shutdown()
-    late.worker.withLock { $0 = nil }
+    late.workers.withLock { $0 = nil }
   }
 
   var now: CallMoment {
@@ -130,11 +128,13 @@ package actor CallServer {
     _ id: SessionID, _ body: (inout SessionBrain, CallMoment) throws(Failure) -> Value
   ) throws(Failure) -> Value? {
     guard live[id] != nil else { return nil }
+    live[id]!.brain.workers.loads = loads.transports
     let result = Result { () throws(Failure) in try body(&live[id]!.brain, now) }
     perform(live[id]!.brain.takeEffects(), of: id)
     deadlines[id] = live[id]!.brain.deadline
     if live[id]!.brain.isEmpty {
       sessionOfNumber[live[id]!.brain.number] = nil
+      loads.leave(home: live[id]!.brain.workers.home)
       live[id] = nil
     }
     setAlarm()
@@ -148,14 +148,22 @@ package actor CallServer {
     guard live[session.id] == nil else { return }
     lastNumber &+= 1
     sessionOfNumber[lastNumber] = session.id
-    // A machine without any address still has the one that was asked for.
-    let candidates = worker.candidates(announced: configuration.announced)
-    let media = SessionBrain.Media(
-      fingerprint: worker.fingerprint, candidates: candidates.isEmpty ? [worker.address] : candidates)
     live[session.id] = LiveSession(
       brain: SessionBrain(
-        session.id, isRouted: session.isRouted, isArchived: session.isArchived, number: lastNumber, media: media, now: now),
+        session.id, isRouted: session.isRouted, isArchived: session.isArchived, number: lastNumber, workers: sessionWorkers(),
+        now: now),
       session: session)
+  }
+
+  private func sessionWorkers() -> SessionWorkers {
+    let media = workers.ids.map { id in
+      let worker = workers[id]
+      // A machine without any address still has the one that was asked for.
+      let candidates = worker.candidates(announced: configuration.announced)
+      return SessionWorkers.Media(
+        fingerprint: worker.fingerprint, candidates: candidates.isEmpty ? [worker.address] : candidates)
+    }
+    return SessionWorkers(media, home: loads.takeHome(), homeLimit: configuration.homeTransports)
   }
 
   /// Credentials for whom the token is: a relay's quotas are theirs.
@@ -180,7 +188,9 @@ package actor CallServer {
       case .close(let socket):
         lines[socket]?.close()
         sessionOfSocket[socket] = nil
-      case .router(let commands): worker.submit(commands)
+      case .router(let commands, let worker):
+        loads.note(commands, on: worker)
+        workers[worker].submit(commands)
       case .archive(let command): recordings.recorder.submit(command)
       case .wantsArchive(let request): take(request, in: id)
       case .happened(let news): tell(news, of: id)
@@ -205,6 +215,7 @@ package actor CallServer {
 
   private func handle(_ batch: [RouterEvent]) {
     for event in batch {
+      loads.note(event)
       guard let number = event.sessionNumber, let id = sessionOfNumber[number] else { continue }
       run(id) { brain, _ in brain.handle(event) }
     }

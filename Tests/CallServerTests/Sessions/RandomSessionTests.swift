@@ -94,29 +94,30 @@ import Testing
     #expect(sent.count > 50)
   }
 
-  @Test(arguments: 1...5 as ClosedRange<UInt64>)
-  func `after a thousand comings, crashes and goings nothing is left`(seed: UInt64) throws {
-    let fixture = SessionFixture(seed: seed)
+  @Test(arguments: 1...5 as ClosedRange<UInt64>, [1, 3])
+  func `after a thousand comings, crashes and goings nothing is left`(seed: UInt64, workers: Int) throws {
+    let fixture = SessionFixture(seed: seed, workers: workers, homeLimit: 2)
     var random = RandomSource(seed: seed &+ 100)
-    var router = RouterModel()
+    var router = WorkersModel(workers)
     var clients: [SessionFixture.Client] = []
     for _ in 0..<1_000 {
       clients.removeAll { !fixture.brain.has($0.id) }
+      for number in 0..<workers { fixture.brain.workers.loads[number] = router.routers[number].transports.count }
       try step(fixture, &clients, &random, &router)
-      router.take(fixture.takeCommands())
-      #expect(fixture.brain.subscriptions.count == router.subscriptions.count)
-      #expect(Set(fixture.brain.tracks.keys) == Set(router.tracks.keys))
+      router.take(fixture.takeCommandsOfWorkers())
+      #expect(fixture.brain.subscriptions.count == router.subscriptionCount)
+      #expect(Set(fixture.brain.tracks.keys) == router.tracks)
     }
     fixture.pass(CallLimits.resumeMilliseconds)
     for client in clients where fixture.brain.has(client.id) { fixture.send(client, "leave") }
     fixture.pass(CallLimits.resumeMilliseconds)
-    router.take(fixture.takeCommands())
+    router.take(fixture.takeCommandsOfWorkers())
     #expect(fixture.brain.isEmpty && router.isEmpty)
   }
 
   private func step(
     _ fixture: SessionFixture, _ clients: inout [SessionFixture.Client], _ random: inout RandomSource,
-    _ router: inout RouterModel
+    _ router: inout WorkersModel
   ) throws {
     fixture.pass(Int64.random(in: 0...2_000, using: &random))
     guard clients.count > 2, let client = clients.randomElement(using: &random) else {
@@ -133,7 +134,7 @@ import Testing
     case 7: fixture.send(client, "disconnect", #""connection":"\#(clients.randomElement(using: &random)!.id)""#)
     case 8:
       if let transport = fixture.brain.transports.keys.randomElement(using: &random) {
-        router.take(fixture.takeCommands())
+        router.take(fixture.takeCommandsOfWorkers())
         router.end(transport)
         fixture.handle(.ended(transport, .silence))
       }

@@ -30,7 +30,7 @@ final class SessionFixture {
   /// Not read yet, by socket.
   private var inboxes: [SocketID: [JSON]] = [:]
   private var closed: Set<SocketID> = []
-  private var commands: [RouterCommand] = []
+  private var commands: [(worker: WorkerID, command: RouterCommand)] = []
   /// Not taken yet.
   var archiveCommands: [ArchiveCommand] = []
   var archiveRequests: [ArchiveRequest] = []
@@ -39,12 +39,22 @@ final class SessionFixture {
   private var numbers = RandomSource(seed: 99)
   private var lastSocket: UInt64 = 0
 
-  init(isRouted: Bool = true, isArchived: Bool = false, seed: UInt64 = 1, connectionsLimit: Int = CallLimits.connections) {
-    let address = TransportAddress(IPAddress(ipv4: 0x7F00_0001), port: 5_000)
+  /// - Parameter homeLimit: transports that fill the home worker, which is the first.
+  init(
+    isRouted: Bool = true, isArchived: Bool = false, seed: UInt64 = 1, connectionsLimit: Int = CallLimits.connections,
+    workers: Int = 1, homeLimit: Int = CallLimits.homeTransports
+  ) {
+    let media = (0..<workers).map { number in
+      SessionWorkers.Media(fingerprint: Self.fingerprint, candidates: [Self.address(of: WorkerID(number))])
+    }
     brain = SessionBrain(
       Self.session, isRouted: isRouted, isArchived: isArchived, number: 7,
-      media: .init(fingerprint: Self.fingerprint, candidates: [address]), now: now,
+      workers: SessionWorkers(media, homeLimit: homeLimit), now: now,
       connectionsLimit: connectionsLimit, random: RandomSource(seed: seed))
+  }
+
+  static func address(of worker: WorkerID) -> TransportAddress {
+    TransportAddress(IPAddress(ipv4: 0x7F00_0001), port: 5_000 + UInt16(worker.number))
   }
 
   func newSocket() -> SocketID {
@@ -157,7 +167,10 @@ final class SessionFixture {
 
   func isClosed(_ socket: SocketID) -> Bool { closed.contains(socket) }
 
-  func takeCommands() -> [RouterCommand] {
+  func takeCommands() -> [RouterCommand] { takeCommandsOfWorkers().map(\.command) }
+
+  /// With whom they go to.
+  func takeCommandsOfWorkers() -> [(worker: WorkerID, command: RouterCommand)] {
     defer { commands = [] }
     return commands
   }
@@ -186,7 +199,7 @@ final class SessionFixture {
         #expect(!closed.contains(socket), "said on a closed socket")
         inboxes[socket, default: []].append(try! JSON.parse(bytes))
       case .close(let socket): closed.insert(socket)
-      case .router(let new): commands += new
+      case .router(let new, let worker): commands += new.map { (worker, $0) }
       case .archive(let command): archiveCommands.append(command)
       case .wantsArchive(let request): requests.append(request)
       case .happened(let new): news.append(new)

@@ -9,7 +9,7 @@ import Testing
   private static let start = #""action":"start""#
   private static let stop = #""action":"stop""#
 
-  private func tracks(_ fixture: SessionFixture) -> Set<TrackID> { Set(fixture.brain.recording!.subscriptions.keys) }
+  private func tracks(_ fixture: SessionFixture) -> Set<TrackID> { Set(fixture.brain.recording!.recorders.keys) }
 
   private func added(_ commands: [ArchiveCommand]) -> [(StreamID, Codec)] {
     commands.compactMap { if case .add(_, let stream, _, let codec) = $0 { (stream.id, codec) } else { nil } }
@@ -219,7 +219,7 @@ import Testing
         }
       }
       model.take(fixture.takeCommands())
-      #expect(Set(model.recorded.keys) == Set(fixture.brain.recording?.subscriptions.values.map(\.self) ?? []))
+      #expect(Set(model.recorded.keys) == Set(fixture.brain.recording?.recorders.values.map(\.subscription) ?? []))
       for command in fixture.archiveCommands {
         switch command {
         case .begin: begun += 1

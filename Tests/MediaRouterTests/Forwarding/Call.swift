@@ -1,6 +1,6 @@
 @testable import MediaRouter
 
-/// A publisher of VP8 and a subscriber to it.
+/// A publisher of VP8 and a subscriber to it, perhaps at another worker.
 struct Call {
   let simulation: Simulation
   let publisher: SimulatedPeer
@@ -11,14 +11,17 @@ struct Call {
   private var underWay: [[[(packet: [UInt8], rollOver: UInt32)]]]
   static let ssrc: UInt32 = 5000
   static let track = TrackID(1)
+  /// Of the subscriber.
+  let worker: WorkerID
 
   init(
     seed: UInt64 = 1, layers: Int = 1, sendTime: UInt8 = 0, transportSequence: UInt8 = 0, rtx: Bool = true,
-    firstNumber: UInt16 = 100
+    firstNumber: UInt16 = 100, isApart: Bool = false
   ) {
-    simulation = Simulation(seed: seed)
+    simulation = Simulation(seed: seed, workers: isApart ? 2 : 1)
+    worker = WorkerID(isApart ? 1 : 0)
     publisher = simulation.join()
-    subscriber = simulation.join()
+    subscriber = simulation.join(at: worker)
     var parameters = TrackParameters(codec: .vp8, payloadType: 96)
     parameters.hasNack = true
     parameters.hasPictureLoss = true
@@ -31,12 +34,13 @@ struct Call {
       for i in sources.indices { (sources[i].ridExtension, sources[i].rid) = (3, parameters.layers[i].rid) }
     }
     simulation.command(.publish(Self.track, on: publisher.id, parameters))
+    if isApart { simulation.command(.accept(Self.track, from: WorkerID(0), parameters), at: worker) }
     var subscription = SubscriptionParameters(ssrc: Self.ssrc, payloadType: 100)
     subscription.hasNack = true
     (subscription.extensions.sendTime, subscription.extensions.transportSequence) = (sendTime, transportSequence)
     if rtx { (subscription.rtxSSRC, subscription.rtxPayloadType) = (Self.ssrc + 1, 101) }
     subscriber.repairs = [Self.ssrc + 1: Self.ssrc]
-    simulation.command(.subscribe(SubscriptionID(1), to: Self.track, on: subscriber.id, subscription))
+    simulation.command(.subscribe(SubscriptionID(1), to: Self.track, on: subscriber.id, subscription), at: worker)
   }
 
   var received: [SimulatedPeer.Received] {

@@ -12,23 +12,28 @@ import Testing
   }
 
   private struct Scene {
-    let simulation = Simulation()
+    let simulation: Simulation
+    let worker: WorkerID
     let publisher: SimulatedPeer
     let subscriber: SimulatedPeer
     var source: ScalableSource
     private var answered = 0
 
-    init(_ codec: Codec, spatialLayers: Int = 2) {
+    /// - Parameter isApart: the subscriber is at another worker.
+    init(_ codec: Codec, spatialLayers: Int = 2, isApart: Bool = false) {
+      simulation = Simulation(workers: isApart ? 2 : 1)
+      worker = WorkerID(isApart ? 1 : 0)
       source = ScalableSource(codec, spatialLayers: spatialLayers)
       publisher = simulation.join()
-      subscriber = simulation.join()
+      subscriber = simulation.join(at: worker)
       var track = TrackParameters(codec: codec, payloadType: 96)
       track.hasPictureLoss = true
       track.extensions.dependencyDescriptor = ScalableSource.descriptorExtension
       simulation.command(.publish(Call.track, on: publisher.id, track))
+      if isApart { simulation.command(.accept(Call.track, from: WorkerID(0), track), at: worker) }
       var subscription = SubscriptionParameters(ssrc: Call.ssrc, payloadType: 96)
       subscription.extensions.dependencyDescriptor = ScalableSource.descriptorExtension
-      simulation.command(.subscribe(SubscriptionID(1), to: Call.track, on: subscriber.id, subscription))
+      simulation.command(.subscribe(SubscriptionID(1), to: Call.track, on: subscriber.id, subscription), at: worker)
     }
 
     mutating func publish(_ pictures: Int) {
@@ -41,7 +46,7 @@ import Testing
     }
 
     mutating func limit(_ spatial: Int, _ temporal: UInt8) {
-      simulation.command(.limit(SubscriptionID(1), LayerLimit(spatial: spatial, temporal: temporal)))
+      simulation.command(.limit(SubscriptionID(1), LayerLimit(spatial: spatial, temporal: temporal)), at: worker)
     }
 
     var packets: [Packet] {
@@ -80,8 +85,9 @@ import Testing
     return (pictures.map { $0.last!.spatial }, pictures.map { $0.last!.temporal })
   }
 
-  @Test(arguments: [Codec.vp9, .av1]) func layersAreChosenWithinOneStream(_ codec: Codec) {
-    var scene = Scene(codec)
+  @Test(arguments: [Codec.vp9, .av1], [false, true])
+  func layersAreChosenWithinOneStreamAlsoAtAnotherWorker(_ codec: Codec, _ isApart: Bool) {
+    var scene = Scene(codec, isApart: isApart)
     scene.publish(30)
     #expect(Set(Self.check(scene.packets, from: 0).spatial) == [1])
     for (spatial, temporal) in [(0, 7), (1, 7), (1, 0), (0, 0), (1, 1)] as [(Int, UInt8)] {

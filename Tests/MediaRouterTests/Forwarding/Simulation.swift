@@ -16,7 +16,7 @@ struct NetworkConditions {
   var queue = MediaTime.Interval.milliseconds(300)
 }
 
-/// A router and its peers in one thread, one clock and one seed.
+/// A router, or several that hand on to each other, and their peers, in one thread, one clock and one seed.
 final class Simulation {
   private struct Flight {
     let bytes: [UInt8]
@@ -31,31 +31,46 @@ final class Simulation {
   var conditions = NetworkConditions()
   /// The handshake is not what is tested.
   var sparesHandshake = true
-  private(set) var router: Router!
+  private(set) var routers: [Router] = []
+  var router: Router { routers[0] }
   private(set) var events: [RouterEvent] = []
   private var random: SeededGenerator
   private var flights: [Flight] = []
   /// When the link to a peer has sent what it was given.
   private var idle: [TransportAddress: MediaTime] = [:]
   private var peers: [TransportAddress: SimulatedPeer] = [:]
+  private var workers: [TransportID: WorkerID] = [:]
   private static let routerIdentity = try! DTLSIdentity()
   private static let peerIdentity = try! DTLSIdentity()
 
-  init(seed: UInt64 = 1, limits: RouterLimits = RouterLimits()) {
+  init(seed: UInt64 = 1, limits: RouterLimits = RouterLimits(), workers: Int = 1) {
     random = SeededGenerator(seed: seed)
-    router = Router(Self.routerIdentity, limits: limits, random: SeededGenerator(seed: seed)) { [unowned self] batch in
-      batch.forEachDatagram { bytes, address in self.fly(Array(bytes), from: Self.routerAddress, to: address) }
+    routers = (0..<workers).map { number in
+      Router(Self.routerIdentity, limits: limits, random: SeededGenerator(seed: seed + UInt64(number))) {
+        [unowned self] batch in
+        batch.forEachDatagram { bytes, address in self.fly(Array(bytes), from: Self.address(of: WorkerID(number)), to: address)
+        }
+      }
     }
   }
 
+  private static func address(of worker: WorkerID) -> TransportAddress {
+    TransportAddress(routerAddress.ip, port: routerAddress.port + UInt16(worker.number))
+  }
+
+  private func router(at address: TransportAddress) -> Router? {
+    routers.indices.first { Self.address(of: WorkerID($0)) == address }.map { routers[$0] }
+  }
+
   /// A peer that is connected already.
-  func join() -> SimulatedPeer {
+  func join(at worker: WorkerID = WorkerID(0)) -> SimulatedPeer {
     let number = UInt64(peers.count + 1)
     let local = ICECredentials(ufrag: Array("user\(number)".utf8), password: Array("password-password-\(number)".utf8))
     let parameters = TransportParameters(
       local: local, remoteUfrag: SimulatedPeer.ufrag, remotePassword: SimulatedPeer.password(TransportID(number)),
       fingerprint: Self.peerIdentity.fingerprint)
-    command(.open(TransportID(number), parameters))
+    command(.open(TransportID(number), parameters), at: worker)
+    workers[TransportID(number)] = worker
     let address = TransportAddress(IPAddress("198.51.100.\(number)")!, port: 6000)
     let peer = SimulatedPeer(
       TransportID(number), address, local, Self.peerIdentity, expects: Self.routerIdentity.fingerprint)
@@ -74,7 +89,9 @@ final class Simulation {
   /// How long a datagram to the peer would wait in front of its link.
   func queue(to peer: SimulatedPeer) -> MediaTime.Interval { max(idle[peer.address] ?? now, now) - now }
 
-  func command(_ command: RouterCommand) { router.handle(command, now: now) }
+  func command(_ command: RouterCommand, at worker: WorkerID = WorkerID(0)) {
+    routers[worker.number].handle(command, now: now)
+  }
 
   /// Hands the router a datagram at once.
   func inject(_ bytes: [UInt8], from address: TransportAddress) {
@@ -89,22 +106,34 @@ final class Simulation {
     while now < end && !isDone() {
       now = now + .milliseconds(1)
       for peer in peers.values.sorted(by: { $0.id.number < $1.id.number }) {
-        for datagram in peer.advance(now) { fly(datagram, from: peer.address, to: Self.routerAddress) }
+        for datagram in peer.advance(now) { fly(datagram, from: peer.address, to: Self.address(of: workers[peer.id]!)) }
       }
       let due = flights.filter { $0.arrival <= now }.sorted { $0.arrival < $1.arrival }
       flights.removeAll { $0.arrival <= now }
       for flight in due {
-        if flight.to == Self.routerAddress {
+        if let router = router(at: flight.to) {
           var bytes = flight.bytes
           bytes.withUnsafeMutableBytes { router.receive($0, from: flight.from, now: now) }
         } else {
           peers[flight.to]?.receive(flight.bytes, now)
         }
       }
-      router.flush(now: now)
-      router.advance(to: now)
-      events += router.events
-      router.events = []
+      for router in routers {
+        router.flush(now: now)
+        router.advance(to: now)
+        events += router.events
+        router.events = []
+      }
+      handOn()
+    }
+  }
+
+  private func handOn() {
+    for (number, router) in routers.enumerated() {
+      router.handOn { handOff, worker in
+        routers[worker.number].take(handOff, from: WorkerID(number), now: now)
+        handOff = HandOff()
+      }
     }
   }
 
@@ -123,7 +152,7 @@ final class Simulation {
 
   /// When a datagram has passed the narrow link; nil if it finds no room there.
   private func pass(_ count: Int, to: TransportAddress) -> MediaTime? {
-    guard let rate = conditions.rate, to != Self.routerAddress else { return now }
+    guard let rate = conditions.rate, router(at: to) == nil else { return now }
     let begin = max(now, idle[to] ?? now)
     guard begin - now <= conditions.queue else { return nil }
     let end = begin + MediaTime.Interval(microseconds: Int64(count + 28) * 8_000_000 / Int64(rate))

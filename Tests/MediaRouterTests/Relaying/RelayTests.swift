@@ -295,18 +295,19 @@ import Testing
     #expect(client.bind(0x4000, TransportAddress(IPAddress("127.0.0.1")!, port: 80)) == 403)
   }
 
-  @Test func ofThisMachineOnlyTheRouterIsReached() throws {
+  @Test func ofThisMachineOnlyTheRouterIsReachedOnEachOfItsPorts() throws {
     let world = RelayWorld()
     let client = relayedClient(world)
     let (router, service) = (TransportAddress(RelayWorld.machine, port: 7000), TransportAddress(RelayWorld.machine, port: 8008))
+    let second = TransportAddress(RelayWorld.machine, port: 7001)
     #expect(client.bind(0x4000, service) == 403)
     #expect(client.permit(service) == 0, "a permission has no port")
     client.indicate([1], to: service)
     client.indicate([1], to: TransportAddress(RelayWorld.machine, port: 3478))
     #expect(world.sentToPeers().isEmpty)
-    #expect(client.bind(0x4000, router) == 0)
-    _ = world.say(RelayClient.frame(0x4000, [1]), from: client.address)
-    #expect(world.sentToPeers().map(\.peer) == [router])
+    #expect(client.bind(0x4000, router) == 0 && client.bind(0x4001, second) == 0)
+    for channel in [0x4000, 0x4001] as [UInt16] { _ = world.say(RelayClient.frame(channel, [1]), from: client.address) }
+    #expect(world.sentToPeers().map(\.peer) == [router, second])
   }
 
   @Test func behindTranslationTheRouterIsReachedByItsOwnAddressAndAnswersAsTheOther() throws {

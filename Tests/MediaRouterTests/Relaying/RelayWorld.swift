@@ -2,7 +2,7 @@ import Addresses
 import CSSL
 @testable import MediaRouter
 
-/// A relay, its clients and peers, in simulated time. The machine is 198.51.100.1, in a network of 8 bits, with a router on port 7000.
+/// A relay, its clients and peers, in simulated time. The machine is 198.51.100.1, in a network of 8 bits, with a router on ports 7000 and 7001.
 final class RelayWorld {
   static let machine = IPAddress("198.51.100.1")!
   static let peer = TransportAddress(IPAddress("8.8.4.4")!, port: 9000)
@@ -26,7 +26,7 @@ final class RelayWorld {
       realm: "example.org", secret: Self.secret)
     configuration.allowed = allowed.map { IPNetwork($0)! }
     configuration.limits = limits
-    configuration.router = TransportAddress(IPAddress(router)!, port: 7000)
+    configuration.routers = [7000, 7001].map { TransportAddress(IPAddress(router)!, port: $0) }
     relay = Relay(
       configuration,
       policy: RelayPolicy(

@@ -14,7 +14,7 @@ import Testing
       address: TransportAddress(Self.loopback, port: 0), publicAddresses: [Self.loopback], ports: 30_000...30_999,
       realm: "example.org", secret: RelayWorld.secret)
     let worker = try RelayWorker(configuration)
-    try worker.start(router: router)
+    try worker.start(routers: router.map { [$0] } ?? [])
     return worker
   }
 

@@ -60,6 +60,7 @@ struct PeerState: Sendable {
   }
 
   let transport: TransportID
+  let worker: WorkerID
   /// As of its last offer.
   var identity: PeerOffer.Identity
   let isDTLSClient: Bool
@@ -75,6 +76,7 @@ struct PeerState: Sendable {
 /// A stream's track on its way to a connection.
 struct CallSubscription: Sendable {
   let connection: ConnectionID
+  let worker: WorkerID
   let mid: String
   let stream: StreamID
   let isAudio: Bool

@@ -54,10 +54,14 @@ package struct CallStream: Sendable {
   /// What the router has of it, for one kind.
   struct Track: Sendable, Equatable {
     let id: TrackID
-    let codec: Codec
     /// Of the publisher's format, which subscribers must decode.
     let parameters: String?
-    let layerCount: Int
+    let routed: TrackParameters
+    /// Its publisher's worker first, then those that it is handed on to.
+    var workers: [WorkerID]
+
+    var codec: Codec { routed.codec }
+    var layerCount: Int { routed.layers.count }
   }
 
   package let id: StreamID
@@ -76,6 +80,13 @@ package struct CallStream: Sendable {
   var tracks: [Track] { [audio, video].compactMap { $0 } }
 
   func track(isAudio: Bool) -> Track? { isAudio ? audio : video }
+
+  /// Whether there is something to hear or see, by its publisher's word.
+  func has(_ codec: Codec) -> Bool { codec.isVideo ? description.hasVideo : description.hasAudio }
+
+  mutating func keep(_ track: Track) {
+    if track.codec.isVideo { video = track } else { audio = track }
+  }
 
   func write(to writer: inout JSONWriter) {
     writer.object { writer in

@@ -118,10 +118,13 @@ extension SessionBrain {
     if let message { sayToAll(message) }
     ending = []
     for stream in streams.values where stream.isAnnounced { tellDestroyed(stream, .left) }
+    // Their publishers' workers forget them with the transports.
+    for track in streams.values.flatMap(\.tracks) {
+      for worker in track.workers.dropFirst() { tell(.unpublish(track.id), on: worker) }
+    }
     for connection in Array(connections.values) {
       add(.happened(SessionNews(what: .connectionDestroyed(.ended), connection: connection)))
-      let transport = connection.peer.map { [RouterCommand.close($0.transport)] } ?? []
-      tell(transport)
+      if let peer = connection.peer { tell(.close(peer.transport), on: peer.worker) }
       if let socket = connection.socket { close(socket, reason) }
     }
     connections = [:]

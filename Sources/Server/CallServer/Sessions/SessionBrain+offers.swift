@@ -41,6 +41,7 @@ extension SessionBrain {
   private mutating func written(_ offer: PeerOffer, _ choices: [PeerOffer.Choice], of id: ConnectionID) -> String {
     connections[id]?.peer?.version += 1
     guard let peer = connections[id]?.peer else { return "" }
+    let media = workers[peer.worker]
     return offer.answer(
       choices, credentials: peer.credentials, fingerprint: media.fingerprint, candidates: media.candidates,
       number: peer.transport.number, version: peer.version, isDTLSClient: peer.isDTLSClient)
@@ -99,28 +100,49 @@ extension SessionBrain {
 
   private mutating func publish(_ name: StreamID, _ media: MediaOffer, of id: ConnectionID) -> PeerOffer.Choice? {
     guard let stream = streams[name], stream.connection == id, media.sends, stream.track(isAudio: media.isAudio) == nil,
-      let transport = connections[id]?.peer?.transport,
+      let peer = connections[id]?.peer,
       let codec = (media.isAudio ? [.opus] : Self.videoCodecs).first(where: { media.format($0) != nil }),
       let format = media.format(codec), var parameters = media.trackParameters(format)
     else { return nil }
-    parameters.session = UInt64(number)
+    parameters.session = session(at: peer.worker)
     let track = CallStream.Track(
-      id: TrackID(nextNumber()), codec: codec, parameters: format.parameters, layerCount: parameters.layers.count)
+      id: TrackID(nextNumber()), parameters: format.parameters, routed: parameters, workers: [peer.worker])
     tracks[track.id] = name
-    if media.isAudio { streams[name]?.audio = track } else { streams[name]?.video = track }
+    streams[name]?.keep(track)
     connections[id]?.peer?.sections[media.mid] = PeerState.Section(use: .publish(name, track.id), format: format)
-    let isHeard = media.isAudio ? stream.description.hasAudio : stream.description.hasVideo
-    tell([.publish(track.id, on: transport, parameters)] + (isHeard ? [] : [.mute(track.id, true)]))
+    tell([.publish(track.id, on: peer.transport, parameters)] + mutes(of: track, in: stream), on: peer.worker)
+    // Who speaks is heard there.
+    if media.isAudio { handOn(track, of: name, to: workers.home) }
     record(track, of: name)
     return .receive(format)
   }
 
+  /// Tracks are heard together on the session's home worker.
+  private func session(at worker: WorkerID) -> UInt64? { worker == workers.home ? UInt64(number) : nil }
+
+  private func mutes(of track: CallStream.Track, in stream: CallStream) -> [RouterCommand] {
+    stream.has(track.codec) ? [] : [.mute(track.id, true)]
+  }
+
+  /// A worker gets a track that it does not have: from the one that has the publisher.
+  private mutating func handOn(_ track: CallStream.Track, of name: StreamID, to worker: WorkerID) {
+    guard let stream = streams[name], let publisher = track.workers.first, !track.workers.contains(worker) else { return }
+    var parameters = track.routed
+    parameters.session = session(at: worker)
+    tell([.accept(track.id, from: publisher, parameters)] + mutes(of: track, in: stream), on: worker)
+    var handedOn = track
+    handedOn.workers.append(worker)
+    streams[name]?.keep(handedOn)
+  }
+
   /// The peer no longer sends one kind of a stream.
-  private mutating func unpublish(_ track: TrackID, of name: StreamID) {
-    guard tracks.removeValue(forKey: track) != nil else { return }
-    endRecording(of: track)
-    tell([.unpublish(track)])
-    let isAudio = streams[name]?.audio?.id == track
+  private mutating func unpublish(_ id: TrackID, of name: StreamID) {
+    guard tracks.removeValue(forKey: id) != nil, let track = streams[name]?.tracks.first(where: { $0.id == id }) else {
+      return
+    }
+    endRecording(of: id)
+    tell(.unpublish(id), ofTrack: track)
+    let isAudio = !track.codec.isVideo
     if isAudio { streams[name]?.audio = nil } else { streams[name]?.video = nil }
     for (subscription, content) in subscriptions where content.stream == name && content.isAudio == isAudio {
       unsubscribe(subscription)
@@ -140,12 +162,13 @@ extension SessionBrain {
     let subscription = SubscriptionID(nextNumber())
     connections[id]?.peer?.sections[media.mid] = PeerState.Section(
       use: .subscribe(name, subscription), format: format, ssrc: ssrc, rtxSSRC: rtxSSRC)
-    subscriptions[subscription] = CallSubscription(connection: id, mid: media.mid, stream: name, isAudio: media.isAudio)
-    tell([
+    subscriptions[subscription] = CallSubscription(
+      connection: id, worker: peer.worker, mid: media.mid, stream: name, isAudio: media.isAudio)
+    handOn(track, of: name, to: peer.worker)
+    tell(
       .subscribe(
         subscription, to: track.id, on: peer.transport,
-        media.subscriptionParameters(format, ssrc: ssrc, rtxSSRC: rtxSSRC))
-    ])
+        media.subscriptionParameters(format, ssrc: ssrc, rtxSSRC: rtxSSRC)), on: peer.worker)
     if let preference = connections[id]?.preferences[name] { apply(preference, to: subscription) }
     return .send(format, ssrc: ssrc, rtxSSRC: rtxSSRC, stream: name.string, track: Self.trackName(name, media))
   }
@@ -169,7 +192,7 @@ extension SessionBrain {
   /// Takes a subscription away, and its section with it.
   mutating func unsubscribe(_ name: SubscriptionID) {
     guard let subscription = subscriptions.removeValue(forKey: name) else { return }
-    tell([.unsubscribe(name)])
+    tell(.unsubscribe(name), on: subscription.worker)
     if connections[subscription.connection]?.peer?.sections[subscription.mid]?.use == .subscribe(subscription.stream, name) {
       connections[subscription.connection]?.peer?.sections[subscription.mid] = nil
     }

@@ -22,11 +22,12 @@ extension SessionBrain {
     let isWanted = (subscription.isAudio ? preference.audio : preference.video) ?? true
     if isWanted == subscription.isPaused {
       subscriptions[name]?.isPaused = !isWanted
-      tell([.pause(name, !isWanted)])
+      tell(.pause(name, !isWanted), on: subscription.worker)
       if !subscription.isAudio { sayVideo(isWanted, of: stream.id, "subscriber", to: subscription.connection) }
     }
     if !subscription.isAudio, let track = stream.video {
-      tell([.limit(name, Self.limit(preference, stream.description, layers: track.layerCount))])
+      let limit = Self.limit(preference, stream.description, layers: track.layerCount)
+      tell(.limit(name, limit), on: subscription.worker)
     }
   }
 

@@ -41,7 +41,7 @@ extension SessionBrain {
   mutating func endRecording(_ reason: ByteString = "") {
     guard let ended = recording else { return }
     recording = nil
-    tell(ended.subscriptions.values.map { .unsubscribe($0) })
+    for recorder in ended.recorders.values { tell(.unsubscribe(recorder.subscription), on: recorder.worker) }
     add(.archive(.finish(ended.archive, reason: reason)))
     sayToAll(Self.message("recording_stopped") { $0.member("archive", ended.archive) })
   }
@@ -64,32 +64,32 @@ extension SessionBrain {
 
   /// Where the session is recorded, and this stream with it.
   mutating func record(_ track: CallStream.Track, of name: StreamID) {
-    guard let recording, let stream = streams[name], recording.subscriptions[track.id] == nil,
+    guard let recording, let stream = streams[name], recording.recorders[track.id] == nil, let worker = track.workers.first,
       StreamRecorder.records(track.codec)
     else { return }
     let kinds = recording.kinds(of: name)
     guard track.codec.isVideo ? kinds.video : kinds.audio else { return }
     let subscription = SubscriptionID(nextNumber())
-    self.recording?.subscriptions[track.id] = subscription
+    self.recording?.recorders[track.id] = SessionRecording.Recorder(subscription: subscription, worker: worker)
     noteClasses(of: stream)
     let described = RecordedStream(
       id: name, connection: stream.connection, connectionData: connections[stream.connection]?.token.data ?? "",
       name: stream.description.name, videoType: stream.description.videoType)
     // The recorder knows the name before the first packet.
     add(.archive(.add(recording.archive, described, subscription, track.codec)))
-    tell([.record(subscription, of: track.id)])
+    tell(.record(subscription, of: track.id), on: worker)
   }
 
   /// A track is gone; its subscription went with it.
   mutating func endRecording(of track: TrackID) {
-    guard let subscription = recording?.subscriptions.removeValue(forKey: track) else { return }
-    add(.archive(.remove(subscription)))
+    guard let recorder = recording?.recorders.removeValue(forKey: track) else { return }
+    add(.archive(.remove(recorder.subscription)))
   }
 
   /// A stream's media is gone.
   mutating func endRecording(of name: StreamID) {
     guard let recording, let stream = streams[name] else { return }
-    let ended = stream.tracks.compactMap { self.recording?.subscriptions.removeValue(forKey: $0.id) }
+    let ended = stream.tracks.compactMap { self.recording?.recorders.removeValue(forKey: $0.id) }
     if !ended.isEmpty { add(.archive(.endStream(recording.archive, name))) }
   }
 
@@ -151,8 +151,8 @@ extension SessionBrain {
 
   private mutating func removeTracks(of stream: CallStream) {
     for track in stream.tracks {
-      guard let subscription = recording?.subscriptions[track.id] else { continue }
-      tell([.unsubscribe(subscription)])
+      guard let recorder = recording?.recorders[track.id] else { continue }
+      tell(.unsubscribe(recorder.subscription), on: recorder.worker)
       endRecording(of: track.id)
     }
   }

@@ -49,8 +49,8 @@ extension SessionBrain {
   mutating func changed(from old: CallStream) {
     guard let new = streams[old.id] else { return }
     let (was, now) = (old.description, new.description)
-    if was.hasAudio != now.hasAudio, let track = new.audio { tell([.mute(track.id, !now.hasAudio)]) }
-    if was.hasVideo != now.hasVideo, let track = new.video { tell([.mute(track.id, !now.hasVideo)]) }
+    if was.hasAudio != now.hasAudio, let track = new.audio { tell(.mute(track.id, !now.hasAudio), ofTrack: track) }
+    if was.hasVideo != now.hasVideo, let track = new.video { tell(.mute(track.id, !now.hasVideo), ofTrack: track) }
     guard new.isAnnounced, was != now || old.isMuted != new.isMuted else { return }
     let message = Self.message("stream_changed") { writer in
       writer.member("stream", new.id)
@@ -125,7 +125,7 @@ extension SessionBrain {
     for connection in Array(connections.keys) { connections[connection]?.preferences[id] = nil }
     for track in stream.tracks {
       tracks[track.id] = nil
-      tell([.unpublish(track.id)])
+      tell(.unpublish(track.id), ofTrack: track)
     }
     endRecording(of: id)
     streams[id]?.audio = nil

@@ -25,31 +25,32 @@ extension SessionBrain {
     let credentials = ICECredentials.random(using: &random)
     connections[id]?.peer?.credentials = credentials
     connections[id]?.peer?.identity = offer.identity
-    tell([
+    tell(
       .restart(
-        peer.transport, credentials, remoteUfrag: Array(offer.identity.ufrag.utf8), remotePassword: Array(offer.password.utf8))
-    ])
+        peer.transport, credentials, remoteUfrag: Array(offer.identity.ufrag.utf8), remotePassword: Array(offer.password.utf8)
+      ), on: peer.worker)
   }
 
   private mutating func open(_ offer: PeerOffer, of id: ConnectionID) {
+    let atHome = connections.values.count { $0.peer?.worker == workers.home }
     let peer = PeerState(
-      transport: TransportID(nextNumber()), identity: offer.identity, isDTLSClient: offer.isPassive,
+      transport: TransportID(nextNumber()), worker: workers.next(atHome: atHome), identity: offer.identity,
+      isDTLSClient: offer.isPassive,
       credentials: ICECredentials.random(using: &random))
     connections[id]?.peer = peer
     transports[peer.transport] = id
-    tell([
+    tell(
       .open(
         peer.transport,
         TransportParameters(
           local: peer.credentials, remoteUfrag: Array(offer.identity.ufrag.utf8), remotePassword: Array(offer.password.utf8),
-          fingerprint: offer.identity.fingerprint, isDTLSClient: offer.isPassive))
-    ])
+          fingerprint: offer.identity.fingerprint, isDTLSClient: offer.isPassive)), on: peer.worker)
   }
 
   /// Closes it in the router, which takes all that is on it away.
   private mutating func closeTransport(of id: ConnectionID) {
     guard let peer = connections[id]?.peer else { return }
-    tell([.close(peer.transport)])
+    tell(.close(peer.transport), on: peer.worker)
     forgetTransport(of: id)
   }
 
@@ -69,6 +70,6 @@ extension SessionBrain {
     for case .subscribe(_, let subscription) in peer.sections.values.map(\.use) { subscriptions[subscription] = nil }
     transports[peer.transport] = nil
     connections[connection.id]?.peer = nil
-    tell([.close(peer.transport)])
+    tell(.close(peer.transport), on: peer.worker)
   }
 }

@@ -12,7 +12,7 @@ package struct SessionBrain: Sendable {
     case send([UInt8], to: SocketID)
     /// Nothing more is said on it, once what was said is out.
     case close(SocketID)
-    case router([RouterCommand])
+    case router([RouterCommand], on: WorkerID)
     case archive(ArchiveCommand)
     /// A moderator's request, answered by `answer(_:of:)`; or, without one, a session that is always recorded has something to record.
     case wantsArchive(ArchiveRequest)
@@ -20,23 +20,11 @@ package struct SessionBrain: Sendable {
     case happened(SessionNews)
   }
 
-  /// Where media goes.
-  package struct Media: Sendable {
-    package let fingerprint: Fingerprint
-    /// The best first; not empty.
-    package let candidates: [TransportAddress]
-
-    package init(fingerprint: Fingerprint, candidates: [TransportAddress]) {
-      self.fingerprint = fingerprint
-      self.candidates = candidates
-    }
-  }
-
   package let id: SessionID
   package let isRouted: Bool
-  /// Tells its transports, tracks and subscriptions from those of other sessions at the same worker: the upper half of their numbers.
+  /// Tells its transports, tracks and subscriptions from those of other sessions: the upper half of their numbers.
   package let number: UInt32
-  let media: Media
+  package var workers: SessionWorkers
   let connectionsLimit: Int
   var random: any RandomNumberGenerator & Sendable
 
@@ -67,14 +55,14 @@ package struct SessionBrain: Sendable {
   package private(set) var effects: [Effect] = []
 
   package init(
-    _ id: SessionID, isRouted: Bool, isArchived: Bool = false, number: UInt32, media: Media, now: CallMoment,
+    _ id: SessionID, isRouted: Bool, isArchived: Bool = false, number: UInt32, workers: SessionWorkers, now: CallMoment,
     connectionsLimit: Int = CallLimits.connections, random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) {
     self.id = id
     self.isRouted = isRouted
     self.isArchived = isArchived
     self.number = number
-    self.media = media
+    self.workers = workers
     self.connectionsLimit = connectionsLimit
     self.random = random
     signals = TokenBucket(CallLimits.signalRate, at: now.monotonic)
@@ -102,11 +90,15 @@ package struct SessionBrain: Sendable {
 
   mutating func add(_ effect: Effect) { effects.append(effect) }
 
-  mutating func tell(_ commands: [RouterCommand]) {
-    if !commands.isEmpty { effects.append(.router(commands)) }
+  mutating func tell(_ commands: [RouterCommand], on worker: WorkerID) { effects.append(.router(commands, on: worker)) }
+  mutating func tell(_ command: RouterCommand, on worker: WorkerID) { tell([command], on: worker) }
+
+  /// Tells all workers that have a track.
+  mutating func tell(_ command: RouterCommand, ofTrack track: CallStream.Track) {
+    for worker in track.workers { tell(command, on: worker) }
   }
 
-  /// A number that no other session of the worker has.
+  /// A number that no other session has.
   mutating func nextNumber() -> UInt64 {
     lastNumber &+= 1
     return UInt64(number) << 32 | UInt64(lastNumber)

@@ -16,14 +16,20 @@ struct SessionRecording: Sendable {
     var video = true
   }
 
+  struct Recorder: Sendable {
+    let subscription: SubscriptionID
+    /// The publisher's.
+    let worker: WorkerID
+  }
+
   let archive: ArchiveID
   let options: ArchiveOptions
   /// Monotonic milliseconds.
   let deadline: Int64
   /// In manual mode: which streams.
   var chosen: [StreamID: Kinds] = [:]
-  /// The recorder's name of a track.
-  var subscriptions: [TrackID: SubscriptionID] = [:]
+  /// The recorder of each track.
+  var recorders: [TrackID: Recorder] = [:]
   /// The recorder was told of so many changes of the composed picture.
   var changes = 0
   /// And that streams have these layout classes.

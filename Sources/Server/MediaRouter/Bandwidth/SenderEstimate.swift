@@ -96,6 +96,9 @@ struct SenderEstimate {
     }
   }
 
+  /// nil while the rate is the initial one.
+  var known: Double? { isAssumed ? nil : rate }
+
   func isCongested(_ now: MediaTime) -> Bool { lastDecrease.map { now - $0 < Self.aftermath } ?? false }
 
   /// Bits a second that nothing uses.

@@ -12,6 +12,7 @@ final class Layer {
   var lastSenderReport: SenderReport?
   var structure: DependencyDescriptor.Structure?
   private(set) var lastArrival: MediaTime?
+  private(set) var pictureBytes = PictureBytes()
   /// Of spatial layers within this SSRC, each by itself; all of it counts as the lowest where there are none.
   private var spatial: [(rate: RateMeter, lastArrival: MediaTime?)]
   /// Packets that came with the datagrams read last and are not forwarded yet.
@@ -28,7 +29,8 @@ final class Layer {
       ? PacketCache(bytesLimit: max(1 << 15, cacheBytesLimit)) : PacketCache(bytes: 1 << 14, bytesLimit: 1 << 14, entries: 64)
   }
 
-  func receive(_ bytes: Int, spatialLayer: UInt8, now: MediaTime) {
+  func receive(_ bytes: Int, spatialLayer: UInt8, timestamp: UInt32, now: MediaTime) {
+    pictureBytes.add(bytes, timestamp: timestamp)
     let position = min(Int(spatialLayer), spatial.count - 1)
     spatial[position].rate.add(bytes, now: now)
     spatial[position].lastArrival = now

@@ -20,6 +20,7 @@ extension Router {
       guard let source = transport.source(report.ssrc), !source.isRetransmission else { return }
       let layer = source.track.layers[source.layer]
       layer.lastSenderReport = report
+      handOn(report, of: source.track, source.layer)
       noteReport(report, of: source, now)
       layer.statistics.receive(report, now: now)
     case .nack(_, let media, let lost):
@@ -75,14 +76,13 @@ extension Router {
     writer.receiverReport(sender: transport.reporterSSRC)
     let empty = writer.bytes.count
     for track in transport.tracks where track.parameters.codec.isVideo {
-      let isWatched = !track.subscriptions.isEmpty
       for layer in track.layers where layer.ssrc != 0 {
         if track.parameters.hasNack {
           let lost = layer.losses.requests(now: now)
           if !lost.isEmpty { writer.nack(sender: transport.reporterSSRC, media: layer.ssrc, lost: [NackPair](lost)) }
         }
         // What was lost for good stands still until the next key frame.
-        if layer.losses.takeGivenUp() && isWatched { layer.keyFrames.want() }
+        if layer.losses.takeGivenUp() && track.isWatched { layer.keyFrames.want() }
         if track.parameters.hasPictureLoss, layer.keyFrames.take(now: now) {
           writer.pictureLoss(sender: transport.reporterSSRC, media: layer.ssrc)
         }

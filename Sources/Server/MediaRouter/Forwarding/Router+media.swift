@@ -32,7 +32,13 @@ extension Router {
     var packet = MediaPacket(
       sequence: sequence, timestamp: header.timestamp, marker: false, payloadCount: 0, arrival: now)
     packet.payload.temporalLayer = 0
-    for subscription in source.track.subscriptions where subscription.layer == source.layer {
+    skip(packet, of: source.track, source.layer)
+    handOn(ArrivingPacket(packet, of: source.layer), of: source.track)
+  }
+
+  /// The number of padding is missed by nobody.
+  func skip(_ packet: MediaPacket, of track: Track, _ position: Int) {
+    for subscription in track.subscriptions where subscription.layer == position {
       subscription.rewriter.skip(packet, wholePicture: false)
     }
   }
@@ -55,25 +61,33 @@ extension Router {
     let sequence = layer.unwrapper.unwrap(number)
     var kept = MediaPacket(
       sequence: sequence, timestamp: header.timestamp, marker: header.marker, payloadCount: payload.count, arrival: now)
-    let descriptor = describe(&kept, packet.bytes, header, payload, track, layer)
-    guard
-      layer.cache.insert(
-        kept, descriptor: descriptor.map { UnsafeRawBufferPointer(rebasing: packet[$0]) },
-        payload: UnsafeRawBufferPointer(rebasing: packet[payload]))
-    else { return }
-    layer.receive(packet.count, spatialLayer: kept.payload.spatialLayer, now: now)
-    track.lastArrival = now
+    let descriptor = describe(&kept, packet.bytes, header, payload, track, layer) ?? 0..<0
+    let arriving = ArrivingPacket(
+      kept, of: source.layer, datagramBytes: packet.count, descriptor: UnsafeRawBufferPointer(rebasing: packet[descriptor]),
+      payload: UnsafeRawBufferPointer(rebasing: packet[payload]))
+    guard keep(arriving, of: track, now: now) else { return }
     layer.losses.receive(sequence, now: now)
     if !source.isRetransmission { layer.statistics.receive(sequence, timestamp: header.timestamp, now: now) }
-    if kept.payload.isKeyFrame { layer.keyFrames.satisfy() }
-    if let level = kept.audioLevel, !track.isMuted {
-      speakers[track.parameters.session, default: SpeakerDetector()].receive(track.id, level: level & 0x7F, now: now)
-    }
     if !track.hasStarted {
       track.hasStarted = true
       events.append(.trackStarted(track.id))
     }
-    wait(kept, track, layer, now)
+    handOn(arriving, of: track)
+  }
+
+  /// Keeps a packet that was opened and described, here or at another worker, and lets it wait for `flush`; false for one that is there already.
+  func keep(_ packet: ArrivingPacket, of track: Track, now: MediaTime) -> Bool {
+    let (layer, media) = (track.layers[packet.position], packet.media)
+    guard layer.cache.insert(media, descriptor: packet.descriptor, payload: packet.payload) else { return false }
+    layer.receive(
+      packet.datagramBytes, spatialLayer: media.payload.spatialLayer, timestamp: media.timestamp, now: now)
+    track.lastArrival = now
+    if media.payload.isKeyFrame { layer.keyFrames.satisfy() }
+    if let level = media.audioLevel, !track.isMuted, let session = track.parameters.session {
+      speakers[session, default: SpeakerDetector()].receive(track.id, level: level & 0x7F, now: now)
+    }
+    wait(media, track, layer, now)
+    return true
   }
 
   /// Fills in what the packet says about itself; where its dependency descriptor lies.
@@ -156,14 +170,31 @@ extension Router {
     guard let destination = Destination(transport) else { return }
     // What goes to one subscriber stays in one message.
     if !batch.hasRoom(for: packets.count) { sendBatch() }
-    let (target, canResend) = (subscription.target(of: track), subscription.canResend)
+    let target = subscription.target(of: track)
+    // Sound never waits.
+    let isPaced = transport.pacer.begin(now) && track.parameters.codec.isVideo
     for packet in packets {
       guard let media = packet.media,
-        let output = subscription.rewrite(media, of: packet.position, track, target: target, now: now),
-        send(packet, as: output, of: subscription, to: destination, now: now), canResend
+        let output = subscription.rewrite(media, of: packet.position, track, target: target, now: now)
       else { continue }
-      subscription.history.insert(
-        SentHistory.Entry(output: output, source: media.sequence, layer: UInt8(packet.position), lastSent: now))
+      if isPaced, transport.pacer.mustWait {
+        hold(media, of: packet.position, as: output, subscription, to: destination, now: now)
+      } else if let bytes = send(packet, media, as: output, of: subscription, to: destination, now: now) {
+        transport.rate.add(bytes, now: now)
+      }
     }
+  }
+
+  /// Sends a packet for the first time, and remembers it for those that lose it. Its bytes, sealed; nil for one that is too large to be sent on.
+  func send(
+    _ packet: OutgoingPacket, _ media: MediaPacket, as output: StreamRewriter.Output, of subscription: Subscription,
+    to destination: Destination, now: MediaTime
+  ) -> Int? {
+    guard let bytes = send(packet, as: output, of: subscription, to: destination, now: now) else { return nil }
+    destination.transport.pacer.spend(bytes)
+    guard subscription.canResend else { return bytes }
+    subscription.history.insert(
+      SentHistory.Entry(output: output, source: media.sequence, layer: UInt8(packet.position), lastSent: now))
+    return bytes
   }
 }

@@ -38,20 +38,20 @@ struct Destination {
 }
 
 extension Router {
-  /// Writes and seals a packet into the batch; false for one that is too large to be sent on.
+  /// Writes and seals a packet into the batch. Its bytes, sealed; nil for one that is too large to be sent on.
   func send(
     _ packet: OutgoingPacket, as output: StreamRewriter.Output, of subscription: Subscription, to destination: Destination,
     now: MediaTime
-  ) -> Bool {
+  ) -> Int? {
     let header = PacketWriter.Header(
       payloadType: subscription.parameters.payloadType, marker: output.marker, index: output.index,
       timestamp: output.timestamp, ssrc: subscription.parameters.ssrc)
-    guard let count = write(packet, as: output, header, isRetransmission: false, subscription, destination, now) else {
-      return false
+    guard let bytes = write(packet, as: output, header, isRetransmission: false, subscription, destination, now) else {
+      return nil
     }
     subscription.packetCount &+= 1
-    subscription.octetCount &+= UInt32(count)
-    return true
+    subscription.octetCount &+= UInt32(packet.payload.count)
+    return bytes
   }
 
   /// Sends what the peer asked for again, as far as its path has room: all of it at once would fill the queue in front of a narrow link.
@@ -108,7 +108,7 @@ extension Router {
       payloadType: payloadType, marker: output.marker, index: subscription.rtxIndex, timestamp: output.timestamp, ssrc: ssrc)
   }
 
-  /// The bytes of its payload; nil if it is too large.
+  /// Its bytes, sealed; nil if it is too large.
   private func write(
     _ packet: OutgoingPacket, as output: StreamRewriter.Output, _ header: PacketWriter.Header, isRetransmission: Bool,
     _ subscription: Subscription, _ destination: Destination, _ now: MediaTime
@@ -125,11 +125,10 @@ extension Router {
     else { return nil }
     let sealed = sender.seal(target, header: start, count: start + count, ssrc: header.ssrc, index: header.index)
     batch.commit(sealed, to: destination.address)
-    if packet.media != nil && !isRetransmission { transport.rate.add(sealed, now: now) }
-    guard subscription.parameters.extensions.transportSequence != 0 else { return count }
+    guard subscription.parameters.extensions.transportSequence != 0 else { return sealed }
     transport.transportSequence &+= 1
     transport.path.sender?.send(number, bytes: sealed, now: now)
-    return count
+    return sealed
   }
 
   private func writePayload(

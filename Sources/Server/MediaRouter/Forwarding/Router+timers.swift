@@ -3,6 +3,7 @@ struct RouterTimers {
   static let reportInterval = MediaTime.Interval.seconds(1)
 
   var last: MediaTime?
+  var lastRelease: MediaTime?
   var lastFeedback: MediaTime?
   var lastReport: MediaTime?
   var lastAllocation: MediaTime?
@@ -18,10 +19,16 @@ struct RouterTimers {
 
 extension Router {
   /// When `advance` wants to be called again; nil while there is nobody.
-  var deadline: MediaTime? { transports.isEmpty ? nil : timers.last.map { $0 + Self.tick } ?? MediaTime(microseconds: 0) }
+  var deadline: MediaTime? {
+    guard !transports.isEmpty || !acceptedTracks.isEmpty else { return nil }
+    let next = timers.last.map { $0 + Self.tick } ?? MediaTime(microseconds: 0)
+    guard !pacedTransports.isEmpty else { return next }
+    return timers.lastRelease.map { min(next, $0 + Pacer.step) } ?? MediaTime(microseconds: 0)
+  }
 
   /// Does what is due by `now`, and sends. May be called at any time.
   func advance(to now: MediaTime) {
+    releaseHeld(now: now)
     guard RouterTimers.isDue(&timers.last, Self.tick, now: now) else { return }
     let isFeedbackDue = RouterTimers.isDue(&timers.lastFeedback, FeedbackRecorder.interval, now: now)
     let isReportDue = RouterTimers.isDue(&timers.lastReport, RouterTimers.reportInterval, now: now)
@@ -49,6 +56,7 @@ extension Router {
       sendReports(transport, now: now)
       watch(transport, now: now)
     }
+    for track in acceptedTracks where track.needsRepair { requestKeyFrames(of: track, now: now) }
     if RouterTimers.isDue(&timers.lastDecision, SpeakerDetector.interval, now: now) { decideSpeakers(now) }
     sendBatch()
   }
@@ -66,6 +74,8 @@ extension Router {
         ceiling: video.ceiling, current: video.allocated)
     }
     let sent = transport.rate.bitsPerSecond(now: now)
+    transport.pacer.pace(
+      carried: transport.path.sender?.known, coming: sent, picture: videos.lazy.compactMap(\.pictureBytes).max() ?? 0, now: now)
     let chosen = transport.allocator.allocate(
       wishes, transport.path.state(sent: sent, now: now),
       other: sound.reduce(0) { $0 + $1.track.layers[0].rate(now: now) }, now: now)

@@ -14,12 +14,16 @@ final class Router {
   private var byUfrag: [[UInt8]: Transport] = [:]
   private var byAddress: [TransportAddress: Transport] = [:]
   private var tracks: [TrackID: Track] = [:]
+  /// Those that other workers hand on.
+  private(set) var acceptedTracks: [Track] = []
   private var subscriptions: [SubscriptionID: Subscription] = [:]
   /// By the number of the question.
   var pathChecks: [[UInt8]: Transport] = [:]
   /// TCP connections by which somebody was authentic.
   var connections: [TransportAddress: Transport] = [:]
   var pendingTracks: [Track] = []
+  /// Those for which video waits.
+  var pacedTransports: [Transport] = []
   /// What `forward` hands to each subscriber; empty outside it.
   var outgoing: [OutgoingPacket] = []
   var random: any RandomNumberGenerator
@@ -27,6 +31,8 @@ final class Router {
   var timers = RouterTimers()
   /// What recorders got since it was taken.
   var recorded = RecordedBatch()
+  /// What other workers get, by their numbers.
+  @exclusivity(unchecked) var handOffs: [HandOff] = []
   /// By session.
   var speakers: [UInt64: SpeakerDetector] = [:]
   private let send: (SendBatch) -> Void
@@ -53,7 +59,8 @@ final class Router {
 
   var counts: RouterCounts {
     RouterCounts(
-      transports: transports.count, tracks: tracks.count, subscriptions: subscriptions.count, addresses: byAddress.count)
+      transports: transports.count, tracks: tracks.count - acceptedTracks.count, subscriptions: subscriptions.count,
+      addresses: byAddress.count)
   }
 
   /// Sends to this address from now on. RFC 8445 §8.1.1: the pair that the controlling peer nominated last.
@@ -104,12 +111,13 @@ final class Router {
     case .publish(let id, let transport, let parameters): publish(id, on: transport, parameters)
     case .unpublish(let id):
       if let track = tracks[id] { unpublish(track) }
+    case .accept(let id, let worker, let parameters): accept(id, from: worker, parameters)
     case .subscribe(let id, let track, let transport, let parameters): subscribe(id, to: track, on: transport, parameters)
     case .record(let id, let track): record(id, of: track)
     case .unsubscribe(let id):
       if let subscription = subscriptions[id] { unsubscribe(subscription) }
-    case .limit(let id, let limit): subscriptions[id]?.limit = limit
-    case .pause(let id, let isPaused): subscriptions[id]?.isPaused = isPaused
+    case .limit(let id, let limit): change(id) { $0.limit = limit }
+    case .pause(let id, let isPaused): change(id) { $0.isPaused = isPaused }
     case .refresh(let id):
       if let subscription = subscriptions[id] { wantKeyFrame(subscription) }
     case .mute(let id, let isMuted): tracks[id]?.isMuted = isMuted
@@ -158,6 +166,7 @@ final class Router {
     for ufrag in transport.connectivity.ufrags { forget(ufrag: ufrag) }
     endPathCheck(transport)
     for connection in transport.connections { connections[connection] = nil }
+    pacedTransports.removeAll { $0 === transport }
     transports[transport.id] = nil
   }
 
@@ -174,15 +183,27 @@ final class Router {
     }
   }
 
+  private func accept(_ id: TrackID, from worker: WorkerID, _ parameters: TrackParameters) {
+    guard tracks[id] == nil, !parameters.layers.isEmpty else { return }
+    let track = Track(id, parameters, from: worker, limits)
+    tracks[id] = track
+    acceptedTracks.append(track)
+    beginHandingOn(track)
+  }
+
   private func unpublish(_ track: Track) {
-    for subscription in track.subscriptions { unsubscribe(subscription) }
+    for subscription in track.subscriptions { remove(subscription) }
     tracks[track.id] = nil
-    let session = track.parameters.session
-    speakers[session]?.remove(track.id)
-    if speakers[session]?.isEmpty ?? false { speakers[session] = nil }
+    if let session = track.parameters.session {
+      speakers[session]?.remove(track.id)
+      if speakers[session]?.isEmpty ?? false { speakers[session] = nil }
+    }
     pendingTracks.removeAll { $0 === track }
-    track.transport.tracks.removeAll { $0 === track }
-    track.transport.sources.removeAll { $0.track === track }
+    track.transport?.tracks.removeAll { $0 === track }
+    track.transport?.sources.removeAll { $0.track === track }
+    guard track.worker != nil else { return }
+    acceptedTracks.removeAll { $0 === track }
+    endHandingOn(track)
   }
 
   private func subscribe(
@@ -197,6 +218,7 @@ final class Router {
     subscriptions[id] = subscription
     track.subscriptions.append(subscription)
     transport.subscriptions.append(subscription)
+    requestLayers(of: track)
   }
 
   private func record(_ id: SubscriptionID, of trackID: TrackID) {
@@ -210,10 +232,22 @@ final class Router {
     wantKeyFrame(subscription)
   }
 
+  private func change(_ id: SubscriptionID, _ body: (Subscription) -> Void) {
+    guard let subscription = subscriptions[id] else { return }
+    body(subscription)
+    requestLayers(of: subscription.track)
+  }
+
   private func unsubscribe(_ subscription: Subscription) {
+    remove(subscription)
+    requestLayers(of: subscription.track)
+  }
+
+  private func remove(_ subscription: Subscription) {
     subscriptions[subscription.id] = nil
     subscription.track.subscriptions.removeAll { $0 === subscription }
     subscription.transport?.subscriptions.removeAll { $0 === subscription }
     subscription.transport?.repairs.remove(subscription)
+    subscription.transport?.pacer.remove(subscription)
   }
 }

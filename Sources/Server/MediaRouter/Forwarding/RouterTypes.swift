@@ -14,6 +14,12 @@ package struct SubscriptionID: Sendable, Hashable {
   package init(_ number: UInt64) { self.number = number }
 }
 
+/// One of several workers, by its place among them.
+package struct WorkerID: Sendable, Hashable {
+  package let number: Int
+  package init(_ number: Int) { self.number = number }
+}
+
 /// What a router makes state for at most.
 package struct RouterLimits: Sendable {
   package var transports = 10_000
@@ -93,8 +99,8 @@ package struct TrackParameters: Sendable, Equatable {
   package var codec: Codec
   package var payloadType: UInt8
   package var rtxPayloadType: UInt8?
-  /// Tracks of one number are heard together: among them is one dominant speaker.
-  package var session: UInt64 = 0
+  /// Tracks of one number are heard together: among them is one dominant speaker. nil where another worker hears it.
+  package var session: UInt64? = 0
   package var mid: [UInt8] = []
   package var extensions = ExtensionIDs()
   /// From the lowest quality to the highest; at least one.
@@ -155,6 +161,9 @@ package enum RouterCommand: Sendable {
   case close(TransportID)
   case publish(TrackID, on: TransportID, TrackParameters)
   case unpublish(TrackID)
+  /// A track whose publisher another worker has: what that one opens is handed on to this router, for the subscribers that are here. It ends with
+  /// `unpublish`.
+  case accept(TrackID, from: WorkerID, TrackParameters)
   case subscribe(SubscriptionID, to: TrackID, on: TransportID, SubscriptionParameters)
   /// A recorder gets the track: what leaves goes to `Router.recorded`. One for each track.
   case record(SubscriptionID, of: TrackID)

@@ -70,6 +70,9 @@ final class Subscription {
   /// Which of the track's SSRCs it shall get.
   var source: Int? { target.map { track.isScalable ? 0 : $0 } }
 
+  /// Of a usual picture that it gets; nil while it gets none.
+  var pictureBytes: Int? { layer.map { track.layers[$0].pictureBytes.usual } }
+
   /// The highest layer within an SSRC that it gets.
   var spatialLayer: Int { Int(filter.spatial) }
 

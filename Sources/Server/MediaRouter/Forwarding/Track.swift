@@ -1,11 +1,14 @@
-/// One audio or video that a publisher sends.
+/// One audio or video that a publisher sends, to this worker or to another one, which hands it on.
 final class Track {
   /// A layer that stays so far behind another one the publisher leaves out. They carry the same pictures, however few these are.
   static let silenceLimit = MediaTime.Interval.milliseconds(400)
 
   let id: TrackID
   let parameters: TrackParameters
-  unowned let transport: Transport
+  /// Its publisher's; nil where that is another worker's.
+  unowned let transport: Transport?
+  /// The worker that hands it on; nil where its publisher is here.
+  let worker: WorkerID?
   let layers: [Layer]
   let isScalable: Bool
   var subscriptions: [Subscription] = []
@@ -17,11 +20,33 @@ final class Track {
   /// Waits for `Router.flush`.
   var isPending = false
   var pendingBytes = 0
+  /// The workers that it is handed on to.
+  var recipients: [Recipient] = []
+  /// The layer that was asked for last of the worker that hands it on.
+  var requested: Int?
 
-  init(_ id: TrackID, _ parameters: TrackParameters, on transport: Transport, _ limits: RouterLimits) {
+  /// A worker that has subscribers of the track.
+  struct Recipient {
+    let worker: WorkerID
+    /// nil for nothing as yet.
+    var highestLayer: Int?
+  }
+
+  convenience init(_ id: TrackID, _ parameters: TrackParameters, on transport: Transport, _ limits: RouterLimits) {
+    self.init(id, parameters, transport, nil, limits)
+  }
+
+  convenience init(_ id: TrackID, _ parameters: TrackParameters, from worker: WorkerID, _ limits: RouterLimits) {
+    self.init(id, parameters, nil, worker, limits)
+  }
+
+  private init(
+    _ id: TrackID, _ parameters: TrackParameters, _ transport: Transport?, _ worker: WorkerID?, _ limits: RouterLimits
+  ) {
     self.id = id
     self.parameters = parameters
     self.transport = transport
+    self.worker = worker
     isScalable = parameters.isScalable
     demand = Demand(all: parameters.highestLayer)
     layers = parameters.layers.prefix(TrackParameters.layersLimit).map {
@@ -50,12 +75,21 @@ final class Track {
 
   /// The highest layer that a subscriber may get; nil where nobody gets anything. What their paths carry does not count: it may change, and how
   /// much a layer takes shows only while it is sent.
-  var wanted: Int? {
-    guard !isMuted else { return nil }
-    return subscriptions.lazy.filter { !$0.isPaused }.map { [parameters] in
+  var wanted: Int? { isMuted ? nil : asked }
+
+  /// The same, also while it is muted.
+  private var asked: Int? {
+    let here = subscriptions.lazy.filter { !$0.isPaused }.map { [parameters] in
       max(0, min($0.limit.spatial, parameters.highestLayer))
     }.max()
+    return [here, recipients.lazy.compactMap(\.highestLayer).max()].compactMap(\.self).max()
   }
+
+  /// What this worker needs of the one that hands it on: that one knows what is muted, and who is heard here is needed although nobody gets it.
+  var needed: Int? { parameters.session != nil && !parameters.codec.isVideo ? 0 : asked }
+
+  /// Somebody gets it, here or at another worker.
+  var isWatched: Bool { !subscriptions.isEmpty || !recipients.isEmpty }
 
   /// Ticks between two captures, by the clock that the publisher's reports share; nil where a layer has reported nothing yet. Negative where
   /// the second was captured first.

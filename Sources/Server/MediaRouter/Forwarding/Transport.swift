@@ -37,6 +37,8 @@ final class Transport {
   var cap: UInt64?
   /// Of media that go to it, each packet once.
   @exclusivity(unchecked) var rate = RateMeter()
+  /// Holds bursts of video back.
+  @exclusivity(unchecked) var pacer = Pacer()
   /// What it asked for again.
   var repairs = RepairQueue()
 

@@ -28,7 +28,7 @@ package enum FuzzedRelay {
       var configuration = RelayConfiguration(
         address: TransportAddress(machine, port: 3_478), publicAddresses: [machine], ports: 50_000...50_003, realm: "r",
         secret: "s")
-      configuration.router = TransportAddress(machine, port: 7_000)
+      configuration.routers = [TransportAddress(machine, port: 7_000)]
       let policy = RelayPolicy(own: [machine], networks: [IPNetwork("198.51.0.0/16")!], allowed: [])
       relay = Relay(
         configuration, policy: policy, random: Generator(), now: now.monotonic,

@@ -19,7 +19,7 @@ extension Relay {
 
   /// Whether our router listens at an address of this machine, or is announced by it.
   private func isRouter(_ ip: IPAddress) -> Bool {
-    guard let router = configuration.router else { return false }
+    guard let router = configuration.routers.first else { return false }
     return router.ip.number == 0 || router.ip == ip || configuration.publicAddresses.contains(ip)
   }
 
@@ -28,7 +28,7 @@ extension Relay {
     let ip = peer.ip
     guard isOwn(ip) else { return peer.port != 0 ? .network(peer) : nil }
     if configuration.publicAddresses.contains(ip), byPort[peer.port] != nil { return .allocation(port: peer.port) }
-    guard let router = configuration.router, router.port == peer.port, isRouter(ip) else { return nil }
+    guard let router = configuration.routers.first(where: { $0.port == peer.port }), isRouter(ip) else { return nil }
     return .network(TransportAddress(routerIP(router, for: ip), port: router.port))
   }
 

@@ -13,8 +13,8 @@ package struct RelayConfiguration: Sendable {
   package var secret: String
   /// Where data may be relayed to although the Internet does not know it as one place, or although it is next to this machine.
   package var allowed: [IPNetwork] = []
-  /// Where our media router listens, which clients may reach through the relay whatever its address.
-  var router: TransportAddress?
+  /// Where our media router listens, at one address and several ports: clients may reach them through the relay whatever the address.
+  var routers: [TransportAddress] = []
   /// Where clients ask by TLS; nil where they cannot.
   package var secure: Secure?
   package var limits = RelayLimits()

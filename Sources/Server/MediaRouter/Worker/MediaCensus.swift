@@ -2,14 +2,18 @@ import Synchronization
 
 /// What a worker's router holds, for whoever measures, from any thread.
 package final class MediaCensus: Sendable {
-  package let transports = Atomic<Int>(0)
+  private let transportCount = Atomic<Int>(0)
+  private let trackCount = Atomic<Int>(0)
+  private let subscriptionCount = Atomic<Int>(0)
+
+  package var transports: Int { transportCount.load(ordering: .relaxed) }
   /// What is published.
-  package let tracks = Atomic<Int>(0)
-  package let subscriptions = Atomic<Int>(0)
+  package var tracks: Int { trackCount.load(ordering: .relaxed) }
+  package var subscriptions: Int { subscriptionCount.load(ordering: .relaxed) }
 
   func note(_ counts: RouterCounts) {
-    transports.store(counts.transports, ordering: .relaxed)
-    tracks.store(counts.tracks, ordering: .relaxed)
-    subscriptions.store(counts.subscriptions, ordering: .relaxed)
+    transportCount.store(counts.transports, ordering: .relaxed)
+    trackCount.store(counts.tracks, ordering: .relaxed)
+    subscriptionCount.store(counts.subscriptions, ordering: .relaxed)
   }
 }

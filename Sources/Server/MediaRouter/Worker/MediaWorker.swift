@@ -2,7 +2,6 @@ import Addresses
 import CLinux
 import EventLoop
 import Glibc
-import Synchronization
 
 /// The system refused what a worker needs.
 package struct MediaWorkerError: Error, CustomStringConvertible {
@@ -24,7 +23,7 @@ extension MediaTime {
 
 /// A thread with one UDP port, the TCP port of the same number, and a router.
 ///
-/// Commands wait in an array behind a mutex, and an eventfd wakes the thread; events go to a closure on it.
+/// What others have for it waits in a mailbox; events go to a closure on its thread, and what it hands on to the mailboxes of other workers.
 // @unchecked: the router and the buffers belong to the thread; `mailbox` guards what others touch.
 package final class MediaWorker: @unchecked Sendable {
   /// Of the socket, each way. A key frame of many publishers comes at once.
@@ -34,11 +33,6 @@ package final class MediaWorker: @unchecked Sendable {
   /// When the last peer has gone: packets kept for repeats were many.
   private static let bytesGivenBack = 16 << 20
 
-  private struct Mailbox {
-    var commands: [RouterCommand] = []
-    var end = ThreadEnd()
-  }
-
   /// Where it listens; the port is the one the system gave.
   package let address: TransportAddress
   package let fingerprint: Fingerprint
@@ -46,8 +40,10 @@ package final class MediaWorker: @unchecked Sendable {
   private let socket: Int32
   /// nil where it takes no TCP.
   private let streams: StreamSockets?
-  private let wake: Int32
-  private let mailbox = Mutex(Mailbox())
+  private let id: WorkerID
+  /// Of all workers, by their numbers.
+  private let mailboxes: [WorkerMailbox]
+  private let mailbox: WorkerMailbox
   private let onEvents: @Sendable ([RouterEvent]) -> Void
   private let onRecorded: @Sendable (RecordedBatch) -> Void
   private let identity: DTLSIdentity
@@ -59,20 +55,28 @@ package final class MediaWorker: @unchecked Sendable {
   ///   - onRecorded: what recorders get, at most once for each waking of the thread; called on it, must not wait.
   ///   - onEvents: called on the worker's thread; must not wait.
   /// - Throws: when the address cannot be bound.
-  package init(
+  package convenience init(
     _ identity: DTLSIdentity, address: TransportAddress, takesStreams: Bool = false, limits: RouterLimits = RouterLimits(),
     onRecorded: @escaping @Sendable (RecordedBatch) -> Void = { _ in },
     onEvents: @escaping @Sendable ([RouterEvent]) -> Void
   ) throws(MediaWorkerError) {
+    guard let mailbox = WorkerMailbox() else { throw MediaWorkerError(address: address, code: errno) }
+    try self.init(
+      WorkerID(0), among: [mailbox], identity, address: address, takesStreams: takesStreams, limits: limits,
+      onRecorded: onRecorded, onEvents: onEvents)
+  }
+
+  /// One of several, each with a mailbox.
+  init(
+    _ id: WorkerID, among mailboxes: [WorkerMailbox], _ identity: DTLSIdentity, address: TransportAddress, takesStreams: Bool,
+    limits: RouterLimits, onRecorded: @escaping @Sendable (RecordedBatch) -> Void,
+    onEvents: @escaping @Sendable ([RouterEvent]) -> Void
+  ) throws(MediaWorkerError) {
+    self.id = id
+    self.mailboxes = mailboxes
+    mailbox = mailboxes[id.number]
     let ports = try Self.open(address, takesStreams: takesStreams)
     (socket, self.address) = (ports.socket, ports.address)
-    wake = datagrams_mailbox()
-    guard wake >= 0 else {
-      let code = errno
-      Glibc.close(socket)
-      if let listener = ports.listener { Glibc.close(listener) }
-      throw MediaWorkerError(address: address, code: code)
-    }
     streams = ports.listener.flatMap { StreamSockets(listener: $0, framing: .lengths) }
     self.identity = identity
     self.limits = limits
@@ -119,7 +123,6 @@ package final class MediaWorker: @unchecked Sendable {
 
   deinit {
     Glibc.close(socket)
-    Glibc.close(wake)
   }
 
   /// Starts the thread. Once.
@@ -130,21 +133,14 @@ package final class MediaWorker: @unchecked Sendable {
   }
 
   /// Carries out commands in order, soon.
-  package func submit(_ commands: [RouterCommand]) {
-    mailbox.withLock { $0.commands += commands }
-    ring()
-  }
+  package func submit(_ commands: [RouterCommand]) { mailbox.submit(commands) }
+
+  /// Packets that other workers handed on and it was too slow for.
+  package var droppedPackets: Int { mailbox.dropped.load(ordering: .relaxed) }
 
   /// Ends the thread and returns when it has ended.
   package func stop() async {
-    await withCheckedContinuation { done in
-      if mailbox.withLock({ $0.end.wait(done) }) { ring() } else { done.resume() }
-    }
-  }
-
-  private func ring() {
-    var one: UInt64 = 1
-    _ = write(wake, &one, 8)
+    await withCheckedContinuation { mailbox.end($0) }
   }
 
   // MARK: The thread
@@ -160,12 +156,14 @@ package final class MediaWorker: @unchecked Sendable {
     streams?.lost = { router.lose($0) }
     let input = DatagramInput(socket)
     var descriptors = [
-      pollfd(fd: socket, events: Int16(POLLIN), revents: 0), pollfd(fd: wake, events: Int16(POLLIN), revents: 0)
+      pollfd(fd: socket, events: Int16(POLLIN), revents: 0), pollfd(fd: mailbox.descriptor, events: Int16(POLLIN), revents: 0)
     ]
     if let streams { descriptors.append(pollfd(fd: streams.descriptor, events: Int16(POLLIN), revents: 0)) }
     var lastSweep = MediaTime.now
     var isInUse = false
-    while takeCommands(router, isRung: descriptors[1].revents != 0) {
+    var content = WorkerMailbox.Content()
+    while take(&content, router, isRung: descriptors[1].revents != 0) {
+      router.handOn { [id, mailboxes] in mailboxes[$1.number].give(&$0, from: id) }
       // Before the wait, which is long where nobody is left; the figures last, so that who sees that nobody is left sees the memory gone too.
       if isInUse, router.transports.isEmpty { clinux_give_back_memory(Self.bytesGivenBack) }
       isInUse = !router.transports.isEmpty
@@ -182,7 +180,7 @@ package final class MediaWorker: @unchecked Sendable {
       }
     }
     if let streams { (streams.receive, streams.isKnown, streams.lost) = ({ _, _ in }, { _ in false }, { _ in }) }
-    for done in mailbox.withLock({ $0.end.finish() }) { done.resume() }
+    for done in mailbox.finish() { done.resume() }
   }
 
   /// Connections are looked through each second.
@@ -203,17 +201,11 @@ package final class MediaWorker: @unchecked Sendable {
   }
 
   /// False when the thread shall end.
-  private func takeCommands(_ router: Router, isRung: Bool) -> Bool {
-    if isRung {
-      var count: UInt64 = 0
-      _ = Glibc.read(wake, &count, 8)
-    }
-    let (commands, mustEnd) = mailbox.withLock { mailbox in
-      defer { mailbox.commands.removeAll() }
-      return (mailbox.commands, mailbox.end.isWanted)
-    }
-    for command in commands { router.handle(command, now: MediaTime.now) }
-    return !mustEnd
+  private func take(_ content: inout WorkerMailbox.Content, _ router: Router, isRung: Bool) -> Bool {
+    mailbox.exchange(&content, isRung: isRung)
+    for command in content.commands { router.handle(command, now: MediaTime.now) }
+    for delivery in content.deliveries { router.take(delivery.handOff, from: delivery.worker, now: MediaTime.now) }
+    return !content.mustEnd
   }
 
   private func wait(_ descriptors: inout [pollfd], until deadline: MediaTime?) {

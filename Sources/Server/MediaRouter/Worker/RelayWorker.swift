@@ -88,10 +88,10 @@ package final class RelayWorker: @unchecked Sendable {
 
   /// Starts the thread. Once.
   ///
-  /// - Parameter router: where our media router listens, which clients may reach whatever its address.
+  /// - Parameter routers: where our media router listens, at one address, which clients may reach whatever it is.
   /// - Throws: when the system has no thread for it.
-  package func start(router: TransportAddress? = nil) throws(MediaWorkerError) {
-    configuration.router = router
+  package func start(routers: [TransportAddress] = []) throws(MediaWorkerError) {
+    configuration.routers = routers
     guard spawnThread(name: "relay", { self.run() }) else { throw MediaWorkerError(address: address, code: EAGAIN) }
   }
 
