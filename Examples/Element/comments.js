@@ -29,7 +29,7 @@ form.addEventListener('submit', async event => {
 });
 
 // An answer stands beneath the comment that it answers.
-export async function answer(number, text) {
+async function answer(number, text) {
   const row = [...rows].find(([, known]) => known === number)[0];
   await chat.add({ sender: people[0], text, reply: { text: comments[number].text, sender: comments[number].sender, id: row } });
 }

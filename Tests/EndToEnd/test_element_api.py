@@ -404,6 +404,8 @@ async def _(test):
         refused = await page.evaluate("() => chat.sendEvent('com.example.order', { id: 10 }).then(() => '', error => error.message)")
         assert refused != ""
         await person.until("() => heard.some(({ kind }) => kind === 'unsent')")
+        host.post(room_path(room, "kick"), {"user_id": guest.user_id}).ok()
+        await person.until(event_heard("left", by=host.user_id, membership="leave"))
         await check_details(page)
         said = bodies(host.get(room_path(room, "messages"), dir="b").ok()["chunk"])
         assert "Two, please" in said, said
