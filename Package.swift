@@ -69,7 +69,7 @@ let package = Package(
       settings: web),
     program(
       "MessengerBenchmark", path: "Benchmarks/Messenger", uses: ["Messenger", "WebHost"],
-      without: ["index.html", "page.css", "picture.svg", "run.py"], settings: web),
+      without: ["index.html", "page.css", "picture.svg", "run.py", "scrolling.py"], settings: web),
 
     // Server
     module("Addresses", in: "Server"),

@@ -35,6 +35,10 @@ export type Part =
   /** The picture in its place; `duration` in milliseconds. */
   | { video: Picture & { duration?: number } }
   | { file: { name: string; detail?: string } }
+  /** Played in its place. `duration` in milliseconds, `waveform` of loudness from 0 to 255. */
+  | { audio: { source: string; name?: string; detail?: string; duration?: number; waveform?: number[]; voice?: boolean } }
+  /** Drawn by the renderer of that kind; `text` is read aloud, and stands there without a renderer. `height` in pixels, where it is known, keeps its place. */
+  | { custom: { kind: string; data: unknown; text: string; height?: number } }
   | { location: { name?: string; detail?: string; live?: boolean } }
   /** At most 20 answers; `votes` missing: secret. */
   | { poll: { question: string; answers: { id: string; text: string; votes?: number; own?: boolean }[]; choices?: number; voters?: number; ended?: boolean } }
@@ -50,7 +54,7 @@ export interface Row {
   /** Above the text. */
   image?: Picture;
   file?: { name: string; detail?: string };
-  /** Instead of text, image and file: at most 20, one below the other. */
+  /** Instead of text, image and file: at most 20, one below the other. Anything else that a part may be stands here as well. */
   parts?: Part[];
   state?: 'sent' | 'sending' | 'queued' | 'failed';
   receipt?: 'hidden' | 'sent' | 'delivered' | 'read';
@@ -60,6 +64,22 @@ export interface Row {
   /** `id` of a row makes the quote lead there. */
   reply?: { sender?: Sender; text: string; id?: RowID };
   reactions?: Reaction[];
+}
+
+/**
+ * Draws content of a kind into `element`, which is of the page's document and never shown in it: what stands in it is shown in the row, now and
+ * whenever it changes. Of elements those that show texts, tables, pictures, links and buttons are; inline styles are kept, classes and IDs are
+ * not; a button pressed there is clicked here. What is returned is called when the row leaves the view.
+ */
+export type Renderer = (data: any, element: HTMLElement, about: { row: RowID; width: number; sender?: Sender }) => void | (() => void);
+
+/** A text that came in from somebody in a text chat. */
+export interface ChatMessage {
+  text: string;
+  senderID: string;
+  alias?: string;
+  /** Milliseconds since 1970; now if missing. */
+  time?: number | Date;
 }
 
 /** A row for as long as the element exists. One that is gone does nothing. */
@@ -76,14 +96,48 @@ export interface Session {
 export interface MessengerEventMap {
   /** Requests are taken; what was asked before waited. */
   ready: CustomEvent<null>;
+  /**
+   * For figures of the page's own: each try and how it ended. `action` is a method's request, `send` (a text that a person wrote), `connect` (to
+   * the homeserver), `needolder` or `neednewer`. Nothing of it leaves the page.
+   */
+  measure: CustomEvent<{ action: string; outcome: 'attempt' | 'success' | 'failure' }>;
 
   // With a homeserver
 
   signedin: CustomEvent<{ userID: string; deviceID: string }>;
   /** Nobody is signed in: at the start where nobody was kept, and whenever a session ends. */
   signedout: CustomEvent<{}>;
-  /** An event that came into the room, one's own as well: `type` and `content` as Matrix has them. History is not told. */
+  /** The server answers, for the first time or again. */
+  connected: CustomEvent<{}>;
+  /** It does not, or there is no network. What is written waits. */
+  disconnected: CustomEvent<{}>;
+  /** Any event that came into the room, one's own as well: `type` and `content` as Matrix has them. History is not told. */
   message: CustomEvent<{ id: string; type: string; sender: string; name: string; own: boolean; time: number; content: Record<string, unknown> }>;
+  /** A message with a file, besides `message`. */
+  file: CustomEvent<Said & { kind: 'image' | 'video' | 'audio' | 'file'; fileName: string; size?: number; type?: string; url?: string }>;
+  /** The message `event` says something else now. */
+  edited: CustomEvent<Said & { event: string; content: Record<string, unknown> }>;
+  removed: CustomEvent<Said & { event: string }>;
+  reacted: CustomEvent<Said & { event: string; key: string }>;
+  /** Somebody else has read up to there. */
+  read: CustomEvent<{ userID: string; event: string }>;
+  /** Has reached a device of somebody else, on servers that tell. */
+  delivered: CustomEvent<{ userID: string; event: string }>;
+  /** The server has what was sent here. */
+  sent: CustomEvent<{ id: string }>;
+  /** It could not be sent. */
+  unsent: CustomEvent<{ message: string }>;
+  typingstarted: CustomEvent<{ userID: string }>;
+  typingstopped: CustomEvent<{ userID: string }>;
+  memberjoined: CustomEvent<Member>;
+  /** Went, was removed or banned. */
+  memberleft: CustomEvent<Member>;
+  /** Another name or picture, invited, asks to come in, no longer invited. */
+  memberchanged: CustomEvent<Member & { membership: string }>;
+  /** One is out of the room. */
+  left: CustomEvent<{ by: string; membership: string }>;
+  /** Something else about the room changed: a state event. */
+  system: CustomEvent<{ id: string; type: string; stateKey: string; sender: string; time: number; content: Record<string, unknown> }>;
   unread: CustomEvent<{ count: number }>;
   /** Somebody followed a link to another room, which the frame does not show. */
   openroom: CustomEvent<{ room: string }>;
@@ -92,15 +146,18 @@ export interface MessengerEventMap {
 
   /**
    * A text is to be sent. Preventing it leaves the text in the box; `wait(promise)` decides later: `false` or a rejection leaves it too, and with a
-   * homeserver another text is sent instead. Commands, files, polls and places are not asked about.
+   * homeserver, or in a text chat, another text is sent instead. Commands, files, polls and places are not asked about. A text chat says who writes.
    */
-  send: CustomEvent<{ text: string; wait(answer: Promise<boolean | string | void>): void }>;
+  send: CustomEvent<{ text: string; senderID?: string; alias?: string; time?: number; wait(answer: Promise<boolean | string | void>): void }>;
 
   // Without one
 
-  /** Older rows are wanted (attribute `fetches-older`): answer with `endOlder`. */
-  needolder: CustomEvent<{}>;
-  neednewer: CustomEvent<{}>;
+  /** The close button of a text chat (attribute `closable`). */
+  close: CustomEvent<{}>;
+  /** Rows older than `before` (the oldest there is, if any) are wanted (attribute `fetches-older`): answer with `endOlder`. */
+  needolder: CustomEvent<{ before?: RowID }>;
+  /** Rows newer than `after`: answer with `endNewer`. */
+  neednewer: CustomEvent<{ after?: RowID }>;
   visible: CustomEvent<{ first: RowID; last: RowID; atEnd: boolean }>;
   react: CustomEvent<{ row: RowID; key: string }>;
   addreaction: CustomEvent<{ row: RowID; x: number; y: number }>;
@@ -118,15 +175,77 @@ export interface MessengerEventMap {
   showreactors: CustomEvent<{ row: RowID }>;
 }
 
+/** Who did something to a message, and when. */
+export interface Said {
+  id: string;
+  userID: string;
+  name: string;
+  own: boolean;
+  time: number;
+}
+
+export interface Member {
+  userID: string;
+  name: string;
+  /** Who did it. */
+  by: string;
+  time: number;
+}
+
+/** What may stand in the tag; without a comment: `''`. */
+export interface MessengerAttributes {
+  /** The name of the frame for ears. */
+  label?: string;
+  theme?: 'light' | 'dark';
+  bubbles?: 'house' | 'standard' | 'simple';
+  /** Nothing is written there. */
+  readonly?: '';
+
+  // With a homeserver
+
+  /** An address. */
+  homeserver?: string;
+  /** ID, alias or link. Another one, or another homeserver, loads the frame anew. */
+  room?: string;
+  /** The session outlives the page, for this page's origin, this server and this room; without it everything is gone with the page. */
+  keep?: '';
+  /** Where the server has guests, nobody needs an account. */
+  guest?: '';
+
+  // Without one; read once, but for `disabled`
+
+  /** Unicode scalars of a text; 1000 if missing. */
+  maxlength?: string;
+  /** Its value is shown in the box. A text chat is not connected. */
+  disabled?: string;
+  'fetches-older'?: '';
+  /** Names of the events that the page handles; controls for others are not drawn. */
+  actions?: string;
+  /** Beside which messages of others of a group; `group-start` if missing. */
+  avatars?: 'group-start' | 'group-end' | 'every' | 'none';
+  /** Comments: the newest row, the box and typing rows are on top; older rows are fetched at the bottom. */
+  'newest-first'?: '';
+  /** A message that answers one of the list (`reply.id`) stands beneath it, without a quote. */
+  'answers-beneath'?: '';
+  /** More rows than this do not stay: those farthest from the reader are let go, and asked for by `needolder` and `neednewer` later. */
+  'max-rows'?: string;
+  /** Makes it a text chat, of somebody with this ID. */
+  'sender-id'?: string;
+  alias?: string;
+  'chat-title'?: string;
+  /** The title bar has a button that closes. */
+  closable?: '';
+  /** `custom`: messages are drawn by the renderer of the kind `message`, whose data is the text. */
+  look?: 'standard' | 'house' | 'custom';
+  /** Own messages wait for `setState` before they count as sent. */
+  confirms?: '';
+}
+
 /**
  * A conversation: a room of a homeserver, or rows that the page fills.
  *
- * Attributes of both: `theme` (light, dark), `label`, `bubbles` (house, standard, simple), `readonly` (nothing is written there). Custom properties that begin with `--mg-` are handed on; call `restyle()` when they changed.
- * With `homeserver` (an address) and `room` (ID, alias or link): `keep` (the session outlives the page, for this page's origin, this server and
- * this room; without it everything is gone with the page), `guest` (where the server has guests, nobody needs an account), and the language of
- * the nearest `lang`. Another `homeserver` or `room` loads the frame anew.
- * Without: `maxlength`, `disabled` (its value is shown in the box), `fetches-older`, `actions`
- * (names of the events above that the page handles; controls for others are not drawn; read once).
+ * Custom properties that begin with `--mg-` are handed on; call `restyle()` when they changed. In a room the language is that of the nearest
+ * `lang`. An element of the page's own with `slot="composer"` stands in the place of the box to write in: it calls `send`, or `add`.
  * Promises are fulfilled in the order of the calls when the page shows the change; where something is refused, with an Error in words for people.
  */
 export class MartletMessenger extends HTMLElement {
@@ -148,8 +267,10 @@ export class MartletMessenger extends HTMLElement {
   /** Ends the session, on the server as well. */
   signOut(): Promise<void>;
   join(): Promise<void>;
-  /** Fulfilled with the event's ID when the server has it. */
-  send(text: string): Promise<string>;
+  /** Fulfilled with the event's ID when the server has it. `data` are further keys of the content, with names of one's own (`com.example.order`). */
+  send(text: string, options?: { data?: Record<string, unknown> }): Promise<string | RowID>;
+  /** Any event, of a type of one's own too. */
+  sendEvent(type: string, content: Record<string, unknown>): Promise<string>;
   scrollToEvent(event: string): Promise<void>;
 
   // Without one
@@ -167,6 +288,28 @@ export class MartletMessenger extends HTMLElement {
   endOlder(rows: Row[], state?: 'more' | 'end' | 'failed'): Promise<RowID[]>;
   endNewer(rows: Row[], state?: 'more' | 'end' | 'live' | 'failed'): Promise<RowID[]>;
   setTail(state: 'more' | 'end' | 'live' | 'failed'): Promise<void>;
+  /** To the end of the group that a message is in: the group grows, then the message appears. */
+  addToGroup(id: RowID, row: Row): Promise<RowID>;
+  /** The avatar leaves it, it fades, the group closes. Another message in its place is `replace`. */
+  removeFromGroup(id: RowID): Promise<void>;
+  /** The messages of its group, from the oldest to the newest. */
+  group(id: RowID): Promise<RowID[]>;
+  /**
+   * All rows that `change` adds, updates, replaces and removes before it returns are one step with one layout: `natural` follows the end or keeps
+   * the row before the eyes, `keep-stable` keeps it at the end too, `none` keeps the number of the scroll position.
+   */
+  transaction(change: (messenger: MartletMessenger) => void, mode?: 'none' | 'natural' | 'keep-stable'): Promise<void>;
+  /** Rows that are already shown keep what they have. */
+  register(kind: string, renderer: Renderer): Promise<void>;
+
+  // A text chat (attribute `sender-id`), besides all of these. There `send` needs no event: the message is there at once, or the Error says `empty`,
+  // `too long` or `not connected`.
+
+  /** The sender's ID decides the side. One's own that repeats a text which waits for its confirmation is that confirmation. */
+  addMessage(message: ChatMessage): Promise<RowID>;
+  /** What became of an own message; unknown rows are harmless. */
+  setState(id: RowID, state: 'sent' | 'sending' | 'queued' | 'failed'): Promise<void>;
+
   addEventListener<K extends keyof MessengerEventMap>(
     type: K, listener: (this: MartletMessenger, event: MessengerEventMap[K]) => void, options?: boolean | AddEventListenerOptions): void;
   addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void;

@@ -1,11 +1,20 @@
 // <martlet-messenger>: a conversation in any page. <script type="module" src=".../martlet-messenger.js"></script> is all it needs; the
 // files lie side by side. Types and documentation: martlet-messenger.d.ts.
 
+import { Drawings } from './messenger-drawing.js';
+import { RoomEvents } from './messenger-events.js';
+
 const actionBits = {
   openmedia: 0, openfile: 1, opensender: 2, retry: 3, openlocation: 5, openreply: 6, react: 7, addreaction: 8, showreactors: 9, openthread: 10, showreaders: 11, vote: 12,
 };
 const states = { sent: 0, sending: 1, queued: 2, failed: 3 };
 const receipts = { hidden: 0, sent: 1, delivered: 2, read: 3 };
+// Steps of a transaction.
+const changes = new Set(['add', 'update', 'replace', 'remove', 'addToGroup', 'removeFromGroup']);
+// Asked for by the element itself.
+const unmeasured = new Set(['start', 'taken', 'enable', 'register']);
+// What the frame numbers itself stays below.
+const firstRow = 2 ** 32;
 // A frame that is there says so at once.
 const patienceMilliseconds = 5000;
 
@@ -16,7 +25,10 @@ class MartletMessenger extends HTMLElement {
   #waiting = new Map();
   #early = [];
   #number = 0;
-  #row = 0;
+  #row = firstRow;
+  #steps = null;
+  #drawings = new Drawings(request => this.#port?.postMessage(request));
+  #events = new RoomEvents();
   #patience = 0;
   #userID = null;
 
@@ -37,11 +49,18 @@ class MartletMessenger extends HTMLElement {
     frame.src = new URL('messenger.html', import.meta.url).href;
     frame.title = this.getAttribute('label') ?? 'Messages';
     frame.allow = 'autoplay; camera; clipboard-write; display-capture; geolocation; microphone';
-    frame.style.cssText = 'display:block;width:100%;height:100%;border:0';
+    frame.style.cssText = 'display:block;width:100%;flex:1;min-height:0;border:0';
     // Again where the frame was loaded anew.
     frame.addEventListener('load', () => { if (frame === this.#frame) this.#connect(frame); });
-    shadow.replaceChildren(frame);
+    const box = document.createElement('div'), composer = document.createElement('slot');
+    box.style.cssText = 'display:flex;flex-direction:column;height:100%';
+    composer.name = 'composer';
+    box.append(frame, composer);
+    shadow.replaceChildren(box);
   }
+
+  // Something of the page's own in the place of the box to write in.
+  get #isReadOnly() { return this.hasAttribute('readonly') || this.querySelector(':scope > [slot="composer"]') !== null; }
 
   disconnectedCallback() {
     this.#frame = null;
@@ -53,6 +72,8 @@ class MartletMessenger extends HTMLElement {
     clearTimeout(this.#patience);
     this.#port?.close();
     this.#port = this.#userID = null;
+    this.#drawings.clear();
+    this.#events = new RoomEvents();
     for (const { refuse } of this.#waiting.values()) refuse(new Error(reason));
     this.#waiting.clear();
   }
@@ -78,8 +99,9 @@ class MartletMessenger extends HTMLElement {
     frame.contentWindow.postMessage('martlet-messenger', new URL(frame.src).origin, [port2]);
     this.#patience = setTimeout(() => this.#refused(), patienceMilliseconds);
     this.restyle();
-    this.#ask('start', this.homeserver ? this.#wishes() : this.#options())
-      .then(() => this.dispatchEvent(new CustomEvent('ready')), () => {});
+    if (this.homeserver) this.#measure('connect', 'attempt');
+    this.#ask('start', this.homeserver ? this.#wishes() : this.#options()).then(() => this.#tell('ready', null), () => {});
+    for (const kind of this.#drawings.kinds) this.#ask('register', { kind }).catch(() => {});
     if (!this.homeserver && this.hasAttribute('bubbles')) this.setBubbles(this.getAttribute('bubbles'));
     if (!this.homeserver && this.hasAttribute('disabled')) this.#enable();
     for (const send of this.#early.splice(0)) send();
@@ -88,7 +110,7 @@ class MartletMessenger extends HTMLElement {
   #wishes() {
     return {
       homeserver: this.homeserver, room: this.room ?? '', guest: this.hasAttribute('guest'), keep: this.hasAttribute('keep'),
-      readonly: this.hasAttribute('readonly'), bubbles: this.getAttribute('bubbles') ?? 'house',
+      readonly: this.#isReadOnly, bubbles: this.getAttribute('bubbles') ?? 'house',
       theme: this.theme ?? '', language: this.closest('[lang]')?.lang.split('-')[0].toLowerCase(),
     };
   }
@@ -98,9 +120,19 @@ class MartletMessenger extends HTMLElement {
     for (const action of (this.getAttribute('actions') ?? '').split(/[\s,]+/)) {
       if (action in actionBits) actions |= 1 << actionBits[action];
     }
+    const options = {
+      actions, maximumLength: Number(this.getAttribute('maxlength') ?? 1000), readOnly: this.#isReadOnly,
+      fetchesOlder: this.hasAttribute('fetches-older'), newestFirst: this.hasAttribute('newest-first'),
+      answersBeneath: this.hasAttribute('answers-beneath'), avatars: this.getAttribute('avatars') ?? undefined,
+    };
+    if (this.hasAttribute('max-rows')) options.rowsLimit = Number(this.getAttribute('max-rows'));
+    return this.hasAttribute('sender-id') ? { ...options, ...this.#chat() } : options;
+  }
+
+  #chat() {
     return {
-      actions, maximumLength: Number(this.getAttribute('maxlength') ?? 1000), readOnly: this.hasAttribute('readonly'),
-      fetchesOlder: this.hasAttribute('fetches-older'),
+      senderID: this.getAttribute('sender-id'), alias: this.getAttribute('alias') ?? undefined, title: this.getAttribute('chat-title') ?? '',
+      look: this.getAttribute('look') ?? 'standard', closable: this.hasAttribute('closable'), confirms: this.hasAttribute('confirms'),
     };
   }
 
@@ -113,16 +145,27 @@ class MartletMessenger extends HTMLElement {
     this.shadowRoot.replaceChildren(words);
     this.#frame = null;
     this.#end(message);
-    this.dispatchEvent(new CustomEvent('error', { detail: { message, isFinal: true } }));
+    this.#tell('error', { message, isFinal: true });
   }
 
+  #tell(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })); }
+
+  // For figures of the page's own: that something was tried, and how it ended.
+  #measure(action, outcome) { this.#tell('measure', { action, outcome }); }
+
   #ask(name, members = {}) {
-    const number = ++this.#number;
-    return new Promise((resolve, refuse) => {
+    const number = ++this.#number, request = { ...members, do: name, number };
+    const promise = new Promise((resolve, refuse) => {
       this.#waiting.set(number, { resolve, refuse });
-      const send = () => this.#port?.postMessage({ ...members, do: name, number });
-      if (this.#port === null) this.#early.push(send); else send();
+      if (this.#steps !== null && changes.has(name)) this.#steps.push(request);
+      else if (this.#port === null) this.#early.push(() => this.#port?.postMessage(request));
+      else this.#port.postMessage(request);
     });
+    if (!unmeasured.has(name)) {
+      this.#measure(name, 'attempt');
+      promise.then(() => this.#measure(name, 'success'), () => this.#measure(name, 'failure'));
+    }
+    return promise;
   }
 
   #heard({ answer, error, value, event, ...detail }) {
@@ -132,21 +175,35 @@ class MartletMessenger extends HTMLElement {
       if (error === undefined) waiting?.resolve(value); else waiting?.refuse(new Error(error));
       return;
     }
-    if (event === 'here') { clearTimeout(this.#patience); return; }
-    if (event === 'signedin') this.#userID = detail.userID;
-    if (event === 'signedout') this.#userID = null;
-    if (event === 'send') {
-      // As with a form: who prevents the event keeps the text in the box; who calls wait() decides later.
-      let wait = null;
-      const said = new CustomEvent('send', { cancelable: true, detail: { text: detail.text, wait: promise => { wait = promise; } } });
-      const isTaken = this.dispatchEvent(said);
-      Promise.resolve(wait ?? isTaken).then(answer => {
-        const text = typeof answer === 'string' ? answer : detail.text;
-        return answer === false ? undefined : this.#ask('taken', { ...detail, text });
-      }).catch(() => {});
-      return;
+    switch (event) {
+      case 'here': clearTimeout(this.#patience); return;
+      case 'draw': this.#drawings.draw(detail); return;
+      case 'undraw': this.#drawings.undraw(detail); return;
+      case 'drawnclick': this.#drawings.press(detail); return;
+      case 'send': this.#decide(detail); return;
+      case 'signedin': this.#userID = detail.userID; break;
+      case 'signedout': this.#userID = null; break;
+      case 'needolder': case 'neednewer': this.#measure(event, 'attempt');
     }
-    this.dispatchEvent(new CustomEvent(event, { detail }));
+    for (const [name, about] of this.#events.read(event, detail, this.#userID) ?? [[event, detail]]) {
+      if (name === 'connected' || name === 'disconnected') this.#measure('connect', name === 'connected' ? 'success' : 'failure');
+      this.#tell(name, about);
+    }
+  }
+
+  // As with a form: who prevents the event keeps the text in the box; who calls wait() decides later.
+  async #decide({ token, ...detail }) {
+    let wait = null;
+    const said = new CustomEvent('send', { cancelable: true, detail: { ...detail, wait: promise => { wait = promise; } } });
+    this.#measure('send', 'attempt');
+    try {
+      const isTaken = this.dispatchEvent(said), answer = await (wait ?? isTaken);
+      if (answer === false) throw new Error('The page refused the text.');
+      await this.#ask('taken', { token, text: typeof answer === 'string' ? answer : detail.text });
+      this.#measure('send', 'success');
+    } catch {
+      this.#measure('send', 'failure');
+    }
   }
 
   #enable() {
@@ -182,7 +239,10 @@ class MartletMessenger extends HTMLElement {
   signIn({ userID, deviceID, accessToken }) { return this.#ask('signIn', { userID, deviceID, accessToken }); }
   signOut() { return this.#ask('signOut'); }
   join() { return this.#ask('join'); }
-  send(text) { return this.#ask('send', { text }); }
+  send(text, { data } = {}) {
+    return data === undefined ? this.#ask('send', { text }) : this.sendEvent('m.room.message', { msgtype: 'm.text', body: text, ...data });
+  }
+  sendEvent(type, content) { return this.#ask('send', { type, content }); }
   scrollToEvent(event) { return this.#ask('scrollTo', { event }); }
 
   // ---- Without one
@@ -199,6 +259,13 @@ class MartletMessenger extends HTMLElement {
     await this.#ask('replace', { id, row: made });
     return made.id;
   }
+  async addToGroup(id, row) {
+    const [made] = this.#new([row]);
+    await this.#ask('addToGroup', { id, row: made });
+    return made.id;
+  }
+  removeFromGroup(id) { return this.#ask('removeFromGroup', { id }); }
+  group(id) { return this.#ask('group', { id }); }
   remove(...ids) { return this.#ask('remove', { ids }); }
   clear() { return this.#ask('clear'); }
   scrollToRow(id, { place = 'centre', highlight = false } = {}) { return this.#ask('scrollTo', { id, place, highlight }); }
@@ -211,14 +278,47 @@ class MartletMessenger extends HTMLElement {
   async endOlder(rows, state = 'more') {
     const made = this.#new(rows);
     await this.#ask('endOlder', { rows: made, state });
+    this.#measure('needolder', state === 'failed' ? 'failure' : 'success');
     return made.map(row => row.id);
   }
   async endNewer(rows, state = 'more') {
     const made = this.#new(rows);
     await this.#ask('endNewer', { rows: made, state });
+    this.#measure('neednewer', state === 'failed' ? 'failure' : 'success');
     return made.map(row => row.id);
   }
   setTail(state) { return this.#ask('setTail', { state }); }
+
+  /** All that `change` asks for at once is one step with one layout. */
+  transaction(change, mode = 'natural') {
+    if (this.#steps !== null) return Promise.resolve(change(this));
+    const steps = this.#steps = [];
+    try {
+      change(this);
+    } catch (error) {
+      for (const { number } of steps) {
+        this.#waiting.get(number)?.refuse(error);
+        this.#waiting.delete(number);
+      }
+      return Promise.reject(error);
+    } finally {
+      this.#steps = null;
+    }
+    return this.#ask('transaction', { mode, steps });
+  }
+
+  /** Draws content of a kind: `renderer` gets the data and an element to fill. */
+  register(kind, renderer) {
+    this.#drawings.set(kind, renderer);
+    return this.#ask('register', { kind });
+  }
+
+  // ---- A text chat
+
+  addMessage({ text, senderID, alias, time }) {
+    return this.#ask('addMessage', { text, senderID, alias, time: time === undefined ? undefined : Math.round(Number(time)) });
+  }
+  setState(id, state) { return this.#ask('setState', { id, state: states[state] ?? 0 }); }
 }
 
 customElements.define('martlet-messenger', MartletMessenger);

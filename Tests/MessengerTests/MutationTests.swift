@@ -7,11 +7,12 @@ import Testing
 struct MutationTests {
   @Test(
     "While rows come, go and change in any way around a reader in the middle, the row before the eyes stands still",
-    arguments: 1...4)
-  func standsStill(seed: UInt64) throws {
-    var reader = Reader(seed: seed)
+    arguments: 1...4 as ClosedRange<UInt64>,
+    [[], .newestFirst, .answersBeneath, [.newestFirst, .answersBeneath]] as [ListPolicy])
+  func standsStill(seed: UInt64, policy: ListPolicy) throws {
+    var reader = Reader(seed: seed, policy: policy)
     var worst = 0.0
-    for _ in 0..<2500 {
+    for _ in 0..<(policy.isEmpty ? 2500 : 800) {
       let before = try #require(reader.screen.timeline.readingPosition)
       let y = try #require(reader.y(before.row))
       reader.mutate(sparing: before.row)
@@ -23,15 +24,18 @@ struct MutationTests {
   }
 
   struct Reader {
-    let screen = Screen(options: .with(.all))
+    let screen: Screen
     var conversation: Conversation
     var older: UInt64 = 1_000_000
     var newer: UInt64 = 2_000_000
 
-    init(seed: UInt64) {
+    init(seed: UInt64, policy: ListPolicy) {
+      screen = Screen(options: .with(policy: policy))
       conversation = Conversation(seed: seed)
       screen.timeline.load(conversation.rows(1_000_000..<1_001_000, from: 50_000_000), head: .more(.failed))
-      screen.scroll(to: 30_000)
+      // Of a long conversation the page has a part.
+      if seed % 2 == 0 { screen.timeline.geometry.pageLimit = 20_000 }
+      screen.scroll(to: seed % 2 == 0 ? 10_000 : 30_000)
     }
 
     /// Where the page shows what a row says.
@@ -68,6 +72,14 @@ struct MutationTests {
         thread: conversation.number(3) == 0 ? ThreadChip(replyCount: 1, lastSender: bob, lastText: "t") : nil)
     }
 
+    /// Half of what is new answers somebody.
+    private mutating func answer(_ row: TimelineRow, near spared: RowID) -> TimelineRow {
+      guard case .message(var message) = row.content, conversation.number(2) == 0 else { return row }
+      let answered = screen.timeline.store[near(spared)].row.id
+      message.surroundings = Surroundings(reply: ReplyQuote(sender: bob, text: "q", row: answered))
+      return TimelineRow(id: row.id, timestampMilliseconds: row.timestampMilliseconds, content: .message(message))
+    }
+
     private mutating func changed(_ index: Int) -> TimelineRow {
       var row = screen.timeline.store[index].row
       row.content = .message(
@@ -84,7 +96,8 @@ struct MutationTests {
         timeline.apply([.prepend(conversation.rows(older..<older + count, from: 0))])
       case 1:
         newer += 1
-        timeline.apply([.append([conversation.row(newer, at: 90_000_000 + Int64(newer))])])
+        let row = conversation.row(newer, at: 90_000_000 + Int64(newer))
+        timeline.apply([.append([answer(row, near: spared)])])
       case 2, 3, 4: timeline.apply([.update(changed(near(spared)))])
       case 5:
         guard timeline.count > 500 else { return }

@@ -12,6 +12,7 @@ final class Screen {
 
   init(viewport: Double = 800, width: Double = 600, options: TimelineOptions = TimelineOptions()) {
     timeline = Timeline(dom: dom, options: options)
+    if !options.policy.isEmpty { timeline.use(options.policy) }
     dom.append(timeline.root, to: .root)
     timeline.onAction = { [unowned self] action in
       actions.append("\(action)")
@@ -46,10 +47,10 @@ final class Screen {
     return found
   }
 
-  /// Where what a row says begins: below its date, the divider, its sender's avatar and name.
+  /// Where what a row says begins: below its date, the divider, its sender's avatar and name, the quote of what it answers.
   func body(_ id: RowID) -> Double? {
     guard let row = rows().first(where: { $0.id == id }), let element = element(id) else { return nil }
-    return ["mg-date", "mg-divider", "mg-avatar", "mg-name"].reduce(row.y) { y, above in
+    return ["mg-date", "mg-divider", "mg-avatar", "mg-name", "mg-quote"].reduce(row.y) { y, above in
       y + (element.first(above).map(dom.height) ?? 0)
     }
   }
@@ -82,6 +83,14 @@ extension TimelineOptions {
   static func with(_ actions: ActionSet) -> TimelineOptions {
     let options = TimelineOptions()
     options.actions = actions
+    return options
+  }
+}
+
+extension TimelineOptions {
+  static func with(policy: ListPolicy) -> TimelineOptions {
+    let options = TimelineOptions.with(.all)
+    options.policy = policy
     return options
   }
 }

@@ -61,6 +61,44 @@ struct EmbeddingTests {
     #expect(page.told.contains(#"{"answer":3,"error":"not you"}"#))
   }
 
+  @Test("a message with data of the page's own, and an event of its own type, go out as they are")
+  func data() throws {
+    let page = try signedIn()
+    page.sync([("!garden:chat.example", Self.garden)])
+    let content = #"{"msgtype":"m.text","body":"Two","com.example.order":{"id":7}}"#
+    try ask(page, #"{"do":"send","number":2,"type":"m.room.message","content":\#(content)}"#)
+    let request = try #require(page.requests.first { $0.request.target.contains("/send/m.room.message/") }).request
+    #expect(String(decoding: request.body ?? [], as: UTF8.self).contains(#""com.example.order":{"id":7}"#))
+    page.answer("/send/m.room.message", #"{"event_id":"$two"}"#)
+    #expect(page.told.contains(#"{"answer":2,"value":"$two"}"#) && page.told.contains(#"{"event":"sent","id":"$two"}"#))
+    try ask(page, #"{"do":"send","number":3,"type":"com.example.order","content":{"id":8}}"#)
+    #expect(page.requests.contains { $0.request.target.contains("/send/com.example.order/") })
+    page.answer("/send/com.example.order", status: 403, #"{"errcode":"M_FORBIDDEN","error":"not you"}"#)
+    #expect(page.told.contains(#"{"event":"unsent","message":"not you"}"#))
+  }
+
+  @Test("the connection, who writes, who has read and who comes are told")
+  func happenings() throws {
+    let page = try signedIn()
+    page.sync([("!garden:chat.example", Self.garden)])
+    #expect(page.told.contains(#"{"event":"connection","up":true}"#))
+    let came = #"""
+      {"type":"m.room.member","event_id":"$in","state_key":"@chloe:chat.example","sender":"@chloe:chat.example",
+      "origin_server_ts":62000,"content":{"membership":"join"},"unsigned":{"prev_content":{"membership":"invite"}}}
+      """#
+    let wrote = #"{"type":"m.typing","content":{"user_ids":["@boris:chat.example"]}}"#
+    let read = #"{"type":"m.receipt","content":{"$6-60-0":{"m.read":{"@boris:chat.example":{"ts":1}}}}}"#
+    page.sync([
+      ("!garden:chat.example", #"{"timeline":{"events":[\#(came)]},"ephemeral":{"events":[\#(wrote),\#(read)]}}"#)
+    ])
+    #expect(page.told.contains(#"{"event":"typing","users":["@boris:chat.example"]}"#))
+    #expect(page.told.contains(#"{"event":"receipt","userID":"@boris:chat.example","of":"$6-60-0","kind":0}"#))
+    let end = #""stateKey":"@chloe:chat.example","before":{"membership":"invite"}}"#
+    #expect(page.told.contains { $0.contains(#""type":"m.room.member""#) && $0.hasSuffix(end) })
+    page.app.take(.networkChanged(isOnline: false))
+    #expect(page.told.last == #"{"event":"connection","up":false}"#)
+  }
+
   @Test("other rooms are not opened: the page hears which one was asked for")
   func oneRoom() throws {
     let page = try signedIn()

@@ -33,6 +33,13 @@ extension ElementFrame {
     if let file = value["file"] {
       return .file(FileBody(name: text(file, "name"), detail: text(file, "detail")))
     }
+    if let audio = value["audio"] { return .audio(self.audio(audio)) }
+    if let custom = value["custom"] {
+      return .custom(
+        CustomContent(
+          kind: text(custom, "kind"), payload: custom["data"].map { String(decoding: $0.bytes, as: UTF8.self) } ?? "null",
+          spoken: text(custom, "text"), height: Double(max(0, custom.integer("height") ?? 0))))
+    }
     if let place = value["location"] {
       return .location(
         LocationBody(name: text(place, "name"), detail: text(place, "detail"), isLive: place.bool("live") ?? false))
@@ -48,6 +55,14 @@ extension ElementFrame {
   }
 
   private func text(_ value: JSON, _ name: StaticString) -> String { value[ByteString(stringLiteral: name)]?.string ?? "" }
+
+  private func audio(_ value: JSON) -> AudioBody {
+    var waveform: [UInt8] = []
+    if let list = value["waveform"] { for bar in list.elements { waveform.append(UInt8(clamping: bar.integer ?? 0)) } }
+    return AudioBody(
+      name: text(value, "name"), detail: text(value, "detail"), source: value["source"]?.string,
+      durationMilliseconds: max(0, value.integer("duration") ?? 0), waveform: waveform, isVoice: value.bool("voice") ?? false)
+  }
 
   private func picture(_ image: JSON) -> ImageBody {
     ImageBody(

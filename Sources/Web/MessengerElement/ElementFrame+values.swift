@@ -34,7 +34,7 @@ extension ElementFrame {
     let parts = parts(value)
     if !parts.isEmpty { message.body = .parts(parts) }
     message.isEdited = value.bool("edited") ?? false
-    message.sendState = SendState(rawValue: UInt8(clamping: value.integer("state") ?? 0)) ?? .sent
+    message.sendState = sendState(value)
     message.receipt = ReceiptState(rawValue: UInt8(clamping: value.integer("receipt") ?? 0)) ?? .hidden
     message.surroundings = surroundings(value)
     return message
@@ -58,6 +58,22 @@ extension ElementFrame {
       }
     }
     return around
+  }
+
+  func sendState(_ value: JSON) -> SendState {
+    SendState(rawValue: UInt8(clamping: value.integer("state") ?? 0)) ?? .sent
+  }
+
+  /// nil where it is not said.
+  func avatarPlace(_ request: JSON) -> AvatarPlace? {
+    guard let place = request.text("avatars") else { return nil }
+    return place == "group-end"
+      ? .groupEnd : place == "every" ? .everyMessage : place == "none" ? AvatarPlace.none : .groupStart
+  }
+
+  func transactionMode(_ request: JSON) -> TransactionMode {
+    guard let mode = request.text("mode") else { return .natural }
+    return mode == "none" ? .none : mode == "keep-stable" ? .keepStable : .natural
   }
 
   func place(_ request: JSON) -> AddPlace {
@@ -109,6 +125,9 @@ extension ElementFrame {
         for answer in answers { $0.write(ByteString(answer)) }
         $0.endArray()
       }
+    case .play(let row, let part): sound?.play(row, part) { source(row, part) }
+    case .seek(let row, let part, let fraction): sound?.seek(row, part, fraction) { source(row, part) }
+    case .changeRate(let row, let part): sound?.changeRate(row, part)
     case .openSender(let row): return tell("opensender", row)
     case .openReply(let row): return tell("openreply", row)
     case .openThread(let row): return tell("openthread", row)
@@ -116,6 +135,14 @@ extension ElementFrame {
     case .showReactors(let row): return tell("showreactors", row)
     default: return false
     }
+    return true
+  }
+
+  private func source(_ row: RowID, _ part: Int) -> String? {
+    guard case .message(let message)? = view?.timeline.row(row)?.content, case .parts(let parts, _) = message.body,
+      parts.indices.contains(part), case .audio(let audio) = parts[part]
+    else { return nil }
+    return audio.source
   }
 
   private func tell(_ name: StaticString, _ row: RowID, _ members: (inout JSONWriter) -> Void = { _ in }) -> Bool {

@@ -8,10 +8,16 @@ final class ElementFrame {
   let dom = BatchDOM()
   private var port: FramePort?
   private(set) var view: MessengerView<BatchDOM>?
+  /// The view is that of a text chat.
+  var chat: TextChat<BatchDOM>?
+  var sound: RowSound<BatchDOM>?
+  private(set) lazy var drawings = DrawingDesk(dom, port) { [self] in view?.timeline.row($0) }
   private var typing: [(number: Int64, handle: TypingHandle)] = []
   private var senders: [Sender] = []
   /// A text that waits for the page's yes or no, as it stands in the box.
-  private var asked: (token: Int64, text: String) = (0, "")
+  var asked: (token: Int64, text: String) = (0, "")
+  /// The page has said yes to what is sent now.
+  var granted = false
 
   /// People whose data is shared by their rows.
   private static let sendersLimit = 500
@@ -25,7 +31,11 @@ final class ElementFrame {
 
   func tell(_ event: StaticString, _ members: (inout JSONWriter) -> Void) { port?.tell(event, members) }
 
-  private func answer(_ request: JSON) { port?.answer(request) }
+  func answer(_ request: JSON, _ members: (inout JSONWriter) -> Void = { _ in }) { port?.answer(request, members) }
+
+  func refuse(_ request: JSON, _ words: StaticString) {
+    answer(request) { $0.member("error", ByteString(stringLiteral: words)) }
+  }
 
   // MARK: In
 
@@ -33,15 +43,11 @@ final class ElementFrame {
     guard let name = request.text("do") else { return }
     if name == "start" { start(request) }
     guard let view else { return answer(request) }
+    if change(name, request, view) || converse(name, request) { return }
     let done = { [self] in answer(request) }
     switch name {
-    case "add":
-      view.add(rows(request), at: place(request), motion: request.bool("still") == true ? RowMotion.none : nil, then: done)
-    case "update": update(request, done)
-    case "replace":
-      guard let row = row(request["row"]) else { return done() }
-      view.replace(handle(request), with: row, then: done)
-    case "remove": view.remove(request["ids"]?.elements.map { RowHandle(id($0)) } ?? [], then: done)
+    case "transaction": transaction(request, view)
+    case "group": tellGroup(request, view)
     case "clear": view.clear(then: done)
     case "scrollToEnd": view.scrollToEnd(then: done)
     case "scrollTo":
@@ -51,33 +57,78 @@ final class ElementFrame {
     case "endOlder": view.endOlder(rows(request), head(request), then: done)
     case "endNewer": view.endNewer(rows(request), tail(request), then: done)
     case "setTail": view.setTail(tail(request), then: done)
-    case "enable":
-      view.composer.setEnabled(request.bool("on") ?? true, request["note"]?.string)
-      done()
     case "setText":
       view.composer.setText(request["text"]?.string ?? "")
       done()
-    case "taken": taken(request)
+    case "register":
+      if let kind = request["kind"]?.string { view.timeline.register(content: kind, drawings.renderer(of: kind)) }
+      done()
+    case "drawn": drawings.take(request)
     default: done()
     }
   }
 
+  /// What may be a step of a transaction. False for other requests.
+  private func change(_ name: ByteString, _ request: JSON, _ view: MessengerView<BatchDOM>) -> Bool {
+    let done = { [self] in answer(request) }
+    switch name {
+    case "add":
+      view.add(rows(request), at: place(request), motion: request.bool("still") == true ? RowMotion.none : nil, then: done)
+    case "update":
+      if let row = row(request["row"]) { view.update(handle(request), row.content, then: done) } else { done() }
+    case "replace":
+      if let row = row(request["row"]) { view.replace(handle(request), with: row, then: done) } else { done() }
+    case "remove": view.remove(request["ids"]?.elements.map { RowHandle(id($0)) } ?? [], then: done)
+    case "addToGroup":
+      if let row = row(request["row"]) { view.add(row, toGroupOf: handle(request), then: done) } else { done() }
+    case "removeFromGroup": view.removeFromGroup(handle(request), then: done)
+    default: return false
+    }
+    return true
+  }
+
+  private func transaction(_ request: JSON, _ view: MessengerView<BatchDOM>) {
+    let steps: (MessengerView<BatchDOM>) -> Void = { [self] view in
+      guard let list = request["steps"] else { return }
+      for step in list.elements {
+        if let name = step.text("do"), !change(name, step, view) { answer(step) }
+      }
+    }
+    view.transaction(transactionMode(request), steps) { [self] in answer(request) }
+  }
+
+  private func tellGroup(_ request: JSON, _ view: MessengerView<BatchDOM>) {
+    answer(request) {
+      $0.key("value")
+      $0.beginArray()
+      for row in view.group(of: handle(request)) { $0.write(Int64(clamping: row.id.rawValue)) }
+      $0.endArray()
+    }
+  }
+
+  // MARK: Starting
+
   private func start(_ request: JSON) {
     guard view == nil else { return }
     let options = Host.timelineOptions()
-    options.actions = ActionSet(rawValue: UInt32(clamping: request.integer("actions") ?? 0))
-    let maximum = Int(clamping: max(1, request.integer("maximumLength") ?? 1000))
-    let isReadOnly = request.bool("readOnly") ?? false
-    let made = MessengerView(
-      dom: dom, options: options, now: { Host.wallClockMilliseconds() },
-      composer: isReadOnly ? nil : MessengerView<BatchDOM>.standardComposer(options.phrases, maximumLength: maximum))
+    options.actions = ActionSet(rawValue: UInt32(clamping: request.integer("actions") ?? 0)).union(.play)
+    if request.bool("newestFirst") == true { options.policy.insert(.newestFirst) }
+    if request.bool("answersBeneath") == true { options.policy.insert(.answersBeneath) }
+    if let place = avatarPlace(request) { options.avatars = place }
+    let made = makeChat(request, options) ?? makeView(request, options)
     view = made
-    dom.append(made.root, to: .root)
+    dom.append(chat?.root ?? made.root, to: .root)
     dom.flush()
-    made.onSubmit = { [self] text in submitted(text) }
+    sound = RowSound(made.timeline) { [self] in
+      tell("error") {
+        $0.member("message", "The sound cannot be played.")
+        $0.member("isFinal", false)
+      }
+    }
     made.onAction = { [self] action in act(action) }
-    made.onNeedNewer = { [self] in tell("neednewer") { _ in } }
-    if request.bool("fetchesOlder") == true { made.onNeedOlder = { [self] in tell("needolder") { _ in } } }
+    made.rowsLimit = request.integer("rowsLimit").map { Int(clamping: max(1, $0)) }
+    if request.bool("fetchesOlder") == true { made.onNeedOlder = { [self] in need("needolder", "before", view?.oldest) } }
+    made.onNeedNewer = { [self] in need("neednewer", "after", view?.newest) }
     made.timeline.onVisible = { [self] rows in
       tell("visible") {
         $0.member("first", Int64(clamping: rows.first.rawValue))
@@ -87,28 +138,26 @@ final class ElementFrame {
     }
   }
 
-  /// The text stays in the box until the page has said yes.
-  private func submitted(_ text: String) -> Bool {
-    asked = (asked.token + 1, view?.composer.text() ?? "")
-    tell("send") {
-      $0.member("text", text)
-      $0.member("token", asked.token)
+  private func makeView(_ request: JSON, _ options: TimelineOptions) -> MessengerView<BatchDOM> {
+    let composer =
+      request.bool("readOnly") == true
+      ? nil
+      : MessengerView<BatchDOM>.standardComposer(
+        options.phrases, maximumLength: maximumLength(request))
+    let view = MessengerView(dom: dom, options: options, now: { Host.wallClockMilliseconds() }, composer: composer)
+    view.onSubmit = { [self] text in
+      ask(about: text) { _ in }
+      return false
     }
-    return false
+    return view
   }
 
-  private func taken(_ request: JSON) {
-    defer { answer(request) }
-    // What was written meanwhile stays.
-    guard let view, request.integer("token") == asked.token, view.composer.text().hasSameBytes(as: asked.text) else { return }
-    view.composer.setText("")
-    view.composer.focus()
+  /// Rows are wanted, from the one on that stands at that end now.
+  private func need(_ event: StaticString, _ name: StaticString, _ end: RowHandle?) {
+    tell(event) { if let end { $0.member(name, Int64(clamping: end.id.rawValue)) } }
   }
 
-  private func update(_ request: JSON, _ done: @escaping () -> Void) {
-    guard let row = row(request["row"]), let view else { return done() }
-    view.update(handle(request), row.content, then: done)
-  }
+  // MARK: Typing, people
 
   private func typing(_ request: JSON, _ done: @escaping () -> Void) {
     guard let view, let number = request.integer("id") else { return done() }

@@ -120,6 +120,8 @@ public struct FileBody: Sendable {
 public struct AudioBody: Sendable {
   public var name: String
   public var detail: String
+  /// For a host that plays by it; the component loads nothing.
+  public var source: String?
   /// 0 where unknown.
   public var durationMilliseconds: Int64
   /// Loudness over time, each 0...255; empty draws a plain line. Any number: the row shows `AudioBody.barCount` of them.
@@ -130,11 +132,12 @@ public struct AudioBody: Sendable {
   public static let barCount = 48
 
   public init(
-    name: String, detail: String = "", durationMilliseconds: Int64 = 0, waveform: [UInt8] = [], isVoice: Bool = false,
-    uploadProgress: Double? = nil
+    name: String, detail: String = "", source: String? = nil, durationMilliseconds: Int64 = 0, waveform: [UInt8] = [],
+    isVoice: Bool = false, uploadProgress: Double? = nil
   ) {
     self.name = name
     self.detail = detail
+    self.source = source
     self.durationMilliseconds = durationMilliseconds
     self.waveform = waveform
     self.isVoice = isVoice

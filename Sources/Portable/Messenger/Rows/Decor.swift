@@ -41,9 +41,14 @@ struct Decor: OptionSet, Sendable {
   static let gliding = Decor(rawValue: 2_097_152)
   /// Its file is on the way up or waits for that: it can be given up.
   static let uploading = Decor(rawValue: 4_194_304)
+  /// Stands beneath the message it answers, without a quote of it.
+  static let beneath = Decor(rawValue: 8_388_608)
 
-  /// What stands above a row's body.
-  static let heading: Decor = [.date, .divider, .first]
+  /// What stands above what a row says, or takes it away: date, divider, name, quote.
+  static let heading = Decor(rawValue: 1 | 2 | 4 | 8_388_608)
+
+  /// How a row came in, or from where: what goes does none of it once more.
+  static let moving = Decor(rawValue: 512 | 65536 | 131_072 | 262_144 | 524_288 | 1_048_576 | 2_097_152)
 
   private static let classes: [(Decor, String)] = [
     (.date, " mg-has-date"), (.divider, " mg-has-divider"), (.first, " mg-first"), (.last, " mg-last"),
@@ -53,7 +58,7 @@ struct Decor: OptionSet, Sendable {
     (.bare, " mg-bare"), (.read, " mg-read"), (.avatar, " mg-has-avatar"),
     (.fading, " mg-fading"), (.sliding, " mg-sliding"), (.late, " mg-late"), (.shifted, " mg-shifted"),
     (.shiftedAgain, " mg-shifted-again"), (.gliding, " mg-gliding"),
-    (.uploading, " mg-uploading")
+    (.uploading, " mg-uploading"), (.beneath, " mg-beneath")
   ]
 
   /// The class list of a row's element.
@@ -111,7 +116,7 @@ extension RowStore {
   func decor(at index: Int, divider: RowID?, groupingMilliseconds: Int64, avatars: AvatarPlace) -> Decor {
     var decor: Decor = []
     let isDivided = divider != nil && entries[index].row.id == divider
-    if index == 0 || entries[index - 1].day != entries[index].day { decor.insert(.date) }
+    if entries[index].isAnswer { decor.insert(.beneath) } else if beginsDay(index) { decor.insert(.date) }
     if isDivided { decor.insert(.divider) }
     decor.formUnion(own(index))
     guard entries[index].author != 0 else { return decor }
@@ -123,6 +128,13 @@ extension RowStore {
     }
     if hasAvatar(decor, avatars) { decor.insert(.avatar) }
     return decor
+  }
+
+  /// Answers stand with the day of what they answer.
+  private func beginsDay(_ index: Int) -> Bool {
+    var before = index - 1
+    while before > 0, entries[before].isAnswer { before -= 1 }
+    return before < 0 || entries[before].day != entries[index].day
   }
 
   private func hasAvatar(_ decor: Decor, _ avatars: AvatarPlace) -> Bool {
@@ -163,9 +175,9 @@ extension RowStore {
 
   /// Two neighbours of one sender, on one day, less than the grouping time apart.
   private func isGroup(_ a: Int, _ b: Int, _ groupingMilliseconds: Int64) -> Bool {
-    guard entries[a].day == entries[b].day, entries[a].author == entries[b].author, entries[a].author != 0 else {
-      return false
-    }
+    guard entries[a].day == entries[b].day, entries[a].author == entries[b].author, entries[a].author != 0,
+      entries[a].isAnswer == entries[b].isAnswer
+    else { return false }
     let (apart, overflows) = entries[b].row.timestampMilliseconds.subtractingReportingOverflow(
       entries[a].row.timestampMilliseconds)
     return !overflows && apart.magnitude < groupingMilliseconds.magnitude

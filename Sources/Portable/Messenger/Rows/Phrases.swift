@@ -91,6 +91,8 @@ public final class TimelineOptions {
   /// What the host can do; nothing else is offered.
   public var actions: ActionSet = [.openMedia, .openFile, .openSender, .retry]
   public var avatars = AvatarPlace.groupStart
+  /// How a `MessengerView` lets rows stand; a timeline alone is told by `use`.
+  public var policy: ListPolicy = []
   /// Calls back after some milliseconds. Without it there is no motion of rows that go, and a burst of messages is what comes in one step.
   public var after: ((Int, @escaping () -> Void) -> Void)?
   /// Pixels rendered above and below what is visible.

@@ -102,7 +102,7 @@ final class RowFiller<D: DOM> {
     }
     set(view, .state, stateText(message))
     dom.setAttribute(view.node, label, SpokenRow.sentence(message, clock: clock, options.phrases))
-    fillBody(view, message, context)
+    fillBody(view, message, decor, context)
     fillBelow(view, message)
   }
 
@@ -122,8 +122,8 @@ final class RowFiller<D: DOM> {
     }
   }
 
-  private func fillBody(_ view: RowView, _ message: MessageRow, _ context: PartContext) {
-    fillParts(view, message, context)
+  private func fillBody(_ view: RowView, _ message: MessageRow, _ decor: Decor, _ context: PartContext) {
+    fillParts(view, message, decor, context)
     switch message.body {
     case .text(let text), .notice(let text): setLinked(view, text)
     case .emote(let text): setLinked(view, message.sender.name + " " + text)
@@ -142,12 +142,12 @@ final class RowFiller<D: DOM> {
 
   // MARK: Parts
 
-  private func fillParts(_ view: RowView, _ message: MessageRow, _ context: PartContext) {
+  private func fillParts(_ view: RowView, _ message: MessageRow, _ decor: Decor, _ context: PartContext) {
     let around = message.surroundings
     var context = context
     var place = 0
     if let around, !around.header.utf8.isEmpty { put(builder.header(around.header), view, &place) }
-    if let reply = around?.reply { put(builder.quote(reply), view, &place) }
+    if let reply = around?.reply, !decor.contains(.beneath) { put(builder.quote(reply), view, &place) }
     view.partsBeforeBody = place
     if case .parts(let parts, let tone) = message.body {
       if tone == .emote { context.prefix = message.sender.name + " " }

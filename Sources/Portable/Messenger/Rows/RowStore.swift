@@ -8,6 +8,8 @@ struct RowStore {
     var author: Int32
     /// Grows with each new content, so that a rendered row knows it is out of date.
     var version: UInt32 = 0
+    /// Stands beneath the message it answers.
+    var isAnswer = false
   }
 
   private(set) var entries: [Entry] = []
@@ -63,6 +65,8 @@ struct RowStore {
     entries.insert(contentsOf: new, at: index)
     return new.count
   }
+
+  mutating func mark(_ index: Int, isAnswer: Bool) { entries[index].isAnswer = isAnswer }
 
   mutating func remove(at index: Int) {
     positions[entries[index].row.id] = nil

@@ -1,4 +1,4 @@
-/// A row and where its top stands on the screen, in pixels below the viewport's top.
+/// A row and where its top stands on the screen, in pixels below the viewport's top; behind the last row there is the end of it.
 struct Anchor {
   var index: Int
   var screenY: Double
@@ -23,20 +23,35 @@ struct Geometry {
   /// The reader is at the end and stays there when rows come.
   var follows = true
   var followDistance = 16.0
+  /// The newest row is the first one: head and foot change places, and the end of the conversation is the top of the content.
+  var newestIsFirst = false
+  /// Pixels that the page has of the content, where that is higher: engines cut at 33 million, and lose fractions before.
+  var pageLimit = 8_000_000.0
+  /// Pixels of the content that lie above what the page has. Whole ones, so that nothing is blurred.
+  private(set) var pageStart = 0.0
 
   var naturalHeight: Double { headHeight + heights.total + footHeight }
-  /// Few rows stand at the bottom: the space above them.
-  var slack: Double { max(0, viewport - naturalHeight) }
+  /// Few rows stand where the newest is: the space above them.
+  var slack: Double { newestIsFirst ? 0 : max(0, viewport - naturalHeight) }
   var contentHeight: Double { max(viewport, naturalHeight) }
   var maxScroll: Double { max(0, naturalHeight - viewport) }
   /// Whether the last row is the latest there is.
   var hasEnd = true
-  var isNearEnd: Bool { hasEnd && scrollTop >= maxScroll - followDistance }
+  var isNearEnd: Bool { hasEnd && distanceToEnd <= followDistance }
+  /// How far the reader can scroll to what is newest.
+  var distanceToEnd: Double { newestIsFirst ? scrollTop : maxScroll - scrollTop }
+  /// How far to what is oldest.
+  var distanceToStart: Double { maxScroll - distanceToEnd }
 
-  /// Top of a row in the content; `heights.count` gives the foot's.
-  func y(of row: Int) -> Double { slack + headHeight + heights.offset(of: row) }
+  var headTop: Double { newestIsFirst ? y(of: heights.count) : slack }
+  var footTop: Double { newestIsFirst ? 0 : y(of: heights.count) }
+  /// Where the rows begin.
+  private var rowsTop: Double { newestIsFirst ? footHeight : slack + headHeight }
 
-  func row(at y: Double) -> Int { heights.row(at: y - slack - headHeight) }
+  /// Top of a row in the content; `heights.count` gives the end of the last one.
+  func y(of row: Int) -> Double { rowsTop + heights.offset(of: row) }
+
+  func row(at y: Double) -> Int { heights.row(at: y - rowsTop) }
 
   /// The rows within `overscan` pixels around the viewport.
   func range(overscan: Double) -> Range<Int> {
@@ -57,10 +72,39 @@ struct Geometry {
     return row
   }
 
+  /// What the page has not.
+  private var absent: Double { Double(Int(max(0, contentHeight - pageLimit))) }
+  var pageHeight: Double { contentHeight - absent }
+  /// The page's own scroll position.
+  var pageTop: Double { scrollTop - pageStart }
+
+  /// A person scrolled the page to there. Farther than a wheel, a key or a finger leads goes the scrollbar, which stands for everything.
+  mutating func scrolled(to top: Double) {
+    let distance = top - pageTop
+    if absent > 0, distance.magnitude > 4 * viewport { pageStart = start(top, of: pageHeight - viewport) }
+    scrollTop = top + pageStart
+  }
+
+  /// What the page has moves along where the viewport comes near its ends.
+  private mutating func settlePage() {
+    let (last, edge) = (pageHeight - viewport, pageLimit / 160)
+    let isAbove = pageTop < (pageStart > 0 ? edge : 0)
+    let isBelow = pageTop > (pageStart < absent ? last - edge : last)
+    if isAbove || isBelow || pageStart > absent { pageStart = start(scrollTop, of: maxScroll) }
+  }
+
+  /// Where the page shall begin by how far the viewport is; both ends are whole.
+  private func start(_ top: Double, of last: Double) -> Double {
+    let edge = pageLimit / 80
+    guard absent > 0 else { return 0 }
+    return Double(Int(absent * max(0, min(1, (top - edge) / (last - 2 * edge)))))
+  }
+
   /// Moves the viewport to where the aim is by the present heights.
   mutating func take(_ aim: Aim) {
+    defer { settlePage() }
     switch aim {
-    case .end: scrollTop = maxScroll
+    case .end: scrollTop = newestIsFirst ? 0 : maxScroll
     case .anchor(let anchor): scrollTop = max(0, min(y(of: anchor.index) - anchor.screenY, maxScroll))
     case .here: scrollTop = max(0, min(scrollTop, maxScroll))
     }

@@ -1,7 +1,14 @@
+/// A row that may serve as anchor, and where its ends stood: pixels below the viewport's top.
+struct Candidate {
+  var id: RowID
+  var top: Double
+  var bottom: Double
+}
+
 /// What a transaction has to remember between its first change and its rendering.
 struct Transaction {
   /// Rows in view and where they stood, the preferred anchor first.
-  var candidates: [(id: RowID, screenY: Double)]
+  var candidates: [Candidate]
   var mode = TransactionMode.natural
   var motion = RowMotion.rise
   /// What a person saw before, for rows to come from there.
@@ -14,14 +21,17 @@ struct Transaction {
 
 extension Timeline {
   /// The rows that may serve as anchor: those in view, first the one the geometry prefers.
-  func anchorCandidates() -> [(id: RowID, screenY: Double)] {
+  func anchorCandidates() -> [Candidate] {
     guard geometry.heights.count > 0, geometry.viewport > 0 else { return [] }
     noteUnseenScrolling()
     let preferred = geometry.anchorRow()
     let last = geometry.row(at: geometry.scrollTop + geometry.viewport)
     let first = geometry.row(at: geometry.scrollTop)
-    var candidates: [(id: RowID, screenY: Double)] = []
-    func add(_ index: Int) { candidates.append((store[index].row.id, geometry.y(of: index) - geometry.scrollTop)) }
+    var candidates: [Candidate] = []
+    func add(_ index: Int) {
+      let top = geometry.y(of: index) - geometry.scrollTop
+      candidates.append(Candidate(id: store[index].row.id, top: top, bottom: top + Double(geometry.heights.heights[index])))
+    }
     for index in preferred..<max(preferred, last) + 1 { add(index) }
     if first < preferred { add(first) }
     return candidates
@@ -31,8 +41,8 @@ extension Timeline {
   /// not take them back.
   private func noteUnseenScrolling() {
     let top = dom.scrollTop(of: parts.scroller)
-    guard top - geometry.scrollTop > 0.5 || geometry.scrollTop - top > 0.5 else { return }
-    geometry.scrollTop = top
+    guard top - geometry.pageTop > 0.5 || geometry.pageTop - top > 0.5 else { return }
+    geometry.scrolled(to: top)
     geometry.follows = geometry.isNearEnd
   }
 
@@ -40,12 +50,12 @@ extension Timeline {
     switch change {
     case .append(let rows):
       noteAppended(rows, &transaction)
-      insert(rows, at: store.count, &transaction)
-    case .prepend(let rows): insert(rows, at: 0, &transaction)
+      put(rows, at: newestEdge, &transaction)
+    case .prepend(let rows): put(rows, at: oldestEdge, &transaction)
     case .insert(let rows, let before):
-      if let index = store.index(of: before) { insert(rows, at: index, &transaction) }
+      if let index = store.index(of: before) { put(rows, at: edge(of: index, isNewer: false), &transaction) }
     case .insertAfter(let rows, let after):
-      if let index = store.index(of: after) { insert(rows, at: index + 1, &transaction) }
+      if let index = store.index(of: after) { put(rows, at: edge(of: index, isNewer: true), &transaction) }
     case .update(let row):
       if let index = store.index(of: row.id) { replace(row, at: index) }
     case .updateContent(let id, let content):
@@ -90,6 +100,7 @@ extension Timeline {
   private func replace(_ row: TimelineRow, at index: Int) { store.update(row, at: index) }
 
   private func remove(at index: Int) {
+    beforeRemoval?(self, index)
     store.remove(at: index)
     geometry.heights.replaceSubrange(index..<index + 1, with: [])
   }
@@ -122,23 +133,21 @@ extension Timeline {
     endMotion(transaction)
   }
 
-  /// The first candidate that is still there and under the same date, divider and name as before: where these come or go, the row's top is no
-  /// hold for what is read. Any that is there if all others changed.
-  private func aim(_ candidates: [(id: RowID, screenY: Double)]) -> Aim {
+  /// The first candidate that is still there and says the same as before. Where a date, the divider or a name comes or goes above it, its bottom
+  /// is the hold for what is read. The top of any that is there if all others changed.
+  private func aim(_ candidates: [Candidate]) -> Aim {
     var fallback: Aim?
     for candidate in candidates {
       guard let index = store.index(of: candidate.id) else { continue }
-      let aim = Aim.anchor(Anchor(index: index, screenY: candidate.screenY))
-      if isHeadedAsBefore(index) { return aim }
+      let aim = Aim.anchor(Anchor(index: index, screenY: candidate.top))
+      guard let before = rendered.first(where: { $0.id == candidate.id })?.signature else { return aim }
+      if before.decor.symmetricDifference(decor(index)).isDisjoint(with: .heading) { return aim }
+      if before.version == store[index].version, before.layout == layoutVersion {
+        return .anchor(Anchor(index: index + 1, screenY: candidate.bottom))
+      }
       fallback = fallback ?? aim
     }
     return fallback ?? .here
-  }
-
-  private func isHeadedAsBefore(_ index: Int) -> Bool {
-    let id = store[index].row.id
-    guard let before = rendered.first(where: { $0.id == id })?.signature?.decor else { return true }
-    return before.symmetricDifference(decor(index)).isDisjoint(with: .heading)
   }
 
   /// Own new messages take the reader to the end; others are counted while the reader is elsewhere.

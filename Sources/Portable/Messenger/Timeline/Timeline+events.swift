@@ -23,14 +23,14 @@ extension Timeline {
 
   private func scrolled(to top: Double) {
     // The page also tells of scrolling that came from here.
-    if top - geometry.scrollTop > 1 || geometry.scrollTop - top > 1 { dropGhosts() }
-    geometry.scrollTop = top
+    if top - geometry.pageTop > 1 || geometry.pageTop - top > 1 { dropGhosts() }
+    geometry.scrolled(to: top)
     geometry.follows = geometry.isNearEnd
     if geometry.follows { newMessageCount = 0 }
     guard store.count > 0 else { return report() }
     // Being near the end is not yet a reason to move the reader there: only new rows are.
     let index = geometry.anchorRow()
-    render(.anchor(Anchor(index: index, screenY: geometry.y(of: index) - top)))
+    render(.anchor(Anchor(index: index, screenY: geometry.y(of: index) - geometry.scrollTop)))
   }
 
   private func resized(width: Double, height: Double) {

@@ -53,7 +53,7 @@ extension Timeline {
     let index = max(0, min(wanted, store.count - 1))
     let id = store[index].row.id
     let top = geometry.y(of: index)
-    if index == store.count - 1 {
+    if index == newestIndex {
       scrollToEnd()
     } else if top < geometry.scrollTop {
       scroll(to: id, place: .top)

@@ -71,7 +71,7 @@ extension Timeline {
       dom.setVariable(view.node, "--mg-glide", glide)
       dom.setClass(view.node, filler.classList(view.kind, decor))
     }
-    for (view, y) in ghosts { dom.setLength(view.node, .translateY, y + geometry.scrollTop) }
+    for (view, y) in ghosts { dom.setLength(view.node, .translateY, y + geometry.pageTop) }
     dom.flush()
     if !ghosts.isEmpty { endGhosts() }
   }
@@ -122,7 +122,7 @@ extension Timeline {
     leaveFocus(view)
     let way = leavingSlides ? " mg-ghost mg-ghost-slides" : " mg-ghost"
     dom.remove(view.node)
-    dom.setClass(view.node, dom.atom(decor.classes + " " + view.kind.className + way))
+    dom.setClass(view.node, dom.atom(decor.subtracting(.moving).classes + " " + view.kind.className + way))
     dom.setAttribute(view.node, "inert", "")
     dom.append(view.node, to: parts.ghosts)
     ghosts.append((view, seen.y))

@@ -5,7 +5,7 @@ extension Timeline {
   /// Brings the page in line with rows and geometry; the aim is met by the measured heights, not by the estimates.
   func render(_ aim: Aim, mustScroll: Bool = false) {
     guard geometry.viewport > 0 else { return }
-    let before = geometry.scrollTop
+    let before = geometry.pageTop
     geometry.take(aim)
     for round in 0..<Timeline.roundLimit {
       reconcile(geometry.range(overscan: options.overscan))
@@ -15,11 +15,10 @@ extension Timeline {
       geometry.take(aim)
     }
     parts.place(geometry, first: firstRendered)
-    let moved = geometry.scrollTop - before
-    if mustScroll || moved > 0.25 || moved < -0.25 { dom.setLength(parts.scroller, .scrollTop, geometry.scrollTop) }
-    let distance = geometry.maxScroll - geometry.scrollTop
+    let moved = geometry.pageTop - before
+    if mustScroll || moved > 0.25 || moved < -0.25 { dom.setLength(parts.scroller, .scrollTop, geometry.pageTop) }
     parts.showJump(
-      !geometry.follows && (newMessageCount > 0 || !geometry.hasEnd || distance > geometry.viewport / 2),
+      !geometry.follows && (newMessageCount > 0 || !geometry.hasEnd || geometry.distanceToEnd > geometry.viewport / 2),
       count: newMessageCount, options.phrases)
     dom.flush()
     report()

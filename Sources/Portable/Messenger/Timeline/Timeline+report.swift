@@ -18,22 +18,22 @@ extension Timeline {
   func visibleRows() -> VisibleRows? {
     guard store.count > 0 else { return nil }
     let (top, bottom) = (geometry.scrollTop, geometry.scrollTop + geometry.viewport)
-    var first: Int?
-    var last = 0
+    var highest: Int?
+    var lowest = 0
     let range = geometry.row(at: top)...geometry.row(at: bottom)
     for index in range {
       let y = geometry.y(of: index)
       let height = Double(geometry.heights.heights[index])
       let seen = min(y + height, bottom) - max(y, top)
       guard seen > 0, seen * 2 >= min(height, geometry.viewport) else { continue }
-      if first == nil { first = index }
-      last = index
+      if highest == nil { highest = index }
+      lowest = index
     }
-    guard let first else { return nil }
+    guard let highest else { return nil }
+    let (oldest, newest) = geometry.newestIsFirst ? (lowest, highest) : (highest, lowest)
     return VisibleRows(
-      first: store[first].row.id, last: store[last].row.id,
-      isAtEnd: last == store.count - 1
-        && geometry.scrollTop >= geometry.maxScroll - geometry.footHeight - geometry.followDistance)
+      first: store[oldest].row.id, last: store[newest].row.id,
+      isAtEnd: newest == newestIndex && geometry.distanceToEnd <= geometry.footHeight + geometry.followDistance)
   }
 
   private func reportGaps() {
@@ -55,7 +55,7 @@ extension Timeline {
   /// The head prefetch: also when there is less than a viewport of rows, and whatever moved the reader there.
   private func reportStart() {
     guard head == .more(.idle), let onNearStart,
-      geometry.scrollTop - geometry.headHeight < options.leadViewports * geometry.viewport
+      geometry.distanceToStart - geometry.headHeight < options.leadViewports * geometry.viewport
     else { return }
     setHead(.more(.loading))
     onNearStart()
@@ -64,7 +64,7 @@ extension Timeline {
   /// The tail prefetch. A reader who was sent to the middle is not taken along: what comes stands below.
   private func reportEnd() {
     guard tail == .more(.idle), let onNearEnd,
-      geometry.maxScroll - geometry.scrollTop - geometry.footHeight < options.leadViewports * geometry.viewport
+      geometry.distanceToEnd - geometry.footHeight < options.leadViewports * geometry.viewport
     else { return }
     setTail(.more(.loading))
     onNearEnd()

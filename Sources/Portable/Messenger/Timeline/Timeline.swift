@@ -67,6 +67,9 @@ public final class Timeline<D: DOM> {
   var leaving: [SeenRow] = []
   var leavingSlides = false
   var burst = Burst()
+  /// Puts rows in where they are not simply one after the other, and what is to be done before one goes (`use`).
+  var placing: ((Timeline, [TimelineRow], Int, inout Transaction) -> Void)?
+  var beforeRemoval: ((Timeline, Int) -> Void)?
   var tools: RowTools?
   private(set) var isClosed = false
 
@@ -127,7 +130,7 @@ public final class Timeline<D: DOM> {
     highlighted = nil
     revealed.removeAll()
     focusedRow = nil
-    store.replaceAll(rows)
+    fill(rows)
     var heights: [Float] = []
     heights.reserveCapacity(store.count)
     for index in 0..<store.count { heights.append(estimate(index)) }
@@ -171,7 +174,7 @@ public final class Timeline<D: DOM> {
     guard self.tail == .more(.loading) else { return }
     var transaction = Transaction(candidates: anchorCandidates(), mode: .keepStable, motion: .none)
     take(tail)
-    insert(rows, at: store.count, &transaction)
+    put(rows, at: newestEdge, &transaction)
     finish(transaction)
   }
 
@@ -182,7 +185,7 @@ public final class Timeline<D: DOM> {
     finish(Transaction(candidates: candidates))
   }
 
-  private func take(_ tail: TailState) {
+  func take(_ tail: TailState) {
     guard tail != self.tail else { return }
     self.tail = tail
     if case .more = tail { geometry.hasEnd = false } else { geometry.hasEnd = true }

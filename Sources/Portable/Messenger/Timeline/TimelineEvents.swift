@@ -72,11 +72,11 @@ public struct ActionSet: OptionSet, Sendable {
   public static let menu = ActionSet(rawValue: 1 << 16)
 }
 
-/// The rows a reader really sees: at least half of the row, or half of the viewport for taller ones.
+/// The rows a reader really sees: at least half of the row, or half of the viewport for taller ones. The last one is the newest.
 public struct VisibleRows: Equatable, Sendable {
   public var first: RowID
   public var last: RowID
-  /// The end of the last row is in view.
+  /// The end of the newest row is in view.
   public var isAtEnd: Bool
 }
 

@@ -149,10 +149,10 @@ final class TimelineParts<D: DOM> {
   }
 
   func place(_ geometry: Geometry, first: Int) {
-    set(0, content, .height, geometry.contentHeight)
-    set(1, head, .translateY, geometry.slack)
-    set(2, window, .translateY, geometry.y(of: first))
-    set(3, foot, .translateY, geometry.y(of: geometry.heights.count))
+    set(0, content, .height, geometry.pageHeight)
+    set(1, head, .translateY, geometry.headTop - geometry.pageStart)
+    set(2, window, .translateY, geometry.y(of: first) - geometry.pageStart)
+    set(3, foot, .translateY, geometry.footTop - geometry.pageStart)
   }
 
   private func set(_ which: Int, _ node: Node, _ length: Length, _ value: Double) {

@@ -21,8 +21,13 @@ public final class MessengerView<D: DOM> {
   }
   /// Newer rows are wanted; end it by `endNewer`.
   public var onNeedNewer: (() -> Void)?
+  /// More rows than this do not stay: those farthest from the reader are let go, down to four fifths of it, where they can be fetched again
+  /// (`onNeedOlder`, `onNeedNewer`). Handles of rows that went are unknown. nil keeps all.
+  public var rowsLimit: Int? { didSet { enqueue { $0.trim() } } }
   /// What a person did with a row. True says that the host did something.
   public var onAction: ((TimelineAction) -> Bool)?
+  /// Told of each try of something, and how it ended.
+  public var onMeasure: ((Measure) -> Void)?
 
   /// What is written in the composer; true takes it.
   public var onSubmit: ((String) -> Bool)? {
@@ -30,7 +35,11 @@ public final class MessengerView<D: DOM> {
     set { submission.run = newValue }
   }
 
-  private final class Submission { var run: ((String) -> Bool)? }
+  /// The composer is made before the view is there to be called.
+  private final class Submission {
+    var run: ((String) -> Bool)?
+    var submit: (String) -> Bool = { _ in false }
+  }
   private let submission: Submission
   private let now: () -> Int64
   private var nextID: UInt64
@@ -39,6 +48,8 @@ public final class MessengerView<D: DOM> {
   private var line: [(MessengerView) -> Void] = []
   private var isWorking = false
   private(set) var isClosed = false
+  /// The newest rows were let go.
+  var isBehind = false
   /// What the present transaction collects; nil outside of one.
   private var collected: (changes: [RowChange], completions: [() -> Void])?
 
@@ -53,19 +64,32 @@ public final class MessengerView<D: DOM> {
     self.dom = dom
     self.now = now
     nextID = firstID
-    root = dom.element("div", "mg-messenger")
+    let newestIsFirst = options.policy.contains(.newestFirst)
+    root = dom.element("div", newestIsFirst ? "mg-messenger mg-newest-first" : "mg-messenger")
     timeline = Timeline(dom: dom, options: options)
+    if !options.policy.isEmpty { timeline.use(options.policy) }
     let box = dom.element("div", "mg-messenger-list", in: root)
     dom.append(timeline.root, to: box)
     let submission = Submission()
     self.submission = submission
-    self.composer = composer?(dom) { submission.run?($0) ?? false } ?? .absent
-    if self.composer.root != .none { dom.append(self.composer.root, to: root) }
+    self.composer = composer?(dom) { submission.submit($0) } ?? .absent
+    if self.composer.root != .none {
+      dom.append(self.composer.root, to: root)
+      // One writes where the new rows are.
+      if newestIsFirst { dom.insert(self.composer.root, into: root, before: box) }
+    }
     timeline.load([], head: .hidden)
-    timeline.onAction = { [self] action in perform(action) }
-    timeline.onNearStart = { [self] in onNeedOlder?() }
-    timeline.onNearEnd = { [self] in onNeedNewer?() }
+    submission.submit = { [self] text in submit(text) }
+    timeline.onAction = { [self] action in measured(.act) { perform(action) } }
+    timeline.onNearStart = { [self] in needOlder() }
+    timeline.onNearEnd = { [self] in needNewer() }
   }
+
+  // MARK: Submitting
+
+  /// As if it was written in the composer and sent from there. False leaves it to whoever asked.
+  @discardableResult
+  public func submit(_ text: String) -> Bool { measured(.send) { onSubmit?(text) ?? false } }
 
   // MARK: Changing
 
@@ -93,7 +117,7 @@ public final class MessengerView<D: DOM> {
     change([.updateContent(handle.id, content)], motion: .rise, scroll: .automatic, then)
   }
 
-  /// Another row in the place of this one.
+  /// Another row in the place of this one; in a group, the group and its avatar come along.
   @discardableResult
   public func replace(
     _ handle: RowHandle, with row: NewRow, motion: RowMotion = .fade, then: (() -> Void)? = nil
@@ -125,26 +149,30 @@ public final class MessengerView<D: DOM> {
     enqueue({
       for completion in completions { completion() }
       then?()
-    }) { $0.timeline.apply(changes, mode: mode, motion: .rise) }
+    }) { view in
+      view.timeline.apply(view.placed(changes), mode: mode, motion: .rise)
+      view.trim()
+    }
   }
 
   public func clear(then: (() -> Void)? = nil) {
     enqueue(then) { view in
       view.typing.removeAll()
       view.timeline.setTyping([])
-      view.timeline.load([], head: view.timeline.head, tail: view.timeline.tail)
+      view.timeline.load([], head: view.timeline.head, tail: view.isBehind ? .live : view.timeline.tail)
+      view.isBehind = false
     }
   }
 
   // MARK: Asking
 
   public func contains(_ handle: RowHandle) -> Bool { timeline.contains(handle.id) }
-  /// All rows, from first to last. O(rows).
+  /// All rows, from the oldest to the newest. O(rows).
   public var rows: [RowHandle] { timeline.rowIDs.map { RowHandle($0) } }
 
   // MARK: Moving
 
-  /// To the last row; a typing row is behind it.
+  /// To the newest row; a typing row is behind it.
   public func scrollToEnd(then: (() -> Void)? = nil) { enqueue(then) { $0.timeline.scrollToEnd() } }
 
   public func scroll(to handle: RowHandle, place: RowPlace = .centre, highlight: Bool = false, then: (() -> Void)? = nil) {
@@ -166,6 +194,8 @@ public final class MessengerView<D: DOM> {
 
   // MARK: The line
 
+  var isInTransaction: Bool { collected != nil }
+
   func change(_ changes: [RowChange], motion: RowMotion, scroll: AddScroll, _ then: (() -> Void)?) {
     guard collected == nil else {
       collected?.changes += changes
@@ -181,8 +211,9 @@ public final class MessengerView<D: DOM> {
   }
 
   private func apply(_ changes: [RowChange], _ motion: RowMotion, _ scroll: AddScroll) {
-    timeline.apply(changes, mode: scroll == .stay && !timeline.isAtEnd ? .keepStable : .natural, motion: motion)
+    timeline.apply(placed(changes), mode: scroll == .stay && !timeline.isAtEnd ? .keepStable : .natural, motion: motion)
     if scroll == .toEnd { timeline.scrollToEnd() }
+    trim()
   }
 
   /// First in, first out. What a mutation raises may enqueue others; they come after it.
@@ -229,13 +260,23 @@ public final class MessengerView<D: DOM> {
     switch action {
     case .retryHead where onNeedOlder != nil:
       timeline.setHead(.more(.loading))
-      onNeedOlder?()
+      needOlder()
       return true
     case .retryTail where onNeedNewer != nil:
       timeline.setTail(.more(.loading))
-      onNeedNewer?()
+      needNewer()
       return true
     default: return onAction?(action) ?? false
     }
+  }
+
+  private func needOlder() {
+    onMeasure?(Measure(.fetchOlder, .attempt))
+    onNeedOlder?()
+  }
+
+  private func needNewer() {
+    onMeasure?(Measure(.fetchNewer, .attempt))
+    onNeedNewer?()
   }
 }

@@ -60,6 +60,8 @@ public final class TextChat<D: DOM> {
   /// Asked before a text is sent; false leaves it in the box.
   public var onReadyToSend: ((Outgoing) -> Bool)?
   public var onClose: (() -> Void)?
+  /// Told of each try of something, and how it ended.
+  public var onMeasure: ((Measure) -> Void)?
 
   private let dom: D
   private let now: () -> Int64
@@ -91,6 +93,8 @@ public final class TextChat<D: DOM> {
     case .custom(let renderer): view.timeline.register(content: TextChat.cell, renderer)
     }
     view.onSubmit = { [self] text in send(text) == nil }
+    // Of what is sent the chat knows more than the box.
+    view.onMeasure = { [self] measure in if measure.action != .send { onMeasure?(measure) } }
   }
 
   private static var cell: String { "text-chat-cell" }
@@ -103,7 +107,11 @@ public final class TextChat<D: DOM> {
     dom.setAttribute(close, "type", "button")
     dom.setAttribute(close, "aria-label", configuration.options.phrases.closeChat)
     Icon.close.draw(dom, in: close)
-    dom.on(close, .click) { [self] _ in onClose?() }
+    dom.on(close, .click) { [self] _ in
+      measure(.close, .attempt)
+      onClose?()
+      measure(.close, onClose == nil ? .failure : .success)
+    }
   }
 
   // MARK: Sending
@@ -111,6 +119,15 @@ public final class TextChat<D: DOM> {
   /// Sends as if it had been written in the box. The message is there at once. nil is success.
   @discardableResult
   public func send(_ text: String) -> SendError? {
+    measure(.send, .attempt)
+    let error = deliver(text)
+    if error != nil { measure(.send, .failure) } else if !configuration.confirmsSending { measure(.send, .success) }
+    return error
+  }
+
+  private func measure(_ action: Measure.Action, _ outcome: Measure.Outcome) { onMeasure?(Measure(action, outcome)) }
+
+  private func deliver(_ text: String) -> SendError? {
     let length = text.unicodeScalars.count
     if text.trimmed.utf8.isEmpty { return .empty }
     guard length <= configuration.maximumLength else { return .tooLong(by: length - configuration.maximumLength) }
@@ -131,12 +148,16 @@ public final class TextChat<D: DOM> {
   public func setState(_ handle: RowHandle, _ state: SendState) {
     guard let index = pending.firstIndex(where: { $0.handle == handle }) else { return }
     view.update(handle, content(own, pending[index].text, state))
-    if state == .sent { pending.remove(at: index) }
+    if state == .failed { measure(.send, .failure) }
+    guard state == .sent else { return }
+    pending.remove(at: index)
+    measure(.send, .success)
   }
 
   /// Without a connection nothing can be written; what is in the box stays there.
   public func setConnected(_ isConnected: Bool, note: String? = nil) {
     self.isConnected = isConnected
+    measure(isConnected ? .connect : .disconnect, .success)
     view.composer.setEnabled(isConnected, isConnected ? nil : note)
   }
 
@@ -150,6 +171,7 @@ public final class TextChat<D: DOM> {
     _ text: String, senderID: String, alias: String, timestampMilliseconds: Int64? = nil
   ) -> RowHandle {
     let isOwn = senderID.hasSameBytes(as: own.id)
+    measure(.receive, .success)
     if isOwn, let index = pending.firstIndex(where: { $0.text.hasSameBytes(as: text) }) {
       let handle = pending[index].handle
       setState(handle, .sent)

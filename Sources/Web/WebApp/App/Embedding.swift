@@ -68,9 +68,10 @@ final class Embedding<D: DOM> {
   func heard(_ change: Change) {
     switch change {
     case .session: sessionChanged()
+    case .connection: connectionChanged()
     case .arrived(let id, let events) where id == room: for event in events { arrived(event, id) }
-    case .room(let id, let aspects) where id == room && aspects.contains(.unread):
-      port?.tell("unread") { $0.member("count", app.client.room(id)?.notificationCount ?? 0) }
+    case .receipts(let id, let reports) where id == room: for report in reports { tell(report) }
+    case .room(let id, let aspects) where id == room: if let room = app.client.room(id) { changed(room, aspects) }
     case .sending(_, let id, let progress): moved(id, progress)
     default: break
     }
@@ -93,8 +94,37 @@ final class Embedding<D: DOM> {
     }
   }
 
+  private func connectionChanged() {
+    let isUp: Bool
+    switch app.client.connection {
+    case .running: isUp = true
+    case .reconnecting, .offline: isUp = false
+    default: return
+    }
+    port?.tell("connection") { $0.member("up", isUp) }
+  }
+
+  private func changed(_ room: Room, _ aspects: RoomAspects) {
+    if aspects.contains(.unread) { port?.tell("unread") { $0.member("count", room.notificationCount) } }
+    guard aspects.contains(.typing) else { return }
+    port?.tell("typing") {
+      $0.key("users")
+      $0.beginArray()
+      for user in room.typing { $0.write(user.text) }
+      $0.endArray()
+    }
+  }
+
+  private func tell(_ report: ReceiptReport) {
+    port?.tell("receipt") {
+      $0.member("userID", report.user.text)
+      $0.member("of", report.event.text)
+      $0.member("kind", Int(report.kind.rawValue))
+    }
+  }
+
   private func arrived(_ event: Event, _ id: RoomID) {
-    guard event.stateKey == nil, let sender = event.sender else { return }
+    guard let sender = event.sender else { return }
     port?.tell("message") {
       $0.member("id", event.eventID?.text ?? "")
       $0.member("type", event.type.text)
@@ -103,17 +133,28 @@ final class Embedding<D: DOM> {
       $0.member("own", sender == app.userID)
       $0.member("time", event.originServerTimestamp ?? 0)
       $0.member("content", event.content)
+      guard let key = event.stateKey else { return }
+      $0.member("stateKey", key)
+      if let before = event.unsigned?["prev_content"] { $0.member("before", before) }
     }
   }
 
   private func moved(_ id: SendID, _ progress: SendProgress) {
-    guard let index = sends.firstIndex(where: { $0.send == id }) else { return }
     switch progress {
-    case .sent(let event): port?.answer(sends.remove(at: index).request) { $0.member("value", event.text) }
-    case .failed(let error): refuse(sends.remove(at: index).request, error)
-    case .cancelled: refuse(sends.remove(at: index).request, .cancelled)
+    case .sent(let event):
+      port?.tell("sent") { $0.member("id", event.text) }
+      if let request = asked(id) { port?.answer(request) { $0.member("value", event.text) } }
+    case .failed(let error):
+      port?.tell("unsent") { $0.member("message", Strings.words(for: error)) }
+      if let request = asked(id) { refuse(request, error) }
+    case .cancelled: if let request = asked(id) { refuse(request, .cancelled) }
     case .waiting, .uploading, .sending: break
     }
+  }
+
+  /// What the page asked for that has come to its end.
+  private func asked(_ id: SendID) -> JSON? {
+    sends.firstIndex { $0.send == id }.map { sends.remove(at: $0).request }
   }
 
   /// The page may refuse a text, or change it, before it is sent.
@@ -187,6 +228,9 @@ final class Embedding<D: DOM> {
 
   private func send(_ request: JSON) {
     guard let room, app.main != nil else { return refuse(request, .notSignedIn) }
+    if let type = EventType(request["type"]), let content = request["content"], content.isObject {
+      return ask(.send(room, .custom(type, content: Array(content.bytes))), request)
+    }
     ask(.send(room, .message(FormattedText(request.text("text") ?? ""))), request)
   }
 }

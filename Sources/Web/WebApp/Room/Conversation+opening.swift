@@ -146,45 +146,11 @@ extension Conversation {
 
   // MARK: Sound
 
-  func play(_ row: RowID, _ part: Int) {
-    if let player, player.row == row, player.part == part {
-      return player.state.isPlaying ? player.player.pause() : player.player.play()
-    }
-    guard let file = file(row, part: part, item: 0)?.attachment, let source = address(file) else { return }
-    feed.timeline.setPlayback(row, part: part, nil)
-    let new = Player(url: source) { [self] event in heard(event, row, part) }
-    player = (row, part, new, Playback(isPlaying: true, positionMilliseconds: 0, durationMilliseconds: 0))
-  }
+  func play(_ row: RowID, _ part: Int) { sound.play(row, part) { source(row, part) } }
+  func seek(_ row: RowID, _ part: Int, _ fraction: Double) { sound.seek(row, part, fraction) { source(row, part) } }
 
-  private func heard(_ event: Player.Event, _ row: RowID, _ part: Int) {
-    guard var playing = player, playing.row == row, playing.part == part else { return }
-    switch event {
-    case .failed:
-      player = nil
-      feed.timeline.setPlayback(row, part: part, nil)
-      app.notices.show(.playFailed, isTrouble: true)
-    case .moved(let isPlaying, let position, let duration):
-      playing.state.isPlaying = isPlaying
-      playing.state.positionMilliseconds = position
-      playing.state.durationMilliseconds = duration
-      player = playing
-      feed.timeline.setPlayback(row, part: part, playing.state)
-    }
-    dom.flush()
-  }
-
-  func seek(_ row: RowID, _ part: Int, _ fraction: Double) {
-    if player?.row != row || player?.part != part { play(row, part) }
-    player?.player.seek(to: fraction)
-  }
-
-  func changeRate(_ row: RowID, _ part: Int) {
-    guard var playing = player, playing.row == row, playing.part == part else { return }
-    playing.state.rate = playing.state.rate == 1 ? 1.5 : playing.state.rate == 1.5 ? 2 : 1
-    player = playing
-    playing.player.setRate(playing.state.rate)
-    feed.timeline.setPlayback(row, part: part, playing.state)
-    dom.flush()
+  private func source(_ row: RowID, _ part: Int) -> String? {
+    file(row, part: part, item: 0)?.attachment.flatMap { address($0) }
   }
 }
 

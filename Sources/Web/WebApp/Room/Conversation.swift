@@ -15,7 +15,7 @@ final class Conversation<D: DOM> {
   var onThread: ((EventID) -> Void)?
   /// From around a message to the end of the room.
   var onLatest: (() -> Void)?
-  var player: (row: RowID, part: Int, player: Player, state: Playback)?
+  let sound: RowSound<D>
 
   init(_ app: App<D>, in parent: Node) {
     self.app = app
@@ -28,6 +28,7 @@ final class Conversation<D: DOM> {
     ]
     if app.embedding?.isReadOnly != true { options.actions.formUnion([.retry, .react, .addReaction, .vote, .reply, .menu]) }
     feed = Feed(app, options, in: parent)
+    sound = RowSound(feed.timeline) { app.notices.show(.playFailed, isTrouble: true) }
     if let embedding = app.embedding { feed.timeline.setBubbles(embedding.bubbles) }
     writer = Writer(app, options.phrases, in: parent)
     feed.timeline.onAction = { [self] in act($0) }
@@ -36,13 +37,13 @@ final class Conversation<D: DOM> {
   }
 
   func close() {
-    player = nil
+    sound.stop()
     feed.close()
     writer.close()
   }
 
   func show(_ key: TimelineKey?, at event: EventID? = nil) {
-    if key != feed.key { player = nil }
+    if key != feed.key { sound.stop() }
     feed.show(key, at: event)
     writer.show(key)
   }
@@ -88,7 +89,7 @@ final class Conversation<D: DOM> {
     case .openLocation(let row, _): openLocation(row)
     case .play(let row, let part): play(row, part)
     case .seek(let row, let part, let fraction): seek(row, part, fraction)
-    case .changeRate(let row, let part): changeRate(row, part)
+    case .changeRate(let row, let part): sound.changeRate(row, part)
     case .copy(_, let text): copy(text)
     default: return relate(action, room)
     }

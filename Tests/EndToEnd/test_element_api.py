@@ -1,0 +1,411 @@
+"""<martlet-messenger> from JavaScript: lists, text chat, content of a page's own, events of a room, and that its declarations are true."""
+import contextlib
+import json
+import math
+import os
+import struct
+import tempfile
+import wave
+
+from browser import ANCHOR, people
+from client import User, bodies, room_path
+from declarations import Declarations, Script, same_arguments
+from harness import test
+from test_element import FOLDERS, TYPES, Files, message, visitor
+
+
+def inside(page):
+    """The element's frame."""
+    return next(part for part in page.frames if part != page.main_frame)
+
+
+async def hear(page):
+    """From now on the page keeps all that the element tells."""
+    await page.evaluate("""names => {
+      globalThis.chat = document.querySelector('martlet-messenger');
+      globalThis.heard = [];
+      for (const type of names) chat.addEventListener(type, event => heard.push({ kind: type, detail: JSON.parse(JSON.stringify(event.detail)) }));
+    }""", list(Declarations().events()))
+
+
+async def check_details(page):
+    """Each event that was heard has what is declared, and nothing else."""
+    events = Declarations().events()
+    for said in await page.evaluate("() => heard"):
+        declared, found = events[said["kind"]], set(said["detail"] or {})
+        wanted = {key for key, is_optional in declared.items() if not is_optional}
+        assert wanted - {"wait"} <= found <= set(declared), (said, declared)
+
+
+@test("the declarations of the element are those of its script: methods with their arguments, properties, attributes, events")
+async def _(test):
+    declared, script = Declarations(), Script()
+    assert declared.methods().keys() == script.methods().keys(), declared.methods().keys() ^ script.methods().keys()
+    for name, arguments in declared.methods().items():
+        assert same_arguments(arguments, script.methods()[name]), (name, arguments, script.methods()[name])
+    assert declared.properties() == script.properties(), (declared.properties(), script.properties())
+    assert declared.attributes() == script.attributes(), declared.attributes() ^ script.attributes()
+    assert declared.events().keys() == script.events(), declared.events().keys() ^ script.events()
+    assert len(declared.methods()) > 20 and len(declared.events()) > 30 and len(declared.attributes()) > 15
+
+
+SHOWN = "() => [...document.querySelectorAll('.mg-window .mg-row')].map(row => row.querySelector('.mg-text').textContent)"
+SCROLL = """([pixels, text]) => {
+  document.querySelector('.mg-scroller').scrollTop += pixels;
+  return [...document.querySelectorAll('.mg-window .mg-text')].some(row => row.textContent === text);
+}"""
+
+
+@test("comments: the newest on top, answers beneath, older ones come as one scrolls and go again; a box of the page's own writes them")
+async def _(test):
+    async with visitor(test) as (person, frame, address):
+        page = person.page
+        await page.goto(address("comments.html"))
+        await message(frame, "comment 999").wait_for()
+        part = inside(page)
+        assert (await part.evaluate(SHOWN))[:3] == ["comment 999", "comment 998", "comment 997"]
+        assert await frame.get_by_role("textbox").count() == 0
+        comment = page.get_by_label("Your comment")
+        await comment.fill("mine")
+        await comment.press("Enter")
+        await message(frame, "mine").wait_for()
+        assert (await part.evaluate(SHOWN))[0] == "mine"
+        await page.evaluate("() => answer(998, 'an answer')")
+        await message(frame, "an answer").wait_for()
+        shown = await part.evaluate(SHOWN)
+        assert shown[shown.index("comment 998") + 1] == "an answer", shown
+        # What moves in the frame has arrived.
+        await part.wait_for_function("() => document.getAnimations().every(one => one.effect.getComputedTiming().endTime === Infinity)")
+        await person.picture("element-comments")
+        # Who reads below is left alone by what comes on top.
+        await part.wait_for_function(SCROLL, arg=[700, "comment 980"])
+        before = await part.evaluate(ANCHOR)
+        await comment.fill("mine too")
+        await comment.press("Enter")
+        await page.wait_for_function("() => document.querySelector('form').elements.text.value === ''")
+        await page.evaluate("() => document.querySelector('martlet-messenger').setBubbles('house')")
+        after = await part.evaluate(ANCHOR)
+        assert after["text"] == before["text"] and abs(after["y"] - before["y"]) <= 0.5, (before, after)
+        # Down to the first comment, with no more rows than the ceiling; and back, where those that went are there again.
+        await part.wait_for_function(SCROLL, arg=[1500, "comment 0"])
+        places = await part.evaluate("() => [...document.querySelectorAll('.mg-row')].map(row => Number(row.getAttribute('aria-posinset')))")
+        assert 150 < max(places) <= 250, places
+        await part.wait_for_function(SCROLL, arg=[-1500, "mine too"])
+        assert (await part.evaluate(SHOWN))[:2] == ["mine too", "mine"]
+
+
+@test("a text chat by its attributes: a counter, a page that refuses, echoes that confirm, a title bar, three looks, and figures of it all")
+async def _(test):
+    async with visitor(test) as (person, frame, address):
+        page = person.page
+        await page.goto(address("chat.html"))
+        await message(frame, "Hello!").wait_for()
+        await hear(page)
+        await frame.get_by_role("heading", name="Room 1").wait_for()
+        box = frame.get_by_role("textbox")
+        await box.fill("hi")
+        await box.press("Enter")
+        await message(frame, "You wrote: hi").wait_for()
+        assert await frame.locator(".mg-own .mg-text").all_inner_texts() == ["hi"] and await box.input_value() == ""
+        assert await frame.locator(".mg-pending").count() == 0
+        await box.fill("no")
+        await box.press("Enter")
+        await person.until("() => counts['send failure'] === 1")
+        assert await box.input_value() == "no"
+        await box.fill("a text that is long!!")
+        await frame.get_by_text("1 over the limit").wait_for()
+        await box.press("Enter")
+        refusals = await page.evaluate("""async () => {
+          const said = [];
+          for (const text of ['', 'a text that is long!!']) await chat.send(text).catch(error => said.push(error.message));
+          chat.setAttribute('disabled', 'Not connected');
+          await chat.send('x').catch(error => said.push(error.message));
+          chat.removeAttribute('disabled');
+          return said;
+        }""")
+        assert refusals == ["empty", "too long", "not connected"], refusals
+        row = await page.evaluate("() => chat.send('of the page')")
+        await frame.locator(".mg-own.mg-pending", has_text="of the page").wait_for()
+        await page.evaluate("row => chat.setState(row, 'failed')", row)
+        await frame.locator(".mg-own.mg-failed", has_text="of the page").wait_for()
+        await frame.get_by_role("button", name="Close").click()
+        await page.get_by_text("Closed.", exact=True).wait_for()
+        counts = await page.evaluate("() => counts")
+        # Two texts of the box, four of the page.
+        assert (counts["send attempt"], counts["send success"], counts["send failure"]) == (6, 2, 4), counts
+        assert counts["addMessage attempt"] == counts["addMessage success"] >= 3, counts
+        await check_details(page)
+        for look, family in (("standard", "mg-primary-tailed"), ("house", "mg-timeline"), ("custom", "mg-custom")):
+            await page.evaluate("""look => {
+              const other = chat.cloneNode();
+              other.setAttribute('look', look);
+              other.register('message', (text, element, { sender }) => { element.innerHTML = '<em></em>'; element.firstChild.textContent = sender.name + ' said ' + text; });
+              chat.replaceWith(other);
+              globalThis.chat = other;
+              return other.addMessage({ text: 'looks', senderID: 'you', alias: 'You' });
+            }""", look)
+            await frame.get_by_text("You said looks" if look == "custom" else "looks", exact=True).wait_for()
+            assert await frame.locator(f".{family}").count() > 0, look
+            assert await frame.locator(".mg-primary-tailed").count() == (1 if look == "standard" else 0), look
+
+
+@test("content that the page draws: kept up to date, pressed, let go out of view; of what could do harm nothing arrives")
+async def _(test):
+    async with visitor(test) as (person, frame, address):
+        page = person.page
+        await page.goto(address("cards.html"))
+        told = page.locator("#told")
+        await frame.get_by_text("2 pieces", exact=True).wait_for()
+        for count in (3, 4):
+            await frame.get_by_role("button", name="One more").click()
+            await frame.get_by_text(f"{count} pieces", exact=True).wait_for()
+        assert await told.inner_text() == "Beans: 4"
+        card = frame.locator(".mg-custom > *, .mg-custom").first
+        await person.picture("element-cards")
+        assert await frame.locator(".mg-custom button").evaluate("e => getComputedStyle(e).color") != "rgb(0, 0, 0)"
+        assert await card.count() == 1
+        await page.evaluate("""async () => {
+          const chat = document.querySelector('martlet-messenger');
+          await chat.register('evil', (_, element) => {
+            const add = (tag, attributes, text = '') => {
+              const made = document.createElement(tag);
+              for (const [name, value] of Object.entries(attributes)) if (name === 'style') made.style.cssText = value; else made.setAttribute(name, value);
+              made.textContent = text;
+              element.append(made);
+            };
+            add('script', {}, 'globalThis.hurt = 1');
+            add('a', { href: 'javascript:globalThis.hurt=1', onclick: 'globalThis.hurt=1', class: 'mg-notice', id: 'app' }, 'a link');
+            add('button', { onclick: '0', formaction: 'https://example.org', style: 'position: fixed; inset: 0; z-index: 9' }, 'everywhere');
+            add('iframe', { src: 'about:blank' });
+            add('style', {}, 'body { display: none }');
+            add('input', { name: 'password' });
+          });
+          await chat.add({ sender: { id: 'eve', name: 'Eve' }, custom: { kind: 'evil', data: null, text: 'nothing' } });
+          await chat.add({ sender: { id: 'eve', name: 'Eve' }, custom: { kind: 'unknown', data: 1, text: 'said in words' } });
+        }""")
+        await frame.get_by_text("said in words", exact=True).wait_for()
+        await frame.get_by_role("button", name="everywhere").wait_for()
+        found = await inside(page).evaluate("""() => {
+          const all = [...document.querySelectorAll('.mg-custom *')], button = all.find(one => one.textContent === 'everywhere');
+          const { width, height } = button.getBoundingClientRect(), box = button.closest('.mg-custom').getBoundingClientRect();
+          return { tags: [...new Set(all.map(one => one.localName))].sort(), hurt: globalThis.hurt ?? 0, href: all.find(one => one.localName === 'a').getAttribute('href'),
+            names: [...new Set(all.flatMap(one => one.getAttributeNames()))].filter(name => /^(on|class|id|form|name)/.test(name)),
+            isOutside: width > box.width + 1 || height > box.height + 1 };
+        }""")
+        assert not set(found["tags"]) & {"script", "iframe", "style", "input"}, found
+        assert found["hurt"] == 0 and found["href"] is None and found["names"] == [] and not found["isOutside"], found
+        await page.evaluate("""() => document.querySelector('martlet-messenger').addAll(Array.from({ length: 80 }, (_, number) => ({ line: 'line ' + number })))""")
+        await told.filter(has_text="Beans left the view").wait_for()
+        await page.evaluate("() => document.querySelector('martlet-messenger').scrollToRow(row, { place: 'top' })")
+        # What was drawn stands there at once; then it is drawn anew, from the data.
+        await frame.get_by_text("2 pieces", exact=True).wait_for()
+        # The page's own policy says something of the handlers.
+        person.troubles = [trouble for trouble in person.troubles if "inline event handler" not in trouble]
+
+
+@test("from JavaScript a message joins its group, is replaced in it and leaves it; a transaction is one step and says what becomes of the place")
+async def _(test):
+    async with visitor(test) as (person, frame, address):
+        page = person.page
+        await page.goto(address("rows.html"))
+        await frame.get_by_role("article", name="What can we do for you?").wait_for()
+        groups = await page.evaluate("""async () => {
+          const chat = globalThis.chat = document.querySelector('martlet-messenger'), ada = { id: 'ada', name: 'Ada' };
+          await chat.clear();
+          const one = await chat.add({ sender: ada, text: 'one' });
+          await chat.add({ line: 'a line' });
+          const two = await chat.addToGroup(one, { sender: ada, text: 'two' });
+          const three = await chat.addToGroup(two, { sender: ada, text: 'three' });
+          const other = await chat.replace(two, { sender: ada, text: 'zwei' });
+          const whole = await chat.group(other);
+          await chat.removeFromGroup(one);
+          return [whole.length === 3 && whole[0] === one && whole[2] === three, (await chat.group(three)).length, await chat.group(12345),
+            await chat.removeFromGroup(12345).then(() => 'done')];
+        }""")
+        assert groups == [True, 2, [], "done"], groups
+        part = inside(page)
+        texts = "() => [...document.querySelectorAll('.mg-window .mg-row')].map(row => row.querySelector('.mg-text, .mg-line-text').textContent)"
+        assert await part.evaluate(texts) == ["zwei", "three", "a line"]
+        end = "() => (s => s.scrollHeight - s.clientHeight - s.scrollTop)(document.querySelector('.mg-scroller'))"
+        add = """async ([mode, count]) => {
+          const order = [], sender = { id: 'bo', name: 'Bo' };
+          const rows = Array.from({ length: count }, (_, number) => ({ sender, text: mode + ' ' + number }));
+          await chat.transaction(chat => {
+            chat.addAll(rows).then(() => order.push('added'));
+            chat.add({ sender, text: mode + ' last' });
+            chat.add({ line: mode }).then(() => order.push('line'));
+          }, mode).then(() => order.push('all'));
+          return order;
+        }"""
+        assert await page.evaluate(add, ["natural", 40]) == ["added", "line", "all"]
+        assert abs(await part.evaluate(end)) <= 1
+        top = await part.evaluate("() => document.querySelector('.mg-scroller').scrollTop")
+        await page.evaluate(add, ["keep-stable", 40])
+        assert abs(await part.evaluate("() => document.querySelector('.mg-scroller').scrollTop") - top) <= 0.5
+        await page.evaluate("() => chat.scrollToEnd()")
+        top = await part.evaluate("() => document.querySelector('.mg-scroller').scrollTop")
+        await page.evaluate(add, ["none", 40])
+        assert await part.evaluate("() => document.querySelector('.mg-scroller').scrollTop") == top
+        thrown = await page.evaluate("""() => chat.transaction(chat => {
+          chat.add({ line: 'never' }).catch(() => {});
+          throw new Error('changed my mind');
+        }).catch(error => error.message)""")
+        assert thrown == "changed my mind" and await frame.get_by_text("never", exact=True).count() == 0
+
+
+# What begins to move, with its times in seconds, from the style as the browser has it.
+MOTION = """() => {
+  globalThis.moved = [];
+  addEventListener('animationstart', ({ target, animationName }) => {
+    const style = getComputedStyle(target), names = style.animationName.split(', '), at = names.indexOf(animationName);
+    const what = ['mg-avatar', 'mg-column', 'mg-main', 'mg-line-box', 'mg-ghost', 'mg-row'].find(name => target.classList.contains(name));
+    moved.push([animationName.replace('-again', ''), what, parseFloat(style.animationDuration.split(', ')[at]), parseFloat(style.animationDelay.split(', ')[at])]);
+  });
+}"""
+
+
+@test("rows move in the times of the seed: what joins a group comes after 0.3 s, the avatar glides in 0.15 s, what goes fades in 0.3 s")
+async def _(test):
+    async with visitor(test) as (person, frame, address):
+        page = person.page
+        await page.goto(address("rows.html"))
+        await frame.get_by_role("article", name="What can we do for you?").wait_for()
+        await page.evaluate("""() => {
+          const other = document.querySelector('martlet-messenger').cloneNode();
+          other.setAttribute('avatars', 'group-end');
+          document.querySelector('martlet-messenger').replaceWith(other);
+          globalThis.chat = other;
+          const lines = count => other.addAll(Array.from({ length: count }, (_, number) => ({ line: 'line ' + number })), { still: true });
+          return lines(40)
+            .then(() => other.add({ sender: { id: 'ada', name: 'Ada' }, text: 'one' }, { still: true })).then(row => { globalThis.one = row; })
+            .then(() => lines(40)).then(() => other.scrollToRow(one, { place: 'top' }));
+        }""")
+        await message(frame, "one").wait_for()
+        part = inside(page)
+        await part.evaluate(MOTION)
+
+        async def motion(change, *wanted):
+            await part.evaluate("() => { moved.length = 0; }")
+            await page.evaluate(change)
+            for one in wanted:
+                await part.wait_for_function("one => moved.some(found => JSON.stringify(found) === JSON.stringify(one))", arg=list(one))
+
+        ada = "{ id: 'ada', name: 'Ada' }"
+        await motion(f"async () => {{ globalThis.two = await chat.addToGroup(one, {{ sender: {ada}, text: 'two' }}); }}",
+                     ("mg-fade", "mg-column", 0.3, 0.3), ("mg-glide", "mg-avatar", 0.15, 0.3), ("mg-shift", "mg-row", 0.3, 0))
+        await motion(f"async () => {{ globalThis.two = await chat.replace(two, {{ sender: {ada}, text: 'other' }}); }}",
+                     ("mg-fade", "mg-main", 0.3, 0))
+        await motion("() => chat.removeFromGroup(two)", ("mg-go", "mg-ghost", 0.3, 0), ("mg-glide", "mg-avatar", 0.15, 0))
+        assert not [one for one in await part.evaluate("() => moved") if one[0] == "mg-fade"], "what goes does not come in once more"
+        await motion("() => chat.remove(one)", ("mg-go", "mg-ghost", 0.3, 0))
+        await page.evaluate("() => chat.scrollToEnd()")
+        await motion(f"() => chat.add({{ sender: {ada}, text: 'three' }})", ("mg-slide", "mg-main", 0.3, 0))
+        await motion("() => chat.add({ line: 'four' })", ("mg-fade", "mg-line-box", 0.3, 0))
+
+
+@contextlib.contextmanager
+def tone():
+    """A folder with a second of sound."""
+    with tempfile.TemporaryDirectory(prefix="martlet-tone-") as folder:
+        with wave.open(os.path.join(folder, "tone.wav"), "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(2)
+            file.setframerate(8000)
+            file.writeframes(b"".join(struct.pack("<h", int(8000 * math.sin(number / 5))) for number in range(8000)))
+        yield folder
+
+
+@test("a sound of the page is played in its row; what cannot be played is said")
+async def _(test):
+    TYPES[".wav"] = "audio/wav"
+    with tone() as folder:
+        files = Files([*FOLDERS, folder])
+        try:
+            async with people(test, "listener", flags=["--autoplay-policy=no-user-gesture-required"]) as person:
+                page = person.page
+                await page.goto(files.base + "/parts.html")
+                frame = page.frame_locator("martlet-messenger iframe")
+                await frame.get_by_text("Have a look:", exact=True).wait_for()
+                await hear(page)
+                await page.evaluate("""base => chat.add({ sender: { id: 'shop', name: 'Shop' }, parts: [
+                  { text: 'Listen:' }, { audio: { source: base + '/tone.wav', name: 'tone.wav', duration: 1000, waveform: [0, 100, 255, 20] } }] })""", files.base)
+                await frame.get_by_role("button", name="Play").click()
+                await frame.get_by_role("button", name="Pause").wait_for()
+                await frame.get_by_text("0:01 / 0:01").wait_for()
+                await frame.get_by_role("button", name="Play").wait_for()
+                await page.evaluate("""base => chat.add({ sender: { id: 'shop', name: 'Shop' }, audio: { source: base + '/none.wav', name: 'none.wav' } })""", files.base)
+                await frame.get_by_role("button", name="Play").last.click()
+                await person.until("() => heard.some(({ kind, detail }) => kind === 'error' && detail.message !== '')")
+                await check_details(page)
+                person.troubles.clear()
+        finally:
+            files.close()
+
+
+def event_heard(name, **detail):
+    return f"""() => {{
+      const has = (found, wanted) => wanted !== null && typeof wanted === 'object'
+        ? Object.entries(wanted).every(([key, value]) => has(found?.[key], value)) : found === wanted;
+      return heard.some(({{ kind, detail }}) => kind === '{name}' && has(detail, {json.dumps(detail)}));
+    }}"""
+
+
+@test("the element tells what happens in a room, one event each: the connection, people who come, go, write and read, files, edits, deletions")
+async def _(test):
+    host, guest, third = User(test.base, "host"), User(test.base, "guest"), User(test.base, "third")
+    room = host.create_room(name="Garden", preset="public_chat")
+    guest.join(room)
+    async with visitor(test) as (person, frame, address):
+        page = person.page
+        await page.goto(address("room.html", homeserver=test.base, room=room))
+        await hear(page)
+        await page.evaluate("session => chat.signIn(session)", {"userID": guest.user_id, "deviceID": guest.device_id, "accessToken": guest.token})
+        await person.until(event_heard("connected"))
+        await frame.get_by_role("textbox").wait_for()
+        host.put(room_path(room, "typing", host.user_id), {"typing": True, "timeout": 30000}).ok()
+        await person.until(event_heard("typingstarted", userID=host.user_id))
+        said = host.send(room, "helo")
+        await person.until(event_heard("typingstopped", userID=host.user_id))
+        await person.until(event_heard("message", id=said, own=False))
+        edit = {"msgtype": "m.text", "body": "* hello", "m.new_content": {"msgtype": "m.text", "body": "hello"}}
+        host.send(room, "* hello", **{**edit, "m.relates_to": {"rel_type": "m.replace", "event_id": said}})
+        await person.until(event_heard("edited", event=said, content=edit["m.new_content"]))
+        host.put(room_path(room, "send", "m.reaction", "r1"), {"m.relates_to": {"rel_type": "m.annotation", "event_id": said, "key": "👍"}}).ok()
+        await person.until(event_heard("reacted", event=said, key="👍", userID=host.user_id))
+        host.send(room, "plan.pdf", msgtype="m.file", url="mxc://example.org/plan", info={"size": 12, "mimetype": "application/pdf"})
+        await person.until(event_heard("file", kind="file", fileName="plan.pdf", size=12, type="application/pdf", url="mxc://example.org/plan"))
+        host.put(room_path(room, "redact", said, "r2"), {}).ok()
+        await person.until(event_heard("removed", event=said))
+        # What one says oneself, with data of one's own, and what comes of it.
+        own = await page.evaluate("() => chat.send('Two, please', { data: { 'com.example.order': { id: 7 } } })")
+        await person.until(event_heard("sent", id=own))
+        assert host.get(room_path(room, "event", own)).ok()["content"]["com.example.order"] == {"id": 7}
+        order = await page.evaluate("() => chat.sendEvent('com.example.order', { id: 8 })")
+        assert host.get(room_path(room, "event", order)).ok()["type"] == "com.example.order"
+        host.put(room_path(room, "send", "com.example.order", "o1"), {"id": 9}).ok()
+        await person.until(event_heard("message", type="com.example.order", content={"id": 9}))
+        host.send(room, "Coming", **{"com.example.order": {"id": 7, "state": "ready"}})
+        await person.until("() => heard.some(({ kind, detail }) => kind === 'message' && detail.content['com.example.order']?.state === 'ready')")
+        host.post(room_path(room, "receipt", "m.read", own), {}).ok()
+        await person.until(event_heard("read", userID=host.user_id, event=own))
+        third.join(room)
+        await person.until(event_heard("memberjoined", userID=third.user_id, by=third.user_id))
+        third.post(room_path(room, "leave"), {}).ok()
+        await person.until(event_heard("memberleft", userID=third.user_id))
+        host.post(room_path(room, "invite"), {"user_id": third.user_id}).ok()
+        await person.until(event_heard("memberchanged", userID=third.user_id, membership="invite"))
+        host.state(room, "m.room.topic", {"topic": "Beans"})
+        await person.until(event_heard("system", type="m.room.topic", stateKey=""))
+        await person.context.set_offline(True)
+        await person.until(event_heard("disconnected"))
+        await person.context.set_offline(False)
+        await person.until("() => heard.filter(({ kind }) => kind === 'connected').length === 2")
+        host.put(room_path(room, "state", "m.room.power_levels", ""), {**host.get(room_path(room, "state", "m.room.power_levels", "")).ok(), "events_default": 50}).ok()
+        refused = await page.evaluate("() => chat.sendEvent('com.example.order', { id: 10 }).then(() => '', error => error.message)")
+        assert refused != ""
+        await person.until("() => heard.some(({ kind }) => kind === 'unsent')")
+        host.post(room_path(room, "kick"), {"user_id": guest.user_id}).ok()
+        await person.until(event_heard("left", by=host.user_id, membership="leave"))
+        await check_details(page)
+        said = bodies(host.get(room_path(room, "messages"), dir="b").ok()["chunk"])
+        assert "Two, please" in said, said
