@@ -138,6 +138,11 @@ async def _(test):
         await until_members(alice, users["alice"], room, [])
         await alice.told(f"{boris.name} joined the call")
         await alice.told(f"{carol.name} left the call (0:")
+        # The last one who left ended it; the line stands for itself, with everybody who was there.
+        ended = boris.page.get_by_role("article").filter(has_text="Call of 0:")
+        await ended.wait_for()
+        text = await ended.inner_text()
+        assert alice.name in text and carol.name in text and "You" in text, text
 
 
 @test("a call on a phone; whoever has no camera takes part all the same, and one who is gone without a word leaves the call")

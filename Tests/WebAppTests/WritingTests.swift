@@ -57,12 +57,13 @@ struct WritingTests {
   func emoji() throws {
     let file = StringTableTests.web.appendingPathComponent("emoji.txt")
     let all = Emoji.read(Array(try Data(contentsOf: file)))
-    #expect(all.count > 250)
+    #expect(all.count > 1500 && Set(all.map(\.name)).count == all.count)
     for emoji in all {
       #expect(emoji.text.utf8.allSatisfy { $0 >= 0x80 } && !emoji.name.isEmpty && emoji.names.utf8.allSatisfy { $0 < 0x80 })
     }
     #expect(Emoji.matching("THUMBS", in: all, limit: 1).first?.text == "👍")
     #expect(Emoji.matching("rocket", in: all).first?.text == "🚀")
+    #expect(Emoji.matching("flag of jap", in: all).map(\.text) == ["🇯🇵"] && Emoji.matching("laptop", in: all).first?.text == "💻")
     #expect(Emoji.matching("no such thing", in: all).isEmpty)
     #expect(Emoji.read(Array("x\n\n😀 grin".utf8)) == [Emoji(text: "😀", names: "grin")])
   }

@@ -78,6 +78,5 @@ public enum CallLimits {
   /// Of times in events: the integers of JSON.
   static let timestamp: Int64 = 1 << 53
   static let callMembers = 3_000
-  static let pastCalls = 1_000
   static let transports = 16
 }

@@ -86,7 +86,7 @@ extension Strings {
     case .serverACLChanged: self[.serverACLChanged, sender]
     case .upgraded: self[.roomUpgraded, sender]
     case .callJoined: self[.joinedCall, sender]
-    case .callLeft(let milliseconds):
+    case .callLeft(let milliseconds, _):
       self[.leftCall, sender] + (milliseconds.map { " (" + ClockText.minutes($0) + ")" } ?? "")
     case .childAdded(let room): self[.childAdded, sender, room.string]
     case .childRemoved(let room): self[.childRemoved, sender, room.string]

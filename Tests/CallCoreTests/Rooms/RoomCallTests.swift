@@ -78,11 +78,8 @@ struct RoomCallTests {
   @Test func absurdTimesTrapNothing() throws {
     for (created, expires) in [(Int64.max, Int64.max), (.min, .min), (.max - 1, 5), (0, .max), (-5, -5)] {
       let content = #"{"application":"m.call","device_id":"D","created_ts":\#(created),"expires":\#(expires)}"#
-      var history = CallHistory()
-      history.take(member("eve", "D", at: created, Array(content.utf8)))
-      history.settle(at: .max)
-      #expect(history.calls.allSatisfy { ($0.durationMilliseconds ?? 0) >= 0 })
       var call = RoomCall()
+      call.take(member("eve", "D", at: created, Array(content.utf8)))
       call.take(member("eve", "D", at: 5, Array(content.utf8)))
       _ = call.members(at: .max)
     }
@@ -102,31 +99,9 @@ struct RoomCallTests {
     #expect(CallMembership.stateKey(UserID("@ann:test")!, DeviceID("A")!) == "_@ann:test_A_m.call")
   }
 
-  @Test func pastCallsAreTold() {
-    var history = CallHistory()
-    history.take(member("ann", "A", at: 1_000))
-    history.take(member("bob", "B", at: 2_000))
-    history.take(member("ann", "A", at: 3_000))
-    #expect(history.calls.count == 1 && history.calls[0].endedAt == nil)
-    history.take(member("ann", "A", at: 4_000, CallMembership.leaving))
-    history.take(member("bob", "B", at: 5_000, CallMembership.leaving))
-    history.take(member("cid", "C", at: 9_000))
-    history.settle(at: 9_000 + 5 * hour)
-    #expect(history.calls.map(\.durationMilliseconds) == [4_000, 4 * hour])
-    #expect(history.calls[0].participants.map(\.string) == ["@ann:test", "@bob:test"])
-    #expect(history.calls[1].participants.map(\.string) == ["@cid:test"])
-    #expect(history.calls[1].eventID?.string == "$cidC9000")
-  }
-
-  @Test func membersAndPastCallsAreLimited() {
+  @Test func membersAreLimited() {
     var call = RoomCall()
     for i in 0...CallLimits.callMembers { call.take(member("u\(i)", "D", at: 1)) }
     #expect(call.members(at: 2).count == CallLimits.callMembers)
-    var history = CallHistory()
-    for i in 0...Int64(CallLimits.pastCalls) {
-      history.take(member("ann", "A", at: 2 * i))
-      history.take(member("ann", "A", at: 2 * i + 1, CallMembership.leaving))
-    }
-    #expect(history.calls.count == CallLimits.pastCalls && history.calls.first?.startedAt == 2)
   }
 }

@@ -97,6 +97,10 @@ enum Limits {
   /// Calls of a room whose ends are remembered, invitations of one, and the length of their IDs.
   static let calls = 1_000
   static let invitesOfCall = 4
+  /// Comings and goings of a room's calls, of one timeline.
+  static let callStays = 500
+  /// How long a membership is good that does not say so itself. MSC4143.
+  static let callMembershipMilliseconds: Int64 = 14_400_000
   static let callIDBytes = 255
   /// Events that refer to one, as kept.
   static let references = 1_000

@@ -40,6 +40,8 @@ struct Relations: Sendable {
   var rootOfReply: [EventID: EventID] = [:]
   /// By `call_id`.
   var calls: [ByteString: CallSigns] = [:]
+  /// In the room's calls of many.
+  var callStays = CallStays()
   /// The event that a relation speaks of, by the relation's own ID.
   private var targets: [EventID: EventID] = [:]
   private var redacted: Set<EventID> = []
@@ -109,6 +111,8 @@ struct Relations: Sendable {
     case .liveLocationEnd: addShare(event)
     case .callSign(let call, let sign): take(sign, of: call, event)
     case .item(.call(let call), _): take(callMadeBy: event.eventID, call.id)
+    case .item(.state(let change), _):
+      for changed in callStays.take(change, event) { touch(changed) }
     case .item(.message(let message), _):
       if message.kind == .liveLocation { addShare(event) }
     case .item, .hidden: break
@@ -200,6 +204,8 @@ struct Relations: Sendable {
       if case .call(var call) = item.content {
         call.outcome = outcome(of: call.id, by: item.sender)
         item.content = .call(call)
+      } else if case .state(.callLeft(let after, _)) = item.content {
+        item.content = .state(.callLeft(after: after, ending: callStays.ended(by: id)))
       }
     }
     item.reactions = item.takesReactions ? reactions(about(id)?.marks ?? [], ownUserID: ownUserID) : []

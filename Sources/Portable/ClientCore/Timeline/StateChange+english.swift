@@ -73,7 +73,9 @@ extension StateChange {
     case .serverACLChanged: " changed which servers may take part"
     case .upgraded: " moved this room to a new one"
     case .callJoined: " joined the call"
-    case .callLeft: " left the call"
+    case .callLeft(_, nil): " left the call"
+    case .callLeft(_, let call?):
+      " left the call, which had \(call.participants.count) people and lasted \(call.durationMilliseconds / 1_000) seconds"
     case .childAdded(let room): " added " + room.string + " to this space"
     case .childRemoved(let room): " removed " + room.string + " from this space"
     case .parentAdded(let room): " put this room into the space " + room.string

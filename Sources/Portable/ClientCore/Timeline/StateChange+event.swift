@@ -26,7 +26,7 @@ extension StateChange {
     case .callMember:
       let wasIn = before.map { $0.count > 0 } ?? false
       guard wasIn != (content.count > 0) else { return nil }
-      self = wasIn ? .callLeft(after: StateChange.duration(since: before, event)) : .callJoined
+      self = wasIn ? .callLeft(after: StateChange.duration(since: before, event), ending: nil) : .callJoined
     case .thirdPartyInvite:
       self = .thirdPartyInvited(content.count == 0 ? nil : StateChange.text(content["display_name"]) ?? "")
     default: self.init(other: event)

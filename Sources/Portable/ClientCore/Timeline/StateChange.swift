@@ -39,8 +39,8 @@ public indirect enum StateChange: Sendable {
   case upgraded(to: RoomID?)
   // The room's call
   case callJoined
-  /// nil where its beginning is not told, or lies in the future.
-  case callLeft(after: Int64?)
+  /// After how many milliseconds; nil where its beginning is not told, or lies in the future. Who left last ended the call.
+  case callLeft(after: Int64?, ending: EndedCall?)
   // Spaces
   case childAdded(RoomID)
   case childRemoved(RoomID)

@@ -41,7 +41,11 @@ struct Folding {
 
   static func item(of row: RowID) -> ItemID { row.rawValue & ~firstMark }
 
-  private static func entry(_ item: TimelineItem) -> Entry { Entry(id: item.id, isState: item.isState) }
+  /// That a call has ended is not folded away: it is what one looks for.
+  private static func entry(_ item: TimelineItem) -> Entry {
+    if case .state(.callLeft(_, _?)) = item.content { return Entry(id: item.id, isState: false) }
+    return Entry(id: item.id, isState: item.isState)
+  }
 
   // MARK: Changing
 

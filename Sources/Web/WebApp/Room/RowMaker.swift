@@ -59,7 +59,10 @@ final class RowMaker<D: DOM> {
   }
 
   func line(_ change: StateChange, _ item: TimelineItem, _ room: Room) -> String {
-    Strings.words(for: change, by: room.displayName(of: item.sender).string) { room.displayName(of: $0).string }
+    if case .callLeft(_, let call?) = change {
+      return Strings[.endedCall, ClockText.minutes(call.durationMilliseconds), names(call.participants, room)]
+    }
+    return Strings.words(for: change, by: room.displayName(of: item.sender).string) { room.displayName(of: $0).string }
   }
 
   /// Several changes in a line; of many only the first is looked at, for a room may begin with thousands who joined.

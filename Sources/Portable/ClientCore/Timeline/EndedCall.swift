@@ -1,0 +1,95 @@
+import MatrixModel
+
+/// A call of a room that is over, as the timeline tells of it.
+public struct EndedCall: Sendable, Equatable {
+  /// From when the first one came until the last one left, by the server's clock.
+  public let durationMilliseconds: Int64
+  /// Everybody who was in it, as far as is known, in the order of coming.
+  public let participants: [UserID]
+}
+
+/// Who came into a room's calls and who left them, in any order of arrival: which leaving ended a call.
+///
+/// Each stay in a call is a span of time. Spans that touch each other are one call, and it has ended where the last of them to end was left.
+struct CallStays: Sendable {
+  private struct Sign: Sendable {
+    let event: EventID
+    let user: UserID
+    let at: Int64
+    /// Whether it says that somebody left, and how long after they came, by their own clock.
+    let isLeaving: Bool
+    let after: Int64?
+  }
+
+  private struct Stay {
+    let user: UserID
+    let from: Int64
+    let to: Int64
+    /// The leaving; nil where it was not seen.
+    let end: EventID?
+  }
+
+  /// By time.
+  private var signs: [Sign] = []
+  private var calls: [EventID: EndedCall] = [:]
+
+  /// The call that the event ended.
+  func ended(by event: EventID) -> EndedCall? { calls[event] }
+
+  /// Takes an event that says that somebody came or left; returns the events that say something else now.
+  mutating func take(_ change: StateChange, _ event: TimelineEvent) -> [EventID] {
+    let sign: Sign
+    let (id, user, at) = (event.eventID, event.sender, event.timestampMilliseconds)
+    switch change {
+    case .callJoined: sign = Sign(event: id, user: user, at: at, isLeaving: false, after: nil)
+    case .callLeft(let after, _): sign = Sign(event: id, user: user, at: at, isLeaving: true, after: after)
+    default: return []
+    }
+    guard signs.count < Limits.callStays, !signs.contains(where: { $0.event == id }) else { return [] }
+    signs.insert(sign, at: signs.firstIndex { at < $0.at } ?? signs.count)
+    let before = calls
+    calls = CallStays.calls(CallStays.stays(signs))
+    var changed: [EventID] = []
+    for (event, call) in calls where before[event] != call { changed.append(event) }
+    for event in before.keys where calls[event] == nil { changed.append(event) }
+    return changed
+  }
+
+  /// Who left came when they last did; where that was not seen, when they say. Who was not seen to leave is thought to have stayed for
+  /// as long as a membership is good.
+  private static func stays(_ signs: [Sign]) -> [Stay] {
+    var stays: [Stay] = []
+    var open: [Sign] = []
+    for sign in signs {
+      guard sign.isLeaving else {
+        open.append(sign)
+        continue
+      }
+      var from = sign.at &- (sign.after ?? 0)
+      if let index = open.lastIndex(where: { $0.user == sign.user }) { from = open.remove(at: index).at }
+      stays.append(Stay(user: sign.user, from: from, to: sign.at, end: sign.event))
+    }
+    for sign in open {
+      stays.append(Stay(user: sign.user, from: sign.at, to: sign.at &+ Limits.callMembershipMilliseconds, end: nil))
+    }
+    return stays.ordered { $0.from < $1.from }
+  }
+
+  private static func calls(_ stays: [Stay]) -> [EventID: EndedCall] {
+    var calls: [EventID: EndedCall] = [:]
+    var index = 0
+    while index < stays.count {
+      let first = stays[index]
+      var last = first
+      var people: [UserID] = []
+      while index < stays.count, stays[index].from <= last.to {
+        if stays[index].to >= last.to { last = stays[index] }
+        if !people.contains(stays[index].user) { people.append(stays[index].user) }
+        index += 1
+      }
+      guard let end = last.end else { continue }
+      calls[end] = EndedCall(durationMilliseconds: max(0, last.to &- first.from), participants: people)
+    }
+    return calls
+  }
+}
