@@ -1,3 +1,4 @@
+import JSON
 import MatrixModel
 
 /// A call of a room that is over, as the timeline tells of it.
@@ -21,6 +22,11 @@ struct CallStays: Sendable {
     let after: Int64?
   }
 
+  private struct Ended: Sendable {
+    let event: EventID
+    let call: EndedCall
+  }
+
   private struct Stay {
     let user: UserID
     let from: Int64
@@ -31,10 +37,13 @@ struct CallStays: Sendable {
 
   /// By time.
   private var signs: [Sign] = []
-  private var calls: [EventID: EndedCall] = [:]
+  /// Few; a dictionary of its own would be 4 KB of the page's program.
+  private var calls: [Ended] = []
 
   /// The call that the event ended.
-  func ended(by event: EventID) -> EndedCall? { calls[event] }
+  func ended(by event: EventID) -> EndedCall? { CallStays.call(event, in: calls) }
+
+  private static func call(_ event: EventID, in calls: [Ended]) -> EndedCall? { calls.first { $0.event == event }?.call }
 
   /// Takes an event that says that somebody came or left; returns the events that say something else now.
   mutating func take(_ change: StateChange, _ event: TimelineEvent) -> [EventID] {
@@ -50,8 +59,9 @@ struct CallStays: Sendable {
     let before = calls
     calls = CallStays.calls(CallStays.stays(signs))
     var changed: [EventID] = []
-    for (event, call) in calls where before[event] != call { changed.append(event) }
-    for event in before.keys where calls[event] == nil { changed.append(event) }
+    for ended in before + calls where CallStays.call(ended.event, in: before) != CallStays.call(ended.event, in: calls) {
+      changed.append(ended.event)
+    }
     return changed
   }
 
@@ -75,8 +85,8 @@ struct CallStays: Sendable {
     return stays.ordered { $0.from < $1.from }
   }
 
-  private static func calls(_ stays: [Stay]) -> [EventID: EndedCall] {
-    var calls: [EventID: EndedCall] = [:]
+  private static func calls(_ stays: [Stay]) -> [Ended] {
+    var calls: [Ended] = []
     var index = 0
     while index < stays.count {
       let first = stays[index]
@@ -88,7 +98,8 @@ struct CallStays: Sendable {
         index += 1
       }
       guard let end = last.end else { continue }
-      calls[end] = EndedCall(durationMilliseconds: max(0, last.to &- first.from), participants: people)
+      let duration = max(0, last.to &- first.from)
+      calls.append(Ended(event: end, call: EndedCall(durationMilliseconds: duration, participants: people)))
     }
     return calls
   }
