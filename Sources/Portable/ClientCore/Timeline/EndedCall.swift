@@ -77,10 +77,12 @@ struct CallStays: Sendable {
       }
       var from = sign.at &- (sign.after ?? 0)
       if let index = open.lastIndex(where: { $0.user == sign.user }) { from = open.remove(at: index).at }
-      stays.append(Stay(user: sign.user, from: from, to: sign.at, end: sign.event))
+      // Times are claims: nobody comes after they left.
+      stays.append(Stay(user: sign.user, from: min(from, sign.at), to: sign.at, end: sign.event))
     }
     for sign in open {
-      stays.append(Stay(user: sign.user, from: sign.at, to: sign.at &+ Limits.callMembershipMilliseconds, end: nil))
+      let to = max(sign.at, sign.at &+ Limits.callMembershipMilliseconds)
+      stays.append(Stay(user: sign.user, from: sign.at, to: to, end: nil))
     }
     return stays.ordered { $0.from < $1.from }
   }
