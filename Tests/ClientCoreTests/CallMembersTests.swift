@@ -56,11 +56,14 @@ struct CallMembersTests {
     let inCall = #"{"device_id":"D","created_ts":10000}"#
     guard case .callJoined? = StateChange(try event("a", inCall)) else { throw Unexpected() }
     guard case .callJoined? = StateChange(try event("a", inCall, before: "{}")) else { throw Unexpected() }
-    guard case .callLeft(after: 60_000, ending: nil)? = StateChange(try event("a", "{}", before: inCall)) else { throw Unexpected() }
+    guard case .callLeft(after: 60_000, ending: nil)? = StateChange(try event("a", "{}", before: inCall)) else {
+      throw Unexpected()
+    }
     guard case .callLeft(after: nil, ending: nil)? = StateChange(try event("a", "{}", before: #"{"device_id":"D"}"#)) else {
       throw Unexpected()
     }
-    guard case .callLeft(after: nil, ending: nil)? = StateChange(try event("a", "{}", before: #"{"created_ts":9000000}"#)) else {
+    guard case .callLeft(after: nil, ending: nil)? = StateChange(try event("a", "{}", before: #"{"created_ts":9000000}"#))
+    else {
       throw Unexpected()
     }
     #expect(StateChange(try event("a", inCall, before: inCall)) == nil)
