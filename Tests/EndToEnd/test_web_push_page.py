@@ -88,6 +88,16 @@ class Worker:
             await asyncio.sleep(0.02)
 
     async def push(self, payload):
+        await self.run("""() => {
+          if (self.pushes) return;
+          self.pushes = [];
+          const { pushed: handle } = self;
+          self.pushed = async data => {
+            const push = { step: 'begun' };
+            self.pushes.push(push);
+            try { await handle(data); push.step = 'done'; } catch (error) { push.step = String(error); throw error; }
+          };
+        }""")
         await self._send("deliverPushMessage", data=json.dumps(payload))
 
     async def sync(self):
@@ -101,7 +111,7 @@ class Worker:
         try:
             await eventually(self.page, f"async () => {{ const shown = await ({SHOWN})(); return {condition}; }}")
         except AssertionError:
-            raise AssertionError(condition, await self.shown(), await self.page.evaluate(STATES), len(self.context.service_workers))
+            raise AssertionError(condition, await self.shown(), await self.page.evaluate(STATES), len(self.context.service_workers), await self.run('() => self.pushes'), await self.run('async () => [Notification.permission, await recall("page"), (await pages()).length, await caches.keys()]'))
         return await self.shown()
 
     async def run(self, expression, argument=None):

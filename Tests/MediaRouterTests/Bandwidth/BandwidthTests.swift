@@ -119,14 +119,20 @@ import Testing
 
   @Test func lossTakesAwayAndItsEndGivesBack() {
     var path = PathEstimate()
-    path.receive(fractionLost: 20, sent: 1_000_000, now: .zero)
-    #expect(path.state(sent: 1_000_000, now: .zero) == .unknown)
-    for _ in 0..<2 { path.receive(fractionLost: 128, sent: 1_000_000, now: .zero) }
-    #expect(path.state(sent: 1_000_000, now: .zero) == .congested(750_000))
-    path.receive(fractionLost: 0, sent: 700_000, now: .zero)
-    #expect(path.state(sent: 700_000, now: .zero) == .open(limit: 810_000))
-    for _ in 0..<40 { path.receive(fractionLost: 0, sent: 700_000, now: .zero) }
-    #expect(path.state(sent: 700_000, now: .zero) == .unknown)
+    var now = MediaTime.zero
+    func report(_ lost: Int, sent: Int) -> PathEstimate.State {
+      for _ in 0..<2 {
+        path.receive(ReceptionReport.Loss(lost: lost, expected: 50), sent: sent, now: now)
+        now = now + LossWindow.least
+      }
+      return path.state(sent: sent, now: now)
+    }
+    #expect(report(4, sent: 1_000_000) == .unknown)
+    _ = report(25, sent: 1_000_000)
+    #expect(report(25, sent: 1_000_000) == .congested(750_000))
+    #expect(report(0, sent: 700_000) == .open(limit: 810_000))
+    for _ in 0..<6 { _ = report(0, sent: 700_000) }
+    #expect(report(0, sent: 700_000) == .unknown)
   }
 
   @Test func aRateIsThatOfTheLastSecond() {

@@ -182,3 +182,38 @@ import Testing
     #expect(loss.rate(now: .zero + LossLimit.lifetime) == nil)
   }
 }
+
+@Suite struct LossWindowTests {
+  @Test func reportsOnFewPacketsCountTogether() {
+    var window = LossWindow()
+    func add(_ lost: Int, of expected: Int, at milliseconds: Int64) -> UInt8? {
+      window.add(ReceptionReport.Loss(lost: lost, expected: expected), now: .zero + .milliseconds(milliseconds))
+    }
+    // One of two, none of 18, …
+    for i in 0..<3 as Range<Int64> {
+      #expect(add(1, of: 2, at: 100 * i) == nil)
+      #expect(add(0, of: 18, at: 100 * i + 50) == nil)
+    }
+    #expect(add(0, of: 4, at: 499) == nil, "it is not long enough")
+    #expect(add(0, of: 0, at: 500) == 12)
+    #expect(add(20, of: 20, at: 600) == nil)
+    #expect(add(0, of: 10, at: 2000) == nil, "it is not enough")
+    #expect(add(-8, of: 20, at: 3000) == 61, "some only came late")
+    for at in [4000, 5000] as [Int64] { _ = add(-60, of: 40, at: at) }
+    #expect(add(90, of: 40, at: 6000) == nil)
+    #expect(add(90, of: 40, at: 6500) == 255)
+  }
+
+  @Test func whatIsLostIsThatBetweenTwoReports() {
+    func report(_ lost: Int32, _ highest: UInt32) -> ReceptionReport {
+      ReceptionReport(
+        ssrc: 1, fractionLost: 0, cumulativeLost: lost, highestSequence: highest, jitter: 0, lastReport: 0,
+        delaySinceLastReport: 0)
+    }
+    let first = report(5, 0xFFF0)
+    #expect(report(7, 0x1_0010).loss(since: first) == ReceptionReport.Loss(lost: 2, expected: 32))
+    #expect(report(3, 0xFFF4).loss(since: first) == ReceptionReport.Loss(lost: -2, expected: 4))
+    #expect(report(0x7F_FFFF, 0xFFF4).loss(since: first) == ReceptionReport.Loss(lost: 4, expected: 4))
+    for highest in [0xFFF0, 0xFFEF, 0, 0x2_0000] as [UInt32] { #expect(report(5, highest).loss(since: first) == nil) }
+  }
+}

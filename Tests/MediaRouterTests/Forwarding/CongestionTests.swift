@@ -72,6 +72,7 @@ import Testing
     call.play(seconds: 15)
     #expect((call.layer ?? 0) >= 1)
     #expect(call.changes <= 8)
+    #expect(!call.hasRested, "there is always a picture")
     // It is lost both ways, and nobody asks for sound again.
     let arriving = Double(100 - conditions.loss) / 100
     #expect(call.soundReceived > 100 * arriving * arriving - 3)

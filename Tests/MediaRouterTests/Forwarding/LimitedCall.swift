@@ -43,6 +43,9 @@ struct LimitedCall {
 
   var layer: Int? { simulation.router.subscription(Self.video)?.layer }
 
+  /// There was sound alone for a while.
+  var hasRested: Bool { simulation.events.contains { if case .layer(Self.video, nil) = $0 { true } else { false } } }
+
   /// How often the layer was changed.
   var changes: Int { simulation.events.count { if case .layer(Self.video, _) = $0 { true } else { false } } }
 

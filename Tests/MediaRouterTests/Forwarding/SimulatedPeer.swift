@@ -98,7 +98,7 @@ final class SimulatedPeer {
     }
     if now >= nextRequest && asksAgain {
       nextRequest = now + .milliseconds(30)
-      requestMissing()
+      requestMissing(now)
     }
     if feedbackExtension != 0 { sendFeedback(now) }
     overheard = (overheard + output).suffix(32)
@@ -164,12 +164,22 @@ final class SimulatedPeer {
     }
   }
 
-  private func requestMissing() {
+  /// As Chromium does it: with a report on what came since the last one, however little.
+  private func requestMissing(_ now: MediaTime) {
     for (ssrc, packets) in received where repairs.values.contains(ssrc) {
       guard let first = lowest[ssrc], let last = highest[ssrc] else { continue }
       let missing = (max(first, last - min(last, 300))...last).filter { packets[$0] == nil }.suffix(100)
-      if !missing.isEmpty { sendControl { $0.nack(sender: 77, media: ssrc, lost: [NackPair](Array(missing))) } }
+      guard !missing.isEmpty else { continue }
+      let reports = feedbackExtension == 0 ? [] : takeReports(now)
+      sendControl {
+        $0.receiverReport(sender: 77, reports: reports)
+        $0.nack(sender: 77, media: ssrc, lost: [NackPair](Array(missing)))
+      }
     }
+  }
+
+  private func takeReports(_ now: MediaTime) -> [ReceptionReport] {
+    statistics.keys.sorted().compactMap { statistics[$0]!.report($0, now: now) }
   }
 
   private func sendFeedback(_ now: MediaTime) {
@@ -179,7 +189,7 @@ final class SimulatedPeer {
     }
     guard now >= nextReport else { return }
     nextReport = now + .seconds(1)
-    let reports = statistics.keys.sorted().compactMap { statistics[$0]!.report($0, now: now) }
+    let reports = takeReports(now)
     sendControl { $0.receiverReport(sender: 77, reports: reports) }
   }
 }

@@ -20,11 +20,11 @@ struct LossLimit {
   private var clean = 0
 
   /// - Parameters:
-  ///   - reported: of a reception report, in 1/256.
+  ///   - reported: of a window of reports, in 1/256.
   ///   - sent: bits a second.
   ///   - isLeast: less cannot be sent.
   mutating func receive(_ reported: UInt8, sent: Double, isLeast: Bool = false, now: MediaTime) {
-    // A report on few packets says much by chance; two in a row do not.
+    // A short burst is no congestion; two windows in a row are.
     let fraction = Double(min(reported, before ?? reported))
     (before, last) = (reported, now)
     clean = fraction < Self.light ? clean + 1 : 0

@@ -28,6 +28,9 @@ struct PathEstimate {
   private var receiver: (rate: Double, time: MediaTime)?
   private var grown: (rate: Double, time: MediaTime)?
   private var loss = LossLimit()
+  private var window = LossWindow()
+  /// What the window is of: sound alone.
+  private var isWindowLeast = false
 
   mutating func receive(estimate: UInt64, now: MediaTime) {
     let rate = Double(estimate)
@@ -40,11 +43,13 @@ struct PathEstimate {
   }
 
   /// - Parameters:
-  ///   - fractionLost: of a reception report, in 1/256.
+  ///   - reported: since the last report on the same stream.
   ///   - sent: bits a second that go to it.
   ///   - isLeast: it is sound alone, which always goes.
-  mutating func receive(fractionLost: UInt8, sent: Int, isLeast: Bool = false, now: MediaTime) {
-    loss.receive(fractionLost, sent: Double(sent), isLeast: isLeast, now: now)
+  mutating func receive(_ reported: ReceptionReport.Loss, sent: Int, isLeast: Bool = false, now: MediaTime) {
+    if isLeast != isWindowLeast { (window, isWindowLeast) = (LossWindow(), isLeast) }
+    guard let fraction = window.add(reported, now: now) else { return }
+    loss.receive(fraction, sent: Double(sent), isLeast: isLeast, now: now)
     sender?.lost = loss.foreign
   }
 

@@ -48,13 +48,14 @@ extension Router {
   /// What is lost of video counts while any is sent, else of sound: what rests reports no loss, and repairs are too few to tell.
   private func receive(_ reports: [ReceptionReport], on transport: Transport, _ now: MediaTime) {
     let sendsVideo = transport.subscriptions.contains { $0.track.parameters.codec.isVideo && $0.layer != nil }
-    let lost = reports.compactMap { report in
-      let subscription = transport.subscriptions.first { $0.parameters.ssrc == report.ssrc }
-      return subscription?.track.parameters.codec.isVideo == sendsVideo ? report.fractionLost : nil
+    for report in reports {
+      guard let subscription = transport.subscriptions.first(where: { $0.parameters.ssrc == report.ssrc }) else { continue }
+      defer { subscription.lastReport = report }
+      guard subscription.track.parameters.codec.isVideo == sendsVideo,
+        let loss = subscription.lastReport.flatMap(report.loss(since:))
+      else { continue }
+      transport.path.receive(loss, sent: transport.rate.bitsPerSecond(now: now), isLeast: !sendsVideo, now: now)
     }
-    guard let worst = lost.max() else { return }
-    transport.path.receive(
-      fractionLost: worst, sent: transport.rate.bitsPerSecond(now: now), isLeast: !sendsVideo, now: now)
   }
 
   /// Asks the publisher for a key frame of the layer that the subscriber gets or shall get, together with the others that ask.

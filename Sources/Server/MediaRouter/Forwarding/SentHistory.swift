@@ -33,7 +33,8 @@ struct SentHistory {
     let distance = Int64(Int16(bitPattern: number &- UInt16(truncatingIfNeeded: highest)))
     guard distance <= 0, Int64(highest) + distance >= 0 else { return nil }
     let index = UInt64(Int64(highest) + distance)
-    guard let entry = wanted(index, false), entry.resends < Self.resendsLimit, now - entry.lastSent >= Self.interval
+    guard let entry = wanted(index, false), entry.resends < Self.resendsLimit,
+      entry.resends == 0 || now - entry.lastSent >= Self.interval
     else { return nil }
     entries[Self.slot(index)]?.isWanted = true
     return index

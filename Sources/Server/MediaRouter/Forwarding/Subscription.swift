@@ -21,6 +21,8 @@ final class Subscription {
   var rtxIndex: UInt64
   var packetCount: UInt32 = 0
   var octetCount: UInt32 = 0
+  /// What the subscriber reported of it last.
+  var lastReport: ReceptionReport?
   @exclusivity(unchecked) private var filter = LayerFilter()
 
   init(

@@ -38,6 +38,20 @@ struct ReceptionReport: Equatable {
   var lastReport: UInt32
   /// Since then, in 1/65536 s.
   var delaySinceLastReport: UInt32
+
+  struct Loss: Equatable {
+    /// Negative where packets came late, or twice.
+    var lost: Int
+    /// Packets that there could be.
+    var expected: Int
+  }
+
+  /// Of the packets since an earlier report on the same SSRC. nil where none can have been between them. RFC 3550 Appendix A.3.
+  func loss(since before: ReceptionReport) -> Loss? {
+    let expected = highestSequence &- before.highestSequence
+    guard 1...0xFFFF ~= expected else { return nil }
+    return Loss(lost: min(Int(cumulativeLost - before.cumulativeLost), Int(expected)), expected: Int(expected))
+  }
 }
 
 /// A lost sequence number and a bit for each of the 16 after it.

@@ -1,0 +1,21 @@
+/// What is reported as lost, over so many packets that it says something: who asks for a lost packet reports in the same datagram (Chromium does), and
+/// of the three that came since the last report one is a third.
+struct LossWindow {
+  static let leastPackets = 40
+  static let least = MediaTime.Interval.milliseconds(500)
+
+  private var lost = 0
+  private var expected = 0
+  private var began: MediaTime?
+
+  /// The share in 1/256 once so many packets and so much time are together, and then it begins anew.
+  mutating func add(_ loss: ReceptionReport.Loss, now: MediaTime) -> UInt8? {
+    lost += loss.lost
+    expected += loss.expected
+    let start = began ?? now
+    began = start
+    guard expected >= Self.leastPackets, now - start >= Self.least else { return nil }
+    defer { self = LossWindow() }
+    return UInt8(clamping: max(0, lost) * 256 / expected)
+  }
+}
