@@ -88,17 +88,30 @@ class Worker:
             await asyncio.sleep(0.02)
 
     async def push(self, payload):
-        await self.run("""() => {
-          if (self.pushes) return;
-          self.pushes = [];
-          const { pushed: handle } = self;
-          self.pushed = async data => {
-            const push = { step: 'begun' };
-            self.pushes.push(push);
-            try { await handle(data); push.step = 'done'; } catch (error) { push.step = String(error); throw error; }
-          };
+        """Until it has arrived: the browser may end a worker that nobody uses at that very moment, and what DevTools delivers to it is lost."""
+        for _ in range(5):
+            before = len(await self.pushes())
+            await self._send("deliverPushMessage", data=json.dumps(payload))
+            end = time.monotonic() + 5
+            while time.monotonic() < end:
+                if len(await self.pushes()) > before:
+                    return
+                await asyncio.sleep(0.02)
+        raise AssertionError("no push arrives at the worker")
+
+    async def pushes(self):
+        """How far it has come with each that arrived."""
+        return await self.run("""() => {
+          if (!self.pushes) {
+            self.pushes = [];
+            const { pushed: handle } = self;
+            self.pushed = async data => {
+              const at = self.pushes.push('begun') - 1;
+              try { await handle(data); self.pushes[at] = 'done'; } catch (error) { self.pushes[at] = String(error); throw error; }
+            };
+          }
+          return self.pushes;
         }""")
-        await self._send("deliverPushMessage", data=json.dumps(payload))
 
     async def sync(self):
         await self._send("dispatchSyncEvent", tag="outbox", lastChance=False)
@@ -111,7 +124,8 @@ class Worker:
         try:
             await eventually(self.page, f"async () => {{ const shown = await ({SHOWN})(); return {condition}; }}")
         except AssertionError:
-            raise AssertionError(condition, await self.shown(), await self.page.evaluate(STATES), len(self.context.service_workers), await self.run('() => self.pushes'), await self.run('async () => [Notification.permission, await recall("page"), (await pages()).length, await caches.keys()]'))
+            states = await self.page.evaluate(STATES)
+            raise AssertionError(condition, await self.shown(), states, await self.pushes(), await self.run("() => Notification.permission"))
         return await self.shown()
 
     async def run(self, expression, argument=None):

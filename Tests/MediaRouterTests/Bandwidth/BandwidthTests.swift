@@ -122,7 +122,8 @@ import Testing
     var now = MediaTime.zero
     func report(_ lost: Int, sent: Int) -> PathEstimate.State {
       for _ in 0..<2 {
-        path.receive(ReceptionReport.Loss(lost: lost, expected: 50), sent: sent, now: now)
+        let isForeign = path.receive(ReceptionReport.Loss(lost: lost, expected: 50), sent: sent, now: now)
+        #expect(!isForeign)
         now = now + LossWindow.least
       }
       return path.state(sent: sent, now: now)
@@ -134,6 +135,27 @@ import Testing
     for _ in 0..<6 { _ = report(0, sent: 700_000) }
     #expect(report(0, sent: 700_000) == .unknown)
   }
+
+  @Test func lossThatWasNotOursGivesBackAtOnceWhatItTook() {
+    var (path, allocator, now) = (PathEstimate(), LayerAllocator(), MediaTime.zero)
+    var wish = Self.wish
+    func report(sent: Int) {
+      for _ in 0..<2 {
+        let isForeign = path.receive(ReceptionReport.Loss(lost: 20, expected: 100), sent: sent, now: now)
+        if isForeign { allocator.forgive() }
+        now = now + LossWindow.least
+      }
+      wish.current = allocator.allocate([wish], path.state(sent: sent, now: now), other: 40_000, now: now)[0]
+    }
+    for sent in [740_000, 740_000] { report(sent: sent) }
+    #expect(wish.current == 0)
+    report(sent: 190_000)
+    #expect(wish.current == 1, "one layer at a time, where nothing tells how much arrives")
+    report(sent: 740_000)
+    #expect(wish.current == 1)
+  }
+
+  private static let wish = LayerAllocator.Wish(rates: [150_000, 700_000], ceiling: 1, current: 1)
 
   @Test func aRateIsThatOfTheLastSecond() {
     var meter = RateMeter()

@@ -72,7 +72,7 @@ import Testing
     call.play(seconds: 15)
     #expect((call.layer ?? 0) >= 1)
     #expect(call.changes <= 8)
-    #expect(!call.hasRested, "there is always a picture")
+    #expect(call.resting == 0)
     // It is lost both ways, and nobody asks for sound again.
     let arriving = Double(100 - conditions.loss) / 100
     #expect(call.soundReceived > 100 * arriving * arriving - 3)
@@ -88,6 +88,7 @@ import Testing
     call.simulation.conditions.loss = loss
     call.play(seconds: 40) { $0.layer == 2 }
     #expect(call.layer == 2)
+    #expect(call.resting < 3000, "once, to see whether the loss stays")
   }
 
   @Test func whoseLayersAreAllSentIsNotProbed() {

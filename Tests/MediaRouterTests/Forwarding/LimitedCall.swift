@@ -14,6 +14,9 @@ struct LimitedCall {
   private var sound: UInt16 = 0
   private var answered = 0
   private var milliseconds = 0
+  private var hasPicture = false
+  /// Milliseconds of sound alone after the first picture.
+  private(set) var resting = 0
   static let video = SubscriptionID(1)
   static let soundSSRC: UInt32 = 6000
 
@@ -43,9 +46,6 @@ struct LimitedCall {
 
   var layer: Int? { simulation.router.subscription(Self.video)?.layer }
 
-  /// There was sound alone for a while.
-  var hasRested: Bool { simulation.events.contains { if case .layer(Self.video, nil) = $0 { true } else { false } } }
-
   /// How often the layer was changed.
   var changes: Int { simulation.events.count { if case .layer(Self.video, _) = $0 { true } else { false } } }
 
@@ -58,6 +58,8 @@ struct LimitedCall {
   mutating func play(seconds: Int, until isDone: (LimitedCall) -> Bool = { _ in false }) {
     let end = milliseconds + 1000 * seconds
     while milliseconds < end, !isDone(self) {
+      if hasPicture, layer == nil { resting += 1 }
+      hasPicture = hasPicture || layer != nil
       if milliseconds % 20 == 0 { sendSound() }
       if milliseconds % 33 == 0 { sendVideo() }
       simulation.run(.milliseconds(1))

@@ -29,6 +29,8 @@ struct LayerAllocator {
   private var lastFall: MediaTime?
   /// Trials in a row that had to be taken back.
   private var failures: Int64 = 0
+  /// The last fall had no reason.
+  private var isForgiven = false
 
   /// The layer for each wish; nil for none, which leaves sound alone.
   ///
@@ -54,6 +56,7 @@ struct LayerAllocator {
   private mutating func isDue(after wait: MediaTime.Interval, limit: MediaTime.Interval, _ now: MediaTime) -> Bool {
     let last = lastChange ?? now
     lastChange = last
+    if isForgiven { return true }
     return now - last >= min(wait * (1 << failures), limit)
   }
 
@@ -76,9 +79,12 @@ struct LayerAllocator {
       left -= 1
       raised = next
     }
-    if raised != current { (lastChange, lastRise) = (now, now) }
+    if raised != current { (lastChange, lastRise, isForgiven) = (now, now, false) }
     return raised
   }
+
+  /// What the last fall was for turned out to be no reason: what it took away may come back at once.
+  mutating func forgive() { (failures, lastRise, lastFall, isForgiven) = (0, nil, nil, true) }
 
   private mutating func noteFall(_ now: MediaTime) {
     if let lastRise, now - lastRise < Self.trial {
@@ -86,7 +92,7 @@ struct LayerAllocator {
     } else if lastFall.map({ now - $0 >= Self.trial }) ?? true {
       failures = 0
     }
-    (lastChange, lastFall, lastRise) = (now, now, nil)
+    (lastChange, lastFall, lastRise, isForgiven) = (now, now, nil, false)
   }
 
   /// Everyone the lowest layer, in order, then everyone the next, as long as it fits.

@@ -42,15 +42,19 @@ struct PathEstimate {
     if rate >= before.rate * Self.growth { grown = (rate, now) } else { grown = (min(rate, before.rate), before.time) }
   }
 
+  /// Whether this shows that what was lost so far has other reasons than what is sent.
+  ///
   /// - Parameters:
   ///   - reported: since the last report on the same stream.
   ///   - sent: bits a second that go to it.
   ///   - isLeast: it is sound alone, which always goes.
-  mutating func receive(_ reported: ReceptionReport.Loss, sent: Int, isLeast: Bool = false, now: MediaTime) {
+  mutating func receive(_ reported: ReceptionReport.Loss, sent: Int, isLeast: Bool = false, now: MediaTime) -> Bool {
     if isLeast != isWindowLeast { (window, isWindowLeast) = (LossWindow(), isLeast) }
-    guard let fraction = window.add(reported, now: now) else { return }
+    guard let fraction = window.add(reported, now: now) else { return false }
+    let wasOurs = loss.rate(now: now) != nil
     loss.receive(fraction, sent: Double(sent), isLeast: isLeast, now: now)
     sender?.lost = loss.foreign
+    return wasOurs && loss.foreign > 0
   }
 
   /// The receiver's, while it says something.

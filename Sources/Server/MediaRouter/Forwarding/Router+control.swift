@@ -54,7 +54,8 @@ extension Router {
       guard subscription.track.parameters.codec.isVideo == sendsVideo,
         let loss = subscription.lastReport.flatMap(report.loss(since:))
       else { continue }
-      transport.path.receive(loss, sent: transport.rate.bitsPerSecond(now: now), isLeast: !sendsVideo, now: now)
+      let sent = transport.rate.bitsPerSecond(now: now)
+      if transport.path.receive(loss, sent: sent, isLeast: !sendsVideo, now: now) { transport.allocator.forgive() }
     }
   }
 
