@@ -122,7 +122,7 @@ import Testing
     var now = MediaTime.zero
     func report(_ lost: Int, sent: Int) -> PathEstimate.State {
       for _ in 0..<2 {
-        let isForeign = path.receive(ReceptionReport.Loss(lost: lost, expected: 50), sent: sent, now: now)
+        let isForeign = path.receive(PacketLoss(lost: lost, expected: 50), sent: sent, now: now)
         #expect(!isForeign)
         now = now + LossWindow.least
       }
@@ -141,7 +141,7 @@ import Testing
     var wish = Self.wish
     func report(sent: Int) {
       for _ in 0..<2 {
-        let isForeign = path.receive(ReceptionReport.Loss(lost: 20, expected: 100), sent: sent, now: now)
+        let isForeign = path.receive(PacketLoss(lost: 20, expected: 100), sent: sent, now: now)
         if isForeign { allocator.forgive() }
         now = now + LossWindow.least
       }

@@ -60,7 +60,7 @@ import Testing
 
   @Test func aPacketIsTakenOnceAndNotForAnotherOfItsPlace() {
     var packets = SentPackets()
-    func take(_ number: UInt16, at now: MediaTime) -> (time: MediaTime, bytes: Int)? { packets.take(number, now: now) }
+    func take(_ number: UInt16, at now: MediaTime) -> (time: MediaTime, bytes: Int, wasMissed: Bool)? { packets.take(number, now: now) }
     #expect(take(1, at: .zero) == nil)
     let late = MediaTime(microseconds: (1 << 40) + 5)
     packets.insert(65_535, bytes: 1200, now: late)
@@ -187,7 +187,7 @@ import Testing
   @Test func reportsOnFewPacketsCountTogether() {
     var window = LossWindow()
     func add(_ lost: Int, of expected: Int, at milliseconds: Int64) -> UInt8? {
-      window.add(ReceptionReport.Loss(lost: lost, expected: expected), now: .zero + .milliseconds(milliseconds))
+      window.add(PacketLoss(lost: lost, expected: expected), now: .zero + .milliseconds(milliseconds))
     }
     // One of two, none of 18, …
     for i in 0..<3 as Range<Int64> {
@@ -211,9 +211,9 @@ import Testing
         delaySinceLastReport: 0)
     }
     let first = report(5, 0xFFF0)
-    #expect(report(7, 0x1_0010).loss(since: first) == ReceptionReport.Loss(lost: 2, expected: 32))
-    #expect(report(3, 0xFFF4).loss(since: first) == ReceptionReport.Loss(lost: -2, expected: 4))
-    #expect(report(0x7F_FFFF, 0xFFF4).loss(since: first) == ReceptionReport.Loss(lost: 4, expected: 4))
+    #expect(report(7, 0x1_0010).loss(since: first) == PacketLoss(lost: 2, expected: 32))
+    #expect(report(3, 0xFFF4).loss(since: first) == PacketLoss(lost: -2, expected: 4))
+    #expect(report(0x7F_FFFF, 0xFFF4).loss(since: first) == PacketLoss(lost: 4, expected: 4))
     for highest in [0xFFF0, 0xFFEF, 0, 0x2_0000] as [UInt32] { #expect(report(5, highest).loss(since: first) == nil) }
   }
 }

@@ -1,3 +1,11 @@
+/// What was lost of what was sent.
+struct PacketLoss: Equatable {
+  /// Negative where packets came late, or twice.
+  var lost: Int
+  /// Packets that there could be.
+  var expected: Int
+}
+
 /// What is reported as lost, over so many packets that it says something: who asks for a lost packet reports in the same datagram (Chromium does), and
 /// of the three that came since the last report one is a third.
 struct LossWindow {
@@ -9,7 +17,7 @@ struct LossWindow {
   private var began: MediaTime?
 
   /// The share in 1/256 once so many packets and so much time are together, and then it begins anew.
-  mutating func add(_ loss: ReceptionReport.Loss, now: MediaTime) -> UInt8? {
+  mutating func add(_ loss: PacketLoss, now: MediaTime) -> UInt8? {
     lost += loss.lost
     expected += loss.expected
     let start = began ?? now

@@ -45,10 +45,10 @@ struct PathEstimate {
   /// Whether this shows that what was lost so far has other reasons than what is sent.
   ///
   /// - Parameters:
-  ///   - reported: since the last report on the same stream.
+  ///   - reported: since it was told last.
   ///   - sent: bits a second that go to it.
   ///   - isLeast: it is sound alone, which always goes.
-  mutating func receive(_ reported: ReceptionReport.Loss, sent: Int, isLeast: Bool = false, now: MediaTime) -> Bool {
+  mutating func receive(_ reported: PacketLoss, sent: Int, isLeast: Bool = false, now: MediaTime) -> Bool {
     if isLeast != isWindowLeast { (window, isWindowLeast) = (LossWindow(), isLeast) }
     guard let fraction = window.add(reported, now: now) else { return false }
     let wasOurs = loss.rate(now: now) != nil

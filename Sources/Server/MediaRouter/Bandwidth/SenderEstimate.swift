@@ -50,21 +50,31 @@ struct SenderEstimate {
   /// Feedback told of so many packets, whether it was of use or could be read to its end.
   mutating func charge(_ packets: Int) { budget.take(packets) }
 
-  mutating func receive(_ feedback: TransportFeedback, now: MediaTime) {
+  /// What this tells to be lost, of packets of all kinds. What was, and arrived after all, is taken back.
+  @discardableResult mutating func receive(_ feedback: TransportFeedback, now: MediaTime) -> PacketLoss {
     var number = feedback.base
+    var loss = PacketLoss(lost: 0, expected: 0)
     var hasNews = false
     for arrival in feedback.arrivals {
       defer { number &+= 1 }
-      guard let arrival, let packet = packets.take(number, now: now) else { continue }
+      guard let arrival else {
+        guard let sent = packets.miss(number, now: now) else { continue }
+        (loss.lost, loss.expected) = (loss.lost + 1, loss.expected + 1)
+        probe.miss(sent: sent)
+        continue
+      }
+      guard let packet = packets.take(number, now: now) else { continue }
       hasNews = true
+      if packet.wasMissed { loss.lost -= 1 } else { loss.expected += 1 }
       let arrived = unwrap(arrival) * TransportFeedback.tickMicroseconds
       arrivals.add(packet.bytes, at: arrived)
       queue.add(sent: packet.time.microseconds, arrived: arrived)
       let bytes = Int(Double(packet.bytes) / (1 - min(lost, Self.lostLimit)))
-      if let proven = probe.receive(sent: packet.time, bytes: bytes, arrived: arrived) { take(proven: proven) }
+      if let proven = probe.receive(sent: packet.time, bytes: bytes, arrived: arrived, lost: lost) { take(proven: proven) }
     }
     // What tells nothing costs nothing: what arrived of late is looked through.
     if hasNews { update(now) }
+    return loss
   }
 
   /// A burst shows what the path carries at least. Where nothing was known, it is all that is known.

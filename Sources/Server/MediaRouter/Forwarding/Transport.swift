@@ -52,6 +52,8 @@ final class Transport {
   }
 
   var isConnected: Bool { sender != nil }
+  /// Any of its videos does not rest.
+  var sendsVideo: Bool { subscriptions.contains { $0.track.parameters.codec.isVideo && $0.layer != nil } }
 
   /// Whether so many bytes may be sent again now; they count as sent.
   func mayResend(_ bytes: Int, now: MediaTime) -> Bool {

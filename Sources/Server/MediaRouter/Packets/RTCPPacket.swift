@@ -39,18 +39,11 @@ struct ReceptionReport: Equatable {
   /// Since then, in 1/65536 s.
   var delaySinceLastReport: UInt32
 
-  struct Loss: Equatable {
-    /// Negative where packets came late, or twice.
-    var lost: Int
-    /// Packets that there could be.
-    var expected: Int
-  }
-
   /// Of the packets since an earlier report on the same SSRC. nil where none can have been between them. RFC 3550 Appendix A.3.
-  func loss(since before: ReceptionReport) -> Loss? {
+  func loss(since before: ReceptionReport) -> PacketLoss? {
     let expected = highestSequence &- before.highestSequence
     guard 1...0xFFFF ~= expected else { return nil }
-    return Loss(lost: min(Int(cumulativeLost - before.cumulativeLost), Int(expected)), expected: Int(expected))
+    return PacketLoss(lost: min(Int(cumulativeLost - before.cumulativeLost), Int(expected)), expected: Int(expected))
   }
 }
 
