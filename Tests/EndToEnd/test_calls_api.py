@@ -1,8 +1,11 @@
-"""`MartletCall` in pages: that its declarations are true, and recordings."""
+"""`MartletCall` in pages: that its declarations are true, recordings, sessions past the router, and five browsers at once."""
+from opentok import MediaModes
+
 from declarations import Declarations, Script, read, require_same_methods, same_argument
 from harness import test
-from test_calls import MODERATOR, SUBSCRIBER, in_thread
-from test_calls_page import ask, button, sees, stage
+from test_calls import MODERATOR, PUBLISHER, SUBSCRIBER, in_thread
+from test_calls_page import PEERS, ask, button, sees, stage
+from test_element import Files
 from test_recording import decoded, fetch, until_available
 
 
@@ -79,3 +82,112 @@ async def _(test):
         await boris.page.get_by_text(RECORDED).wait_for()
         await button(boris, "Leave").click()
         await boris.page.get_by_text(RECORDED).wait_for(state="hidden")
+
+
+# Which ports media goes between, [here, there] of each peer connection.
+PORTS = """async () => {
+  const ports = [];
+  for (const peer of peers.filter(({ connectionState }) => connectionState === 'connected')) {
+    const reports = await peer.getStats();
+    for (const { type, selectedCandidatePairId } of reports.values()) if (type === 'transport') {
+      const { localCandidateId, remoteCandidateId } = reports.get(selectedCandidatePairId);
+      ports.push([reports.get(localCandidateId).port, reports.get(remoteCandidateId).port]);
+    }
+  }
+  return ports;
+}"""
+# Of so many streams more sound has come than by the last look, and it is not silence.
+HEARS = """async count => {
+  const heard = new Map(), before = globalThis.heardBefore ??= new Map();
+  for (const peer of peers) for (const [id, { type, kind, totalAudioEnergy }] of await peer.getStats())
+    if (type === 'inbound-rtp' && kind === 'audio') {
+      if (!before.has(id)) before.set(id, totalAudioEnergy);
+      if (totalAudioEnergy > before.get(id)) heard.set(id, totalAudioEnergy);
+    }
+  return heard.size === count;
+}"""
+
+
+async def hears(person, count=1):
+    await person.page.evaluate("globalThis.heardBefore = undefined")
+    await person.until(HEARS, count)
+
+
+@test("two pages of a relayed session see and hear each other past the router, mute, and find each other again after one was away")
+async def _(test):
+    async with stage(test, "alice", "boris", mode=MediaModes.relayed) as (here, alice, boris):
+        for person in (alice, boris):
+            await person.page.add_init_script(PEERS)
+            await here.join(person)
+        await see_and_hear(alice, boris)
+        await button(alice, "Camera off").click()
+        await boris.until("() => call.streams.find(({ name }) => name === 'alice').hasVideo === false")
+        await button(alice, "Camera on").click()
+        await sees(boris)
+        await button(alice, "Mute").click()
+        await boris.until("() => call.streams.find(({ name }) => name === 'alice').hasAudio === false")
+        await button(alice, "Unmute").click()
+        await hears(boris)
+        await button(boris, "Leave").click()
+        await alice.page.get_by_text("boris is gone.").wait_for()
+        await alice.until(f"async () => (await ({PORTS})()).length === 0")
+        await boris.page.goto("about:blank")
+        await here.join(boris)
+        await see_and_hear(alice, boris)
+
+
+async def see_and_hear(*two):
+    """Each the other, past the router."""
+    for person, other in (two, two[::-1]):
+        assert await person.page.evaluate("call.isRelayed")
+        await person.page.get_by_text(f"You see {other.name}.").wait_for()
+        await sees(person)
+        await hears(person)
+    (one,), (other,) = [await person.page.evaluate(PORTS) for person in two]
+    assert one == other[::-1], (one, other)
+
+
+# A page with a small picture, and everybody who comes.
+SMALL = """<!doctype html><title>Small</title><div id="others"></div><script type="module">
+import { MartletCall } from '%s/martlet-call.js';
+const { url, session, token, name } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+globalThis.call = new MartletCall({ url, session, token });
+globalThis.trouble = [];
+for (const type of ['reconnecting', 'closed']) call.addEventListener(type, () => trouble.push(type));
+call.addEventListener('streamCreated', ({ detail }) =>
+  call.subscribe(detail.stream, document.getElementById('others')).catch(error => { trouble.push(error.code); }));
+const source = await navigator.mediaDevices.getUserMedia({ audio: true, video: { width: 160, height: 120, frameRate: 10 } });
+await call.connect();
+await call.publish(null, { source, name });
+globalThis.isIn = true;
+</script>"""
+# All of so many pictures go on moving.
+MOVE = """count => {
+  const videos = [...document.querySelectorAll('#others video')], before = globalThis.shown ??= new Map();
+  for (const video of videos) if (!before.has(video)) before.set(video, video.getVideoPlaybackQuality().totalVideoFrames);
+  return videos.length === count && videos.every(video => video.getVideoPlaybackQuality().totalVideoFrames > before.get(video) + 10);
+}"""
+
+
+@test("five browsers in one session all see and hear each other; one goes, and the four go on")
+async def _(test):
+    names = ["alice", "boris", "carol", "dora", "emil"]
+    async with stage(test, *names) as (here, *everybody):
+        mine = Files([], {"small.html": SMALL % here.files.base})
+        try:
+            for person in everybody:
+                await person.page.add_init_script(PEERS)
+                await person.page.goto(here.address("small.html", PUBLISHER, person.name).replace(here.files.base, mine.base))
+            for left in (everybody, everybody[:-1]):
+                for person in left:
+                    await person.until("() => globalThis.isIn")
+                    await person.page.evaluate("globalThis.shown = undefined")
+                    await person.until(MOVE, len(left) - 1)
+                    await hears(person, len(left) - 1)
+                    others = sorted(other.name for other in left if other is not person)
+                    assert await person.page.evaluate("call.streams.map(({ name }) => name).sort()") == others
+                if left is everybody:
+                    await everybody[-1].page.evaluate("call.disconnect()")
+            assert not sum([await person.page.evaluate("trouble") for person in everybody[:-1]], [])
+        finally:
+            mine.close()
