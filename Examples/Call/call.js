@@ -26,10 +26,13 @@ call.addEventListener('muted', () => {
   showButtons();
   say('A moderator has muted you.');
 });
+call.addEventListener('recordingStarted', showRecording);
+call.addEventListener('recordingStopped', showRecording);
 call.addEventListener('reconnecting', () => say('The line is cut. Trying again…'));
 call.addEventListener('reconnected', () => say('Connected again.'));
 call.addEventListener('closed', ({ detail: { message } }) => {
   for (const button of document.querySelectorAll('button')) button.disabled = true;
+  showRecording();
   say(message);
 });
 
@@ -59,6 +62,13 @@ function showButtons() {
   find('mute-other').textContent = subscriber?.audio === false ? 'Hear the other' : 'Mute the other';
 }
 
+// Nobody is recorded without seeing it: also those who come while it goes on are told.
+function showRecording() {
+  const isOn = call.recording !== null && call.state !== 'closed';
+  find('recorded').value = isOn ? 'This call is recorded.' : '';
+  find('record').textContent = isOn ? 'Stop recording' : 'Record';
+}
+
 function onClick(id, run) {
   find(id).addEventListener('click', async () => {
     try {
@@ -74,6 +84,7 @@ onClick('mute-own', () => publisher.setAudio(!publisher.audio));
 onClick('camera-off', () => publisher.setVideo(!publisher.video));
 onClick('swap', () => publisher.switchCamera());
 onClick('mute-other', () => subscriber.setAudio(!subscriber.audio));
+onClick('record', () => call.recording === null ? call.startRecording() : call.stopRecording());
 onClick('leave', () => call.disconnect());
 find('chat').addEventListener('submit', async event => {
   event.preventDefault();
@@ -94,6 +105,7 @@ try {
   if (call.connection.role !== 'subscriber') {
     publisher = await call.publish(find('own'), { name });
     for (const id of ['mute-own', 'camera-off', 'swap']) find(id).disabled = false;
+    find('record').hidden = call.connection.role !== 'moderator';
     globalThis.publisher = publisher;
   }
 } catch (error) {

@@ -2,13 +2,15 @@
 import asyncio
 import json
 import os
+import subprocess
+import tempfile
 
 from opentok.exceptions import ArchiveError, RequestError
 
 from call_peers import Peer, Plain
 from harness import test
 from test_calls import MODERATOR, PUBLISHER, App, in_thread
-from test_recording import fetch, folder_of, pixels_at, until_available
+from test_recording import archive_json, fetch, folder_of, pixels_at, until_available
 
 # Colours as YUV of video's range.
 RED, GREEN, BLUE = (81, 90, 240), (145, 54, 34), (41, 240, 110)
@@ -106,3 +108,50 @@ async def screens(context):
         assert not [name for name in os.listdir(folder_of(app.server, archive.id)) if name.endswith((".txt", ".new"))]
         for peer in (camera, screen):
             await peer.close()
+
+
+# So large that it takes FFmpeg a while on any machine.
+WIDTH, HEIGHT = 1920, 1080
+
+
+def white(pixel):
+    """The letters below on the left: which places are white, by every second pixel."""
+    return {(x, y) for y in range(HEIGHT - 100, HEIGHT, 2) for x in range(0, WIDTH, 2) if min(pixel(x, y)) > 150}
+
+
+def written(name):
+    """The same of a name that FFmpeg writes on black, as large as a tile that has the whole picture has it."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
+        file.write(name)
+        file.flush()
+        text = f"drawtext=textfile={file.name}:expansion=none:fontcolor=white:fontsize={HEIGHT // 16}:x=8:y={HEIGHT}-10-th"
+        picture = f"color=c=black:s={WIDTH}x{HEIGHT}"
+        made = subprocess.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", picture, "-vf", text, "-frames:v", "1", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"],
+                              capture_output=True, check=True, timeout=60)
+    return white(lambda x, y: tuple(made.stdout[3 * (y * WIDTH + x):][:3]))
+
+
+def likeness(one, other):
+    return len(one & other) / len(one | other)
+
+
+@test("a composed recording has the name of who is seen, to be read, and tells how far it is made")
+async def names(context):
+    app = App(context)
+    async with app.call(MODERATOR) as (session, alice):
+        peer, name = Peer(), "Ana: 100% 'Bärg' \\ %{pts}"
+        await peer.publish(alice, picture=Plain(RED), name=name)
+        archive = await in_thread(app.sdk.start_archive, session.session_id, resolution=f"{WIDTH}x{HEIGHT}")
+        await asyncio.sleep(3 * PART_SECONDS)
+        await in_thread(app.sdk.stop_archive, archive.id)
+        await peer.close()
+        told, found = [], {"status": "stopped"}
+        while found["status"] == "stopped":
+            found = await in_thread(archive_json, app, archive.id)
+            told += [found["progress"]] if "progress" in found else []
+        assert (found["status"], found["reason"]) == ("available", "") and "progress" not in found, found
+        assert told == sorted(told) and any(0 < percent < 100 for percent in told), told
+        letters = white(pixels_at(fetch(found["url"]), PART_SECONDS))
+        read = {other: likeness(letters, written(other)) for other in (name, name.replace("ä", "o"), name.replace("100", "10"), "Ana", "Bob")}
+        assert max(read, key=read.get) == name and read[name] > 0.7, read
+        print("          likeness of what is written to names: " + ", ".join(f"{ratio:.2f}" for ratio in read.values()))

@@ -51,6 +51,14 @@ def call(person):
     return person.page.get_by_role("region", name="Call with ")
 
 
+async def stands_in_the_corner(person, other):
+    """One's own picture: small, over that of the other, at its edge below where lines begin."""
+    own = await person.page.get_by_label("Your own picture").bounding_box()
+    theirs = await person.page.get_by_label(f"{other.name}’s picture").bounding_box()
+    below = theirs["y"] + theirs["height"] - own["y"] - own["height"]
+    assert 0 < own["x"] - theirs["x"] < 20 and 0 < below < 20 and own["width"] * 3 < theirs["width"], (own, theirs)
+
+
 def events(user, room, kind):
     chunk = user.get(room_path(room, "messages"), dir="b", limit=50).ok()["chunk"]
     return [event for event in chunk if event["type"] == kind]
@@ -68,6 +76,7 @@ async def _(test):
             await person.until(PLAYS, f"{other.name}’s picture")
             await person.until(PLAYS, "Your own picture")
             assert await person.page.evaluate(HEARS), f"{person.name} hears nothing"
+            await stands_in_the_corner(person, other)
         await alice.picture("call-dark")
         await button(alice, "Turn the microphone off").click()
         await boris.page.get_by_text(f"{alice.name} has turned the microphone off.").wait_for()
@@ -111,6 +120,41 @@ async def _(test):
         await boris.picture("call-screen")
         await button(alice, "Hang up").click()
         await call(boris).wait_for(state="detached")
+
+
+@test("a call that nobody answers ends: whoever called is told, and it rings no more")
+async def _(test):
+    async with direct_chat(test) as (alice, boris, room, alice_user):
+        # A page whose time the test has: nobody waits for a minute and a half.
+        await alice.page.clock.install()
+        await alice.page.reload()
+        await alice.open_room(room)
+        await button(alice, "Call").click()
+        await alice.page.get_by_text("It rings at the other end.").wait_for()
+        await button(boris, "Answer").wait_for()
+        await alice.page.clock.fast_forward("01:31")
+        await alice.page.get_by_text(f"{boris.name} did not answer.").wait_for()
+        for person in (alice, boris):
+            await person.page.get_by_text("A call, not answered").wait_for()
+        await call(boris).wait_for(state="detached")
+        hangups = events(alice_user, room, "m.call.hangup")
+        assert [event["content"]["reason"] for event in hangups] == ["invite_timeout"], hangups
+
+
+@test("a call whose other end is gone without a word says that the connection is interrupted, and can be ended")
+async def _(test):
+    async with direct_chat(test) as (alice, boris, _, _):
+        await button(alice, "Call").click()
+        await button(boris, "Answer").click()
+        await call(alice).get_by_role("status").get_by_text(":").wait_for()
+        # The page is not told that it ends.
+        with contextlib.suppress(Exception):
+            await boris.page.goto("chrome://crash", timeout=3000)
+        boris.troubles.clear()
+        await call(alice).get_by_role("status").get_by_text("The connection is interrupted. Trying again.").wait_for()
+        await button(alice, "Hang up").click()
+        await call(alice).wait_for(state="detached")
+        await alice.page.get_by_text("A call (0:", exact=False).wait_for()
 
 
 @test("calls made while a page was closed do not ring when it opens, and a refused microphone is explained")

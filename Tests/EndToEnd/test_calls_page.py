@@ -6,6 +6,8 @@ import os
 import tempfile
 from urllib.parse import urlencode
 
+from opentok import MediaModes
+
 from browser import MEDIA_FLAGS, people
 from harness import NotRun, test
 from load_peers import PICTURE, SOUND, Peers, build
@@ -46,14 +48,16 @@ call.connect().then(() => { globalThis.isIn = true; }, error => { globalThis.fai
 </script>"""
 
 
-# A page that subscribes to all there are, and knows its peer connections.
+# Before a page's own scripts: it knows its peer connections from then on.
+PEERS = """(() => {
+  const { RTCPeerConnection } = globalThis, peers = globalThis.peers = [];
+  globalThis.RTCPeerConnection = class extends RTCPeerConnection {
+    constructor(...all) { super(...all); peers.push(this); }
+  };
+})();"""
+# A page that subscribes to all there are.
 EVERYONE = """<!doctype html><title>Everyone</title><div id="others"></div><script type="module">
-globalThis.peers = [];
-const { RTCPeerConnection } = globalThis;
-globalThis.RTCPeerConnection = class extends RTCPeerConnection {
-  constructor(...all) { super(...all); peers.push(this); }
-};
-const { MartletCall } = await import('%s/martlet-call.js');
+import { MartletCall } from '%s/martlet-call.js';
 const { url, session, token } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 globalThis.call = new MartletCall({ url, session, token });
 globalThis.trouble = [];
@@ -94,7 +98,7 @@ class Stage:
 
 
 @contextlib.asynccontextmanager
-async def stage(test, *names, flags=FLAGS, pages=None):
+async def stage(test, *names, flags=FLAGS, pages=None, mode=MediaModes.routed):
     if not os.path.exists(os.path.join(WEB, "MartletCall.wasm")):
         raise NotRun("not built: Scripts/build-web MartletCall")
     app = App(test)
@@ -103,7 +107,7 @@ async def stage(test, *names, flags=FLAGS, pages=None):
         async with people(test, *names, flags=flags) as found:
             everybody = found if len(names) > 1 else [found]
             try:
-                yield Stage(test, app, app.session(), files), *everybody
+                yield Stage(test, app, app.session(mode), files), *everybody
             except Exception as error:
                 for person in everybody:
                     error.add_note(await end_of(person))
@@ -342,6 +346,7 @@ async def _(test):
                     answer = await call.ask("offer", sdp=sdp, sections={mid: {"publish": stream} for mid in "01"})
                     peers.connect(slot, answer["sdp"], is_controlling=True)
                     peers.say("send", slot, SOUND, PICTURE, *ssrcs)
+                await alice.page.add_init_script(PEERS)
                 await alice.page.goto(here.address("everyone.html", SUBSCRIBER, "alice").replace(here.files.base, mine.base))
                 await alice.until("() => globalThis.peers?.length > 0")
                 arrived, end = {}, asyncio.get_running_loop().time() + 60

@@ -9,9 +9,13 @@ import wave
 
 from browser import ANCHOR, people
 from client import User, bodies, room_path
-from declarations import Declarations, Script, same_arguments
+from declarations import Declarations, ElementScript, require_same_methods
 from harness import test
 from test_element import FOLDERS, TYPES, Files, message, visitor
+
+
+DECLARED = Declarations("martlet-messenger.d.ts")
+EVENTS = DECLARED.events("MessengerEventMap")
 
 
 def inside(page):
@@ -25,28 +29,26 @@ async def hear(page):
       globalThis.chat = document.querySelector('martlet-messenger');
       globalThis.heard = [];
       for (const type of names) chat.addEventListener(type, event => heard.push({ kind: type, detail: JSON.parse(JSON.stringify(event.detail)) }));
-    }""", list(Declarations().events()))
+    }""", list(EVENTS))
 
 
 async def check_details(page):
     """Each event that was heard has what is declared, and nothing else."""
-    events = Declarations().events()
     for said in await page.evaluate("() => heard"):
-        declared, found = events[said["kind"]], set(said["detail"] or {})
+        declared, found = EVENTS[said["kind"]], set(said["detail"] or {})
         wanted = {key for key, is_optional in declared.items() if not is_optional}
         assert wanted - {"wait"} <= found <= set(declared), (said, declared)
 
 
 @test("the declarations of the element are those of its script: methods with their arguments, properties, attributes, events")
 async def _(test):
-    declared, script = Declarations(), Script()
-    assert declared.methods().keys() == script.methods().keys(), declared.methods().keys() ^ script.methods().keys()
-    for name, arguments in declared.methods().items():
-        assert same_arguments(arguments, script.methods()[name]), (name, arguments, script.methods()[name])
-    assert declared.properties() == script.properties(), (declared.properties(), script.properties())
-    assert declared.attributes() == script.attributes(), declared.attributes() ^ script.attributes()
-    assert declared.events().keys() == script.events(), declared.events().keys() ^ script.events()
-    assert len(declared.methods()) > 20 and len(declared.events()) > 30 and len(declared.attributes()) > 15
+    script, methods, attributes = ElementScript(), DECLARED.methods("MartletMessenger"), DECLARED.attributes("MessengerAttributes")
+    require_same_methods(DECLARED, methods, script.methods())
+    properties = DECLARED.properties("MartletMessenger")
+    assert properties == script.properties(), (properties, script.properties())
+    assert attributes == script.attributes(), attributes ^ script.attributes()
+    assert EVENTS.keys() == script.events(), EVENTS.keys() ^ script.events()
+    assert len(methods) > 20 and len(EVENTS) > 30 and len(attributes) > 15
 
 
 SHOWN = "() => [...document.querySelectorAll('.mg-window .mg-row')].map(row => row.querySelector('.mg-text').textContent)"

@@ -6,6 +6,7 @@ import os
 from browser import ARE_CLOSED, CAPTURES, MEDIA_FLAGS, PHONE, Watch, in_room
 from client import User, room_path
 from harness import PATIENCE, NotRun, test
+from lossy_link import LossyLink
 from server import ROOT
 
 MEMBER = "org.matrix.msc3401.call.member"
@@ -25,14 +26,14 @@ SEE = """count => {
 
 
 @contextlib.asynccontextmanager
-async def garden(test, *names, **options):
-    """These people in one room, open in their browsers; (its ID, accounts by name, people…)."""
+async def garden(test, *names, base=None, **options):
+    """These people in one room, open in their browsers at the server, or at `base`; (the room's ID, accounts by name, people…)."""
     if not os.path.exists(os.path.join(ROOT, ".build", "web", "RoomCalls.wasm")):
         raise NotRun("not built: Scripts/build-web RoomCalls")
     # The check of answers stands before the server and lets no sockets through.
     test = copy.copy(test)
-    test.base = test.direct
-    users = {name: User(test.base, name) for name in names}
+    test.base = base or test.direct
+    users = {name: User(test.direct, name) for name in names}
     first, *others = users.values()
     room = first.create_room(name="Garden", invite=[user.user_id for user in others], power_level_content_override=POWER)
     for user in others:
@@ -64,10 +65,20 @@ async def sees(person, others):
     await person.until(SEE, others)
 
 
+async def speaks_at(person, speaker):
+    """That tile has the mark, alone; neither the mark nor which tile is one's own has a role."""
+    tile = person.page.locator(".gc-own") if person is speaker else person.page.get_by_role("group", name=speaker.name)
+    await tile.and_(person.page.locator(".gc-speaks")).wait_for()
+    assert await person.page.locator(".gc-speaks").count() == 1
+
+
+def memberships(user, room):
+    """Of those who are in the call by the room's state."""
+    return [event for event in user.get(room_path(room, "state")).ok() if event["type"] == MEMBER and event["content"]]
+
+
 def members(user, room):
-    """Who is in the call by the room's state."""
-    state = user.get(room_path(room, "state")).ok()
-    return sorted(event["sender"] for event in state if event["type"] == MEMBER and event["content"])
+    return sorted(event["sender"] for event in memberships(user, room))
 
 
 async def until_members(person, user, room, wanted):
@@ -93,6 +104,8 @@ async def _(test):
             await sees(person, 2)
             assert await person.page.get_by_text("A call is going on").is_hidden()
         await until_members(alice, users["alice"], room, [user.user_id for user in users.values()])
+        meeting = users["alice"].get("/_matrix/client/v1/rtc/transports").ok()["rtc_transports"]
+        assert meeting and all(event["content"]["foci_preferred"] == meeting for event in memberships(users["alice"], room)), meeting
         await alice.page.get_by_role("group", name=boris.name).wait_for()
         await alice.picture("group-call-grid")
         await button(alice, "Show who speaks large").click()
@@ -191,3 +204,45 @@ async def _(test):
             await sees(person, 1)
         await button(alice, "Hang up").click()
         await button(boris, "Hang up").click()
+
+
+@test("who speaks has a mark at everybody, which goes over to whom speaks next")
+async def _(test):
+    async with garden(test, "alice", "boris", "carol") as (_, _, *everybody):
+        await button(everybody[0], "Call").click()
+        for person in everybody[1:]:
+            await person.page.get_by_text("A call is going on:").wait_for()
+            await button(person, "Join").click()
+        for person in everybody:
+            await sees(person, 2)
+            await button(person, "Turn the microphone off").click()
+        for speaker in (*everybody[1:], everybody[1]):
+            await button(speaker, "Turn the microphone on").click()
+            for person in everybody:
+                await speaks_at(person, speaker)
+            await button(speaker, "Turn the microphone off").click()
+
+
+@test("a call whose server is cut off says so; pictures go on, and so does the call when it is back")
+async def _(test):
+    link = await LossyLink(test.direct).start()
+    try:
+        async with garden(test, "alice", "boris", base=link.base) as (_, _, alice, boris):
+            await button(alice, "Call").click()
+            await boris.page.get_by_text("A call is going on: 1 person").wait_for()
+            await button(boris, "Join").click()
+            for person in (alice, boris):
+                await sees(person, 1)
+            interrupted = [person.page.get_by_text("The connection is interrupted. Trying again.") for person in (alice, boris)]
+            link.lose("refuse", None)
+            for person, words in zip((alice, boris), interrupted):
+                await words.wait_for()
+                await sees(person, 1)
+            link.heal()
+            for person, words in zip((alice, boris), interrupted):
+                await words.wait_for(state="hidden")
+                await person.page.get_by_text("2 people ·").wait_for()
+            await button(boris, "Turn the camera off").click()
+            await without_picture(alice, boris)
+    finally:
+        await link.close()

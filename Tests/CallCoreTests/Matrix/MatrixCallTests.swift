@@ -135,7 +135,12 @@ struct MatrixCallTests {
     ann.put(.media(.ice(peer, .disconnected)))
     simulation.run(for: CallLimits.iceDisconnectedMilliseconds + 2_000)
     #expect(ann.host.peers[peer]?.restarts == 1 && room.contents(of: "m.call.negotiate").count == 2)
-    simulation.run(for: CallLimits.interruptionMilliseconds)
+    #expect(ann.call?.isInterrupted == true && ann.call?.state == .connected)
+    ann.put(.media(.ice(peer, .connected)))
+    #expect(ann.call?.isInterrupted == false)
+    ann.put(.media(.ice(peer, .failed)))
+    #expect(ann.call?.isInterrupted == true)
+    simulation.run(for: CallLimits.interruptionMilliseconds + 1_000)
     #expect(ann.ends.values.first == .connectionFailed)
     #expect(room.contents(of: "m.call.hangup").first?["reason"]?.string == "ice_timeout")
   }

@@ -78,6 +78,27 @@ import Testing
       #expect(answer.json["uris"]?.count == (isOpen ? 1 : nil))
     }
   }
+
+  @Test(
+    arguments: ["/_matrix/client/unstable/org.matrix.msc4143/rtc/transports", "/_matrix/client/v1/rtc/transports"],
+    [true, false])
+  func `who has an account is told where calls meet`(path: String, servesCalls: Bool) async throws {
+    let configure: (inout HomeserverConfiguration) -> Void = {
+      $0.registration = .open
+      $0.servesCalls = servesCalls
+    }
+    try await APIFixture.run(configure: configure) { fixture in
+      let server = fixture.homeserver.configuration.serverName
+      let own = #"{"type":"martlet.call","server_name":"\#(server.string)"}"#
+      let answer = try await fixture.call(.get, path, as: try await fixture.register("ann"))
+      #expect(
+        answer.status == 200
+          && String(decoding: answer.json.bytes, as: UTF8.self) == #"{"rtc_transports":[\#(servesCalls ? own : "")]}"#)
+      #expect(try await fixture.call(.get, path).errorCode == "M_MISSING_TOKEN")
+      let versions = try await fixture.call(.get, "/_matrix/client/versions")
+      #expect(versions.json["unstable_features"]?["org.matrix.msc4143"]?.bool == true)
+    }
+  }
 }
 
 @Suite struct LegacyPathTests {

@@ -119,14 +119,17 @@ extension MatrixCall {
     watch.changed(ice, now: now)
     guard isAnswered else { return }
     if ice == .connected {
+      let wasInterrupted = isInterrupted
       connectBy = nil
       negotiation?.mayOffer = !isVersion0
+      if wasInterrupted { changed() }
       if state == .connected { return }
       state = .connected
       changed()
       tellMetadata()
-    } else if ice != .checking, state == .connected {
-      connectBy = connectBy ?? now + CallLimits.interruptionMilliseconds
+    } else if ice != .checking, state == .connected, !isInterrupted {
+      connectBy = now + CallLimits.interruptionMilliseconds
+      changed()
     }
   }
 }

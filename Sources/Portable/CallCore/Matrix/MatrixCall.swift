@@ -34,7 +34,7 @@ public struct MatrixCall: Sendable {
   /// When the invite is void; when the negotiation is.
   var expiresAt: Int64?
   var negotiationExpiresAt: Int64?
-  /// When it must be connected.
+  /// When it must be connected, for the first time or again.
   var connectBy: Int64?
   var negotiation: Negotiation?
   var watch = TransportWatch()
@@ -96,6 +96,9 @@ public struct MatrixCall: Sendable {
 
   /// Whether the two are talking, or about to.
   public var isAnswered: Bool { state == .connecting || state == .connected }
+
+  /// Whether nothing gets through between the two at present, where it did before.
+  public var isInterrupted: Bool { state == .connected && connectBy != nil }
 
   // MARK: Sending
 

@@ -1,4 +1,4 @@
-/// Ours (`martlet.…`), and delayed events of MSC4140. Documentation/Extensions.md describes them.
+/// Ours (`martlet.…`), delayed events of MSC4140, and where calls meet by MSC4143. Documentation/Extensions.md describes them.
 extension Endpoint {
   public static let openDirectRoom = Endpoint(.post, "/_matrix/client/unstable/martlet.direct", rateLimited: true)
   public static let rejoinRoom = Endpoint(.post, "/_matrix/client/unstable/martlet.rejoin/{roomId}", rateLimited: true)
@@ -8,6 +8,8 @@ extension Endpoint {
 
   public static let createCallToken = Endpoint(
     .post, "/_matrix/client/unstable/martlet.call/rooms/{roomId}/token", rateLimited: true)
+  public static let getRTCTransports = Endpoint(
+    .get, "/_matrix/client/unstable/org.matrix.msc4143/rtc/transports", rateLimited: true)
 
   public static let scheduleEvent = Endpoint(
     .put, "/_matrix/client/unstable/org.matrix.msc4140/rooms/{roomId}/delayed_event/{eventType}/{txnId}",

@@ -23,6 +23,7 @@ enum Capabilities {
   private static let unstableFeatures: [StaticString] = [
     "org.matrix.msc3814",
     "org.matrix.msc4140",
+    "org.matrix.msc4143",
     "org.matrix.msc4174",
     "io.element.msc4360",
     "org.matrix.msc4186",

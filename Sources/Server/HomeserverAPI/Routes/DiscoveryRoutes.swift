@@ -3,7 +3,7 @@ import Homeserver
 import JSON
 import MatrixModel
 
-/// Whom to ask for help, where other servers find this one, and how calls get through.
+/// Whom to ask for help, where other servers find this one, where calls meet and how they get through.
 extension Routes {
   mutating func addDiscoveryRoutes(_ configuration: APIConfiguration) {
     let (turn, clock) = (homeserver.configuration.turn, homeserver.configuration.clock)
@@ -38,6 +38,22 @@ extension Routes {
         }
       }
     }
+
+    // Spec: MSC4143, "Discovery of RTC Transports". Clients in use ask by the name that the specification will have as well.
+    let transports = Self.callTransports(homeserver.configuration)
+    on(.getRTCTransports, alsoAt: ["/_matrix/client/v1/rtc/transports"]) { _, _ in .json(transports) }
+  }
+
+  /// The call server of this homeserver, in the form in which our clients write it into a membership; none where it serves no calls.
+  private static func callTransports(_ configuration: HomeserverConfiguration) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.list("rtc_transports", configuration.servesCalls ? [configuration.serverName] : []) { server, writer in
+        writer.member("type", "martlet.call")
+        writer.member("server_name", server)
+      }
+    }
+    return writer.bytes
   }
 }
 

@@ -86,7 +86,7 @@ final class DirectCallPanel<D: DOM> {
     switch call.state {
     case .ringing: line.set((call.hasVideo ? Word.callsYouWithCamera : .callsYou).text(name))
     case .calling: line.set(Word.callRings.text)
-    case .connected:
+    case .connected where !call.isInterrupted:
       if talksSince == nil { talksSince = Host.monotonicMilliseconds() }
       if call.remote.contains(where: { $0.purpose == .userMedia && $0.isAudioMuted }) {
         clock?.cancel()
