@@ -128,6 +128,14 @@ class Finger:
     async def lift(self):
         await self.tell("touchEnd")
 
+    async def pinch(self, middle, apart, steps=8):
+        """Two of them, from one distance to another."""
+        for step in range(steps + 1):
+            reach = (apart[0] + (apart[1] - apart[0]) * step / steps) / 2
+            points = [{"x": middle[0] + side * reach, "y": middle[1], "id": side + 1} for side in (-1, 1)]
+            await self.session.send("Input.dispatchTouchEvent", {"type": "touchMove" if step else "touchStart", "touchPoints": points})
+        await self.lift()
+
 
 async def centre(locator):
     box = await locator.bounding_box()
