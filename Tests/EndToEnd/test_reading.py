@@ -1,5 +1,7 @@
 """Reading in the web client: what has arrived and been read, threads, what is unread, looking things up, pictures one after the other."""
+import asyncio
 import re
+from urllib.parse import quote
 
 from browser import PHONE, expect, in_room, people, send_files
 from client import User, room_path
@@ -248,6 +250,36 @@ async def _(test):
         await alice.until("image => image.style.transform === ''", image)
         await alice.rest()
         assert await large("one.png").bounding_box() == small
+
+
+@test("while what is far back is fetched one sees where messages will stand, and hears that the room opens")
+async def _(test):
+    room, users = two_in(test, "Cellar")
+    first = users["boris"].send(room, "the first bottle")
+    fill(users["boris"], room, 200)
+    for scheme in ("light", "dark"):
+        async with in_room(test, room, {"alice": users["alice"]}, viewport=PHONE, scheme=scheme) as alice:
+            page, may_go = alice.page, asyncio.Event()
+
+            async def hold(route):
+                await may_go.wait()
+                await route.continue_()
+
+            await page.route("**/context/*", hold)
+            await page.evaluate("part => { location.hash = part; }", f"room/{quote(room, safe='')}/{quote(first, safe='')}")
+            veil = page.get_by_role("status").filter(has_text="Opening the room")
+            await veil.wait_for()
+            await alice.until(IS_DRAWN, await veil.element_handle())
+            may_go.set()
+            await alice.sees("the first bottle")
+            await veil.wait_for(state="hidden")
+
+
+# Whether its picture of messages to come covers it and is seen.
+IS_DRAWN = """veil => {
+  const drawn = getComputedStyle(veil, '::before');
+  return drawn.maskImage.startsWith('url("data:image/svg') && parseFloat(drawn.height) === veil.clientHeight && drawn.opacity > 0.4;
+}"""
 
 
 @test("an emoji goes where the caret is")
