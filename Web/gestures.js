@@ -59,7 +59,12 @@ export function listenForSwipes(scroller, tell) {
     if (!finger.isSwipe) {
       const across = Math.abs(pixels), along = Math.abs(e.clientY - finger.y);
       if (Math.max(across, along) < startPixels) return;
-      if (along * 1.5 > across || pixels > 0 && !finger.row) { finger = null; return; }
+      if (along * 1.5 > across || pixels > 0 && !finger.row) {
+        // Who pulls the list down reads, and has no use for the keyboard on the screen.
+        if (e.clientY - finger.y > across && document.activeElement?.closest('.mg-composer')) document.activeElement.blur();
+        finger = null;
+        return;
+      }
       finger.isSwipe = true;
       if (pixels < 0) finger.row = null;
       (finger.row ?? scroller).classList.add(finger.row ? 'mg-swiped' : 'mg-times');

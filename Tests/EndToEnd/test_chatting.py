@@ -185,6 +185,29 @@ async def _(test):
         assert await swiped(alice).count() == 0 and not await times.is_visible()
 
 
+@test("pulling the list down leaves the box, so that the keyboard goes; pushing it up does not")
+async def _(test):
+    room, users = two_in(test, "Slope")
+    for number in range(30):
+        users["boris"].send(room, f"snail {number}")
+    async with in_room(test, room, {"alice": users["alice"]}, viewport=PHONE, has_touch=True) as alice:
+        finger = await Finger.of(alice)
+        await alice.sees("snail 29")
+        await alice.composer.tap()
+        await expect(alice.composer).to_be_focused()
+        x, y = await centre(alice.message("snail 27"))
+        feed = await alice.feed.element_handle()
+        await feed.evaluate("feed => { feed.scrollTop -= 400; }")
+        before = await feed.evaluate("feed => feed.scrollTop")
+        await finger.slide((x, y), (x, y - 150))
+        await finger.lift()
+        await alice.until("([feed, before]) => feed.scrollTop > before + 60", [feed, before])
+        await expect(alice.composer).to_be_focused()
+        await finger.slide((x, y), (x, y + 150))
+        await finger.lift()
+        await expect(alice.composer).not_to_be_focused()
+
+
 @test("in Arabic a message is swiped to the left, and without motion nothing slides")
 async def _(test):
     room, users = two_in(test, "Well")
