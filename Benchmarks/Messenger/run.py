@@ -80,16 +80,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-# Notes when the program is first entered in a frame and how long it stays at most, and lets the script call its exports.
+# Notes how long the program stays in a call at most, and lets the script call its exports.
 TIMING = """
 const real = WebAssembly.instantiateStreaming;
-globalThis.begun = { first: 0, longest: 0 };
+globalThis.begun = { longest: 0 };
 WebAssembly.instantiateStreaming = async (...a) => {
   const { instance, module } = await real(...a);
   const exports = { ...instance.exports };
   exports.dispatch = (...b) => {
     const from = performance.now();
-    begun.first ||= from;
     const reply = instance.exports.dispatch(...b);
     begun.longest = Math.max(begun.longest, performance.now() - from);
     return reply;

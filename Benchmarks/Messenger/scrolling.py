@@ -11,12 +11,13 @@ async (scroller, step, limit, isBlank) => {
   const { port1, port2 } = new MessageChannel();
   const frame = () => new Promise(requestAnimationFrame);
   const painted = () => new Promise(done => { port1.onmessage = () => done(performance.now()); port2.postMessage(null); });
-  let blank = 0, most = 0, last = await frame();
+  let blank = 0, most = 0, first = 0, last = await frame();
+  scroller.addEventListener('scroll', () => { first ||= performance.now(); }, true);
   await painted();
   while (scroller.scrollTop > 0 && times.length < limit) {
     scroller.scrollTop -= step;
-    begun.first = 0;
-    const now = await frame(), start = begun.first || performance.now();
+    first = 0;
+    const now = await frame(), start = first || performance.now();
     work.push(await painted() - start);
     times.push(now - last);
     last = now;
