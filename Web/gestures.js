@@ -1,17 +1,18 @@
 // What fingers do beyond touching: a message is swiped to be answered, the times of all are drawn in from the side, a button is held.
 // Scrolling stays the browser's (touch-action: pan-y): where it begins to, it takes the finger back (pointercancel).
 
-const calm = matchMedia('(prefers-reduced-motion: reduce)');
+export const calm = matchMedia('(prefers-reduced-motion: reduce)');
 // Until a finger has moved so far nobody knows what it wants.
-const startPixels = 10;
+export const startPixels = 10;
 // A swipe that goes so far is one; the times go no further, a message a little.
-const readyPixels = 56, reachPixels = 76;
+export const readyPixels = 56;
+const reachPixels = 76;
 // The browser's own way back begins there.
 const edgePixels = 24;
 const holdMilliseconds = 300, awayPixels = 90, lockPixels = 70;
 
 // 1 where text runs to the right.
-const way = () => (document.documentElement.dir === 'rtl' ? -1 : 1);
+export const way = () => (document.documentElement.dir === 'rtl' ? -1 : 1);
 const shake = () => navigator.vibrate?.(10);
 
 // tell(row): it is to be answered.
@@ -58,7 +59,12 @@ export function listenForSwipes(scroller, tell) {
     if (!finger.isSwipe) {
       const across = Math.abs(pixels), along = Math.abs(e.clientY - finger.y);
       if (Math.max(across, along) < startPixels) return;
-      if (along * 1.5 > across || pixels > 0 && !finger.row) { finger = null; return; }
+      if (along * 1.5 > across || pixels > 0 && !finger.row) {
+        // Who pulls the list down reads, and has no use for the keyboard on the screen.
+        if (e.clientY - finger.y > across && document.activeElement?.closest('.mg-composer')) document.activeElement.blur();
+        finger = null;
+        return;
+      }
       finger.isSwipe = true;
       if (pixels < 0) finger.row = null;
       (finger.row ?? scroller).classList.add(finger.row ? 'mg-swiped' : 'mg-times');

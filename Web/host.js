@@ -16,6 +16,7 @@ import { readHead, request, upload } from './network.js';
 import { browserName, isCalm, isDark, listenToPage } from './page.js';
 import { applyLook, isOurPage, labels, languageList, loadTexts, locale, moment, pluralForm, settings, texts, word } from './reader.js';
 import { openStore, readStore, writeStore } from './store.js';
+import './viewer.js';
 
 // A further program in a page has this file anew, under an address of its own: the element that waits for it is its root.
 const root = document.querySelector('.mg-program:not([data-host])') ?? document.getElementById('app') ?? document.body;

@@ -1,19 +1,23 @@
 """The figures of run.py: what the page does on its main thread while everything is scrolled through, and what moves that should not."""
 
-# From the end to the beginning, another screenful each frame. The work of a frame begins with the event that the scrolling raised, before
+# A browser lets a finger fling by 8,000 pixels a second at most, at 60 frames a second.
+TOUCH_STEP = 133
+
+# Towards the beginning, by a step each frame. The work of a frame begins with the event that the scrolling raised, before
 # the frame's callbacks, and ends behind style, layout and painting: a message sent in a callback comes when they are done.
 FLING = """
-async (scroller, step, isBlank) => {
+async (scroller, step, limit, isBlank) => {
   const times = [], work = [], rows = document.querySelector('.mg-window');
   const { port1, port2 } = new MessageChannel();
   const frame = () => new Promise(requestAnimationFrame);
   const painted = () => new Promise(done => { port1.onmessage = () => done(performance.now()); port2.postMessage(null); });
-  let blank = 0, most = 0, last = await frame();
+  let blank = 0, most = 0, first = 0, last = await frame();
+  scroller.addEventListener('scroll', () => { first ||= performance.now(); }, true);
   await painted();
-  while (scroller.scrollTop > 0) {
+  while (scroller.scrollTop > 0 && times.length < limit) {
     scroller.scrollTop -= step;
-    begun.first = 0;
-    const now = await frame(), start = begun.first || performance.now();
+    first = 0;
+    const now = await frame(), start = first || performance.now();
     work.push(await painted() - start);
     times.push(now - last);
     last = now;
@@ -27,7 +31,7 @@ async (scroller, step, isBlank) => {
 """
 
 MEASURE = """
-async ({ messages, step }) => {
+async ({ messages, step, touchStep, touchFrames }) => {
   const fling = FLING;
   const frame = () => new Promise(requestAnimationFrame);
   const settle = async () => { await frame(); await frame(); };
@@ -46,7 +50,9 @@ async ({ messages, step }) => {
     const head = scroller.scrollTop < 1, foot = end() < 40;
     return (!head && first.getBoundingClientRect().top > area.top + 1) || (!foot && last.getBoundingClientRect().bottom < area.bottom - 1);
   };
-  Object.assign(out, await fling(scroller, step, isBlank));
+  out.touch = await fling(scroller, touchStep, touchFrames, isBlank);
+  out.thrown = await fling(scroller, step, Infinity, isBlank);
+  out.blank = out.touch.blank + out.thrown.blank;
   // The head of the list, its middle and its very start: what is in view stays where it is.
   const seen = () => [...rows.children].map(e => [e.querySelector('.mg-text, .mg-picture').textContent, e.getAttribute('aria-label'), e.querySelector('.mg-bubble').getBoundingClientRect().bottom]).filter(x => x[2] > 0 && x[2] < scroller.clientHeight);
   out.jump = 0;
@@ -73,6 +79,9 @@ async ({ messages, step }) => {
   // Small steps through rows that were never measured: they move by what was scrolled.
   scroller.scrollTop = scroller.scrollHeight * 0.37;
   await settle();
+  begun.longest = 0;
+  await new Promise(done => setTimeout(done, 300));
+  out.rest = begun.longest;
   out.drift = 0;
   for (let k = 0; k < 150; k++) {
     const before = seen();
@@ -206,15 +215,17 @@ class Table:
 
 
 def scroll(table, page, arguments, throttle, limit):
-    """A fling through everything, and all that must not move meanwhile."""
+    """A finger's fling, the scrollbar thrown through everything, and all that must not move meanwhile."""
     if throttle > 1:
         page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": throttle})
-    r = page.evaluate(MEASURE, {"messages": arguments.messages, "step": arguments.step})
+    steps = {"step": arguments.step, "touchStep": TOUCH_STEP, "touchFrames": arguments.touch}
+    r = page.evaluate(MEASURE, {"messages": arguments.messages, **steps})
     name = f"{arguments.messages:,} messages" + (f", processor {throttle} times slower" if throttle > 1 else "")
-    table.add(f"{name}: dropped frames of {r['frames']:,}", "0", r["dropped"], r["dropped"] == 0, is_time=True)
-    table.add(f"{name}: main thread per frame, 99th percentile", f"{limit} ms", f"{r['p99']:.1f} ms", r["p99"] <= limit, is_time=True)
-    table.add(f"{name}: the same, median, 95th, longest", "", f"{r['p50']:.1f}, {r['p95']:.1f}, {r['worst']:.1f} ms", True)
-    table.add(f"{name}: rows in the document", "60", r["most"], r["most"] <= 60)
+    pace(table, f"{name}, a finger's fling, {TOUCH_STEP} px a frame", r["touch"], limit)
+    pace(table, f"{name}, the scrollbar thrown, {arguments.step:,} px a frame", r["thrown"], limit)
+    table.add(f"{name}: what is around the viewport, once scrolling rests", "", f"{r['rest']:.1f} ms", True)
+    most = max(r["touch"]["most"], r["thrown"]["most"], r["elements"])
+    table.add(f"{name}: rows in the document", "60", most, most <= 60)
     table.add(f"{name}: frames with a blank place", "0", r["blank"], r["blank"] == 0)
     still = max(r["jump"], r["drift"])
     table.add(f"{name}: what is read moves by itself", "0.5 px", f"{still:g} px", still <= 0.5 and r["compared"] >= 20)
@@ -222,6 +233,12 @@ def scroll(table, page, arguments, throttle, limit):
     table.add(f"{name}: distance from the end after loading, appending", "1 px", f"{at_end:g} px", at_end <= 1)
     table.add(f"{name}: load, prepend 100, append one", "", f"{r['load']:.0f}, {r['prepend']:.1f}, {r['append']:.1f} ms", True)
     table.add(f"{name}: memory of the program", "", f"{r['memory']:.0f} MB", True)
+
+
+def pace(table, name, fling, limit):
+    table.add(f"{name}: dropped frames of {fling['frames']:,}", "0", fling["dropped"], fling["dropped"] == 0, is_time=True)
+    table.add(f"{name}: main thread per frame, 99th percentile", f"{limit} ms", f"{fling['p99']:.1f} ms", fling["p99"] <= limit, is_time=True)
+    table.add(f"{name}: the same, median, 95th, longest", "", f"{fling['p50']:.1f}, {fling['p95']:.1f}, {fling['worst']:.1f} ms", True)
 
 
 def processor_time(page):

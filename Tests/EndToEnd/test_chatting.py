@@ -128,6 +128,14 @@ class Finger:
     async def lift(self):
         await self.tell("touchEnd")
 
+    async def pinch(self, middle, apart, steps=8):
+        """Two of them, from one distance to another."""
+        for step in range(steps + 1):
+            reach = (apart[0] + (apart[1] - apart[0]) * step / steps) / 2
+            points = [{"x": middle[0] + side * reach, "y": middle[1], "id": side + 1} for side in (-1, 1)]
+            await self.session.send("Input.dispatchTouchEvent", {"type": "touchMove" if step else "touchStart", "touchPoints": points})
+        await self.lift()
+
 
 async def centre(locator):
     box = await locator.bounding_box()
@@ -175,6 +183,29 @@ async def _(test):
         await finger.lift()
         await alice.until("([feed, before]) => feed.scrollTop < before - 60", [feed, before])
         assert await swiped(alice).count() == 0 and not await times.is_visible()
+
+
+@test("pulling the list down leaves the box, so that the keyboard goes; pushing it up does not")
+async def _(test):
+    room, users = two_in(test, "Slope")
+    for number in range(30):
+        users["boris"].send(room, f"snail {number}")
+    async with in_room(test, room, {"alice": users["alice"]}, viewport=PHONE, has_touch=True) as alice:
+        finger = await Finger.of(alice)
+        await alice.sees("snail 29")
+        await alice.composer.tap()
+        await expect(alice.composer).to_be_focused()
+        x, y = await centre(alice.message("snail 27"))
+        feed = await alice.feed.element_handle()
+        await feed.evaluate("feed => { feed.scrollTop -= 400; }")
+        before = await feed.evaluate("feed => feed.scrollTop")
+        await finger.slide((x, y), (x, y - 150))
+        await finger.lift()
+        await alice.until("([feed, before]) => feed.scrollTop > before + 60", [feed, before])
+        await expect(alice.composer).to_be_focused()
+        await finger.slide((x, y), (x, y + 150))
+        await finger.lift()
+        await expect(alice.composer).not_to_be_focused()
 
 
 @test("in Arabic a message is swiped to the left, and without motion nothing slides")

@@ -1,10 +1,13 @@
 """Reading in the web client: what has arrived and been read, threads, what is unread, looking things up, pictures one after the other."""
+import asyncio
 import re
+from urllib.parse import quote
 
 from browser import PHONE, expect, in_room, people, send_files
 from client import User, room_path
 from harness import test
 from test_browser import fill, picture
+from test_chatting import Finger, centre
 from test_composer import two_in
 
 
@@ -201,6 +204,82 @@ async def _(test):
         await page.get_by_role("dialog", name="three.png").wait_for()
         await page.keyboard.press("Escape")
         await page.get_by_role("dialog").wait_for(state="detached")
+
+
+@test("pictures are swiped through, pinched large, moved and touched back by fingers; a swipe too short leads nowhere")
+async def _(test):
+    room, users = two_in(test, "Folder")
+    async with in_room(test, room, {"alice": users["alice"]}, viewport=PHONE, has_touch=True) as alice:
+        page, finger = alice.page, await Finger.of(alice)
+        for name in ("one.png", "two.png"):
+            async with page.expect_file_chooser() as chooser:
+                await page.get_by_role("button", name="Attach a file").click()
+            await (await chooser.value).set_files({"name": name, "mimeType": "image/png", "buffer": picture(600, 400)})
+            await send_files(alice)
+            await page.get_by_role("article", name=name).wait_for()
+
+        def large(name):
+            return alice.loaded(page.get_by_role("dialog", name=name).get_by_role("img"))
+
+        await page.get_by_role("button", name="one.png").click()
+        await large("one.png").wait_for()
+        x, y = await centre(large("one.png"))
+        await finger.slide((x, y), (x - 40, y))
+        await finger.lift()
+        await finger.slide((x, y), (x - 40, y - 150))
+        await finger.lift()
+        await finger.slide((x, y), (x - 100, y + 10))
+        await finger.lift()
+        await large("two.png").wait_for()
+        await finger.slide((x, y), (x + 100, y + 10))
+        await finger.lift()
+        await large("one.png").wait_for()
+
+        small = await large("one.png").bounding_box()
+        await finger.pinch((x, y), (80, 240))
+        await alice.rest()
+        pinched = await large("one.png").bounding_box()
+        assert abs(pinched["width"] - 3 * small["width"]) < 2 and abs(pinched["x"] + pinched["width"] / 2 - x) < 2, (small, pinched)
+        # What is large is moved, at most to its edge, and is no swipe.
+        await finger.slide((x, y), (x - 120, y))
+        await finger.lift()
+        await alice.rest()
+        assert abs((await large("one.png").bounding_box())["x"] - pinched["x"] + 120) < 2
+        image = await large("one.png").element_handle()
+        await page.touchscreen.tap(x, y)
+        await alice.until("image => image.style.transform === ''", image)
+        await alice.rest()
+        assert await large("one.png").bounding_box() == small
+
+
+@test("while what is far back is fetched one sees where messages will stand, and hears that the room opens")
+async def _(test):
+    room, users = two_in(test, "Cellar")
+    first = users["boris"].send(room, "the first bottle")
+    fill(users["boris"], room, 200)
+    for scheme in ("light", "dark"):
+        async with in_room(test, room, {"alice": users["alice"]}, viewport=PHONE, scheme=scheme) as alice:
+            page, may_go = alice.page, asyncio.Event()
+
+            async def hold(route):
+                await may_go.wait()
+                await route.continue_()
+
+            await page.route("**/context/*", hold)
+            await page.evaluate("part => { location.hash = part; }", f"room/{quote(room, safe='')}/{quote(first, safe='')}")
+            veil = page.get_by_role("status").filter(has_text="Opening the room")
+            await veil.wait_for()
+            await alice.until(IS_DRAWN, await veil.element_handle())
+            may_go.set()
+            await alice.sees("the first bottle")
+            await veil.wait_for(state="hidden")
+
+
+# Whether its picture of messages to come covers it and is seen.
+IS_DRAWN = """veil => {
+  const drawn = getComputedStyle(veil, '::before');
+  return drawn.maskImage.startsWith('url("data:image/svg') && parseFloat(drawn.height) === veil.clientHeight && drawn.opacity > 0.4;
+}"""
 
 
 @test("an emoji goes where the caret is")

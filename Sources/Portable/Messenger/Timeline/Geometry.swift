@@ -53,6 +53,12 @@ struct Geometry {
 
   func row(at y: Double) -> Int { heights.row(at: y - rowsTop) }
 
+  /// Where the row's top stands below the viewport's, and how high the row is; nil when none of it is in view.
+  func seen(_ row: Int) -> (y: Double, height: Double)? {
+    let place = (y: y(of: row) - scrollTop, height: Double(heights.heights[row]))
+    return place.y < viewport && place.y + place.height > 0 ? place : nil
+  }
+
   /// The rows within `overscan` pixels around the viewport.
   func range(overscan: Double) -> Range<Int> {
     guard heights.count > 0, viewport > 0 else { return 0..<0 }

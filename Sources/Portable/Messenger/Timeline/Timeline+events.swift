@@ -1,4 +1,7 @@
 extension Timeline {
+  /// Scrolling rests when nothing was scrolled for this long.
+  private static var restMilliseconds: Int { 100 }
+
   func listen() {
     dom.on(parts.scroller, .scroll) { [self] in scrolled(to: $0.x) }
     dom.on(parts.scroller, .resize) { [self] in resized(width: $0.x, height: $0.y) }
@@ -22,8 +25,12 @@ extension Timeline {
   }
 
   private func scrolled(to top: Double) {
+    let distance = (top - geometry.pageTop).magnitude
     // The page also tells of scrolling that came from here.
-    if top - geometry.pageTop > 1 || geometry.pageTop - top > 1 { dropGhosts() }
+    if distance > 1 {
+      dropGhosts()
+      fling(distance)
+    }
     geometry.scrolled(to: top)
     geometry.follows = geometry.isNearEnd
     if geometry.follows { newMessageCount = 0 }
@@ -31,6 +38,19 @@ extension Timeline {
     // Being near the end is not yet a reason to move the reader there: only new rows are.
     let index = geometry.anchorRow()
     render(.anchor(Anchor(index: index, screenY: geometry.y(of: index) - geometry.scrollTop)))
+  }
+
+  /// Where the viewport goes farther than its height, nothing rendered stays, and what is around it will hardly be seen: that waits for rest.
+  private func fling(_ distance: Double) {
+    isFlung = options.after != nil && distance > geometry.viewport
+    guard isFlung else { return }
+    flingCount &+= 1
+    let count = flingCount
+    options.after?(Timeline.restMilliseconds) { [self] in
+      guard count == flingCount else { return }
+      isFlung = false
+      if geometry.viewport > 0 { scrolled(to: geometry.pageTop) }
+    }
   }
 
   private func resized(width: Double, height: Double) {

@@ -22,9 +22,7 @@ extension Timeline {
     dropGhosts()
     guard moves(transaction.motion), geometry.viewport > 0 else { return }
     for view in rendered {
-      let y = geometry.y(of: view.index) - geometry.scrollTop
-      let height = Double(geometry.heights.heights[view.index])
-      guard y < geometry.viewport, y + height > 0 else { continue }
+      guard let (y, height) = geometry.seen(view.index) else { continue }
       let entry = store[view.index]
       transaction.seen.append(
         SeenRow(
@@ -58,9 +56,7 @@ extension Timeline {
     guard !transaction.seen.isEmpty, geometry.viewport > 0 else { return }
     motionCount &+= 1
     for view in rendered {
-      let y = geometry.y(of: view.index) - geometry.scrollTop
-      let height = Double(geometry.heights.heights[view.index])
-      guard y < geometry.viewport, y + height > 0, var decor = view.signature?.decor else { continue }
+      guard let (y, height) = geometry.seen(view.index), var decor = view.signature?.decor else { continue }
       let old = transaction.seen.first { $0.id == view.id }
       let shift = (old?.y ?? y) - y
       let glide = glide(view, bottom: y + height, old, transaction.seen)
@@ -89,9 +85,7 @@ extension Timeline {
 
   /// Rows that came in beyond what is in view do not move.
   private func stopUnseen() {
-    for view in rendered where !view.entering.isEmpty {
-      let y = geometry.y(of: view.index) - geometry.scrollTop
-      if y < geometry.viewport, y + Double(geometry.heights.heights[view.index]) > 0 { continue }
+    for view in rendered where !view.entering.isEmpty && geometry.seen(view.index) == nil {
       view.entering = []
       view.signature?.decor = decor(view.index)
       dom.setClass(view.node, filler.classList(view.kind, decor(view.index)))

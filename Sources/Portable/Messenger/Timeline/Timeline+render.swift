@@ -8,7 +8,7 @@ extension Timeline {
     let before = geometry.pageTop
     geometry.take(aim)
     for round in 0..<Timeline.roundLimit {
-      reconcile(geometry.range(overscan: options.overscan))
+      reconcile(geometry.range(overscan: isFlung ? 0 : options.overscan))
       guard !fresh.isEmpty || parts.isUnmeasured || round == 0 else { break }
       parts.place(geometry, first: firstRendered)
       guard measureFresh() else { break }

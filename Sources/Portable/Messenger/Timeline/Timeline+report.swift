@@ -17,15 +17,12 @@ extension Timeline {
   /// Rows of which at least half is seen, or that fill at least half of the viewport.
   func visibleRows() -> VisibleRows? {
     guard store.count > 0 else { return nil }
-    let (top, bottom) = (geometry.scrollTop, geometry.scrollTop + geometry.viewport)
     var highest: Int?
     var lowest = 0
-    let range = geometry.row(at: top)...geometry.row(at: bottom)
-    for index in range {
-      let y = geometry.y(of: index)
-      let height = Double(geometry.heights.heights[index])
-      let seen = min(y + height, bottom) - max(y, top)
-      guard seen > 0, seen * 2 >= min(height, geometry.viewport) else { continue }
+    for index in geometry.range(overscan: 0) {
+      guard let (y, height) = geometry.seen(index) else { continue }
+      let seen = min(y + height, geometry.viewport) - max(y, 0)
+      guard seen * 2 >= min(height, geometry.viewport) else { continue }
       if highest == nil { highest = index }
       lowest = index
     }
@@ -41,8 +38,7 @@ extension Timeline {
     var wanted: [RowID] = []
     for view in rendered where view.kind == .gap {
       guard case .gap(.idle) = store[view.index].row.content else { continue }
-      let y = geometry.y(of: view.index) - geometry.scrollTop
-      guard y < geometry.viewport, y + Double(geometry.heights.heights[view.index]) > 0 else { continue }
+      guard geometry.seen(view.index) != nil else { continue }
       let version = store[view.index].version
       if askedGaps.contains(where: { $0.id == view.id && $0.version == version }) { continue }
       askedGaps.removeAll { $0.id == view.id }

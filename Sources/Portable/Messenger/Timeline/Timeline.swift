@@ -55,6 +55,9 @@ public final class Timeline<D: DOM> {
   /// The store or what rows look like changed since the last reconciliation.
   var isDirty = false
   var layoutVersion: UInt32 = 0
+  /// A person scrolls past all that is rendered: only what is in view is. And how often they did.
+  var isFlung = false
+  var flingCount: UInt32 = 0
   /// Rows that were appended for the reader to see come in moving.
   var entering: [RowID] = []
   var enteringMotion = RowMotion.rise
