@@ -60,7 +60,7 @@ import Testing
 
   @Test func aPacketIsTakenOnceAndNotForAnotherOfItsPlace() {
     var packets = SentPackets()
-    func take(_ number: UInt16, at now: MediaTime) -> (time: MediaTime, bytes: Int, wasMissed: Bool)? { packets.take(number, now: now) }
+    func take(_ number: UInt16, at now: MediaTime) -> SentPackets.Packet? { packets.take(number, now: now) }
     #expect(take(1, at: .zero) == nil)
     let late = MediaTime(microseconds: (1 << 40) + 5)
     packets.insert(65_535, bytes: 1200, now: late)

@@ -19,6 +19,8 @@ struct PathEstimate {
   /// An estimate that has not grown by `growth` for so long does not grow.
   static let growthLimit = MediaTime.Interval.seconds(2)
   private static let growth = 1.02
+  /// So long a queue needs until it is empty.
+  private static let aftermath = MediaTime.Interval.milliseconds(300)
   /// How far below the rate sent an estimate may stand: both are measured.
   private static let tolerance = 0.9
   static let floor = 30_000.0
@@ -49,7 +51,12 @@ struct PathEstimate {
   ///   - sent: bits a second that go to it.
   ///   - isLeast: it is sound alone, which always goes.
   mutating func receive(_ reported: PacketLoss, sent: Int, isLeast: Bool = false, now: MediaTime) -> Bool {
-    if isLeast != isWindowLeast { (window, isWindowLeast) = (LossWindow(), isLeast) }
+    if isLeast != isWindowLeast {
+      // What is on its way says nothing of what is sent from now on, nor does what finds a queue that is still full.
+      (window, isWindowLeast) = (LossWindow(), isLeast)
+      sender?.lossesCount(from: now + Self.aftermath)
+      return false
+    }
     guard let fraction = window.add(reported, now: now) else { return false }
     let wasOurs = loss.rate(now: now) != nil
     loss.receive(fraction, sent: Double(sent), isLeast: isLeast, now: now)

@@ -28,16 +28,6 @@ struct PathProbe {
     var lastSent: MediaTime
     var firstArrival = Int64.min
     var lastArrival = Int64.min
-    /// Packets: of padding, of all kinds that arrived, and that are said to be missing.
-    var paddingCount = 0
-    var arrived = 0
-    var missed = 0
-
-    /// Whether it says something: feedback on it may itself be lost, and more may be lost of it than the path loses anyway, by chance.
-    func isTold(lost: Double) -> Bool {
-      let told = Double(arrived + missed)
-      return told >= 0.7 * Double(paddingCount) && Double(missed) <= (lost + 0.125) * told
-    }
   }
 
   private var burst: Burst?
@@ -75,23 +65,15 @@ struct PathProbe {
     current.credit += current.padding * (now - current.last).seconds / 8 / Double(packetBytes)
     let count = Int(current.credit)
     current.credit -= Double(count)
-    current.paddingCount += count
     current.last = now
     burst = current
     return count
   }
 
-  /// Of any packet that is missing.
-  mutating func miss(sent: MediaTime) {
-    if let current = burst, sent >= current.start, sent < current.end { burst?.missed += 1 }
-  }
-
-  /// Of any packet that arrived; `arrived` in microseconds, `lost` the share that the path loses whatever is sent. What the path carries at least, once a
-  /// burst is over and understood.
-  mutating func receive(sent: MediaTime, bytes: Int, arrived: Int64, lost: Double = 0) -> Double? {
+  /// Of any packet that arrived; `arrived` in microseconds. What the path carries at least, once a burst is over and understood.
+  mutating func receive(sent: MediaTime, bytes: Int, arrived: Int64) -> Double? {
     guard var current = burst, sent >= current.start else { return nil }
-    guard sent < current.end else { return finish(current, now: sent, lost: lost) }
-    current.arrived += 1
+    guard sent < current.end else { return finish(current, now: sent) }
     if sent == current.firstSent ?? sent {
       current.firstSent = sent
       current.firstArrival = max(current.firstArrival, arrived)
@@ -109,13 +91,9 @@ struct PathProbe {
     if let current = burst, now >= current.end + Self.patience { _ = finish(current, now: now, isLost: true) }
   }
 
-  private mutating func finish(_ burst: Burst, now: MediaTime, lost: Double = 0, isLost: Bool = false) -> Double? {
+  private mutating func finish(_ burst: Burst, now: MediaTime, isLost: Bool = false) -> Double? {
     self.burst = nil
     lastEnd = now
-    guard isLost || burst.isTold(lost: lost) else {
-      next = now + Self.afterSuccess
-      return nil
-    }
     var rate: Double?
     if !isLost, let firstSent = burst.firstSent, burst.lastArrival > burst.firstArrival, burst.lastSent > firstSent {
       let span = max(burst.lastArrival - burst.firstArrival, (burst.lastSent - firstSent).microseconds)

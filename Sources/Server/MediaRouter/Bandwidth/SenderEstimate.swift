@@ -29,6 +29,7 @@ struct SenderEstimate {
   /// The share of packets that the path loses whatever is sent. What of a burst does not arrive for that reason has passed the narrowest place all the
   /// same, or nothing were ever proven.
   var lost = 0.0
+  private var lossesBegin: MediaTime?
   /// Of how many packets feedback may tell.
   private(set) var budget = FeedbackBudget()
   /// The rate is the initial one.
@@ -42,15 +43,18 @@ struct SenderEstimate {
   private var lastDecrease: MediaTime?
   private var lastFeedback: MediaTime?
 
-  mutating func send(_ number: UInt16, bytes: Int, now: MediaTime) {
-    packets.insert(number, bytes: bytes, now: now)
+  mutating func send(_ number: UInt16, bytes: Int, isMedia: Bool = true, now: MediaTime) {
+    packets.insert(number, bytes: bytes, isMedia: isMedia, now: now)
     budget.fill()
   }
+
+  /// Only of what is sent from then on it is told what is lost.
+  mutating func lossesCount(from time: MediaTime) { lossesBegin = time }
 
   /// Feedback told of so many packets, whether it was of use or could be read to its end.
   mutating func charge(_ packets: Int) { budget.take(packets) }
 
-  /// What this tells to be lost, of packets of all kinds. What was, and arrived after all, is taken back.
+  /// What this tells to be lost of media: repairs and padding show what a burst does. What was missed, and arrived after all, is taken back.
   @discardableResult mutating func receive(_ feedback: TransportFeedback, now: MediaTime) -> PacketLoss {
     var number = feedback.base
     var loss = PacketLoss(lost: 0, expected: 0)
@@ -58,19 +62,22 @@ struct SenderEstimate {
     for arrival in feedback.arrivals {
       defer { number &+= 1 }
       guard let arrival else {
-        guard let sent = packets.miss(number, now: now) else { continue }
-        (loss.lost, loss.expected) = (loss.lost + 1, loss.expected + 1)
-        probe.miss(sent: sent)
+        guard let packet = packets.miss(number, now: now) else { continue }
+        if packet.isMedia, lossesBegin.map({ packet.time >= $0 }) ?? true {
+          (loss.lost, loss.expected) = (loss.lost + 1, loss.expected + 1)
+        }
         continue
       }
       guard let packet = packets.take(number, now: now) else { continue }
       hasNews = true
-      if packet.wasMissed { loss.lost -= 1 } else { loss.expected += 1 }
+      if packet.isMedia, lossesBegin.map({ packet.time >= $0 }) ?? true {
+        if packet.wasMissed { loss.lost -= 1 } else { loss.expected += 1 }
+      }
       let arrived = unwrap(arrival) * TransportFeedback.tickMicroseconds
       arrivals.add(packet.bytes, at: arrived)
       queue.add(sent: packet.time.microseconds, arrived: arrived)
       let bytes = Int(Double(packet.bytes) / (1 - min(lost, Self.lostLimit)))
-      if let proven = probe.receive(sent: packet.time, bytes: bytes, arrived: arrived, lost: lost) { take(proven: proven) }
+      if let proven = probe.receive(sent: packet.time, bytes: bytes, arrived: arrived) { take(proven: proven) }
     }
     // What tells nothing costs nothing: what arrived of late is looked through.
     if hasNews { update(now) }

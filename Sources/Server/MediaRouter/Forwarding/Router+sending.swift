@@ -127,7 +127,7 @@ extension Router {
     batch.commit(sealed, to: destination.address)
     guard subscription.parameters.extensions.transportSequence != 0 else { return sealed }
     transport.transportSequence &+= 1
-    transport.path.sender?.send(number, bytes: sealed, now: now)
+    transport.path.sender?.send(number, bytes: sealed, isMedia: !isRetransmission, now: now)
     return sealed
   }
 
