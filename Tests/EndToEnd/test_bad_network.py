@@ -153,13 +153,6 @@ async def five_percent(_):
         assert watch.decoded > 0.7 * good.decoded and watch.concealed < 0.15 and watch.is_whole(), f"{watch}; {good}"
 
 
-@test("where 20 % of the packets are lost, Chromium goes on seeing most pictures and hearing, and no picture is broken")
-async def twenty_percent(_):
-    async with network() as (router, browser, path):
-        watch, good = await beside(browser, router, router, await path(loss=0.2))
-        assert watch.decoded > 0.6 * good.decoded and watch.concealed < 0.3 and watch.is_whole() and good.is_whole(), f"{watch}; {good}"
-
-
 @test("where packets are up to 200 ms late, overtake each other and come twice, Chromium shows every picture whole and in order")
 async def jitter(_):
     async with network() as (router, browser, path):

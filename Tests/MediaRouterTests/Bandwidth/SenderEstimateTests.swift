@@ -130,6 +130,37 @@ import Testing
     #expect(packets * 300 * 8 / 60 < 20_000, "bits a second")
   }
 
+  /// One burst of twelve packets over a wide path, of which some are told of, missing, or late.
+  private static func burst(told: Int, missed: Int, lost: Double = 0, stretch: Int64 = 1) -> Double? {
+    var probe = PathProbe()
+    probe.want(400_000, known: 300_000, sent: 100_000, now: .zero)
+    var now = MediaTime.zero + .milliseconds(600)
+    probe.want(400_000, known: 300_000, sent: 100_000, now: now)
+    var number = 0
+    while number < 12 {
+      for _ in 0..<probe.take(packetBytes: 300, now: now) where number < 12 {
+        let arrived = (now.microseconds - 600_000) * stretch
+        if number >= 12 - missed {
+          probe.miss(sent: now)
+        } else if number < told {
+          _ = probe.receive(sent: now, bytes: 300, arrived: arrived, lost: lost)
+        }
+        number += 1
+      }
+      now = now + .milliseconds(1)
+      guard now < .zero + .milliseconds(900) else { break }
+    }
+    return probe.receive(sent: .zero + .seconds(1), bytes: 300, arrived: 400_000 * stretch, lost: lost)
+  }
+
+  @Test func aBurstThatIsNotToldOfOrLostByChanceProvesNothing() {
+    #expect(Self.burst(told: 12, missed: 0).map { $0 > 300_000 } ?? false)
+    #expect(Self.burst(told: 6, missed: 0) == nil, "feedback was lost")
+    #expect(Self.burst(told: 12, missed: 4) == nil, "the path may be bad, not narrow")
+    #expect(Self.burst(told: 12, missed: 4, lost: 0.3) != nil, "so much it loses anyway")
+    #expect(Self.burst(told: 12, missed: 4, stretch: 2) != nil, "what came through had to wait")
+  }
+
   @Test func nothingIsSentThatNobodyWants() {
     #expect(Self.run(seconds: 5, path: 1_000_000, wanted: 100_000).packets == 0)
   }

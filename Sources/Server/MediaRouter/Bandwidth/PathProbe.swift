@@ -28,6 +28,23 @@ struct PathProbe {
     var lastSent: MediaTime
     var firstArrival = Int64.min
     var lastArrival = Int64.min
+    /// Packets: of padding, of all kinds that arrived, and that are said to be missing.
+    var paddingCount = 0
+    var arrived = 0
+    var missed = 0
+
+    /// Feedback tells of nearly all of it: that may itself be lost.
+    var isTold: Bool { Double(arrived + missed) >= 0.95 * Double(paddingCount) }
+
+    /// Bits a second that came through; nil where that cannot be known: more is missing than the path loses anyway, and what arrived did not
+    /// wait for each other, so it is not the path's width that cut it.
+    func rate(lost: Double) -> Double? {
+      guard let firstSent, lastArrival > firstArrival, lastSent > firstSent else { return nil }
+      let (sending, arriving) = ((lastSent - firstSent).microseconds, lastArrival - firstArrival)
+      let isCut = Double(missed) > (lost + 0.125) * Double(arrived + missed)
+      guard !isCut || Double(arriving) > 1.1 * Double(sending) else { return nil }
+      return Double(bytes) * 8_000_000 / Double(max(arriving, sending))
+    }
   }
 
   private var burst: Burst?
@@ -65,15 +82,23 @@ struct PathProbe {
     current.credit += current.padding * (now - current.last).seconds / 8 / Double(packetBytes)
     let count = Int(current.credit)
     current.credit -= Double(count)
+    current.paddingCount += count
     current.last = now
     burst = current
     return count
   }
 
-  /// Of any packet that arrived; `arrived` in microseconds. What the path carries at least, once a burst is over and understood.
-  mutating func receive(sent: MediaTime, bytes: Int, arrived: Int64) -> Double? {
+  /// Of any packet that is missing.
+  mutating func miss(sent: MediaTime) {
+    if let current = burst, sent >= current.start, sent < current.end { burst?.missed += 1 }
+  }
+
+  /// Of any packet that arrived; `arrived` in microseconds, `lost` the share that the path loses whatever is sent. What the path carries at least, once a
+  /// burst is over and understood.
+  mutating func receive(sent: MediaTime, bytes: Int, arrived: Int64, lost: Double = 0) -> Double? {
     guard var current = burst, sent >= current.start else { return nil }
-    guard sent < current.end else { return finish(current, now: sent) }
+    guard sent < current.end else { return finish(current, now: sent, lost: lost) }
+    current.arrived += 1
     if sent == current.firstSent ?? sent {
       current.firstSent = sent
       current.firstArrival = max(current.firstArrival, arrived)
@@ -91,14 +116,14 @@ struct PathProbe {
     if let current = burst, now >= current.end + Self.patience { _ = finish(current, now: now, isLost: true) }
   }
 
-  private mutating func finish(_ burst: Burst, now: MediaTime, isLost: Bool = false) -> Double? {
+  private mutating func finish(_ burst: Burst, now: MediaTime, lost: Double = 0, isLost: Bool = false) -> Double? {
     self.burst = nil
     lastEnd = now
-    var rate: Double?
-    if !isLost, let firstSent = burst.firstSent, burst.lastArrival > burst.firstArrival, burst.lastSent > firstSent {
-      let span = max(burst.lastArrival - burst.firstArrival, (burst.lastSent - firstSent).microseconds)
-      rate = Double(burst.bytes) * 8_000_000 / Double(span)
+    guard isLost || burst.isTold else {
+      next = now + Self.wait
+      return nil
     }
+    let rate = isLost ? nil : burst.rate(lost: lost)
     let hasSucceeded = rate.map { $0 >= 0.85 * burst.target } ?? false
     currentWait = hasSucceeded ? Self.wait : min(currentWait * 2, Self.waitLimit)
     next = now + (hasSucceeded ? Self.afterSuccess : currentWait)

@@ -63,6 +63,7 @@ struct SenderEstimate {
       defer { number &+= 1 }
       guard let arrival else {
         guard let packet = packets.miss(number, now: now) else { continue }
+        probe.miss(sent: packet.time)
         if packet.isMedia, lossesBegin.map({ packet.time >= $0 }) ?? true {
           (loss.lost, loss.expected) = (loss.lost + 1, loss.expected + 1)
         }
@@ -77,7 +78,7 @@ struct SenderEstimate {
       arrivals.add(packet.bytes, at: arrived)
       queue.add(sent: packet.time.microseconds, arrived: arrived)
       let bytes = Int(Double(packet.bytes) / (1 - min(lost, Self.lostLimit)))
-      if let proven = probe.receive(sent: packet.time, bytes: bytes, arrived: arrived) { take(proven: proven) }
+      if let proven = probe.receive(sent: packet.time, bytes: bytes, arrived: arrived, lost: lost) { take(proven: proven) }
     }
     // What tells nothing costs nothing: what arrived of late is looked through.
     if hasNews { update(now) }
