@@ -17,6 +17,8 @@ struct SenderEstimate {
   private static let jumpTicks = 60_000_000 / TransportFeedback.tickMicroseconds
   /// No burst of ours makes packets wait for so long, in microseconds.
   private static let suspicious: Int64 = 200_000
+  /// Of the rate.
+  private static let little = 0.3
   /// Whoever loses more than half has no use for a higher layer.
   private static let lostLimit = 0.5
   /// In a second.
@@ -99,10 +101,9 @@ struct SenderEstimate {
     self.arriving = arriving
     switch queue.trend {
     case .filling:
-      // A burst fills the queue for as long as it lasts.
-      guard lastDecrease.map({ now - $0 >= Self.patience }) ?? true, !probe.isFelt(now) || queue.delay > Self.suspicious else {
-        return
-      }
+      // A burst fills the queue for as long as it lasts, and what is far less than the path carries fills none: then its ends were busy.
+      let mayPass = probe.isFelt(now) || arriving < Self.little * rate
+      guard lastDecrease.map({ now - $0 >= Self.patience }) ?? true, !mayPass || queue.delay > Self.suspicious else { return }
       rate = max(PathEstimate.floor, min(rate, Self.decrease * arriving))
       isAssumed = false
       lastDecrease = now
