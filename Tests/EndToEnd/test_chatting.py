@@ -1,4 +1,5 @@
 """What one does in a chat beyond writing: keys, fingers, stickers, drafts on two devices, conversations put away."""
+import contextlib
 import re
 from urllib.parse import quote
 
@@ -147,14 +148,22 @@ def swiped(person, text=None, is_enough=False):
     return person.message(text).and_(person.page.locator(".mg-swipe-ready" if is_enough else ".mg-swiped"))
 
 
-@test("a message swiped far enough is answered, not far enough is not; to the other side the times come; scrolling stays scrolling")
-async def _(test):
+@contextlib.asynccontextmanager
+async def long_room_on_phone(test, word):
+    """(Alice at a phone, her finger) in a room with thirty messages of Boris's: that word and a number from 0 on."""
     room, users = two_in(test, "Pond")
     for number in range(30):
-        users["boris"].send(room, f"frog {number}")
+        users["boris"].send(room, f"{word} {number}")
     async with in_room(test, room, {"alice": users["alice"]}, viewport=PHONE, has_touch=True) as alice:
-        page, finger = alice.page, await Finger.of(alice)
-        await alice.sees("frog 29")
+        finger = await Finger.of(alice)
+        await alice.sees(f"{word} 29")
+        yield alice, finger
+
+
+@test("a message swiped far enough is answered, not far enough is not; to the other side the times come; scrolling stays scrolling")
+async def _(test):
+    async with long_room_on_phone(test, "frog") as (alice, finger):
+        page = alice.page
         x, y = await centre(alice.message("frog 27"))
         await finger.slide((x, y), (x + 30, y + 4))
         await swiped(alice, "frog 27").wait_for()
@@ -187,12 +196,7 @@ async def _(test):
 
 @test("pulling the list down leaves the box, so that the keyboard goes; pushing it up does not")
 async def _(test):
-    room, users = two_in(test, "Slope")
-    for number in range(30):
-        users["boris"].send(room, f"snail {number}")
-    async with in_room(test, room, {"alice": users["alice"]}, viewport=PHONE, has_touch=True) as alice:
-        finger = await Finger.of(alice)
-        await alice.sees("snail 29")
+    async with long_room_on_phone(test, "snail") as (alice, finger):
         await alice.composer.tap()
         await expect(alice.composer).to_be_focused()
         x, y = await centre(alice.message("snail 27"))

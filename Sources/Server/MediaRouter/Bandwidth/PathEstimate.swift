@@ -30,9 +30,8 @@ struct PathEstimate {
   private var receiver: (rate: Double, time: MediaTime)?
   private var grown: (rate: Double, time: MediaTime)?
   private var loss = LossLimit()
-  private var window = LossWindow()
-  /// What the window is of: sound alone.
-  private var isWindowLeast = false
+  /// Of what goes now: sound alone, or more.
+  private var window = (isLeast: false, losses: LossWindow())
 
   mutating func receive(estimate: UInt64, now: MediaTime) {
     let rate = Double(estimate)
@@ -51,13 +50,13 @@ struct PathEstimate {
   ///   - sent: bits a second that go to it.
   ///   - isLeast: it is sound alone, which always goes.
   mutating func receive(_ reported: PacketLoss, sent: Int, isLeast: Bool = false, now: MediaTime) -> Bool {
-    if isLeast != isWindowLeast {
+    if isLeast != window.isLeast {
       // What is on its way says nothing of what is sent from now on, nor does what finds a queue that is still full.
-      (window, isWindowLeast) = (LossWindow(), isLeast)
-      sender?.lossesCount(from: now + Self.aftermath)
+      window = (isLeast, LossWindow())
+      sender?.countLosses(from: now + Self.aftermath)
       return false
     }
-    guard let fraction = window.add(reported, now: now) else { return false }
+    guard let fraction = window.losses.add(reported, now: now) else { return false }
     let wasOurs = loss.rate(now: now) != nil
     loss.receive(fraction, sent: Double(sent), isLeast: isLeast, now: now)
     sender?.lost = loss.foreign

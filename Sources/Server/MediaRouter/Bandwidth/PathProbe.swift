@@ -97,7 +97,7 @@ struct PathProbe {
   /// burst is over and understood.
   mutating func receive(sent: MediaTime, bytes: Int, arrived: Int64, lost: Double = 0) -> Double? {
     guard var current = burst, sent >= current.start else { return nil }
-    guard sent < current.end else { return finish(current, now: sent, lost: lost) }
+    guard sent < current.end else { return judge(current, lost: lost, now: sent) }
     current.arrived += 1
     if sent == current.firstSent ?? sent {
       current.firstSent = sent
@@ -113,20 +113,23 @@ struct PathProbe {
 
   /// Gives up a burst that no feedback came of.
   mutating func advance(to now: MediaTime) {
-    if let current = burst, now >= current.end + Self.patience { _ = finish(current, now: now, isLost: true) }
+    if let current = burst, now >= current.end + Self.patience { finish(current, proven: nil, now: now) }
   }
 
-  private mutating func finish(_ burst: Burst, now: MediaTime, lost: Double = 0, isLost: Bool = false) -> Double? {
-    self.burst = nil
-    lastEnd = now
-    guard isLost || burst.isTold else {
-      next = now + Self.wait
+  /// What a burst proves whose feedback is there.
+  private mutating func judge(_ burst: Burst, lost: Double, now: MediaTime) -> Double? {
+    guard burst.isTold else {
+      (self.burst, lastEnd, next) = (nil, now, now + Self.wait)
       return nil
     }
-    let rate = isLost ? nil : burst.rate(lost: lost)
-    let hasSucceeded = rate.map { $0 >= 0.85 * burst.target } ?? false
+    let proven = burst.rate(lost: lost)
+    finish(burst, proven: proven, now: now)
+    return proven
+  }
+
+  private mutating func finish(_ burst: Burst, proven: Double?, now: MediaTime) {
+    let hasSucceeded = proven.map { $0 >= 0.85 * burst.target } ?? false
     currentWait = hasSucceeded ? Self.wait : min(currentWait * 2, Self.waitLimit)
-    next = now + (hasSucceeded ? Self.afterSuccess : currentWait)
-    return rate
+    (self.burst, lastEnd, next) = (nil, now, now + (hasSucceeded ? Self.afterSuccess : currentWait))
   }
 }

@@ -17,7 +17,7 @@ struct SenderEstimate {
   private static let jumpTicks = 60_000_000 / TransportFeedback.tickMicroseconds
   /// No burst of ours makes packets wait for so long, in microseconds.
   private static let suspicious: Int64 = 200_000
-  /// Of the rate.
+  /// Whoever sends so little of the rate fills no queue.
   private static let little = 0.3
   /// Whoever loses more than half has no use for a higher layer.
   private static let lostLimit = 0.5
@@ -31,6 +31,7 @@ struct SenderEstimate {
   /// The share of packets that the path loses whatever is sent. What of a burst does not arrive for that reason has passed the narrowest place all the
   /// same, or nothing were ever proven.
   var lost = 0.0
+  /// What was sent before counts for no loss.
   private var lossesBegin: MediaTime?
   /// Of how many packets feedback may tell.
   private(set) var budget = FeedbackBudget()
@@ -50,13 +51,13 @@ struct SenderEstimate {
     budget.fill()
   }
 
-  /// Only of what is sent from then on it is told what is lost.
-  mutating func lossesCount(from time: MediaTime) { lossesBegin = time }
+  /// Losses of what was sent before are not told any more.
+  mutating func countLosses(from time: MediaTime) { lossesBegin = time }
 
   /// Feedback told of so many packets, whether it was of use or could be read to its end.
   mutating func charge(_ packets: Int) { budget.take(packets) }
 
-  /// What this tells to be lost of media: repairs and padding show what a burst does. What was missed, and arrived after all, is taken back.
+  /// What this tells to be lost of media: what is of repairs and padding shows what a burst does. What was missed, and arrived after all, is taken back.
   @discardableResult mutating func receive(_ feedback: TransportFeedback, now: MediaTime) -> PacketLoss {
     var number = feedback.base
     var loss = PacketLoss(lost: 0, expected: 0)
@@ -65,26 +66,31 @@ struct SenderEstimate {
       defer { number &+= 1 }
       guard let arrival else {
         guard let packet = packets.miss(number, now: now) else { continue }
+        if counts(packet) { (loss.lost, loss.expected) = (loss.lost + 1, loss.expected + 1) }
         probe.miss(sent: packet.time)
-        if packet.isMedia, lossesBegin.map({ packet.time >= $0 }) ?? true {
-          (loss.lost, loss.expected) = (loss.lost + 1, loss.expected + 1)
-        }
         continue
       }
       guard let packet = packets.take(number, now: now) else { continue }
       hasNews = true
-      if packet.isMedia, lossesBegin.map({ packet.time >= $0 }) ?? true {
+      if counts(packet) {
         if packet.wasMissed { loss.lost -= 1 } else { loss.expected += 1 }
       }
-      let arrived = unwrap(arrival) * TransportFeedback.tickMicroseconds
-      arrivals.add(packet.bytes, at: arrived)
-      queue.add(sent: packet.time.microseconds, arrived: arrived)
-      let bytes = Int(Double(packet.bytes) / (1 - min(lost, Self.lostLimit)))
-      if let proven = probe.receive(sent: packet.time, bytes: bytes, arrived: arrived, lost: lost) { take(proven: proven) }
+      note(packet, arrived: unwrap(arrival) * TransportFeedback.tickMicroseconds)
     }
     // What tells nothing costs nothing: what arrived of late is looked through.
     if hasNews { update(now) }
     return loss
+  }
+
+  private func counts(_ packet: SentPackets.Packet) -> Bool {
+    packet.isMedia && lossesBegin.map { packet.time >= $0 } ?? true
+  }
+
+  private mutating func note(_ packet: SentPackets.Packet, arrived: Int64) {
+    arrivals.add(packet.bytes, at: arrived)
+    queue.add(sent: packet.time.microseconds, arrived: arrived)
+    let bytes = Int(Double(packet.bytes) / (1 - min(lost, Self.lostLimit)))
+    if let proven = probe.receive(sent: packet.time, bytes: bytes, arrived: arrived, lost: lost) { take(proven: proven) }
   }
 
   /// A burst shows what the path carries at least. Where nothing was known, it is all that is known.

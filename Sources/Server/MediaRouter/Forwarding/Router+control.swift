@@ -40,23 +40,21 @@ extension Router {
     case .receiverEstimate(_, let rate, _): transport.path.receive(estimate: rate, now: now)
     case .receiverReport(_, let reports): receive(reports, on: transport, now)
     case .transportFeedback(let feedback):
-      let loss = transport.path.sender?.receive(feedback, now: now)
-      if let loss { receive(loss, on: transport, now) }
+      if let loss = transport.path.sender?.receive(feedback, now: now) { receive(loss, on: transport, now) }
     // What a subscriber reports ends here.
     case .goodbye: break
     }
   }
 
-  /// What is lost of video counts while any is sent, else of sound, by feedback where there is any: what rests reports no loss, and repairs are too
-  /// few to tell.
+  /// Only where no feedback tells of single packets. What is lost of video counts while any is sent, else of sound: what rests reports no loss, and
+  /// repairs are too few to tell.
   private func receive(_ reports: [ReceptionReport], on transport: Transport, _ now: MediaTime) {
-    let sendsVideo = transport.sendsVideo
+    guard transport.path.sender == nil else { return }
     for report in reports {
       guard let subscription = transport.subscriptions.first(where: { $0.parameters.ssrc == report.ssrc }) else { continue }
-      defer { subscription.lastReport = report }
-      guard transport.path.sender == nil, subscription.track.parameters.codec.isVideo == sendsVideo,
-        let loss = subscription.lastReport.flatMap(report.loss(since:))
-      else { continue }
+      let loss = subscription.lastReport.flatMap(report.loss(since:))
+      subscription.lastReport = report
+      guard let loss, subscription.track.parameters.codec.isVideo == transport.sendsVideo else { continue }
       receive(loss, on: transport, now)
     }
   }
