@@ -58,6 +58,38 @@ import Testing
       estimate.rate == SenderEstimate.initial && !estimate.isCongested(MediaTime(microseconds: Int64(wrap + 200) * 20_000)))
   }
 
+  /// It asked for little, so that it shows little.
+  @Test func aSmallBurstTakesNothingFromWhatIsAssumed() {
+    var (estimate, number, now) = (SenderEstimate(), UInt16(0), MediaTime.zero)
+    var bursts = 0
+    for tick in 0..<600 as Range<Int64> {
+      now = .zero + .milliseconds(10 * tick)
+      if tick % 20 == 0 { estimate.want(160_000, sent: 80_000, now: now) }
+      let padding = estimate.takePadding(packetBytes: 300, now: now)
+      bursts += padding
+      let first = number
+      for bytes in [100] + Array(repeating: 300, count: padding) {
+        estimate.send(number, bytes: bytes, isMedia: bytes == 100, now: now)
+        number &+= 1
+      }
+      let arrivals = (0...padding).map { _ in Int64?(now.microseconds / TransportFeedback.tickMicroseconds) }
+      estimate.receive(TransportFeedback(sender: 1, media: 2, base: first, number: 0, arrivals: arrivals), now: now)
+    }
+    #expect(bursts > 0 && estimate.rate >= SenderEstimate.initial)
+  }
+
+  @Test func aPacketThatIsMissedMayStillArrive() {
+    var packets = SentPackets()
+    func miss() -> Bool { packets.miss(7, now: .zero) != nil }
+    #expect(!miss(), "it was never sent")
+    packets.insert(7, bytes: 100, isMedia: false, now: .zero)
+    #expect(miss())
+    #expect(!miss(), "that is known")
+    let packet = packets.take(7, now: .zero)
+    #expect(packet?.wasMissed == true && packet?.isMedia == false && packet?.bytes == 100)
+    #expect(!miss())
+  }
+
   @Test func aPacketIsTakenOnceAndNotForAnotherOfItsPlace() {
     var packets = SentPackets()
     func take(_ number: UInt16, at now: MediaTime) -> SentPackets.Packet? { packets.take(number, now: now) }
@@ -113,7 +145,7 @@ import Testing
       packets += sizes.count - 1
       for bytes in sizes {
         idle = max(idle, now.microseconds) + Int64(Double(bytes) * 8_000_000 / path)
-        if let rate = probe.receive(sent: now, bytes: bytes, arrived: idle) { rates.append(rate) }
+        if let proof = probe.receive(sent: now, bytes: bytes, arrived: idle) { rates.append(proof.rate) }
       }
     }
     return (rates, packets)
@@ -131,7 +163,7 @@ import Testing
   }
 
   /// One burst of twelve packets over a wide path, of which some are told of, missing, or late.
-  private static func burst(told: Int, missed: Int, lost: Double = 0, stretch: Int64 = 1) -> Double? {
+  private static func burst(told: Int, missed: Int, lost: Double = 0, stretch: Int64 = 1) -> PathProbe.Proof? {
     var probe = PathProbe()
     probe.want(400_000, known: 300_000, sent: 100_000, now: .zero)
     var now = MediaTime.zero + .milliseconds(600)
@@ -154,11 +186,11 @@ import Testing
   }
 
   @Test func aBurstThatIsNotToldOfOrLostByChanceProvesNothing() {
-    #expect(Self.burst(told: 12, missed: 0).map { $0 > 300_000 } ?? false)
+    #expect(Self.burst(told: 12, missed: 0).map { $0.rate > 300_000 && !$0.isLimit } ?? false)
     #expect(Self.burst(told: 6, missed: 0) == nil, "feedback was lost")
     #expect(Self.burst(told: 12, missed: 4) == nil, "the path may be bad, not narrow")
     #expect(Self.burst(told: 12, missed: 4, lost: 0.3) != nil, "so much it loses anyway")
-    #expect(Self.burst(told: 12, missed: 4, stretch: 2) != nil, "what came through had to wait")
+    #expect(Self.burst(told: 12, missed: 4, stretch: 2)?.isLimit == true, "what came through had to wait")
   }
 
   @Test func nothingIsSentThatNobodyWants() {

@@ -88,7 +88,7 @@ import Testing
     call.simulation.conditions.loss = loss
     call.play(seconds: 40) { $0.layer == 2 }
     #expect(call.layer == 2)
-    #expect(call.resting < 4000, "once, to see whether the loss stays")
+    #expect(call.resting < 3000, "once, to see whether the loss stays")
   }
 
   @Test func whoseLayersAreAllSentIsNotProbed() {

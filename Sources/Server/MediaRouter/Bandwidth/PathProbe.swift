@@ -36,16 +36,27 @@ struct PathProbe {
     /// Feedback tells of nearly all of it: that may itself be lost.
     var isTold: Bool { Double(arrived + missed) >= 0.95 * Double(paddingCount) }
 
-    /// Bits a second that came through; nil where that cannot be known: more is missing than the path loses anyway, and what arrived did not
-    /// wait for each other, so it is not the path's width that cut it.
-    func rate(lost: Double) -> Double? {
+    /// What came through; nil where that says nothing: more is missing than the path loses anyway, and what arrived did not wait for each other, so it
+    /// is not the path's width that cut it.
+    func proof(lost: Double) -> Proof? {
       guard let firstSent, lastArrival > firstArrival, lastSent > firstSent else { return nil }
       let (sending, arriving) = ((lastSent - firstSent).microseconds, lastArrival - firstArrival)
+      let isLimit = arriving - sending > PathProbe.queueMicroseconds
       let isCut = Double(missed) > (lost + 0.125) * Double(arrived + missed)
-      guard !isCut || Double(arriving) > 1.1 * Double(sending) else { return nil }
-      return Double(bytes) * 8_000_000 / Double(max(arriving, sending))
+      guard isLimit || !isCut else { return nil }
+      return Proof(rate: Double(bytes) * 8_000_000 / Double(max(arriving, sending)), isLimit: isLimit)
     }
   }
+
+  struct Proof {
+    /// Bits a second that the path carries …
+    let rate: Double
+    /// … and no more, as packets waited for each other; else at least.
+    let isLimit: Bool
+  }
+
+  /// The last packets of a burst arrive so much later than they were sent, after the first: less may be a busy receiver.
+  private static let queueMicroseconds: Int64 = 20_000
 
   private var burst: Burst?
   private var currentWait = PathProbe.wait
@@ -93,9 +104,9 @@ struct PathProbe {
     if let current = burst, sent >= current.start, sent < current.end { burst?.missed += 1 }
   }
 
-  /// Of any packet that arrived; `arrived` in microseconds, `lost` the share that the path loses whatever is sent. What the path carries at least, once a
-  /// burst is over and understood.
-  mutating func receive(sent: MediaTime, bytes: Int, arrived: Int64, lost: Double = 0) -> Double? {
+  /// Of any packet that arrived; `arrived` in microseconds, `lost` the share that the path loses whatever is sent. What that shows,
+  /// once a burst is over and understood.
+  mutating func receive(sent: MediaTime, bytes: Int, arrived: Int64, lost: Double = 0) -> Proof? {
     guard var current = burst, sent >= current.start else { return nil }
     guard sent < current.end else { return judge(current, lost: lost, now: sent) }
     current.arrived += 1
@@ -113,22 +124,22 @@ struct PathProbe {
 
   /// Gives up a burst that no feedback came of.
   mutating func advance(to now: MediaTime) {
-    if let current = burst, now >= current.end + Self.patience { finish(current, proven: nil, now: now) }
+    if let current = burst, now >= current.end + Self.patience { finish(current, nil, now: now) }
   }
 
   /// What a burst proves whose feedback is there.
-  private mutating func judge(_ burst: Burst, lost: Double, now: MediaTime) -> Double? {
+  private mutating func judge(_ burst: Burst, lost: Double, now: MediaTime) -> Proof? {
     guard burst.isTold else {
       (self.burst, lastEnd, next) = (nil, now, now + Self.wait)
       return nil
     }
-    let proven = burst.rate(lost: lost)
-    finish(burst, proven: proven, now: now)
-    return proven
+    let proof = burst.proof(lost: lost)
+    finish(burst, proof, now: now)
+    return proof
   }
 
-  private mutating func finish(_ burst: Burst, proven: Double?, now: MediaTime) {
-    let hasSucceeded = proven.map { $0 >= 0.85 * burst.target } ?? false
+  private mutating func finish(_ burst: Burst, _ proof: Proof?, now: MediaTime) {
+    let hasSucceeded = proof.map { $0.rate >= 0.85 * burst.target } ?? false
     currentWait = hasSucceeded ? Self.wait : min(currentWait * 2, Self.waitLimit)
     (self.burst, lastEnd, next) = (nil, now, now + (hasSucceeded ? Self.afterSuccess : currentWait))
   }

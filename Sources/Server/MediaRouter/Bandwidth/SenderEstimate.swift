@@ -90,13 +90,14 @@ struct SenderEstimate {
     arrivals.add(packet.bytes, at: arrived)
     queue.add(sent: packet.time.microseconds, arrived: arrived)
     let bytes = Int(Double(packet.bytes) / (1 - min(lost, Self.lostLimit)))
-    if let proven = probe.receive(sent: packet.time, bytes: bytes, arrived: arrived, lost: lost) { take(proven: proven) }
+    if let proof = probe.receive(sent: packet.time, bytes: bytes, arrived: arrived, lost: lost) { take(proof) }
   }
 
-  /// A burst shows what the path carries at least. Where nothing was known, it is all that is known.
-  private mutating func take(proven: Double) {
-    let known = isAssumed ? max(PathEstimate.floor, arriving ?? 0) : rate
-    rate = max(known, min(Self.limit, 0.95 * proven))
+  /// Where nothing was known, a burst that had to wait is all that is known. One that had not shows the least, of a small one much too little.
+  private mutating func take(_ proof: PathProbe.Proof) {
+    let proven = min(Self.limit, 0.95 * proof.rate)
+    guard proof.isLimit || !isAssumed || proven > rate else { return }
+    rate = max(isAssumed ? max(PathEstimate.floor, arriving ?? 0) : rate, proven)
     isAssumed = false
   }
 
