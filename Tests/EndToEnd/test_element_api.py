@@ -53,8 +53,9 @@ async def _(test):
 
 SHOWN = "() => [...document.querySelectorAll('.mg-window .mg-row')].map(row => row.querySelector('.mg-text').textContent)"
 SCROLL = """([pixels, text]) => {
-  document.querySelector('.mg-scroller').scrollTop += pixels;
-  return [...document.querySelectorAll('.mg-window .mg-text')].some(row => row.textContent === text);
+  const isThere = [...document.querySelectorAll('.mg-window .mg-text')].some(row => row.textContent === text);
+  if (!isThere) document.querySelector('.mg-scroller').scrollTop += pixels;
+  return isThere;
 }"""
 
 
