@@ -26,6 +26,9 @@ export function openMedia(hear) {
   // A stream of the other side, or one's own, under the name by which it is shown.
   const stream = name => streams.get(name) ?? streams.set(name, new MediaStream()).get(name);
   const remote = (peer, name) => peer + '/' + name;
+  // What is heard comes from there; empty for the browser's choice.
+  let loudspeaker = '';
+  const aim = node => node.setSinkId?.(loudspeaker).catch(error => console.warn('Another loudspeaker:', error.name));
 
   async function open(kind, audio, video, { stream: given, camera, microphone } = {}) {
     if (kind === 'given') return only(given, audio, video);
@@ -73,7 +76,13 @@ export function openMedia(hear) {
     layers({ on }) { sendsLayers = on; },
     async listDevices() {
       const used = [...sources.values()].flatMap(taken => taken?.getTracks() ?? []).map(track => track.getSettings().deviceId);
+      used.push(loudspeaker || 'default');
       tell({ event: 'devices', devices: (await listDevices()).map(device => ({ ...device, used: used.includes(device.id) })) });
+    },
+    hearBy({ device }) {
+      loudspeaker = device;
+      for (const node of document.querySelectorAll('video')) if (node.srcObject) aim(node);
+      actions.listDevices();
     },
     swap({ source, kind, device }) { swap(source, kind, device).catch(error => console.warn('Another device:', error.name)).finally(actions.listDevices); },
     open({ peer, servers }) {
@@ -215,6 +224,7 @@ export function openMedia(hear) {
       // The attribute alone does not mute an element that is made by a program.
       node.muted = node.hasAttribute('muted');
       node.srcObject = name === '' ? null : stream(name);
+      if (loudspeaker) aim(node);
       node.play?.().catch(() => {});
     },
     wish(source, wish) { wishes.set(source, wish); },

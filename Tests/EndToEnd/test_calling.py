@@ -2,7 +2,7 @@
 import asyncio
 import contextlib
 
-from browser import ARE_CLOSED, CAPTURES, MEDIA_FLAGS, in_room, people
+from browser import ARE_CLOSED, CAPTURES, MEDIA_FLAGS, expect, in_room, people
 from client import User, room_path
 from harness import test
 
@@ -33,13 +33,26 @@ HEARS = """async () => {
 async def direct_chat(test, **options):
     """Alice and Boris in the room of just the two, open in both browsers; (alice, boris, the room, alice's account)."""
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
-    room = alice_user.create_room(is_direct=True, invite=[boris_user.user_id], preset="trusted_private_chat")
-    boris_user.join(room)
-    for one, other in ((alice_user, boris_user), (boris_user, alice_user)):
-        one.put(f"user/{one.user_id}/account_data/m.direct", {other.user_id: [room]}).ok()
-    async with in_room(test, room, {"alice": alice_user, "boris": boris_user}, flags=MEDIA_FLAGS, **options) as (alice, boris):
-        alice.name, boris.name = (user.user_id[1:].split(":")[0] for user in (alice_user, boris_user))
+    room = just_the_two(alice_user, boris_user)
+    options = {"flags": MEDIA_FLAGS, **options}
+    async with in_room(test, room, {"alice": alice_user, "boris": boris_user}, **options) as (alice, boris):
+        alice.name, boris.name = (short_name(user) for user in (alice_user, boris_user))
         yield alice, boris, room, alice_user
+
+
+def short_name(user):
+    return user.user_id[1:].split(":")[0]
+
+
+def just_the_two(one, other):
+    """The room of a direct chat of these accounts."""
+    room = one.create_room(is_direct=True, invite=[other.user_id], preset="trusted_private_chat")
+    other.join(room)
+    for user, partner in ((one, other), (other, one)):
+        direct = user.get(f"user/{user.user_id}/account_data/m.direct")
+        known = direct.json if direct.status == 200 else {}
+        user.put(f"user/{user.user_id}/account_data/m.direct", {**known, partner.user_id: [room]}).ok()
+    return room
 
 
 def button(person, name):
@@ -122,6 +135,84 @@ async def _(test):
         await call(boris).wait_for(state="detached")
 
 
+@test("whoever is called by another one during a call is asked: to decline says that one is in a call, to answer ends the call")
+async def _(test):
+    users = {name: User(test.base, name) for name in ("alice", "boris", "carol")}
+    room = just_the_two(users["alice"], users["boris"])
+    other = just_the_two(users["carol"], users["boris"])
+    async with people(test, *users, flags=MEDIA_FLAGS) as (alice, boris, carol):
+        for person, user in zip((alice, boris, carol), users.values()):
+            person.name = short_name(user)
+            await person.sign_in(user)
+            await person.open_room(other if person is carol else room)
+        first = boris.page.get_by_role("region", name=f"Call with {alice.name}")
+        second = boris.page.get_by_role("region", name=f"Call with {carol.name}")
+        await button(alice, "Video call").click()
+        await button(boris, "Answer with camera").click()
+        await boris.until(PLAYS, f"{alice.name}’s picture")
+
+        await button(carol, "Call").click()
+        await second.get_by_text(f"{carol.name} is calling.", exact=True).wait_for()
+        await boris.picture("call-second")
+        await second.get_by_role("button", name="Decline").click()
+        await second.wait_for(state="detached")
+        await carol.page.get_by_text(f"{boris.name} is in another call.").wait_for()
+        await call(carol).wait_for(state="detached")
+        assert await first.count() == 1 and await first.get_by_role("status").get_by_text(":").count() == 1
+
+        # One that is taken back is gone, and the call goes on.
+        await button(carol, "Call").click()
+        await second.wait_for()
+        await button(carol, "Hang up").click()
+        await second.wait_for(state="detached")
+        await boris.until(PLAYS, f"{alice.name}’s picture")
+
+        await button(carol, "Video call").click()
+        await second.get_by_role("button", name="Hang up and answer").click()
+        await alice.page.get_by_text("The call has ended.").wait_for()
+        await call(alice).wait_for(state="detached")
+        await first.wait_for(state="detached")
+        for person, opposite in ((boris, carol), (carol, boris)):
+            await person.until(PLAYS, f"{opposite.name}’s picture")
+        await second.get_by_role("button", name="Hang up").click()
+        await call(carol).wait_for(state="detached")
+
+
+@test("camera, microphone and loudspeaker are chosen in a call; a camera that cannot be had leaves the one before")
+async def _(test):
+    flags = [*MEDIA_FLAGS, "--use-fake-device-for-media-stream=device-count=3"]
+    async with direct_chat(test, flags=flags) as (alice, boris, _, _):
+        await alice.page.evaluate(CAPTURES)
+        await button(alice, "Video call").click()
+        await button(boris, "Answer with camera").click()
+        await boris.until(PLAYS, f"{alice.name}’s picture")
+        await button(alice, "Choose camera and microphone").click()
+        for kind, track in (("Camera", "video"), ("Microphone", "audio")):
+            field = call(alice).get_by_role("combobox", name=kind)
+            used = await field.input_value()
+            assert used == await alice.page.evaluate("kind => captured.findLast(track => track.kind === kind).getSettings().deviceId", track)
+            names = await field.get_by_role("option").all_text_contents()
+            assert len(set(names)) == len(names) > 1, names
+            await field.select_option(names[-1])
+            await alice.until("([kind, used]) => captured.findLast(track => track.kind === kind).getSettings().deviceId !== used", [track, used])
+            await expect(field).not_to_have_value(used)
+        await alice.picture("call-devices")
+        # Every track that was replaced is closed: nothing films on.
+        await alice.until("() => captured.filter(track => track.readyState === 'live').length === 2")
+        await boris.until(PLAYS, f"{alice.name}’s picture")
+        assert await boris.page.evaluate(HEARS)
+
+        field = call(alice).get_by_role("combobox", name="Loudspeaker")
+        names = await field.get_by_role("option").all_text_contents()
+        await field.select_option(names[-1])
+        wanted = await field.input_value()
+        await alice.until("sink => [...document.querySelectorAll('video')].every(video => video.sinkId === sink)", wanted)
+        await button(alice, "Choose camera and microphone").click()
+        await field.wait_for(state="detached")
+        await button(alice, "Hang up").click()
+        await alice.until(ARE_CLOSED)
+
+
 @test("a call that nobody answers ends: whoever called is told, and it rings no more")
 async def _(test):
     async with direct_chat(test) as (alice, boris, room, alice_user):
@@ -160,9 +251,7 @@ async def _(test):
 @test("calls made while a page was closed do not ring when it opens, and a refused microphone is explained")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
-    room = alice_user.create_room(is_direct=True, invite=[boris_user.user_id], preset="trusted_private_chat")
-    boris_user.join(room)
-    alice_user.put(f"user/{alice_user.user_id}/account_data/m.direct", {boris_user.user_id: [room]}).ok()
+    room = just_the_two(alice_user, boris_user)
     invite = {"call_id": "old", "version": "1", "party_id": "p", "lifetime": 60_000, "offer": {"type": "offer", "sdp": "v=0"}}
     boris_user.put(room_path(room, "send", "m.call.invite", "t1"), invite).ok()
     async with people(test, "alice") as alice:

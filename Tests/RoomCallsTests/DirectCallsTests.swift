@@ -1,5 +1,6 @@
 import CallCore
 import JSON
+import MatrixModel
 import Testing
 import WebHost
 
@@ -16,14 +17,19 @@ struct DirectCallsTests {
     return page
   }
 
-  private func event(_ page: Page, _ kind: String, at: Int64 = Host.wallClockMilliseconds(), _ members: String = "") {
+  private static let offer = #","lifetime":60000,"offer":{"type":"offer","sdp":"\#(sdp)"}"#
+
+  private func event(
+    _ page: Page, _ kind: String, in room: String = "!r:a.example", by sender: String = "@boris:a.example", call: String = "c",
+    at: Int64 = Host.wallClockMilliseconds(), _ members: String = ""
+  ) {
     page.tell(
-      #""do":"event","room":"!r:a.example","type":"m.call.\#(kind)","sender":"@boris:a.example","at":\#(at),"#
-        + #""content":{"call_id":"c","version":"1","party_id":"p"\#(members)}"#)
+      #""do":"event","room":"\#(room)","type":"m.call.\#(kind)","sender":"\#(sender)","at":\#(at),"#
+        + #""content":{"call_id":"\#(call)","version":"1","party_id":"p"\#(members)}"#)
   }
 
   private func invite(_ page: Page, at: Int64 = Host.wallClockMilliseconds()) {
-    event(page, "invite", at: at, #","lifetime":60000,"offer":{"type":"offer","sdp":"\#(Self.sdp)"}"#)
+    event(page, "invite", at: at, Self.offer)
   }
 
   private func isShown(_ page: Page) -> Bool { page.dom[.root].first("dc-call") != nil }
@@ -76,6 +82,46 @@ struct DirectCallsTests {
     #expect(page.desk.group?.ongoing == nil)
     page.click("callEnd")
     #expect(!isShown(page) && page.desk.direct?.isBusy == false)
+  }
+
+  @Test("During a call another one rings beside it: declined, its caller is told that one is busy; answered, it takes the place")
+  func second() {
+    let page = page()
+    page.tell(
+      #""do":"room","room":"!s:a.example","direct":"@carol:a.example","people":[{"user":"@carol:a.example","name":"carol"}]"#)
+    page.tell(#""do":"call","room":"!r:a.example""#)
+    page.answer(page.asked()[0].id, "{}")
+    for id in ["c", "d"] {
+      event(page, "invite", in: "!s:a.example", by: "@carol:a.example", call: id, Self.offer)
+      page.tell(#""do":"synced""#)
+      #expect(page.texts.contains("callsYou carol") && page.texts.contains("callConnects"))
+      #expect(!page.texts.contains("callAnswer"))
+      guard id == "c" else { break }
+      page.click("callDecline")
+      let paths = page.asked().map(\.path)
+      #expect(paths.contains { $0.contains("%21s%3Aa.example/send/m.call.hangup") } && !paths.contains { $0.contains("m.call.reject") })
+      #expect(!page.texts.contains("callsYou carol") && page.texts.contains("callConnects"))
+    }
+    page.click("callHangUpAndAnswer")
+    #expect(page.dom[.root].all("dc-call").count == 1 && page.desk.direct?.isBusy == true)
+    #expect(page.desk.direct?.uses(RoomID("!s:a.example")!) == true && page.desk.direct?.uses(RoomID("!r:a.example")!) == false)
+  }
+
+  @Test("A call of many ends where one answers a call, and a call between two where one joins one of many")
+  func onlyOne() {
+    let page = page()
+    page.room(["@boris:a.example"])
+    page.join()
+    page.tell(
+      #""do":"room","room":"!s:a.example","direct":"@carol:a.example","people":[{"user":"@carol:a.example","name":"carol"}]"#)
+    event(page, "invite", in: "!s:a.example", by: "@carol:a.example", Self.offer)
+    page.tell(#""do":"synced""#)
+    page.click("callHangUpAndAnswer")
+    #expect(page.desk.group?.ongoing == nil && page.desk.direct?.isBusy == true)
+    page.tell(#""do":"call","room":"!r:a.example""#)
+    #expect(page.desk.group?.ongoing != nil && page.desk.direct?.isBusy == false)
+    page.tell(#""do":"call","room":"!s:a.example""#)
+    #expect(page.desk.group?.ongoing == nil)
   }
 
   @Test("Whoever was named with an event keeps that name; leaving the room, or another session, ends what rings")

@@ -4,10 +4,10 @@ import WebHost
 enum Word: String, CaseIterable {
   case join, callConnects, callInterrupted, callEnd, callOver, callBroken, callNoMedia, callNotSent
   case callOf, callsYou, callsYouWithCamera, callRings, callAnswer, callAnswerWithCamera, callDecline, callDeclined,
-    callUnanswered, callElsewhere, callBusy, theirMicrophoneOff
+    callUnanswered, callElsewhere, callBusy, callHangUpAndAnswer, theirMicrophoneOff
   case microphoneOff, microphoneOn, cameraOff, cameraOn, shareScreen, stopSharing, ownPicture, pictureOf
   case groupCallHere, groupCallIn, groupCallPeople, groupCallGrid, groupCallSpeaker, groupCallDevices, groupCallCamera,
-    groupCallMicrophone, groupCallNotHere, groupCallHear, groupCallMute, groupCallRemove, groupCallRecorded, groupCallMuted,
+    groupCallMicrophone, groupCallLoudspeaker, groupCallNotHere, groupCallHear, groupCallMute, groupCallRemove, groupCallRecorded, groupCallMuted,
     groupCallRemoved, groupCallFull, groupCallNoCamera, groupCallMicrophoneIsOff, groupCallScreenOf
 
   private static let table = StringTable(Host.texts, isRightToLeft: Host.pageState.contains(.rightToLeft))

@@ -99,6 +99,6 @@ extension Strings {
     case groupCallHere, groupCallIn, groupCallPeople, groupCallGrid, groupCallSpeaker, groupCallDevices, groupCallCamera,
       groupCallMicrophone, groupCallNotHere, groupCallHear, groupCallMute, groupCallRemove, groupCallRecorded, groupCallMuted,
       groupCallRemoved, groupCallFull, groupCallNoCamera, groupCallMicrophoneIsOff, groupCallScreenOf, joinedCall, leftCall,
-      endedCall
+      endedCall, callHangUpAndAnswer, groupCallLoudspeaker
   }
 }

@@ -15,6 +15,9 @@ final class DirectCallPanel<D: DOM> {
   private var line: TextView<D>
   private let stage: Node
   private let buttons: Node
+  private var deviceMenu: DeviceMenu<D>?
+  /// Own camera and microphone.
+  private var source: SourceID?
   private var pictures: [Picture] = []
   private var shownButtons = Buttons()
   private var talksSince: Double?
@@ -46,6 +49,9 @@ final class DirectCallPanel<D: DOM> {
     var isCameraOff = false
     var isSharing = false
     var canShare = false
+    var hasDevices = false
+    /// Another call goes on, which ends where this one is answered.
+    var isBehind = false
     var isMade = false
   }
 
@@ -80,6 +86,7 @@ final class DirectCallPanel<D: DOM> {
     showState(call, name)
     showPictures(call, name, media)
     showButtons(call)
+    deviceMenu?.show(calls.devices)
   }
 
   private func showState(_ call: MatrixCall, _ name: String) {
@@ -148,14 +155,20 @@ final class DirectCallPanel<D: DOM> {
 
   private func showButtons(_ call: MatrixCall) {
     let own = call.local.first { $0.purpose == .userMedia }
+    source = own?.source
     let wanted = Buttons(
       isRinging: call.state == .ringing, hasCamera: call.state == .ringing ? call.hasVideo : call.hasOwnPicture,
       isMuted: own?.isAudioMuted ?? false, isCameraOff: own?.isVideoMuted ?? false,
-      isSharing: call.local.contains { $0.purpose == .screenShare }, canShare: call.state == .connected, isMade: true)
+      isSharing: call.local.contains { $0.purpose == .screenShare }, canShare: call.state == .connected,
+      hasDevices: own != nil, isBehind: call.state == .ringing && calls.isInAnyCall, isMade: true)
     guard wanted != shownButtons else { return }
     shownButtons = wanted
     dom.releaseChildren(of: buttons)
     if wanted.isRinging {
+      if wanted.isBehind {
+        words(.callHangUpAndAnswer, "ma-button ma-primary", wanted.hasCamera ? .answerWithCamera : .answer)
+        return words(.callDecline, "ma-button ma-danger", .decline)
+      }
       if wanted.hasCamera { words(.callAnswerWithCamera, "ma-button ma-primary", .answerWithCamera) }
       words(.callAnswer, wanted.hasCamera ? "ma-button" : "ma-button ma-primary", .answer)
       return words(.callDecline, "ma-button ma-danger", .decline)
@@ -165,6 +178,7 @@ final class DirectCallPanel<D: DOM> {
       button(wanted.isCameraOff ? .cameraOn : .cameraOff, wanted.isCameraOff ? .cameraOff : .camera, .camera)
     }
     if wanted.canShare { button(wanted.isSharing ? .stopSharing : .shareScreen, .screen, .screen) }
+    if wanted.hasDevices { button(.groupCallDevices, .devices, .devices) }
     button(.callEnd, .hangUp, .end)
   }
 
@@ -180,22 +194,37 @@ final class DirectCallPanel<D: DOM> {
   }
 
   private func listen(_ node: Node, _ press: Press) {
-    dom.on(node, .click) { [self] _ in calls.perform(command(press)) }
+    dom.on(node, .click) { [self] _ in pressed(press) }
   }
 
-  private func command(_ press: Press) -> MatrixCallCommand {
+  private func pressed(_ press: Press) {
     switch press {
-    case .microphone: .mute(call, audio: !shownButtons.isMuted, video: nil)
-    case .camera: .mute(call, audio: nil, video: !shownButtons.isCameraOff)
-    case .screen: .shareScreen(call, !shownButtons.isSharing)
-    case .end: .hangUp(call)
-    case .answer: .answer(call, audio: true, video: false)
-    case .answerWithCamera: .answer(call, audio: true, video: true)
-    case .decline: .reject(call)
+    case .microphone: calls.perform(.mute(call, audio: !shownButtons.isMuted, video: nil))
+    case .camera: calls.perform(.mute(call, audio: nil, video: !shownButtons.isCameraOff))
+    case .screen: calls.perform(.shareScreen(call, !shownButtons.isSharing))
+    case .devices: toggleDevices()
+    case .end: calls.perform(.hangUp(call))
+    case .answer: calls.answer(call, withCamera: false)
+    case .answerWithCamera: calls.answer(call, withCamera: true)
+    case .decline: calls.decline(call)
     }
   }
 
-  private enum Press { case microphone, camera, screen, end, answer, answerWithCamera, decline }
+  private func toggleDevices() {
+    if let menu = deviceMenu {
+      menu.close()
+      deviceMenu = nil
+    } else {
+      deviceMenu = DeviceMenu(dom, in: root) { [self] device in
+        if let source { calls.use(device, for: source) }
+      }
+      deviceMenu?.show(calls.devices)
+      calls.listDevices()
+    }
+    dom.flush()
+  }
+
+  private enum Press { case microphone, camera, screen, devices, end, answer, answerWithCamera, decline }
 }
 
 extension MatrixCall {

@@ -8,6 +8,7 @@ import WebHost
 final class DirectCalls<D: DOM> {
   /// Between two rings.
   private static var ringMilliseconds: Double { 2_500 }
+  private static var panelsLimit: Int { 2 }
 
   let desk: CallDesk<D>
   private let server: Server
@@ -16,7 +17,10 @@ final class DirectCalls<D: DOM> {
   private let place: Node
   private var calls: MatrixCalls
   private var port: MediaPort?
-  private var panel: DirectCallPanel<D>?
+  /// The call that one is in, and one that rings beside it; or two that ring.
+  private var panels: [DirectCallPanel<D>] = []
+  /// Of this machine, as they were last told.
+  private(set) var devices: [CallDevice] = []
   private var timer: HostTask?
   private var bell: HostTask?
   private var waiting: [Outgoing] = []
@@ -48,8 +52,8 @@ final class DirectCalls<D: DOM> {
     for call in calls.calls { handle(.command(call.state == .ringing ? .silence(call.handle) : .hangUp(call.handle))) }
     timer?.cancel()
     bell?.cancel()
-    panel?.close()
-    panel = nil
+    for panel in panels { panel.close() }
+    panels = []
     port = nil
   }
 
@@ -76,13 +80,34 @@ final class DirectCalls<D: DOM> {
 
   // MARK: From the person
 
-  var isBusy: Bool { calls.calls.contains { !$0.isEnded && ($0.isAnswered || $0.isOutgoing) } }
+  var isBusy: Bool { calls.calls.contains { $0.isOwn } }
+
+  /// Between two, or of many.
+  var isInAnyCall: Bool { isBusy || desk.group?.ongoing != nil }
 
   func place(_ room: RoomID, _ invitee: UserID, withCamera: Bool) {
     guard !isBusy else { return }
+    desk.group?.close()
     learnServers { [self] in
       if !isClosed { handle(.command(.place(room, invitee: invitee, audio: true, video: withCamera))) }
     }
+  }
+
+  /// One is in one call at a time: what goes on ends.
+  func answer(_ call: CallHandle, withCamera: Bool) {
+    hangUp()
+    desk.group?.close()
+    handle(.command(.answer(call, audio: true, video: withCamera)))
+  }
+
+  /// Whoever calls somebody who is in a call is told so.
+  func decline(_ call: CallHandle) {
+    handle(.command(isInAnyCall ? .busy(call) : .reject(call)))
+  }
+
+  /// Ends the call that one is in, or makes. What rings goes on.
+  func hangUp() {
+    for call in calls.calls where call.isOwn { handle(.command(.hangUp(call.handle))) }
   }
 
   /// Who relays where the two cannot reach each other; what is known of it does not last.
@@ -97,6 +122,10 @@ final class DirectCalls<D: DOM> {
 
   func perform(_ command: MatrixCallCommand) { handle(.command(command)) }
 
+  func listDevices() { media.listDevices() }
+
+  func use(_ device: CallDevice, for source: SourceID) { media.use(device, for: source) }
+
   // MARK: The machine
 
   private func handle(_ input: MatrixCallInput) {
@@ -108,7 +137,7 @@ final class DirectCalls<D: DOM> {
       case .media(let effect): media.post(effect.message)
       case .wake(let time): wake(at: time)
       case .change(let call): changed(call)
-      case .replaced(let old, let new): if panel?.call == old { panel?.call = new }
+      case .replaced(let old, let new): panel(of: old)?.call = new
       }
     }
     desk.dom.flush()
@@ -116,7 +145,13 @@ final class DirectCalls<D: DOM> {
 
   private var media: MediaPort {
     if let port { return port }
-    let port = MediaPort { [self] json in if let input = MediaInput(json) { handle(.media(input)) } }
+    let port = MediaPort { [self] json in
+      if let input = MediaInput(json) { return handle(.media(input)) }
+      guard let listed = CallDevice.list(json) else { return }
+      devices = listed
+      show()
+      desk.dom.flush()
+    }
     self.port = port
     return port
   }
@@ -145,22 +180,32 @@ final class DirectCalls<D: DOM> {
 
   private func changed(_ handle: CallHandle) {
     guard let call = calls.call(handle) else { return }
-    if case .ended(let why) = call.state { return ended(call, why) }
+    if case .ended(let why) = call.state { ended(call, why) } else { open(call) }
     ring()
-    guard call.state != .announced, call.rings || call.state != .ringing else { return }
-    if panel == nil, call.state == .ringing { learnServers {} }
-    if panel == nil { panel = DirectCallPanel(self, call.handle, in: place) }
-    if panel?.call == handle { panel?.show(call, media) }
+    show()
+  }
+
+  private func panel(of call: CallHandle) -> DirectCallPanel<D>? { panels.first { $0.call == call } }
+
+  private func open(_ call: MatrixCall) {
+    guard call.state != .announced, call.rings || call.state != .ringing, panel(of: call.handle) == nil,
+      panels.count < Self.panelsLimit
+    else { return }
+    if call.state == .ringing { learnServers {} }
+    panels.append(DirectCallPanel(self, call.handle, in: place))
+  }
+
+  /// How a call is shown depends on whether there is another.
+  func show() {
+    for panel in panels { if let call = calls.call(panel.call) { panel.show(call, media) } }
   }
 
   private func ended(_ call: MatrixCall, _ why: MatrixCallEnd) {
-    ring()
-    guard panel?.call == call.handle, why != .replaced else { return }
-    panel?.close()
-    panel = nil
+    guard why != .replaced, let i = panels.firstIndex(where: { $0.call == call.handle }) else { return }
+    panels.remove(at: i).close()
     if let words = words(for: why, call) { desk.tell(words.text, isTrouble: words.isTrouble) }
-    // Another one that waits behind it.
-    if let next = calls.calls.first(where: { $0.state == .ringing && $0.rings }) { changed(next.handle) }
+    // Another one that had no place.
+    for next in calls.calls where next.state == .ringing { open(next) }
   }
 
   /// The other end's name, as the room has it.
@@ -186,19 +231,27 @@ final class DirectCalls<D: DOM> {
     }
   }
 
-  /// Rings as long as anything does.
+  /// Rings as long as anything does; only once beside a call.
   private func ring() {
     let rings = calls.calls.contains { $0.state == .ringing && $0.rings }
     if !rings {
       bell?.cancel()
       bell = nil
     } else if bell == nil {
-      sound()
+      Host.playSound()
+      ringAgain()
     }
   }
 
-  private func sound() {
-    Host.playSound()
-    bell = Host.after(milliseconds: Self.ringMilliseconds) { [self] in sound() }
+  private func ringAgain() {
+    bell = Host.after(milliseconds: Self.ringMilliseconds) { [self] in
+      if !isInAnyCall { Host.playSound() }
+      ringAgain()
+    }
   }
+}
+
+extension MatrixCall {
+  /// Whether one takes part in it: called, or answered.
+  var isOwn: Bool { !isEnded && (isAnswered || isOutgoing) }
 }

@@ -78,7 +78,7 @@ final class CallView<D: DOM> {
     dom.setFlag(badge, "hidden", call.session?.recording == nil)
     showTiles()
     showButtons()
-    if deviceMenu != nil { deviceMenu?.show(call.devices) }
+    deviceMenu?.show(call.devices)
   }
 
   private func set(_ node: Node, _ text: String, _ shown: inout String) {
@@ -206,8 +206,8 @@ final class CallView<D: DOM> {
       menu.close()
       deviceMenu = nil
     } else {
-      deviceMenu = DeviceMenu(dom, call, in: root)
-      call.host?.media?.post(Array(#"{"do":"listDevices"}"#.utf8))
+      deviceMenu = DeviceMenu(dom, in: root) { [call] in call.use($0) }
+      call.host?.media?.listDevices()
       deviceMenu?.show(call.devices)
     }
     show()

@@ -79,6 +79,7 @@ final class GroupCalls<D: DOM> {
       return desk.tell(Word.groupCallFull.text, isTrouble: true)
     }
     ongoing?.hangUp()
+    desk.direct?.hangUp()
     ongoing = OngoingCall(self, server, room: id, user: user, device: device)
     ongoing?.begin()
     showBar()

@@ -129,7 +129,7 @@ final class OngoingCall<D: DOM> {
     case .connected where joinedAt == nil:
       joinedAt = Host.monotonicMilliseconds()
       membership.begin()
-      host?.media?.post(Array(#"{"do":"listDevices"}"#.utf8))
+      host?.media?.listDevices()
     case .ended(.closed("forced")): end(Word.groupCallRemoved.text)
     case .ended(.closed("ended")): end(Word.callOver.text, isTrouble: false)
     case .ended(.mediaFailed): end(Word.callNoMedia.text)
@@ -139,8 +139,8 @@ final class OngoingCall<D: DOM> {
   }
 
   private func heard(_ json: JSON) {
-    guard let listed = json["devices"] else { return }
-    devices = listed.elements.compactMap { CallDevice($0) }
+    guard let listed = CallDevice.list(json) else { return }
+    devices = listed
     show()
   }
 
@@ -174,38 +174,5 @@ final class OngoingCall<D: DOM> {
     perform(.publish(Self.screen, .screen, name: "", audio: true, video: true))
   }
 
-  func use(_ device: CallDevice) {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.member("do", "swap" as ByteString)
-      writer.member("source", Int64(Self.camera))
-      writer.member("kind", device.isCamera ? "video" as ByteString : "audio")
-      writer.member("device", device.id)
-    }
-    host?.media?.post(writer.bytes)
-  }
-}
-
-/// A camera or a microphone of this machine.
-struct CallDevice: Equatable {
-  let id: ByteString
-  let isCamera: Bool
-  let label: String
-  /// Whether it is what is sent.
-  let isUsed: Bool
-
-  static func == (left: CallDevice, right: CallDevice) -> Bool {
-    left.id == right.id && left.isUsed == right.isUsed && left.label.hasSameBytes(as: right.label)
-  }
-
-  /// nil for what is neither.
-  init?(_ json: JSON) {
-    guard let id = json.text("id"), let kind = json["kind"], kind.isString("camera") || kind.isString("microphone") else {
-      return nil
-    }
-    self.id = id
-    isCamera = kind.isString("camera")
-    label = json["label"]?.string ?? ""
-    isUsed = json.bool("used") ?? false
-  }
+  func use(_ device: CallDevice) { host?.media?.use(device, for: Self.camera) }
 }

@@ -2,16 +2,16 @@ import CallCore
 import JSON
 import Messenger
 
-/// Which camera and which microphone are used.
+/// Which camera, microphone and loudspeaker are used.
 final class DeviceMenu<D: DOM> {
   private let dom: D
-  private let call: OngoingCall<D>
+  private let use: (CallDevice) -> Void
   private let root: Node
   private var shown: [CallDevice] = []
 
-  init(_ dom: D, _ call: OngoingCall<D>, in parent: Node) {
+  init(_ dom: D, in parent: Node, use: @escaping (CallDevice) -> Void) {
     self.dom = dom
-    self.call = call
+    self.use = use
     root = dom.element("div", "gc-devices", in: parent)
   }
 
@@ -21,11 +21,13 @@ final class DeviceMenu<D: DOM> {
     guard devices != shown else { return }
     shown = devices
     dom.releaseChildren(of: root)
-    choice(.groupCallCamera, devices.filter { $0.isCamera })
-    choice(.groupCallMicrophone, devices.filter { !$0.isCamera })
+    choice(.camera, .groupCallCamera)
+    choice(.microphone, .groupCallMicrophone)
+    choice(.loudspeaker, .groupCallLoudspeaker)
   }
 
-  private func choice(_ word: Word, _ devices: [CallDevice]) {
+  private func choice(_ kind: CallDevice.Kind, _ word: Word) {
+    let devices = shown.filter { $0.kind == kind }
     guard !devices.isEmpty else { return }
     let label = dom.element("label", "gc-device", in: root)
     let text = dom.element("span", "", in: label)
@@ -38,7 +40,7 @@ final class DeviceMenu<D: DOM> {
       if device.isUsed { dom.setFlag(option, "selected", true) }
     }
     dom.on(field, .change) { [self] event in
-      if let device = devices.first(where: { $0.id.string.hasSameBytes(as: event.text) }) { call.use(device) }
+      if let device = devices.first(where: { $0.id.string.hasSameBytes(as: event.text) }) { use(device) }
     }
   }
 }
