@@ -28,7 +28,8 @@ export function openMedia(hear) {
   const remote = (peer, name) => peer + '/' + name;
   // What is heard comes from there; empty for the browser's choice.
   let loudspeaker = '';
-  const aim = node => node.setSinkId?.(loudspeaker).catch(error => console.warn('Another loudspeaker:', error.name));
+  const aim = () => [...document.querySelectorAll('video')].filter(video => !video.muted && video.srcObject?.getAudioTracks().length)
+    .forEach(video => video.sinkId === loudspeaker || video.setSinkId?.(loudspeaker).catch(error => console.warn('Another loudspeaker:', error.name)));
 
   async function open(kind, audio, video, { stream: given, camera, microphone } = {}) {
     if (kind === 'given') return only(given, audio, video);
@@ -79,11 +80,7 @@ export function openMedia(hear) {
       used.push(loudspeaker || 'default');
       tell({ event: 'devices', devices: (await listDevices()).map(device => ({ ...device, used: used.includes(device.id) })) });
     },
-    hearBy({ device }) {
-      loudspeaker = device;
-      for (const node of document.querySelectorAll('video')) if (node.srcObject) aim(node);
-      actions.listDevices();
-    },
+    hearBy({ device }) { loudspeaker = device; aim(); actions.listDevices(); },
     swap({ source, kind, device }) { swap(source, kind, device).catch(error => console.warn('Another device:', error.name)).finally(actions.listDevices); },
     open({ peer, servers }) {
       const connection = new RTCPeerConnection({ iceServers: servers, bundlePolicy: 'max-bundle' });
@@ -165,6 +162,7 @@ export function openMedia(hear) {
     attach({ connection }, { peer, mid, stream: name }) {
       const track = connection.getTransceivers().find(transceiver => transceiver.mid === mid)?.receiver.track;
       if (track) stream(remote(peer, name)).addTrack(track);
+      if (loudspeaker) aim();
     },
     detach(_, { peer, stream: name }) {
       const gone = streams.get(remote(peer, name));
@@ -224,7 +222,7 @@ export function openMedia(hear) {
       // The attribute alone does not mute an element that is made by a program.
       node.muted = node.hasAttribute('muted');
       node.srcObject = name === '' ? null : stream(name);
-      if (loudspeaker) aim(node);
+      if (loudspeaker) aim();
       node.play?.().catch(() => {});
     },
     wish(source, wish) { wishes.set(source, wish); },
