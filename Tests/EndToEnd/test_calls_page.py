@@ -13,7 +13,7 @@ from harness import NotRun, test
 from load_peers import PICTURE, SOUND, Peers, build
 from load_peers import sections as media_sections
 from lossy_link import LossyLink
-from server import ROOT
+from server import ROOT, Server
 from test_calls import App, MODERATOR, PUBLISHER, SUBSCRIBER
 from test_element import Files
 
@@ -88,7 +88,7 @@ class Stage:
 
     def address(self, page, role, name, base=None, data=None):
         token = self.session.generate_token(role=role, data=data or name)
-        there = {"url": base or self.test.direct, "session": self.session.session_id, "token": token, "name": name}
+        there = {"url": base or self.app.base, "session": self.session.session_id, "token": token, "name": name}
         return f"{self.files.base}/{page}#{urlencode(there)}"
 
     async def join(self, person, role=PUBLISHER, base=None):
@@ -98,10 +98,10 @@ class Stage:
 
 
 @contextlib.asynccontextmanager
-async def stage(test, *names, flags=FLAGS, pages=None, mode=MediaModes.routed):
+async def stage(test, *names, flags=FLAGS, pages=None, mode=MediaModes.routed, server=None):
     if not os.path.exists(os.path.join(WEB, "MartletCall.wasm")):
         raise NotRun("not built: Scripts/build-web MartletCall")
-    app = App(test)
+    app = App(test, server)
     files = Files(FOLDERS, pages)
     try:
         async with people(test, *names, flags=flags) as found:
@@ -327,6 +327,49 @@ async def _(test):
             assert min(whole for whole, _ in times) < 5000
         finally:
             stranger.close()
+
+
+# The page knows none of the server's addresses but those of IPv6; of the path that is taken, the other end's address.
+ONLY_IPV6 = """(() => {
+  const set = RTCPeerConnection.prototype.setRemoteDescription, isOld = line => line.startsWith('a=candidate:') && !line.split(' ')[4].includes(':');
+  RTCPeerConnection.prototype.setRemoteDescription = function ({ type, sdp }) {
+    return set.call(this, { type, sdp: sdp.split('\\r\\n').filter(line => !isOld(line)).join('\\r\\n') });
+  };
+})();"""
+TAKEN = """async () => {
+  const found = [];
+  for (const peer of peers) {
+    const stats = await peer.getStats();
+    for (const [, { type, selectedCandidatePairId }] of stats)
+      if (type === 'transport' && selectedCandidatePairId) found.push(stats.get(stats.get(selectedCandidatePairId).remoteCandidateId).address);
+  }
+  return found;
+}"""
+
+
+def has_ipv6():
+    """Whether there is one that others could reach, too."""
+    with open("/proc/net/if_inet6") as addresses:
+        return any(line.split()[3] == "00" and line.split()[5] != "lo" for line in addresses)
+
+
+@test("two pages that reach the server by IPv6 alone see and hear each other")
+async def _(test):
+    if not has_ipv6():
+        raise NotRun("this machine has no address of IPv6 but that of itself")
+    server = Server(calls_bind="[::]:0").start()
+    try:
+        async with stage(test, "alice", "boris", server=server) as (here, alice, boris):
+            for person in (alice, boris):
+                await person.page.add_init_script(PEERS)
+                await person.page.add_init_script(ONLY_IPV6)
+                await here.join(person)
+            for person in (alice, boris):
+                await sees(person)
+                addresses = await person.page.evaluate(TAKEN)
+                assert addresses and all(":" in address for address in addresses), addresses
+    finally:
+        server.stop()
 
 
 @test("a page takes part with fifty people at once: all are heard, and each camera has its place")
