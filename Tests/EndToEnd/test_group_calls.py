@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from browser import ARE_CLOSED, CAPTURES, MEDIA_FLAGS, PHONE, Watch, in_room
 from call_client import CallSocket
-from client import User, room_path
+from client import User, fresh, room_path
 from harness import PATIENCE, NotRun, test
 from load_peers import PICTURE, SOUND, Peers, build
 from load_peers import sections as media_sections
@@ -252,6 +252,21 @@ async def _(test):
             await without_picture(alice, boris)
     finally:
         await link.close()
+
+
+@test("keys for encrypted media go from device to device as they are, to those named alone, by sync and by sliding sync")
+async def _(test):
+    alice, boris = User(test.base, "alice"), User(test.base, "boris")
+    phone, desk = boris, User(test.base, login_as=boris)
+    key = {"keys": {"index": 255, "key": "c2VjcmV0"}, "room_id": "!r:example.org", "sent_ts": 1_700_000_000_000,
+           "member": {"id": f"{alice.user_id}:{alice.device_id}", "claimed_device_id": alice.device_id},
+           "session": {"application": "m.call", "call_id": "", "scope": "m.room"}}
+    for kind, device in (("io.element.call.encryption_keys", phone), ("m.rtc.encryption_key", desk)):
+        alice.put(f"sendToDevice/{kind}/{fresh('t')}", {"messages": {boris.user_id: {device.device_id: key}}}).ok()
+    expected = [{"type": "io.element.call.encryption_keys", "sender": alice.user_id, "content": key}]
+    assert phone.sync()["to_device"]["events"] == expected
+    sliding = desk.post("/_matrix/client/unstable/org.matrix.simplified_msc3575/sync", {"extensions": {"to_device": {"enabled": True}}}).ok()
+    assert sliding["extensions"]["to_device"]["events"] == [{**expected[0], "type": "m.rtc.encryption_key"}]
 
 
 class Guest:
