@@ -99,12 +99,14 @@ struct DirectCallsTests {
       guard id == "c" else { break }
       page.click("callDecline")
       let paths = page.asked().map(\.path)
-      #expect(paths.contains { $0.contains("%21s%3Aa.example/send/m.call.hangup") } && !paths.contains { $0.contains("m.call.reject") })
+      #expect(paths.contains { $0.contains("%21s%3Aa.example/send/m.call.hangup") })
+      #expect(!paths.contains { $0.contains("m.call.reject") })
       #expect(!page.texts.contains("callsYou carol") && page.texts.contains("callConnects"))
     }
     page.click("callHangUpAndAnswer")
     #expect(page.dom[.root].all("dc-call").count == 1 && page.desk.direct?.isBusy == true)
-    #expect(page.desk.direct?.uses(RoomID("!s:a.example")!) == true && page.desk.direct?.uses(RoomID("!r:a.example")!) == false)
+    let isInUse = ["!r:a.example", "!s:a.example"].map { page.desk.direct?.uses(RoomID($0)!) }
+    #expect(isInUse == [false, true])
   }
 
   @Test("A call of many ends where one answers a call, and a call between two where one joins one of many")
