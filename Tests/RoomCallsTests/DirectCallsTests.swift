@@ -84,7 +84,7 @@ struct DirectCallsTests {
     #expect(!isShown(page) && page.desk.direct?.isBusy == false)
   }
 
-  @Test("During a call another one rings beside it: declined, its caller is told that one is busy; answered, it takes the place")
+  @Test("During a call another rings beside it: declined, its caller is told of it; answered, it takes the place")
   func second() {
     let page = page()
     page.tell(
