@@ -109,7 +109,7 @@ struct DirectCallsTests {
     #expect(isInUse == [false, true])
   }
 
-  @Test("A call of many ends where one answers a call, and a call between two where one joins one of many")
+  @Test("One is in one call at a time: a call ends where one answers, makes or joins another")
   func onlyOne() {
     let page = page()
     page.room(["@boris:a.example"])
@@ -124,6 +124,13 @@ struct DirectCallsTests {
     #expect(page.desk.group?.ongoing != nil && page.desk.direct?.isBusy == false)
     page.tell(#""do":"call","room":"!s:a.example""#)
     #expect(page.desk.group?.ongoing == nil)
+    page.answer(page.asked().last?.id ?? 0, "{}")
+    #expect(page.desk.direct?.isBusy == true)
+    page.room([], people: ["@boris:a.example"], more: #","direct":"@boris:a.example""#)
+    page.tell(#""do":"call","room":"!r:a.example""#)
+    page.answer(page.asked().last?.id ?? 0, "{}")
+    let isInUse = ["!r:a.example", "!s:a.example"].map { page.desk.direct?.uses(RoomID($0)!) }
+    #expect(isInUse == [true, false])
   }
 
   @Test("Whoever was named with an event keeps that name; leaving the room, or another session, ends what rings")

@@ -85,24 +85,29 @@ final class DirectCalls<D: DOM> {
   /// Between two, or of many.
   var isInAnyCall: Bool { isBusy || desk.group?.ongoing != nil }
 
+  /// Nothing where one is in a call of that room already.
   func place(_ room: RoomID, _ invitee: UserID, withCamera: Bool) {
-    guard !isBusy else { return }
-    desk.group?.close()
+    guard !calls.calls.contains(where: { $0.isOwn && $0.room == room }) else { return }
+    leaveOthers()
     learnServers { [self] in
       if !isClosed { handle(.command(.place(room, invitee: invitee, audio: true, video: withCamera))) }
     }
   }
 
-  /// One is in one call at a time: what goes on ends.
   func answer(_ call: CallHandle, withCamera: Bool) {
-    hangUp()
-    desk.group?.close()
+    leaveOthers()
     handle(.command(.answer(call, audio: true, video: withCamera)))
   }
 
   /// Whoever calls somebody who is in a call is told so.
   func decline(_ call: CallHandle) {
     handle(.command(isInAnyCall ? .busy(call) : .reject(call)))
+  }
+
+  /// One is in one call at a time: what goes on ends.
+  private func leaveOthers() {
+    hangUp()
+    desk.group?.close()
   }
 
   /// Ends the call that one is in, or makes. What rings goes on.
