@@ -77,8 +77,8 @@ export function openMedia(hear) {
     layers({ on }) { sendsLayers = on; },
     async listDevices() {
       const used = [...sources.values()].flatMap(taken => taken?.getTracks() ?? []).map(track => track.getSettings().deviceId);
-      used.push(loudspeaker || 'default');
-      tell({ event: 'devices', devices: (await listDevices()).map(device => ({ ...device, used: used.includes(device.id) })) });
+      const isUsed = ({ id, kind }) => kind === 'speaker' ? id === (loudspeaker || 'default') : used.includes(id);
+      tell({ event: 'devices', devices: (await listDevices()).map(device => ({ ...device, used: isUsed(device) })) });
     },
     hearBy({ device }) { loudspeaker = device; aim(); actions.listDevices(); },
     swap({ source, kind, device }) { swap(source, kind, device).catch(error => console.warn('Another device:', error.name)).finally(actions.listDevices); },

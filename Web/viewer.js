@@ -9,6 +9,7 @@ const fingers = new Map();   // id -> where it is
 // The picture that is touched: how large it is, how far from its place, and whether two fingers touched it since the first came.
 let view = null;
 let from = null;             // how it was when the number of fingers changed, and how they held it
+let isTakenBack = false;     // by the touch that has just ended
 
 // The middle between the fingers and how far they are apart; one alone is always as far from itself.
 function hold() {
@@ -60,7 +61,8 @@ function lift(id, isDone) {
   if (fingers.size > 0) return take();
   const { box, x, y, scale, isPinched } = view;
   view.isPinched = false;
-  if (isDone && !isPinched && scale > 1 && Math.hypot(x - from.x, y - from.y) < startPixels) view.scale = 1;
+  isTakenBack = isDone && !isPinched && scale > 1 && Math.hypot(x - from.x, y - from.y) < startPixels;
+  if (isTakenBack) view.scale = 1;
   settle();
   if (!isDone || isPinched || scale > 1 || Math.abs(x) < readyPixels) return;
   box.closest('.ma-viewer-stage').querySelector(x * way() < 0 ? '.ma-viewer-next' : '.ma-round:not(.ma-viewer-next)')?.click();
@@ -69,14 +71,13 @@ function lift(id, isDone) {
 addEventListener('pointerdown', e => {
   // A video's own controls are under the finger. What a touch has shown in its own size is scrolled by the browser.
   const box = e.target.closest?.('.ma-viewer-box:not(.ma-viewer-large)');
-  if (view && fingers.size === 0) view.wasLarge = false;
+  isTakenBack = false;
   if (e.pointerType !== 'touch' || !box || e.target.closest('video') || fingers.size > 1) return;
   const image = box.querySelector('.ma-viewer-image');
   if (view?.image !== image) {
     fingers.clear();
     view = { image, box, scale: 1, x: 0, y: 0, isPinched: false };
   }
-  view.wasLarge = view.scale > 1;
   fingers.set(e.pointerId, { x: e.clientX, y: e.clientY });
   take();
 });
@@ -89,9 +90,8 @@ addEventListener('pointerup', e => lift(e.pointerId, true));
 addEventListener('pointercancel', e => lift(e.pointerId, false));
 // No click follows a touch that comes soon after a quick move, so the finger itself takes it back; a click that does follow has nothing left to do.
 addEventListener('click', e => {
-  if (view?.image !== e.target || (view.scale === 1 && !view.wasLarge)) return;
+  if (view?.image !== e.target || (view.scale === 1 && !isTakenBack)) return;
   e.stopPropagation();
-  view.wasLarge = false;
   view.scale = 1;
   settle();
 }, true);

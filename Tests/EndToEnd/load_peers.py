@@ -60,6 +60,15 @@ class Peers:
         self.say("peer", number, "controlling" if is_controlling else "controlled", self.ufrag(number), PASSWORD,
                  found(r"^a=ice-ufrag:(\S+)", theirs), found(r"^a=ice-pwd:(\S+)", theirs), ip, port)
 
+    async def publish(self, call, number, name=""):
+        """A camera of this peer in the session of `call`; what it sends for pictures is none that could be decoded."""
+        ssrcs = (1000 + 2 * number, 1001 + 2 * number)
+        stream = (await call.ask("publish", stream={"name": name, "has_audio": True, "has_video": True}))["stream"]["id"]
+        sdp = self.description(number, sections("01", "sendonly", ssrcs))
+        answer = await call.ask("offer", sdp=sdp, sections={mid: {"publish": stream} for mid in "01"})
+        self.connect(number, answer["sdp"], is_controlling=True)
+        self.say("send", number, SOUND, PICTURE, *ssrcs)
+
     def measure(self, pid, warm, seconds):
         self.say("go", pid, warm, seconds)
         text, _ = self.process.communicate(timeout=180)

@@ -10,8 +10,7 @@ from opentok import MediaModes
 
 from browser import MEDIA_FLAGS, people
 from harness import NotRun, test
-from load_peers import PICTURE, SOUND, Peers, build
-from load_peers import sections as media_sections
+from load_peers import Peers, build
 from lossy_link import LossyLink
 from server import ROOT, Server
 from test_calls import App, MODERATOR, PUBLISHER, SUBSCRIBER
@@ -383,12 +382,7 @@ async def _(test):
                 for slot in range(count):
                     call = await here.app.join(here.session, PUBLISHER)
                     calls.append(call)
-                    stream = (await call.ask("publish", stream={"name": f"camera {slot}", "has_audio": True, "has_video": True}))["stream"]["id"]
-                    ssrcs = (1000 + 2 * slot, 1001 + 2 * slot)
-                    sdp = peers.description(slot, media_sections("01", "sendonly", ssrcs))
-                    answer = await call.ask("offer", sdp=sdp, sections={mid: {"publish": stream} for mid in "01"})
-                    peers.connect(slot, answer["sdp"], is_controlling=True)
-                    peers.say("send", slot, SOUND, PICTURE, *ssrcs)
+                    await peers.publish(call, slot, f"camera {slot}")
                 await alice.page.add_init_script(PEERS)
                 await alice.page.goto(here.address("everyone.html", SUBSCRIBER, "alice").replace(here.files.base, mine.base))
                 await alice.until("() => globalThis.peers?.length > 0")

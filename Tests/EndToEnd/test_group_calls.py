@@ -9,8 +9,7 @@ from browser import ARE_CLOSED, CAPTURES, MEDIA_FLAGS, PHONE, Watch, in_room
 from call_client import CallSocket
 from client import User, fresh, room_path
 from harness import PATIENCE, NotRun, test
-from load_peers import PICTURE, SOUND, Peers, build
-from load_peers import sections as media_sections
+from load_peers import Peers, build
 from lossy_link import LossyLink
 from server import ROOT
 from test_calls_page import ARRIVED, PEERS
@@ -269,29 +268,13 @@ async def _(test):
     assert sliding["extensions"]["to_device"]["events"] == [{**expected[0], "type": "m.rtc.encryption_key"}]
 
 
-class Guest:
-    """Somebody in the room's call without a page: a membership in the room, a connection, a camera of `load_peers`."""
-
-    def __init__(self, user, room, socket):
-        self.user, self.room, self.socket = user, room, socket
-
-    @classmethod
-    async def come(cls, user, room, transports):
-        membership = {"application": "m.call", "call_id": "", "scope": "m.room", "device_id": user.device_id, "expires": 3_600_000,
-                      "focus_active": {"type": transports[0]["type"], "focus_selection": "oldest_membership"}, "foci_preferred": transports}
-        user.put(room_path(room, "state", MEMBER, f"_{user.user_id}_{user.device_id}_m.call"), membership).ok()
-        ticket = user.post(f"/_matrix/client/unstable/martlet.call/rooms/{quote(room, safe='')}/token", {}).ok()
-        socket = CallSocket(user.base)
-        await socket.connect(ticket["session_id"], ticket["token"])
-        return cls(user, room, socket)
-
-    async def publish(self, peers, slot):
-        ssrcs = (1000 + 2 * slot, 1001 + 2 * slot)
-        stream = (await self.socket.ask("publish", stream={"name": "", "has_audio": True, "has_video": True}))["stream"]["id"]
-        sdp = peers.description(slot, media_sections("01", "sendonly", ssrcs))
-        answer = await self.socket.ask("offer", sdp=sdp, sections={mid: {"publish": stream} for mid in "01"})
-        peers.connect(slot, answer["sdp"], is_controlling=True)
-        peers.say("send", slot, SOUND, PICTURE, *ssrcs)
+async def come(user, room, transports):
+    """Somebody in the room's call without a page: a membership in the room, and a connection."""
+    membership = {"application": "m.call", "call_id": "", "scope": "m.room", "device_id": user.device_id, "expires": 3_600_000,
+                  "focus_active": {"type": transports[0]["type"], "focus_selection": "oldest_membership"}, "foci_preferred": transports}
+    user.put(room_path(room, "state", MEMBER, f"_{user.user_id}_{user.device_id}_m.call"), membership).ok()
+    ticket = user.post(f"/_matrix/client/unstable/martlet.call/rooms/{quote(room, safe='')}/token", {}).ok()
+    return await CallSocket(user.base).connect(ticket["session_id"], ticket["token"])
 
 
 @test("fifty people are in a room's call at once: each is heard and has a tile with a name, and the next one is told to wait")
@@ -300,24 +283,24 @@ async def _(test):
     async with garden(test, "alice", "boris") as (room, users, alice, boris):
         transports = users["alice"].get("/_matrix/client/v1/rtc/transports").ok()["rtc_transports"]
         with tempfile.TemporaryDirectory(prefix="martlet-fifty-") as folder:
-            peers, guests = Peers(build(folder), "127.0.0.1", others, 300), []
+            peers, guests, calls = Peers(build(folder), "127.0.0.1", others, 300), [], []
             try:
                 for slot in range(others):
                     user = User(test.direct, "guest")
                     users["alice"].post(room_path(room, "invite"), {"user_id": user.user_id}).ok()
                     user.join(room)
-                    guests.append(await Guest.come(user, room, transports))
-                    await guests[-1].publish(peers, slot)
+                    guests.append(user)
+                    calls.append(await come(user, room, transports))
+                    await peers.publish(calls[-1], slot)
                 await alice.page.add_init_script(PEERS)
                 await alice.page.reload()
                 await alice.open_room(room)
                 await button(alice, "Join").click()
                 await alice.page.get_by_text("50 people ·").wait_for()
-                # What these peers send for pictures is none that could be decoded.
                 await alice.until(f"async count => {{ const {{ agreed, audio, video }} = await ({ARRIVED})();"
                                   " return agreed.audio === count && agreed.video === count && audio === count && video > 0; }", others)
                 for guest in guests:
-                    await alice.page.get_by_role("group", name=guest.user.user_id[1:].split(":")[0], exact=True).wait_for()
+                    await alice.page.get_by_role("group", name=guest.user_id[1:].split(":")[0], exact=True).wait_for()
                 await alice.picture("group-call-fifty")
                 await boris.page.get_by_text("A call is going on: 50 people").wait_for()
                 await button(boris, "Join").click()
@@ -326,5 +309,5 @@ async def _(test):
                 await boris.page.get_by_text("A call is going on: 49 people").wait_for()
             finally:
                 peers.end()
-                for guest in guests:
-                    await guest.socket.close()
+                for call in calls:
+                    await call.close()

@@ -88,7 +88,7 @@ import Testing
     call.simulation.conditions.loss = loss
     call.play(seconds: 40) { $0.layer == 2 }
     #expect(call.layer == 2)
-    // Of the eight seeds the longest is 2.6 or 3.2 s, by which of the two transports the router's dictionary has first.
+    // Of the eight seeds one rests for 3.2 s, the others for at most 2.2.
     #expect(call.resting < 4000, "once, to see whether the loss stays")
   }
 

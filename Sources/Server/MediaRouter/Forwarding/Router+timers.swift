@@ -33,7 +33,7 @@ extension Router {
     let isFeedbackDue = RouterTimers.isDue(&timers.lastFeedback, FeedbackRecorder.interval, now: now)
     let isReportDue = RouterTimers.isDue(&timers.lastReport, RouterTimers.reportInterval, now: now)
     let isAllocationDue = RouterTimers.isDue(&timers.lastAllocation, Self.allocationInterval, now: now)
-    for transport in transports.values {
+    for transport in transportsInOrder {
       repeatPathCheck(transport, now: now)
       guard transport.isConnected else {
         transport.dtls?.advance(to: now)

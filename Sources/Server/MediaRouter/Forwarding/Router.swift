@@ -11,6 +11,8 @@ final class Router {
   let identity: DTLSIdentity
   var events: [RouterEvent] = []
   private(set) var transports: [TransportID: Transport] = [:]
+  /// The same in the order in which they came, in which they are looked after: so a run is repeated by its seed.
+  private(set) var transportsInOrder: [Transport] = []
   private var byUfrag: [[UInt8]: Transport] = [:]
   private var byAddress: [TransportAddress: Transport] = [:]
   private var tracks: [TrackID: Track] = [:]
@@ -134,6 +136,7 @@ final class Router {
     }
     let transport = Transport(id, parameters, now: now, reporterSSRC: random.next())
     transports[id] = transport
+    transportsInOrder.append(transport)
     byUfrag[parameters.local.ufrag] = transport
   }
 
@@ -168,6 +171,7 @@ final class Router {
     for connection in transport.connections { connections[connection] = nil }
     pacedTransports.removeAll { $0 === transport }
     transports[transport.id] = nil
+    transportsInOrder.removeAll { $0 === transport }
   }
 
   private func publish(_ id: TrackID, on transportID: TransportID, _ parameters: TrackParameters) {

@@ -82,7 +82,13 @@ final class GroupCalls<D: DOM> {
     desk.direct?.hangUp()
     ongoing = OngoingCall(self, server, room: id, user: user, device: device)
     ongoing?.begin()
+    ongoingChanged()
+  }
+
+  /// What rings is answered otherwise beside a call.
+  private func ongoingChanged() {
     showBar()
+    desk.direct?.show()
     desk.dom.flush()
   }
 
@@ -91,7 +97,6 @@ final class GroupCalls<D: DOM> {
     guard ongoing === call else { return }
     ongoing = nil
     if let words { desk.tell(words, isTrouble: isTrouble) }
-    showBar()
-    desk.dom.flush()
+    ongoingChanged()
   }
 }
