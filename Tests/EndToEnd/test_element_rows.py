@@ -111,7 +111,7 @@ async def _(test):
         # What Swift alone can ask for is classes and properties of the list (`BubbleTests`): here, what the style sheet makes of them.
         timeline = frame.get_by_role("region", name="Messages")
         await timeline.evaluate("""timeline => {
-          timeline.classList.add('mg-primary-image', 'mg-secondary-image', 'mg-unmasked');
+          timeline.classList.add('mg-primary-image', 'mg-secondary-image', 'mg-unmasked', 'mg-bordered');
           for (const side of ['own', 'other']) timeline.style.setProperty(`--mg-patch-${side}`, `url("icon.svg?${side}") 29 32 25 43 fill`);
           timeline.style.setProperty('--mg-border-width', '2px');
           timeline.style.setProperty('--mg-border-colour', 'red');

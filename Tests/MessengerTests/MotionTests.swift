@@ -147,7 +147,7 @@ struct BubbleTests {
     bubbles.border = (2, "red")
     bubbles.masksContent = false
     screen.timeline.setBubbles(bubbles)
-    #expect(root.classes == "mg-timeline mg-primary-tailed mg-secondary-stacked mg-unmasked")
+    #expect(root.classes == "mg-timeline mg-primary-tailed mg-secondary-stacked mg-unmasked mg-bordered")
     #expect(root.styles["--mg-own"] == "rgb(74 144 226)" && root.styles["--mg-radius"] == "16px")
     #expect(root.styles["--mg-border-width"] == "2px" && root.styles["--mg-border-colour"] == "red")
     screen.timeline.setBubbles(.image(.init(outgoing: "own.png", incoming: "other.png")))

@@ -86,6 +86,7 @@ public struct BubbleConfiguration: Sendable {
     if primary != .house { classes += " mg-primary-" + primary.name }
     if secondary != .house { classes += " mg-secondary-" + secondary.name }
     if !masksContent { classes += " mg-unmasked" }
+    if border != nil { classes += " mg-bordered" }
     return classes
   }
 
