@@ -114,7 +114,7 @@ export function notice(message, action, run = () => location.reload()) {
     button.addEventListener('click', run);
     box.append(button);
   }
-  document.body.append(box);
+  document.body.prepend(box);
 }
 
 // ---- Objects

@@ -45,6 +45,17 @@ struct RoomListTests {
         == [.invitations, .favourites, .people, .rooms, .lowPriority].map { Strings[$0] })
   }
 
+  @Test("A list that opens long has what is in view at once; where a room comes or moves, all stand in their places")
+  func long() {
+    let page = Page()
+    page.signIn()
+    let names = (100..<250).map { "Room \($0)" }
+    page.sync(names.enumerated().map { ("!r\($0)", room($1, [("@boris:chat.example", "hi", 1000 - $0)])) })
+    #expect(page.all("ma-entry-name").map(\.text) == Array(names.prefix(60)))
+    page.sync([("!r149", room(names[149], [("@boris:chat.example", "again", 2000)]))])
+    #expect(page.all("ma-entry-name").map(\.text) == [names[149]] + names.dropLast())
+  }
+
   @Test("a folded section hides its rooms and shows what is unread in them")
   func folded() throws {
     let page = Self.furnished()

@@ -226,6 +226,28 @@ import Testing
     #expect(host.client.room(.test)?.notificationCount == 0)
   }
 
+  @Test func `while a room is read as it is written, the store is read once for each receipt`() {
+    var host = Host.inRoom([Wire.message("one", "$1")])
+    host.sync(Wire.join([Wire.message("two", "$2")], extra: ReadingTests.unread(1)))
+    host.command(.viewed(.test, upTo: host.items()[1].id))
+    host.loads = []
+    func write(_ numbers: ClosedRange<Int>) {
+      for number in numbers {
+        let notice = Wire.event("m.room.message", "$\(number)", #"{"msgtype":"m.notice","body":"quiet"}"#)
+        host.sync(Wire.join([notice], extra: ReadingTests.unread(9)))
+      }
+    }
+    write(3...6)
+    host.answer("/read_markers", "{}")
+    write(7...9)
+    #expect(host.loads.isEmpty)
+    #expect(host.client.room(.test)?.notificationCount == 7)
+    host.wait(1000)
+    #expect(host.loads.count == 1)
+    // Notices call for none.
+    #expect(host.client.room(.test)?.notificationCount == 0)
+  }
+
   @Test func `threads have figures of their own where the server tells them apart`() {
     var host = Host.inRoom()
     #expect(host.request("/sync?")?.request.target.contains("unread_thread_notifications") == true)

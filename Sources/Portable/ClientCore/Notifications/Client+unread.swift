@@ -87,7 +87,12 @@ extension Client {
     guard let room = rooms[prepared.id] else { return }
     // What is being read may lack what this sync brought.
     let isOld = prepared.position != nil && (room.reading.localCount != nil || room.unreadLoad != nil)
-    if prepared.wantsRecount || isOld { recountUnread(prepared.id) }
+    if prepared.wantsRecount || isOld && !room.reading.isPaused {
+      recountUnread(prepared.id)
+    } else if isOld {
+      // What comes now is read as fast as it comes.
+      rooms[prepared.id]?.wantsRecount = true
+    }
   }
 }
 

@@ -60,7 +60,7 @@ extension Client {
 
   /// One request at a time, and a pause after each.
   private mutating func sendReceipt(_ id: RoomID) {
-    guard let reading = rooms[id]?.reading, reading.isDirty, reading.request == nil, reading.timer == nil,
+    guard let reading = rooms[id]?.reading, reading.isDirty, !reading.isPaused,
       let event = reading.fullyRead, sessionState == .signedIn, isOnline
     else { return }
     var writer = JSONWriter()
@@ -88,6 +88,10 @@ extension Client {
   mutating func receiptTimerFired(_ id: RoomID) {
     rooms[id]?.reading.timer = nil
     sendReceipt(id)
+    if let room = rooms[id], room.wantsRecount, room.unreadLoad == nil {
+      rooms[id]?.wantsRecount = false
+      recountUnread(id)
+    }
   }
 
   // MARK: Commit

@@ -11,6 +11,8 @@ struct Reading: Sendable {
   var isDirty = false
   var request: RequestID?
   var timer: TimerID?
+  /// A receipt is on its way, or was just now: another one waits, and so does all that is counted anew.
+  var isPaused: Bool { request != nil || timer != nil }
 }
 
 /// The typing notification of the person in one room.

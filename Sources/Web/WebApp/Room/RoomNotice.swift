@@ -9,16 +9,18 @@ final class RoomNotice<D: DOM> {
 
   private let app: App<D>
   private let dom: D
+  private let column: Node
   private let node: Node
   private var shown = Kind.none
   private var shownRoom: RoomID?
   /// Counts what was shown: an answer that comes late must not touch buttons that are gone.
   private var version = 0
 
-  init(_ app: App<D>, in parent: Node) {
+  init(_ app: App<D>, in column: Node) {
     self.app = app
     dom = app.dom
-    node = dom.element("div", "ma-room-notice", in: parent)
+    self.column = column
+    node = dom.element("div", "ma-room-notice", in: column)
     dom.setFlag(node, "hidden", true)
   }
 
@@ -30,7 +32,7 @@ final class RoomNotice<D: DOM> {
     version += 1
     dom.releaseChildren(of: node)
     dom.setFlag(node, "hidden", kind == .none)
-    dom.setClass(node, kind == .invite ? "ma-room-notice ma-invitation" : "ma-room-notice")
+    dom.setClass(column, kind == .invite ? "ma-column ma-is-invited" : "ma-column")
     switch kind {
     case .none: break
     case .invite: showInvitation(id, room)

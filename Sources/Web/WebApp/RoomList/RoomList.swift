@@ -9,6 +9,8 @@ final class RoomList<D: DOM> {
   /// Fewer rooms than this need no search field.
   private static var filterFrom: Int { 8 }
   private static var list: RoomListID { 1 }
+  /// Entries that are made before the list is shown first: more than are in view. The others follow, so many at a time.
+  private static var firstCount: Int { 60 }
 
   private let app: App<D>
   private let dom: D
@@ -19,6 +21,8 @@ final class RoomList<D: DOM> {
   private let empty: EmptyList<D>
   private var sections: [RoomSection<D>] = []
   private var entries: [RoomID: RoomListEntry<D>] = [:]
+  /// Rooms whose entries are still to be made.
+  private var waiting: [(section: RoomSection<D>, room: RoomID)] = []
   private var selected: RoomID?
   /// Where the Tab key comes to.
   private var current: RoomID?
@@ -99,11 +103,15 @@ final class RoomList<D: DOM> {
 
   private func apply(_ change: RoomListChange) {
     switch change {
-    case .inserted(let id, let place): insert(id, place)
+    case .inserted(let id, let place):
+      fill(.max)
+      insert(id, place)
     case .removed(let id, let place):
+      fill(.max)
       section(place)?.remove(id, at: place.index)
       drop(id)
     case .moved(let id, let from, let to):
+      fill(.max)
       section(from)?.remove(id, at: from.index)
       insert(id, to)
     case .updated(let id, _): if let room = app.client.room(id) { entries[id]?.update(room) }
@@ -140,9 +148,24 @@ final class RoomList<D: DOM> {
     var kept: Set<RoomID> = []
     for id in rooms.joined() { kept.insert(id) }
     for id in Array(entries.keys) where !kept.contains(id) { drop(id) }
+    let isFirst = entries.isEmpty
+    waiting = []
     for (section, ids) in zip(sections, rooms) {
       section.clear()
-      for id in ids { if let entry = entry(id) { section.insert(entry, at: section.rooms.count, before: nil) } }
+      for id in ids { waiting.append((section, id)) }
+    }
+    fill(isFirst ? RoomList.firstCount : .max)
+  }
+
+  private func fill(_ count: Int) {
+    for (section, id) in waiting.prefix(count) {
+      if let entry = entry(id) { section.insert(entry, at: section.rooms.count, before: nil) }
+    }
+    waiting.removeFirst(min(count, waiting.count))
+    guard !waiting.isEmpty else { return }
+    Host.after(milliseconds: 0) { [self] in
+      fill(RoomList.firstCount)
+      dom.flush()
     }
   }
 
