@@ -168,15 +168,18 @@ public struct Client: Sendable {
   /// Whether what is on the screen is being read.
   var hasAttention: Bool { isVisible && isFocused }
 
+  // Calls in the page's program too, all three, for there are many who have something to tell.
+
+  @inline(never)
   mutating func notify(_ change: Change) {
     noteForLists(change)
     emit(.change(change))
   }
 
-  /// A call in the page's program too, for there are many who ask for something.
   @inline(never)
   mutating func emit(_ effect: Effect) { effects.append(effect) }
 
+  @inline(never)
   mutating func finish(_ id: CommandID, _ result: CommandResult) {
     if id != 0 { notify(.commandFinished(id, result)) }
   }

@@ -1,6 +1,29 @@
 extension JSON {
+  // All of them are calls, down to the comparison of keys: a client reads some hundred members.
+
   /// The member of an object, or nil. O(members).
-  public subscript(key: StaticString) -> JSON? {
+  public subscript(key: StaticString) -> JSON? { @inline(never) get { member(key) } }
+
+  /// The member of an object, or nil. O(members).
+  @_disfavoredOverload
+  public subscript(key: ByteString) -> JSON? {
+    @inline(never) get { key.withBytes { member($0) } }
+  }
+
+  /// The text of a member that is a string, or nil.
+  @inline(never)
+  public func text(_ key: StaticString) -> ByteString? { member(key)?.text }
+
+  /// The value of a member that is a whole number, or nil.
+  @inline(never)
+  public func integer(_ key: StaticString) -> Int64? { member(key)?.integer }
+
+  /// The value of a member that is true or false, or nil.
+  @inline(never)
+  public func bool(_ key: StaticString) -> Bool? { member(key)?.bool }
+
+  @inline(__always)
+  private func member(_ key: StaticString) -> JSON? {
     member { nodes, source, node in
       if node.kind == .string {
         return node.end - node.start == key.utf8CodeUnitCount
@@ -10,33 +33,16 @@ extension JSON {
     }
   }
 
-  /// The member of an object, or nil. O(members).
-  @_disfavoredOverload
-  public subscript(key: ByteString) -> JSON? {
-    key.withBytes { key in
-      member { nodes, source, node in
-        if node.kind == .string {
-          return node.end - node.start == key.count && equal(source + node.start, key.baseAddress, key.count)
-        }
-        let decoded = JSONEscape.decode(.init(start: source + node.start, count: node.end - node.start))
-        return decoded.withUnsafeBufferPointer { compare($0, key) == 0 }
+  @inline(__always)
+  private func member(_ key: UnsafeBufferPointer<UInt8>) -> JSON? {
+    member { nodes, source, node in
+      if node.kind == .string {
+        return node.end - node.start == key.count && equal(source + node.start, key.baseAddress, key.count)
       }
+      let decoded = JSONEscape.decode(.init(start: source + node.start, count: node.end - node.start))
+      return decoded.withUnsafeBufferPointer { compare($0, key) == 0 }
     }
   }
-
-  // `self[key]?.text` and the like, each as one call: a client reads some hundred members.
-
-  /// The text of a member that is a string, or nil.
-  @inline(never)
-  public func text(_ key: StaticString) -> ByteString? { self[key]?.text }
-
-  /// The value of a member that is a whole number, or nil.
-  @inline(never)
-  public func integer(_ key: StaticString) -> Int64? { self[key]?.integer }
-
-  /// The value of a member that is true or false, or nil.
-  @inline(never)
-  public func bool(_ key: StaticString) -> Bool? { self[key]?.bool }
 
   @inline(__always)
   private func member(where matches: ([JSONNode], UnsafePointer<UInt8>, JSONNode) -> Bool) -> JSON? {

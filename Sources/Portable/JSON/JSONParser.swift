@@ -5,20 +5,21 @@
 enum JSONParser {
   static func tape(of source: [UInt8], limits: JSONLimits) throws(JSONError) -> [JSONNode] {
     guard source.count <= limits.bytes else { throw JSONError(.tooLarge, at: limits.bytes) }
-    var tape: [JSONNode] = []
+    // In the page's program `append` is put into its caller for this kind of array only (Scripts/build-web).
+    var tape: ContiguousArray<JSONNode> = []
     tape.reserveCapacity(source.count / 10 + 8)
     try source.span.withUnsafeBufferPointer { (bytes) throws(JSONError) in
       guard let base = bytes.baseAddress else { throw JSONError(.syntax, at: 0) }
       try run(base, bytes.count, depthLimit: limits.depth, &tape)
     }
-    return tape
+    return Array(tape)
   }
 
   private static func run(
-    _ p: UnsafePointer<UInt8>, _ count: Int, depthLimit: Int, _ tape: inout [JSONNode]
+    _ p: UnsafePointer<UInt8>, _ count: Int, depthLimit: Int, _ tape: inout ContiguousArray<JSONNode>
   ) throws(JSONError) {
     var i = 0
-    var open: [UInt32] = []
+    var open: ContiguousArray<UInt32> = []
     open.reserveCapacity(32)
     var inObject = false
     skipSpace(p, count, &i)
@@ -79,7 +80,7 @@ enum JSONParser {
 
   @inline(__always)
   private static func key(
-    _ p: UnsafePointer<UInt8>, _ count: Int, _ i: inout Int, _ tape: inout [JSONNode]
+    _ p: UnsafePointer<UInt8>, _ count: Int, _ i: inout Int, _ tape: inout ContiguousArray<JSONNode>
   ) throws(JSONError) {
     guard i < count, p[i] == UInt8(ascii: "\"") else { throw JSONError(.syntax, at: i) }
     tape.append(try string(p, count, &i, tape.count))
@@ -176,6 +177,7 @@ enum JSONParser {
 }
 
 enum UTF8Sequence {
+  @inline(never)
   static func isWellFormed(_ bytes: [UInt8]) -> Bool {
     bytes.withUnsafeBufferPointer { bytes in
       guard let p = bytes.baseAddress else { return true }

@@ -151,12 +151,16 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
+  // Calls in the page's program too, for containers are opened and closed all over it.
+
+  @inline(never)
   private mutating func open(_ bracket: UInt8) {
     comma()
     bytes.append(bracket)
     needsComma = false
   }
 
+  @inline(never)
   private mutating func close(_ bracket: UInt8) {
     bytes.append(bracket)
     needsComma = true

@@ -16,6 +16,7 @@ public struct Event: Sendable {
   public let unsigned: JSON?
 
   /// nil where `type` or `content` is missing or of another kind: such an event cannot be worked with.
+  @inline(never)
   public init?(_ json: JSON) {
     guard let type = EventType(json["type"]), let content = json["content"], content.isObject else { return nil }
     self.type = type

@@ -100,6 +100,7 @@ public enum CallResult: Sendable {
 
 extension JSONWriter {
   /// The bytes of one object.
+  @inline(never)
   package static func object(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
     var writer = JSONWriter()
     writer.object(members)

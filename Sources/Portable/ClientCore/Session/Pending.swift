@@ -141,7 +141,7 @@ extension Client {
   // MARK: Requests
 
   /// `query` begins with `?`.
-  @discardableResult
+  @inline(never) @discardableResult
   mutating func request(
     _ endpoint: Endpoint, _ path: String, query: String = "", body: [UInt8]? = nil, sendsToken: Bool? = nil,
     timeoutMilliseconds: Int64 = Limits.requestTimeoutMilliseconds, for purpose: RequestPurpose

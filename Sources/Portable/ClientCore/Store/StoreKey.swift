@@ -47,6 +47,7 @@ enum StoreKey {
     ByteString(timeline(of: room).string + position.text)
   }
 
+  @inline(never)
   private static func key(
     _ prefix: StaticString, _ id: ByteString, _ separator: StaticString = "", _ last: ByteString = ""
   ) -> ByteString {

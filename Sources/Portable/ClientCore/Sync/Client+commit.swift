@@ -118,6 +118,7 @@ extension Client {
   // MARK: Timeline changes
 
   /// The only way a timeline changes in place.
+  @inline(never)
   mutating func changeTimeline(_ key: TimelineKey, _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]) {
     let ignored = ignoredUsers.users
     guard let changes = rooms[key.room]?.change(key.focus, &itemIDs, now: now, ignored: ignored, body), !changes.isEmpty
@@ -135,6 +136,7 @@ extension Client {
 }
 
 extension Room {
+  @inline(never)
   mutating func change(
     _ focus: TimelineKey.Focus, _ ids: inout ItemIDs, now: Int64, ignored: Set<UserID>,
     _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]

@@ -61,6 +61,7 @@ struct Relations: Sendable {
   /// What is known of the event; nothing where nobody spoke of it.
   func about(_ event: EventID) -> About? { known[event]?.wrappedValue }
 
+  @inline(never)
   mutating func change(_ event: EventID, _ body: (inout About) -> Void) {
     body(&known[event, default: Boxed(wrappedValue: About())].wrappedValue)
   }
