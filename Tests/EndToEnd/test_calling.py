@@ -6,14 +6,16 @@ from browser import ARE_CLOSED, CAPTURES, MEDIA_FLAGS, expect, in_room, people
 from client import User, room_path
 from harness import test
 
+# Three cameras, and microphones.
+SEVERAL_DEVICES = [*MEDIA_FLAGS, "--use-fake-device-for-media-stream=device-count=3"]
 # The picture with that label is seen and moves.
 PLAYS = """label => {
   const videos = [...document.querySelectorAll('video')].filter(video => video.ariaLabel === label);
   return videos.some(video => video.videoWidth > 0 && video.currentTime > 0.3);
 }"""
-# Sound of the other side comes in: what the page plays is not silence.
-HEARS = """async () => {
-  const video = [...document.querySelectorAll('[aria-label^="Call with "] video')].find(video => !video.muted);
+# Sound of the other side, or of that place, comes in: what the page plays is not silence.
+HEARS = """async place => {
+  const video = [...document.querySelectorAll(`${place ?? '[aria-label^="Call with "]'} video`)].find(video => !video.muted);
   const track = video?.srcObject?.getAudioTracks()[0];
   if (!track) return false;
   const context = new AudioContext(), analyser = context.createAnalyser(), samples = new Float32Array(analyser.fftSize);
@@ -178,27 +180,32 @@ async def _(test):
         await call(carol).wait_for(state="detached")
 
 
+async def choose_others(person):
+    """Another camera and another microphone, by the menu; what was used before (`CAPTURES`) is closed then."""
+    await button(person, "Choose camera and microphone").click()
+    for kind, track in (("Camera", "video"), ("Microphone", "audio")):
+        field = person.page.get_by_role("combobox", name=kind)
+        await field.locator("option[selected]").wait_for(state="attached")
+        used = await field.input_value()
+        assert used == await person.page.evaluate("kind => captured.findLast(track => track.kind === kind).getSettings().deviceId", track)
+        names = await field.get_by_role("option").all_text_contents()
+        assert len(set(names)) == len(names) > 1, names
+        await field.select_option(names[-1])
+        await person.until("([kind, used]) => captured.findLast(track => track.kind === kind).getSettings().deviceId !== used", [track, used])
+        await expect(field).not_to_have_value(used)
+    # Every track that was replaced is closed: nothing films on.
+    await person.until("() => captured.filter(track => track.readyState === 'live').length === 2")
+
+
 @test("camera, microphone and loudspeaker are chosen in a call, and what was used before is closed")
 async def _(test):
-    flags = [*MEDIA_FLAGS, "--use-fake-device-for-media-stream=device-count=3"]
-    async with direct_chat(test, flags=flags) as (alice, boris, _, _):
+    async with direct_chat(test, flags=SEVERAL_DEVICES) as (alice, boris, _, _):
         await alice.page.evaluate(CAPTURES)
         await button(alice, "Video call").click()
         await button(boris, "Answer with camera").click()
         await boris.until(PLAYS, f"{alice.name}’s picture")
-        await button(alice, "Choose camera and microphone").click()
-        for kind, track in (("Camera", "video"), ("Microphone", "audio")):
-            field = call(alice).get_by_role("combobox", name=kind)
-            used = await field.input_value()
-            assert used == await alice.page.evaluate("kind => captured.findLast(track => track.kind === kind).getSettings().deviceId", track)
-            names = await field.get_by_role("option").all_text_contents()
-            assert len(set(names)) == len(names) > 1, names
-            await field.select_option(names[-1])
-            await alice.until("([kind, used]) => captured.findLast(track => track.kind === kind).getSettings().deviceId !== used", [track, used])
-            await expect(field).not_to_have_value(used)
+        await choose_others(alice)
         await alice.picture("call-devices")
-        # Every track that was replaced is closed: nothing films on.
-        await alice.until("() => captured.filter(track => track.readyState === 'live').length === 2")
         await boris.until(PLAYS, f"{alice.name}’s picture")
         assert await boris.page.evaluate(HEARS)
 
