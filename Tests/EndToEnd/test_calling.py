@@ -255,6 +255,30 @@ async def _(test):
         await alice.page.get_by_text("A call (0:", exact=False).wait_for()
 
 
+@test("a call whose connection does not come back in time ends and says so, and one can call again")
+async def _(test):
+    async with direct_chat(test) as (alice, boris, room, alice_user):
+        await alice.page.clock.install()
+        await alice.page.reload()
+        await alice.open_room(room)
+        await button(alice, "Call").click()
+        await button(boris, "Answer").click()
+        await call(alice).get_by_role("status").get_by_text(":").wait_for()
+        with contextlib.suppress(Exception):
+            await boris.page.goto("chrome://crash", timeout=3000)
+        boris.troubles.clear()
+        await call(alice).get_by_role("status").get_by_text("The connection is interrupted. Trying again.").wait_for()
+        await alice.page.clock.fast_forward("00:31")
+        await alice.page.get_by_text("The connection was lost. Call again to go on.").wait_for()
+        await call(alice).wait_for(state="detached")
+        await alice.page.get_by_text("A call (0:", exact=False).wait_for()
+        hangups = events(alice_user, room, "m.call.hangup")
+        assert [event["content"]["reason"] for event in hangups] == ["ice_timeout"], hangups
+        await button(alice, "Call").click()
+        await alice.page.get_by_text("It rings at the other end.").wait_for()
+        await button(alice, "Hang up").click()
+
+
 @test("calls made while a page was closed do not ring when it opens, and a refused microphone is explained")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
