@@ -8,7 +8,8 @@
 //     go PID WARM SECONDS     once all are connected: measures for that long, prints one JSON object and ends
 //
 // Who sends begins as soon as it is connected.
-// A packet's payload has the time at which it was sent. The server's processor time is that of all threads of PID.
+// A packet's payload has the time at which it was sent. The server's processor time is that of all threads of PID, its allocations are those that
+// the file of allocations.c counts, where the environment names one.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -395,6 +396,15 @@ static double processor_time(int pid) {
   return total;
 }
 
+static uint64_t allocations(void) {
+  const char *path = getenv("ALLOCATIONS");
+  FILE *file = path ? fopen(path, "rb") : NULL;
+  uint64_t made = 0;
+  if (file && fread(&made, sizeof made, 1, file) != 1) fail("no count of allocations");
+  if (file) fclose(file);
+  return made;
+}
+
 static double percentile(double share) {
   uint64_t total = 0, sum = 0;
   for (int i = 0; i < buckets; i++) total += latencies[i];
@@ -428,6 +438,7 @@ int main(int argc, char **argv) {
 
   int pid = 0, are_all_there = 0;
   double warm = 0, span = 0, begin = seconds(), asked = 0, started = 0, counted_from = 0, next_frame = begin, next_sound = begin, next_round = 0, used = 0;
+  uint64_t made = 0;
   for (;;) {
     struct epoll_event events[256];
     int ready = epoll_wait(queue, events, 256, 1);
@@ -500,15 +511,17 @@ int main(int argc, char **argv) {
       is_counting = 1;
       counted_from = now;
       used = processor_time(pid);
+      made = allocations();
     }
     if (!is_counting || now - counted_from < span) continue;
     used = processor_time(pid) - used;
+    made = allocations() - made;
     span = now - counted_from;
     int starved = 0;
     for (struct peer *p = peers; p < peers + count; p++) starved += p->is_set && !p->audio.type && p->packets == 0;
     printf("{\"sent\": %lu, \"received\": %lu, \"gaps\": %lu, \"seconds\": %.3f, \"cpu_ns\": %.0f, \"mbps\": %.1f, "
-           "\"latency_median_ms\": %.2f, \"latency_p99_ms\": %.2f, \"starved\": %d}\n",
-           sent, received, gaps, span, used, bytes_received * 8 / span / 1e6, percentile(0.5), percentile(0.99), starved);
+           "\"latency_median_ms\": %.2f, \"latency_p99_ms\": %.2f, \"starved\": %d, \"allocations\": %lu}\n",
+           sent, received, gaps, span, used, bytes_received * 8 / span / 1e6, percentile(0.5), percentile(0.99), starved, made);
     return 0;
   }
 }

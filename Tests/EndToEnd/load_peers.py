@@ -24,9 +24,10 @@ def build(folder):
 class Peers:
     """The program of peers, and the descriptions of each in SDP."""
 
-    def __init__(self, program, address, count, kilobits):
+    def __init__(self, program, address, count, kilobits, environment=None):
         self.address = address
-        self.process = subprocess.Popen([program, address, str(count), str(kilobits)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([program, address, str(count), str(kilobits)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env={**os.environ, **(environment or {})})
         self.fingerprint, *ports = self.process.stdout.readline().split()
         self.ports = [int(port) for port in ports]
 
@@ -67,7 +68,11 @@ class Peers:
         sdp = self.description(number, sections("01", "sendonly", ssrcs))
         answer = await call.ask("offer", sdp=sdp, sections={mid: {"publish": stream} for mid in "01"})
         self.connect(number, answer["sdp"], is_controlling=True)
-        self.say("send", number, SOUND, PICTURE, *ssrcs)
+        self.send(number, *ssrcs)
+
+    def send(self, number, sound, picture):
+        """From now on, with these SSRCs."""
+        self.say("send", number, SOUND, PICTURE, sound, picture)
 
     def measure(self, pid, warm, seconds):
         self.say("go", pid, warm, seconds)

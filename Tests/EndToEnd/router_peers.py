@@ -1,5 +1,6 @@
 """The media router alone (Tests/RouterPeer), and peers at it: pages of Chromium and aiortc. Signalling is one line of SDP there and back."""
 import asyncio
+import os
 import subprocess
 
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCRtpSender, RTCSessionDescription, VideoStreamTrack
@@ -55,8 +56,9 @@ SENT = """async () => {
 
 
 class Router:
-    def __init__(self):
-        self.process = subprocess.Popen([newest_build("router-peer")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, environment=None):
+        self.process = subprocess.Popen([newest_build("router-peer")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env={**os.environ, **(environment or {})})
 
     def __enter__(self):
         return self

@@ -6,14 +6,16 @@ from browser import ARE_CLOSED, CAPTURES, MEDIA_FLAGS, expect, in_room, people
 from client import User, room_path
 from harness import test
 
+# Three cameras, and microphones.
+SEVERAL_DEVICES = [*MEDIA_FLAGS, "--use-fake-device-for-media-stream=device-count=3"]
 # The picture with that label is seen and moves.
 PLAYS = """label => {
   const videos = [...document.querySelectorAll('video')].filter(video => video.ariaLabel === label);
   return videos.some(video => video.videoWidth > 0 && video.currentTime > 0.3);
 }"""
-# Sound of the other side comes in: what the page plays is not silence.
-HEARS = """async () => {
-  const video = [...document.querySelectorAll('[aria-label^="Call with "] video')].find(video => !video.muted);
+# Sound of the other side, or of that place, comes in: what the page plays is not silence.
+HEARS = """async place => {
+  const video = [...document.querySelectorAll(`${place ?? '[aria-label^="Call with "]'} video`)].find(video => !video.muted);
   const track = video?.srcObject?.getAudioTracks()[0];
   if (!track) return false;
   const context = new AudioContext(), analyser = context.createAnalyser(), samples = new Float32Array(analyser.fftSize);
@@ -178,27 +180,32 @@ async def _(test):
         await call(carol).wait_for(state="detached")
 
 
+async def choose_others(person):
+    """Another camera and another microphone, by the menu; what was used before (`CAPTURES`) is closed then."""
+    await button(person, "Choose camera and microphone").click()
+    for kind, track in (("Camera", "video"), ("Microphone", "audio")):
+        field = person.page.get_by_role("combobox", name=kind)
+        await field.locator("option[selected]").wait_for(state="attached")
+        used = await field.input_value()
+        assert used == await person.page.evaluate("kind => captured.findLast(track => track.kind === kind).getSettings().deviceId", track)
+        names = await field.get_by_role("option").all_text_contents()
+        assert len(set(names)) == len(names) > 1, names
+        await field.select_option(names[-1])
+        await person.until("([kind, used]) => captured.findLast(track => track.kind === kind).getSettings().deviceId !== used", [track, used])
+        await expect(field).not_to_have_value(used)
+    # Every track that was replaced is closed: nothing films on.
+    await person.until("() => captured.filter(track => track.readyState === 'live').length === 2")
+
+
 @test("camera, microphone and loudspeaker are chosen in a call, and what was used before is closed")
 async def _(test):
-    flags = [*MEDIA_FLAGS, "--use-fake-device-for-media-stream=device-count=3"]
-    async with direct_chat(test, flags=flags) as (alice, boris, _, _):
+    async with direct_chat(test, flags=SEVERAL_DEVICES) as (alice, boris, _, _):
         await alice.page.evaluate(CAPTURES)
         await button(alice, "Video call").click()
         await button(boris, "Answer with camera").click()
         await boris.until(PLAYS, f"{alice.name}’s picture")
-        await button(alice, "Choose camera and microphone").click()
-        for kind, track in (("Camera", "video"), ("Microphone", "audio")):
-            field = call(alice).get_by_role("combobox", name=kind)
-            used = await field.input_value()
-            assert used == await alice.page.evaluate("kind => captured.findLast(track => track.kind === kind).getSettings().deviceId", track)
-            names = await field.get_by_role("option").all_text_contents()
-            assert len(set(names)) == len(names) > 1, names
-            await field.select_option(names[-1])
-            await alice.until("([kind, used]) => captured.findLast(track => track.kind === kind).getSettings().deviceId !== used", [track, used])
-            await expect(field).not_to_have_value(used)
+        await choose_others(alice)
         await alice.picture("call-devices")
-        # Every track that was replaced is closed: nothing films on.
-        await alice.until("() => captured.filter(track => track.readyState === 'live').length === 2")
         await boris.until(PLAYS, f"{alice.name}’s picture")
         assert await boris.page.evaluate(HEARS)
 
@@ -246,6 +253,30 @@ async def _(test):
         await button(alice, "Hang up").click()
         await call(alice).wait_for(state="detached")
         await alice.page.get_by_text("A call (0:", exact=False).wait_for()
+
+
+@test("a call whose connection does not come back in time ends and says so, and one can call again")
+async def _(test):
+    async with direct_chat(test) as (alice, boris, room, alice_user):
+        await alice.page.clock.install()
+        await alice.page.reload()
+        await alice.open_room(room)
+        await button(alice, "Call").click()
+        await button(boris, "Answer").click()
+        await call(alice).get_by_role("status").get_by_text(":").wait_for()
+        with contextlib.suppress(Exception):
+            await boris.page.goto("chrome://crash", timeout=3000)
+        boris.troubles.clear()
+        await call(alice).get_by_role("status").get_by_text("The connection is interrupted. Trying again.").wait_for()
+        await alice.page.clock.fast_forward("00:31")
+        await alice.page.get_by_text("The connection was lost. Call again to go on.").wait_for()
+        await call(alice).wait_for(state="detached")
+        await alice.page.get_by_text("A call (0:", exact=False).wait_for()
+        hangups = events(alice_user, room, "m.call.hangup")
+        assert [event["content"]["reason"] for event in hangups] == ["ice_timeout"], hangups
+        await button(alice, "Call").click()
+        await alice.page.get_by_text("It rings at the other end.").wait_for()
+        await button(alice, "Hang up").click()
 
 
 @test("calls made while a page was closed do not ring when it opens, and a refused microphone is explained")

@@ -12,6 +12,7 @@ from harness import PATIENCE, NotRun, test
 from load_peers import Peers, build
 from lossy_link import LossyLink
 from server import ROOT
+from test_calling import HEARS, SEVERAL_DEVICES, choose_others
 from test_calls_page import ARRIVED, PEERS
 
 MEMBER = "org.matrix.msc3401.call.member"
@@ -43,7 +44,7 @@ async def garden(test, *names, base=None, **options):
     room = first.create_room(name="Garden", invite=[user.user_id for user in others], power_level_content_override=POWER)
     for user in others:
         user.join(room)
-    async with in_room(test, room, users, flags=MEDIA_FLAGS, **options) as everybody:
+    async with in_room(test, room, users, **{"flags": MEDIA_FLAGS, **options}) as everybody:
         for person, user in zip(everybody, users.values()):
             person.name = user.user_id[1:].split(":")[0]
         yield room, users, *everybody
@@ -118,9 +119,6 @@ async def _(test):
         await sees(alice, 2)
         await alice.picture("group-call-speaker")
         await button(alice, "Show everybody in the same size").click()
-        await button(alice, "Choose camera and microphone").click()
-        await alice.page.get_by_role("combobox", name="Camera").locator("option[selected]").wait_for(state="attached")
-        await button(alice, "Choose camera and microphone").click()
         await button(carol, "Share the screen").click()
         screen = alice.page.get_by_role("group", name=f"{carol.name}’s screen")
         await screen.and_(large(alice)).wait_for()
@@ -161,6 +159,27 @@ async def _(test):
         await ended.wait_for()
         text = await ended.inner_text()
         assert alice.name in text and carol.name in text and "You" in text, text
+
+
+@test("another camera and microphone are chosen in a room's call: everybody sees and hears by them, and those before are closed")
+async def _(test):
+    async with garden(test, "alice", "boris", "carol", flags=SEVERAL_DEVICES) as (_, _, alice, boris, carol):
+        await alice.page.evaluate(CAPTURES)
+        await button(alice, "Call").click()
+        for person in (boris, carol):
+            await person.page.get_by_text("A call is going on:").wait_for()
+            await button(person, "Join").click()
+        for person in (alice, boris, carol):
+            await sees(person, 2)
+        await choose_others(alice)
+        await alice.picture("group-call-devices")
+        for person in (boris, carol):
+            await sees(person, 2)
+            assert await person.page.evaluate(HEARS, f'[role=group][aria-label="{alice.name}"]')
+        await button(alice, "Choose camera and microphone").click()
+        await alice.page.get_by_role("combobox", name="Camera").wait_for(state="detached")
+        await button(alice, "Hang up").click()
+        await alice.until(ARE_CLOSED)
 
 
 @test("a call on a phone; whoever has no camera takes part all the same, and one who is gone without a word leaves the call")

@@ -1,12 +1,18 @@
 """The media router between real peers: Chromium and aiortc, each publishing to the other and to its own kind."""
 import asyncio
 import contextlib
+import os
+import subprocess
+import tempfile
 
 from playwright.async_api import async_playwright
 
 from browser import CHROMIUM
-from harness import test
+from harness import NotRun, test
+from load_peers import Peers, build
+from load_peers import sections as media_sections
 from router_peers import FLAGS, LAYERS, Page, Peer, Router
+from server import newest_build
 
 
 # Of the pair that is in use.
@@ -206,3 +212,50 @@ async def both(_):
             await bob.until(video=60, audio=50)
             await alice.close()
             await bob.close()
+
+
+@contextlib.contextmanager
+def counting_allocations(folder):
+    """A router whose threads' allocations are counted; the environment that names the count, and how many there are so far."""
+    library, environment = os.path.join(folder, "allocations.so"), {"ALLOCATIONS": os.path.join(folder, "count")}
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "allocations.c")
+    subprocess.run(["gcc", "-O2", "-Wall", "-shared", "-fPIC", "-o", library, source], check=True)
+
+    def made():
+        with open(environment["ALLOCATIONS"], "rb") as counted:
+            return int.from_bytes(counted.read(), "little")
+
+    with Router({**environment, "LD_PRELOAD": library}) as router:
+        yield router, environment, made
+
+
+async def forward(kilobits, subscribers=20):
+    """(packets that arrived, allocations meanwhile) of five seconds in which somebody sends so much to others."""
+    with tempfile.TemporaryDirectory(prefix="martlet-allocations-") as folder, counting_allocations(folder) as (router, environment, made):
+        peers = Peers(build(folder), "127.0.0.1", 1 + subscribers, kilobits, environment)
+        try:
+            peers.connect(0, router.answer("publish", "alice", peers.description(0, media_sections("01", "sendonly", (1000, 1001)))), True)
+            peers.send(0, 1000, 1001)
+            for number in range(1, 1 + subscribers):
+                offer = peers.description(number, media_sections("01", "recvonly"))
+                peers.connect(number, router.answer("subscribe", f"bob{number}", "alice", offer), True)
+            figures = await asyncio.to_thread(peers.measure, router.process.pid, 3, 5)
+        finally:
+            peers.end()
+        print(f"          {kilobits} kbit/s: {figures['received']} packets, {figures['allocations']} allocations; {made()} with all beginnings", flush=True)
+        assert figures["starved"] == 0, figures
+        # It does count: each handshake alone makes hundreds.
+        assert made() - figures["allocations"] > 100 * subscribers, made()
+        return figures["received"], figures["allocations"]
+
+
+@test("packets are forwarded without an allocation of memory for each: four times as many cost no more")
+async def allocations(_):
+    # Without optimisation Swift allocates for what is on the stack otherwise.
+    if os.path.basename(os.path.dirname(newest_build("router-peer") or "")) != "release":
+        raise NotRun("the newest build is not optimised: swift build -c release --product router-peer")
+    # What is done at its times, reports and choosing layers, costs the same in both.
+    few, many = await forward(300), await forward(3000)
+    packets, made = many[0] - few[0], many[1] - few[1]
+    assert packets > 20_000, (few, many)
+    assert made < packets / 20, (few, many)

@@ -109,6 +109,21 @@ struct DirectCallsTests {
     #expect(isInUse == [false, true])
   }
 
+  @Test(
+    "Whoever is told that the other side has ended a call is told why, as far as it matters",
+    arguments: [
+      ("ice_timeout", "callLost"), ("ice_failed", "callBroken"), ("user_hangup", "callOver"), ("user_busy", "callBusy boris")
+    ])
+  func ends(reason: String, words: String) {
+    let page = page()
+    invite(page)
+    page.tell(#""do":"synced""#)
+    page.click("callAnswer")
+    event(page, "hangup", #","reason":"\#(reason)""#)
+    #expect(page.said.contains { $0["words"]?.string == words })
+    #expect(!isShown(page))
+  }
+
   @Test("One is in one call at a time: a call ends where one answers, makes or joins another")
   func onlyOne() {
     let page = page()

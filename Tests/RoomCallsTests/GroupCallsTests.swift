@@ -59,6 +59,22 @@ struct GroupCallsTests {
     #expect(page.desk.group?.ongoing == nil)
   }
 
+  @Test("A call whose connection ends for another reason says that it was lost, or never made", arguments: [true, false])
+  func lost(wasIn: Bool) {
+    let page = Page()
+    page.room(["@boris:a.example"])
+    page.join()
+    if !wasIn {
+      page.click("callEnd")
+      page.tell(#""do":"call","room":"!r:a.example""#)
+      page.answer(page.asked().last?.id ?? 0, #"{"token":"t","session_id":"s","url":"wss://a.example/s"}"#)
+      page.desk.group?.ongoing?.host?.handle(.socketOpened(1))
+    }
+    page.hears(#"{"type":"closed","code":"token","message":"","retry":false}"#)
+    #expect(page.said.contains { $0["words"]?.string == (wasIn ? "callLost" : "callBroken") })
+    #expect(page.desk.group?.ongoing == nil)
+  }
+
   @Test("A call of 50 takes nobody more")
   func full() {
     let page = Page()

@@ -68,21 +68,25 @@ import Testing
       $0.turn = TURNServer(uris: ["turn:turn.example.org"], secret: "swordfish", lifetimeSeconds: 60, isOpenToGuests: isOpen)
     }
     try await APIFixture.run(configure: configure) { fixture in
-      var new = NewAccount("visitor")
-      new.standing.isGuest = true
-      let made = try await fixture.homeserver.accounts.create(new, password: nil, device: DeviceRequest())
-      let login = try #require(made.login)
-      let guest = APIFixture.User(userID: made.userID, deviceID: login.deviceID, token: login.accessToken.text.string)
+      let guest = try await Self.guest(fixture)
       let answer = try await fixture.call(.get, "voip/turnServer", as: guest)
       #expect(answer.errorCode == (isOpen ? nil : "M_GUEST_ACCESS_FORBIDDEN"))
       #expect(answer.json["uris"]?.count == (isOpen ? 1 : nil))
     }
   }
 
+  private static func guest(_ fixture: APIFixture) async throws -> APIFixture.User {
+    var new = NewAccount("visitor")
+    new.standing.isGuest = true
+    let made = try await fixture.homeserver.accounts.create(new, password: nil, device: DeviceRequest())
+    let login = try #require(made.login)
+    return APIFixture.User(userID: made.userID, deviceID: login.deviceID, token: login.accessToken.text.string)
+  }
+
   @Test(
     arguments: ["/_matrix/client/unstable/org.matrix.msc4143/rtc/transports", "/_matrix/client/v1/rtc/transports"],
     [true, false])
-  func `who has an account is told where calls meet`(path: String, servesCalls: Bool) async throws {
+  func `who has an account is told where calls meet, a guest is not`(path: String, servesCalls: Bool) async throws {
     let configure: (inout HomeserverConfiguration) -> Void = {
       $0.registration = .open
       $0.servesCalls = servesCalls
@@ -95,6 +99,9 @@ import Testing
         answer.status == 200
           && String(decoding: answer.json.bytes, as: UTF8.self) == #"{"rtc_transports":[\#(servesCalls ? own : "")]}"#)
       #expect(try await fixture.call(.get, path).errorCode == "M_MISSING_TOKEN")
+      // The specification's list of what guests may do does not have it.
+      let guest = try await Self.guest(fixture)
+      #expect(try await fixture.call(.get, path, as: guest).errorCode == "M_GUEST_ACCESS_FORBIDDEN")
       let versions = try await fixture.call(.get, "/_matrix/client/versions")
       #expect(versions.json["unstable_features"]?["org.matrix.msc4143"]?.bool == true)
     }

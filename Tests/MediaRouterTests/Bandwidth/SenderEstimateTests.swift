@@ -238,6 +238,24 @@ import Testing
     #expect(loss.rate(now: .zero) == nil)
   }
 
+  /// Which neither takes away nor gives back.
+  @Test func itIsForgottenWhereOnlySomeIsLostForLong() {
+    var (loss, now) = (LossLimit(), MediaTime.zero)
+    for _ in 0..<2 {
+      loss.receive(40, sent: 200_000, now: now)
+      now = now + LossWindow.least
+    }
+    let end = now + LossLimit.lifetime
+    while now < end {
+      #expect(loss.rate(now: now) != nil || now + LossWindow.least >= end)
+      loss.receive(13, sent: 200_000, now: now)
+      now = now + LossWindow.least
+    }
+    #expect(loss.rate(now: now) == nil)
+    for _ in 0..<2 { loss.receive(40, sent: 1_000_000, now: now) }
+    #expect(loss.rate(now: now).map { $0 > 800_000 } ?? false, "what was sent long ago says nothing of it")
+  }
+
   @Test func itIsForgottenWhenNobodyReports() {
     var loss = LossLimit()
     loss.receive(128, sent: 1_000_000, now: .zero)
@@ -265,6 +283,18 @@ import Testing
     for at in [4000, 5000] as [Int64] { _ = add(-60, of: 40, at: at) }
     #expect(add(90, of: 40, at: 6000) == nil)
     #expect(add(90, of: 40, at: 6500) == 255)
+  }
+
+  @Test func ofSoundAloneFewerAreEnough() {
+    var window = LossWindow(isSoundAlone: true)
+    var told: [Int64: UInt8] = [:]
+    // Twenty milliseconds each, of which every fourth is lost.
+    for i in 0..<(2 * 30) as Range<Int64> {
+      let share = window.add(PacketLoss(lost: i % 4 == 3 ? 1 : 0, expected: 1), now: .zero + .milliseconds(20 * i))
+      if let share { told[i] = share }
+    }
+    #expect(told.count == 2 && told.values.allSatisfy { (50...70).contains($0) })
+    #expect(told.keys.max()! - told.keys.min()! < 30, "it begins anew, and is as short again")
   }
 
   @Test func whatIsLostIsThatBetweenTwoReports() {

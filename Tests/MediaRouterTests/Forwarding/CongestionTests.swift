@@ -4,7 +4,10 @@ import Testing
 
 /// What a subscriber behind a narrow or a bad link gets, by when its packets arrive. `MARTLET_LONG=1` tries more seeds.
 @Suite struct CongestionTests {
-  private static let seeds: [UInt64] = getenv("MARTLET_LONG") == nil ? [1] : Array(1...8)
+  private static let isLong = getenv("MARTLET_LONG") != nil
+  private static let seeds: [UInt64] = isLong ? Array(1...8) : [1]
+  /// Of 40: at 23 much is lost in the first seconds, then little; 29 rests longest.
+  private static let seedsOfLoss: [UInt64] = isLong ? Array(1...40) : [1, 23, 29]
 
   @Test func aNarrowLinkGetsTheLayerThatFitsAndTheSound() {
     var call = LimitedCall(rate: 300_000)
@@ -82,14 +85,14 @@ import Testing
   }
 
   /// What is lost anyway must not count as what the path does not carry.
-  @Test(arguments: [5, 20], seeds) func whereMuchIsLostFromTheBeginningTheHighLayerComesAllTheSame(_ loss: Int, _ seed: UInt64)
-  {
+  @Test(arguments: [5, 20], seedsOfLoss)
+  func whereMuchIsLostFromTheBeginningTheHighLayerComesAllTheSame(_ loss: Int, _ seed: UInt64) {
     var call = LimitedCall(seed: seed, rate: nil)
     call.simulation.conditions.loss = loss
     call.play(seconds: 40) { $0.layer == 2 }
     #expect(call.layer == 2)
-    // Of the eight seeds one rests for 3.2 s, the others for at most 2.2.
-    #expect(call.resting < 4000, "once, to see whether the loss stays")
+    // Of the 40 seeds one rests for 2.5 s, the others for at most 1.9; at 5 % none rests.
+    #expect(call.resting < (loss == 5 ? 1 : 3000), "once, to see whether the loss stays")
   }
 
   @Test func whoseLayersAreAllSentIsNotProbed() {

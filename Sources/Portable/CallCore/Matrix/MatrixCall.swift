@@ -163,7 +163,11 @@ public struct MatrixCall: Sendable {
       if state == .announced || state == .ringing { end(.unanswered) }
     }
     if let at = connectBy, at <= now, isAnswered {
-      end(.connectionFailed, telling: watch.wasConnected ? "ice_timeout" : "ice_failed")
+      if watch.wasConnected {
+        end(.connectionLost, telling: "ice_timeout")
+      } else {
+        end(.connectionFailed, telling: "ice_failed")
+      }
     }
     if let at = negotiationExpiresAt, at <= now {
       negotiationExpiresAt = nil

@@ -24,7 +24,10 @@ public enum MatrixCallEnd: Sendable, Equatable {
   case answeredElsewhere
   /// Nobody answered in time.
   case unanswered
+  /// It never came to one.
   case connectionFailed
+  /// It was interrupted, and did not come back in time.
+  case connectionLost
   /// Camera and microphone cannot be had, or the host can do nothing with what it got.
   case mediaFailed
   /// Two called each other: the other call goes on.

@@ -4,13 +4,14 @@ struct LossLimit {
   /// Of 256: more lost than a tenth is congestion, less than a fiftieth is none.
   private static let heavy = 26.0
   private static let light = 5.0
-  /// What nobody confirmed for so long says nothing any more.
+  /// What no heavy loss confirmed for so long says nothing any more: some is lost anyway, and less than is heavy neither takes away nor gives back.
   static let lifetime = MediaTime.Interval.seconds(5)
 
   /// So many reports of no loss in a row, and it limits nothing.
   private static let cleanLimit = 5
 
   private var rate: Double?
+  /// When much was lost.
   private var last: MediaTime?
   private var before: UInt8?
   /// How much was lost of how much, when less was sent because of it.
@@ -26,14 +27,15 @@ struct LossLimit {
   mutating func receive(_ reported: UInt8, sent: Double, isLeast: Bool = false, now: MediaTime) {
     // A short burst is no congestion; two windows in a row are.
     let fraction = Double(min(reported, before ?? reported))
-    (before, last) = (reported, now)
+    before = reported
+    if self.rate(now: now) == nil, foreign == 0 { (rate, fall) = (nil, nil) }
     clean = fraction < Self.light ? clean + 1 : 0
     if clean == 0, isForeign(fraction, sent, isLeast) {
       fall = (max(fall?.fraction ?? 0, fraction), fall?.sent ?? sent)
       (rate, foreign) = (nil, fraction / 256)
     } else if fraction > Self.heavy {
       if fall == nil || foreign > 0 { fall = (fraction, sent) }
-      foreign = 0
+      (foreign, last) = (0, now)
       rate = max(PathEstimate.floor, min(rate ?? .infinity, sent) * (1 - 0.5 * fraction / 256))
     } else if clean >= Self.cleanLimit {
       (rate, fall, foreign) = (nil, nil, 0)

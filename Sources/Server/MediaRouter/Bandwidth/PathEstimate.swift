@@ -52,7 +52,7 @@ struct PathEstimate {
   mutating func receive(_ reported: PacketLoss, sent: Int, isLeast: Bool = false, now: MediaTime) -> Bool {
     if isLeast != window.isLeast {
       // What is on its way says nothing of what is sent from now on, nor does what finds a queue that is still full.
-      window = (isLeast, LossWindow())
+      window = (isLeast, LossWindow(isSoundAlone: isLeast))
       sender?.countLosses(from: now + Self.aftermath)
       return false
     }

@@ -224,13 +224,18 @@ final class DirectCalls<D: DOM> {
     switch why {
     case .hungUp, .rejectedElsewhere, .replaced, .left: nil
     case .hungUpByOther(let reason):
-      reason == "user_busy"
-        ? (Word.callBusy.text(name(call)), false)
-        : reason == "invite_timeout" && !call.isOutgoing ? nil : (Word.callOver.text, false)
+      switch reason {
+      case "user_busy": (Word.callBusy.text(name(call)), false)
+      case "ice_failed": (Word.callBroken.text, true)
+      case "ice_timeout": (Word.callLost.text, true)
+      case "invite_timeout" where !call.isOutgoing: nil
+      default: (Word.callOver.text, false)
+      }
     case .rejected: call.isOutgoing ? (Word.callDeclined.text(name(call)), false) : nil
     case .answeredElsewhere: (Word.callElsewhere.text, false)
     case .unanswered: call.isOutgoing ? (Word.callUnanswered.text(name(call)), false) : nil
     case .connectionFailed: (Word.callBroken.text, true)
+    case .connectionLost: (Word.callLost.text, true)
     case .mediaFailed: (Word.callNoMedia.text, true)
     case .sendFailed: (Word.callNotSent.text, true)
     }

@@ -133,7 +133,7 @@ final class OngoingCall<D: DOM> {
     case .ended(.closed("forced")): end(Word.groupCallRemoved.text)
     case .ended(.closed("ended")): end(Word.callOver.text, isTrouble: false)
     case .ended(.mediaFailed): end(Word.callNoMedia.text)
-    case .ended: end(Word.callBroken.text)
+    case .ended: end((joinedAt == nil ? Word.callBroken : .callLost).text)
     default: break
     }
   }
