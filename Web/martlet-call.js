@@ -233,7 +233,6 @@ class CallSubscriber extends EventTarget {
   }
 
   // Of the class itself.
-  _isPlain() { return this.#wanted.audio && this.#wanted.video && !this.#wanted.width && !this.#wanted.height && !this.#wanted.frameRate; }
   _tell() { return this.#call._ask('prefer', { stream: this.stream.id, ...this.#wanted }); }
   _show(media) { if (!this.#isOver) show(this.#place.video, media); }
   _end() {
@@ -334,9 +333,11 @@ export class MartletCall extends EventTarget {
     if (track) subscriber._show(this._media?.stream(track));
     try {
       await this._ask('subscribe', { stream: known.id });
-      if (!subscriber._isPlain()) await subscriber._tell();
+      // Also where nothing is wished for: an earlier subscription may have wished for something.
+      await subscriber._tell();
     } catch (error) {
       subscriber._end();
+      if (this.#subscribers.get(known.id) === subscriber) this.#subscribers.delete(known.id);
       throw error;
     }
     return subscriber;

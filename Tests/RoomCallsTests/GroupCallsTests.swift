@@ -41,6 +41,33 @@ struct GroupCallsTests {
     #expect(page.desk.group?.ongoing == nil && !page.dom.isHidden("gc-bar"))
   }
 
+  @Test("Signs of life go on after the network was gone; the end arranged before is taken away where another takes its place")
+  func cutOff() throws {
+    let page = Page()
+    page.room(["@boris:a.example"])
+    page.join()
+    let key = "PUT /_matrix/client/v3/rooms/%21r%3Aa.example/state/org.matrix.msc3401.call.member/_%40me%3Aa.example_D_m.call"
+    let ends = "POST /_matrix/client/unstable/org.matrix.msc4140/delayed_events/"
+    page.answer(page.asked()[0].id, #"{"delay_id":"later"}"#)
+    _ = page.asked()
+    let membership = try #require(page.desk.group?.ongoing?.membership)
+    func refuse() -> [String] {
+      let asked = page.asked()
+      for one in asked { page.tell(#""do":"answered","id":\#(one.id),"error":"no network""#) }
+      return asked.map(\.path)
+    }
+    membership.giveSignOfLife()
+    #expect(refuse() == [ends + "later"])
+    #expect(refuse() == [key + "?org.matrix.msc4140.delay=30000"])
+    #expect(page.asked().isEmpty, "all stays as it is")
+    membership.giveSignOfLife()
+    #expect(refuse() == [ends + "later"])
+    page.answer(page.asked()[0].id, #"{"delay_id":"other"}"#)
+    #expect(page.asked().map(\.path) == [ends + "later", key])
+    membership.giveSignOfLife()
+    #expect(page.asked().map(\.path) == [ends + "other"])
+  }
+
   @Test("Everybody has a tile with the name of the room; who is removed is told, and the call is over")
   func tiles() {
     let page = Page()

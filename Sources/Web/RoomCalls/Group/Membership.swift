@@ -77,18 +77,26 @@ final class Membership {
         write()
         expiresAt = Host.wallClockMilliseconds() + CallLimits.membershipMilliseconds
       }
-      restart()
+      giveSignOfLife()
       keepAlive()
     }
   }
 
-  /// One that was sent meanwhile, for the network was gone, has taken the membership back.
-  private func restart() {
+  func giveSignOfLife() {
     guard let delayed else { return }
     server.ask(.post, Self.path(of: delayed), Self.action("restart")) { [self] answer in
       guard case .failed = answer, !isOver, self.delayed == delayed else { return }
-      self.delayed = nil
-      schedule { [self] in if !isOver { write() } }
+      replace(delayed)
+    }
+  }
+
+  /// One that was sent meanwhile, for the network was gone, has taken the membership back. One that was not would: it is taken away. Where the
+  /// server still cannot be reached, all stays as it is until the next sign of life.
+  private func replace(_ old: ByteString) {
+    schedule { [self] in
+      guard !isOver, delayed != old else { return }
+      server.ask(.post, Self.path(of: old), Self.action("cancel")) { _ in }
+      write()
     }
   }
 

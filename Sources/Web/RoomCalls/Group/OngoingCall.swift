@@ -10,7 +10,7 @@ final class OngoingCall<D: DOM> {
   private let group: GroupCalls<D>
   private let desk: CallDesk<D>
   private let server: Server
-  private let membership: Membership
+  let membership: Membership
   private(set) var host: SessionHost?
   private var view: CallView<D>?
   private var isOver = false
