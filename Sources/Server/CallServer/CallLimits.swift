@@ -30,6 +30,11 @@ package enum CallLimits {
   package static let requestRate = Rate(perSecond: 20, burst: 100)
   /// Of a session, REST's included.
   package static let signalRate = Rate(perSecond: 50, burst: 100)
+  /// Bytes that a session's signals have as they are told, and names that everyone hears of. At once it is less than is kept for who does not
+  /// acknowledge: nobody can be ended by what others say.
+  package static let toldBytesRate = Rate(perSecond: 256 << 10, burst: 384 << 10)
+  /// Bytes that one connection may have handed on to others of a relayed session.
+  package static let relayedBytesRate = Rate(perSecond: 128 << 10, burst: 384 << 10)
   /// What happens to all of a session: comings, and requests that everyone hears of beside signals. With the signals it is less at once
   /// than is kept for who does not acknowledge.
   package static let broadcastRate = Rate(perSecond: 100, burst: 500)

@@ -42,6 +42,43 @@ import Testing
     #expect(Int(atOnce) < CallLimits.unacknowledgedMessages)
   }
 
+  @Test func `what one may not do, or what is not there, takes nothing of what all have`() throws {
+    let fixture = SessionFixture()
+    let (stranger, moderator) = (try fixture.connect(.subscriber), try fixture.connect(.moderator))
+    while fixture.brain.broadcasts.take(at: fixture.now.monotonic) == nil {}
+    fixture.pass(1_000 / CallLimits.broadcastRate.perSecond)
+    for (request, members) in [
+      ("publish", #""stream":{}"#), ("mute", #""all":true"#), ("record", #""action":"start""#),
+      ("unpublish", #""stream":"00000000-0000-4000-8000-000000000000""#)
+    ] { #expect(try fixture.refusal(stranger, request, members) != "limit", "\(request)") }
+    #expect(try fixture.refusal(moderator, "mute", #""all":true"#) == nil)
+  }
+
+  @Test func `what others say ends nobody: signals and names have a rate of bytes, less at once than is kept`() throws {
+    let rates = [CallLimits.toldBytesRate, CallLimits.relayedBytesRate]
+    #expect(rates.reduce(0) { $0 + Int($1.burst) } < CallLimits.unacknowledgedBytes)
+    let fixture = SessionFixture()
+    let clients = try (0..<20).map { _ in try fixture.connect() }
+    let victim = try fixture.connect(.subscriber)
+    let data = String(repeating: "\\u0001", count: CallLimits.signalDataBytes / 6)
+    var codes: [String?] = []
+    for index in 0..<Int(CallLimits.signalRate.burst) {
+      codes.append(try fixture.refusal(clients[index % 20], "signal", #""data":"\#(data)""#))
+    }
+    #expect(codes.first == .some(nil) && codes.last == "limit")
+    let name = String(repeating: "n", count: CallLimits.streamNameCharacters)
+    #expect(try fixture.refusal(clients[0], "publish", #""stream":{"name":"\#(name)"}"#) == "limit")
+    #expect(!fixture.isClosed(victim.socket))
+  }
+
+  @Test func `what one hands on to others of a relayed session has a rate of bytes`() throws {
+    let fixture = SessionFixture(isRouted: false)
+    let (alice, bob) = (try fixture.connect(), try fixture.connect())
+    let data = String(repeating: "d", count: 60_000)
+    let codes = try (0..<10).map { _ in try fixture.refusal(alice, "relay", #""to":"\#(bob.id)","data":"\#(data)""#) }
+    #expect(codes.first == .some(nil) && codes.last == "limit" && !fixture.isClosed(bob.socket))
+  }
+
   @Test func `offers have a rate`() throws {
     let fixture = SessionFixture()
     let client = try fixture.connect()

@@ -65,7 +65,7 @@ final class SessionFixture {
   func connect(_ role: Role = .publisher, data: ByteString = "") throws -> Client {
     let socket = newSocket()
     let token = ConnectionToken(session: Self.session, role: role, data: data)
-    let id = try brain.connect(token, capabilities: ["relay"], on: socket, now: now)
+    let id = try brain.connect(token, relays: true, on: socket, now: now)
     collect()
     let greeting = try #require(inboxes.removeValue(forKey: socket)?.first)
     #expect(greeting["type"]?.string == "connected" && ConnectionID(greeting["connection"]?["id"]) == id)
@@ -77,7 +77,7 @@ final class SessionFixture {
   func greeting(_ role: Role = .publisher) throws -> JSON {
     let socket = newSocket()
     let token = ConnectionToken(session: Self.session, role: role, data: "")
-    let id = try brain.connect(token, capabilities: ["relay"], on: socket, now: now)
+    let id = try brain.connect(token, relays: true, on: socket, now: now)
     collect()
     brain.end(id, .left)
     return try #require(inboxes[socket]?.first)

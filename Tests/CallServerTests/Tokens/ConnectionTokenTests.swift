@@ -120,6 +120,16 @@ import Testing
     #expect(verified.role == .publisher && verified.data == "a=1&b")
   }
 
+  /// Limits are a holder's.
+  @Test func `what is not signed makes no other holder`() throws {
+    let content = try #require(UnpaddedBase64.decode(legacy().utf8.dropFirst(4)))
+    let rewritten = ByteString(decoding: Array("T1==".utf8) + UnpaddedBase64.encode(Array("x=1&".utf8) + content))
+    let holders = try [legacy(), rewritten, legacy(["nonce": "6"])].map {
+      try ConnectionToken(verifying: $0, for: session, of: fixture.projects, now: fixture.now).holder
+    }
+    #expect(holders[0] == holders[1] && holders[0] != holders[2])
+  }
+
   @Test func `the old form is held to the same`() async throws {
     let month = CallLimits.tokenMilliseconds / 1_000
     let cases: [([String: String?], ConnectionToken.Refusal?)] = [

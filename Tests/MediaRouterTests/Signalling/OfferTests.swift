@@ -78,6 +78,16 @@ import Testing
     #expect(try !first.goesOn(in: identity("7", "abcd", Self.fingerprint.replacing("AB", with: "CD"))))
   }
 
+  @Test func whatAnOfferSaysMoreThanOnceOrInVainIsNotKept() throws {
+    let many = (0..<100).map { "\na=rtcp-fb:* x\($0)\na=rtcp-fb:* nack" }.joined()
+    let offer = try PeerOffer(Self.offer.replacing("a=rtcp-fb:96 x-unknown", with: "a=rtcp-fb:96 x-unknown" + many))
+    let format = try #require(offer.media[1]?.format(.vp8))
+    #expect(format.feedback.count == Set(format.feedback).count && format.feedback.contains("nack"))
+    #expect(format.feedback.allSatisfy(AnswerWriter.feedback.contains))
+    let twice = try PeerOffer(Self.offer.replacing("SAVPF 96", with: "SAVPF 96 96 96 96"))
+    #expect(twice.media[1]?.formats.count == offer.media[1]?.formats.count)
+  }
+
   @Test func anOfferIsRead() throws {
     let offer = try PeerOffer(Self.offer)
     #expect(offer.identity.ufrag == "abcd")

@@ -15,7 +15,6 @@ struct CallConnection: Sendable {
   /// What proves, on another socket, that it is the same.
   let key: [UInt8]
   var token: ConnectionToken
-  let capabilities: Set<ByteString>
   /// Milliseconds since 1970.
   let created: Int64
   /// nil while its socket is lost.
@@ -26,6 +25,7 @@ struct CallConnection: Sendable {
   var requests: TokenBucket
   var messages: TokenBucket
   var offers: TokenBucket
+  var relayedBytes: TokenBucket
   /// In the order of publishing.
   var streams: [StreamID] = []
   var preferences: [StreamID: Preference] = [:]

@@ -24,14 +24,15 @@ struct TokenBucket: Sendable {
     filledAt = now
   }
 
-  /// Takes one, or tells in how many milliseconds there is one.
-  mutating func take(at now: Int64) -> Int64? {
+  /// Takes one, or so many (of more than a burst, a burst); else tells in how many milliseconds they are there.
+  mutating func take(_ count: Int = 1, at now: Int64) -> Int64? {
     fill(at: now)
-    guard level < 1_000 else {
-      level -= 1_000
+    let wanted = min(Int64(count), rate.burst) * 1_000
+    guard level < wanted else {
+      level -= wanted
       return nil
     }
-    return (1_000 - level + rate.perSecond - 1) / rate.perSecond
+    return (wanted - level + rate.perSecond - 1) / rate.perSecond
   }
 
   mutating func isFull(at now: Int64) -> Bool {

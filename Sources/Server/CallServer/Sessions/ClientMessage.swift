@@ -3,7 +3,8 @@ import MatrixModel
 
 /// What a client says, read. Documentation/Decisions/0014-call-sessions.md.
 enum ClientMessage {
-  case connect(token: ByteString, session: SessionID, capabilities: Set<ByteString>)
+  /// - Parameter relays: it has the capability of sessions whose media goes from peer to peer.
+  case connect(token: ByteString, session: SessionID, relays: Bool)
   case resume(ConnectionID, key: ByteString, seq: Int64)
   case acknowledgement(Int64)
   case request(Int64, Result<CallRequest, CallRefusal>)
@@ -22,9 +23,8 @@ enum ClientMessage {
       guard let token = json["token"]?.text, let session = SessionID(json["session"]) else {
         throw .invalid("connect has token and session.")
       }
-      var capabilities: Set<ByteString> = []
-      for element in json["capabilities"]?.elements ?? JSON.none { element.text.map { _ = capabilities.insert($0) } }
-      self = .connect(token: token, session: session, capabilities: capabilities)
+      let capabilities = json["capabilities"]?.elements ?? JSON.none
+      self = .connect(token: token, session: session, relays: capabilities.contains { $0.isString("relay") })
     case "resume":
       guard let connection = ConnectionID(json["connection"]), let key = json["key"]?.text, let seq = json["seq"]?.integer
       else { throw .invalid("resume has connection, key and seq.") }

@@ -26,11 +26,11 @@ extension SessionBrain {
   ///
   /// Throws `limit`, also where the token has too many connections already or too many come at once, and `invalid` for a client that cannot take part in this kind of session.
   package mutating func connect(
-    _ token: ConnectionToken, capabilities: Set<ByteString> = [], iceServers: [ICEServer] = [], on socket: SocketID,
+    _ token: ConnectionToken, relays: Bool = false, iceServers: [ICEServer] = [], on socket: SocketID,
     now: CallMoment
   ) throws(CallRefusal) -> ConnectionID {
     guard connections.count < connectionsLimit else { throw CallRefusal(.limit, "The session is full.") }
-    guard isRouted || capabilities.contains("relay") else {
+    guard isRouted || relays else {
       throw .invalid("This session is between its peers, which takes the capability relay.")
     }
     let ofHolder = connections.values.count { $0.token.holder == token.holder }
@@ -44,10 +44,10 @@ extension SessionBrain {
     lastConnection += 1
     var connection = CallConnection(
       id: id, number: lastConnection, key: CallName.random(using: &random).utf8 + CallName.random(using: &random).utf8,
-      token: token,
-      capabilities: capabilities, created: now.wall, requests: TokenBucket(CallLimits.requestRate, at: now.monotonic),
+      token: token, created: now.wall, requests: TokenBucket(CallLimits.requestRate, at: now.monotonic),
       messages: TokenBucket(CallLimits.messageRate, at: now.monotonic),
-      offers: TokenBucket(CallLimits.offerRate, at: now.monotonic))
+      offers: TokenBucket(CallLimits.offerRate, at: now.monotonic),
+      relayedBytes: TokenBucket(CallLimits.relayedBytesRate, at: now.monotonic))
     connection.socket = socket
     sockets[socket] = id
     add(.send(greeting(connection, iceServers), to: socket))

@@ -43,20 +43,35 @@ extension SessionBrain {
     }
   }
 
-  /// Throws `limit` for what is dear, or told to everyone, and comes too often.
+  /// Throws `limit` for what is dear, or told to everyone, and comes too often; what one may not do takes nothing of what all have.
   private mutating func requireRate(of request: CallRequest, by id: ConnectionID, _ now: CallMoment) throws(CallRefusal) {
+    guard let role = connections[id]?.role else { return }
     switch request {
     case .offer:
       if let wait = connections[id]?.offers.take(at: now.monotonic) {
         throw CallRefusal(.limit, "These are too many offers.", retryAfterMilliseconds: wait)
       }
-    case .publish, .update, .unpublish, .mute, .muteAll, .record:
-      if let wait = broadcasts.take(at: now.monotonic) {
-        throw CallRefusal(.limit, "Too much happens in the session.", retryAfterMilliseconds: wait)
+    case .publish(let description):
+      if role.allows(.publish) { try requireBroadcast(of: description.name, now) }
+    case .update(let stream, let change):
+      if streams[stream]?.connection == id { try requireBroadcast(of: change.name ?? "", now) }
+    case .unpublish(let stream):
+      if let stream = streams[stream], stream.connection == id || role.allows(.moderate) { try requireBroadcast(now) }
+    case .mute, .muteAll, .record:
+      if role.allows(.moderate) { try requireBroadcast(now) }
+    case .relay(let data, _):
+      if let wait = connections[id]?.relayedBytes.take(data.count, at: now.monotonic) {
+        throw CallRefusal(.limit, "This is too much to hand on.", retryAfterMilliseconds: wait)
       }
     // Signals have a rate of their own; the rest is told to nobody, or only once in a connection's life.
-    case .signal, .prefer, .relay, .disconnect, .leave: break
+    case .signal, .prefer, .disconnect, .leave: break
     }
+  }
+
+  private mutating func requireBroadcast(of name: ByteString = "", _ now: CallMoment) throws(CallRefusal) {
+    // A byte is written as six at most.
+    let wait = broadcasts.take(at: now.monotonic) ?? toldBytes.take(6 * name.count, at: now.monotonic)
+    if let wait { throw CallRefusal(.limit, "Too much happens in the session.", retryAfterMilliseconds: wait) }
   }
 
   private mutating func perform(
@@ -123,6 +138,9 @@ extension SessionBrain {
       writer.member("kind", signal.kind)
       writer.member("data", signal.data)
       if let sender { writer.member("from", sender) }
+    }
+    if let wait = toldBytes.take(message.count, at: now.monotonic) {
+      throw CallRefusal(.limit, "The session's signals are too long.", retryAfterMilliseconds: wait)
     }
     if let to { say(message, to: to) } else { sayToAll(message) }
     if sender == nil { settle() }

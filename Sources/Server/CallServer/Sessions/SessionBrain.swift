@@ -40,6 +40,7 @@ package struct SessionBrain: Sendable {
   var signals: TokenBucket
   /// For what everyone is told.
   var broadcasts: TokenBucket
+  var toldBytes: TokenBucket
 
   // What the router's names stand for.
   var transports: [TransportID: ConnectionID] = [:]
@@ -67,6 +68,7 @@ package struct SessionBrain: Sendable {
     self.random = random
     signals = TokenBucket(CallLimits.signalRate, at: now.monotonic)
     broadcasts = TokenBucket(CallLimits.broadcastRate, at: now.monotonic)
+    toldBytes = TokenBucket(CallLimits.toldBytesRate, at: now.monotonic)
   }
 
   /// When `advance` is needed, in monotonic milliseconds; nil for never.

@@ -48,8 +48,8 @@ extension CallServer {
       throw CallRefusal(.limit, "Too many come from your network.", retryAfterMilliseconds: wait)
     }
     switch message {
-    case .connect(let token, let session, let capabilities):
-      return try await connect(token, to: session, capabilities, line)
+    case .connect(let token, let session, let relays):
+      return try await connect(token, to: session, relays: relays, line)
     case .resume(let connection, let key, let seq):
       return try resume(connection, key: key, after: seq, line)
     default: throw CallRefusal(.invalid, "The first message is connect or resume.")
@@ -57,7 +57,7 @@ extension CallServer {
   }
 
   private func connect(
-    _ token: ByteString, to id: SessionID, _ capabilities: Set<ByteString>, _ line: SocketLine
+    _ token: ByteString, to id: SessionID, relays: Bool, _ line: SocketLine
   ) async throws -> SocketID {
     var verified: ConnectionToken
     do throws(ConnectionToken.Refusal) {
@@ -77,7 +77,7 @@ extension CallServer {
     let token = verified
     do throws(CallRefusal) {
       try run(id) { (brain, now) throws(CallRefusal) in
-        _ = try brain.connect(token, capabilities: capabilities, iceServers: servers, on: socket, now: now)
+        _ = try brain.connect(token, relays: relays, iceServers: servers, on: socket, now: now)
       }
     } catch {
       forget(socket)

@@ -51,7 +51,7 @@ extension ConnectionToken {
     data = claims.data
     layoutClasses = claims.layoutClasses.utf8.split(separator: UInt8(ascii: " "))
       .prefix(CallLimits.layoutClassesOfStream).map { ByteString(decoding: $0) }
-    let digest = KeyedHash.sha256.digest(of: Array(text.utf8), key: Array("martlet.holder".utf8))
+    let digest = KeyedHash.sha256.digest(of: claims.signed, key: Array("martlet.holder".utf8))
     holder = roomMember?.text ?? ByteString("\(project):" + KeyedHash.hexadecimal(Array(digest.prefix(12))))
   }
 
@@ -105,8 +105,13 @@ struct TokenClaims {
   var layoutClasses: ByteString = ""
   /// Milliseconds since 1970.
   var end: Int64?
+  /// What the signature is of. The same token can be written in more than one way around it.
+  let signed: [UInt8]
 
-  init(session: ByteString) { self.session = session }
+  init(session: ByteString, signed: [UInt8]) {
+    self.session = session
+    self.signed = signed
+  }
 
   init(
     jsonWebToken text: ByteString, project: ProjectID, secret: [UInt8], now: Int64
@@ -115,7 +120,8 @@ struct TokenClaims {
     guard claims["ist"]?.isString("project") ?? false else { throw .wrongProject }
     guard claims["scope"]?.isString("session.connect") ?? false else { throw .wrongScope }
     guard let session = claims["session_id"]?.text else { throw .wrongSession }
-    self.init(session: session)
+    let bytes = text.utf8
+    self.init(session: session, signed: Array(bytes[..<(bytes.lastIndex(of: UInt8(ascii: ".")) ?? bytes.endIndex)]))
     if let role = claims["role"] {
       guard let text = role.text else { throw .unknownRole }
       self.role = text

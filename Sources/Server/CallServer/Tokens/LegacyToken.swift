@@ -19,16 +19,16 @@ enum LegacyToken {
     guard ByteString(partner) == project.text else { throw .wrongProject }
     let expected = KeyedHash.hexadecimal(KeyedHash.sha1.digest(of: Array(body), key: secret))
     guard KeyedHash.areSame(Array(signature.utf8), Array(expected.utf8)) else { throw .wrongSignature }
-    return try claims(of: Query(body), now: now)
+    return try claims(of: Query(body), signed: Array(body), now: now)
   }
 
-  private static func claims(of form: Query, now: Int64) throws(ConnectionToken.Refusal) -> TokenClaims {
+  private static func claims(of form: Query, signed: [UInt8], now: Int64) throws(ConnectionToken.Refusal) -> TokenClaims {
     guard !form.isMalformed, let session = form["session_id"], let created = milliseconds(form["create_time"]) else {
       throw .malformed
     }
     let leeway = JSONWebToken.leewaySeconds * 1_000
     guard created <= now + leeway else { throw .notYetValid }
-    var claims = TokenClaims(session: ByteString(session))
+    var claims = TokenClaims(session: ByteString(session), signed: signed)
     if let end = form["expire_time"], !end.isEmpty {
       guard let milliseconds = milliseconds(end) else { throw .malformed }
       claims.end = milliseconds

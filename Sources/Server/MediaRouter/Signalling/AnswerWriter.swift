@@ -9,7 +9,8 @@ struct AnswerWriter {
   let isActive: Bool
 
   /// Feedback that the router understands from a subscriber, or gives to a publisher.
-  private static let feedback = ["nack", "nack pli", "ccm fir", "goog-remb", "transport-cc"]
+  /// What the router does something with.
+  static let feedback = ["nack", "nack pli", "ccm fir", "goog-remb", "transport-cc"]
 
   func section(
     _ offered: SessionDescription.Section, _ media: MediaOffer?, _ choice: PeerOffer.Choice

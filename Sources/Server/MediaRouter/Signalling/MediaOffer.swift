@@ -59,24 +59,29 @@ package struct MediaOffer: Sendable, Equatable {
     var feedback: [Substring: [String]] = [:]
     for line in section.all("rtcp-fb") {
       let (format, value) = split(line)
+      // Each once, and only what there is an answer to: what is for all formats is copied to each.
+      guard AnswerWriter.feedback.contains(value), !(feedback[format]?.contains(value) ?? false) else { continue }
       feedback[format, default: []].append(value)
     }
     var formats: [Format] = []
     var positions: [UInt8: Int] = [:]
     var repairs: [(repair: UInt8, repaired: UInt8)] = []
     for text in section.formats {
-      guard let payloadType = UInt8(text), payloadType < 128, let encoding = encodings[text[...]] else { continue }
+      guard let payloadType = UInt8(text), payloadType < 128, positions[payloadType] == nil,
+        let encoding = encodings[text[...]]
+      else { continue }
       let name = encoding.prefix { $0 != "/" }
       let own = parameters[text[...]]
       if name.lowercased() == "rtx", let repaired = own?.split(separator: "=").last.flatMap({ UInt8($0) }) {
         repairs.append((payloadType, repaired))
         continue
       }
-      if positions[payloadType] == nil { positions[payloadType] = formats.count }
+      positions[payloadType] = formats.count
+      let named = feedback[text[...]] ?? []
       formats.append(
         Format(
           payloadType: payloadType, codec: Codec(name: name), encoding: encoding, parameters: own,
-          feedback: (feedback[text[...]] ?? []) + (feedback["*"] ?? [])))
+          feedback: named + (feedback["*"] ?? []).filter { !named.contains($0) }))
     }
     for (repair, repaired) in repairs {
       if let i = positions[repaired] { formats[i].rtxPayloadType = repair }
