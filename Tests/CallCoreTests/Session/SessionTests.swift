@@ -132,6 +132,17 @@ struct SessionTests {
     #expect(bob.result(of: bob.command(.subscribe("nothing"))) == "not_found")
   }
 
+  @Test func whoOnlyPublishesIsRefusedASubscriptionAndGoesOn() {
+    let server = TestServer(simulation)
+    let ann = publishing("ann", server)
+    let bob = connected("bob", server, token: "token-publisheronly")
+    bob.command(.publish(1, .camera, name: "n", audio: true, video: true))
+    let asked = bob.command(.subscribe(ann.session.publication(1)?.stream ?? ""))
+    #expect(bob.result(of: asked) == "forbidden")
+    simulation.run(for: 10_000)
+    #expect(bob.session.state == .connected && bob.member?.sections.count == 2 && ann.session.streams.count == 1)
+  }
+
   @Test func signalsReachAllOrOne() {
     let server = TestServer(simulation)
     let (ann, bob, cid) = (connected("ann", server), connected("bob", server), connected("cid", server))

@@ -62,7 +62,8 @@ final class TestServer {
       return nil
     }
     last += 1
-    let member = Member("c\(last)", token.hasSuffix("moderator") ? "moderator" : "publisher")
+    let role = token.split(separator: "-").dropFirst().first ?? "publisher"
+    let member = Member("c\(last)", String(role))
     let others = members.map { connection($0) }.joined(separator: ",")
     let published = streams.filter { $0.isAnnounced }.map { self.stream($0) }.joined(separator: ",")
     for other in members { tell(other, "connection_created", #""connection":\#(connection(member))"#) }
@@ -230,6 +231,7 @@ final class TestServer {
       for use in section.value.members {
         let stream = use.value.string ?? ""
         guard streams.contains(where: { $0.id == stream }) else { return "not_found" }
+        if member.role == "publisheronly", use.key.string == "subscribe" { return "forbidden" }
         sections[section.key.string] = "\(use.key.string) \(stream)"
       }
     }

@@ -52,8 +52,8 @@ extension CallSession {
     streams.append(came)
     effects.append(.change(.stream(came.id)))
     let former = formerStreams.first { $0.id == came.id }
-    let isWanted = former?.isSubscribed ?? (subscribesToAll && connection?.role != .publisherOnly)
-    if isWanted { setSubscribed(streams.count - 1, true) }
+    let isWanted = former?.isSubscribed ?? subscribesToAll
+    if isWanted, connection?.role != .publisherOnly { setSubscribed(streams.count - 1, true) }
     if let former, former.preference != StreamPreference() { prefer(came.id, former.preference, 0) }
   }
 

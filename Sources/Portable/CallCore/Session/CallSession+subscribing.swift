@@ -3,6 +3,8 @@ import JSON
 /// Which streams arrive here.
 extension CallSession {
   mutating func subscribe(_ stream: ByteString, _ id: CommandID) {
+    // The server would refuse the whole offer, with what is published in it.
+    guard connection?.role != .publisherOnly else { return finish(id, CallRefusal("forbidden")) }
     guard let i = streams.firstIndex(where: { $0.id == stream }) else { return finish(id, CallRefusal("not_found")) }
     setSubscribed(i, true)
     finish(id)
