@@ -86,6 +86,18 @@ struct SessionTests {
     #expect(bob.member?.sections.count == 4 && ann.session.streams.count == 1)
   }
 
+  @Test func aStreamThatIsTooMuchForNowIsAnnouncedAgain() {
+    let server = TestServer(simulation)
+    let ann = connected("ann", server)
+    server.refusedPublishes = 2
+    let id = ann.command(.publish(1, .camera, name: "n", audio: true, video: true))
+    simulation.run(for: 1_500)
+    #expect(ann.result(of: id) == nil && ann.host.captured.count == 1 && server.refusedPublishes == 1)
+    simulation.run(for: 4_000)
+    #expect(ann.result(of: id) == "" && ann.member?.sections.count == 2)
+    #expect(ann.texts.count { $0.contains(#""type":"publish""#) } == 3)
+  }
+
   @Test func whatIsWantedOfAStreamIsAskedForOnce() {
     let server = TestServer(simulation)
     let ann = publishing("ann", server)

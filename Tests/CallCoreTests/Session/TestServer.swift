@@ -39,6 +39,8 @@ final class TestServer {
   let simulation: Simulation
   let mode: String
   var mutesAll = false
+  /// So many are refused for a while.
+  var refusedPublishes = 0
   private(set) var members: [Member] = []
   private(set) var streams: [Stream] = []
   private var last = 0
@@ -159,7 +161,9 @@ final class TestServer {
     case nil: break
     case .some(let code) where code.isEmpty: tell(member, "done", #""id":\#(id)"#)
     case .some(let code) where code.hasPrefix("{"): tell(member, "done", #""id":\#(id),"# + code.dropFirst().dropLast())
-    case .some(let code): tell(member, "refused", #""id":\#(id),"code":"\#(code)","message":"""#)
+    case .some(let code):
+      let wait = code == "limit" ? #","retry_after_ms":1500"# : ""
+      tell(member, "refused", #""id":\#(id),"code":"\#(code)","message":"""# + wait)
     }
   }
 
@@ -185,6 +189,10 @@ final class TestServer {
   }
 
   private func publish(_ json: JSON, _ member: Member) -> String {
+    if refusedPublishes > 0 {
+      refusedPublishes -= 1
+      return "limit"
+    }
     last += 1
     let wanted = json["stream"]
     let stream = Stream(

@@ -63,8 +63,7 @@ extension CallSession {
   mutating func offerRefused(_ peer: PeerID, code: ByteString, retryAfter: Int64?) {
     guard let i = link(peer) else { return }
     links[i].negotiation.offerFailed()
-    let asked = max(retryAfter ?? 0, CallLimits.backoffFirstMilliseconds)
-    links[i].retryAt = now + min(asked, CallLimits.retryMilliseconds)
+    links[i].retryAt = retryTime(retryAfter ?? 0)
     if code == "limit" as StaticString { return }
     mediaFailures += 1
     if mediaFailures > CallLimits.mediaFailures { end(.mediaFailed) }

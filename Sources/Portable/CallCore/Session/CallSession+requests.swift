@@ -34,14 +34,20 @@ extension CallSession {
     }
     let request = wire.requests.remove(at: i)
     if let first = wire.requests.first, first.sentAt != nil { wire.requests[0].sentAt = now }
+    let retryAfter = message.integer("retry_after_ms")
     let refusal = isDone ? nil : CallRefusal(message.text("code") ?? "invalid", message.text("message") ?? "")
     switch request.purpose {
     case .plain: finish(request.command, refusal)
-    case .publish(let source): published(number, source, CallStream(message["stream"]), refusal)
+    case .publish(let source): published(number, source, CallStream(message["stream"]), refusal, retryAfter: retryAfter)
     case .offer(let peer):
       if let sdp = message.text("sdp"), isDone { return answered(sdp, peer: peer) }
-      offerRefused(peer, code: refusal?.code ?? "invalid", retryAfter: message.integer("retry_after_ms"))
+      offerRefused(peer, code: refusal?.code ?? "invalid", retryAfter: retryAfter)
     }
+  }
+
+  /// When something is asked for again that the server refused for so long.
+  func retryTime(_ wait: Int64) -> Int64 {
+    now + min(max(wait, CallLimits.backoffFirstMilliseconds), CallLimits.retryMilliseconds)
   }
 
   /// Requests that leave nothing to remember here.

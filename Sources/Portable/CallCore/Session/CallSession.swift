@@ -101,6 +101,11 @@ public struct CallSession: Sendable {
       if links[i].watch.isDue(now: now) { links[i].negotiation.restartICE() }
       if let at = links[i].retryAt, at <= now { links[i].retryAt = nil }
     }
+    for i in publications.indices {
+      guard let at = publications[i].retryAt, at <= now else { continue }
+      publications[i].retryAt = nil
+      announce(publications[i].source)
+    }
   }
 
   private mutating func advanceLinks() {
@@ -121,6 +126,7 @@ public struct CallSession: Sendable {
     var at = earlier(socket.deadline, wire.ackAt)
     if socket.phase == .open { at = earlier(at, wire.unansweredSince.map { $0 + CallLimits.answerMilliseconds }) }
     for link in links { at = earlier(at, earlier(link.watch.restartAt, link.retryAt)) }
+    for publication in publications { at = earlier(at, publication.retryAt) }
     if case .ended = state { at = nil }
     if at != wakesAt { effects.append(.wake(at: at)) }
     wakesAt = at

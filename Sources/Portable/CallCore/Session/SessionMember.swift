@@ -101,6 +101,8 @@ public struct Publication: Sendable {
   /// By a moderator; ends with the next `update` that has sound.
   public internal(set) var isMutedByForce = false
   var media: CapturedMedia?
+  /// The server has no room for it before.
+  var retryAt: Int64?
   let command: CommandID
 
   public var stream: ByteString? {
