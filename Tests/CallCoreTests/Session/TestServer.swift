@@ -13,6 +13,8 @@ final class TestServer {
     var say: ((String) -> Void)?
     var socket: AnyObject?
     var handled: Int64 = 0
+    /// Requests that are taken at once, and when that was last counted.
+    var allowance = (requests: 100.0, at: Int64(0))
     var said: Int64 = 0
     var kept: [(number: Int64, text: String)] = []
     var streams: [String] = []
@@ -156,7 +158,7 @@ final class TestServer {
     guard let id = json["id"]?.integer, id > member.handled else { return }
     #expect(id == member.handled + 1, "requests come in order and without gaps")
     member.handled = id
-    let refusal = carryOut(type, json, member)
+    let refusal = isTooMuch(member) ? "limit" : carryOut(type, json, member)
     switch refusal {
     case nil: break
     case .some(let code) where code.isEmpty: tell(member, "done", #""id":\#(id)"#)
@@ -165,6 +167,15 @@ final class TestServer {
       let wait = code == "limit" ? #","retry_after_ms":1500"# : ""
       tell(member, "refused", #""id":\#(id),"code":"\#(code)","message":"""# + wait)
     }
+  }
+
+  /// 20 requests a second, and 100 at once.
+  private func isTooMuch(_ member: Member) -> Bool {
+    let earned = Double(simulation.now - member.allowance.at) / 50
+    member.allowance = (min(100, member.allowance.requests + earned), simulation.now)
+    guard member.allowance.requests >= 1 else { return true }
+    member.allowance.requests -= 1
+    return false
   }
 
   /// Empty for done, an object for done with members, a code for a refusal; nil where there is nobody any more to be answered.
