@@ -226,6 +226,28 @@ struct SessionTests {
     #expect(bob.host.peers.isEmpty && !bob.hasSocket)
   }
 
+  @Test func thatNoPictureComesEndsWithTheSubscription() {
+    let server = TestServer(simulation)
+    let ann = publishing("ann", server)
+    let bob = connected("bob", server)
+    let (stream, id) = (ann.session.publication(1)?.stream ?? "", bob.session.connection?.id.string ?? "")
+    func loses() {
+      server.happen("video_disabled", #""stream":"\#(stream)","reason":"quality""#, to: id)
+      simulation.run(for: 1_000)
+      #expect(bob.session.stream(stream)?.videoDisabled == "quality" as ByteString)
+    }
+    loses()
+    bob.command(.unsubscribe(stream))
+    bob.command(.subscribe(stream))
+    #expect(bob.session.stream(stream)?.videoDisabled == nil)
+    simulation.run(for: 1_000)
+    loses()
+    let told = bob.changesOfStreams
+    server.happen("transport", #""state":"ended""#, to: id)
+    simulation.run(for: 1_000)
+    #expect(bob.session.stream(stream)?.videoDisabled == nil && bob.changesOfStreams == told + 1)
+  }
+
   @Test func aBadTokenEndsIt() {
     let server = TestServer(simulation)
     let eve = client("eve", server)

@@ -84,7 +84,14 @@ extension CallSession {
     effects.append(.media(.close(links[i].peer)))
     links.remove(at: i)
     for publication in publications where publication.stream != nil { send(publication, on: routerLink()) }
-    for i in streams.indices { receiveWhatIsThere(i) }
+    for i in streams.indices {
+      // That was of the subscription before: the server says it again where it holds.
+      if streams[i].videoDisabled != nil {
+        streams[i].videoDisabled = nil
+        effects.append(.change(.stream(streams[i].id)))
+      }
+      receiveWhatIsThere(i)
+    }
   }
 
   private mutating func arrived(_ mid: ByteString, on i: Int) {

@@ -20,6 +20,7 @@ extension CallSession {
     guard streams[i].isSubscribed != isSubscribed else { return }
     let stream = streams[i].id
     streams[i].isSubscribed = isSubscribed
+    streams[i].videoDisabled = nil
     effects.append(.change(.stream(stream)))
     if isSubscribed { return receiveWhatIsThere(i) }
     for link in links {
