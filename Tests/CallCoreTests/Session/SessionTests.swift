@@ -205,6 +205,19 @@ struct SessionTests {
     #expect(ann.session.publications.isEmpty && ann.host.captured.isEmpty)
   }
 
+  @Test func anotherRoleIsTaken() {
+    let server = TestServer(simulation)
+    let (ann, bob) = (connected("ann", server), connected("bob", server))
+    let (own, other) = (ann.session.connection?.id.string ?? "", bob.session.connection?.id.string ?? "")
+    for id in [own, other, "nobody"] {
+      server.happen("connection_changed", #""connection":"\#(id)","role":"moderator""#, to: own)
+    }
+    simulation.run(for: 1_000)
+    #expect(ann.session.connection?.role == .moderator && ann.session.connections.map(\.role) == [.moderator])
+    let told = ann.changes.compactMap { if case .connection(let id) = $0 { id.string } else { nil } }
+    #expect(told == [other, own, other])
+  }
+
   @Test func whatTheServerTellsIsShown() {
     let server = TestServer(simulation)
     let ann = publishing("ann", server)

@@ -5,6 +5,7 @@ extension CallSession {
   mutating func happened(_ type: ByteString, _ message: JSON) {
     switch type {
     case "connection_created": connectionCame(CallConnection(message["connection"]))
+    case "connection_changed": connectionChanged(message)
     case "connection_destroyed": connectionWent(message.text("connection"))
     case "stream_created": streamCame(CallStream(message["stream"]))
     case "stream_changed": streamChanged(message)
@@ -32,6 +33,18 @@ extension CallSession {
     connections.append(came)
     effects.append(.change(.connection(came.id)))
     if isRelayed { sendEverything(to: came.id) }
+  }
+
+  private mutating func connectionChanged(_ message: JSON) {
+    guard let id = message.text("connection"), let role = message["role"] else { return }
+    if id == connection?.id {
+      connection?.role = CallRole(role)
+    } else if let i = connections.firstIndex(where: { $0.id == id }) {
+      connections[i].role = CallRole(role)
+    } else {
+      return
+    }
+    effects.append(.change(.connection(id)))
   }
 
   private mutating func connectionWent(_ id: ByteString?) {

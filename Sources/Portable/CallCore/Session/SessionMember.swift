@@ -23,7 +23,7 @@ public struct CallConnection: Sendable, Equatable {
   public let id: ByteString
   /// What the application's server wrote into the token.
   public let data: ByteString
-  public let role: CallRole
+  public internal(set) var role: CallRole
   /// Milliseconds since 1970.
   public let created: Int64
 
