@@ -375,6 +375,18 @@ struct SessionTests {
     #expect(!ann.texts.contains { $0.contains(#""type":"update""#) }, "it does not take it back by itself")
   }
 
+  @Test func whoComesWhileAllAreMutedIsToldAndAgainWhereThatHasEnded() throws {
+    let server = TestServer(simulation)
+    server.mutesAll = true
+    let ann = connected("ann", server)
+    #expect(ann.session.isMuteOfAllActive && ann.changesOfMuting == 1)
+    server.mutesAll = false
+    server.forget(try #require(ann.member))
+    ann.drop()
+    simulation.run(for: 10_000)
+    #expect(ann.session.state == .connected && !ann.session.isMuteOfAllActive && ann.changesOfMuting == 2)
+  }
+
   @Test func acknowledgementsKeepTheServersBacklogSmall() {
     let server = TestServer(simulation)
     let (ann, bob) = (connected("ann", server), connected("bob", server))

@@ -73,9 +73,10 @@ final class TestServer {
     for other in members { tell(other, "connection_created", #""connection":\#(connection(member))"#) }
     members.append(member)
     member.say = say
+    let muted = mutesAll ? #","muted":true"# : ""
     say(
       #"{"type":"connected","connection":\#(connection(member)),"key":"\#(member.key)","session":"s","mode":"\#(mode)","resume_seconds":30,"#
-        + #""ice_servers":[{"urls":["turn:example.org"],"username":"u","credential":"p"}],"connections":[\#(others)],"streams":[\#(published)]}"#
+        + #""ice_servers":[{"urls":["turn:example.org"],"username":"u","credential":"p"}],"connections":[\#(others)],"streams":[\#(published)]\#(muted)}"#
     )
     return member
   }

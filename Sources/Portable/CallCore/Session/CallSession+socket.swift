@@ -144,7 +144,11 @@ extension CallSession {
     isRelayed = message["mode"]?.isString("relayed") ?? false
     iceServers = ICEServer.list(message["ice_servers"])
     recording = message.text("recording")
+    let isMuted = message.bool("muted") ?? false
+    let isMutingNew = isMuted != isMuteOfAllActive
+    isMuteOfAllActive = isMuted
     isGreeted()
+    if isMutingNew { effects.append(.change(.muting)) }
     finish(credentials.command)
     credentials.command = 0
     for entry in (message["connections"] ?? message).elements { connectionCame(CallConnection(entry)) }
@@ -191,7 +195,6 @@ extension CallSession {
     streams = []
     speaker = nil
     recording = nil
-    isMuteOfAllActive = false
     let requests = wire.requests
     wire = SessionWire()
     for request in requests { finish(request.command, CallRefusal("connection_lost")) }

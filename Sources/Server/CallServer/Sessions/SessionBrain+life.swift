@@ -80,6 +80,7 @@ extension SessionBrain {
       let announced = streams.values.filter(\.isAnnounced).sorted { ($0.created, $0.id) < ($1.created, $1.id) }
       writer.array("streams", announced) { $0.write(to: &$1) }
       if let recording { writer.member("recording", recording.archive) }
+      if isMuted { writer.member("muted", true) }
     }
   }
 
