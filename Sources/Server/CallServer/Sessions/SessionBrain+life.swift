@@ -30,6 +30,9 @@ extension SessionBrain {
     now: CallMoment
   ) throws(CallRefusal) -> ConnectionID {
     guard connections.count < connectionsLimit else { throw CallRefusal(.limit, "The session is full.") }
+    guard isRouted || connections.count < CallLimits.connectionsOfRelayedSession else {
+      throw CallRefusal(.limit, "A relayed session takes \(CallLimits.connectionsOfRelayedSession) connections.")
+    }
     guard isRouted || capabilities.contains("relay") else {
       throw .invalid("This session is between its peers, which takes the capability relay.")
     }
