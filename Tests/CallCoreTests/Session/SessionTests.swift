@@ -86,6 +86,12 @@ struct SessionTests {
     #expect(bob.member?.sections.count == 4 && ann.session.streams.count == 1)
   }
 
+  @Test func neitherSoundNorPictureIsNothingToPublish() {
+    let ann = connected("ann", TestServer(simulation))
+    let id = ann.command(.publish(1, .camera, name: "n", audio: false, video: false))
+    #expect(ann.result(of: id) == "invalid" && ann.session.publications.isEmpty)
+  }
+
   @Test func aStreamThatIsTooMuchForNowIsAnnouncedAgain() {
     let server = TestServer(simulation)
     let ann = connected("ann", server)

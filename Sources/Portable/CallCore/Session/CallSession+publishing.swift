@@ -5,7 +5,7 @@ extension CallSession {
   mutating func publish(
     _ source: SourceID, _ kind: CaptureKind, name: ByteString, audio: Bool, video: Bool, _ id: CommandID
   ) {
-    guard publication(source) == nil else { return finish(id, CallRefusal("invalid")) }
+    guard publication(source) == nil, audio || video else { return finish(id, CallRefusal("invalid")) }
     guard publications.count < CallLimits.publications else { return finish(id, CallRefusal("limit")) }
     publications.append(
       Publication(source: source, kind: kind, name: name, hasAudio: audio, hasVideo: video, command: id))
