@@ -168,6 +168,7 @@ extension CallSession {
   private mutating func closed(_ message: JSON) {
     let code = message.text("code") ?? ""
     guard code == "gone" as StaticString || message.bool("retry") == true else {
+      if let text = message.text("message"), text.count <= CallLimits.nameBytes { endMessage = text }
       return end(.closed(code.count <= CallLimits.signalKindBytes ? code : ""))
     }
     startAnew()

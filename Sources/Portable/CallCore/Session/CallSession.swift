@@ -24,6 +24,8 @@ public struct CallSession: Sendable {
   public internal(set) var isMuteOfAllActive = false
   /// Whether media goes straight to the other connections.
   public internal(set) var isRelayed = false
+  /// Why the server has ended it, for developers; empty where it has not.
+  public internal(set) var endMessage: ByteString = ""
   let subscribesToAll: Bool
 
   var credentials = Credentials()
