@@ -99,6 +99,17 @@ private struct Listening {
     #expect(listening.told() == ["closed forced"])
   }
 
+  @Test("Why a token is refused is said in the server's words, where it has any")
+  func refused() {
+    for (message, words) in [("The token has expired.", "The token has expired."), ("", CallError.unauthorized("").english)] {
+      var listening = Listening()
+      listening.take(.command(.connect(CallToken("t"), session: "s"), id: 1))
+      listening.take(.socketOpened(1))
+      listening.says(#"{"type":"closed","code":"unauthorized","message":"\#(message)","retry":false}"#)
+      #expect(CallError(.closed("unauthorized"), of: listening.session).english == words)
+    }
+  }
+
   @Test("A connection that the server has forgotten takes with it what is not there any more")
   func forgetting() {
     var listening = Listening()

@@ -277,7 +277,7 @@ async def _(test):
     async with stage(test, "alice", "boris") as (here, alice, boris):
         await here.join(alice)
         await boris.page.goto(here.address("call.html", PUBLISHER, "boris").replace("token=", "token=x"))
-        await boris.page.get_by_text("The token is expired, broken, or for another session.").wait_for()
+        await boris.page.get_by_text("The token is none of this kind.").wait_for()
         assert await boris.page.evaluate("call.state") == "closed"
         await boris.page.goto("about:blank")
         await boris.page.goto(here.address("call.html", PUBLISHER, "boris", base="ftp://nowhere.example"))

@@ -73,6 +73,7 @@ struct SessionDeskTests {
     try page.ask(#""do":"connect","url":"wss://a.example/s","session":"s","token":"t""#)
     page.desk.host?.handle(.socketOpened(1))
     page.server(#"{"type":"closed","code":"unauthorized","message":"expired","retry":false}"#)
+    #expect(page.said.first?["message"]?.string == "expired")
     #expect(page.heard() == ["answer 2 unauthorized", "closed unauthorized"])
     try page.ask(#""do":"signal","data":"x""#)
     try page.ask(#""do":"leave""#)

@@ -86,6 +86,21 @@ struct GroupCallsTests {
     #expect(page.desk.group?.ongoing == nil)
   }
 
+  @Test("Who becomes a moderator, or is one no more, has the buttons for it")
+  func role() {
+    let page = Page()
+    page.room(["@boris:a.example", "@me:a.example"])
+    page.join()
+    func canRemove() -> Bool {
+      page.dom[.root].tags("button").contains { $0.attributes["aria-label"] == "groupCallRemove boris" }
+    }
+    #expect(canRemove())
+    page.hears(#"{"seq":1,"type":"connection_changed","connection":"me","role":"publisher"}"#)
+    #expect(!canRemove() && page.texts.contains("boris"))
+    page.hears(#"{"seq":2,"type":"connection_changed","connection":"me","role":"moderator"}"#)
+    #expect(canRemove())
+  }
+
   @Test("A call whose connection ends for another reason says that it was lost, or never made", arguments: [true, false])
   func lost(wasIn: Bool) {
     let page = Page()

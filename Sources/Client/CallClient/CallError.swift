@@ -4,7 +4,7 @@ import JSON
 /// Why something of a call was not done, or why the call is over. The codes are those of Documentation/Calls.md.
 public enum CallError: Error, Sendable, Equatable {
   /// The token is expired, broken, or for another session.
-  case unauthorized
+  case unauthorized(String)
   /// The role does not allow it.
   case forbidden
   /// The stream or connection is gone.
@@ -40,10 +40,11 @@ public enum CallError: Error, Sendable, Equatable {
     self.init(code: refusal.code, message: refusal.message)
   }
 
-  init(_ end: SessionEnd) {
+  /// Why a session that has ended did so.
+  init(_ end: SessionEnd, of session: CallSession) {
     switch end {
     case .left: self = .left
-    case .closed(let code): self.init(code: code, message: "")
+    case .closed(let code): self.init(code: code, message: session.endMessage)
     case .unreachable: self = .unreachable
     case .mediaFailed: self = .media("no peer connection can be made of what the server says")
     }
@@ -51,7 +52,7 @@ public enum CallError: Error, Sendable, Equatable {
 
   init(code: ByteString, message: ByteString) {
     switch code {
-    case "unauthorized": self = .unauthorized
+    case "unauthorized": self = .unauthorized(message.string)
     case "forbidden": self = .forbidden
     case "not_found": self = .notFound
     case "invalid": self = .invalid(message.string)
@@ -93,7 +94,8 @@ public enum CallError: Error, Sendable, Equatable {
   /// What happened, for developers. Says nothing secret.
   public var english: String {
     switch self {
-    case .unauthorized: "The token is expired, broken, or for another session."
+    case .unauthorized(let message):
+      message.isEmpty ? "The token is expired, broken, or for another session." : message
     case .forbidden: "The role of the token does not allow it."
     case .notFound: "The stream or connection is gone."
     case .invalid(let message): message.isEmpty ? "The request makes no sense to the server." : message

@@ -15,10 +15,10 @@ public enum CallLimits {
   public static let streams = 200
   /// Of one connection.
   public static let publications = 4
-  /// That have no answer yet; more are refused here.
-  public static let requests = 256
+  /// That have no answer yet; more are refused here. After a cut all go out at once, and so many requests, or signals, the server takes at once.
+  public static let requests = 100
   public static let iceServers = 16
-  /// Peers of a relayed session.
+  /// Peers of a relayed session: the server takes one connection more.
   public static let relayedPeers = 8
   /// An ack goes out after so many messages or so much time: half of what the server asks for.
   static let ackMessages: Int64 = 16

@@ -8,6 +8,8 @@ package enum CallLimits {
 
   // What a session holds.
   package static let connections = 3_000
+  /// Each sends to each: clients have a link to 8 others.
+  package static let connectionsOfRelayedSession = 9
   package static let streams = 200
   package static let streamsOfConnection = 4
   /// Of a session, on its home worker: with so many that all see each other, a worker has some 200,000 packets a second to send.

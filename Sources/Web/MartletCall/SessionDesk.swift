@@ -89,7 +89,7 @@ final class SessionDesk {
 
   private func finished(_ id: CommandID, _ refusal: CallRefusal?, _ session: CallSession) {
     guard let refusal else { return accept(id) }
-    if id == connecting, case .ended(let reason) = session.state { return refuse(id, reason.code) }
+    if id == connecting, case .ended(let reason) = session.state { return refuse(id, reason.code, session.endMessage) }
     guard refusal.code == "media_failed" else { return refuse(id, refusal.code, refusal.message) }
     switch host?.captureFailure {
     case .refused: refuse(id, "media_refused")

@@ -23,7 +23,8 @@ extension AdminCommand {
     ) { call in
       let url = call.operand(1)
       let answer = try await call.send(.put, call.path(Routes.callKeys, call.operand(0)) + "/callback") {
-        if url != "none" { $0.member("url", url) }
+        $0.key("url")
+        if url == "none" { $0.null() } else { $0.write(url) }
       }
       call.show(answer, url == "none" ? "nobody is told any more" : "told at \(url), signed with the key's secret")
     },

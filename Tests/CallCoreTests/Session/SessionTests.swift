@@ -86,6 +86,24 @@ struct SessionTests {
     #expect(bob.member?.sections.count == 4 && ann.session.streams.count == 1)
   }
 
+  @Test func neitherSoundNorPictureIsNothingToPublish() {
+    let ann = connected("ann", TestServer(simulation))
+    let id = ann.command(.publish(1, .camera, name: "n", audio: false, video: false))
+    #expect(ann.result(of: id) == "invalid" && ann.session.publications.isEmpty)
+  }
+
+  @Test func aStreamThatIsTooMuchForNowIsAnnouncedAgain() {
+    let server = TestServer(simulation)
+    let ann = connected("ann", server)
+    server.refusedPublishes = 2
+    let id = ann.command(.publish(1, .camera, name: "n", audio: true, video: true))
+    simulation.run(for: 1_500)
+    #expect(ann.result(of: id) == nil && ann.host.captured.count == 1 && server.refusedPublishes == 1)
+    simulation.run(for: 4_000)
+    #expect(ann.result(of: id) == "" && ann.member?.sections.count == 2)
+    #expect(ann.texts.count { $0.contains(#""type":"publish""#) } == 3)
+  }
+
   @Test func whatIsWantedOfAStreamIsAskedForOnce() {
     let server = TestServer(simulation)
     let ann = publishing("ann", server)
@@ -132,6 +150,17 @@ struct SessionTests {
     #expect(bob.result(of: bob.command(.subscribe("nothing"))) == "not_found")
   }
 
+  @Test func whoOnlyPublishesIsRefusedASubscriptionAndGoesOn() {
+    let server = TestServer(simulation)
+    let ann = publishing("ann", server)
+    let bob = connected("bob", server, token: "token-publisheronly")
+    bob.command(.publish(1, .camera, name: "n", audio: true, video: true))
+    let asked = bob.command(.subscribe(ann.session.publication(1)?.stream ?? ""))
+    #expect(bob.result(of: asked) == "forbidden")
+    simulation.run(for: 10_000)
+    #expect(bob.session.state == .connected && bob.member?.sections.count == 2 && ann.session.streams.count == 1)
+  }
+
   @Test func signalsReachAllOrOne() {
     let server = TestServer(simulation)
     let (ann, bob, cid) = (connected("ann", server), connected("bob", server), connected("cid", server))
@@ -155,7 +184,7 @@ struct SessionTests {
     let ids = (0...CallLimits.requests).map { ann.command(.signal(kind: "n", data: ByteString("\($0)"), to: nil)) }
     #expect(ann.result(of: ids[CallLimits.requests]) == "limit" && ann.result(of: ids[0]) == nil)
     simulation.run(for: 10_000)
-    #expect(ann.result(of: ids[CallLimits.requests - 1]) == "", "the others wait for the next socket")
+    #expect(ids.dropLast().allSatisfy { ann.result(of: $0) == "" }, "the others wait for the next socket, which takes them all")
   }
 
   @Test func aModeratorIsObeyed() {
@@ -182,6 +211,19 @@ struct SessionTests {
     #expect(ann.session.publications.isEmpty && ann.host.captured.isEmpty)
   }
 
+  @Test func anotherRoleIsTaken() {
+    let server = TestServer(simulation)
+    let (ann, bob) = (connected("ann", server), connected("bob", server))
+    let (own, other) = (ann.session.connection?.id.string ?? "", bob.session.connection?.id.string ?? "")
+    for id in [own, other, "nobody"] {
+      server.happen("connection_changed", #""connection":"\#(id)","role":"moderator""#, to: own)
+    }
+    simulation.run(for: 1_000)
+    #expect(ann.session.connection?.role == .moderator && ann.session.connections.map(\.role) == [.moderator])
+    let told = ann.changes.compactMap { if case .connection(let id) = $0 { id.string } else { nil } }
+    #expect(told == [other, own, other])
+  }
+
   @Test func whatTheServerTellsIsShown() {
     let server = TestServer(simulation)
     let ann = publishing("ann", server)
@@ -201,6 +243,28 @@ struct SessionTests {
     simulation.run(for: 1_000)
     #expect(bob.session.state == .ended(.closed("ended")))
     #expect(bob.host.peers.isEmpty && !bob.hasSocket)
+  }
+
+  @Test func thatNoPictureComesEndsWithTheSubscription() {
+    let server = TestServer(simulation)
+    let ann = publishing("ann", server)
+    let bob = connected("bob", server)
+    let (stream, id) = (ann.session.publication(1)?.stream ?? "", bob.session.connection?.id.string ?? "")
+    func loses() {
+      server.happen("video_disabled", #""stream":"\#(stream)","reason":"quality""#, to: id)
+      simulation.run(for: 1_000)
+      #expect(bob.session.stream(stream)?.videoDisabled == "quality" as ByteString)
+    }
+    loses()
+    bob.command(.unsubscribe(stream))
+    bob.command(.subscribe(stream))
+    #expect(bob.session.stream(stream)?.videoDisabled == nil)
+    simulation.run(for: 1_000)
+    loses()
+    let told = bob.changesOfStreams
+    server.happen("transport", #""state":"ended""#, to: id)
+    simulation.run(for: 1_000)
+    #expect(bob.session.stream(stream)?.videoDisabled == nil && bob.changesOfStreams == told + 1)
   }
 
   @Test func aBadTokenEndsIt() {
@@ -315,6 +379,18 @@ struct SessionTests {
     simulation.run(for: 2_000)
     #expect(ann.session.publication(1)?.isMutedByForce == true && ann.host.captured[1]?.audio == false)
     #expect(!ann.texts.contains { $0.contains(#""type":"update""#) }, "it does not take it back by itself")
+  }
+
+  @Test func whoComesWhileAllAreMutedIsToldAndAgainWhereThatHasEnded() throws {
+    let server = TestServer(simulation)
+    server.mutesAll = true
+    let ann = connected("ann", server)
+    #expect(ann.session.isMuteOfAllActive && ann.changesOfMuting == 1)
+    server.mutesAll = false
+    server.forget(try #require(ann.member))
+    ann.drop()
+    simulation.run(for: 10_000)
+    #expect(ann.session.state == .connected && !ann.session.isMuteOfAllActive && ann.changesOfMuting == 2)
   }
 
   @Test func acknowledgementsKeepTheServersBacklogSmall() {

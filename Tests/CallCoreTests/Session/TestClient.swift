@@ -59,6 +59,8 @@ final class TestClient {
   }
 
   var member: TestServer.Member? { server.members.first { $0.id == session.connection?.id.string } }
+  var changesOfStreams: Int { changes.count { if case .stream = $0 { true } else { false } } }
+  var changesOfMuting: Int { changes.count { if case .muting = $0 { true } else { false } } }
   var hasSocket: Bool { socket?.isOpen ?? false }
 
   func put(_ input: SessionInput) {

@@ -13,6 +13,8 @@ final class TestServer {
     var say: ((String) -> Void)?
     var socket: AnyObject?
     var handled: Int64 = 0
+    /// Requests that are taken at once, and when that was last counted.
+    var allowance = (requests: 100.0, at: Int64(0))
     var said: Int64 = 0
     var kept: [(number: Int64, text: String)] = []
     var streams: [String] = []
@@ -39,6 +41,8 @@ final class TestServer {
   let simulation: Simulation
   let mode: String
   var mutesAll = false
+  /// So many are refused for a while.
+  var refusedPublishes = 0
   private(set) var members: [Member] = []
   private(set) var streams: [Stream] = []
   private var last = 0
@@ -62,15 +66,17 @@ final class TestServer {
       return nil
     }
     last += 1
-    let member = Member("c\(last)", token.hasSuffix("moderator") ? "moderator" : "publisher")
+    let role = token.split(separator: "-").dropFirst().first ?? "publisher"
+    let member = Member("c\(last)", String(role))
     let others = members.map { connection($0) }.joined(separator: ",")
     let published = streams.filter { $0.isAnnounced }.map { self.stream($0) }.joined(separator: ",")
     for other in members { tell(other, "connection_created", #""connection":\#(connection(member))"#) }
     members.append(member)
     member.say = say
+    let muted = mutesAll ? #","muted":true"# : ""
     say(
       #"{"type":"connected","connection":\#(connection(member)),"key":"\#(member.key)","session":"s","mode":"\#(mode)","resume_seconds":30,"#
-        + #""ice_servers":[{"urls":["turn:example.org"],"username":"u","credential":"p"}],"connections":[\#(others)],"streams":[\#(published)]}"#
+        + #""ice_servers":[{"urls":["turn:example.org"],"username":"u","credential":"p"}],"connections":[\#(others)],"streams":[\#(published)]\#(muted)}"#
     )
     return member
   }
@@ -153,13 +159,24 @@ final class TestServer {
     guard let id = json["id"]?.integer, id > member.handled else { return }
     #expect(id == member.handled + 1, "requests come in order and without gaps")
     member.handled = id
-    let refusal = carryOut(type, json, member)
+    let refusal = isTooMuch(member) ? "limit" : carryOut(type, json, member)
     switch refusal {
     case nil: break
     case .some(let code) where code.isEmpty: tell(member, "done", #""id":\#(id)"#)
     case .some(let code) where code.hasPrefix("{"): tell(member, "done", #""id":\#(id),"# + code.dropFirst().dropLast())
-    case .some(let code): tell(member, "refused", #""id":\#(id),"code":"\#(code)","message":"""#)
+    case .some(let code):
+      let wait = code == "limit" ? #","retry_after_ms":1500"# : ""
+      tell(member, "refused", #""id":\#(id),"code":"\#(code)","message":"""# + wait)
     }
+  }
+
+  /// 20 requests a second, and 100 at once.
+  private func isTooMuch(_ member: Member) -> Bool {
+    let earned = Double(simulation.now - member.allowance.at) / 50
+    member.allowance = (min(100, member.allowance.requests + earned), simulation.now)
+    guard member.allowance.requests >= 1 else { return true }
+    member.allowance.requests -= 1
+    return false
   }
 
   /// Empty for done, an object for done with members, a code for a refusal; nil where there is nobody any more to be answered.
@@ -184,6 +201,10 @@ final class TestServer {
   }
 
   private func publish(_ json: JSON, _ member: Member) -> String {
+    if refusedPublishes > 0 {
+      refusedPublishes -= 1
+      return "limit"
+    }
     last += 1
     let wanted = json["stream"]
     let stream = Stream(
@@ -230,6 +251,7 @@ final class TestServer {
       for use in section.value.members {
         let stream = use.value.string ?? ""
         guard streams.contains(where: { $0.id == stream }) else { return "not_found" }
+        if member.role == "publisheronly", use.key.string == "subscribe" { return "forbidden" }
         sections[section.key.string] = "\(use.key.string) \(stream)"
       }
     }

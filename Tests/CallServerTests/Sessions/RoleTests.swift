@@ -69,6 +69,16 @@ import Testing
     }
   }
 
+  @Test func `who comes while all are muted is told`() throws {
+    let fixture = SessionFixture()
+    let moderator = try fixture.connect(.moderator)
+    #expect(try fixture.greeting()["muted"] == nil)
+    try fixture.ask(moderator, "mute", #""all":true"#)
+    #expect(try fixture.greeting()["muted"]?.bool == true)
+    try fixture.ask(moderator, "mute", #""all":true,"active":false"#)
+    #expect(try fixture.greeting()["muted"] == nil)
+  }
+
   @Test func `whom a moderator disconnects does not come back`() throws {
     let fixture = SessionFixture()
     let (moderator, victim) = (try fixture.connect(.moderator), try fixture.connect())

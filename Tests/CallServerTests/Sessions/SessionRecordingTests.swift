@@ -190,7 +190,7 @@ import Testing
     #expect(recorded() == 1)
     let nobody = StreamID(trusted: "00000000-0000-4000-8000-000000000000")
     #expect(throws: CallRefusal.self) { try fixture.brain.addStream(nobody, to: archive, audio: true, video: true) }
-    #expect(throws: CallRefusal.self) {
+    #expect(throws: CallRefusal(.notFound, "This archive is not being recorded.")) {
       try fixture.brain.removeStream(second, from: ArchiveID(trusted: "another"))
     }
   }

@@ -43,6 +43,16 @@ import Testing
     #expect(codes.last == "limit" && codes.dropLast().allSatisfy { $0 == nil })
   }
 
+  @Test func `a relayed session takes as many as can all have a link to each other`() throws {
+    let fixture = SessionFixture(isRouted: false)
+    let clients = try (0..<CallLimits.connectionsOfRelayedSession).map { _ in try fixture.connect() }
+    #expect { try fixture.connect() } throws: { ($0 as? CallRefusal)?.code == .limit }
+    try fixture.ask(clients[0], "leave")
+    _ = try fixture.connect()
+    let routed = SessionFixture()
+    for _ in 0...CallLimits.connectionsOfRelayedSession { _ = try routed.connect() }
+  }
+
   @Test func `peers of a relayed session reach each other`() throws {
     let fixture = SessionFixture(isRouted: false)
     let (alice, bob) = (try fixture.connect(), try fixture.connect(.subscriber))

@@ -68,4 +68,11 @@ import Testing
     #expect(try await fixture.sessions.removeUnused() == 1)
     #expect(try await fixture.sessions.session(room) != nil)
   }
+
+  @Test func `a callback is taken back by null, not by a mistake`() throws {
+    func callback(_ text: String) throws -> String? { try CallProjects.callback(of: JSON.parse(Array(text.utf8))) }
+    #expect(try callback(#"{"url":"https://a.example/"}"#) == "https://a.example/")
+    #expect(try callback(#"{"url":null}"#) == nil)
+    for mistake in ["{}", #"{"url":5}"#, #"{"URL":null}"#] { #expect(throws: MatrixError.self) { try callback(mistake) } }
+  }
 }

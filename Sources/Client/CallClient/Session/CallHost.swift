@@ -60,7 +60,7 @@ actor CallHost {
     } onCancel: {
       post(.command(.leave, id: 0))
     }
-    if case .ended(let end) = session.state { throw CallError(end) }
+    if case .ended(let end) = session.state { throw CallError(end, of: session) }
     if let error { throw error }
     guard let connection = session.connection else { throw .connectionLost }
     return connection
@@ -120,7 +120,7 @@ actor CallHost {
       case .change(let change): changed(change)
       }
     }
-    if case .ended(let end) = session.state { close(CallError(end)) }
+    if case .ended(let end) = session.state { close(CallError(end, of: session)) }
   }
 
   private func openSocket(_ id: SocketID) {

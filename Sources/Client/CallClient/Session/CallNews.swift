@@ -37,7 +37,7 @@ struct CallNews: Sendable {
       events.append(old == .reconnecting ? .reconnected(own) : .connected(own))
       events += recordingChanged(session)
     case .reconnecting: if old != .reconnecting { events.append(.reconnecting) }
-    case .ended(let end): events.append(.closed(CallError(end)))
+    case .ended(let end): events.append(.closed(CallError(end, of: session)))
     case .idle, .connecting: break
     }
     return events

@@ -39,9 +39,6 @@ public struct RoomCall: Sendable {
     return next
   }
 
-  /// When the last of them ends; nil where there is nobody.
-  func lastExpiry() -> Int64? { known.map { $0.expiresAt }.max() }
-
   /// Where all meet: what the oldest member likes best, of that kind.
   public func transport(at now: Int64, type: ByteString = CallTransport.ownType) -> CallTransport? {
     members(at: now).first?.transports.first { $0.type == type }

@@ -5,6 +5,7 @@ extension CallSession {
   mutating func happened(_ type: ByteString, _ message: JSON) {
     switch type {
     case "connection_created": connectionCame(CallConnection(message["connection"]))
+    case "connection_changed": connectionChanged(message)
     case "connection_destroyed": connectionWent(message.text("connection"))
     case "stream_created": streamCame(CallStream(message["stream"]))
     case "stream_changed": streamChanged(message)
@@ -34,6 +35,18 @@ extension CallSession {
     if isRelayed { sendEverything(to: came.id) }
   }
 
+  private mutating func connectionChanged(_ message: JSON) {
+    guard let id = message.text("connection"), let role = message["role"] else { return }
+    if id == connection?.id {
+      connection?.role = CallRole(role)
+    } else if let i = connections.firstIndex(where: { $0.id == id }) {
+      connections[i].role = CallRole(role)
+    } else {
+      return
+    }
+    effects.append(.change(.connection(id)))
+  }
+
   private mutating func connectionWent(_ id: ByteString?) {
     guard let id else { return }
     for stream in streams where stream.connection == id { streamWent(stream.id) }
@@ -52,8 +65,8 @@ extension CallSession {
     streams.append(came)
     effects.append(.change(.stream(came.id)))
     let former = formerStreams.first { $0.id == came.id }
-    let isWanted = former?.isSubscribed ?? (subscribesToAll && connection?.role != .publisherOnly)
-    if isWanted { setSubscribed(streams.count - 1, true) }
+    let isWanted = former?.isSubscribed ?? subscribesToAll
+    if isWanted, connection?.role != .publisherOnly { setSubscribed(streams.count - 1, true) }
     if let former, former.preference != StreamPreference() { prefer(came.id, former.preference, 0) }
   }
 

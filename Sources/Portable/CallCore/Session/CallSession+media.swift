@@ -25,7 +25,7 @@ extension CallSession {
       links[i].negotiation.remoteSet(round)
       mediaFailures = 0
     case .failed(let peer, let round):
-      if let i = link(peer), links[i].negotiation.failed(round) { mediaFailed() }
+      if let i = link(peer), links[i].negotiation.failed(round) { failed(i) }
     case .candidate(let peer, let candidate):
       if let i = link(peer), let remote = links[i].remote, let candidate { relay(candidate, to: remote) }
     case .ice(let peer, let state):
@@ -63,11 +63,18 @@ extension CallSession {
   mutating func offerRefused(_ peer: PeerID, code: ByteString, retryAfter: Int64?) {
     guard let i = link(peer) else { return }
     links[i].negotiation.offerFailed()
-    let asked = max(retryAfter ?? 0, CallLimits.backoffFirstMilliseconds)
-    links[i].retryAt = now + min(asked, CallLimits.retryMilliseconds)
+    links[i].retryAt = retryTime(retryAfter ?? 0)
     if code == "limit" as StaticString { return }
     mediaFailures += 1
     if mediaFailures > CallLimits.mediaFailures { end(.mediaFailed) }
+  }
+
+  /// Of several peers one alone, whose descriptions cannot be set, costs the others nothing: there is nothing more between it and this one.
+  private mutating func failed(_ i: Int) {
+    guard let remote = links[i].remote, connections.count > 1 else { return mediaFailed() }
+    effects.append(.media(.close(links[i].peer)))
+    links.remove(at: i)
+    unreachable.insert(remote)
   }
 
   /// The host can do nothing with what it got: everything anew, a few times.
@@ -85,7 +92,14 @@ extension CallSession {
     effects.append(.media(.close(links[i].peer)))
     links.remove(at: i)
     for publication in publications where publication.stream != nil { send(publication, on: routerLink()) }
-    for i in streams.indices { receiveWhatIsThere(i) }
+    for i in streams.indices {
+      // That was of the subscription before: the server says it again where it holds.
+      if streams[i].videoDisabled != nil {
+        streams[i].videoDisabled = nil
+        effects.append(.change(.stream(streams[i].id)))
+      }
+      receiveWhatIsThere(i)
+    }
   }
 
   private mutating func arrived(_ mid: ByteString, on i: Int) {

@@ -5,7 +5,7 @@ extension CallSession {
   mutating func publish(
     _ source: SourceID, _ kind: CaptureKind, name: ByteString, audio: Bool, video: Bool, _ id: CommandID
   ) {
-    guard publication(source) == nil else { return finish(id, CallRefusal("invalid")) }
+    guard publication(source) == nil, audio || video else { return finish(id, CallRefusal("invalid")) }
     guard publications.count < CallLimits.publications else { return finish(id, CallRefusal("limit")) }
     publications.append(
       Publication(source: source, kind: kind, name: name, hasAudio: audio, hasVideo: video, command: id))
@@ -31,7 +31,7 @@ extension CallSession {
   /// Tells the server of it, where that is still to do.
   mutating func announce(_ source: SourceID) {
     guard connection != nil, let i = index(of: source), publications[i].state == .waiting,
-      let media = publications[i].media
+      publications[i].retryAt == nil, let media = publications[i].media
     else { return }
     publications[i].state = .publishing(request: wire.lastRequest + 1)
     let publication = publications[i]
@@ -51,12 +51,19 @@ extension CallSession {
   }
 
   /// The server's answer to `announce`.
-  mutating func published(_ number: Int64, _ source: SourceID, _ stream: CallStream?, _ refusal: CallRefusal?) {
+  mutating func published(
+    _ number: Int64, _ source: SourceID, _ stream: CallStream?, _ refusal: CallRefusal?, retryAfter: Int64?
+  ) {
     guard let i = index(of: source), publications[i].state == .publishing(request: number) else {
       if let stream { request("unpublish") { $0.member("stream", stream.id) } }
       return
     }
     guard let stream else {
+      if let retryAfter {
+        publications[i].state = .waiting
+        publications[i].retryAt = retryTime(retryAfter)
+        return
+      }
       finish(publications[i].command, refusal ?? CallRefusal("invalid"))
       return withdraw(source)
     }

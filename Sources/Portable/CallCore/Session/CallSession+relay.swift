@@ -8,7 +8,7 @@ extension CallSession {
   /// The link to a connection, made where there is none; nil beyond the limit.
   mutating func link(to remote: ByteString) -> Int? {
     if let i = links.firstIndex(where: { $0.remote == remote }) { return i }
-    guard let own = connection?.id, links.count < CallLimits.relayedPeers else { return nil }
+    guard let own = connection?.id, links.count < CallLimits.relayedPeers, !unreachable.contains(remote) else { return nil }
     return open(to: remote, isPolite: remote < own)
   }
 

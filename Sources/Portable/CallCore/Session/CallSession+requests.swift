@@ -18,6 +18,8 @@ extension CallSession {
     var limit = CallLimits.messageBytes
     if case .offer = purpose { limit = CallLimits.descriptionMessageBytes }
     guard writer.bytes.count <= limit else {
+      // The peer connection must not wait for an answer that never comes.
+      if case .offer(let peer) = purpose { return offerRefused(peer, code: "too_large", retryAfter: nil) }
       return finish(command, CallRefusal("too_large"))
     }
     wire.lastRequest += 1
@@ -34,14 +36,20 @@ extension CallSession {
     }
     let request = wire.requests.remove(at: i)
     if let first = wire.requests.first, first.sentAt != nil { wire.requests[0].sentAt = now }
+    let retryAfter = message.integer("retry_after_ms")
     let refusal = isDone ? nil : CallRefusal(message.text("code") ?? "invalid", message.text("message") ?? "")
     switch request.purpose {
     case .plain: finish(request.command, refusal)
-    case .publish(let source): published(number, source, CallStream(message["stream"]), refusal)
+    case .publish(let source): published(number, source, CallStream(message["stream"]), refusal, retryAfter: retryAfter)
     case .offer(let peer):
       if let sdp = message.text("sdp"), isDone { return answered(sdp, peer: peer) }
-      offerRefused(peer, code: refusal?.code ?? "invalid", retryAfter: message.integer("retry_after_ms"))
+      offerRefused(peer, code: refusal?.code ?? "invalid", retryAfter: retryAfter)
     }
+  }
+
+  /// When something is asked for again that the server refused for so long.
+  func retryTime(_ wait: Int64) -> Int64 {
+    now + min(max(wait, CallLimits.backoffFirstMilliseconds), CallLimits.retryMilliseconds)
   }
 
   /// Requests that leave nothing to remember here.

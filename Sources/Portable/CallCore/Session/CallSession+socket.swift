@@ -144,7 +144,11 @@ extension CallSession {
     isRelayed = message["mode"]?.isString("relayed") ?? false
     iceServers = ICEServer.list(message["ice_servers"])
     recording = message.text("recording")
+    let isMuted = message.bool("muted") ?? false
+    let isMutingNew = isMuted != isMuteOfAllActive
+    isMuteOfAllActive = isMuted
     isGreeted()
+    if isMutingNew { effects.append(.change(.muting)) }
     finish(credentials.command)
     credentials.command = 0
     for entry in (message["connections"] ?? message).elements { connectionCame(CallConnection(entry)) }
@@ -164,6 +168,7 @@ extension CallSession {
   private mutating func closed(_ message: JSON) {
     let code = message.text("code") ?? ""
     guard code == "gone" as StaticString || message.bool("retry") == true else {
+      if let text = message.text("message"), text.count <= CallLimits.nameBytes { endMessage = text }
       return end(.closed(code.count <= CallLimits.signalKindBytes ? code : ""))
     }
     startAnew()
@@ -190,8 +195,8 @@ extension CallSession {
     connections = []
     streams = []
     speaker = nil
+    unreachable = []
     recording = nil
-    isMuteOfAllActive = false
     let requests = wire.requests
     wire = SessionWire()
     for request in requests { finish(request.command, CallRefusal("connection_lost")) }

@@ -3,6 +3,8 @@ import JSON
 /// Which streams arrive here.
 extension CallSession {
   mutating func subscribe(_ stream: ByteString, _ id: CommandID) {
+    // The server would refuse the whole offer, with what is published in it.
+    guard connection?.role != .publisherOnly else { return finish(id, CallRefusal("forbidden")) }
     guard let i = streams.firstIndex(where: { $0.id == stream }) else { return finish(id, CallRefusal("not_found")) }
     setSubscribed(i, true)
     finish(id)
@@ -18,6 +20,7 @@ extension CallSession {
     guard streams[i].isSubscribed != isSubscribed else { return }
     let stream = streams[i].id
     streams[i].isSubscribed = isSubscribed
+    streams[i].videoDisabled = nil
     effects.append(.change(.stream(stream)))
     if isSubscribed { return receiveWhatIsThere(i) }
     for link in links {

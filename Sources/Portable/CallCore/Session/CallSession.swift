@@ -24,7 +24,11 @@ public struct CallSession: Sendable {
   public internal(set) var isMuteOfAllActive = false
   /// Whether media goes straight to the other connections.
   public internal(set) var isRelayed = false
+  /// Why the server has ended it, for developers; empty where it has not.
+  public internal(set) var endMessage: ByteString = ""
   let subscribesToAll: Bool
+  /// Peers of a relayed session whose descriptions could not be set.
+  var unreachable: Set<ByteString> = []
 
   var credentials = Credentials()
   var socket = SocketState()
@@ -101,6 +105,11 @@ public struct CallSession: Sendable {
       if links[i].watch.isDue(now: now) { links[i].negotiation.restartICE() }
       if let at = links[i].retryAt, at <= now { links[i].retryAt = nil }
     }
+    for i in publications.indices {
+      guard let at = publications[i].retryAt, at <= now else { continue }
+      publications[i].retryAt = nil
+      announce(publications[i].source)
+    }
   }
 
   private mutating func advanceLinks() {
@@ -121,6 +130,7 @@ public struct CallSession: Sendable {
     var at = earlier(socket.deadline, wire.ackAt)
     if socket.phase == .open { at = earlier(at, wire.unansweredSince.map { $0 + CallLimits.answerMilliseconds }) }
     for link in links { at = earlier(at, earlier(link.watch.restartAt, link.retryAt)) }
+    for publication in publications { at = earlier(at, publication.retryAt) }
     if case .ended = state { at = nil }
     if at != wakesAt { effects.append(.wake(at: at)) }
     wakesAt = at

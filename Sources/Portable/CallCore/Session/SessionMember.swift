@@ -23,7 +23,7 @@ public struct CallConnection: Sendable, Equatable {
   public let id: ByteString
   /// What the application's server wrote into the token.
   public let data: ByteString
-  public let role: CallRole
+  public internal(set) var role: CallRole
   /// Milliseconds since 1970.
   public let created: Int64
 
@@ -101,6 +101,8 @@ public struct Publication: Sendable {
   /// By a moderator; ends with the next `update` that has sound.
   public internal(set) var isMutedByForce = false
   var media: CapturedMedia?
+  /// The server has no room for it before.
+  var retryAt: Int64?
   let command: CommandID
 
   public var stream: ByteString? {

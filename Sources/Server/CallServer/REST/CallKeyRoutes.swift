@@ -38,7 +38,7 @@ extension Routes {
 
     onAdmin(.put, Self.callKeys + "/{key}/callback") { request, administrator in
       guard let id = ProjectID(request.path("key")) else { throw MatrixError.notFound("There is no such key.") }
-      let url = try await request.object()["url"]?.string
+      let url = try CallProjects.callback(of: try await request.object())
       let project = try await audit.record("call_key.callback", of: id.string, by: administrator) {
         try await projects.setCallback(url, of: id)
       }

@@ -30,6 +30,9 @@ extension SessionBrain {
     now: CallMoment
   ) throws(CallRefusal) -> ConnectionID {
     guard connections.count < connectionsLimit else { throw CallRefusal(.limit, "The session is full.") }
+    guard isRouted || connections.count < CallLimits.connectionsOfRelayedSession else {
+      throw CallRefusal(.limit, "A relayed session takes \(CallLimits.connectionsOfRelayedSession) connections.")
+    }
     guard isRouted || relays else {
       throw .invalid("This session is between its peers, which takes the capability relay.")
     }
@@ -80,6 +83,7 @@ extension SessionBrain {
       let announced = streams.values.filter(\.isAnnounced).sorted { ($0.created, $0.id) < ($1.created, $1.id) }
       writer.array("streams", announced) { $0.write(to: &$1) }
       if let recording { writer.member("recording", recording.archive) }
+      if isMuted { writer.member("muted", true) }
     }
   }
 

@@ -144,7 +144,8 @@ extension SessionBrain {
   }
 
   private func manualStream(_ name: StreamID, _ archive: ArchiveID) throws(CallRefusal) -> CallStream {
-    guard recording?.archive == archive, let stream = streams[name] else { throw .noStream }
+    guard recording?.archive == archive else { throw CallRefusal(.notFound, "This archive is not being recorded.") }
+    guard let stream = streams[name] else { throw .noStream }
     guard recording?.options.isManual == true else { throw .invalid("This archive has all streams.") }
     return stream
   }

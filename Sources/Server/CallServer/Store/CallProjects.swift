@@ -113,6 +113,14 @@ package final class CallProjects: Sendable {
     }
   }
 
+  /// `url` of a request: a text, or null for nobody to tell. Throws `M_MISSING_PARAM` and `M_INVALID_PARAM`.
+  static func callback(of body: JSON) throws(MatrixError) -> String? {
+    guard let url = body["url"] else { throw .missingParameter("url") }
+    if url.isNull { return nil }
+    guard let text = url.string else { throw .invalidParameter("'url' is a text, or null.") }
+    return text
+  }
+
   private static func isCallback(_ url: String) -> Bool {
     let bytes = url.utf8
     guard bytes.count <= CallLimits.callbackURLBytes, bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else { return false }

@@ -17,6 +17,8 @@ final class CallView<D: DOM> {
   private let buttons: Node
   private var deviceMenu: DeviceMenu<D>?
   private var tiles: [TileView<D>] = []
+  /// Whether the tiles have a moderator's buttons.
+  private var isModerator = false
   private var shownButtons: Buttons?
   private var layout = Layout()
   private var shownLine = ""
@@ -107,8 +109,11 @@ final class CallView<D: DOM> {
 
   private func showTiles() {
     let models = call.tiles()
+    let before = isModerator
+    if let role = call.session?.connection?.role { isModerator = role == .moderator }
+    let areOthers = isModerator != before
     tiles.removeAll { tile in
-      if models.contains(where: { $0.key == tile.key }) { return false }
+      if !areOthers, models.contains(where: { $0.key == tile.key }) { return false }
       tile.close()
       return true
     }
@@ -125,7 +130,7 @@ final class CallView<D: DOM> {
 
   private func make(_ model: TileModel) -> TileView<D> {
     let tile = TileView(
-      dom, call, model.key, isModerator: call.session?.connection?.role == .moderator, isOwn: model.isOwn, in: stage)
+      dom, call, model.key, isModerator: isModerator, isOwn: model.isOwn, in: stage)
     tiles.append(tile)
     return tile
   }
