@@ -46,4 +46,37 @@ struct RelayedSessionTests {
     #expect(server.members.isEmpty)
     for client in clients { #expect(client.host.peers.isEmpty && client.host.captured.isEmpty) }
   }
+
+  /// Of one of several peers: the others' connections go on, and what it says from then on is nothing.
+  @Test func descriptionsThatCannotBeSetCostTheirSenderAlone() throws {
+    var session = CallSession(randomSeed: 1)
+    func put(_ input: SessionInput) -> [SessionEffect] { session.handle(input, now: 0) }
+    _ = put(.command(.connect(CallToken("t"), session: "s"), id: 1))
+    let socket = session.socket.id
+    _ = put(.socketOpened(socket))
+    var seq = 0
+    func hear(_ text: String) -> [SessionEffect] {
+      seq += 1
+      return put(.text(socket, Array(#"{"seq":\#(seq),"type":\#(text)}"#.utf8)))
+    }
+    _ = put(
+      .text(
+        socket,
+        Array(
+          (#"{"type":"connected","connection":{"id":"m","role":"publisher"},"key":"k","mode":"relayed","#
+            + #""connections":[{"id":"a"},{"id":"b"}],"streams":[]}"#).utf8)))
+    func offer(_ from: String) -> String {
+      #""relay","from":"\#(from)","data":"{\"description\":{\"type\":\"offer\",\"sdp\":\"x\"}}""#
+    }
+    func set(in effects: [SessionEffect]) -> (PeerID, UInt32)? {
+      for case .media(.setRemote(let peer, let round, _, _)) in effects { return (peer, round) }
+      return nil
+    }
+    let (good, _) = try #require(set(in: hear(offer("a"))))
+    let (bad, round) = try #require(set(in: hear(offer("b"))))
+    let effects = put(.media(.failed(bad, round: round)))
+    let closed = effects.compactMap { if case .media(.close(let peer)) = $0 { peer } else { nil } }
+    #expect(closed == [bad] && session.state == .connected && session.links.map(\.peer) == [good])
+    #expect(set(in: hear(offer("b"))) == nil)
+  }
 }

@@ -398,11 +398,23 @@ struct SessionTests {
     let (ann, bob) = (connected("ann", server), connected("bob", server))
     for i in 0..<200 {
       ann.command(.signal(kind: "n", data: ByteString("\(i)"), to: nil))
-      simulation.run(for: 20)
+      simulation.run(for: 50)
     }
     simulation.run(for: CallLimits.ackMilliseconds + 1_000)
     #expect(bob.signals.count == 200)
     #expect((bob.member?.most ?? 0) < 32 && bob.member?.kept.isEmpty == true)
+  }
+
+  @Test func anOfferThatIsTooLongIsTriedAgainUntilItIsNot() {
+    let server = TestServer(simulation)
+    let (ann, bob) = (connected("ann", server), connected("bob", server))
+    ann.host.padding = CallLimits.descriptionMessageBytes
+    ann.command(.publish(1, .camera, name: "n", audio: true, video: true))
+    simulation.run(for: 60_000)
+    #expect(ann.session.state == .connected && bob.session.streams.isEmpty)
+    ann.host.padding = 0
+    simulation.run(for: 60_000)
+    #expect(bob.session.streams.count == 1 && ann.host.peers.values.allSatisfy { $0.state == .stable })
   }
 
   @Test func aMessageThatIsMissingIsAskedForAgain() throws {

@@ -122,12 +122,15 @@ final class TestHost {
     peer.sections.sorted { $0.key < $1.key }.map { SectionMID($0.key, ByteString($0.value.mid)) }
   }
 
+  /// So much longer is what it describes.
+  var padding = 0
+
   private func text(of id: PeerID, _ peer: Peer) -> String {
     var text = "v=0\nname \(name)/\(id)\na=\(peer.isHeld ? "inactive" : "sendrecv")\n"
     for (_, section) in peer.sections.sorted(by: { $0.key < $1.key }) {
       if let source = section.source { text += "track \(section.mid) \(name)-\(source)\n" }
     }
-    return text
+    return text + String(repeating: "p", count: padding)
   }
 
   private func setRemote(_ id: PeerID, _ round: UInt32, _ kind: DescriptionKind, _ sdp: String) {

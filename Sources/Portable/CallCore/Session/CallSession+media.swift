@@ -64,7 +64,7 @@ extension CallSession {
     guard let i = link(peer) else { return }
     links[i].negotiation.offerFailed()
     links[i].retryAt = retryTime(retryAfter ?? 0)
-    if code == "limit" as StaticString { return }
+    if code == "limit" as StaticString || code == "too_large" as StaticString { return }
     mediaFailures += 1
     if mediaFailures > CallLimits.mediaFailures { end(.mediaFailed) }
   }

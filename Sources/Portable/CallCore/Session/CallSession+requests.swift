@@ -18,8 +18,10 @@ extension CallSession {
     var limit = CallLimits.messageBytes
     if case .offer = purpose { limit = CallLimits.descriptionMessageBytes }
     guard writer.bytes.count <= limit else {
-      // The peer connection must not wait for an answer that never comes.
-      if case .offer(let peer) = purpose { return offerRefused(peer, code: "too_large", retryAfter: nil) }
+      // The peer connection must not wait for an answer that never comes: what is on it goes on, and streams that end make room.
+      if case .offer(let peer) = purpose {
+        return offerRefused(peer, code: "too_large", retryAfter: CallLimits.retryMilliseconds)
+      }
       return finish(command, CallRefusal("too_large"))
     }
     wire.lastRequest += 1
