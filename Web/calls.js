@@ -197,11 +197,9 @@ export function openMedia(hear) {
     // Phones open one camera at a time.
     old.stop();
     let trouble = null;
-    const [track] = (await take(device).catch(error => { trouble = error; return take(before); }).catch(error => {
-      // The one before is stopped: nothing comes from here any more.
-      tell({ event: 'captureEnded', source });
-      throw error;
-    })).getTracks();
+    // Where that one cannot be had either, nothing comes from here any more.
+    const failed = error => { tell({ event: 'captureEnded', source }); throw error; };
+    const [track] = (await take(device).catch(error => { trouble = error; return take(before).catch(failed); })).getTracks();
     if (sources.get(source) !== taken) { track.stop(); return; }
     track.enabled = old.enabled;
     for (const shown of [taken, ...kind === 'video' ? [stream('own/' + source)] : []]) { shown.removeTrack(old); shown.addTrack(track); }
