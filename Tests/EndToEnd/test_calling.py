@@ -220,13 +220,31 @@ async def _(test):
         await alice.until(ARE_CLOSED)
 
 
+async def rule_time(person, room):
+    """A page whose time the test has: nobody waits for what takes minutes."""
+    await person.page.clock.install()
+    await person.page.reload()
+    await person.open_room(room)
+
+
+async def talk(one, other):
+    await button(one, "Call").click()
+    await button(other, "Answer").click()
+    await call(one).get_by_role("status").get_by_text(":").wait_for()
+
+
+async def vanish(person, other):
+    """Without a word: the page is not told that it ends, and the other one only misses it."""
+    with contextlib.suppress(Exception):
+        await person.page.goto("chrome://crash", timeout=3000)
+    person.troubles.clear()
+    await call(other).get_by_role("status").get_by_text("The connection is interrupted. Trying again.").wait_for()
+
+
 @test("a call that nobody answers ends: whoever called is told, and it rings no more")
 async def _(test):
     async with direct_chat(test) as (alice, boris, room, alice_user):
-        # A page whose time the test has: nobody waits for a minute and a half.
-        await alice.page.clock.install()
-        await alice.page.reload()
-        await alice.open_room(room)
+        await rule_time(alice, room)
         await button(alice, "Call").click()
         await alice.page.get_by_text("It rings at the other end.").wait_for()
         await button(boris, "Answer").wait_for()
@@ -242,14 +260,8 @@ async def _(test):
 @test("a call whose other end is gone without a word says that the connection is interrupted, and can be ended")
 async def _(test):
     async with direct_chat(test) as (alice, boris, _, _):
-        await button(alice, "Call").click()
-        await button(boris, "Answer").click()
-        await call(alice).get_by_role("status").get_by_text(":").wait_for()
-        # The page is not told that it ends.
-        with contextlib.suppress(Exception):
-            await boris.page.goto("chrome://crash", timeout=3000)
-        boris.troubles.clear()
-        await call(alice).get_by_role("status").get_by_text("The connection is interrupted. Trying again.").wait_for()
+        await talk(alice, boris)
+        await vanish(boris, alice)
         await button(alice, "Hang up").click()
         await call(alice).wait_for(state="detached")
         await alice.page.get_by_text("A call (0:", exact=False).wait_for()
@@ -258,16 +270,9 @@ async def _(test):
 @test("a call whose connection does not come back in time ends and says so, and one can call again")
 async def _(test):
     async with direct_chat(test) as (alice, boris, room, alice_user):
-        await alice.page.clock.install()
-        await alice.page.reload()
-        await alice.open_room(room)
-        await button(alice, "Call").click()
-        await button(boris, "Answer").click()
-        await call(alice).get_by_role("status").get_by_text(":").wait_for()
-        with contextlib.suppress(Exception):
-            await boris.page.goto("chrome://crash", timeout=3000)
-        boris.troubles.clear()
-        await call(alice).get_by_role("status").get_by_text("The connection is interrupted. Trying again.").wait_for()
+        await rule_time(alice, room)
+        await talk(alice, boris)
+        await vanish(boris, alice)
         await alice.page.clock.fast_forward("00:31")
         await alice.page.get_by_text("The connection was lost. Call again to go on.").wait_for()
         await call(alice).wait_for(state="detached")

@@ -56,6 +56,19 @@ struct RoomListTests {
     #expect(page.all("ma-entry-name").map(\.text) == [names[149]] + names.dropLast())
   }
 
+  @Test("A folded section counts what is unread in all its rooms, also in those whose lines are still to come")
+  func longAndFolded() throws {
+    let page = Page()
+    page.signIn()
+    page.sync(
+      (100..<250).map {
+        ("!r\($0)", room("Room \($0)", unread: $0 == 249 ? 7 : 0, [("@boris:chat.example", "hi", 1000 - $0)]))
+      })
+    let button = try #require(page.all("ma-section-button", in: try Self.section(page, .rooms)).first)
+    page.dom.fire(.click, on: button.node)
+    #expect(page.all("ma-badge", in: button).map(\.text) == ["7"])
+  }
+
   @Test("a folded section hides its rooms and shows what is unread in them")
   func folded() throws {
     let page = Self.furnished()

@@ -69,7 +69,7 @@ struct AnswerWriter {
     if let parameters = format.parameters {
       section.attributes.append(Attribute("fmtp", "\(format.payloadType) \(parameters)"))
     }
-    for name in format.feedback where Self.feedback.contains(name) {
+    for name in format.feedback {
       section.attributes.append(Attribute("rtcp-fb", "\(format.payloadType) \(name)"))
     }
     if let repair {

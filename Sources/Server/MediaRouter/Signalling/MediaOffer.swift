@@ -7,7 +7,7 @@ package struct MediaOffer: Sendable, Equatable {
     /// As in `a=rtpmap`, with clock rate and channels.
     package var encoding: String
     package var parameters: String?
-    /// `nack`, `nack pli`, `transport-cc`, …
+    /// Of `AnswerWriter.feedback`, each once.
     package var feedback: [String] = []
     /// Of RTX that repairs this one. RFC 4588 §8.1.
     package var rtxPayloadType: UInt8?

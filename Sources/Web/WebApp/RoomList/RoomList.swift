@@ -83,7 +83,8 @@ final class RoomList<D: DOM> {
     guard needsCounts else { return }
     needsCounts = false
     for section in sections where section.isFolded {
-      section.showCount(section.rooms.reduce(0) { $0 &+ (app.client.room($1)?.notificationCount ?? 0) })
+      let rooms = section.rooms + waiting.compactMap { $0.section === section ? $0.room : nil }
+      section.showCount(rooms.reduce(0) { $0 &+ (app.client.room($1)?.notificationCount ?? 0) })
     }
   }
 
@@ -150,9 +151,12 @@ final class RoomList<D: DOM> {
     for id in Array(entries.keys) where !kept.contains(id) { drop(id) }
     let isFirst = entries.isEmpty
     waiting = []
-    for (section, ids) in zip(sections, rooms) {
-      section.clear()
-      for id in ids { waiting.append((section, id)) }
+    for section in sections { section.clear() }
+    // What nobody sees comes last.
+    for isFolded in [false, true] {
+      for (section, ids) in zip(sections, rooms) where section.isFolded == isFolded {
+        for id in ids { waiting.append((section, id)) }
+      }
     }
     fill(isFirst ? RoomList.firstCount : .max)
   }
