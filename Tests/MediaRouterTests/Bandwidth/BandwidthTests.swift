@@ -131,6 +131,7 @@ import Testing
     #expect(report(4, sent: 1_000_000) == .unknown)
     _ = report(25, sent: 1_000_000)
     #expect(report(25, sent: 1_000_000) == .congested(750_000))
+    #expect(report(0, sent: 700_000) == .open(limit: 750_000), "one window is chance")
     #expect(report(0, sent: 700_000) == .open(limit: 810_000))
     for _ in 0..<6 { _ = report(0, sent: 700_000) }
     #expect(report(0, sent: 700_000) == .unknown)

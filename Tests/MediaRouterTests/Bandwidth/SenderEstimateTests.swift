@@ -205,7 +205,8 @@ import Testing
     loss.receive(51, sent: 1_000_000, now: .zero)
     #expect(rate().map { (890_000...910_000).contains($0) } ?? false)
     #expect(loss.foreign == 0)
-    loss.receive(51, sent: 500_000, now: .zero)
+    #expect(loss.receive(51, sent: 500_000, now: .zero) == .nothing, "one window is a burst")
+    #expect(loss.receive(51, sent: 500_000, now: .zero) == .chance(carried: .infinity))
     #expect(rate() == nil && loss.foreign == 51.0 / 256)
     loss.receive(60, sent: 1_000_000, now: .zero)
     #expect(rate() == nil)
@@ -213,10 +214,34 @@ import Testing
     #expect(rate().map { $0 < 750_000 } ?? false && loss.foreign == 0, "much more than before is ours again")
   }
 
+  /// As much arrives of less: it is lost because it is too much.
+  @Test func whatAFullPathLosesOfLessIsNoChance() {
+    var loss = LossLimit()
+    #expect(loss.receive(123, sent: 1_000_000, now: .zero) == .congestion)
+    for (share, sent) in [(92, 800_000.0), (72, 720_000), (36, 600_000)] as [(UInt8, Double)] {
+      #expect(loss.receive(share, sent: sent, now: .zero) == .nothing)
+      #expect(loss.receive(share, sent: sent, now: .zero) == .congestion)
+    }
+    #expect(loss.foreign == 0 && loss.rate(now: .zero).map { $0 < 560_000 } ?? false)
+  }
+
+  /// Of sound alone some is lost by chance, but not nearly as much as before: no more is carried than arrived.
+  @Test func whatChanceDoesNotExplainStaysTooMuch() {
+    var loss = LossLimit()
+    #expect(loss.receive(230, sent: 1_000_000, now: .zero) == .congestion)
+    guard case .chance(let carried) = loss.receive(26, sent: 40_000, isLeast: true, now: .zero) else {
+      Issue.record("sound alone cannot be less")
+      return
+    }
+    #expect((112_000...114_000).contains(carried))
+    for _ in 0..<2 { loss.receive(60, sent: 500_000, now: .zero) }
+    #expect(loss.foreign == 0, "more than twice as much is lost of more")
+  }
+
   @Test func lossThatIsLessButStaysWhenLessIsSentLimitsNothingEither() {
     var loss = LossLimit()
     loss.receive(30, sent: 1_000_000, now: .zero)
-    loss.receive(12, sent: 900_000, now: .zero)
+    for _ in 0..<2 { loss.receive(12, sent: 900_000, now: .zero) }
     #expect(loss.rate(now: .zero) != nil && loss.foreign == 0, "hardly less was sent")
     loss.receive(12, sent: 300_000, now: .zero)
     #expect(loss.rate(now: .zero) == nil && loss.foreign == 12.0 / 256)
@@ -241,7 +266,7 @@ import Testing
   /// Which neither takes away nor gives back.
   @Test func itIsForgottenWhereOnlySomeIsLostForLong() {
     var (loss, now) = (LossLimit(), MediaTime.zero)
-    for _ in 0..<2 {
+    for _ in 0..<3 {
       loss.receive(40, sent: 200_000, now: now)
       now = now + LossWindow.least
     }

@@ -56,7 +56,11 @@ struct LimitedCall {
   var soundCount: Int { Int(sound) }
 
   mutating func play(seconds: Int, until isDone: (LimitedCall) -> Bool = { _ in false }) {
-    let end = milliseconds + 1000 * seconds
+    play(milliseconds: 1000 * seconds, until: isDone)
+  }
+
+  mutating func play(milliseconds count: Int, until isDone: (LimitedCall) -> Bool = { _ in false }) {
+    let end = milliseconds + count
     while milliseconds < end, !isDone(self) {
       if hasPicture, layer == nil { resting += 1 }
       hasPicture = hasPicture || layer != nil

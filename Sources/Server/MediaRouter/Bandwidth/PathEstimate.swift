@@ -51,16 +51,30 @@ struct PathEstimate {
   ///   - isLeast: it is sound alone, which always goes.
   mutating func receive(_ reported: PacketLoss, sent: Int, isLeast: Bool = false, now: MediaTime) -> Bool {
     if isLeast != window.isLeast {
-      // What is on its way says nothing of what is sent from now on, nor does what finds a queue that is still full.
-      window = (isLeast, LossWindow(isSoundAlone: isLeast))
-      sender?.countLosses(from: now + Self.aftermath)
+      measureAnew(isLeast, now)
       return false
     }
     guard let fraction = window.losses.add(reported, now: now) else { return false }
-    let wasOurs = loss.rate(now: now) != nil
-    loss.receive(fraction, sent: Double(sent), isLeast: isLeast, now: now)
-    sender?.lost = loss.foreign
-    return wasOurs && loss.foreign > 0
+    defer { sender?.lost = loss.foreign }
+    switch loss.receive(fraction, sent: Double(sent), isLeast: isLeast, now: now) {
+    case .nothing: return false
+    case .congestion:
+      measureAnew(isLeast, now)
+      if var lowered = sender {
+        lowered.lower(to: carried(lowered, now: now))
+        sender = lowered
+      }
+      return false
+    case .chance(let carried):
+      sender?.restore(upTo: carried)
+      return true
+    }
+  }
+
+  /// What is on its way says nothing of what is sent from now on, nor does what finds a queue that is still full.
+  private mutating func measureAnew(_ isLeast: Bool, _ now: MediaTime) {
+    window = (isLeast, LossWindow(isSoundAlone: isLeast))
+    sender?.countLosses(from: now + Self.aftermath)
   }
 
   /// The receiver's, while it says something.
@@ -68,23 +82,31 @@ struct PathEstimate {
     receiver.flatMap { now - $0.time < Self.estimateLimit ? $0.rate : nil }
   }
 
+  /// Bits a second that what is lost leaves; infinite where nothing is lost because of what is sent. What does arrive is carried, whatever is lost
+  /// of the rest.
+  private func carried(_ sender: SenderEstimate, now: MediaTime) -> Double {
+    loss.rate(now: now).map { max($0, SenderEstimate.decrease * (sender.arriving ?? 0)) } ?? .infinity
+  }
+
   /// Bits a second that the path carries, and what of them nothing uses. Where that is not measured, a path has as much room again as what is
   /// sent or estimated.
   func room(sent: Int, now: MediaTime) -> (carried: Double, spare: Double) {
-    if let sender { return (sender.rate, sender.spare(sent: sent, now: now)) }
+    if let sender {
+      let carried = min(sender.rate, carried(sender, now: now))
+      return (carried, min(sender.spare(sent: sent, now: now), max(0, carried - Double(sent))))
+    }
     let known = max(SenderEstimate.initial, Double(sent), estimate(now) ?? 0)
     return (known, known)
   }
 
   func state(sent: Int, now: MediaTime) -> State {
     let sent = Double(sent)
-    let byLoss = loss.rate(now: now)
     if let sender {
-      // What does arrive is carried, whatever is lost of the rest.
-      let known = byLoss.map { max($0, SenderEstimate.decrease * (sender.arriving ?? 0)) } ?? .infinity
-      return sender.isCongested(now) || known < sent ? .congested(min(sender.rate, known)) : .measured(min(sender.rate, known))
+      let carried = carried(sender, now: now)
+      let rate = min(sender.rate, carried)
+      return sender.isCongested(now) || carried < sent ? .congested(rate) : .measured(rate)
     }
-    let fresh = estimate(now)
+    let (byLoss, fresh) = (loss.rate(now: now), estimate(now))
     if let fresh, let grown, fresh < Self.tolerance * sent, now - grown.time >= Self.growthLimit {
       return .congested(min(fresh, byLoss ?? fresh))
     }

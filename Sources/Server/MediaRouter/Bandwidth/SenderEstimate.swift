@@ -37,6 +37,8 @@ struct SenderEstimate {
   private(set) var budget = FeedbackBudget()
   /// The rate is the initial one.
   private var isAssumed = true
+  /// What was known before losses said otherwise.
+  private var before: (rate: Double, isAssumed: Bool)?
   private var queue = PathQueue()
   private var arrivals = ArrivalRate()
   /// The last arrival in ticks that do not wrap.
@@ -53,6 +55,20 @@ struct SenderEstimate {
 
   /// Losses of what was sent before are not told any more.
   mutating func countLosses(from time: MediaTime) { lossesBegin = time }
+
+  /// Losses show that the path carries no more: a short queue that stays full lets no packet wait longer than the one before.
+  mutating func lower(to carried: Double) {
+    guard carried < rate else { return }
+    before = before ?? (rate, isAssumed)
+    (rate, isAssumed) = (max(PathEstimate.floor, carried), false)
+  }
+
+  /// Those losses had other reasons, as far as so many bits a second go.
+  mutating func restore(upTo carried: Double) {
+    guard let before else { return }
+    (rate, self.before) = (max(rate, min(before.rate, carried)), nil)
+    isAssumed = before.isAssumed && carried == .infinity
+  }
 
   /// Feedback told of so many packets, whether it was of use or could be read to its end.
   mutating func charge(_ packets: Int) { budget.take(packets) }
