@@ -403,7 +403,7 @@ async def _(test):
 @test("the server's other ways to sign in are offered, and the token they bring back signs in and leaves the address")
 async def _(test):
     user = User(test.base, "alice")
-    async with people(test, "alice") as alice:
+    async with people(test, "alice", service_workers="block") as alice:
         page = alice.page
         flows = {"flows": [{"type": "m.login.sso", "identity_providers": [{"id": "company", "name": "Our company"}]}]}
         await page.route("**/_matrix/client/v3/login", lambda route: route.fulfill(json=flows))
@@ -952,7 +952,7 @@ async def _(test):
     boris_user.join(room)
     boris_user.send(room, "not for long")
     image = base64.b64encode(picture(90, 60)).decode()
-    async with people(test, "alice", "boris") as (alice, boris):
+    async with people(test, "alice", "boris", service_workers="block") as (alice, boris):
         await alice.sign_in(alice_user)
         await boris.sign_in(boris_user)
         await alice.open_room(room)

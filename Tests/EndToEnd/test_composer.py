@@ -249,7 +249,7 @@ async def _(test):
     post(boris_user, room, {"msgtype": "m.audio", "body": "note.wav", "url": sound, "info": {"duration": 2000, "mimetype": "audio/wav"}})
     post(boris_user, room, {"msgtype": "m.text", "body": "Look: https://example.org/beans"})
     post(boris_user, room, {"msgtype": "m.text", "body": "this is rude"})
-    async with people(test, "alice", scheme="dark") as alice:
+    async with people(test, "alice", scheme="dark", service_workers="block") as alice:
         page = alice.page
         await page.route("**/preview_url?*", lambda route: route.fulfill(json={
             "og:title": "How to grow beans", "og:description": "From seed to plate.", "og:site_name": "Garden"}))

@@ -17,7 +17,7 @@ async def _(test):
     room, users = two_in(test, "Workshop")
     post(users["boris"], room, html("run it", '<p>run it</p><pre><code class="language-sh">make all\nmake install</code></pre>'))
     event = users["boris"].send(room, "look at me")
-    async with in_room(test, room, {"alice": users["alice"]}, permissions=["clipboard-read", "clipboard-write"]) as alice:
+    async with in_room(test, room, {"alice": users["alice"]}, permissions=["clipboard-read", "clipboard-write"], service_workers="block") as alice:
         page = alice.page
         await alice.message("make all").get_by_role("button", name="Copy").click()
         await alice.until("async () => (await navigator.clipboard.readText()).trimEnd() === 'make all\\nmake install'")
@@ -379,7 +379,7 @@ async def _(test):
     attic, cellar = user.create_room(name="Attic"), user.create_room(name="Cellar")
     user.send(attic, "an old lantern")
     user.send(cellar, "jars of plums")
-    async with in_room(test, attic, {"reader": user}) as reader:
+    async with in_room(test, attic, {"reader": user}, service_workers="block") as reader:
         await reader.sees("an old lantern")
         await reader.open_room(cellar)
         await reader.sees("jars of plums")

@@ -218,7 +218,7 @@ async def _(test):
                 event["origin_server_ts"] = 1_700_000_000_000
         await route.fulfill(response=answer, json=page)
 
-    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+    async with in_room(test, room, {"alice": users["alice"]}, service_workers="block") as alice:
         page = alice.page
         await alice.sees("message 59")
         await page.evaluate(SHIFTS)

@@ -258,7 +258,8 @@ async def _(test):
     first = users["boris"].send(room, "the first bottle")
     fill(users["boris"], room, 200)
     for scheme in ("light", "dark"):
-        async with in_room(test, room, {"alice": users["alice"]}, viewport=PHONE, scheme=scheme) as alice:
+        async with in_room(test, room, {"alice": users["alice"]}, viewport=PHONE, scheme=scheme, service_workers="block") as alice:
+            # Past a worker of the page the request would not be held, and the veil be gone before it was looked at.
             page, may_go = alice.page, asyncio.Event()
 
             async def hold(route):
