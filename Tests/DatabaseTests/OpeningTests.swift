@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import Testing
 
 @testable import Database
@@ -58,6 +59,24 @@ struct OpeningTests {
     #expect(try #require(error).description.contains("process \(getpid())"))
     database.close()
     #expect(try folder.open().readBlocking { try $0.authors() } == [])
+  }
+
+  @Test("Who finds a database in use closes its own file, and no other that has the number meanwhile")
+  func refusedOpening() throws {
+    let database = try folder.open()
+    defer { database.close() }
+    let isOver = Atomic<Bool>(false)
+    let losses = Atomic<Int>(0)
+    let others = WorkerThread {
+      while !isOver.load(ordering: .relaxed) {
+        let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        if file >= 0, close(file) != 0 { losses.add(1, ordering: .relaxed) }
+      }
+    }
+    for _ in 0..<2_000 { #expect(throws: DatabaseError.self) { _ = try LockFile(for: folder.database) } }
+    isOver.store(true, ordering: .relaxed)
+    others.join()
+    #expect(losses.load(ordering: .relaxed) == 0)
   }
 
   @Test("Closing finishes what is queued, empties the log and refuses the rest")

@@ -8,13 +8,15 @@ struct LockFile: ~Copyable {
   static func path(for database: String) -> String { database + "-lock" }
 
   init(for database: String) throws(DatabaseError) {
-    descriptor = open(Self.path(for: database), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw .unusable(path: database, reason: String(cString: strerror(errno))) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      let holder = Self.processID(in: descriptor)
-      close(descriptor)
+    let file = open(Self.path(for: database), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw .unusable(path: database, reason: String(cString: strerror(errno))) }
+    guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+      let holder = Self.processID(in: file)
+      close(file)
       throw .locked(path: database, processID: holder)
     }
+    // Not before: who throws with all that is stored is deinitialized, and what was closed twice may be another's by then.
+    descriptor = file
     // For the message to whoever comes second; nothing depends on it, so a full disk is no reason to fail here.
     let digits = Array("\(getpid())\n".utf8)
     if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, digits, digits.count, 0) }
