@@ -39,6 +39,7 @@ final class Writer<D: DOM> {
     let cancel = dom.button("ma-round ma-round-small", icon: .close, label: .cancel, in: banner)
     composer = Composer(dom: dom, phrases: phrases)
     composer.maximumLength = Writer.lengthLimit
+    TextMark.addButtons(dom, above: composer, in: box)
     dom.append(composer.root, to: box)
     composer.acceptDrops(on: parent)
     dom.setFlag(banner, "hidden", true)
