@@ -6,7 +6,7 @@
 
 import { askForNotifications, permission, playSound, showBadge, showNotification, showTitle, withdrawNotification, withdrawOfRoom } from './attention.js';
 import { openMedia, openSocket } from './calls.js';
-import { locate, record } from './capture.js';
+import { locate, record, watch } from './capture.js';
 import { canBePushedTo, subscribe, unsubscribe } from './errands.js';
 import { describe, dropFile, dropFiles, files, findFile, keepFile, openFiles } from './files.js';
 import { download, mediaURL, setMediaAccess, showImage } from './media.js';
@@ -492,9 +492,9 @@ const host = {
     else audio.playbackRate = value;
   },
   locate: id => locate((code, place) => dispatch(id, code, 0, 0, encoder.encode(place))),
-  record: id => objects.set(id, record((code, x, y, file) => {
+  record: (id, view) => objects.set(id, (view === 0 ? record : watch)((code, x, y, file) => {
     if (file) tellFiles(id, code, [file], x); else if (objects.has(id)) dispatch(id, code, x, y);
-  })),
+  }, nodes[view])),
   media_open: id => objects.set(id, openMedia(event => dispatch(id, 0, 0, 0, encoder.encode(JSON.stringify(event))))),
   media_do: (id, p, n) => { objects.get(id)?.act(JSON.parse(text(p, n))); },
   media_show: (id, node, p, n) => { if (nodes[node]) objects.get(id)?.show(nodes[node], text(p, n)); },

@@ -1,7 +1,7 @@
 """The web client's composer beyond text, and what the timeline does with what comes of it, in real browsers."""
 import re
 
-from browser import PASSWORD, expect, in_room, people
+from browser import ARE_CLOSED, CAPTURES, PASSWORD, expect, in_room, people
 from client import User, room_path
 from harness import test
 from test_browser import picture, post, tone, upload
@@ -123,6 +123,39 @@ async def _(test):
         waveform = sent["org.matrix.msc1767.audio"]["waveform"]
         assert 10 < len(waveform) <= 100 and max(waveform) > 50, waveform
         assert 1000 < sent["info"]["duration"] < 20_000, sent["info"]
+
+
+@test("a picture is taken: a refused camera is explained, a missing one too; again, then it goes out with its caption")
+async def _(test):
+    room, users = two_in(test, "Darkroom")
+    async with in_room(test, room, users) as (alice, boris):
+        page, dialog = alice.page, alice.page.get_by_role("dialog", name="Take a picture")
+        button = lambda name: dialog.get_by_role("button", name=name, exact=True)
+        await choose(alice, "Take a picture")
+        await dialog.get_by_text("does not let this page see you").wait_for()
+        await page.keyboard.press("Escape")
+        await alice.context.grant_permissions(["camera"])
+        await page.evaluate(CAPTURES)
+        await choose(alice, "Take a picture")
+        await button("Take a picture").click()
+        await expect(button("Use")).to_be_focused()
+        await alice.picture("camera-light")
+        await button("Again").click()
+        await expect(button("Take a picture")).to_be_focused()
+        await page.keyboard.press("Enter")
+        await button("Use").click()
+        files = page.get_by_role("dialog", name="Send files")
+        await files.get_by_role("img", name="picture.jpg").wait_for()
+        await page.wait_for_function(ARE_CLOSED)
+        await files.get_by_label("Caption").fill("It is me")
+        await files.get_by_role("button", name="Send").click()
+        await expect(boris.loaded(boris.message("It is me").get_by_role("img"))).to_have_count(1)
+        sent = last(users["boris"], room)
+        assert sent["msgtype"] == "m.image" and sent["info"]["mimetype"] == "image/jpeg" and sent["info"]["w"] >= 640, sent
+        await page.evaluate("""navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('none', 'NotFoundError'); }""")
+        await choose(alice, "Take a picture")
+        await dialog.get_by_text("Is there a camera?").wait_for()
+        await expect(button("Take a picture")).to_be_disabled()
 
 
 # Keeps what is played: sounds stand nowhere in the page.
