@@ -10,6 +10,7 @@ import { locate, record, watch } from './capture.js';
 import { canBePushedTo, subscribe, unsubscribe } from './errands.js';
 import { describe, dropFile, dropFiles, files, findFile, keepFile, openFiles } from './files.js';
 import { download, mediaURL, setMediaAccess, showImage } from './media.js';
+import { mark } from './marks.js';
 import { listenForHold, listenForSwipes } from './gestures.js';
 import './keys.js';
 import { readHead, request, upload } from './network.js';
@@ -242,6 +243,7 @@ function apply(p, wordCount, textAt, byteCount) {
       case 16: showImage(node, next(i32[i + 2])); i += 3; break;
       case 17: node?.focus(); i += 2; break;
       case 19: node.style.setProperty(atoms[i32[i + 2]], next(i32[i + 3])); i += 4; break;
+      case 20: mark(node, next(i32[i + 2])); i += 3; break;
       case 18: listen(node, i32[i + 2], i32[i + 3]); i += 4; break;
       default: throw new Error('unknown command ' + i32[i]);
     }
