@@ -2,6 +2,7 @@
 import asyncio
 import json
 import re
+from datetime import date
 
 from browser import expect, in_room, people, send_files
 from client import User, joined, room_path
@@ -23,17 +24,62 @@ async def _(test):
         await alice.until("async () => (await navigator.clipboard.readText()).trimEnd() === 'make all\\nmake install'")
         await alice.message_menu("look at me", "Copy link")
         await alice.until("async event => (await navigator.clipboard.readText()).includes(event)", event)
-        await alice.message_menu("look at me", "View source")
-        source = page.get_by_role("dialog")
+        await alice.message_menu("look at me", "Message info")
+        await alice.choose("Copy")
+        await alice.until("async event => await navigator.clipboard.readText() === event", event)
+        await alice.choose("View source")
+        source = page.get_by_role("dialog", name="Source")
         await source.get_by_text(event).wait_for()
         for words in ('"type": "m.room.message"', '"body": "look at me"', users["boris"].user_id):
             await source.get_by_text(words).wait_for()
+        await page.keyboard.press("Escape")
         await page.keyboard.press("Escape")
         await alice.context.route("**/send/m.room.message/**", lambda route: route.fulfill(status=403, json={"errcode": "M_FORBIDDEN", "error": "no"}))
         await alice.write("dear to me")
         await alice.message("Not sent: dear to me").wait_for()
         await alice.message_menu("dear to me", "Copy text")
         await alice.until("async () => await navigator.clipboard.readText() === 'dear to me'")
+
+
+@test("what is known of a message: when it was sent, how often and when it was edited, who has read it and when")
+async def _(test):
+    room, users = two_in(test, "Registry")
+    alice_user, boris_user = users["alice"], users["boris"]
+    first = alice_user.send(room, "the deed is here")
+    for text in ("the deed is there", "the deed is gone"):
+        post(alice_user, room, {"msgtype": "m.text", "body": "* " + text, "m.new_content": {"msgtype": "m.text", "body": text},
+                                "m.relates_to": {"rel_type": "m.replace", "event_id": first}})
+    second = alice_user.send(room, "who took it?")
+    boris_user.post(room_path(room, "receipt", "m.read", first), {}).ok()
+    async with in_room(test, room, {"alice": alice_user}) as alice:
+        async def info(words):
+            await alice.message_menu(words, "Message info")
+            return alice.page.get_by_role("dialog", name="Message info")
+
+        await alice.sees("the deed is gone")
+        dialog = await info("the deed is gone")
+        times = dialog.get_by_text(str(date.today().year))
+        await dialog.get_by_text("Edited 2 times").wait_for()
+        await expect(times).to_have_count(3)
+        await dialog.get_by_text(first).wait_for()
+        reader = dialog.get_by_role("button", name=re.compile("^boris"))
+        await reader.get_by_text(str(date.today().year)).wait_for()
+        await alice.picture("message-info-light")
+        await alice.page.keyboard.press("Escape")
+        dialog = await info("who took it?")
+        await dialog.get_by_text(second).wait_for()
+        await expect(times).to_have_count(1)
+        await expect(reader).to_have_count(0)
+        await alice.page.keyboard.press("Escape")
+        # Whoever has read further has read it too, nobody knows when.
+        boris_user.post(room_path(room, "receipt", "m.read", second), {}).ok()
+        await alice.page.get_by_role("button", name="Read by 1").wait_for()
+        await info("the deed is gone")
+        await expect(times).to_have_count(2)
+        await alice.page.emulate_media(color_scheme="dark")
+        await alice.picture("message-info-dark")
+        await reader.click()
+        await alice.page.get_by_role("dialog").get_by_text(boris_user.user_id).wait_for()
 
 
 @test("a poll with several answers counts each of them; a secret one shows nothing before its end")

@@ -33,14 +33,14 @@ extension Strings {
       pollQuestion, pollAnswer, pollAddAnswer, pollSeveral, pollDisclosed, pollIncomplete, sendPlace, placeSought, placeRefused,
       placeUnknown, ownPlace, voiceMessage, stopRecording, microphoneRefused, microphoneMissing, sendFiles, caption,
       asOneMessage, pollEndedText, report, reportTitle, reportRoom, reportPerson, reportNote, reportReason, reporting, reported,
-      viewSource, source, history, emoji, emojiTitle, emojiSearch, noEmoji, reactions, readers, playFailed, editing, replyingTo,
-      unknownCommand, commandUse, completions, roomMenu, thread, markAllRead, threads, noThreads, everywhere, previous, nextOne,
-      pinnedMessages, nothingPinned, searchRoom, searchFor, searching, nothingFound, moreResults, narrowSearch, saidBy,
-      saidByHint, onlyKind, anyMessage, picturesAndVideos, files, links, sinceDay, untilDay, wordsWanted, shownCount,
-      notAllLookedAt, sharedInRoom, showMessage, noPictures, noFiles, noLinks, jumpToDate, date, jump, firstUnread,
-      nothingUnread, linkPreviews, hideLinkPreviews, shortcuts, nextPart, nextEntry, editLast, newLine, bold, italic,
-      strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers, ownStickers, noStickers, addSticker,
-      makeSticker, stickerMade, removeStickers, wholeRoom, alsoInRoom, voters, pinnedCount, skinTone
+      messageInfo, editedTimes, eventID, viewSource, source, history, emoji, emojiTitle, emojiSearch, noEmoji, reactions,
+      readers, playFailed, editing, replyingTo, unknownCommand, commandUse, completions, roomMenu, thread, markAllRead, threads,
+      noThreads, everywhere, previous, nextOne, pinnedMessages, nothingPinned, searchRoom, searchFor, searching, nothingFound,
+      moreResults, narrowSearch, saidBy, saidByHint, onlyKind, anyMessage, picturesAndVideos, files, links, sinceDay, untilDay,
+      wordsWanted, shownCount, notAllLookedAt, sharedInRoom, showMessage, noPictures, noFiles, noLinks, jumpToDate, date, jump,
+      firstUnread, nothingUnread, linkPreviews, hideLinkPreviews, shortcuts, nextPart, nextEntry, editLast, newLine, bold,
+      italic, strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers, ownStickers, noStickers,
+      addSticker, makeSticker, stickerMade, removeStickers, wholeRoom, alsoInRoom, voters, pinnedCount, skinTone
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
       notInvited, isInvited, isYou, loadingMembers, moreMembers, hereNow, leave, leaveQuestion, leaveNote, leaving, address,

@@ -7,7 +7,7 @@ import WebHost
 /// What can be done with a message; opened by its context menu, by its button, by Enter.
 struct MessageMenu<D: DOM> {
   enum Choice {
-    case reply, thread, react, edit, copy, link, pin, unpin, endPoll, voters, sticker, reactors, history, source, report,
+    case reply, thread, react, edit, copy, link, pin, unpin, endPoll, voters, sticker, reactors, history, info, report,
       delete, retry, cancel
   }
 
@@ -74,7 +74,7 @@ struct MessageMenu<D: DOM> {
     }
     if !item.reactions.isEmpty { choices.append(.reactors) }
     if item.isEdited { choices.append(.history) }
-    choices.append(.source)
+    choices.append(.info)
     if item.sender != app.userID { choices.append(.report) }
     if item.isMessage, mayRedact(item, room) { choices.append(.delete) }
     return choices
@@ -100,7 +100,7 @@ struct MessageMenu<D: DOM> {
     case .sticker: Strings[.makeSticker]
     case .reactors: Strings[.reactions]
     case .history: Strings[.history]
-    case .source: Strings[.viewSource]
+    case .info: Strings[.messageInfo]
     case .report: Strings[.report]
     case .delete: Strings[.delete]
     case .retry: Strings[.retry]
@@ -127,7 +127,7 @@ struct MessageMenu<D: DOM> {
     case .reactors: conversation.showReactors(RowID(item.id))
     case .retry: app.ask(.retry(room, item.id))
     case .cancel: app.ask(.cancel(room, item.id))
-    case .history, .source, .report, .delete: ask(choice, item, room)
+    case .history, .info, .report, .delete: ask(choice, item, room)
     }
   }
 
@@ -153,7 +153,7 @@ struct MessageMenu<D: DOM> {
         Host.dateTimeLabel($0.timestampMilliseconds) + "\n" + $0.content.body.string
       }
       TextDialog(app, Strings[.history], texts)
-    case .source: showSource(item, room)
+    case .info: app.dialogs.open { MessageInfo(conversation, item, in: $0) { showSource(item, room) } }
     case .report:
       guard let event = item.eventID else { return }
       app.dialogs.open {
