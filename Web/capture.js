@@ -62,14 +62,15 @@ const picturePixels = 1920;
 
 // Shows in a video what the camera sees, the one that looks away from the person where there are several. tell(code, x, y, file): 0 there is
 // something to see, 1 the picture that was taken, 2 refused, 3 no camera. finish() takes it, and goes on after that.
-export function watch(tell, view) {
-  let stream, isOver = false;
+export function watch(tell, findView) {
+  let stream, view, isOver = false;
   const stop = () => {
     isOver = true;
     for (const track of stream?.getTracks() ?? []) track.stop();
   };
   const failed = error => { if (!isOver) { stop(); tell(error?.name === 'NotAllowedError' ? 2 : 3, 0, 0); } };
   const begin = async () => {
+    view = findView();
     view.srcObject = stream;
     view.muted = true;
     await view.play();

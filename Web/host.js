@@ -496,7 +496,7 @@ const host = {
   locate: id => locate((code, place) => dispatch(id, code, 0, 0, encoder.encode(place))),
   record: (id, view) => objects.set(id, (view === 0 ? record : watch)((code, x, y, file) => {
     if (file) tellFiles(id, code, [file], x); else if (objects.has(id)) dispatch(id, code, x, y);
-  }, nodes[view])),
+  }, () => nodes[view])),
   media_open: id => objects.set(id, openMedia(event => dispatch(id, 0, 0, 0, encoder.encode(JSON.stringify(event))))),
   media_do: (id, p, n) => { objects.get(id)?.act(JSON.parse(text(p, n))); },
   media_show: (id, node, p, n) => { if (nodes[node]) objects.get(id)?.show(nodes[node], text(p, n)); },

@@ -152,7 +152,7 @@ async def _(test):
         await expect(boris.loaded(boris.message("It is me").get_by_role("img"))).to_have_count(1)
         sent = last(users["boris"], room)
         assert sent["msgtype"] == "m.image" and sent["info"]["mimetype"] == "image/jpeg" and sent["info"]["w"] >= 640, sent
-        await page.evaluate("""navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('none', 'NotFoundError'); }""")
+        await page.evaluate("() => { navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('none', 'NotFoundError'); }; }")
         await choose(alice, "Take a picture")
         await dialog.get_by_text("Is there a camera?").wait_for()
         await expect(button("Take a picture")).to_be_disabled()

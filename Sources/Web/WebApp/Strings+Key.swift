@@ -21,8 +21,9 @@ extension Strings {
       removedMessage, encryptedMessage, invitations, askedToJoin, favourites, rooms, lowPriority, spaces, markedUnread,
       mentions, optionsOf, waitingForAnswer, shownConversations, allConversations, unreadOnly, mentionsOnly, leftRooms,
       hiddenRooms, hideRoom, showAgain, hidden, chooseSeveral, nothingChosen, leaveRooms, makeFavourite, noFavourite,
-      makeLowPriority, noLowPriority, markRead, markUnread, whyUnread, unreadElsewhere, readUntil, withdrawRequest,
-      notifications, notifyDefault, notifyAll, notifyMentions, notifyNothing, goToConversation, roomOrPerson, startChatWith
+      makeLowPriority, noLowPriority, markRead, markUnread, unreadFromHere, whyUnread, unreadElsewhere, readUntil,
+      withdrawRequest, notifications, notifyDefault, notifyAll, notifyMentions, notifyNothing, goToConversation, roomOrPerson,
+      startChatWith
     // Room
     case back, details, members, openingRoom, returning, toLatest, invitedBy, invitedToChat, invitedBySomeone, accept, decline,
       joining, left, banned, unknownRoom, join, forget, encrypted, upgraded, mayNotWrite, goToNewRoom, onlyInvited, callLost,

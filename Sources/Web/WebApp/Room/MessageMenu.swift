@@ -7,7 +7,7 @@ import WebHost
 /// What can be done with a message; opened by its context menu, by its button, by Enter.
 struct MessageMenu<D: DOM> {
   enum Choice {
-    case reply, thread, react, edit, copy, link, pin, unpin, endPoll, voters, sticker, reactors, history, info, report,
+    case reply, thread, react, edit, copy, link, pin, unpin, endPoll, voters, sticker, reactors, history, info, unread, report,
       delete, retry, cancel
   }
 
@@ -75,6 +75,7 @@ struct MessageMenu<D: DOM> {
     if !item.reactions.isEmpty { choices.append(.reactors) }
     if item.isEdited { choices.append(.history) }
     choices.append(.info)
+    if item.isOthersMessage(than: app.userID), conversation.feed.isLive, app.embedding == nil { choices.append(.unread) }
     if item.sender != app.userID { choices.append(.report) }
     if item.isMessage, mayRedact(item, room) { choices.append(.delete) }
     return choices
@@ -101,6 +102,7 @@ struct MessageMenu<D: DOM> {
     case .reactors: Strings[.reactions]
     case .history: Strings[.history]
     case .info: Strings[.messageInfo]
+    case .unread: Strings[.unreadFromHere]
     case .report: Strings[.report]
     case .delete: Strings[.delete]
     case .retry: Strings[.retry]
@@ -141,6 +143,14 @@ struct MessageMenu<D: DOM> {
     }
   }
 
+  /// The room is left, for whoever sees a message has read it.
+  private func markUnread(_ item: TimelineItem, _ room: RoomID) {
+    let feed = conversation.feed
+    guard let source = feed.source, let index = source.index(of: item.id) else { return }
+    app.askOrSay(.markUnread(room, true, after: source.items[..<index].last { $0.eventID != nil }?.eventID))
+    app.goTo(.list)
+  }
+
   private func copyLink(_ event: EventID, _ room: RoomID) {
     conversation.copy(Permalink(.room(room), event: event, via: app.client.servers(of: room)).matrixTo.string)
   }
@@ -153,6 +163,7 @@ struct MessageMenu<D: DOM> {
         Host.dateTimeLabel($0.timestampMilliseconds) + "\n" + $0.content.body.string
       }
       TextDialog(app, Strings[.history], texts)
+    case .unread: markUnread(item, room)
     case .info: app.dialogs.open { MessageInfo(conversation, item, in: $0) { showSource(item, room) } }
     case .report:
       guard let event = item.eventID else { return }
