@@ -1,5 +1,6 @@
 // What calls people back to the page: notifications with a sound, and the number of unread messages on the page's icon.
 
+import { fetchMedia } from './media.js';
 import { settings } from './reader.js';
 
 const permissions = { default: 1, granted: 2, denied: 3 };
@@ -14,6 +15,7 @@ const shown = new Map(), onClick = new Map();
 
 // What has been read, here or elsewhere, is no news.
 export function withdrawNotification(tag) {
+  coming.delete(tag);
   shown.get(tag)?.close();
   shown.delete(tag);
   onClick.delete(tag);
@@ -23,8 +25,33 @@ export function withdrawNotification(tag) {
 // What the service worker shows and what the page shows of a room is one notification where both are its.
 const isPushedTo = () => { try { return settings().getItem('pushes') !== null; } catch { return false; } };
 
-export function showNotification(clicked, title, tag, body) {
-  const options = { body, tag, silent: true, icon: 'icon-192.png' };
+// As the system can show it, whoever asks for it.
+async function pictureAt(source) {
+  try {
+    const reader = new FileReader(), picture = await fetchMedia(source);
+    const read = new Promise((done, failed) => { reader.onload = done; reader.onerror = failed; });
+    reader.readAsDataURL(picture);
+    await read;
+    return reader.result;
+  } catch {
+    return 'icon-192.png';
+  }
+}
+
+// Tags of those whose picture is awaited, with what they say.
+const coming = new Map();
+
+export async function showNotification(clicked, title, tag, body, source) {
+  let icon = 'icon-192.png';
+  if (source !== '') {
+    const own = {};
+    coming.set(tag, own);
+    icon = await pictureAt(source);
+    // Read meanwhile, or there is a newer one.
+    if (coming.get(tag) !== own) return;
+  }
+  coming.delete(tag);
+  const options = { body, tag, silent: true, icon };
   try {
     if (!isPushedTo()) {
       const notification = new Notification(title, options);

@@ -8,6 +8,7 @@ from browser import expect, in_room, people, send_files
 from client import User, joined, room_path
 from harness import PATIENCE, test
 from test_browser import fill, fits, html, post
+from test_chatting import account_data
 from test_composer import choose, last, two_in
 
 WIDE = {"width": 3840, "height": 2160}

@@ -129,7 +129,7 @@ struct MessageMenu<D: DOM> {
     case .reactors: conversation.showReactors(RowID(item.id))
     case .retry: app.ask(.retry(room, item.id))
     case .cancel: app.ask(.cancel(room, item.id))
-    case .history, .info, .report, .delete: ask(choice, item, room)
+    case .history, .info, .unread, .report, .delete: ask(choice, item, room)
     }
   }
 
