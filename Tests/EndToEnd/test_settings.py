@@ -328,7 +328,7 @@ async def _(test):
         member = page.get_by_role("complementary").get_by_role("button", name=guest.user_id)
         await member.click()
         await page.get_by_role("button", name="Report this person").click()
-        await report(alice, f"/users/{encoded(guest.user_id)}/report", "They sell slugs")
+        await report(alice, f"/users/{encoded(guest.user_id)}/report", "They sell slugs", kind="Spam or advertising", told="Spam: They sell slugs")
         guest.send(room, "buy slugs")
         await alice.sees("buy slugs")
         await page.get_by_label("Ignore: show nothing they write").check()
@@ -339,12 +339,13 @@ async def _(test):
         await report(alice, f"/rooms/{encoded(room)}/report", "Slugs are sold here")
 
 
-async def report(person, path, reason):
+async def report(person, path, reason, kind="Something else", told=None):
     dialog = person.page.get_by_role("dialog").last
+    await dialog.get_by_label("What is it?").select_option(kind)
     await dialog.get_by_label("Reason").fill(reason)
     async with person.page.expect_response(lambda answer: path in answer.url) as answer:
         await dialog.get_by_role("button", name="Report", exact=True).click()
-    assert (await answer.value).ok and (await answer.value).request.post_data_json == {"reason": reason}
+    assert (await answer.value).ok and (await answer.value).request.post_data_json == {"reason": told or reason}
     await person.page.get_by_text("Thank you, it was reported.").wait_for()
 
 
