@@ -83,6 +83,33 @@ async def _(test):
         await alice.page.get_by_role("dialog").get_by_text(boris_user.user_id).wait_for()
 
 
+@test("roles of moderators and administrators stand at their messages, as long as they have them; a direct chat has none")
+async def _(test):
+    room, users = two_in(test, "Council")
+    carol = User(test.base, "carol")
+    users["alice"].post(room_path(room, "invite"), {"user_id": carol.user_id}).ok()
+    carol.join(room)
+    levels = users["alice"].get(room_path(room, "state", "m.room.power_levels", "")).ok()
+    users["alice"].state(room, "m.room.power_levels", levels | {"users": levels.get("users", {}) | {carol.user_id: 50}}).ok()
+    for user, words in ((carol, "order, please"), (users["boris"], "I was first"), (users["alice"], "next one")):
+        user.send(room, words)
+    async with in_room(test, room, {"boris": users["boris"]}) as boris:
+        await boris.message(re.compile(r"^carol\S*, Moderator, .*: order, please$")).wait_for()
+        await boris.message(re.compile(r"^alice\S*, (Administrator|Creator), .*: next one$")).wait_for()
+        await boris.message(re.compile(r"^boris\S*, \d.*: I was first$")).wait_for()
+        await boris.picture("roles-light")
+        users["alice"].state(room, "m.room.power_levels", levels).ok()
+        await boris.message(re.compile(r"^carol\S*, \d.*: order, please$")).wait_for()
+        await boris.page.emulate_media(color_scheme="dark")
+        await boris.picture("roles-dark")
+    chat = users["alice"].create_room(is_direct=True, preset="trusted_private_chat", invite=[users["boris"].user_id])
+    users["boris"].join(chat)
+    users["boris"].put(account_data(users["boris"], "m.direct"), {users["alice"].user_id: [chat]}).ok()
+    users["alice"].send(chat, "just us")
+    async with in_room(test, chat, {"boris": users["boris"]}) as boris:
+        await boris.message(re.compile(r"^alice\S*, \d.*: just us$")).wait_for()
+
+
 @test("a poll with several answers counts each of them; a secret one shows nothing before its end")
 async def _(test):
     room, users = two_in(test, "Kitchen")

@@ -138,6 +138,13 @@ final class Feed<D: DOM> {
     for (index, item) in all.enumerated() where item.speaks(of: touched) { renew(index) }
   }
 
+  /// Who may what, or that the room is a direct chat: both stand beside names.
+  func rolesChanged() {
+    rows.forgetSenders()
+    guard seeking == nil, !needsRows, let all = source?.items, all.count == folding.count else { return }
+    for (index, item) in all.enumerated() where item.hasMessageRow { renew(index) }
+  }
+
   /// Everything that this step changed goes into the messenger as one step.
   func settle() {
     if needsRows {
