@@ -3,6 +3,7 @@ import asyncio
 import json
 import re
 from datetime import date
+from urllib.parse import quote
 
 from browser import expect, in_room, people, send_files
 from client import User, joined, room_path
@@ -108,6 +109,20 @@ async def _(test):
     users["alice"].send(chat, "just us")
     async with in_room(test, chat, {"boris": users["boris"]}) as boris:
         await boris.message(re.compile(r"^alice\S*, \d.*: just us$")).wait_for()
+
+
+@test("a room of the server's notices is told apart, in the list and in its header")
+async def _(test):
+    room, users = two_in(test, "Board")
+    users["boris"].send(room, "we restart at noon")
+    alice_user = users["alice"]
+    alice_user.create_room(name="Kitchen")
+    alice_user.put(f"user/{quote(alice_user.user_id)}/rooms/{quote(room)}/tags/m.server_notice", {}).ok()
+    async with in_room(test, room, {"alice": alice_user}) as alice:
+        await alice.rooms.get_by_role("button", name=re.compile("^Board, From the server")).wait_for()
+        await expect(alice.rooms.get_by_role("button", name=re.compile("^Kitchen, From the server"))).to_have_count(0)
+        await alice.page.get_by_role("main").get_by_text("From the server").wait_for()
+        await alice.picture("server-notice-light")
 
 
 @test("a poll with several answers counts each of them; a secret one shows nothing before its end")

@@ -19,11 +19,11 @@ extension Strings {
     case conversations, newConversation, filter, noMatch, noRooms, noRoomsNote, loadingRooms, pickRoom, pickRoomNote, profile,
       invitation, draft, noMessages, typingShort, severalTyping, you, unread, image, video, audio, file, location,
       removedMessage, encryptedMessage, invitations, askedToJoin, favourites, rooms, lowPriority, spaces, markedUnread,
-      mentions, mentionedYou, optionsOf, waitingForAnswer, shownConversations, allConversations, unreadOnly, mentionsOnly,
-      leftRooms, hiddenRooms, hideRoom, showAgain, hidden, chooseSeveral, nothingChosen, leaveRooms, makeFavourite, noFavourite,
-      makeLowPriority, noLowPriority, markRead, markUnread, unreadFromHere, whyUnread, unreadElsewhere, readUntil,
-      withdrawRequest, notifications, notifyDefault, notifyAll, notifyMentions, notifyNothing, goToConversation, roomOrPerson,
-      startChatWith
+      fromServer, mentions, mentionedYou, optionsOf, waitingForAnswer, shownConversations, allConversations, unreadOnly,
+      mentionsOnly, leftRooms, hiddenRooms, hideRoom, showAgain, hidden, chooseSeveral, nothingChosen, leaveRooms,
+      makeFavourite, noFavourite, makeLowPriority, noLowPriority, markRead, markUnread, unreadFromHere, whyUnread,
+      unreadElsewhere, readUntil, withdrawRequest, notifications, notifyDefault, notifyAll, notifyMentions, notifyNothing,
+      goToConversation, roomOrPerson, startChatWith
     // Room
     case back, details, members, openingRoom, returning, toLatest, invitedBy, invitedToChat, invitedBySomeone, accept, decline,
       joining, left, banned, unknownRoom, join, forget, encrypted, upgraded, mayNotWrite, goToNewRoom, onlyInvited, callLost,
