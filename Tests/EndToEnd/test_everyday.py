@@ -125,6 +125,16 @@ async def _(test):
         await alice.picture("server-notice-light")
 
 
+@test("an address for mail in a message is a link to write there")
+async def _(test):
+    room, users = two_in(test, "Seeds")
+    users["boris"].send(room, "order at seeds@farm.example, not at @farm:farm.example")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        link = alice.message("order at").get_by_role("link")
+        await expect(link).to_have_text(["seeds@farm.example"])
+        await expect(link).to_have_attribute("href", "mailto:seeds@farm.example")
+
+
 @test("a poll with several answers counts each of them; a secret one shows nothing before its end")
 async def _(test):
     room, users = two_in(test, "Kitchen")
