@@ -9,7 +9,7 @@ import { openMedia, openSocket } from './calls.js';
 import { locate, record, watch } from './capture.js';
 import { canBePushedTo, subscribe, unsubscribe } from './errands.js';
 import { describe, dropFile, dropFiles, files, findFile, keepFile, openFiles } from './files.js';
-import { download, mediaURL, setMediaAccess, showImage } from './media.js';
+import { canShare, download, mediaURL, setMediaAccess, share, showImage } from './media.js';
 import { mark } from './marks.js';
 import { listenForHold, listenForSwipes } from './gestures.js';
 import './keys.js';
@@ -505,7 +505,7 @@ const host = {
   })),
   socket_send: (id, p, n) => objects.get(id)?.say(text(p, n)),
   record_finish: id => objects.get(id)?.finish(),
-  download: (id, p, n) => { const [url, name] = text(p, n).split('\n'); download(url, name).then(isDone => dispatch(id, isDone ? 1 : 0)); },
+  download: (id, p, n) => { const [url, name, shares] = text(p, n).split('\n'); (shares ? share : download)(url, name).then(isDone => dispatch(id, isDone ? 1 : 0)); },
   image_access: (p, n) => setMediaAccess(...text(p, n).split('\n')),
   object_url: (file, out, capacity) => give(files.has(file) ? URL.createObjectURL(files.get(file)) : null, out, capacity),
   revoke_url: (p, n) => URL.revokeObjectURL(text(p, n)),
@@ -530,7 +530,7 @@ const host = {
   },
   page_state: () => (navigator.onLine ? 1 : 0) | (document.visibilityState === 'visible' ? 2 : 0) | (document.hasFocus() ? 4 : 0)
     | (isDark() ? 8 : 0) | (isCalm() ? 16 : 0) | (document.documentElement.dir === 'rtl' ? 32 : 0)
-    | (globalThis.RTCPeerConnection && navigator.mediaDevices ? 64 : 0) | (!root.frame && canBePushedTo() ? 128 : 0),
+    | (globalThis.RTCPeerConnection && navigator.mediaDevices ? 64 : 0) | (!root.frame && canBePushedTo() ? 128 : 0) | (canShare() ? 256 : 0),
   page_listen: id => listenToPage(change => dispatch(id, change)),
   page_text: (kind, out, capacity) => give(pageTexts[kind](), out, capacity),
   page_do: (action, value, p, n) => { pageActions[action](value, text(p, n)); },

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from browser import PHONE, expect, in_room, people, send_files
 from client import User, room_path
 from harness import test
-from test_browser import fill, picture
+from test_browser import fill, picture, post, upload
 from test_chatting import Finger, centre
 from test_composer import two_in
 
@@ -229,6 +229,38 @@ async def _(test):
         await page.get_by_role("dialog", name="three.png").wait_for()
         await page.keyboard.press("Escape")
         await page.get_by_role("dialog").wait_for(state="detached")
+
+
+@test("a picture that is shown large is given to another program where the browser can")
+async def _(test):
+    room, users = two_in(test, "Postcards")
+    file = picture(300, 200)
+    address = upload(users["boris"], file, "sea.png", "image/png")
+    post(users["boris"], room, {"msgtype": "m.image", "body": "sea.png", "url": address, "info": {"w": 300, "h": 200, "mimetype": "image/png"}})
+    async with people(test, "alice") as alice:
+        page, dialog = alice.page, alice.page.get_by_role("dialog", name="sea.png")
+
+        async def look():
+            await alice.open_room(room)
+            await page.get_by_role("button", name="sea.png").click()
+            await dialog.get_by_role("button", name="Download").wait_for()
+
+        # Chromium of Linux has no such thing.
+        await alice.sign_in(users["alice"])
+        await look()
+        await expect(dialog.get_by_role("button", name="Share")).to_have_count(0)
+        await page.add_init_script("""
+          navigator.canShare = () => true;
+          navigator.share = async ({ files: [file] }) => {
+            window.shared = [file.name, file.type, file.size];
+            throw new DOMException('', 'AbortError');
+          };""")
+        await page.reload()
+        await look()
+        await dialog.get_by_role("button", name="Share").click()
+        await alice.until("size => JSON.stringify(window.shared) === JSON.stringify(['sea.png', 'image/png', size])", len(file))
+        await expect(page.get_by_text("could not be downloaded")).to_have_count(0)
+        await alice.picture("viewer-share")
 
 
 @test("pictures are swiped through, pinched large, moved and touched back by fingers; a swipe too short leads nowhere")

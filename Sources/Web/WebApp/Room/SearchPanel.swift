@@ -183,8 +183,8 @@ extension App {
     return name + " · " + Host.shortLabel(event.originServerTimestamp ?? 0)
   }
 
-  func download(_ url: String, named name: String) {
-    Host.download(url: url, fileName: name) { [self] isDone in
+  func download(_ url: String, named name: String, shares: Bool = false) {
+    Host.download(url: url, fileName: name, shares: shares) { [self] isDone in
       if !isDone { notices.show(.downloadFailed, isTrouble: true) }
     }
   }
