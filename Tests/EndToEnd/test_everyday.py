@@ -135,6 +135,34 @@ async def _(test):
         await expect(link).to_have_attribute("href", "mailto:seeds@farm.example")
 
 
+@test("of many members one page is listed, and more as one asks for them")
+async def _(test):
+    room, users = two_in(test, "Stadium")
+
+    async def many(route):
+        answer = await route.fetch()
+        known = await answer.json()
+        model = known["chunk"][0]
+        known["chunk"] += [model | {"state_key": f"@fan{number:03}:example.org", "event_id": f"$fan{number}", "content": {
+            "membership": "join", "displayname": f"Fan {number:03}"}} for number in range(450)]
+        await route.fulfill(response=answer, json=known)
+
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        await alice.context.route("**/members*", many)
+        await alice.page.get_by_role("button", name="Members and settings").click()
+        more = alice.details.get_by_role("button", name="Show more")
+        await expect(more).to_have_text("Show more · and 252 more")
+        await expect(alice.members).to_have_count(200)
+        await more.click()
+        await expect(more).to_have_text("Show more · and 52 more")
+        await expect(alice.members).to_have_count(400)
+        await more.click()
+        await expect(alice.members).to_have_count(452)
+        await expect(more).to_be_hidden()
+        await alice.details.get_by_label("Search members").fill("Fan 44")
+        await expect(alice.members).to_have_count(10)
+
+
 @test("a poll with several answers counts each of them; a secret one shows nothing before its end")
 async def _(test):
     room, users = two_in(test, "Kitchen")
