@@ -1,6 +1,7 @@
 /// Line drawings of 24 by 24 units, in the colour of the text around them.
 public enum Icon: Sendable {
-  case send, attach, document, arrowDown, clock, alert, play, pause, place, smile, thread, close, reply, more, plus, microphone, format
+  case send, attach, document, arrowDown, clock, alert, play, pause, place, smile, thread, close, reply, more, plus, microphone,
+    format
 
   /// Draws the icon as an SVG element and appends it.
   public func draw<D: DOM>(_ dom: D, in parent: Node) { dom.drawing(outline, in: parent) }

@@ -75,7 +75,8 @@ public enum LinkScanner {
       }
       end += 1
     }
-    guard dot > at, end > dot + 2, bytes[(dot + 1)..<end].allSatisfy({ $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A }) else { return nil }
+    guard dot > at, end > dot + 2 else { return nil }
+    for byte in bytes[(dot + 1)..<end] where byte < 0x41 { return nil }
     return first..<end
   }
 

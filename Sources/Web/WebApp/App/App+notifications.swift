@@ -31,7 +31,8 @@ extension App {
       picture = avatarSource(room.avatar(of: sender)) ?? ""
       if let mention { text = Strings[.mentionedYou, room.displayName(of: sender).string, Strings.short(mention)] }
     }
-    Host.notify(title: Strings.words(for: room.name), text: text, tag: id.string, picture: picture) { [self] in goTo(.room(id)) }
+    Host.notify(title: Strings.words(for: room.name), text: text, tag: id.string, picture: picture) { [self] in goTo(.room(id))
+    }
   }
 
   /// What was read meanwhile, here or on another device, needs no notification any more.

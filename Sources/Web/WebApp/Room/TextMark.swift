@@ -16,7 +16,9 @@ struct TextMark {
       TextMark(name: "italic", words: .italic, keys: "Ctrl I", outline: "M10.5 5 H17 M7 19 H13.5 M14 5 L10 19"),
       TextMark(
         name: "strike", words: .strikeThrough, keys: "Ctrl ⇧ X",
-        outline: "M4.5 12 H19.5 M16 7.5 C15 4 8 4 8 8 C8 9.4 8.8 10.3 10 11 M8 16 C9 20 16.5 20 16.5 15.8 C16.5 14.6 16.2 14 15.5 13.2"),
+        outline:
+          "M4.5 12 H19.5 M16 7.5 C15 4 8 4 8 8 C8 9.4 8.8 10.3 10 11 M8 16 C9 20 16.5 20 16.5 15.8 C16.5 14.6 16 14 15.5 13"
+      ),
       TextMark(name: "code", words: .code, keys: "Ctrl E", outline: "M8.5 7 L3.5 12 L8.5 17 M15.5 7 L20.5 12 L15.5 17"),
       TextMark(name: "quote", words: .quote, keys: "Ctrl ⇧ 9", outline: "M5 5 V19 M9.5 7 H20 M9.5 12 H20 M9.5 17 H16"),
       TextMark(
