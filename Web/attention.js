@@ -1,7 +1,7 @@
 // What calls people back to the page: notifications with a sound, and the number of unread messages on the page's icon.
 
 import { fetchMedia } from './media.js';
-import { settings } from './reader.js';
+import { setting, settings } from './reader.js';
 
 const permissions = { default: 1, granted: 2, denied: 3 };
 export const permission = () => typeof Notification === 'undefined' ? 0 : permissions[Notification.permission] ?? 0;
@@ -25,6 +25,13 @@ export function withdrawNotification(tag) {
 // What the service worker shows and what the page shows of a room is one notification where both are its.
 const isPushedTo = () => { try { return settings().getItem('pushes') !== null; } catch { return false; } };
 
+// Between two times of the day, over midnight too, nobody is told of anything.
+function isQuiet() {
+  const [from, until] = [setting('quiet-from'), setting('quiet-until')], now = new Date().toTimeString().slice(0, 5);
+  if (from === '' || until === '') return false;
+  return from < until ? from <= now && now < until : from <= now || now < until;
+}
+
 // As the system can show it, whoever asks for it.
 async function pictureAt(source) {
   try {
@@ -42,6 +49,7 @@ async function pictureAt(source) {
 const coming = new Map();
 
 export async function showNotification(clicked, title, tag, body, source) {
+  if (isQuiet()) return;
   let icon = 'icon-192.png';
   if (source !== '') {
     const own = {};
@@ -89,6 +97,7 @@ navigator.serviceWorker?.addEventListener('message', ({ data, ports }) => {
 let sounds = null;
 
 export function playSound() {
+  if (isQuiet()) return;
   try {
     sounds ??= new AudioContext();
     const at = sounds.currentTime, tone = sounds.createOscillator(), volume = sounds.createGain();

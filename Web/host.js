@@ -7,7 +7,7 @@
 import { askForNotifications, permission, playSound, showBadge, showNotification, showTitle, withdrawNotification, withdrawOfRoom } from './attention.js';
 import { openMedia, openSocket } from './calls.js';
 import { locate, record, watch } from './capture.js';
-import { canBePushedTo, subscribe, unsubscribe } from './errands.js';
+import { canBePushedTo, renewPage, subscribe, unsubscribe } from './errands.js';
 import { describe, dropFile, dropFiles, files, findFile, keepFile, openFiles } from './files.js';
 import { canShare, download, mediaURL, setMediaAccess, share, showImage } from './media.js';
 import { mark } from './marks.js';
@@ -387,7 +387,7 @@ const pageActions = [
   (_, s) => { if (/^https?:/i.test(s)) open(s, '_blank', 'noopener,noreferrer'); },
   () => location.reload(),
   () => history.back(),
-  () => applyLook(),
+  () => { applyLook(); renewPage(); },
   () => playSound(),
   () => history.replaceState(null, '', location.pathname + location.hash),
   (_, s) => { if (/^https?:/i.test(s)) (root.frame?.leave ?? (url => location.assign(url)))(s); },

@@ -671,7 +671,7 @@ async def _(test):
         assert len(told) == 1 and told[0][0] == "Stage crew" and told[0][1].endswith("the ladder is here") and told[0][2], told
         # What is read on another device is told of no longer.
         assert await alice.page.evaluate("window.withdrawn") == 0
-        avatar = upload(boris_user, picture(40, 40), "me.png", "image/png")
+        avatar = upload(boris_user, picture(300, 200), "me.png", "image/png")
         boris_user.put(f"profile/{quote(boris_user.user_id)}/avatar_url", {"avatar_url": avatar}).ok()
         boris_user.put(f"profile/{quote(boris_user.user_id)}/displayname", {"displayname": "Boris Brandt"}).ok()
         last = post(boris_user, crew, {"msgtype": "m.text", "body": "Alice, hold it", "m.mentions": {"user_ids": [alice_user.user_id]}})

@@ -1,6 +1,7 @@
 """Reading in the web client: what has arrived and been read, threads, what is unread, looking things up, pictures one after the other."""
 import asyncio
 import re
+from datetime import datetime, timedelta
 from urllib.parse import quote
 
 from browser import PHONE, expect, in_room, people, send_files
@@ -373,6 +374,38 @@ async def _(test):
         users["alice"].state(room, "m.room.power_levels", levels).ok()
         await boris.write("so may I")
         await boris.sees("so may I")
+
+
+@test("in quiet hours, over midnight too, nobody is told of anything")
+async def _(test):
+    room, users = two_in(test, "Night")
+    users["alice"].create_room(name="Elsewhere")
+    async with people(test, "alice", permissions=["notifications"]) as alice:
+        page = alice.page
+        await page.add_init_script("""
+          window.told = [];
+          window.Notification = class { constructor(title, options) { window.told.push(options.body); } close() {}
+            static permission = 'granted'; static requestPermission() { return Promise.resolve('granted'); } };
+          Object.defineProperty(document, 'hasFocus', { value: () => false });""")
+        await page.reload()
+        await alice.sign_in(users["alice"])
+        await page.get_by_role("button", name="Your profile").click()
+        await page.get_by_role("tab", name="Notifications").click()
+        await page.get_by_label("Show notifications of this browser").check()
+        now = datetime.now()
+        await page.get_by_label("Quiet from").fill((now - timedelta(hours=12)).strftime("%H:%M"))
+        await page.get_by_label("Quiet until").fill((now + timedelta(hours=11)).strftime("%H:%M"))
+        await alice.picture("quiet-hours-light")
+        await page.keyboard.press("Escape")
+        users["boris"].send(room, "are you asleep?")
+        await page.get_by_role("button", name="Night, 1 unread message").wait_for()
+        await page.get_by_role("button", name="Your profile").click()
+        await page.get_by_role("tab", name="Notifications").click()
+        await page.get_by_label("Quiet until").fill((now - timedelta(hours=1)).strftime("%H:%M"))
+        await page.keyboard.press("Escape")
+        users["boris"].send(room, "good morning")
+        await alice.until("() => window.told.length > 0")
+        assert [words.split(": ")[1] for words in await page.evaluate("window.told")] == ["good morning"], await page.evaluate("window.told")
 
 
 @test("the sound alone can be had, at once")

@@ -34,6 +34,7 @@ extension Host {
   /// A short one, for a message.
   public static func playSound() { act(7, 0, "") }
 
-  /// Looks at the settings `theme` (none for the system's, `light`, `dark`, `contrast`) and `density` (none, `compact`) again.
+  /// Looks at the settings `theme` (none for the system's, `light`, `dark`, `contrast`), `density` (none, `compact`), `quiet-from` and
+  /// `quiet-until` again.
   public static func applyLook() { act(6, 0, "") }
 }
