@@ -311,6 +311,32 @@ async def _(test):
         await alice.message().first.wait_for()
 
 
+@test("where a link leads is shown while one writes, once one pauses; not where previews are off")
+async def _(test):
+    room, users = two_in(test, "Links")
+    asked = []
+
+    async def preview(route):
+        asked.append(route.request.url)
+        await route.fulfill(json={"og:title": "How to grow beans", "og:site_name": "Garden"})
+
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        await alice.page.route("**/preview_url?*", preview)
+        shown = alice.page.get_by_role("status").get_by_text("Garden · How to grow beans")
+        await alice.composer.press_sequentially("read https://example.org/beans")
+        await shown.wait_for()
+        assert len(asked) == 1 and asked[0].endswith("beans"), asked
+        await alice.picture("preview-writing-light")
+        await alice.composer.press("Control+a")
+        await alice.composer.press("Delete")
+        await expect(shown).to_be_hidden()
+        await alice.more("Hide previews of links")
+        await alice.write("https://example.org/peas")
+        await alice.sees("https://example.org/peas")
+        await expect(shown).to_be_hidden()
+        assert len(asked) == 1, asked
+
+
 @test("what is written is given marks by buttons: they come where text is chosen, or stay; each takes its mark back")
 async def _(test):
     room, users = two_in(test, "Meadow")
