@@ -1,10 +1,10 @@
 """The web client's composer beyond text, and what the timeline does with what comes of it, in real browsers."""
 import re
 
-from browser import ARE_CLOSED, CAPTURES, PASSWORD, expect, in_room, people
+from browser import ARE_CLOSED, CAPTURES, PASSWORD, PHONE, expect, in_room, people
 from client import User, room_path
 from harness import test
-from test_browser import picture, post, tone, upload
+from test_browser import fits, picture, post, tone, upload
 
 
 def last(user, room, kind="m.room.message"):
@@ -388,3 +388,35 @@ async def _(test):
         await alice.composer.press("Enter")
         await alice.message(re.compile("(Sent|Delivered|Read): .*dry")).wait_for()
         assert last(users["boris"], room)["formatted_body"] == "<del>dry</del>", last(users["boris"], room)
+
+
+@test("on a phone, in the dark, from right to left: marks over what is chosen, a picture that is taken, what is known of a message")
+async def _(test):
+    room, users = two_in(test, "واحة")
+    users["boris"].send(room, "النخيل هنا")
+    async with in_room(test, room, {"alice": users["alice"]}, viewport=PHONE, scheme="dark", permissions=["camera"]) as alice:
+        page = alice.page
+        await page.evaluate("localStorage.setItem('language', 'ar')")
+        await page.reload()
+        field = page.get_by_role("textbox", name="اكتب رسالة", exact=True)
+        await field.fill("ماء بارد")
+        await field.select_text()
+        bar = page.get_by_role("toolbar", name="التنسيق")
+        await bar.get_by_role("button", name="قائمة").wait_for()
+        await fits(alice)
+        inside = await bar.bounding_box()
+        assert inside["x"] >= 0 and inside["x"] + inside["width"] <= PHONE["width"], inside
+        await alice.picture("marks-phone-arabic")
+        await bar.get_by_role("button", name="غامق").click()
+        await expect(field).to_have_value("**ماء بارد**")
+        await page.get_by_role("button", name="إرسال شيء آخر").click()
+        await alice.choose("التقاط صورة")
+        await alice.choose("التقاط صورة")
+        await alice.dialog.get_by_role("button", name="استخدام").wait_for()
+        await fits(alice)
+        await alice.picture("camera-phone-arabic")
+        await page.keyboard.press("Escape")
+        await alice.message_menu("النخيل هنا", "معلومات الرسالة")
+        await alice.dialog.get_by_text("معرّف الحدث").wait_for()
+        await fits(alice)
+        await alice.picture("message-info-phone-arabic")
