@@ -1,6 +1,7 @@
 // What calls people back to the page: notifications with a sound, and the number of unread messages on the page's icon.
 
-import { settings } from './reader.js';
+import { fetchMedia } from './media.js';
+import { setting, settings } from './reader.js';
 
 const permissions = { default: 1, granted: 2, denied: 3 };
 export const permission = () => typeof Notification === 'undefined' ? 0 : permissions[Notification.permission] ?? 0;
@@ -14,6 +15,7 @@ const shown = new Map(), onClick = new Map();
 
 // What has been read, here or elsewhere, is no news.
 export function withdrawNotification(tag) {
+  coming.delete(tag);
   shown.get(tag)?.close();
   shown.delete(tag);
   onClick.delete(tag);
@@ -23,8 +25,41 @@ export function withdrawNotification(tag) {
 // What the service worker shows and what the page shows of a room is one notification where both are its.
 const isPushedTo = () => { try { return settings().getItem('pushes') !== null; } catch { return false; } };
 
-export function showNotification(clicked, title, tag, body) {
-  const options = { body, tag, silent: true, icon: 'icon-192.png' };
+// Between two times of the day, over midnight too, nobody is told of anything.
+function isQuiet() {
+  const [from, until] = [setting('quiet-from'), setting('quiet-until')], now = new Date().toTimeString().slice(0, 5);
+  if (from === '' || until === '') return false;
+  return from < until ? from <= now && now < until : from <= now || now < until;
+}
+
+// As the system can show it, whoever asks for it.
+async function pictureAt(source) {
+  try {
+    const reader = new FileReader(), picture = await fetchMedia(source);
+    const read = new Promise((done, failed) => { reader.onload = done; reader.onerror = failed; });
+    reader.readAsDataURL(picture);
+    await read;
+    return reader.result;
+  } catch {
+    return 'icon-192.png';
+  }
+}
+
+// Tags of those whose picture is awaited, with what they say.
+const coming = new Map();
+
+export async function showNotification(clicked, title, tag, body, source) {
+  if (isQuiet()) return;
+  let icon = 'icon-192.png';
+  if (source !== '') {
+    const own = {};
+    coming.set(tag, own);
+    icon = await pictureAt(source);
+    // Read meanwhile, or there is a newer one.
+    if (coming.get(tag) !== own) return;
+  }
+  coming.delete(tag);
+  const options = { body, tag, silent: true, icon };
   try {
     if (!isPushedTo()) {
       const notification = new Notification(title, options);
@@ -62,6 +97,7 @@ navigator.serviceWorker?.addEventListener('message', ({ data, ports }) => {
 let sounds = null;
 
 export function playSound() {
+  if (isQuiet()) return;
   try {
     sounds ??= new AudioContext();
     const at = sounds.currentTime, tone = sounds.createOscillator(), volume = sounds.createGain();

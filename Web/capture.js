@@ -1,4 +1,4 @@
-// What the page takes in from the device: where it is, and what is said to it.
+// What the page takes in from the device: where it is, what is said to it, and what it sees.
 
 // tell(code, text): 0 and a geo URI (RFC 5870), 1 refused, 2 not known.
 export function locate(tell) {
@@ -55,4 +55,36 @@ export function record(tell) {
     }
   })();
   return { stop, finish: () => { if (recorder?.state === 'recording') recorder.stop(); } };
+}
+
+// Pixels of the longer side that the camera is asked for.
+const picturePixels = 1920;
+
+// Shows in a video what the camera sees, the one that looks away from the person where there are several. tell(code, x, y, file): 0 there is
+// something to see, 1 the picture that was taken, 2 refused, 3 no camera. finish() takes it, and goes on after that.
+export function watch(tell, findView) {
+  let stream, view, isOver = false;
+  const stop = () => {
+    isOver = true;
+    for (const track of stream?.getTracks() ?? []) track.stop();
+  };
+  const failed = error => { if (!isOver) { stop(); tell(error?.name === 'NotAllowedError' ? 2 : 3, 0, 0); } };
+  const begin = async () => {
+    view = findView();
+    view.srcObject = stream;
+    view.muted = true;
+    await view.play();
+    if (!isOver) tell(0, 1, 0);
+  };
+  const take = () => {
+    view.pause();
+    const canvas = Object.assign(document.createElement('canvas'), { width: view.videoWidth, height: view.videoHeight });
+    canvas.getContext('2d').drawImage(view, 0, 0);
+    canvas.toBlob(blob => { if (!isOver) tell(1, 0, 0, new File([blob], 'picture.jpg', { type: blob.type })); }, 'image/jpeg', 0.9);
+  };
+  (async () => {
+    stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment', width: { ideal: picturePixels } } });
+    if (isOver) stop(); else await begin();
+  })().catch(failed);
+  return { stop, finish: () => { if (view.paused) begin().catch(failed); else take(); } };
 }

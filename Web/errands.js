@@ -1,7 +1,7 @@
 // What the service worker does for the page while none is open (sw-errands.js): it shows what is pushed and sends what was not sent.
 // What it has to know for that the page leaves in a cache; the access token it finds in the program's store.
 
-import { locale, settings } from './reader.js';
+import { locale, setting, settings } from './reader.js';
 
 const cacheName = 'martlet-errands';
 
@@ -9,7 +9,12 @@ async function leave(name, known) {
   await (await caches.open(cacheName)).put(name, new Response(JSON.stringify(known)));
 }
 
-const leavePage = () => leave('page', { server: settings().getItem('server') ?? location.origin, language: locale });
+const leavePage = () => leave('page', {
+  server: settings().getItem('server') ?? location.origin, language: locale, quiet: [setting('quiet-from'), setting('quiet-until')],
+});
+
+// Something of it is different: what is pushed is told by it from now on.
+export const renewPage = () => { if (setting('pushes') !== '') leavePage().catch(() => {}); };
 
 // ---- Web Push
 

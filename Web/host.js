@@ -6,10 +6,11 @@
 
 import { askForNotifications, permission, playSound, showBadge, showNotification, showTitle, withdrawNotification, withdrawOfRoom } from './attention.js';
 import { openMedia, openSocket } from './calls.js';
-import { locate, record } from './capture.js';
-import { canBePushedTo, subscribe, unsubscribe } from './errands.js';
+import { locate, record, watch } from './capture.js';
+import { canBePushedTo, renewPage, subscribe, unsubscribe } from './errands.js';
 import { describe, dropFile, dropFiles, files, findFile, keepFile, openFiles } from './files.js';
-import { download, mediaURL, setMediaAccess, showImage } from './media.js';
+import { canShare, download, mediaURL, setMediaAccess, share, showImage } from './media.js';
+import { mark } from './marks.js';
 import { listenForHold, listenForSwipes } from './gestures.js';
 import './keys.js';
 import { readHead, request, upload } from './network.js';
@@ -242,6 +243,7 @@ function apply(p, wordCount, textAt, byteCount) {
       case 16: showImage(node, next(i32[i + 2])); i += 3; break;
       case 17: node?.focus(); i += 2; break;
       case 19: node.style.setProperty(atoms[i32[i + 2]], next(i32[i + 3])); i += 4; break;
+      case 20: mark(node, next(i32[i + 2])); i += 3; break;
       case 18: listen(node, i32[i + 2], i32[i + 3]); i += 4; break;
       default: throw new Error('unknown command ' + i32[i]);
     }
@@ -385,7 +387,7 @@ const pageActions = [
   (_, s) => { if (/^https?:/i.test(s)) open(s, '_blank', 'noopener,noreferrer'); },
   () => location.reload(),
   () => history.back(),
-  () => applyLook(),
+  () => { applyLook(); renewPage(); },
   () => playSound(),
   () => history.replaceState(null, '', location.pathname + location.hash),
   (_, s) => { if (/^https?:/i.test(s)) (root.frame?.leave ?? (url => location.assign(url)))(s); },
@@ -492,9 +494,9 @@ const host = {
     else audio.playbackRate = value;
   },
   locate: id => locate((code, place) => dispatch(id, code, 0, 0, encoder.encode(place))),
-  record: id => objects.set(id, record((code, x, y, file) => {
+  record: (id, view) => objects.set(id, (view === 0 ? record : watch)((code, x, y, file) => {
     if (file) tellFiles(id, code, [file], x); else if (objects.has(id)) dispatch(id, code, x, y);
-  })),
+  }, () => nodes[view])),
   media_open: id => objects.set(id, openMedia(event => dispatch(id, 0, 0, 0, encoder.encode(JSON.stringify(event))))),
   media_do: (id, p, n) => { objects.get(id)?.act(JSON.parse(text(p, n))); },
   media_show: (id, node, p, n) => { if (nodes[node]) objects.get(id)?.show(nodes[node], text(p, n)); },
@@ -503,7 +505,7 @@ const host = {
   })),
   socket_send: (id, p, n) => objects.get(id)?.say(text(p, n)),
   record_finish: id => objects.get(id)?.finish(),
-  download: (id, p, n) => { const [url, name] = text(p, n).split('\n'); download(url, name).then(isDone => dispatch(id, isDone ? 1 : 0)); },
+  download: (id, p, n) => { const [url, name, shares] = text(p, n).split('\n'); (shares ? share : download)(url, name).then(isDone => dispatch(id, isDone ? 1 : 0)); },
   image_access: (p, n) => setMediaAccess(...text(p, n).split('\n')),
   object_url: (file, out, capacity) => give(files.has(file) ? URL.createObjectURL(files.get(file)) : null, out, capacity),
   revoke_url: (p, n) => URL.revokeObjectURL(text(p, n)),
@@ -528,7 +530,7 @@ const host = {
   },
   page_state: () => (navigator.onLine ? 1 : 0) | (document.visibilityState === 'visible' ? 2 : 0) | (document.hasFocus() ? 4 : 0)
     | (isDark() ? 8 : 0) | (isCalm() ? 16 : 0) | (document.documentElement.dir === 'rtl' ? 32 : 0)
-    | (globalThis.RTCPeerConnection && navigator.mediaDevices ? 64 : 0) | (!root.frame && canBePushedTo() ? 128 : 0),
+    | (globalThis.RTCPeerConnection && navigator.mediaDevices ? 64 : 0) | (!root.frame && canBePushedTo() ? 128 : 0) | (canShare() ? 256 : 0),
   page_listen: id => listenToPage(change => dispatch(id, change)),
   page_text: (kind, out, capacity) => give(pageTexts[kind](), out, capacity),
   page_do: (action, value, p, n) => { pageActions[action](value, text(p, n)); },

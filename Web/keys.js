@@ -16,20 +16,68 @@ function goToPart(step) {
   return true;
 }
 
-// Markdown around what is chosen. Source: CommonMark.
-const marks = { b: ['**', '**'], i: ['*', '*'], e: ['`', '`'], l: ['[', '](https://)'] };
+// What a text can be given, by its letter with Control and, some, Shift: Markdown around what is chosen, or before each of its lines.
+// Digits by where they are: with Shift they are other characters. Source: CommonMark, and GitHub's for what is struck through.
+const marks = {
+  bold: { key: 'b', around: ['**', '**'] },
+  italic: { key: 'i', around: ['*', '*'] },
+  strike: { key: 'x', shift: true, around: ['~~', '~~'] },
+  code: { key: 'e', around: ['`', '`'], lines: ['```\n', '\n```'] },
+  quote: { key: 'Digit9', shift: true, before: '> ' },
+  list: { key: 'Digit8', shift: true, before: '- ' },
+  link: { key: 'l', shift: true, around: ['[', '](https://)'] },
+};
 
 // As if it was typed, so that it can be taken back.
+const type = text => document.execCommand(text === '' ? 'delete' : 'insertText', false, text);
+
 function surround(field, [before, after]) {
   const { selectionStart: start, selectionEnd: end, value } = field;
   const chosen = value.slice(start, end), isLink = before === '[';
   const isMarked = !isLink && value.slice(start - before.length, start) === before && value.slice(end, end + after.length) === after;
   if (isMarked) field.setSelectionRange(start - before.length, end + after.length);
-  document.execCommand('insertText', false, isMarked ? chosen : before + chosen + after);
+  type(isMarked ? chosen : before + chosen + after);
   const from = isMarked ? start - before.length : start + before.length;
   if (isLink && chosen !== '') field.setSelectionRange(start + chosen.length + 3, start + chosen.length + 11);
   else field.setSelectionRange(from, from + chosen.length);
 }
+
+function beginLines(field, mark) {
+  const { selectionStart: start, selectionEnd: end, value } = field;
+  const from = value.lastIndexOf('\n', start - 1) + 1, to = (value + '\n').indexOf('\n', end);
+  const lines = value.slice(from, to).split('\n'), isMarked = lines.every(line => line.startsWith(mark));
+  const text = lines.map(line => isMarked ? line.slice(mark.length) : mark + line).join('\n');
+  field.setSelectionRange(from, to);
+  type(text);
+  if (start !== end) field.setSelectionRange(from, from + text.length);
+}
+
+function give(field, { around, lines, before }) {
+  if (before) beginLines(field, before);
+  else surround(field, lines && field.value.slice(field.selectionStart, field.selectionEnd).includes('\n') ? lines : around);
+}
+
+// Buttons for them stand beside the field, in the same box.
+const box = node => node?.closest?.('.ma-writer');
+const button = event => event.target.closest?.('[data-mark]');
+
+// The field keeps the focus, and what is chosen in it.
+addEventListener('mousedown', e => { if (button(e)) e.preventDefault(); });
+
+addEventListener('click', e => {
+  const mark = button(e)?.dataset.mark, field = mark && box(e.target)?.querySelector('.mg-input');
+  if (!field) return;
+  field.focus();
+  give(field, marks[mark]);
+});
+
+// While some of the text is chosen they come by themselves.
+document.addEventListener('selectionchange', () => {
+  const field = document.activeElement;
+  if (field?.matches('.mg-input')) box(field)?.toggleAttribute('data-choosing', field.selectionStart !== field.selectionEnd);
+});
+
+addEventListener('focusout', e => { if (!box(e.target)?.contains(e.relatedTarget)) box(e.target)?.removeAttribute('data-choosing'); });
 
 addEventListener('focusin', e => {
   const part = e.target.closest?.('[data-region]');
@@ -43,8 +91,9 @@ addEventListener('keydown', e => {
     if (goToPart(e.shiftKey ? -1 : 1)) e.preventDefault();
     return;
   }
-  const key = e.key.toLowerCase();
-  if (!isControl || !e.target.matches?.('.mg-input') || !(key in marks) || e.shiftKey !== (key === 'l')) return;
+  if (!isControl || !e.target.matches?.('.mg-input')) return;
+  const mark = Object.values(marks).find(({ key, shift }) => [e.key.toLowerCase(), e.code].includes(key) && e.shiftKey === !!shift);
+  if (!mark) return;
   e.preventDefault();
-  surround(e.target, marks[key]);
+  give(e.target, mark);
 });

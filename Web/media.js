@@ -101,3 +101,16 @@ export async function download(url, name) {
     return false;
   }
 }
+
+export const canShare = () => { try { return navigator.canShare({ files: [new File([], 'a.png', { type: 'image/png' })] }); } catch { return false; } };
+
+// Gives it to another program. Whoever changes their mind meets no failure.
+export async function share(url, name) {
+  try {
+    const blob = await fetchMedia(url);
+    await navigator.share({ files: [new File([blob], name, { type: blob.type })] });
+    return true;
+  } catch (error) {
+    return error.name === 'AbortError';
+  }
+}

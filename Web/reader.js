@@ -8,7 +8,7 @@ export const isOurPage = spoken !== undefined;
 // Browsers throw where they let the page keep nothing.
 export const settings = () => root.frame?.settings ?? localStorage;
 
-function setting(name) {
+export function setting(name) {
   try { return settings().getItem(name) ?? ''; } catch { return ''; }
 }
 

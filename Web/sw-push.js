@@ -29,17 +29,24 @@ async function count(unread) {
 
 async function show(news) {
   const tag = news.room_id;
-  const { language = 'en' } = await recall('page');
+  const { language = 'en', quiet } = await recall('page');
   const words = await wordsOf(language);
   const { title, body } = described(news, words);
   if (await isSeen(tag)) return;
   // A page that is open, and looked at by nobody, has told of it already.
   const [shown] = await self.registration.getNotifications({ tag });
   if (shown?.title === title && shown.body === body) return;
-  const rings = news.devices?.some(device => device.tweaks?.sound !== undefined) ?? false;
+  // Browsers want something to be shown for each push: in quiet hours it is without a sound.
+  const rings = !isQuiet(quiet) && (news.devices?.some(device => device.tweaks?.sound !== undefined) ?? false);
   await self.registration.showNotification(title, {
     body, tag, lang: language, dir: language === 'ar' ? 'rtl' : 'ltr', silent: !rings, renotify: true, icon: 'icon-192.png',
   });
+}
+
+function isQuiet([from, until] = []) {
+  const now = new Date().toTimeString().slice(0, 5);
+  if (!from || !until) return false;
+  return from < until ? from <= now && now < until : from <= now || now < until;
 }
 
 const short = (text, limit) => [...text].slice(0, limit).join('');

@@ -274,12 +274,14 @@ import Testing
         + Wire.event("m.room.member", "$i", #"{"membership":"invite","is_direct":true}"#, stateKey: "@me:test") + "]}}}"
     )
     host.command(.join("!i:test"))
-    host.answer("/join/", #"{"room_id":"!i:test"}"#)
+    host.answer("/rooms/%21i%3Atest/join", #"{"room_id":"!i:test"}"#)
     #expect(host.body("/account_data/m.direct")?["@alice:test"] != nil)
     host.command(.join("nonsense"))
     #expect(host.result() == "invalidRoomAddress")
     host.command(.join("#tea:test"))
     #expect(host.request("/join/%23tea%3Atest") != nil)
+    host.command(.join("!far:test", via: [ServerName(trusted: "other.test")]))
+    #expect(host.request("/join/%21far%3Atest") != nil)
   }
 
   @Test func `a refused command says why`() {

@@ -649,8 +649,9 @@ async def _(test):
     async with people(test, "alice", permissions=["notifications"]) as alice:
         await alice.page.add_init_script("""
           window.told = [];
+          window.icons = [];
           window.withdrawn = 0;
-          window.Notification = class { constructor(title, options) { window.told.push([title, options.body, options.silent]); }
+          window.Notification = class { constructor(title, options) { window.told.push([title, options.body, options.silent]); window.icons.push(options.icon); }
             close() { window.withdrawn += 1; }
             static permission = 'granted'; static requestPermission() { return Promise.resolve('granted'); } };
           Object.defineProperty(document, 'hasFocus', { value: () => !window.isAway });""")
@@ -670,8 +671,12 @@ async def _(test):
         assert len(told) == 1 and told[0][0] == "Stage crew" and told[0][1].endswith("the ladder is here") and told[0][2], told
         # What is read on another device is told of no longer.
         assert await alice.page.evaluate("window.withdrawn") == 0
-        last = boris_user.send(crew, "never mind")
-        await alice.until("() => window.told.length > 1")
+        avatar = upload(boris_user, picture(300, 200), "me.png", "image/png")
+        boris_user.put(f"profile/{quote(boris_user.user_id)}/avatar_url", {"avatar_url": avatar}).ok()
+        boris_user.put(f"profile/{quote(boris_user.user_id)}/displayname", {"displayname": "Boris Brandt"}).ok()
+        last = post(boris_user, crew, {"msgtype": "m.text", "body": "Alice, hold it", "m.mentions": {"user_ids": [alice_user.user_id]}})
+        await alice.until("() => window.told.some(([, body]) => body === 'Boris Brandt mentioned you: Alice, hold it')")
+        assert (await alice.page.evaluate("window.icons")).pop().startswith("data:image/"), await alice.page.evaluate("window.icons")
         alice_user.post(f"rooms/{quote(crew)}/receipt/m.read/{quote(last)}", {}).ok()
         await alice.until("() => window.withdrawn > 0")
 

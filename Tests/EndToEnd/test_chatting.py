@@ -107,6 +107,38 @@ async def _(test):
         assert len(users["alice"].get("joined_rooms").ok()["joined_rooms"]) == 1
 
 
+@test("favourites are put in order from their menus, and stay so")
+async def _(test):
+    user = User(test.base, "alice")
+    rooms = {name: user.create_room(name=name) for name in ("Apple", "Birch", "Cedar")}
+    for room in rooms.values():
+        user.put(f"user/{quote(user.user_id)}/rooms/{quote(room)}/tags/m.favourite", {}).ok()
+    async with people(test, "alice") as alice:
+        await alice.sign_in(user)
+        entries = alice.page.get_by_role("list", name="Favourites").get_by_role("button").filter(has_text=re.compile("Apple|Birch|Cedar"))
+
+        async def stand(*names):
+            await expect(entries).to_have_text([re.compile(name) for name in names])
+
+        async def move(name, words):
+            await alice.entry(name).click(button="right")
+            await alice.choose(words)
+
+        await stand("Cedar", "Birch", "Apple")
+        await alice.entry("Cedar").click(button="right")
+        await expect(alice.dialog.get_by_role("button", name="Move up")).to_have_count(0)
+        await alice.picture("favourite-menu-light")
+        await alice.page.keyboard.press("Escape")
+        await move("Apple", "Move up")
+        await stand("Cedar", "Apple", "Birch")
+        await move("Cedar", "Move down")
+        await stand("Apple", "Cedar", "Birch")
+        await alice.page.reload()
+        await stand("Apple", "Cedar", "Birch")
+        order = lambda name: user.get(f"user/{quote(user.user_id)}/rooms/{quote(rooms[name])}/tags").ok()["tags"]["m.favourite"]["order"]
+        assert order("Apple") < order("Cedar"), (order("Apple"), order("Cedar"))
+
+
 class Finger:
     """One on a screen, as the browser's protocol has it."""
 

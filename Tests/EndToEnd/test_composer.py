@@ -1,10 +1,10 @@
 """The web client's composer beyond text, and what the timeline does with what comes of it, in real browsers."""
 import re
 
-from browser import PASSWORD, expect, in_room, people
+from browser import ARE_CLOSED, CAPTURES, PASSWORD, PHONE, expect, in_room, people
 from client import User, room_path
 from harness import test
-from test_browser import picture, post, tone, upload
+from test_browser import fits, picture, post, tone, upload
 
 
 def last(user, room, kind="m.room.message"):
@@ -123,6 +123,39 @@ async def _(test):
         waveform = sent["org.matrix.msc1767.audio"]["waveform"]
         assert 10 < len(waveform) <= 100 and max(waveform) > 50, waveform
         assert 1000 < sent["info"]["duration"] < 20_000, sent["info"]
+
+
+@test("a picture is taken: a refused camera is explained, a missing one too; again, then it goes out with its caption")
+async def _(test):
+    room, users = two_in(test, "Darkroom")
+    async with in_room(test, room, users) as (alice, boris):
+        page, dialog = alice.page, alice.page.get_by_role("dialog", name="Take a picture")
+        button = lambda name: dialog.get_by_role("button", name=name, exact=True)
+        await choose(alice, "Take a picture")
+        await dialog.get_by_text("does not let this page see you").wait_for()
+        await page.keyboard.press("Escape")
+        await alice.context.grant_permissions(["camera"])
+        await page.evaluate(CAPTURES)
+        await choose(alice, "Take a picture")
+        await button("Take a picture").click()
+        await expect(button("Use")).to_be_focused()
+        await alice.picture("camera-light")
+        await button("Again").click()
+        await expect(button("Take a picture")).to_be_focused()
+        await page.keyboard.press("Enter")
+        await button("Use").click()
+        files = page.get_by_role("dialog", name="Send files")
+        await files.get_by_role("img", name="picture.jpg").wait_for()
+        await page.wait_for_function(ARE_CLOSED)
+        await files.get_by_label("Caption").fill("It is me")
+        await files.get_by_role("button", name="Send").click()
+        await expect(boris.loaded(boris.message("It is me").get_by_role("img"))).to_have_count(1)
+        sent = last(users["boris"], room)
+        assert sent["msgtype"] == "m.image" and sent["info"]["mimetype"] == "image/jpeg" and sent["info"]["w"] >= 640, sent
+        await page.evaluate("() => { navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('none', 'NotFoundError'); }; }")
+        await choose(alice, "Take a picture")
+        await dialog.get_by_text("Is there a camera?").wait_for()
+        await expect(button("Take a picture")).to_be_disabled()
 
 
 # Keeps what is played: sounds stand nowhere in the page.
@@ -276,3 +309,114 @@ async def _(test):
         await alice.dialog.get_by_role("button", name="Jump").click()
         await page.get_by_role("dialog").wait_for(state="detached")
         await alice.message().first.wait_for()
+
+
+@test("where a link leads is shown while one writes, once one pauses; not where previews are off")
+async def _(test):
+    room, users = two_in(test, "Links")
+    asked = []
+
+    async def preview(route):
+        asked.append(route.request.url)
+        await route.fulfill(json={"og:title": "How to grow beans", "og:site_name": "Garden"})
+
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        await alice.page.route("**/preview_url?*", preview)
+        shown = alice.page.get_by_role("status").get_by_text("Garden · How to grow beans")
+        await alice.composer.press_sequentially("read https://example.org/beans")
+        await shown.wait_for()
+        assert len(asked) == 1 and asked[0].endswith("beans"), asked
+        await alice.picture("preview-writing-light")
+        await alice.composer.press("Control+a")
+        await alice.composer.press("Delete")
+        await expect(shown).to_be_hidden()
+        await alice.more("Hide previews of links")
+        await alice.write("https://example.org/peas")
+        await alice.sees("https://example.org/peas")
+        await expect(shown).to_be_hidden()
+        assert len(asked) == 1, asked
+
+
+@test("what is written is given marks by buttons: they come where text is chosen, or stay; each takes its mark back")
+async def _(test):
+    room, users = two_in(test, "Meadow")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        page, bar = alice.page, alice.page.get_by_role("toolbar", name="Formatting")
+
+        async def press(name):
+            await bar.get_by_role("button", name=name, exact=True).click()
+
+        await alice.composer.fill("hay")
+        await expect(bar).to_be_hidden()
+        await alice.composer.select_text()
+        await bar.get_by_title("Strike-through · Ctrl ⇧ X").wait_for()
+        await alice.picture("marks-chosen-light")
+        for name, text in (("Bold", "**hay**"), ("Bold", "hay"), ("Italic", "*hay*"), ("Italic", "hay"), ("Strike-through", "~~hay~~"),
+                           ("Strike-through", "hay"), ("Code", "`hay`"), ("Code", "hay"), ("Quote", "> hay"), ("Quote", "hay"), ("List", "- hay"), ("List", "hay")):
+            await press(name)
+            await alice.composed(text)
+            await expect(alice.composer).to_be_focused()
+        await page.keyboard.press("End")
+        await expect(bar).to_be_hidden()
+        button = page.get_by_role("button", name="Formatting", exact=True)
+        await button.click()
+        await expect(button).to_have_attribute("aria-pressed", "true")
+        await alice.composer.fill("hay\nstraw")
+        await page.keyboard.press("Control+a")
+        await page.keyboard.press("Control+Shift+8")
+        await alice.composed("- hay\n- straw")
+        await page.keyboard.press("Control+z")
+        await alice.composed("hay\nstraw")
+        await alice.composer.select_text()
+        await press("Code")
+        await alice.composed("```\nhay\nstraw\n```")
+        await press("Code")
+        await alice.composed("hay\nstraw")
+        await alice.composer.fill("here")
+        await alice.composer.select_text()
+        await press("Link")
+        await page.keyboard.type("https://example.org")
+        await alice.composed("[here](https://example.org)")
+        await alice.picture("marks-light")
+        await alice.composer.press("Enter")
+        await alice.message("here").get_by_role("link", name="here").wait_for()
+        await button.click()
+        await expect(bar).to_be_hidden()
+        await alice.composer.fill("dry")
+        await alice.composer.select_text()
+        await page.keyboard.press("Control+Shift+x")
+        await alice.composer.press("Enter")
+        await alice.message(re.compile("(Sent|Delivered|Read): .*dry")).wait_for()
+        assert last(users["boris"], room)["formatted_body"] == "<del>dry</del>", last(users["boris"], room)
+
+
+@test("on a phone, in the dark, from right to left: marks over what is chosen, a picture that is taken, what is known of a message")
+async def _(test):
+    room, users = two_in(test, "واحة")
+    users["boris"].send(room, "النخيل هنا")
+    async with in_room(test, room, {"alice": users["alice"]}, viewport=PHONE, scheme="dark", permissions=["camera"]) as alice:
+        page = alice.page
+        await page.evaluate("localStorage.setItem('language', 'ar')")
+        await page.reload()
+        field = page.get_by_role("textbox", name="اكتب رسالة", exact=True)
+        await field.fill("ماء بارد")
+        await field.select_text()
+        bar = page.get_by_role("toolbar", name="التنسيق")
+        await bar.get_by_role("button", name="قائمة").wait_for()
+        await fits(alice)
+        inside = await bar.bounding_box()
+        assert inside["x"] >= 0 and inside["x"] + inside["width"] <= PHONE["width"], inside
+        await alice.picture("marks-phone-arabic")
+        await bar.get_by_role("button", name="غامق").click()
+        await expect(field).to_have_value("**ماء بارد**")
+        await page.get_by_role("button", name="إرسال شيء آخر").click()
+        await alice.choose("التقاط صورة")
+        await alice.choose("التقاط صورة")
+        await alice.dialog.get_by_role("button", name="استخدام").wait_for()
+        await fits(alice)
+        await alice.picture("camera-phone-arabic")
+        await page.keyboard.press("Escape")
+        await alice.message_menu("النخيل هنا", "معلومات الرسالة")
+        await alice.dialog.get_by_text("معرّف الحدث").wait_for()
+        await fits(alice)
+        await alice.picture("message-info-phone-arabic")

@@ -2,11 +2,14 @@
 import asyncio
 import json
 import re
+from datetime import date
+from urllib.parse import quote
 
 from browser import expect, in_room, people, send_files
 from client import User, joined, room_path
 from harness import PATIENCE, test
 from test_browser import fill, fits, html, post
+from test_chatting import account_data
 from test_composer import choose, last, two_in
 
 WIDE = {"width": 3840, "height": 2160}
@@ -23,17 +26,141 @@ async def _(test):
         await alice.until("async () => (await navigator.clipboard.readText()).trimEnd() === 'make all\\nmake install'")
         await alice.message_menu("look at me", "Copy link")
         await alice.until("async event => (await navigator.clipboard.readText()).includes(event)", event)
-        await alice.message_menu("look at me", "View source")
-        source = page.get_by_role("dialog")
+        await alice.message_menu("look at me", "Message info")
+        await alice.choose("Copy")
+        await alice.until("async event => await navigator.clipboard.readText() === event", event)
+        await alice.choose("View source")
+        source = page.get_by_role("dialog", name="Source")
         await source.get_by_text(event).wait_for()
         for words in ('"type": "m.room.message"', '"body": "look at me"', users["boris"].user_id):
             await source.get_by_text(words).wait_for()
+        await page.keyboard.press("Escape")
         await page.keyboard.press("Escape")
         await alice.context.route("**/send/m.room.message/**", lambda route: route.fulfill(status=403, json={"errcode": "M_FORBIDDEN", "error": "no"}))
         await alice.write("dear to me")
         await alice.message("Not sent: dear to me").wait_for()
         await alice.message_menu("dear to me", "Copy text")
         await alice.until("async () => await navigator.clipboard.readText() === 'dear to me'")
+
+
+@test("what is known of a message: when it was sent, how often and when it was edited, who has read it and when")
+async def _(test):
+    room, users = two_in(test, "Registry")
+    alice_user, boris_user = users["alice"], users["boris"]
+    first = alice_user.send(room, "the deed is here")
+    for text in ("the deed is there", "the deed is gone"):
+        post(alice_user, room, {"msgtype": "m.text", "body": "* " + text, "m.new_content": {"msgtype": "m.text", "body": text},
+                                "m.relates_to": {"rel_type": "m.replace", "event_id": first}})
+    second = alice_user.send(room, "who took it?")
+    boris_user.post(room_path(room, "receipt", "m.read", first), {}).ok()
+    async with in_room(test, room, {"alice": alice_user}) as alice:
+        async def info(words):
+            await alice.message_menu(words, "Message info")
+            return alice.page.get_by_role("dialog", name="Message info")
+
+        await alice.sees("the deed is gone")
+        dialog = await info("the deed is gone")
+        times = dialog.get_by_text(str(date.today().year))
+        await dialog.get_by_text("Edited 2 times").wait_for()
+        await expect(times).to_have_count(3)
+        await dialog.get_by_text(first).wait_for()
+        reader = dialog.get_by_role("button", name=re.compile("^boris"))
+        await reader.get_by_text(str(date.today().year)).wait_for()
+        await alice.picture("message-info-light")
+        await alice.page.keyboard.press("Escape")
+        dialog = await info("who took it?")
+        await dialog.get_by_text(second).wait_for()
+        await expect(times).to_have_count(1)
+        await expect(reader).to_have_count(0)
+        await alice.page.keyboard.press("Escape")
+        # Whoever has read further has read it too, nobody knows when.
+        boris_user.post(room_path(room, "receipt", "m.read", second), {}).ok()
+        await alice.page.get_by_role("button", name="Read by 1").wait_for()
+        await info("the deed is gone")
+        await expect(times).to_have_count(2)
+        await alice.page.emulate_media(color_scheme="dark")
+        await alice.picture("message-info-dark")
+        await reader.click()
+        await alice.page.get_by_role("dialog").get_by_text(boris_user.user_id).wait_for()
+
+
+@test("roles of moderators and administrators stand at their messages, as long as they have them; a direct chat has none")
+async def _(test):
+    room, users = two_in(test, "Council")
+    carol = User(test.base, "carol")
+    users["alice"].post(room_path(room, "invite"), {"user_id": carol.user_id}).ok()
+    carol.join(room)
+    levels = users["alice"].get(room_path(room, "state", "m.room.power_levels", "")).ok()
+    users["alice"].state(room, "m.room.power_levels", levels | {"users": levels.get("users", {}) | {carol.user_id: 50}}).ok()
+    for user, words in ((carol, "order, please"), (users["boris"], "I was first"), (users["alice"], "next one")):
+        user.send(room, words)
+    async with in_room(test, room, {"boris": users["boris"]}) as boris:
+        await boris.message(re.compile(r"^carol\S*, Moderator, .*: order, please$")).wait_for()
+        await boris.message(re.compile(r"^alice\S*, (Administrator|Creator), .*: next one$")).wait_for()
+        await boris.message(re.compile(r"^boris\S*, \d.*: I was first$")).wait_for()
+        await boris.picture("roles-light")
+        users["alice"].state(room, "m.room.power_levels", levels).ok()
+        await boris.message(re.compile(r"^carol\S*, \d.*: order, please$")).wait_for()
+        await boris.page.emulate_media(color_scheme="dark")
+        await boris.picture("roles-dark")
+    chat = users["alice"].create_room(is_direct=True, preset="trusted_private_chat", invite=[users["boris"].user_id])
+    users["boris"].join(chat)
+    users["boris"].put(account_data(users["boris"], "m.direct"), {users["alice"].user_id: [chat]}).ok()
+    users["alice"].send(chat, "just us")
+    async with in_room(test, chat, {"boris": users["boris"]}) as boris:
+        await boris.message(re.compile(r"^alice\S*, \d.*: just us$")).wait_for()
+
+
+@test("a room of the server's notices is told apart, in the list and in its header")
+async def _(test):
+    room, users = two_in(test, "Board")
+    users["boris"].send(room, "we restart at noon")
+    alice_user = users["alice"]
+    alice_user.create_room(name="Kitchen")
+    alice_user.put(f"user/{quote(alice_user.user_id)}/rooms/{quote(room)}/tags/m.server_notice", {}).ok()
+    async with in_room(test, room, {"alice": alice_user}) as alice:
+        await alice.rooms.get_by_role("button", name=re.compile("^Board, From the server")).wait_for()
+        await expect(alice.rooms.get_by_role("button", name=re.compile("^Kitchen, From the server"))).to_have_count(0)
+        await alice.page.get_by_role("main").get_by_text("From the server").wait_for()
+        await alice.picture("server-notice-light")
+
+
+@test("an address for mail in a message is a link to write there")
+async def _(test):
+    room, users = two_in(test, "Seeds")
+    users["boris"].send(room, "order at seeds@farm.example, not at @farm:farm.example")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        link = alice.message("order at").get_by_role("link")
+        await expect(link).to_have_text(["seeds@farm.example"])
+        await expect(link).to_have_attribute("href", "mailto:seeds@farm.example")
+
+
+@test("of many members one page is listed, and more as one asks for them")
+async def _(test):
+    room, users = two_in(test, "Stadium")
+
+    async def many(route):
+        answer = await route.fetch()
+        known = await answer.json()
+        model = known["chunk"][0]
+        known["chunk"] += [model | {"state_key": f"@fan{number:03}:example.org", "event_id": f"$fan{number}", "content": {
+            "membership": "join", "displayname": f"Fan {number:03}"}} for number in range(450)]
+        await route.fulfill(response=answer, json=known)
+
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        await alice.context.route("**/members*", many)
+        await alice.page.get_by_role("button", name="Members and settings").click()
+        more = alice.details.get_by_role("button", name="Show more")
+        await expect(more).to_have_text("Show more · and 252 more")
+        await expect(alice.members).to_have_count(200)
+        await more.click()
+        await expect(more).to_have_text("Show more · and 52 more")
+        await expect(alice.members).to_have_count(400)
+        await more.click()
+        await expect(alice.members).to_have_count(452)
+        await expect(more).to_be_hidden()
+        await alice.details.get_by_label("Search members").fill("Fan 44")
+        await expect(alice.members).to_have_count(10)
 
 
 @test("a poll with several answers counts each of them; a secret one shows nothing before its end")

@@ -194,6 +194,34 @@ async def _(test):
         await alice.picture("search-narrowed-phone")
 
 
+@test("what was looked for is marked where it is found, in the room and everywhere, whatever its case and accents")
+async def _(test):
+    room, users = two_in(test, "Bakery")
+    other = users["alice"].create_room(name="Mill")
+    users["boris"].send(room, "Brötchen und Brot, auch im brotkorb")
+    users["boris"].send(room, "so much flour " * 20 + "and then brot again, nothing abrotten")
+    users["alice"].send(other, "<b>Brot</b>")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        page = alice.page
+        panel = page.get_by_role("complementary", name="Search in this room")
+        marks = panel.locator("mark")
+        await alice.more("Search in this room")
+        await page.keyboard.type("brot")
+        await page.keyboard.press("Enter")
+        await expect(marks).to_have_text(["brot", "Bröt", "Brot", "brot"])
+        await panel.get_by_text(re.compile("^….{40}brot again, nothing abrotten$")).wait_for()
+        await alice.picture("search-marked-light")
+        await page.get_by_label("Search for").fill("brotchen")
+        await page.keyboard.press("Enter")
+        await expect(marks).to_have_text(["Brötchen"])
+        await page.get_by_label("Search for").fill("brot")
+        await page.get_by_label("In all conversations").check()
+        await panel.get_by_role("button", name="Mill").get_by_text("<b>Brot</b>").wait_for()
+        await expect(marks).to_have_text(["Brot", "brot", "Bröt", "Brot", "brot"])
+        await page.emulate_media(color_scheme="dark")
+        await alice.picture("search-marked-dark")
+
+
 @test("all that was shared in a room stands by month, comes as one scrolls, opens large, and leads to its message")
 async def _(test):
     room, users = two_in(test, "Album")

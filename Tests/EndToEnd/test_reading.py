@@ -1,12 +1,13 @@
 """Reading in the web client: what has arrived and been read, threads, what is unread, looking things up, pictures one after the other."""
 import asyncio
 import re
+from datetime import datetime, timedelta
 from urllib.parse import quote
 
 from browser import PHONE, expect, in_room, people, send_files
 from client import User, room_path
 from harness import test
-from test_browser import fill, picture
+from test_browser import fill, picture, post, upload
 from test_chatting import Finger, centre
 from test_composer import two_in
 
@@ -120,6 +121,31 @@ async def _(test):
         await jump.wait_for(state="hidden")
 
 
+@test("a room is marked as unread from a message on: the divider stands above it when one comes back, on another device too")
+async def _(test):
+    room, users = two_in(test, "Shelf")
+    for words in ("one book", "two books", "three books"):
+        users["boris"].send(room, words)
+    divider = lambda person: person.message("two books").get_by_text("New messages", exact=True)
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        await alice.message_menu("two books", "Mark as unread from here")
+        await alice.page.get_by_role("button", name="Shelf, marked as unread").wait_for()
+        await expect(alice.heading("Shelf")).to_be_hidden()
+        async with people(test, "alice") as other:
+            await other.sign_in(users["alice"])
+            await other.page.get_by_role("button", name="Shelf, marked as unread").click()
+            await divider(other).wait_for()
+            # Seen there: it is read.
+            await alice.page.get_by_role("button", name="Shelf, marked as unread").wait_for(state="detached")
+        await alice.entry("Shelf").click()
+        await alice.sees("three books")
+        await expect(divider(alice)).to_have_count(0)
+        await alice.message_menu("two books", "Mark as unread from here")
+        await alice.page.get_by_role("button", name="Shelf, marked as unread").click()
+        await divider(alice).wait_for()
+        await alice.picture("unread-from-here")
+
+
 @test("all that is unread is marked as read at once")
 async def _(test):
     users = {"alice": User(test.base, "alice"), "boris": User(test.base, "boris")}
@@ -204,6 +230,38 @@ async def _(test):
         await page.get_by_role("dialog", name="three.png").wait_for()
         await page.keyboard.press("Escape")
         await page.get_by_role("dialog").wait_for(state="detached")
+
+
+@test("a picture that is shown large is given to another program where the browser can")
+async def _(test):
+    room, users = two_in(test, "Postcards")
+    file = picture(300, 200)
+    address = upload(users["boris"], file, "sea.png", "image/png")
+    post(users["boris"], room, {"msgtype": "m.image", "body": "sea.png", "url": address, "info": {"w": 300, "h": 200, "mimetype": "image/png"}})
+    async with people(test, "alice") as alice:
+        page, dialog = alice.page, alice.page.get_by_role("dialog", name="sea.png")
+
+        async def look():
+            await alice.open_room(room)
+            await page.get_by_role("button", name="sea.png").click()
+            await dialog.get_by_role("button", name="Download").wait_for()
+
+        # Chromium of Linux has no such thing.
+        await alice.sign_in(users["alice"])
+        await look()
+        await expect(dialog.get_by_role("button", name="Share")).to_have_count(0)
+        await page.add_init_script("""
+          navigator.canShare = () => true;
+          navigator.share = async ({ files: [file] }) => {
+            window.shared = [file.name, file.type, file.size];
+            throw new DOMException('', 'AbortError');
+          };""")
+        await page.reload()
+        await look()
+        await dialog.get_by_role("button", name="Share").click()
+        await alice.until("size => JSON.stringify(window.shared) === JSON.stringify(['sea.png', 'image/png', size])", len(file))
+        await expect(page.get_by_text("could not be downloaded")).to_have_count(0)
+        await alice.picture("viewer-share")
 
 
 @test("pictures are swiped through, pinched large, moved and touched back by fingers; a swipe too short leads nowhere")
@@ -317,6 +375,38 @@ async def _(test):
         users["alice"].state(room, "m.room.power_levels", levels).ok()
         await boris.write("so may I")
         await boris.sees("so may I")
+
+
+@test("in quiet hours, over midnight too, nobody is told of anything")
+async def _(test):
+    room, users = two_in(test, "Night")
+    users["alice"].create_room(name="Elsewhere")
+    async with people(test, "alice", permissions=["notifications"]) as alice:
+        page = alice.page
+        await page.add_init_script("""
+          window.told = [];
+          window.Notification = class { constructor(title, options) { window.told.push(options.body); } close() {}
+            static permission = 'granted'; static requestPermission() { return Promise.resolve('granted'); } };
+          Object.defineProperty(document, 'hasFocus', { value: () => false });""")
+        await page.reload()
+        await alice.sign_in(users["alice"])
+        await page.get_by_role("button", name="Your profile").click()
+        await page.get_by_role("tab", name="Notifications").click()
+        await page.get_by_label("Show notifications of this browser").check()
+        now = datetime.now()
+        await page.get_by_label("Quiet from").fill((now - timedelta(hours=12)).strftime("%H:%M"))
+        await page.get_by_label("Quiet until").fill((now + timedelta(hours=11)).strftime("%H:%M"))
+        await alice.picture("quiet-hours-light")
+        await page.keyboard.press("Escape")
+        users["boris"].send(room, "are you asleep?")
+        await page.get_by_role("button", name="Night, 1 unread message").wait_for()
+        await page.get_by_role("button", name="Your profile").click()
+        await page.get_by_role("tab", name="Notifications").click()
+        await page.get_by_label("Quiet until").fill((now - timedelta(hours=1)).strftime("%H:%M"))
+        await page.keyboard.press("Escape")
+        users["boris"].send(room, "good morning")
+        await alice.until("() => window.told.length > 0")
+        assert [words.split(": ")[1] for words in await page.evaluate("window.told")] == ["good morning"], await page.evaluate("window.told")
 
 
 @test("the sound alone can be had, at once")

@@ -1,12 +1,14 @@
 """Settings of rooms and of the account in the web client."""
 import json
+import re
 from types import SimpleNamespace
 from urllib.parse import quote
 
-from browser import PASSWORD, PHONE, people
+from browser import PASSWORD, PHONE, expect, people
 from client import Api, User, fresh, register, room_path
 from harness import NotRun, test
 from png import png
+from server import Server
 
 try:
     from mail_and_sign_in import Mailbox, confirm, server_with
@@ -328,7 +330,7 @@ async def _(test):
         member = page.get_by_role("complementary").get_by_role("button", name=guest.user_id)
         await member.click()
         await page.get_by_role("button", name="Report this person").click()
-        await report(alice, f"/users/{encoded(guest.user_id)}/report", "They sell slugs")
+        await report(alice, f"/users/{encoded(guest.user_id)}/report", "They sell slugs", kind="Spam or advertising", told="Spam: They sell slugs")
         guest.send(room, "buy slugs")
         await alice.sees("buy slugs")
         await page.get_by_label("Ignore: show nothing they write").check()
@@ -339,12 +341,40 @@ async def _(test):
         await report(alice, f"/rooms/{encoded(room)}/report", "Slugs are sold here")
 
 
-async def report(person, path, reason):
+@test("who only wants to look goes on as a guest, where the server lets guests in")
+async def _(test):
+    test.own_server()
+    async with people(test, "nobody") as nobody:
+        await nobody.page.get_by_role("button", name="Sign in").wait_for()
+        await expect(nobody.page.get_by_role("button", name="Continue as guest")).to_have_count(0)
+    server = Server(allow_guests="true").start()
+    try:
+        host = User(server.base, "host")
+        room = host.create_room(name="Open house", preset="public_chat")
+        host.state(room, "m.room.guest_access", {"guest_access": "can_join"}).ok()
+        host.send(room, "come in")
+        async with people(SimpleNamespace(base=server.base, artifacts=test.artifacts), "guest") as guest:
+            button = guest.page.get_by_role("button", name="Continue as guest")
+            await button.wait_for()
+            await guest.picture("sign-in-guest-light")
+            await button.click()
+            await guest.signed_in()
+            await guest.open("#room/" + quote(room, safe=""))
+            await guest.page.get_by_role("button", name="Join").click()
+            await guest.sees("come in")
+            await guest.write("hello")
+            await guest.message(re.compile("Sent|Read")).get_by_text("hello").wait_for()
+    finally:
+        server.close()
+
+
+async def report(person, path, reason, kind="Something else", told=None):
     dialog = person.page.get_by_role("dialog").last
+    await dialog.get_by_label("What is it?").select_option(kind)
     await dialog.get_by_label("Reason").fill(reason)
     async with person.page.expect_response(lambda answer: path in answer.url) as answer:
         await dialog.get_by_role("button", name="Report", exact=True).click()
-    assert (await answer.value).ok and (await answer.value).request.post_data_json == {"reason": reason}
+    assert (await answer.value).ok and (await answer.value).request.post_data_json == {"reason": told or reason}
     await person.page.get_by_text("Thank you, it was reported.").wait_for()
 
 

@@ -8,6 +8,7 @@ public final class FakeElement {
   public fileprivate(set) var text = ""
   public fileprivate(set) var value = ""
   public fileprivate(set) var image: String?
+  public fileprivate(set) var marked: String?
   public fileprivate(set) var attributes: [String: String] = [:]
   public fileprivate(set) var variables: [String: Double] = [:]
   public fileprivate(set) var styles: [String: String] = [:]
@@ -166,6 +167,7 @@ public final class FakeDOM: DOM {
   public func setLength(_ node: Node, _ length: Length, _ pixels: Double) { self[node].lengths[length] = pixels }
   public func setValue(_ node: Node, _ value: String) { self[node].value = value }
   public func setImage(_ node: Node, _ source: String?) { self[node].image = source }
+  public func mark(_ words: String, in node: Node) { self[node].marked = words }
   /// The event for it comes when the program has ended what it does, as in a page.
   public func focus(_ node: Node) {
     focused = node

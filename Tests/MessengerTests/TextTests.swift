@@ -42,6 +42,23 @@ struct TextTests {
   }
 
   @Test(
+    "Addresses for mail are found where they are",
+    arguments: [
+      ("write to seeds@farm.example.", "seeds@farm.example"), ("(a.b+c-d_e@x-1.y.example)", "a.b+c-d_e@x-1.y.example"),
+      ("ü a@b.de", "a@b.de"), ("<a@b.de>", "a@b.de"), ("a@b.de, c", "a@b.de"), (".a@b.de", "a@b.de"), ("a@b.de:8", "a@b.de"),
+      // No server, no dot, no letters at its end, an empty label, no name, a user ID, a part of something else.
+      ("a@", ""), ("a@b", ""), ("a@b.1", ""), ("a@b..de", ""), ("@b.de", ""), ("@a:b.de", ""), ("@a@b.de", ""), ("üa@b.de", ""),
+      ("a@b.c", ""), ("@", ""), ("a@.de", "")
+    ])
+  func mail(text: String, expected: String) {
+    let segments = LinkScanner.segments(of: text)
+    let links = (segments ?? []).filter(\.isLink)
+    #expect(links.map(\.text) == (expected.isEmpty ? [] : [expected]))
+    #expect(links.map(\.url) == (expected.isEmpty ? [] : ["mailto:" + expected]))
+    if let segments { #expect(segments.map(\.text).joined() == text) }
+  }
+
+  @Test(
     "Only addresses that open something are safe, never those that run something",
     arguments: [
       ("https://a.example", true), ("HTTP://a.example", true), ("mailto:a@b.example", true), ("tel:+4930", true),

@@ -11,34 +11,37 @@ extension Strings {
       userNameHint, newUserNameHint, password, newPasswordHint, showPassword, hidePassword, token, tokenHint, serverIs, change,
       serverAddress, serverAddressHint, use, checkingServer, serverUnreachable, serverAddressWrong, registrationClosed,
       registrationUnsupported, passwordLoginUnsupported, userNameMissing, userNameWrong, passwordMissing, passwordShort,
-      forgotPassword, forgotNote, tokenMissing, tokenWrong, signInWrong, goOnWith, oneMoreStep, email, emailWanted, mailSent,
-      mailNotFollowed, emailUnknown, emailTaken, noMailHere, termsToAgree, agree, agreeFirst
+      forgotPassword, forgotNote, tokenMissing, tokenWrong, signInWrong, goOnWith, goOnAsGuest, oneMoreStep, email, emailWanted,
+      mailSent, mailNotFollowed, emailUnknown, emailTaken, noMailHere, termsToAgree, agree, agreeFirst
     // Connection
     case offline, noAnswer, nextTry, tryingAgain, connecting, storeFailed
     // Rooms
     case conversations, newConversation, filter, noMatch, noRooms, noRoomsNote, loadingRooms, pickRoom, pickRoomNote, profile,
       invitation, draft, noMessages, typingShort, severalTyping, you, unread, image, video, audio, file, location,
       removedMessage, encryptedMessage, invitations, askedToJoin, favourites, rooms, lowPriority, spaces, markedUnread,
-      mentions, optionsOf, waitingForAnswer, shownConversations, allConversations, unreadOnly, mentionsOnly, leftRooms,
-      hiddenRooms, hideRoom, showAgain, hidden, chooseSeveral, nothingChosen, leaveRooms, makeFavourite, noFavourite,
-      makeLowPriority, noLowPriority, markRead, markUnread, whyUnread, unreadElsewhere, readUntil, withdrawRequest,
-      notifications, notifyDefault, notifyAll, notifyMentions, notifyNothing, goToConversation, roomOrPerson, startChatWith
+      fromServer, mentions, mentionedYou, optionsOf, waitingForAnswer, shownConversations, allConversations, unreadOnly,
+      mentionsOnly, leftRooms, hiddenRooms, hideRoom, showAgain, hidden, chooseSeveral, nothingChosen, leaveRooms,
+      makeFavourite, noFavourite, makeLowPriority, noLowPriority, markRead, markUnread, unreadFromHere, whyUnread,
+      unreadElsewhere, readUntil, withdrawRequest, notifications, notifyDefault, notifyAll, notifyMentions, notifyNothing,
+      goToConversation, roomOrPerson, startChatWith
     // Room
     case back, details, members, openingRoom, returning, toLatest, invitedBy, invitedToChat, invitedBySomeone, accept, decline,
       joining, left, banned, unknownRoom, join, forget, encrypted, upgraded, mayNotWrite, goToNewRoom, onlyInvited, callLost,
       copyText, delete, discard, retry, copied, cancelSending, deleteQuestion
     // In the open room
     case replyUnavailable, youName, theyJoined, moreChanges, showChanges, hideChanges, reply, replyInThread, moreActions, react,
-      copyLink, pin, unpin, endPoll, notificationsOff, sendMore, newPoll, pollQuestion, pollAnswer, pollAddAnswer, pollSeveral,
-      pollDisclosed, pollIncomplete, sendPlace, placeSought, placeRefused, placeUnknown, ownPlace, voiceMessage, stopRecording,
-      microphoneRefused, microphoneMissing, sendFiles, caption, asOneMessage, pollEndedText, report, reportTitle, reportRoom,
-      reportPerson, reportNote, reportReason, reporting, reported, viewSource, source, history, emoji, emojiTitle, emojiSearch,
-      noEmoji, reactions, readers, playFailed, editing, replyingTo, unknownCommand, commandUse, completions, roomMenu, thread,
-      markAllRead, threads, noThreads, everywhere, previous, nextOne, pinnedMessages, nothingPinned, searchRoom, searchFor,
-      searching, nothingFound, moreResults, narrowSearch, saidBy, saidByHint, onlyKind, anyMessage, picturesAndVideos, files,
-      links, sinceDay, untilDay, wordsWanted, shownCount, notAllLookedAt, sharedInRoom, showMessage, noPictures, noFiles,
-      noLinks, jumpToDate, date, jump, firstUnread, nothingUnread, linkPreviews, hideLinkPreviews, shortcuts, nextPart,
-      nextEntry, editLast, newLine, bold, italic, code, link, slideToCancel, stickers, ownStickers, noStickers, addSticker,
+      copyLink, pin, unpin, endPoll, notificationsOff, sendMore, takePicture, takeAgain, cameraRefused, cameraMissing, newPoll,
+      pollQuestion, pollAnswer, pollAddAnswer, pollSeveral, pollDisclosed, pollIncomplete, sendPlace, placeSought, placeRefused,
+      placeUnknown, ownPlace, voiceMessage, stopRecording, microphoneRefused, microphoneMissing, sendFiles, caption,
+      asOneMessage, pollEndedText, report, reportTitle, reportRoom, reportPerson, reportNote, reportReason, reportKind,
+      reportSpam, reportAbuse, reportViolence, reportIllegal, reportOther, reporting, reported, messageInfo, editedTimes,
+      eventID, viewSource, source, history, emoji, emojiTitle, emojiSearch, noEmoji, reactions, readers, playFailed, editing,
+      replyingTo, unknownCommand, commandUse, completions, roomMenu, thread, markAllRead, threads, noThreads, everywhere,
+      previous, nextOne, pinnedMessages, nothingPinned, searchRoom, searchFor, searching, nothingFound, moreResults,
+      narrowSearch, saidBy, saidByHint, onlyKind, anyMessage, picturesAndVideos, files, links, sinceDay, untilDay, wordsWanted,
+      shownCount, notAllLookedAt, sharedInRoom, showMessage, noPictures, noFiles, noLinks, jumpToDate, date, jump, firstUnread,
+      nothingUnread, linkPreviews, hideLinkPreviews, shortcuts, nextPart, nextEntry, editLast, newLine, bold, italic,
+      strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers, ownStickers, noStickers, addSticker,
       makeSticker, stickerMade, removeStickers, wholeRoom, alsoInRoom, voters, pinnedCount, skinTone
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
@@ -59,7 +62,7 @@ extension Strings {
     case displayName, displayNameHint, changePicture, uploadingPicture, notPicture, language, browserLanguage, privateReceipts,
       privateTyping, logOut, logOutQuestion, logOutNote, loggingOut
     // Image
-    case download, downloadFailed, imageNamed
+    case download, share, downloadFailed, imageNamed
     // What went wrong
     case serverSilent, answerSenseless, userIDWrong, roomAddressWrong, ownUserID, notSignedIn, tooLarge, noHomeserver,
       serverUntrusted, stopped, outboxFull, targetFailed, messageGone, notAllowed, cannotBeSent, fileGone, userNameTaken,
@@ -85,11 +88,11 @@ extension Strings {
       appearance, devices, account, presence, presenceOnline, presenceAway, presenceHidden, isHere, isAway, statusText, theme,
       themeSystem, themeLight, themeDark, themeContrast, density, densityComfortable, densityCompact, showFigures, figures,
       figureFrames, figureLate, figureTask, figureShift, figureSync, figureRequests, figureUnsent, figureRows, copyFigures,
-      notCopied, browserNotifications, notificationsDenied, noNotificationsHere, notificationSound, pushes, noPushesHere,
-      noWebPush, pushFailed, tellAnything, tellMentions, tellRoomMentions, tellInvitations, inDirectChats, inRooms, keywords,
-      newKeyword, keywordHint, addKeyword, removeKeyword, signOutOthers, loadingDevices, lastSeen, thisDevice, rename,
-      deviceName, changePassword, newPassword, passwordChanged, emails, noEmails, addEmail, emailAdded, closeAccount,
-      closeAccountNote, eraseMessages, ignoredUsers, stopIgnoring, ignore
+      notCopied, browserNotifications, notificationsDenied, noNotificationsHere, notificationSound, quietFrom, quietUntil,
+      quietNote, pushes, noPushesHere, noWebPush, pushFailed, tellAnything, tellMentions, tellRoomMentions, tellInvitations,
+      inDirectChats, inRooms, keywords, newKeyword, keywordHint, addKeyword, removeKeyword, signOutOthers, loadingDevices,
+      lastSeen, thisDevice, rename, deviceName, changePassword, newPassword, passwordChanged, emails, noEmails, addEmail,
+      emailAdded, closeAccount, closeAccountNote, eraseMessages, ignoredUsers, stopIgnoring, ignore
     // Calls
     case callThem, callThemWithCamera, callMade, callMadeDeclined, callMadeUnanswered, callOf, callsYou, callsYouWithCamera,
       callRings, callConnects, callInterrupted, callAnswer, callAnswerWithCamera, callDecline, callEnd, microphoneOff,

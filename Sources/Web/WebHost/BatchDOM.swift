@@ -115,6 +115,11 @@ public final class BatchDOM: DOM {
     commands.add(text: source ?? "")
   }
 
+  public func mark(_ words: String, in node: Node) {
+    commands.add(.mark, node.id)
+    commands.add(text: words)
+  }
+
   public func focus(_ node: Node) { commands.add(.focus, node.id) }
 
   public func parent(of node: Node) -> Node { nodes.parent(of: node) }

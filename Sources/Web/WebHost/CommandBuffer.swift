@@ -40,6 +40,8 @@ enum Command: Int32 {
   case listen = 18
   /// node, name, text (empty: none)
   case style = 19
+  /// node, text
+  case mark = 20
 }
 
 /// Commands as 32-bit words beside one area of UTF-8 text. A text in the words is its length in UTF-16 units: the host

@@ -22,22 +22,28 @@ extension Host {
   }
 }
 
-/// Sound that is recorded; it is given up when the last reference to it is gone.
+/// Sound that is recorded, or a picture of what a camera sees; it is given up when the last reference to it is gone.
 public final class Recorder {
   public enum Event {
-    /// How loud it is, 0...1, about ten times a second.
+    /// How loud it is, 0...1, about ten times a second. Of a camera, once: it sees something.
     case level(Double, milliseconds: Int64)
     case done(PickedFile, milliseconds: Int64)
-    /// The person or the browser does not let the page hear.
+    /// The person or the browser does not let the page hear or see.
     case refused
-    /// There is no microphone, or no way to record.
+    /// There is no microphone or camera, or no way to record.
     case failed
+
+    public var isRefused: Bool {
+      if case .refused = self { return true }
+      return false
+    }
   }
 
   private let handle: JSHandle
 
   /// Begins; asks the person where that is not decided yet.
-  public init(_ onEvent: @escaping (Event) -> Void) {
+  /// - Parameter view: shows what the camera sees; without it sound is recorded.
+  public init(of view: Node = .none, _ onEvent: @escaping (Event) -> Void) {
     let id = register { event in
       switch event.code {
       case 0: onEvent(.level(event.x, milliseconds: Int64(event.y)))
@@ -47,9 +53,9 @@ public final class Recorder {
       }
     }
     handle = JSHandle(id: id)
-    hostRecord(id)
+    hostRecord(id, view.id)
   }
 
-  /// Ends it; `done` follows.
+  /// Ends it; `done` follows. The view of a camera stands still then, until this is called again.
   public func finish() { hostRecordFinish(handle.id) }
 }

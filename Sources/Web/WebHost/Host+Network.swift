@@ -106,10 +106,11 @@ extension Host {
     return HostTask(id: id)
   }
 
-  /// Fetches a URL (with the images' token where it applies) and hands it to the person as a file. False: it failed.
-  public static func download(url: String, fileName: String, _ then: @escaping (Bool) -> Void) {
+  /// Fetches a URL (with the images' token where it applies) and hands it to the person as a file, or to another program that they choose
+  /// (`PageState.canShare`). False: it failed.
+  public static func download(url: String, fileName: String, shares: Bool = false, _ then: @escaping (Bool) -> Void) {
     let id = registerOnce { then($0.code == 1) }
-    withBytes(url + "\n" + fileName) { hostDownload(id, $0, $1) }
+    withBytes(url + "\n" + fileName + (shares ? "\n1" : "")) { hostDownload(id, $0, $1) }
   }
 
   /// From now on `DOM.setImage` fetches sources that begin with `prefix` with `Authorization: Bearer token`. An empty

@@ -21,10 +21,11 @@ extension Host {
   /// Without a sound of the system's.
   /// - Parameters:
   ///   - tag: a notification with the same one is replaced.
+  ///   - picture: stands beside the words; empty for the page's.
   ///   - then: the person clicked it; the page has the focus.
-  public static func notify(title: String, text: String, tag: String, _ then: @escaping () -> Void) {
+  public static func notify(title: String, text: String, tag: String, picture: String = "", _ then: @escaping () -> Void) {
     let id = registerOnce { _ in then() }
-    withBytes(title + "\0" + tag + "\0" + text) { hostNotificationShow(id, $0, $1) }
+    withBytes(title + "\0" + tag + "\0" + text + "\0" + picture) { hostNotificationShow(id, $0, $1) }
   }
 
   /// Takes away the notification with that tag, if it is still there.
@@ -33,6 +34,7 @@ extension Host {
   /// A short one, for a message.
   public static func playSound() { act(7, 0, "") }
 
-  /// Looks at the settings `theme` (none for the system's, `light`, `dark`, `contrast`) and `density` (none, `compact`) again.
+  /// Looks at the settings `theme` (none for the system's, `light`, `dark`, `contrast`), `density` (none, `compact`), `quiet-from` and
+  /// `quiet-until` again.
   public static func applyLook() { act(6, 0, "") }
 }

@@ -17,6 +17,8 @@ public struct PageState: OptionSet, Sendable {
   public static let canCall = PageState(rawValue: 64)
   /// The browser can be pushed to while no page is open.
   public static let canBePushedTo = PageState(rawValue: 128)
+  /// The browser hands files to other programs.
+  public static let canShare = PageState(rawValue: 256)
 }
 
 /// What changed about the page.

@@ -28,7 +28,7 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
   @_extern(wasm, module: "host", name: "player_do") @_extern(c)
   func hostPlayerDo(_ id: Int32, _ action: Int32, _ value: Double)
   @_extern(wasm, module: "host", name: "locate") @_extern(c) func hostLocate(_ id: Int32)
-  @_extern(wasm, module: "host", name: "record") @_extern(c) func hostRecord(_ id: Int32)
+  @_extern(wasm, module: "host", name: "record") @_extern(c) func hostRecord(_ id: Int32, _ view: Int32)
   @_extern(wasm, module: "host", name: "record_finish") @_extern(c) func hostRecordFinish(_ id: Int32)
   @_extern(wasm, module: "host", name: "media_open") @_extern(c) func hostMediaOpen(_ id: Int32)
   @_extern(wasm, module: "host", name: "media_do") @_extern(c) func hostMediaDo(_ id: Int32, _ p: Bytes?, _ n: Int32)
@@ -91,7 +91,7 @@ typealias Buffer = UnsafeMutablePointer<UInt8>
   func hostPlay(_ id: Int32, _ p: Bytes?, _ n: Int32) {}
   func hostPlayerDo(_ id: Int32, _ action: Int32, _ value: Double) {}
   func hostLocate(_ id: Int32) {}
-  func hostRecord(_ id: Int32) {}
+  func hostRecord(_ id: Int32, _ view: Int32) {}
   func hostRecordFinish(_ id: Int32) {}
   func hostMediaOpen(_ id: Int32) {}
   func hostMediaDo(_ id: Int32, _ p: Bytes?, _ n: Int32) {}

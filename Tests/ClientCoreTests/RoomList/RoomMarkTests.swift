@@ -124,6 +124,19 @@ import Testing
     #expect(host.restarted().client.room(.test)?.isMarkedUnread == true)
   }
 
+  @Test func `a room is marked as unread from a message on, until it is read, over a restart as well`() throws {
+    var host = Host.inRoom()
+    host.command(.markUnread(.test, true, after: EventID("$before")))
+    #expect(host.client.room(.test)?.unreadAfter == EventID("$before"))
+    #expect(host.body("/account_data/m.marked_unread")?.text("martlet.read") == "$before")
+    host.answer("/account_data/m.marked_unread", "{}")
+    host.sync(Wire.join(extra: Self.marked(##"{"unread":true,"martlet.read":"$before"}"##)))
+    #expect(host.client.room(.test)?.unreadAfter == EventID("$before"))
+    #expect(host.restarted().client.room(.test)?.unreadAfter == EventID("$before"))
+    host.command(.viewed(.test, upTo: try #require(host.items().last?.id)))
+    #expect(host.client.room(.test)?.unreadAfter == nil)
+  }
+
   @Test func `a mark that the server refuses is taken back`() {
     var host = Host.inRoom()
     host.command(.markUnread(.test, true))

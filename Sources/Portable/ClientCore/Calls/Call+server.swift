@@ -138,6 +138,8 @@ public struct LoginFlows: Sendable {
   public let identityProviders: [IdentityProvider]
   /// Whether another device may ask for a login token, see `Call.loginToken()`.
   public let allowsLoginTokens: Bool
+  /// Whether anybody may be a guest (`Command.registerGuest`), as far as the server says. Documentation/Extensions.md
+  public let allowsGuests: Bool
 
   public var allowsPassword: Bool { types.contains("m.login.password") }
   public var allowsSingleSignOn: Bool { types.contains("m.login.sso") }
@@ -149,6 +151,7 @@ public struct LoginFlows: Sendable {
     types = flows.elements.compactMap { $0.text("type") }
     let signOn = flows.elements.first { $0["type"]?.isString("m.login.sso") ?? false }
     identityProviders = signOn?["identity_providers"]?.elements.compactMap { IdentityProvider($0) } ?? []
+    allowsGuests = json.bool("martlet.guests") ?? false
     allowsLoginTokens = flows.elements.contains { $0.bool("get_login_token") ?? false }
   }
 

@@ -107,8 +107,8 @@ public indirect enum Command: Sendable {
   /// Puts the tag on the room, or gives it another order.
   case setTag(RoomID, RoomTag)
   case removeTag(RoomID, ByteString)
-  /// Marks the room as unread, for later, or takes that back, which reading it does as well.
-  case markUnread(RoomID, Bool)
+  /// Marks the room as unread, for later, from behind an event on where there is one, or takes that back, which reading it does as well.
+  case markUnread(RoomID, Bool, after: EventID? = nil)
   /// Keeps a list up to date until `closeRoomList`. One that is open under the ID gives way to it.
   case openRoomList(RoomListID, RoomListQuery)
   case closeRoomList(RoomListID)

@@ -6,6 +6,8 @@ struct RoomMarks: Sendable, Equatable {
   /// In the order of their names.
   var tags: [RoomTag] = []
   var isMarkedUnread = false
+  /// Where it is marked from a message on: what stands before that.
+  var unreadAfter: EventID?
   /// Hidden until somebody says something. Documentation/Extensions.md, `martlet.hide`.
   var isHidden = false
 
@@ -14,13 +16,18 @@ struct RoomMarks: Sendable, Equatable {
     let old = self
     switch event.type {
     case .tag: tags = RoomTag.tags(event.content)
-    case .markedUnread: isMarkedUnread = event.content.bool("unread") ?? false
+    case .markedUnread:
+      isMarkedUnread = event.content.bool("unread") ?? false
+      unreadAfter = EventID(event.content[RoomMarks.unreadAfterKey])
     case .hidden: isHidden = event.content.integer("before") != nil
     default: return
     }
     if tags != old.tags || isHidden != old.isHidden { aspects.insert(.tags) }
     if isMarkedUnread != old.isMarkedUnread { aspects.insert(.unread) }
   }
+
+  /// In `m.marked_unread`. Documentation/Extensions.md
+  static var unreadAfterKey: StaticString { "martlet.read" }
 
   func tag(_ name: ByteString) -> RoomTag? { tags.first { $0.name == name } }
 
@@ -37,6 +44,7 @@ struct RoomMarks: Sendable, Equatable {
       }
     }
     if isMarkedUnread { writer.member("marked_unread", true) }
+    if let unreadAfter { writer.member("unread_after", unreadAfter) }
     if isHidden { writer.member("hidden", true) }
   }
 
@@ -45,6 +53,7 @@ struct RoomMarks: Sendable, Equatable {
   init(record: JSON) {
     if let stored = record["tags"] { tags = RoomTag.tags(stored) }
     isMarkedUnread = record.bool("marked_unread") ?? false
+    unreadAfter = EventID(record["unread_after"])
     isHidden = record.bool("hidden") ?? false
   }
 }
@@ -58,6 +67,11 @@ extension Room {
   public var isServerNotice: Bool { tag(RoomTag.serverNotice) != nil }
   /// Put aside to be read later (`Command.markUnread`), whatever its receipts say. Spec: "Unread markers".
   public var isMarkedUnread: Bool { unreadMark?.isMarked ?? state.marks.isMarkedUnread }
+  /// Where it was marked from a message on, the event before that. Read markers of servers never go back.
+  public var unreadAfter: EventID? {
+    guard isMarkedUnread else { return nil }
+    return unreadMark == nil ? state.marks.unreadAfter : unreadMark?.after
+  }
   /// Whether there are messages that call for notice, or it is marked as unread.
   public var isUnread: Bool { notificationCount > 0 || isMarkedUnread }
   /// Out of the lists until somebody else says something, on servers that do so (`Call.hide`).
@@ -66,6 +80,7 @@ extension Room {
   /// `isMarkedUnread` as it is on its way to the server.
   struct UnreadMark: Sendable {
     let isMarked: Bool
+    let after: EventID?
     /// The last sync that went out before the server had it; nil until it has.
     var afterSync: Int?
   }
@@ -87,12 +102,15 @@ extension Client {
   }
 
   /// Shown at once, and taken back where the server refuses.
-  mutating func markUnread(_ isMarked: Bool, _ room: RoomID, _ id: CommandID) {
+  mutating func markUnread(_ isMarked: Bool, after: EventID? = nil, _ room: RoomID, _ id: CommandID) {
     guard let user = session?.userID, rooms[room] != nil else { return finish(id, .failed(.unknownRoom)) }
-    rooms[room]?.unreadMark = Room.UnreadMark(isMarked: isMarked)
+    rooms[room]?.unreadMark = Room.UnreadMark(isMarked: isMarked, after: after)
     notify(.room(room, .unread))
     let path = Endpoint.setAccountDataPerRoom.path(user.text, room.text, EventType.markedUnread.text)
-    let body = JSONWriter.object { $0.member("unread", isMarked) }
+    let body = JSONWriter.object { writer in
+      writer.member("unread", isMarked)
+      if let after { writer.member(RoomMarks.unreadAfterKey, after) }
+    }
     request(.setAccountDataPerRoom, path, body: body, for: .unreadMark(room, isMarked: isMarked, id))
   }
 

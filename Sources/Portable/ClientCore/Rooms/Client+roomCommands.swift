@@ -41,8 +41,10 @@ extension Client {
     // Its name before v1.12 of the specification.
     for server in servers { query = query.adding("server_name", server) }
     let body = reason.map { reason in JSONWriter.object { $0.member("reason", reason) } }
-    request(
-      .joinRoom, Endpoint.joinRoom.path(address), query: query.text, body: body, for: .join(directUser: directUser, id))
+    // Guests may use this path alone, which takes neither aliases nor servers. Spec: "Guest Access".
+    let isOfGuests = servers.isEmpty && RoomID(address) != nil
+    let path = isOfGuests ? Endpoint.joinRoomByID.path(address) : Endpoint.joinRoom.path(address)
+    request(.joinRoom, path, query: query.text, body: body, for: .join(directUser: directUser, id))
   }
 
   mutating func invite(_ text: ByteString, to room: RoomID, _ id: CommandID) {

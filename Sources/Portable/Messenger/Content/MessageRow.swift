@@ -6,6 +6,8 @@ public final class Sender: Sendable {
   public let name: String
   /// Image source; nil shows the initials on a colour made from `id`.
   public let avatar: String?
+  /// What they are to the others, beside their name: "Moderator"; empty for nothing.
+  public let role: String
   /// Own messages stand on the other side.
   public let isOwn: Bool
   /// 0..<12, made from `id`.
@@ -13,8 +15,9 @@ public final class Sender: Sendable {
   /// One or two letters of the name.
   public let initials: String
 
-  public init(id: String, name: String, avatar: String? = nil, isOwn: Bool) {
+  public init(id: String, name: String, avatar: String? = nil, role: String = "", isOwn: Bool) {
     self.id = id
+    self.role = role
     self.name = name
     self.avatar = avatar
     self.isOwn = isOwn

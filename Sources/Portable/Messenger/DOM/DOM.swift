@@ -79,6 +79,9 @@ public protocol DOM: AnyObject {
   /// Shows an image; nil shows none. A source under the prefix given to `Host.authorizeImages` is fetched with the
   /// account's token. The element's `data-state` is `loading`, `loaded` or `failed`.
   func setImage(_ node: Node, _ source: String?)
+  /// Marks the words in the node's text, each where a word begins with it, whatever its case and diacritics; a long text begins shortly before
+  /// the first of them.
+  func mark(_ words: String, in node: Node)
   func focus(_ node: Node)
 
   /// What the node was put into; of a slot, its clone.

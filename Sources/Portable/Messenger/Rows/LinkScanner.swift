@@ -1,4 +1,4 @@
-/// Finds `http://` and `https://` addresses and international telephone numbers in plain text, byte by byte (so that text before
+/// Finds `http://` and `https://` addresses, addresses for mail and international telephone numbers in plain text, byte by byte (so that text before
 /// them may be anything).
 public enum LinkScanner {
   public struct Segment: Equatable, Sendable {
@@ -33,14 +33,16 @@ public enum LinkScanner {
       var plainStart = 0
       var position = 0
       while position < bytes.count {
-        let telephone = phoneEnd(bytes, position)
-        guard let end = telephone ?? linkEnd(bytes, position) else {
+        let (mail, telephone) = (mailAddress(bytes, at: position, from: plainStart), phoneEnd(bytes, position))
+        guard let end = mail?.upperBound ?? telephone ?? linkEnd(bytes, position) else {
           position += 1
           continue
         }
-        if plainStart < position { segments.append(Segment(text: string(bytes, plainStart..<position), url: "")) }
-        let text = string(bytes, position..<end)
-        segments.append(Segment(text: text, url: telephone == nil ? text : "tel:" + digits(bytes, position..<end)))
+        let start = mail?.lowerBound ?? position
+        if plainStart < start { segments.append(Segment(text: string(bytes, plainStart..<start), url: "")) }
+        let text = string(bytes, start..<end)
+        let url = mail != nil ? "mailto:" + text : telephone != nil ? "tel:" + digits(bytes, start..<end) : text
+        segments.append(Segment(text: text, url: url))
         plainStart = end
         position = end
       }
@@ -54,6 +56,32 @@ public enum LinkScanner {
 
   private static func string(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> String {
     String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
+  }
+
+  /// The address around the `@` at `at`, nothing before `start` in it. The server's name has a dot and ends with letters.
+  private static func mailAddress(_ bytes: UnsafeBufferPointer<UInt8>, at: Int, from start: Int) -> Range<Int>? {
+    guard bytes[at] == 0x40 else { return nil }
+    var first = at
+    while first > max(start, at - 64), isMailByte(bytes[first - 1]) { first -= 1 }
+    while first < at, !isWord(bytes[first]) { first += 1 }
+    guard first < at, first == start || bytes[first - 1] != 0x40 && bytes[first - 1] < 0x80 else { return nil }
+    var (end, dot) = (at + 1, at)
+    while end < bytes.count, isWord(bytes[end]) || bytes[end] == 0x2D || bytes[end] == 0x2E {
+      if bytes[end] == 0x2E {
+        // No label is empty.
+        guard end > dot + 1 else { return nil }
+        if end + 1 == bytes.count || !isWord(bytes[end + 1]) { break }
+        dot = end
+      }
+      end += 1
+    }
+    guard dot > at, end > dot + 2 else { return nil }
+    for byte in bytes[(dot + 1)..<end] where byte < 0x41 { return nil }
+    return first..<end
+  }
+
+  private static func isMailByte(_ byte: UInt8) -> Bool {
+    isWord(byte) || byte == 0x2B || byte == 0x2D || byte == 0x2E || byte == 0x5F || byte == 0x25
   }
 
   /// The end of a number such as `+49 30 1234-567` that begins at `start`: 8 to 15 digits. Source: ITU-T E.164.

@@ -89,6 +89,7 @@ final class RowFiller<D: DOM> {
     let showsName = decor.contains(.first) && !decor.contains(.own)
     let showsAvatar = decor.contains(.avatar)
     set(view, .name, showsName ? message.sender.name : "")
+    setRole(view, showsName ? message.sender.role : "")
     set(view, .initials, showsAvatar ? message.sender.initials : "")
     if showsAvatar {
       dom.setClass(view.slot(.avatar), avatars[message.sender.colour])
@@ -132,6 +133,14 @@ final class RowFiller<D: DOM> {
     case .unsupported(let text): setLinked(view, text.utf8.isEmpty ? options.phrases.unsupported : text)
     case .parts: setLinked(view, "")
     }
+  }
+
+  /// The style sheet draws it behind the name.
+  private func setRole(_ view: RowView, _ role: String) {
+    let hasRole = !role.utf8.isEmpty
+    guard hasRole || view.hasRole else { return }
+    dom.setAttribute(view.slot(.name), "data-role", role)
+    view.hasRole = hasRole
   }
 
   private func setAvatar(_ view: RowView, _ source: String?) {

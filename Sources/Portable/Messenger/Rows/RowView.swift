@@ -18,6 +18,7 @@ final class RowView {
   var filled: UInt32 = 0
   var links: [(node: Node, url: String)] = []
   var hasAvatar = false
+  var hasRole = false
   /// What ears were told: counted from 1, of how many.
   var position = 0
   var setSize = 0

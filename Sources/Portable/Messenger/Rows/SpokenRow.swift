@@ -5,7 +5,9 @@ enum SpokenRow {
 
   /// Who, when, what, and what became of it.
   static func sentence(_ message: MessageRow, clock: String, _ phrases: Phrases) -> String {
-    var spoken = message.sender.name + ", " + clock
+    var spoken = message.sender.name
+    if !message.sender.role.utf8.isEmpty { spoken += ", " + message.sender.role }
+    spoken += ", " + clock
     switch message.sendState {
     case .sending: spoken += ", " + phrases.sending
     case .queued: spoken += ", " + phrases.queued

@@ -85,6 +85,7 @@ extension Routes {
         if !configuration.appServices.isEmpty { writer.object { $0.member("type", "m.login.application_service") } }
         if configuration.jsonWebTokens != nil { writer.object { $0.member("type", "org.matrix.login.jwt") } }
       }
+      if configuration.allowsGuests { writer.member("martlet.guests", true) }
     }
     return writer.bytes
   }

@@ -237,6 +237,9 @@ enum Settings {
   static let figures = "figures"
   static let notifications = "notifications"
   static let sound = "sound"
+  /// Times of the day as `HH:MM`; the host keeps them.
+  static let quietFrom = "quiet-from"
+  static let quietUntil = "quiet-until"
   /// Also while no page is open: the key of the subscription, as soon as there is one. The host reads it.
   static let pushes = "pushes"
   static let presence = "presence"

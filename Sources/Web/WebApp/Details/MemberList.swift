@@ -6,8 +6,8 @@ import WebHost
 
 /// Who is in a room, with their roles; who asks to be let in, and who was banned.
 final class MemberList<D: DOM> {
-  /// Members listed; the rest is a number.
-  private static var shownMembers: Int { 500 }
+  /// Members listed at once; more come as one asks for them.
+  private static var pageMembers: Int { 200 }
   /// Fewer than this need no search field.
   private static var filterFrom: Int { 8 }
 
@@ -19,7 +19,11 @@ final class MemberList<D: DOM> {
   private let filter: Field<D>
   private let knocking: Node
   private let members: Node
+  private let more: Node
   private let banned: Node
+  private var left: ArraySlice<Member> = []
+  /// Pages that were asked for stay where the list is drawn anew.
+  private var shownCount = MemberList.pageMembers
   private var room: RoomID?
 
   init(_ app: App<D>, in parent: Node) {
@@ -35,14 +39,25 @@ final class MemberList<D: DOM> {
     members = dom.element("div", "ma-members", in: people)
     dom.setAttribute(members, "role", "list")
     dom.setLabel(members, .people)
+    more = dom.button("ma-button ma-wide", in: people)
+    dom.setFlag(more, "hidden", true)
     banned = dom.element("div", "ma-members", in: people)
     filter.setHidden(true)
+    dom.on(more, .click) { [self] _ in
+      guard let room, let state = app.client.room(room) else { return }
+      shownCount += Self.pageMembers
+      addPage(Self.pageMembers, state)
+      dom.flush()
+    }
     filter.onInput = { [self] in if let room, let state = app.client.room(room) { show(state) } }
     dom.on(invite, .click) { [self] _ in askInvite() }
   }
 
   func clear() {
     removeLines()
+    left = []
+    shownCount = Self.pageMembers
+    dom.setFlag(more, "hidden", true)
     filter.set("")
   }
 
@@ -69,9 +84,8 @@ final class MemberList<D: DOM> {
     let words = filter.text.trimmed.asciiLowercased
     let wanted = all.filter { isMatch($0, words, state) }
     filter.setHidden(all.count < Self.filterFrom)
-    for member in wanted.prefix(Self.shownMembers) { add(member, state) }
-    let left = wanted.count - Self.shownMembers
-    if left > 0 { dom.element("p", "ma-note", text: Strings[.moreMembers, count: left], in: members) }
+    left = wanted[...]
+    addPage(shownCount, state)
     let (app, room) = (app, state.id)
     showOutside(state.knockingMembers, Strings[.askedToJoin], state, in: knocking) { user, line in
       if app.may(.invite, in: room) { act(Strings[.letIn], user, .invite(room, user: user.text), in: line) }
@@ -80,6 +94,13 @@ final class MemberList<D: DOM> {
     showOutside(state.bannedMembers, Strings[.bannedMembers], state, in: banned) { user, line in
       if app.may(.unban(user), in: room) { act(Strings[.unban], user, .unban(room, user), in: line) }
     }
+  }
+
+  private func addPage(_ count: Int, _ state: Room) {
+    for member in left.prefix(count) { add(member, state) }
+    left = left.dropFirst(count)
+    dom.setText(more, Strings[.moreResults] + " · " + Strings[.moreMembers, count: left.count])
+    dom.setFlag(more, "hidden", left.isEmpty)
   }
 
   /// Those who may most first.

@@ -33,6 +33,7 @@ final class Dialogs<D: DOM> {
   private func closed(_ frame: DialogFrame<D>) {
     frames.removeAll { $0 === frame }
     shut()
+    frames.last?.focusFirst()
     if frames.isEmpty, let main = app.main {
       // What had it may be gone by now, a message that was deleted for one: then it stays where a keyboard can go on.
       main.takeFocus()

@@ -122,25 +122,29 @@ extension Conversation {
   }
 
   func showReaders(_ row: RowID) {
-    guard let item = feed.item(row), let room = feed.room, let index = feed.source?.index(of: item.id),
-      index < feed.folding.count
-    else { return }
+    guard let item = feed.item(row), let index = feed.source?.index(of: item.id), index < feed.folding.count else { return }
     let readers = feed.folding[index].readers
     app.dialogs.open { frame in
       frame.setTitle(.readers)
-      let list = dom.element("div", "ma-members", in: frame.body)
-      for user in readers where user != item.sender && user != app.userID {
-        let line = dom.button("ma-member", in: list)
-        let name = room.displayName(of: user).string
-        dom.avatar("ma-avatar-small", in: line).show(
-          id: user.string, name: name, source: app.avatarSource(room.avatar(of: user)))
-        let words = dom.element("span", "ma-entry-lines", in: line)
-        dom.element("span", "ma-entry-name", text: name, in: words)
-        if let time = room.readTime(of: user) {
-          dom.element("span", "ma-entry-preview", text: Host.dateTimeLabel(time), in: words)
-        }
-        dom.on(line, .click) { [self] _ in open(user) }
+      listReaders(readers.filter { $0 != item.sender && $0 != app.userID }, in: frame.body)
+    }
+  }
+
+  /// - Parameter isAt: whether they have read up to here and no further: the time is when they read this.
+  func listReaders(_ users: [UserID], in parent: Node, isAt: (UserID) -> Bool = { _ in true }) {
+    guard let room = feed.room else { return }
+    let list = dom.element("div", "ma-members", in: parent)
+    for user in users {
+      let line = dom.button("ma-member", in: list)
+      let name = room.displayName(of: user).string
+      dom.avatar("ma-avatar-small", in: line).show(
+        id: user.string, name: name, source: app.avatarSource(room.avatar(of: user)))
+      let words = dom.element("span", "ma-entry-lines", in: line)
+      dom.element("span", "ma-entry-name", text: name, in: words)
+      if isAt(user), let time = room.readTime(of: user) {
+        dom.element("span", "ma-entry-preview", text: Host.dateTimeLabel(time), in: words)
       }
+      dom.on(line, .click) { [self] _ in open(user) }
     }
   }
 

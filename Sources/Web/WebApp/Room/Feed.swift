@@ -138,6 +138,13 @@ final class Feed<D: DOM> {
     for (index, item) in all.enumerated() where item.speaks(of: touched) { renew(index) }
   }
 
+  /// Who may what, or that the room is a direct chat: both stand beside names.
+  func rolesChanged() {
+    rows.forgetSenders()
+    guard seeking == nil, !needsRows, let all = source?.items, all.count == folding.count else { return }
+    for (index, item) in all.enumerated() where item.hasMessageRow { renew(index) }
+  }
+
   /// Everything that this step changed goes into the messenger as one step.
   func settle() {
     if needsRows {
@@ -163,7 +170,7 @@ final class Feed<D: DOM> {
     guard let key, let room, let source, source.loadState == .loaded else { return }
     isLoaded = true
     needsRows = false
-    openedAt = openedAt ?? room.fullyRead
+    openedAt = openedAt ?? room.unreadAfter ?? room.fullyRead
     steps = []
     folding = Folding(source.items)
     standing = []
@@ -179,7 +186,7 @@ final class Feed<D: DOM> {
         standing.append(folding[index].id)
       }
     }
-    let saved = isLive && wanted == nil ? SavedPlace.of(key.room) : nil
+    let saved = isLive && wanted == nil && room.unreadAfter == nil ? SavedPlace.of(key.room) : nil
     if isOpening, let saved, source.index(of: saved.event) == nil, source.backState != .atStart {
       seeking = saved
       veil.show(.returning)
@@ -210,11 +217,12 @@ final class Feed<D: DOM> {
 
   /// Above the first unread message; the reader begins there.
   private func showDivider(_ room: Room, _ source: ClientCore.Timeline) {
-    guard room.notificationCount > 0 else { return }
+    guard room.isUnread else { return }
     guard let first = firstUnread(room, source) else {
       // What was read last is not at hand: the reader may want to go there.
       guard let read = openedAt, source.index(of: read) == nil else { return }
-      dom.setText(jump, Strings[.newMessages, count: room.notificationCount] + " ↑")
+      let count = room.notificationCount
+      dom.setText(jump, (count > 0 ? Strings[.newMessages, count: count] : Strings[.firstUnread]) + " ↑")
       return dom.setFlag(jump, "hidden", false)
     }
     timeline.setDivider(above: first)

@@ -7,7 +7,7 @@ import WebHost
 /// What can be done with a message; opened by its context menu, by its button, by Enter.
 struct MessageMenu<D: DOM> {
   enum Choice {
-    case reply, thread, react, edit, copy, link, pin, unpin, endPoll, voters, sticker, reactors, history, source, report,
+    case reply, thread, react, edit, copy, link, pin, unpin, endPoll, voters, sticker, reactors, history, info, unread, report,
       delete, retry, cancel
   }
 
@@ -74,7 +74,8 @@ struct MessageMenu<D: DOM> {
     }
     if !item.reactions.isEmpty { choices.append(.reactors) }
     if item.isEdited { choices.append(.history) }
-    choices.append(.source)
+    choices.append(.info)
+    if item.isOthersMessage(than: app.userID), conversation.feed.isLive, app.embedding == nil { choices.append(.unread) }
     if item.sender != app.userID { choices.append(.report) }
     if item.isMessage, mayRedact(item, room) { choices.append(.delete) }
     return choices
@@ -100,7 +101,8 @@ struct MessageMenu<D: DOM> {
     case .sticker: Strings[.makeSticker]
     case .reactors: Strings[.reactions]
     case .history: Strings[.history]
-    case .source: Strings[.viewSource]
+    case .info: Strings[.messageInfo]
+    case .unread: Strings[.unreadFromHere]
     case .report: Strings[.report]
     case .delete: Strings[.delete]
     case .retry: Strings[.retry]
@@ -127,7 +129,7 @@ struct MessageMenu<D: DOM> {
     case .reactors: conversation.showReactors(RowID(item.id))
     case .retry: app.ask(.retry(room, item.id))
     case .cancel: app.ask(.cancel(room, item.id))
-    case .history, .source, .report, .delete: ask(choice, item, room)
+    case .history, .info, .unread, .report, .delete: ask(choice, item, room)
     }
   }
 
@@ -139,6 +141,14 @@ struct MessageMenu<D: DOM> {
       case .failure(let error): app.notices.show(Strings.words(for: error), isTrouble: true)
       }
     }
+  }
+
+  /// The room is left, for whoever sees a message has read it.
+  private func markUnread(_ item: TimelineItem, _ room: RoomID) {
+    let feed = conversation.feed
+    guard let source = feed.source, let index = source.index(of: item.id) else { return }
+    app.askOrSay(.markUnread(room, true, after: source.items[..<index].last { $0.eventID != nil }?.eventID))
+    app.goTo(.list)
   }
 
   private func copyLink(_ event: EventID, _ room: RoomID) {
@@ -153,7 +163,8 @@ struct MessageMenu<D: DOM> {
         Host.dateTimeLabel($0.timestampMilliseconds) + "\n" + $0.content.body.string
       }
       TextDialog(app, Strings[.history], texts)
-    case .source: showSource(item, room)
+    case .unread: markUnread(item, room)
+    case .info: app.dialogs.open { MessageInfo(conversation, item, in: $0) { showSource(item, room) } }
     case .report:
       guard let event = item.eventID else { return }
       app.dialogs.open {

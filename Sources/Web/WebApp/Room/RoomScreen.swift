@@ -155,6 +155,7 @@ final class RoomScreen<D: DOM> {
     if aspects.contains(.typing) { conversation.feed.showTyping() }
     for feed in feeds {
       if aspects.contains(.unread) { feed.unreadChanged() }
+      if aspects.contains(.settings) { feed.rolesChanged() }
       if !aspects.isDisjoint(with: [.memberCounts, .membership]) { feed.needsCounts = true }
       if !aspects.isDisjoint(with: [.pagination, .membership]) { feed.paginationChanged() }
     }

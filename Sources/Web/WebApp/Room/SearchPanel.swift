@@ -169,7 +169,8 @@ final class SearchPanel<D: DOM> {
     let state = app.client.room(place)
     if sought.room == nil, let state { dom.element("span", "ma-result-name", text: Strings.words(for: state.name), in: entry) }
     dom.element("span", "ma-result-name", text: app.words(of: event, in: place), in: entry)
-    dom.element("span", "ma-result-text", text: part.body.string, in: entry)
+    let text = dom.element("span", "ma-result-text", text: part.body.string, in: entry)
+    if !sought.words.utf8.isEmpty { dom.mark(sought.words, in: text) }
     dom.on(entry, .click) { [self] _ in found(place, id) }
   }
 }
@@ -182,8 +183,8 @@ extension App {
     return name + " · " + Host.shortLabel(event.originServerTimestamp ?? 0)
   }
 
-  func download(_ url: String, named name: String) {
-    Host.download(url: url, fileName: name) { [self] isDone in
+  func download(_ url: String, named name: String, shares: Bool = false) {
+    Host.download(url: url, fileName: name, shares: shares) { [self] isDone in
       if !isDone { notices.show(.downloadFailed, isTrouble: true) }
     }
   }

@@ -20,6 +20,14 @@ struct TextDialog<D: DOM> {
 
 /// Tells those who run the server about a message, a room or a person.
 struct ReportDialog<D: DOM> {
+  /// What it begins with for those who read it, in English, and the words it is chosen by.
+  private static var kinds: [(value: String, words: String)] {
+    [
+      ("Spam", Strings[.reportSpam]), ("Abuse", Strings[.reportAbuse]), ("Violence", Strings[.reportViolence]),
+      ("Illegal", Strings[.reportIllegal]), ("", Strings[.reportOther])
+    ]
+  }
+
   /// - Parameter report: of the reason.
   @discardableResult
   init(_ app: App<D>, _ title: Strings.Key, in frame: DialogFrame<D>, _ report: @escaping (ByteString) -> Call<Void>) {
@@ -27,6 +35,8 @@ struct ReportDialog<D: DOM> {
     frame.setTitle(title)
     let form = dom.element("form", "ma-form", in: frame.body)
     dom.element("p", "ma-note", text: .reportNote, in: form)
+    var kind = ""
+    Choice(dom, Strings[.reportKind], Self.kinds, selected: kind, in: form) { kind = $0 }
     let field = Field(dom, .reportReason, in: form)
     frame.setFirst(field.input)
     let trouble = frame.trouble(in: form)
@@ -37,7 +47,9 @@ struct ReportDialog<D: DOM> {
     dom.on(form, .submit) { _ in
       guard !submit.isBusy else { return }
       submit.setBusy(true)
-      app.save(report(ByteString(field.text.trimmed))) { error in
+      let reason = field.text.trimmed
+      let isWhole = kind.utf8.isEmpty || reason.utf8.isEmpty
+      app.save(report(ByteString(isWhole ? kind + reason : kind + ": " + reason))) { error in
         guard frame.isOpen else { return }
         if let error {
           submit.setBusy(false)

@@ -10,16 +10,16 @@ extension Writer {
     guard key != nil else { return }
     app.dialogs.open { frame in
       frame.setTitle(.sendMore, classes: "ma-dialog ma-menu")
-      for (index, words) in [Strings[.newPoll], Strings[.sendPlace]].enumerated() {
+      for (index, words) in [Strings[.takePicture], Strings[.newPoll], Strings[.sendPlace]].enumerated() {
         let button = dom.button("ma-menu-item", words, in: frame.body)
         if index == 0 { frame.setFirst(button) }
         dom.on(button, .click) { [self] _ in
           frame.close()
           app.dialogs.open { next in
-            if index == 0 {
-              PollDialog(dom, in: next) { [self] in send(.poll($0)) }
-            } else {
-              PlaceDialog(dom, in: next) { [self] in send(.location($0)) }
+            switch index {
+            case 0: CameraDialog(dom, in: next) { [self] in took([$0]) }
+            case 1: PollDialog(dom, in: next) { [self] in send(.poll($0)) }
+            default: PlaceDialog(dom, in: next) { [self] in send(.location($0)) }
             }
           }
         }

@@ -27,6 +27,7 @@ final class Writer<D: DOM> {
   private let bannerText: Node
   private lazy var completions = Completions(self, in: box)
   private(set) lazy var crowd = Crowd(app)
+  private let preview: WriterPreview<D>
   var recorder: VoiceRecorder<D>?
 
   init(_ app: App<D>, _ phrases: Phrases, in parent: Node) {
@@ -37,8 +38,10 @@ final class Writer<D: DOM> {
     banner = dom.element("div", "ma-writer-banner", in: box)
     bannerText = dom.element("span", "ma-writer-text", in: banner)
     let cancel = dom.button("ma-round ma-round-small", icon: .close, label: .cancel, in: banner)
+    preview = WriterPreview(app, in: box)
     composer = Composer(dom: dom, phrases: phrases)
     composer.maximumLength = Writer.lengthLimit
+    TextMark.addButtons(dom, above: composer, in: box)
     dom.append(composer.root, to: box)
     composer.acceptDrops(on: parent)
     dom.setFlag(banner, "hidden", true)
@@ -101,6 +104,7 @@ final class Writer<D: DOM> {
     answered = nil
     let draft = room?.draft(in: thread)
     composer.setText(draft?.text.string ?? "")
+    preview.update(composer.text, in: room)
     guard let room, let draft else { return showBanner() }
     if draft.text.utf8.contains(UInt8(ascii: "@")) { crowd.gather(room) }
     kind = draft.kind
@@ -170,6 +174,7 @@ final class Writer<D: DOM> {
   }
 
   private func changed() {
+    preview.update(composer.text, in: room)
     save()
     completions.update()
   }

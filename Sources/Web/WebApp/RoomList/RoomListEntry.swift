@@ -70,6 +70,7 @@ final class RoomListEntry<D: DOM> {
     let title = Strings.words(for: room.name)
     avatar.show(id: room.directUserID?.string ?? room.id.string, name: title, source: app.avatarSource(room.avatar))
     name.set(title)
+    if room.isServerNotice { dom.setAttribute(name.node, "data-role", Strings[.fromServer]) }
     let activity = room.lastActivityMilliseconds
     time.set(activity > 0 ? Host.shortLabel(activity) : "")
     preview.set(previewText(room))
@@ -96,6 +97,7 @@ final class RoomListEntry<D: DOM> {
 
   private func showLabel(_ title: String, _ room: Room) {
     var words = title
+    if room.isServerNotice { words += ", " + Strings[.fromServer] }
     if room.membership == .invite {
       words += ", " + Strings[.invitation]
     } else {

@@ -74,6 +74,7 @@ final class RoomListFilterBar<D: DOM> {
 
   var query: RoomListQuery {
     var query = RoomListQuery(sections: [.invites, .knocks, .favourites, .people, .rooms, .lowPriority, .spaces])
+    query.sort = .tagOrder
     if kind.hasSameBytes(as: Self.leftRooms) { query.sections = [.left] }
     if !words.utf8.isEmpty { query = .search(ByteString(words)) }
     query.filter.conditions = Self.kinds.first { $0.value.hasSameBytes(as: kind) }?.conditions ?? []

@@ -29,6 +29,7 @@ struct RoomMenu<D: DOM> {
     add(isFavourite ? Strings[.noFavourite] : Strings[.makeFavourite], isFirst: true) { [self] in
       set(RoomTag.favourite, !isFavourite, without: isLow ? RoomTag.lowPriority : nil)
     }
+    if isFavourite { addMoves() }
     add(isLow ? Strings[.noLowPriority] : Strings[.makeLowPriority]) { [self] in
       set(RoomTag.lowPriority, !isLow, without: isFavourite ? RoomTag.favourite : nil)
     }
@@ -64,6 +65,24 @@ struct RoomMenu<D: DOM> {
           app, .leaveQuestion, note: Strings[.leaveNote], action: .leave, busy: .leaving, .leave(id),
           in: $0
         ) { [self] in left() }
+      }
+    }
+  }
+
+  /// Within the favourites. Of their orders those are written that differ from their places: all of them once, two from then on.
+  private func addMoves() {
+    let all = app.client.rooms(tagged: RoomTag.favourite)
+    guard let index = all.firstIndex(of: id) else { return }
+    for (place, words) in [(index - 1, Strings.Key.moveUp), (index + 1, .moveDown)] where all.indices.contains(place) {
+      add(Strings[words]) { [self] in
+        var moved = all
+        moved.swapAt(index, place)
+        for (number, room) in moved.enumerated() {
+          // Written and read again it is the same number.
+          let order = Double(number + 1) / 1024
+          if app.client.room(room)?.tag(RoomTag.favourite)?.order == order { continue }
+          ask(.setTag(room, RoomTag(RoomTag.favourite, order: order)))
+        }
       }
     }
   }

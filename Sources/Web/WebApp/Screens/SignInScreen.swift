@@ -22,6 +22,7 @@ final class SignInScreen<D: DOM> {
   private let trouble: Node
   private let submit: SubmitButton<D>
   private let signOn: SingleSignOnButtons<D>
+  private let guest: Node
   private let form: Node
   private let serverLine: Node
   private let serverForm: Node
@@ -54,6 +55,7 @@ final class SignInScreen<D: DOM> {
     dom.setAttribute(trouble, "role", "alert")
     submit = SubmitButton(dom, .signIn, busy: .signingIn, in: form)
     signOn = SingleSignOnButtons(app, in: card)
+    guest = dom.button("ma-button ma-wide", .goOnAsGuest, in: card)
     serverLine = dom.element("p", "ma-server", in: card)
     serverName = dom.element("span", "ma-server-name", in: serverLine)
     let change = dom.button("ma-link", .change, in: serverLine)
@@ -76,6 +78,7 @@ final class SignInScreen<D: DOM> {
   private func listen() {
     dom.on(form, .submit) { [self] _ in submitted() }
     dom.on(serverForm, .submit) { [self] _ in serverTyped() }
+    dom.on(guest, .click) { [self] _ in app.ask(.registerGuest) { [self] in ended($0, userName) } }
     dom.on(forgot, .click) { [app] _ in app.dialogs.open { MailDialog(app, .newPassword, in: $0) } }
     tabs.onChange = { [self] _ in
       say(nil)
@@ -118,6 +121,8 @@ final class SignInScreen<D: DOM> {
     submit.set(isNew ? .createAccount : .signIn, busy: isNew ? .creatingAccount : .signingIn)
     submit.setBusy(isBusy)
     signOn.update(signIn.flows, isNew: isNew)
+    dom.setFlag(guest, "hidden", isAgain || signIn.flows?.allowsGuests != true)
+    dom.setFlag(guest, "disabled", isBusy)
     // Where there are only other ways a form would lead nowhere.
     dom.setFlag(form, "hidden", !isNew && signIn.allowsPasswordLogin == false && signIn.flows?.allowsSingleSignOn ?? false)
     let obstacle = obstacle(isNew, signIn)

@@ -26,6 +26,16 @@ final class NotificationsPage<D: DOM> {
       app.followArrivals()
       if isOn { Host.playSound() }
     }
+    let times = dom.element("div", "ma-pair", in: page)
+    for (key, words) in [(Settings.quietFrom, Strings.Key.quietFrom), (Settings.quietUntil, .quietUntil)] {
+      let field = Field(dom, words, kind: "time", in: times)
+      field.set(Host.setting(key) ?? "")
+      field.onInput = {
+        Host.setSetting(key, field.text.utf8.isEmpty ? nil : field.text)
+        Host.applyLook()
+      }
+    }
+    dom.element("p", "ma-note", text: .quietNote, in: page)
     rules = dom.element("div", "ma-form", in: page)
     trouble = frame.trouble(in: page)
     showBrowser()

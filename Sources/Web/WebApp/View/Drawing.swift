@@ -16,7 +16,7 @@ enum Drawing {
     dom.setAttribute(dom.element("svg:path", "ma-logo-bird", in: svg), "d", outline)
   }
 
-  private var outline: String {
+  var outline: String {
     switch self {
     case .logo:
       "M9 22 C20 21 27 25 32 32 C37 25 44 21 55 22 C48 26 43 31 39.5 37 L42 49 L34 42.5 L32 46 L30 42.5 L22 49 L24.5 37 C21 31 16 26 9 22 Z"
