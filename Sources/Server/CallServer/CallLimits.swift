@@ -44,6 +44,11 @@ package enum CallLimits {
   package static let messageRate = Rate(perSecond: 50, burst: 400)
   /// Of a connection: reading one and answering it is the dearest of all requests.
   package static let offerRate = Rate(perSecond: 5, burst: 30)
+  /// Bytes of offers that one holder of a token has read, on all connections: a few tens of milliseconds of a processor for each megabyte. At once
+  /// it is one long offer for each of 500.
+  package static let offerBytesRate = Rate(perSecond: 4 << 20, burst: 64 << 20)
+  /// What an offer counts at least.
+  static let offerBytesLeast = 8 << 10
   /// First messages from one network.
   package static let connectRate = Rate(perSecond: 20, burst: 200)
   /// REST requests of a project.

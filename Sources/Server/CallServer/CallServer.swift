@@ -38,6 +38,8 @@ package actor CallServer {
   var sessionOfSocket: [SocketID: SessionID] = [:]
   var connectRates = RateTable<UInt64>(CallLimits.connectRate)
   var restRates = RateTable<ProjectID>(CallLimits.restRate)
+  /// Reads what clients say.
+  nonisolated let reader: MessageReader
   /// Of the sessions that have one.
   private var deadlines: [SessionID: Int64] = [:]
   private var sessionOfNumber: [UInt32: SessionID] = [:]
@@ -59,6 +61,7 @@ package actor CallServer {
     clock = homeserver.configuration.clock
     sessions = CallSessions(database: homeserver.database, clock: clock)
     self.homeserver = homeserver
+    reader = try MessageReader()
     callbacks = Callbacks(homeserver.http, clock: clock) { projects.callback(of: $0) }
     (events, eventInput) = AsyncStream.makeStream(of: [RouterEvent].self)
     loads = WorkerLoads(workers: configuration.workers)
@@ -108,10 +111,11 @@ package actor CallServer {
     for task in compositions.values { await task.value }
     await recordings.close()
     await callbacks.shutdown()
+    await reader.shutdown()
     late.workers.withLock { $0 = nil }
   }
 
-  var now: CallMoment {
+  nonisolated var now: CallMoment {
     CallMoment(monotonic: Int64(clamping: EventLoop.nowNanoseconds / 1_000_000), wall: clock.now())
   }
 

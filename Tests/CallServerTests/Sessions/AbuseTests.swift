@@ -89,6 +89,29 @@ import Testing
     #expect(try fixture.refusal(client, "offer", offer) == "invalid")
   }
 
+  @Test func `offers of all who have one token have a rate of bytes, which is asked before they are read`() async throws {
+    let rate = CallLimits.Rate(perSecond: 100_000, burst: 1_000_000)
+    let reader = try MessageReader(rate)
+    // An offer that is none: what is refused by its rate is not looked at.
+    let text = #"{"type":"offer","id":1,"sdp":"\#(String(repeating: "x", count: 100_000))","sections":{}}"#
+    let most = Int(rate.burst) / text.utf8.count
+    func refusal(_ holder: ByteString, at now: Int64) async throws -> CallRefusal? {
+      let read = try await reader.read(text, of: holder, now: now)
+      guard case .success(.request(1, .success(.offer(let offer, _)))) = read else {
+        guard case .success(.request(1, .failure(let refusal))) = read else { return nil }
+        return refusal
+      }
+      do throws(CallRefusal) { _ = try offer.get() } catch { return error }
+      return nil
+    }
+    for _ in 0..<most { #expect(try await refusal("a", at: 0)?.code == .invalid) }
+    let refused = try #require(try await refusal("a", at: 0))
+    #expect(refused.code == .limit && refused.retryAfterMilliseconds != nil)
+    #expect(try await refusal("b", at: 0)?.code == .invalid)
+    #expect(try await refusal("a", at: refused.retryAfterMilliseconds!)?.code == .invalid)
+    await reader.shutdown()
+  }
+
   @Test(arguments: [("rooms", CallLimits.connectionsOfMember), ("4", CallLimits.connectionsOfToken)])
   func `a holder has so many connections`(_ project: String, _ limit: Int) throws {
     let fixture = SessionFixture()
@@ -110,7 +133,7 @@ import Testing
     let fixture = SessionFixture()
     let (client, other) = (try fixture.connect(), try fixture.connect())
     for _ in 0..<3 { try fixture.ask(other, "signal", #""data":"x""#) }
-    fixture.brain.receive(#"{"type":"ack","seq":4}"#, on: client.socket, now: fixture.now, written: 2)
+    fixture.brain.receive(.success(.acknowledgement(4)), on: client.socket, now: fixture.now, written: 2)
     fixture.lose(client)
     // The two that went out are forgotten, those that did not are kept.
     #expect(fixture.brain.connections[client.id]?.outbox.messages(after: 1) == nil)

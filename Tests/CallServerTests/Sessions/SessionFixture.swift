@@ -91,7 +91,7 @@ final class SessionFixture {
   }
 
   func receive(_ text: String, on socket: SocketID) {
-    brain.receive(text, on: socket, now: now)
+    brain.receive(Result { () throws(CallRefusal) in try ClientMessage(text) }, on: socket, now: now)
     collect()
   }
 
