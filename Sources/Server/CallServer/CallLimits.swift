@@ -35,7 +35,8 @@ package enum CallLimits {
   /// Bytes that a session's signals have as they are told, and names that everyone hears of. At once it is less than is kept for who does not
   /// acknowledge: nobody can be ended by what others say.
   package static let toldBytesRate = Rate(perSecond: 256 << 10, burst: 384 << 10)
-  /// Bytes that one connection may have handed on to others of a relayed session.
+  /// Bytes that one connection may have handed on to others of a relayed session: to a receiver, with all others, no more than half of what
+  /// is kept for it.
   package static let relayedBytesRate = Rate(perSecond: 128 << 10, burst: 384 << 10)
   /// What happens to all of a session: comings, and requests that everyone hears of beside signals. With the signals it is less at once
   /// than is kept for who does not acknowledge.
@@ -57,8 +58,10 @@ package enum CallLimits {
   static let rateEntries = 10_000
 
   // What is owed to a connection that does not acknowledge.
-  package static let unacknowledgedMessages = 1_000
+  package static let unacknowledgedMessages = 1_500
   package static let unacknowledgedBytes = 1 << 20
+  /// When somebody to whom half of that is owed may be handed something on again: who keeps up acknowledges every 10 s.
+  package static let fullOutboxMilliseconds: Int64 = 10_000
   /// Messages that wait for a socket to take them.
   static let socketQueue = 4_096
   package static let socketQueueBytes = 2 << 20

@@ -79,6 +79,29 @@ import Testing
     #expect(codes.first == .some(nil) && codes.last == "limit" && !fixture.isClosed(bob.socket))
   }
 
+  @Test(arguments: [10, 60_000])
+  func `nobody is ended by what others hand on: half of what is kept is for it`(_ bytes: Int) throws {
+    let fixture = SessionFixture(isRouted: false)
+    let senders = try (0..<8).map { _ in try fixture.connect() }
+    let victim = try fixture.connect()
+    let relay = #""to":"\#(victim.id)","data":"\#(String(repeating: "d", count: bytes))""#
+    var answer: JSON?
+    for index in 0..<CallLimits.unacknowledgedMessages where answer?["type"]?.string != "refused" {
+      fixture.now.monotonic += 20
+      // Each within its own rates.
+      let sender = senders[index % 8]
+      answer = try fixture.ask(sender, "relay", relay)
+      fixture.receive(#"{"type":"ack","seq":\#(fixture.brain.connections[sender.id]!.outbox.last)}"#, on: sender.socket)
+    }
+    #expect(answer?["code"]?.string == "limit" && answer?["retry_after_ms"]?.integer == CallLimits.fullOutboxMilliseconds)
+    // There is room for all that everyone may be told at once.
+    let left = CallLimits.unacknowledgedMessages - (fixture.brain.connections[victim.id]?.outbox.messages(after: 0)?.count ?? 0)
+    #expect(left > Int(CallLimits.broadcastRate.burst + CallLimits.signalRate.burst) && !fixture.isClosed(victim.socket))
+    fixture.receive(#"{"type":"ack","seq":\#(fixture.brain.connections[victim.id]!.outbox.last)}"#, on: victim.socket)
+    fixture.now.monotonic += 5_000
+    #expect(try fixture.refusal(senders[0], "relay", relay) == nil)
+  }
+
   @Test func `offers have a rate`() throws {
     let fixture = SessionFixture()
     let client = try fixture.connect()

@@ -152,7 +152,11 @@ extension SessionBrain {
 
   private mutating func relay(_ data: ByteString, to: ConnectionID, from id: ConnectionID) throws(CallRefusal) {
     guard !isRouted else { throw .invalid("Media of this session goes through the server.") }
-    guard has(to) else { throw .noConnection }
+    guard let receiver = connections[to] else { throw .noConnection }
+    if receiver.outbox.isHalfFull {
+      throw CallRefusal(
+        .limit, "Who is to get it does not keep up.", retryAfterMilliseconds: CallLimits.fullOutboxMilliseconds)
+    }
     say(
       Self.message("relay") { writer in
         writer.member("from", id)
