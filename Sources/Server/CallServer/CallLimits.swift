@@ -12,6 +12,9 @@ package enum CallLimits {
   package static let connectionsOfRelayedSession = 9
   package static let streams = 200
   package static let streamsOfConnection = 4
+  /// Of one user in a room's call, on all devices; of one token of an application's: the other half is for others.
+  package static let streamsOfMember = 8
+  package static let streamsOfToken = 100
   /// Of a session, on its home worker: with so many that all see each other, a worker has some 200,000 packets a second to send.
   package static let homeTransports = 50
   /// Of one user in a room's call, and of one token of an application's, which may be the same for many.
@@ -38,6 +41,10 @@ package enum CallLimits {
   /// Bytes that one connection may have handed on to others of a relayed session: to a receiver, with all others, no more than half of what
   /// is kept for it.
   package static let relayedBytesRate = Rate(perSecond: 128 << 10, burst: 384 << 10)
+  /// Bytes that are said again to one connection that comes back.
+  package static let resumedBytesRate = Rate(perSecond: 256 << 10, burst: 4 << 20)
+  /// What coming back counts at least.
+  static let resumedBytesLeast = 16 << 10
   /// What happens to all of a session: comings, and requests that everyone hears of beside signals. With the signals it is less at once
   /// than is kept for who does not acknowledge.
   package static let broadcastRate = Rate(perSecond: 100, burst: 500)
@@ -69,6 +76,8 @@ package enum CallLimits {
   // Times, in milliseconds.
   package static let firstMessageMilliseconds: Int64 = 10_000
   package static let resumeMilliseconds: Int64 = 30_000
+  /// How long a stream may have no media from the beginning, while its connection has a socket.
+  package static let firstMediaMilliseconds: Int64 = 30_000
   /// Of a token for a session.
   package static let tokenMilliseconds: Int64 = 30 * 24 * 60 * 60 * 1_000
   /// A token of the old form that does not say when it ends. OpenTok's documentation: a day.

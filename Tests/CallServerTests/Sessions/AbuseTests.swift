@@ -152,6 +152,39 @@ import Testing
     try connect("bob")
   }
 
+  @Test(arguments: [("rooms", CallLimits.streamsOfMember), ("4", CallLimits.streamsOfToken)])
+  func `a holder has so many streams, and the others theirs`(_ project: String, _ limit: Int) throws {
+    let fixture = SessionFixture()
+    let owner = project == "rooms" ? ProjectID.rooms : ProjectID(trusted: ByteString(project))
+    var token = ConnectionToken(session: .random(of: owner, now: 0), role: .publisher, data: "")
+    func publish(_ holder: ByteString, _ count: Int) throws -> [String?] {
+      token.holder = holder
+      let client = try fixture.connect(token: token)
+      return try (0..<count).map { _ in try fixture.refusal(client, "publish", #""stream":{}"#) }
+    }
+    for _ in 0..<limit / 4 { #expect(try publish("alice", 4).allSatisfy { $0 == nil }) }
+    #expect(try publish("alice", 1) == ["limit"])
+    #expect(try publish("bob", 1) == [nil])
+  }
+
+  @Test func `to come back has a rate, and more so where much is said again`() throws {
+    let fixture = SessionFixture()
+    let (client, other) = (try fixture.connect(), try fixture.connect())
+    func resumptions() -> Int {
+      var count = 0
+      while count < 1_000, fixture.resume(client, after: 0) { count += 1 }
+      return count
+    }
+    let most = Int(CallLimits.resumedBytesRate.burst) / CallLimits.resumedBytesLeast
+    let usual = resumptions()
+    #expect((100...most).contains(usual) && fixture.brain.has(client.id))
+    fixture.now.monotonic += 60_000
+    for _ in 0..<40 { try fixture.ask(other, "signal", #""data":"\#(String(repeating: "d", count: 8_000))""#) }
+    #expect((5...20).contains(resumptions()))
+    fixture.now.monotonic += 2_000
+    #expect(fixture.resume(client, after: 0))
+  }
+
   @Test func `nobody acknowledges what has not gone out`() throws {
     let fixture = SessionFixture()
     let (client, other) = (try fixture.connect(), try fixture.connect())

@@ -63,8 +63,11 @@ final class SessionFixture {
   }
 
   func connect(_ role: Role = .publisher, data: ByteString = "") throws -> Client {
+    try connect(token: ConnectionToken(session: Self.session, role: role, data: data))
+  }
+
+  func connect(token: ConnectionToken) throws -> Client {
     let socket = newSocket()
-    let token = ConnectionToken(session: Self.session, role: role, data: data)
     let id = try brain.connect(token, relays: true, on: socket, now: now)
     collect()
     let greeting = try #require(inboxes.removeValue(forKey: socket)?.first)
@@ -138,7 +141,9 @@ final class SessionFixture {
   /// On a new socket; false where it cannot be.
   func resume(_ client: Client, after seq: Int64) -> Bool {
     let socket = newSocket()
-    do throws(CallRefusal) { try brain.resume(client.id, key: client.key, after: seq, on: socket) } catch { return false }
+    do throws(CallRefusal) {
+      try brain.resume(client.id, key: client.key, after: seq, on: socket, now: now)
+    } catch { return false }
     client.socket = socket
     collect()
     return true

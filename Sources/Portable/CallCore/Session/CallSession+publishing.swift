@@ -50,6 +50,15 @@ extension CallSession {
     }
   }
 
+  /// As another stream. Its path may be one on which media takes long to come through: what is captured stays.
+  mutating func announceAnew(_ source: SourceID) {
+    guard let i = index(of: source), let stream = publications[i].stream else { return }
+    for i in links.indices { links[i].negotiation.stop(stream: stream) }
+    publications[i].state = .waiting
+    effects.append(.change(.publication(source)))
+    announce(source)
+  }
+
   /// The server's answer to `announce`.
   mutating func published(
     _ number: Int64, _ source: SourceID, _ stream: CallStream?, _ refusal: CallRefusal?, retryAfter: Int64?

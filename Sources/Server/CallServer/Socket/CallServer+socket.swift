@@ -102,7 +102,9 @@ extension CallServer {
     }
     let socket = take(line, of: id)
     do throws(CallRefusal) {
-      try run(id) { (brain, _) throws(CallRefusal) in try brain.resume(connection, key: key, after: seq, on: socket) }
+      try run(id) { (brain, now) throws(CallRefusal) in
+        try brain.resume(connection, key: key, after: seq, on: socket, now: now)
+      }
     } catch {
       forget(socket)
       throw error
