@@ -95,6 +95,8 @@ package enum CallLimits {
   package static let filesOfArchive = 1_000
   /// Of the composed picture, which depends on all of them for its whole length.
   package static let changesOfArchive = 1_000
+  /// How long it is told of a recording that it recorded nothing.
+  package static let failedArchiveMilliseconds: Int64 = 24 * 60 * 60 * 1_000
   package static let archivesPage: Int64 = 1_000
   static let archivesPageDefault: Int64 = 50
   /// Media that waits for the recording thread; what comes then is left out.

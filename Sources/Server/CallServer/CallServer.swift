@@ -66,7 +66,9 @@ package actor CallServer {
     (events, eventInput) = AsyncStream.makeStream(of: [RouterEvent].self)
     loads = WorkerLoads(workers: configuration.workers)
     // The recordings want key frames of the workers, which give them their media.
-    let recordings = try Recordings(homeserver, quotaBytes: configuration.recordingsQuotaBytes) { [late] in late.refresh($0) }
+    let recordings = try Recordings(homeserver, quotaBytes: configuration.recordingsQuotaBytes, projects: projects) { [late] in
+      late.refresh($0)
+    }
     self.recordings = recordings
     workers = try MediaWorkers(
       configuration.workers, address: configuration.address, takesStreams: configuration.takesStreams,
@@ -88,7 +90,7 @@ package actor CallServer {
     }
     housekeeping = Task { [weak self] in
       while !Task.isCancelled {
-        await self?.removeUnusedSessions()
+        await self?.removeUnused()
         do { try await Task.sleep(for: .milliseconds(CallLimits.sessionUseMilliseconds)) } catch { return }
       }
     }
@@ -207,13 +209,14 @@ package actor CallServer {
     callbacks.post(news.body(of: id, of: project, at: clock.now()), for: project)
   }
 
-  /// Those with somebody in them are in use.
-  private func removeUnusedSessions() async {
+  /// Sessions that nobody uses, and rows of recordings that recorded nothing. Sessions with somebody in them are in use.
+  private func removeUnused() async {
     do {
+      try await recordings.removeFailed(now: clock.now())
       for id in live.keys { _ = try await sessions.session(id) }
       try await sessions.removeUnused()
     } catch {
-      log.error("unused sessions", ["error": .text("\(error)")])
+      log.error("what is unused was not removed", ["error": .text("\(error)")])
     }
   }
 
