@@ -32,7 +32,7 @@ extension CallSession {
     else { return }
     connections.append(came)
     effects.append(.change(.connection(came.id)))
-    if isRelayed { sendEverything(to: came.id) }
+    if isRelayed { sendEverything(to: came) }
   }
 
   private mutating func connectionChanged(_ message: JSON) {

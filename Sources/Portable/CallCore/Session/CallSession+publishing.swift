@@ -83,7 +83,7 @@ extension CallSession {
     finish(publication.command)
     effects.append(.change(.publication(source)))
     guard isRelayed else { return send(publication, on: routerLink()) }
-    for other in connections {
+    for other in connections where other.role != .publisherOnly {
       if let link = link(to: other.id) { send(publication, on: link) }
     }
   }
