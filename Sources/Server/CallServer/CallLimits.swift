@@ -2,7 +2,8 @@
 package enum CallLimits {
   // Messages of the socket, in bytes.
   package static let messageBytes = 64 << 10
-  package static let offerMessageBytes = 128 << 10
+  /// 128 sounds and as many pictures with all profiles of H.264, which is what an offer has sections for.
+  package static let offerMessageBytes = 512 << 10
   static let messageDepth = 16
   static let sections = 256
 

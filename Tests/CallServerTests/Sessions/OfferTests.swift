@@ -40,6 +40,28 @@ import Testing
     #expect(!fixture.types(alice).contains("stream_created"))
   }
 
+  @Test func `sixty cameras fit into one offer with all that browsers say, and the answer into one message`() throws {
+    let fixture = SessionFixture()
+    let streams = try (0..<60).map { _ in
+      fixture.now.monotonic += 1_000
+      return try fixture.publish(try fixture.connect())
+    }
+    let viewer = try fixture.connect(.subscriber)
+    var offer = OfferText(streams.flatMap { _ in [("audio", "recvonly"), ("video", "recvonly")] })
+    let extensions = HeaderExtension.allCases.enumerated().map { "a=extmap:\($0 + 1) \($1.rawValue)" }
+    let profiles = (100...112).map {
+      "a=fmtp:\($0) level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f"
+    }
+    offer.lines = extensions + profiles
+    let uses = streams.enumerated().map {
+      #""\#(2 * $0)":{"subscribe":"\#($1)"},"\#(2 * $0 + 1)":{"subscribe":"\#($1)"}"#
+    }
+    let answer = try fixture.offer(viewer, offer.text, uses.joined(separator: ","))
+    #expect(offer.text.utf8.count > 200 << 10)
+    #expect(Self.directions(answer) == Array(repeating: "sendonly", count: 120))
+    #expect(answer.bytes.count > 64 << 10 && answer.bytes.count < CallLimits.offerMessageBytes)
+  }
+
   @Test func `a stream without media gives its place back, and its publisher is told; one that had some stays`() throws {
     let fixture = SessionFixture()
     let (alice, bob) = (try fixture.connect(), try fixture.connect())

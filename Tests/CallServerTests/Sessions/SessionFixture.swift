@@ -229,6 +229,8 @@ struct OfferText {
   /// Of the peer connection.
   var number = 1
   var codecs = ["VP8", "H264"]
+  /// More of each section.
+  var lines: [String] = []
   var fingerprint = Array(repeating: "CD", count: 32).joined(separator: ":")
 
   init(_ sections: [(String, String)], ufrag: String = "abcd") {
@@ -243,7 +245,7 @@ struct OfferText {
       let isAudio = section.kind == "audio"
       let types = isAudio ? [111] : codecs.indices.map { 96 + $0 }
       lines.append("m=\(section.kind) 9 UDP/TLS/RTP/SAVPF " + types.map(String.init).joined(separator: " "))
-      lines += ["c=IN IP4 0.0.0.0", "a=mid:\(index)", "a=\(section.direction)", "a=ice-ufrag:\(ufrag)"]
+      lines += self.lines + ["c=IN IP4 0.0.0.0", "a=mid:\(index)", "a=\(section.direction)", "a=ice-ufrag:\(ufrag)"]
       lines += ["a=ice-pwd:0123456789012345678901", "a=fingerprint:sha-256 \(fingerprint)", "a=setup:actpass"]
       lines.append("a=rtcp-mux")
       if isAudio { lines.append("a=rtpmap:111 opus/48000/2") }
