@@ -124,6 +124,8 @@ extension CallSession {
   mutating func unpublish(_ source: SourceID, _ id: CommandID) {
     guard let publication = publication(source) else { return finish(id, CallRefusal("not_found")) }
     withdraw(source)
+    // Whoever waits for it to be there waits in vain.
+    if id != 0, publication.stream == nil { finish(publication.command, CallRefusal("not_found")) }
     guard let stream = publication.stream else { return finish(id) }
     request("unpublish", .plain, id) { $0.member("stream", stream) }
   }
