@@ -204,6 +204,10 @@ let package = Package(
     tests(of: "WebSockets"),
     tests(of: "GStreamerMedia", uses: ["CallClient"]),
     tests(of: "martlet", uses: ["JSON", "MatrixModel", "MatrixClient", "EventLoop", "MediaRouter", "TLSTesting"]),
+    // Both ends of a session's socket; no file of it imports both.
+    .testTarget(
+      name: "CallSessionTests", dependencies: ["Addresses", "JSON", "MatrixModel", "MediaRouter", "CallCore", "CallServer"],
+      path: "Tests/CallSessionTests", swiftSettings: common),
     .testTarget(
       name: "LoadTests", dependencies: ["matrix-load"], path: "Tests/LoadTests", swiftSettings: common),
     .testTarget(

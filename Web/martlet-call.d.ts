@@ -97,6 +97,8 @@ export interface CallSubscriber extends EventTarget {
 
 export interface CallEventMap {
   connectionCreated: CustomEvent<{ connection: CallConnection }>;
+  /** It has another role, which may be one's own: `call.connection`. */
+  connectionChanged: CustomEvent<{ connection: CallConnection }>;
   connectionDestroyed: CustomEvent<{ connection: CallConnection }>;
   /** Of others: those that were there come right after `connect` as well. */
   streamCreated: CustomEvent<{ stream: CallStream }>;

@@ -35,10 +35,12 @@ function compile() {
     return WebAssembly.compile(await answer.arrayBuffer());
   }).catch(error => {
     compiled = null;
-    throw new CallError('not_loaded', `${words.not_loaded} (${error.message})`);
+    notLoaded(error);
   });
   return compiled;
 }
+
+function notLoaded(error) { throw new CallError('not_loaded', `${words.not_loaded} (${error.message})`); }
 
 const encoder = new TextEncoder(), decoder = new TextDecoder();
 
@@ -55,7 +57,7 @@ class Program {
   constructor(hear) { this.hear = hear; }
 
   async open() {
-    const { exports } = await WebAssembly.instantiate(await compile(), { host: this.#host() });
+    const { exports } = await WebAssembly.instantiate(await compile(), { host: this.#host() }).catch(notLoaded);
     this.#wasm = exports;
     this.#enter(() => { exports.__wasm_call_ctors(); exports.start(); });
   }
@@ -388,7 +390,7 @@ export class MartletCall extends EventTarget {
       if (code === undefined) waiting?.resolve(); else waiting?.refuse(new CallError(code, message));
       return;
     }
-    if (event === 'closed') this.#close(code);
+    if (event === 'closed') this.#close(code, true, message);
     else this.#events[event]?.(detail);
   }
 
@@ -402,6 +404,11 @@ export class MartletCall extends EventTarget {
     connectionCreated: ({ connection }) => {
       this.#connections.set(connection.id, Object.freeze(connection));
       this.#tell('connectionCreated', { connection });
+    },
+    connectionChanged: ({ connection }) => {
+      Object.freeze(connection);
+      if (connection.id === this.#connection?.id) this.#connection = connection; else this.#connections.set(connection.id, connection);
+      this.#tell('connectionChanged', { connection });
     },
     connectionDestroyed: ({ connection: id }) => {
       const connection = this.#connections.get(id);
@@ -446,12 +453,11 @@ export class MartletCall extends EventTarget {
   // Who sent a signal may be gone by now.
   #who(id) { return this.#connections.get(id) ?? (id === this.#connection?.id ? this.#connection : { id, data: '', role: 'publisher', created: 0 }); }
 
-  #connected(type, { connection, relayed, archive }) {
+  #connected(type, { connection, relayed }) {
     this.#state = 'connected';
     this.#connection = Object.freeze(connection);
     this.#isRelayed = relayed;
     this.#tell(type, { connection });
-    this.#recorded(archive ?? null);
   }
 
   #recorded(archive) {
@@ -470,11 +476,11 @@ export class MartletCall extends EventTarget {
     if (publication?.muted && !wasMuted) this.#tell('muted', { publisher });
   }
 
-  #close(code, isTold = true) {
+  #close(code, isTold = true, message = undefined) {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     this.#unlisten.abort();
-    const error = new CallError(code);
+    const error = new CallError(code, message);
     for (const { refuse } of this.#waiting.values()) refuse(error);
     this.#waiting.clear();
     for (const source of [...this.#publishers.keys()]) this.#publication(source, undefined);

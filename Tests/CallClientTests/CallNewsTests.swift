@@ -13,7 +13,7 @@ private struct Listening {
   mutating func take(_ input: SessionInput) {
     for effect in session.handle(input, now: 0) {
       guard case .change(let change) = effect else { continue }
-      heard += news.events(of: change, in: session).map(Self.words)
+      heard += news.items(of: change, in: session).map { Self.words(CallEvent($0, in: session)) }
     }
   }
 
@@ -39,6 +39,7 @@ private struct Listening {
     case .reconnecting: "reconnecting"
     case .reconnected: "reconnected"
     case .connectionCreated(let other): "+\(other.data.string)"
+    case .connectionChanged(let other): "\(other.id.string) is \(other.role)"
     case .connectionDestroyed(let other): "-\(other.data.string)"
     case .streamCreated(let stream): "+\(stream.name.string)"
     case .streamChanged(let stream): "\(stream.name.string) audio \(stream.hasAudio)"
@@ -79,11 +80,14 @@ private struct Listening {
     listening.says(#"{"seq":7,"type":"recording_started","archive":"r"}"#)
     listening.says(#"{"seq":8,"type":"recording_stopped","archive":"r"}"#)
     listening.says(#"{"seq":9,"type":"muted","active":true}"#)
+    listening.says(#"{"seq":10,"type":"connection_changed","connection":"a","role":"moderator"}"#)
+    listening.says(#"{"seq":11,"type":"connection_changed","connection":"a","role":"moderator"}"#)
+    listening.says(#"{"seq":12,"type":"connection_changed","connection":"me","role":"subscriber"}"#)
     listening.take(.command(.subscribe("s1"), id: 5))
     #expect(
       listening.told() == [
         "cam audio false", "no picture of cam", "picture of cam", "signal hi", "speaker cam", "recording r", "recording none",
-        "mute all true"
+        "mute all true", "a is moderator", "me is subscriber"
       ])
   }
 

@@ -381,7 +381,7 @@ async def rooms(context):
         while True:
             await sockets[1].hear()
     except Closed as closed:
-        assert closed.code == "forced"
+        assert closed.code == "unauthorized"
     await sockets[1].close()
     try:
         await CallSocket(context.direct).connect(ticket["session_id"], ticket["token"])
@@ -421,7 +421,7 @@ async def rooms_change(context):
                            "--server-name", "test.example"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     for name in ("banned", "out", "suspended"):
-        await closed(sockets[name], "forced")
+        await closed(sockets[name], "unauthorized")
         await sockets[name].close()
         try:
             await CallSocket(context.direct).connect(tickets[name]["session_id"], tickets[name]["token"])

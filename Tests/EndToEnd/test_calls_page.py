@@ -276,6 +276,13 @@ async def _(test):
 async def _(test):
     async with stage(test, "alice", "boris") as (here, alice, boris):
         await here.join(alice)
+        assert await alice.page.evaluate("""async () => {
+          const { instantiate } = WebAssembly;
+          WebAssembly.instantiate = async () => { throw new RangeError('no memory'); };
+          const error = await new call.constructor({ url: location.origin, session: 's', token: 't' }).connect().catch(error => error);
+          WebAssembly.instantiate = instantiate;
+          return [error.name, error.code];
+        }""") == ["CallError", "not_loaded"]
         await boris.page.goto(here.address("call.html", PUBLISHER, "boris").replace("token=", "token=x"))
         await boris.page.get_by_text("The token is none of this kind.").wait_for()
         assert await boris.page.evaluate("call.state") == "closed"

@@ -57,12 +57,17 @@ struct SessionDeskTests {
     page.server(#"{"seq":3,"type":"video_disabled","stream":"S","reason":"quality"}"#)
     page.server(#"{"seq":4,"type":"signal","kind":"k","data":"hello","from":"eve"}"#)
     page.server(#"{"seq":4,"type":"signal","kind":"k","data":"hello","from":"eve"}"#)
-    page.server(#"{"seq":5,"type":"connection_destroyed","connection":"bob","reason":"left"}"#)
+    page.server(#"{"seq":5,"type":"connection_changed","connection":"me","role":"publisher"}"#)
+    page.server(#"{"seq":6,"type":"connection_changed","connection":"bob","role":"publisher"}"#)
+    page.server(#"{"seq":7,"type":"connection_destroyed","connection":"bob","reason":"left"}"#)
     #expect(
       page.heard() == [
-        "connectionCreated eve", "streamChanged S", "videoDisabled S", "signal hello", "streamDestroyed S",
-        "connectionDestroyed bob"
+        "connectionCreated eve", "streamChanged S", "videoDisabled S", "signal hello", "connectionChanged me",
+        "streamDestroyed S", "connectionDestroyed bob"
       ])
+    page.server(#"{"type":"closed","code":"forced","message":"why","retry":false}"#)
+    #expect(page.said.last?["message"]?.string == "why")
+    #expect(page.heard() == ["connectionDestroyed eve", "closed forced"])
   }
 
   @Test("A refused token answers the request; so does everything that is asked without a session")
@@ -97,6 +102,21 @@ struct SessionDeskTests {
     try page.ask(#""do":"publish","source":1,"kind":"camera""#)
     page.desk.host?.handle(.media(.captureFailed(1)))
     #expect(page.heard() == ["publication", "answer 2 media_failed", "publication"])
+  }
+
+  @Test("What is taken back before it is there, and what is too long, answers whoever waits for it")
+  func publishing() throws {
+    let page = Page()
+    try page.connect()
+    _ = page.heard()
+    try page.ask(#""do":"publish","source":1,"kind":"camera""#)
+    try page.ask(#""do":"unpublish","source":1"#)
+    #expect(page.heard() == ["publication", "publication", "answer 2 not_found", "answer 3"])
+    try page.ask(#""do":"publish","source":2,"kind":"custom","name":"\#(String(repeating: "n", count: 70_000))""#)
+    let media = CapturedMedia(stream: "own/2", hasAudio: true, hasVideo: false, width: 0, height: 0)
+    page.desk.host?.handle(.media(.captured(2, media)))
+    #expect(page.heard().suffix(2) == ["answer 4 too_large", "publication"])
+    #expect(page.desk.host?.session.publication(2) == nil)
   }
 
   @Test(

@@ -3,7 +3,7 @@ public enum CallLimits {
   // Sessions (Documentation/Decisions/0014-call-sessions.md)
   /// Of one message, and of one with an offer or answer in it.
   public static let messageBytes = 64 << 10
-  public static let descriptionMessageBytes = 128 << 10
+  public static let descriptionMessageBytes = 512 << 10
   /// Of the first answer, which tells a whole session.
   public static let greetingBytes = 16 << 20
   public static let signalKindBytes = 128

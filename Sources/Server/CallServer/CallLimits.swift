@@ -2,7 +2,8 @@
 package enum CallLimits {
   // Messages of the socket, in bytes.
   package static let messageBytes = 64 << 10
-  package static let offerMessageBytes = 128 << 10
+  /// 128 sounds and as many pictures with all profiles of H.264, which is what an offer has sections for.
+  package static let offerMessageBytes = 512 << 10
   static let messageDepth = 16
   static let sections = 256
 
@@ -12,6 +13,9 @@ package enum CallLimits {
   package static let connectionsOfRelayedSession = 9
   package static let streams = 200
   package static let streamsOfConnection = 4
+  /// Of one user in a room's call, on all devices; of one token of an application's: the other half is for others.
+  package static let streamsOfMember = 8
+  package static let streamsOfToken = 100
   /// Of a session, on its home worker: with so many that all see each other, a worker has some 200,000 packets a second to send.
   package static let homeTransports = 50
   /// Of one user in a room's call, and of one token of an application's, which may be the same for many.
@@ -35,8 +39,13 @@ package enum CallLimits {
   /// Bytes that a session's signals have as they are told, and names that everyone hears of. At once it is less than is kept for who does not
   /// acknowledge: nobody can be ended by what others say.
   package static let toldBytesRate = Rate(perSecond: 256 << 10, burst: 384 << 10)
-  /// Bytes that one connection may have handed on to others of a relayed session.
+  /// Bytes that one connection may have handed on to others of a relayed session: to a receiver, with all others, no more than half of what
+  /// is kept for it.
   package static let relayedBytesRate = Rate(perSecond: 128 << 10, burst: 384 << 10)
+  /// Bytes that are said again to one connection that comes back.
+  package static let resumedBytesRate = Rate(perSecond: 256 << 10, burst: 4 << 20)
+  /// What coming back counts at least.
+  static let resumedBytesLeast = 16 << 10
   /// What happens to all of a session: comings, and requests that everyone hears of beside signals. With the signals it is less at once
   /// than is kept for who does not acknowledge.
   package static let broadcastRate = Rate(perSecond: 100, burst: 500)
@@ -44,6 +53,11 @@ package enum CallLimits {
   package static let messageRate = Rate(perSecond: 50, burst: 400)
   /// Of a connection: reading one and answering it is the dearest of all requests.
   package static let offerRate = Rate(perSecond: 5, burst: 30)
+  /// Bytes of offers that one holder of a token has read, on all connections: a few tens of milliseconds of a processor for each megabyte. At once
+  /// it is one long offer for each of 500.
+  package static let offerBytesRate = Rate(perSecond: 4 << 20, burst: 64 << 20)
+  /// What an offer counts at least.
+  static let offerBytesLeast = 8 << 10
   /// First messages from one network.
   package static let connectRate = Rate(perSecond: 20, burst: 200)
   /// REST requests of a project.
@@ -52,8 +66,10 @@ package enum CallLimits {
   static let rateEntries = 10_000
 
   // What is owed to a connection that does not acknowledge.
-  package static let unacknowledgedMessages = 1_000
+  package static let unacknowledgedMessages = 1_500
   package static let unacknowledgedBytes = 1 << 20
+  /// When somebody to whom half of that is owed may be handed something on again: who keeps up acknowledges every 10 s.
+  package static let fullOutboxMilliseconds: Int64 = 10_000
   /// Messages that wait for a socket to take them.
   static let socketQueue = 4_096
   package static let socketQueueBytes = 2 << 20
@@ -61,6 +77,8 @@ package enum CallLimits {
   // Times, in milliseconds.
   package static let firstMessageMilliseconds: Int64 = 10_000
   package static let resumeMilliseconds: Int64 = 30_000
+  /// How long a stream may have no media from the beginning, while its connection has a socket.
+  package static let firstMediaMilliseconds: Int64 = 30_000
   /// Of a token for a session.
   package static let tokenMilliseconds: Int64 = 30 * 24 * 60 * 60 * 1_000
   /// A token of the old form that does not say when it ends. OpenTok's documentation: a day.
@@ -78,6 +96,8 @@ package enum CallLimits {
   package static let filesOfArchive = 1_000
   /// Of the composed picture, which depends on all of them for its whole length.
   package static let changesOfArchive = 1_000
+  /// How long it is told of a recording that it recorded nothing.
+  package static let failedArchiveMilliseconds: Int64 = 24 * 60 * 60 * 1_000
   package static let archivesPage: Int64 = 1_000
   static let archivesPageDefault: Int64 = 50
   /// Media that waits for the recording thread; what comes then is left out.

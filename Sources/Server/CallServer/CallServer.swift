@@ -38,6 +38,8 @@ package actor CallServer {
   var sessionOfSocket: [SocketID: SessionID] = [:]
   var connectRates = RateTable<UInt64>(CallLimits.connectRate)
   var restRates = RateTable<ProjectID>(CallLimits.restRate)
+  /// Reads what clients say.
+  nonisolated let reader: MessageReader
   /// Of the sessions that have one.
   private var deadlines: [SessionID: Int64] = [:]
   private var sessionOfNumber: [UInt32: SessionID] = [:]
@@ -59,11 +61,14 @@ package actor CallServer {
     clock = homeserver.configuration.clock
     sessions = CallSessions(database: homeserver.database, clock: clock)
     self.homeserver = homeserver
+    reader = try MessageReader()
     callbacks = Callbacks(homeserver.http, clock: clock) { projects.callback(of: $0) }
     (events, eventInput) = AsyncStream.makeStream(of: [RouterEvent].self)
     loads = WorkerLoads(workers: configuration.workers)
     // The recordings want key frames of the workers, which give them their media.
-    let recordings = try Recordings(homeserver, quotaBytes: configuration.recordingsQuotaBytes) { [late] in late.refresh($0) }
+    let recordings = try Recordings(homeserver, quotaBytes: configuration.recordingsQuotaBytes, projects: projects) { [late] in
+      late.refresh($0)
+    }
     self.recordings = recordings
     workers = try MediaWorkers(
       configuration.workers, address: configuration.address, takesStreams: configuration.takesStreams,
@@ -85,7 +90,7 @@ package actor CallServer {
     }
     housekeeping = Task { [weak self] in
       while !Task.isCancelled {
-        await self?.removeUnusedSessions()
+        await self?.removeUnused()
         do { try await Task.sleep(for: .milliseconds(CallLimits.sessionUseMilliseconds)) } catch { return }
       }
     }
@@ -108,10 +113,11 @@ package actor CallServer {
     for task in compositions.values { await task.value }
     await recordings.close()
     await callbacks.shutdown()
+    await reader.shutdown()
     late.workers.withLock { $0 = nil }
   }
 
-  var now: CallMoment {
+  nonisolated var now: CallMoment {
     CallMoment(monotonic: Int64(clamping: EventLoop.nowNanoseconds / 1_000_000), wall: clock.now())
   }
 
@@ -203,13 +209,14 @@ package actor CallServer {
     callbacks.post(news.body(of: id, of: project, at: clock.now()), for: project)
   }
 
-  /// Those with somebody in them are in use.
-  private func removeUnusedSessions() async {
+  /// Sessions that nobody uses, and rows of recordings that recorded nothing. Sessions with somebody in them are in use.
+  private func removeUnused() async {
     do {
+      try await recordings.removeFailed(now: clock.now())
       for id in live.keys { _ = try await sessions.session(id) }
       try await sessions.removeUnused()
     } catch {
-      log.error("unused sessions", ["error": .text("\(error)")])
+      log.error("what is unused was not removed", ["error": .text("\(error)")])
     }
   }
 

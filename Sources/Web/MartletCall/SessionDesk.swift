@@ -9,8 +9,7 @@ final class SessionDesk {
   private(set) var host: SessionHost?
   /// The request that waits for the first greeting.
   private var connecting: CommandID = 0
-  private var toldState = SessionState.idle
-  var told = ToldMembers()
+  private var news = CallNews()
 
   init() {
     port = FramePort { [self] in take($0) }
@@ -67,24 +66,8 @@ final class SessionDesk {
 
   func changed(_ change: SessionChange) {
     guard let session = host?.session else { return }
-    switch change {
-    case .session: stateChanged(session)
-    case .connection(let id): connectionChanged(id, session)
-    case .stream(let id): streamChanged(id, session)
-    case .publication(let source): publicationChanged(source, session)
-    case .speaker:
-      port?.tell("speaker") { if let stream = session.speaker { $0.member("stream", stream) } }
-    case .recording:
-      port?.tell("recording") { if let archive = session.recording { $0.member("archive", archive) } }
-    case .muting: port?.tell("muteAll") { $0.member("active", session.isMuteOfAllActive) }
-    case .signal(let signal):
-      port?.tell("signal") {
-        $0.member("kind", signal.kind)
-        $0.member("data", signal.data)
-        if let from = signal.from { $0.member("from", from) }
-      }
-    case .finished(let id, let refusal): finished(id, refusal, session)
-    }
+    if case .finished(let id, let refusal) = change { return finished(id, refusal, session) }
+    for item in news.items(of: change, in: session) { tell(item, session) }
   }
 
   private func finished(_ id: CommandID, _ refusal: CallRefusal?, _ session: CallSession) {
@@ -98,62 +81,65 @@ final class SessionDesk {
     }
   }
 
-  private func stateChanged(_ session: CallSession) {
-    // What went with a connection that the server does not know any more.
-    for id in told.streams.map({ $0.id }) { streamChanged(id, session) }
-    for id in told.connections { connectionChanged(id, session) }
-    let old = toldState
-    toldState = session.state
-    switch session.state {
-    case .connected:
-      if let own = session.connection {
-        port?.tell(old == .reconnecting ? "reconnected" : "connected") { writer in
-          writer.key("connection")
-          own.write(to: &writer)
-          writer.member("relayed", session.isRelayed)
-          if let archive = session.recording { writer.member("archive", archive) }
-        }
+  private func tell(_ item: CallNews.Item, _ session: CallSession) {
+    switch item {
+    case .connected(let own): tellOwn("connected", own, session)
+    case .reconnected(let own): tellOwn("reconnected", own, session)
+    case .reconnecting: port?.tell("reconnecting")
+    case .connectionCreated(let connection): tell("connectionCreated", connection)
+    case .connectionChanged(let connection): tell("connectionChanged", connection)
+    case .connectionDestroyed(let connection): port?.tell("connectionDestroyed") { $0.member("connection", connection.id) }
+    case .streamCreated(let stream): tell("streamCreated", stream)
+    case .streamChanged(let stream): tell("streamChanged", stream)
+    case .streamDestroyed(let stream): port?.tell("streamDestroyed") { $0.member("stream", stream.id) }
+    case .videoDisabled(let stream, let reason): tellOfVideo("videoDisabled", stream, reason)
+    case .videoEnabled(let stream, let reason): tellOfVideo("videoEnabled", stream, reason)
+    case .publication(let source): publicationChanged(source, session)
+    case .speaker:
+      port?.tell("speaker") { if let stream = session.speaker { $0.member("stream", stream) } }
+    case .recording(let archive):
+      port?.tell("recording") { if let archive { $0.member("archive", archive) } }
+    case .muting: port?.tell("muteAll") { $0.member("active", session.isMuteOfAllActive) }
+    case .signal(let signal):
+      port?.tell("signal") {
+        $0.member("kind", signal.kind)
+        $0.member("data", signal.data)
+        if let from = signal.from { $0.member("from", from) }
       }
-    case .reconnecting: if old != .reconnecting { port?.tell("reconnecting") }
-    case .ended(let reason): port?.tell("closed") { $0.member("code", reason.code) }
-    case .idle, .connecting: break
+    case .closed(let reason):
+      port?.tell("closed") {
+        $0.member("code", reason.code)
+        if !session.endMessage.isEmpty { $0.member("message", session.endMessage) }
+      }
     }
   }
 
-  private func connectionChanged(_ id: ByteString, _ session: CallSession) {
-    guard let isHere = told.connection(id, isHere: session.connections.contains { $0.id == id }) else { return }
-    port?.tell(isHere ? "connectionCreated" : "connectionDestroyed") { writer in
+  private func tellOwn(_ event: StaticString, _ own: CallConnection, _ session: CallSession) {
+    port?.tell(event) { writer in
       writer.key("connection")
-      if isHere, let connection = session.connections.first(where: { $0.id == id }) {
-        connection.write(to: &writer)
-      } else {
-        writer.write(id)
-      }
+      own.write(to: &writer)
+      writer.member("relayed", session.isRelayed)
     }
   }
 
-  private func streamChanged(_ id: ByteString, _ session: CallSession) {
-    let old = told.streams.first { $0.id == id }
-    guard let stream = session.stream(id) else {
-      guard old != nil else { return }
-      told.streams.removeAll { $0.id == id }
-      port?.tell("streamDestroyed") { $0.member("stream", id) }
-      return
+  private func tell(_ event: StaticString, _ connection: CallConnection) {
+    port?.tell(event) { writer in
+      writer.key("connection")
+      connection.write(to: &writer)
     }
-    told.streams.removeAll { $0.id == id }
-    told.streams.append(stream)
-    // Whether it arrives, and how large, the page has asked for itself.
-    if let old, old.isShownLike(stream) {
-      guard old.videoDisabled != stream.videoDisabled else { return }
-      port?.tell(stream.videoDisabled == nil ? "videoEnabled" : "videoDisabled") {
-        $0.member("stream", id)
-        $0.member("reason", stream.videoDisabled ?? old.videoDisabled ?? "")
-      }
-      return
-    }
-    port?.tell(old == nil ? "streamCreated" : "streamChanged") { writer in
+  }
+
+  private func tell(_ event: StaticString, _ stream: CallStream) {
+    port?.tell(event) { writer in
       writer.key("stream")
       stream.write(to: &writer)
+    }
+  }
+
+  private func tellOfVideo(_ event: StaticString, _ stream: CallStream, _ reason: ByteString) {
+    port?.tell(event) {
+      $0.member("stream", stream.id)
+      $0.member("reason", reason)
     }
   }
 
@@ -164,18 +150,5 @@ final class SessionDesk {
       writer.key("publication")
       publication.write(to: &writer)
     }
-  }
-}
-
-/// Whom and what the page knows of.
-struct ToldMembers {
-  private(set) var connections: [ByteString] = []
-  var streams: [CallStream] = []
-
-  /// nil where that is nothing new.
-  mutating func connection(_ id: ByteString, isHere: Bool) -> Bool? {
-    guard connections.contains(id) != isHere else { return nil }
-    if isHere { connections.append(id) } else { connections.removeAll { $0 == id } }
-    return isHere
   }
 }

@@ -101,11 +101,6 @@ extension CallStream {
       writer.member("created", created)
     }
   }
-
-  func isShownLike(_ other: CallStream) -> Bool {
-    name == other.name && hasAudio == other.hasAudio && hasVideo == other.hasVideo && videoType == other.videoType
-      && width == other.width && height == other.height && isMuted == other.isMuted
-  }
 }
 
 extension Publication {

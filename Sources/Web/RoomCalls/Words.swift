@@ -8,8 +8,8 @@ enum Word: String, CaseIterable {
   case microphoneOff, microphoneOn, cameraOff, cameraOn, shareScreen, stopSharing, ownPicture, pictureOf
   case groupCallHere, groupCallIn, groupCallPeople, groupCallGrid, groupCallSpeaker, groupCallDevices, groupCallCamera,
     groupCallMicrophone, groupCallLoudspeaker, groupCallNotHere, groupCallHear, groupCallMute, groupCallRemove,
-    groupCallRecorded, groupCallMuted, groupCallRemoved, groupCallFull, groupCallNoCamera, groupCallMicrophoneIsOff,
-    groupCallScreenOf
+    groupCallRecorded, groupCallMuted, groupCallRemoved, groupCallGone, groupCallFull, groupCallNoCamera,
+    groupCallMicrophoneIsOff, groupCallScreenOf
 
   private static let table = StringTable(Host.texts, isRightToLeft: Host.pageState.contains(.rightToLeft))
   private static let numbers = allCases.map { table.number(of: $0.rawValue) ?? -1 }

@@ -101,7 +101,7 @@ extension Strings {
     // Calls of rooms
     case groupCallHere, groupCallIn, groupCallPeople, groupCallGrid, groupCallSpeaker, groupCallDevices, groupCallCamera,
       groupCallMicrophone, groupCallNotHere, groupCallHear, groupCallMute, groupCallRemove, groupCallRecorded, groupCallMuted,
-      groupCallRemoved, groupCallFull, groupCallNoCamera, groupCallMicrophoneIsOff, groupCallScreenOf, joinedCall, leftCall,
-      endedCall, callHangUpAndAnswer, groupCallLoudspeaker
+      groupCallRemoved, groupCallGone, groupCallFull, groupCallNoCamera, groupCallMicrophoneIsOff, groupCallScreenOf,
+      joinedCall, leftCall, endedCall, callHangUpAndAnswer, groupCallLoudspeaker
   }
 }

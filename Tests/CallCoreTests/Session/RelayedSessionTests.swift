@@ -47,6 +47,23 @@ struct RelayedSessionTests {
     for client in clients { #expect(client.host.peers.isEmpty && client.host.captured.isEmpty) }
   }
 
+  @Test func whoOnlyPublishesIsSentNothing() {
+    let simulation = Simulation(seed: 7)
+    let server = TestServer(simulation, mode: "relayed")
+    let clients = ["ann", "bob", "cid"].map { TestClient($0, server, simulation) }
+    for (client, role) in zip(clients, ["publisheronly", "publisher", "publisher"]) {
+      client.connect(token: ByteString("token-\(role)"))
+      client.command(.publish(1, .camera, name: "n", audio: true, video: true))
+      simulation.run(for: 200)
+    }
+    simulation.run(for: 10_000)
+    #expect(clients[0].host.peers.count == 2 && clients[0].host.peers.values.allSatisfy { $0.arrived.isEmpty })
+    for client in clients[1...] {
+      #expect(client.host.peers.values.map { $0.sections.count }.sorted() == [0, 2])
+      #expect(client.host.peers.values.flatMap { $0.attached.values }.count == 4)
+    }
+  }
+
   /// Of one of several peers: the others' connections go on, and what it says from then on is nothing.
   @Test func descriptionsThatCannotBeSetCostTheirSenderAlone() throws {
     var session = CallSession(randomSeed: 1)

@@ -356,6 +356,19 @@ struct SessionTests {
     #expect(ann.host.peers[2]?.restarts == 0 && ann.host.captured.count == 1)
   }
 
+  @Test func aStreamThatHadNoMediaInTimeIsPublishedAnew() throws {
+    let server = TestServer(simulation)
+    let ann = publishing("ann", server)
+    let stream = try #require(ann.session.publication(1)?.stream)
+    let count = try #require(ann.member?.sections.count)
+    server.end(stream.string, "no_media")
+    simulation.run(for: 2_000)
+    let other = try #require(ann.session.publication(1)?.stream)
+    #expect(other != stream && ann.host.captured.count == 1 && ann.host.peers.count == 1)
+    let sections = try #require(ann.member?.sections)
+    #expect(sections.count == count && sections.values.allSatisfy { $0 == "publish \(other)" })
+  }
+
   @Test func aHostThatFailsGetsANewPeerConnectionAFewTimes() {
     let server = TestServer(simulation)
     let ann = publishing("ann", server)

@@ -132,6 +132,14 @@ final class TestServer {
     if let member = self.members.first(where: { $0.id == id }) { tell(member, type, members) }
   }
 
+  /// A stream of which the others do not know.
+  func end(_ stream: String, _ reason: String) {
+    guard let i = streams.firstIndex(where: { $0.id == stream }) else { return }
+    let owner = streams.remove(at: i).owner
+    members.first { $0.id == owner }?.streams.removeAll { $0 == stream }
+    happen("stream_destroyed", #""stream":"\#(stream)","reason":"\#(reason)""#, to: owner)
+  }
+
   private func connection(_ member: Member) -> String {
     #"{"id":"\#(member.id)","data":"d","role":"\#(member.role)","created":1}"#
   }

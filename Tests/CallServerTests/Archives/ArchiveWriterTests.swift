@@ -9,6 +9,7 @@ import Testing
 @Suite struct ArchiveWriterTests {
   /// A recording in a folder of its own, of one stream of sound.
   private final class World {
+    static let project = ProjectID(trusted: "4")
     let directory: String
     let usage: ArchiveUsage
     let folder: ArchiveFolder
@@ -25,7 +26,8 @@ import Testing
       try ArchiveFolder.makeRoot(in: directory)
       usage = ArchiveUsage(quotaBytes: quotaBytes)
       folder = ArchiveFolder(ArchiveID(trusted: "archive"), in: directory)
-      writer = try ArchiveWriter(folder, usage, began: MediaTime(microseconds: now), filesLimit: filesLimit)
+      writer = try ArchiveWriter(
+        folder, usage.share(of: Self.project), began: MediaTime(microseconds: now), filesLimit: filesLimit)
       writer.add(stream, SubscriptionID(1), .opus, now: MediaTime(microseconds: now))
     }
 
@@ -78,6 +80,27 @@ import Testing
     #expect(manifest.files.map(\.bytes) == sizes && summary.bytes == sizes.reduce(0, +) && world.usage.bytes == summary.bytes)
   }
 
+  @Test func `a recording without a file leaves no folder`() throws {
+    let world = try World()
+    #expect(access(world.folder.path, F_OK) == 0)
+    #expect(world.finish().filesCount == 0 && access(world.folder.path, F_OK) != 0)
+  }
+
+  @Test func `one project cannot take the room of all: half of the quota is kept in equal shares`() {
+    let usage = ArchiveUsage(quotaBytes: 1_000) { 5 }
+    let shares = ["a", "b", "c"].map { usage.share(of: ProjectID(trusted: ByteString($0))) }
+    // The common half, and its own hundred.
+    #expect(shares[0].take(600) && !shares[0].take(1) && shares[0].isFull)
+    #expect(shares[1].take(100) && !shares[1].take(1) && !shares[2].isFull)
+    shares[0].give(back: 200)
+    #expect(shares[1].rest == 200 && shares[0].rest == 200 && usage.bytes == 500)
+    // What had to be written is another's loss of the common half alone.
+    shares[0].add(500)
+    #expect(shares[2].rest == -200 && shares[2].isFull)
+    #expect(ArchiveUsage(quotaBytes: 10).share(of: World.project).rest == 10)
+    #expect(ArchiveUsage(quotaBytes: nil).share(of: World.project).take(1 << 40))
+  }
+
   @Test func `at the quota a recording ends with what there is`() throws {
     let world = try World(quotaBytes: 20_000)
     world.run(milliseconds: 20_000, bytesOfPacket: 100)
@@ -94,7 +117,7 @@ import Testing
     #expect(recovery.durationMilliseconds == summary.durationMilliseconds && summary.durationMilliseconds > 2_000)
     let bytes = file.bytes
     #expect(bytes == summary.bytes && world.usage.bytes == summary.bytes && summary.bytes < 20_500)
-    #expect(!world.usage.take(20_000) && world.usage.bytes == summary.bytes)
+    #expect(!world.usage.share(of: World.project).take(20_000) && world.usage.bytes == summary.bytes)
   }
 
   /// Each picture that follows sound begins one, and whoever publishes anew.

@@ -58,9 +58,11 @@ import Testing
 
     func compose() async throws -> ArchiveManifest {
       let composer = try Composer()
+      let usage = ArchiveUsage(quotaBytes: nil)
       let made: Result<ArchiveManifest, Composer.Failure>
       do throws(Composer.Failure) {
-        made = .success(try await composer.compose(manifest, ArchiveOptions(), in: folder, ArchiveUsage(quotaBytes: nil)))
+        made = .success(
+          try await composer.compose(manifest, ArchiveOptions(), in: folder, usage.share(of: ProjectID(trusted: "4"))))
       } catch { made = .failure(error) }
       await composer.shutdown()
       return try made.get()
@@ -101,5 +103,23 @@ import Testing
     await #expect(throws: Composer.Failure.self) { try await world.compose() }
     #expect(access(world.folder.file(Composition.unfinishedName), F_OK) != 0)
     world.folder.remove()
+  }
+}
+
+@Suite struct TurnsTests {
+  @Test func `whose last turn is longest ago is next, and what one has comes in order`() {
+    var turns = Turns<String, Int>()
+    let isFirst = turns.begin(0, of: "a")
+    #expect(isFirst)
+    for (number, owner) in ["a", "a", "a", "b", "c", "b"].enumerated() {
+      let isItsTurn = turns.begin(number + 1, of: owner)
+      #expect(!isItsTurn)
+    }
+    // b and c have had none yet.
+    var order: [Int?] = []
+    for _ in 0..<7 { order.append(turns.end()) }
+    #expect(order == [4, 5, 1, 6, 2, 3, nil])
+    let isItsTurn = turns.begin(7, of: "a")
+    #expect(isItsTurn)
   }
 }

@@ -79,6 +79,29 @@ import Testing
     #expect(codes.first == .some(nil) && codes.last == "limit" && !fixture.isClosed(bob.socket))
   }
 
+  @Test(arguments: [10, 60_000])
+  func `nobody is ended by what others hand on: half of what is kept is for it`(_ bytes: Int) throws {
+    let fixture = SessionFixture(isRouted: false)
+    let senders = try (0..<8).map { _ in try fixture.connect() }
+    let victim = try fixture.connect()
+    let relay = #""to":"\#(victim.id)","data":"\#(String(repeating: "d", count: bytes))""#
+    var answer: JSON?
+    for index in 0..<CallLimits.unacknowledgedMessages where answer?["type"]?.string != "refused" {
+      fixture.now.monotonic += 20
+      // Each within its own rates.
+      let sender = senders[index % 8]
+      answer = try fixture.ask(sender, "relay", relay)
+      fixture.receive(#"{"type":"ack","seq":\#(fixture.brain.connections[sender.id]!.outbox.last)}"#, on: sender.socket)
+    }
+    #expect(answer?["code"]?.string == "limit" && answer?["retry_after_ms"]?.integer == CallLimits.fullOutboxMilliseconds)
+    // There is room for all that everyone may be told at once.
+    let left = CallLimits.unacknowledgedMessages - (fixture.brain.connections[victim.id]?.outbox.messages(after: 0)?.count ?? 0)
+    #expect(left > Int(CallLimits.broadcastRate.burst + CallLimits.signalRate.burst) && !fixture.isClosed(victim.socket))
+    fixture.receive(#"{"type":"ack","seq":\#(fixture.brain.connections[victim.id]!.outbox.last)}"#, on: victim.socket)
+    fixture.now.monotonic += 5_000
+    #expect(try fixture.refusal(senders[0], "relay", relay) == nil)
+  }
+
   @Test func `offers have a rate`() throws {
     let fixture = SessionFixture()
     let client = try fixture.connect()
@@ -87,6 +110,29 @@ import Testing
     #expect(codes.dropLast().allSatisfy { $0 == "invalid" } && codes.last == "limit")
     fixture.pass(1_000 / CallLimits.offerRate.perSecond)
     #expect(try fixture.refusal(client, "offer", offer) == "invalid")
+  }
+
+  @Test func `offers of all who have one token have a rate of bytes, which is asked before they are read`() async throws {
+    let rate = CallLimits.Rate(perSecond: 100_000, burst: 1_000_000)
+    let reader = try MessageReader(rate)
+    // An offer that is none: what is refused by its rate is not looked at.
+    let text = #"{"type":"offer","id":1,"sdp":"\#(String(repeating: "x", count: 100_000))","sections":{}}"#
+    let most = Int(rate.burst) / text.utf8.count
+    func refusal(_ holder: ByteString, at now: Int64) async throws -> CallRefusal? {
+      let read = try await reader.read(text, of: holder, now: now)
+      guard case .success(.request(1, .success(.offer(let offer, _)))) = read else {
+        guard case .success(.request(1, .failure(let refusal))) = read else { return nil }
+        return refusal
+      }
+      do throws(CallRefusal) { _ = try offer.get() } catch { return error }
+      return nil
+    }
+    for _ in 0..<most { #expect(try await refusal("a", at: 0)?.code == .invalid) }
+    let refused = try #require(try await refusal("a", at: 0))
+    #expect(refused.code == .limit && refused.retryAfterMilliseconds != nil)
+    #expect(try await refusal("b", at: 0)?.code == .invalid)
+    #expect(try await refusal("a", at: refused.retryAfterMilliseconds!)?.code == .invalid)
+    await reader.shutdown()
   }
 
   @Test(arguments: [("rooms", CallLimits.connectionsOfMember), ("4", CallLimits.connectionsOfToken)])
@@ -106,11 +152,44 @@ import Testing
     try connect("bob")
   }
 
+  @Test(arguments: [("rooms", CallLimits.streamsOfMember), ("4", CallLimits.streamsOfToken)])
+  func `a holder has so many streams, and the others theirs`(_ project: String, _ limit: Int) throws {
+    let fixture = SessionFixture()
+    let owner = project == "rooms" ? ProjectID.rooms : ProjectID(trusted: ByteString(project))
+    var token = ConnectionToken(session: .random(of: owner, now: 0), role: .publisher, data: "")
+    func publish(_ holder: ByteString, _ count: Int) throws -> [String?] {
+      token.holder = holder
+      let client = try fixture.connect(token: token)
+      return try (0..<count).map { _ in try fixture.refusal(client, "publish", #""stream":{}"#) }
+    }
+    for _ in 0..<limit / 4 { #expect(try publish("alice", 4).allSatisfy { $0 == nil }) }
+    #expect(try publish("alice", 1) == ["limit"])
+    #expect(try publish("bob", 1) == [nil])
+  }
+
+  @Test func `to come back has a rate, and more so where much is said again`() throws {
+    let fixture = SessionFixture()
+    let (client, other) = (try fixture.connect(), try fixture.connect())
+    func resumptions() -> Int {
+      var count = 0
+      while count < 1_000, fixture.resume(client, after: 0) { count += 1 }
+      return count
+    }
+    let most = Int(CallLimits.resumedBytesRate.burst) / CallLimits.resumedBytesLeast
+    let usual = resumptions()
+    #expect((100...most).contains(usual) && fixture.brain.has(client.id))
+    fixture.now.monotonic += 60_000
+    for _ in 0..<40 { try fixture.ask(other, "signal", #""data":"\#(String(repeating: "d", count: 8_000))""#) }
+    #expect((5...20).contains(resumptions()))
+    fixture.now.monotonic += 2_000
+    #expect(fixture.resume(client, after: 0))
+  }
+
   @Test func `nobody acknowledges what has not gone out`() throws {
     let fixture = SessionFixture()
     let (client, other) = (try fixture.connect(), try fixture.connect())
     for _ in 0..<3 { try fixture.ask(other, "signal", #""data":"x""#) }
-    fixture.brain.receive(#"{"type":"ack","seq":4}"#, on: client.socket, now: fixture.now, written: 2)
+    fixture.brain.receive(.success(.acknowledgement(4)), on: client.socket, now: fixture.now, written: 2)
     fixture.lose(client)
     // The two that went out are forgotten, those that did not are kept.
     #expect(fixture.brain.connections[client.id]?.outbox.messages(after: 1) == nil)

@@ -40,6 +40,64 @@ import Testing
     #expect(!fixture.types(alice).contains("stream_created"))
   }
 
+  @Test func `sixty cameras fit into one offer with all that browsers say, and the answer into one message`() throws {
+    let fixture = SessionFixture()
+    let streams = try (0..<60).map { _ in
+      fixture.now.monotonic += 1_000
+      return try fixture.publish(try fixture.connect())
+    }
+    let viewer = try fixture.connect(.subscriber)
+    var offer = OfferText(streams.flatMap { _ in [("audio", "recvonly"), ("video", "recvonly")] })
+    let extensions = HeaderExtension.allCases.enumerated().map { "a=extmap:\($0 + 1) \($1.rawValue)" }
+    let profiles = (100...112).map {
+      "a=fmtp:\($0) level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f"
+    }
+    offer.lines = extensions + profiles
+    let uses = streams.enumerated().map {
+      #""\#(2 * $0)":{"subscribe":"\#($1)"},"\#(2 * $0 + 1)":{"subscribe":"\#($1)"}"#
+    }
+    let answer = try fixture.offer(viewer, offer.text, uses.joined(separator: ","))
+    #expect(offer.text.utf8.count > 200 << 10)
+    #expect(Self.directions(answer) == Array(repeating: "sendonly", count: 120))
+    #expect(answer.bytes.count > 64 << 10 && answer.bytes.count < CallLimits.offerMessageBytes)
+  }
+
+  @Test func `a stream without media gives its place back, and its publisher is told; one that had some stays`() throws {
+    let fixture = SessionFixture()
+    let (alice, bob) = (try fixture.connect(), try fixture.connect())
+    let kept = try fixture.publish(alice)
+    let answer = try fixture.ask(alice, "publish", #""stream":{}"#)
+    let stream = try #require(StreamID(answer["stream"]?["id"]))
+    _ = (fixture.told(alice), fixture.told(bob))
+    fixture.pass(CallLimits.firstMediaMilliseconds - 1)
+    #expect(fixture.brain.streams[stream] != nil)
+    // Whoever is looked for may still send it.
+    fixture.lose(alice)
+    fixture.pass(1)
+    let last = try #require(fixture.brain.connections[alice.id]?.outbox.last)
+    #expect(fixture.brain.streams[stream] != nil && fixture.resume(alice, after: last))
+    _ = fixture.told(alice)
+    // The media of the other one is gone, but it had some.
+    let transport = try #require(fixture.brain.transports.first { $0.value == alice.id }?.key)
+    fixture.handle(.ended(transport, .silence))
+    _ = (fixture.told(alice), fixture.told(bob))
+    #expect(fixture.brain.deadline == fixture.now.monotonic + CallLimits.firstMediaMilliseconds)
+    fixture.pass(CallLimits.firstMediaMilliseconds)
+    let told = fixture.told(alice)
+    #expect(told.map { $0["type"]?.string } == ["stream_destroyed"])
+    #expect(StreamID(told[0]["stream"]) == stream && told[0]["reason"]?.string == "no_media")
+    #expect(fixture.types(bob).isEmpty && fixture.brain.deadline == nil)
+    #expect(Array(fixture.brain.streams.keys) == [kept] && fixture.brain.connections[alice.id]?.streams == [kept])
+  }
+
+  @Test func `between peers there is no media that a stream could lack`() throws {
+    let fixture = SessionFixture(isRouted: false)
+    let alice = try fixture.connect()
+    #expect(try fixture.refusal(alice, "publish", #""stream":{}"#) == nil)
+    fixture.pass(10 * CallLimits.firstMediaMilliseconds)
+    #expect(fixture.brain.streams.count == 1)
+  }
+
   @Test(arguments: [(["H264", "VP8"], Codec.vp8), (["AV1", "VP9"], .vp9), (["VP9", "H264"], .h264), (["AV1"], .av1)])
   func `a picture's codec is the first that we like of those offered`(codecs: [String], expected: Codec) throws {
     let fixture = SessionFixture()

@@ -63,8 +63,11 @@ final class SessionFixture {
   }
 
   func connect(_ role: Role = .publisher, data: ByteString = "") throws -> Client {
+    try connect(token: ConnectionToken(session: Self.session, role: role, data: data))
+  }
+
+  func connect(token: ConnectionToken) throws -> Client {
     let socket = newSocket()
-    let token = ConnectionToken(session: Self.session, role: role, data: data)
     let id = try brain.connect(token, relays: true, on: socket, now: now)
     collect()
     let greeting = try #require(inboxes.removeValue(forKey: socket)?.first)
@@ -91,7 +94,7 @@ final class SessionFixture {
   }
 
   func receive(_ text: String, on socket: SocketID) {
-    brain.receive(text, on: socket, now: now)
+    brain.receive(Result { () throws(CallRefusal) in try ClientMessage(text) }, on: socket, now: now)
     collect()
   }
 
@@ -138,7 +141,9 @@ final class SessionFixture {
   /// On a new socket; false where it cannot be.
   func resume(_ client: Client, after seq: Int64) -> Bool {
     let socket = newSocket()
-    do throws(CallRefusal) { try brain.resume(client.id, key: client.key, after: seq, on: socket) } catch { return false }
+    do throws(CallRefusal) {
+      try brain.resume(client.id, key: client.key, after: seq, on: socket, now: now)
+    } catch { return false }
     client.socket = socket
     collect()
     return true
@@ -224,6 +229,8 @@ struct OfferText {
   /// Of the peer connection.
   var number = 1
   var codecs = ["VP8", "H264"]
+  /// More of each section.
+  var lines: [String] = []
   var fingerprint = Array(repeating: "CD", count: 32).joined(separator: ":")
 
   init(_ sections: [(String, String)], ufrag: String = "abcd") {
@@ -238,7 +245,7 @@ struct OfferText {
       let isAudio = section.kind == "audio"
       let types = isAudio ? [111] : codecs.indices.map { 96 + $0 }
       lines.append("m=\(section.kind) 9 UDP/TLS/RTP/SAVPF " + types.map(String.init).joined(separator: " "))
-      lines += ["c=IN IP4 0.0.0.0", "a=mid:\(index)", "a=\(section.direction)", "a=ice-ufrag:\(ufrag)"]
+      lines += self.lines + ["c=IN IP4 0.0.0.0", "a=mid:\(index)", "a=\(section.direction)", "a=ice-ufrag:\(ufrag)"]
       lines += ["a=ice-pwd:0123456789012345678901", "a=fingerprint:sha-256 \(fingerprint)", "a=setup:actpass"]
       lines.append("a=rtcp-mux")
       if isAudio { lines.append("a=rtpmap:111 opus/48000/2") }

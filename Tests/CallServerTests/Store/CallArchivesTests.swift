@@ -29,10 +29,23 @@ import Testing
     try await archives.stop(kept.id, durationMilliseconds: 1)
     #expect(try await archives.archive(kept.id) == kept)
     #expect(try await archives.unfinished().isEmpty)
-    #expect(try await archives.bytes() == 5)
+    #expect(try await archives.bytes() == [project: 5])
     try await archives.delete(kept.id)
     #expect(try await archives.archive(kept.id) == nil)
-    #expect(try await archives.bytes() == 0)
+    #expect(try await archives.bytes().isEmpty)
+  }
+
+  @Test func `what recorded nothing is told of for a while, and then gone`() async throws {
+    let fixture = try ProjectFixture()
+    let (project, _, session) = try await fixture.project()
+    let archives = CallArchives(database: fixture.database)
+    for (name, status) in [("a", Archive.Status.failed), ("b", .available), ("c", .started), ("d", .failed)] {
+      var kept = archive(name, project, session, created: name == "d" ? 10 : 7)
+      kept.status = status
+      try await archives.insert(kept)
+    }
+    try await archives.deleteFailed(before: 10)
+    #expect(try await archives.all(of: project).map(\.id.string).sorted() == ["b", "c", "d"])
   }
 
   @Test func `lists are of one project, the newest first, in pages`() async throws {

@@ -8,6 +8,8 @@ public enum CallEvent: Sendable {
   case reconnecting
   case reconnected(CallConnection)
   case connectionCreated(CallConnection)
+  /// It has another role; also one's own.
+  case connectionChanged(CallConnection)
   case connectionDestroyed(CallConnection)
   /// Of others.
   case streamCreated(CallStream)

@@ -178,7 +178,7 @@ actor CallHost {
       waiting.removeValue(forKey: id)?.resume(returning: refusal.map { CallError($0) })
     }
     if case .stream(let id) = change, session.stream(id) == nil { sinks.remove(id) }
-    for event in news.events(of: change, in: session) { tell(event) }
+    for item in news.items(of: change, in: session) { tell(CallEvent(item, in: session)) }
   }
 
   private func tell(_ event: CallEvent) {

@@ -32,7 +32,7 @@ extension CallSession {
     else { return }
     connections.append(came)
     effects.append(.change(.connection(came.id)))
-    if isRelayed { sendEverything(to: came.id) }
+    if isRelayed { sendEverything(to: came) }
   }
 
   private mutating func connectionChanged(_ message: JSON) {
@@ -79,11 +79,12 @@ extension CallSession {
     effects.append(.change(.stream(streams[i].id)))
   }
 
-  /// An own one that the router has lost comes again with the next offer.
+  /// An own one that the router has lost comes again with the next offer; one that had no media in time, as another one.
   private mutating func streamDestroyed(_ message: JSON) {
     guard let id = message.text("stream") else { return }
     guard let own = publications.first(where: { $0.stream == id }) else { return streamWent(id) }
-    if message["reason"]?.isString("lost") != true { withdraw(own.source) }
+    guard let reason = message["reason"] else { return withdraw(own.source) }
+    if reason.isString("no_media") { announceAnew(own.source) } else if !reason.isString("lost") { withdraw(own.source) }
   }
 
   private mutating func streamWent(_ id: ByteString) {

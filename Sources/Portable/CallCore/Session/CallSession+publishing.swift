@@ -50,6 +50,15 @@ extension CallSession {
     }
   }
 
+  /// As another stream. Its path may be one on which media takes long to come through: what is captured stays.
+  mutating func announceAnew(_ source: SourceID) {
+    guard let i = index(of: source), let stream = publications[i].stream else { return }
+    for i in links.indices { links[i].negotiation.stop(stream: stream) }
+    publications[i].state = .waiting
+    effects.append(.change(.publication(source)))
+    announce(source)
+  }
+
   /// The server's answer to `announce`.
   mutating func published(
     _ number: Int64, _ source: SourceID, _ stream: CallStream?, _ refusal: CallRefusal?, retryAfter: Int64?
@@ -74,7 +83,7 @@ extension CallSession {
     finish(publication.command)
     effects.append(.change(.publication(source)))
     guard isRelayed else { return send(publication, on: routerLink()) }
-    for other in connections {
+    for other in connections where other.role != .publisherOnly {
       if let link = link(to: other.id) { send(publication, on: link) }
     }
   }
@@ -115,6 +124,8 @@ extension CallSession {
   mutating func unpublish(_ source: SourceID, _ id: CommandID) {
     guard let publication = publication(source) else { return finish(id, CallRefusal("not_found")) }
     withdraw(source)
+    // Whoever waits for it to be there waits in vain.
+    if id != 0, publication.stream == nil { finish(publication.command, CallRefusal("not_found")) }
     guard let stream = publication.stream else { return finish(id) }
     request("unpublish", .plain, id) { $0.member("stream", stream) }
   }

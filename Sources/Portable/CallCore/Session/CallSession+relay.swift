@@ -12,9 +12,11 @@ extension CallSession {
     return open(to: remote, isPolite: remote < own)
   }
 
-  mutating func sendEverything(to remote: ByteString) {
+  /// Who only publishes wants nothing.
+  mutating func sendEverything(to remote: CallConnection) {
+    guard remote.role != .publisherOnly else { return }
     for publication in publications where publication.stream != nil {
-      if let link = link(to: remote) { send(publication, on: link) }
+      if let link = link(to: remote.id) { send(publication, on: link) }
     }
   }
 

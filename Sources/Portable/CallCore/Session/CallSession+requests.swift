@@ -22,7 +22,9 @@ extension CallSession {
       if case .offer(let peer) = purpose {
         return offerRefused(peer, code: "too_large", retryAfter: CallLimits.retryMilliseconds)
       }
-      return finish(command, CallRefusal("too_large"))
+      let refusal = CallRefusal("too_large")
+      if case .publish(let source) = purpose { return published(wire.lastRequest + 1, source, nil, refusal, retryAfter: nil) }
+      return finish(command, refusal)
     }
     wire.lastRequest += 1
     let isOpen = socket.phase == .open

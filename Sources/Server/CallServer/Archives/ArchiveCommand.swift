@@ -3,7 +3,7 @@ import MediaRouter
 
 /// What a session tells the recording thread, in the order in which it happens there.
 package enum ArchiveCommand: Sendable {
-  case begin(ArchiveID)
+  case begin(ArchiveID, of: ProjectID)
   /// A track of a stream will come under this name.
   case add(ArchiveID, RecordedStream, SubscriptionID, Codec)
   case remove(SubscriptionID)
@@ -34,6 +34,7 @@ package struct RecordedStream: Sendable, Equatable {
 /// What has become of a recording.
 package struct ArchiveSummary: Sendable, Equatable {
   package let archive: ArchiveID
+  package let project: ProjectID
   package var durationMilliseconds: Int64
   package var bytes: Int64
   package var mainFile: ByteString

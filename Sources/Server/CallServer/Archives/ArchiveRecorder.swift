@@ -128,13 +128,15 @@ final class ArchiveRecorder: @unchecked Sendable {
   private func handle(_ command: ArchiveCommand) {
     let now = Self.now
     switch command {
-    case .begin(let archive):
+    case .begin(let archive, let project):
       do throws(ArchiveFileError) {
-        writers[archive] = Box(try ArchiveWriter(ArchiveFolder(archive, in: directory), usage, began: now))
+        let folder = ArchiveFolder(archive, in: directory)
+        writers[archive] = Box(try ArchiveWriter(folder, usage.share(of: project), began: now))
       } catch {
         onFinish(
           ArchiveSummary(
-            archive: archive, durationMilliseconds: 0, bytes: 0, mainFile: "", filesCount: 0, reason: ByteString("\(error)")))
+            archive: archive, project: project, durationMilliseconds: 0, bytes: 0, mainFile: "", filesCount: 0,
+            reason: ByteString("\(error)")))
       }
     case .add(let archive, let stream, let id, let codec):
       guard let box = writers[archive] else { return }

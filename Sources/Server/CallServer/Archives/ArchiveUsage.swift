@@ -1,27 +1,60 @@
 import Synchronization
 
-/// What all recordings take up on the disk, for whoever writes or asks, from any thread.
+/// What recordings take up on the disk, for whoever writes or asks, from any thread.
+///
+/// Half of the quota is whoever's comes first, the other half is kept for all projects in equal shares: none can take the room of all.
 final class ArchiveUsage: Sendable {
   /// nil where there is none.
-  let quotaBytes: Int64?
-  private let used = Atomic<Int64>(0)
+  private let quotaBytes: Int64?
+  /// How many projects there are.
+  private let projects: @Sendable () -> Int
+  private let used = Mutex<[ProjectID: Int64]>([:])
 
-  init(quotaBytes: Int64?) { self.quotaBytes = quotaBytes }
-
-  var bytes: Int64 { used.load(ordering: .relaxed) }
-
-  var isFull: Bool { quotaBytes.map { bytes >= $0 } ?? false }
-
-  /// False, and nothing is taken, where it would be too much.
-  func take(_ count: Int) -> Bool {
-    let now = used.wrappingAdd(Int64(count), ordering: .relaxed).newValue
-    guard let quotaBytes, now > quotaBytes else { return true }
-    give(back: Int64(count))
-    return false
+  init(quotaBytes: Int64?, projects: @escaping @Sendable () -> Int = { 1 }) {
+    self.quotaBytes = quotaBytes
+    self.projects = projects
   }
 
-  /// What must be written, or was, whatever the quota.
-  func add(_ count: Int64) { used.wrappingAdd(count, ordering: .relaxed) }
+  var bytes: Int64 { used.withLock { $0.values.reduce(0, +) } }
 
-  func give(back count: Int64) { used.wrappingSubtract(count, ordering: .relaxed) }
+  func share(of project: ProjectID) -> Share { Share(usage: self, project: project) }
+
+  /// The part of one project.
+  struct Share: Sendable {
+    fileprivate let usage: ArchiveUsage
+    let project: ProjectID
+
+    /// What may still be written; nil without a quota.
+    var rest: Int64? { usage.used.withLock { usage.rest(of: project, $0) } }
+
+    var isFull: Bool { rest.map { $0 <= 0 } ?? false }
+
+    /// False, and nothing is taken, where it would be too much.
+    func take(_ count: Int) -> Bool {
+      usage.used.withLock { used in
+        if let rest = usage.rest(of: project, used), rest < count { return false }
+        used[project, default: 0] += Int64(count)
+        return true
+      }
+    }
+
+    /// What must be written, or was, whatever the quota.
+    func add(_ count: Int64) { usage.used.withLock { $0[project, default: 0] += count } }
+
+    func give(back count: Int64) {
+      usage.used.withLock { used in
+        let bytes = (used[project] ?? 0) - count
+        used[project] = bytes == 0 ? nil : bytes
+      }
+    }
+  }
+
+  private func rest(of project: ProjectID, _ used: [ProjectID: Int64]) -> Int64? {
+    guard let quotaBytes else { return nil }
+    let others = used.filter { $0.key != project }.values
+    let count = max(projects(), others.count + 1)
+    let share = quotaBytes / 2 / Int64(count)
+    let kept = others.reduce(share * Int64(count - 1 - others.count)) { $0 + max(0, share - $1) }
+    return quotaBytes - kept - used.values.reduce(0, +)
+  }
 }

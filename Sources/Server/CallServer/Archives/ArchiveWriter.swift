@@ -17,7 +17,7 @@ struct ArchiveWriter: ~Copyable {
 
   let folder: ArchiveFolder
   private let began: MediaTime
-  private let usage: ArchiveUsage
+  private let usage: ArchiveUsage.Share
   private let filesLimit: Int
   private var streams: [StreamID: Stream] = [:]
   private var manifest = ArchiveManifest()
@@ -33,7 +33,7 @@ struct ArchiveWriter: ~Copyable {
 
   /// Makes the folder's manifest.
   init(
-    _ folder: ArchiveFolder, _ usage: ArchiveUsage, began: MediaTime, filesLimit: Int = CallLimits.filesOfArchive
+    _ folder: ArchiveFolder, _ usage: ArchiveUsage.Share, began: MediaTime, filesLimit: Int = CallLimits.filesOfArchive
   ) throws(ArchiveFileError) {
     self.folder = folder
     self.usage = usage
@@ -107,8 +107,10 @@ struct ArchiveWriter: ~Copyable {
       fail("\(error)")
     }
     usage.add(manifest.bytes - bytes)
+    // Nobody asks for a folder without files.
+    if manifest.files.isEmpty { folder.remove() }
     return ArchiveSummary(
-      archive: folder.id, durationMilliseconds: manifest.durationMilliseconds, bytes: manifest.bytes,
+      archive: folder.id, project: usage.project, durationMilliseconds: manifest.durationMilliseconds, bytes: manifest.bytes,
       mainFile: ByteString(manifest.mainFile), filesCount: manifest.files.count, reason: reason)
   }
 

@@ -22,7 +22,9 @@ extension CallServer {
     guard session.isRouted else { throw CallRefusal.invalid("Media of this session goes between its peers.") }
     guard session.roomID == nil else { throw CallRefusal.invalid("Calls in rooms are not recorded.") }
     guard live[session.id]?.brain.archive == nil else { throw SessionBrain.isRecorded }
-    guard !recordings.usage.isFull else { throw CallRefusal(.limit, "The quota of recordings is used up.") }
+    guard !recordings.usage.share(of: session.project).isFull else {
+      throw CallRefusal(.limit, "The quota of recordings is used up.")
+    }
     var random = SystemRandomNumberGenerator()
     let archive = Archive(
       id: ArchiveID(trusted: CallName.random(using: &random)), project: session.project, session: session.id, options: options,
@@ -68,7 +70,10 @@ extension CallServer {
       let result: Result<ArchiveID, CallRefusal>
       do { result = .success(try await carryOut(request, session)) } catch {
         result = .failure(error as? CallRefusal ?? CallRefusal(.limit, "The recording could not be kept."))
-        Self.log.warning("a recording did not begin or end", ["session": .text(id.string), "error": .text("\(error)")])
+        // What anybody may ask for and is refused concerns no operator.
+        if !(error is CallRefusal) {
+          Self.log.warning("a recording did not begin or end", ["session": .text(id.string), "error": .text("\(error)")])
+        }
       }
       run(id) { brain, _ in brain.answer(request, result) }
     }
@@ -105,7 +110,7 @@ extension CallServer {
     }
     guard let archive = try? await recordings.rows.archive(summary.archive) else {
       // Deleted meanwhile.
-      return await recordings.removeFiles(of: summary.archive, bytes: summary.bytes)
+      return await recordings.removeFiles(of: summary.archive, summary.project, bytes: summary.bytes)
     }
     if archive.status == .stopped { compose(archive) }
   }

@@ -4,7 +4,7 @@ import JSON
 import Synchronization
 import Telemetry
 
-/// Makes the composed files of recordings with FFmpeg, one at a time.
+/// Makes the composed files of recordings with FFmpeg, one at a time, in turn of the projects that wait.
 final class Composer: Sendable {
   /// Why there is no composed file; the streams' own files are there all the same.
   struct Failure: Error {
@@ -29,6 +29,7 @@ final class Composer: Sendable {
   private static let log = Log("calls")
 
   private let pool: BlockingPool
+  private let turns = Mutex(Turns<ProjectID, CheckedContinuation<Void, Never>>())
   private let current = Mutex<Job?>(nil)
   private let isOver = Atomic<Bool>(false)
   private let hasTold = Atomic<Bool>(false)
@@ -42,9 +43,13 @@ final class Composer: Sendable {
 
   /// Waits for its turn, and returns the manifest with the composed file in it. Throws `Failure`.
   func compose(
-    _ manifest: ArchiveManifest, _ options: ArchiveOptions, in folder: ArchiveFolder, _ usage: ArchiveUsage
+    _ manifest: ArchiveManifest, _ options: ArchiveOptions, in folder: ArchiveFolder, _ usage: ArchiveUsage.Share
   ) async throws(Failure) -> ArchiveManifest {
     guard let program = ChildProgram.find("ffmpeg") else { throw .missing }
+    await withCheckedContinuation { turn in
+      if turns.withLock({ $0.begin(turn, of: usage.project) }) { turn.resume() }
+    }
+    defer { turns.withLock { $0.end() }?.resume() }
     do {
       return try await pool.run { [self] in try make(manifest, options, folder, usage, program) }
     } catch {
@@ -59,7 +64,8 @@ final class Composer: Sendable {
   }
 
   private func make(
-    _ manifest: ArchiveManifest, _ options: ArchiveOptions, _ folder: ArchiveFolder, _ usage: ArchiveUsage, _ program: String
+    _ manifest: ArchiveManifest, _ options: ArchiveOptions, _ folder: ArchiveFolder, _ usage: ArchiveUsage.Share,
+    _ program: String
   ) throws -> ArchiveManifest {
     if let lack = ChildProgram.lack, !hasTold.exchange(true, ordering: .relaxed) {
       Self.log.warning("FFmpeg is not confined: this system cannot keep it from all", ["lacking": .text(lack)])
@@ -93,7 +99,8 @@ final class Composer: Sendable {
 
   /// nil where FFmpeg cannot make it.
   private func make(
-    _ composition: Composition, of manifest: ArchiveManifest, _ folder: ArchiveFolder, _ usage: ArchiveUsage, _ program: String
+    _ composition: Composition, of manifest: ArchiveManifest, _ folder: ArchiveFolder, _ usage: ArchiveUsage.Share,
+    _ program: String
   ) throws -> ArchiveManifest? {
     let names = composition.spans.indices.map(Composition.nameFile)
     defer { for name in names + [Composition.graphName, Composition.unfinishedName] { unlink(folder.file(name)) } }
@@ -103,7 +110,7 @@ final class Composer: Sendable {
     // Where there is no font, a picture without names is better than none.
     for hasNames in [true, false] {
       guard !isOver.load(ordering: .relaxed) else { throw Failure.ended }
-      let rest = usage.quotaBytes.map { $0 - usage.bytes }
+      let rest = usage.rest
       if let rest, rest <= 0 { throw Failure.quota }
       try put(composition.graph(hasNames: hasNames), into: folder.file(Composition.graphName))
       let child = ChildProgram(
@@ -134,7 +141,7 @@ final class Composer: Sendable {
   }
 
   private func keep(
-    _ manifest: ArchiveManifest, _ composition: Composition, _ folder: ArchiveFolder, _ usage: ArchiveUsage
+    _ manifest: ArchiveManifest, _ composition: Composition, _ folder: ArchiveFolder, _ usage: ArchiveUsage.Share
   ) throws -> ArchiveManifest {
     let (made, name) = (folder.file(Composition.unfinishedName), folder.file(Composition.fileName))
     guard let bytes = ArchiveFile(reading: made)?.bytes, bytes > 0 else { throw Failure.failed }

@@ -19,10 +19,11 @@ final class Recordings: Sendable {
 
   /// Makes the folder. Throws `ArchiveFileError`, `EventLoopError`.
   init(
-    _ homeserver: Homeserver, quotaBytes: Int64?, refresh: @escaping @Sendable ([SubscriptionID]) -> Void
+    _ homeserver: Homeserver, quotaBytes: Int64?, projects: CallProjects,
+    refresh: @escaping @Sendable ([SubscriptionID]) -> Void
   ) throws {
     rows = CallArchives(database: homeserver.database)
-    usage = ArchiveUsage(quotaBytes: quotaBytes)
+    usage = ArchiveUsage(quotaBytes: quotaBytes) { projects.count }
     directory = homeserver.configuration.dataDirectory
     composer = try Composer()
     pool = try BlockingPool(threads: 1, name: "archives")
@@ -37,14 +38,16 @@ final class Recordings: Sendable {
     for archive in try await rows.unfinished() {
       let folder = folder(archive.id)
       let manifest = (try? await pool.run { try folder.recover() }) ?? ArchiveManifest()
+      if manifest.files.isEmpty { try? await pool.run { folder.remove() } }
       input.yield(
         ArchiveSummary(
-          archive: archive.id, durationMilliseconds: manifest.durationMilliseconds, bytes: manifest.bytes,
+          archive: archive.id, project: archive.project, durationMilliseconds: manifest.durationMilliseconds,
+          bytes: manifest.bytes,
           mainFile: ByteString(manifest.mainFile), filesCount: manifest.files.count,
           reason: archive.status == .started ? "The server was interrupted." : ""))
-      usage.add(manifest.bytes)
+      usage.share(of: archive.project).add(manifest.bytes)
     }
-    usage.add(try await rows.bytes())
+    for (project, bytes) in try await rows.bytes() { usage.share(of: project).add(bytes) }
     guard recorder.start() else { throw ArchiveFileError("thread", code: EAGAIN) }
   }
 
@@ -60,7 +63,7 @@ final class Recordings: Sendable {
   /// With the composed file in it. Throws `Composer.Failure`.
   func compose(_ archive: Archive) async throws(Composer.Failure) -> ArchiveManifest {
     guard let manifest = await manifest(of: archive.id) else { throw .failed }
-    return try await composer.compose(manifest, archive.options, in: folder(archive.id), usage)
+    return try await composer.compose(manifest, archive.options, in: folder(archive.id), usage.share(of: archive.project))
   }
 
   func manifest(of id: ArchiveID) async -> ArchiveManifest? {
@@ -76,12 +79,15 @@ final class Recordings: Sendable {
   /// The row first: files without one are nobody's.
   func delete(_ archive: Archive) async throws {
     try await rows.delete(archive.id)
-    await removeFiles(of: archive.id, bytes: archive.bytes)
+    await removeFiles(of: archive.id, archive.project, bytes: archive.bytes)
   }
 
-  func removeFiles(of id: ArchiveID, bytes: Int64) async {
+  /// Rows of those that recorded nothing, once whoever asks has had a day to learn that.
+  func removeFailed(now: Int64) async throws { try await rows.deleteFailed(before: now - CallLimits.failedArchiveMilliseconds) }
+
+  func removeFiles(of id: ArchiveID, _ project: ProjectID, bytes: Int64) async {
     let folder = folder(id)
     try? await pool.run { folder.remove() }
-    usage.give(back: bytes)
+    usage.share(of: project).give(back: bytes)
   }
 }

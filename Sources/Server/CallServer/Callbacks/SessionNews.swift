@@ -79,7 +79,7 @@ extension SessionBrain.End {
 extension SessionBrain.StreamEnd {
   fileprivate var callbackReason: String {
     switch self {
-    case .unpublished: "mediaStopped"
+    case .unpublished, .noMedia: "mediaStopped"
     case .left: "clientDisconnected"
     case .lost: "networkDisconnected"
     case .forced: "forceUnpublished"

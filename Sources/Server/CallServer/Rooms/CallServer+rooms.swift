@@ -83,8 +83,9 @@ extension CallServer {
         do {
           guard let role = try await requireMembership(token, session) else { continue }
           run(id) { brain, _ in brain.setRole(role, of: connection) }
-        } catch is CallRefusal {
-          run(id) { brain, _ in try? brain.disconnect(connection) }
+        } catch let refusal as CallRefusal {
+          // No moderator of the call did it.
+          run(id) { brain, _ in try? brain.disconnect(connection, refusal) }
         } catch {
           // The database is stopping, and everybody with it.
         }

@@ -26,6 +26,7 @@ struct CallConnection: Sendable {
   var messages: TokenBucket
   var offers: TokenBucket
   var relayedBytes: TokenBucket
+  var resumedBytes: TokenBucket
   /// In the order of publishing.
   var streams: [StreamID] = []
   var preferences: [StreamID: Preference] = [:]

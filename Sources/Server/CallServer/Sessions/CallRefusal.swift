@@ -28,6 +28,7 @@ package struct CallRefusal: Error, Sendable, Equatable {
 
   static func invalid(_ message: String) -> CallRefusal { CallRefusal(.invalid, message) }
   static func forbidden(_ role: Role) -> CallRefusal { CallRefusal(.forbidden, "The role \(role.rawValue) may not do this.") }
+  package static let byModerator = CallRefusal(.forced, "A moderator or the application has ended this connection.")
   static let noStream = CallRefusal(.notFound, "There is no such stream.")
   static let noConnection = CallRefusal(.notFound, "There is no such connection.")
 }

@@ -1,10 +1,11 @@
 import JSON
 import MatrixModel
+import MediaRouter
 
 /// What a connection asks for, its form checked.
-enum CallRequest {
+enum CallRequest: Sendable {
   /// What a media section of an offer is for.
-  enum Purpose: Equatable {
+  enum Purpose: Sendable, Equatable {
     case publish(StreamID)
     case subscribe(StreamID)
   }
@@ -12,7 +13,8 @@ enum CallRequest {
   case publish(StreamDescription)
   case update(StreamID, StreamDescription.Change)
   case unpublish(StreamID)
-  case offer(String, [ByteString: Purpose])
+  /// Read already: of all requests that takes longest, and it needs nothing of a session.
+  case offer(Result<PeerOffer, CallRefusal>, [ByteString: Purpose])
   case prefer(StreamID, Preference)
   case signal(CallSignal, to: ConnectionID?)
   case relay(ByteString, to: ConnectionID)
@@ -61,7 +63,17 @@ enum CallRequest {
         purposes[member.key] = .subscribe(try member.value.id("subscribe"))
       }
     }
-    return .offer(sdp, purposes)
+    return .offer(Result { () throws(CallRefusal) in try peerOffer(sdp) }, purposes)
+  }
+
+  private static func peerOffer(_ text: String) throws(CallRefusal) -> PeerOffer {
+    do throws(SDPError) { return try PeerOffer(text) } catch {
+      switch error {
+      case .tooLarge: throw CallRefusal(.tooLarge, "The offer is too long.")
+      case .malformed: throw .invalid("The offer is no SDP.")
+      case .unsupported: throw .invalid("The offer is not one bundled transport with ICE and a fingerprint.")
+      }
+    }
   }
 
   private static func mute(_ json: JSON) throws(CallRefusal) -> CallRequest {

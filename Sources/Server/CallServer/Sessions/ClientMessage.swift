@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 
 /// What a client says, read. Documentation/Decisions/0014-call-sessions.md.
-enum ClientMessage {
+enum ClientMessage: Sendable {
   /// - Parameter relays: it has the capability of sessions whose media goes from peer to peer.
   case connect(token: ByteString, session: SessionID, relays: Bool)
   case resume(ConnectionID, key: ByteString, seq: Int64)
@@ -12,7 +12,9 @@ enum ClientMessage {
   case unknown
 
   /// Throws `invalid` for what is none, `too_large`.
-  init(_ text: String) throws(CallRefusal) {
+  ///
+  /// - Parameter admit: asked before an offer of so many bytes is read, which is dear; what it throws is the answer to that request.
+  init(_ text: String, admit: (Int) throws(CallRefusal) -> Void = { _ in }) throws(CallRefusal) {
     guard text.utf8.count <= CallLimits.offerMessageBytes else { throw Self.tooLarge }
     guard let json = try? JSON.parse(Array(text.utf8), limits: JSONLimits(depth: CallLimits.messageDepth)),
       json.isObject, let type = json["type"]?.text
@@ -37,7 +39,11 @@ enum ClientMessage {
         self = .unknown
         return
       }
-      self = .request(id, Result { () throws(CallRefusal) in try CallRequest(type, json) })
+      let request = Result { () throws(CallRefusal) in
+        if type == "offer" { try admit(text.utf8.count) }
+        return try CallRequest(type, json)
+      }
+      self = .request(id, request)
     }
   }
 

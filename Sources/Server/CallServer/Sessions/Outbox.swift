@@ -13,6 +13,11 @@ struct Outbox: Sendable {
     kept.count > CallLimits.unacknowledgedMessages || keptBytes > CallLimits.unacknowledgedBytes
   }
 
+  /// Half of that is owed: others hand nothing more on to it, so that the rest is for what everyone is told.
+  var isHalfFull: Bool {
+    2 * kept.count > CallLimits.unacknowledgedMessages || 2 * keptBytes > CallLimits.unacknowledgedBytes
+  }
+
   /// Keeps a message, and gives it back with its number.
   mutating func append(_ message: [UInt8]) -> [UInt8] {
     last += 1

@@ -7,8 +7,8 @@ struct RateTable<Key: Hashable & Sendable>: Sendable {
 
   var count: Int { buckets.count }
 
-  /// Takes one of somebody's, or tells in how many milliseconds there is one.
-  mutating func take(_ key: Key, at now: Int64) -> Int64? {
+  /// Takes one of somebody's, or so many, or tells in how many milliseconds they are there.
+  mutating func take(_ key: Key, _ count: Int = 1, at now: Int64) -> Int64? {
     if buckets.count >= CallLimits.rateEntries {
       for (key, bucket) in buckets {
         var bucket = bucket
@@ -17,6 +17,6 @@ struct RateTable<Key: Hashable & Sendable>: Sendable {
       // The limit on memory comes first.
       if buckets.count >= CallLimits.rateEntries { buckets = [:] }
     }
-    return buckets[key, default: TokenBucket(rate, at: now)].take(at: now)
+    return buckets[key, default: TokenBucket(rate, at: now)].take(count, at: now)
   }
 }

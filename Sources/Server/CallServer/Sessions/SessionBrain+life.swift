@@ -50,7 +50,8 @@ extension SessionBrain {
       token: token, created: now.wall, requests: TokenBucket(CallLimits.requestRate, at: now.monotonic),
       messages: TokenBucket(CallLimits.messageRate, at: now.monotonic),
       offers: TokenBucket(CallLimits.offerRate, at: now.monotonic),
-      relayedBytes: TokenBucket(CallLimits.relayedBytesRate, at: now.monotonic))
+      relayedBytes: TokenBucket(CallLimits.relayedBytesRate, at: now.monotonic),
+      resumedBytes: TokenBucket(CallLimits.resumedBytesRate, at: now.monotonic))
     connection.socket = socket
     sockets[socket] = id
     add(.send(greeting(connection, iceServers), to: socket))
@@ -87,11 +88,17 @@ extension SessionBrain {
     }
   }
 
-  /// A participant comes back on another socket. Throws `gone`.
-  package mutating func resume(_ id: ConnectionID, key: ByteString, after seq: Int64, on socket: SocketID) throws(CallRefusal) {
+  /// A participant comes back on another socket. Throws `gone`; `limit` for who comes back too often, or has too much said again.
+  package mutating func resume(
+    _ id: ConnectionID, key: ByteString, after seq: Int64, on socket: SocketID, now: CallMoment
+  ) throws(CallRefusal) {
     guard let connection = connections[id], KeyedHash.areSame(connection.key, key.utf8),
       let missed = connection.outbox.messages(after: seq)
     else { throw CallRefusal(.gone, "This connection cannot be resumed.") }
+    let bytes = missed.reduce(CallLimits.resumedBytesLeast) { $0 + $1.count }
+    if let wait = connections[id]?.resumedBytes.take(bytes, at: now.monotonic) {
+      throw CallRefusal(.limit, "This connection is resumed too often.", retryAfterMilliseconds: wait)
+    }
     if let old = connection.socket { close(old, CallRefusal(.replaced, "The connection goes on elsewhere.")) }
     lost[id] = nil
     sockets[socket] = id
@@ -111,6 +118,7 @@ extension SessionBrain {
   /// What is due by time.
   package mutating func advance(to now: CallMoment) {
     for (id, deadline) in lost where deadline <= now.monotonic { end(id, .lost) }
+    for (id, deadline) in withoutMedia where deadline <= now.monotonic { endWithoutMedia(id, now) }
     if let recording, recording.deadline <= now.monotonic { endRecording("It was as long as a recording may be.") }
     settle()
   }
@@ -133,6 +141,7 @@ extension SessionBrain {
     }
     connections = [:]
     streams = [:]
+    withoutMedia = [:]
     lost = [:]
     transports = [:]
     tracks = [:]

@@ -18,9 +18,9 @@ extension SessionBrain {
   }
 
   /// Throws `not_found`.
-  package mutating func disconnect(_ id: ConnectionID) throws(CallRefusal) {
+  package mutating func disconnect(_ id: ConnectionID, _ reason: CallRefusal = .byModerator) throws(CallRefusal) {
     guard has(id) else { throw .noConnection }
-    end(id, .forced, CallRefusal(.forced, "A moderator has ended this connection."))
+    end(id, .forced, reason)
     settle()
   }
 

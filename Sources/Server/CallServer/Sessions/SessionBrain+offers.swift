@@ -11,7 +11,7 @@ extension SessionBrain {
   ///
   /// Throws `forbidden`, `invalid`, `too_large`, and `gone`, which ends the connection.
   mutating func answer(
-    _ text: String, _ purposes: [ByteString: CallRequest.Purpose], of id: ConnectionID
+    _ offer: Result<PeerOffer, CallRefusal>, _ purposes: [ByteString: CallRequest.Purpose], of id: ConnectionID
   ) throws(CallRefusal) -> String {
     guard isRouted else { throw .invalid("Media of this session goes between its peers: relay.") }
     guard let connection = connections[id] else { throw .noConnection }
@@ -19,23 +19,13 @@ extension SessionBrain {
       let permission: Role.Permission = if case .publish = purpose { .publish } else { .subscribe }
       guard connection.role.allows(permission) else { throw .forbidden(connection.role) }
     }
-    let offer = try Self.offer(text)
+    let offer = try offer.get()
     try transport(of: id, for: offer)
     forgetSections(of: id, butThoseKeptBy: offer, purposes)
     let choices = offer.media.map { media in
       media.map { choice($0, purposes[ByteString($0.mid)], of: id) } ?? .refuse
     }
     return written(offer, choices, of: id)
-  }
-
-  private static func offer(_ text: String) throws(CallRefusal) -> PeerOffer {
-    do throws(SDPError) { return try PeerOffer(text) } catch {
-      switch error {
-      case .tooLarge: throw CallRefusal(.tooLarge, "The offer is too long.")
-      case .malformed: throw .invalid("The offer is no SDP.")
-      case .unsupported: throw .invalid("The offer is not one bundled transport with ICE and a fingerprint.")
-      }
-    }
   }
 
   private mutating func written(_ offer: PeerOffer, _ choices: [PeerOffer.Choice], of id: ConnectionID) -> String {

@@ -15,7 +15,7 @@ extension SessionBrain {
     guard !connections.isEmpty else { throw CallRefusal(.notFound, "Nobody is in the session.") }
     recording = SessionRecording(
       archive: archive, options: options, deadline: now.monotonic + CallLimits.archiveMilliseconds)
-    add(.archive(.begin(archive)))
+    add(.archive(.begin(archive, of: id.project ?? .rooms)))
     if layout != ArchiveLayout() { change(.layout(layout)) }
     for stream in streams.values { record(stream) }
     sayToAll(

@@ -4,14 +4,18 @@ import JSON
 extension SessionBrain {
   /// A message on a socket that has been greeted. What is against the protocol ends the connection.
   ///
-  /// - Parameter written: the highest number that has gone out on this socket. More than that no client has read.
-  package mutating func receive(_ text: String, on socket: SocketID, now: CallMoment, written: Int64 = .max) {
+  /// - Parameters:
+  ///   - message: as it was read, or why it is none.
+  ///   - written: the highest number that has gone out on this socket. More than that no client has read.
+  mutating func receive(
+    _ message: Result<ClientMessage, CallRefusal>, on socket: SocketID, now: CallMoment, written: Int64 = .max
+  ) {
     guard let id = sockets[socket] else { return }
     do throws(CallRefusal) {
       if let wait = connections[id]?.messages.take(at: now.monotonic) {
         throw CallRefusal(.limit, "These are too many messages.", retryAfterMilliseconds: wait)
       }
-      switch try ClientMessage(text) {
+      switch try message.get() {
       case .connect, .resume: throw .invalid("The connection is there already.")
       case .acknowledgement(let seq): connections[id]?.outbox.acknowledge(min(seq, written))
       case .request(let number, let request): try take(number, request, of: id, now)
@@ -90,8 +94,8 @@ extension SessionBrain {
       }
     case .update(let stream, let change): try update(stream, change, by: id)
     case .unpublish(let stream): try unpublish(stream, by: id)
-    case .offer(let sdp, let sections):
-      let answer = try answer(sdp, sections, of: id)
+    case .offer(let offer, let sections):
+      let answer = try answer(offer, sections, of: id)
       return done(number, id) { $0.member("sdp", answer) }
     case .prefer(let stream, let preference): try prefer(stream, preference, by: id)
     case .signal(let signal, let to):
@@ -148,7 +152,11 @@ extension SessionBrain {
 
   private mutating func relay(_ data: ByteString, to: ConnectionID, from id: ConnectionID) throws(CallRefusal) {
     guard !isRouted else { throw .invalid("Media of this session goes through the server.") }
-    guard has(to) else { throw .noConnection }
+    guard let receiver = connections[to] else { throw .noConnection }
+    if receiver.outbox.isHalfFull {
+      throw CallRefusal(
+        .limit, "Who is to get it does not keep up.", retryAfterMilliseconds: CallLimits.fullOutboxMilliseconds)
+    }
     say(
       Self.message("relay") { writer in
         writer.member("from", id)

@@ -5,6 +5,8 @@ import MediaRouter
 extension SessionBrain {
   enum StreamEnd: String {
     case unpublished, left, lost, forced
+    /// None of its media has come. Only its publisher is told: nobody else knows of it.
+    case noMedia = "no_media"
   }
 
   mutating func publish(
@@ -16,6 +18,11 @@ extension SessionBrain {
     guard streams.count < CallLimits.streams else {
       throw CallRefusal(.limit, "A session has at most \(CallLimits.streams) streams.")
     }
+    let holder = connection.token.holder
+    let ofHolder = streams.values.count { connections[$0.connection]?.token.holder == holder }
+    guard holder.isEmpty || ofHolder < connection.token.streamsLimit else {
+      throw CallRefusal(.limit, "There are too many streams with this token.")
+    }
     var stream = CallStream(
       id: StreamID(trusted: CallName.random(using: &random)), connection: id, created: now.wall, description: description,
       layoutClasses: connection.token.layoutClasses)
@@ -26,7 +33,11 @@ extension SessionBrain {
     streams[stream.id] = stream
     connections[id]?.streams.append(stream.id)
     // Between peers no media comes here that would tell.
-    if !isRouted { announce(stream.id) }
+    if isRouted {
+      withoutMedia[stream.id] = now.monotonic + CallLimits.firstMediaMilliseconds
+    } else {
+      announce(stream.id)
+    }
     return stream
   }
 
@@ -89,9 +100,19 @@ extension SessionBrain {
     destroy(id, .forced)
   }
 
+  /// A place of the session's is not for what never comes. Who is looked for may still send it.
+  mutating func endWithoutMedia(_ id: StreamID, _ now: CallMoment) {
+    guard let connection = streams[id]?.connection, lost[connection] == nil else {
+      withoutMedia[id] = now.monotonic + CallLimits.firstMediaMilliseconds
+      return
+    }
+    destroy(id, .noMedia)
+  }
+
   /// Others may subscribe to it from now on.
   mutating func announce(_ id: StreamID) {
     guard let stream = streams[id], !stream.isAnnounced else { return }
+    withoutMedia[id] = nil
     streams[id]?.isAnnounced = true
     if let connection = connections[stream.connection] {
       add(.happened(SessionNews(what: .streamCreated(stream), connection: connection)))
@@ -113,9 +134,10 @@ extension SessionBrain {
       }
     }
     streams[id] = nil
+    withoutMedia[id] = nil
     connections[stream.connection]?.streams.removeAll { $0 == id }
-    // A moderator's doing is news to the publisher too.
-    if end == .forced { sayDestroyed(id, end, to: [stream.connection]) }
+    // What others have done, or we, is news to the publisher too.
+    if end == .forced || end == .noMedia { sayDestroyed(id, end, to: [stream.connection]) }
   }
 
   /// Takes the media of a stream away, and with it the stream from the others; its publisher may send it anew.

@@ -33,6 +33,8 @@ package struct SessionBrain: Sendable {
   var sockets: [SocketID: ConnectionID] = [:]
   /// Connections without a socket, and until when they may come back (monotonic milliseconds).
   var lost: [ConnectionID: Int64] = [:]
+  /// Streams that never had media, and until when they may be without (monotonic milliseconds).
+  var withoutMedia: [StreamID: Int64] = [:]
   /// Connections that are to end, found while something else was done.
   var ending: [(ConnectionID, CallRefusal)] = []
   /// New streams begin without sound.
@@ -72,12 +74,12 @@ package struct SessionBrain: Sendable {
   }
 
   /// When `advance` is needed, in monotonic milliseconds; nil for never.
-  package var deadline: Int64? { [lost.values.min(), recording?.deadline].compactMap(\.self).min() }
+  package var deadline: Int64? { [lost.values.min(), withoutMedia.values.min(), recording?.deadline].compactMap(\.self).min() }
 
   /// Nobody is in it, and nothing is left of who was.
   package var isEmpty: Bool {
     connections.isEmpty && streams.isEmpty && sockets.isEmpty && lost.isEmpty && transports.isEmpty && tracks.isEmpty
-      && subscriptions.isEmpty && recording == nil
+      && subscriptions.isEmpty && withoutMedia.isEmpty && recording == nil
   }
 
   /// With what everyone came in.

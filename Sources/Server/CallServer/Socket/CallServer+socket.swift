@@ -19,9 +19,12 @@ extension CallServer {
     let line = SocketLine()
     let writing = line.write(to: socket)
     do {
-      let id = try await greet(socket, line, from: network)
+      let (id, holder) = try await greet(socket, line, from: network)
       do {
-        while case .text(let text)? = try await socket.messages.next() { await receive(text, on: id) }
+        while case .text(let text)? = try await socket.messages.next() {
+          let message = try await reader.read(text, of: holder, now: now.monotonic)
+          guard await receive(message, on: id) else { break }
+        }
       } catch {}
       await lose(id)
     } catch let refusal as CallRefusal {
@@ -31,8 +34,10 @@ extension CallServer {
     await writing.value
   }
 
-  /// Waits for the first message and lets its sender into a session. Throws `CallRefusal`, or that the client is gone.
-  private nonisolated func greet(_ socket: WebSocket, _ line: SocketLine, from network: UInt64) async throws -> SocketID {
+  /// Waits for the first message and lets its sender into a session; also tells who holds its token. Throws `CallRefusal`, or that the client is gone.
+  private nonisolated func greet(
+    _ socket: WebSocket, _ line: SocketLine, from network: UInt64
+  ) async throws -> (SocketID, holder: ByteString) {
     let alarm = Task {
       try await Task.sleep(for: .milliseconds(CallLimits.firstMessageMilliseconds))
       line.send(SessionBrain.closed(CallRefusal(.invalid, "Nothing was said for too long.")))
@@ -43,7 +48,9 @@ extension CallServer {
     return try await enter(ClientMessage(text), line, from: network)
   }
 
-  private func enter(_ message: ClientMessage, _ line: SocketLine, from network: UInt64) async throws -> SocketID {
+  private func enter(
+    _ message: ClientMessage, _ line: SocketLine, from network: UInt64
+  ) async throws -> (SocketID, holder: ByteString) {
     if configuration.rateLimits, let wait = connectRates.take(network, at: now.monotonic) {
       throw CallRefusal(.limit, "Too many come from your network.", retryAfterMilliseconds: wait)
     }
@@ -58,7 +65,7 @@ extension CallServer {
 
   private func connect(
     _ token: ByteString, to id: SessionID, relays: Bool, _ line: SocketLine
-  ) async throws -> SocketID {
+  ) async throws -> (SocketID, holder: ByteString) {
     var verified: ConnectionToken
     do throws(ConnectionToken.Refusal) {
       verified = try ConnectionToken(verifying: token, for: id, of: projects, now: clock.now())
@@ -84,27 +91,33 @@ extension CallServer {
       throw error
     }
     await follow(token, session)
-    return socket
+    return (socket, token.holder)
   }
 
-  private func resume(_ connection: ConnectionID, key: ByteString, after seq: Int64, _ line: SocketLine) throws -> SocketID {
+  private func resume(
+    _ connection: ConnectionID, key: ByteString, after seq: Int64, _ line: SocketLine
+  ) throws -> (SocketID, holder: ByteString) {
     guard let id = live.first(where: { $0.value.brain.has(connection) })?.key else {
       throw CallRefusal(.gone, "This connection cannot be resumed.")
     }
     let socket = take(line, of: id)
     do throws(CallRefusal) {
-      try run(id) { (brain, _) throws(CallRefusal) in try brain.resume(connection, key: key, after: seq, on: socket) }
+      try run(id) { (brain, now) throws(CallRefusal) in
+        try brain.resume(connection, key: key, after: seq, on: socket, now: now)
+      }
     } catch {
       forget(socket)
       throw error
     }
-    return socket
+    return (socket, live[id]?.brain.connections[connection]?.token.holder ?? "")
   }
 
-  private func receive(_ text: String, on socket: SocketID) {
-    guard let id = sessionOfSocket[socket] else { return }
+  /// False where nobody is on the socket any more.
+  private func receive(_ message: Result<ClientMessage, CallRefusal>, on socket: SocketID) -> Bool {
+    guard let id = sessionOfSocket[socket] else { return false }
     let written = lines[socket]?.written ?? 0
-    run(id) { brain, now in brain.receive(text, on: socket, now: now, written: written) }
+    run(id) { brain, now in brain.receive(message, on: socket, now: now, written: written) }
+    return sessionOfSocket[socket] != nil
   }
 
   private func lose(_ socket: SocketID) {

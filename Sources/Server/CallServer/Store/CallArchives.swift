@@ -102,11 +102,23 @@ package final class CallArchives: Sendable {
     }
   }
 
-  /// Bytes of all that have ended.
-  package func bytes() async throws -> Int64 {
+  /// Bytes of all that have ended, by project.
+  package func bytes() async throws -> [ProjectID: Int64] {
     try await database.read { tx in
-      let sum: StaticString = "SELECT COALESCE(SUM(bytes), 0) FROM call_archive WHERE status NOT IN ('started', 'stopped')"
-      return try tx.first(sum) { $0.integer(0) } ?? 0
+      let sums = try tx.all(
+        """
+        SELECT project, COALESCE(SUM(bytes), 0) FROM call_archive WHERE status NOT IN ('started', 'stopped')
+        GROUP BY project HAVING SUM(bytes) > 0
+        """
+      ) { (project: $0.identifier(0) as ProjectID, bytes: $0.integer(1)) }
+      return Dictionary(uniqueKeysWithValues: sums.map { ($0.project, $0.bytes) })
+    }
+  }
+
+  /// Those that recorded nothing and began before.
+  package func deleteFailed(before time: Int64) async throws {
+    try await database.write { tx in
+      _ = try tx.execute("DELETE FROM call_archive WHERE status = 'failed' AND created < $1", time)
     }
   }
 

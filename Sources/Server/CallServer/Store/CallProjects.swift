@@ -44,6 +44,9 @@ package final class CallProjects: Sendable {
 
   // MARK: For whoever checks a signature
 
+  /// Without the homeserver's own.
+  var count: Int { known.withLock { $0.count } }
+
   package subscript(id: ProjectID) -> Project? { known.withLock { $0[id] } }
 
   /// nil where there is no such project.

@@ -84,6 +84,9 @@ extension ConnectionToken {
   /// How many connections its holder may have in a session.
   var connectionsLimit: Int { session.project == .rooms ? CallLimits.connectionsOfMember : CallLimits.connectionsOfToken }
 
+  /// And how many streams.
+  var streamsLimit: Int { session.project == .rooms ? CallLimits.streamsOfMember : CallLimits.streamsOfToken }
+
   /// On which device the member got it.
   var roomDevice: DeviceID? {
     guard session.project == .rooms else { return nil }

@@ -8,7 +8,7 @@ package enum SDPError: Error, Equatable {
 
 /// The lines of an SDP text as far as WebRTC uses them. RFC 8866 §5.
 package struct SessionDescription: Sendable, Equatable {
-  package static let bytesLimit = 128 << 10
+  package static let bytesLimit = 512 << 10
   /// 50 participants with sound and picture, those who left meanwhile, and room.
   package static let sectionsLimit = 256
   /// Of a section: there are no more payload types.

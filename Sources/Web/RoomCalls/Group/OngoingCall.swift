@@ -131,6 +131,7 @@ final class OngoingCall<D: DOM> {
       membership.begin()
       host?.media?.listDevices()
     case .ended(.closed("forced")): end(Word.groupCallRemoved.text)
+    case .ended(.closed("unauthorized")) where joinedAt != nil: end(Word.groupCallGone.text)
     case .ended(.closed("ended")): end(Word.callOver.text, isTrouble: false)
     case .ended(.mediaFailed): end(Word.callNoMedia.text)
     case .ended: end((joinedAt == nil ? Word.callBroken : .callLost).text)
