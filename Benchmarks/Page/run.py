@@ -199,6 +199,9 @@ def use(page, table, town, minutes):
         page.get_by_text(f"again {number}", exact=True).first.wait_for()
         page.evaluate("document.querySelector('.mg-scroller').scrollTop -= 3000")
         page.wait_for_timeout(200)
+        # Who comes back finds where they were: at the end, where what comes next is seen.
+        page.evaluate("document.querySelector('.mg-scroller').scrollTop = 1e9")
+        page.wait_for_timeout(100)
         number += 1
         if number % 60 == 0:
             figures.append(memory(page))
