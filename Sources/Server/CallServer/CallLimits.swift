@@ -56,6 +56,8 @@ package enum CallLimits {
   /// Bytes of offers that one holder of a token has read, on all connections: a few tens of milliseconds of a processor for each megabyte. At once
   /// it is one long offer for each of 500.
   package static let offerBytesRate = Rate(perSecond: 4 << 20, burst: 64 << 20)
+  /// Of one connection, so that none takes what all with its token have.
+  package static let offerBytesOfConnectionRate = Rate(perSecond: 1 << 20, burst: 8 << 20)
   /// What an offer counts at least.
   static let offerBytesLeast = 8 << 10
   /// First messages from one network.

@@ -203,10 +203,13 @@ import Testing
     #expect((4_000...6_000).contains(recovered.durationMilliseconds))
     #expect(recovered.bytes == ArchiveFile(reading: world.folder.file(name))!.bytes)
     #expect(access(world.folder.file(empty.name), F_OK) != 0)
+    #expect(world.folder.exists && world.folder.hasOthers)
     // Once more changes nothing that is told.
     #expect(try world.folder.recover().durationMilliseconds == recovered.durationMilliseconds)
+    unlink(world.folder.file(name))
+    #expect(!world.folder.hasOthers)
     world.folder.remove()
-    #expect(access(world.folder.path, F_OK) != 0)
+    #expect(!world.folder.exists)
   }
 
   @Test(arguments: [

@@ -118,8 +118,9 @@ import Testing
     // An offer that is none: what is refused by its rate is not looked at.
     let text = #"{"type":"offer","id":1,"sdp":"\#(String(repeating: "x", count: 100_000))","sections":{}}"#
     let most = Int(rate.burst) / text.utf8.count
+    // On a connection of its own each time.
     func refusal(_ holder: ByteString, at now: Int64) async throws -> CallRefusal? {
-      let read = try await reader.read(text, of: holder, now: now)
+      let read = try await reader.read(text, of: MessageReader.Speaker(holder, now: now), now: now)
       guard case .success(.request(1, .success(.offer(let offer, _)))) = read else {
         guard case .success(.request(1, .failure(let refusal))) = read else { return nil }
         return refusal
@@ -133,6 +134,35 @@ import Testing
     #expect(try await refusal("b", at: 0)?.code == .invalid)
     #expect(try await refusal("a", at: refused.retryAfterMilliseconds!)?.code == .invalid)
     await reader.shutdown()
+  }
+
+  @Test func `offers of one connection have a rate of bytes too, and leave the others with its token theirs`() async throws {
+    let reader = try MessageReader()
+    let (greedy, other) = (MessageReader.Speaker("a", now: 0), MessageReader.Speaker("a", now: 0))
+    let text = #"{"type":"offer","id":1,"sdp":"\#(String(repeating: "x", count: 500_000))","sections":{}}"#
+    func isRefused(_ speaker: MessageReader.Speaker) async throws -> Bool {
+      guard case .success(.request(1, .failure(let refusal))) = try await reader.read(text, of: speaker, now: 0) else {
+        return false
+      }
+      return refusal.code == .limit
+    }
+    let most = Int(CallLimits.offerBytesOfConnectionRate.burst) / text.utf8.count
+    for _ in 0..<most { #expect(try await !isRefused(greedy)) }
+    for _ in 0..<150 { #expect(try await isRefused(greedy)) }
+    #expect(try await !isRefused(other))
+    await reader.shutdown()
+  }
+
+  /// Nobody is known yet, so nothing dear is done.
+  @Test func `the first message is no offer, and not long`() throws {
+    let offer = #"{"type":"offer","id":1,"sdp":"v=0","sections":{}}"#
+    guard case .request(1, .failure(let refusal)) = try ClientMessage(first: offer) else {
+      Issue.record("the offer was read")
+      return
+    }
+    #expect(refusal.code == .invalid)
+    let long = #"{"type":"offer","id":1,"sdp":"\#(String(repeating: "x", count: CallLimits.messageBytes))"}"#
+    #expect(throws: CallRefusal.self) { try ClientMessage(first: long) }
   }
 
   @Test(arguments: [("rooms", CallLimits.connectionsOfMember), ("4", CallLimits.connectionsOfToken)])

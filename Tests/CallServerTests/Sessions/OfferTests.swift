@@ -90,6 +90,18 @@ import Testing
     #expect(Array(fixture.brain.streams.keys) == [kept] && fixture.brain.connections[alice.id]?.streams == [kept])
   }
 
+  @Test func `a stream whose sound and picture are off lacks no media until one is on`() throws {
+    let fixture = SessionFixture()
+    let alice = try fixture.connect()
+    let answer = try fixture.ask(alice, "publish", #""stream":{"has_audio":false,"has_video":false}"#)
+    let stream = try #require(StreamID(answer["stream"]?["id"]))
+    for _ in 0..<3 { fixture.pass(CallLimits.firstMediaMilliseconds) }
+    #expect(fixture.brain.streams[stream] != nil)
+    _ = try fixture.ask(alice, "update", #""stream":"\#(stream)","has_audio":true"#)
+    fixture.pass(CallLimits.firstMediaMilliseconds)
+    #expect(fixture.brain.streams.isEmpty)
+  }
+
   @Test func `between peers there is no media that a stream could lack`() throws {
     let fixture = SessionFixture(isRouted: false)
     let alice = try fixture.connect()

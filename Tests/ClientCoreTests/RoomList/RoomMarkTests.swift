@@ -137,6 +137,18 @@ import Testing
     #expect(host.client.room(.test)?.unreadAfter == nil)
   }
 
+  @Test func `an older mark from another message on does not confirm a newer one`() {
+    var host = Host.inRoom()
+    host.sync(Wire.join(extra: Self.marked(##"{"unread":true,"martlet.read":"$old"}"##)))
+    host.command(.markUnread(.test, true, after: EventID("$before")))
+    // It was asked for before.
+    host.sync(Wire.join(extra: Self.marked(##"{"unread":true,"martlet.read":"$old"}"##)))
+    #expect(host.client.room(.test)?.unreadAfter == EventID("$before"))
+    host.answer("/account_data/m.marked_unread", "{}")
+    host.sync(Wire.join(extra: Self.marked(##"{"unread":true,"martlet.read":"$before"}"##)))
+    #expect(host.client.room(.test)?.unreadAfter == EventID("$before"))
+  }
+
   @Test func `a mark that the server refuses is taken back`() {
     var host = Host.inRoom()
     host.command(.markUnread(.test, true))

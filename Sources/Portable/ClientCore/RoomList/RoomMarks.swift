@@ -83,6 +83,8 @@ extension Room {
     let after: EventID?
     /// The last sync that went out before the server had it; nil until it has.
     var afterSync: Int?
+
+    func isSame(_ isMarked: Bool, _ after: EventID?) -> Bool { self.isMarked == isMarked && self.after == after }
   }
 }
 
@@ -104,18 +106,19 @@ extension Client {
   /// Shown at once, and taken back where the server refuses.
   mutating func markUnread(_ isMarked: Bool, after: EventID? = nil, _ room: RoomID, _ id: CommandID) {
     guard let user = session?.userID, rooms[room] != nil else { return finish(id, .failed(.unknownRoom)) }
-    rooms[room]?.unreadMark = Room.UnreadMark(isMarked: isMarked, after: after)
+    let mark = Room.UnreadMark(isMarked: isMarked, after: after)
+    rooms[room]?.unreadMark = mark
     notify(.room(room, .unread))
     let path = Endpoint.setAccountDataPerRoom.path(user.text, room.text, EventType.markedUnread.text)
     let body = JSONWriter.object { writer in
       writer.member("unread", isMarked)
       if let after { writer.member(RoomMarks.unreadAfterKey, after) }
     }
-    request(.setAccountDataPerRoom, path, body: body, for: .unreadMark(room, isMarked: isMarked, id))
+    request(.setAccountDataPerRoom, path, body: body, for: .unreadMark(room, mark, id))
   }
 
-  mutating func unreadMarkAnswered(_ answer: Answer, _ room: RoomID, isMarked: Bool, _ id: CommandID) {
-    if let mark = rooms[room]?.unreadMark, mark.isMarked == isMarked, mark.afterSync == nil {
+  mutating func unreadMarkAnswered(_ answer: Answer, _ room: RoomID, _ asked: Room.UnreadMark, _ id: CommandID) {
+    if let mark = rooms[room]?.unreadMark, mark.isSame(asked.isMarked, asked.after), mark.afterSync == nil {
       if case .success = answer {
         rooms[room]?.unreadMark?.afterSync = syncLoop.started
       } else {
@@ -133,8 +136,8 @@ extension Client {
 
   /// A sync that was asked for after the server had the mark says how it is.
   mutating func settleUnreadMark(_ room: RoomID, _ sync: Int) {
-    guard let mark = rooms[room]?.unreadMark else { return }
-    let isConfirmed = rooms[room]?.state.marks.isMarkedUnread == mark.isMarked
+    guard let mark = rooms[room]?.unreadMark, let known = rooms[room]?.state.marks else { return }
+    let isConfirmed = mark.isSame(known.isMarkedUnread, known.unreadAfter)
     if isConfirmed || mark.afterSync.map({ $0 < sync }) ?? false { rooms[room]?.unreadMark = nil }
   }
 }

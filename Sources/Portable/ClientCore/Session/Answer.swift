@@ -100,8 +100,7 @@ extension Client {
     case .pinnedEvents(let room, let event, let isPinned, let command):
       pinnedEventsAnswered(answer, room, event, isPinned: isPinned, command)
     case .receipt(let room): receiptAnswered(answer, room)
-    case .unreadMark(let room, let isMarked, let command):
-      unreadMarkAnswered(answer, room, isMarked: isMarked, command)
+    case .unreadMark(let room, let mark, let command): unreadMarkAnswered(answer, room, mark, command)
     case .breadcrumbs, .readDirect, .writeDirect, .spaceChild: listChapter?.answered(&self, answer, purpose)
     case .ownPushRules: ownPushRulesAnswered(answer)
     case .pushRule: pushRuleAnswered(answer)

@@ -70,7 +70,7 @@ indirect enum RequestPurpose: Sendable {
   case mediaLimit
   case pinnedEvents(RoomID, EventID, isPinned: Bool, CommandID)
   // Room list
-  case unreadMark(RoomID, isMarked: Bool, CommandID)
+  case unreadMark(RoomID, Room.UnreadMark, CommandID)
   case breadcrumbs
   case readDirect
   case writeDirect

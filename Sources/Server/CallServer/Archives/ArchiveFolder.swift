@@ -48,6 +48,11 @@ struct ArchiveFolder: Sendable {
     rmdir(path)
   }
 
+  var exists: Bool { access(path, F_OK) == 0 }
+
+  /// Files beside the manifest.
+  var hasOthers: Bool { names().contains { $0 != ArchiveManifest.fileName } }
+
   private func names() -> [String] {
     guard let folder = opendir(path) else { return [] }
     defer { closedir(folder) }

@@ -25,14 +25,18 @@ final class ArchiveUsage: Sendable {
     let project: ProjectID
 
     /// What may still be written; nil without a quota.
-    var rest: Int64? { usage.used.withLock { usage.rest(of: project, $0) } }
+    var rest: Int64? {
+      let projects = usage.projects()
+      return usage.used.withLock { usage.rest(of: project, $0, among: projects) }
+    }
 
     var isFull: Bool { rest.map { $0 <= 0 } ?? false }
 
     /// False, and nothing is taken, where it would be too much.
     func take(_ count: Int) -> Bool {
-      usage.used.withLock { used in
-        if let rest = usage.rest(of: project, used), rest < count { return false }
+      let projects = usage.projects()
+      return usage.used.withLock { used in
+        if let rest = usage.rest(of: project, used, among: projects), rest < count { return false }
         used[project, default: 0] += Int64(count)
         return true
       }
@@ -49,12 +53,14 @@ final class ArchiveUsage: Sendable {
     }
   }
 
-  private func rest(of project: ProjectID, _ used: [ProjectID: Int64]) -> Int64? {
+  /// Asked for each block that is written.
+  private func rest(of project: ProjectID, _ used: [ProjectID: Int64], among projects: Int) -> Int64? {
     guard let quotaBytes else { return nil }
-    let others = used.filter { $0.key != project }.values
-    let count = max(projects(), others.count + 1)
+    let others = used[project] == nil ? used.count : used.count - 1
+    let count = max(projects, others + 1)
     let share = quotaBytes / 2 / Int64(count)
-    let kept = others.reduce(share * Int64(count - 1 - others.count)) { $0 + max(0, share - $1) }
-    return quotaBytes - kept - used.values.reduce(0, +)
+    var taken = share * Int64(count - 1 - others)
+    for (other, bytes) in used { taken += other == project ? bytes : max(share, bytes) }
+    return quotaBytes - taken
   }
 }

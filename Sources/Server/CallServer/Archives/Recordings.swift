@@ -5,6 +5,7 @@ import Homeserver
 import JSON
 import MatrixModel
 import MediaRouter
+import Telemetry
 
 /// The recordings of a server: their rows, their files, the thread that writes them.
 final class Recordings: Sendable {
@@ -37,8 +38,19 @@ final class Recordings: Sendable {
   func start() async throws {
     for archive in try await rows.unfinished() {
       let folder = folder(archive.id)
-      let manifest = (try? await pool.run { try folder.recover() }) ?? ArchiveManifest()
-      if manifest.files.isEmpty { try? await pool.run { folder.remove() } }
+      let manifest: ArchiveManifest
+      do {
+        manifest = try await pool.run {
+          let manifest = try folder.recover()
+          if manifest.files.isEmpty, !folder.hasOthers { folder.remove() }
+          return manifest
+        }
+      } catch {
+        // A full disk, perhaps: what was recorded stays for the next start.
+        let known: LogFields = ["archive": .text("\(archive.id)"), "error": .text("\(error)")]
+        Log("calls").error("a recording was not brought to its end", known)
+        continue
+      }
       input.yield(
         ArchiveSummary(
           archive: archive.id, project: archive.project, durationMilliseconds: manifest.durationMilliseconds,
@@ -83,7 +95,13 @@ final class Recordings: Sendable {
   }
 
   /// Rows of those that recorded nothing, once whoever asks has had a day to learn that.
-  func removeFailed(now: Int64) async throws { try await rows.deleteFailed(before: now - CallLimits.failedArchiveMilliseconds) }
+  /// What has files all the same stays with its row.
+  func removeFailed(now: Int64) async throws {
+    for id in try await rows.failed(before: now - CallLimits.failedArchiveMilliseconds) {
+      let folder = folder(id)
+      if try await pool.run({ !folder.exists }) { try await rows.delete(id) }
+    }
+  }
 
   func removeFiles(of id: ArchiveID, _ project: ProjectID, bytes: Int64) async {
     let folder = folder(id)

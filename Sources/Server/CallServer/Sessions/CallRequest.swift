@@ -41,10 +41,11 @@ enum CallRequest: Sendable {
     case "mute": self = try Self.mute(json)
     case "disconnect": self = .disconnect(try json.id("connection"))
     case "record":
-      guard let starts = ["start": true, "stop": false][json["action"]?.string ?? ""] else {
-        throw .invalid("action is start or stop.")
+      switch json["action"]?.text {
+      case "start": self = .record(starts: true)
+      case "stop": self = .record(starts: false)
+      default: throw .invalid("action is start or stop.")
       }
-      self = .record(starts: starts)
     case "leave": self = .leave
     default: throw .invalid("This type of request is not known here.")
     }

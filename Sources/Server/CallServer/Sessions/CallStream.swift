@@ -3,7 +3,7 @@ import MediaRouter
 
 /// What a publisher says of its stream.
 package struct StreamDescription: Sendable, Equatable {
-  package enum VideoType: String, Sendable { case camera, screen, custom }
+  package enum VideoType: String, CaseIterable, Sendable { case camera, screen, custom }
 
   package var name: ByteString
   package var hasAudio: Bool
@@ -19,10 +19,12 @@ package struct StreamDescription: Sendable, Equatable {
     hasVideo = change.hasVideo ?? true
     width = change.width ?? 0
     height = change.height ?? 0
-    guard let type = VideoType(rawValue: json["video_type"]?.string ?? "camera") else {
+    let type = json["video_type"].map { $0.text ?? "" } ?? "camera"
+    // By bytes: a raw value is compared by what it means, which of a long text may take minutes.
+    guard let known = VideoType.allCases.first(where: { ByteString($0.rawValue) == type }) else {
       throw .invalid("video_type is camera, screen or custom.")
     }
-    videoType = type
+    videoType = known
   }
 
   /// nil where it stays.

@@ -11,6 +11,12 @@ enum ClientMessage: Sendable {
   /// Of a type that is not known here and without a number: it is ignored.
   case unknown
 
+  /// What is said before anybody is known: no offer is read, nothing long is. Throws `invalid`, `too_large`.
+  init(first text: String) throws(CallRefusal) {
+    guard text.utf8.count <= CallLimits.messageBytes else { throw Self.tooLarge }
+    self = try ClientMessage(text) { (_) throws(CallRefusal) in throw .invalid("The first message is connect or resume.") }
+  }
+
   /// Throws `invalid` for what is none, `too_large`.
   ///
   /// - Parameter admit: asked before an offer of so many bytes is read, which is dear; what it throws is the answer to that request.

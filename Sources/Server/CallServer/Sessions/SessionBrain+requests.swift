@@ -64,7 +64,8 @@ extension SessionBrain {
     case .mute, .muteAll, .record:
       if role.allows(.moderate) { try requireBroadcast(now) }
     case .relay(let data, _):
-      if let wait = connections[id]?.relayedBytes.take(data.count, at: now.monotonic) {
+      // As it is written: a control character is six bytes there.
+      if let wait = connections[id]?.relayedBytes.take(JSON.text(data).count, at: now.monotonic) {
         throw CallRefusal(.limit, "This is too much to hand on.", retryAfterMilliseconds: wait)
       }
     // Signals have a rate of their own; the rest is told to nobody, or only once in a connection's life.

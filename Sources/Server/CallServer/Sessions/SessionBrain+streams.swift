@@ -100,9 +100,10 @@ extension SessionBrain {
     destroy(id, .forced)
   }
 
-  /// A place of the session's is not for what never comes. Who is looked for may still send it.
+  /// A place of the session's is not for what never comes. Who is looked for may still send it, and who has switched both sides off sends nothing.
   mutating func endWithoutMedia(_ id: StreamID, _ now: CallMoment) {
-    guard let connection = streams[id]?.connection, lost[connection] == nil else {
+    guard let stream = streams[id], lost[stream.connection] == nil, stream.description.hasAudio || stream.description.hasVideo
+    else {
       withoutMedia[id] = now.monotonic + CallLimits.firstMediaMilliseconds
       return
     }

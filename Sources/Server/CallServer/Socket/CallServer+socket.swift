@@ -20,9 +20,10 @@ extension CallServer {
     let writing = line.write(to: socket)
     do {
       let (id, holder) = try await greet(socket, line, from: network)
+      let speaker = MessageReader.Speaker(holder, now: now.monotonic)
       do {
         while case .text(let text)? = try await socket.messages.next() {
-          let message = try await reader.read(text, of: holder, now: now.monotonic)
+          let message = try await reader.read(text, of: speaker, now: now.monotonic)
           guard await receive(message, on: id) else { break }
         }
       } catch {}
@@ -45,7 +46,7 @@ extension CallServer {
     }
     defer { alarm.cancel() }
     guard case .text(let text)? = try await socket.messages.next() else { throw CallRefusal(.invalid, "Messages are texts.") }
-    return try await enter(ClientMessage(text), line, from: network)
+    return try await enter(ClientMessage(first: text), line, from: network)
   }
 
   private func enter(

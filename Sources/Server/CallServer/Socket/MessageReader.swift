@@ -17,22 +17,34 @@ final class MessageReader: Sendable {
 
   func shutdown() async { await threads.shutdown() }
 
-  /// - Parameters:
-  ///   - holder: of the token; their offers have a rate together.
-  ///   - now: monotonic milliseconds.
+  /// Who speaks on a connection: the offers of all with one token have a rate together.
+  final class Speaker: Sendable {
+    let holder: ByteString
+    fileprivate let offers: Mutex<TokenBucket>
+
+    init(_ holder: ByteString, now: Int64) {
+      self.holder = holder
+      offers = Mutex(TokenBucket(CallLimits.offerBytesOfConnectionRate, at: now))
+    }
+  }
+
+  /// - Parameter now: monotonic milliseconds.
   /// - Throws: that too much waits to be read, or the server stops: who comes back says it again.
-  func read(_ text: String, of holder: ByteString, now: Int64) async throws -> Result<ClientMessage, CallRefusal> {
+  func read(_ text: String, of speaker: Speaker, now: Int64) async throws -> Result<ClientMessage, CallRefusal> {
     let read = { @Sendable [self] in
       Result { () throws(CallRefusal) in
-        try ClientMessage(text) { (bytes) throws(CallRefusal) in try admit(bytes, of: holder, now: now) }
+        try ClientMessage(text) { (bytes) throws(CallRefusal) in try admit(bytes, of: speaker, now: now) }
       }
     }
     return text.utf8.count <= Self.shortBytes ? read() : try await threads.run(read)
   }
 
-  private func admit(_ bytes: Int, of holder: ByteString, now: Int64) throws(CallRefusal) {
-    let wait = offers.withLock { $0.take(holder, max(bytes, CallLimits.offerBytesLeast), at: now) }
-    if let wait {
+  private func admit(_ bytes: Int, of speaker: Speaker, now: Int64) throws(CallRefusal) {
+    let bytes = max(bytes, CallLimits.offerBytesLeast)
+    if let wait = speaker.offers.withLock({ $0.take(bytes, at: now) }) {
+      throw CallRefusal(.limit, "These are too many offers.", retryAfterMilliseconds: wait)
+    }
+    if let wait = offers.withLock({ $0.take(speaker.holder, bytes, at: now) }) {
       throw CallRefusal(.limit, "These are too many offers with one token.", retryAfterMilliseconds: wait)
     }
   }

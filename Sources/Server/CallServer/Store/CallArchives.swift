@@ -116,9 +116,9 @@ package final class CallArchives: Sendable {
   }
 
   /// Those that recorded nothing and began before.
-  package func deleteFailed(before time: Int64) async throws {
-    try await database.write { tx in
-      _ = try tx.execute("DELETE FROM call_archive WHERE status = 'failed' AND created < $1", time)
+  package func failed(before time: Int64) async throws -> [ArchiveID] {
+    try await database.read { tx in
+      try tx.all("SELECT archive FROM call_archive WHERE status = 'failed' AND created < $1", time) { $0.identifier(0) }
     }
   }
 

@@ -27,7 +27,7 @@ package final class CrossSigningKeys: Sendable {
         throw .tooLarge("A key has at most \(DeviceKeys.bytesLimit) bytes.")
       }
       let usages = try json.requiredArray("usage")
-      guard usages.elements.contains(where: { $0.text?.string == usage.rawValue }) else {
+      guard usages.elements.contains(where: { $0.text == ByteString(usage.rawValue) }) else {
         throw .invalidParameter("A key is not meant to be the \(usage.rawValue) key.")
       }
       let keys = Array(try json.requiredObject("keys").members)

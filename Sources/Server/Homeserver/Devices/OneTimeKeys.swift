@@ -177,8 +177,9 @@ struct KeyName {
 
   /// Throws `M_BAD_JSON` for a name of another form and for a key that is neither a string nor an object.
   init(_ member: JSON.Member) throws(MatrixError) {
-    let parts = member.key.string.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty, member.key.count <= 255 else {
+    let parts =
+      member.key.count <= 255 ? member.key.string.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false) : []
+    guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
       throw .badJSON("A key is named '<algorithm>:<key_id>'.")
     }
     guard member.value.isString || member.value.isObject else { throw .badJSON("A key is a string or an object.") }

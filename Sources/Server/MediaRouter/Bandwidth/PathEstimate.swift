@@ -57,7 +57,9 @@ struct PathEstimate {
     guard let fraction = window.losses.add(reported, now: now) else { return false }
     defer { sender?.lost = loss.foreign }
     switch loss.receive(fraction, sent: Double(sent), isLeast: isLeast, now: now) {
-    case .nothing: return false
+    case .nothing:
+      if loss.rate(now: now) == nil { sender?.confirm() }
+      return false
     case .congestion:
       measureAnew(isLeast, now)
       if var lowered = sender {

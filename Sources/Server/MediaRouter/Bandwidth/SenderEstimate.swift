@@ -63,6 +63,9 @@ struct SenderEstimate {
     (rate, isAssumed) = (max(PathEstimate.floor, carried), false)
   }
 
+  /// Nothing speaks against the rate: what was known before losses lowered it is of a path that is no more.
+  mutating func confirm() { before = nil }
+
   /// Those losses had other reasons, as far as so many bits a second go.
   mutating func restore(upTo carried: Double) {
     guard let before else { return }

@@ -51,6 +51,7 @@ package struct SessionDescription: Sendable, Equatable {
   /// - Throws: `malformed` or `tooLarge`.
   package init(_ text: String) throws(SDPError) {
     guard text.utf8.count <= Self.bytesLimit else { throw .tooLarge }
+    let text = Self.ascii(text)
     let lines = text.split(whereSeparator: \.isNewline)
     guard lines.first == "v=0" else { throw .malformed }
     for line in lines {
@@ -63,6 +64,13 @@ package struct SessionDescription: Sendable, Equatable {
       default: break
       }
     }
+  }
+
+  /// Names and values that count are ASCII. Texts of anything else are compared by what they mean: of a hundred thousand marks on one letter that takes
+  /// minutes.
+  private static func ascii(_ text: String) -> String {
+    guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text }
+    return String(decoding: text.utf8.lazy.map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
   }
 
   private mutating func append(section value: Substring) throws(SDPError) {

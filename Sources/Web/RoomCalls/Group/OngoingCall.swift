@@ -54,8 +54,7 @@ final class OngoingCall<D: DOM> {
     host.onMedia = { [self] in heard($0) }
     publishCamera()
     show()
-    server.ask(.post, Endpoint.createCallToken.path(room.text)) { [self] answer in
-      guard !isOver else { return }
+    askForTicket { [self] answer in
       switch answer {
       case .failed(let words): end(words)
       case .done(let ticket):
@@ -67,6 +66,10 @@ final class OngoingCall<D: DOM> {
         host.perform(.connect(CallToken(token), session: session))
       }
     }
+  }
+
+  private func askForTicket(_ then: @escaping (Server.Answer) -> Void) {
+    server.ask(.post, Endpoint.createCallToken.path(room.text)) { [self] in if !isOver { then($0) } }
   }
 
   private func publishCamera() {
@@ -131,7 +134,11 @@ final class OngoingCall<D: DOM> {
       membership.begin()
       host?.media?.listDevices()
     case .ended(.closed("forced")): end(Word.groupCallRemoved.text)
-    case .ended(.closed("unauthorized")) where joinedAt != nil: end(Word.groupCallGone.text)
+    case .ended(.closed("unauthorized")) where joinedAt != nil:
+      // Or the token, which is good for an hour, was needed anew: who may still come in has only lost the connection.
+      askForTicket { [self] answer in
+        if case .done = answer { end(Word.callLost.text) } else { end(Word.groupCallGone.text) }
+      }
     case .ended(.closed("ended")): end(Word.callOver.text, isTrouble: false)
     case .ended(.mediaFailed): end(Word.callNoMedia.text)
     case .ended: end((joinedAt == nil ? Word.callBroken : .callLost).text)
