@@ -1,6 +1,6 @@
 // What calls people back to the page: notifications with a sound, and the number of unread messages on the page's icon.
 
-import { fetchMedia } from './media.js';
+import { fetchMedia, isOfAccount } from './media.js';
 import { setting, settings } from './reader.js';
 
 const permissions = { default: 1, granted: 2, denied: 3 };
@@ -48,10 +48,11 @@ async function pictureAt(source) {
 // Tags of those whose picture is awaited, with what they say.
 const coming = new Map();
 
-export async function showNotification(clicked, title, tag, body, source) {
+// `source`: of the sender's picture. Nothing is fetched that is not the account's.
+export async function showNotification(clicked, source, tag, title, body) {
   if (isQuiet()) return;
   let icon = 'icon-192.png';
-  if (source !== '') {
+  if (isOfAccount(source)) {
     const own = {};
     coming.set(tag, own);
     icon = await pictureAt(source);

@@ -5,7 +5,7 @@ const images = new Map();          // source -> { url, bytes, users, ready }, le
 let imageBytes = 0;
 let prefix = '', token = '';
 
-const isOfAccount = source => token !== '' && prefix !== '' && source.startsWith(prefix);
+export const isOfAccount = source => token !== '' && prefix !== '' && source.startsWith(prefix);
 
 export function setMediaAccess(newPrefix, newToken = '') {
   [prefix, token] = [newPrefix, newToken];

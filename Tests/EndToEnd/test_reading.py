@@ -264,6 +264,22 @@ async def _(test):
         await alice.picture("viewer-share")
 
 
+@test("a line break in a file's name makes no other thing of its download")
+async def _(test):
+    room, users = two_in(test, "Lines")
+    address = upload(users["boris"], b"tea", "a.txt", "text/plain")
+    post(users["boris"], room, {"msgtype": "m.file", "body": "list\n1", "url": address, "info": {"size": 3, "mimetype": "text/plain"}})
+    async with people(test, "alice") as alice:
+        await alice.page.add_init_script("navigator.canShare = () => true; navigator.share = async () => { window.isShared = true; };")
+        await alice.page.reload()
+        await alice.sign_in(users["alice"])
+        await alice.open_room(room)
+        async with alice.page.expect_download() as download:
+            await alice.page.get_by_role("button", name="list").click()
+        assert (await download.value).suggested_filename.startswith("list")
+        assert await alice.page.evaluate("window.isShared") is None
+
+
 @test("pictures are swiped through, pinched large, moved and touched back by fingers; a swipe too short leads nowhere")
 async def _(test):
     room, users = two_in(test, "Folder")
@@ -407,6 +423,37 @@ async def _(test):
         users["boris"].send(room, "good morning")
         await alice.until("() => window.told.length > 0")
         assert [words.split(": ")[1] for words in await page.evaluate("window.told")] == ["good morning"], await page.evaluate("window.told")
+
+
+async def told_away(alice, user):
+    """Signed in, with notifications (kept in `told` of the page) and looking elsewhere."""
+    await alice.page.add_init_script("""
+      window.told = [];
+      window.Notification = class { constructor(title, options) { window.told.push([title, options.body, options.icon]); } close() {}
+        static permission = 'granted'; static requestPermission() { return Promise.resolve('granted'); } };
+      Object.defineProperty(document, 'hasFocus', { value: () => !window.isAway });""")
+    await alice.page.reload()
+    await alice.sign_in(user)
+    await alice.page.get_by_role("button", name="Your profile").click()
+    await alice.page.get_by_role("tab", name="Notifications").click()
+    await alice.page.get_by_label("Show notifications of this browser").check()
+    await alice.page.keyboard.press("Escape")
+    await alice.page.evaluate("window.isAway = true; dispatchEvent(new Event('blur'))")
+
+
+@test("what is said in a message, with a NUL in it too, makes nobody's browser fetch anything")
+async def _(test):
+    room, users = two_in(test, "Traps")
+    async with people(test, "alice", permissions=["notifications"], service_workers="block") as alice:
+        asked = []
+        alice.page.on("request", lambda request: asked.append(request.url))
+        await told_away(alice, users["alice"])
+        address = test.base + "/elsewhere.png"
+        users["boris"].send(room, f"hi\0{address}")
+        await alice.until("() => window.told.length > 0")
+        told = await alice.page.evaluate("window.told")
+        assert len(told) == 1 and told[0][0] == "Traps" and told[0][1].endswith(f": hi{address}") and told[0][2] == "icon-192.png", told
+        assert address not in asked, asked
 
 
 @test("the sound alone can be had, at once")
