@@ -456,6 +456,52 @@ async def _(test):
         assert address not in asked, asked
 
 
+@test("a notification's picture is fetched where it is the account's, and left out where it is large or late: told is the newest by then")
+async def _(test):
+    users = {"alice": User(test.base, "alice")}
+    async with people(test, "alice", permissions=["notifications"], service_workers="block") as alice:
+        await told_away(alice, users["alice"])
+        media, fetched = test.base + "/_matrix/client/v1/media/picture/", []
+
+        async def fetch(route):
+            name = route.request.url.rsplit("/", 1)[1]
+            fetched.append(name)
+            if name != "never":
+                await route.fulfill(body=bytes((1 << 20) + (name == "large")), content_type="image/png")
+
+        await alice.page.route("**/picture/*", fetch)
+        told = await alice.page.evaluate("""async ([stranger, media]) => {
+          const { showNotification } = await import('./attention.js');
+          const show = (source, tag, body) => showNotification(() => {}, source, tag, tag, body);
+          await show(stranger, 'stranger', '');
+          await show(media + 'large', 'large', '');
+          await show(media + 'right', 'right', '');
+          await Promise.all([show(media + 'never', 'late', 'one'), show(media + 'never', 'late', 'two')]);
+          return window.told.map(([tag, body, icon]) => [tag, body, icon.slice(0, 22)]);
+        }""", [test.base + "/picture/stranger", media])
+        assert told == [["stranger", "", "icon-192.png"], ["large", "", "icon-192.png"], ["right", "", "data:image/png;base64,"],
+                        ["late", "two", "icon-192.png"]], told
+        assert fetched == ["large", "right", "never", "never"], fetched
+
+
+@test("a sender's picture that does not come keeps nobody from being told, however fast more is said")
+async def _(test):
+    room, users = two_in(test, "Slow")
+    boris = users["boris"]
+    avatar = upload(boris, picture(300, 200), "me.png", "image/png")
+    boris.put(f"profile/{quote(boris.user_id)}/avatar_url", {"avatar_url": avatar}).ok()
+    async with people(test, "alice", permissions=["notifications"], service_workers="block") as alice:
+        held, told = [], []
+        await alice.page.route("**/media/thumbnail/**", lambda route: held.append(route))
+        await told_away(alice, users["alice"])
+        for number in range(400):
+            boris.send(room, f"message {number}")
+            told = await alice.page.evaluate("window.told")
+            if told:
+                break
+        assert held and told and told[0][2] == "icon-192.png", (len(held), told)
+
+
 @test("the sound alone can be had, at once")
 async def _(test):
     room, users = two_in(test, "Bells")
