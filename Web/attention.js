@@ -1,6 +1,6 @@
 // What calls people back to the page: notifications with a sound, and the number of unread messages on the page's icon.
 
-import { fetchMedia } from './media.js';
+import { fetchMedia, isOfAccount } from './media.js';
 import { setting, settings } from './reader.js';
 
 const permissions = { default: 1, granted: 2, denied: 3 };
@@ -32,29 +32,36 @@ function isQuiet() {
   return from < until ? from <= now && now < until : from <= now || now < until;
 }
 
-// As the system can show it, whoever asks for it.
-async function pictureAt(source) {
+const plainPicture = 'icon-192.png', pictureMilliseconds = 1000, pictureBytesLimit = 1 << 20;
+
+// As the system can show it, whoever asks for it; the page's own where there is none in time.
+async function pictureAt(source, milliseconds) {
+  const abort = new AbortController(), timer = setTimeout(() => abort.abort(), milliseconds);
   try {
-    const reader = new FileReader(), picture = await fetchMedia(source);
+    const reader = new FileReader(), picture = await fetchMedia(source, abort.signal);
+    if (picture.size > pictureBytesLimit) return plainPicture;
     const read = new Promise((done, failed) => { reader.onload = done; reader.onerror = failed; });
     reader.readAsDataURL(picture);
     await read;
     return reader.result;
   } catch {
-    return 'icon-192.png';
+    return plainPicture;
+  } finally {
+    clearTimeout(timer);
   }
 }
 
-// Tags of those whose picture is awaited, with what they say.
+// Tags of those whose picture is awaited, with the newest of each and how long the first is to wait.
 const coming = new Map();
 
-export async function showNotification(clicked, title, tag, body, source) {
+// `source`: of the sender's picture. Nothing is fetched that is not the account's.
+export async function showNotification(clicked, source, tag, title, body) {
   if (isQuiet()) return;
-  let icon = 'icon-192.png';
-  if (source !== '') {
-    const own = {};
+  let icon = plainPicture;
+  if (isOfAccount(source)) {
+    const now = performance.now(), own = { deadline: coming.get(tag)?.deadline ?? now + pictureMilliseconds };
     coming.set(tag, own);
-    icon = await pictureAt(source);
+    icon = await pictureAt(source, own.deadline - now);
     // Read meanwhile, or there is a newer one.
     if (coming.get(tag) !== own) return;
   }

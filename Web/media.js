@@ -5,7 +5,7 @@ const images = new Map();          // source -> { url, bytes, users, ready }, le
 let imageBytes = 0;
 let prefix = '', token = '';
 
-const isOfAccount = source => token !== '' && prefix !== '' && source.startsWith(prefix);
+export const isOfAccount = source => token !== '' && prefix !== '' && source.startsWith(prefix);
 
 export function setMediaAccess(newPrefix, newToken = '') {
   [prefix, token] = [newPrefix, newToken];
@@ -13,8 +13,8 @@ export function setMediaAccess(newPrefix, newToken = '') {
 }
 
 // What is there, with the account's token where it is the account's. Throws where there is nothing.
-export async function fetchMedia(source) {
-  const answer = await fetch(source, { headers: isOfAccount(source) ? { Authorization: 'Bearer ' + token } : {}, credentials: 'omit' });
+export async function fetchMedia(source, signal) {
+  const answer = await fetch(source, { signal, headers: isOfAccount(source) ? { Authorization: 'Bearer ' + token } : {}, credentials: 'omit' });
   if (!answer.ok) throw new Error('status ' + answer.status);
   return answer.blob();
 }

@@ -337,6 +337,58 @@ async def _(test):
         assert len(asked) == 1, asked
 
 
+@test("the server is asked for links that were written just now alone, and not once previews are off or it has refused")
+async def _(test):
+    room, users = two_in(test, "Secrets")
+    status = [200]
+    async with people(test, "alice", service_workers="block") as alice:
+        # The pause ends when the test says so.
+        await alice.page.add_init_script("""
+          window.pauses = [];
+          window.asked = [];
+          const [later, get] = [window.setTimeout, window.fetch];
+          window.setTimeout = (run, milliseconds, ...given) => milliseconds === 700 ? pauses.push(run) : later(run, milliseconds, ...given);
+          window.fetch = (url, ...given) => { if (String(url).includes('/preview_url?')) asked.push(url.split('%2F').pop()); return get(url, ...given); };""")
+        await alice.page.route("**/preview_url?*", lambda route: route.fulfill(status=status[0], json={"og:title": "A page"}))
+        await alice.page.reload()
+        await alice.sign_in(users["alice"])
+        await alice.open_room(room)
+        shown = alice.page.get_by_role("status").get_by_text("A page")
+
+        async def asked():
+            return await alice.page.evaluate("() => { for (const run of pauses.splice(0)) run(); return asked.splice(0); }")
+
+        await alice.composer.fill("https://example.org/first https://example.org/second")
+        assert await asked() == ["first"]
+        await shown.wait_for()
+        # Loaded anew it is a draft: neither its first address nor what comes first after it was written now.
+        await alice.page.reload()
+        await expect(alice.composer).to_have_value("https://example.org/first https://example.org/second")
+        assert await asked() == []
+        await alice.composer.press_sequentially(" more")
+        assert await asked() == []
+        await alice.composer.fill("https://example.org/second https://example.org/third")
+        assert await asked() == []
+        await alice.composer.fill("https://example.org/third")
+        assert await asked() == ["third"]
+        await shown.wait_for()
+        # Written anew from nothing it is no draft any more.
+        await alice.composer.fill("")
+        await alice.composer.fill("https://example.org/first")
+        assert await asked() == ["first"]
+        # Previews are turned off while one pauses.
+        await alice.composer.fill("https://example.org/fourth")
+        await alice.more("Hide previews of links")
+        assert await asked() == []
+        await alice.more("Show previews of links")
+        status[0] = 404
+        await alice.composer.fill("https://example.org/fifth")
+        async with alice.page.expect_response("**/preview_url?*"):
+            assert await asked() == ["fifth"]
+        await alice.composer.fill("https://example.org/sixth")
+        assert await asked() == []
+
+
 @test("what is written is given marks by buttons: they come where text is chosen, or stay; each takes its mark back")
 async def _(test):
     room, users = two_in(test, "Meadow")

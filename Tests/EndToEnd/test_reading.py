@@ -264,6 +264,22 @@ async def _(test):
         await alice.picture("viewer-share")
 
 
+@test("a line break in a file's name makes no other thing of its download")
+async def _(test):
+    room, users = two_in(test, "Lines")
+    address = upload(users["boris"], b"tea", "a.txt", "text/plain")
+    post(users["boris"], room, {"msgtype": "m.file", "body": "list\n1", "url": address, "info": {"size": 3, "mimetype": "text/plain"}})
+    async with people(test, "alice") as alice:
+        await alice.page.add_init_script("navigator.canShare = () => true; navigator.share = async () => { window.isShared = true; };")
+        await alice.page.reload()
+        await alice.sign_in(users["alice"])
+        await alice.open_room(room)
+        async with alice.page.expect_download() as download:
+            await alice.page.get_by_role("button", name="list").click()
+        assert (await download.value).suggested_filename.startswith("list")
+        assert await alice.page.evaluate("window.isShared") is None
+
+
 @test("pictures are swiped through, pinched large, moved and touched back by fingers; a swipe too short leads nowhere")
 async def _(test):
     room, users = two_in(test, "Folder")
@@ -407,6 +423,83 @@ async def _(test):
         users["boris"].send(room, "good morning")
         await alice.until("() => window.told.length > 0")
         assert [words.split(": ")[1] for words in await page.evaluate("window.told")] == ["good morning"], await page.evaluate("window.told")
+
+
+async def told_away(alice, user):
+    """Signed in, with notifications (kept in `told` of the page) and looking elsewhere."""
+    await alice.page.add_init_script("""
+      window.told = [];
+      window.Notification = class { constructor(title, options) { window.told.push([title, options.body, options.icon]); } close() {}
+        static permission = 'granted'; static requestPermission() { return Promise.resolve('granted'); } };
+      Object.defineProperty(document, 'hasFocus', { value: () => !window.isAway });""")
+    await alice.page.reload()
+    await alice.sign_in(user)
+    await alice.page.get_by_role("button", name="Your profile").click()
+    await alice.page.get_by_role("tab", name="Notifications").click()
+    await alice.page.get_by_label("Show notifications of this browser").check()
+    await alice.page.keyboard.press("Escape")
+    await alice.page.evaluate("window.isAway = true; dispatchEvent(new Event('blur'))")
+
+
+@test("what is said in a message, with a NUL in it too, makes nobody's browser fetch anything")
+async def _(test):
+    room, users = two_in(test, "Traps")
+    async with people(test, "alice", permissions=["notifications"], service_workers="block") as alice:
+        asked = []
+        alice.page.on("request", lambda request: asked.append(request.url))
+        await told_away(alice, users["alice"])
+        address = test.base + "/elsewhere.png"
+        users["boris"].send(room, f"hi\0{address}")
+        await alice.until("() => window.told.length > 0")
+        told = await alice.page.evaluate("window.told")
+        assert len(told) == 1 and told[0][0] == "Traps" and told[0][1].endswith(f": hi{address}") and told[0][2] == "icon-192.png", told
+        assert address not in asked, asked
+
+
+@test("a notification's picture is fetched where it is the account's, and left out where it is large or late: told is the newest by then")
+async def _(test):
+    users = {"alice": User(test.base, "alice")}
+    async with people(test, "alice", permissions=["notifications"], service_workers="block") as alice:
+        await told_away(alice, users["alice"])
+        media, fetched = test.base + "/_matrix/client/v1/media/picture/", []
+
+        async def fetch(route):
+            name = route.request.url.rsplit("/", 1)[1]
+            fetched.append(name)
+            if name != "never":
+                await route.fulfill(body=bytes((1 << 20) + (name == "large")), content_type="image/png")
+
+        await alice.page.route("**/picture/*", fetch)
+        told = await alice.page.evaluate("""async ([stranger, media]) => {
+          const { showNotification } = await import('./attention.js');
+          const show = (source, tag, body) => showNotification(() => {}, source, tag, tag, body);
+          await show(stranger, 'stranger', '');
+          await show(media + 'large', 'large', '');
+          await show(media + 'right', 'right', '');
+          await Promise.all([show(media + 'never', 'late', 'one'), show(media + 'never', 'late', 'two')]);
+          return window.told.map(([tag, body, icon]) => [tag, body, icon.slice(0, 22)]);
+        }""", [test.base + "/picture/stranger", media])
+        assert told == [["stranger", "", "icon-192.png"], ["large", "", "icon-192.png"], ["right", "", "data:image/png;base64,"],
+                        ["late", "two", "icon-192.png"]], told
+        assert fetched == ["large", "right", "never", "never"], fetched
+
+
+@test("a sender's picture that does not come keeps nobody from being told, however fast more is said")
+async def _(test):
+    room, users = two_in(test, "Slow")
+    boris = users["boris"]
+    avatar = upload(boris, picture(300, 200), "me.png", "image/png")
+    boris.put(f"profile/{quote(boris.user_id)}/avatar_url", {"avatar_url": avatar}).ok()
+    async with people(test, "alice", permissions=["notifications"], service_workers="block") as alice:
+        held, told = [], []
+        await alice.page.route("**/media/thumbnail/**", lambda route: held.append(route))
+        await told_away(alice, users["alice"])
+        for number in range(400):
+            boris.send(room, f"message {number}")
+            told = await alice.page.evaluate("window.told")
+            if told:
+                break
+        assert held and told and told[0][2] == "icon-192.png", (len(held), told)
 
 
 @test("the sound alone can be had, at once")

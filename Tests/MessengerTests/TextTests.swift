@@ -13,6 +13,8 @@ struct TextTests {
       ("HTTPS://EXAMPLE.ORG, and http://b.c!", ["HTTPS://EXAMPLE.ORG", "http://b.c"]),
       ("https://example.org/ä/日本", ["https://example.org/ä/日本"]),
       ("http://[::1]:80/x", ["http://[::1]:80/x"]),
+      ("http://a.b/(c)))).", ["http://a.b/(c)"]), ("http://a.b/)(c)", ["http://a.b/)(c"]),
+      ("http://a.b/c).)", ["http://a.b/c"]),
       ("xhttp://a.b", []), ("http://", []), ("https:// a", []), ("javascript:alert(1)", []), ("http://.", []),
       ("h", []),
       ("<https://a.b>", ["https://a.b"]), ("", [])
@@ -21,6 +23,14 @@ struct TextTests {
     let segments = LinkScanner.segments(of: text)
     #expect((segments ?? []).filter(\.isLink).map(\.text) == expected)
     if let segments { #expect(segments.map(\.text).joined() == text) }
+  }
+
+  @Test(
+    "A long text is looked through once, whatever its links end in and however many are none", .timeLimit(.minutes(1)),
+    arguments: [("http://a", ")", 200_000, ["http://a"]), ("", "http://.", 20_000, [])])
+  func longTexts(start: String, repeated: String, count: Int, expected: [String]) {
+    let segments = LinkScanner.segments(of: start + String(repeating: repeated, count: count))
+    #expect((segments ?? []).filter(\.isLink).map(\.text) == expected)
   }
 
   @Test(

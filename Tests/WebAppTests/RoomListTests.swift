@@ -144,6 +144,29 @@ struct RoomListTests {
     #expect(page.requests.contains { $0.request.target.hasSuffix("/leave") })
   }
 
+  @Test("a favourite is moved by as few orders as it takes")
+  func moved() throws {
+    let page = Page()
+    page.signIn()
+    let tagged = { (tag: String) in
+      "\"account_data\":{\"events\":[{\"type\":\"m.tag\",\"content\":{\"tags\":{\"m.favourite\":\(tag)}}}]}}"
+    }
+    page.sync(
+      (0..<4).map { number in
+        let content = room("Room \(number)", [("@boris:chat.example", "hi", 9)]).dropLast()
+        return ("!f\(number)", content + "," + tagged("{\"order\":0.\(number * 2 + 1)}"))
+      })
+    for (words, expected) in [(Strings.Key.moveUp, [0, 2, 1, 3]), (.moveDown, [0, 1, 2, 3])] {
+      page.dom.fire(.contextMenu, on: try #require(page.all("ma-entry").first { $0.allText.contains("Room 2") }).node)
+      page.click(Strings[words])
+      #expect(page.requests.filter { $0.request.target.contains("/tags/") }.map { $0.request.target.contains("f2/") } == [true])
+      let tag = page.body(of: "/tags/")
+      page.answer("/tags/", "{}")
+      page.sync([("!f2", "{" + tagged(tag))])
+      #expect(page.all("ma-entry-name").map(\.text) == expected.map { "Room \($0)" })
+    }
+  }
+
   @Test("a room is muted from its menu, and the choice goes back where the server refuses")
   func muted() throws {
     let page = Self.furnished()

@@ -32,6 +32,16 @@ struct ScreenTests {
     #expect(page.body(of: "/login").contains("wrong"))
   }
 
+  @Test("who goes on as a guest and clicks twice is one guest, and is told of no failure")
+  func guest() throws {
+    let page = Page()
+    page.answer("/login", #"{"flows":[{"type":"m.login.password"}],"martlet.guests":true}"#)
+    let button = try #require(page.all("ma-button").first { $0.allText == Strings[.goOnAsGuest] })
+    for _ in 0..<2 { page.dom.fire(.click, on: button.node) }
+    #expect(page.requests.filter { $0.request.target.hasSuffix("/register?kind=guest") }.count == 1)
+    #expect(page.all("ma-trouble").allSatisfy { $0.text.isEmpty })
+  }
+
   @Test(
     "what cannot be an account is not asked for",
     arguments: [

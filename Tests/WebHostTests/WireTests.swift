@@ -23,6 +23,11 @@ struct WireTests {
       String(decoding: request.head(), as: UTF8.self) == "PUT\nhttps://a.b/x: y\n5\nAuthorization:Bearer aevil: 1")
   }
 
+  @Test("Texts of strangers do not shift the fields behind them")
+  func fieldsOfTexts() {
+    #expect(fields("a", "hi\0https://evil.example/x", "", "ä") == Array("a\0hihttps://evil.example/x\0\0ä".utf8))
+  }
+
   @Test("A response is cut into headers and body, whatever its counts say", arguments: [0, 14, 500, -3])
   func response(headCount: Int) {
     let bytes = Array("retry-after:3\n{}".utf8)

@@ -110,12 +110,12 @@ extension Host {
   /// (`PageState.canShare`). False: it failed.
   public static func download(url: String, fileName: String, shares: Bool = false, _ then: @escaping (Bool) -> Void) {
     let id = registerOnce { then($0.code == 1) }
-    withBytes(url + "\n" + fileName + (shares ? "\n1" : "")) { hostDownload(id, $0, $1) }
+    withBytes(fields(shares ? "1" : "", url, fileName)) { hostDownload(id, $0, $1) }
   }
 
   /// From now on `DOM.setImage` fetches sources that begin with `prefix` with `Authorization: Bearer token`. An empty
   /// token ends that and forgets every loaded image (at logout).
   public static func authorizeImages(prefix: String, token: String) {
-    withBytes(prefix + "\n" + token) { hostImageAccess($0, $1) }
+    withBytes(fields(prefix, token)) { hostImageAccess($0, $1) }
   }
 }

@@ -21,11 +21,11 @@ extension Host {
   /// Without a sound of the system's.
   /// - Parameters:
   ///   - tag: a notification with the same one is replaced.
-  ///   - picture: stands beside the words; empty for the page's.
+  ///   - picture: stands beside the words, where it is the account's media; empty for the page's.
   ///   - then: the person clicked it; the page has the focus.
   public static func notify(title: String, text: String, tag: String, picture: String = "", _ then: @escaping () -> Void) {
     let id = registerOnce { _ in then() }
-    withBytes(title + "\0" + tag + "\0" + text + "\0" + picture) { hostNotificationShow(id, $0, $1) }
+    withBytes(fields(picture, tag, title, text)) { hostNotificationShow(id, $0, $1) }
   }
 
   /// Takes away the notification with that tag, if it is still there.

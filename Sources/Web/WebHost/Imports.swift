@@ -135,6 +135,16 @@ func withBytes<Result>(_ bytes: [UInt8], _ body: (Bytes?, Int32) -> Result) -> R
   bytes.withUnsafeBufferPointer { body($0.baseAddress, Int32(truncatingIfNeeded: $0.count)) }
 }
 
+/// Texts with a NUL between them, as the page splits them. Within one, which may be a stranger's, it is dropped: nothing shifts.
+func fields(_ texts: String...) -> [UInt8] {
+  var joined: [UInt8] = []
+  for (index, text) in texts.enumerated() {
+    if index > 0 { joined.append(0) }
+    for byte in Array(text.utf8) where byte != 0 { joined.append(byte) }
+  }
+  return joined
+}
+
 /// Reads a text the host writes; nil when there is none.
 func readText(_ ask: (Buffer?, Int32) -> Int32) -> String? {
   var capacity = 256

@@ -124,22 +124,22 @@ public enum LinkScanner {
       position += 1
     }
     let host = position
+    // Before it looks for the end: what is no link is looked at again from its next letter on.
+    guard host < bytes.count, isWord(bytes[host]) || bytes[host] == 0x5B || bytes[host] >= 0x80 else { return nil }
     while position < bytes.count, isLinkByte(bytes[position]) { position += 1 }
-    position = trimmed(bytes, host, position)
-    guard position > host, isWord(bytes[host]) || bytes[host] == 0x5B || bytes[host] >= 0x80 else { return nil }
-    return position
+    return trimmed(bytes, host, position)
   }
 
   /// Without the punctuation that closes a sentence; a closing bracket stays when it was opened inside.
   private static func trimmed(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int) -> Int {
-    var end = end
+    var (end, depth) = (end, 0)
+    for byte in bytes[start..<end] { depth += byte == 0x28 ? 1 : byte == 0x29 ? -1 : 0 }
     while end > start {
       switch bytes[end - 1] {
       case 0x2E, 0x2C, 0x3B, 0x3A, 0x21, 0x3F, 0x27, 0x2A, 0x5F, 0x7E: end -= 1
       case 0x29:
-        var depth = 0
-        for byte in bytes[start..<end] { depth += byte == 0x28 ? 1 : byte == 0x29 ? -1 : 0 }
         if depth >= 0 { return end }
+        depth += 1
         end -= 1
       default: return end
       }

@@ -30,7 +30,7 @@ final class Conversation<D: DOM> {
     feed = Feed(app, options, in: parent)
     sound = RowSound(feed.timeline) { app.notices.show(.playFailed, isTrouble: true) }
     if let embedding = app.embedding { feed.timeline.setBubbles(embedding.bubbles) }
-    writer = Writer(app, options.phrases, in: parent)
+    writer = Writer(feed.rows, options.phrases, in: parent)
     feed.timeline.onAction = { [self] in act($0) }
     writer.onSent = { [self] in sent() }
     writer.onEditLast = { [self] in editLast() }

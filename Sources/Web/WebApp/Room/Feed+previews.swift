@@ -44,11 +44,8 @@ extension Feed {
     for item in visible where item.eventID != nil {
       guard let url = RowMaker<D>.link(in: item), rows.previews[url] == nil, app.showsPreviews else { continue }
       rows.previews[url] = .some(nil)
-      app.ask(.preview(of: ByteString(url))) { [self] result in
-        if case .failure(.refused(let status, _, _, _)) = result, status == 404 || status == 403 || status == 405 {
-          rows.canPreview = false
-        }
-        guard case .success(let page) = result, let preview = rows.preview(url, page) else { return }
+      rows.askForPreview(of: url) { [self] page in
+        guard let preview = rows.preview(url, page) else { return }
         rows.previews[url] = preview
         guard let all = source?.items, all.count == folding.count, let index = all.lastIndex(where: { $0.id == item.id }) else {
           return
@@ -66,6 +63,16 @@ extension RowMaker {
   static func link(in item: TimelineItem) -> String? {
     guard case .message(let message) = item.content else { return nil }
     return message.link
+  }
+
+  func askForPreview(of url: String, _ then: @escaping (URLPreview) -> Void) {
+    app.ask(.preview(of: ByteString(url))) { [self] result in
+      switch result {
+      case .success(let page): then(page)
+      case .failure(.refused(let status, _, _, _)) where status == 404 || status == 403 || status == 405: canPreview = false
+      case .failure: break
+      }
+    }
   }
 
   /// nil where the page says too little of itself.

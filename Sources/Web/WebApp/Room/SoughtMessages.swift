@@ -61,12 +61,14 @@ struct SoughtMessages {
 
 extension MessageContent {
   /// The first address in what somebody wrote that leads out of Matrix; nil where there is none.
-  var link: String? {
-    guard kind == .text, body.utf8.contains(UInt8(ascii: ":")) else { return nil }
-    for segment in LinkScanner.segments(of: body.string) ?? [] where segment.isLink {
-      let bytes = ByteString(segment.url)
-      if bytes.hasPrefix("http"), Permalink(bytes) == nil { return segment.url }
+  var link: String? { links.first }
+
+  /// All of them.
+  var links: [String] {
+    guard kind == .text, body.utf8.contains(UInt8(ascii: ":")) else { return [] }
+    return (LinkScanner.segments(of: body.string) ?? []).map { $0.url }.filter { url in
+      let bytes = ByteString(url)
+      return bytes.hasPrefix("http") && Permalink(bytes) == nil
     }
-    return nil
   }
 }

@@ -30,15 +30,15 @@ final class Writer<D: DOM> {
   private let preview: WriterPreview<D>
   var recorder: VoiceRecorder<D>?
 
-  init(_ app: App<D>, _ phrases: Phrases, in parent: Node) {
-    self.app = app
+  init(_ rows: RowMaker<D>, _ phrases: Phrases, in parent: Node) {
+    app = rows.app
     dom = app.dom
     box = dom.element("div", "ma-writer", in: parent)
     dom.markPart(box)
     banner = dom.element("div", "ma-writer-banner", in: box)
     bannerText = dom.element("span", "ma-writer-text", in: banner)
     let cancel = dom.button("ma-round ma-round-small", icon: .close, label: .cancel, in: banner)
-    preview = WriterPreview(app, in: box)
+    preview = WriterPreview(rows, in: box)
     composer = Composer(dom: dom, phrases: phrases)
     composer.maximumLength = Writer.lengthLimit
     TextMark.addButtons(dom, above: composer, in: box)
@@ -63,6 +63,7 @@ final class Writer<D: DOM> {
     recorder?.close()
     key = nil
     crowd.forget()
+    preview.takeUp("")
     composer.close()
   }
 
@@ -103,8 +104,7 @@ final class Writer<D: DOM> {
     kind = .message
     answered = nil
     let draft = room?.draft(in: thread)
-    composer.setText(draft?.text.string ?? "")
-    preview.update(composer.text, in: room)
+    put(draft?.text.string ?? "")
     guard let room, let draft else { return showBanner() }
     if draft.text.utf8.contains(UInt8(ascii: "@")) { crowd.gather(room) }
     kind = draft.kind
@@ -130,7 +130,7 @@ final class Writer<D: DOM> {
 
   func reply(to item: TimelineItem) {
     guard let event = item.eventID else { return }
-    if isEdit { composer.setText("") }
+    if isEdit { put("") }
     kind = .reply(to: event)
     answered = item.sender
     begin(item)
@@ -140,7 +140,7 @@ final class Writer<D: DOM> {
     guard let event = item.eventID, case .message(let message) = item.content else { return }
     kind = .edit(of: event)
     answered = nil
-    composer.setText((message.kind == .emote ? "/me " : "") + message.body.string)
+    put((message.kind == .emote ? "/me " : "") + message.body.string)
     begin(item)
   }
 
@@ -167,10 +167,15 @@ final class Writer<D: DOM> {
   func reset(clearing: Bool) {
     kind = .message
     answered = nil
-    if clearing { composer.setText("") }
+    if clearing { put("") }
     showBanner()
     save()
     composer.focus()
+  }
+
+  private func put(_ text: String) {
+    composer.setText(text)
+    preview.takeUp(text)
   }
 
   private func changed() {

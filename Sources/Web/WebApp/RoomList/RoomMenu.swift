@@ -69,18 +69,13 @@ struct RoomMenu<D: DOM> {
     }
   }
 
-  /// Within the favourites. Of their orders those are written that differ from their places: all of them once, two from then on.
+  /// Within the favourites.
   private func addMoves() {
     let all = app.client.rooms(tagged: RoomTag.favourite)
     guard let index = all.firstIndex(of: id) else { return }
     for (place, words) in [(index - 1, Strings.Key.moveUp), (index + 1, .moveDown)] where all.indices.contains(place) {
       add(Strings[words]) { [self] in
-        var moved = all
-        moved.swapAt(index, place)
-        for (number, room) in moved.enumerated() {
-          // Written and read again it is the same number.
-          let order = Double(number + 1) / 1024
-          if app.client.room(room)?.tag(RoomTag.favourite)?.order == order { continue }
+        for (room, order) in app.client.tagOrders(toMove: id, to: place, tag: RoomTag.favourite) {
           ask(.setTag(room, RoomTag(RoomTag.favourite, order: order)))
         }
       }

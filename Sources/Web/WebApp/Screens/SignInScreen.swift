@@ -78,7 +78,7 @@ final class SignInScreen<D: DOM> {
   private func listen() {
     dom.on(form, .submit) { [self] _ in submitted() }
     dom.on(serverForm, .submit) { [self] _ in serverTyped() }
-    dom.on(guest, .click) { [self] _ in app.ask(.registerGuest) { [self] in ended($0, userName) } }
+    dom.on(guest, .click) { [self] _ in goOnAsGuest() }
     dom.on(forgot, .click) { [app] _ in app.dialogs.open { MailDialog(app, .newPassword, in: $0) } }
     tabs.onChange = { [self] _ in
       say(nil)
@@ -146,6 +146,11 @@ final class SignInScreen<D: DOM> {
     say(nil)
     if tabs.selected == 1, app.client.sessionState == .signedOut { register() } else { logIn() }
     dom.flush()
+  }
+
+  private func goOnAsGuest() {
+    guard app.client.sessionState != .signingIn else { return }
+    app.ask(.registerGuest) { [self] in ended($0, userName) }
   }
 
   private func logIn() {
