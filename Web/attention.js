@@ -28,7 +28,7 @@ const isPushedTo = () => { try { return settings().getItem('pushes') !== null; }
 // Between two times of the day, over midnight too, nobody is told of anything.
 function isQuiet() {
   const [from, until] = [setting('quiet-from'), setting('quiet-until')], now = new Date().toTimeString().slice(0, 5);
-  if (from === '' || until === '') return false;
+  if (from === '' || until === '' || from === until) return false;
   return from < until ? from <= now && now < until : from <= now || now < until;
 }
 

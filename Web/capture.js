@@ -80,7 +80,10 @@ export function watch(tell, findView) {
     view.pause();
     const canvas = Object.assign(document.createElement('canvas'), { width: view.videoWidth, height: view.videoHeight });
     canvas.getContext('2d').drawImage(view, 0, 0);
-    canvas.toBlob(blob => { if (!isOver) tell(1, 0, 0, new File([blob], 'picture.jpg', { type: blob.type })); }, 'image/jpeg', 0.9);
+    canvas.toBlob(blob => {
+      if (blob === null) failed();
+      else if (!isOver) tell(1, 0, 0, new File([blob], 'picture.jpg', { type: blob.type }));
+    }, 'image/jpeg', 0.9);
   };
   (async () => {
     stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment', width: { ideal: picturePixels } } });

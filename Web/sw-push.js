@@ -45,7 +45,7 @@ async function show(news) {
 
 function isQuiet([from, until] = []) {
   const now = new Date().toTimeString().slice(0, 5);
-  if (!from || !until) return false;
+  if (!from || !until || from === until) return false;
   return from < until ? from <= now && now < until : from <= now || now < until;
 }
 

@@ -5,6 +5,8 @@ import WebHost
 final class CameraDialog<D: DOM> {
   private var camera: Recorder?
   private var picture: PickedFile?
+  /// It takes a picture, or begins anew: what one clicks meanwhile is of what was there before.
+  private var isBusy = false
 
   @discardableResult
   init(_ dom: D, in frame: DialogFrame<D>, _ then: @escaping (PickedFile) -> Void) {
@@ -25,6 +27,7 @@ final class CameraDialog<D: DOM> {
     show(false)
     camera = Recorder(of: video) { [self] event in
       guard frame.isOpen else { return }
+      isBusy = false
       switch event {
       case .level:
         picture = nil
@@ -40,7 +43,13 @@ final class CameraDialog<D: DOM> {
       }
       dom.flush()
     }
-    for button in [take, again] { dom.on(button, .click) { [self] _ in camera?.finish() } }
+    for button in [take, again] {
+      dom.on(button, .click) { [self] _ in
+        guard !isBusy else { return }
+        isBusy = true
+        camera?.finish()
+      }
+    }
     dom.on(use, .click) { [self] _ in
       guard let picture else { return }
       frame.close()

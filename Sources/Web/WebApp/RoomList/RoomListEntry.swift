@@ -20,6 +20,7 @@ final class RoomListEntry<D: DOM> {
   private var badge: TextView<D>
   private var label = ""
   private var isSelected = false
+  private var isServerNotice = false
   private var shownClass = ""
 
   init(_ app: App<D>, _ room: Room) {
@@ -70,7 +71,14 @@ final class RoomListEntry<D: DOM> {
     let title = Strings.words(for: room.name)
     avatar.show(id: room.directUserID?.string ?? room.id.string, name: title, source: app.avatarSource(room.avatar))
     name.set(title)
-    if room.isServerNotice { dom.setAttribute(name.node, "data-role", Strings[.fromServer]) }
+    if room.isServerNotice != isServerNotice {
+      isServerNotice = room.isServerNotice
+      if isServerNotice {
+        dom.setAttribute(name.node, "data-role", Strings[.fromServer])
+      } else {
+        dom.removeAttribute(name.node, dom.atom("data-role"))
+      }
+    }
     let activity = room.lastActivityMilliseconds
     time.set(activity > 0 ? Host.shortLabel(activity) : "")
     preview.set(previewText(room))
