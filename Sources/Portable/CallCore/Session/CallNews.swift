@@ -13,8 +13,9 @@ public struct CallNews: Sendable {
     case streamCreated(CallStream)
     case streamChanged(CallStream)
     case streamDestroyed(CallStream)
-    /// No picture comes for now; or one comes again, which did not for that reason.
+    /// No picture comes for now, because of its publisher, its subscriber or the quality of the path.
     case videoDisabled(CallStream, reason: ByteString)
+    /// It comes again; the reason is why it did not.
     case videoEnabled(CallStream, reason: ByteString)
     case publication(SourceID)
     case speaker
