@@ -128,6 +128,53 @@ import Testing
     #expect(readers() == ["@alice:test", "@bob:test"])
   }
 
+  /// Each of two receipts, of the room and of its main thread, moves for itself: the one told last may be the one behind.
+  @Test(arguments: [("", #","thread_id":"main""#), (#","thread_id":"main""#, "")], [false, true])
+  func `who has read further by one kind of receipt has read it, also after a restart`(
+    threads: (further: String, last: String), isOneSync: Bool
+  ) {
+    var host = Host.inRoom(Self.three)
+    func event(_ id: String, _ thread: String) -> String {
+      #"{"type":"m.receipt","content":{"\#(id)":{"m.read":{"@bob:test":{"ts":1\#(thread)}}}}}"#
+    }
+    func sync(_ events: String...) {
+      host.sync(Wire.join(extra: #","ephemeral":{"events":[\#(events.joined(separator: ","))]}"#))
+    }
+    func place(_ host: Host) -> Int? {
+      host.client.room(.test).flatMap { room in
+        room.timeline.items.firstIndex { room.timeline.readers(at: $0.id).contains(UserID(trusted: "@bob:test")) }
+      }
+    }
+    let (further, last) = (event("$3", threads.further), event("$1", threads.last))
+    if isOneSync {
+      sync(further, last)
+    } else {
+      sync(further)
+      sync(last)
+    }
+    #expect(place(host) == 2)
+    var next = host.restarted()
+    // A room nobody has opened holds the receipts of the last sync only: it must not write over the others.
+    next.sync(Wire.join(extra: #","ephemeral":{"events":[\#(event("$2", threads.last))]}"#))
+    var third = next.restarted()
+    third.command(.openRoom(.test))
+    #expect(place(third) == 2)
+    next.command(.openRoom(.test))
+    #expect(place(next) == 2)
+  }
+
+  @Test func `the receipts of who has left are gone from the store, whatever their kind`() {
+    var host = Host.inRoom(Self.three)
+    for thread in ["", #","thread_id":"main""#] {
+      let content = #"{"$3":{"m.read":{"@bob:test":{"ts":1\#(thread)}}}}"#
+      host.sync(Wire.join(extra: #","ephemeral":{"events":[{"type":"m.receipt","content":\#(content)}]}"#))
+    }
+    func stored() -> [ByteString] { host.store.keys.filter { $0.string.contains("/r/") && $0.string.contains("bob") } }
+    #expect(stored().count == 2)
+    host.sync(Wire.join([Wire.member("@bob:test", "leave", "$l")]))
+    #expect(stored().isEmpty)
+  }
+
   @Test func `who has left counts no more`() {
     var host = Host.inRoom(Self.three)
     host.sync(Wire.join(extra: Self.receipt("$3", "@bob:test")))

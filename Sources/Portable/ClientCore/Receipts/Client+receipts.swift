@@ -102,8 +102,9 @@ extension Client {
     guard let reading = rooms[id]?.reading else { return false }
     var changed: Range<Int>?
     for user in prepared.delta.receipts + prepared.delta.members {
-      guard let range = commitReceipt(user, prepared) else { continue }
-      changed = changed.map { min($0.lowerBound, range.lowerBound)..<max($0.upperBound, range.upperBound) } ?? range
+      for range in commitReceipts(of: user, prepared) {
+        changed = changed.map { min($0.lowerBound, range.lowerBound)..<max($0.upperBound, range.upperBound) } ?? range
+      }
     }
     if changed != nil || prepared.delta.isDelivered { notify(.readCounts(id, changed ?? 0..<0)) }
     if prepared.delta.aspects.contains(.fullyRead), !reading.isDirty, reading.request == nil {
@@ -112,7 +113,8 @@ extension Client {
     guard reading.localCount != nil else { return false }
     // The server has counted with our receipt: its figure holds.
     let isConfirmed =
-      prepared.delta.receipts.contains(ownUserID) && prepared.state.receipts[ownUserID] == reading.fullyRead
+      prepared.delta.receipts.contains(ownUserID)
+      && (prepared.state.receipts[ownUserID]?.contains { $0.event == reading.fullyRead } ?? false)
     if isConfirmed, !reading.isDirty {
       rooms[id]?.reading.localCount = nil
     } else if let timeline = rooms[id]?.timeline, let event = reading.fullyRead,
@@ -125,14 +127,18 @@ extension Client {
     return true
   }
 
-  private mutating func commitReceipt(_ user: UserID, _ prepared: PreparedRoom) -> Range<Int>? {
+  /// Items whose count is now different.
+  private mutating func commitReceipts(of user: UserID, _ prepared: PreparedRoom) -> [Range<Int>] {
+    let id = prepared.id
     if let member = prepared.state.members[user], member.membership == .leave || member.membership == .ban {
-      return rooms[prepared.id]?.timeline.forgetReader(user)
+      return rooms[id]?.timeline.forgetReader(user).map { [$0] } ?? []
     }
-    guard let event = prepared.state.receipts[user], let item = rooms[prepared.id]?.timeline.itemOfEvent[event] else {
-      return nil
+    var changed: [Range<Int>] = []
+    for receipt in prepared.state.receipts[user] ?? [] {
+      guard let item = rooms[id]?.timeline.itemOfEvent[receipt.event] else { continue }
+      if let range = rooms[id]?.timeline.hasRead(user, item) { changed.append(range) }
     }
-    return rooms[prepared.id]?.timeline.hasRead(user, item)
+    return changed
   }
 }
 

@@ -49,7 +49,7 @@ extension Client {
         guard let member = state.members[user] else { continue }
         operations.append(.put(key: StoreKey.member(user, in: id), value: member.record))
       }
-      for user in delta.receipts { operations.append(.delete(key: StoreKey.receipt(user, in: id))) }
+      for user in delta.receipts { state.appendReceipts(of: user, in: id, to: &operations) }
       operations.append(.put(key: StoreKey.room(id), value: state.record(of: id)))
     }
     if !delta.shownMembers.isEmpty { notify(.members(id, delta.shownMembers)) }

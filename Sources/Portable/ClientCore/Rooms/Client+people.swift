@@ -18,7 +18,7 @@ extension Client {
     rooms[id]?.peopleLoad = nil
     let old = state
     var members: [Member] = []
-    var receipts: [ReceiptRecord] = []
+    var receipts: [ReadReceipt] = []
     var operations: [StoreOperation] = []
     let memberPrefix = StoreKey.members(of: id)
     for record in records {
@@ -31,7 +31,7 @@ extension Client {
           state.storesAllMembers = false
           operations.append(.delete(key: record.key))
         }
-      } else if let receipt = json.flatMap({ ReceiptRecord(record: $0) }) {
+      } else if let receipt = json.flatMap({ ReadReceipt(record: $0) }) {
         receipts.append(receipt)
       }
     }

@@ -98,7 +98,9 @@ public struct Room: Sendable {
   public func avatar(of user: UserID) -> MediaURI? { state.members[user]?.avatar }
   public func membership(of user: UserID) -> Membership? { state.members[user]?.membership }
   /// When that user last said how far they have read, in milliseconds since 1970; nil where nobody knows.
-  public func readTime(of user: UserID) -> Int64? { state.receiptTimes[user] }
+  public func readTime(of user: UserID) -> Int64? {
+    state.receipts[user]?.compactMap { $0.timeMilliseconds }.max()
+  }
   /// The members known so far that have joined or are invited, in user ID order. O(members · log members).
   public var members: [Member] { state.members.present() }
   /// The same, as they come. O(members).

@@ -110,7 +110,6 @@ extension RoomState {
     delta.aspects.insert(.avatar)
     if isGone, receipts[user] != nil || !hasPeople {
       receipts[user] = nil
-      receiptTimes[user] = nil
       delta.receipts.append(user)
     }
   }
@@ -139,18 +138,18 @@ extension RoomState {
       guard let event = EventID(entry.key) else { continue }
       if let reached = entry.value["martlet.delivered"] { apply(delivered: reached, event, &delta, ownUserID: ownUserID) }
       for kind in entry.value.members where kind.isKey("m.read") || kind.isKey("m.read.private") {
+        let isPrivate = kind.isKey("m.read.private")
         for reader in kind.value.members {
           guard let user = UserID(reader.key) else { continue }
           let thread = reader.value["thread_id"]
           if user == ownUserID {
-            _ = ownReceipts.set(
-              OwnReceipts.Receipt(isPrivate: kind.isKey("m.read.private"), thread: thread?.text, event: event))
+            _ = ownReceipts.set(OwnReceipts.Receipt(isPrivate: isPrivate, thread: thread?.text, event: event))
           }
-          if receipts[user] == event { continue }
           if let thread, !thread.isString("main") { continue }
-          receipts[user] = event
-          receiptTimes[user] = reader.value.integer("ts")
-          delta.receipts.append(user)
+          let receipt = ReadReceipt(
+            user: user, kind: ReadReceipt.Kind(isPrivate: isPrivate, isOfMainThread: thread != nil), event: event,
+            timeMilliseconds: reader.value.integer("ts"))
+          if receipts[user, default: []].set(receipt) { delta.receipts.append(user) }
         }
       }
     }

@@ -60,17 +60,17 @@ extension RoomState {
     let own = receipts[ownUserID]
     receipts = [:]
     receipts[ownUserID] = own
-    receiptTimes = [:]
     hasAllMembers = storesAllMembers
   }
 
   /// Takes back what the store has. What is here already is newer.
-  mutating func addPeople(_ stored: [Member], _ storedReceipts: [ReceiptRecord]) {
+  mutating func addPeople(_ stored: [Member], _ storedReceipts: [ReadReceipt]) {
     members.addOlder(stored)
-    for receipt in storedReceipts where receipts[receipt.user] == nil {
-      guard members[receipt.user].map({ $0.isPresent }) ?? true else { continue }
-      receipts[receipt.user] = receipt.event
-      receiptTimes[receipt.user] = receipt.timeMilliseconds
+    for receipt in storedReceipts {
+      guard members[receipt.user].map({ $0.isPresent }) ?? true,
+        !(receipts[receipt.user]?.contains { $0.kind == receipt.kind } ?? false)
+      else { continue }
+      receipts[receipt.user, default: []].append(receipt)
     }
     hasPeople = true
   }

@@ -44,9 +44,7 @@ struct RoomState: Sendable {
   var ownReceipts = OwnReceipts()
   var fullyRead: EventID?
   /// Without `hasPeople` only those of the last syncs.
-  var receipts: [UserID: EventID] = [:]
-  /// When they were made, as far as the server says; milliseconds since 1970.
-  var receiptTimes: [UserID: Int64] = [:]
+  var receipts: [UserID: [ReadReceipt]] = [:]
   /// How far the room has reached devices of others (`martlet.delivered`).
   var delivered: [UserID: EventID] = [:]
 

@@ -52,32 +52,3 @@ extension Member {
       reason: record.text("reason"))
   }
 }
-
-/// `p/ROOM/r/USER`
-struct ReceiptRecord: Sendable {
-  let user: UserID
-  let event: EventID
-  /// Since 1970.
-  let timeMilliseconds: Int64?
-
-  var record: [UInt8] {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.member("user", user)
-      writer.member("event", event)
-      if let timeMilliseconds { writer.member("at", timeMilliseconds) }
-    }
-    return writer.bytes
-  }
-
-  init(user: UserID, event: EventID, timeMilliseconds: Int64?) {
-    self.user = user
-    self.event = event
-    self.timeMilliseconds = timeMilliseconds
-  }
-
-  init?(record: JSON) {
-    guard let user = UserID(record["user"]), let event = EventID(record["event"]) else { return nil }
-    self.init(user: user, event: event, timeMilliseconds: record.integer("at"))
-  }
-}

@@ -16,7 +16,7 @@ import MatrixModel
 /// | `a/inbox/NAME` | a message that another process wants to be sent |
 /// | `a/draft/ROOM`, `a/draft/ROOM/EVENT` | what stands in the composer of a room, of a thread |
 /// | `p/ROOM/m/USER` | a member |
-/// | `p/ROOM/r/USER` | up to where a member has read |
+/// | `p/ROOM/r/USER`, `p/ROOM/r/USER/KIND` | up to where a member says to have read, see `ReadReceipt.Kind` |
 /// | `t/ROOM/POSITION` | a timeline segment, see `SegmentPosition` |
 ///
 /// All of `a/` is read at the start; of a room, `p/` when its members are needed and `t/` from the end when it is opened.
@@ -39,7 +39,10 @@ enum StoreKey {
   static func timeline(of room: RoomID) -> ByteString { key("t/", room.text, "/") }
 
   static func member(_ user: UserID, in room: RoomID) -> ByteString { key("p/", room.text, "/m/", user.text) }
-  static func receipt(_ user: UserID, in room: RoomID) -> ByteString { key("p/", room.text, "/r/", user.text) }
+  static func receipt(_ kind: ReadReceipt.Kind, of user: UserID, in room: RoomID) -> ByteString {
+    let first = key("p/", room.text, "/r/", user.text)
+    return kind == .room ? first : ByteString(first.string + "/\(kind.rawValue)")
+  }
 
   static func outbox(_ number: UInt64) -> ByteString { ByteString("a/outbox/" + hexadecimal(number, digits: 16)) }
 

@@ -120,16 +120,7 @@ extension PreparedRoom {
       guard let member = state.members[user] else { continue }
       operations.append(.put(key: StoreKey.member(user, in: id), value: member.record))
     }
-    for user in delta.receipts {
-      if let event = state.receipts[user] {
-        operations.append(
-          .put(
-            key: StoreKey.receipt(user, in: id),
-            value: ReceiptRecord(user: user, event: event, timeMilliseconds: state.receiptTimes[user]).record))
-      } else {
-        operations.append(.delete(key: StoreKey.receipt(user, in: id)))
-      }
-    }
+    for user in delta.receipts { state.appendReceipts(of: user, in: id, to: &operations) }
   }
 
   /// Once all is applied: name, avatar, and whether they want members that are in the store.

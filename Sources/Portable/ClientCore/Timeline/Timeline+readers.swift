@@ -42,9 +42,11 @@ extension Timeline {
       if case .gap = items[i].content { continue }
       places[items[i].sender] = i
     }
-    for (user, event) in state.receipts where readPositions[user] == nil {
-      guard let item = itemOfEvent[event], let i = index(of: item), i < count else { continue }
-      if i >= places[user] ?? 0 { places[user] = i }
+    for (user, receipts) in state.receipts where readPositions[user] == nil {
+      for receipt in receipts {
+        guard let item = itemOfEvent[receipt.event], let i = index(of: item), i < count else { continue }
+        if i >= places[user] ?? 0 { places[user] = i }
+      }
     }
     for (user, i) in places where state.isIn(user) { place(user, i) }
   }
@@ -56,7 +58,7 @@ extension Timeline {
     items[index].readerCount += 1
   }
 
-  mutating func placeReaders(_ receipts: [UserID: EventID], ifIn isIn: (UserID) -> Bool) {
+  mutating func placeReaders(_ receipts: [UserID: [ReadReceipt]], ifIn isIn: (UserID) -> Bool) {
     var indices: [ItemID: Int] = [:]
     indices.reserveCapacity(items.count)
     for i in items.indices { indices[items[i].id] = i }
@@ -65,9 +67,11 @@ extension Timeline {
       if case .gap = items[i].content { continue }
       places[items[i].sender] = i
     }
-    for (user, event) in receipts {
-      guard let item = itemOfEvent[event], let i = indices[item] else { continue }
-      if i >= places[user] ?? 0 { places[user] = i }
+    for (user, receipts) in receipts {
+      for receipt in receipts {
+        guard let item = itemOfEvent[receipt.event], let i = indices[item] else { continue }
+        if i >= places[user] ?? 0 { places[user] = i }
+      }
     }
     for (user, item) in readPositions {
       guard let i = indices[item] else { continue }
