@@ -223,6 +223,10 @@ final class RowFiller<D: DOM> {
 
   private func setLinked(_ view: RowView, _ text: String) {
     dropLinks(view)
+    if text.mayStackMarks != view.isClipped {
+      view.isClipped.toggle()
+      dom.setClass(view.slot(.text), view.isClipped ? "mg-text mg-clipped" : "mg-text")
+    }
     guard let segments = LinkScanner.segments(of: text) else {
       set(view, .text, text)
       return
