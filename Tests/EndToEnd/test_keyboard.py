@@ -10,7 +10,9 @@ from browser import PASSWORD, expect, in_room, people
 from client import User, room_path
 from harness import test
 from test_browser import POLL, html, picture, post, tone, upload
+from test_calling import PLAYS, direct_chat
 from test_composer import two_in
+from test_group_calls import garden, sees
 
 SPOKEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "spoken.json")
 # Steps of the Tab key from one end of the page to the other, and more.
@@ -178,6 +180,88 @@ async def _(test):
     answer = boris_user.get(room_path(room, "messages"), dir="b", limit=100).ok()["chunk"]
     kinds = [event["type"] for event in answer if event["sender"] == alice_user.user_id]
     assert kinds.count("m.reaction") == 1 and "m.room.redaction" in kinds and kinds[0] == "m.room.member", kinds
+
+
+@test("without a pointer: one calls, the other answers; both mute, one opens the choice of devices, and hangs up")
+async def _(test):
+    async with direct_chat(test) as (alice, boris, _, _):
+        hands, others = Hands(alice), Hands(boris)
+        for each in (hands, others):
+            await each.no_pointer()
+            await each.person.composer.wait_for()
+        await hands.press("button", "Video call")
+        await boris.page.get_by_text(f"{alice.name} is calling with camera.").wait_for()
+        await others.press("button", "Answer with camera")
+        for person, other in ((alice, boris), (boris, alice)):
+            await person.until(PLAYS, f"{other.name}’s picture")
+        await hands.press("button", "Turn the microphone off")
+        await boris.page.get_by_text(f"{alice.name} has turned the microphone off.").wait_for()
+        # The button has another name now, and the focus still.
+        await expect(alice.page.get_by_role("button", name="Turn the microphone on")).to_be_focused()
+        await hands.keyboard.press("Enter")
+        await others.press("button", "Turn the camera off")
+        await alice.page.get_by_label(f"{boris.name}’s picture").wait_for(state="hidden")
+        await hands.press("button", "Choose camera and microphone")
+        await hands.tab_to(alice.page.get_by_role("combobox", name="Camera"))
+        await hands.press("button", "Choose camera and microphone")
+        await alice.page.get_by_role("combobox", name="Camera").wait_for(state="detached")
+        await hands.write("Can you see this?")
+        await boris.sees("Can you see this?")
+        await others.press("button", "Hang up")
+        for person in (alice, boris):
+            await person.page.get_by_role("region", name="Call with ").wait_for(state="detached")
+
+
+@test("without a pointer: a room's call is joined; who speaks is shown large, one is muted here, the screen is shared, and one leaves")
+async def _(test):
+    async with garden(test, "alice", "boris") as (_, _, alice, boris):
+        hands, others = Hands(alice), Hands(boris)
+        for each in (hands, others):
+            await each.no_pointer()
+            await each.person.composer.wait_for()
+        await hands.press("button", "Call")
+        await boris.page.get_by_text("A call is going on: 1 person").wait_for()
+        await others.press("button", "Join")
+        await sees(alice, 1)
+        await hands.press("button", "Show who speaks large")
+        await hands.press("button", "Show everybody in the same size")
+        await hands.press("button", f"Do not hear {boris.name}")
+        await hands.press("button", f"Hear {boris.name} again")
+        await others.press("button", "Share the screen")
+        await alice.page.get_by_role("group", name=f"{boris.name}’s screen").wait_for()
+        await others.press("button", "Stop sharing the screen")
+        await hands.press("button", f"Mute {boris.name} for everybody")
+        await boris.page.get_by_text("A moderator has muted you.").wait_for()
+        await others.press("button", "Turn the microphone on")
+        for each in (hands, others):
+            await each.press("button", "Hang up")
+        await alice.page.get_by_text("A call is going on").wait_for(state="hidden")
+
+
+@test("without a pointer: files wait, are described and sent, one is taken away, one opened and saved")
+async def _(test):
+    room, users = two_in(test, "Dunes")
+    async with in_room(test, room, users) as (alice, boris):
+        hands = Hands(alice)
+        await hands.no_pointer()
+        await alice.composer.wait_for()
+        async with alice.page.expect_file_chooser() as chooser:
+            await hands.press("button", "Attach a file")
+        await (await chooser.value).set_files([
+            {"name": "dunes.png", "mimeType": "image/png", "buffer": picture(90, 60)}, {"name": "plan.txt", "mimeType": "text/plain", "buffer": b"dig"}])
+        await hands.press("button", "Remove plan.txt")
+        await hands.part(alice.composer)
+        await hands.keyboard.type("the dunes")
+        await hands.keyboard.press("Enter")
+        await boris.message("the dunes").wait_for()
+        await hands.message("the dunes")
+        await hands.press("button", "Open image dunes.png")
+        viewer = alice.page.get_by_role("dialog", name="dunes.png")
+        async with alice.page.expect_download() as download:
+            await hands.press("link", "Download", viewer)
+        assert (await download.value).suggested_filename == "dunes.png"
+        await hands.keyboard.press("Escape")
+        await viewer.wait_for(state="detached")
 
 
 def every_kind(room, alice, boris):

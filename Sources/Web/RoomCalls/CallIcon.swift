@@ -26,14 +26,3 @@ enum CallIcon {
     }
   }
 }
-
-extension DOM {
-  func iconButton(_ icon: CallIcon, _ label: String, _ classes: String = "ma-round", in parent: Node) -> Node {
-    let button = element("button", classes, in: parent)
-    setAttribute(button, "type", "button")
-    setAttribute(button, "aria-label", label)
-    setAttribute(button, "title", label)
-    icon.draw(self, in: button)
-    return button
-  }
-}

@@ -47,6 +47,39 @@ import Testing
     #expect(Self.reactions(host.items()) == ["🐢1", "👍1", "🎉1", ""])
   }
 
+  private static let four = Wire.message("four", "$4")
+  private static let reaction = TimelineTests.reaction("a", to: "$1", "$r", by: "@alice:test")
+
+  /// A receipt may name an event without an item, which stands at the item before it: at a gap, until what is there is known.
+  @Test(arguments: [
+    // Nothing was missing; what was missing had no items; it had one; it came in two pages.
+    (pages: [[ReadingTests.three[2]]], behindGap: "$3", inGap: nil),
+    ([[reaction, ReadingTests.three[2]]], "$3", "$3"),
+    ([[reaction, four, ReadingTests.three[2]]], "$4", "$4"),
+    ([[four], [reaction, ReadingTests.three[2]]], "$4", "$3"),
+    ([[reaction], [four, ReadingTests.three[2]]], "$4", "$4")
+  ])
+  func `who has read up to an event in or behind a gap has read what turns out to stand before it`(
+    pages: [[String]], behindGap: String, inGap: String?
+  ) throws {
+    for (read, expected) in [("$r5", behindGap), ("$r", inGap)] {
+      guard let expected else { continue }
+      var host = Host.inRoom(ReadingTests.three)
+      let behind = TimelineTests.reaction("b", to: "$1", "$r5", by: "@alice:test")
+      let receipt = ReadingTests.receipt(read, Self.bob)
+      host.sync(Wire.join([behind, Wire.message("six", "$6")], limited: true, token: "t5", extra: receipt))
+      for (number, page) in pages.enumerated() {
+        let gap = try #require(host.items().first { if case .gap = $0.content { true } else { false } })
+        host.command(.fillGap(.test, gap.id))
+        host.answer("/messages", TimelineTests.page(page, end: "p\(number)"))
+      }
+      let room = try #require(host.client.room(.test))
+      let place = room.timeline.items.first { room.timeline.readers(at: $0.id).contains(UserID(trusted: ByteString(Self.bob))) }
+      #expect(place?.eventID?.string == expected, "read \(read)")
+      #expect(host.items().allSatisfy { $0.eventID != nil }, "the gap is closed")
+    }
+  }
+
   @Test func `reactions that stand around a link count, and those that the room has from its gap`() {
     var host = Host.inRoom()
     host.sync(

@@ -134,18 +134,18 @@ extension Client {
     var outcome = Timeline.PageOutcome()
     changeTimeline(key) { timeline, ids in
       outcome = timeline.insertPage(page.events, gap: place.gap, end: page.end, ownUserID: user, &ids)
-      if outcome.itemCount > 0, let state {
-        if place.gap == nil {
-          timeline.placeReaders(inFront: outcome.itemCount, state)
-        } else {
+      if let state {
+        if place.gap != nil {
           timeline.placeReaders(state)
+        } else if outcome.itemCount > 0 {
+          timeline.placeReaders(inFront: outcome.itemCount, state)
         }
       }
       return timeline.finishFirstPage(outcome.changes, ownUserID: user, &ids)
     }
     let edge = keep(page, outcome, key, place)
     dropEntries(deliveredBy: page.events, in: id)
-    if key.focus == .live, outcome.itemCount > 0, let count = rooms[id]?.timeline.remoteCount {
+    if key.focus == .live, outcome.itemCount > 0 || place.gap != nil, let count = rooms[id]?.timeline.remoteCount {
       notify(.readCounts(id, 0..<count))
     }
     if outcome.itemCount == 0, !outcome.isClosed, emptyPages < Limits.emptyPages {

@@ -56,7 +56,8 @@ extension Timeline {
   ) -> PageOutcome {
     var outcome = PageOutcome()
     guard let gapIndex = gap.map({ index(of: $0) }) ?? -1 else { return outcome }
-    var run = OlderRun(unplaced: gap == nil ? unplacedEvents : [])
+    // What stood at the gap, as nothing nearer was known, stands at the newest item that the page brings.
+    var run = OlderRun(unplaced: gap.map { gap in itemOfEvent.filter { $0.value == gap }.map { $0.key } } ?? unplacedEvents)
     for (i, event) in events.enumerated() {
       if let known = itemOfEvent[event.eventID] {
         if joins(known, gapIndex: gapIndex) {
@@ -71,6 +72,10 @@ extension Timeline {
     if gap == nil { unplacedEvents = run.unplaced }
     insert(run, at: gapIndex + 1, ownUserID: ownUserID, &outcome)
     finishPage(gap: gap, gapIndex: gapIndex, end: end, &outcome)
+    if gap != nil {
+      let before = outcome.isClosed ? gapIndex - 1 : gapIndex
+      for event in run.unplaced { itemOfEvent[event] = before >= 0 ? items[before].id : 0 }
+    }
     return outcome
   }
 

@@ -14,12 +14,13 @@ final class DirectCallPanel<D: DOM> {
   private var title: TextView<D>
   private var line: TextView<D>
   private let stage: Node
-  private let buttons: Node
+  private var buttons: CallButtons<D>?
   private var deviceMenu: DeviceMenu<D>?
   /// Own camera and microphone.
   private var source: SourceID?
   private var pictures: [Picture] = []
-  private var shownButtons = Buttons()
+  /// What of one's own goes out.
+  private var own = (isMuted: false, isCameraOff: false, isSharing: false)
   private var talksSince: Double?
   private var clock: HostTask?
 
@@ -41,20 +42,6 @@ final class DirectCallPanel<D: DOM> {
     }
   }
 
-  /// What the buttons depend on.
-  private struct Buttons: Equatable {
-    var isRinging = false
-    var hasCamera = false
-    var isMuted = false
-    var isCameraOff = false
-    var isSharing = false
-    var canShare = false
-    var hasDevices = false
-    /// Another call goes on, which ends where this one is answered.
-    var isBehind = false
-    var isMade = false
-  }
-
   init(_ calls: DirectCalls<D>, _ call: CallHandle, in place: Node) {
     self.calls = calls
     self.call = call
@@ -67,7 +54,7 @@ final class DirectCallPanel<D: DOM> {
     line = TextView(dom, "p", "ma-room-line", in: lines)
     dom.setAttribute(line.node, "role", "status")
     stage = dom.element("div", "dc-stage", in: root)
-    buttons = dom.element("div", "dc-buttons", in: root)
+    buttons = CallButtons(dom, "dc-buttons", in: root) { [self] in pressed($0) }
   }
 
   func close() {
@@ -154,59 +141,43 @@ final class DirectCallPanel<D: DOM> {
   // MARK: Buttons
 
   private func showButtons(_ call: MatrixCall) {
-    let own = call.local.first { $0.purpose == .userMedia }
-    source = own?.source
-    let wanted = Buttons(
-      isRinging: call.state == .ringing, hasCamera: call.state == .ringing ? call.hasVideo : call.hasOwnPicture,
-      isMuted: own?.isAudioMuted ?? false, isCameraOff: own?.isVideoMuted ?? false,
-      isSharing: call.local.contains { $0.purpose == .screenShare }, canShare: call.state == .connected,
-      hasDevices: own != nil, isBehind: call.state == .ringing && calls.isInAnyCall, isMade: true)
-    guard wanted != shownButtons else { return }
-    shownButtons = wanted
-    dom.releaseChildren(of: buttons)
-    if wanted.isRinging {
-      if wanted.isBehind {
-        words(.callHangUpAndAnswer, "ma-button ma-primary", wanted.hasCamera ? .answerWithCamera : .answer)
-        return words(.callDecline, "ma-button ma-danger", .decline)
-      }
-      if wanted.hasCamera { words(.callAnswerWithCamera, "ma-button ma-primary", .answerWithCamera) }
-      words(.callAnswer, wanted.hasCamera ? "ma-button" : "ma-button ma-primary", .answer)
-      return words(.callDecline, "ma-button ma-danger", .decline)
+    let camera = call.local.first { $0.purpose == .userMedia }
+    source = camera?.source
+    own.isMuted = camera?.isAudioMuted ?? false
+    own.isCameraOff = camera?.isVideoMuted ?? false
+    own.isSharing = call.local.contains { $0.purpose == .screenShare }
+    buttons?.show(call.state == .ringing ? answers(call) : controls(call))
+  }
+
+  private func answers(_ call: MatrixCall) -> [CallButtons<D>.Face] {
+    let withCamera = CallButtons<D>.Face(press: .answerWithCamera, word: .callAnswerWithCamera)
+    let decline = CallButtons<D>.Face(press: .decline, word: .callDecline)
+    // Another call goes on, which ends where this one is answered.
+    if calls.isInAnyCall {
+      return [.init(press: call.hasVideo ? .answerWithCamera : .answer, word: .callHangUpAndAnswer), decline]
     }
-    button(wanted.isMuted ? .microphoneOn : .microphoneOff, wanted.isMuted ? .microphoneOff : .microphone, .microphone)
-    if wanted.hasCamera {
-      button(wanted.isCameraOff ? .cameraOn : .cameraOff, wanted.isCameraOff ? .cameraOff : .camera, .camera)
-    }
-    if wanted.canShare { button(wanted.isSharing ? .stopSharing : .shareScreen, .screen, .screen) }
-    if wanted.hasDevices { button(.groupCallDevices, .devices, .devices) }
-    button(.callEnd, .hangUp, .end)
+    return (call.hasVideo ? [withCamera] : []) + [.init(press: .answer, word: .callAnswer), decline]
   }
 
-  private func words(_ word: Word, _ classes: String, _ press: Press) {
-    let node = dom.element("button", classes, in: buttons)
-    dom.setAttribute(node, "type", "button")
-    dom.element("span", "ma-button-text", text: word.text, in: node)
-    listen(node, press)
+  private func controls(_ call: MatrixCall) -> [CallButtons<D>.Face] {
+    var faces: [CallButtons<D>.Face] = [.microphone(isOff: own.isMuted)]
+    if call.hasOwnPicture { faces.append(.camera(isOff: own.isCameraOff)) }
+    if call.state == .connected { faces.append(.screen(isShared: own.isSharing)) }
+    if source != nil { faces.append(.devices) }
+    return faces + [.end]
   }
 
-  private func button(_ word: Word, _ icon: CallIcon, _ press: Press) {
-    listen(dom.iconButton(icon, word.text, press == .end ? "ma-round rc-end" : "ma-round", in: buttons), press)
-  }
-
-  private func listen(_ node: Node, _ press: Press) {
-    dom.on(node, .click) { [self] _ in pressed(press) }
-  }
-
-  private func pressed(_ press: Press) {
+  private func pressed(_ press: CallButtons<D>.Press) {
     switch press {
-    case .microphone: calls.perform(.mute(call, audio: !shownButtons.isMuted, video: nil))
-    case .camera: calls.perform(.mute(call, audio: nil, video: !shownButtons.isCameraOff))
-    case .screen: calls.perform(.shareScreen(call, !shownButtons.isSharing))
+    case .microphone: calls.perform(.mute(call, audio: !own.isMuted, video: nil))
+    case .camera: calls.perform(.mute(call, audio: nil, video: !own.isCameraOff))
+    case .screen: calls.perform(.shareScreen(call, !own.isSharing))
     case .devices: toggleDevices()
     case .end: calls.perform(.hangUp(call))
     case .answer: calls.answer(call, withCamera: false)
     case .answerWithCamera: calls.answer(call, withCamera: true)
     case .decline: calls.decline(call)
+    case .layout: break
     }
   }
 
@@ -223,8 +194,6 @@ final class DirectCallPanel<D: DOM> {
     }
     dom.flush()
   }
-
-  private enum Press { case microphone, camera, screen, devices, end, answer, answerWithCamera, decline }
 }
 
 extension MatrixCall {

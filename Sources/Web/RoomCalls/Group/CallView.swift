@@ -14,12 +14,11 @@ final class CallView<D: DOM> {
   private let line: Node
   private let badge: Node
   private let stage: Node
-  private let buttons: Node
+  private var buttons: CallButtons<D>?
   private var deviceMenu: DeviceMenu<D>?
   private var tiles: [TileView<D>] = []
   /// Whether the tiles have a moderator's buttons.
   private var isModerator = false
-  private var shownButtons: Buttons?
   private var layout = Layout()
   private var shownLine = ""
   private var shownTitle = ""
@@ -34,15 +33,6 @@ final class CallView<D: DOM> {
     var height = 0.0
   }
 
-  /// What the buttons depend on.
-  private struct Buttons: Equatable {
-    var isMuted = false
-    var isCameraOff = false
-    var isSharing = false
-    var isGrid = true
-    var hasDevices = false
-  }
-
   init(_ dom: D, _ call: OngoingCall<D>) {
     self.dom = dom
     self.call = call
@@ -54,7 +44,7 @@ final class CallView<D: DOM> {
     badge = dom.element("p", "gc-recorded", in: head)
     dom.setAttribute(badge, "role", "status")
     stage = dom.element("div", "gc-stage", in: root)
-    buttons = dom.element("div", "gc-buttons", in: root)
+    buttons = CallButtons(dom, "gc-buttons", in: root) { [self] in pressed($0) }
     dom.on(stage, .resize) { [self] event in
       layout.width = event.x
       layout.height = event.y
@@ -180,30 +170,28 @@ final class CallView<D: DOM> {
 
   private func showButtons() {
     let own = call.session?.publication(OngoingCall<D>.camera)
-    let wanted = Buttons(
-      isMuted: !(own?.hasAudio ?? false), isCameraOff: !(own?.hasVideo ?? false),
-      isSharing: call.session?.publication(OngoingCall<D>.screen) != nil, isGrid: layout.isGrid, hasDevices: deviceMenu != nil)
-    guard wanted != shownButtons else { return }
-    shownButtons = wanted
-    dom.releaseChildren(of: buttons)
-    button(wanted.isMuted ? .microphoneOff : .microphone, wanted.isMuted ? .microphoneOn : .microphoneOff) { $0.toggle(.audio) }
-    button(wanted.isCameraOff ? .cameraOff : .camera, wanted.isCameraOff ? .cameraOn : .cameraOff) { $0.toggle(.video) }
-    button(.screen, wanted.isSharing ? .stopSharing : .shareScreen) { $0.toggleScreen() }
-    button(wanted.isGrid ? .speaker : .grid, wanted.isGrid ? .groupCallSpeaker : .groupCallGrid) { [self] _ in
-      layout.isGrid.toggle()
-      show()
-    }
-    button(.devices, .groupCallDevices) { [self] _ in toggleDevices() }
-    button(.hangUp, .callEnd, "ma-round rc-end") { $0.hangUp() }
+    buttons?.show([
+      .microphone(isOff: !(own?.hasAudio ?? false)), .camera(isOff: !(own?.hasVideo ?? false)),
+      .screen(isShared: call.session?.publication(OngoingCall<D>.screen) != nil),
+      .init(
+        press: .layout, word: layout.isGrid ? .groupCallSpeaker : .groupCallGrid, icon: layout.isGrid ? .speaker : .grid),
+      .devices, .end
+    ])
   }
 
-  private func button(_ icon: CallIcon, _ word: Word, _ classes: String = "ma-round", _ run: @escaping (OngoingCall<D>) -> Void)
-  {
-    let node = dom.iconButton(icon, word.text, classes, in: buttons)
-    dom.on(node, .click) { [self] _ in
-      run(call)
-      dom.flush()
+  private func pressed(_ press: CallButtons<D>.Press) {
+    switch press {
+    case .microphone: call.toggle(.audio)
+    case .camera: call.toggle(.video)
+    case .screen: call.toggleScreen()
+    case .layout:
+      layout.isGrid.toggle()
+      show()
+    case .devices: toggleDevices()
+    case .end: call.hangUp()
+    case .answer, .answerWithCamera, .decline: break
     }
+    dom.flush()
   }
 
   private func toggleDevices() {
