@@ -205,7 +205,9 @@ async def _(test):
         await hands.tab_to(alice.page.get_by_role("combobox", name="Camera"))
         await hands.press("button", "Choose camera and microphone")
         await alice.page.get_by_role("combobox", name="Camera").wait_for(state="detached")
-        await hands.write("Can you see this?")
+        await hands.tab_to(alice.composer)
+        await hands.keyboard.type("Can you see this?")
+        await hands.keyboard.press("Enter")
         await boris.sees("Can you see this?")
         await others.press("button", "Hang up")
         for person in (alice, boris):
@@ -238,7 +240,7 @@ async def _(test):
         await alice.page.get_by_text("A call is going on").wait_for(state="hidden")
 
 
-@test("without a pointer: files wait, are described and sent, one is taken away, one opened and saved")
+@test("without a pointer: files are described and sent, opened and saved, and the arrows lead on from a button in a message")
 async def _(test):
     room, users = two_in(test, "Dunes")
     async with in_room(test, room, users) as (alice, boris):
@@ -249,19 +251,57 @@ async def _(test):
             await hands.press("button", "Attach a file")
         await (await chooser.value).set_files([
             {"name": "dunes.png", "mimeType": "image/png", "buffer": picture(90, 60)}, {"name": "plan.txt", "mimeType": "text/plain", "buffer": b"dig"}])
-        await hands.press("button", "Remove plan.txt")
-        await hands.part(alice.composer)
+        await expect(alice.dialog.get_by_label("Caption")).to_be_focused()
         await hands.keyboard.type("the dunes")
         await hands.keyboard.press("Enter")
         await boris.message("the dunes").wait_for()
+        await boris.message("plan.txt").wait_for()
         await hands.message("the dunes")
         await hands.press("button", "Open image dunes.png")
         viewer = alice.page.get_by_role("dialog", name="dunes.png")
         async with alice.page.expect_download() as download:
-            await hands.press("link", "Download", viewer)
+            await hands.press("button", "Download", viewer)
         assert (await download.value).suggested_filename == "dunes.png"
         await hands.keyboard.press("Escape")
         await viewer.wait_for(state="detached")
+        await hands.message("plan.txt")
+        async with alice.page.expect_download() as download:
+            await hands.tab_to(alice.message("plan.txt").get_by_role("button", name="plan.txt"))
+            await hands.keyboard.press("Enter")
+        assert (await download.value).suggested_filename == "plan.txt"
+
+
+@test("without a pointer: a room's further settings: the topic, who may join and read, a role, somebody removed")
+async def _(test):
+    room, users = two_in(test, "Heath")
+    async with in_room(test, room, users) as (alice, boris):
+        hands, page = Hands(alice), alice.page
+        await hands.no_pointer()
+        await alice.composer.wait_for()
+        await hands.press("button", "Members and settings")
+        await hands.press("button", "Edit: Topic", alice.details)
+        await hands.tab_to(alice.dialog.get_by_role("textbox"))
+        await hands.keyboard.type("What grows on sand")
+        await hands.press("button", "Save", alice.dialog)
+        await boris.page.get_by_text("What grows on sand").first.wait_for()
+        await hands.tab_to(alice.details.get_by_label("Who may join"))
+        await hands.keyboard.type("People who are let in")
+        await boris.told("lets people ask to join")
+        await hands.tab_to(alice.details.get_by_label("Who may read earlier messages"))
+        await hands.keyboard.type("Members, since they joined")
+        await boris.told("since they joined")
+        boris_user = users["boris"]
+        await hands.tab_to(alice.details.get_by_role("button", name=boris_user.user_id))
+        await hands.keyboard.press("Enter")
+        await hands.tab_to(alice.dialog.get_by_label("Role"))
+        await hands.keyboard.type("Moderator")
+        await boris.page.get_by_role("button", name="Members and settings").click()
+        await boris.page.get_by_role("button", name="Edit: Topic").wait_for()
+        await hands.press("button", "Remove from the room", alice.dialog)
+        await hands.tab_to(alice.dialog.last.get_by_label("Reason (optional)"))
+        await hands.keyboard.type("winter")
+        await hands.press("button", "Remove from the room", alice.dialog.last)
+        await alice.details.get_by_text("1 member", exact=True).wait_for()
 
 
 def every_kind(room, alice, boris):

@@ -35,7 +35,7 @@ struct KeyboardTests {
     #expect(screen.dom.focused == screen.scroller)
   }
 
-  @Test("Enter opens the menu of the row; keys on something inside are its own")
+  @Test("Enter opens the menu of the row; keys on something inside are its own, but for those it has no use for")
   func enter() throws {
     let screen = Screen()
     screen.handlesLinks = true
@@ -43,9 +43,13 @@ struct KeyboardTests {
     _ = press(screen, "ArrowUp", on: screen.scroller)
     #expect(press(screen, "Enter") == .preventDefault && screen.actions.last?.contains("menu") == true)
     let link = try #require(screen.timeline.rendered[0].links.first)
-    #expect(press(screen, "Enter", on: link.node) == .pass && press(screen, "ArrowUp", on: link.node) == .pass)
+    #expect(press(screen, "Enter", on: link.node) == .pass)
     #expect(press(screen, "Escape", on: link.node) == .preventDefault)
     #expect(focusedRow(screen) == RowID(1))
+    screen.timeline.apply([.append([message(2, from: bob)])])
+    #expect(press(screen, "ArrowDown", on: link.node) == .preventDefault && focusedRow(screen) == RowID(2))
+    let retry = screen.timeline.rendered[0].slot(.retry)
+    #expect(press(screen, "Home", on: retry) == .preventDefault && focusedRow(screen) == RowID(1))
   }
 
   @Test("The focus does not go with a row that leaves, nor pass to the row that takes its element, and the place is kept")

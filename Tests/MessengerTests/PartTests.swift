@@ -112,6 +112,7 @@ struct PartTests {
     #expect(screen.dom.measureCount == measured)
     screen.dom.fire(.change, on: try #require(element.first("mg-seek")).node, text: "500")
     #expect(screen.actions.last?.contains("fraction: 0.5") == true)
+    #expect(screen.dom.fire(.keyDown, on: try #require(element.first("mg-seek")).node, text: "ArrowUp") == .pass)
     screen.show(.parts([.text("hi again"), .audio(audio)]))
     #expect(element.first("mg-playing") != nil, "an update does not forget what plays")
     screen.timeline.setPlayback(RowID(1), part: 1, nil)

@@ -4,37 +4,38 @@ extension Timeline {
   func pressed(_ event: PageEvent) -> EventReply {
     guard event.modifiers.isDisjoint(with: [.control, .meta, .composing]) else { return .pass }
     let view = view(of: event.node)
-    // Keys on something within a row (a link, a slider, a button) are its own.
-    if let view, event.node != view.node { return pressed(event, inside: view) }
     guard view != nil || event.node == parts.scroller else { return .pass }
+    if view.map({ leavesArrows(event.node, in: $0) }) ?? true {
+      switch event.key {
+      case .arrowUp: return walk(by: -1)
+      case .arrowDown: return walk(by: 1)
+      case .home: return walk(to: 0)
+      case .end: return walk(to: store.count - 1)
+      default: break
+      }
+    }
+    guard let view else { return .pass }
+    let isInside = event.node != view.node
     switch event.key {
-    case .arrowUp: return walk(by: -1)
-    case .arrowDown: return walk(by: 1)
-    case .home: return walk(to: 0)
-    case .end: return walk(to: store.count - 1)
-    case .enter: return view.map { openMenu($0) } ?? .pass
+    case .enter:
+      guard isInside else { return openMenu(view) }
+      guard case (.spoiler, _)? = view.target(of: event.node) else { return .pass }
+      _ = clicked(event)
+      return .preventDefault
     case .escape:
-      guard view != nil else { return .pass }
-      focusedRow = nil
-      dom.focus(parts.scroller)
+      if !isInside { focusedRow = nil }
+      dom.focus(isInside ? view.node : parts.scroller)
       dom.flush()
       return .preventDefault
     default: return .pass
     }
   }
 
-  private func pressed(_ event: PageEvent, inside view: RowView) -> EventReply {
-    switch event.key {
-    case .escape:
-      dom.focus(view.node)
-      dom.flush()
-      return .preventDefault
-    case .enter:
-      guard case (.spoiler, _)? = view.target(of: event.node) else { return .pass }
-      _ = clicked(event)
-      return .preventDefault
-    default: return .pass
-    }
+  /// Whether an element of a row has no use of its own for these keys: all but sliders, and what the host has drawn.
+  private func leavesArrows(_ element: Node, in view: RowView) -> Bool {
+    guard let (target, _) = view.target(of: element) else { return view.node.id...view.node.id + Slot.last ~= element.id }
+    if case .seek = target { return false }
+    return true
   }
 
   private func openMenu(_ view: RowView) -> EventReply {
