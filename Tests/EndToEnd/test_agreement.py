@@ -190,7 +190,7 @@ class Play:
     def keep(self, truth, views):
         with open(os.path.join(self.artifacts, "agreement.json"), "w", encoding="utf-8") as f:
             known = {client.user.user_id: [self.wanted(truth, client), view] for client, view in zip(self.clients, views)}
-            json.dump({"events": truth.events.events, "views": known}, f, indent=1, ensure_ascii=False)
+            json.dump({"events": truth.events.events, "receipts": truth.receipts, "views": known}, f, indent=1, ensure_ascii=False)
 
     async def until(self, what, condition):
         deadline = time.monotonic() + AGREEMENT_SECONDS
