@@ -182,7 +182,7 @@ async def _(test):
     assert kinds.count("m.reaction") == 1 and "m.room.redaction" in kinds and kinds[0] == "m.room.member", kinds
 
 
-@test("without a pointer: one calls, the other answers; both mute, one opens the choice of devices, and hangs up")
+@test("without a pointer: one calls, the other answers; a microphone and a camera go off, a device is looked for, and one hangs up")
 async def _(test):
     async with direct_chat(test) as (alice, boris, _, _):
         hands, others = Hands(alice), Hands(boris)
@@ -264,6 +264,8 @@ async def _(test):
         assert (await download.value).suggested_filename == "dunes.png"
         await hands.keyboard.press("Escape")
         await viewer.wait_for(state="detached")
+        # The arrows lead on from there.
+        await expect(alice.message("the dunes").get_by_role("button", name="Open image dunes.png")).to_be_focused()
         await hands.message("plan.txt")
         async with alice.page.expect_download() as download:
             await hands.tab_to(alice.message("plan.txt").get_by_role("button", name="plan.txt"))

@@ -48,6 +48,12 @@ struct KeyboardTests {
     #expect(focusedRow(screen) == RowID(1))
     screen.timeline.apply([.append([message(2, from: bob)])])
     #expect(press(screen, "ArrowDown", on: link.node) == .preventDefault && focusedRow(screen) == RowID(2))
+    let code = TimelineRow(
+      id: RowID(3), timestampMilliseconds: 0,
+      content: .message(MessageRow(sender: alice, body: .parts([.rich(RichText([.code("a", language: "")]))]))))
+    screen.timeline.apply([.append([code])])
+    let block = try #require(screen.element(RowID(3))?.tags("pre").first)
+    #expect(press(screen, "ArrowDown", on: block.node) == .pass, "it scrolls")
     let retry = screen.timeline.rendered[0].slot(.retry)
     #expect(press(screen, "Home", on: retry) == .preventDefault && focusedRow(screen) == RowID(1))
   }
@@ -89,6 +95,9 @@ struct ToolTests {
     #expect(bars(screen).count == 1 && two.all("mg-tool").isEmpty)
     screen.dom.fire(.click, on: try #require(three.all("mg-tool").first).node)
     #expect(screen.actions == ["\(TimelineAction.reply(RowID(3)))"])
+    let tool = try #require(three.all("mg-tool").first).node
+    #expect(screen.dom.fire(.keyDown, on: tool, text: "ArrowUp") == .preventDefault)
+    #expect(screen.timeline.view(of: screen.dom.focused)?.id == RowID(2))
   }
 
   @Test("without such actions there is no bar, and a row that goes leaves none behind")

@@ -85,7 +85,7 @@ struct TextTests {
     arguments: [
       ("Alice", "A"), ("Alice B. Carol", "AC"), ("@bob:example.org", "b"), ("  大輔 山田 ", "大"), ("Ünal Öz", "ÜÖ"),
       ("", ""),
-      ("!!!", ""), ("🦊 fox", "🦊"), ("(Eve)", "E")
+      ("!!!", ""), ("🦊 fox", "🦊"), ("(Eve)", "E"), ("\u{FDFD} Omar", "O"), ("\u{1242B}", "")
     ])
   func initials(name: String, expected: String) {
     #expect(Initials.of(name) == expected)

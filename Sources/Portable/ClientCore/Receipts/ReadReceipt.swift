@@ -4,14 +4,14 @@ import MatrixModel
 /// A user says how far they have read a room. One of each kind stands at a time, each for itself: the user has read as far as the
 /// furthest of them. Spec: "Receipts", "Threaded read receipts".
 struct ReadReceipt: Sendable {
-  /// Those of other threads than the main one say nothing of the room.
+  /// Those of other threads than the main one say nothing of the room. The numbers are stored.
   enum Kind: UInt8, CaseIterable, Sendable {
     /// Of the room with all its threads.
-    case room
-    case mainThread
+    case room = 0
+    case mainThread = 1
     /// Private ones are told to nobody but the user's own clients.
-    case privateRoom
-    case privateMainThread
+    case privateRoom = 2
+    case privateMainThread = 3
 
     init(isPrivate: Bool, isOfMainThread: Bool) {
       if isOfMainThread {
@@ -43,7 +43,7 @@ extension [ReadReceipt] {
 }
 
 extension ReadReceipt {
-  /// `p/ROOM/r/USER` and what stands behind it, see `StoreKey`.
+  /// See `StoreKey.receipt`.
   var record: [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
@@ -64,7 +64,7 @@ extension ReadReceipt {
 }
 
 extension RoomState {
-  /// What makes the store's receipts of a user these.
+  /// Stores those of a user that are known. Other kinds stay: without `hasPeople` they are in the store alone. Where none is known, all go.
   func appendReceipts(of user: UserID, in room: RoomID, to operations: inout [StoreOperation]) {
     guard let known = receipts[user] else {
       for kind in ReadReceipt.Kind.allCases {

@@ -28,6 +28,8 @@ public enum Initials {
 
   private static func isLetterLike(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
+    // Whole phrases in one sign, and cuneiform: several times as wide as the circle.
+    case 0xFDFA...0xFDFD, 0x12000...0x1254F: false
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
     case 0xC0...0x1FFF, 0x2E80...0xD7FF, 0xF900...0xFDFF, 0xFE70...0x1F_FAFF, 0x20000...0x3FFFF: true
     default: false
