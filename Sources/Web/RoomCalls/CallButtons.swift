@@ -28,7 +28,7 @@ final class CallButtons<D: DOM> {
     }
   }
 
-  /// These and no others. Of words, the first ones are what is meant to be pressed.
+  /// Shows these and hides the others. Where they are words, the first stands out as what one is most likely to want.
   func show(_ faces: [Face]) {
     for (i, node) in nodes.enumerated() {
       let face = faces.first { $0.press.rawValue == i }

@@ -1,6 +1,7 @@
 extension String {
   /// Whether marks that stand above or below a letter might be piled up in it. False only for scripts that have none: Latin with its own
-  /// accented letters, Greek, Cyrillic, Han, kana, Hangul, punctuation, emoji. True is no harm: what says so is clipped, which costs time.
+  /// accented letters, Greek, Cyrillic, Han, kana, Hangul, punctuation, emoji. True where there are none does no harm: such a text is
+  /// clipped for nothing, which costs time.
   var mayStackMarks: Bool {
     var text = self
     return text.withUTF8 { bytes in
