@@ -28,6 +28,33 @@ import Testing
   }
 
   @Test(
+    "The SSRCs that may come are those that are named; any may where a section that sends names none",
+    arguments: [
+      ("a=sendonly\r\na=ssrc:7 cname:a\r\na=ssrc:7 msid:a b\r\na=ssrc:4294967295 cname:a", [7, .max]),
+      ("a=sendonly", nil), ("a=mid:0", nil), ("a=sendrecv\r\na=ssrc:x cname:a", nil),
+      ("a=recvonly", []), ("a=inactive", []), ("a=inactive\r\na=ssrc:9", [9])
+    ] as [(String, Set<UInt32>?)])
+  func sources(_ second: String, _ expected: Set<UInt32>?) {
+    let head = "v=0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=sendonly\r\na=ssrc:5 cname:a\r\n"
+    let told = SDPSections(ByteString(head + "m=video 9 UDP/TLS/RTP/SAVPF 96\r\n" + second + "\r\n")).sources
+    #expect(told == expected.map { $0.union([5]) })
+    // One that is refused sends nothing.
+    #expect(SDPSections(ByteString(head + "m=video 0 UDP/TLS/RTP/SAVPF 96\r\na=sendonly\r\n")).sources == [5])
+  }
+
+  @Test("A section that is over does not open the door to all, though webrtcbin hears that it sends")
+  func sourcesOfWhatIsOver() {
+    var directions = SectionDirections()
+    _ = directions.outgoing(offer)
+    directions.stop("1")
+    let answer = ByteString(
+      offer.string.replacing("a=sendonly", with: "a=recvonly").replacing("a=mid:1\r\na=recvonly", with: "a=mid:1\r\na=inactive")
+    )
+    #expect(SDPSections(directions.incoming(answer)).sources == nil)
+    #expect(SDPSections(answer).sources == [])
+  }
+
+  @Test(
     "What is no description stays as it is, and breaks nothing",
     arguments: ["", "m=", "a=mid:", "\u{0}", "m=audio\na=sendonly", "x"])
   func noise(_ text: String) {

@@ -74,7 +74,15 @@ final class PeerConnection {
 
   func setRemote(_ kind: DescriptionKind, _ sdp: ByteString) -> Bool {
     guard let peer, !sdp.utf8.contains(0) else { return false }
-    return peer_set_remote(peer, kind == .offer ? 1 : 0, (kind == .answer ? directions.incoming(sdp) : sdp).string) == 0
+    let told = (kind == .answer ? directions.incoming(sdp) : sdp).string
+    guard peer_set_remote(peer, kind == .offer ? 1 : 0, told) == 0 else { return false }
+    // Of what the other side said, as in what is told here sections send that are over.
+    if let sources = SDPSections(sdp).sources {
+      Array(sources).withUnsafeBufferPointer { peer_expect(peer, $0.baseAddress, $0.count) }
+    } else {
+      peer_expect_any(peer)
+    }
+    return true
   }
 
   func add(_ candidate: ICECandidate) {

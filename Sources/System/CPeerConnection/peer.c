@@ -43,7 +43,7 @@ struct peer {
   struct peer_listener listener;
   gint has_failed;
   GMutex lock;
-  // The SSRCs that the remote description names; NULL while it is not known which will come. Under `lock`, as it is read where packets arrive.
+  // The SSRCs that are expected; NULL while it is not known which will come. Under `lock`, as it is read where packets arrive.
   GHashTable *described;
 };
 
@@ -188,24 +188,6 @@ static void session_pad_added(GstElement *session, GstPad *pad, gpointer context
   (void)session;
   if (g_str_has_prefix(GST_PAD_NAME(pad), "recv_rtp_sink") || g_str_has_prefix(GST_PAD_NAME(pad), "recv_rtcp_sink"))
     gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, drop_early, context, NULL);
-}
-
-// The SSRCs of a remote description, NULL where a section that sends names none.
-static GHashTable *sources_of(const GstSDPMessage *sdp) {
-  GHashTable *sources = g_hash_table_new(NULL, NULL);
-  for (guint i = 0; i < gst_sdp_message_medias_len(sdp); i++) {
-    const GstSDPMedia *media = gst_sdp_message_get_media(sdp, i);
-    const char *text = NULL;
-    guint count = 0;
-    for (; (text = gst_sdp_media_get_attribute_val_n(media, "ssrc", count)); count++)
-      g_hash_table_add(sources, GUINT_TO_POINTER((guint32)g_ascii_strtoull(text, NULL, 10)));
-    gboolean sends = !gst_sdp_media_get_attribute_val(media, "recvonly") && !gst_sdp_media_get_attribute_val(media, "inactive");
-    if (sends && !count && gst_sdp_media_get_port(media)) {
-      g_hash_table_unref(sources);
-      return NULL;
-    }
-  }
-  return sources;
 }
 
 static void set_described(struct peer *peer, GHashTable *sources) {
@@ -465,10 +447,17 @@ int peer_set_remote(struct peer *peer, int is_offer, const char *text) {
   }
   struct description description = {is_offer ? OFFER : ANSWER, sdp};
   gboolean is_set = set_description(peer, "set-remote-description", &description);
-  if (is_set) set_described(peer, sources_of(sdp));
   gst_sdp_message_free(sdp);
   return is_set ? 0 : -1;
 }
+
+void peer_expect(struct peer *peer, const uint32_t *ssrcs, size_t count) {
+  GHashTable *described = g_hash_table_new(NULL, NULL);
+  for (size_t i = 0; i < count; i++) g_hash_table_add(described, GUINT_TO_POINTER(ssrcs[i]));
+  set_described(peer, described);
+}
+
+void peer_expect_any(struct peer *peer) { set_described(peer, NULL); }
 
 void peer_add_candidate(struct peer *peer, uint32_t line, const char *candidate) {
   g_signal_emit_by_name(peer->webrtc, "add-ice-candidate", line, candidate);

@@ -2,6 +2,7 @@
 // WebRTC's peer connection over GStreamer's webrtcbin: sections by numbers, frames in and out. One thread uses a peer connection at a
 // time; what is told comes on threads of GStreamer's.
 #include "media.h"
+#include <stddef.h>
 
 struct peer;
 
@@ -39,6 +40,9 @@ void peer_stop(struct peer *peer, uint32_t section);
 char *peer_describe(struct peer *peer, int is_offer);
 /// 0, or -1.
 int peer_set_remote(struct peer *peer, int is_offer, const char *sdp);
+/// What may arrive: the SSRCs that the remote description names, or whatever comes. Packets of others are dropped from now on.
+void peer_expect(struct peer *peer, const uint32_t *ssrcs, size_t count);
+void peer_expect_any(struct peer *peer);
 void peer_add_candidate(struct peer *peer, uint32_t line, const char *candidate);
 /// The name of a section in descriptions, to be freed; NULL before it is in one.
 char *peer_mid(struct peer *peer, uint32_t section);
