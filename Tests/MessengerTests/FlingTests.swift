@@ -34,6 +34,12 @@ struct FlingTests {
     }
     /// Only what is in view is rendered.
     var isBare: Bool { screen.rows().count == screen.visible().count && around.above >= 0 && around.below >= 0 }
+    /// The day that the page tells in place of rows.
+    var passingDay: String? {
+      let day = screen.dom[screen.timeline.root].first("mg-passing-day")?.text ?? ""
+      #expect(screen.dom[screen.scroller].has("mg-passing") == !day.isEmpty)
+      return day.isEmpty ? nil : day
+    }
     var isFull: Bool { around.above >= 500 && around.below >= 500 }
   }
 
@@ -42,6 +48,7 @@ struct FlingTests {
     let reader = Reader()
     #expect(reader.isFull)
     for _ in 0..<5 {
+      reader.rest()
       reader.screen.scroll(by: -5000)
       #expect(reader.isBare)
     }
@@ -52,6 +59,58 @@ struct FlingTests {
     #expect(now.map(\.id) == seen.map(\.id) && zip(now, seen).allSatisfy { abs($0.y - $1.y) <= 0.5 })
   }
 
+  @Test(
+    "Flung again before it rests, the day is told and no row is drawn or reported; once it rests they are there, where the reader is"
+  )
+  func passing() throws {
+    let reader = Reader()
+    var reports = 0
+    reader.screen.timeline.onVisible = { _ in reports += 1 }
+    reader.screen.scroll(by: 5000)
+    #expect(reader.passingDay == nil && reader.isBare && reports == 1)
+    let (rows, measured) = (reader.screen.rows().map(\.id), reader.screen.dom.measureCount)
+    for _ in 0..<3 {
+      reader.screen.scroll(by: 5000)
+      let first = reader.screen.timeline.row(try #require(reader.screen.timeline.readingPosition).row)
+      #expect(reader.passingDay == reader.screen.timeline.options.dayLabel(try #require(first).timestampMilliseconds))
+    }
+    #expect(reader.screen.rows().map(\.id) == rows && reader.screen.dom.measureCount == measured && reports == 1)
+    let position = try #require(reader.screen.timeline.readingPosition)
+    reader.rest()
+    #expect(reader.passingDay == nil && reader.isFull && reports == 2)
+    let now = try #require(reader.screen.timeline.readingPosition)
+    #expect(now.row == position.row && abs(now.offset - position.offset) <= 0.5)
+  }
+
+  @Test("Rows come at once where a step is small, where rows change, at the ends, and where the list is told to go somewhere")
+  func passingEnds() throws {
+    let reader = Reader()
+    func pass() {
+      for _ in 0..<2 { reader.screen.scroll(by: -5000) }
+      #expect(reader.passingDay != nil)
+    }
+    pass()
+    reader.screen.scroll(by: -100)
+    #expect(reader.passingDay == nil && reader.isFull)
+    pass()
+    reader.screen.timeline.apply([.append([message(5000, "new")])])
+    #expect(reader.passingDay == nil && reader.isBare)
+    pass()
+    reader.screen.timeline.apply([.remove(try #require(reader.screen.rows().first).id)])
+    #expect(reader.passingDay == nil && reader.isBare)
+    pass()
+    reader.screen.timeline.scrollToEnd()
+    #expect(reader.passingDay == nil && reader.screen.visible().last?.id == RowID(5000))
+    reader.rest()
+    pass()
+    reader.screen.scroll(to: 0)
+    #expect(reader.passingDay == nil && reader.screen.visible().first?.id == RowID(1))
+    reader.screen.scroll(to: 30_000)
+    pass()
+    reader.screen.timeline.load([message(1)], head: .hidden)
+    #expect(reader.passingDay == nil && reader.screen.visible().count == 1)
+  }
+
   @Test("While it goes on, an earlier rest is none, and what the page tells of scrolling that came from here ends nothing")
   func goingOn() {
     let reader = Reader()
@@ -60,6 +119,9 @@ struct FlingTests {
     #expect(reader.isBare)
     reader.screen.scroll(by: 3000)
     reader.rest(1)
+    #expect(reader.passingDay != nil)
+    reader.screen.timeline.setDivider(above: RowID(1))
+    #expect(reader.isBare)
     reader.screen.timeline.setDivider(above: reader.screen.visible()[2].id)
     #expect(reader.isBare)
     reader.rest()

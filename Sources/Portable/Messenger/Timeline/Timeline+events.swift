@@ -1,6 +1,6 @@
 extension Timeline {
   /// Scrolling rests when nothing was scrolled for this long.
-  private static var restMilliseconds: Int { 100 }
+  private static var restMilliseconds: Int { 60 }
 
   func listen() {
     dom.on(parts.scroller, .scroll) { [self] in scrolled(to: $0.x) }
@@ -37,18 +37,25 @@ extension Timeline {
     guard store.count > 0 else { return report() }
     // Being near the end is not yet a reason to move the reader there: only new rows are.
     let index = geometry.anchorRow()
+    if isPassing, geometry.distanceToEnd > 1, geometry.distanceToStart > 1 {
+      return parts.showPassing(options.dayLabel(store[index].row.timestampMilliseconds))
+    }
     render(.anchor(Anchor(index: index, screenY: geometry.y(of: index) - geometry.scrollTop)))
   }
 
   /// Where the viewport goes farther than its height, nothing rendered stays, and what is around it will hardly be seen: that waits for rest.
+  /// Where it does so again at once, nobody can read what would be drawn, and that waits too.
   private func fling(_ distance: Double) {
-    isFlung = options.after != nil && distance > geometry.viewport
+    let isFar = options.after != nil && distance > geometry.viewport
+    isPassing = isFlung && isFar
+    isFlung = isFar
     guard isFlung else { return }
     flingCount &+= 1
     let count = flingCount
     options.after?(Timeline.restMilliseconds) { [self] in
       guard count == flingCount else { return }
       isFlung = false
+      isPassing = false
       if geometry.viewport > 0 { scrolled(to: geometry.pageTop) }
     }
   }

@@ -20,7 +20,7 @@ extension Timeline {
     parts.showJump(
       !geometry.follows && (newMessageCount > 0 || !geometry.hasEnd || geometry.distanceToEnd > geometry.viewport / 2),
       count: newMessageCount, options.phrases)
-    dom.flush()
+    parts.showPassing("")
     report()
   }
 

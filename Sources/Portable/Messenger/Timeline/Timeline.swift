@@ -57,6 +57,8 @@ public final class Timeline<D: DOM> {
   var layoutVersion: UInt32 = 0
   /// A person scrolls past all that is rendered: only what is in view is. And how often they did.
   var isFlung = false
+  /// Rows go by faster than anybody reads: the page tells their day, and none is drawn.
+  var isPassing = false
   var flingCount: UInt32 = 0
   /// Rows that were appended for the reader to see come in moving.
   var entering: [RowID] = []

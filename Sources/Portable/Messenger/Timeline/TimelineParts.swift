@@ -16,6 +16,9 @@ final class TimelineParts<D: DOM> {
   private var goneTypists: [Node] = []
   let jump: Node
   private let badge: Node
+  /// The day that goes by.
+  private let passing: Node
+  private var passingDay = ""
   /// Spoken by screen readers when it changes.
   private let announcer: Node
   private(set) var headRetry = Node.none
@@ -45,6 +48,8 @@ final class TimelineParts<D: DOM> {
     typing = dom.element("div", "mg-typing-rows", in: foot)
     ghosts = dom.element("div", "mg-ghosts", in: content)
     dom.setAttribute(ghosts, "aria-hidden", "true")
+    passing = dom.element("div", "mg-passing-day", in: root)
+    dom.setAttribute(passing, "aria-hidden", "true")
     jump = dom.element("button", "mg-jump", in: root)
     dom.setAttribute(jump, "type", "button")
     dom.setAttribute(jump, "aria-label", phrases.jumpToEnd)
@@ -171,6 +176,16 @@ final class TimelineParts<D: DOM> {
       dom.setText(badge, count > 0 ? phrases.newMessagesBadge(count) : "")
       dom.setClass(jump, count > 0 ? "mg-jump mg-jump-new" : "mg-jump")
     }
+  }
+
+  /// The day that goes by, and what stands for its rows; nothing where rows are drawn.
+  func showPassing(_ day: String) {
+    if !day.hasSameBytes(as: passingDay) {
+      dom.setClass(scroller, day.utf8.isEmpty ? "mg-scroller" : "mg-scroller mg-passing")
+      dom.setText(passing, day)
+      passingDay = day
+    }
+    dom.flush()
   }
 
   func announce(_ text: String) { dom.setText(announcer, text) }
