@@ -282,7 +282,7 @@ def main():
             arguments.screenshots.mkdir(parents=True, exist_ok=True)
             screenshots(browser, address, arguments.screenshots)
             return 0
-        return scrolling.figures(lambda: open_page(browser, address, 720, 900), arguments)
+        return scrolling.figures(lambda width=720: open_page(browser, address, width, 900), arguments)
 
 
 if __name__ == "__main__":
