@@ -15,6 +15,7 @@ import { listenForHold, listenForSwipes } from './gestures.js';
 import './keys.js';
 import { readHead, request, upload } from './network.js';
 import { browserName, isCalm, isDark, listenToPage } from './page.js';
+import { keepFocusOfWhatIsGone, remove, removeAttribute, setAttribute } from './spoken.js';
 import { applyLook, isOurPage, labels, languageList, loadTexts, locale, moment, pluralForm, settings, texts, word } from './reader.js';
 import { openStore, readStore, writeStore } from './store.js';
 import './viewer.js';
@@ -225,7 +226,7 @@ function apply(p, wordCount, textAt, byteCount) {
       case 4: clone(templates[i32[i + 1]], i32[i + 2]); i += 3; break;
       case 5: node.appendChild(nodes[i32[i + 2]]); i += 3; break;
       case 6: node.insertBefore(nodes[i32[i + 2]], nodes[i32[i + 3]]); i += 4; break;
-      case 7: node.remove(); i += 2; break;
+      case 7: remove(node); i += 2; break;
       case 8: forget(i32[i + 1], i32[i + 2]); i += 3; break;
       case 9: {
         // An SVG element's className is not a text.
@@ -235,8 +236,8 @@ function apply(p, wordCount, textAt, byteCount) {
         break;
       }
       case 10: setText(node, next(i32[i + 2])); i += 3; break;
-      case 11: node.setAttribute(atoms[i32[i + 2]], next(i32[i + 3])); i += 4; break;
-      case 12: node.removeAttribute(atoms[i32[i + 2]]); i += 3; break;
+      case 11: setAttribute(node, atoms[i32[i + 2]], next(i32[i + 3])); i += 4; break;
+      case 12: removeAttribute(node, atoms[i32[i + 2]]); i += 3; break;
       case 13: node.style.setProperty(atoms[i32[i + 2]], i32[i + 3] / 1e6); i += 4; break;
       case 14: setLength(node, i32[i + 2], i32[i + 3] / 64); i += 4; break;
       case 15: node.value = next(i32[i + 2]); i += 3; break;
@@ -248,6 +249,7 @@ function apply(p, wordCount, textAt, byteCount) {
       default: throw new Error('unknown command ' + i32[i]);
     }
   }
+  keepFocusOfWhatIsGone();
 }
 
 function measure(p, count, out) {

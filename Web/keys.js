@@ -5,7 +5,9 @@ const reachable = ':is(a[href], button, input, select, textarea, [tabindex]):not
 const places = new WeakMap();
 
 const isSeen = element => element?.isConnected && element.checkVisibility({ visibilityProperty: true });
-const entrance = part => [places.get(part), part.querySelector('[tabindex="0"], textarea:enabled'), ...part.querySelectorAll(reachable)].find(isSeen);
+// A list of articles is entered at the last of them: of the list itself nothing would be said.
+const article = part => [...part.querySelectorAll('[role="feed"] article')].at(-1);
+const entrance = part => [places.get(part), article(part), part.querySelector('[tabindex="0"], textarea:enabled'), ...part.querySelectorAll(reachable)].find(isSeen);
 
 // False where there is no other part.
 function goToPart(step) {
@@ -81,7 +83,7 @@ addEventListener('focusout', e => { if (!box(e.target)?.contains(e.relatedTarget
 
 addEventListener('focusin', e => {
   const part = e.target.closest?.('[data-region]');
-  if (part) places.set(part, e.target);
+  if (part && !e.target.matches('h1, h2')) places.set(part, e.target);
 });
 
 addEventListener('keydown', e => {

@@ -44,11 +44,10 @@ extension Timeline {
   }
 
   /// Where the viewport goes farther than its height, nothing rendered stays, and what is around it will hardly be seen: that waits for rest.
-  /// Where it does so again at once, nobody can read what would be drawn, and that waits too.
+  /// Where it goes twice as far right after that, nobody can read what would be drawn, and that waits too.
   private func fling(_ distance: Double) {
-    let isFar = options.after != nil && distance > geometry.viewport
-    isPassing = isFlung && isFar
-    isFlung = isFar
+    isPassing = isFlung && distance > 2 * geometry.viewport
+    isFlung = options.after != nil && distance > geometry.viewport
     guard isFlung else { return }
     flingCount &+= 1
     let count = flingCount

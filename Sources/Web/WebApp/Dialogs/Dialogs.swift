@@ -35,9 +35,8 @@ final class Dialogs<D: DOM> {
     shut()
     frames.last?.focusFirst()
     if frames.isEmpty, let main = app.main {
-      // What had it may be gone by now, a message that was deleted for one: then it stays where a keyboard can go on.
-      main.takeFocus()
-      if opener != .none { dom.focus(opener) }
+      // What had it may be gone by now, a message that was deleted for one: then the host finds a place (`Web/spoken.js`).
+      if opener == .none { main.takeFocus() } else { dom.focus(opener) }
     }
     dom.flush()
   }

@@ -6,11 +6,11 @@ import WebHost
 
 /// Above the messages: the way back, who or what this is, the way to the details.
 final class RoomHeader<D: DOM> {
-  /// Takes the focus when the room is opened, so that a screen reader says which.
-  let title: Node
   private let app: App<D>
   private let dom: D
   private let avatar: AvatarView<D>
+  /// Takes the focus when the room is opened, so that a screen reader says which.
+  let title: Node
   private var name: TextView<D>
   private var line: TextView<D>
   private let details: Node
@@ -34,12 +34,13 @@ final class RoomHeader<D: DOM> {
     let node = dom.element("header", "ma-header ma-room-header", in: parent)
     dom.markPart(node)
     let back = dom.button("ma-round ma-back", icon: .back, label: .back, in: node)
-    title = dom.element("div", "ma-room-title", in: node)
-    dom.setAttribute(title, "tabindex", "-1")
-    avatar = dom.avatar("ma-avatar-small", in: title)
-    let lines = dom.element("div", "ma-title-lines", in: title)
+    let box = dom.element("div", "ma-room-title", in: node)
+    avatar = dom.avatar("ma-avatar-small", in: box)
+    let lines = dom.element("div", "ma-title-lines", in: box)
     name = TextView(dom, "h2", "ma-room-name", in: lines)
-    muted = dom.element("span", "ma-room-muted", in: title)
+    title = name.node
+    dom.setAttribute(title, "tabindex", "-1")
+    muted = dom.element("span", "ma-room-muted", in: box)
     dom.setAttribute(muted, "role", "img")
     dom.setLabel(muted, .notificationsOff)
     dom.setAttribute(muted, "title", Strings[.notificationsOff])

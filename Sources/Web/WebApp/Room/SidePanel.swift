@@ -48,7 +48,6 @@ final class SidePanel<D: DOM> {
 
   private func hide() {
     show(nil)
-    app.main?.takeFocus()
     dom.flush()
   }
 

@@ -1,0 +1,167 @@
+// What those who listen to the page need beyond what elements say by themselves. Each part was found by listening to Orca with Firefox and
+// Chromium (Documentation/Decisions/0012-messenger.md).
+
+// Orca with Firefox says nothing of a dialog that opens while the page behind it goes out of reach, and reads letters as commands there:
+// first the focus moves. A dialog that closes is gone once the focus is back in the page.
+const shutMilliseconds = 100, goneMilliseconds = 50, saidMilliseconds = 2000, againMilliseconds = 100;
+
+const isSeen = element => element?.isConnected && element.checkVisibility({ visibilityProperty: true }) && !element.closest('[inert]');
+
+const open = () => [...document.querySelectorAll('.ma-overlay:not([data-gone])')];
+
+const shutting = new Map();
+
+// Options are made anew with the names of those before; a browser tells of the active one only where the name is another.
+const names = new Map();
+let nameCount = 0;
+
+export function setAttribute(node, name, value) {
+  switch (name) {
+    case 'inert':
+      if (!node.inert && !shutting.has(node)) shutting.set(node, setTimeout(() => { shutting.delete(node); node.inert = true; }, shutMilliseconds));
+      return;
+    case 'id':
+      if (node.getAttribute('role') === 'option') {
+        names.set(value, `${value}-${++nameCount}`);
+        node.id = names.get(value);
+        return;
+      }
+      break;
+    case 'aria-activedescendant':
+      // A field that has not the focus yet is to be named first, when it gets it.
+      if (node !== document.activeElement) return;
+      value = names.get(value) ?? value;
+      break;
+    case 'aria-live':
+      if (node.className === 'mg-announcer') emptyOnceSaid(node);
+      break;
+    case 'role':
+      if (value === 'dialog') for (const gone of document.querySelectorAll('.ma-overlay[data-gone]')) gone.remove();
+      break;
+    case 'hidden':
+      if (node.contains(document.activeElement)) setTimeout(keepFocus);
+      break;
+  }
+  node.setAttribute(name, value);
+}
+
+export function removeAttribute(node, name) {
+  if (name === 'inert') {
+    clearTimeout(shutting.get(node));
+    shutting.delete(node);
+  }
+  node.removeAttribute(name);
+  // What was hidden with its words is not said when it comes.
+  if (name === 'hidden' && node.classList.contains('ma-banner')) sayAgain(node.querySelector('[role=status]'));
+}
+
+export function remove(node) {
+  if (node.className === 'ma-overlay' && open().length === 1 && node.isConnected) {
+    node.dataset.gone = '';
+    setTimeout(() => node.remove(), goneMilliseconds);
+  } else {
+    node.remove();
+  }
+}
+
+function sayAgain(status) {
+  const words = status.textContent;
+  if (words === '') return;
+  status.textContent = '';
+  setTimeout(() => { if (status.textContent === '') status.textContent = words; }, againMilliseconds);
+}
+
+// Words that stay would be said again whenever the page comes back from behind a dialog, and the same words twice not at all.
+function emptyOnceSaid(node) {
+  let timer = 0;
+  new MutationObserver(() => {
+    clearTimeout(timer);
+    if (node.textContent !== '') timer = setTimeout(() => { node.textContent = ''; }, saidMilliseconds);
+  }).observe(node, { childList: true, characterData: true, subtree: true });
+}
+
+// ---- The focus
+
+// Where it was last, outside of dialogs; the newest at the end.
+const places = [];
+const placesLimit = 20;
+
+// Names and descriptions that stand beside a field.
+const described = [['.ma-field', '.ma-field-hint'], ['.ma-writer', '.ma-writer-text']];
+
+function describe(field) {
+  for (const [box, words] of described) {
+    const hint = field.matches('input, textarea') && field.closest(box)?.querySelector(words);
+    if (!hint) continue;
+    hint.id ||= `ma-hint-${++nameCount}`;
+    field.setAttribute('aria-describedby', hint.id);
+  }
+}
+
+addEventListener('focusin', ({ target }) => {
+  describe(target);
+  if (target.closest('.ma-overlay')) return;
+  const at = places.indexOf(target);
+  if (at >= 0) places.splice(at, 1);
+  places.push(target);
+  if (places.length > placesLimit) places.shift();
+});
+
+// What had the focus went away: it goes back to what had it before, else to the page's heading. A click beside everything takes it on purpose,
+// and on a telephone a field would bring the keyboard.
+export function keepFocus() {
+  const had = places.at(-1), { activeElement } = document;
+  if (!had || !document.hasFocus() || isSeen(had) || ![had, document.body].includes(activeElement) || open().length > 0) return;
+  const isTouched = matchMedia('(pointer: coarse)').matches;
+  const next = places.findLast(one => isSeen(one) && !(isTouched && one.matches('input, textarea'))) ?? [...document.querySelectorAll('h1')].find(isSeen);
+  if (next?.tagName === 'H1') next.tabIndex = -1;
+  next?.focus();
+}
+
+// Asked after each change of the page, so it looks no further than it must.
+export function keepFocusOfWhatIsGone() {
+  if (document.activeElement === document.body && places.at(-1)?.isConnected === false) keepFocus();
+}
+
+addEventListener('focusout', ({ relatedTarget }) => { if (!relatedTarget) setTimeout(keepFocus); });
+
+// ---- Keys
+
+// Where nothing has the focus, as a reader's own place may stand on words, Escape is meant for the dialog.
+addEventListener('keydown', e => {
+  const dialog = e.key === 'Escape' && e.target === document.body && open().at(-1);
+  if (!dialog) return;
+  e.preventDefault();
+  dialog.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));
+});
+
+// Lists in dialogs are gone through by arrows: a menu's lines, a grid of signs, of which Tab finds one.
+const lists = [['.ma-menu', '.ma-menu-item:enabled'], ['.ma-emoji-grid', '.ma-emoji']];
+const steps = { ArrowDown: 1, ArrowUp: -1, ArrowRight: 1, ArrowLeft: -1 };
+
+function perLine(items) {
+  const top = items[0].offsetTop, next = items.findIndex(item => item.offsetTop > top);
+  return next < 0 ? items.length : next;
+}
+
+addEventListener('keydown', e => {
+  if (e.defaultPrevented || e.ctrlKey || e.altKey || e.metaKey || !(e.key in steps || e.key === 'Tab')) return;
+  const dialog = e.target.closest?.('.ma-overlay');
+  for (const [box, item] of lists) {
+    const items = [...dialog?.querySelector(box)?.querySelectorAll(item) ?? []], isGrid = box === '.ma-emoji-grid';
+    const at = items.indexOf(e.target);
+    if (items.length === 0) continue;
+    if (e.key === 'Tab') {
+      if (isGrid) items.forEach((one, index) => { one.tabIndex = index === Math.max(0, at) ? 0 : -1; });
+      continue;
+    }
+    const isAcross = e.key === 'ArrowRight' || e.key === 'ArrowLeft';
+    if (at < 0 ? e.key !== 'ArrowDown' || !e.target.matches(isGrid ? 'input' : '.ma-dialog') : isAcross && !isGrid) continue;
+    const turn = isAcross && document.documentElement.dir === 'rtl' ? -1 : 1;
+    const to = at < 0 ? 0 : at + steps[e.key] * turn * (isGrid && !isAcross ? perLine(items) : 1);
+    const next = isGrid ? items[to] : items.at(to % items.length);
+    if (!next) continue;
+    e.preventDefault();
+    next.focus();
+  }
+});
