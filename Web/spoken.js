@@ -50,9 +50,10 @@ export function removeAttribute(node, name) {
     clearTimeout(shutting.get(node));
     shutting.delete(node);
   }
+  const wasHidden = node.hidden;
   node.removeAttribute(name);
   // What was hidden with its words is not said when it comes.
-  if (name === 'hidden' && node.classList.contains('ma-banner')) sayAgain(node.querySelector('[role=status]'));
+  if (wasHidden && name === 'hidden' && node.classList.contains('ma-banner')) sayAgain(node.querySelector('[role=status]'));
 }
 
 export function remove(node) {
@@ -64,11 +65,14 @@ export function remove(node) {
   }
 }
 
+let again = 0;
+
 function sayAgain(status) {
   const words = status.textContent;
   if (words === '') return;
   status.textContent = '';
-  setTimeout(() => { if (status.textContent === '') status.textContent = words; }, againMilliseconds);
+  clearTimeout(again);
+  again = setTimeout(() => { if (status.textContent === '') status.textContent = words; }, againMilliseconds);
 }
 
 // Words that stay would be said again whenever the page comes back from behind a dialog, and the same words twice not at all.

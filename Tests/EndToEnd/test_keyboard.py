@@ -364,6 +364,102 @@ def without_time(words):
     return re.sub(r"\s+", " ", re.sub(r"\d{1,2}:\d{2}(?=[,:])", "TIME", words, count=1)).strip()
 
 
+# What a screen reader knows of the focus: who has it, what is said beside its name, and whether the page behind a dialog is out of reach.
+FOCUS = """() => {
+  const one = document.activeElement, said = one.getAttribute('aria-describedby'), active = one.getAttribute('aria-activedescendant');
+  return { tag: one.tagName, described: said && document.getElementById(said)?.textContent, active: active && document.getElementById(active)?.textContent, name: active };
+}"""
+
+
+@test("for ears: the focus is never lost, hints and what is answered are read, dialogs leave once it is back, and arrows go through menus and emoji")
+async def _(test):
+    room, users = two_in(test, "Orchard")
+    users["boris"].send(room, "the plums are ripe")
+    async with people(test, "alice") as alice:
+        page, keyboard = alice.page, alice.page.keyboard
+        focus = lambda: page.evaluate(FOCUS)
+        # The sign-in's own field has its hint; the page that comes after it says where one is.
+        name = page.get_by_label("User name", exact=True).locator("visible=true")
+        await page.get_by_role("button", name="Sign in", exact=True).locator("visible=true").click()
+        await expect(name).to_be_focused()
+        assert (await focus())["described"] == "Write your user name.", await focus()
+        await alice.sign_in(users["alice"])
+        await expect(page.get_by_role("heading", name="Conversations", level=1)).to_be_focused()
+        await alice.open_room(room)
+        await expect(page.get_by_role("heading", name="Orchard", level=2)).to_be_focused()
+        # A panel beside the room gives the focus back to what opened it.
+        details = page.get_by_role("button", name="Members and settings")
+        await details.focus()
+        await keyboard.press("Enter")
+        await alice.details.get_by_role("button", name="Close").focus()
+        await keyboard.press("Enter")
+        await expect(details).to_be_focused()
+        # A menu by arrows, around its ends; behind it the page goes out of reach, and is back before the menu is gone.
+        message = alice.message("the plums are ripe")
+        await message.focus()
+        await keyboard.press("Enter")
+        lines = alice.dialog.get_by_role("button")
+        await expect(alice.dialog.get_by_role("button", name="Reply", exact=True)).to_be_focused()
+        await page.wait_for_function("() => document.querySelector('main').closest('[inert]') !== null")
+        await keyboard.press("ArrowDown")
+        second = await page.evaluate("document.activeElement.textContent")
+        await keyboard.press("ArrowUp")
+        await keyboard.press("ArrowUp")
+        last = await page.evaluate("document.activeElement.textContent")
+        assert len({"Reply", second, last}) == 3 and last == await lines.last.text_content(), (second, last)
+        # Where a reader's place stands on mere words nothing has the focus: Escape closes all the same.
+        await page.evaluate("document.activeElement.blur()")
+        await keyboard.press("Escape")
+        await expect(message).to_be_focused()
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        assert await page.evaluate("document.querySelector('[inert]') === null")
+        # What is answered is said with the field.
+        await keyboard.press("Enter")
+        await alice.choose("Reply")
+        await expect(alice.composer).to_be_focused()
+        assert "the plums are ripe" in (await focus())["described"], await focus()
+        # The option that is chosen has another name whenever the list is made anew, so that a browser tells of it.
+        names = set()
+        for letters in ("@", "b", "o"):
+            await keyboard.type(letters)
+            await page.wait_for_function("before => { const at = document.activeElement.getAttribute('aria-activedescendant');"
+                                         " return at && !before.includes(at) && document.getElementById(at); }", arg=list(names))
+            names.add((await focus())["name"])
+        assert "boris" in (await focus())["active"].lower(), await focus()
+        await alice.composer.fill("")
+        # Ctrl-K says its own name first, and of the conversations once one goes to them.
+        await keyboard.press("Control+k")
+        await expect(page.get_by_role("combobox", name="Name of a room or person")).to_be_focused()
+        assert (await focus())["active"] is None
+        await keyboard.type("orch")
+        await page.wait_for_function("() => document.activeElement.hasAttribute('aria-activedescendant')")
+        assert "Orchard" in (await focus())["active"]
+        await keyboard.press("Escape")
+        # Of all emoji Tab finds one; arrows go through their lines.
+        await page.get_by_role("button", name="Emoji", exact=True).click()
+        search = alice.dialog.get_by_label("Search emoji")
+        await expect(search).to_be_focused()
+        await alice.dialog.get_by_role("button", name=re.compile("grinning")).first.wait_for()
+        await keyboard.press("ArrowDown")
+        first = await page.evaluate("document.activeElement.title")
+        places = []
+        for key in ("ArrowRight", "ArrowDown", "ArrowUp", "ArrowLeft"):
+            await keyboard.press(key)
+            places.append(await page.evaluate("() => { const { x, y } = document.activeElement.getBoundingClientRect(); return [x, y, document.activeElement.title]; }"))
+        right, down, up, left = places
+        assert right[0] == down[0] and down[1] > right[1] and up == right and left[2] == first, (first, places)
+        await keyboard.press("Tab")
+        assert not await page.evaluate("document.activeElement.matches('.ma-emoji')")
+        await keyboard.press("Shift+Tab")
+        assert await page.evaluate("document.activeElement.title") == first
+        await keyboard.press("Escape")
+        # What was said is not said again when the page comes back from behind a dialog.
+        users["boris"].send(room, "the pears as well")
+        announcer = page.locator(".mg-announcer").first
+        await expect(announcer).to_contain_text("the pears as well")
+        await expect(announcer).to_be_empty()
+
+
 @test("what is said of each kind of message, and of what is in it, is what is kept as said")
 async def _(test):
     room, users = two_in(test, "Aloud")
