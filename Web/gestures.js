@@ -1,4 +1,5 @@
-// What fingers do beyond touching: a message is swiped to be answered, the times of all are drawn in from the side, a button is held.
+// What fingers do beyond touching: a message is swiped to be answered, the times of all are drawn in from the side, a room's line is drawn
+// aside for its menu, a button is held.
 // Scrolling stays the browser's (touch-action: pan-y): where it begins to, it takes the finger back (pointercancel).
 
 export const calm = matchMedia('(prefers-reduced-motion: reduce)');
@@ -75,6 +76,44 @@ export function listenForSwipes(scroller, tell) {
   scroller.addEventListener('pointerup', e => { if (e.pointerId === finger?.id) end(true); });
   scroller.addEventListener('pointercancel', () => end(false));
 }
+
+// A line of the list of rooms is drawn aside, to either side: what can be done with it opens.
+let drawn = null;
+
+function letGo(isDone) {
+  const { line, at, isReady } = drawn;
+  drawn = null;
+  line.style.translate = '';
+  line.classList.remove('ma-drawn-ready');
+  if (!calm.matches && at) line.animate([{ translate: at }, { translate: '0' }], { duration: 180, easing: 'ease-out' });
+  if (isDone && isReady) line.parentNode.querySelector('.ma-entry-more').click();
+}
+
+addEventListener('pointerdown', e => {
+  const line = e.pointerType === 'touch' && e.isPrimary && e.target.closest('.ma-entry');
+  const isAtEdge = e.clientX < edgePixels || e.clientX > innerWidth - edgePixels;
+  drawn = line && !isAtEdge ? { line, id: e.pointerId, x: e.clientX, y: e.clientY, at: '', isReady: false } : null;
+});
+addEventListener('pointermove', e => {
+  if (e.pointerId !== drawn?.id) return;
+  const pixels = e.clientX - drawn.x, across = Math.abs(pixels), along = Math.abs(e.clientY - drawn.y);
+  if (drawn.at === '') {
+    if (Math.max(across, along) < startPixels) return;
+    if (along * 1.5 > across) {
+      drawn = null;
+      return;
+    }
+  }
+  if ((across >= readyPixels) !== drawn.isReady) {
+    drawn.isReady = !drawn.isReady;
+    drawn.line.classList.toggle('ma-drawn-ready', drawn.isReady);
+    if (drawn.isReady) shake();
+  }
+  drawn.at = `${Math.sign(pixels) * Math.min(across, reachPixels)}px`;
+  if (!calm.matches) drawn.line.style.translate = drawn.at;
+});
+addEventListener('pointerup', e => { if (e.pointerId === drawn?.id) letGo(true); });
+addEventListener('pointercancel', () => { if (drawn) letGo(false); });
 
 // tell(phase): 0 a finger holds the button, 1 it let go, 2 it slid away, 3 it slid up and need not hold any more.
 export function listenForHold(button, tell) {

@@ -160,7 +160,7 @@ addEventListener('keydown', e => {
       continue;
     }
     const isAcross = e.key === 'ArrowRight' || e.key === 'ArrowLeft';
-    if (at < 0 ? e.key !== 'ArrowDown' || !e.target.matches(isGrid ? 'input' : '.ma-dialog') : isAcross && !isGrid) continue;
+    if (at < 0 ? e.key !== 'ArrowDown' || !e.target.matches(isGrid ? 'input' : '.ma-dialog, .ma-dialog-title') : isAcross && !isGrid) continue;
     const turn = isAcross && document.documentElement.dir === 'rtl' ? -1 : 1;
     const to = at < 0 ? 0 : at + steps[e.key] * turn * (isGrid && !isAcross ? perLine(items) : 1);
     const next = isGrid ? items[to] : items.at(to % items.length);

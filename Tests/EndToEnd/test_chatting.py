@@ -244,6 +244,33 @@ async def _(test):
         await expect(alice.composer).not_to_be_focused()
 
 
+@test("a room's line that is drawn aside far enough opens its menu, to either side; not far enough, or along the list, it does not")
+async def _(test):
+    room, users = two_in(test, "Orchard")
+    async with people(test, "alice", viewport=PHONE, has_touch=True, is_mobile=True) as alice:
+        await alice.sign_in(users["alice"])
+        box = await alice.entry("Orchard").bounding_box()
+        finger = await Finger.of(alice)
+        start = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        ready = alice.page.locator(".ma-drawn-ready")
+        for by in ((30, 0), (0, 80), (40, 60)):
+            await finger.slide(start, (start[0] + by[0], start[1] + by[1]))
+            await finger.lift()
+        for by in (90, -90):
+            await finger.slide(start, (start[0] + by, start[1] + 4))
+            await expect(ready).to_have_count(1)
+            await alice.picture("swipe-room-phone")
+            assert not await alice.page.get_by_role("dialog").count()
+            await finger.lift()
+            await alice.dialog.get_by_role("button", name="Mark as unread").wait_for()
+            await expect(ready).to_have_count(0)
+            await alice.page.keyboard.press("Escape")
+            await expect(alice.page.get_by_role("dialog")).to_have_count(0)
+        # A touch still opens the room.
+        await alice.entry("Orchard").tap()
+        await expect(alice.page.get_by_role("heading", name="Orchard")).to_be_visible()
+
+
 @test("in Arabic a message is swiped to the left, and without motion nothing slides")
 async def _(test):
     room, users = two_in(test, "Well")

@@ -109,7 +109,7 @@ async def _(test):
         assert house[0][4] != grey and house[2][4] != blue, house
 
         # What Swift alone can ask for is classes and properties of the list (`BubbleTests`): here, what the style sheet makes of them.
-        timeline = frame.get_by_role("region", name="Messages")
+        timeline = frame.locator(".mg-timeline")
         await timeline.evaluate("""timeline => {
           timeline.classList.add('mg-primary-image', 'mg-secondary-image', 'mg-unmasked', 'mg-bordered');
           for (const side of ['own', 'other']) timeline.style.setProperty(`--mg-patch-${side}`, `url("icon.svg?${side}") 29 32 25 43 fill`);

@@ -196,6 +196,21 @@ struct TimelineRowTests {
     #expect(screen.element(RowID(1))?.first("mg-bubble")?.allText == expected)
   }
 
+  @Test("What stands above a row is said before it: the day, and that new messages begin; of rows that follow it no more")
+  func above() throws {
+    let screen = Screen()
+    let day = screen.timeline.options.dayLabel(0)
+    let divider = screen.timeline.options.phrases.newMessagesDivider
+    let line = TimelineRow(id: RowID(1), timestampMilliseconds: 0, content: .line("Bob joined"))
+    screen.timeline.load([line, message(2, "one", at: 60), message(3, "two", at: 61)], head: .hidden, divider: RowID(2))
+    func said(_ id: UInt64) -> String { screen.element(RowID(id))?.attributes["aria-label"] ?? "" }
+    #expect(said(1) == "\(day). Bob joined")
+    #expect(said(2).hasPrefix("\(divider). Alice Ay, ") && said(3).hasPrefix("Alice Ay, "))
+    screen.timeline.setDivider(above: nil)
+    #expect(said(2).hasPrefix("Alice Ay, "))
+    #expect(screen.element(RowID(2))?.first("mg-state")?.attributes["aria-hidden"] == "true")
+  }
+
   @Test("Badges: edited, and how many have not read it")
   func badges() throws {
     let screen = Screen()

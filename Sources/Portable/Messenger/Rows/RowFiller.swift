@@ -26,23 +26,30 @@ final class RowFiller<D: DOM> {
 
   func fill(_ view: RowView, _ row: TimelineRow, _ decor: Decor, _ context: PartContext) {
     dom.setClass(view.node, classList(view.kind, decor))
-    set(view, .date, decor.contains(.date) ? options.dayLabel(row.timestampMilliseconds) : "")
-    set(view, .divider, decor.contains(.divider) ? options.phrases.newMessagesDivider : "")
+    let date = decor.contains(.date) ? options.dayLabel(row.timestampMilliseconds) : ""
+    let divider = decor.contains(.divider) ? options.phrases.newMessagesDivider : ""
+    set(view, .date, date)
+    set(view, .divider, divider)
+    let above = aloud(date) + aloud(divider)
     switch row.content {
-    case .line(let text): fillLine(view, text, isOpen: nil)
-    case .fold(let text, let isOpen): fillLine(view, text, isOpen: isOpen)
+    case .line(let text): fillLine(view, text, above, isOpen: nil)
+    case .fold(let text, let isOpen): fillLine(view, text, above, isOpen: isOpen)
     case .gap(let state):
       set(view, .text, text(of: state))
       dom.setAttribute(view.node, label, text(of: state))
       dom.setFlag(view.slot(.retry), "hidden", state == .loading)
-    case .message(let message): fill(view, message, row.timestampMilliseconds, decor, context)
+    case .message(let message): fill(view, message, above, row.timestampMilliseconds, decor, context)
     }
   }
 
+  /// What stands above a row, as it is said before it.
+  @inline(never)
+  private func aloud(_ words: String) -> String { words.utf8.isEmpty ? "" : words + ". " }
+
   /// - Parameter isOpen: nil for a line that cannot be opened.
-  private func fillLine(_ view: RowView, _ text: String, isOpen: Bool?) {
+  private func fillLine(_ view: RowView, _ text: String, _ above: String, isOpen: Bool?) {
     set(view, .text, text)
-    dom.setAttribute(view.node, label, text)
+    dom.setAttribute(view.node, label, above + text)
     guard isOpen != nil || view.folds else { return }
     view.folds = isOpen != nil
     dom.setFlag(view.slot(.retry), "hidden", isOpen == nil)
@@ -84,7 +91,9 @@ final class RowFiller<D: DOM> {
 
   // MARK: Messages
 
-  private func fill(_ view: RowView, _ message: MessageRow, _ time: Int64, _ decor: Decor, _ context: PartContext) {
+  private func fill(
+    _ view: RowView, _ message: MessageRow, _ above: String, _ time: Int64, _ decor: Decor, _ context: PartContext
+  ) {
     let clock = options.clockLabel(time)
     let showsName = decor.contains(.first) && !decor.contains(.own)
     let showsAvatar = decor.contains(.avatar)
@@ -102,7 +111,7 @@ final class RowFiller<D: DOM> {
       dom.setAttribute(view.slot(.unread), label, options.phrases.unreadMembers(message.unreadMembers))
     }
     set(view, .state, stateText(message))
-    dom.setAttribute(view.node, label, SpokenRow.sentence(message, clock: clock, options.phrases))
+    dom.setAttribute(view.node, label, above + SpokenRow.sentence(message, clock: clock, options.phrases))
     fillBody(view, message, decor, context)
     fillBelow(view, message)
   }

@@ -63,7 +63,8 @@ struct RowTemplates<D: DOM> {
     _ = slot(.text, "div", "mg-text", in: bubble)
     let side = dom.element("div", "mg-side", in: pair)
     dom.setAttribute(slot(.unread, "span", "mg-unread", in: side), "role", "img")
-    _ = slot(.state, "span", "mg-state", in: side)
+    // The row's name says it in words.
+    dom.setAttribute(slot(.state, "span", "mg-state", in: side), "aria-hidden", "true")
     _ = slot(.time, "span", "mg-time", in: side)
     _ = slot(.below, "div", "mg-below", in: column)
     let trouble = dom.element("div", "mg-trouble", in: column)

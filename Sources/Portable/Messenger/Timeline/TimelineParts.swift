@@ -35,7 +35,6 @@ final class TimelineParts<D: DOM> {
   init(_ dom: D, _ phrases: Phrases) {
     self.dom = dom
     root = dom.element("section", "mg-timeline")
-    dom.setAttribute(root, "aria-label", phrases.timeline)
     scroller = dom.element("div", "mg-scroller", in: root)
     dom.setAttribute(scroller, "tabindex", "0")
     dom.setAttribute(scroller, "role", "feed")
@@ -57,7 +56,6 @@ final class TimelineParts<D: DOM> {
     Icon.arrowDown.draw(dom, in: jump)
     dom.setFlag(jump, "hidden", true)
     announcer = dom.element("div", "mg-announcer", in: root)
-    dom.setAttribute(announcer, "role", "status")
     dom.setAttribute(announcer, "aria-live", "polite")
   }
 

@@ -26,6 +26,7 @@ final class DialogFrame<D: DOM> {
     dom.setAttribute(box, "tabindex", "-1")
     let header = dom.element("header", "ma-dialog-header", in: box)
     title = dom.element("h2", "ma-dialog-title", in: header)
+    dom.setAttribute(title, "tabindex", "-1")
     closeButton = dom.button("ma-round", icon: .close, label: .close, in: header)
     body = dom.element("div", "ma-dialog-body", in: box)
     dom.on(closeButton, .click) { [self] _ in close() }
@@ -45,10 +46,10 @@ final class DialogFrame<D: DOM> {
 
   func setTitle(_ text: Strings.Key, classes: String = "ma-dialog") { setTitle(Strings[text], classes: classes) }
 
-  /// What gets the focus when the dialog opens; without it the dialog itself.
+  /// What gets the focus when the dialog opens; without it the heading, for of a dialog itself all its words would be said.
   func setFirst(_ node: Node) { first = node }
 
-  func focusFirst() { dom.focus(first == .none ? box : first) }
+  func focusFirst() { dom.focus(first == .none ? title : first) }
 
   func close() {
     guard isOpen else { return }
