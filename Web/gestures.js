@@ -90,6 +90,7 @@ function letGo(isDone) {
 }
 
 addEventListener('pointerdown', e => {
+  if (drawn) letGo(false);
   const line = e.pointerType === 'touch' && e.isPrimary && e.target.closest('.ma-entry');
   const isAtEdge = e.clientX < edgePixels || e.clientX > innerWidth - edgePixels;
   drawn = line && !isAtEdge ? { line, id: e.pointerId, x: e.clientX, y: e.clientY, at: '', isReady: false } : null;
@@ -113,7 +114,7 @@ addEventListener('pointermove', e => {
   if (!calm.matches) drawn.line.style.translate = drawn.at;
 });
 addEventListener('pointerup', e => { if (e.pointerId === drawn?.id) letGo(true); });
-addEventListener('pointercancel', () => { if (drawn) letGo(false); });
+addEventListener('pointercancel', e => { if (e.pointerId === drawn?.id) letGo(false); });
 
 // tell(phase): 0 a finger holds the button, 1 it let go, 2 it slid away, 3 it slid up and need not hold any more.
 export function listenForHold(button, tell) {

@@ -5,8 +5,15 @@ const reachable = ':is(a[href], button, input, select, textarea, [tabindex]):not
 const places = new WeakMap();
 
 const isSeen = element => element?.isConnected && element.checkVisibility({ visibilityProperty: true });
-// A list of articles is entered at the last of them: of the list itself nothing would be said.
-const article = part => [...part.querySelectorAll('[role="feed"] article')].at(-1);
+// A list of articles is entered at the newest of those in view: of the list itself nothing would be said.
+function article(part) {
+  const feed = part.querySelector('[role="feed"]'), area = feed?.getBoundingClientRect();
+  const seen = [...feed?.querySelectorAll('.mg-window > article') ?? []].filter(row => {
+    const { top, bottom } = row.getBoundingClientRect();
+    return bottom > area.top && top < area.bottom;
+  });
+  return feed?.closest('.mg-newest-first') ? seen[0] : seen.at(-1);
+}
 const entrance = part => [places.get(part), article(part), part.querySelector('[tabindex="0"], textarea:enabled'), ...part.querySelectorAll(reachable)].find(isSeen);
 
 // False where there is no other part.

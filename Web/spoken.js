@@ -3,9 +3,9 @@
 
 // Orca with Firefox says nothing of a dialog that opens while the page behind it goes out of reach, and reads letters as commands there:
 // first the focus moves. A dialog that closes is gone once the focus is back in the page.
-const shutMilliseconds = 100, goneMilliseconds = 50, saidMilliseconds = 2000, againMilliseconds = 100;
+const shutMilliseconds = 100, goneMilliseconds = 50, saidMilliseconds = 2000, againMilliseconds = 100, namedMilliseconds = 600;
 
-const isSeen = element => element?.isConnected && element.checkVisibility({ visibilityProperty: true }) && !element.closest('[inert]');
+const isSeen = element => element?.isConnected && (element.checkVisibility?.({ visibilityProperty: true }) ?? true) && !element.closest('[inert]');
 
 const open = () => [...document.querySelectorAll('.ma-overlay:not([data-gone])')];
 
@@ -18,7 +18,7 @@ let nameCount = 0;
 export function setAttribute(node, name, value) {
   switch (name) {
     case 'inert':
-      if (!node.inert && !shutting.has(node)) shutting.set(node, setTimeout(() => { shutting.delete(node); node.inert = true; }, shutMilliseconds));
+      if (!node.inert && !shutting.has(node)) shutting.set(node, setTimeout(() => shut(node), shutMilliseconds));
       return;
     case 'id':
       if (node.getAttribute('role') === 'option') {
@@ -28,9 +28,12 @@ export function setAttribute(node, name, value) {
       }
       break;
     case 'aria-activedescendant':
-      // A field that has not the focus yet is to be named first, when it gets it.
-      if (node !== document.activeElement) return;
       value = names.get(value) ?? value;
+      if (node !== document.activeElement) {
+        // It is to be named first, when it gets the focus.
+        setTimeout(() => { if (node === document.activeElement && !node.hasAttribute(name)) node.setAttribute(name, value); }, namedMilliseconds);
+        return;
+      }
       break;
     case 'aria-live':
       if (node.className === 'mg-announcer') emptyOnceSaid(node);
@@ -43,6 +46,14 @@ export function setAttribute(node, name, value) {
       break;
   }
   node.setAttribute(name, value);
+}
+
+function shut(node) {
+  shutting.delete(node);
+  const hadFocus = node.contains(document.activeElement);
+  node.inert = true;
+  // Somebody was quicker, and is now behind the dialog.
+  if (hadFocus) open().at(-1)?.querySelector('.ma-dialog-title')?.focus();
 }
 
 export function removeAttribute(node, name) {
@@ -59,7 +70,10 @@ export function removeAttribute(node, name) {
 export function remove(node) {
   if (node.className === 'ma-overlay' && open().length === 1 && node.isConnected) {
     node.dataset.gone = '';
-    setTimeout(() => node.remove(), goneMilliseconds);
+    setTimeout(() => {
+      node.remove();
+      keepFocus();
+    }, goneMilliseconds);
   } else {
     node.remove();
   }
@@ -68,7 +82,7 @@ export function remove(node) {
 let again = 0;
 
 function sayAgain(status) {
-  const words = status.textContent;
+  const words = status?.textContent ?? '';
   if (words === '') return;
   status.textContent = '';
   clearTimeout(again);
@@ -89,6 +103,8 @@ function emptyOnceSaid(node) {
 // Where it was last, outside of dialogs; the newest at the end.
 const places = [];
 const placesLimit = 20;
+// Somebody clicked beside everything.
+let isGivenUp = false;
 
 // Names and descriptions that stand beside a field.
 const described = [['.ma-field', '.ma-field-hint'], ['.ma-writer', '.ma-writer-text']];
@@ -103,6 +119,7 @@ function describe(field) {
 }
 
 addEventListener('focusin', ({ target }) => {
+  isGivenUp = false;
   describe(target);
   if (target.closest('.ma-overlay')) return;
   const at = places.indexOf(target);
@@ -111,15 +128,15 @@ addEventListener('focusin', ({ target }) => {
   if (places.length > placesLimit) places.shift();
 });
 
-// What had the focus went away: it goes back to what had it before, else to the page's heading. A click beside everything takes it on purpose,
-// and on a telephone a field would bring the keyboard.
+// What had the focus went away: it goes back to what had it before, else to the page's heading. On a telephone a field would bring the keyboard.
 export function keepFocus() {
   const had = places.at(-1), { activeElement } = document;
-  if (!had || !document.hasFocus() || isSeen(had) || ![had, document.body].includes(activeElement) || open().length > 0) return;
+  if (!had || isGivenUp || !document.hasFocus() || isSeen(had) || ![had, document.body].includes(activeElement) || open().length > 0) return;
   const isTouched = matchMedia('(pointer: coarse)').matches;
   const next = places.findLast(one => isSeen(one) && !(isTouched && one.matches('input, textarea'))) ?? [...document.querySelectorAll('h1')].find(isSeen);
   if (next?.tagName === 'H1') next.tabIndex = -1;
-  next?.focus();
+  if (next) next.focus({ preventScroll: true });
+  else places.length = 0;
 }
 
 // Asked after each change of the page, so it looks no further than it must.
@@ -127,7 +144,13 @@ export function keepFocusOfWhatIsGone() {
   if (document.activeElement === document.body && places.at(-1)?.isConnected === false) keepFocus();
 }
 
-addEventListener('focusout', ({ relatedTarget }) => { if (!relatedTarget) setTimeout(keepFocus); });
+addEventListener('focusout', ({ relatedTarget }) => {
+  if (relatedTarget) return;
+  setTimeout(() => {
+    isGivenUp = document.activeElement === document.body && document.hasFocus() && isSeen(places.at(-1));
+    keepFocus();
+  });
+});
 
 // ---- Keys
 
@@ -156,7 +179,8 @@ addEventListener('keydown', e => {
     const at = items.indexOf(e.target);
     if (items.length === 0) continue;
     if (e.key === 'Tab') {
-      if (isGrid) items.forEach((one, index) => { one.tabIndex = index === Math.max(0, at) ? 0 : -1; });
+      const found = Math.max(0, at < 0 ? items.findIndex(one => one.getAttribute('tabindex') === '0') : at);
+      if (isGrid) items.forEach((one, index) => { one.tabIndex = index === found ? 0 : -1; });
       continue;
     }
     const isAcross = e.key === 'ArrowRight' || e.key === 'ArrowLeft';

@@ -36,7 +36,7 @@ final class RowFiller<D: DOM> {
     case .fold(let text, let isOpen): fillLine(view, text, above, isOpen: isOpen)
     case .gap(let state):
       set(view, .text, text(of: state))
-      dom.setAttribute(view.node, label, text(of: state))
+      dom.setAttribute(view.node, label, above + text(of: state))
       dom.setFlag(view.slot(.retry), "hidden", state == .loading)
     case .message(let message): fill(view, message, above, row.timestampMilliseconds, decor, context)
     }

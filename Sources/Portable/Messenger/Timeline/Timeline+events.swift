@@ -44,9 +44,9 @@ extension Timeline {
   }
 
   /// Where the viewport goes farther than its height, nothing rendered stays, and what is around it will hardly be seen: that waits for rest.
-  /// Where it goes twice as far right after that, nobody can read what would be drawn, and that waits too.
+  /// Where it goes twice as far right after that, and then on, nobody can read what would be drawn, and that waits too.
   private func fling(_ distance: Double) {
-    isPassing = isFlung && distance > 2 * geometry.viewport
+    isPassing = isFlung && distance > (isPassing ? 1 : 2) * geometry.viewport
     isFlung = options.after != nil && distance > geometry.viewport
     guard isFlung else { return }
     flingCount &+= 1

@@ -5,6 +5,7 @@ extension Timeline {
   /// Brings the page in line with rows and geometry; the aim is met by the measured heights, not by the estimates.
   func render(_ aim: Aim, mustScroll: Bool = false) {
     guard geometry.viewport > 0 else { return }
+    isPassing = false
     let before = geometry.pageTop
     geometry.take(aim)
     for round in 0..<Timeline.roundLimit {
