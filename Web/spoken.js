@@ -132,11 +132,11 @@ addEventListener('focusin', ({ target }) => {
 export function keepFocus() {
   const had = places.at(-1), { activeElement } = document;
   if (!had || isGivenUp || !document.hasFocus() || isSeen(had) || ![had, document.body].includes(activeElement) || open().length > 0) return;
+  places.splice(0, places.length, ...places.filter(one => one.isConnected && one !== had), had);
   const isTouched = matchMedia('(pointer: coarse)').matches;
   const next = places.findLast(one => isSeen(one) && !(isTouched && one.matches('input, textarea'))) ?? [...document.querySelectorAll('h1')].find(isSeen);
   if (next?.tagName === 'H1') next.tabIndex = -1;
-  if (next) next.focus({ preventScroll: true });
-  else places.length = 0;
+  next?.focus({ preventScroll: true });
 }
 
 // Asked after each change of the page, so it looks no further than it must.
@@ -147,7 +147,9 @@ export function keepFocusOfWhatIsGone() {
 addEventListener('focusout', ({ relatedTarget }) => {
   if (relatedTarget) return;
   setTimeout(() => {
-    isGivenUp = document.activeElement === document.body && document.hasFocus() && isSeen(places.at(-1));
+    const had = places.at(-1);
+    // A button that cannot be pressed meanwhile loses it, too.
+    isGivenUp = document.activeElement === document.body && document.hasFocus() && isSeen(had) && !had.matches(':disabled');
     keepFocus();
   });
 });
