@@ -15,7 +15,7 @@ import { listenForHold, listenForSwipes } from './gestures.js';
 import './keys.js';
 import { readHead, request, upload } from './network.js';
 import { browserName, isCalm, isDark, listenToPage } from './page.js';
-import { keepFocusOfWhatIsGone, remove, removeAttribute, setAttribute } from './spoken.js';
+import { changed, remove, removeAttribute, setAttribute } from './spoken.js';
 import { applyLook, isOurPage, labels, languageList, loadTexts, locale, moment, pluralForm, settings, texts, word } from './reader.js';
 import { openStore, readStore, writeStore } from './store.js';
 import './viewer.js';
@@ -249,7 +249,7 @@ function apply(p, wordCount, textAt, byteCount) {
       default: throw new Error('unknown command ' + i32[i]);
     }
   }
-  keepFocusOfWhatIsGone();
+  changed();
 }
 
 function measure(p, count, out) {

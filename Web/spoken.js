@@ -3,7 +3,7 @@
 
 // Orca with Firefox says nothing of a dialog that opens while the page behind it goes out of reach, and reads letters as commands there:
 // first the focus moves. A dialog that closes is gone once the focus is back in the page.
-const shutMilliseconds = 100, goneMilliseconds = 50, saidMilliseconds = 2000, againMilliseconds = 100, namedMilliseconds = 600;
+const shutMilliseconds = 100, goneMilliseconds = 30, saidMilliseconds = 2000, againMilliseconds = 100, namedMilliseconds = 600;
 
 const isSeen = element => element?.isConnected && (element.checkVisibility?.({ visibilityProperty: true }) ?? true) && !element.closest('[inert]');
 
@@ -67,9 +67,13 @@ export function removeAttribute(node, name) {
   if (wasHidden && name === 'hidden' && node.classList.contains('ma-banner')) sayAgain(node.querySelector('[role=status]'));
 }
 
+// The dialog that goes, until it has not the focus any more.
+let leaving = null;
+
 export function remove(node) {
   if (node.className === 'ma-overlay' && open().length === 1 && node.isConnected) {
     node.dataset.gone = '';
+    leaving = node;
     setTimeout(() => {
       node.remove();
       keepFocus();
@@ -139,8 +143,10 @@ export function keepFocus() {
   next?.focus({ preventScroll: true });
 }
 
-// Asked after each change of the page, so it looks no further than it must.
-export function keepFocusOfWhatIsGone() {
+// Called after each change of the page, so it looks no further than it must.
+export function changed() {
+  if (leaving && !leaving.contains(document.activeElement)) leaving.ariaHidden = 'true';
+  leaving = null;
   if (document.activeElement === document.body && places.at(-1)?.isConnected === false) keepFocus();
 }
 
