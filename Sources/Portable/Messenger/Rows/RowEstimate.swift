@@ -20,14 +20,17 @@ enum RowEstimate {
   /// half a word. Measured by `Benchmarks/Messenger`: exact for 9 of 10 rows where there is room, for 7 of 10 on a telephone.
   static func lines(_ text: String, _ width: Double) -> Float {
     let room = Float(max(120, min(534, width - 136)))
-    var (lines, end): (Float, Float) = (1, 0)
-    for byte in text.utf8 where byte & 0xC0 != 0x80 {
-      end += byte >= 0xE3 ? 14.8 : 7.4
-      guard end > room || byte == 10 else { continue }
-      lines += 1
-      end = byte == 10 ? 0 : 28
+    var text = text
+    return text.withUTF8 { bytes in
+      var (lines, end): (Float, Float) = (1, 0)
+      for byte in bytes where byte & 0xC0 != 0x80 {
+        end += byte >= 0xE3 ? 14.8 : 7.4
+        guard end > room || byte == 10 else { continue }
+        lines += 1
+        end = byte == 10 ? 0 : 28
+      }
+      return 20 * lines
     }
-    return 20 * lines
   }
 }
 
