@@ -78,17 +78,18 @@ struct TranscriptChange: Sendable {
 
   private var words: String {
     switch kind {
-    case .edit: "\(new.sender) edited \(quote) to: \(new.messageWords ?? "")"
-    case .redaction: "the message \(quote) of \(new.sender) was removed"
-    case .reaction(let key, let user): "\(user) reacted \(HarmlessText.line(key)) to \(quote) of \(new.sender)"
+    case .edit: "\(new.sender) edited \(quote(old)) to: \(new.messageWords ?? "")"
+    case .redaction: "the message \(quote(old)) of \(new.sender) was removed"
+    // An edit that came with it was told before it.
+    case .reaction(let key, let user): "\(user) reacted \(HarmlessText.line(key)) to \(quote(new)) of \(new.sender)"
     case .reactionRemoved(let key, let user):
-      "\(user) took back \(HarmlessText.line(key)) from \(quote) of \(new.sender)"
+      "\(user) took back \(HarmlessText.line(key)) from \(quote(new)) of \(new.sender)"
     }
   }
 
-  /// The beginning of what was shown.
-  private var quote: String {
-    let words = HarmlessText.line(old.messageWords.map { $0.split(separator: "\n").first.map(String.init) ?? "" } ?? "")
+  /// How it begins.
+  private func quote(_ entry: TranscriptEntry) -> String {
+    let words = HarmlessText.line(entry.messageWords.map { $0.split(separator: "\n").first.map(String.init) ?? "" } ?? "")
     return words.count > Self.quoteCharacters ? "“\(words.prefix(Self.quoteCharacters))…”" : "“\(words)”"
   }
 

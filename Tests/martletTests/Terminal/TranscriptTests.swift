@@ -62,6 +62,17 @@ struct TranscriptTests {
     #expect(try lines(shown, entry(nil), entry(nil)).people.isEmpty)
   }
 
+  @Test("Where an edit and reactions come at once, the reactions are to what it says now, as the edit is told first")
+  func editWithReactions() throws {
+    let before = try entry("helo", reactions: [("🐢", "@c:d")])
+    let told = try lines(before, entry("hello", edited: true, reactions: [("👍", "@c:d")]))
+    #expect(
+      told.people == [
+        "2027-01-15 08:00  -- @a:b edited “helo” to: hello\n", "2027-01-15 08:00  -- @c:d reacted 👍 to “hello” of @a:b\n",
+        "2027-01-15 08:00  -- @c:d took back 🐢 from “hello” of @a:b\n"
+      ])
+  }
+
   @Test("Reactions are shown as they come and go, each with who it is by")
   func reactions() throws {
     let one = try entry("hello", reactions: [("👍", "@c:d")])
