@@ -1,10 +1,12 @@
-// The keyboard beyond what elements do by themselves: F6 goes from part to part of the page, Control with a letter sets what is written.
+// The keyboard beyond what elements do by themselves: F6 goes from part to part of the page, arrows go through menus and signs, Control with a
+// letter sets what is written.
+
+import { isSeen, openDialogs } from './spoken.js';
 
 const reachable = ':is(a[href], button, input, select, textarea, [tabindex]):not([tabindex="-1"], :disabled)';
 // Where the focus was last in each part.
 const places = new WeakMap();
 
-const isSeen = element => element?.isConnected && element.checkVisibility({ visibilityProperty: true });
 // A list of articles is entered at the newest of those in view: of the list itself nothing would be said.
 function article(part) {
   const feed = part.querySelector('[role="feed"]'), area = feed?.getBoundingClientRect();
@@ -18,12 +20,57 @@ const entrance = part => [places.get(part), article(part), part.querySelector('[
 
 // False where there is no other part.
 function goToPart(step) {
-  const parts = [...document.querySelectorAll('[data-region]')].filter(part => isSeen(part) && !part.closest('[inert]') && entrance(part));
+  const parts = [...document.querySelectorAll('[data-region]')].filter(part => isSeen(part) && entrance(part));
   if (parts.length === 0) return false;
   const at = parts.findLastIndex(part => part.contains(document.activeElement));
   entrance(parts[at < 0 ? (step > 0 ? 0 : parts.length - 1) : (at + step + parts.length) % parts.length]).focus();
   return true;
 }
+
+// Where nothing has the focus, as a reader's own place may stand on words, Escape is meant for the dialog.
+addEventListener('keydown', e => {
+  const dialog = e.key === 'Escape' && e.target === document.body && openDialogs().at(-1);
+  if (!dialog) return;
+  e.preventDefault();
+  dialog.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));
+});
+
+// A menu is gone through by arrows, around its ends. Where one stands above its lines they lead in.
+function besideInMenu(lines, { key, target }) {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[key], at = lines.indexOf(target);
+  if (!step || at < 0 && !target.matches('.ma-dialog, .ma-dialog-title')) return null;
+  return lines.at(at < 0 ? Math.min(step, 0) : (at + step) % lines.length);
+}
+
+// Signs stand in lines, as many in each as there is room for; from the field above them one comes down.
+function besideAmongSigns(signs, { key, target }) {
+  const at = signs.indexOf(target);
+  if (at < 0) return key === 'ArrowDown' && target.matches('input') ? signs[0] : null;
+  const second = signs.findIndex(sign => sign.offsetTop > signs[0].offsetTop), perLine = second < 0 ? signs.length : second;
+  const turn = document.documentElement.dir === 'rtl' ? -1 : 1;
+  const step = { ArrowDown: perLine, ArrowUp: -perLine, ArrowRight: turn, ArrowLeft: -turn }[key];
+  return step ? signs[at + step] : null;
+}
+
+// Of more than a thousand Tab finds one: where it is, where it was, else the first.
+function leaveOneToTab(signs, target) {
+  const one = [target, signs.find(sign => sign.getAttribute('tabindex') === '0')].find(sign => signs.includes(sign)) ?? signs[0];
+  for (const sign of signs) sign.tabIndex = sign === one ? 0 : -1;
+}
+
+addEventListener('keydown', e => {
+  const dialog = e.target.closest?.('.ma-overlay');
+  if (!dialog || e.defaultPrevented || e.ctrlKey || e.altKey || e.metaKey || !/^(Arrow|Tab)/.test(e.key)) return;
+  const lines = [...dialog.querySelectorAll('.ma-menu-item:enabled')], signs = [...dialog.querySelectorAll('.ma-emoji')];
+  if (e.key === 'Tab') {
+    leaveOneToTab(signs, e.target);
+    return;
+  }
+  const next = lines.length > 0 ? besideInMenu(lines, e) : besideAmongSigns(signs, e);
+  if (!next) return;
+  e.preventDefault();
+  next.focus();
+});
 
 // What a text can be given, by its letter with Control and, some, Shift: Markdown around what is chosen, or before each of its lines.
 // Digits by where they are: with Shift they are other characters. Source: CommonMark, and GitHub's for what is struck through.

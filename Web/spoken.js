@@ -5,9 +5,10 @@
 // first the focus moves. A dialog that closes is gone once the focus is back in the page.
 const shutMilliseconds = 100, goneMilliseconds = 30, saidMilliseconds = 2000, againMilliseconds = 100, namedMilliseconds = 600;
 
-const isSeen = element => element?.isConnected && (element.checkVisibility?.({ visibilityProperty: true }) ?? true) && !element.closest('[inert]');
+export const isSeen = element => element?.isConnected && (element.checkVisibility?.({ visibilityProperty: true }) ?? true) && !element.closest('[inert]');
 
-const open = () => [...document.querySelectorAll('.ma-overlay:not([data-gone])')];
+// Dialogs, the topmost last, without one that is closing.
+export const openDialogs = () => [...document.querySelectorAll('.ma-overlay:not([data-gone])')];
 
 const shutting = new Map();
 
@@ -53,7 +54,7 @@ function shut(node) {
   const hadFocus = node.contains(document.activeElement);
   node.inert = true;
   // Somebody was quicker, and is now behind the dialog.
-  if (hadFocus) open().at(-1)?.querySelector('.ma-dialog-title')?.focus();
+  if (hadFocus) openDialogs().at(-1)?.querySelector('.ma-dialog-title')?.focus();
 }
 
 export function removeAttribute(node, name) {
@@ -61,17 +62,17 @@ export function removeAttribute(node, name) {
     clearTimeout(shutting.get(node));
     shutting.delete(node);
   }
-  const wasHidden = node.hidden;
-  node.removeAttribute(name);
   // What was hidden with its words is not said when it comes.
-  if (wasHidden && name === 'hidden' && node.classList.contains('ma-banner')) sayAgain(node.querySelector('[role=status]'));
+  const comes = name === 'hidden' && node.hidden && node.classList.contains('ma-banner');
+  node.removeAttribute(name);
+  if (comes) sayAgain(node.querySelector('[role=status]'));
 }
 
 // The dialog that goes, until it has not the focus any more.
 let leaving = null;
 
 export function remove(node) {
-  if (node.className === 'ma-overlay' && open().length === 1 && node.isConnected) {
+  if (node.className === 'ma-overlay' && openDialogs().length === 1 && node.isConnected) {
     node.dataset.gone = '';
     leaving = node;
     setTimeout(() => {
@@ -109,6 +110,11 @@ const places = [];
 const placesLimit = 20;
 // Somebody clicked beside everything.
 let isGivenUp = false;
+// The last key was a letter.
+let isWriting = false;
+
+addEventListener('keydown', e => { isWriting = e.key?.length === 1; }, true);
+addEventListener('pointerdown', () => { isWriting = false; }, true);
 
 // Names and descriptions that stand beside a field.
 const described = [['.ma-field', '.ma-field-hint'], ['.ma-writer', '.ma-writer-text']];
@@ -132,13 +138,26 @@ addEventListener('focusin', ({ target }) => {
   if (places.length > placesLimit) places.shift();
 });
 
-// What had the focus went away: it goes back to what had it before, else to the page's heading. On a telephone a field would bring the keyboard.
+const nameOf = element => element.ariaLabel || element.textContent;
+
+// What was made anew in its place.
+function heirOf(gone) {
+  return [...document.querySelectorAll(gone.tagName)].find(one => isSeen(one) && nameOf(one) === nameOf(gone));
+}
+
+// Where it was before. On a telephone a field would bring the keyboard.
+function placeBefore() {
+  const isTouched = matchMedia('(pointer: coarse)').matches;
+  return places.findLast(one => isSeen(one) && !(isTouched && one.matches('input, textarea')));
+}
+
+// What had the focus went away: it goes to what took its place, else back to what had it before, else to the page's heading. Who was writing goes
+// on writing, which would press a button.
 export function keepFocus() {
   const had = places.at(-1), { activeElement } = document;
-  if (!had || isGivenUp || !document.hasFocus() || isSeen(had) || ![had, document.body].includes(activeElement) || open().length > 0) return;
+  if (!had || isGivenUp || !document.hasFocus() || isSeen(had) || ![had, document.body].includes(activeElement) || openDialogs().length > 0) return;
   places.splice(0, places.length, ...places.filter(one => one.isConnected && one !== had), had);
-  const isTouched = matchMedia('(pointer: coarse)').matches;
-  const next = places.findLast(one => isSeen(one) && !(isTouched && one.matches('input, textarea'))) ?? [...document.querySelectorAll('h1')].find(isSeen);
+  const next = heirOf(had) ?? (isWriting && had.matches('input, textarea, select') ? undefined : placeBefore()) ?? [...document.querySelectorAll('h1')].find(isSeen);
   if (next?.tagName === 'H1') next.tabIndex = -1;
   next?.focus({ preventScroll: true });
 }
@@ -158,46 +177,4 @@ addEventListener('focusout', ({ relatedTarget }) => {
     isGivenUp = document.activeElement === document.body && document.hasFocus() && isSeen(had) && !had.matches(':disabled');
     keepFocus();
   });
-});
-
-// ---- Keys
-
-// Where nothing has the focus, as a reader's own place may stand on words, Escape is meant for the dialog.
-addEventListener('keydown', e => {
-  const dialog = e.key === 'Escape' && e.target === document.body && open().at(-1);
-  if (!dialog) return;
-  e.preventDefault();
-  dialog.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));
-});
-
-// Lists in dialogs are gone through by arrows: a menu's lines, a grid of signs, of which Tab finds one.
-const lists = [['.ma-menu', '.ma-menu-item:enabled'], ['.ma-emoji-grid', '.ma-emoji']];
-const steps = { ArrowDown: 1, ArrowUp: -1, ArrowRight: 1, ArrowLeft: -1 };
-
-function perLine(items) {
-  const top = items[0].offsetTop, next = items.findIndex(item => item.offsetTop > top);
-  return next < 0 ? items.length : next;
-}
-
-addEventListener('keydown', e => {
-  if (e.defaultPrevented || e.ctrlKey || e.altKey || e.metaKey || !(e.key in steps || e.key === 'Tab')) return;
-  const dialog = e.target.closest?.('.ma-overlay');
-  for (const [box, item] of lists) {
-    const items = [...dialog?.querySelector(box)?.querySelectorAll(item) ?? []], isGrid = box === '.ma-emoji-grid';
-    const at = items.indexOf(e.target);
-    if (items.length === 0) continue;
-    if (e.key === 'Tab') {
-      const found = Math.max(0, at < 0 ? items.findIndex(one => one.getAttribute('tabindex') === '0') : at);
-      if (isGrid) items.forEach((one, index) => { one.tabIndex = index === found ? 0 : -1; });
-      continue;
-    }
-    const isAcross = e.key === 'ArrowRight' || e.key === 'ArrowLeft';
-    if (at < 0 ? e.key !== 'ArrowDown' || !e.target.matches(isGrid ? 'input' : '.ma-dialog, .ma-dialog-title') : isAcross && !isGrid) continue;
-    const turn = isAcross && document.documentElement.dir === 'rtl' ? -1 : 1;
-    const to = at < 0 ? 0 : at + steps[e.key] * turn * (isGrid && !isAcross ? perLine(items) : 1);
-    const next = isGrid ? items[to] : items.at(to % items.length);
-    if (!next) continue;
-    e.preventDefault();
-    next.focus();
-  }
 });
