@@ -12,7 +12,7 @@ import { describe, dropFile, dropFiles, files, findFile, keepFile, openFiles } f
 import { canShare, download, mediaURL, setMediaAccess, share, showImage } from './media.js';
 import { mark } from './marks.js';
 import { listenForHold, listenForSwipes } from './gestures.js';
-import './keys.js';
+import { tellOnceSettled } from './keys.js';
 import { readHead, request, upload } from './network.js';
 import { browserName, isCalm, isDark, listenToPage } from './page.js';
 import { changed, remove, removeAttribute, setAttribute } from './spoken.js';
@@ -292,7 +292,9 @@ const kinds = [
   null, null,
   ['focusin', (e, id) => dispatch(id, numbered(e.target))],
   ['focusout', (e, id) => dispatch(id, numbered(e.target), caret(e.target))],
-  ['change', (e, id) => dispatch(id, numbered(e.target), e.target.checked ? 1 : 0, 0, encoder.encode(e.target.value ?? ''))],
+  ['change', ({ target }, id) => {
+    tellOnceSettled(target, () => dispatch(id, numbered(target), target.checked ? 1 : 0, 0, encoder.encode(target.value ?? '')));
+  }],
   ['submit', (e, id) => { dispatch(id, numbered(e.target)); return 1; }],
   ['contextmenu', (e, id) => dispatch(id, numbered(e.target), e.clientX, e.clientY)],
   ['mouseover', (e, id) => dispatch(id, numbered(e.target))],

@@ -293,6 +293,10 @@ async def _(test):
         await hands.keyboard.type("Members, since they joined")
         await boris.told("since they joined")
         boris_user = users["boris"]
+        # Letters come by other options on their way: none of them was ever so.
+        told = boris_user.get(room_path(room, "messages"), dir="b", limit=50).ok()["chunk"]
+        kept = [event["content"] for event in told if event["type"] in ("m.room.history_visibility", "m.room.join_rules")]
+        assert [list(content.values())[0] for content in kept[:2]] == ["joined", "knock"] and len(kept) == 4, kept
         await hands.tab_to(alice.details.get_by_role("button", name=boris_user.user_id))
         await hands.keyboard.press("Enter")
         await hands.tab_to(alice.dialog.get_by_label("Role"))
