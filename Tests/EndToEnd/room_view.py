@@ -5,7 +5,8 @@ A view is a dictionary: `timeline` (a list of rows), `threads` (rows by root), `
 """
 import re
 
-# What the page says of a message, of rows that stand for messages it lacks, of one that is not sent; the names of buttons below a message.
+# What the page says before a row that is the first of a day or of what is new, of a message, of rows that stand for messages it lacks, of one that is not sent; the names of buttons below a message.
+ABOVE = re.compile(r"((Today|Yesterday|New messages)\. )*")
 MESSAGE = re.compile(r".+?, \d{1,2}:\d{2}[,:]")
 GAPS = ("Some messages are missing here.", "Loading messages…", "Could not load messages.")
 PENDING = ("Sending…", "Waiting to send", "Not sent")
@@ -146,7 +147,7 @@ def line(event, name):
 
 def page_row(row):
     """A row of our page by what is said of it aloud, as `Truth.page_rows` has it."""
-    spoken = row["spoken"]
+    spoken = ABOVE.sub("", row["spoken"], count=1)
     if not MESSAGE.match(spoken):
         return {"kind": "gap" if spoken in GAPS else "state", "text": spoken}
     about, text = spoken.split(": ", 1)
