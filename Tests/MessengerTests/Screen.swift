@@ -1,5 +1,6 @@
 import Messenger
 import MessengerTesting
+import Testing
 
 @testable import Messenger
 
@@ -143,5 +144,19 @@ struct Conversation {
       time += Int64(number(400))
       return row(id, at: time)
     }
+  }
+}
+
+/// No place of the viewport is blank, and what the page has is what the timeline says.
+func expectCovered(_ screen: Screen) {
+  let rows = screen.rows()
+  #expect(rows.count == screen.timeline.rendered.count)
+  guard let first = rows.first, let last = rows.last else { return }
+  #expect(first.y <= 0.5 || screen.timeline.firstRendered == 0)
+  #expect(
+    last.y + last.height >= screen.viewport - 0.5
+      || last.id == screen.timeline.store[screen.timeline.count - 1].row.id)
+  for (offset, row) in rows.enumerated() {
+    #expect(row.id == screen.timeline.store[screen.timeline.firstRendered + offset].row.id)
   }
 }

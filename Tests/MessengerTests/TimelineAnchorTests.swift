@@ -116,19 +116,6 @@ struct TimelineAnchorTests {
     #expect(screen.dom.liveNodeCount < 1000)
   }
 
-  private func expectCovered(_ screen: Screen) {
-    let rows = screen.rows()
-    #expect(rows.count == screen.timeline.rendered.count)
-    guard let first = rows.first, let last = rows.last else { return }
-    #expect(first.y <= 0.5 || screen.timeline.firstRendered == 0)
-    #expect(
-      last.y + last.height >= screen.viewport - 0.5
-        || last.id == screen.timeline.store[screen.timeline.count - 1].row.id)
-    for (offset, row) in rows.enumerated() {
-      #expect(row.id == screen.timeline.store[screen.timeline.firstRendered + offset].row.id)
-    }
-  }
-
   @Test("A removed anchor hands over to its neighbour")
   func removedAnchor() {
     let screen = Screen()

@@ -27,8 +27,13 @@ struct Geometry {
   var newestIsFirst = false
   /// Pixels that the page has of the content, where that is higher: engines cut at 33 million, and lose fractions before.
   var pageLimit = 8_000_000.0
-  /// Pixels of the content that lie above what the page has. Whole ones, so that nothing is blurred.
-  private(set) var pageStart = 0.0
+  /// Pixels of the content that lie above what the page has, by the present heights. Whole ones, so that nothing is blurred.
+  private var settledStart = 0.0
+  /// By how much guesses above the viewport were wrong while it was scrolled: what is in view keeps its place in the page
+  /// until it rests, since WebKit ends a finger's fling when a page scrolls itself. Negative where there is less than was guessed.
+  private(set) var drift = 0.0
+  /// Pixels of the content that lie above what the page has.
+  var pageStart: Double { settledStart + drift }
 
   var naturalHeight: Double { headHeight + heights.total + footHeight }
   /// Few rows stand where the newest is: the space above them.
@@ -80,23 +85,32 @@ struct Geometry {
 
   /// What the page has not.
   private var absent: Double { Double(Int(max(0, contentHeight - pageLimit))) }
-  var pageHeight: Double { contentHeight - absent }
+  var pageHeight: Double { contentHeight - absent - drift }
   /// The page's own scroll position.
   var pageTop: Double { scrollTop - pageStart }
+  private var lastPageTop: Double { pageHeight - viewport }
 
   /// A person scrolled the page to there. Farther than a wheel, a key or a finger leads goes the scrollbar, which stands for everything.
   mutating func scrolled(to top: Double) {
-    let distance = top - pageTop
-    if absent > 0, distance.magnitude > 4 * viewport { pageStart = start(top, of: pageHeight - viewport) }
+    let distance = (top - pageTop).magnitude
+    if distance > viewport {
+      let last = lastPageTop
+      if absent > 0, distance > 4 * viewport { settledStart = start(top, of: last) }
+      if top < last - 1 { drift = 0 }
+    }
     scrollTop = top + pageStart
   }
 
   /// What the page has moves along where the viewport comes near its ends.
-  private mutating func settlePage() {
-    let (last, edge) = (pageHeight - viewport, pageLimit / 160)
-    let isAbove = pageTop < (pageStart > 0 ? edge : 0)
-    let isBelow = pageTop > (pageStart < absent ? last - edge : last)
-    if isAbove || isBelow || pageStart > absent { pageStart = start(scrollTop, of: maxScroll) }
+  private mutating func settlePage(keepsDrift: Bool) {
+    let near = 2 * viewport
+    if !keepsDrift || min(pageTop, scrollTop) < near || pageTop > lastPageTop - near { drift = 0 }
+    let edge = pageLimit / 160
+    let isAbove = pageTop < (settledStart > 0 ? edge : 0)
+    let isBelow = pageTop > (settledStart < absent ? lastPageTop - edge : lastPageTop)
+    guard isAbove || isBelow || settledStart > absent else { return }
+    drift = 0
+    settledStart = start(scrollTop, of: maxScroll)
   }
 
   /// Where the page shall begin by how far the viewport is; both ends are whole.
@@ -106,13 +120,15 @@ struct Geometry {
     return Double(Int(absent * max(0, min(1, (top - edge) / (last - 2 * edge)))))
   }
 
-  /// Moves the viewport to where the aim is by the present heights.
-  mutating func take(_ aim: Aim) {
-    defer { settlePage() }
+  /// Moves the viewport to where the aim is by the present heights; or, with `drifts`, the content under it.
+  mutating func take(_ aim: Aim, drifts: Bool = false) {
+    let before = pageTop
     switch aim {
     case .end: scrollTop = newestIsFirst ? 0 : maxScroll
     case .anchor(let anchor): scrollTop = max(0, min(y(of: anchor.index) - anchor.screenY, maxScroll))
     case .here: scrollTop = max(0, min(scrollTop, maxScroll))
     }
+    if drifts { drift += pageTop - before }
+    settlePage(keepsDrift: drifts)
   }
 }

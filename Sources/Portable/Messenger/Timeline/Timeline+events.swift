@@ -40,7 +40,10 @@ extension Timeline {
     if isPassing, geometry.distanceToEnd > 1, geometry.distanceToStart > 1 {
       return parts.showPassing(options.dayLabel(store[index].row.timestampMilliseconds))
     }
-    render(.anchor(Anchor(index: index, screenY: geometry.y(of: index) - geometry.scrollTop)))
+    render(
+      .anchor(Anchor(index: index, screenY: geometry.y(of: index) - geometry.scrollTop)),
+      drifts: distance > 0 && !isFlung && options.after != nil)
+    if geometry.drift != 0 { awaitRest() }
   }
 
   /// Where the viewport goes farther than its height, nothing rendered stays, and what is around it will hardly be seen: that waits for rest.
@@ -48,14 +51,18 @@ extension Timeline {
   private func fling(_ distance: Double) {
     isPassing = isFlung && distance > (isPassing ? 1 : 2) * geometry.viewport
     isFlung = options.after != nil && distance > geometry.viewport
-    guard isFlung else { return }
-    flingCount &+= 1
-    let count = flingCount
+    if isFlung { awaitRest() }
+  }
+
+  /// Once nobody scrolls, the page gets the rows around the viewport, its true height and its true position.
+  private func awaitRest() {
+    scrollCount &+= 1
+    let count = scrollCount
     options.after?(Timeline.restMilliseconds) { [self] in
-      guard count == flingCount else { return }
+      guard count == scrollCount else { return }
       isFlung = false
       isPassing = false
-      if geometry.viewport > 0 { scrolled(to: geometry.pageTop) }
+      if geometry.viewport > 0 { scrolled(to: dom.scrollTop(of: parts.scroller)) }
     }
   }
 

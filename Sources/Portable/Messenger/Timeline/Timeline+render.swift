@@ -3,17 +3,18 @@ extension Timeline {
   private static var roundLimit: Int { 5 }
 
   /// Brings the page in line with rows and geometry; the aim is met by the measured heights, not by the estimates.
-  func render(_ aim: Aim, mustScroll: Bool = false) {
+  /// With `drifts` what is in view keeps its place in the page, whatever is measured above it.
+  func render(_ aim: Aim, mustScroll: Bool = false, drifts: Bool = false) {
     guard geometry.viewport > 0 else { return }
     isPassing = false
     let before = geometry.pageTop
-    geometry.take(aim)
+    geometry.take(aim, drifts: drifts)
     for round in 0..<Timeline.roundLimit {
       reconcile(geometry.range(overscan: isFlung ? 0 : options.overscan))
       guard !fresh.isEmpty || parts.isUnmeasured || round == 0 else { break }
       parts.place(geometry, first: firstRendered)
       guard measureFresh() else { break }
-      geometry.take(aim)
+      geometry.take(aim, drifts: drifts)
     }
     parts.place(geometry, first: firstRendered)
     let moved = geometry.pageTop - before

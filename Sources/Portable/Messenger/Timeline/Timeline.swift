@@ -55,11 +55,12 @@ public final class Timeline<D: DOM> {
   /// The store or what rows look like changed since the last reconciliation.
   var isDirty = false
   var layoutVersion: UInt32 = 0
-  /// A person scrolls past all that is rendered: only what is in view is. And how often they did.
+  /// A person scrolls past all that is rendered: only what is in view is.
   var isFlung = false
   /// Rows go by faster than anybody reads: the page tells their day, and none is drawn.
   var isPassing = false
-  var flingCount: UInt32 = 0
+  /// How often something began to wait until nobody scrolls.
+  var scrollCount: UInt32 = 0
   /// Rows that were appended for the reader to see come in moving.
   var entering: [RowID] = []
   var enteringMotion = RowMotion.rise
