@@ -51,6 +51,11 @@ public func prepend(_ count: Int32) { timeline?.apply([.prepend(older.rows(Int(c
 @_cdecl("messenger_benchmark_append")
 public func append() { timeline?.apply([.append([newer.next()])]) }
 
+/// No change, after which the page is as high as everything is: while one scrolls it is not.
+@_expose(wasm, "benchmark_settle")
+@_cdecl("messenger_benchmark_settle")
+public func settle() { timeline?.apply([.append([])]) }
+
 /// One random change around the reader, never of the row in view that must stand still.
 @_expose(wasm, "benchmark_mutate")
 @_cdecl("messenger_benchmark_mutate")

@@ -203,6 +203,7 @@ async messages => {
   for (let last = before; scroller.scrollTop > 0; ) {
     scroller.scrollTop -= 60;
     await frame();
+    program.benchmark_settle();
     const height = scroller.scrollHeight, fresh = [...rows.children].map(row => row.getAttribute('aria-posinset')).filter(at => !seen.has(at));
     for (const at of fresh) seen.add(at);
     if (fresh.length === 1) moved.push(Math.abs(height - last));
