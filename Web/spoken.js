@@ -128,9 +128,18 @@ function describe(field) {
   }
 }
 
+// Firefox stops at each box that scrolls: one that would say nothing of itself is named by its heading.
+function introduce(box) {
+  if (!box.matches('div, ul') || box.hasAttribute('role') || box.hasAttribute('aria-label')) return;
+  const heading = box.closest(':has(> header), .ma-dialog')?.querySelector('h1, h2, .ma-dialog-title');
+  if (box.tagName === 'DIV') box.setAttribute('role', 'group');
+  if (heading) box.setAttribute('aria-label', heading.textContent);
+}
+
 addEventListener('focusin', ({ target }) => {
   isGivenUp = false;
   describe(target);
+  introduce(target);
   if (target.closest('.ma-overlay')) return;
   const at = places.indexOf(target);
   if (at >= 0) places.splice(at, 1);
