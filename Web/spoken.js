@@ -130,10 +130,13 @@ function describe(field) {
 
 // Firefox stops at each box that scrolls: one that would say nothing of itself is named by its heading.
 function introduce(box) {
-  if (!box.matches('div, ul') || box.hasAttribute('role') || box.hasAttribute('aria-label')) return;
-  const heading = box.closest(':has(> header), .ma-dialog')?.querySelector('h1, h2, .ma-dialog-title');
+  if (!box.matches('div:not([role], [tabindex]), ul:not([tabindex])')) return;
+  let around = box.parentElement, heading = null;
+  for (; around && !heading; around = around.parentElement) heading = around.querySelector('h1, h2, .ma-dialog-title');
   if (box.tagName === 'DIV') box.setAttribute('role', 'group');
-  if (heading) box.setAttribute('aria-label', heading.textContent);
+  if (!heading) return;
+  heading.id ||= `ma-heading-${++nameCount}`;
+  box.setAttribute('aria-labelledby', heading.id);
 }
 
 addEventListener('focusin', ({ target }) => {

@@ -26,6 +26,7 @@ struct DriftTests {
     }
 
     var geometry: Geometry { screen.timeline.geometry }
+    var isAtRest: Bool { clock.due.isEmpty }
 
     func rest() {
       let due = clock.due
@@ -109,5 +110,54 @@ struct DriftTests {
         reader.geometry.drift == 0 && after.map(\.id) == before.map(\.id)
           && zip(after, before).allSatisfy { abs($0.y - $1.y) <= 0.5 })
     }
+  }
+
+  @Test(
+    "Screens that round positions end the same: what the page tells of its own scrolling asks for no rest for ever",
+    arguments: [0.5, 4])
+  func rounding(guesses: Float) {
+    let reader = Reader(guesses: guesses)
+    func tell() {
+      let rounded = (reader.screen.top * 1.25).rounded() / 1.25
+      reader.screen.dom.setLength(reader.screen.scroller, .scrollTop, rounded)
+      reader.screen.dom.fire(.scroll, on: reader.screen.scroller, x: rounded, y: reader.screen.viewport)
+    }
+    for step in 0..<200 {
+      reader.step(-33.7)
+      tell()
+      guard step % 20 == 19 else { continue }
+      for _ in 0..<2 {
+        reader.rest()
+        tell()
+      }
+      reader.rest()
+      #expect(reader.geometry.drift == 0 && reader.isAtRest)
+    }
+  }
+
+  @Test("Who closes, hides or loads anew meanwhile has the rest for nothing")
+  func gone() {
+    func scrolled() -> Reader {
+      let reader = Reader(guesses: 0.5)
+      for _ in 0..<40 { reader.step(-133) }
+      #expect(reader.geometry.drift != 0 && !reader.isAtRest)
+      return reader
+    }
+    let hidden = scrolled()
+    let before = hidden.screen.visible()
+    hidden.screen.dom.fire(.resize, on: hidden.screen.scroller, x: 0, y: 0)
+    hidden.rest()
+    hidden.screen.dom.fire(.resize, on: hidden.screen.scroller, x: 600, y: 800)
+    let after = hidden.screen.visible()
+    #expect(after.map(\.id) == before.map(\.id) && zip(after, before).allSatisfy { abs($0.y - $1.y) <= 0.5 })
+    #expect(hidden.geometry.drift == 0)
+    let loaded = scrolled()
+    loaded.screen.timeline.load([message(1)], head: .hidden)
+    loaded.rest()
+    #expect(loaded.geometry.drift == 0 && loaded.screen.visible().map(\.id) == [RowID(1)])
+    let closed = scrolled()
+    closed.screen.timeline.close()
+    closed.rest()
+    #expect(closed.screen.timeline.rendered.isEmpty && closed.isAtRest)
   }
 }

@@ -27,13 +27,13 @@ struct Geometry {
   var newestIsFirst = false
   /// Pixels that the page has of the content, where that is higher: engines cut at 33 million, and lose fractions before.
   var pageLimit = 8_000_000.0
-  /// Pixels of the content that lie above what the page has, by the present heights. Whole ones, so that nothing is blurred.
+  /// Pixels of the content that lie above what the page has.
+  var pageStart: Double { settledStart + drift }
+  /// The same once nobody scrolls. Whole ones, so that nothing is blurred.
   private var settledStart = 0.0
   /// By how much guesses above the viewport were wrong while it was scrolled: what is in view keeps its place in the page
   /// until it rests, since WebKit ends a finger's fling when a page scrolls itself. Negative where there is less than was guessed.
   private(set) var drift = 0.0
-  /// Pixels of the content that lie above what the page has.
-  var pageStart: Double { settledStart + drift }
 
   var naturalHeight: Double { headHeight + heights.total + footHeight }
   /// Few rows stand where the newest is: the space above them.

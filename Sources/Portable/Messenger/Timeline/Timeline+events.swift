@@ -1,6 +1,8 @@
 extension Timeline {
   /// Scrolling rests when nothing was scrolled for this long.
   private static var restMilliseconds: Int { 60 }
+  /// Nothing is seen of what a page with drift lacks, so a finger may stand still for that long, and a slow page may be late.
+  private static var settleMilliseconds: Int { 500 }
 
   func listen() {
     dom.on(parts.scroller, .scroll) { [self] in scrolled(to: $0.x) }
@@ -58,11 +60,11 @@ extension Timeline {
   private func awaitRest() {
     scrollCount &+= 1
     let count = scrollCount
-    options.after?(Timeline.restMilliseconds) { [self] in
+    options.after?(isFlung ? Timeline.restMilliseconds : Timeline.settleMilliseconds) { [self] in
       guard count == scrollCount else { return }
       isFlung = false
       isPassing = false
-      if geometry.viewport > 0 { scrolled(to: dom.scrollTop(of: parts.scroller)) }
+      if geometry.viewport > 0 { scrolled(to: geometry.pageTop) }
     }
   }
 

@@ -5,8 +5,8 @@
 ///
 /// Layout: the scroller holds a content element as high as everything would be. In it stand, moved by transforms, the
 /// head (spinner or beginning), the window (the rendered rows in normal flow) and the foot (who is typing). Heights of rows
-/// that were never rendered are estimates; rendering measures them and corrects the scroll position in the same frame,
-/// so that the row the reader looks at (the anchor) does not move.
+/// that were never rendered are estimates; rendering measures them, and what was wrong is made good in the same frame, so that
+/// the row the reader looks at (the anchor) does not move: by the scroll position, or while a person scrolls by where the page begins.
 public final class Timeline<D: DOM> {
   public let dom: D
   /// The component's element. It fills its container.
