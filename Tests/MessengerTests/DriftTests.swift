@@ -50,7 +50,7 @@ struct DriftTests {
   }
 
   @Test(
-    "The page does not scroll itself meanwhile, which would end a finger's fling in Safari; at rest all is exact, and nothing moves",
+    "W4: The page does not scroll itself while one scrolls, which would end a finger's fling in Safari; at rest all is exact, and nothing moves",
     arguments: [0.5, 4])
   func rest(guesses: Float) {
     let reader = Reader(guesses: guesses)
