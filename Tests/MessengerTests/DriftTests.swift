@@ -8,13 +8,10 @@ struct DriftTests {
   /// A long timeline with a clock, whose guesses are off by a factor.
   private final class Reader {
     let screen: Screen
-    private final class Clock { var due: [() -> Void] = [] }
     private let clock = Clock()
 
     init(guesses: Float, pageLimit: Double = 8_000_000) {
-      let (options, clock) = (TimelineOptions(), clock)
-      options.after = { _, then in clock.due.append(then) }
-      screen = Screen(options: options)
+      screen = Screen(options: clock.options())
       screen.timeline.geometry.pageLimit = pageLimit
       var conversation = Conversation(seed: 12)
       screen.timeline.load(conversation.rows(1..<2001, from: 0), head: .hidden)
@@ -26,13 +23,9 @@ struct DriftTests {
     }
 
     var geometry: Geometry { screen.timeline.geometry }
-    var isAtRest: Bool { clock.due.isEmpty }
+    var isAtRest: Bool { clock.isIdle }
 
-    func rest() {
-      let due = clock.due
-      clock.due.removeAll()
-      for run in due { run() }
-    }
+    func rest() { clock.pass() }
 
     /// Scrolls as far as the page lets it. What is in view moves by as much and nothing is blank, whatever was guessed.
     func step(_ distance: Double) {
@@ -64,8 +57,7 @@ struct DriftTests {
     reader.rest()
     #expect(reader.geometry.drift == 0 && reader.screen.top == reader.geometry.scrollTop)
     #expect(reader.screen.dom[reader.screen.timeline.parts.content].lengths[.height] == reader.geometry.contentHeight)
-    let after = reader.screen.visible()
-    #expect(after.map(\.id) == before.map(\.id) && zip(after, before).allSatisfy { abs($0.y - $1.y) <= 0.5 })
+    #expect(isUnmoved(before, reader.screen.visible()))
     reader.step(-133)
     reader.step(133)
   }
@@ -105,10 +97,7 @@ struct DriftTests {
       reader.screen.timeline.apply([
         change % 2 == 0 ? .append([message(next, at: 90_000_000 + Int64(next))]) : .prepend([message(next, at: 0)])
       ])
-      let after = reader.screen.visible()
-      #expect(
-        reader.geometry.drift == 0 && after.map(\.id) == before.map(\.id)
-          && zip(after, before).allSatisfy { abs($0.y - $1.y) <= 0.5 })
+      #expect(reader.geometry.drift == 0 && isUnmoved(before, reader.screen.visible()))
     }
   }
 
@@ -148,9 +137,7 @@ struct DriftTests {
     hidden.screen.dom.fire(.resize, on: hidden.screen.scroller, x: 0, y: 0)
     hidden.rest()
     hidden.screen.dom.fire(.resize, on: hidden.screen.scroller, x: 600, y: 800)
-    let after = hidden.screen.visible()
-    #expect(after.map(\.id) == before.map(\.id) && zip(after, before).allSatisfy { abs($0.y - $1.y) <= 0.5 })
-    #expect(hidden.geometry.drift == 0)
+    #expect(hidden.geometry.drift == 0 && isUnmoved(before, hidden.screen.visible()))
     let loaded = scrolled()
     loaded.screen.timeline.load([message(1)], head: .hidden)
     loaded.rest()

@@ -8,24 +8,16 @@ struct FlingTests {
   /// A long timeline with a clock, read from its middle.
   private final class Reader {
     let screen: Screen
-    private final class Clock { var due: [() -> Void] = [] }
     private let clock = Clock()
 
     init(hasClock: Bool = true) {
-      let (options, clock) = (TimelineOptions(), clock)
-      if hasClock { options.after = { _, then in clock.due.append(then) } }
-      screen = Screen(options: options)
+      screen = Screen(options: hasClock ? clock.options() : TimelineOptions())
       var conversation = Conversation(seed: 11)
       screen.timeline.load(conversation.rows(1..<1001, from: 0), head: .hidden)
       screen.timeline.scroll(to: RowID(500))
     }
 
-    /// Lets the time pass that was asked for until now; or the first of it.
-    func rest(_ count: Int = .max) {
-      let due = clock.due.prefix(count)
-      clock.due.removeFirst(due.count)
-      for run in due { run() }
-    }
+    func rest(_ count: Int = .max) { clock.pass(count) }
 
     /// Pixels rendered above and below what is in view. Never less than none: nothing is blank.
     var around: (above: Double, below: Double) {
@@ -55,8 +47,7 @@ struct FlingTests {
     let seen = reader.screen.visible()
     reader.rest()
     #expect(reader.isFull)
-    let now = reader.screen.visible()
-    #expect(now.map(\.id) == seen.map(\.id) && zip(now, seen).allSatisfy { abs($0.y - $1.y) <= 0.5 })
+    #expect(isUnmoved(seen, reader.screen.visible()))
   }
 
   @Test(

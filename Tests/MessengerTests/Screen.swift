@@ -160,3 +160,30 @@ func expectCovered(_ screen: Screen) {
     #expect(row.id == screen.timeline.store[screen.timeline.firstRendered + offset].row.id)
   }
 }
+
+/// Whether what was in view is, and stands where it stood.
+func isUnmoved(
+  _ before: [(id: RowID, y: Double, height: Double)], _ after: [(id: RowID, y: Double, height: Double)]
+) -> Bool {
+  after.map(\.id) == before.map(\.id) && zip(after, before).allSatisfy { abs($0.y - $1.y) <= 0.5 }
+}
+
+/// The time of a timeline, which passes when a test says so.
+final class Clock {
+  private var due: [() -> Void] = []
+
+  var isIdle: Bool { due.isEmpty }
+
+  func options() -> TimelineOptions {
+    let options = TimelineOptions()
+    options.after = { [self] _, then in due.append(then) }
+    return options
+  }
+
+  /// Lets the time pass that was asked for until now; or the first of it.
+  func pass(_ count: Int = .max) {
+    let passed = due.prefix(count)
+    due.removeFirst(passed.count)
+    for run in passed { run() }
+  }
+}

@@ -94,9 +94,9 @@ struct Geometry {
   mutating func scrolled(to top: Double) {
     let distance = (top - pageTop).magnitude
     if distance > viewport {
-      let last = lastPageTop
-      if absent > 0, distance > 4 * viewport { settledStart = start(top, of: last) }
-      if top < last - 1 { drift = 0 }
+      if absent > 0, distance > 4 * viewport { settledStart = start(top, of: lastPageTop) }
+      // At the very end the page ends where the conversation does, whatever was guessed above.
+      if top < lastPageTop - 1 { drift = 0 }
     }
     scrollTop = top + pageStart
   }
