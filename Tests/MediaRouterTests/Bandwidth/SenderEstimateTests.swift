@@ -86,8 +86,28 @@ import Testing
     #expect(miss())
     #expect(!miss(), "that is known")
     let packet = packets.take(7, now: .zero)
-    #expect(packet?.wasMissed == true && packet?.isMedia == false && packet?.bytes == 100)
+    #expect(packet?.wasLost == false && packet?.isMedia == false && packet?.bytes == 100)
     #expect(!miss())
+    #expect(packets.takeLost(.zero + .seconds(1)) == nil, "it arrived")
+  }
+
+  @Test func whatIsMissingForLongIsLostAndWhereThatWasWrongItIsWaitedForLonger() {
+    var packets = SentPackets()
+    var now = MediaTime.zero
+    var patiences: [MediaTime.Interval] = []
+    for number in 0..<10 as Range<UInt16> {
+      packets.insert(number, bytes: 100, now: now)
+      _ = packets.miss(number, now: now)
+      patiences.append(packets.patience)
+      #expect(packets.takeLost(now + MediaTime.Interval(microseconds: packets.patience.microseconds - 1)) == nil)
+      now = now + packets.patience
+      #expect(packets.takeLost(now)?.bytes == 100)
+      #expect(packets.takeLost(now) == nil, "once")
+      let late = packets.take(number, now: now)
+      #expect(late?.wasLost == true && late?.bytes == 100)
+    }
+    #expect(patiences.first == .milliseconds(100) && patiences[1] > patiences[0])
+    #expect(patiences.last == .milliseconds(500))
   }
 
   @Test func aPacketIsTakenOnceAndNotForAnotherOfItsPlace() {
@@ -102,11 +122,30 @@ import Testing
     #expect(take(65_535, at: late + .seconds(2)) == nil)
   }
 
-  @Test func jitterIsNoQueue() {
-    var (queue, random) = (PathQueue(), SeededGenerator(seed: 1))
-    for i in 0..<2000 as Range<Int64> {
-      queue.add(sent: i * 4000, arrived: i * 4000 + Int64.random(in: 0...200_000, using: &random))
-      #expect(queue.trend != .filling)
+  /// Of pictures and sound, and of sound alone.
+  @Test(arguments: [4, 8, 12, 20], [50, 100, 200, 300] as [Int64])
+  func jitterIsNoQueue(_ milliseconds: Int, _ jitter: Int64) {
+    for seed in 1...5 as ClosedRange<UInt64> {
+      var (queue, random, alarms) = (PathQueue(), SeededGenerator(seed: seed), 0)
+      for time in stride(from: 0, to: 60_000_000, by: 1000 * milliseconds) as StrideTo<Int64> {
+        queue.add(sent: time, arrived: time + Int64.random(in: 0...(1000 * jitter), using: &random))
+        if queue.trend == .filling { alarms += 1 }
+      }
+      #expect(alarms == 0, "seed \(seed)")
+    }
+  }
+
+  @Test(arguments: [0, 50, 100, 200] as [Int64]) func aQueueShowsThroughJitter(_ jitter: Int64) {
+    for seed in 1...20 as ClosedRange<UInt64> {
+      var (queue, random, shown) = (PathQueue(), SeededGenerator(seed: seed), Int64?.none)
+      for time in stride(from: 0, to: 10_000_000, by: 8000) as StrideTo<Int64> {
+        // After five seconds a quarter more is sent than the path carries.
+        let waiting = max(0, time - 5_000_000) / Int64(4)
+        queue.add(sent: time, arrived: time + waiting + Int64.random(in: 0...(1000 * jitter), using: &random))
+        if queue.trend == .filling { shown = shown ?? time }
+      }
+      let delay = shown.map { ($0 - 5_000_000) / 1000 }
+      #expect(delay.map { $0 >= 0 && $0 <= (jitter < 100 ? 600 : 1200) } ?? false, "seed \(seed): \(delay ?? -1) ms")
     }
   }
 

@@ -6,11 +6,7 @@ struct LimitedCall {
   let simulation: Simulation
   let publisher: SimulatedPeer
   let subscriber: SimulatedPeer
-  private var sources = [3, 9, 27].enumerated().map { layer, packets in
-    var source = VP8Source(ssrc: UInt32(10 + layer))
-    (source.packetsPerFrame, source.ridExtension, source.rid) = (packets, 3, [UInt8(ascii: "a") + UInt8(layer)])
-    return source
-  }
+  private var sources: [VP8Source]
   private var sound: UInt16 = 0
   private var answered = 0
   private var milliseconds = 0
@@ -20,7 +16,13 @@ struct LimitedCall {
   static let video = SubscriptionID(1)
   static let soundSSRC: UInt32 = 6000
 
-  init(seed: UInt64 = 1, rate: Int?) {
+  /// - Parameter layers: packets of each picture, of the lowest layer first.
+  init(seed: UInt64 = 1, rate: Int?, layers: [Int] = [3, 9, 27]) {
+    sources = layers.enumerated().map { layer, packets in
+      var source = VP8Source(ssrc: UInt32(10 + layer))
+      (source.packetsPerFrame, source.ridExtension, source.rid) = (packets, 3, [UInt8(ascii: "a") + UInt8(layer)])
+      return source
+    }
     simulation = Simulation(seed: seed)
     publisher = simulation.join()
     subscriber = simulation.join()

@@ -76,7 +76,8 @@ struct SenderEstimate {
   /// Feedback told of so many packets, whether it was of use or could be read to its end.
   mutating func charge(_ packets: Int) { budget.take(packets) }
 
-  /// What this tells to be lost of media: what is of repairs and padding shows what a burst does. What was missed, and arrived after all, is taken back.
+  /// What turns out to be lost of media: what is of repairs and padding shows what a burst does. What counted as lost, and arrived after all, is taken
+  /// back.
   @discardableResult mutating func receive(_ feedback: TransportFeedback, now: MediaTime) -> PacketLoss {
     var number = feedback.base
     var loss = PacketLoss(lost: 0, expected: 0)
@@ -84,17 +85,18 @@ struct SenderEstimate {
     for arrival in feedback.arrivals {
       defer { number &+= 1 }
       guard let arrival else {
-        guard let packet = packets.miss(number, now: now) else { continue }
-        if counts(packet) { (loss.lost, loss.expected) = (loss.lost + 1, loss.expected + 1) }
-        probe.miss(sent: packet.time)
+        if let packet = packets.miss(number, now: now) { probe.miss(sent: packet.time) }
         continue
       }
       guard let packet = packets.take(number, now: now) else { continue }
       hasNews = true
       if counts(packet) {
-        if packet.wasMissed { loss.lost -= 1 } else { loss.expected += 1 }
+        if packet.wasLost { loss.lost -= 1 } else { loss.expected += 1 }
       }
       note(packet, arrived: unwrap(arrival) * TransportFeedback.tickMicroseconds)
+    }
+    while let packet = packets.takeLost(now) {
+      if counts(packet) { (loss.lost, loss.expected) = (loss.lost + 1, loss.expected + 1) }
     }
     // What tells nothing costs nothing: what arrived of late is looked through.
     if hasNews { update(now) }

@@ -5,61 +5,87 @@ struct SentPackets {
     let bytes: Int
     /// Neither a repetition nor padding.
     let isMedia: Bool
-    /// It was told that it has not arrived.
-    let wasMissed: Bool
+    /// It counts as lost, or did before it arrived (`takeLost`).
+    let wasLost: Bool
   }
 
   private struct Entry {
     /// The low bits of when it was sent.
     var microseconds: UInt32 = 0
     var number: UInt16 = 0
-    /// 0 for none, or one that was taken; and the two flags below.
+    /// 0 for none, or one that was taken; and the flags below.
     var bytes: UInt16 = 0
   }
 
   private static let missed: UInt16 = 0x8000
   private static let media: UInt16 = 0x4000
+  private static let lost: UInt16 = 0x2000
+  private static let bytes: UInt16 = 0x1fff
+  private static let patienceLimit = MediaTime.Interval.milliseconds(500)
   /// Feedback on what is older comes too late.
   static let entriesLimit = 2048
 
   /// Empty until the first packet.
   private var entries: [Entry] = []
+  /// What is missing for longer is lost: until then those behind it may have overtaken it. The longer, the more often that was wrong.
+  private(set) var patience = MediaTime.Interval.milliseconds(100)
+  /// What was missed, and when, the first first.
+  private var missing: [(number: UInt16, since: MediaTime)] = []
+  /// Those of `missing` that were looked at.
+  private var settled = 0
 
   mutating func insert(_ number: UInt16, bytes: Int, isMedia: Bool = true, now: MediaTime) {
     if entries.isEmpty { entries = Array(repeating: Entry(), count: Self.entriesLimit) }
     entries[Int(number) % Self.entriesLimit] = Entry(
       microseconds: UInt32(truncatingIfNeeded: now.microseconds), number: number,
-      bytes: UInt16(min(bytes, Int(Self.media) - 1)) | (isMedia ? Self.media : 0))
+      bytes: min(UInt16(clamping: bytes), Self.bytes) | (isMedia ? Self.media : 0))
   }
 
   /// A packet that has arrived; nil if it is not known, or was taken before.
   mutating func take(_ number: UInt16, now: MediaTime) -> Packet? {
     guard knows(number) else { return nil }
     defer { entries[Int(number) % Self.entriesLimit].bytes = 0 }
-    return packet(number, now)
+    let packet = packet(number, now)
+    if packet.wasLost { patience = min(patience * 2, Self.patienceLimit) }
+    return packet
   }
 
   /// A packet that has not arrived, as yet; nil if it is not known, or was missed before.
   mutating func miss(_ number: UInt16, now: MediaTime) -> Packet? {
-    guard knows(number) else { return nil }
-    let packet = packet(number, now)
-    guard !packet.wasMissed else { return nil }
+    guard knows(number), entries[Int(number) % Self.entriesLimit].bytes & Self.missed == 0 else { return nil }
     entries[Int(number) % Self.entriesLimit].bytes |= Self.missed
-    return packet
+    missing.append((number, now))
+    return packet(number, now)
+  }
+
+  /// The next packet that was missed so long ago that it counts as lost; nil if there is none.
+  mutating func takeLost(_ now: MediaTime) -> Packet? {
+    while settled < missing.count, now - missing[settled].since >= patience {
+      let number = missing[settled].number
+      settled += 1
+      let flags = entries[Int(number) % Self.entriesLimit].bytes & (Self.missed | Self.lost)
+      // It may have arrived since, or another have its place.
+      guard knows(number), flags == Self.missed else { continue }
+      entries[Int(number) % Self.entriesLimit].bytes |= Self.lost
+      return packet(number, now)
+    }
+    missing.removeFirst(settled)
+    settled = 0
+    return nil
   }
 
   private func packet(_ number: UInt16, _ now: MediaTime) -> Packet {
     let entry = entries[Int(number) % Self.entriesLimit]
     let age = UInt32(truncatingIfNeeded: now.microseconds) &- entry.microseconds
     return Packet(
-      time: MediaTime(microseconds: now.microseconds - Int64(age)), bytes: Int(entry.bytes & (Self.media - 1)),
-      isMedia: entry.bytes & Self.media != 0, wasMissed: entry.bytes & Self.missed != 0)
+      time: MediaTime(microseconds: now.microseconds - Int64(age)), bytes: Int(entry.bytes & Self.bytes),
+      isMedia: entry.bytes & Self.media != 0, wasLost: entry.bytes & Self.lost != 0)
   }
 
   /// Whether nothing has told of the packet's arrival yet.
   func knows(_ number: UInt16) -> Bool {
     guard !entries.isEmpty else { return false }
     let entry = entries[Int(number) % Self.entriesLimit]
-    return entry.bytes & (Self.media - 1) > 0 && entry.number == number
+    return entry.bytes & Self.bytes > 0 && entry.number == number
   }
 }
