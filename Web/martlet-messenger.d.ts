@@ -139,6 +139,8 @@ export interface MessengerEventMap {
   /** Something else about the room changed: a state event. */
   system: CustomEvent<{ id: string; type: string; stateKey: string; sender: string; time: number; content: Record<string, unknown> }>;
   unread: CustomEvent<{ count: number }>;
+  /** One of the attribute `commands` was written, and `text` behind it. Nothing is sent: what it does is the page's matter. */
+  command: CustomEvent<{ name: string; text: string }>;
   /** Somebody followed a link to another room, which the frame does not show. */
   openroom: CustomEvent<{ room: string }>;
   /** In words for people. With `isFinal` nothing can be shown, and the frame says why. */
@@ -211,6 +213,11 @@ export interface MessengerAttributes {
   keep?: '';
   /** Where the server has guests, nobody needs an account. */
   guest?: '';
+  /**
+   * Names of the page's own commands, separated by spaces: offered behind a slash at the beginning of a text, after those of the client; the event
+   * `command` tells of them. A name of the client's (`me`, `invite` …) stays the client's.
+   */
+  commands?: string;
 
   // Without one; read once, but for `disabled`
 

@@ -7,7 +7,7 @@ import tempfile
 import threading
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
-from browser import PASSWORD, people
+from browser import PASSWORD, expect, people
 from client import User, bodies, fresh, room_path
 from harness import NotRun, test
 from server import ROOT
@@ -138,6 +138,35 @@ async def bubble_style(article, *properties):
       const style = getComputedStyle(article.querySelector('.mg-bubble'));
       return properties.map(property => style[property]);
     }""", properties)
+
+
+@test("commands of the page's own are offered behind a slash; the page hears of them, and the room does not")
+async def _(test):
+    user = User(test.base, "player")
+    room = user.create_room(name="Table")
+    async with visitor(test) as (person, frame, address):
+        page = person.page
+        await page.goto(address("room.html", homeserver=test.base, room=room, commands="weather roll"))
+        session = {"userID": user.user_id, "deviceID": user.device_id, "accessToken": user.token}
+        await page.evaluate("""async session => {
+          const chat = document.querySelector('martlet-messenger');
+          globalThis.commands = [];
+          chat.addEventListener('command', ({ detail }) => commands.push(detail));
+          await chat.signIn(session);
+        }""", session)
+        box = frame.get_by_role("textbox")
+        await box.press_sequentially("/ro")
+        await expect(frame.get_by_role("option")).to_have_text(["/roll"])
+        await box.press("Tab")
+        await box.press_sequentially("2d6 twice")
+        await box.press("Enter")
+        await person.until("() => commands.length === 1")
+        assert await page.evaluate("() => commands") == [{"name": "roll", "text": "2d6 twice"}]
+        assert await box.input_value() == ""
+        await box.fill("well rolled")
+        await box.press("Enter")
+        user.sync_until(lambda answer: "well rolled" in str(answer))
+        assert bodies(user.get(room_path(room, "messages"), dir="b").ok()["chunk"]) == ["well rolled"]
 
 
 @test("the page around a room decides about texts before they are sent: refuses, changes, lets through; another look, nothing to write with")

@@ -43,6 +43,29 @@ async def _(test):
         await alice.until("async () => await navigator.clipboard.readText() === 'dear to me'")
 
 
+@test("where the server takes no more messages for a while, what waits says until when, and goes out then by itself")
+async def _(test):
+    room, users = two_in(test, "Rush")
+    boris = users["boris"]
+    boris.sync_until(lambda answer: room in str(answer))
+    async with in_room(test, room, {"alice": users["alice"]}, service_workers="block") as alice:
+        refusals = [{"errcode": "M_LIMIT_EXCEEDED", "error": "slower", "retry_after_ms": 4000}]
+
+        async def send(route):
+            if refusals:
+                await route.fulfill(status=429, json=refusals.pop())
+            else:
+                await route.continue_()
+
+        await alice.context.route("**/send/m.room.message/**", send)
+        await alice.write("in a hurry")
+        note = alice.message("in a hurry").get_by_text(re.compile(r"Too many messages at once for the server. This one goes out at \d"))
+        await note.wait_for()
+        await alice.picture("held-message-light")
+        boris.sync_until(lambda answer: "in a hurry" in str(answer))
+        await expect(note).to_have_count(0)
+
+
 @test("what is known of a message: when it was sent, how often and when it was edited, who has read it and when")
 async def _(test):
     room, users = two_in(test, "Registry")

@@ -11,9 +11,9 @@ import Testing
 struct EmbeddingTests {
   private static let garden = room("Garden", [("@boris:chat.example", "Beans", 60)])
 
-  private func page(room: String = "!garden:chat.example", guest: Bool = false) throws -> Page {
+  private func page(room: String = "!garden:chat.example", guest: Bool = false, commands: String = "") throws -> Page {
     let wishes =
-      #"{"page":"https://host.example","homeserver":"https://chat.example","room":"\#(room)","guest":\#(guest)}"#
+      #"{"page":"https://host.example","homeserver":"https://chat.example","room":"\#(room)","guest":\#(guest),"commands":"\#(commands)"}"#
     return Page(wishes: try JSON.parse(Array(wishes.utf8)))
   }
 
@@ -97,6 +97,31 @@ struct EmbeddingTests {
     #expect(page.told.contains { $0.contains(#""type":"m.room.member""#) && $0.hasSuffix(end) })
     page.app.take(.networkChanged(isOnline: false))
     #expect(page.told.last == #"{"event":"connection","up":false}"#)
+  }
+
+  @Test("commands of the page's own are offered behind a slash and told to it; nothing is sent, and others stay unknown")
+  func commands() throws {
+    let page = try page(commands: "weather giphy me")
+    try ask(page, #"{"do":"signIn","number":1,"userID":"@alice:chat.example","deviceID":"D","accessToken":"secret"}"#)
+    page.sync([("!garden:chat.example", Self.garden)])
+    let field = try #require(page.all("mg-input").first).node
+    func write(_ text: String) { page.dom.fire(.input, on: field, x: Double(text.utf8.count), text: text) }
+    func send() {
+      page.dom.fire(.keyDown, on: field, text: "Enter")
+      page.settleStore()
+    }
+    write("/we")
+    #expect(page.all("ma-completion").map(\.allText) == ["/weather"])
+    write("/weather  in Bern ")
+    send()
+    #expect(page.told.last == #"{"event":"command","name":"weather","text":"in Bern"}"#)
+    #expect(!page.requests.contains { $0.request.target.contains("/send/") })
+    write("/other")
+    send()
+    #expect(page.text.contains(Strings[.unknownCommand, "other"]))
+    write("/me waves")
+    send()
+    #expect(!page.told.contains { $0.contains(#""name":"me""#) }, "a name of the client's stays the client's")
   }
 
   @Test("other rooms are not opened: the page hears which one was asked for")

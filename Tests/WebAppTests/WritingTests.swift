@@ -14,7 +14,7 @@ struct WritingTests {
     case .message(let written): "\(written.style)\(written.isPlain ? " plain" : ""): " + written.text
     case .command: "command"
     case .wrong(let use): "wrong: " + use
-    case .unknown(let name): "unknown: " + name
+    case .unknown(let name, let rest): "unknown: " + name + (rest.isEmpty ? "" : ", " + rest)
     }
   }
 
@@ -24,6 +24,7 @@ struct WritingTests {
       ("hello /me", "text: hello /me"), ("/me waves", "emote: waves"), ("/me", "wrong: /me …"),
       ("/shrug", "text plain: ¯\\_(ツ)_/¯"), ("/shrug why", "text plain: why ¯\\_(ツ)_/¯"), ("/plain *a*", "text plain: *a*"),
       ("//usr", "text: /usr"), ("/usr/bin is full", "text: /usr/bin is full"), ("/", "text: /"), ("/dance", "unknown: dance"),
+      ("/dance  a waltz ", "unknown: dance, a waltz"),
       ("/invite @bob:b.example", "command"), ("/invite bob", "wrong: /invite @user:server"),
       ("/kick @bob:b.example too loud", "command"), ("/ban", "wrong: /ban @user:server"), ("/topic Tea", "command"),
       ("/topic", "wrong: /topic …"), ("/nick Al", "command"), ("/join #tea:b.example", "command"), ("/leave", "command")

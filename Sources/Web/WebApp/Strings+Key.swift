@@ -70,8 +70,8 @@ extension Strings {
     // Rooms without a name
     case listed, listedLast, others, emptyRoom, emptyRoomOf
     // Messages
-    case newMessagesDivider, newMessages, timeline, startOfHistory, loading, loadingFailed, gap, sending, queued, notSent,
-      edited, undecryptable, unsupported, unreadMembers, typing, openImage, openVideo, uploading, play, pause, seek,
+    case newMessagesDivider, newMessages, timeline, startOfHistory, loading, loadingFailed, gap, sending, queued, heldMessage,
+      notSent, edited, undecryptable, unsupported, unreadMembers, typing, openImage, openVideo, uploading, play, pause, seek,
       playbackRate, liveLocation, poll, votes, pollVoters, pollEnded, spoiler, spoilerAbout, replyToMessage, replyTo, replies,
       addReaction, reaction, reactionBy, readBy, sent, delivered, read, endOfHistory, composerPlaceholder, attach, send,
       charactersLeft, charactersOver

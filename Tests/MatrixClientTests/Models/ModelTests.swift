@@ -118,6 +118,41 @@ import Testing
     await client.stop()
   }
 
+  @Test(.timeLimit(.minutes(1))) @MainActor func `where everybody has one reaction, another takes its place`() async throws {
+    let script = ScriptedServer { request in
+      request.target.contains("/send/m.reaction/")
+        ? (200, #"{"event_id":"$\(request.target.split(separator: "/").last!)"}"#)
+        : request.target.contains("/redact/") ? (200, #"{"event_id":"$gone"}"#) : nil
+    }
+    let server = FixtureServer(answer: script.answer)
+    defer { server.stop() }
+    let client = try await Self.start(script, server)
+    let timeline = ClientModel(client).timeline(.live(Self.tea))
+    await Self.until { timeline.loadState == .loaded }
+    script.push(Script.rooms(Script.room("!tea:test", [Script.message("one", "$1")])))
+    await Self.until { timeline.items.last?.eventID?.string == "$1" }
+    let item = try #require(timeline.items.last).id
+    func isOwn(_ keys: [String]) -> Bool {
+      timeline.items.first { $0.id == item }?.reactions.filter(\.isOwn).map(\.key.string) == keys
+    }
+    func sent(_ reactions: Int, _ redactions: Int) async {
+      while script.requests("/send/m.reaction/").count != reactions || script.requests("/redact/").count != redactions {
+        await Task.yield()
+      }
+    }
+    try await timeline.setReaction("+", to: item)
+    await sent(1, 0)
+    await Self.until { isOwn(["+"]) }
+    try await timeline.setReaction("+", to: item)
+    try await timeline.setReaction("-", to: item)
+    await sent(2, 1)
+    await Self.until { isOwn(["-"]) }
+    try await timeline.setReaction(nil, to: item)
+    await sent(2, 2)
+    await Self.until { isOwn([]) }
+    await client.stop()
+  }
+
   @Test(.timeLimit(.minutes(1))) @MainActor func `what others opened stays open when a model goes`() async throws {
     let script = ScriptedServer()
     let server = FixtureServer(answer: script.answer)

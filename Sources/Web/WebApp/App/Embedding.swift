@@ -15,6 +15,8 @@ final class Embedding<D: DOM> {
   private(set) var port: FramePort?
   /// Nothing is written there.
   let isReadOnly: Bool
+  /// Names of commands that the page has beside the client's, as they stand behind a slash.
+  let commands: [String]
   private(set) var bubbles: BubbleConfiguration
   private let joinsAsGuest: Bool
   private var room: RoomID?
@@ -23,7 +25,7 @@ final class Embedding<D: DOM> {
   /// The text about which the page was asked last, and what sends what it made of it.
   private var asked: (token: Int64, send: (String) -> Void) = (0, { _ in })
 
-  /// - Parameter wishes: `page`, `homeserver`, `room` (ID, alias or link), `guest`, `readonly`, `bubbles`.
+  /// - Parameter wishes: `page`, `homeserver`, `room` (ID, alias or link), `guest`, `readonly`, `bubbles`, `commands` (separated by spaces).
   init(_ app: App<D>, _ wishes: JSON) {
     self.app = app
     page = wishes["page"]?.string ?? ""
@@ -32,6 +34,8 @@ final class Embedding<D: DOM> {
     destination = link.map { Destination($0) }
     joinsAsGuest = wishes.bool("guest") ?? false
     isReadOnly = wishes.bool("readonly") ?? false
+    let named = Array((wishes["commands"]?.string ?? "").utf8).split(separator: 0x20)
+    commands = named.map { String(decoding: $0, as: UTF8.self) }
     bubbles = BubbleConfiguration(named: wishes["bubbles"])
     if let server = Server.address(typed: wishes["homeserver"]?.string ?? "") { app.effects.server = server }
     port = FramePort { [self] in take($0) }
@@ -164,6 +168,16 @@ final class Embedding<D: DOM> {
       $0.member("text", text)
       $0.member("token", asked.token)
     }
+  }
+
+  /// What is written behind a command of the page's own, which does what that asks for. Whether it has that command.
+  func run(_ command: String, _ rest: String) -> Bool {
+    guard commands.contains(where: { $0.hasSameBytes(as: command) }) else { return false }
+    port?.tell("command") {
+      $0.member("name", command)
+      $0.member("text", rest)
+    }
+    return true
   }
 
   private func refuse(_ request: JSON, _ error: ClientError) {

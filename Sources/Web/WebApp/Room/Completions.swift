@@ -76,14 +76,16 @@ final class Completions<D: DOM> {
         choices.append(Choice(text: emoji.text, label: emoji.text, note: emoji.name))
       }
     case UInt8(ascii: "/") where start == 0:
-      for name in SlashCommand.names {
-        let name = String(decoding: ByteTable.bytes(name), as: UTF8.self)
-        if Match.rank(name, word.asciiLowercased) == 0 {
-          choices.append(Choice(text: "/" + name + " ", label: "/" + name, note: ""))
-        }
-      }
+      for name in SlashCommand.names { offer(String(decoding: ByteTable.bytes(name), as: UTF8.self), behind: word) }
+      for name in writer.app.embedding?.commands ?? [] { offer(name, behind: word) }
     default: break
     }
+  }
+
+  /// A command that begins so.
+  private func offer(_ command: String, behind word: String) {
+    guard Match.rank(command, word.asciiLowercased) == 0 else { return }
+    choices.append(Choice(text: "/" + command + " ", label: "/" + command, note: ""))
   }
 
   /// `@room`, for those who may call everybody.

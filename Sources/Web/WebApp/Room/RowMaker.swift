@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import WebHost
 
 /// Turns items of the client's timeline into rows of the messenger. Rows of one author share one `Sender`.
 final class RowMaker<D: DOM> {
@@ -118,8 +119,11 @@ final class RowMaker<D: DOM> {
 
   private func surroundings(_ item: TimelineItem, _ room: Room, _ readers: [UserID]) -> Surroundings? {
     let shownReaders = readers.filter { $0 != item.sender && $0 != app.userID }
-    guard item.replyTo != nil || item.thread != nil || !item.reactions.isEmpty || !shownReaders.isEmpty else { return nil }
-    var around = Surroundings(readerCount: shownReaders.count)
+    let delay = delay(item.delivery)
+    guard
+      item.replyTo != nil || item.thread != nil || !item.reactions.isEmpty || !shownReaders.isEmpty || !delay.utf8.isEmpty
+    else { return nil }
+    var around = Surroundings(footer: delay, readerCount: shownReaders.count)
     around.readers = shownReaders.prefix(Surroundings.readersLimit).map { sender($0, in: room) }
     if item.replyTo != nil { around.reply = quote(item.quoted, room) }
     around.reactions = item.reactions.map { reaction($0, room) }
@@ -130,6 +134,12 @@ final class RowMaker<D: DOM> {
         isUnread: item.eventID.map { room.unreadCounts.threads[$0] != nil } ?? false)
     }
     return around
+  }
+
+  /// Why it is not sent yet, and when it will be, where the server takes no more for a while.
+  private func delay(_ delivery: Delivery) -> String {
+    if case .held(let time) = delivery { return Strings[.heldMessage, Host.clockLabel(time)] }
+    return ""
   }
 
   private func quote(_ quoted: QuotedEvent?, _ room: Room) -> ReplyQuote {

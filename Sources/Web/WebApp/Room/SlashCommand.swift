@@ -9,7 +9,8 @@ enum SlashCommand {
   case command((Room) -> Command?)
   /// It lacks something: how it is used.
   case wrong(String)
-  case unknown(String)
+  /// None of the client's: its name, and what is behind it.
+  case unknown(String, String)
 
   static let names: [StaticString] = [
     "me", "shrug", "plain", "invite", "kick", "ban", "topic", "nick", "join", "leave"
@@ -46,7 +47,7 @@ enum SlashCommand {
     if name == "topic" { return isEmpty ? .wrong("/topic …") : .command { .setRoomTopic($0.id, ByteString(rest)) } }
     if name == "nick" { return isEmpty ? .wrong("/nick …") : .command { _ in .setDisplayName(ByteString(rest)) } }
     if name == "join" { return isEmpty ? .wrong("/join #room:server") : .command { _ in .join(ByteString(rest)) } }
-    guard name == "invite" || name == "kick" || name == "ban" else { return .unknown(name.string) }
+    guard name == "invite" || name == "kick" || name == "ban" else { return .unknown(name.string, rest) }
     guard let user = UserID(first) else { return .wrong("/" + name.string + " @user:server") }
     if name == "invite" { return .command { .invite($0.id, user: user.text) } }
     let why = reason.isEmpty ? nil : reason

@@ -211,7 +211,8 @@ final class Writer<D: DOM> {
     let written: Written
     switch SlashCommand(text) {
     case .message(let message): written = message
-    case .unknown(let name):
+    case .unknown(let name, let rest):
+      if app.embedding?.run(name, rest) == true { return true }
       app.notices.show(Strings[.unknownCommand, name], isTrouble: true)
       return false
     case .wrong(let use):
