@@ -121,7 +121,7 @@ import Testing
   @Test(.timeLimit(.minutes(1))) @MainActor func `where everybody has one reaction, another takes its place`() async throws {
     let script = ScriptedServer { request in
       request.target.contains("/send/m.reaction/")
-        ? (200, #"{"event_id":"$\(request.target.split(separator: "/").last!)"}"#)
+        ? (200, #"{"event_id":"$\#(request.target.split(separator: "/").last!)"}"#)
         : request.target.contains("/redact/") ? (200, #"{"event_id":"$gone"}"#) : nil
     }
     let server = FixtureServer(answer: script.answer)
@@ -137,6 +137,7 @@ import Testing
     }
     func sent(_ reactions: Int, _ redactions: Int) async {
       while script.requests("/send/m.reaction/").count != reactions || script.requests("/redact/").count != redactions {
+        if Task.isCancelled { return }
         await Task.yield()
       }
     }
