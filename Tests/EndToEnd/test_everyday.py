@@ -59,7 +59,7 @@ async def _(test):
 
         await alice.context.route("**/send/m.room.message/**", send)
         await alice.write("in a hurry")
-        note = alice.message("in a hurry").get_by_text(re.compile(r"Too many messages at once for the server. This one goes out at \d"))
+        note = alice.message("in a hurry").get_by_text(re.compile(r"The server takes no more messages for a while. This one goes out at \d"))
         await note.wait_for()
         await alice.picture("held-message-light")
         boris.sync_until(lambda answer: "in a hurry" in str(answer))

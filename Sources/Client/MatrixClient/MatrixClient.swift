@@ -154,6 +154,17 @@ public actor MatrixClient {
     return result
   }
 
+  /// What the own reactions are, what of them goes and what comes is one turn of the actor: another call of this sees all of it.
+  func setReaction(_ key: ByteString?, to item: ItemID, in timeline: TimelineKey) async throws(ClientError) {
+    guard let item = core.timeline(timeline)?.item(item) else { throw .unknownEvent }
+    let own = item.reactions.filter(\.isOwn).map(\.key)
+    var toggles = own.filter { $0 != key }
+    if let key, !own.contains(key) { toggles.append(key) }
+    guard let last = toggles.popLast() else { return }
+    for other in toggles { handle(.command(.toggleReaction(timeline.room, .item(item.id), key: other), id: try nextID())) }
+    try await perform(.toggleReaction(timeline.room, .item(item.id), key: last))
+  }
+
   /// Asks the server and waits for the answer. Where the task is cancelled the request ends, and so does the call, with `cancelled`.
   /// - Parameter progress: of the file that is sent with it, in order.
   public func perform<Answer>(

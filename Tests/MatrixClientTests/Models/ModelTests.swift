@@ -151,6 +151,16 @@ import Testing
     try await timeline.setReaction(nil, to: item)
     await sent(2, 2)
     await Self.until { isOwn([]) }
+    // Nobody waits between them.
+    async let first: Void = timeline.setReaction("a", to: item)
+    async let second: Void = timeline.setReaction("b", to: item)
+    async let third: Void = timeline.setReaction("b", to: item)
+    try await first
+    try await second
+    try await third
+    let reactions = await client.core.timeline(.live(Self.tea))?.item(item)?.reactions
+    #expect(reactions?.count { $0.isOwn } == 1)
+    await #expect(throws: ClientError.self) { try await timeline.setReaction("a", to: 9_999) }
     await client.stop()
   }
 

@@ -91,23 +91,62 @@ import Testing
     #expect(packets.takeLost(.zero + .seconds(1)) == nil, "it arrived")
   }
 
-  @Test func whatIsMissingForLongIsLostAndWhereThatWasWrongItIsWaitedForLonger() {
-    var packets = SentPackets()
-    var now = MediaTime.zero
-    var patiences: [MediaTime.Interval] = []
-    for number in 0..<10 as Range<UInt16> {
+  @Test func whatIsMissingForLongIsLostAndWhereThatWasWrongItIsWaitedForLongerForAWhile() {
+    var (packets, now, patiences) = (SentPackets(), MediaTime.zero, [Int64]())
+    for number in 0..<6 as Range<UInt16> {
       packets.insert(number, bytes: 100, now: now)
       _ = packets.miss(number, now: now)
-      patiences.append(packets.patience)
-      #expect(packets.takeLost(now + MediaTime.Interval(microseconds: packets.patience.microseconds - 1)) == nil)
+      patiences.append(packets.patience.milliseconds)
+      #expect(packets.takeLost(now + .milliseconds(packets.patience.milliseconds - 1)) == nil)
       now = now + packets.patience
       #expect(packets.takeLost(now)?.bytes == 100)
       #expect(packets.takeLost(now) == nil, "once")
       let late = packets.take(number, now: now)
       #expect(late?.wasLost == true && late?.bytes == 100)
+      #expect(packets.takeLost(now + .seconds(1)) == nil, "it counted before")
     }
-    #expect(patiences.first == .milliseconds(100) && patiences[1] > patiences[0])
-    #expect(patiences.last == .milliseconds(500))
+    #expect(patiences == [100, 200, 400, 500, 500, 500])
+    for wanted in [500, 250, 125, 100, 100] as [Int64] {
+      #expect(packets.patience.milliseconds == wanted)
+      now = now + .seconds(21)
+      _ = packets.takeLost(now)
+    }
+  }
+
+  @Test func whatIsMissingWhenAnotherTakesItsPlaceIsLost() {
+    var packets = SentPackets()
+    packets.insert(7, bytes: 100, now: .zero)
+    packets.insert(8, bytes: 200, now: .zero)
+    _ = packets.miss(7, now: .zero)
+    packets.insert(UInt16(7 + SentPackets.entriesLimit), bytes: 300, now: .zero)
+    packets.insert(UInt16(8 + SentPackets.entriesLimit), bytes: 300, now: .zero)
+    #expect(packets.takeLost(.zero + .seconds(1))?.bytes == 100)
+    #expect(packets.takeLost(.zero + .seconds(1)) == nil, "nothing told of the other")
+  }
+
+  /// Each tenth packet is lost, each other tenth comes 150 ms late: what counts is what is lost, of the packets that were sent.
+  @Test func lossesAreCountedOncePerPacket() {
+    var (estimate, sum) = (SenderEstimate(), PacketLoss(lost: 0, expected: 0))
+    var late: [(number: UInt16, at: Int64)] = []
+    for i in 0..<2000 as Range<Int64> {
+      let now = MediaTime.zero + .milliseconds(10 * i)
+      let number = UInt16(i)
+      estimate.send(number, bytes: 1000, now: now)
+      if i % 10 == 5 { late.append((number, i + 15)) }
+      let tick = now.microseconds / TransportFeedback.tickMicroseconds
+      func tell(_ base: UInt16, _ arrivals: [Int64?]) {
+        let loss = estimate.receive(
+          TransportFeedback(sender: 1, media: 2, base: base, number: 0, arrivals: arrivals), now: now)
+        sum = PacketLoss(lost: sum.lost + loss.lost, expected: sum.expected + loss.expected)
+      }
+      tell(number, [i % 10 == 0 || i % 10 == 5 ? nil : tick])
+      if let first = late.first, first.at == i {
+        tell(first.number, [tick])
+        late.removeFirst()
+      }
+    }
+    #expect((1950...2000).contains(sum.expected))
+    #expect((190...205).contains(sum.lost))
   }
 
   @Test func aPacketIsTakenOnceAndNotForAnotherOfItsPlace() {

@@ -92,12 +92,9 @@ public import Observation
   }
 
   /// For rooms where everybody has one reaction to a message: the own one is this, whatever it was; nil takes it back. Nothing happens where it is so
-  /// already. The new one is there before the old one goes.
+  /// already.
   public func setReaction(_ key: String?, to item: ItemID) async throws(ClientError) {
-    let wanted = key.map { ByteString($0) }
-    let own = items.first { $0.id == item }?.reactions.filter(\.isOwn).map(\.key) ?? []
-    if let wanted, !own.contains(wanted) { try await perform(.toggleReaction(id.room, .item(item), key: wanted)) }
-    for other in own where other != wanted { try await perform(.toggleReaction(id.room, .item(item), key: other)) }
+    try await feed.client.setReaction(key.map { ByteString($0) }, to: item, in: id)
   }
 
   public func redact(_ item: ItemID, reason: String? = nil) async throws(ClientError) {

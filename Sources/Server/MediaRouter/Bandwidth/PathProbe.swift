@@ -99,9 +99,9 @@ struct PathProbe {
     return count
   }
 
-  /// Of any packet that is missing.
-  mutating func miss(sent: MediaTime) {
-    if let current = burst, sent >= current.start, sent < current.end { burst?.missed += 1 }
+  /// Of any packet that is missing; -1 takes that back.
+  mutating func miss(sent: MediaTime, _ count: Int = 1) {
+    if let current = burst, sent >= current.start, sent < current.end { burst?.missed += count }
   }
 
   /// Of any packet that arrived; `arrived` in microseconds, `lost` the share that the path loses whatever is sent. What that shows,

@@ -95,6 +95,8 @@ struct SenderEstimate {
       }
       note(packet, arrived: unwrap(arrival) * TransportFeedback.tickMicroseconds)
     }
+    // Later than what arrived beside it, so that right after a change less seems lost than is. Counted in step, which was tried, two windows of chance
+    // take a picture away more often: of 80 seeds with 5 % of loss two then rest, none so; with 20 % they rest for up to 3.5 s, and for 2.5 s so.
     while let packet = packets.takeLost(now) {
       if counts(packet) { (loss.lost, loss.expected) = (loss.lost + 1, loss.expected + 1) }
     }
@@ -111,6 +113,7 @@ struct SenderEstimate {
     arrivals.add(packet.bytes, at: arrived)
     queue.add(sent: packet.time.microseconds, arrived: arrived)
     let bytes = Int(Double(packet.bytes) / (1 - min(lost, Self.lostLimit)))
+    if packet.wasMissed { probe.miss(sent: packet.time, -1) }
     if let proof = probe.receive(sent: packet.time, bytes: bytes, arrived: arrived, lost: lost) { take(proof) }
   }
 

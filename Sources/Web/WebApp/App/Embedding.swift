@@ -15,7 +15,7 @@ final class Embedding<D: DOM> {
   private(set) var port: FramePort?
   /// Nothing is written there.
   let isReadOnly: Bool
-  /// Names of commands that the page has beside the client's, as they stand behind a slash.
+  /// Names of commands that the page has beside the client's, as they stand behind a slash, in small letters.
   let commands: [String]
   private(set) var bubbles: BubbleConfiguration
   private let joinsAsGuest: Bool

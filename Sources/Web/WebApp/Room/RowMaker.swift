@@ -119,7 +119,7 @@ final class RowMaker<D: DOM> {
 
   private func surroundings(_ item: TimelineItem, _ room: Room, _ readers: [UserID]) -> Surroundings? {
     let shownReaders = readers.filter { $0 != item.sender && $0 != app.userID }
-    let delay = delay(item.delivery)
+    let delay = delay(item)
     guard
       item.replyTo != nil || item.thread != nil || !item.reactions.isEmpty || !shownReaders.isEmpty || !delay.utf8.isEmpty
     else { return nil }
@@ -137,8 +137,8 @@ final class RowMaker<D: DOM> {
   }
 
   /// Why it is not sent yet, and when it will be, where the server takes no more for a while.
-  private func delay(_ delivery: Delivery) -> String {
-    if case .held(let time) = delivery { return Strings[.heldMessage, Host.clockLabel(time)] }
+  private func delay(_ item: TimelineItem) -> String {
+    if case .held(let time) = item.delivery { return Strings[.heldMessage, Host.clockLabel(time)] }
     return ""
   }
 

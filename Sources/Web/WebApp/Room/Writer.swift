@@ -140,7 +140,8 @@ final class Writer<D: DOM> {
     guard let event = item.eventID, case .message(let message) = item.content else { return }
     kind = .edit(of: event)
     answered = nil
-    put((message.kind == .emote ? "/me " : "") + message.body.string)
+    // Two slashes are one that means itself.
+    put((message.kind == .emote ? "/me " : message.body.hasPrefix("/") ? "/" : "") + message.body.string)
     begin(item)
   }
 
@@ -212,7 +213,7 @@ final class Writer<D: DOM> {
     switch SlashCommand(text) {
     case .message(let message): written = message
     case .unknown(let name, let rest):
-      if app.embedding?.run(name, rest) == true { return true }
+      if app.embedding?.run(name, rest) == true { return isOver() }
       app.notices.show(Strings[.unknownCommand, name], isTrouble: true)
       return false
     case .wrong(let use):
@@ -221,7 +222,7 @@ final class Writer<D: DOM> {
     case .command(let make):
       guard let command = make(room) else { return false }
       app.ask(command) { [self] result in commandEnded(result) }
-      return true
+      return isOver()
     }
     guard let embedding = app.embedding else {
       send(written, key, room)
@@ -250,9 +251,15 @@ final class Writer<D: DOM> {
       if let thread, isAlsoInRoom { sendInRoom(message.replying(to: .event(thread)), key.room) }
       onSent?()
     }
+    isOver()
+  }
+
+  /// What is written next answers and edits nothing.
+  @discardableResult private func isOver() -> Bool {
     kind = .message
     answered = nil
     showBanner()
+    return true
   }
 
   /// Beside the thread; what stands in the room's own composer stays there.
