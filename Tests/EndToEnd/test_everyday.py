@@ -49,15 +49,8 @@ async def _(test):
     boris = users["boris"]
     boris.sync_until(lambda answer: room in str(answer))
     async with in_room(test, room, {"alice": users["alice"]}, service_workers="block") as alice:
-        refusals = [{"errcode": "M_LIMIT_EXCEEDED", "error": "slower", "retry_after_ms": 4000}]
-
-        async def send(route):
-            if refusals:
-                await route.fulfill(status=429, json=refusals.pop())
-            else:
-                await route.continue_()
-
-        await alice.context.route("**/send/m.room.message/**", send)
+        refusal = {"errcode": "M_LIMIT_EXCEEDED", "error": "slower", "retry_after_ms": 4000}
+        await alice.context.route("**/send/m.room.message/**", lambda route: route.fulfill(status=429, json=refusal), times=1)
         await alice.write("in a hurry")
         note = alice.message("in a hurry").get_by_text(re.compile(r"The server takes no more messages for a while. This one goes out at \d"))
         await note.wait_for()
