@@ -84,6 +84,8 @@ package final class HTTPServer: Sendable {
       return state.life == .new || state.life == .running
     }
     guard isFirst else { return }
+    // Whose connection ends may come again at once: by then no loop listens.
+    for state in loopStates { await onLoop(state) { $0.stopListening() } }
     for state in loopStates { await onLoop(state) { $0.beginShutdown() } }
     if await !emptied(within: grace) {
       for state in loopStates { await onLoop(state) { $0.cancelAll() } }
