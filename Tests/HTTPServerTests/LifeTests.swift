@@ -85,6 +85,7 @@ import Testing
       _ = await go.wait()
       return .text(Task.isCancelled ? "cancelled" : "done")
     }
+    router.on(.get, "/late") { _ in .text("late") }
     router.on(.get, "/poll", endsOnShutdown: true) { _ in
       began.send()
       try? await EventLoop.current!.sleep(for: .seconds(3600))
@@ -102,7 +103,12 @@ import Testing
       let polled = try poller.answer()
       #expect(polled.text == "woken" && polled.header("Connection") == "close")
       #expect(try idle.receiveToEnd() == [])
-      #expect(throws: RawClient.Broken.self) { try RawClient(address) }
+      // A server of a test beside this one may have been given the port since; this one would answer, or say that it is one too many.
+      if let late = try? RawClient(address) {
+        try? late.send("GET /late HTTP/1.1\r\nHost: x\r\n\r\n")
+        let answer = try? late.answer()
+        #expect(answer?.text != "late" && answer?.status != 503)
+      }
       go.send()
       #expect(try worker.answer().text == "done")
       _ = try worker.receiveToEnd()
