@@ -214,8 +214,8 @@ export interface MessengerAttributes {
   /** Where the server has guests, nobody needs an account. */
   guest?: '';
   /**
-   * Names of the page's own commands, in small letters and separated by spaces: offered behind a slash at the beginning of a text, after those of the client; the event
-   * `command` tells of them. A name of the client's (`me`, `invite` …) stays the client's.
+   * Names of the page's own commands, in small letters and separated by spaces: offered behind a slash at the beginning of a text, after those
+   * of the client; the event `command` tells of them. A name of the client's (`me`, `invite` …) stays the client's.
    */
   commands?: string;
 

@@ -214,6 +214,23 @@ struct RoomTests {
     #expect(page.all("ma-completion-name").map(\.text) == ["Carol"])
   }
 
+  @Test("a slash at the beginning of what is edited stays one; a command ends the reply that was begun")
+  func slashes() throws {
+    try open([event("$1", text("/leave is a command"), by: "@alice:chat.example"), event("$2", text("theirs"), at: 11)])
+    try choose("edit", of: "/leave is a command")
+    #expect(try field.value == "//leave is a command")
+    try enter()
+    #expect(!page.requests.contains { $0.request.target.contains("/leave") })
+    let edit = page.body(of: "/send/m.room.message/")
+    #expect(edit.contains(#""m.new_content":{"msgtype":"m.text","body":"/leave is a command""#))
+    try choose("reply", of: "theirs")
+    #expect(!page.all("ma-writer-banner").isEmpty)
+    try write("/topic Tea")
+    try enter()
+    #expect(page.all("ma-writer-banner").isEmpty)
+    #expect(page.body(of: "/state/m.room.topic").contains("Tea"))
+  }
+
   @Test("a poll is asked with a question and two answers at least, and goes out as what it is")
   func poll() throws {
     try open([event("$1", text("beans"))])

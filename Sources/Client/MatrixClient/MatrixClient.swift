@@ -154,7 +154,8 @@ public actor MatrixClient {
     return result
   }
 
-  /// What the own reactions are, what of them goes and what comes is one turn of the actor: another call of this sees all of it.
+  /// All is decided and asked for in one turn of the actor, so that another call sees it: toggles are right only for what was looked at. The last one is
+  /// waited for.
   func setReaction(_ key: ByteString?, to item: ItemID, in timeline: TimelineKey) async throws(ClientError) {
     guard let item = core.timeline(timeline)?.item(item) else { throw .unknownEvent }
     let own = item.reactions.filter(\.isOwn).map(\.key)

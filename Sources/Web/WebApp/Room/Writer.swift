@@ -213,7 +213,7 @@ final class Writer<D: DOM> {
     switch SlashCommand(text) {
     case .message(let message): written = message
     case .unknown(let name, let rest):
-      if app.embedding?.run(name, rest) == true { return isOver() }
+      if app.embedding?.run(name, rest) == true { return settled() }
       app.notices.show(Strings[.unknownCommand, name], isTrouble: true)
       return false
     case .wrong(let use):
@@ -222,7 +222,7 @@ final class Writer<D: DOM> {
     case .command(let make):
       guard let command = make(room) else { return false }
       app.ask(command) { [self] result in commandEnded(result) }
-      return isOver()
+      return settled()
     }
     guard let embedding = app.embedding else {
       send(written, key, room)
@@ -251,11 +251,11 @@ final class Writer<D: DOM> {
       if let thread, isAlsoInRoom { sendInRoom(message.replying(to: .event(thread)), key.room) }
       onSent?()
     }
-    isOver()
+    settled()
   }
 
-  /// What is written next answers and edits nothing.
-  @discardableResult private func isOver() -> Bool {
+  /// The text is dealt with: what is written next answers and edits nothing. True, as `Composer.onSend` wants it.
+  @discardableResult private func settled() -> Bool {
     kind = .message
     answered = nil
     showBanner()
