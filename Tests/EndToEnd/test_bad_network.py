@@ -91,6 +91,9 @@ async def network(seed=None):
 # As our pages send a camera of this size: half and all of the width.
 LAYERS = "[{ rid: 'l', scaleResolutionDownBy: 2, maxBitrate: 150000 }, { rid: 'h', maxBitrate: 700000 }]"
 PICTURES = 150
+# What keeps the publisher from sending more, layer by layer.
+LIMITS = """async () => [...(await connection.getStats()).values()].filter(({ type, kind }) => type === 'outbound-rtp' && kind === 'video').map(
+  ({ rid, framesSent, framesPerSecond, targetBitrate, qualityLimitationReason }) => ({ rid, framesSent, framesPerSecond, targetBitrate, qualityLimitationReason }))"""
 
 
 async def publish(browser, path):
@@ -121,12 +124,13 @@ class Watch:
     async def over(cls, publisher, *receivers, pictures=PICTURES):
         """One of each receiver."""
         sent, before = await publisher.sent(), [await receiver.received() for receiver in receivers]
-        for _ in range(10 * PATIENCE):
+        # Whoever watches for longer waits for longer: noise in 150 kbit/s is some five pictures a second.
+        for _ in range(10 * PATIENCE * pictures // PICTURES):
             if await publisher.sent() - sent >= pictures:
                 break
             await asyncio.sleep(0.1)
         sent = await publisher.sent() - sent
-        assert sent >= pictures, f"only {sent} pictures were sent"
+        assert sent >= pictures, f"only {sent} pictures were sent: {await publisher.page.evaluate(LIMITS)}"
         found = [cls(sent, old, await receiver.received(), await receiver.page.evaluate("seen")) for receiver, old in zip(receivers, before)]
         for one in found:
             print(f"          {one}", flush=True)
