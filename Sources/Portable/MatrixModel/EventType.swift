@@ -62,6 +62,8 @@ extension EventType {
   public static let markedUnread: EventType = "m.marked_unread"
   /// Of a room, ours: until when it is hidden. Documentation/Extensions.md.
   public static let hidden: EventType = "martlet.hidden"
+  /// Of a room, ours: messages that the user does not want to see any more. Documentation/Extensions.md.
+  public static let removed: EventType = "martlet.removed"
   public static let direct: EventType = "m.direct"
   public static let ignoredUserList: EventType = "m.ignored_user_list"
   public static let pushRules: EventType = "m.push_rules"

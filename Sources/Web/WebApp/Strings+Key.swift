@@ -27,7 +27,7 @@ extension Strings {
     // Room
     case back, details, members, openingRoom, returning, toLatest, invitedBy, invitedToChat, invitedBySomeone, accept, decline,
       joining, left, banned, unknownRoom, join, forget, encrypted, upgraded, mayNotWrite, goToNewRoom, onlyInvited, callLost,
-      copyText, delete, discard, retry, copied, cancelSending, deleteQuestion
+      copyText, delete, deleteForMe, deleteForMeQuestion, deleteForMeNote, discard, retry, copied, cancelSending, deleteQuestion
     // In the open room
     case replyUnavailable, youName, theyJoined, moreChanges, showChanges, hideChanges, reply, replyInThread, moreActions, react,
       copyLink, pin, unpin, endPoll, notificationsOff, sendMore, takePicture, takeAgain, cameraRefused, cameraMissing, newPoll,

@@ -35,6 +35,9 @@ extension MatrixRoom {
     try await client.perform(.markUnread(id, isUnread))
   }
 
+  /// Removes a message from the timelines of this account, on all its devices; for others it stays. Shows at once.
+  public func removeForMe(_ event: EventID) async throws(ClientError) { try await client.perform(.removeForMe(id, event)) }
+
   /// Somebody has gone to the room: it is the first of `MatrixClient.breadcrumbs`.
   public func visit() async throws(ClientError) { try await client.perform(.visitRoom(id)) }
 

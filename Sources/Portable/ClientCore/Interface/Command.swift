@@ -109,6 +109,8 @@ public indirect enum Command: Sendable {
   case removeTag(RoomID, ByteString)
   /// Marks the room as unread, for later, from behind an event on where there is one, or takes that back, which reading it does as well.
   case markUnread(RoomID, Bool, after: EventID? = nil)
+  /// Removes a message from the timelines of this account, on all its devices; for others it stays.
+  case removeForMe(RoomID, EventID)
   /// Keeps a list up to date until `closeRoomList`. One that is open under the ID gives way to it.
   case openRoomList(RoomListID, RoomListQuery)
   case closeRoomList(RoomListID)

@@ -30,11 +30,17 @@ extension Client {
 
   /// Whether the last message is one that is not shown.
   mutating func settlePreview(_ id: RoomID, always: Bool = false) {
-    guard let room = rooms[id], always || !ignoredUsers.users.isEmpty || room.hidesPreview else { return }
-    let isHidden = room.state.preview.map { ignoredUsers.contains($0.sender) } ?? false
+    guard let room = rooms[id], always || !ignoredUsers.users.isEmpty || !room.removedEvents.isEmpty || room.hidesPreview
+    else { return }
+    let isHidden = isPreviewHidden(room)
     guard isHidden != room.hidesPreview else { return }
     rooms[id]?.hidesPreview = isHidden
     notify(.room(id, .preview))
+  }
+
+  func isPreviewHidden(_ room: Room) -> Bool {
+    guard let preview = room.state.preview else { return false }
+    return ignoredUsers.contains(preview.sender) || preview.eventID.map { room.removedEvents.contains($0) } ?? false
   }
 
   private mutating func hideTyping(of ignored: Set<UserID>, in id: RoomID) {
@@ -45,13 +51,16 @@ extension Client {
 
   private mutating func hideEvents(of ignored: Set<UserID>, in id: RoomID) {
     guard let user = session?.userID, rooms[id]?.hasTimeline ?? false else { return }
-    changeTimeline(id) { timeline, _ in timeline.hide(ignored, ownUserID: user) }
+    changeTimeline(id) { timeline, _ in
+      timeline.relations.forget(ignored)
+      return timeline.hide(ownUserID: user) { $0.isHiddenByIgnoring && ignored.contains($0.sender) }
+    }
     if let count = rooms[id]?.timeline.remoteCount, count > 0 { notify(.readCounts(id, 0..<count)) }
   }
 
   /// Everything known of the room is shown once more: from the store, and what never was there from the server. Not where the store has
   /// missed something: then what is in memory is all there is.
-  private mutating func readTimelinesAgain(_ id: RoomID) {
+  mutating func readTimelinesAgain(_ id: RoomID) {
     guard let room = rooms[id] else { return }
     for focus in room.focuses {
       let key = TimelineKey(id, focus)
@@ -65,14 +74,14 @@ extension Client {
 }
 
 extension Timeline {
-  /// Takes what these users said out. What stood at their items stands at the items before them. O(items + events).
-  mutating func hide(_ users: Set<UserID>, ownUserID: UserID) -> [TimelineChange] {
+  /// Takes items out. What stood at them stands at the items before them. O(items + events).
+  mutating func hide(ownUserID: UserID, _ isHidden: (TimelineItem) -> Bool) -> [TimelineChange] {
     var changes: [TimelineChange] = []
     var standsAt: [ItemID: ItemID] = [:]
     var before: ItemID = 0
     var gone: [Int] = []
     for i in 0..<remoteCount {
-      if items[i].isHiddenByIgnoring, users.contains(items[i].sender) {
+      if isHidden(items[i]) {
         standsAt[items[i].id] = before
         gone.append(i)
       } else {
@@ -85,7 +94,6 @@ extension Timeline {
     }
     remoteCount -= gone.count
     if !gone.isEmpty { move(standsAt) }
-    relations.forget(users)
     renewTouched(ownUserID: ownUserID, &changes)
     for target in quoting.keys.ordered() { renewQuotes(of: target, ownUserID: ownUserID, &changes) }
     return changes
@@ -98,6 +106,12 @@ extension Timeline {
       if let other = standsAt[item] { readPositions[user] = other == 0 ? nil : other }
     }
     placeReaders([:]) { known[$0] != nil }
+  }
+}
+
+extension Relations {
+  func hides(_ item: TimelineItem) -> Bool {
+    ignored.contains(item.sender) && item.isHiddenByIgnoring || item.eventID.map { removed.contains($0) } ?? false
   }
 }
 

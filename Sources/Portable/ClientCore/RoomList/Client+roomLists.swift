@@ -21,6 +21,7 @@ extension Client {
     case .setTag(let room, let tag): setTag(tag, on: room, id)
     case .removeTag(let room, let name): removeTag(name, from: room, id)
     case .markUnread(let room, let isMarked, let after): markUnread(isMarked, after: after, room, id)
+    case .removeForMe(let room, let event): removeForMe(event, from: room, id)
     case .openRoomList(let list, let query):
       openRoomList(list, query)
       finish(id, .done)

@@ -10,6 +10,8 @@ struct RoomMarks: Sendable, Equatable {
   var unreadAfter: EventID?
   /// Hidden until somebody says something. Documentation/Extensions.md, `martlet.hide`.
   var isHidden = false
+  /// Messages that are not shown any more, the newest last. Documentation/Extensions.md, `martlet.removed`.
+  var removed: [EventID] = []
 
   /// Takes account data of the room in.
   mutating func take(_ event: Event, _ aspects: inout RoomAspects) {
@@ -20,6 +22,8 @@ struct RoomMarks: Sendable, Equatable {
       isMarkedUnread = event.content.bool("unread") ?? false
       unreadAfter = EventID(event.content[RoomMarks.unreadAfterKey])
     case .hidden: isHidden = event.content.integer("before") != nil
+    case .removed:
+      removed = event.content["events"]?.elements.prefix(Limits.removedEvents).compactMap { EventID($0) } ?? []
     default: return
     }
     if tags != old.tags || isHidden != old.isHidden { aspects.insert(.tags) }
@@ -46,6 +50,10 @@ struct RoomMarks: Sendable, Equatable {
     if isMarkedUnread { writer.member("marked_unread", true) }
     if let unreadAfter { writer.member("unread_after", unreadAfter) }
     if isHidden { writer.member("hidden", true) }
+    if !removed.isEmpty {
+      writer.key("removed")
+      writer.array { writer in for event in removed { writer.write(event) } }
+    }
   }
 
   init() {}
@@ -55,6 +63,7 @@ struct RoomMarks: Sendable, Equatable {
     isMarkedUnread = record.bool("marked_unread") ?? false
     unreadAfter = EventID(record["unread_after"])
     isHidden = record.bool("hidden") ?? false
+    removed = record["removed"]?.elements.compactMap { EventID($0) } ?? []
   }
 }
 

@@ -33,12 +33,14 @@ public struct Room: Sendable {
   var isDroppingSegments = false
   // Room list
   var unreadMark: UnreadMark?
+  /// Messages removed for oneself, which the server may not know yet.
+  var removing: [EventID] = []
   var echo = RoomEcho()
   // Unread
   /// The newest segments are on their way, to be counted; and whether they have to be counted once more.
   var unreadLoad: LoadID?
   var wantsRecount = false
-  /// Whether the last message is by somebody who is ignored.
+  /// Whether the last message is by somebody who is ignored, or was removed for oneself.
   var hidesPreview = false
   /// Segments before this one were dropped: nothing may be stored in front of them any more.
   var firstSegment: SegmentPosition?

@@ -101,6 +101,7 @@ extension Client {
       pinnedEventsAnswered(answer, room, event, isPinned: isPinned, command)
     case .receipt(let room): receiptAnswered(answer, room)
     case .unreadMark(let room, let mark, let command): unreadMarkAnswered(answer, room, mark, command)
+    case .removal(let room, let event, let command): removalAnswered(answer, room, event, command)
     case .breadcrumbs, .readDirect, .writeDirect, .spaceChild: listChapter?.answered(&self, answer, purpose)
     case .ownPushRules: ownPushRulesAnswered(answer)
     case .pushRule: pushRuleAnswered(answer)

@@ -70,6 +70,8 @@ enum Limits {
   static let passedDraftBytes = 24_000
   /// Of one room.
   static let passedDrafts = 500
+  /// Messages of a room that an account has removed for itself: 60 KB of account data.
+  static let removedEvents = 1_000
   /// Messages waiting in the outbox.
   static let outboxEntries = 1_000
 

@@ -71,6 +71,7 @@ indirect enum RequestPurpose: Sendable {
   case pinnedEvents(RoomID, EventID, isPinned: Bool, CommandID)
   // Room list
   case unreadMark(RoomID, Room.UnreadMark, CommandID)
+  case removal(RoomID, EventID, CommandID)
   case breadcrumbs
   case readDirect
   case writeDirect
@@ -94,7 +95,7 @@ extension RequestPurpose {
       .page(_, _, let id, _), .forwardPage(_, let id, _), .context(_, let id), .date(_, let id),
       .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id), .forget(_, let id),
       .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id), .pinnedEvents(_, _, _, let id),
-      .unreadMark(_, _, let id), .spaceChild(_, _, _, let id), .pushRule(let id),
+      .unreadMark(_, _, let id), .removal(_, _, let id), .spaceChild(_, _, _, let id), .pushRule(let id),
       .powerLevels(_, _, _, let id), .lastEvent(_, let id), .markedRead(_, let id):
       id
     default: 0

@@ -49,7 +49,7 @@ extension Client {
       room.state.settleName(for: session.userID)
       room.drafts = restored.drafts[id] ?? [:]
       storedEvents += room.state.history.events
-      room.hidesPreview = room.state.preview.map { ignoredUsers.contains($0.sender) } ?? false
+      room.hidesPreview = isPreviewHidden(room)
       rooms[id] = room
     }
     orphanDrafts = restored.drafts.filter { rooms[$0.key] == nil }

@@ -35,6 +35,7 @@ extension Client {
     if rooms[id]?.isLoadingMembers ?? false { rooms[id]?.toldMembers.formUnion(prepared.delta.members) }
     let oldName = rooms[id]?.state.computedName
     let pinned = rooms[id]?.state.pinned
+    let removed = rooms[id]?.state.marks.removed.last
     storedEvents += prepared.state.history.events - (isNew ? 0 : rooms[id]?.state.history.events ?? 0)
     rooms[id]?.$state = prepared.$state
     // Nobody else has asked for those of a new room: looking for it among thousands would make a first sync slow.
@@ -45,6 +46,7 @@ extension Client {
     if pinned != prepared.state.pinned { pinsChanged(id) }
     if commitReading(prepared, ownUserID: ownUserID) { aspects.insert(.unread) }
     settleUnreadMark(id, sync)
+    if !isNew, removed != prepared.state.marks.removed.last { hideRemoved(in: id) }
     commitUnread(prepared)
     if commitTyping(prepared) { aspects.insert(.typing) }
     if prepared.state.membership != .join { leaveBehind(id) } else { hasArrived(id) }
@@ -142,11 +144,13 @@ extension Room {
     _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]
   ) -> [TimelineChange] {
     let power = state.power.levels
+    let removed = removedEvents
     var changes: [TimelineChange] = []
     change(focus) { timeline in
       timeline.relations.power = power
       timeline.relations.now = now
       timeline.relations.ignored = ignored
+      if timeline.relations.removed.count != removed.count { timeline.relations.removed = Set(removed) }
       changes = body(&timeline, &ids)
     }
     return changes

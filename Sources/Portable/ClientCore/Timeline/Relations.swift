@@ -53,6 +53,8 @@ struct Relations: Sendable {
   var expiries: [EventID: Int64] = [:]
   /// Whose words count nowhere.
   var ignored: Set<UserID> = []
+  /// What the account has removed for itself.
+  var removed: Set<EventID> = []
   /// Who may end polls of others; nil where unknown.
   var power: PowerLevels?
   /// Milliseconds since 1970.

@@ -78,7 +78,7 @@ extension Timeline {
   private mutating func quote(of event: EventID, ownUserID: UserID) -> QuotedEvent? {
     if let i = index(of: event) { return .event(sender: items[i].sender, items[i].content) }
     switch quotedElsewhere[event] {
-    case .item(let item)? where relations.ignored.contains(item.sender) && item.isHiddenByIgnoring: return .unavailable
+    case .item(let item)? where relations.hides(item): return .unavailable
     case .item(var item)?:
       relations.decorate(&item, ownUserID: ownUserID)
       return .event(sender: item.sender, item.content)

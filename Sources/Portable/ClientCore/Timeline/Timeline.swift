@@ -129,7 +129,8 @@ public struct Timeline: Sendable {
 
   /// Whether the event's item belongs here.
   func accepts(_ event: TimelineEvent) -> Bool {
-    !event.isHidden(from: relations.ignored) && accepts(event.eventID, threadRoot: event.threadRoot)
+    !event.isHidden(from: relations.ignored) && !relations.removed.contains(event.eventID)
+      && accepts(event.eventID, threadRoot: event.threadRoot)
   }
 
   private func accepts(_ event: EventID?, threadRoot: EventID?) -> Bool {

@@ -8,7 +8,7 @@ import WebHost
 struct MessageMenu<D: DOM> {
   enum Choice {
     case reply, thread, react, edit, copy, link, pin, unpin, endPoll, voters, sticker, reactors, history, info, unread, report,
-      delete, retry, cancel
+      deleteForMe, delete, retry, cancel
   }
 
   private let conversation: Conversation<D>
@@ -77,6 +77,7 @@ struct MessageMenu<D: DOM> {
     choices.append(.info)
     if item.isOthersMessage(than: app.userID), conversation.feed.isLive, app.embedding == nil { choices.append(.unread) }
     if item.sender != app.userID { choices.append(.report) }
+    if item.isMessage { choices.append(.deleteForMe) }
     if item.isMessage, mayRedact(item, room) { choices.append(.delete) }
     return choices
   }
@@ -104,6 +105,7 @@ struct MessageMenu<D: DOM> {
     case .info: Strings[.messageInfo]
     case .unread: Strings[.unreadFromHere]
     case .report: Strings[.report]
+    case .deleteForMe: Strings[.deleteForMe]
     case .delete: Strings[.delete]
     case .retry: Strings[.retry]
     case .cancel: Strings[.cancelSending]
@@ -129,7 +131,7 @@ struct MessageMenu<D: DOM> {
     case .reactors: conversation.showReactors(RowID(item.id))
     case .retry: app.ask(.retry(room, item.id))
     case .cancel: app.ask(.cancel(room, item.id))
-    case .history, .info, .unread, .report, .delete: ask(choice, item, room)
+    case .history, .info, .unread, .report, .deleteForMe, .delete: ask(choice, item, room)
     }
   }
 
@@ -169,6 +171,13 @@ struct MessageMenu<D: DOM> {
       guard let event = item.eventID else { return }
       app.dialogs.open {
         ReportDialog(app, .reportTitle, in: $0) { .report(event, in: room, reason: $0) }
+      }
+    case .deleteForMe:
+      guard let event = item.eventID else { return }
+      app.dialogs.open {
+        ConfirmDialog(
+          app, .deleteForMeQuestion, note: Strings[.deleteForMeNote], action: .delete, busy: .removing,
+          .removeForMe(room, event), in: $0)
       }
     default:
       app.dialogs.open {
