@@ -218,6 +218,8 @@ export interface MessengerAttributes {
    * of the client; the event `command` tells of them. A name of the client's (`me`, `invite` …) stays the client's.
    */
   commands?: string;
+  /** A person's reaction to a message takes the place of their earlier one. */
+  'one-reaction'?: '';
 
   // Without one; read once, but for `disabled`
 

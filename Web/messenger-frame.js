@@ -51,11 +51,11 @@ async function start(request, page) {
 
 // ---- The client
 
-async function becomeClient({ number, homeserver, room, guest, keep, readonly, bubbles, commands, language, theme }, page) {
+async function becomeClient({ number, homeserver, room, guest, keep, readonly, bubbles, oneReaction, commands, language, theme }, page) {
   startNumber = number;
   // Pages without an origin of their own (sandboxed, of a file) are all called null: nothing is kept for those.
   const store = keep && page !== 'null' ? ['martlet', page, homeserver, room].join(' ') : '';
-  frame.wishes = JSON.stringify({ page, homeserver, room, guest, readonly, bubbles, commands, store });
+  frame.wishes = JSON.stringify({ page, homeserver, room, guest, readonly, bubbles, oneReaction, commands, store });
   frame.settings = settings(store);
   Object.assign(given, { language, theme });
   prepareSignOn();

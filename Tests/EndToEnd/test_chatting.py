@@ -564,3 +564,49 @@ async def _(test):
         await page.get_by_role("button", name="1 pinned message").click()
         await page.get_by_role("complementary", name="Pinned messages").wait_for()
         await alice.picture("pinned-light")
+
+
+@test("a message is deleted for oneself alone: gone on both devices, also after the page is loaded anew, and there for the others")
+async def _(test):
+    room, users = two_in(test, "Kitchen")
+    users["boris"].send(room, "the first")
+    users["boris"].send(room, "the embarrassing one")
+    async with people(test, "alice", "phone", "boris") as (alice, phone, boris):
+        for person, user in ((alice, users["alice"]), (phone, users["alice"]), (boris, users["boris"])):
+            await person.sign_in(user)
+            await person.open_room(room)
+            await person.sees("the embarrassing one")
+        await alice.message_menu("the embarrassing one", "Delete for me")
+        await alice.dialog.get_by_text("Others still see it").wait_for()
+        await alice.picture("delete-for-me-light")
+        await alice.dialog.get_by_role("button", name="Delete for everyone").wait_for(state="detached")
+        await alice.dialog.get_by_role("button", name="Delete for me").click()
+        await alice.message("the embarrassing one").wait_for(state="detached")
+        await phone.message("the embarrassing one").wait_for(state="detached")
+        users["boris"].send(room, "did you see it?")
+        for person in (alice, phone, boris):
+            await person.sees("did you see it?")
+        assert await boris.message("the embarrassing one").count() == 1
+        await alice.page.reload()
+        await alice.sees("did you see it?")
+        await alice.sees("the first")
+        assert await alice.message("the embarrassing one").count() == 0
+
+
+@test("@moderators calls those who look after the room, and nobody else")
+async def _(test):
+    room, users = two_in(test, "Watch")
+    carol = User(test.base, "carol")
+    users["alice"].post(room_path(room, "invite"), {"user_id": carol.user_id}).ok()
+    carol.join(room)
+    levels = users["alice"].get(room_path(room, "state", "m.room.power_levels")).ok()
+    levels.setdefault("users", {})[users["boris"].user_id] = 50
+    users["alice"].put(room_path(room, "state", "m.room.power_levels"), levels).ok()
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        await alice.composer.press_sequentially("@mod")
+        await expect(alice.page.get_by_role("option", name="@moderators")).to_be_visible()
+        await alice.page.keyboard.press("Tab")
+        await alice.page.keyboard.type("look here")
+        await alice.page.keyboard.press("Enter")
+        await alice.sees("@moderators look here")
+        assert last(users["boris"], room)["m.mentions"] == {"user_ids": [users["boris"].user_id]}

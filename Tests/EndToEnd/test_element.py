@@ -3,6 +3,7 @@ import contextlib
 import http.server
 import json
 import os
+import re
 import tempfile
 import threading
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
@@ -167,6 +168,31 @@ async def _(test):
         await box.press("Enter")
         user.sync_until(lambda answer: "well rolled" in str(answer))
         assert bodies(user.get(room_path(room, "messages"), dir="b").ok()["chunk"]) == ["well rolled"]
+
+
+@test("where a page wants one reaction of each, another takes the place of the first")
+async def _(test):
+    user, other = User(test.base, "voter"), User(test.base, "asker")
+    room = other.create_room(name="Lunch", invite=[user.user_id])
+    user.join(room)
+    other.send(room, "pizza?")
+    async with visitor(test) as (person, frame, address):
+        await person.page.goto(address("room.html", homeserver=test.base, room=room, **{"one-reaction": ""}))
+        session = {"userID": user.user_id, "deviceID": user.device_id, "accessToken": user.token}
+        await person.page.evaluate("session => document.querySelector('martlet-messenger').signIn(session)", session)
+        message = frame.get_by_role("article", name="pizza?")
+
+        async def react(emoji):
+            await message.click(button="right")
+            await frame.get_by_role("button", name="React", exact=True).click()
+            await frame.get_by_label("Search emoji").fill(emoji)
+            await frame.get_by_role("dialog").get_by_role("button").filter(has_text=re.compile("[👍🎉]")).first.click()
+
+        await react("thumbs up")
+        await expect(message.get_by_role("button", name=re.compile("👍"))).to_have_attribute("aria-pressed", "true")
+        await react("tada")
+        await expect(message.get_by_role("button", name=re.compile("🎉"))).to_have_attribute("aria-pressed", "true")
+        await expect(message.get_by_role("button", name=re.compile("👍"))).to_have_count(0)
 
 
 @test("the page around a room decides about texts before they are sent: refuses, changes, lets through; another look, nothing to write with")

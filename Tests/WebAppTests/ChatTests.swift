@@ -289,6 +289,26 @@ struct ChatTests {
     #expect(page.body(of: "/send/m.room.message/").contains(#""room":true"#))
   }
 
+  @Test("@moderators calls each of them, and is offered where there is one besides oneself")
+  func moderators() throws {
+    let levels = #"{"users":{"@alice:chat.example":100,"@boris:chat.example":50,"@gone:chat.example":50}}"#
+    try open([
+      boris, event("$c", #"{"room_version":"11"}"#, type: "m.room.create", at: 1, state: ""),
+      event("$g", #"{"membership":"leave"}"#, type: "m.room.member", at: 2, state: "@gone:chat.example"),
+      event("$p", levels, type: "m.room.power_levels", at: 2, state: ""), event("$1", text("beans"))
+    ])
+    try write("help @mod")
+    #expect(page.all("ma-completion-name").map(\.text) == ["@moderators"])
+    try enter()
+    #expect(try field.value == "help @moderators ")
+    try enter()
+    #expect(page.body(of: "/send/m.room.message/").contains(#""m.mentions":{"user_ids":["@boris:chat.example"]}"#))
+    #expect(page.answer("/send/m.room.message/", #"{"event_id":"$9"}"#))
+    try write("no@moderators and @moderatorship")
+    try enter()
+    #expect(page.body(of: "/send/m.room.message/").contains(#""m.mentions":{}"#))
+  }
+
   @Test("rooms with an address are offered behind #, and stand in the text by it")
   func rooms() throws {
     page.signIn()

@@ -42,7 +42,7 @@ extension Strings {
       shownCount, notAllLookedAt, sharedInRoom, showMessage, noPictures, noFiles, noLinks, jumpToDate, date, jump, firstUnread,
       nothingUnread, linkPreviews, hideLinkPreviews, shortcuts, nextPart, nextEntry, editLast, newLine, bold, italic,
       strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers, ownStickers, noStickers, addSticker,
-      makeSticker, stickerMade, removeStickers, wholeRoom, alsoInRoom, voters, pinnedCount, skinTone
+      makeSticker, stickerMade, removeStickers, wholeRoom, groupModerators, groupHere, alsoInRoom, voters, pinnedCount, skinTone
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
       notInvited, isInvited, isYou, loadingMembers, moreMembers, hereNow, leave, leaveQuestion, leaveNote, leaving, address,

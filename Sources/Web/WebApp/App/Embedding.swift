@@ -15,6 +15,8 @@ final class Embedding<D: DOM> {
   private(set) var port: FramePort?
   /// Nothing is written there.
   let isReadOnly: Bool
+  /// A person's reaction to a message takes the place of their earlier one.
+  let hasOneReaction: Bool
   /// Names of commands that the page has beside the client's, as they stand behind a slash, in small letters.
   let commands: [String]
   private(set) var bubbles: BubbleConfiguration
@@ -25,7 +27,8 @@ final class Embedding<D: DOM> {
   /// The text about which the page was asked last, and what sends what it made of it.
   private var asked: (token: Int64, send: (String) -> Void) = (0, { _ in })
 
-  /// - Parameter wishes: `page`, `homeserver`, `room` (ID, alias or link), `guest`, `readonly`, `bubbles`, `commands` (separated by spaces).
+  /// - Parameter wishes: `page`, `homeserver`, `room` (ID, alias or link), `guest`, `readonly`, `bubbles`, `oneReaction`, `commands` (separated by
+  ///   spaces).
   init(_ app: App<D>, _ wishes: JSON) {
     self.app = app
     page = wishes["page"]?.string ?? ""
@@ -34,6 +37,7 @@ final class Embedding<D: DOM> {
     destination = link.map { Destination($0) }
     joinsAsGuest = wishes.bool("guest") ?? false
     isReadOnly = wishes.bool("readonly") ?? false
+    hasOneReaction = wishes.bool("oneReaction") ?? false
     let named = Array((wishes["commands"]?.string ?? "").utf8).split(separator: 0x20)
     commands = named.map { String(decoding: $0, as: UTF8.self) }
     bubbles = BubbleConfiguration(named: wishes["bubbles"])

@@ -210,5 +210,5 @@ extension Strings {
 }
 
 extension UserPresence {
-  fileprivate var isHere: Bool { isCurrentlyActive || presence == .online }
+  var isHere: Bool { isCurrentlyActive || presence == .online }
 }

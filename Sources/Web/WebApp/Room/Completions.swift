@@ -67,7 +67,7 @@ final class Completions<D: DOM> {
     let word = String(decoding: text[start + 1..<caret], as: UTF8.self)
     range = start..<caret
     switch text[start] {
-    case UInt8(ascii: "@"): choices = wholeRoom(word) + people(word)
+    case UInt8(ascii: "@"): choices = wholeRoom(word) + groups(word) + people(word)
     case UInt8(ascii: "#") where !word.utf8.isEmpty: choices = rooms(word)
     case UInt8(ascii: ":") where word.utf8.count >= 2:
       let shelf = writer.app.emoji
@@ -94,6 +94,17 @@ final class Completions<D: DOM> {
       Match.rank("room", word.asciiLowercased) == 0
     else { return [] }
     return [Choice(text: "@room ", label: "@room", note: Strings[.wholeRoom])]
+  }
+
+  /// Groups that have somebody.
+  private func groups(_ word: String) -> [Choice] {
+    guard let room = writer.room else { return [] }
+    var found: [Choice] = []
+    for group in MentionGroup.all where Match.rank(group.word, word.asciiLowercased) == 0 {
+      guard !group.users(of: room, writer.app).isEmpty else { continue }
+      found.append(Choice(text: "@" + group.word + " ", label: "@" + group.word, note: Strings[group.note]))
+    }
+    return found
   }
 
   /// Rooms that have an address, those whose name fits best first.

@@ -101,7 +101,7 @@ final class Conversation<D: DOM> {
     switch action {
     case .reply(let row): if let item = feed.item(row) { writer.reply(to: item) }
     case .openReply(let row): if let event = feed.item(row)?.replyTo { onGoTo?(event) }
-    case .react(let row, let key): app.askOrSay(.toggleReaction(room, target(row), key: ByteString(key)))
+    case .react(let row, let key): react(ByteString(key), to: row, in: room)
     case .addReaction(let row, _, _): pickReaction(row)
     case .showReactors(let row): showReactors(row)
     case .showReaders(let row): showReaders(row)
@@ -125,13 +125,23 @@ final class Conversation<D: DOM> {
 
   func pickReaction(_ row: RowID) {
     guard let room = feed.key?.room else { return }
-    let target = target(row)
     app.dialogs.open { frame in
       EmojiDialog(app, in: frame) { [self] emoji in
         frame.close()
-        app.askOrSay(.toggleReaction(room, target, key: ByteString(emoji)))
+        react(ByteString(emoji), to: row, in: room)
       }
     }
+  }
+
+  /// Takes the reaction back where it was given. Where the page around wants one of each person, it takes the place of the others.
+  private func react(_ key: ByteString, to row: RowID, in room: RoomID) {
+    let target = target(row)
+    if app.embedding?.hasOneReaction ?? false, let item = feed.item(row) {
+      for other in item.reactions where other.isOwn && other.key != key {
+        app.ask(.toggleReaction(room, target, key: other.key))
+      }
+    }
+    app.askOrSay(.toggleReaction(room, target, key: key))
   }
 
   func copy(_ text: String) {

@@ -176,7 +176,7 @@ struct MessageMenu<D: DOM> {
       guard let event = item.eventID else { return }
       app.dialogs.open {
         ConfirmDialog(
-          app, .deleteForMeQuestion, note: Strings[.deleteForMeNote], action: .delete, busy: .removing,
+          app, .deleteForMeQuestion, note: Strings[.deleteForMeNote], action: .deleteForMe, busy: .removing,
           .removeForMe(room, event), in: $0)
       }
     default:

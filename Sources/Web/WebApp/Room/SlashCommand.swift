@@ -70,9 +70,7 @@ enum MentionWriting {
     var out: [UInt8] = []
     var index = 0
     while index < bytes.count {
-      guard bytes[index] == UInt8(ascii: "@"), index == 0 || bytes[index - 1] <= 0x20 || bytes[index - 1] == UInt8(ascii: "("),
-        let found = longest(names, bytes, index + 1)
-      else {
+      guard let found = named(names, bytes, index) else {
         out.append(bytes[index])
         index += 1
         continue
@@ -89,6 +87,21 @@ enum MentionWriting {
       index += 1 + found.name.count
     }
     return String(decoding: out, as: UTF8.self)
+  }
+
+  /// Whether the text has that word behind `@`.
+  static func calls(_ word: String, in text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    let names = [(name: Array(word.utf8), user: UserID(trusted: ""))]
+    return bytes.indices.contains { named(names, bytes, $0) != nil }
+  }
+
+  /// The name that an `@` there begins.
+  private static func named(
+    _ names: [(name: [UInt8], user: UserID)], _ text: [UInt8], _ at: Int
+  ) -> (name: [UInt8], user: UserID)? {
+    guard text[at] == UInt8(ascii: "@"), at == 0 || text[at - 1] <= 0x20 || text[at - 1] == UInt8(ascii: "(") else { return nil }
+    return longest(names, text, at + 1)
   }
 
   private static func longest(

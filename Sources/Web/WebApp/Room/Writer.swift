@@ -242,7 +242,7 @@ final class Writer<D: DOM> {
     let formatted =
       written.isPlain
       ? FormattedText(ByteString(written.text))
-      : FormattedText.markdown(ByteString(MentionWriting.linked(written.text, names(in: written.text, room))))
+      : marked(written.text, room)
     if case .edit(let event) = kind {
       app.askOrSay(.edit(key.room, .event(event), formatted))
     } else {
@@ -269,8 +269,14 @@ final class Writer<D: DOM> {
     if let draft { app.ask(.saveDraft(id, thread: nil, draft)) }
   }
 
+  /// With what Markdown and names make of it.
+  func marked(_ text: String, _ room: Room) -> FormattedText {
+    .markdown(
+      ByteString(MentionWriting.linked(text, names(in: text, room))), mentions: MentionGroup.mentions(in: text, of: room, app))
+  }
+
   /// Whom the text may name.
-  func names(in text: String, _ room: Room) -> [(name: [UInt8], user: UserID)] {
+  private func names(in text: String, _ room: Room) -> [(name: [UInt8], user: UserID)] {
     guard text.utf8.contains(UInt8(ascii: "@")) else { return [] }
     crowd.gather(room)
     return crowd.names

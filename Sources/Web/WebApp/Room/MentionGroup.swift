@@ -1,0 +1,39 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+
+/// Several people whom one word behind `@` calls, as `@room` calls all: those who look after the room, and those who are online. On the wire each of them is
+/// mentioned (`m.mentions`).
+enum MentionGroup: UInt8 {
+  case moderators, here
+
+  static let all: [MentionGroup] = [.moderators, .here]
+
+  /// As it stands in the text, in every language.
+  var word: String { self == .moderators ? "moderators" : "here" }
+  var note: Strings.Key { self == .moderators ? .groupModerators : .groupHere }
+
+  /// Without oneself. O(members).
+  func users<D: DOM>(of room: Room, _ app: App<D>) -> [UserID] {
+    var found: [UserID] = []
+    switch self {
+    case .moderators:
+      guard let powers = room.powerLevels else { break }
+      found = powers.creators
+      for (name, level) in powers.users where level >= 50 { if let user = UserID(name) { found.append(user) } }
+      found = found.filter { room.membership(of: $0) ?? .join == .join }
+    case .here: found = room.memberIDs.filter { app.client.presence(of: $0)?.isHere ?? false }
+    }
+    return found.filter { $0 != app.userID }
+  }
+
+  /// Those whom a text calls so.
+  static func mentions<D: DOM>(in text: String, of room: Room, _ app: App<D>) -> Mentions {
+    var mentions = Mentions()
+    for group in all where MentionWriting.calls(group.word, in: text) {
+      for user in group.users(of: room, app) { mentions.add(user) }
+    }
+    return mentions
+  }
+}
