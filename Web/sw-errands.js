@@ -19,32 +19,41 @@ async function pages() {
 
 // ---- The homeserver
 
-// undefined where nobody is signed in. `body` is what is sent as JSON, with GET nothing.
+// undefined where nobody is signed in. `path` is behind `/_matrix/`; `body` a file, or what is sent as JSON, with GET nothing.
 async function ask(method, path, body) {
   const { server } = await recall('page');
   const [session] = await readStore('a/session');
   if (!server || !session) return undefined;
-  return fetch(server + '/_matrix/client/' + path, {
+  return fetch(server + '/_matrix/' + path, {
     method, headers: { Authorization: 'Bearer ' + session.access_token }, credentials: 'omit', cache: 'no-store',
-    ...body && { body: JSON.stringify(body) },
+    ...body && { body: body instanceof Blob ? body : JSON.stringify(body) },
   });
 }
 
 // What the program keeps under keys that begin so, in their order (store.js).
-function readStore(prefix) {
+async function readStore(prefix) {
+  const found = await readDatabase('martlet', 'entries', entries => entries.getAll(IDBKeyRange.bound(prefix, prefix + '\uffff')));
+  const decoder = new TextDecoder();
+  try { return (found ?? []).map(bytes => JSON.parse(decoder.decode(bytes))); } catch { return []; }
+}
+
+// A file that waits to be sent (files.js); undefined where it is gone.
+const readFile = name => readDatabase('martlet files', 'files', files => files.get(name));
+
+// undefined where there is no such database, or it cannot be read.
+function readDatabase(name, table, ask) {
   return new Promise(resolve => {
-    const opening = indexedDB.open('martlet', 1);
+    const opening = indexedDB.open(name, 1);
     // Where there is none it is not to be made.
     opening.onupgradeneeded = () => opening.transaction.abort();
-    opening.onerror = () => resolve([]);
+    opening.onerror = () => resolve(undefined);
     opening.onsuccess = () => {
       const database = opening.result;
-      const reading = database.transaction('entries').objectStore('entries').getAll(IDBKeyRange.bound(prefix, prefix + '\uffff'));
-      reading.transaction.onabort = () => resolve([]);
+      const reading = ask(database.transaction(table).objectStore(table));
+      reading.transaction.onabort = () => resolve(undefined);
       reading.transaction.oncomplete = () => {
         database.close();
-        const decoder = new TextDecoder();
-        try { resolve(reading.result.map(bytes => JSON.parse(decoder.decode(bytes)))); } catch { resolve([]); }
+        resolve(reading.result);
       };
     };
   });

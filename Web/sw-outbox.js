@@ -1,8 +1,13 @@
-// What was written and not sent before the page was closed is sent as soon as there is a network (Background Sync).
+// What was written and not sent before the page was closed is sent as soon as there is a network (Background Sync): messages with their
+// files, edits, reactions, votes, what was deleted (Sources/Portable/ClientCore/Outbox has the other half).
 //
 // Nothing is written into the program's store: the page sends all of it again when it opens next, under the same transaction IDs, of
 // which the server makes one event each. In each room the order is kept: where one thing cannot go out, what follows it waits for the
-// page, as do files, edits and whatever else only the program can put together.
+// page.
+
+// As entries say what they do (OutboxPayload.Kind).
+const relationTypes = { 1: 'm.thread', 2: 'm.replace', 3: 'm.annotation', 5: 'm.reference' };
+const redaction = 4;
 
 self.addEventListener('sync', event => {
   if (event.tag === 'outbox') event.waitUntil(sendOutbox());
@@ -12,26 +17,66 @@ async function sendOutbox() {
   // A page that is open sends by itself. Who fails is asked again later, when it may be closed.
   if ((await pages()).length > 0) throw new Error('a page is open');
   const held = new Set();
+  // Of entries that the server has: later ones may speak of them.
+  const events = new Map();
   for (const entry of await readStore('a/outbox/')) {
-    if (!held.has(entry.room) && !await send(entry)) held.add(entry.room);
+    if (held.has(entry.room) || entry.failed !== undefined) continue;
+    const event = entry.event ?? await send(entry, events);
+    if (event === undefined) held.add(entry.room); else events.set(entry.id, event);
   }
 }
 
-// Whether what follows it in its room may go out.
-async function send(entry) {
-  // The server has it, or has refused it for good.
-  if (entry.event !== undefined || entry.failed !== undefined) return true;
-  const { do: kind, target, reply, files, content } = entry;
-  // A message, with or without an answered one and a thread that the server knows.
-  const isPlain = kind === 1 && files === undefined && [target, reply].every(id => id === undefined || typeof id === 'string');
-  if (!isPlain) return false;
-  const relation = {
-    ...target !== undefined && { rel_type: 'm.thread', event_id: target },
-    ...reply !== undefined && { 'm.in_reply_to': { event_id: reply } },
-    ...reply !== undefined && entry.fallback && { is_falling_back: true },
-  };
+// The entry's event; undefined where it did not go out.
+async function send(entry, events) {
+  const { do: kind, target, reply, key } = entry;
+  // Whatever else there is only the program can put together.
+  if (kind !== redaction && !(kind in relationTypes)) return undefined;
+  const [about, answered] = [target, reply].map(id => typeof id === 'number' ? events.get(id) : id);
+  // What it speaks of has not gone out.
+  if ((about ?? target) !== about || (answered ?? reply) !== answered) return undefined;
   const [room, type, transaction] = [entry.room, entry.type, entry.transaction].map(encodeURIComponent);
-  const path = `v3/rooms/${room}/send/${type}/${transaction}`;
-  const answer = await ask('PUT', path, Object.keys(relation).length > 0 ? { ...content, 'm.relates_to': relation } : content);
-  return answer?.ok ?? false;
+  const path = `client/v3/rooms/${room}/`;
+  if (kind === redaction) return said(await ask('PUT', `${path}redact/${encodeURIComponent(about)}/${transaction}`, entry.content));
+  const places = [];
+  for (const file of entry.files ?? []) {
+    const place = file.uri ?? await upload(file);
+    if (place === undefined) return undefined;
+    places.push(place);
+  }
+  const relation = {
+    ...about !== undefined && { rel_type: relationTypes[kind], event_id: about },
+    ...key !== undefined && { key },
+    ...answered !== undefined && { 'm.in_reply_to': { event_id: answered } },
+    ...answered !== undefined && entry.fallback && { is_falling_back: true },
+  };
+  const content = filled(entry.content, places);
+  const body = kind === 2 ? edited(content, entry.mentions) : content;
+  if (Object.keys(relation).length > 0) body['m.relates_to'] = relation;
+  return said(await ask('PUT', `${path}send/${type}/${transaction}`, body));
+}
+
+const said = async answer => answer?.ok ? (await answer.json()).event_id : undefined;
+
+// Its place on the server; undefined where it is gone, or the server did not take it.
+async function upload({ blob, type, name }) {
+  const file = await readFile(blob);
+  if (!file) return undefined;
+  const answer = await ask('POST', 'media/v3/upload?filename=' + encodeURIComponent(name), file.slice(0, file.size, type));
+  return answer?.ok ? (await answer.json()).content_uri : undefined;
+}
+
+// With the places of uploaded files (OutboxFile.placeholder).
+function filled(value, places) {
+  if (Array.isArray(value)) return value.map(one => filled(one, places));
+  if (value === null || typeof value !== 'object') return value;
+  const isPlace = (key, one) => (key === 'url' || key === 'thumbnail_url') && typeof one === 'string' && one.startsWith('upload:');
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [
+    key, isPlace(key, one) ? places[Number(one.slice(7))] ?? one : filled(one, places),
+  ]));
+}
+
+// Spec: "Event replacements": for clients that know no edits the text begins with an asterisk. `mentions` are those who were not mentioned before.
+function edited(content, mentions) {
+  const starred = ['body', 'formatted_body'].filter(name => typeof content[name] === 'string').map(name => [name, '* ' + content[name]]);
+  return { ...content, ...Object.fromEntries(starred), 'm.mentions': mentions ?? content['m.mentions'] ?? {}, 'm.new_content': content };
 }

@@ -9,7 +9,7 @@ async function pushed(data) {
   let said;
   try { said = data.json(); } catch { return; }
   if (typeof said?.ack_token === 'string') {
-    await ask('POST', 'unstable/org.matrix.msc4174/pushers/ack', { app_id: said.app_id, ack_token: said.ack_token });
+    await ask('POST', 'client/unstable/org.matrix.msc4174/pushers/ack', { app_id: said.app_id, ack_token: said.ack_token });
     return;
   }
   const news = said?.notification;
@@ -137,10 +137,10 @@ async function renew({ newSubscription }) {
   if (!key) return;
   const fresh = newSubscription ?? await self.registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
   const { endpoint, keys } = fresh.toJSON();
-  const listed = await ask('GET', 'v3/pushers');
+  const listed = await ask('GET', 'client/v3/pushers');
   const old = listed?.ok && (await listed.json()).pushers.find(pusher => pusher.pushkey === pushkey);
   if (!old) return;
   await remember('push', { key, pushkey: keys.p256dh });
-  await ask('POST', 'v3/pushers/set', { ...old, pushkey: keys.p256dh, data: { ...old.data, url: endpoint, auth: keys.auth } });
-  await ask('POST', 'v3/pushers/set', { app_id: old.app_id, pushkey, kind: null });
+  await ask('POST', 'client/v3/pushers/set', { ...old, pushkey: keys.p256dh, data: { ...old.data, url: endpoint, auth: keys.auth } });
+  await ask('POST', 'client/v3/pushers/set', { app_id: old.app_id, pushkey, kind: null });
 }

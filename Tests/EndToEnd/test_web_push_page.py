@@ -5,6 +5,7 @@ after it is real: the server encrypts and pushes to a push service of ours, and 
 by the browser itself (DevTools, `ServiceWorker.deliverPushMessage`). Neither is there anybody who clicks a notification, nor may a
 worker open a window without that: what is done with a click is called, and `openWindow` says where it would lead."""
 import asyncio
+import base64
 import contextlib
 import json
 import re
@@ -12,11 +13,12 @@ import time
 from types import SimpleNamespace
 from urllib.parse import unquote
 
-from browser import PHONE, expect, people, room_fragment
+from browser import PHONE, expect, people, room_fragment, send_files
 from client import User, room_path
 from harness import PATIENCE, test
 from push_service import PushService
 from server import Server
+from test_browser import GIVE, picture
 from test_web_push import counted, payloads, tokens, vapid_key
 
 PUSH_MANAGER = """
@@ -402,3 +404,84 @@ async def _(test):
         events = boris.get(room_path(room, "messages"), dir="f", limit=100).ok()["chunk"]
         said = [event["content"]["body"] for event in events if event["type"] == "m.room.message"]
         assert said == ["are you there?", *written, "good"], said
+
+
+@test("edits, reactions, files and answers to what was not sent yet go out after the page was closed, once, as the page would send them")
+async def _(test):
+    user, boris = User(test.base, "alice"), User(test.base, "boris")
+    room = user.create_room(preset="public_chat", name="Tea")
+    boris.join(room)
+    question = boris.send(room, "are you there?")
+    old = user.send(room, "on my wya")
+    regretted = user.send(room, "never mind")
+    async with people(test, "alice", permissions=["background-sync"]) as alice:
+        await alice.sign_in(user)
+        await alice.open_room(room)
+        await alice.sees("never mind")
+        worker = await Worker(alice.context, test.base).open()
+        await alice.page.bring_to_front()
+        await alice.go_offline()
+        await alice.message_menu("on my wya", "Edit")
+        await alice.composer.fill("on my **way**")
+        await alice.page.keyboard.press("Enter")
+        await alice.sees("on my way")
+        await alice.message_menu("are you there?", "React")
+        await alice.dialog.get_by_label("Search emoji").fill("thumbs up")
+        await alice.dialog.get_by_role("button").filter(has_text="👍").first.click()
+        await alice.message_menu("never mind", "Delete for everyone")
+        await alice.dialog.get_by_role("button", name="Delete for everyone").click()
+        await alice.write("here is the map")
+        await alice.sees("here is the map")
+        # The bar at a message has buttons for what is not sent yet, too.
+        waiting = alice.message("here is the map")
+        await waiting.hover()
+        await waiting.get_by_role("button", name="Add a reaction").click()
+        await alice.dialog.get_by_label("Search emoji").fill("thumbs up")
+        await alice.dialog.get_by_role("button").filter(has_text="👍").first.click()
+        image = base64.b64encode(picture(90, 60)).decode()
+        await alice.composer.evaluate(GIVE, ["paste", image, "map.png"])
+        await send_files(alice)
+        await alice.page.get_by_role("button", name="Open image map.png").wait_for()
+        await alice.write("that is all")
+        await alice.sees("that is all")
+        await eventually(alice.page, """async () => (await caches.has('martlet-errands')) && (await (await caches.open('martlet-errands')).match('page')) !== undefined""")
+        await alice.page.close()
+        await worker.alone()
+        await alice.context.set_offline(False)
+        await worker.sync()
+        await eventually(worker.page, """async ([token, path]) => {
+          const answer = await fetch(path, { headers: { Authorization: 'Bearer ' + token } });
+          return (await answer.json()).chunk.some(event => event.content.body === 'that is all');
+        }""", [boris.token, "/_matrix/client/v3/" + room_path(room, "messages") + "?dir=b"])
+
+        def check():
+            events = [event for event in boris.get(room_path(room, "messages"), dir="f", limit=100).ok()["chunk"] if event["sender"] == user.user_id]
+            by_type = lambda kind: [event["content"] for event in events if event["type"] == kind]
+            messages = [content for content in by_type("m.room.message") if content]
+            edit = next(content for content in messages if "m.new_content" in content)
+            assert edit["m.relates_to"] == {"rel_type": "m.replace", "event_id": old}, edit
+            assert (edit["body"], edit["m.new_content"]["formatted_body"]) == ("* on my **way**", "on my <strong>way</strong>"), edit
+            new = [(event["content"]["body"], event["event_id"]) for event in events if event["content"].get("body") in ("here is the map", "map.png", "that is all")]
+            assert [body for body, _ in new] == ["here is the map", "map.png", "that is all"], new
+            reactions = [content["m.relates_to"] for content in by_type("m.reaction")]
+            assert reactions == [{"rel_type": "m.annotation", "event_id": event, "key": "👍"} for event in (question, new[0][1])], reactions
+            file = next(content for content in messages if content["body"] == "map.png")
+            assert file["url"].startswith("mxc://"), file
+            assert boris.get(room_path(room, "event", regretted)).ok()["content"] == {}
+            return len(events)
+
+        count = check()
+        page = await alice.context.new_page()
+        page.set_default_timeout(PATIENCE * 1000)
+        await page.goto(test.base + "/" + room_fragment(room))
+        await page.get_by_role("article", name="that is all").wait_for()
+        boris.send(room, "good")
+        await page.get_by_role("article", name="good").wait_for()
+        # Nothing waits any more: what follows goes out behind all else.
+        await page.get_by_role("textbox").fill("the end")
+        await page.keyboard.press("Enter")
+        await eventually(worker.page, """async ([token, path]) => {
+          const answer = await fetch(path, { headers: { Authorization: 'Bearer ' + token } });
+          return (await answer.json()).chunk.some(event => event.content.body === 'the end');
+        }""", [boris.token, "/_matrix/client/v3/" + room_path(room, "messages") + "?dir=b"])
+        assert check() == count + 1
