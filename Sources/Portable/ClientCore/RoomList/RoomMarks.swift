@@ -10,6 +10,8 @@ struct RoomMarks: Sendable, Equatable {
   var unreadAfter: EventID?
   /// Hidden until somebody says something. Documentation/Extensions.md, `martlet.hide`.
   var isHidden = false
+  /// Milliseconds since 1970. Documentation/Extensions.md, `martlet.snooze`.
+  var snoozedUntil: Int64 = 0
 
   /// Takes account data of the room in.
   mutating func take(_ event: Event, _ aspects: inout RoomAspects) {
@@ -20,9 +22,11 @@ struct RoomMarks: Sendable, Equatable {
       isMarkedUnread = event.content.bool("unread") ?? false
       unreadAfter = EventID(event.content[RoomMarks.unreadAfterKey])
     case .hidden: isHidden = event.content.integer("before") != nil
+    case .snooze: snoozedUntil = event.content.snoozedUntil
     default: return
     }
     if tags != old.tags || isHidden != old.isHidden { aspects.insert(.tags) }
+    if snoozedUntil != old.snoozedUntil { aspects.insert(.settings) }
     if isMarkedUnread != old.isMarkedUnread { aspects.insert(.unread) }
   }
 
@@ -46,6 +50,7 @@ struct RoomMarks: Sendable, Equatable {
     if isMarkedUnread { writer.member("marked_unread", true) }
     if let unreadAfter { writer.member("unread_after", unreadAfter) }
     if isHidden { writer.member("hidden", true) }
+    if snoozedUntil > 0 { writer.member("snoozed_until", snoozedUntil) }
   }
 
   init() {}
@@ -55,6 +60,7 @@ struct RoomMarks: Sendable, Equatable {
     isMarkedUnread = record.bool("marked_unread") ?? false
     unreadAfter = EventID(record["unread_after"])
     isHidden = record.bool("hidden") ?? false
+    snoozedUntil = record.integer("snoozed_until") ?? 0
   }
 }
 
@@ -76,6 +82,8 @@ extension Room {
   public var isUnread: Bool { notificationCount > 0 || isMarkedUnread }
   /// Out of the lists until somebody else says something, on servers that do so (`Call.hide`).
   public var isHidden: Bool { state.marks.isHidden }
+  /// Until when one is told of nothing here, in milliseconds since 1970; what is past has ended (`Call.snooze`).
+  public var snoozedUntilMilliseconds: Int64 { state.marks.snoozedUntil }
 
   /// `isMarkedUnread` as it is on its way to the server.
   struct UnreadMark: Sendable {
