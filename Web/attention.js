@@ -84,10 +84,10 @@ export async function showNotification(clicked, source, tag, title, body) {
 
 const roomInAddress = () => { try { return decodeURIComponent(location.hash.split('room/')[1]?.split('/')[0] ?? ''); } catch { return ''; } };
 
-// What the service worker has told of a room ends with looking at it.
+// What was told of a room ends with looking at it, reactions too, which are never unread.
 export function withdrawOfRoom() {
   const room = roomInAddress();
-  if (room !== '' && isPushedTo()) withdrawNotification(room);
+  if (room !== '' && (isPushedTo() || shown.has(room))) withdrawNotification(room);
 }
 
 addEventListener('popstate', withdrawOfRoom);

@@ -31,7 +31,7 @@ async function show(news) {
   const tag = news.room_id;
   const { language = 'en', quiet } = await recall('page');
   const words = await wordsOf(language);
-  const { title, body } = described(news, words);
+  const { title, body } = await described(news, words);
   if (await isSeen(tag)) return;
   // A page that is open, and looked at by nobody, has told of it already.
   const [shown] = await self.registration.getNotifications({ tag });
@@ -52,15 +52,26 @@ function isQuiet([from, until] = []) {
 const short = (text, limit) => [...text].slice(0, limit).join('');
 const textOf = value => typeof value === 'string' ? value : '';
 
-function described(news, words) {
+async function described(news, words) {
   const sender = short(textOf(news.sender_display_name) || textOf(news.sender).replace(/^@([^:]*):.*$/s, '$1'), 100);
   const room = short(textOf(news.room_name), 100);
   // A server that was asked for identifiers alone says no more than that there is something.
   if (sender === '') return { title: room || words.product, body: words.counted('newMessages', 1) };
   if (news.type === 'm.room.member') return { title: room || sender, body: words.invitation };
   if (news.type === 'm.call.invite') return { title: room || sender, body: words.filled('callsYou', sender) };
+  if (news.type === 'm.reaction') return { title: room || sender, body: await reaction(news, sender, words) };
   const text = short(textIn(news, words), 300);
   return { title: room || sender, body: room === '' ? text : sender + ': ' + text };
+}
+
+// To which message is the server's to say.
+async function reaction({ room_id, content }, sender, words) {
+  const { event_id, key } = content?.['m.relates_to'] ?? {};
+  const place = ['rooms', room_id, 'event', textOf(event_id)].map(encodeURIComponent).join('/');
+  const answer = await ask('GET', 'client/v3/' + place).catch(() => undefined);
+  const message = answer?.ok ? await answer.json().catch(() => ({})) : {};
+  const emoji = short(textOf(key), 20);
+  return message.content ? words.filled('reactedTo', sender, emoji, short(textIn(message, words), 300)) : sender + ': ' + emoji;
 }
 
 function textIn({ type, content }, words) {
@@ -93,7 +104,7 @@ async function wordsOf(language) {
   return {
     product: word('product') || 'Martlet', invitation: word('invitation'), encryptedMessage: word('encryptedMessage'),
     image: word('image'), video: word('video'), audio: word('audio'), file: word('file'), location: word('location'),
-    filled: (name, value) => word(name).replace('{0}', () => value),
+    filled: (name, ...values) => values.reduce((text, value, index) => text.replace(`{${index}}`, () => value), word(name)),
     counted(name, count) {
       const choices = word(name).split('|');
       return choices[Math.min(forms.indexOf(rules.select(count)), choices.length - 1)].replace('{0}', count);

@@ -1,4 +1,6 @@
 """Push notifications: the server as a gateway sees it, across restarts and outages."""
+import time
+
 from client import User, room_path
 from gateway import Gateway
 from harness import test
@@ -67,6 +69,49 @@ def push_across_crashes(context):
         events.append(b.send(room, "four"))
         gateway.wait(lambda calls: notified(calls)[-1:] == events[-1:])
         assert notified(gateway.calls).count(events[-1]) == 1
+    finally:
+        server.close()
+        gateway.close()
+
+
+@test("neither what is sent silently nor what is said in a snoozed room is pushed; what comes after it is, with the whole number")
+def push_wishes(context):
+    context.own_server()
+    gateway = Gateway(lambda *_: (200, {"rejected": []}))
+    server = Server(push_gateways=gateway.base).start()
+    try:
+        a, b, room = pair(server, gateway)
+        offered = a.get("capabilities").ok()["capabilities"]
+        names = ["martlet.silent", "martlet.snooze", "martlet.quiet_hours", "martlet.reaction_notifications"]
+        assert [offered[name] for name in names] == [{"enabled": True}] * 4, offered
+
+        def keep(name, content, where=""):
+            a.put(f"user/{a.user_id}/{where}account_data/martlet.{name}", content).ok()
+
+        def said(text, **more):
+            return b.put(room_path(room, "send", "m.room.message", text), {"msgtype": "m.text", "body": text, **more}).ok()["event_id"]
+
+        def newest(event):
+            return gateway.wait(lambda calls: [body["notification"] for *_, body, _ in calls if body["notification"].get("event_id") == event])[0]
+
+        said("silent", **{"martlet.silent": True, "m.mentions": {"user_ids": [a.user_id]}})
+        loud = said("loud")
+        assert newest(loud)["counts"] == {"unread": 2}
+        keep("snooze", {"until": int(time.time() * 1000) + 3_600_000}, f"rooms/{room}/")
+        said("snoozed")
+        keep("snooze", {"until": int(time.time() * 1000) - 1}, f"rooms/{room}/")
+        woken = said("woken")
+        assert newest(woken)["counts"] == {"unread": 4}
+        minute = int(time.time() / 60) % 1440
+        keep("quiet_hours", {"from": (minute - 60) % 1440, "to": (minute + 60) % 1440})
+        said("night")
+        keep("quiet_hours", {})
+        keep("reaction_notifications", {"enabled": True})
+        own = a.send(room, "tea?")
+        reaction = b.put(room_path(room, "send", "m.reaction", "reaction"), {
+            "m.relates_to": {"rel_type": "m.annotation", "event_id": own, "key": "👍"}}).ok()["event_id"]
+        assert newest(reaction)["content"]["m.relates_to"]["key"] == "👍"
+        assert notified(gateway.calls) == [loud, woken, reaction], notified(gateway.calls)
     finally:
         server.close()
         gateway.close()

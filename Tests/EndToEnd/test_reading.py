@@ -1,6 +1,7 @@
 """Reading in the web client: what has arrived and been read, threads, what is unread, looking things up, pictures one after the other."""
 import asyncio
 import re
+import time
 from datetime import datetime, timedelta
 from urllib.parse import quote
 
@@ -439,6 +440,143 @@ async def told_away(alice, user):
     await alice.page.get_by_label("Show notifications of this browser").check()
     await alice.page.keyboard.press("Escape")
     await alice.page.evaluate("window.isAway = true; dispatchEvent(new Event('blur'))")
+
+
+@test("what is sent without a notification, by the send button's menu or /silent, is told of by nobody and is unread all the same")
+async def _(test):
+    room, users = two_in(test, "Library")
+    users["alice"].create_room(name="Elsewhere")
+    async with people(test, "alice", "boris", permissions=["notifications"]) as (alice, boris):
+        await told_away(alice, users["alice"])
+        await boris.sign_in(users["boris"])
+        await boris.open_room(room)
+        await boris.composer.fill("hush")
+        await boris.page.get_by_role("button", name="Send", exact=True).click(button="right")
+        await boris.picture("send-menu-light")
+        await boris.choose("Send without a notification")
+        await boris.sees("hush")
+        await boris.composed("")
+        await boris.write("/silent /me *tiptoes*")
+        await boris.sees("tiptoes")
+        # By keyboard as well.
+        await boris.composer.fill("on tiptoe")
+        await boris.page.get_by_role("button", name="Send", exact=True).focus()
+        await boris.page.keyboard.press("Shift+F10")
+        await boris.page.keyboard.press("Enter")
+        await boris.sees("on tiptoe")
+        await alice.page.get_by_role("button", name="Library, 3 unread messages").wait_for()
+        await boris.write("aloud")
+        await alice.until("() => window.told.length > 0")
+        told = await alice.page.evaluate("window.told")
+        assert [words.split(": ")[1] for _, words, _ in told] == ["aloud"], told
+        await alice.page.get_by_role("button", name="Library, 4 unread messages").wait_for()
+
+
+@test("a room is snoozed for an hour, until the morning or for a week, and woken: meanwhile nobody is told of it, and all is counted")
+async def _(test):
+    room, users = two_in(test, "Night")
+    users["alice"].create_room(name="Elsewhere")
+    path = f"user/{quote(users['alice'].user_id)}/rooms/{quote(room)}/account_data/martlet.snooze"
+    async with people(test, "alice", permissions=["notifications"]) as alice:
+        page = alice.page
+        await told_away(alice, users["alice"])
+
+        async def snooze(words):
+            async with page.expect_response(lambda answer: "martlet.snooze" in answer.url):
+                await page.get_by_label("Snooze").select_option(words)
+            return users["alice"].get(path).ok()["until"] / 1000
+
+        await page.get_by_role("button", name="Night").first.click(button="right")
+        until = datetime.fromtimestamp(await snooze("Nothing until tomorrow morning"))
+        assert until == (datetime.now() + timedelta(days=1)).replace(hour=8, minute=0, second=0, microsecond=0), until
+        hours = (await snooze("Nothing for a week") - time.time()) / 3600
+        assert 167.9 < hours < 168.1, hours
+        hours = (await snooze("Nothing for an hour") - time.time()) / 3600
+        assert 0.9 < hours < 1.1, hours
+        assert (await page.get_by_label("Snooze").locator("option:checked").text_content()).startswith("Snoozed until ")
+        await alice.picture("snoozed-light")
+        await page.set_viewport_size(PHONE)
+        await alice.picture("snoozed-phone")
+        await page.set_viewport_size({"width": 1280, "height": 720})
+        await page.keyboard.press("Escape")
+        users["boris"].send(room, "are you there?")
+        await page.get_by_role("button", name="Night, 1 unread message").wait_for()
+        # It is the account's: another device wakes it, or this one.
+        users["alice"].put(path, {"until": 1}).ok()
+        users["boris"].send(room, "now you are")
+        await alice.until("() => window.told.length === 1")
+        await page.get_by_role("button", name="Night, 2 unread messages").click(button="right")
+        assert await page.get_by_label("Snooze").locator("option:checked").text_content() == "Not snoozed"
+        await snooze("Nothing for an hour")
+        assert await snooze("Wake") == 0
+        await page.keyboard.press("Escape")
+        users["boris"].send(room, "and now")
+        await alice.until("() => window.told.length === 2")
+        told = await page.evaluate("window.told")
+        assert [words.split(": ")[1] for _, words, _ in told] == ["now you are", "and now"], told
+
+
+@test("one is told of reactions to what one has said, once that was wanted, and of no others")
+async def _(test):
+    room, users = two_in(test, "Cheers")
+    users["alice"].create_room(name="Elsewhere")
+    own, others = users["alice"].send(room, "it works"), users["boris"].send(room, "does it?")
+
+    def react(event, key):
+        users["boris"].put(room_path(room, "send", "m.reaction", key), {
+            "m.relates_to": {"rel_type": "m.annotation", "event_id": event, "key": key}}).ok()
+
+    async with people(test, "alice", permissions=["notifications"]) as alice:
+        await told_away(alice, users["alice"])
+        react(own, "🙈")
+        await alice.page.get_by_role("button", name="Your profile").click()
+        await alice.page.get_by_role("tab", name="Notifications").click()
+        async with alice.page.expect_response(lambda answer: "martlet.reaction_notifications" in answer.url):
+            await alice.page.get_by_label("Reactions to my messages").check()
+        await alice.picture("settings-notifications-light")
+        await alice.page.set_viewport_size(PHONE)
+        await alice.picture("settings-notifications-phone")
+        await alice.page.keyboard.press("Escape")
+        react(others, "🎈")
+        react(own, "👍")
+        await alice.until("() => window.told.length > 0")
+        told = await alice.page.evaluate("window.told")
+        name = users["boris"].user_id.split(":")[0][1:]
+        assert [told[0][0], told[0][1]] == ["Cheers", f"{name} reacted 👍 to: it works"] and len(told) == 1, told
+
+
+@test("quiet hours are the account's: another browser that comes later knows them, and they go when one signs out")
+async def _(test):
+    user = User(test.base, "alice")
+    user.create_room(name="Elsewhere")
+    path = f"user/{quote(user.user_id)}/account_data/martlet.quiet_hours"
+    async with people(test, "alice", "boris") as (alice, other):
+        await alice.sign_in(user)
+        await alice.page.get_by_role("button", name="Your profile").click()
+        await alice.page.get_by_role("tab", name="Notifications").click()
+        await alice.page.get_by_label("Quiet from").fill("22:30")
+        async with alice.page.expect_response(lambda answer: "martlet.quiet_hours" in answer.url):
+            await alice.page.get_by_label("Quiet until").fill("07:05")
+        offset = int(datetime.now().astimezone().utcoffset().total_seconds() / 60)
+        assert user.get(path).ok() == {"from": 22 * 60 + 30, "to": 7 * 60 + 5, "utc_offset": offset}
+        await other.sign_in(user)
+        await other.until("() => localStorage['quiet-from'] === '22:30' && localStorage['quiet-until'] === '07:05'")
+        # As changed elsewhere, by a clock that is elsewhere: whoever is there next sets it right.
+        user.put(path, {"from": 60, "to": 0, "utc_offset": offset + 60}).ok()
+        await other.until("() => localStorage['quiet-from'] === '01:00' && localStorage['quiet-until'] === '00:00'")
+        async with other.page.expect_response(lambda answer: "martlet.quiet_hours" in answer.url):
+            await other.page.reload()
+        assert user.get(path).ok() == {"from": 60, "to": 0, "utc_offset": offset}
+        user.put(path, {}).ok()
+        await other.until("() => localStorage['quiet-from'] === undefined && localStorage['quiet-until'] === undefined")
+        # Who comes next has others.
+        user.put(path, {"from": 90, "to": 0, "utc_offset": offset}).ok()
+        await alice.until("() => localStorage['quiet-from'] === '01:30'")
+        await alice.page.get_by_role("tab", name="Profile").click()
+        await alice.page.get_by_role("button", name="Sign out").click()
+        await alice.dialog.get_by_role("button", name="Sign out").click()
+        await alice.page.get_by_role("heading", name="Welcome to Martlet").wait_for()
+        await alice.until("() => localStorage['quiet-from'] === undefined && localStorage['quiet-until'] === undefined")
 
 
 @test("what is said in a message, with a NUL in it too, makes nobody's browser fetch anything")

@@ -235,6 +235,27 @@ async def _(test):
         await worker.shows("shown.length === 0")
 
 
+@test("with the page closed one is told of reactions to what one has said, and to what, once that was wanted")
+async def _(test):
+    async with subscribed(test) as (alice, worker, service, user, boris, room):
+        await open_settings(alice)
+        async with alice.page.expect_response(lambda answer: "martlet.reaction_notifications" in answer.url):
+            await alice.page.get_by_label("Reactions to my messages").check()
+        await alice.page.close()
+        await worker.alone()
+        own = user.send(room, "the kettle is on")
+        reaction = {"m.relates_to": {"rel_type": "m.annotation", "event_id": own, "key": "👍"}}
+        event = boris.put(room_path(room, "send", "m.reaction", "reaction"), reaction).ok()["event_id"]
+        await worker.push(told(service, event))
+        shown = await worker.shows("shown.length === 1")
+        assert shown[0]["body"] == "Boris Brandt reacted 👍 to: the kettle is on", shown
+        # Where the server does not say to what, one is told all the same.
+        odd = {"event_id": "$e", "room_id": room, "type": "m.reaction", "sender": boris.user_id, "content": {"m.relates_to": {"key": "🎉", "event_id": 7}},
+               "counts": {}, "devices": []}
+        await worker.run("said => pushed({ json: () => said })", {"notification": odd})
+        await worker.shows("shown[0]?.body === 'boris: 🎉'")
+
+
 @test("what is pushed is said in the reader's language, and no more than the server says; nonsense shows nothing")
 async def _(test):
     async with subscribed(test) as (alice, worker, service, user, boris, room):

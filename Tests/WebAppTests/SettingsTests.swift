@@ -178,6 +178,20 @@ struct SettingsTests {
       page.requests.contains { $0.request.target.contains("/pushrules/") && $0.request.target.contains(".m.rule.message") })
   }
 
+  @Test("reactions to one's own messages are told of where one wants it, and quiet hours are the account's")
+  func wishes() throws {
+    let page = Self.page(.notifications)
+    let box = try #require(page.all("ma-check").first { $0.allText == Strings[.tellReactions] }?.children.first)
+    page.dom.fire(.change, on: box.node, x: 1)
+    #expect(page.body(of: "martlet.reaction_notifications") == #"{"enabled":true}"#)
+    page.answer("martlet.reaction_notifications", "{}")
+    page.type("22:30", into: Strings[.quietFrom])
+    #expect(page.body(of: "martlet.quiet_hours") == "{}")
+    page.answer("martlet.quiet_hours", "{}")
+    page.type("07:05", into: Strings[.quietUntil])
+    #expect(page.body(of: "martlet.quiet_hours") == #"{"from":1350,"to":425,"utc_offset":0}"#)
+  }
+
   @Test("every page of the settings is there once, and goes when it is closed")
   func pages() {
     let page = Self.page(.appearance)

@@ -11,7 +11,8 @@ import Testing
 struct WritingTests {
   private func meaning(_ text: String) -> String {
     switch SlashCommand(text) {
-    case .message(let written): "\(written.style)\(written.isPlain ? " plain" : ""): " + written.text
+    case .message(let written):
+      "\(written.style)\(written.isPlain ? " plain" : "")\(written.isSilent ? " silent" : ""): " + written.text
     case .command: "command"
     case .wrong(let use): "wrong: " + use
     case .unknown(let name, let rest): "unknown: " + name + (rest.isEmpty ? "" : ", " + rest)
@@ -27,7 +28,9 @@ struct WritingTests {
       ("/dance  a waltz ", "unknown: dance, a waltz"),
       ("/invite @bob:b.example", "command"), ("/invite bob", "wrong: /invite @user:server"),
       ("/kick @bob:b.example too loud", "command"), ("/ban", "wrong: /ban @user:server"), ("/topic Tea", "command"),
-      ("/topic", "wrong: /topic …"), ("/nick Al", "command"), ("/join #tea:b.example", "command"), ("/leave", "command")
+      ("/topic", "wrong: /topic …"), ("/nick Al", "command"), ("/join #tea:b.example", "command"), ("/leave", "command"),
+      ("/silent *sh*", "text silent: *sh*"), ("/silent /me tiptoes", "emote silent: tiptoes"), ("/silent", "wrong: /silent …"),
+      ("/silent /leave", "command"), ("/silent /dance", "unknown: dance")
     ])
   func commands(_ text: String, _ wanted: String) {
     #expect(meaning(text) == wanted)

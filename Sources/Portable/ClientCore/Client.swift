@@ -92,6 +92,7 @@ public struct Client: Sendable {
 
   // Notifications
   var pushRuleState = PushRuleState()
+  public internal(set) var notificationWishes = NotificationWishes()
 
   var effects: [Effect] = []
   var now: Int64 = 0

@@ -64,6 +64,10 @@ extension EventType {
   public static let hidden: EventType = "martlet.hidden"
   /// Of a room, ours: messages that the user does not want to see any more. Documentation/Extensions.md.
   public static let removed: EventType = "martlet.removed"
+  /// Ours, of a room and of the account: what one is told of beyond the push rules. Documentation/Extensions.md.
+  public static let snooze: EventType = "martlet.snooze"
+  public static let quietHours: EventType = "martlet.quiet_hours"
+  public static let reactionNotifications: EventType = "martlet.reaction_notifications"
   public static let direct: EventType = "m.direct"
   public static let ignoredUserList: EventType = "m.ignored_user_list"
   public static let pushRules: EventType = "m.push_rules"

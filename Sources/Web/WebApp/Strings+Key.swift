@@ -19,30 +19,32 @@ extension Strings {
     case conversations, newConversation, filter, noMatch, noRooms, noRoomsNote, loadingRooms, pickRoom, pickRoomNote, profile,
       invitation, draft, noMessages, typingShort, severalTyping, you, unread, image, video, audio, file, location,
       removedMessage, encryptedMessage, invitations, askedToJoin, favourites, rooms, lowPriority, spaces, markedUnread,
-      fromServer, mentions, mentionedYou, optionsOf, waitingForAnswer, shownConversations, allConversations, unreadOnly,
-      mentionsOnly, leftRooms, hiddenRooms, hideRoom, showAgain, hidden, chooseSeveral, nothingChosen, leaveRooms,
+      fromServer, mentions, mentionedYou, reactedTo, optionsOf, waitingForAnswer, shownConversations, allConversations,
+      unreadOnly, mentionsOnly, leftRooms, hiddenRooms, hideRoom, showAgain, hidden, chooseSeveral, nothingChosen, leaveRooms,
       makeFavourite, noFavourite, makeLowPriority, noLowPriority, markRead, markUnread, unreadFromHere, whyUnread,
       unreadElsewhere, readUntil, withdrawRequest, notifications, notifyDefault, notifyAll, notifyMentions, notifyNothing,
-      goToConversation, roomOrPerson, startChatWith
+      snooze, notSnoozed, snoozedUntil, wake, snoozeHour, snoozeMorning, snoozeWeek, goToConversation, roomOrPerson,
+      startChatWith
     // Room
     case back, details, members, openingRoom, returning, toLatest, invitedBy, invitedToChat, invitedBySomeone, accept, decline,
       joining, left, banned, unknownRoom, join, forget, encrypted, upgraded, mayNotWrite, goToNewRoom, onlyInvited, callLost,
       copyText, delete, deleteForMe, deleteForMeQuestion, deleteForMeNote, discard, retry, copied, cancelSending, deleteQuestion
     // In the open room
     case replyUnavailable, youName, theyJoined, moreChanges, showChanges, hideChanges, reply, replyInThread, moreActions, react,
-      copyLink, pin, unpin, endPoll, notificationsOff, sendMore, takePicture, takeAgain, cameraRefused, cameraMissing, newPoll,
-      pollQuestion, pollAnswer, pollAddAnswer, pollSeveral, pollDisclosed, pollIncomplete, sendPlace, placeSought, placeRefused,
-      placeUnknown, ownPlace, voiceMessage, stopRecording, microphoneRefused, microphoneMissing, sendFiles, caption,
-      asOneMessage, pollEndedText, report, reportTitle, reportRoom, reportPerson, reportNote, reportReason, reportKind,
-      reportSpam, reportAbuse, reportViolence, reportIllegal, reportOther, reporting, reported, messageInfo, editedTimes,
-      eventID, viewSource, source, history, emoji, emojiTitle, emojiSearch, noEmoji, reactions, readers, playFailed, editing,
-      replyingTo, unknownCommand, commandUse, completions, roomMenu, thread, markAllRead, threads, noThreads, everywhere,
-      previous, nextOne, pinnedMessages, nothingPinned, searchRoom, searchFor, searching, nothingFound, moreResults,
-      narrowSearch, saidBy, saidByHint, onlyKind, anyMessage, picturesAndVideos, files, links, sinceDay, untilDay, wordsWanted,
-      shownCount, notAllLookedAt, sharedInRoom, showMessage, noPictures, noFiles, noLinks, jumpToDate, date, jump, firstUnread,
-      nothingUnread, linkPreviews, hideLinkPreviews, shortcuts, nextPart, nextEntry, editLast, newLine, bold, italic,
-      strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers, ownStickers, noStickers, addSticker,
-      makeSticker, stickerMade, removeStickers, wholeRoom, groupModerators, groupHere, alsoInRoom, voters, pinnedCount, skinTone
+      copyLink, pin, unpin, endPoll, notificationsOff, sendMore, sendSilently, takePicture, takeAgain, cameraRefused,
+      cameraMissing, newPoll, pollQuestion, pollAnswer, pollAddAnswer, pollSeveral, pollDisclosed, pollIncomplete, sendPlace,
+      placeSought, placeRefused, placeUnknown, ownPlace, voiceMessage, stopRecording, microphoneRefused, microphoneMissing,
+      sendFiles, caption, asOneMessage, pollEndedText, report, reportTitle, reportRoom, reportPerson, reportNote, reportReason,
+      reportKind, reportSpam, reportAbuse, reportViolence, reportIllegal, reportOther, reporting, reported, messageInfo,
+      editedTimes, eventID, viewSource, source, history, emoji, emojiTitle, emojiSearch, noEmoji, reactions, readers,
+      playFailed, editing, replyingTo, unknownCommand, commandUse, completions, roomMenu, thread, markAllRead, threads,
+      noThreads, everywhere, previous, nextOne, pinnedMessages, nothingPinned, searchRoom, searchFor, searching, nothingFound,
+      moreResults, narrowSearch, saidBy, saidByHint, onlyKind, anyMessage, picturesAndVideos, files, links, sinceDay, untilDay,
+      wordsWanted, shownCount, notAllLookedAt, sharedInRoom, showMessage, noPictures, noFiles, noLinks, jumpToDate, date, jump,
+      firstUnread, nothingUnread, linkPreviews, hideLinkPreviews, shortcuts, nextPart, nextEntry, editLast, newLine, bold,
+      italic, strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers, ownStickers, noStickers,
+      addSticker, makeSticker, stickerMade, removeStickers, wholeRoom, groupModerators, groupHere, alsoInRoom, voters,
+      pinnedCount, skinTone
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
       notInvited, isInvited, isYou, loadingMembers, moreMembers, hereNow, leave, leaveQuestion, leaveNote, leaving, address,
@@ -90,9 +92,9 @@ extension Strings {
       figureFrames, figureLate, figureTask, figureShift, figureSync, figureRequests, figureUnsent, figureRows, copyFigures,
       notCopied, browserNotifications, notificationsDenied, noNotificationsHere, notificationSound, quietFrom, quietUntil,
       quietNote, pushes, noPushesHere, noWebPush, pushFailed, tellAnything, tellMentions, tellRoomMentions, tellInvitations,
-      inDirectChats, inRooms, keywords, newKeyword, keywordHint, addKeyword, removeKeyword, signOutOthers, loadingDevices,
-      lastSeen, thisDevice, rename, deviceName, changePassword, newPassword, passwordChanged, emails, noEmails, addEmail,
-      emailAdded, closeAccount, closeAccountNote, eraseMessages, ignoredUsers, stopIgnoring, ignore
+      tellReactions, inDirectChats, inRooms, keywords, newKeyword, keywordHint, addKeyword, removeKeyword, signOutOthers,
+      loadingDevices, lastSeen, thisDevice, rename, deviceName, changePassword, newPassword, passwordChanged, emails, noEmails,
+      addEmail, emailAdded, closeAccount, closeAccountNote, eraseMessages, ignoredUsers, stopIgnoring, ignore
     // Calls
     case callThem, callThemWithCamera, callMade, callMadeDeclined, callMadeUnanswered, callOf, callsYou, callsYouWithCamera,
       callRings, callConnects, callInterrupted, callAnswer, callAnswerWithCamera, callDecline, callEnd, microphoneOff,

@@ -57,6 +57,9 @@ extension Host {
     return start - Int64(hostUTCOffset(Double(start))) * 60_000
   }
 
+  /// Minutes that the local clock is ahead of UTC at a moment, in milliseconds since 1970.
+  public static func utcOffset(_ milliseconds: Int64) -> Int { Int(hostUTCOffset(Double(milliseconds))) }
+
   /// Which form of words goes with a number: 0 for the first of those that the reader's language has, in the order zero, one,
   /// two, few, many, other.
   public static func pluralForm(of count: Int) -> Int { Int(hostPluralForm(Double(count))) }

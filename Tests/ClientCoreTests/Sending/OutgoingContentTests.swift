@@ -45,6 +45,17 @@ import Testing
     #expect(text(sent(.text("hi", style: .notice))) == #"{"msgtype":"m.notice","body":"hi","m.mentions":{}}"#)
   }
 
+  @Test func `what is to disturb nobody says so, whatever it is`() {
+    var message = OutgoingMessage.text("hi", style: .notice)
+    message.isSilent = true
+    #expect(text(sent(message)) == #"{"msgtype":"m.notice","body":"hi","m.mentions":{},"martlet.silent":true}"#)
+    var custom = OutgoingMessage.custom("a.b", content: Array(" {} ".utf8))
+    custom.isSilent = true
+    #expect(text(sent(custom, type: "a.b")) == #"{"martlet.silent":true}"#)
+    let thread = SendTarget.event(EventID(trusted: "$root"))
+    #expect(sent(message.inThread(thread))?["martlet.silent"]?.bool == true)
+  }
+
   @Test func `a reply says what it answers and whom it tells`() {
     let body = sent(.text("yes").replying(to: .event(EventID(trusted: "$1")), mentioning: UserID(trusted: "@alice:test")))
     #expect(text(body?["m.relates_to"]) == #"{"m.in_reply_to":{"event_id":"$1"}}"#)

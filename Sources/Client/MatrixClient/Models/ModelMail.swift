@@ -65,7 +65,7 @@ struct ModelMail: Sendable {
       hasListNews = true
     case .pushRules: isAboutAllRooms = true
     case .commandFinished, .sending, .storeFailed, .breadcrumbs, .spaces, .spaceCounts, .ignoredUsers, .presence, .arrived,
-      .receipts, .accountData:
+      .receipts, .accountData, .quietHours:
       return
     }
     bell.yield()

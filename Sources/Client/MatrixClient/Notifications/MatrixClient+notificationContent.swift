@@ -14,9 +14,9 @@ struct NotificationReader: Sendable {
   mutating func outcome(of event: EventID, in room: RoomID) async throws(ClientError) -> NotificationOutcome {
     if let invitation = core.invitation(to: room) { return invitation }
     let segments = (try? await store.load(Client.newestSegments(of: room))) ?? []
-    if let stored = NotificationSource(event, in: segments) { return await outcome(of: stored, in: room) }
+    if let stored = NotificationSource(event, in: segments) { return await outcome(of: stored, in: room, segments) }
     do throws(ClientError) {
-      return await outcome(of: try await askSource(.notificationSource(event, in: room)), in: room)
+      return await outcome(of: try await askSource(.notificationSource(event, in: room)), in: room, segments)
     } catch {
       // An invitation that no sync has brought yet: the room itself may not be looked at.
       guard case .refused(let status, _, _, _) = error, status == 403 || status == 404, core.room(room)?.membership != .join
@@ -27,11 +27,17 @@ struct NotificationReader: Sendable {
     }
   }
 
-  private func outcome(of source: NotificationSource, in room: RoomID) async -> NotificationOutcome {
+  private func outcome(
+    of source: NotificationSource, in room: RoomID, _ segments: [StoreRecord]
+  ) async -> NotificationOutcome {
     var source = source
     for user in [source.sender, core.session?.userID] {
       guard let user else { continue }
       source.members += (try? await store.load(Client.storedMember(user, in: room))) ?? []
+    }
+    if let target = source.reactionTarget {
+      source.target = NotificationSource(target, in: segments)?.event
+      if source.target == nil { source.target = try? await askSource(.notificationSource(target, in: room)).event }
     }
     return core.notification(of: source, in: room)
   }

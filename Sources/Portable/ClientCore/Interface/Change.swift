@@ -24,6 +24,8 @@ public enum Change: Sendable {
   indirect case sending(RoomID, SendID, SendProgress)
   /// `Client.pushRules`.
   case pushRules
+  /// `NotificationWishes.quietHours`.
+  case quietHours
   // People
   /// `Client.ignoredUsers`.
   case ignoredUsers

@@ -8,6 +8,8 @@ package struct NotificationSource: Sendable {
   package var state: [Event] = []
   /// Stored records of members.
   package var members: [StoreRecord] = []
+  /// What it is a reaction to (`reactionTarget`).
+  package var target: JSON?
   /// What has become of it since, as far as it is known here.
   package var isRedacted = false
   var edit: TimelineEvent.Edit?
@@ -50,6 +52,12 @@ package struct NotificationSource: Sendable {
   }
 
   package var sender: UserID? { UserID(event["sender"]) }
+
+  /// What one should know besides: nil where it is no reaction.
+  package var reactionTarget: EventID? {
+    guard case .reaction(let target, _)? = TimelineEvent(event)?.kind else { return nil }
+    return target
+  }
 }
 
 extension Call {
@@ -138,7 +146,13 @@ extension Client {
     case .edit(_, let content):
       isEdited = true
       subject = .item(.message(content))
-    case .reaction(_, let key): subject = .reaction(key: key)
+    case .reaction(_, let key):
+      guard let target = source.target.flatMap({ TimelineEvent($0) }), target.sender == user,
+        reactionTarget(of: read, in: id) == target.eventID
+      else { return .filteredOut }
+      var message: MessageContent?
+      if case .item(.message(let content), _) = target.kind { message = content }
+      return outcome(read, .reaction(key: key, to: message), event, from: event.sender, in: id, state, telling: .notifying)
     default: subject = .item(.custom(read.type, nil))
     }
     return outcome(read, subject, event, from: event.sender, in: id, state, isEdited: isEdited)
@@ -146,13 +160,12 @@ extension Client {
 
   private func outcome(
     _ event: Event, _ subject: NotificationContent.Subject, _ read: TimelineEvent?, from sender: UserID, in id: RoomID,
-    _ state: RoomState, isEdited: Bool = false
+    _ state: RoomState, isEdited: Bool = false, telling known: PushActions? = nil
   ) -> NotificationOutcome {
-    guard let user = session?.userID else { return .filteredOut }
+    guard let user = session?.userID, !isHeldBack(event, in: id), !isQuiet else { return .filteredOut }
     let verdicts = Verdicts(rules: pushRules, profileName: ownDisplayName)
-    guard let actions = verdicts.actions(for: event, from: sender, in: id, state, ownUserID: user), actions.notifies else {
-      return .filteredOut
-    }
+    let actions = known ?? verdicts.actions(for: event, from: sender, in: id, state, ownUserID: user)
+    guard let actions, actions.notifies else { return .filteredOut }
     return .content(
       NotificationContent(
         roomID: id, eventID: event.eventID, subject: subject, sender: sender,

@@ -3,14 +3,36 @@ import MatrixModel
 
 /// What the push rules say to an event: the evaluator that the server has, on what the syncs have told of the room.
 extension Client {
-  /// The actions of the first rule that matches; nil where none does, for own events, and for rooms that are not known.
+  /// The actions of the first rule that matches; nil where none does, for own events, and for rooms that are not known. None for what
+  /// was sent silently, and where the room is snoozed: it is counted as unread all the same. Quiet hours are not looked at (`isQuiet`).
   ///
-  /// An edit or a reaction is looked at as what it is; an encrypted event as what is in it, once that is known.
+  /// An edit or a reaction is looked at as what it is (`reactionTarget`); an encrypted event as what is in it, once that is known.
   public func pushActions(for event: Event, in room: RoomID) -> PushActions? {
+    rule(for: event, in: room).map { isHeldBack(event, in: room) ? .none : $0.actions }
+  }
+
+  /// What the event is a reaction to, where one wants to be told of reactions to what one has said: whether one has said this
+  /// is for others to find out. nil where one is not told.
+  public func reactionTarget(of event: Event, in room: RoomID) -> EventID? {
+    guard notificationWishes.hasReactions, event.type == .reaction, event.sender != session?.userID,
+      rule(for: event, in: room)?.isOfReactions ?? true, !isHeldBack(event, in: room)
+    else { return nil }
+    return EventID(event.content["m.relates_to"]?["event_id"])
+  }
+
+  private func rule(for event: Event, in room: RoomID) -> PushRule? {
     guard let sender = event.sender, let state = rooms[room]?.state, let user = session?.userID else { return nil }
-    return Verdicts(rules: pushRules, profileName: ownDisplayName).actions(
+    return Verdicts(rules: pushRules, profileName: ownDisplayName).rule(
       for: event, from: sender, in: room, state, ownUserID: user)
   }
+
+  /// Whether one is not told of the event now, whatever the rules say.
+  func isHeldBack(_ event: Event, in room: RoomID) -> Bool {
+    event.content.isSentSilently || rooms[room]?.state.marks.snoozedUntil ?? 0 > now
+  }
+
+  /// Whether these are quiet hours of the account: one is told of nothing.
+  public var isQuiet: Bool { notificationWishes.quietHours?.contains(now) ?? false }
 }
 
 /// Judges events of many rooms by the same rules.

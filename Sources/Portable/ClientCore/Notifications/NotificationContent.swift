@@ -15,7 +15,8 @@ public struct NotificationContent: Sendable {
   public enum Subject: Sendable {
     /// Of the timeline, as it is now: edited, too.
     case item(TimelineItem.Content)
-    case reaction(key: ByteString)
+    /// To what one has said oneself: the message, as far as it is known.
+    case reaction(key: ByteString, to: MessageContent?)
     case invitation
   }
 
@@ -51,7 +52,8 @@ public struct NotificationContent: Sendable {
     switch subject {
     case .invitation:
       isDirect ? "would like to chat with you" : ByteString("invited you to " + roomName.english.string)
-    case .reaction(let key): ByteString("reacted with " + key.string)
+    case .reaction(let key, let message):
+      ByteString("reacted with " + key.string + (message.map { " to: " + $0.english(by: "You") } ?? ""))
     case .item(let content): ByteString(english(content))
     }
   }

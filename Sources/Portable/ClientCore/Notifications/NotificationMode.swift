@@ -85,7 +85,6 @@ public enum NotificationSubject: UInt8, Sendable, CaseIterable {
 }
 
 extension PushActions {
-  static let notifying = list(#"["notify"]"#)
   static let sounding = list(#"["notify",{"set_tweak":"sound","value":"default"}]"#)
   static let ringing = list(#"["notify",{"set_tweak":"sound","value":"ring"}]"#)
   static let highlighting = list(#"["notify",{"set_tweak":"highlight"}]"#)

@@ -12,6 +12,8 @@ struct RoomMarks: Sendable, Equatable {
   var isHidden = false
   /// Messages that are not shown any more, the newest last. Documentation/Extensions.md, `martlet.removed`.
   var removed: [EventID] = []
+  /// Milliseconds since 1970. Documentation/Extensions.md, `martlet.snooze`.
+  var snoozedUntil: Int64 = 0
 
   /// Takes account data of the room in.
   mutating func take(_ event: Event, _ aspects: inout RoomAspects) {
@@ -24,9 +26,11 @@ struct RoomMarks: Sendable, Equatable {
     case .hidden: isHidden = event.content.integer("before") != nil
     case .removed:
       removed = event.content["events"]?.elements.prefix(Limits.removedEvents).compactMap { EventID($0) } ?? []
+    case .snooze: snoozedUntil = event.content.snoozedUntil
     default: return
     }
     if tags != old.tags || isHidden != old.isHidden { aspects.insert(.tags) }
+    if snoozedUntil != old.snoozedUntil { aspects.insert(.settings) }
     if isMarkedUnread != old.isMarkedUnread { aspects.insert(.unread) }
   }
 
@@ -54,6 +58,7 @@ struct RoomMarks: Sendable, Equatable {
       writer.key("removed")
       writer.array { writer in for event in removed { writer.write(event) } }
     }
+    if snoozedUntil > 0 { writer.member("snoozed_until", snoozedUntil) }
   }
 
   init() {}
@@ -64,6 +69,7 @@ struct RoomMarks: Sendable, Equatable {
     unreadAfter = EventID(record["unread_after"])
     isHidden = record.bool("hidden") ?? false
     removed = record["removed"]?.elements.compactMap { EventID($0) } ?? []
+    snoozedUntil = record.integer("snoozed_until") ?? 0
   }
 }
 
@@ -85,6 +91,8 @@ extension Room {
   public var isUnread: Bool { notificationCount > 0 || isMarkedUnread }
   /// Out of the lists until somebody else says something, on servers that do so (`Call.hide`).
   public var isHidden: Bool { state.marks.isHidden }
+  /// Until when one is told of nothing here, in milliseconds since 1970; what is past has ended (`Call.snooze`).
+  public var snoozedUntilMilliseconds: Int64 { state.marks.snoozedUntil }
 
   /// `isMarkedUnread` as it is on its way to the server.
   struct UnreadMark: Sendable {

@@ -44,8 +44,20 @@ extension OutgoingMessage {
       type = customType
       writer.raw(bytes)
     }
-    guard writer.bytes.count <= Limits.contentBytes else { throw .tooLarge(limitBytes: Int64(Limits.contentBytes)) }
-    return OutgoingContent(type: type, bytes: writer.bytes, files: files)
+    let bytes = isSilent ? OutgoingMessage.silent(writer.bytes) : writer.bytes
+    guard bytes.count <= Limits.contentBytes else { throw .tooLarge(limitBytes: Int64(Limits.contentBytes)) }
+    return OutgoingContent(type: type, bytes: bytes, files: files)
+  }
+
+  private static func silent(_ content: [UInt8]) -> [UInt8] {
+    guard let json = Answer.parse(content) else { return content }
+    return JSONWriter.object { writer in
+      for member in json.members {
+        writer.key(member.key)
+        writer.write(member.value)
+      }
+      writer.member("martlet.silent", true)
+    }
   }
 
   private func all(_ named: Mentions?) -> Mentions {

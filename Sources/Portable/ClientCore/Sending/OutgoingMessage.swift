@@ -28,6 +28,8 @@ public struct OutgoingMessage: Sendable {
   public var threadLatest: EventID?
   /// Besides those that the text names; say, the sender of what it answers.
   public var mentions = Mentions()
+  /// Nobody is notified of it; it is unread like any other (`martlet.silent`, Documentation/Extensions.md).
+  public var isSilent = false
 
   // MARK: Making
 

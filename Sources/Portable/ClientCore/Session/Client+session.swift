@@ -122,6 +122,7 @@ extension Client {
     quietRooms = []
     directRooms = DirectRooms()
     pushRuleState = PushRuleState()
+    notificationWishes = NotificationWishes()
     ignoredUsers = IgnoredUsers()
     presences = [:]
     syncLoop = SyncLoop()

@@ -42,6 +42,7 @@ extension Client {
     directRooms = restored.directRooms
     breadcrumbs = restored.breadcrumbs
     pushRuleState.rules = restored.pushRules.map { PushRuleSet(ofServer: $0, for: session.userID) }
+    notificationWishes = restored.notificationWishes
     ignoredUsers = restored.ignoredUsers
     for (id, state) in restored.rooms {
       var room = Room(id: id, state: state)

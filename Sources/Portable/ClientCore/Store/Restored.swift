@@ -13,6 +13,7 @@ struct Restored: Sendable {
   var breadcrumbs = Breadcrumbs()
   /// The content of `m.push_rules`.
   var pushRules: JSON?
+  var notificationWishes = NotificationWishes()
   var ignoredUsers = IgnoredUsers()
   var outbox: [OutboxEntry] = []
   var drafts: [RoomID: [EventID?: Draft]] = [:]
@@ -41,6 +42,7 @@ struct Restored: Sendable {
       directRooms = DirectRooms()
       breadcrumbs = Breadcrumbs()
       pushRules = nil
+      notificationWishes = NotificationWishes()
       ignoredUsers = IgnoredUsers()
     }
     outbox = outbox.ordered { $0.id < $1.id }
@@ -71,6 +73,10 @@ struct Restored: Sendable {
       pushRules = json
     } else if record.key == StoreKey.data(.ignoredUserList) {
       ignoredUsers = IgnoredUsers(content: json)
+    } else if record.key == StoreKey.data(.quietHours) {
+      _ = notificationWishes.take(.quietHours, json)
+    } else if record.key == StoreKey.data(.reactionNotifications) {
+      _ = notificationWishes.take(.reactionNotifications, json)
     } else if record.key.hasPrefix("a/room/") {
       guard let id = RoomID(json["id"]), let state = RoomState(record: json) else { return false }
       rooms[id] = Boxed(wrappedValue: state)

@@ -13,6 +13,11 @@ extension Client {
       notify(.pushRules)
       if wereKnown { recountAllUnread() }
     }
+    if let wishes = sync.notificationWishes {
+      let isAsBefore = wishes.quietHours == notificationWishes.quietHours
+      notificationWishes = wishes
+      if !isAsBefore { notify(.quietHours) }
+    }
     if let ignored = sync.ignoredUsers { takeIgnoredUsers(ignored) }
     takePresence(sync.presence)
     report(accountData: sync.accountData, of: nil)

@@ -53,7 +53,10 @@ extension Client {
     case .direct: sync.directRooms = DirectRooms(content: event.content)
     case .pushRules: sync.pushRules = PushRuleSet(ofServer: event.content, for: ownUserID)
     case Breadcrumbs.type: sync.breadcrumbs = Breadcrumbs(content: event.content)
-    default: return
+    default:
+      var wishes = sync.notificationWishes ?? notificationWishes
+      guard wishes.take(event.type, event.content) else { return }
+      sync.notificationWishes = wishes
     }
     sync.operations.append(.put(key: StoreKey.data(event.type), value: Array(event.content.bytes)))
   }

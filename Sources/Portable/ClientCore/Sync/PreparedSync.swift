@@ -14,6 +14,8 @@ struct PreparedSync: Sendable {
   var breadcrumbs: Breadcrumbs?
   /// nil where `m.push_rules` has not changed.
   var pushRules: PushRuleSet?
+  /// nil where they have not changed.
+  var notificationWishes: NotificationWishes?
   /// By the rules as they are after it; made with the first room.
   var verdicts: Verdicts?
   // People

@@ -40,6 +40,9 @@ public struct PushActions: Sendable, Equatable {
   /// No action: the event is passed over in silence.
   public static let none = PushActions(json: Array("[]".utf8), notifies: false, highlights: false, sound: nil)
 
+  /// Told without a sound.
+  public static let notifying = PushActions(json: Array(#"["notify"]"#.utf8), notifies: true, highlights: false, sound: nil)
+
   private init(json: [UInt8], notifies: Bool, highlights: Bool, sound: ByteString?) {
     self.json = json
     self.notifies = notifies

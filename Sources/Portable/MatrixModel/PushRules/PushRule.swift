@@ -39,6 +39,9 @@ public struct PushRule: Sendable {
   /// Whether it is one of the rules from before `m.mentions`: they do not look at events that say whom they mention.
   let isOldMentionRule: Bool
 
+  /// Whether it is the one that is silent of reactions, so that nobody has said more of them.
+  public var isOfReactions: Bool { ruleID == ".m.rule.reaction" }
+
   /// How the rule is tried.
   enum Matcher: Sendable {
     /// A default rule whose conditions are the same for everyone: tried once an event, see `PushEvaluator`.

@@ -32,7 +32,8 @@ public final class Composer<D: DOM> {
 
   private let attach: Node
   private let box: Node
-  private let send: Node
+  /// The button that sends, for what else a host does with it.
+  public let send: Node
   private let counter: Node
 
   public init(dom: D, phrases: Phrases = Phrases()) {
@@ -155,9 +156,11 @@ public final class Composer<D: DOM> {
     if isEnabled, !files.isEmpty { onFiles?(files) }
   }
 
-  private func submit() {
+  /// Sends what is written.
+  /// - Parameter command: put in front of it, for the host.
+  public func submit(with command: String = "") {
     let trimmed = text.trimmed
-    guard isEnabled, !trimmed.utf8.isEmpty, remaining >= 0, onSend?(trimmed) == true else { return }
+    guard isEnabled, !trimmed.utf8.isEmpty, remaining >= 0, onSend?(command + trimmed) == true else { return }
     setText("")
     dom.focus(field)
     dom.flush()

@@ -144,7 +144,9 @@ final class PushDelivery: Sendable {
     var news: PushNotification.News?
     if let queued {
       guard now - queued.queued < Self.ageMillisecondsLimit,
-        let found = try self.news(queued.event, queued.actions, for: id.userID, tx, committed)
+        let found = try self.news(queued.event, queued.actions, for: id.userID, tx, committed),
+        // A gateway that could not be reached may be back at night.
+        try !NotificationWishes.holdBack(found.room.roomID, from: id.userID, at: now, tx)
       else { return .pass(upTo: queued.event) }
       news = found
     }

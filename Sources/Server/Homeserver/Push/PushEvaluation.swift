@@ -28,8 +28,8 @@ final class PushEvaluation: Sendable {
   private struct Look: Sendable {
     var end: Int64
     var finds: [Find] = []
-    /// Who has sent something and so read what was before it.
-    var readers: Set<UserID> = []
+    /// Who has sent something and so read what was before it, or got something that is counted in silence.
+    var counted: Set<UserID> = []
   }
 
   private let progress = Mutex<Progress?>(nil)
@@ -67,7 +67,7 @@ final class PushEvaluation: Sendable {
       }
       self.progress.withLock { [progress] in $0 = progress }
       users.formUnion(look.finds.map(\.user))
-      users.formUnion(look.readers)
+      users.formUnion(look.counted)
     }
     return users
   }
@@ -120,17 +120,32 @@ final class PushEvaluation: Sendable {
   private func hold(_ event: StoredEvent, against users: Set<UserID>, _ tx: ReadTransaction, _ look: inout Look) throws {
     guard !users.isEmpty, let room = try rooms.cache.snapshot(of: event.room, in: tx) else { return }
     let evaluator = PushEvaluator(event, in: room)
+    let reactedTo = try Self.author(ofTargetOf: event, tx)
+    let now = clock.now()
     for user in users {
-      if event.sender == user {
-        look.readers.insert(user)
+      if event.sender == user || event.content.isSentSilently {
+        look.counted.insert(user)
         continue
       }
       let displayName = room.members[user]?.event.content["displayname"]?.text
-      guard let actions = evaluator.actions(of: try pushRules.rules(tx, of: user), displayName: displayName),
-        actions.notifies, try !IgnoredUsers.of(user, in: tx).contains(event.sender)
+      let rules = try pushRules.rules(tx, of: user)
+      let actions =
+        user == reactedTo
+        ? try NotificationWishes.actions(forReactionBy: evaluator.rule(of: rules, displayName: displayName), to: user, tx)
+        : evaluator.actions(of: rules, displayName: displayName)
+      guard let actions, actions.notifies, try !IgnoredUsers.of(user, in: tx).contains(event.sender),
+        try !NotificationWishes.holdBack(room.roomID, from: user, at: now, tx)
       else { continue }
       look.finds.append(Find(user: user, room: event.room, event: event.position, actions: actions.json))
     }
+  }
+
+  /// Who sent what a reaction is to; nil for other events.
+  private static func author(ofTargetOf event: StoredEvent, _ tx: ReadTransaction) throws -> UserID? {
+    guard event.type == .reaction, let id = EventID(event.content["m.relates_to"]?["event_id"]),
+      let target = try RoomLoader(transaction: tx).event(id), target.room == event.room, target.redactedBecause == nil
+    else { return nil }
+    return target.sender
   }
 
   private func write(_ look: Look) async throws {

@@ -12,10 +12,14 @@ enum Capabilities {
     "martlet.hide",
     "martlet.paging",
     "martlet.policy_lists",
+    "martlet.quiet_hours",
+    "martlet.reaction_notifications",
     "martlet.read_all",
     "martlet.read_counts",
     "martlet.rejoin",
+    "martlet.silent",
     "martlet.slow_mode",
+    "martlet.snooze",
     "martlet.unread"
   ]
 

@@ -18,6 +18,7 @@ extension App {
       case .arrived(let room, let events):
         arrived(room, events)
         main?.changed(change)
+      case .quietHours: keepQuietHours()
       case .ignoredUsers:
         onIgnoredUsers?()
         onIgnoredUsers = nil
@@ -54,6 +55,7 @@ extension App {
     effects.server.save()
     tellPresence()
     followPushes()
+    renewQuietHours()
     let screen = MainScreen(self)
     main = screen
     if let destination = next {
@@ -81,6 +83,7 @@ extension App {
       Host.setFragment("", replacing: true)
       Host.dropAllFiles()
       endPushes()
+      keepQuietHours()
     }
   }
 

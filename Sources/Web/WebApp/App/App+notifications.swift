@@ -16,7 +16,9 @@ extension App {
     guard !state.contains(.visible) || !state.contains(.focused), let room = client.room(id) else { return }
     var (sender, mention): (UserID?, MessageContent?)
     var isNews = false
-    for event in events where client.pushActions(for: event, in: id)?.notifies ?? false {
+    for event in events {
+      if let target = client.reactionTarget(of: event, in: id) { reacted(event, to: target, in: room) }
+      guard client.pushActions(for: event, in: id)?.notifies ?? false else { continue }
       isNews = true
       let own = mentionOfReader(event)
       if mention != nil, own == nil { continue }
@@ -24,15 +26,31 @@ extension App {
     }
     guard isNews else { return }
     if Host.setting(Settings.sound) != nil { Host.playSound() }
-    guard Host.setting(Settings.notifications) != nil, Host.notificationPermission == .granted else { return }
-    told.append(id)
-    var (text, picture) = (notice(of: room), "")
-    if let sender {
-      picture = avatarSource(room.avatar(of: sender)) ?? ""
-      if let mention { text = Strings[.mentionedYou, room.displayName(of: sender).string, Strings.short(mention)] }
+    var text = notice(of: room)
+    if let sender, let mention { text = Strings[.mentionedYou, room.displayName(of: sender).string, Strings.short(mention)] }
+    if tell(text, of: sender, in: room) { told.append(id) }
+  }
+
+  /// It counts nowhere, so it is told of without a sound and only where the message is one's own.
+  private func reacted(_ event: Event, to target: EventID, in room: Room) {
+    guard let sender = event.sender, let key = event.content["m.relates_to"]?.text("key"), key.count <= 100 else { return }
+    ask(.loadEvent(room.id, target)) { [self] result in
+      guard case .event(let source) = result, let message = source.json.flatMap({ Event($0) }), message.sender == userID,
+        case .message(let content)? = message.item?.content
+      else { return }
+      tell(Strings[.reactedTo, room.displayName(of: sender).string, key.string, Strings.short(content)], of: sender, in: room)
     }
-    Host.notify(title: Strings.words(for: room.name), text: text, tag: id.string, picture: picture) { [self] in goTo(.room(id))
+  }
+
+  /// False where the person wants to be shown nothing.
+  @discardableResult
+  private func tell(_ text: String, of sender: UserID?, in room: Room) -> Bool {
+    guard Host.setting(Settings.notifications) != nil, Host.notificationPermission == .granted else { return false }
+    let picture = sender.flatMap { avatarSource(room.avatar(of: $0)) } ?? ""
+    Host.notify(title: Strings.words(for: room.name), text: text, tag: room.id.string, picture: picture) { [self] in
+      goTo(.room(room.id))
     }
+    return true
   }
 
   /// What was read meanwhile, here or on another device, needs no notification any more.
@@ -56,5 +74,38 @@ extension App {
     guard let preview = room.preview, let content = preview.content else { return Strings[.newMessages, count: 1] }
     let text = Strings.short(content)
     return room.isDirect ? text : room.displayName(of: preview.sender).string + ": " + text
+  }
+}
+
+/// Quiet hours are the account's. The browser keeps them, too, as the host reads them: also while no page is open.
+extension App {
+  func keepQuietHours() {
+    guard embedding == nil else { return }
+    let hours = client.notificationWishes.quietHours
+    Host.setSetting(Settings.quietFrom, hours.map { App.clock($0.from) })
+    Host.setSetting(Settings.quietUntil, hours.map { App.clock($0.until) })
+    Host.applyLook()
+  }
+
+  /// The server goes by the clock of who was here last.
+  func renewQuietHours() {
+    guard embedding == nil, let hours = client.notificationWishes.quietHours else { return }
+    if hours.offset != offset { setQuietHours(hours.from, hours.until) }
+  }
+
+  /// Minutes of the day; nil for none.
+  func setQuietHours(_ from: Int?, _ until: Int?) {
+    guard let userID else { return }
+    var hours: QuietHours?
+    if let from, let until { hours = QuietHours(from: from, until: until, offset: offset) }
+    askOrSay(.setQuietHours(hours, of: userID))
+  }
+
+  private var offset: Int { Host.utcOffset(Host.wallClockMilliseconds()) }
+
+  /// As `HH:MM`.
+  private static func clock(_ minutes: Int) -> String {
+    let (hour, minute) = (minutes / 60, minutes % 60)
+    return (hour < 10 ? "0" : "") + "\(hour):" + (minute < 10 ? "0" : "") + "\(minute)"
   }
 }

@@ -237,7 +237,7 @@ enum Settings {
   static let figures = "figures"
   static let notifications = "notifications"
   static let sound = "sound"
-  /// Times of the day as `HH:MM`; the host keeps them.
+  /// Times of the day as `HH:MM`, of the account; the host reads them.
   static let quietFrom = "quiet-from"
   static let quietUntil = "quiet-until"
   /// Also while no page is open: the key of the subscription, as soon as there is one. The host reads it.

@@ -15,6 +15,7 @@ final class RoomSettingsForm<D: DOM> {
 
   private struct Shown: Equatable {
     let mode: NotificationMode?
+    let snoozedUntil: Int64
     let joinRule: JoinRule?
     let allowedRooms: [RoomID]
     /// That the room is in and whose members may be let in.
@@ -36,7 +37,8 @@ final class RoomSettingsForm<D: DOM> {
   func update(_ state: Room) {
     let id = state.id
     let new = Shown(
-      mode: app.client.pushRules.mode(of: id), joinRule: state.joinRule, allowedRooms: state.allowedRooms,
+      mode: app.client.pushRules.mode(of: id), snoozedUntil: state.snoozedUntilMilliseconds, joinRule: state.joinRule,
+      allowedRooms: state.allowedRooms,
       spaces: state.allowsRestrictedJoins ? app.client.spaces.parents(of: id) : [], history: state.historyVisibility,
       isSpace: state.isSpace, maySetRule: app.may(.sendState(.joinRules), in: id),
       maySetHistory: app.may(.sendState(.historyVisibility), in: id), mayAddRooms: app.may(.sendState(.spaceChild), in: id),

@@ -13,7 +13,7 @@ enum SlashCommand {
   case unknown(String, String)
 
   static let names: [StaticString] = [
-    "me", "shrug", "plain", "invite", "kick", "ban", "topic", "nick", "join", "leave"
+    "me", "shrug", "plain", "invite", "kick", "ban", "topic", "nick", "join", "leave", "silent"
   ]
 
   init(_ text: String) {
@@ -43,6 +43,7 @@ enum SlashCommand {
     if name == "me" { return isEmpty ? .wrong("/me …") : .message(Written(text: rest, style: .emote)) }
     if name == "plain" { return isEmpty ? .wrong("/plain …") : .message(Written(text: rest, isPlain: true)) }
     if name == "shrug" { return .message(Written(text: rest + (isEmpty ? "" : " ") + "¯\\_(ツ)_/¯", isPlain: true)) }
+    if name == "silent" { return isEmpty ? .wrong("/silent …") : SlashCommand(rest).silently }
     if name == "leave" { return .command { .leave($0.id) } }
     if name == "topic" { return isEmpty ? .wrong("/topic …") : .command { .setRoomTopic($0.id, ByteString(rest)) } }
     if name == "nick" { return isEmpty ? .wrong("/nick …") : .command { _ in .setDisplayName(ByteString(rest)) } }
@@ -52,6 +53,13 @@ enum SlashCommand {
     if name == "invite" { return .command { .invite($0.id, user: user.text) } }
     let why = reason.isEmpty ? nil : reason
     return name == "kick" ? .command { .kick($0.id, user, reason: why) } : .command { .ban($0.id, user, reason: why) }
+  }
+
+  /// What is said this way is said so that nobody is notified.
+  private var silently: SlashCommand {
+    guard case .message(var written) = self else { return self }
+    written.isSilent = true
+    return .message(written)
   }
 
   private static func split(_ text: String) -> (ByteString, ByteString) {

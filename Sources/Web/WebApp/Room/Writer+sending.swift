@@ -27,6 +27,20 @@ extension Writer {
     }
   }
 
+  /// How else than usual what is written can be sent.
+  func openSendMenu() {
+    guard !composer.text.trimmed.utf8.isEmpty else { return }
+    app.dialogs.open { frame in
+      frame.setTitle(.send, classes: "ma-dialog ma-menu")
+      let button = dom.button("ma-menu-item", .sendSilently, in: frame.body)
+      frame.setFirst(button)
+      dom.on(button, .click) { [self] _ in
+        frame.close()
+        composer.submit(with: "/silent ")
+      }
+    }
+  }
+
   func pickEmoji() {
     guard key != nil else { return }
     app.dialogs.open { frame in

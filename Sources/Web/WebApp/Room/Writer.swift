@@ -55,6 +55,10 @@ final class Writer<D: DOM> {
     dom.setClass(smile, "mg-composer-button ma-roomy")
     let microphone = composer.addButton(.microphone, Strings[.voiceMessage], atEnd: true) { [self] in recordVoice() }
     dom.on(microphone, .hold) { [self] in held($0.x) }
+    dom.listen(composer.send, .contextMenu) { [self] _ in
+      openSendMenu()
+      return .preventDefault
+    }
     composer.onKey = { [self] in pressed($0) }
     crowd.onChange = { [self] in completions.moreNames() }
   }
@@ -231,7 +235,9 @@ final class Writer<D: DOM> {
     let draft = composer.text
     embedding.ask(about: written.text) { [self] text in
       guard key == self.key, let room = self.room else { return }
-      send(Written(text: text, style: written.style, isPlain: written.isPlain), key, room)
+      var written = written
+      written.text = text
+      send(written, key, room)
       // What was written meanwhile stays.
       if composer.text.hasSameBytes(as: draft) { reset(clearing: true) }
     }
@@ -246,7 +252,8 @@ final class Writer<D: DOM> {
     if case .edit(let event) = kind {
       app.askOrSay(.edit(key.room, .event(event), formatted))
     } else {
-      let message = OutgoingMessage.message(formatted, style: written.style)
+      var message = OutgoingMessage.message(formatted, style: written.style)
+      message.isSilent = written.isSilent
       app.askOrSay(.send(key.room, addressed(message)))
       if let thread, isAlsoInRoom { sendInRoom(message.replying(to: .event(thread)), key.room) }
       onSent?()
@@ -310,4 +317,6 @@ struct Written {
   var style = OutgoingMessage.Style.text
   /// Nothing in it is Markdown.
   var isPlain = false
+  /// Nobody is notified of it.
+  var isSilent = false
 }

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import WebHost
 
 /// What can be done with a room from the list; opened by its context menu or its button.
 struct RoomMenu<D: DOM> {
@@ -127,5 +128,35 @@ struct NotificationChoice<D: DOM> {
         app.notices.show(Strings.words(for: error), isTrouble: true)
       }
     }
+    addSnooze(app, room, in: parent)
+  }
+
+  /// For a while one is told of nothing.
+  private func addSnooze(_ app: App<D>, _ room: RoomID, in parent: Node) {
+    guard let user = app.userID else { return }
+    let choice = Choice(app.dom, Strings[.snooze], [], selected: "", in: parent)
+    func show(_ until: Int64) {
+      var options: [(value: String, words: String)] = [("", Strings[.notSnoozed])]
+      if until > Host.wallClockMilliseconds() {
+        options = [("", Strings[.snoozedUntil, Host.dateTimeLabel(until)]), ("0", Strings[.wake])]
+      }
+      options += [("1", Strings[.snoozeHour]), ("2", Strings[.snoozeMorning]), ("3", Strings[.snoozeWeek])]
+      choice.setOptions(options, selected: "")
+    }
+    choice.onChange = { text in
+      let now = Host.wallClockMilliseconds()
+      // Eight o'clock.
+      let morning = Host.startOfDay(LocalClock().day(now) + 1) + 28_800_000
+      let times = [0, now + 3_600_000, morning, now + 604_800_000]
+      guard let index = Int(text), times.indices.contains(index) else { return }
+      app.ask(.snooze(room, untilMilliseconds: times[index], of: user)) { result in
+        if case .failure(let error) = result {
+          choice.set("")
+          return app.notices.show(Strings.words(for: error), isTrouble: true)
+        }
+        show(times[index])
+      }
+    }
+    show(app.client.room(room)?.snoozedUntilMilliseconds ?? 0)
   }
 }

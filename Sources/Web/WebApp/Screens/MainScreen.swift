@@ -95,7 +95,7 @@ final class MainScreen<D: DOM> {
       if let id = app.place.room { details.membersChanged(id) }
     case .arrived(let id, let events): calls.arrived(id, events)
     case .session, .commandFinished, .sending, .storeFailed, .breadcrumbs, .spaceCounts,
-      .ignoredUsers, .receipts, .accountData:
+      .ignoredUsers, .receipts, .accountData, .quietHours:
       break
     }
   }

@@ -26,20 +26,34 @@ final class NotificationsPage<D: DOM> {
       app.followArrivals()
       if isOn { Host.playSound() }
     }
-    let times = dom.element("div", "ma-pair", in: page)
-    for (key, words) in [(Settings.quietFrom, Strings.Key.quietFrom), (Settings.quietUntil, .quietUntil)] {
-      let field = Field(dom, words, kind: "time", in: times)
-      field.set(Host.setting(key) ?? "")
-      field.onInput = {
-        Host.setSetting(key, field.text.utf8.isEmpty ? nil : field.text)
-        Host.applyLook()
-      }
-    }
+    Self.addQuietHours(app, in: page)
     dom.element("p", "ma-note", text: .quietNote, in: page)
     rules = dom.element("div", "ma-form", in: page)
     trouble = frame.trouble(in: page)
     showBrowser()
     showRules()
+  }
+
+  private static func addQuietHours(_ app: App<D>, in page: Node) {
+    let times = app.dom.element("div", "ma-pair", in: page)
+    let from = Field(app.dom, .quietFrom, kind: "time", in: times)
+    let until = Field(app.dom, .quietUntil, kind: "time", in: times)
+    for (field, key) in [(from, Settings.quietFrom), (until, Settings.quietUntil)] {
+      field.set(Host.setting(key) ?? "")
+      field.onInput = {
+        // Here they hold at once.
+        Host.setSetting(key, field.text.utf8.isEmpty ? nil : field.text)
+        Host.applyLook()
+        app.setQuietHours(minutes(from.text), minutes(until.text))
+      }
+    }
+  }
+
+  /// Of `HH:MM`.
+  private static func minutes(_ clock: String) -> Int? {
+    let parts = clock.utf8.split(separator: UInt8(ascii: ":")).map { Int(String(decoding: Array($0), as: UTF8.self)) }
+    guard parts.count >= 2, let hour = parts[0], let minute = parts[1] else { return nil }
+    return hour * 60 + minute
   }
 
   // MARK: This browser
@@ -108,6 +122,9 @@ final class NotificationsPage<D: DOM> {
       CheckBox(dom, Strings[words], isOn: known.notifies(of: subject), in: rules) { [self] in
         change(.subject(subject, isOn: $0))
       }
+    }
+    CheckBox(dom, Strings[.tellReactions], isOn: app.client.notificationWishes.hasReactions, in: rules) { [self] isOn in
+      if let user = app.userID { app.askOrSay(.setReactionNotifications(isOn, of: user)) }
     }
     addDefault(.oneToOne, .inDirectChats)
     addDefault(.group, .inRooms)

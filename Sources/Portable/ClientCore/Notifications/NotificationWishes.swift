@@ -1,0 +1,47 @@
+import JSON
+import MatrixModel
+
+/// What the account wants to be told of beyond its push rules. Documentation/Extensions.md
+public struct NotificationWishes: Sendable, Equatable {
+  /// Whether one is told of reactions to what one has said.
+  public internal(set) var hasReactions = false
+  /// In which one is told of nothing.
+  public internal(set) var quietHours: QuietHours?
+
+  /// Takes account data in; false where it is of another type.
+  mutating func take(_ type: EventType, _ content: JSON) -> Bool {
+    switch type {
+    case .reactionNotifications: hasReactions = content.bool("enabled") ?? false
+    case .quietHours: quietHours = QuietHours(content)
+    default: return false
+    }
+    return true
+  }
+}
+
+extension Call {
+  /// Nobody is told of anything in the room until that time, in milliseconds since 1970, on any device; 0 ends it. The sync after it
+  /// says so (`Room.snoozedUntilMilliseconds`).
+  /// - Parameter user: oneself.
+  public static func snooze(_ room: RoomID, untilMilliseconds until: Int64, of user: UserID) -> Call<Void> {
+    setAccountData(.snooze, JSONWriter.object { $0.member("until", until) }, of: user, in: room)
+  }
+
+  /// - Parameter user: oneself.
+  public static func setReactionNotifications(_ isOn: Bool, of user: UserID) -> Call<Void> {
+    setAccountData(.reactionNotifications, JSONWriter.object { $0.member("enabled", isOn) }, of: user)
+  }
+
+  /// - Parameters:
+  ///   - hours: nil for none.
+  ///   - user: oneself.
+  public static func setQuietHours(_ hours: QuietHours?, of user: UserID) -> Call<Void> {
+    let content = JSONWriter.object { writer in
+      guard let hours else { return }
+      writer.member("from", hours.from)
+      writer.member("to", hours.until)
+      writer.member("utc_offset", hours.offset)
+    }
+    return setAccountData(.quietHours, content, of: user)
+  }
+}
