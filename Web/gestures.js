@@ -1,5 +1,5 @@
 // What fingers do beyond touching: a message is swiped to be answered, the times of all are drawn in from the side, a room's line is drawn
-// aside for its menu, a button is held.
+// aside for its menu or to be read, a button is held.
 // Scrolling stays the browser's (touch-action: pan-y): where it begins to, it takes the finger back (pointercancel).
 
 export const calm = matchMedia('(prefers-reduced-motion: reduce)');
@@ -77,23 +77,29 @@ export function listenForSwipes(scroller, tell) {
   scroller.addEventListener('pointercancel', () => end(false));
 }
 
-// A line of the list of rooms is drawn aside, to either side: what can be done with it opens.
+// A line of the list of rooms is drawn aside: towards its end what can be done with it opens, towards its start it is read, or unread. What
+// will happen stands below the line meanwhile. Its item has the marks: the program sets those of the line.
 let drawn = null;
+const marks = ['ma-drawn', 'ma-drawn-over', 'ma-drawn-ready'];
 
 function letGo(isDone) {
-  const { line, at, isReady } = drawn;
+  const { line, at, isReady, isOver } = drawn;
   drawn = null;
   line.style.translate = '';
-  line.classList.remove('ma-drawn-ready');
-  if (!calm.matches && at) line.animate([{ translate: at }, { translate: '0' }], { duration: 180, easing: 'ease-out' });
-  if (isDone && isReady) line.parentNode.querySelector('.ma-entry-more').click();
+  const over = () => { if (drawn?.line !== line) line.parentNode?.classList.remove(...marks); };
+  line.parentNode.classList.remove('ma-drawn-ready');
+  if (calm.matches || !at) over();
+  else line.animate([{ translate: at }, { translate: '0' }], { duration: 180, easing: 'ease-out' }).finished.then(over, over);
+  if (!isDone || !isReady) return;
+  if (isOver) line.dispatchEvent(new Event('aside', { bubbles: true }));
+  else line.parentNode.querySelector('.ma-entry-more').click();
 }
 
 addEventListener('pointerdown', e => {
   if (drawn) letGo(false);
   const line = e.pointerType === 'touch' && e.isPrimary && e.target.closest('.ma-entry');
   const isAtEdge = e.clientX < edgePixels || e.clientX > innerWidth - edgePixels;
-  drawn = line && !isAtEdge ? { line, id: e.pointerId, x: e.clientX, y: e.clientY, at: '', isReady: false } : null;
+  drawn = line && !isAtEdge ? { line, id: e.pointerId, x: e.clientX, y: e.clientY, at: '', isReady: false, isOver: false } : null;
 });
 addEventListener('pointermove', e => {
   if (e.pointerId !== drawn?.id) return;
@@ -105,11 +111,11 @@ addEventListener('pointermove', e => {
       return;
     }
   }
-  if ((across >= readyPixels) !== drawn.isReady) {
-    drawn.isReady = !drawn.isReady;
-    drawn.line.classList.toggle('ma-drawn-ready', drawn.isReady);
-    if (drawn.isReady) shake();
-  }
+  const isReady = across >= readyPixels;
+  if (isReady && !drawn.isReady) shake();
+  drawn.isReady = isReady;
+  drawn.isOver = pixels * way() > 0;
+  [true, drawn.isOver, isReady].forEach((isOn, i) => drawn.line.parentNode.classList.toggle(marks[i], isOn));
   drawn.at = `${Math.sign(pixels) * Math.min(across, reachPixels)}px`;
   if (!calm.matches) drawn.line.style.translate = drawn.at;
 });

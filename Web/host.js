@@ -298,6 +298,8 @@ const kinds = [
   ['submit', (e, id) => { dispatch(id, numbered(e.target)); return 1; }],
   ['contextmenu', (e, id) => dispatch(id, numbered(e.target), e.clientX, e.clientY)],
   ['mouseover', (e, id) => dispatch(id, numbered(e.target))],
+  null, null,
+  ['aside', (e, id) => dispatch(id, numbered(e.target))],
 ];
 
 function listen(node, kind, id) {

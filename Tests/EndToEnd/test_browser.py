@@ -458,10 +458,10 @@ async def _(test):
         await page.keyboard.press("Shift+F10")
         await page.get_by_role("button", name="Mark as unread").click()
         await rooms.get_by_role("button", name="Choir, marked as unread").wait_for()
-        await page.get_by_label("Show").select_option("Unread")
+        await page.get_by_label("Show", exact=True).select_option("Unread")
         await rooms.get_by_role("button", name="Stage crew").first.wait_for(state="detached")
         await rooms.get_by_role("button", name="Choir, marked as unread").wait_for()
-        await page.get_by_label("Show").select_option("All conversations")
+        await page.get_by_label("Show", exact=True).select_option("All conversations")
         await page.get_by_label("Search conversations").fill("oom 4")
         await rooms.get_by_role("button", name="Room 4", exact=True).wait_for()
         assert await rooms.get_by_role("listitem").count() == 1
@@ -536,7 +536,7 @@ async def _(test):
         await page.get_by_role("button", name="Rooms of this space").click()
         await page.get_by_role("button", name=f"Open: {word} drinkers").click()
         await page.get_by_role("heading", name=f"{word} drinkers").wait_for()
-        await page.get_by_label("Show").select_option("Kitchen")
+        await page.get_by_label("Show", exact=True).select_option("Kitchen")
         await page.get_by_role("list", name="Asked to join").wait_for(state="hidden")
         assert await alice.rooms.get_by_role("listitem").count() == 1
 

@@ -244,7 +244,7 @@ async def _(test):
         await expect(alice.composer).not_to_be_focused()
 
 
-@test("a room's line that is drawn aside far enough opens its menu, to either side; not far enough, or along the list, it does not")
+@test("a room's line drawn aside far enough opens its menu, to the other side it is read or unread; not far enough, or along the list, neither")
 async def _(test):
     room, users = two_in(test, "Orchard")
     async with people(test, "alice", viewport=PHONE, has_touch=True, is_mobile=True) as alice:
@@ -256,16 +256,26 @@ async def _(test):
         for by in ((30, 0), (0, 80), (40, 60)):
             await finger.slide(start, (start[0] + by[0], start[1] + by[1]))
             await finger.lift()
-        for by in (90, -90):
-            await finger.slide(start, (start[0] + by, start[1] + 4))
+        await finger.slide(start, (start[0] - 90, start[1] + 4))
+        await expect(ready).to_have_count(1)
+        await alice.picture("swipe-room-phone")
+        assert not await alice.page.get_by_role("dialog").count()
+        await finger.lift()
+        await alice.dialog.get_by_role("button", name="Mark as unread").wait_for()
+        await expect(ready).to_have_count(0)
+        await alice.page.keyboard.press("Escape")
+        await expect(alice.page.get_by_role("dialog")).to_have_count(0)
+        # What stands below the line says what will be.
+        below = "mark => getComputedStyle(mark, '::before').content"
+        for words, name in (("Mark as unread", "Orchard, marked as unread"), ("Mark as read", "Orchard")):
+            await finger.slide(start, (start[0] + 90, start[1] + 4))
             await expect(ready).to_have_count(1)
-            await alice.picture("swipe-room-phone")
-            assert not await alice.page.get_by_role("dialog").count()
+            assert await ready.evaluate(below) == f'"{words}"'
+            await alice.picture(f"swipe-room-{words.split()[-1]}-phone")
             await finger.lift()
-            await alice.dialog.get_by_role("button", name="Mark as unread").wait_for()
+            await alice.rooms.get_by_role("button", name=name, exact=True).wait_for()
             await expect(ready).to_have_count(0)
-            await alice.page.keyboard.press("Escape")
-            await expect(alice.page.get_by_role("dialog")).to_have_count(0)
+        assert not await alice.page.get_by_role("dialog").count()
         # A touch still opens the room.
         await alice.entry("Orchard").tap()
         await expect(alice.page.get_by_role("heading", name="Orchard")).to_be_visible()
@@ -289,6 +299,17 @@ async def _(test):
         await alice.picture("swipe-arabic-dark")
         await finger.lift()
         await page.get_by_text(re.compile("الرد على .*deep")).wait_for()
+
+        # A room's line is drawn to the left to be unread there; that is said above it where it stays in its place.
+        await page.evaluate("() => { location.hash = ''; }")
+        line = page.get_by_role("button", name=re.compile("^Well(, |$)"))
+        x, y = await centre(line)
+        await finger.slide((x, y), (x - 90, y + 4))
+        await page.locator(".ma-drawn-ready").wait_for()
+        assert (await centre(line))[0] == x
+        await alice.picture("swipe-room-arabic-dark")
+        await finger.lift()
+        await page.get_by_role("button", name=re.compile("^Well, ")).wait_for()
 
 
 @test("the microphone is held to record and let go to send; slid away nothing is sent, slid up it goes on")

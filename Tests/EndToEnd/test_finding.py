@@ -97,6 +97,41 @@ async def _(test):
         await page.get_by_text("This is not an address.").wait_for()
 
 
+@test("of many conversations a page is listed, the next where its end is scrolled to or come to by keys; all are found and can be chosen")
+async def _(test):
+    user = User(test.base, "host")
+    for number in range(130):
+        user.create_room(name=f"Room {number:03}")
+    async with people(test, "host", viewport=PHONE) as person:
+        await person.sign_in(user)
+        lines = person.rooms.get_by_role("listitem")
+        more = person.rooms.get_by_role("button", name="Show more: Rooms")
+        for count in (60, 120):
+            await expect(lines).to_have_count(count)
+            await expect(more).to_be_visible()
+            await lines.last.scroll_into_view_if_needed()
+        await expect(lines).to_have_count(130)
+        await expect(more).to_be_hidden()
+
+        await person.page.reload()
+        await expect(lines).to_have_count(60)
+        await person.entry("Room 129").focus()
+        for count in (120, 130):
+            await person.page.keyboard.press("End")
+            await expect(lines).to_have_count(count)
+        await person.page.keyboard.press("End")
+        await expect(person.entry("Room 000")).to_be_focused()
+
+        await person.page.reload()
+        await expect(lines).to_have_count(60)
+        await person.entry("Room 129").click(button="right")
+        await person.choose("Choose several conversations")
+        await expect(person.dialog.get_by_role("checkbox")).to_have_count(131)
+        await person.page.keyboard.press("Escape")
+        await person.rooms.get_by_label("Search conversations").fill("Room 003")
+        await person.entry("Room 003").wait_for()
+
+
 @test("who may puts the rooms of a space in order")
 async def _(test):
     user = User(test.base, "keeper")

@@ -351,7 +351,35 @@ async def _(test):
             await veil.wait_for(state="hidden")
 
 
-# Whether its picture of messages to come covers it and is seen.
+@test("while the first sync of a new session runs one sees where conversations will stand, and hears that they come")
+async def _(test):
+    _, users = two_in(test, "Larder")
+    for scheme, motion in (("light", "no-preference"), ("dark", "reduce")):
+        async with people(test, "alice", viewport=PHONE, scheme=scheme, service_workers="block") as alice:
+            page, may_go = alice.page, asyncio.Event()
+            await page.emulate_media(reduced_motion=motion)
+
+            async def hold(route):
+                await may_go.wait()
+                await route.continue_()
+
+            await page.route(re.compile("/sync[?]"), hold)
+            await alice.sign_in(users["alice"])
+            coming = alice.rooms.get_by_role("status").get_by_text("Getting your conversations…")
+            await coming.wait_for()
+            place = await alice.page.locator(".ma-coming").element_handle()
+            await alice.until(IS_DRAWN, place)
+            await expect(alice.rooms.get_by_role("heading", name="No conversations yet")).to_have_count(0)
+            # Nothing pulses for who wants no motion.
+            repeated = await place.evaluate("node => getComputedStyle(node, '::before').animationIterationCount")
+            assert ("infinite" in repeated) == (motion != "reduce"), repeated
+            await alice.page.screenshot(path=f"{alice.artifacts}/rooms-coming-{scheme}.png")
+            may_go.set()
+            await alice.entry("Larder").wait_for()
+            await expect(coming).to_have_count(0)
+
+
+# Whether its picture of what is to come covers it and is seen.
 IS_DRAWN = """veil => {
   const drawn = getComputedStyle(veil, '::before');
   return drawn.maskImage.startsWith('url("data:image/svg') && parseFloat(drawn.height) === veil.clientHeight && drawn.opacity > 0.4;

@@ -175,6 +175,35 @@ struct ChatTests {
     #expect(count("/leave") == 4)
   }
 
+  @Test("where the server can, many rooms are left with one request; it says how far it is, and what could not be left")
+  func leaveMany() throws {
+    page.signIn()
+    page.sync((0..<3).map { ("!r\($0)", room("Room \($0)", [("@boris:chat.example", "x", $0)])) })
+    page.answer("/capabilities", #"{"capabilities":{"martlet.bulk":{"enabled":true}}}"#)
+    func leaveAll() throws {
+      try openMenu("Room 2")
+      page.click("chooseSeveral")
+      page.dom.fire(.change, on: try #require(page.all("ma-dialog").last?.tags("input").first).node, x: 1)
+      page.click("leave")
+      page.submitDialog()
+    }
+    try leaveAll()
+    #expect(page.body(of: "martlet.bulk/leave") == #"{"room_ids":["!r2","!r1","!r0"]}"#)
+    page.answer("martlet.bulk/leave", #"{"job":"j","state":"running","total":3,"done":1,"errors":{}}"#)
+    #expect(page.text.contains("leftCount 1 3"))
+    #expect(page.root.tags("progress").map { $0.attributes["value"] } == ["1"])
+    page.app.dialogs.closeAll()
+    try leaveAll()
+    let refused = #"{"!r1":{"errcode":"M_FORBIDDEN","error":"no"}}"#
+    page.answer("martlet.bulk/leave", #"{"job":"k","state":"finished","total":3,"done":3,"errors":\#(refused)}"#)
+    #expect(page.all("ma-trouble").map(\.text).filter { !$0.isEmpty } == ["notLeft Room 1 notAllowed"])
+    page.app.dialogs.closeAll()
+    try leaveAll()
+    page.answer("martlet.bulk/leave", #"{"job":"l","state":"finished","total":3,"done":3,"errors":{}}"#)
+    #expect(!page.app.dialogs.isOpen && page.text.contains("roomsLeft 3"))
+    #expect(count("/leave") == 0)
+  }
+
   // MARK: Fingers
 
   @Test("a message that was swiped is the one that is answered")

@@ -98,6 +98,31 @@ struct FindingTests {
     #expect(page.requests.contains { $0.request.target.contains("tea/join") })
   }
 
+  @Test("where the server tells its people by pages they stand there before a name is written; a click starts a chat")
+  func everybody() throws {
+    let page = Page()
+    page.signIn()
+    page.sync([])
+    page.click(Strings[.newConversation])
+    #expect(!page.requests.contains { $0.request.target.contains("martlet.paging") })
+    page.app.dialogs.closeAll()
+    page.answer("/capabilities", #"{"capabilities":{"martlet.paging":{"enabled":true}}}"#)
+    page.click(Strings[.newConversation])
+    let users = #"[{"user_id":"@alice:chat.example"},{"user_id":"@boris:chat.example","display_name":"Bo"}]"#
+    page.answer("martlet.paging/users", #"{"users":\#(users),"has_next":true,"next_batch":"two"}"#)
+    #expect(page.all("ma-member").map { page.all("ma-entry-name", in: $0).map(\.text) } == [["Bo"]])
+    page.click(Strings[.showMore])
+    #expect(page.requests.contains { $0.request.target.contains("from=two") })
+    page.answer("martlet.paging/users", #"{"users":[{"user_id":"@carla:chat.example"}],"has_next":false}"#)
+    #expect(page.all("ma-member").count == 2 && !page.all("ma-wide").contains { $0.allText == Strings[.showMore] })
+    page.type("@d", into: Strings[.userID])
+    #expect(page.all("ma-member").isEmpty)
+    page.type("", into: Strings[.userID])
+    page.dom.fire(.click, on: try #require(page.all("ma-member").last).node)
+    page.answer("/createRoom", #"{"room_id":"!new"}"#)
+    #expect(page.app.place.room?.string == "!new")
+  }
+
   @Test("a new space is made as one")
   func space() throws {
     let page = Page()

@@ -45,7 +45,7 @@ struct RoomListTests {
         == [.invitations, .favourites, .people, .rooms, .lowPriority].map { Strings[$0] })
   }
 
-  @Test("A list that opens long has what is in view at once; where a room comes or moves, all stand in their places")
+  @Test("a long section shows its next page where its end is scrolled to, or by its button; who moves up is on the first page")
   func long() {
     let page = Page()
     page.signIn()
@@ -53,10 +53,45 @@ struct RoomListTests {
     page.sync(names.enumerated().map { ("!r\($0)", room($1, [("@boris:chat.example", "hi", 1000 - $0)])) })
     #expect(page.all("ma-entry-name").map(\.text) == Array(names.prefix(60)))
     page.sync([("!r149", room(names[149], [("@boris:chat.example", "again", 2000)]))])
+    #expect(page.all("ma-entry-name").map(\.text) == [names[149]] + names.prefix(59))
+    page.click(Strings[.showMore] + ": " + Strings[.rooms])
+    #expect(page.all("ma-entry-name").map(\.text) == [names[149]] + names.prefix(119))
+    let scroller = page.all("ma-rooms")[0].node
+    let end = page.dom.height(of: page.all("ma-section-rooms")[0])
+    page.dom.fire(.scroll, on: scroller, x: end - 1_500, y: 800)
+    #expect(page.all("ma-entry").count == 120)
+    page.dom.fire(.scroll, on: scroller, x: end - 1_300, y: 800)
     #expect(page.all("ma-entry-name").map(\.text) == [names[149]] + names.dropLast())
+    #expect(!page.all("ma-wide").contains { $0.allText == Strings[.showMore] })
   }
 
-  @Test("A folded section counts what is unread in all its rooms, also in those whose lines are still to come")
+  @Test("a line drawn aside marks its room as read, or unread; of a room that one is not in the menu opens")
+  func drawnAside() throws {
+    let page = Self.furnished()
+    func draw(_ name: String) throws {
+      page.dom.fire(.aside, on: try #require(page.all("ma-entry").first { $0.allText.contains(name) }).node)
+    }
+    try draw("Ads")
+    #expect(page.body(of: "m.marked_unread") == #"{"unread":true}"#)
+    page.answer("/capabilities", #"{"capabilities":{"martlet.read_all":{"enabled":true}}}"#)
+    try draw("Choir")
+    #expect(page.body(of: "read_all").contains("!plain"))
+    #expect(!page.app.dialogs.isOpen)
+    try draw("Band")
+    #expect(page.all("ma-menu-item").map(\.allText) == [Strings[.decline]])
+  }
+
+  @Test("until the first sync is there it is said that rooms come, and not that there are none")
+  func coming() {
+    let page = Page()
+    page.signIn()
+    #expect(page.all("ma-coming").count == 1 && page.text.contains(Strings[.loadingRooms]))
+    #expect(!page.text.contains(Strings[.noRooms]))
+    page.sync([])
+    #expect(page.all("ma-coming").isEmpty && page.text.contains(Strings[.noRooms]))
+  }
+
+  @Test("A folded section counts what is unread in all its rooms, also in those of further pages")
   func longAndFolded() throws {
     let page = Page()
     page.signIn()

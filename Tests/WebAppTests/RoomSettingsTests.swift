@@ -16,16 +16,17 @@ struct RoomSettingsTests {
   }
 
   /// A room in a space, where Alice has that level.
-  private static func page(level: Int, joinRule: String = "invite", levels: String = "") -> Page {
+  private static func page(level: Int, joinRule: String = "invite", levels: String = "", state more: [String] = []) -> Page {
     let page = Page()
     page.signIn()
     let alice = event("m.room.member", #"{"membership":"join"}"#, key: "@alice:chat.example")
-    let state = [
-      event("m.room.create", #"{"room_version":"10"}"#),
-      event("m.room.power_levels", "{\"users\":{\"@alice:chat.example\":\(level),\"@owner:chat.example\":100}\(levels)}"),
-      event("m.room.join_rules", "{\"join_rule\":\"\(joinRule)\"}"), event("m.room.name", #"{"name":"Garden"}"#),
-      event("m.room.canonical_alias", ##"{"alias":"#main:chat.example","alt_aliases":["#other:chat.example"]}"##), alice
-    ]
+    let state =
+      [
+        event("m.room.create", #"{"room_version":"10"}"#),
+        event("m.room.power_levels", "{\"users\":{\"@alice:chat.example\":\(level),\"@owner:chat.example\":100}\(levels)}"),
+        event("m.room.join_rules", "{\"join_rule\":\"\(joinRule)\"}"), event("m.room.name", #"{"name":"Garden"}"#),
+        event("m.room.canonical_alias", ##"{"alias":"#main:chat.example","alt_aliases":["#other:chat.example"]}"##), alice
+      ] + more
     let space = [
       event("m.room.create", #"{"room_version":"10","type":"m.space"}"#), event("m.room.name", #"{"name":"House"}"#),
       event("m.space.child", #"{"via":["chat.example"]}"#, key: "!a"), alice
@@ -42,11 +43,11 @@ struct RoomSettingsTests {
     return page
   }
 
-  private static func more(_ page: Page, _ tab: Strings.Key) {
+  private static func more(_ page: Page, _ tab: Strings.Key, extensions: String = "") {
     page.click(Strings[.moreSettings])
     page.answer("/aliases", ##"{"aliases":["#main:chat.example","#local:chat.example"]}"##)
     page.answer("/directory/list/room/", #"{"visibility":"private"}"#)
-    let capabilities = #"{"capabilities":{"m.room_versions":{"default":"11","available":{"11":"stable"}}}}"#
+    let capabilities = #"{"capabilities":{"m.room_versions":{"default":"11","available":{"11":"stable"}}\#(extensions)}}"#
     while page.answer("/capabilities", capabilities) {}
     page.click(Strings[tab])
   }
@@ -150,6 +151,40 @@ struct RoomSettingsTests {
     #expect(page.body(of: "/upgrade") == #"{"new_version":"11"}"#)
     page.answer("/upgrade", #"{"replacement_room":"!new"}"#)
     #expect(page.requests.contains { $0.request.target.contains("new/join") })
+  }
+
+  @Test("where the server or the room has slow mode, the time is chosen by who may, and seen by the others; spaces have none")
+  func slowMode() throws {
+    let offered = #","martlet.slow_mode":{"enabled":true}"#
+    let page = Self.page(level: 100)
+    Self.more(page, .advanced, extensions: offered)
+    try Self.choose(page, .slowMode, Strings[.minutes, "5"])
+    #expect(page.body(of: "martlet.slow_mode") == #"{"interval_ms":300000}"#)
+    let none = Self.page(level: 100)
+    Self.more(none, .advanced)
+    #expect(!none.text.contains(Strings[.slowMode]))
+    let bound = Self.page(level: 0, state: [Self.event("martlet.slow_mode", #"{"interval_ms":90000}"#)])
+    #expect(bound.all("ma-pace").map(\.text) == [Strings[.slowModeNote, Strings[.seconds, "90"]]])
+    Self.more(bound, .advanced)
+    #expect(bound.text.contains(Strings[.slowMode] + Strings[.seconds, "90"]))
+    let free = Self.page(level: 100, state: [Self.event("martlet.slow_mode", #"{"interval_ms":90000}"#)])
+    #expect(free.all("ma-pace").map(\.text) == [""])
+    free.app.goTo(.details(RoomID(trusted: "!s")))
+    Self.more(free, .advanced, extensions: offered)
+    #expect(!free.text.contains(Strings[.slowMode]))
+  }
+
+  @Test("the room is put among those whose bans keep invitations away, and taken out, the others stay")
+  func policyLists() throws {
+    let page = Self.page(level: 0)
+    Self.more(page, .advanced, extensions: #","martlet.policy_lists":{"enabled":true}"#)
+    #expect(!page.text.contains(Strings[.followBans]))
+    page.answer("/account_data/martlet.policy_lists", #"{"rooms":["!other"]}"#)
+    try Self.choose(page, .followBans, Strings[.yes])
+    #expect(page.body(of: "martlet.policy_lists") == #"{"rooms":["!a","!other"]}"#)
+    page.answer("martlet.policy_lists", "{}")
+    try Self.choose(page, .followBans, Strings[.no])
+    #expect(page.body(of: "martlet.policy_lists") == #"{"rooms":["!other"]}"#)
   }
 
   @Test("a room is reported with a reason")

@@ -21,10 +21,10 @@ extension Strings {
       removedMessage, encryptedMessage, invitations, askedToJoin, favourites, rooms, lowPriority, spaces, markedUnread,
       fromServer, mentions, mentionedYou, reactedTo, optionsOf, waitingForAnswer, shownConversations, allConversations,
       unreadOnly, mentionsOnly, leftRooms, hiddenRooms, hideRoom, showAgain, hidden, chooseSeveral, nothingChosen, leaveRooms,
-      makeFavourite, noFavourite, makeLowPriority, noLowPriority, markRead, markUnread, unreadFromHere, whyUnread,
-      unreadElsewhere, readUntil, withdrawRequest, notifications, notifyDefault, notifyAll, notifyMentions, notifyNothing,
-      snooze, notSnoozed, snoozedUntil, wake, snoozeHour, snoozeMorning, snoozeWeek, goToConversation, roomOrPerson,
-      startChatWith
+      leftCount, notLeft, roomsLeft, makeFavourite, noFavourite, makeLowPriority, noLowPriority, markRead, markUnread,
+      unreadFromHere, whyUnread, unreadElsewhere, readUntil, withdrawRequest, notifications, notifyDefault, notifyAll,
+      notifyMentions, notifyNothing, snooze, notSnoozed, snoozedUntil, wake, snoozeHour, snoozeMorning, snoozeWeek,
+      goToConversation, roomOrPerson, startChatWith
     // Room
     case back, details, members, openingRoom, returning, toLatest, invitedBy, invitedToChat, invitedBySomeone, accept, decline,
       joining, left, banned, unknownRoom, join, forget, encrypted, upgraded, mayNotWrite, goToNewRoom, onlyInvited, callLost,
@@ -51,15 +51,15 @@ extension Strings {
       copy, message, remove, removeQuestion, removing, whoMayJoin, ruleAnyone, ruleKnock, ruleInvited, ruleRestricted,
       ruleSpace, whoMayRead, readAnyone, readMembers, readSinceInvited, readSinceJoined, moreSettings, addresses, noAddresses,
       mainAddress, makeMain, addAddress, removeNamed, isListed, yes, no, permissions, permissionsNote, sendMessages,
-      deleteOthers, notifyEverybody, advanced, guestsMayJoin, roomID, roomVersion, roomMade, upgrade, upgradeNote, roomsOfSpace,
-      addRoomToSpace, chooseRoom, addedToSpace, takeOut, newRoomInSpace, moveUp, moveDown, searchMembers, letIn, bannedMembers,
-      ban, banQuestion, unban, reasonOptional, role, roleMember, roleModerator, roleAdministrator, roleCreator, roleOfLevel,
-      ignoreUser
+      deleteOthers, notifyEverybody, advanced, guestsMayJoin, slowMode, noSlowMode, slowModeNote, seconds, minutes, hours,
+      followBans, roomID, roomVersion, roomMade, upgrade, upgradeNote, roomsOfSpace, addRoomToSpace, chooseRoom, addedToSpace,
+      takeOut, newRoomInSpace, moveUp, moveDown, searchMembers, letIn, bannedMembers, ban, banQuestion, unban, reasonOptional,
+      role, roleMember, roleModerator, roleAdministrator, roleCreator, roleOfLevel, ignoreUser
     // New conversation
     case directChat, newRoom, joinRoom, userID, userIDHint, startChat, starting, createRoom, creating, roomNameMissing,
       topicOptional, inviteOptional, inviteManyHint, anyoneMayJoin, aliasHint, aliasName, aliasMissing, aliasWrong, joinAddress,
       joinAddressHint, notUserID, kindOfRoom, plainRoom, space, searchRooms, directoryHint, publicRooms, showMore,
-      loadingRoomList, noPublicRooms, openRoom, askToJoin, asked
+      loadingPeople, loadingRoomList, noPublicRooms, openRoom, askToJoin, asked
     // Profile
     case displayName, displayNameHint, changePicture, uploadingPicture, notPicture, language, browserLanguage, privateReceipts,
       privateTyping, logOut, logOutQuestion, logOutNote, loggingOut

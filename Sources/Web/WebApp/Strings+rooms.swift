@@ -22,6 +22,13 @@ extension Strings {
     return self[.listedLast, list, last]
   }
 
+  /// A time that a room was given, in the largest unit that it is a whole number of.
+  static func words(forMilliseconds time: Int64) -> String {
+    let seconds = (time + 999) / 1_000
+    if seconds % 3_600 == 0 { return self[.hours, "\(seconds / 3_600)"] }
+    return seconds % 60 == 0 ? self[.minutes, "\(seconds / 60)"] : self[.seconds, "\(seconds)"]
+  }
+
   /// A message in a few words.
   static func short(_ content: MessageContent) -> String {
     switch content.kind {

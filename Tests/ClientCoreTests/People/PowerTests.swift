@@ -143,7 +143,8 @@ import Testing
         #"{"join_rule":"restricted","allow":[{"type":"m.room_membership","room_id":"!space:test"}]}"#, stateKey: ""),
       Wire.event("m.room.history_visibility", "$h", #"{"history_visibility":"world_readable"}"#, stateKey: ""),
       Wire.event("m.room.guest_access", "$g", #"{"guest_access":"can_join"}"#, stateKey: ""),
-      Wire.event("m.room.canonical_alias", "$a", ##"{"alias":"#a:test","alt_aliases":["#b:test"]}"##, stateKey: "")
+      Wire.event("m.room.canonical_alias", "$a", ##"{"alias":"#a:test","alt_aliases":["#b:test"]}"##, stateKey: ""),
+      Wire.event("martlet.slow_mode", "$s", #"{"interval_ms":30000}"#, stateKey: "")
     ]
     let host = Self.room("{}", state: state)
     for host in [host, host.restarted()] {
@@ -154,7 +155,18 @@ import Testing
       #expect(room?.allowsGuests == true)
       #expect(room?.alternativeAliases == [RoomAlias(trusted: "#b:test")])
       #expect(room?.version == "11")
+      #expect(room?.slowModeMilliseconds == 30_000)
     }
     #expect(Self.room("{}").client.room(.test)?.historyVisibility == .shared)
+  }
+
+  @Test(
+    "the time between two messages is none or at most six hours, whatever the room says",
+    arguments: [
+      ("{}", 0), (#"{"interval_ms":-5}"#, 0), (#"{"interval_ms":"x"}"#, 0), (#"{"interval_ms":99999999999}"#, 21_600_000)
+    ])
+  func slowMode(_ content: String, _ time: Int64) {
+    let state = [Wire.event("martlet.slow_mode", "$s", content, stateKey: "")]
+    #expect(Self.room("{}", state: state).client.room(.test)?.slowModeMilliseconds == time)
   }
 }

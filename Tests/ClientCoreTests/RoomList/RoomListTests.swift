@@ -240,6 +240,7 @@ import Testing
     var list = RoomListMirror(1, RoomListQuery(sections: [.all], pageSize: 2), in: &host)
     #expect(list.names == [["!d:t", "!c:t"]])
     #expect(host.client.roomList(1)?.count(of: .all) == 4)
+    #expect(host.client.roomList(1)?.allRooms(in: .all).map(\.string) == ["!d:t", "!c:t", "!b:t", "!a:t"])
     let a = RoomID(trusted: "!a:t")
     var steps = host.steps(of: &list) { $0.sync(WireRoom.join([WireRoom("!a:t", time: 500)])) }
     #expect(steps == [.removed(RoomID(trusted: "!c:t"), at: Self.place(1)), .inserted(a, at: Self.place(0))])

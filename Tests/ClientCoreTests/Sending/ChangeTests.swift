@@ -340,6 +340,20 @@ import Testing
     #expect(host.texts() == ["one", "a sending"])
   }
 
+  @Test func `where the server wants longer than is waited at a time, it is asked in between, and until when stays right`() {
+    var host = Host.inRoom()
+    host.command(.send(.test, .text("a")))
+    let end = host.now + 3_600_000
+    for _ in 0..<2 {
+      host.answer(
+        "/send/", status: 429, #"{"errcode":"M_LIMIT_EXCEEDED","error":"","retry_after_ms":\#(end - host.now)}"#)
+      guard case .held(let until) = host.items()[1].delivery else { return #expect(Bool(false), "not held") }
+      #expect(until == end)
+      host.wait(600_500)
+      #expect(host.request("/send/") != nil)
+    }
+  }
+
   @Test func `whoever waits hears how it goes on, the room open or not`() {
     var host = Host.inRoom()
     host.command(.closeRoom(.test))

@@ -40,6 +40,12 @@ extension Call {
     Call<BulkLeave>(.getBulkJob, Endpoint.getBulkJob.path(job)) { BulkLeave($0) }
   }
 
+  /// How long members let pass between two messages (`martlet.slow_mode`).
+  /// - Parameter milliseconds: 0 for none; at most six hours.
+  public static func setSlowMode(_ milliseconds: Int64, of room: RoomID) -> Call<EventID> {
+    setState(Room.slowModeType, JSONWriter.object { $0.member("interval_ms", milliseconds) }, of: room)
+  }
+
   /// How many members are there (`martlet.online`).
   public static func onlineCount(of room: RoomID) -> Call<OnlineCount> {
     Call<OnlineCount>(.getOnlineCounts, Endpoint.getOnlineCounts.path(room.text)) { json in

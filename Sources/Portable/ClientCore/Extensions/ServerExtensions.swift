@@ -20,6 +20,10 @@ public struct ServerExtensions: OptionSet, Sendable, Hashable {
   public static let hide = ServerExtensions(rawValue: 128)
   public static let online = ServerExtensions(rawValue: 256)
   public static let paging = ServerExtensions(rawValue: 512)
+  /// The time between two messages of a member.
+  public static let slowMode = ServerExtensions(rawValue: 1024)
+  /// Rules of rooms that keep invitations away.
+  public static let policyLists = ServerExtensions(rawValue: 2048)
 
   init(_ capabilities: JSON) {
     self = []
@@ -36,6 +40,8 @@ public struct ServerExtensions: OptionSet, Sendable, Hashable {
     add("martlet.hide", .hide)
     add("martlet.online", .online)
     add("martlet.paging", .paging)
+    add("martlet.slow_mode", .slowMode)
+    add("martlet.policy_lists", .policyLists)
   }
 }
 

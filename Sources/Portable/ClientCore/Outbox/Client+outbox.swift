@@ -139,7 +139,8 @@ extension Client {
     var entry = entry
     entry.phase = .queued
     let delay = entry.backoff.next(&random, retryAfterMilliseconds: answer.retryAfterMilliseconds)
-    if answer.retryAfterMilliseconds != nil { entry.heldUntil = now + delay }
+    // A slow room may want longer than is waited at a time.
+    if let asked = answer.retryAfterMilliseconds { entry.heldUntil = now + max(delay, min(asked, Limits.slowModeMilliseconds)) }
     // It may take long: who waits for the end learns that it waits.
     finish(entry.command, .queued(entry.id))
     entry.command = 0

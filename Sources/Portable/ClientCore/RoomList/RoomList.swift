@@ -51,6 +51,11 @@ public struct RoomList: Sendable {
     shelf(section).map { shelf in shelf.slots.prefix(shelf.shown).map { entries[Int($0)].key.id } } ?? []
   }
 
+  /// All of a section, shown or not. O(rooms of it).
+  public func allRooms(in section: RoomListSection) -> [RoomID] {
+    shelf(section).map { shelf in shelf.slots.map { entries[Int($0)].key.id } } ?? []
+  }
+
   /// nil outside of what is shown. O(1).
   public subscript(place: RoomListPlace) -> RoomID? {
     guard let shelf = shelf(place.section), place.index >= 0, place.index < shelf.shown else { return nil }

@@ -12,6 +12,8 @@ struct RoomSettings: Sendable {
   var predecessor: RoomID?
   var version: ByteString?
   var madeAt: Int64?
+  /// Milliseconds, 0 for none.
+  var slowMode: Int64 = 0
 
   /// Whether the event was one of those read here.
   mutating func take(_ event: Event) -> Bool {
@@ -29,6 +31,7 @@ struct RoomSettings: Sendable {
       version = content.text("room_version") ?? "1"
       predecessor = RoomID(content["predecessor"]?["room_id"])
       madeAt = event.originServerTimestamp
+    case Room.slowModeType: slowMode = min(max(content.integer("interval_ms") ?? 0, 0), Limits.slowModeMilliseconds)
     default: return false
     }
     return true
@@ -51,6 +54,7 @@ struct RoomSettings: Sendable {
     if let predecessor { writer.member("predecessor", predecessor) }
     if let version { writer.member("version", version) }
     if let madeAt { writer.member("made_at", madeAt) }
+    if slowMode > 0 { writer.member("slow_mode", slowMode) }
   }
 
   init() {}
@@ -64,6 +68,7 @@ struct RoomSettings: Sendable {
     predecessor = RoomID(record["predecessor"])
     version = record.text("version")
     madeAt = record.integer("made_at")
+    slowMode = record.integer("slow_mode") ?? 0
   }
 }
 
@@ -112,4 +117,8 @@ extension Room {
   public var version: ByteString? { state.settings.version }
   /// When it was made, in milliseconds since 1970; nil where it is not known.
   public var madeAtMilliseconds: Int64? { state.settings.madeAt }
+  /// The time that a member lets pass between two messages (`martlet.slow_mode`); 0 for none. Whoever may set `slowModeType` is free of it.
+  public var slowModeMilliseconds: Int64 { state.settings.slowMode }
+  /// The state that says so. Documentation/Extensions.md describes it.
+  public static var slowModeType: EventType { "martlet.slow_mode" }
 }

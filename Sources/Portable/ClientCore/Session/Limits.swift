@@ -10,6 +10,8 @@ enum Limits {
   static let backoffLastMilliseconds: Int64 = 30_000
   /// Longest wait that a server's `retry_after_ms` is followed to.
   static let retryAfterMilliseconds: Int64 = 600_000
+  /// What members of a room may have to wait between two messages. Documentation/Extensions.md, `martlet.slow_mode`.
+  static let slowModeMilliseconds: Int64 = 21_600_000
   /// Events of a room's timeline that one sync brings.
   static let syncEvents = 20
   /// Rooms that a sliding sync tells first, and how many more it tells at most with each further answer.

@@ -67,6 +67,7 @@ struct SlidingRequest: Sendable {
     (#"[["m.room.create",""],["m.room.name",""],["m.room.avatar",""],["m.room.topic",""],["m.room.canonical_alias",""],"#
       + #"["m.room.encryption",""],["m.room.power_levels",""],["m.room.tombstone",""],["m.room.pinned_events",""],"#
       + #"["m.room.join_rules",""],["m.room.history_visibility",""],["m.room.guest_access",""],["m.room.server_acl",""],"#
+      + #"["martlet.slow_mode",""],"#
       + #"["m.space.child","*"],["m.space.parent","*"],["m.room.third_party_invite","*"],"#
       + #"["im.vector.modular.widgets","*"],["org.matrix.msc3401.call.member","*"],"#
       + #"["m.room.member","$LAZY"],["m.room.member","$ME"]]"#).utf8)

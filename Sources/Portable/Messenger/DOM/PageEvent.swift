@@ -23,6 +23,8 @@ public enum EventKind: Int32, Sendable {
   case swipe = 12
   /// A finger holds the element (`x` 0), lets go (1), has slid away (2), has slid up and need not hold any more (3).
   case hold = 13
+  /// A line of a list was drawn aside, to the side that does what is done most. `Web/gestures.js`
+  case aside = 14
 }
 
 /// What becomes of the browser's own reaction to an event.

@@ -177,6 +177,10 @@ final class App<D: DOM> {
 
   private func markAsRead() {
     guard !dialogs.isOpen, let room = place.room.flatMap({ client.room($0) }), room.isUnread else { return }
+    markAsRead(room)
+  }
+
+  func markAsRead(_ room: Room) {
     askOrSay(.markRead(room.id))
     if room.isMarkedUnread { askOrSay(.markUnread(room.id, false)) }
   }

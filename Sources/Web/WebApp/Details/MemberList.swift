@@ -140,12 +140,8 @@ final class MemberList<D: DOM> {
   private func line(_ member: Member, _ state: Room, detail: String, _ tag: String, in parent: Node) -> Node {
     let name = state.displayName(of: member.userID).string
     let line = dom.element(tag, tag.hasSameBytes(as: "button") ? "ma-member" : "ma-listed ma-outsider", in: parent)
-    dom.avatar("ma-avatar-small", in: line).show(
-      id: member.userID.string, name: name, source: app.avatarSource(member.avatar))
-    let lines = dom.element("span", "ma-entry-lines", in: line)
-    let title = dom.element("span", "ma-entry-name", text: name, in: lines)
+    let title = dom.fill(line, id: member.userID.string, name, detail, source: app.avatarSource(member.avatar))
     if app.client.presence(of: member.userID)?.isHere ?? false { dom.setClass(title, "ma-entry-name ma-is-here") }
-    dom.element("span", "ma-entry-preview", text: detail, in: lines)
     return line
   }
 

@@ -18,6 +18,9 @@ final class RoomSettingsDialog<D: DOM> {
   private var localAliases: [RoomAlias]?
   private var isListed: Bool?
   private var newestVersion: ByteString?
+  private var offered: ServerExtensions = []
+  /// Rooms whose rules keep invitations from one.
+  private var policyRooms: [RoomID]?
 
   init(_ app: App<D>, _ room: RoomID, in frame: DialogFrame<D>) {
     self.app = app
@@ -51,7 +54,25 @@ final class RoomSettingsDialog<D: DOM> {
   private func load() {
     app.ask(.localAliases(of: room)) { [self] in took($0) { localAliases = $0 } }
     app.ask(.isPublished(room)) { [self] in took($0) { isListed = $0 } }
-    app.ask(.capabilities()) { [self] in took($0) { newestVersion = $0.defaultRoomVersion } }
+    app.ask(.capabilities()) { [self] in
+      took($0) {
+        newestVersion = $0.defaultRoomVersion
+        offered = $0.extensions
+      }
+      loadPolicyRooms()
+    }
+  }
+
+  private func loadPolicyRooms() {
+    guard offered.contains(.policyLists), let user = app.userID else { return }
+    app.ask(.accountData(Self.policyType, of: user)) { [self] result in
+      switch result {
+      case .success(let content): policyRooms = content["rooms"]?.elements.compactMap { RoomID($0) } ?? []
+      case .failure(.refused(404, _, _, _)): policyRooms = []
+      case .failure: return
+      }
+      show()
+    }
   }
 
   /// What cannot be had has no line.
@@ -203,6 +224,8 @@ final class RoomSettingsDialog<D: DOM> {
       [app, room] isOn, ended in
       app.save(.setAllowsGuests(isOn, of: room), ended)
     }
+    if !state.isSpace { addSlowMode(state) }
+    addPolicyLine()
     CopyLine(app, .roomID, room.string, in: page)
     guard let version = state.version else { return }
     dom.element("p", "ma-note", text: Strings[.roomVersion, version.string], in: page)
@@ -212,6 +235,41 @@ final class RoomSettingsDialog<D: DOM> {
     guard let newest = newestVersion, newest != version, app.may(.upgrade, in: room) else { return }
     let button = dom.button("ma-button", .upgrade, in: page)
     dom.on(button, .click) { [self] _ in askUpgrade(to: newest) }
+  }
+
+  private func addSlowMode(_ state: Room) {
+    let known = state.slowModeMilliseconds
+    guard known > 0 || offered.contains(.slowMode) else { return }
+    var options: [SettingLines<D>.Option] = [("0", Strings[.noSlowMode])]
+    var isNamed = known == 0
+    let add = { (time: Int64) in options.append(("\(time)", Strings.words(forMilliseconds: time))) }
+    for time: Int64 in [10_000, 30_000, 60_000, 300_000, 3_600_000] {
+      isNamed = isNamed || time == known
+      add(time)
+    }
+    if !isNamed { add(known) }
+    let isAllowed = app.may(.sendState(Room.slowModeType), in: room)
+    SettingLines(app, in: page).add(Strings[.slowMode], options, known: "\(known)", isAllowed: isAllowed) {
+      [app, room] value, ended in
+      if let new = Int64(value) { app.save(.setSlowMode(new, of: room), ended) }
+    }
+  }
+
+  private static var policyType: EventType { "martlet.policy_lists" }
+
+  /// Whether the server keeps away what the room's policy rules ban. Spec: "Moderation policy lists".
+  private func addPolicyLine() {
+    guard let policyRooms, let user = app.userID else { return }
+    SettingLines(app, in: page).add(Strings[.followBans], isOn: policyRooms.contains(room), isAllowed: true) {
+      [self] isOn, ended in
+      // The server looks at the first of them.
+      let rooms = (isOn ? [room] : []) + policyRooms.filter { $0 != room }
+      let content = JSONWriter.object { $0.array("rooms", rooms) { $1.write($0) } }
+      app.save(.setAccountData(Self.policyType, content, of: user)) { [self] error in
+        if error == nil { self.policyRooms = rooms }
+        ended(error)
+      }
+    }
   }
 
   private func askUpgrade(to version: ByteString) {

@@ -12,6 +12,7 @@ final class NewDialog<D: DOM> {
   private let forms: [Node]
   private let kind: Choice<D>
   private let directory: RoomDirectory<D>
+  private let peoplePlace: Node
   private let user: Field<D>
   private let name: Field<D>
   private let topic: Field<D>
@@ -48,6 +49,7 @@ final class NewDialog<D: DOM> {
     alias = Field(dom, .aliasName, hint: .aliasHint, in: room)
     address = Field(dom, .joinAddress, hint: .joinAddressHint, in: join)
     directory = RoomDirectory(app, .server, in: frame, at: dom.element("div", "ma-form", in: frame.body))
+    peoplePlace = dom.element("div", "ma-form", in: frame.body)
     trouble = frame.trouble(in: frame.body)
     let buttons = [
       SubmitButton(dom, .startChat, busy: .starting, in: chat),
@@ -56,6 +58,15 @@ final class NewDialog<D: DOM> {
     ]
     frame.setFirst(user.input)
     user.suggestPeople(app, in: frame)
+    let suggest = user.onInput
+    user.onInput = { [self] in
+      suggest?()
+      showPeople()
+    }
+    PeopleDirectory(app, in: frame, at: peoplePlace) { [self] in
+      user.set($0.string)
+      run(.openDirectChat(with: $0.text), buttons[0], user)
+    }
     invited.suggestPeople(app, in: frame, "ma-invited")
     dom.on(check, .change) { [self] event in
       isPublic = event.x == 1
@@ -78,8 +89,12 @@ final class NewDialog<D: DOM> {
     for (index, form) in forms.enumerated() { dom.setFlag(form, "hidden", index != tabs.selected) }
     alias.setHidden(!isPublic)
     directory.setHidden(tabs.selected != 2)
+    showPeople()
     dom.setText(trouble, "")
   }
+
+  /// Of somebody whose name one writes the browser offers what fits.
+  private func showPeople() { dom.setFlag(peoplePlace, "hidden", tabs.selected != 0 || !user.text.utf8.isEmpty) }
 
   private func createRoom(_ button: SubmitButton<D>) {
     let title = name.text.trimmed

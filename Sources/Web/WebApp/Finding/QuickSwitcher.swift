@@ -101,7 +101,7 @@ final class QuickSwitcher<D: DOM> {
   private func add(_ room: Room) {
     let title = Strings.words(for: room.name)
     let count = room.notificationCount
-    let detail = room.directUserID?.string ?? room.canonicalAlias?.string ?? ""
+    let detail = room.directUserID?.string ?? room.canonicalAlias?.string
     let node = add(
       .room(room.id), id: room.directUserID?.string ?? room.id.string, title, detail, app.avatarSource(room.avatar))
     if count > 0 { dom.element("span", "ma-badge", text: RoomListEntry<D>.number(count), in: node) }
@@ -112,15 +112,12 @@ final class QuickSwitcher<D: DOM> {
   }
 
   @discardableResult
-  private func add(_ target: Target, id: String, _ title: String, _ detail: String, _ source: String?) -> Node {
+  private func add(_ target: Target, id: String, _ title: String, _ detail: String?, _ source: String?) -> Node {
     let node = dom.element("div", "ma-target", in: list)
     let index = targets.count
     dom.setAttribute(node, "role", "option")
     dom.setAttribute(node, "id", "ma-target-\(index)")
-    dom.avatar("ma-avatar-small", in: node).show(id: id, name: title, source: source)
-    let lines = dom.element("span", "ma-entry-lines", in: node)
-    dom.element("span", "ma-entry-name", text: title, in: lines)
-    if !detail.utf8.isEmpty { dom.element("span", "ma-entry-preview", text: detail, in: lines) }
+    dom.fill(node, id: id, title, detail, source: source)
     targets.append((target, node))
     dom.on(node, .click) { [self] _ in choose(index) }
     return node

@@ -136,12 +136,9 @@ final class RoomDirectory<D: DOM> {
     let line = dom.element("div", "ma-listed", in: list)
     dom.setAttribute(line, "role", "listitem")
     let title = room.name?.string ?? room.canonicalAlias?.string ?? room.id.string
-    dom.avatar("ma-avatar-small", in: line).show(id: room.id.string, name: title, source: app.avatarSource(room.avatar))
-    let lines = dom.element("div", "ma-entry-lines", in: line)
-    dom.element("span", "ma-entry-name", text: title, in: lines)
     let members = Strings[.members, count: room.memberCount]
     let about = room.topic.map { members + " · " + $0.string } ?? members
-    dom.element("span", "ma-entry-preview", text: about, in: lines)
+    dom.fill(line, id: room.id.string, title, about, source: app.avatarSource(room.avatar))
     if case .space(let space) = source, app.may(.sendState(.spaceChild), in: space) {
       addMoves(room.id, title, space, in: line)
       let out = dom.button("ma-round", icon: .close, label: Strings[.takeOut, title], in: line)

@@ -137,13 +137,9 @@ extension Conversation {
     for user in users {
       let line = dom.button("ma-member", in: list)
       let name = room.displayName(of: user).string
-      dom.avatar("ma-avatar-small", in: line).show(
-        id: user.string, name: name, source: app.avatarSource(room.avatar(of: user)))
-      let words = dom.element("span", "ma-entry-lines", in: line)
-      dom.element("span", "ma-entry-name", text: name, in: words)
-      if isAt(user), let time = room.readTime(of: user) {
-        dom.element("span", "ma-entry-preview", text: Host.dateTimeLabel(time), in: words)
-      }
+      let time = isAt(user) ? room.readTime(of: user) : nil
+      dom.fill(
+        line, id: user.string, name, time.map { Host.dateTimeLabel($0) }, source: app.avatarSource(room.avatar(of: user)))
       dom.on(line, .click) { [self] _ in open(user) }
     }
   }

@@ -28,6 +28,8 @@ final class Writer<D: DOM> {
   private lazy var completions = Completions(self, in: box)
   private(set) lazy var crowd = Crowd(app)
   private let preview: WriterPreview<D>
+  /// Says how often one may send, where the room has members wait.
+  private var pace: TextView<D>
   var recorder: VoiceRecorder<D>?
 
   init(_ rows: RowMaker<D>, _ phrases: Phrases, in parent: Node) {
@@ -43,6 +45,8 @@ final class Writer<D: DOM> {
     composer.maximumLength = Writer.lengthLimit
     TextMark.addButtons(dom, above: composer, in: box)
     dom.append(composer.root, to: box)
+    pace = TextView(dom, "p", "ma-note ma-pace", in: box)
+    dom.setAttribute(pace.node, "role", "status")
     composer.acceptDrops(on: parent)
     dom.setFlag(banner, "hidden", true)
     dom.on(cancel, .click) { [self] _ in reset(clearing: isEdit) }
@@ -126,6 +130,10 @@ final class Writer<D: DOM> {
     let canWrite = mayWrite && app.embedding?.isReadOnly != true
     dom.setFlag(box, "hidden", !canWrite)
     composer.setEnabled(canWrite)
+    guard let room else { return pace.set("") }
+    let time = room.slowModeMilliseconds
+    let isBound = time > 0 && !app.may(.sendState(Room.slowModeType), in: room.id)
+    pace.set(isBound ? Strings[.slowModeNote, Strings.words(forMilliseconds: time)] : "")
   }
 
   func membersChanged(_ users: [UserID]) { crowd.changed(users) }

@@ -19,6 +19,7 @@ final class EmptyList<D: DOM> {
     Drawing.chat.draw(dom, in: dom.element("div", "ma-empty-picture", in: node))
     title = dom.element("h2", "ma-empty-title", in: node)
     note = dom.element("p", "ma-note", in: node)
+    dom.setAttribute(note, "role", "status")
     button = dom.button("ma-button ma-primary", .newConversation, in: node)
     dom.on(button, .click) { _ in app.dialogs.open { NewDialog(app, in: $0) } }
     show(.noRooms)
@@ -33,8 +34,11 @@ final class EmptyList<D: DOM> {
     case .connecting, .firstSync: isLoading = true
     case .idle, .running, .reconnecting, .offline: break
     }
-    dom.setText(title, isFiltered ? Strings[.noMatch] : isLoading ? Strings[.loadingRooms] : Strings[.noRooms])
-    dom.setText(note, isFiltered || isLoading ? "" : Strings[.noRoomsNote])
+    isLoading = isLoading && !isFiltered
+    // Where rooms will stand is seen; ears hear that they come.
+    dom.setClass(node, isLoading ? "ma-empty ma-coming" : "ma-empty")
+    dom.setText(title, isLoading ? "" : Strings[isFiltered ? .noMatch : .noRooms])
+    dom.setText(note, isFiltered ? "" : Strings[isLoading ? .loadingRooms : .noRoomsNote])
     dom.setFlag(button, "hidden", isFiltered || isLoading)
   }
 }

@@ -82,7 +82,9 @@ final class ManyRoomsDialog<D: DOM> {
       dom.on(leave, .click) { [self] _ in
         question.close()
         if let open = app.place.room, rooms.contains(open) { app.goTo(.list, replacing: true) }
-        end(rooms.map { .leave($0) })
+        guard app.client.offeredExtensions?.contains(.bulk) ?? false else { return end(rooms.map { .leave($0) }) }
+        frame.close()
+        app.dialogs.open { LeavingDialog(app, rooms, in: $0) }
       }
     }
   }

@@ -9,8 +9,10 @@ final class RoomList<D: DOM> {
   /// Fewer rooms than this need no search field.
   private static var filterFrom: Int { 8 }
   private static var list: RoomListID { 1 }
-  /// Entries that are made before the list is shown first: more than are in view. The others follow, so many at a time.
-  private static var firstCount: Int { 60 }
+  /// Rooms that a section shows at first, and more of with each page: more than are in view.
+  private static var pageRooms: Int { 60 }
+  /// As near to its end a section shows its next page.
+  private static var nearPixels: Double { 600 }
 
   private let app: App<D>
   private let dom: D
@@ -21,8 +23,6 @@ final class RoomList<D: DOM> {
   private let empty: EmptyList<D>
   private var sections: [RoomSection<D>] = []
   private var entries: [RoomID: RoomListEntry<D>] = [:]
-  /// Rooms whose entries are still to be made.
-  private var waiting: [(section: RoomSection<D>, room: RoomID)] = []
   private var selected: RoomID?
   /// Where the Tab key comes to.
   private var current: RoomID?
@@ -48,11 +48,20 @@ final class RoomList<D: DOM> {
     dom.on(find, .click) { _ in app.openSwitcher() }
     dom.on(new, .click) { _ in app.dialogs.open { NewDialog(app, in: $0) } }
     filter.onChange = { [self] in open() }
+    // What drawing a line aside will do stands below it, which is the style sheet's.
+    dom.setStyle(scroller, "--ma-read", "\"" + Strings[.markRead] + "\"")
+    dom.setStyle(scroller, "--ma-unread", "\"" + Strings[.markUnread] + "\"")
+    dom.on(scroller, .aside) { [self] in drawn($0.node) }
+    dom.on(scroller, .scroll) { [self] in scrolled(to: $0.x, height: $0.y) }
     dom.listen(scroller, .keyDown) { [self] in pressed($0) }
     open()
   }
 
-  private func open() { app.ask(.openRoomList(RoomList.list, filter.query)) }
+  private func open() {
+    var query = filter.query
+    query.pageSize = RoomList.pageRooms
+    app.ask(.openRoomList(RoomList.list, query))
+  }
 
   func showProfile() {
     guard let user = app.userID else { return }
@@ -82,9 +91,24 @@ final class RoomList<D: DOM> {
   func settle() {
     guard needsCounts else { return }
     needsCounts = false
-    for section in sections where section.isFolded {
-      let rooms = section.rooms + waiting.compactMap { $0.section === section ? $0.room : nil }
-      section.showCount(rooms.reduce(0) { $0 &+ (app.client.room($1)?.notificationCount ?? 0) })
+    for section in sections {
+      section.setHasMore(app.client.roomList(RoomList.list)?.count(of: section.kind) ?? 0 > section.rooms.count)
+      guard section.isFolded else { continue }
+      section.showCount(all(in: section).reduce(0) { $0 &+ (app.client.room($1)?.notificationCount ?? 0) })
+    }
+  }
+
+  /// A line was drawn aside: what can be done with a room that one is not in is in its menu.
+  private func drawn(_ node: Node) {
+    let visible = visible
+    guard let at = index(of: node, in: visible), let room = app.client.room(visible[at]) else { return }
+    let id = room.id
+    if room.membership != .join {
+      app.dialogs.open { RoomMenu(app, id, in: $0) }
+    } else if room.isUnread {
+      app.markAsRead(room)
+    } else {
+      app.askOrSay(.markUnread(id, true))
     }
   }
 
@@ -104,15 +128,11 @@ final class RoomList<D: DOM> {
 
   private func apply(_ change: RoomListChange) {
     switch change {
-    case .inserted(let id, let place):
-      fill(.max)
-      insert(id, place)
+    case .inserted(let id, let place): insert(id, place)
     case .removed(let id, let place):
-      fill(.max)
       section(place)?.remove(id, at: place.index)
       drop(id)
     case .moved(let id, let from, let to):
-      fill(.max)
       section(from)?.remove(id, at: from.index)
       insert(id, to)
     case .updated(let id, _): if let room = app.client.room(id) { entries[id]?.update(room) }
@@ -149,27 +169,29 @@ final class RoomList<D: DOM> {
     var kept: Set<RoomID> = []
     for id in rooms.joined() { kept.insert(id) }
     for id in Array(entries.keys) where !kept.contains(id) { drop(id) }
-    let isFirst = entries.isEmpty
-    waiting = []
-    for section in sections { section.clear() }
-    // What nobody sees comes last.
-    for isFolded in [false, true] {
-      for (section, ids) in zip(sections, rooms) where section.isFolded == isFolded {
-        for id in ids { waiting.append((section, id)) }
-      }
+    for (section, ids) in zip(sections, rooms) {
+      section.clear()
+      for id in ids { if let entry = entry(id) { section.insert(entry, at: section.rooms.count, before: nil) } }
     }
-    fill(isFirst ? RoomList.firstCount : .max)
   }
 
-  private func fill(_ count: Int) {
-    for (section, id) in waiting.prefix(count) {
-      if let entry = entry(id) { section.insert(entry, at: section.rooms.count, before: nil) }
-    }
-    waiting.removeFirst(min(count, waiting.count))
-    guard !waiting.isEmpty else { return }
-    Host.after(milliseconds: 0) { [self] in
-      fill(RoomList.firstCount)
-      dom.flush()
+  // MARK: Pages
+
+  /// Also those of pages that are not shown yet.
+  private func all(in section: RoomSection<D>) -> [RoomID] {
+    app.client.roomList(RoomList.list)?.allRooms(in: section.kind) ?? []
+  }
+
+  /// All of them, from the top.
+  var rooms: [RoomID] { sections.flatMap { all(in: $0) } }
+
+  /// Where the end of a section is about to be seen its next page comes.
+  private func scrolled(to top: Double, height: Double) {
+    guard sections.contains(where: { $0.hasMore }) else { return }
+    var end = 0.0
+    for section in sections {
+      end += Double(dom.measure([section.node]).first ?? 0)
+      if section.hasMore, !section.isFolded, end > top, end < top + height + Self.nearPixels { section.onMore() }
     }
   }
 
@@ -178,6 +200,7 @@ final class RoomList<D: DOM> {
     for section in sections { section.release() }
     sections = kinds.map { RoomSection(dom, $0, in: scroller) }
     for section in sections {
+      section.onMore = { [app] in app.ask(.growRoomList(RoomList.list, section.kind)) }
       section.onFold = { [self] in
         section.showCount(0)
         needsCounts = true
@@ -192,8 +215,6 @@ final class RoomList<D: DOM> {
     dom.setFlag(scroller, "hidden", isEmpty)
     empty.show(isEmpty ? (filter.isActive ? .noMatch : .noRooms) : .none)
   }
-
-  var rooms: [RoomID] { sections.flatMap { $0.rooms } }
 
   // MARK: Keyboard
 
@@ -212,9 +233,12 @@ final class RoomList<D: DOM> {
     if let first = visible.first { setCurrent(first) }
   }
 
+  /// Whose line that is.
+  private func index(of line: Node, in rooms: [RoomID]) -> Int? { rooms.firstIndex { entries[$0]?.button == line } }
+
   private func pressed(_ event: PageEvent) -> EventReply {
     let visible = visible
-    guard let at = visible.firstIndex(where: { entries[$0]?.button == event.node }) else { return .pass }
+    guard let at = index(of: event.node, in: visible) else { return .pass }
     let next: Int
     switch event.key {
     case .arrowDown: next = at + 1

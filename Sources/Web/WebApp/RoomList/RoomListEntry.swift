@@ -96,7 +96,7 @@ final class RoomListEntry<D: DOM> {
   private func showClass(_ room: Room) {
     var classes = "ma-entry"
     if isSelected { classes += " ma-selected" }
-    if room.membership == .invite { classes += " ma-invited" } else if room.isUnread { classes += " ma-unread" }
+    if room.membership != .join { classes += " ma-outside" } else if room.isUnread { classes += " ma-unread" }
     if !room.typing.isEmpty { classes += " ma-typing" }
     guard !classes.hasSameBytes(as: shownClass) else { return }
     shownClass = classes

@@ -35,10 +35,7 @@ struct RoomMenu<D: DOM> {
       set(RoomTag.lowPriority, !isLow, without: isFavourite ? RoomTag.favourite : nil)
     }
     if room.isUnread {
-      add(Strings[.markRead]) { [self] in
-        ask(.markRead(id))
-        if room.isMarkedUnread { ask(.markUnread(id, false)) }
-      }
+      add(Strings[.markRead]) { [app] in app.markAsRead(room) }
       add(Strings[.whyUnread]) { [self] in
         app.ask(.explainUnread(id)) { [app] result in
           if case .unread(let evidence) = result { UnreadDialog(app, room, evidence) }

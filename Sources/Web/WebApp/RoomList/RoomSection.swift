@@ -4,13 +4,18 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// One part of the list: a heading that folds it, and its rooms.
+/// One part of the list: a heading that folds it, its first rooms, and a button for more of them.
 final class RoomSection<D: DOM> {
   let kind: RoomListSection
   private(set) var rooms: [RoomID] = []
   private(set) var isFolded: Bool
   private let dom: D
-  private let node: Node
+  let node: Node
+  /// Rooms of further pages.
+  private(set) var hasMore = false
+  /// Called for the next page.
+  var onMore: () -> Void = {}
+  private let more: Node
   private let button: Node
   private let list: Node
   private var badge: TextView<D>
@@ -27,6 +32,9 @@ final class RoomSection<D: DOM> {
     list = dom.element("div", in: node)
     dom.setAttribute(list, "role", "list")
     dom.setLabel(list, RoomSection.title(of: kind))
+    more = dom.button("ma-button ma-wide", .showMore, in: node)
+    dom.setLabel(more, Strings[.showMore] + ": " + RoomSection.title(of: kind))
+    dom.on(more, .click) { [self] _ in onMore() }
     dom.setFlag(heading, "hidden", kind == .all)
     if kind == .all { isFolded = false }
     dom.on(button, .click) { [self] _ in fold(!isFolded) }
@@ -54,6 +62,11 @@ final class RoomSection<D: DOM> {
 
   func release() { dom.release(node) }
 
+  func setHasMore(_ hasMore: Bool) {
+    self.hasMore = hasMore
+    show()
+  }
+
   /// The unread messages of the rooms that cannot be seen while it is folded.
   func showCount(_ count: Int) { badge.set(isFolded && count > 0 ? RoomListEntry<D>.number(count) : "") }
 
@@ -71,6 +84,7 @@ final class RoomSection<D: DOM> {
   private func show() {
     dom.setFlag(node, "hidden", rooms.isEmpty)
     dom.setFlag(list, "hidden", isFolded)
+    dom.setFlag(more, "hidden", isFolded || !hasMore)
     dom.setAttribute(button, "aria-expanded", isFolded ? "false" : "true")
   }
 

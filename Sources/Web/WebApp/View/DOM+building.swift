@@ -21,6 +21,16 @@ extension DOM {
   /// A round picture with initials below it, which show until there is one.
   func avatar(_ classes: String, in parent: Node) -> AvatarView<Self> { AvatarView(self, classes, in: parent) }
 
+  /// What a line of a list begins with: a picture, a name and, below it, what is said of it. Returns the name.
+  @inline(never) @discardableResult
+  func fill(_ line: Node, id: String, _ name: String, _ detail: String?, source: String?) -> Node {
+    avatar("ma-avatar-small", in: line).show(id: id, name: name, source: source)
+    let lines = element("span", "ma-entry-lines", in: line)
+    let title = element("span", "ma-entry-name", text: name, in: lines)
+    if let detail { element("span", "ma-entry-preview", text: detail, in: lines) }
+    return title
+  }
+
   /// A part of the page that F6 goes to. `Web/keys.js`
   func markPart(_ node: Node) { setAttribute(node, "data-region", "") }
 

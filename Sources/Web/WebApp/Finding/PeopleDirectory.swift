@@ -1,0 +1,64 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+
+/// All users of the server by pages, for who has no name to begin with; empty where the server has no such pages (`martlet.paging`).
+final class PeopleDirectory<D: DOM> {
+  private static var pageUsers: Int { 50 }
+  /// As near to the end the next page is fetched.
+  private static var nearPixels: Double { 300 }
+
+  private let app: App<D>
+  private let dom: D
+  private let frame: DialogFrame<D>
+  private let chosen: (UserID) -> Void
+  private let list: Node
+  private let more: SubmitButton<D>
+  private var next: ByteString?
+
+  @discardableResult
+  init(_ app: App<D>, in frame: DialogFrame<D>, at node: Node, _ chosen: @escaping (UserID) -> Void) {
+    self.app = app
+    self.frame = frame
+    self.chosen = chosen
+    dom = app.dom
+    list = dom.element("div", "ma-members", in: node)
+    dom.setAttribute(list, "role", "list")
+    dom.setLabel(list, .people)
+    more = SubmitButton(dom, .showMore, busy: .loadingPeople, kind: "ma-wide", in: node)
+    dom.setAttribute(more.node, "type", "button")
+    dom.setFlag(more.node, "hidden", true)
+    dom.on(more.node, .click) { [self] _ in loadMore() }
+    dom.on(frame.body, .scroll) { [self] event in
+      guard next != nil else { return }
+      let height = dom.measure([list]).first ?? 0
+      if height > 0, event.x + event.y + Self.nearPixels > Double(height) { loadMore() }
+    }
+    if app.client.offeredExtensions?.contains(.paging) ?? false { load() }
+  }
+
+  private func loadMore() { if next != nil, !more.isBusy { load() } }
+
+  private func load() {
+    more.setBusy(true)
+    app.ask(.users(limit: Self.pageUsers, from: next)) { [self] result in
+      guard frame.isOpen else { return }
+      more.setBusy(false)
+      guard case .success(let page) = result else { return }
+      for user in page.members where user.userID != app.userID { add(user) }
+      next = page.nextBatch
+      dom.setFlag(more.node, "hidden", next == nil)
+    }
+    dom.flush()
+  }
+
+  private func add(_ user: JoinedMember) {
+    let item = dom.element("div", in: list)
+    dom.setAttribute(item, "role", "listitem")
+    let button = dom.button("ma-member", in: item)
+    let id = user.userID.string
+    dom.fill(button, id: id, user.displayName?.string ?? id, id, source: app.avatarSource(user.avatar))
+    dom.on(button, .click) { [self] _ in chosen(user.userID) }
+  }
+}

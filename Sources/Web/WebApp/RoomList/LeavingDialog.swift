@@ -1,0 +1,67 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// Many rooms are left by one request, which the server may go on with for a while. Who closes the dialog hears of the end all the same.
+final class LeavingDialog<D: DOM> {
+  private static var pauseMilliseconds: Double { 1_000 }
+
+  private let app: App<D>
+  private let frame: DialogFrame<D>
+  private let rooms: [RoomID]
+  private let status: Node
+  private let bar: Node
+
+  @discardableResult
+  init(_ app: App<D>, _ rooms: [RoomID], in frame: DialogFrame<D>) {
+    self.app = app
+    self.frame = frame
+    self.rooms = rooms
+    let dom = app.dom
+    frame.setTitle(.leaving)
+    status = dom.element("p", in: frame.body)
+    dom.setAttribute(status, "role", "status")
+    bar = dom.element("progress", "ma-progress", in: frame.body)
+    dom.setLabel(bar, .leaving)
+    app.ask(.leave(rooms)) { [self] in took($0) }
+  }
+
+  private func took(_ result: Result<BulkLeave, ClientError>) {
+    switch result {
+    case .failure(let error): tell(Strings.words(for: error))
+    case .success(let job):
+      if job.isFinished { return end(job) }
+      if frame.isOpen { show(job) }
+      Host.after(milliseconds: Self.pauseMilliseconds) { [self] in app.ask(.bulkLeave(job.job)) { [self] in took($0) } }
+    }
+  }
+
+  private func show(_ job: BulkLeave) {
+    let (done, total) = ("\(job.done)", "\(job.total)")
+    app.dom.setText(status, Strings[.leftCount, done, total])
+    app.dom.setAttribute(bar, "value", done)
+    app.dom.setAttribute(bar, "max", total)
+  }
+
+  /// Names each room that one is still in, with the reason.
+  private func end(_ job: BulkLeave) {
+    if job.errors.isEmpty {
+      frame.close()
+      return app.notices.show(Strings[.roomsLeft, count: rooms.count])
+    }
+    for id in rooms {
+      guard let code = job.errors[id] else { continue }
+      let name = app.client.room(id).map { Strings.words(for: $0.name) } ?? id.string
+      tell(Strings[.notLeft, name, Strings.words(for: .refused(status: 403, code: code, message: ""))])
+    }
+  }
+
+  private func tell(_ trouble: String) {
+    guard frame.isOpen else { return app.notices.show(trouble, isTrouble: true) }
+    app.dom.setFlag(bar, "hidden", true)
+    app.dom.setText(status, "")
+    app.dom.setText(frame.trouble(in: frame.body), trouble)
+  }
+}
