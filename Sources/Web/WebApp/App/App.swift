@@ -16,6 +16,7 @@ final class App<D: DOM> {
   lazy var dialogs = Dialogs(self)
   lazy var notices = Notices(self)
   let emoji = EmojiShelf()
+  var emoticons = Emoticons()
 
   /// Carries an effect out; replaced in tests.
   var perform: (Effect) -> Void

@@ -67,7 +67,10 @@ extension Feed {
     for step in steps {
       switch step {
       case .remove(let row): changes.append(.remove(row))
-      case .update(let row, let index): if let made = make(row, near: index, all, room) { changes.append(.update(made)) }
+      case .update(let row, let index):
+        if let made = make(row, near: index, all, room) { changes.append(.update(made)) }
+        // What one has sent oneself stands in view before it has an event, and nobody scrolls then.
+        if index < all.count, all[index].sender == app.userID { loadPreviews(all[index...index]) }
       case .insert(let rows, let before, let index):
         var made: [TimelineRow] = []
         for row in rows {

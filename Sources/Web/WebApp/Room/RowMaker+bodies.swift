@@ -31,15 +31,18 @@ extension RowMaker {
     }
   }
 
-  /// And what its first link leads to, as far as that is known.
+  /// And what its links lead to, as far as that is known.
   func withPreview(_ body: MessageRow.Body, _ item: TimelineItem) -> MessageRow.Body {
+    guard !previews.isEmpty else { return body }
+    var shown: [ContentPart] = []
+    for url in RowMaker.links(in: item) {
+      if case .some(.some(let preview)) = previews[url] { shown.append(.preview(preview)) }
+    }
     // The setting is asked last: it costs a call of the browser.
-    guard !previews.isEmpty, let url = RowMaker.link(in: item), case .some(.some(let preview)) = previews[url],
-      app.showsPreviews
-    else { return body }
+    guard !shown.isEmpty, app.showsPreviews else { return body }
     switch body {
-    case .text(let text): return .parts([.text(text), .preview(preview)])
-    case .parts(let parts, let tone): return .parts(parts + [.preview(preview)], tone: tone)
+    case .text(let text): return .parts([.text(text)] + shown)
+    case .parts(let parts, let tone): return .parts(parts + shown, tone: tone)
     default: return body
     }
   }
