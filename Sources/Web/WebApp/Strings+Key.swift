@@ -62,7 +62,7 @@ extension Strings {
     case displayName, displayNameHint, changePicture, uploadingPicture, notPicture, language, browserLanguage, privateReceipts,
       privateTyping, logOut, logOutQuestion, logOutNote, loggingOut
     // Image
-    case download, share, downloadFailed, imageNamed
+    case download, share, fetching, downloadFailed, imageNamed
     // What went wrong
     case serverSilent, answerSenseless, userIDWrong, roomAddressWrong, ownUserID, notSignedIn, tooLarge, noHomeserver,
       serverUntrusted, stopped, outboxFull, targetFailed, messageGone, notAllowed, cannotBeSent, fileGone, userNameTaken,

@@ -17,6 +17,8 @@ final class App<D: DOM> {
   lazy var notices = Notices(self)
   let emoji = EmojiShelf()
   var emoticons = Emoticons()
+  /// Downloads under way.
+  var fetches: [Fetch] = []
 
   /// Carries an effect out; replaced in tests.
   var perform: (Effect) -> Void

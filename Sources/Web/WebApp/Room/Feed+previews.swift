@@ -53,12 +53,7 @@ extension Feed {
     rows.askForPreview(of: url) { [self] page in
       guard let preview = rows.preview(url, page) else { return }
       rows.previews[url] = preview
-      guard let all = source?.items, all.count == folding.count, let index = all.lastIndex(where: { $0.id == item }) else {
-        return
-      }
-      renew(index)
-      settle()
-      dom.flush()
+      renew(item: item)
     }
   }
 }

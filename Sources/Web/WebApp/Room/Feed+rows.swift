@@ -122,6 +122,16 @@ extension Feed {
     }
   }
 
+  /// The row of that item, wherever it is by now.
+  func renew(item: ItemID) {
+    guard let all = source?.items, all.count == folding.count, let index = all.lastIndex(where: { $0.id == item }) else {
+      return
+    }
+    renew(index)
+    settle()
+    dom.flush()
+  }
+
   // MARK: Readers
 
   /// Rows whose readers are different now.

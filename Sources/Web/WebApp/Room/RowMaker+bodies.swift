@@ -99,7 +99,10 @@ extension RowMaker {
         AudioBody(
           name: file.fileName.string, detail: detail(file), durationMilliseconds: file.durationMilliseconds ?? 0,
           waveform: file.waveform.map { UInt8(min(255, $0 / 4)) }, isVoice: message.kind == .voice, uploadProgress: progress))
-    default: return .file(FileBody(name: file.fileName.string, detail: detail(file), uploadProgress: progress))
+    default:
+      // An address costs more than to look whether anything is fetched.
+      let fetching = app.fetches.isEmpty ? nil : file.source.flatMap { app.fetching(app.mediaSource($0)) }
+      return .file(FileBody(name: file.fileName.string, detail: fetching ?? detail(file), uploadProgress: progress))
     }
   }
 
