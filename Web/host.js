@@ -511,7 +511,16 @@ const host = {
   })),
   socket_send: (id, p, n) => objects.get(id)?.say(text(p, n)),
   record_finish: id => objects.get(id)?.finish(),
-  download: (id, p, n) => { const [shares, url, name] = text(p, n).split('\0'); (shares === '' ? download : share)(url, name).then(isDone => dispatch(id, isDone ? 1 : 0)); },
+  download: (id, p, n) => {
+    const [shares, url, name] = text(p, n).split('\0'), abort = new AbortController();
+    objects.set(id, { stop: () => abort.abort() });
+    // Of what was stopped nothing more is told.
+    const tell = (code, part) => { if (objects.has(id)) dispatch(id, code, part); };
+    (shares === '' ? download : share)(url, name, abort.signal, part => tell(-1, part)).then(isDone => {
+      tell(isDone ? 1 : 0);
+      objects.delete(id);
+    });
+  },
   image_access: (p, n) => setMediaAccess(...text(p, n).split('\0')),
   object_url: (file, out, capacity) => give(files.has(file) ? URL.createObjectURL(files.get(file)) : null, out, capacity),
   revoke_url: (p, n) => URL.revokeObjectURL(text(p, n)),

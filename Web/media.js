@@ -12,11 +12,36 @@ export function setMediaAccess(newPrefix, newToken = '') {
   if (token === '') for (const [source, entry] of [...images]) dropImage(source, entry);
 }
 
-// What is there, with the account's token where it is the account's. Throws where there is nothing.
-export async function fetchMedia(source, signal) {
-  const answer = await fetch(source, { signal, headers: isOfAccount(source) ? { Authorization: 'Bearer ' + token } : {}, credentials: 'omit' });
+// What is there, with the account's token where it is the account's. Throws where there is nothing. `progress` hears how much of it has come, of 1.
+export async function fetchMedia(source, signal, progress) {
+  // Of what is small and quick nobody needs to hear.
+  const slow = progress && setTimeout(progress, slowMilliseconds, 0);
+  let answer;
+  try {
+    answer = await fetch(source, { signal, headers: isOfAccount(source) ? { Authorization: 'Bearer ' + token } : {}, credentials: 'omit' });
+  } finally {
+    clearTimeout(slow);
+  }
   if (!answer.ok) throw new Error('status ' + answer.status);
-  return answer.blob();
+  const total = Number(answer.headers.get('Content-Length'));
+  return progress && total > 0 ? readParts(answer, total, progress) : answer.blob();
+}
+
+const slowMilliseconds = 500, largeBytes = 1 << 20, progressMilliseconds = 100;
+
+async function readParts(answer, total, progress) {
+  const reader = answer.body.getReader(), parts = [], start = performance.now();
+  let [bytes, told] = [0, 0];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return new Blob(parts, { type: answer.headers.get('Content-Type') ?? '' });
+    parts.push(value);
+    bytes += value.length;
+    const now = performance.now();
+    if (now - told < progressMilliseconds || total < largeBytes && now - start < slowMilliseconds) continue;
+    told = now;
+    progress(Math.min(1, bytes / total));
+  }
 }
 
 // A URL that an element may load: what is the account's lies in memory, to be revoked when it is not wanted any more.
@@ -89,10 +114,10 @@ function dropImage(source, entry) {
 }
 
 // Whether it could be had.
-export async function download(url, name) {
+export async function download(url, name, signal, progress) {
   try {
     const link = document.createElement('a');
-    link.href = URL.createObjectURL(await fetchMedia(url));
+    link.href = URL.createObjectURL(await fetchMedia(url, signal, progress));
     link.download = name;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
@@ -105,9 +130,9 @@ export async function download(url, name) {
 export const canShare = () => { try { return navigator.canShare({ files: [new File([], 'a.png', { type: 'image/png' })] }); } catch { return false; } };
 
 // Gives it to another program. Whoever changes their mind meets no failure.
-export async function share(url, name) {
+export async function share(url, name, signal, progress) {
   try {
-    const blob = await fetchMedia(url);
+    const blob = await fetchMedia(url, signal, progress);
     await navigator.share({ files: [new File([blob], name, { type: blob.type })] });
     return true;
   } catch (error) {

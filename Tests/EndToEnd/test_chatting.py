@@ -6,7 +6,7 @@ from urllib.parse import quote
 from browser import PHONE, expect, in_room, people, send_files
 from client import User, room_path
 from harness import test
-from test_browser import picture, upload
+from test_browser import fits, picture, upload
 from test_composer import Recorder, last, sign_in_in_arabic, two_in
 
 def replying_to(text):
@@ -388,6 +388,42 @@ async def _(test):
         await dialog.get_by_role("button", name="An owl").wait_for()
         boris.sync_until(lambda answer: any(event["type"] == "m.sticker" and event["content"]["body"] == "wren.png"
                          for event in answer.get("rooms", {}).get("join", {}).get(room, {}).get("timeline", {}).get("events", [])))
+
+
+@test("a picture of a pack is chosen behind a colon, stands in the line of a message for all, and by its name where it cannot be had")
+async def _(test):
+    room, users = two_in(test, "Perch")
+    boris = users["boris"]
+    owl = upload(boris, picture(120, 90), "owl.png", "image/png")
+    pack = {"images": {"barn_owl": {"url": owl}, "gone": {"url": "mxc://test.example/nothing"}, "big": {"url": owl, "usage": ["sticker"]}}}
+    users["alice"].state(room, "im.ponies.room_emotes", pack, "birds").ok()
+    for viewport in (None, PHONE):
+        async with in_room(test, room, {"alice": users["alice"]}, viewport=viewport) as alice:
+            await alice.composer.press_sequentially("what an :owl")
+            option = alice.page.get_by_role("option", name=":barn_owl:")
+            await alice.loaded(option.locator("img")).wait_for()
+            await alice.picture("emoticon-choice" + ("-phone" if viewport else "-light"))
+            # What came first is chosen still: the emoji or the pictures.
+            while await option.get_attribute("aria-selected") != "true":
+                await alice.page.keyboard.press("ArrowUp")
+            await alice.page.keyboard.press("Enter")
+            await alice.composed("what an :barn_owl:")
+            await alice.composer.press_sequentially(" **and :gone:** not :big:")
+            await alice.page.keyboard.press("Escape")
+            await alice.page.keyboard.press("Enter")
+            message = alice.message("not :big:").last
+            await alice.loaded(message.get_by_role("img", name=":barn_owl:")).wait_for()
+            # As high as the line it stands in; what is not there is read.
+            await alice.until("""() => {
+              const last = name => [...document.querySelectorAll(`[role=feed] img[alt=":${name}:"]`)].at(-1)?.getBoundingClientRect();
+              return last('barn_owl')?.height >= 16 && last('barn_owl').height <= 28 && last('gone')?.width > 24;
+            }""")
+            await fits(alice)
+            await alice.picture("emoticon" + ("-phone" if viewport else "-light"))
+    content = boris.get(room_path(room, "messages"), dir="b", limit=5).ok()["chunk"][0]["content"]
+    image = f'<img data-mx-emoticon src="{owl}" alt=":barn_owl:" title=":barn_owl:" height="32">'
+    assert content["body"] == "what an :barn_owl: **and :gone:** not :big:" and content["formatted_body"].startswith("what an " + image + " <strong>and <img "), content
+    assert content["formatted_body"].endswith("</strong> not :big:"), content
 
 
 @test("a hand takes its colour, and keeps it")

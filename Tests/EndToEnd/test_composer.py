@@ -1,9 +1,13 @@
 """The web client's composer beyond text, and what the timeline does with what comes of it, in real browsers."""
+import http.server
+import os
 import re
+import threading
 
-from browser import ARE_CLOSED, CAPTURES, PASSWORD, PHONE, expect, in_room, people
+from browser import ARE_CLOSED, CAPTURES, PASSWORD, PHONE, expect, in_room, people, send_files
 from client import User, room_path
-from harness import test
+from harness import Context, test
+from server import Server
 from test_browser import fits, picture, post, tone, upload
 
 
@@ -359,8 +363,8 @@ async def _(test):
             return await alice.page.evaluate("() => { for (const run of pauses.splice(0)) run(); return asked.splice(0); }")
 
         await alice.composer.fill("https://example.org/first https://example.org/second")
-        assert await asked() == ["first"]
-        await shown.wait_for()
+        assert await asked() == ["first", "second"]
+        await expect(shown).to_have_count(2)
         # Loaded anew it is a draft: neither its first address nor what comes first after it was written now.
         await alice.page.reload()
         await expect(alice.composer).to_have_value("https://example.org/first https://example.org/second")
@@ -368,8 +372,6 @@ async def _(test):
         await alice.composer.press_sequentially(" more")
         assert await asked() == []
         await alice.composer.fill("https://example.org/second https://example.org/third")
-        assert await asked() == []
-        await alice.composer.fill("https://example.org/third")
         assert await asked() == ["third"]
         await shown.wait_for()
         # Written anew from nothing it is no draft any more.
@@ -387,6 +389,127 @@ async def _(test):
             assert await asked() == ["fifth"]
         await alice.composer.fill("https://example.org/sixth")
         assert await asked() == []
+
+
+class Pages(http.server.BaseHTTPRequestHandler):
+    """A page for each path, which says how it is called."""
+    asked = []
+
+    def do_GET(self):
+        self.asked.append(self.path)
+        name = self.path.strip("/")
+        body = f"<title>Page {name}</title><meta property='og:title' content='All about {name}'><meta property='og:site_name' content='Herbarium'>".encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *given):
+        pass
+
+
+@test("three links of a message have previews that the server makes; one that its writer takes away is shown to nobody, and comes back with an edit")
+async def _(test):
+    server = Server(outbound_allowed_networks="127.0.0.1").start()
+    pages = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+    threading.Thread(target=pages.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{pages.server_port}/"
+    try:
+        here = Context(server.base, server.base, server, artifacts=test.artifacts)
+        room, users = two_in(here, "Herbs")
+        async with in_room(here, room, users) as (alice, boris):
+            await alice.composer.press_sequentially(f"{url}sage {url}mint {url}dill ")
+            writing = alice.page.get_by_role("status")
+            for name in ("sage", "mint", "dill"):
+                await writing.get_by_text(f"Herbarium · All about {name}").wait_for()
+            await alice.picture("previews-writing-light")
+            await alice.page.get_by_role("button", name="Show nobody a preview of Herbarium · All about mint").click()
+            await expect(writing.get_by_text("All about mint")).to_have_count(0)
+            await expect(alice.composer).to_be_focused()
+            await alice.composer.press_sequentially(f"{url}basil")
+            await writing.get_by_text("All about basil").wait_for()
+            await alice.page.keyboard.press("Enter")
+            for person in (alice, boris):
+                for name in ("sage", "dill", "basil"):
+                    await person.message("sage").get_by_role("link", name=f"All about {name}").wait_for()
+                await expect(person.message("sage").get_by_role("link", name="All about mint")).to_have_count(0)
+            await boris.picture("previews-light")
+            assert last(users["boris"], room)["martlet.no_preview"] == [url + "mint"]
+            # What another writes of the same page has its preview: the veto is the message's.
+            users["boris"].send(room, f"but {url}mint")
+            await alice.message("but http").get_by_role("link", name="All about mint").wait_for()
+            await alice.message_menu("sage", "Edit")
+            await alice.composer.press("End")
+            await alice.composer.press_sequentially(" again")
+            await alice.page.keyboard.press("Enter")
+            await boris.message("sage").get_by_text("again", exact=True).wait_for()
+            await boris.message("sage").get_by_role("link", name="All about basil").wait_for()
+            await expect(boris.message("sage").get_by_role("link", name="All about mint")).to_have_count(0)
+            assert Pages.asked.count("/sage") == 1, Pages.asked
+    finally:
+        pages.shutdown()
+        server.close()
+
+
+@test("pictures, a sound and a file go out as one message; the sound plays, the file is saved")
+async def _(test):
+    room, users = two_in(test, "Attic")
+    files = [{"name": "dune0.png", "mimeType": "image/png", "buffer": picture(300, 200)}, {"name": "note.wav", "mimeType": "audio/wav", "buffer": tone()},
+             {"name": "dune1.png", "mimeType": "image/png", "buffer": picture(300, 200)}, {"name": "list.txt", "mimeType": "text/plain", "buffer": b"beans"}]
+    async with in_room(test, room, users) as (alice, boris):
+        async with alice.page.expect_file_chooser() as chooser:
+            await alice.page.get_by_role("button", name="Attach a file").click()
+        await (await chooser.value).set_files(files)
+        await alice.dialog.get_by_label("Caption").fill("All of it")
+        await expect(alice.dialog.get_by_label("As one message")).to_be_checked()
+        await send_files(alice)
+        message = boris.message("All of it")
+        await expect(boris.loaded(message.get_by_role("group").get_by_role("button", name="Open image dune").get_by_role("img"))).to_have_count(2)
+        await message.get_by_role("button", name="Play").click()
+        await message.get_by_role("button", name="Pause").wait_for()
+        async with boris.page.expect_download() as saved:
+            await message.get_by_role("button", name="list.txt").click()
+        with open(await (await saved.value).path(), "rb") as got:
+            assert got.read() == b"beans"
+        await boris.picture("mixed-light")
+        content = last(users["boris"], room)
+        assert [(entry["itemtype"], entry["filename"]) for entry in content["itemtypes"]] == [
+            ("m.image", "dune0.png"), ("m.audio", "note.wav"), ("m.image", "dune1.png"), ("m.file", "list.txt")], content
+
+
+@test("of a large file that is fetched one sees how far it is, and gives it up with another click")
+async def _(test):
+    room, users = two_in(test, "Depot")
+    body = os.urandom(3_000_000)
+    file = upload(users["boris"], body, "plan.pdf", "application/pdf")
+    post(users["boris"], room, {"msgtype": "m.file", "body": "plan.pdf", "url": file, "info": {"size": len(body)}})
+    async with in_room(test, room, {"alice": users["alice"]}, viewport=PHONE, service_workers="block") as alice:
+        saved = []
+        alice.page.on("download", lambda download: saved.append(download))
+        devtools = await alice.context.new_cdp_session(alice.page)
+        slow = {"offline": False, "latency": 0, "downloadThroughput": 400_000, "uploadThroughput": -1}
+        await devtools.send("Network.enable")
+        await devtools.send("Network.emulateNetworkConditions", slow)
+
+        def button(says):
+            return alice.feed.get_by_role("button", name=re.compile("plan.pdf.*" + says))
+
+        await button("MB").focus()
+        await alice.page.keyboard.press("Enter")
+        under_way = button("[1-9][0-9]? % – press to stop")
+        await under_way.wait_for()
+        await alice.picture("fetching-phone")
+        await expect(under_way).to_be_focused()
+        await alice.page.keyboard.press("Enter")
+        await button("MB").wait_for()
+        await devtools.send("Network.emulateNetworkConditions", {**slow, "downloadThroughput": -1})
+        async with alice.page.expect_download() as download:
+            await button("MB").click()
+        with open(await (await download.value).path(), "rb") as got:
+            assert got.read() == body
+        await button("MB").wait_for()
+        assert len(saved) == 1, saved
 
 
 @test("what is written is given marks by buttons: they come where text is chosen, or stay; each takes its mark back")

@@ -50,6 +50,12 @@ async def _(test):
     boris.send(room, LONG * 10)
     post(boris, room, html("styled", STYLED))
     file = upload(boris, b"nothing", "a.txt", "text/plain")
+    bird = upload(boris, dot(), "bird.png", "image/png")
+    pictures = "".join(f'<img data-mx-emoticon src="{source}" alt=":bird:" title="{RIGHT_TO_LEFT}" height="99999" width="99999" style="position:fixed;inset:0" onload="{RUN}" onerror="{RUN}">'
+                       for source in (bird, "https://example.org/x.png", "//example.org/x.png", f"javascript:{RUN}", f"data:image/svg+xml,{MARKUP}", "mxc://test.example/../x"))
+    post(boris, room, html("birds", pictures + f'<img data-mx-emoticon src="{bird}">' * 500))
+    post(boris, room, {"msgtype": "m.text", "body": "quiet https://example.org", "martlet.no_preview": [MARKUP] * 200 + [{}, 7, None]})
+    users["alice"].state(room, "im.ponies.room_emotes", {"images": {MARKUP: {"url": bird}, 'bird"onload=x': {"url": f"javascript:{RUN}"}, "b" * 5000: {"url": bird}, "bird": {"url": bird, "body": MARKUP, "usage": MARKUP}}}, MARKUP[:100]).ok()
     for name in (MARKUP, "../../etc/passwd", RIGHT_TO_LEFT, LONG + ".pdf", ZALGO):
         post(boris, room, {"msgtype": "m.file", "body": name, "filename": name, "url": file, "info": {"mimetype": MARKUP, "size": 7}})
     drawing = upload(boris, SVG.encode(), "drawing.svg", "image/svg+xml")
@@ -65,15 +71,21 @@ async def _(test):
             page = alice.page
             await alice.sees("the end of it")
             await harmless(alice)
-            rows = alice.message()
+            rows, sizes = alice.message(), []
             for _ in range(12):
                 await alice.feed.evaluate("feed => { feed.scrollTop -= 500; }")
                 await page.evaluate("() => new Promise(requestAnimationFrame)")
                 await harmless(alice)
+                sizes += await rows.locator("img[alt=':bird:']").evaluate_all("images => images.map(image => [image.getBoundingClientRect().height, image.attributes.onload, image.attributes.style])")
+            assert sizes and all(height < 40 and not handler and not style for height, handler, style in sizes), sizes
             tall = await rows.evaluate_all("rows => Math.max(...rows.map(row => row.getBoundingClientRect().height))")
             assert tall < 6000, tall
             for link in await rows.get_by_role("link").evaluate_all("links => links.map(link => link.protocol)"):
                 assert link in ("http:", "https:", "mailto:", "matrix:"), link
+            await alice.composer.fill("a :bir")
+            await page.get_by_role("option", name=":bird:").wait_for()
+            await harmless(alice)
+            await alice.composer.fill("")
             assert await rows.locator(":is(script, iframe, object, form, style, svg[onload])").count() == 0
             await alice.picture("hostile" + ("-phone" if viewport else ""))
             await page.get_by_role("button", name="Members and settings").click()

@@ -300,6 +300,48 @@ struct ChatTests {
     #expect(all.map { $0.text(tone: "") } == ["👋", "✌️", "🚀"])
   }
 
+  // MARK: Pictures in texts
+
+  @Test("pictures of packs are offered behind a colon beside the emoji, and stand in the text by their name")
+  func emoticons() throws {
+    try open([event("$1", text("beans"))])
+    page.app.emoji.all = Emoji.read(Array("🦉 owl\n".utf8))
+    try write("an :ow")
+    #expect(page.all("ma-completion-note").map(\.text) == ["owl"])
+    let packs = """
+      "account_data":{"events":[{"type":"im.ponies.user_emotes","content":{"images":{"cat":{"url":"mxc://b.example/cat"}}}},\
+      {"type":"im.ponies.emote_rooms","content":{"rooms":{"!far":{"":{}}}}}]},\
+      "rooms":{"join":{"!a":{"state":{"events":[{"type":"im.ponies.room_emotes","state_key":"","sender":"@b:b.example",\
+      "event_id":"$p","content":\(Self.pack)}]},"timeline":{"events":[]}}}}
+      """
+    #expect(page.answer("im.ponies", #"{"next_batch":"x",\#(packs)}"#))
+    #expect(page.all("ma-completion-note").map(\.text) == [":owl:", "owl"])
+    let far = Self.pack.replacingOccurrences(of: "b.example/owl", with: "b.example/barn").replacingOccurrences(
+      of: "\"owl\"", with: "\"barn_owl\"")
+    #expect(
+      page.answer(
+        "im.ponies",
+        #"{"next_batch":"x","rooms":{"join":{"!far":{"state":{"events":[{"type":"im.ponies.room_emotes","state_key":"","sender":"@b:b.example","event_id":"$p","content":\#(far)}]}}}}}"#
+      ))
+    // What one was about to take is still what is taken.
+    #expect(page.all("ma-completion-note").map(\.text) == [":owl:", ":barn_owl:", "owl"])
+    #expect(page.all("ma-completion").map { $0.attributes["aria-selected"] } == ["false", "false", "true"])
+    try write("an :ba")
+    try enter()
+    #expect(try field.value == "an :barn_owl:")
+    try write("an :barn_owl: and a **:cat:**, no :dog:")
+    try enter()
+    let sent = page.body(of: "/send/m.room.message/")
+    #expect(sent.contains(#""body":"an :barn_owl: and a **:cat:**, no :dog:""#), "\(sent)")
+    for (name, uri) in [("barn_owl", "barn"), ("cat", "cat")] {
+      #expect(
+        sent.contains(
+          #"<img data-mx-emoticon src=\"mxc://b.example/\#(uri)\" alt=\":\#(name):\" title=\":\#(name):\" height=\"32\">"#),
+        "\(sent)")
+    }
+    #expect(page.all("mg-emoji").map { $0.attributes["alt"] } == [":barn_owl:", ":cat:"])
+  }
+
   // MARK: Writing
 
   @Test("@room is offered to those who may call everybody, and to nobody else", arguments: [true, false])

@@ -75,12 +75,20 @@ struct FormattedBodyTests {
       ("<script>alert(1)</script>a", "p(a)"), ("<style>*{}</style><iframe src=x>b</iframe>a", "p(a)"),
       ("<a href=\"javascript:alert(1)\">a</a>", "p(a[]{a})"), ("<a href=\"data:text/html,x\">a</a>", "p(a[]{a})"),
       ("<img src=\"https://evil.example/x.png\" onerror=alert(1) alt=pic>", "p(pic)"),
+      ("<img data-mx-emoticon src=\"javascript:alert(1)\" alt=\":a:\" onload=x>", "p(:a:)"),
       ("<b onclick=alert(1) style=\"position:fixed\">a</b>", "p(bold{a})"), ("<marquee>a</marquee><object>b</object>", "p(ab)"),
       ("</p></div></b>a<td>b</td><li>c<tr><td>d", "p(a)/p(b)/p(c)/table(:d)"), ("&lt;b&gt;a&lt;/b&gt;", "p(<b>a</b>)"),
       ("a<b", "p(a<b)"), ("<svg><path onload=alert(1)></svg>a", "p(a)")
     ])
   func hostile(_ html: String, _ wanted: String) {
     #expect(read(html) == wanted)
+  }
+
+  @Test("of a thousand pictures a hundred are shown, of the others their names")
+  func pictures() {
+    let picture = "<img data-mx-emoticon src=\"mxc://a.example/b\" alt=\":b:\" height=\"9999\">"
+    let shown = read(String(repeating: picture, count: 1_000))
+    #expect(shown.components(separatedBy: "img[").count == 101 && shown.components(separatedBy: ":b:").count == 1_001)
   }
 
   @Test("a tower of elements stops growing, its text is there, and it is read in no time")

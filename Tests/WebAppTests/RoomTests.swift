@@ -274,6 +274,26 @@ struct RoomTests {
     #expect(page.all("mg-gallery").count == 1 && page.all("mg-picture").count == 3 && page.text.contains("One"))
   }
 
+  @Test("pictures, sounds and files go out as one message: the pictures together, the others beneath")
+  func mixedFiles() throws {
+    try open([event("$1", text("beans"))])
+    let types = ["image/png", "audio/ogg", "application/pdf", "image/png"]
+    let files = types.enumerated().map { number, type in
+      PickedFile(
+        handle: Int32(number + 1), name: "f\(number)", mediaType: type, byteCount: 9, width: 2, height: 2, onRelease: { _ in })
+    }
+    page.dom.fire(.files, on: try #require(page.all("mg-composer").first).node, files: files)
+    page.submitForm()
+    page.settleStore()
+    #expect(page.all("mg-row").count == 2 && page.all("mg-gallery").count == 1 && page.all("mg-picture").count == 2)
+    #expect(page.all("mg-file").count == 1 && page.all("mg-audio").count == 1)
+    // More than a message may have are messages of their own.
+    page.dom.fire(
+      .files, on: try #require(page.all("mg-composer").first).node,
+      files: Array(repeating: files[0], count: OutgoingMessage.galleryLimit + 1))
+    #expect(page.all("ma-dialog").last?.tags("input").contains { $0.attributes["type"] == "checkbox" } == false)
+  }
+
   @Test("ArrowUp in the empty field edits the last own message; Escape gives it up")
   func editLast() throws {
     try open([event("$1", text("mine"), by: "@alice:chat.example"), event("$2", text("theirs"), at: 11)])

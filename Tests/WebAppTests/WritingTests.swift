@@ -46,6 +46,17 @@ struct WritingTests {
     #expect(Match.rank(name, wanted) == rank)
   }
 
+  @Test("a message shows previews of three links, each once, without those that its writer wants none of")
+  func previewed() {
+    let body = (1...5).map { "https://a.example/\($0) https://a.example/1" }.joined(separator: " ")
+    var message = MessageContent(kind: .text, body: ByteString(body))
+    #expect(message.previewed == ["https://a.example/1", "https://a.example/2", "https://a.example/3"])
+    message.details = .text(unpreviewed: ["https://a.example/1", "https://a.example/3", "https://other.example"])
+    #expect(message.previewed == ["https://a.example/2", "https://a.example/4", "https://a.example/5"])
+    message.details = .text(unpreviewed: ["https://a.example"])
+    #expect(message.previewed.count == 3)
+  }
+
   @Test("a name becomes a link, the longest that fits, and the one that was chosen before others of that name")
   func mentions() {
     let bo = UserID(trusted: "@bo:b.example")

@@ -41,10 +41,10 @@ extension Strings {
       noThreads, everywhere, previous, nextOne, pinnedMessages, nothingPinned, searchRoom, searchFor, searching, nothingFound,
       moreResults, narrowSearch, saidBy, saidByHint, onlyKind, anyMessage, picturesAndVideos, files, links, sinceDay, untilDay,
       wordsWanted, shownCount, notAllLookedAt, sharedInRoom, showMessage, noPictures, noFiles, noLinks, jumpToDate, date, jump,
-      firstUnread, nothingUnread, linkPreviews, hideLinkPreviews, shortcuts, nextPart, nextEntry, editLast, newLine, bold,
-      italic, strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers, ownStickers, noStickers,
-      addSticker, makeSticker, stickerMade, removeStickers, wholeRoom, groupModerators, groupHere, alsoInRoom, voters,
-      pinnedCount, skinTone
+      firstUnread, nothingUnread, linkPreviews, noPreviewOf, hideLinkPreviews, shortcuts, nextPart, nextEntry, editLast,
+      newLine, bold, italic, strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers, ownStickers,
+      noStickers, addSticker, makeSticker, stickerMade, removeStickers, wholeRoom, groupModerators, groupHere, alsoInRoom,
+      voters, pinnedCount, skinTone
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
       notInvited, isInvited, isYou, loadingMembers, moreMembers, hereNow, leave, leaveQuestion, leaveNote, leaving, address,
@@ -64,7 +64,7 @@ extension Strings {
     case displayName, displayNameHint, changePicture, uploadingPicture, notPicture, language, browserLanguage, privateReceipts,
       privateTyping, logOut, logOutQuestion, logOutNote, loggingOut
     // Image
-    case download, share, downloadFailed, imageNamed
+    case download, share, fetching, downloadFailed, imageNamed
     // What went wrong
     case serverSilent, answerSenseless, userIDWrong, roomAddressWrong, ownUserID, notSignedIn, tooLarge, noHomeserver,
       serverUntrusted, stopped, outboxFull, targetFailed, messageGone, notAllowed, cannotBeSent, fileGone, userNameTaken,

@@ -76,6 +76,14 @@ public enum UploadEvent {
   case done(HostResponse)
 }
 
+/// How a download goes.
+public enum DownloadEvent {
+  /// How much has come, 0...1. Of what is small and quick nothing is told.
+  case progress(Double)
+  /// The last event: whether it could be had.
+  case done(Bool)
+}
+
 extension Host {
   /// Sends a request without cookies. `then` is called once, unless the task is cancelled.
   @discardableResult
@@ -107,10 +115,18 @@ extension Host {
   }
 
   /// Fetches a URL (with the images' token where it applies) and hands it to the person as a file, or to another program that they choose
-  /// (`PageState.canShare`). False: it failed.
-  public static func download(url: String, fileName: String, shares: Bool = false, _ then: @escaping (Bool) -> Void) {
-    let id = registerOnce { then($0.code == 1) }
+  /// (`PageState.canShare`).
+  public static func download(
+    url: String, fileName: String, shares: Bool = false, _ then: @escaping (DownloadEvent) -> Void
+  ) -> HostTask {
+    var id: Int32 = 0
+    id = register { event in
+      if event.code < 0 { return then(.progress(event.x)) }
+      callbacks.remove(id)
+      then(.done(event.code == 1))
+    }
     withBytes(fields(shares ? "1" : "", url, fileName)) { hostDownload(id, $0, $1) }
+    return HostTask(id: id)
   }
 
   /// From now on `DOM.setImage` fetches sources that begin with `prefix` with `Authorization: Bearer token`. An empty

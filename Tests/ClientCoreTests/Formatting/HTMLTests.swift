@@ -44,6 +44,17 @@ import Testing
       "<img src=\"mxc://test/abc\" alt=\"cat\" width=\"20\">"
     ),
     ("<img src=\"https://tracker.org/x.png\">", ""),
+    (
+      "<img data-mx-emoticon src=\"mxc://test/abc\" alt=\":cat:\" title=\":cat:\" height=\"32\">",
+      "<img data-mx-emoticon src=\"mxc://test/abc\" alt=\":cat:\" title=\":cat:\" height=\"32\">"
+    ),
+    (
+      "<img data-mx-emoticon=\"x&quot; onload=&quot;y\" onerror=x style=\"position:fixed\" src=\"mxc://test/abc\" height=\"1000000\" width=\"-1\">",
+      "<img data-mx-emoticon src=\"mxc://test/abc\">"
+    ),
+    ("<img data-mx-emoticon src=\"https://tracker.org/x.png\" alt=\":cat:\">", ""),
+    ("<img data-mx-emoticon src=\"javascript:x\">", ""), ("<img data-mx-emoticon src=\"data:image/svg+xml,x\">", ""),
+    ("<img data-mx-emoticon src=\"mxc://test/../x\">", ""), ("<b data-mx-emoticon>x</b>", "<b>x</b>"),
     ("<ol start=\"5\"><li>x</li></ol>", "<ol start=\"5\"><li>x</li></ol>"),
     ("<ol start=\"5;x\"></ol>", "<ol></ol>"),
     ("<code class=\"big language-swift\">x</code>", "<code class=\"language-swift\">x</code>"),

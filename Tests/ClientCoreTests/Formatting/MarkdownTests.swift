@@ -63,6 +63,33 @@ import Testing
     #expect(text.body.string == source)
   }
 
+  @Test(arguments: [
+    ("hi :cat:!", "hi IMG!"), (":cat::cat:", "IMGIMG"), ("**:cat:** and *a*:cat:", "<strong>IMG</strong> and <em>a</em>IMG"),
+    ("`:cat:`", "<code>:cat:</code>"), ("# :cat:", "<h1>IMG</h1>"), ("> :cat:", "<blockquote><p>IMG</p></blockquote>"),
+    ("[:cat:](https://a.org)", "<a href=\"https://a.org\">IMG</a>"), ("\\:cat: *x*", ":cat: <em>x</em>"),
+    ("*10:cat:30*", "<em>10:cat:30</em>"), ("*:dog: : :: :cat*", "<em>:dog: : :: :cat</em>"), ("猫:cat:", "猫IMG"),
+    ("https://a.org/:cat:", "<a href=\"https://a.org/:cat\">https://a.org/:cat</a>:"), ("*:a\nb:*", "<em>:a<br>b:</em>")
+  ]) func `the names of pictures become pictures, the body keeps them`(source: String, html: String) {
+    let image = "<img data-mx-emoticon src=\"mxc://t/cat\" alt=\":cat:\" title=\":cat:\" height=\"32\">"
+    let text = FormattedText.markdown(ByteString(source)) { $0 == "cat" ? MediaURI("mxc://t/cat") : nil }
+    let wanted = html.split(separator: "IMG", omittingEmptySubsequences: false).joined(separator: image)
+    #expect(text.html?.string == wanted)
+    #expect(text.body.string == source)
+    #expect(HTML.sanitize(ByteString(wanted), for: .sending).string == wanted)
+  }
+
+  @Test func `the name of a picture is escaped, and as long as a name may be`() {
+    let any: (ByteString) -> MediaURI? = { _ in MediaURI("mxc://t/x") }
+    let html = FormattedText.markdown(":\"><script>:", emoticon: any).html
+    #expect(
+      html?.string
+        == "<img data-mx-emoticon src=\"mxc://t/x\" alt=\":&quot;&gt;&lt;script&gt;:\" title=\":&quot;&gt;&lt;script&gt;:\" height=\"32\">"
+    )
+    let name = String(repeating: "x", count: Limits.shortcodeBytes)
+    #expect(FormattedText.markdown(ByteString(":" + name + ":"), emoticon: any).html != nil)
+    #expect(FormattedText.markdown(ByteString(":x" + name + ":"), emoticon: any).html == nil)
+  }
+
   @Test func `links to users and user IDs are mentions, and the body shows their names`() {
     let text = FormattedText.markdown("Hi [Alice](https://matrix.to/#/@alice:test), @bob:test.org and @room!")
     #expect(text.body == "Hi Alice, @bob:test.org and @room!")

@@ -17,13 +17,16 @@ import Testing
     #"{"type":"im.ponies.room_emotes","state_key":"\#(key)","event_id":"$\#(key)","sender":"@a:test","content":\#(content)}"#
   }
 
-  @Test func `stickers are what is used as such, by the picture or by the pack, and what says nothing`() throws {
+  @Test func `stickers and pictures for texts are what is used as such, by the picture or by the pack, and what says nothing`()
+    throws
+  {
     let found = try read(
       #""state":{"events":[\#(pack(#"{"pack":{"display_name":"P","usage":["emoticon"]},"images":{"a":{"url":"mxc://t/a"},"b":{"url":"mxc://t/b","usage":["sticker"],"body":"Bee"}}}"#)),"#
         + #"\#(pack(#"{"images":{"c":{"url":"mxc://t/c"},"d":{"url":"http://t/d"},"e":7}}"#, key: "other")),"#
         + #"\#(pack(#"{"pack":{"usage":["emoticon"]},"images":{"f":{"url":"mxc://t/f"}}}"#, key: "smileys"))]}"#)
-    #expect(found?.packs.map { $0.name } == ["P", ""])
-    #expect(found?.packs.map { $0.images.map { $0.shortcode } } == [["b"], ["c"]])
+    #expect(found?.packs.map { $0.name } == ["P", "", ""])
+    #expect(found?.packs.map { $0.images.map { $0.shortcode } } == [["b"], ["c"], []])
+    #expect(found?.packs.map { $0.emoticons.map { $0.shortcode } } == [["a"], ["c"], ["f"]])
     #expect(found?.packs.first?.images.first?.file.fileName == "Bee" && found?.packs.first?.room == RoomID("!a:test"))
   }
 
@@ -58,11 +61,20 @@ import Testing
     var content = try JSON.parse(ImagePack.own(nil, adding: image))
     content = try JSON.parse(
       ImagePack.own(try json(#"{"z":[1],"images":{"My_cat_":{"url":"mxc://t/old","z":2}}}"#), adding: image))
+    #expect(content["images"]?["My_cat__"]?["usage"]?.elements.compactMap { $0.string } == ["sticker", "emoticon"])
     #expect(content["images"]?["My_cat_"]?["z"]?.integer == 2 && content["z"]?.count == 1)
     let added = content["images"]?["My_cat__"]
     #expect(added?["url"]?.text == "mxc://t/cat" && added?["info"]?["w"]?.integer == 2 && added?["body"]?.text == "My cat!.png")
     content = try JSON.parse(ImagePack.own(content, removing: "My_cat_"))
     #expect(content["images"]?.members.map { $0.key } == ["My_cat__"] && content["z"]?.count == 1)
+  }
+
+  @Test func `a name that cannot stand between colons is none`() throws {
+    let names = ["", "a b", "a:b", #"a\nb"#, String(repeating: "x", count: Limits.shortcodeBytes + 1), "猫-1"]
+    let images = names.map { #""\#($0)":{"url":"mxc://t/a"}"# }.joined(separator: ",")
+    let found = try read(#""state":{"events":[\#(pack("{\"images\":{\(images)}}"))]}"#)
+    #expect(found?.packs.first?.emoticons.map { $0.shortcode } == ["猫-1"])
+    #expect(found?.packs.first?.images.count == names.count)
   }
 
   @Test func `a shortcode is short and plain, whatever the name`() {

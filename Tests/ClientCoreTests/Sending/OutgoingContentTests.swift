@@ -41,6 +41,22 @@ import Testing
     #expect(text(body?["m.mentions"]) == #"{"user_ids":["@alice:test"],"room":true}"#)
   }
 
+  @Test func `links that are to have no preview are named, and no more where the text is changed before it goes out`() {
+    var formatted = FormattedText("see https://a.org")
+    formatted.unpreviewed = ["https://a.org"]
+    #expect(text(sent(.message(formatted))?["martlet.no_preview"]) == #"["https://a.org"]"#)
+    var host = Host.inRoom()
+    host.command(.setSending(nil, isEnabled: false))
+    host.command(.send(.test, .message(formatted)))
+    host.command(.edit(.test, .item(host.items()[1].id), FormattedText("see https://a.org then")))
+    host.command(.setSending(nil, isEnabled: true))
+    let sent = host.body("/send/")
+    #expect(sent?["body"]?.string == "see https://a.org then" && sent?["martlet.no_preview"] == nil)
+    host.answer("/send/", #"{"event_id":"$2"}"#)
+    host.command(.edit(.test, .event(EventID(trusted: "$2")), formatted))
+    #expect(text(host.body("/send/")?["m.new_content"]?["martlet.no_preview"]) == #"["https://a.org"]"#)
+  }
+
   @Test func `a plain text has no HTML and says that it mentions nobody`() {
     #expect(text(sent(.text("hi", style: .notice))) == #"{"msgtype":"m.notice","body":"hi","m.mentions":{}}"#)
   }

@@ -22,6 +22,16 @@ import Testing
     #expect(message?.mentions?.users.count == Limits.mentions)
   }
 
+  @Test(arguments: [Limits.linksWithoutPreview, Limits.linksWithoutPreview + 1]) func `links without a preview`(count: Int) {
+    let long = "https://t/" + String(repeating: "x", count: Limits.linkBytes)
+    let urls = "[7,\"\(long)\"," + Self.list(count) { "\"https://t/\($0)\"" }.dropFirst()
+    let message = Self.message(#"{"msgtype":"m.text","body":"x","martlet.no_preview":\#(urls)}"#)
+    #expect(message?.unpreviewed.first == "https://t/0" && message?.unpreviewed.count == Limits.linksWithoutPreview)
+    for none in ["[]", "{}", "7", #""https://t/0""#, "[7]"] {
+      #expect(Self.message(#"{"msgtype":"m.text","body":"x","martlet.no_preview":\#(none)}"#)?.unpreviewed.isEmpty == true)
+    }
+  }
+
   @Test(arguments: [Limits.galleryEntries, Limits.galleryEntries + 1]) func `files of a gallery`(count: Int) {
     let files = Self.list(count) { #"{"itemtype":"m.file","body":"\#($0)","url":"mxc://test/\#($0)"}"# }
     let message = Self.message(#"{"msgtype":"dm.filament.gallery","body":"x","itemtypes":\#(files)}"#)

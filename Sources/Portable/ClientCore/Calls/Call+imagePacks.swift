@@ -1,7 +1,7 @@
 import JSON
 import MatrixModel
 
-/// Pictures to be sent as stickers, as the account and rooms keep them. MSC2545, by the names that clients in use know.
+/// Pictures to be sent as stickers or within a text, as the account and rooms keep them. MSC2545, by the names that clients in use know.
 public struct ImagePack: Sendable {
   public struct Image: Sendable {
     /// Its name within the pack.
@@ -27,12 +27,20 @@ public struct ImagePack: Sendable {
     }
   }
 
+  /// A picture in a line of text.
+  public struct Emoticon: Sendable {
+    public let shortcode: ByteString
+    public let source: MediaURI
+  }
+
   /// nil for that of the account.
   public let room: RoomID?
   /// Empty where it has none.
   public let name: ByteString
   /// Those that are stickers, as many as a pack may have.
   public private(set) var images: [Image] = []
+  /// Those that may stand in a text, as `:name:`; as many.
+  public private(set) var emoticons: [Emoticon] = []
   /// Of the state event.
   let key: ByteString
 
@@ -42,16 +50,26 @@ public struct ImagePack: Sendable {
     let pack = content["pack"]
     name = ShownName.read(pack?["display_name"]) ?? ""
     guard let known = content["images"] else { return }
-    for member in known.members where images.count < Limits.packImages {
+    for member in known.members where max(images.count, emoticons.count) < Limits.packImages {
       let image = Image(member.value, shortcode: member.key)
-      if image.file.source != nil, ImagePack.isSticker(member.value["usage"] ?? pack?["usage"]) { images.append(image) }
+      guard let source = image.file.source else { continue }
+      let usage = member.value["usage"] ?? pack?["usage"]
+      if ImagePack.isFor("sticker", usage) { images.append(image) }
+      if ImagePack.isFor("emoticon", usage), ImagePack.isName(member.key) {
+        emoticons.append(Emoticon(shortcode: member.key, source: source))
+      }
     }
   }
 
   /// What says nothing is for everything.
-  private static func isSticker(_ usage: JSON?) -> Bool {
+  private static func isFor(_ use: StaticString, _ usage: JSON?) -> Bool {
     guard let usage, usage.count > 0 else { return true }
-    return usage.elements.contains { $0.isString("sticker") }
+    return usage.elements.contains { $0.isString(use) }
+  }
+
+  /// Whether it can stand between two colons.
+  private static func isName(_ name: ByteString) -> Bool {
+    (1...Limits.shortcodeBytes).contains(name.count) && name.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: ":") }
   }
 
   // MARK: The account's own
@@ -76,7 +94,10 @@ public struct ImagePack: Sendable {
           writer.member("body", image.file.fileName)
           image.file.writeMembers(to: &writer, .image, thumbnail: nil, &files)
           writer.key("usage")
-          writer.array { $0.write("sticker" as ByteString) }
+          writer.array { writer in
+            writer.write("sticker" as ByteString)
+            writer.write("emoticon" as ByteString)
+          }
         }
       }
     }
@@ -109,7 +130,7 @@ public struct ImagePacks: Sendable {
         take(room.value["state"], of: id)
       }
     }
-    packs.removeAll { $0.images.isEmpty }
+    packs.removeAll { $0.images.isEmpty && $0.emoticons.isEmpty }
   }
 
   private mutating func take(_ section: JSON?, of room: RoomID?) {

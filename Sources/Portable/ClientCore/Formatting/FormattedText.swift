@@ -7,6 +7,8 @@ public struct FormattedText: Sendable {
   /// nil where the body says it all. Safe: what made it is `HTML.sanitize` or `markdown`.
   public private(set) var html: ByteString?
   public var mentions: Mentions
+  /// Addresses in it of which nobody shall be shown a preview.
+  public var unpreviewed: [ByteString] = []
 
   /// Nothing in the text means anything but itself.
   public init(_ body: ByteString, mentions: Mentions = Mentions()) {
@@ -16,8 +18,11 @@ public struct FormattedText: Sendable {
 
   /// The part of CommonMark that chat uses: emphasis, `~~`struck`~~`, `||`hidden`||`, code, fenced code, links, headings, quotes,
   /// lists, lines. User IDs, aliases, `@room` and links to users become mentions. O(bytes).
-  public static func markdown(_ source: ByteString, mentions: Mentions = Mentions()) -> FormattedText {
-    var renderer = MarkdownRenderer(Array(source.utf8.prefix(Limits.htmlBytes)))
+  /// - Parameter emoticon: the picture that `:name:` stands for; nil where there is none of that name.
+  public static func markdown(
+    _ source: ByteString, mentions: Mentions = Mentions(), emoticon: @escaping (ByteString) -> MediaURI? = { _ in nil }
+  ) -> FormattedText {
+    var renderer = MarkdownRenderer(Array(source.utf8.prefix(Limits.htmlBytes)), emoticon)
     renderer.run()
     var text = FormattedText(ByteString(decoding: renderer.body), mentions: mentions)
     text.mentions.formUnion(renderer.mentions)
@@ -34,9 +39,13 @@ public struct FormattedText: Sendable {
     return text
   }
 
-  /// `body`, `format`, `formatted_body`; the mentions are written where the event has them.
+  /// `body`, `format`, `formatted_body`, `martlet.no_preview`; the mentions are written where the event has them.
   func writeMembers(to writer: inout JSONWriter, prefix: ByteString = "") {
     writer.member("body", ByteString(prefix.string + body.string))
+    if !unpreviewed.isEmpty {
+      writer.key("martlet.no_preview")
+      writer.array { writer in for url in unpreviewed { writer.write(url) } }
+    }
     guard let html else { return }
     writer.member("format", "org.matrix.custom.html")
     writer.member("formatted_body", ByteString(prefix.string + html.string))

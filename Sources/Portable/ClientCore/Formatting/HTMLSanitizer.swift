@@ -136,7 +136,7 @@ struct HTMLSanitizer {
 
 /// The attributes that some element may have.
 package enum HTMLAttribute: UInt8 {
-  case backgroundColor, color, spoiler, maths, href, src, alt, title, width, height, start, `class`
+  case backgroundColor, color, spoiler, maths, emoticon, href, src, alt, title, width, height, start, `class`
 
   var name: StaticString {
     switch self {
@@ -144,6 +144,7 @@ package enum HTMLAttribute: UInt8 {
     case .color: "data-mx-color"
     case .spoiler: "data-mx-spoiler"
     case .maths: "data-mx-maths"
+    case .emoticon: "data-mx-emoticon"
     case .href: "href"
     case .src: "src"
     case .alt: "alt"
@@ -171,7 +172,7 @@ package enum HTMLAttribute: UInt8 {
     case .span: [.backgroundColor, .color, .spoiler, .maths]
     case .font: [.backgroundColor, .color]
     case .a: [.href]
-    case .img: [.width, .height, .alt, .title, .src]
+    case .img: [.width, .height, .alt, .title, .src, .emoticon]
     case .ol: [.start]
     case .code: [.class]
     case .div: [.maths]
@@ -186,6 +187,7 @@ package enum HTMLAttribute: UInt8 {
       value.count == 7 && value[0] == UInt8(ascii: "#") && value.dropFirst().allSatisfy(HTMLAttribute.isHexadecimal)
         ? value : nil
     case .spoiler, .maths: value
+    case .emoticon: []
     case .alt, .title: value.isEmpty ? nil : value
     case .href: HTMLAttribute.hasAllowedScheme(value) ? value : nil
     case .src: MediaURI.accepts(ByteString(decoding: value)) ? value : nil

@@ -1,7 +1,7 @@
 import JSON
 import MatrixModel
 
-/// What is a link without being written as one: addresses, user IDs, room aliases, `@room`.
+/// What is more than its letters without being marked: addresses, user IDs, room aliases, `@room`, names of pictures.
 extension MarkdownInline {
   /// False where nothing of that kind begins here.
   mutating func readAutolink() -> Bool {
@@ -77,6 +77,26 @@ extension MarkdownInline {
     mentions.room = true
     HTMLEntities.escape(text[position..<end], to: &done)
     position = end
+    return true
+  }
+
+  /// `:name:`, as the picture of that name. Behind a letter or a digit a colon is a colon: `10:30:00`. MSC2545.
+  mutating func readEmoticon() -> Bool {
+    let first = position + 1
+    if position > 0, text[position - 1] < 0x80, MarkdownInline.isWord(text[position - 1]) { return false }
+    let end = first + text[first...].prefix(Limits.shortcodeBytes).prefix { $0 > 0x20 && $0 != UInt8(ascii: ":") }.count
+    guard end > first, end < text.count, text[end] == UInt8(ascii: ":"),
+      let source = emoticon(ByteString(decoding: text[first..<end]))
+    else { return false }
+    append("<img data-mx-emoticon src=\"")
+    HTMLEntities.escape(source.text.utf8[...], to: &done)
+    append("\" alt=\"")
+    HTMLEntities.escape(text[position...end], to: &done)
+    append("\" title=\"")
+    HTMLEntities.escape(text[position...end], to: &done)
+    append("\" height=\"32\">")
+    hasMarkup = true
+    position = end + 1
     return true
   }
 

@@ -62,9 +62,12 @@ struct MarkdownInline {
   var mentions = Mentions()
   var substitutions: [(range: Range<Int>, text: [UInt8])] = []
   private let source: [UInt8]
+  /// The picture that a name between colons stands for.
+  let emoticon: (ByteString) -> MediaURI?
 
-  init(_ source: [UInt8], _ lines: [Range<Int>]) {
+  init(_ source: [UInt8], _ lines: [Range<Int>], _ emoticon: @escaping (ByteString) -> MediaURI?) {
     self.source = source
+    self.emoticon = emoticon
     for line in lines {
       if !lineStarts.isEmpty { text.append(0x0A) }
       lineStarts.append((text.count, line.lowerBound))
@@ -96,6 +99,7 @@ struct MarkdownInline {
     case UInt8(ascii: "]"): readBracketEnd()
     case UInt8(ascii: "<"), UInt8(ascii: "h"), UInt8(ascii: "H"), UInt8(ascii: "@"), UInt8(ascii: "#"):
       if !readAutolink() { appendByte() }
+    case UInt8(ascii: ":"): if !readEmoticon() { appendByte() }
     default: appendByte()
     }
   }

@@ -14,7 +14,12 @@ struct MarkdownRenderer {
   /// Parts of the source that the body has in another form, in order.
   var substitutions: [(range: Range<Int>, text: [UInt8])] = []
 
-  init(_ source: [UInt8]) { self.source = source }
+  private let emoticon: (ByteString) -> MediaURI?
+
+  init(_ source: [UInt8], _ emoticon: @escaping (ByteString) -> MediaURI?) {
+    self.source = source
+    self.emoticon = emoticon
+  }
 
   mutating func run() {
     out.reserveCapacity(source.count + source.count / 4)
@@ -193,7 +198,7 @@ struct MarkdownRenderer {
   }
 
   private mutating func inline(_ lines: [Range<Int>]) {
-    var inline = MarkdownInline(source, lines)
+    var inline = MarkdownInline(source, lines, emoticon)
     inline.run()
     out += inline.rendered()
     hasMarkup = hasMarkup || inline.hasMarkup

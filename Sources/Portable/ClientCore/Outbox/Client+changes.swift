@@ -247,10 +247,8 @@ extension Client {
     var operations: [StoreOperation] = []
     for id in ids {
       guard let entry = outbox[id] else { continue }
-      switch entry.phase {
-      case .uploading(let request), .sending(let request): cancelRequest(request)
-      default: break
-      }
+      if case .sending(let request) = entry.phase { cancelRequest(request) }
+      endUploads(of: id)
       finish(entry.command, .failed(.targetFailed))
       forget(entry)
       notify(.sending(entry.roomID, id, .cancelled))

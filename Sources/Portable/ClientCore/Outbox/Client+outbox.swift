@@ -1,7 +1,7 @@
 import JSON
 import MatrixModel
 
-/// The queue: one entry of a room at a time, each stored before its request goes out.
+/// The queue: one entry of a room at a time is sent, each stored before its request goes out; files of those behind it are uploaded meanwhile.
 extension Client {
   // MARK: Starting
 
@@ -11,26 +11,15 @@ extension Client {
 
   /// Starts the first entry of the room that waits, unless one is under way: that keeps the order.
   mutating func pump(_ room: RoomID) {
-    guard sessionState == .signedIn, isOnline, outbox.timers[room] == nil, outbox.isEnabled(in: room),
-      var entry = outbox.first(in: room)
-    else { return }
-    guard case .queued = entry.phase else { return }
+    guard sessionState == .signedIn, isOnline, outbox.timers[room] == nil, outbox.isEnabled(in: room) else { return }
+    startUploads(in: room)
+    guard var entry = outbox.first(in: room), case .queued = entry.phase else { return }
     // Left between the word and its turn. Whoever comes back may send it again.
     if let membership = rooms[room]?.membership, membership != .join { return fail(entry.id, .unknownRoom) }
-    if let file = entry.nextFile {
-      guard knowsFileLimit() else { return }
-      if let limit = outbox.fileLimit, (entry.payload.files[file].sizeBytes ?? 0) > limit {
-        return fail(entry.id, .tooLarge(limitBytes: limit))
-      }
-      let next = entry.payload.files[file]
-      entry.phase = .uploading(
-        upload(next.blob, mimeType: next.mimeType, fileName: next.fileName, for: .upload(entry.id)))
-      entry.sentBytes = entry.uploadedBytes
-    } else {
-      guard let request = requestSend(entry) else { return fail(entry.id, .unknownEvent) }
-      entry.phase = .sending(request)
-      entry.wasTried = true
-    }
+    guard entry.hasAllFiles else { return }
+    guard let request = requestSend(entry) else { return fail(entry.id, .unknownEvent) }
+    entry.phase = .sending(request)
+    entry.wasTried = true
     entry.heldUntil = nil
     outbox[entry.id] = entry
     showProgress(of: entry)
@@ -89,7 +78,7 @@ extension Client {
   /// The connection is back: no use in waiting on, but for what the server asked for.
   mutating func retryOutboxNow() {
     for (room, timer) in outbox.timers {
-      if outbox.first(in: room)?.heldUntil ?? 0 > now { continue }
+      if outbox.entries.contains(where: { $0.roomID == room && $0.isWaiting && $0.heldUntil ?? 0 > now }) { continue }
       var timer: TimerID? = timer
       cancelTimer(&timer)
       outbox.timers[room] = nil
@@ -137,7 +126,7 @@ extension Client {
   private mutating func failed(_ entry: OutboxEntry, _ answer: Answer) {
     guard answer.isTransient else { return fail(entry.id, answer.error ?? .badAnswer) }
     var entry = entry
-    entry.phase = .queued
+    entry.phase = entry.uploads > 0 ? .uploading : .queued
     let delay = entry.backoff.next(&random, retryAfterMilliseconds: answer.retryAfterMilliseconds)
     // A slow room may want longer than is waited at a time.
     if let asked = answer.retryAfterMilliseconds { entry.heldUntil = now + max(delay, min(asked, Limits.slowModeMilliseconds)) }
@@ -146,6 +135,9 @@ extension Client {
     entry.command = 0
     outbox[entry.id] = entry
     showProgress(of: entry)
+    // Another upload may have failed just before.
+    var timer = outbox.timers[entry.roomID]
+    cancelTimer(&timer)
     outbox.timers[entry.roomID] = startTimer(delay, .outbox(entry.roomID))
   }
 
@@ -154,6 +146,7 @@ extension Client {
     guard let entry = outbox[id] else { return }
     finish(entry.command, .failed(error))
     outbox[id]?.command = 0
+    endUploads(of: id)
     if entry.payload.isDroppedWhenRefused, !entry.isDelivered {
       notify(.sending(entry.roomID, id, .failed(error)))
       return remove([id] + outbox.dependants(of: id), in: entry.roomID)
@@ -163,6 +156,7 @@ extension Client {
     if case .refused = error { outbox[id]?.wasTried = false }
     setPhase(of: id, .failed(error))
     for dependant in outbox.dependants(of: id) where outbox[dependant]?.isWaiting ?? false {
+      endUploads(of: dependant)
       setPhase(of: dependant, .failed(.targetFailed))
       changed.append(dependant)
     }

@@ -18,30 +18,75 @@ extension Client {
     pumpOutbox()
   }
 
-  mutating func uploadMoved(_ id: RequestID, sentBytes: Int64, totalBytes: Int64) {
-    guard case .upload(let entryID)? = pending.requests[id]?.purpose, var entry = outbox[entryID], let file = entry.nextFile
-    else {
-      return
+  /// Files of entries that are stored, the first first, as many at a time as a room may have. No order is kept among them: what has all its
+  /// files waits for its turn.
+  mutating func startUploads(in room: RoomID) {
+    if let membership = rooms[room]?.membership, membership != .join { return }
+    var free = Limits.uploadsInRoom - outbox.uploads(in: room)
+    for waiting in outbox.entries where waiting.roomID == room && waiting.takesUploads && free > 0 {
+      guard knowsFileLimit() else { return }
+      // It may have failed since, with what it speaks of.
+      guard var entry = outbox[waiting.id], entry.takesUploads else { continue }
+      if let error = tooLarge(entry.payload.files) {
+        fail(entry.id, error)
+        continue
+      }
+      let before = free
+      for i in entry.payload.files.indices where free > 0 {
+        let file = entry.payload.files[i]
+        guard file.uri == nil, file.request == nil else { continue }
+        entry.payload.files[i].request = upload(
+          file.blob, mimeType: file.mimeType, fileName: file.fileName, for: .upload(entry.id))
+        free -= 1
+      }
+      if free == before { continue }
+      entry.phase = .uploading
+      entry.heldUntil = nil
+      outbox[entry.id] = entry
+      showProgress(of: entry)
     }
-    if entry.payload.files[file].sizeBytes == nil { entry.payload.files[file].sizeBytes = max(0, totalBytes) }
-    entry.sentBytes = min(entry.uploadedBytes &+ max(0, sentBytes), entry.totalBytes)
+  }
+
+  mutating func endUploads(of id: OutboxEntry.ID) {
+    guard let entry = outbox[id], entry.uploads > 0 else { return }
+    for file in entry.payload.files { if let request = file.request { cancelRequest(request) } }
+    outbox[id]?.payload.forgetUploads()
+  }
+
+  mutating func uploadMoved(_ id: RequestID, sentBytes: Int64, totalBytes: Int64) {
+    guard case .upload(let entryID)? = pending.requests[id]?.purpose, var entry = outbox[entryID],
+      let file = entry.payload.files.firstIndex(where: { $0.request == id })
+    else { return }
+    let size = entry.payload.files[file].sizeBytes ?? max(0, totalBytes)
+    entry.payload.files[file].sizeBytes = size
+    entry.payload.files[file].sentBytes = max(0, min(sentBytes, size))
     outbox[entryID] = entry
     showProgress(of: entry)
   }
 
   mutating func uploadAnswered(_ answer: Answer, _ id: OutboxEntry.ID) {
-    guard var entry = outbox[id], let file = entry.nextFile else { return }
-    guard case .success(let json) = answer else { return uploadFailed(entry, answer) }
+    // The one whose request is over.
+    guard var entry = outbox[id],
+      let file = entry.payload.files.firstIndex(where: { $0.request.map { pending.requests[$0] == nil } ?? false })
+    else { return }
+    entry.payload.files[file].request = nil
+    entry.payload.files[file].sentBytes = 0
+    guard case .success(let json) = answer else {
+      outbox[id] = entry
+      return uploadFailed(entry, answer)
+    }
     guard let source = MediaURI(json["content_uri"]) else { return fail(id, .badAnswer) }
     entry.payload.files[file].uri = source
     entry.backoff.reset()
-    entry.sentBytes = entry.uploadedBytes
     outbox[id] = entry
     // The end of the last file is seen, too.
     showProgress(of: entry)
-    outbox[id]?.phase = .storing
-    // Written first: after a restart the file is not sent a second time.
+    if entry.uploads == 0 { outbox[id]?.phase = entry.hasAllFiles ? .storing : .queued }
+    // Written before it is sent: after a restart the file is not sent a second time.
     store([id], in: entry.roomID)
+    pump(entry.roomID)
+    // The next file has to wait.
+    if let entry = outbox[id], case .queued = entry.phase { showProgress(of: entry) }
   }
 
   private mutating func uploadFailed(_ entry: OutboxEntry, _ answer: Answer) {
@@ -53,9 +98,11 @@ extension Client {
     sendAnswered(answer, entry.id)
   }
 
-  /// nil where all files are small enough, as far as is known.
+  /// nil where all files that are still to be uploaded are small enough, as far as is known.
   func tooLarge(_ files: [OutboxFile]) -> ClientError? {
-    guard let limit = outbox.fileLimit, files.contains(where: { ($0.sizeBytes ?? 0) > limit }) else { return nil }
+    guard let limit = outbox.fileLimit, files.contains(where: { $0.uri == nil && ($0.sizeBytes ?? 0) > limit }) else {
+      return nil
+    }
     return .tooLarge(limitBytes: limit)
   }
 }

@@ -109,6 +109,13 @@ struct Outbox: Sendable {
     return rooms
   }
 
+  /// Under way.
+  func uploads(in room: RoomID) -> Int {
+    var count = 0
+    for entry in entries where entry.roomID == room { count += entry.uploads }
+    return count
+  }
+
   func isEnabled(in room: RoomID) -> Bool { !isPaused && !pausedRooms.contains(room) }
 
   func items(in room: RoomID, sender: UserID) -> [TimelineItem] {
@@ -130,6 +137,7 @@ struct Outbox: Sendable {
       case .uploading, .sending: entries[i].phase = .queued
       default: break
       }
+      if entries[i].uploads > 0 { entries[i].payload.forgetUploads() }
     }
   }
 }

@@ -9,7 +9,8 @@ struct OutboxEntry: Sendable {
     /// The record is being written.
     case storing
     case queued
-    case uploading(RequestID)
+    /// Its files tell of their requests.
+    case uploading
     case sending(RequestID)
     /// The server has it; the number of the last sync request that went out before its answer.
     case sent(EventID, afterSync: Int)
@@ -33,7 +34,6 @@ struct OutboxEntry: Sendable {
   var wasTried = false
   /// Until when the server takes no more.
   var heldUntil: Int64?
-  var sentBytes: Int64 = 0
   /// Waits for the end, not for the queue.
   var command: CommandID = 0
   var backoff = Backoff()
@@ -67,6 +67,14 @@ struct OutboxEntry: Sendable {
     }
   }
 
+  /// Stored, with files that are not on the server yet.
+  var takesUploads: Bool {
+    switch phase {
+    case .queued, .uploading: !isDelivered && !hasAllFiles
+    case .storing, .sending, .sent, .failed: false
+    }
+  }
+
   var isFailed: Bool { if case .failed = phase { true } else { false } }
 
   /// Whether it shows as an item of its own.
@@ -96,9 +104,13 @@ struct OutboxEntry: Sendable {
   // MARK: Files
 
   var totalBytes: Int64 { payload.files.reduce(0) { $0 &+ ($1.sizeBytes ?? 0) } }
-  /// Of files before the one being uploaded.
-  var uploadedBytes: Int64 { payload.files.reduce(0) { $1.uri == nil ? $0 : $0 &+ ($1.sizeBytes ?? 0) } }
-  var nextFile: Int? { payload.files.firstIndex { $0.uri == nil } }
+  var sentBytes: Int64 { payload.files.reduce(0) { $0 &+ ($1.uri == nil ? $1.sentBytes : $1.sizeBytes ?? 0) } }
+  var hasAllFiles: Bool { payload.files.allSatisfy { $0.uri != nil } }
+  var uploads: Int {
+    var count = 0
+    for file in payload.files where file.request != nil { count += 1 }
+    return count
+  }
 
   // MARK: Item
 

@@ -60,6 +60,13 @@ struct OutboxPayload: Sendable {
     if reactedTo == .entry(id) { reactedTo = .event(event) }
   }
 
+  mutating func forgetUploads() {
+    for i in files.indices {
+      files[i].request = nil
+      files[i].sentBytes = 0
+    }
+  }
+
   /// Whether a refusal of the server ends it: nobody would try a reaction again as one does a message.
   var isDroppedWhenRefused: Bool { kind == .reaction || kind == .redaction || kind == .reference }
 }
@@ -72,6 +79,9 @@ struct OutboxFile: Sendable {
   var sizeBytes: Int64?
   /// nil until it is uploaded.
   var uri: MediaURI?
+  /// That uploads it, and how much it has sent; not stored.
+  var request: RequestID?
+  var sentBytes: Int64 = 0
 
   /// What stands in the content until then.
   static func placeholder(_ number: Int) -> ByteString { ByteString("upload:\(number)") }
@@ -192,7 +202,9 @@ extension OutboxPayload {
     var writer = JSONWriter(capacity: content.count + text.body.count)
     writer.object { writer in
       for member in json.members {
-        if member.isKey("body") || member.isKey("format") || member.isKey("formatted_body") || member.isKey("m.mentions") {
+        if member.isKey("body") || member.isKey("format") || member.isKey("formatted_body") || member.isKey("m.mentions")
+          || member.isKey("martlet.no_preview")
+        {
           continue
         }
         writer.key(member.key)

@@ -50,7 +50,10 @@ public struct OutgoingMessage: Sendable {
 
   public static func media(_ media: OutgoingMedia) -> OutgoingMessage { OutgoingMessage(body: .media(media)) }
 
-  /// Several files as one event (MSC4274, `dm.filament.gallery`).
+  /// Files that one event may have.
+  public static var galleryLimit: Int { Limits.galleryEntries }
+
+  /// Several files as one event (MSC4274, `dm.filament.gallery`); at most `galleryLimit`.
   public static func gallery(_ media: [OutgoingMedia], caption: FormattedText = FormattedText("")) -> OutgoingMessage {
     OutgoingMessage(body: .gallery(media, caption))
   }

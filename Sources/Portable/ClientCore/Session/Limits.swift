@@ -74,6 +74,8 @@ enum Limits {
   static let passedDrafts = 500
   /// Messages of a room that an account has removed for itself: 60 KB of account data.
   static let removedEvents = 1_000
+  /// Files of one room that are uploaded at a time.
+  static let uploadsInRoom = 3
   /// Messages waiting in the outbox.
   static let outboxEntries = 1_000
 
@@ -87,6 +89,10 @@ enum Limits {
   /// Pictures of one pack, and rooms whose packs are asked for together.
   static let packImages = 200
   static let packRooms = 64
+  /// Of the name of such a picture.
+  static let shortcodeBytes = 100
+  /// Links of a message that are shown without a preview.
+  static let linksWithoutPreview = 50
   static let waveformSamples = 1_024
   static let blurHashBytes = 200
   /// MSC3381: a poll has at most 20 answers.

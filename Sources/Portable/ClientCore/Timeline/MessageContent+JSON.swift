@@ -34,6 +34,13 @@ extension MessageContent {
     switch kind {
     case .location: details = MessageContent.details(location: content)
     case .gallery: details = MessageContent.details(gallery: content)
+    case .text:
+      guard let listed = content["martlet.no_preview"] else { break }
+      var addresses: [ByteString] = []
+      for element in listed.elements where addresses.count < Limits.linksWithoutPreview {
+        if let address = element.text, address.count <= Limits.linkBytes { addresses.append(address) }
+      }
+      details = .text(unpreviewed: addresses)
     default: break
     }
   }

@@ -40,6 +40,8 @@ public struct MessageContent: Sendable {
     case gallery([MessageContent])
     case poll(Poll)
     case liveLocation(LiveLocation)
+    /// Text that has links which are to be shown without a preview.
+    case text(unpreviewed: [ByteString])
   }
 
   public init(
@@ -59,6 +61,8 @@ public struct MessageContent: Sendable {
 
   public var location: Location? { if case .location(let location) = details { location } else { nil } }
   public var gallery: [MessageContent] { if case .gallery(let entries) = details { entries } else { [] } }
+  /// Addresses in the text of which nobody shall be shown a preview.
+  public var unpreviewed: [ByteString] { if case .text(let addresses) = details { addresses } else { [] } }
   public var poll: Poll? { if case .poll(let poll) = details { poll } else { nil } }
   public var liveLocation: LiveLocation? { if case .liveLocation(let share) = details { share } else { nil } }
 }

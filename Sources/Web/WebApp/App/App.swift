@@ -16,6 +16,9 @@ final class App<D: DOM> {
   lazy var dialogs = Dialogs(self)
   lazy var notices = Notices(self)
   let emoji = EmojiShelf()
+  var emoticons = Emoticons()
+  /// Downloads under way.
+  var fetches: [Fetch] = []
 
   /// Carries an effect out; replaced in tests.
   var perform: (Effect) -> Void

@@ -81,9 +81,12 @@ final class ImageViewer<D: DOM> {
       dom.on(dom.button("ma-button", .showMessage, icon: .chat, in: buttons), .click) { [self] _ in onShow(event) }
     }
     guard let download = picture.download else { return }
+    let note = dom.element("span", "ma-note", in: content)
     for (shares, words) in [(false, Strings.Key.download), (true, .share)] where !shares || Host.pageState.contains(.canShare) {
       let button = dom.button("ma-button", words, icon: shares ? .exit : .download, in: buttons)
-      dom.on(button, .click) { [app] _ in app.download(download, named: picture.name, shares: shares) }
+      dom.on(button, .click) { [app] _ in
+        app.download(download, named: picture.name, shares: shares, telling: note)
+      }
     }
   }
 }

@@ -3,7 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 
-/// What a word that is being written may become: a member behind `@`, an emoji behind `:`, a command behind `/`.
+/// What a word that is being written may become: a member behind `@`, an emoji or a picture behind `:`, a command behind `/`.
 /// Source: ARIA Authoring Practices, "Combobox".
 final class Completions<D: DOM> {
   private struct Choice {
@@ -11,11 +11,15 @@ final class Completions<D: DOM> {
     let text: String
     let label: String
     let note: String
+    /// The label is where a picture is.
+    var isPicture = false
     var person: Crowd<D>.Person?
   }
 
   private static var list: RoomListID { 3 }
   private static var shownLimit: Int { 8 }
+  /// Of pictures, so that some emoji are among them.
+  private static var picturesLimit: Int { 5 }
   /// Bytes of a word that are looked for.
   private static var wordLimit: Int { 40 }
 
@@ -70,15 +74,26 @@ final class Completions<D: DOM> {
     case UInt8(ascii: "@"): choices = wholeRoom(word) + groups(word) + people(word)
     case UInt8(ascii: "#") where !word.utf8.isEmpty: choices = rooms(word)
     case UInt8(ascii: ":") where word.utf8.count >= 2:
+      addPictures(word.asciiLowercased)
       let shelf = writer.app.emoji
-      if shelf.all.isEmpty { return shelf.load { [self] in if !shelf.all.isEmpty, writer.key != nil { update() } } }
-      for emoji in Emoji.matching(word, in: shelf.all, limit: Completions.shownLimit) {
+      if shelf.all.isEmpty { return shelf.load { [self] in if !shelf.all.isEmpty, writer.key != nil { more() } } }
+      for emoji in Emoji.matching(word, in: shelf.all, limit: Completions.shownLimit - choices.count) {
         choices.append(Choice(text: emoji.text, label: emoji.text, note: emoji.name))
       }
     case UInt8(ascii: "/") where start == 0:
       for name in SlashCommand.names { offer(String(decoding: ByteTable.bytes(name), as: UTF8.self), behind: word) }
       for name in writer.app.embedding?.commands ?? [] { offer(name, behind: word) }
     default: break
+    }
+  }
+
+  /// Those of whose names a word begins so.
+  private func addPictures(_ word: String) {
+    writer.loadEmoticons { [self] in more() }
+    for emoticon in writer.app.emoticons.all where choices.count < Completions.picturesLimit {
+      guard let rank = Match.rank(emoticon.shortcode.string.asciiLowercased, word), rank < 2 else { continue }
+      let name = ":" + emoticon.shortcode.string + ":"
+      choices.append(Choice(text: name, label: writer.app.emojiSource(emoticon.source), note: name, isPicture: true))
     }
   }
 
@@ -147,6 +162,11 @@ final class Completions<D: DOM> {
   /// More names have come.
   func moreNames() {
     guard isNaming, !choices.isEmpty || writer.composer.text.utf8.contains(UInt8(ascii: "@")) else { return }
+    more()
+  }
+
+  /// There is more to choose from.
+  private func more() {
     let old = choices.map { $0.text }
     let kept = choices.indices.contains(chosen) ? choices[chosen].text : ""
     find()
@@ -167,7 +187,13 @@ final class Completions<D: DOM> {
       let option = dom.element("div", "ma-completion", in: list)
       dom.setAttribute(option, "role", "option")
       dom.setAttribute(option, "id", "ma-completion-\(index)")
-      dom.element("span", "ma-completion-name", text: choice.label, in: option)
+      if choice.isPicture {
+        let image = dom.element("img", "mg-emoji", in: option)
+        dom.setAttribute(image, "alt", "")
+        dom.setImage(image, choice.label)
+      } else {
+        dom.element("span", "ma-completion-name", text: choice.label, in: option)
+      }
       if !choice.note.utf8.isEmpty { dom.element("span", "ma-completion-note", text: choice.note, in: option) }
       dom.on(option, .click) { [self] _ in take(index) }
       options.append(option)

@@ -58,9 +58,9 @@ extension Conversation {
     return file.source.map { app.mediaSource($0) }
   }
 
-  func download(_ message: MessageContent) {
-    guard let file = message.attachment, let uri = file.source else { return }
-    app.download(app.mediaSource(uri), named: file.fileName.string)
+  func download(_ message: MessageContent, in row: RowID) {
+    guard let file = message.attachment, let uri = file.source, let item = feed.item(row)?.id else { return }
+    app.download(app.mediaSource(uri), named: file.fileName.string) { [self] in feed.renew(item: item) }
   }
 
   // MARK: People, rooms, places

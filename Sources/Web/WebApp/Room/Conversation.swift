@@ -82,7 +82,7 @@ final class Conversation<D: DOM> {
     case .toggleFold(let row): feed.toggleFold(row)
     case .menu(let row, _, _): return openMenu(row)
     case .openMedia(let row, let part, let item): openMedia(row, part: part, item: item)
-    case .openFile(let row, let part): if let file = file(row, part: part, item: 0) { download(file) }
+    case .openFile(let row, let part): if let file = file(row, part: part, item: 0) { download(file, in: row) }
     case .openLink(_, let url): return open(link: url)
     case .openSender(let row): if let user = feed.item(row)?.sender { open(user) }
     case .openMention(_, let id): open(mention: id)

@@ -34,7 +34,7 @@ extension App {
 extension Feed {
   func previewsChanged() {
     guard let all = source?.items, all.count == folding.count else { return }
-    for (index, item) in all.enumerated() where RowMaker<D>.link(in: item) != nil { renew(index) }
+    for (index, item) in all.enumerated() where !RowMaker<D>.links(in: item).isEmpty { renew(index) }
     settle()
   }
 
@@ -42,27 +42,27 @@ extension Feed {
   func loadPreviews(_ visible: ArraySlice<TimelineItem>) {
     guard rows.canPreview, room?.isEncrypted == false else { return }
     for item in visible where item.eventID != nil {
-      guard let url = RowMaker<D>.link(in: item), rows.previews[url] == nil, app.showsPreviews else { continue }
-      rows.previews[url] = .some(nil)
-      rows.askForPreview(of: url) { [self] page in
-        guard let preview = rows.preview(url, page) else { return }
-        rows.previews[url] = preview
-        guard let all = source?.items, all.count == folding.count, let index = all.lastIndex(where: { $0.id == item.id }) else {
-          return
-        }
-        renew(index)
-        settle()
-        dom.flush()
+      for url in RowMaker<D>.links(in: item) where rows.previews[url] == nil && app.showsPreviews {
+        rows.previews[url] = .some(nil)
+        loadPreview(of: url, in: item.id)
       }
+    }
+  }
+
+  private func loadPreview(of url: String, in item: ItemID) {
+    rows.askForPreview(of: url) { [self] page in
+      guard let preview = rows.preview(url, page) else { return }
+      rows.previews[url] = preview
+      renew(item: item)
     }
   }
 }
 
 extension RowMaker {
-  /// The first address in a text that somebody wrote; nil for everything else.
-  static func link(in item: TimelineItem) -> String? {
-    guard case .message(let message) = item.content else { return nil }
-    return message.link
+  /// Addresses in a text that somebody wrote of which a preview may be shown.
+  static func links(in item: TimelineItem) -> [String] {
+    guard case .message(let message) = item.content else { return [] }
+    return message.previewed
   }
 
   func askForPreview(of url: String, _ then: @escaping (URLPreview) -> Void) {

@@ -67,7 +67,10 @@ extension Feed {
     for step in steps {
       switch step {
       case .remove(let row): changes.append(.remove(row))
-      case .update(let row, let index): if let made = make(row, near: index, all, room) { changes.append(.update(made)) }
+      case .update(let row, let index):
+        if let made = make(row, near: index, all, room) { changes.append(.update(made)) }
+        // What one has sent oneself stands in view before it has an event, and nobody scrolls then.
+        if index < all.count, all[index].sender == app.userID { loadPreviews(all[index...index]) }
       case .insert(let rows, let before, let index):
         var made: [TimelineRow] = []
         for row in rows {
@@ -117,6 +120,16 @@ extension Feed {
     for piece in folding.pieces(around: index) where piece.range.contains(index) {
       steps.append(.update(piece.row, at: piece.range.lowerBound))
     }
+  }
+
+  /// The row of that item, wherever it is by now.
+  func renew(item: ItemID) {
+    guard let all = source?.items, all.count == folding.count, let index = all.lastIndex(where: { $0.id == item }) else {
+      return
+    }
+    renew(index)
+    settle()
+    dom.flush()
   }
 
   // MARK: Readers

@@ -15,7 +15,7 @@ final class FilesDialog<D: DOM> {
   ) {
     let dom = app.dom
     self.files = files
-    let canBeGallery = files.count > 1 && files.allSatisfy { $0.kind == .image || $0.kind == .video }
+    let canBeGallery = (2...OutgoingMessage.galleryLimit).contains(files.count)
     isGallery = canBeGallery
     var isSent = false
     frame.setTitle(.sendFiles)

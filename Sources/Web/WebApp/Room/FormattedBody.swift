@@ -10,6 +10,8 @@ import Messenger
 struct FormattedBody {
   /// Elements in each other; tags of deeper ones are left out.
   private static let depthLimit = 20
+  /// Pictures in one text; what they are called stands in the place of more.
+  private static let picturesLimit = 100
 
   /// An element that has begun.
   private struct Open {
@@ -35,6 +37,7 @@ struct FormattedBody {
   private var reader: HTMLReader
   private var open = [Open(tag: nil)]
   private var replyDepth = 0
+  private var pictures = 0
   /// Elements in which there are no blocks: a block is a new line there.
   private var flatDepth = 0
   private var code: [UInt8]?
@@ -266,7 +269,10 @@ struct FormattedBody {
   }
 
   private mutating func addPicture() {
-    guard let uri = MediaURI(ByteString(text(.src, of: .img))) else { return write(reader.value(of: .alt, in: .img) ?? []) }
+    guard pictures < FormattedBody.picturesLimit, let uri = MediaURI(ByteString(text(.src, of: .img))) else {
+      return write(reader.value(of: .alt, in: .img) ?? [])
+    }
+    pictures += 1
     let name = text(.alt, of: .img)
     add(.emoji(name: name.utf8.isEmpty ? text(.title, of: .img) : name, source: picture(uri)))
     hasSpace = false

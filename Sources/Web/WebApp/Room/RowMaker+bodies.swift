@@ -31,15 +31,18 @@ extension RowMaker {
     }
   }
 
-  /// And what its first link leads to, as far as that is known.
+  /// And what its links lead to, as far as that is known.
   func withPreview(_ body: MessageRow.Body, _ item: TimelineItem) -> MessageRow.Body {
+    guard !previews.isEmpty else { return body }
+    var shown: [ContentPart] = []
+    for url in RowMaker.links(in: item) {
+      if case .some(.some(let preview)) = previews[url] { shown.append(.preview(preview)) }
+    }
     // The setting is asked last: it costs a call of the browser.
-    guard !previews.isEmpty, let url = RowMaker.link(in: item), case .some(.some(let preview)) = previews[url],
-      app.showsPreviews
-    else { return body }
+    guard !shown.isEmpty, app.showsPreviews else { return body }
     switch body {
-    case .text(let text): return .parts([.text(text), .preview(preview)])
-    case .parts(let parts, let tone): return .parts(parts + [.preview(preview)], tone: tone)
+    case .text(let text): return .parts([.text(text)] + shown)
+    case .parts(let parts, let tone): return .parts(parts + shown, tone: tone)
     default: return body
     }
   }
@@ -96,7 +99,10 @@ extension RowMaker {
         AudioBody(
           name: file.fileName.string, detail: detail(file), durationMilliseconds: file.durationMilliseconds ?? 0,
           waveform: file.waveform.map { UInt8(min(255, $0 / 4)) }, isVoice: message.kind == .voice, uploadProgress: progress))
-    default: return .file(FileBody(name: file.fileName.string, detail: detail(file), uploadProgress: progress))
+    default:
+      // An address costs more than to look whether anything is fetched.
+      let fetching = app.fetches.isEmpty ? nil : file.source.flatMap { app.fetching(app.mediaSource($0)) }
+      return .file(FileBody(name: file.fileName.string, detail: fetching ?? detail(file), uploadProgress: progress))
     }
   }
 

@@ -182,10 +182,4 @@ extension App {
     let name = client.room(room)?.displayName(of: sender).string ?? sender.string
     return name + " · " + Host.shortLabel(event.originServerTimestamp ?? 0)
   }
-
-  func download(_ url: String, named name: String, shares: Bool = false) {
-    Host.download(url: url, fileName: name, shares: shares) { [self] isDone in
-      if !isDone { notices.show(.downloadFailed, isTrouble: true) }
-    }
-  }
 }

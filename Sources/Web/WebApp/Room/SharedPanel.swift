@@ -66,7 +66,9 @@ final class SharedPanel<D: DOM> {
     let (name, url) = (file.fileName.string, app.mediaSource(uri))
     guard kind == .pictures else {
       let size = file.sizeBytes.map { " · " + Host.byteCountLabel($0) } ?? ""
-      return dom.on(line("button", name, size, event, in: list), .click) { [app] _ in app.download(url, named: name) }
+      let entry = line("button", name, size, event, in: list)
+      let note = dom.element("span", "ma-note", in: entry)
+      return dom.on(entry, .click) { [app] _ in app.download(url, named: name, telling: note) }
     }
     let label = Host.monthLabel(event.originServerTimestamp ?? 0)
     if grid == .none || !label.hasSameBytes(as: month) {

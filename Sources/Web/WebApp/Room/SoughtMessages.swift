@@ -63,6 +63,16 @@ extension MessageContent {
   /// The first address in what somebody wrote that leads out of Matrix; nil where there is none.
   var link: String? { links.first }
 
+  /// The first of them, each once, without those of which whoever wrote it wants no preview.
+  var previewed: [String] {
+    var urls: [String] = []
+    let vetoed = unpreviewed
+    for url in links where urls.count < 3 && !vetoed.contains(ByteString(url)) {
+      if !urls.contains(where: { $0.hasSameBytes(as: url) }) { urls.append(url) }
+    }
+    return urls
+  }
+
   /// All of them.
   var links: [String] {
     guard kind == .text, body.utf8.contains(UInt8(ascii: ":")) else { return [] }

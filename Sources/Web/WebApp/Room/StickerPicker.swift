@@ -63,9 +63,9 @@ final class StickerPicker<D: DOM> {
   private func show(_ packs: [ImagePack], _ isFirst: Bool) {
     if isFirst {
       dom.releaseChildren(of: list)
-      dom.setText(note, packs.isEmpty ? Strings[.noStickers] : "")
+      dom.setText(note, packs.allSatisfy { $0.images.isEmpty } ? Strings[.noStickers] : "")
     }
-    for pack in packs where isFirst || pack.room != nil {
+    for pack in packs where !pack.images.isEmpty && (isFirst || pack.room != nil) {
       var name = pack.name.string
       if name.utf8.isEmpty {
         name = pack.room.flatMap { app.client.room($0) }.map { Strings.words(for: $0.name) } ?? Strings[.ownStickers]
@@ -134,7 +134,11 @@ extension App {
       case .failure(.refused(404, _, _, _)): break
       case .failure(let error): return then(.failure(error))
       }
-      ask(.setAccountData(ImagePack.ownType, ImagePack.own(content, adding: image, removing: shortcode), of: user), then)
+      let changed = ImagePack.own(content, adding: image, removing: shortcode)
+      ask(.setAccountData(ImagePack.ownType, changed, of: user)) { [self] result in
+        emoticons.forget()
+        then(result)
+      }
     }
   }
 }

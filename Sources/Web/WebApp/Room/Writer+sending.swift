@@ -117,7 +117,7 @@ extension Writer {
 
   private func send(_ media: [OutgoingMedia], _ words: String, isGallery: Bool) {
     guard let room else { return }
-    let caption = marked(words, room)
+    let caption = markdown(words, room)
     if isGallery {
       send(.gallery(media, caption: caption))
     } else {

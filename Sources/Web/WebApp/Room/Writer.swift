@@ -64,6 +64,7 @@ final class Writer<D: DOM> {
       return .preventDefault
     }
     composer.onKey = { [self] in pressed($0) }
+    preview.onVeto = { [self] in composer.focus() }
     crowd.onChange = { [self] in completions.moreNames() }
   }
 
@@ -153,7 +154,7 @@ final class Writer<D: DOM> {
     kind = .edit(of: event)
     answered = nil
     // Two slashes are one that means itself.
-    put((message.kind == .emote ? "/me " : message.body.hasPrefix("/") ? "/" : "") + message.body.string)
+    put((message.kind == .emote ? "/me " : message.body.hasPrefix("/") ? "/" : "") + message.body.string, message.unpreviewed)
     begin(item)
   }
 
@@ -186,9 +187,11 @@ final class Writer<D: DOM> {
     composer.focus()
   }
 
-  private func put(_ text: String) {
+  /// - Parameter unpreviewed: addresses in it of which nobody shall be shown a preview.
+  private func put(_ text: String, _ unpreviewed: [ByteString] = []) {
     composer.setText(text)
-    preview.takeUp(text)
+    preview.takeUp(text, unpreviewed)
+    if text.utf8.contains(UInt8(ascii: ":")) { loadEmoticons() }
   }
 
   private func changed() {
@@ -253,10 +256,11 @@ final class Writer<D: DOM> {
   }
 
   private func send(_ written: Written, _ key: TimelineKey, _ room: Room) {
-    let formatted =
+    var formatted =
       written.isPlain
       ? FormattedText(ByteString(written.text))
-      : marked(written.text, room)
+      : markdown(written.text, room)
+    formatted.unpreviewed = preview.vetoed
     if case .edit(let event) = kind {
       app.askOrSay(.edit(key.room, .event(event), formatted))
     } else {
@@ -284,10 +288,17 @@ final class Writer<D: DOM> {
     if let draft { app.ask(.saveDraft(id, thread: nil, draft)) }
   }
 
-  /// With what Markdown and names make of it.
-  func marked(_ text: String, _ room: Room) -> FormattedText {
-    .markdown(
-      ByteString(MentionWriting.linked(text, names(in: text, room))), mentions: MentionGroup.mentions(in: text, of: room, app))
+  /// With the people that it names, and the pictures.
+  func markdown(_ text: String, _ room: Room) -> FormattedText {
+    FormattedText.markdown(
+      ByteString(MentionWriting.linked(text, names(in: text, room))), mentions: MentionGroup.mentions(in: text, of: room, app)
+    ) { [app] in app.emoticons[$0] }
+  }
+
+  /// Calls `then` when there are pictures to be named here that were not there before.
+  func loadEmoticons(_ then: @escaping () -> Void = {}) {
+    guard let room = key?.room else { return }
+    app.loadEmoticons(of: room) { [self] in if key?.room == room { then() } }
   }
 
   /// Whom the text may name.

@@ -1,0 +1,52 @@
+import ClientCore
+import JSON
+import MatrixModel
+
+/// Pictures that may stand in a text under a name, as the packs of the account and of the room one writes in have them. They are asked for
+/// when somebody first writes a colon there.
+struct Emoticons {
+  /// Of all packs together.
+  private static let limit = 1_000
+
+  private(set) var all: [ImagePack.Emoticon] = []
+  fileprivate var room: RoomID?
+
+  mutating func forget() { self = Emoticons() }
+
+  subscript(name: ByteString) -> MediaURI? {
+    for emoticon in all where emoticon.shortcode == name { return emoticon.source }
+    return nil
+  }
+
+  /// Of several of one name the first stays: that of the account, of the room, of others.
+  fileprivate mutating func add(_ packs: [ImagePack], ofRoomsAlone: Bool) {
+    for pack in packs where !ofRoomsAlone || pack.room != nil {
+      for emoticon in pack.emoticons where all.count < Emoticons.limit && self[emoticon.shortcode] == nil {
+        all.append(emoticon)
+      }
+    }
+  }
+}
+
+extension App {
+  /// Calls `then` when there are more; not where they are here, or on their way.
+  func loadEmoticons(of room: RoomID, _ then: @escaping () -> Void) {
+    guard emoticons.room != room else { return }
+    emoticons.forget()
+    emoticons.room = room
+    loadEmoticons(of: [room], for: room, then)
+  }
+
+  /// - Parameter rooms: itself first; those whose packs the account wants everywhere come behind.
+  private func loadEmoticons(of rooms: [RoomID], for room: RoomID, _ then: @escaping () -> Void) {
+    ask(.imagePacks(in: rooms)) { [self] result in
+      guard emoticons.room == room else { return }
+      guard case .success(let found) = result else { return emoticons.forget() }
+      let isFirst = rooms.first == room
+      emoticons.add(found.packs, ofRoomsAlone: !isFirst)
+      then()
+      let others = found.rooms.filter { $0 != room }
+      if isFirst, !others.isEmpty { loadEmoticons(of: others, for: room, then) }
+    }
+  }
+}
