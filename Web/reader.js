@@ -95,6 +95,10 @@ function dayLabel(date) {
 function shortLabel(date) {
   const age = dayNumber(new Date()) - dayNumber(date);
   if (age === 0) return clock(date);
+  if (age < 0) {
+    const day = age > -7 ? { weekday: 'short' } : { day: 'numeric', month: 'numeric' };
+    return format('soon' + (age > -7), { ...day, hour: 'numeric', minute: '2-digit' }).format(date);
+  }
   if (age > 0 && age < 7) return format('weekday', { weekday: 'short' }).format(date);
   return format('date', { day: 'numeric', month: 'numeric', year: '2-digit' }).format(date);
 }

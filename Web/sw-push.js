@@ -15,9 +15,9 @@ async function pushed(data) {
   const news = said?.notification;
   if (typeof news?.counts !== 'object') return;
   const unread = Number(news.counts?.unread) || 0, counted = count(unread);
-  // Everything was read, here or elsewhere: nothing is news any more.
-  if (unread === 0) for (const one of await self.registration.getNotifications()) one.close();
   if (typeof news.event_id === 'string' && typeof news.room_id === 'string') await show(news);
+  // Everything was read, here or elsewhere: nothing is news any more.
+  else if (unread === 0) for (const one of await self.registration.getNotifications()) one.close();
   await counted;
 }
 

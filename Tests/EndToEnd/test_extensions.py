@@ -114,7 +114,7 @@ async def _(test):
         await alice.sign_in(user)
         await details(alice, bans)
         dialog = await more_settings(alice, "Advanced")
-        choice = dialog.get_by_label("Take no invitations from whom this room bans")
+        choice = dialog.get_by_label("A policy list: no invitations from those whom its rules ban")
         saved = lambda: alice.page.expect_response(lambda answer: "martlet.policy_lists" in answer.url and answer.request.method == "PUT")
         async with saved():
             await choice.select_option("Yes")

@@ -582,7 +582,8 @@ async def _(test):
         await alice.sign_in(user)
         await alice.page.get_by_role("button", name="Your profile").click()
         await alice.page.get_by_role("tab", name="Notifications").click()
-        await alice.page.get_by_label("Quiet from").fill("22:30")
+        async with alice.page.expect_response(lambda answer: "martlet.quiet_hours" in answer.url):
+            await alice.page.get_by_label("Quiet from").fill("22:30")
         async with alice.page.expect_response(lambda answer: "martlet.quiet_hours" in answer.url):
             await alice.page.get_by_label("Quiet until").fill("07:05")
         offset = int(datetime.now().astimezone().utcoffset().total_seconds() / 60)

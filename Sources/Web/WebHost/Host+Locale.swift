@@ -44,7 +44,7 @@ extension Host {
   public static func dayLabel(_ milliseconds: Int64) -> String { format(1, milliseconds) }
   /// Full date and time, for a tooltip.
   public static func dateTimeLabel(_ milliseconds: Int64) -> String { format(2, milliseconds) }
-  /// As short as a list of rooms needs: clock time today, weekday this week, else the date.
+  /// As short as a list of rooms needs: clock time today, weekday this week, else the date; what is to come with its clock time.
   public static func shortLabel(_ milliseconds: Int64) -> String { format(3, milliseconds) }
   /// A size in the reader's way, for example `1.4 MB`.
   public static func byteCountLabel(_ bytes: Int64) -> String { format(4, bytes) }

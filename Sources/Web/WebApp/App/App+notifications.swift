@@ -105,7 +105,10 @@ extension App {
 
   /// As `HH:MM`.
   private static func clock(_ minutes: Int) -> String {
-    let (hour, minute) = (minutes / 60, minutes % 60)
-    return (hour < 10 ? "0" : "") + "\(hour):" + (minute < 10 ? "0" : "") + "\(minute)"
+    func digit(_ number: Int) -> UInt8 { UInt8(truncatingIfNeeded: 48 + number % 10) }
+    let bytes = [
+      digit(minutes / 600), digit(minutes / 60), UInt8(ascii: ":"), digit(minutes % 60 / 10), digit(minutes)
+    ]
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

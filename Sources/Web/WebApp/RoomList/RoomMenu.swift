@@ -133,26 +133,28 @@ struct NotificationChoice<D: DOM> {
     guard let user = app.userID else { return }
     let choice = Choice(app.dom, Strings[.snooze], [], selected: "", in: parent)
     func show(_ until: Int64) {
-      var options: [(value: String, words: String)] = [("", Strings[.notSnoozed])]
-      if until > Host.wallClockMilliseconds() {
-        options = [("", Strings[.snoozedUntil, Host.dateTimeLabel(until)]), ("0", Strings[.wake])]
-      }
-      options += [("1", Strings[.snoozeHour]), ("2", Strings[.snoozeMorning]), ("3", Strings[.snoozeWeek])]
+      let isSnoozed = until > Host.wallClockMilliseconds()
+      var options: [(value: String, words: String)] = []
+      options.append(("", isSnoozed ? Strings[.snoozedUntil, Host.shortLabel(until)] : Strings[.notSnoozed]))
+      if isSnoozed { options.append(("0", Strings[.wake])) }
+      options.append(("1", Strings[.snoozeHour]))
+      options.append(("2", Strings[.snoozeMorning]))
+      options.append(("3", Strings[.snoozeWeek]))
       choice.setOptions(options, selected: "")
     }
     choice.onChange = { text in
       let now = Host.wallClockMilliseconds()
+      let until: Int64
+      switch text.utf8.first {
+      case UInt8(ascii: "0"): until = 0
+      case UInt8(ascii: "1"): until = now + 3_600_000
       // Eight o'clock.
-      let morning = Host.startOfDay(LocalClock().day(now) + 1) + 28_800_000
-      let times = [0, now + 3_600_000, morning, now + 604_800_000]
-      guard let index = Int(text), times.indices.contains(index) else { return }
-      app.ask(.snooze(room, untilMilliseconds: times[index], of: user)) { result in
-        if case .failure(let error) = result {
-          choice.set("")
-          return app.notices.show(Strings.words(for: error), isTrouble: true)
-        }
-        show(times[index])
+      case UInt8(ascii: "2"): until = Host.startOfDay(LocalClock().day(now) + 1) + 28_800_000
+      default: until = now + 604_800_000
       }
+      // It is as it was until the server has it.
+      choice.set("")
+      app.askOrSay(.snooze(room, untilMilliseconds: until, of: user)) { show(until) }
     }
     show(app.client.room(room)?.snoozedUntilMilliseconds ?? 0)
   }

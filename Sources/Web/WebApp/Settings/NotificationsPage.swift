@@ -51,9 +51,9 @@ final class NotificationsPage<D: DOM> {
 
   /// Of `HH:MM`.
   private static func minutes(_ clock: String) -> Int? {
-    let parts = clock.utf8.split(separator: UInt8(ascii: ":")).map { Int(String(decoding: Array($0), as: UTF8.self)) }
-    guard parts.count >= 2, let hour = parts[0], let minute = parts[1] else { return nil }
-    return hour * 60 + minute
+    let bytes = Array(clock.utf8)
+    func digit(_ index: Int) -> Int { Int(bytes[index]) - 48 }
+    return bytes.count < 5 ? nil : digit(0) * 600 + digit(1) * 60 + digit(3) * 10 + digit(4)
   }
 
   // MARK: This browser
