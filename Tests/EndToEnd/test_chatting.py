@@ -549,7 +549,7 @@ async def _(test):
     async with in_room(test, room, {"alice": users["alice"]}) as alice:
         offered = alice.page.get_by_role("listbox", name="Suggestions").get_by_role("option")
         await alice.composer.press_sequentially("/")
-        await expect(offered).to_have_text(["/me", "/shrug", "/plain", "/invite", "/kick", "/ban", "/topic", "/nick", "/join", "/leave"])
+        await expect(offered).to_have_text(["/me", "/shrug", "/plain", "/invite", "/kick", "/ban", "/topic", "/nick", "/join", "/leave", "/silent"])
         await alice.picture("commands-light")
         await alice.composer.press_sequentially("to")
         await expect(offered).to_have_text(["/topic"])
@@ -665,5 +665,5 @@ async def _(test):
         await alice.page.keyboard.press("Tab")
         await alice.page.keyboard.type("look here")
         await alice.page.keyboard.press("Enter")
-        await alice.sees("@moderators look here")
+        users["boris"].sync_until(lambda answer: "@moderators look here" in str(answer))
         assert last(users["boris"], room)["m.mentions"] == {"user_ids": [users["boris"].user_id]}
