@@ -21,6 +21,8 @@ async function sendOutbox() {
   const events = new Map();
   for (const entry of await readStore('a/outbox/')) {
     if (held.has(entry.room) || entry.failed !== undefined) continue;
+    // It may have been taken back there since.
+    if ((await pages()).length > 0) throw new Error('a page is open');
     const event = entry.event ?? await send(entry, events);
     if (event === undefined) held.add(entry.room); else events.set(entry.id, event);
   }
@@ -59,10 +61,16 @@ const said = async answer => answer?.ok ? (await answer.json()).event_id : undef
 
 // Its place on the server; undefined where it is gone, or the server did not take it.
 async function upload({ blob, type, name }) {
+  // From an attempt that did not come to its end.
+  const { place } = await recall('file/' + blob);
+  if (place !== undefined) return place;
   const file = await readFile(blob);
   if (!file) return undefined;
   const answer = await ask('POST', 'media/v3/upload?filename=' + encodeURIComponent(name), file.slice(0, file.size, type));
-  return answer?.ok ? (await answer.json()).content_uri : undefined;
+  if (!answer?.ok) return undefined;
+  const { content_uri } = await answer.json();
+  await remember('file/' + blob, { place: content_uri });
+  return content_uri;
 }
 
 // With the places of uploaded files (OutboxFile.placeholder).

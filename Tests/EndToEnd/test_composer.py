@@ -1,4 +1,5 @@
 """The web client's composer beyond text, and what the timeline does with what comes of it, in real browsers."""
+import asyncio
 import http.server
 import os
 import re
@@ -510,6 +511,37 @@ async def _(test):
             assert got.read() == body
         await button("MB").wait_for()
         assert len(saved) == 1, saved
+
+
+@test("a picture that is fetched is still handed over where its window was closed meanwhile, and nothing else happens")
+async def _(test):
+    room, users = two_in(test, "Attic")
+    file = upload(users["boris"], picture(90, 60), "roof.png", "image/png")
+    post(users["boris"], room, {"msgtype": "m.image", "body": "roof.png", "url": file, "info": {"w": 90, "h": 60}})
+    async with in_room(test, room, {"alice": users["alice"]}, service_workers="block") as alice:
+        await alice.page.get_by_role("button", name="Open image roof.png").click()
+        await alice.loaded(alice.dialog.get_by_role("img", name="roof.png")).wait_for()
+        held, going = asyncio.Event(), asyncio.Event()
+
+        async def hold(route):
+            held.set()
+            await going.wait()
+            await route.continue_()
+
+        await alice.page.route("**/media/download/**", hold)
+        async with alice.page.expect_download() as download:
+            await alice.dialog.get_by_role("button", name="Download").click()
+            await held.wait()
+            # It takes long, which is told where the picture was.
+            await alice.page.keyboard.press("Escape")
+            await alice.page.get_by_role("dialog").wait_for(state="detached")
+            await alice.write("closed")
+            await alice.sees("closed")
+            await alice.page.wait_for_function("() => performance.now() - (globalThis.closedAt ??= performance.now()) > 700")
+            going.set()
+        assert (await download.value).suggested_filename == "roof.png"
+        await alice.write("and goes on")
+        await alice.sees("and goes on")
 
 
 @test("what is written is given marks by buttons: they come where text is chosen, or stay; each takes its mark back")

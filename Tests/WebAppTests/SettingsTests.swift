@@ -186,10 +186,29 @@ struct SettingsTests {
     #expect(page.body(of: "martlet.reaction_notifications") == #"{"enabled":true}"#)
     page.answer("martlet.reaction_notifications", "{}")
     page.type("22:30", into: Strings[.quietFrom])
-    #expect(page.body(of: "martlet.quiet_hours") == "{}")
-    page.answer("martlet.quiet_hours", "{}")
     page.type("07:05", into: Strings[.quietUntil])
+    // Not with every digit.
+    #expect(page.body(of: "martlet.quiet_hours").isEmpty)
+    let until = try #require(page.all("ma-input").first { $0.attributes["aria-label"] == Strings[.quietUntil] })
+    page.dom.fire(.change, on: until.node, text: "07:05")
     #expect(page.body(of: "martlet.quiet_hours") == #"{"from":1350,"to":425,"utc_offset":0}"#)
+  }
+
+  @Test("what a room's menu has asked for and is told after it was closed changes nothing")
+  func lateAnswer() throws {
+    let page = Page()
+    page.signIn()
+    page.sync([("!a", room("Choir", [("@boris:chat.example", "x", 10)]))])
+    page.dom.fire(.click, on: try #require(page.all("ma-entry-more").first).node)
+    let choice = { words in page.all("ma-choice").first { $0.attributes["aria-label"] == Strings[words] } }
+    page.dom.fire(.change, on: try #require(choice(.snooze)).node, text: "1")
+    page.dom.fire(.change, on: try #require(choice(.notifications)).node, text: "\(NotificationMode.mute.rawValue)")
+    page.dom.fire(.click, on: try #require(page.all("ma-round", in: page.all("ma-dialog").last).first).node)
+    #expect(page.all("ma-dialog").isEmpty)
+    // The page of a test ends where something is changed that is gone.
+    #expect(page.answer("martlet.snooze", "{}"))
+    #expect(page.answer("/pushrules/", status: 400, #"{"errcode":"M_UNKNOWN"}"#))
+    #expect(page.text.contains("Choir"))
   }
 
   @Test("every page of the settings is there once, and goes when it is closed")

@@ -127,7 +127,7 @@ extension Client {
     guard answer.isTransient else { return fail(entry.id, answer.error ?? .badAnswer) }
     var entry = entry
     entry.phase = entry.uploads > 0 ? .uploading : .queued
-    let delay = entry.backoff.next(&random, retryAfterMilliseconds: answer.retryAfterMilliseconds)
+    var delay = entry.backoff.next(&random, retryAfterMilliseconds: answer.retryAfterMilliseconds)
     // A slow room may want longer than is waited at a time.
     if let asked = answer.retryAfterMilliseconds { entry.heldUntil = now + max(delay, min(asked, Limits.slowModeMilliseconds)) }
     // It may take long: who waits for the end learns that it waits.
@@ -135,7 +135,10 @@ extension Client {
     entry.command = 0
     outbox[entry.id] = entry
     showProgress(of: entry)
-    // Another upload may have failed just before.
+    // Another of the room may have failed just before, or has to wait for longer.
+    for other in outbox.entries where other.roomID == entry.roomID && other.isWaiting {
+      if let until = other.heldUntil { delay = max(delay, min(until - now, Limits.retryAfterMilliseconds)) }
+    }
     var timer = outbox.timers[entry.roomID]
     cancelTimer(&timer)
     outbox.timers[entry.roomID] = startTimer(delay, .outbox(entry.roomID))
@@ -208,6 +211,7 @@ extension Client {
 
   /// Its event is on the screen. The record is the caller's.
   mutating func finishDelivered(_ entry: OutboxEntry) {
+    endUploads(of: entry.id)
     if case .sending(let request) = entry.phase { pending.requests[request] = nil }
     finish(entry.command, .done)
     if case .sent = entry.phase {} else if let event = entry.eventID { notify(.sending(entry.roomID, entry.id, .sent(event))) }

@@ -38,12 +38,11 @@ struct Outbox: Sendable {
     entries.append(entry)
   }
 
-  /// Only the first of each room can have been under way. What speaks of an entry that is not there can never go out.
+  /// Any may have gone out: the page's service worker sends them all while no page is open. What speaks of an entry that is not there can never go out.
   mutating func finishRestore() {
-    var seen: Set<RoomID> = []
     var known: Set<OutboxEntry.ID> = []
     for i in entries.indices {
-      if entries[i].isWaiting, seen.insert(entries[i].roomID).inserted { entries[i].wasTried = true }
+      if entries[i].isWaiting { entries[i].wasTried = true }
       for target in entries[i].payload.targets {
         guard case .entry(let id) = target, !known.contains(id) else { continue }
         entries[i].phase = .failed(.unknownEvent)

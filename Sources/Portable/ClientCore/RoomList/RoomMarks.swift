@@ -25,13 +25,23 @@ struct RoomMarks: Sendable, Equatable {
       unreadAfter = EventID(event.content[RoomMarks.unreadAfterKey])
     case .hidden: isHidden = event.content.integer("before") != nil
     case .removed:
-      removed = event.content["events"]?.elements.prefix(Limits.removedEvents).compactMap { EventID($0) } ?? []
+      removed = RoomMarks.removed(event.content["events"])
     case .snooze: snoozedUntil = event.content.snoozedUntil
     default: return
     }
     if tags != old.tags || isHidden != old.isHidden { aspects.insert(.tags) }
     if snoozedUntil != old.snoozedUntil { aspects.insert(.settings) }
     if isMarkedUnread != old.isMarkedUnread { aspects.insert(.unread) }
+  }
+
+  /// Each once.
+  private static func removed(_ listed: JSON?) -> [EventID] {
+    var (events, seen): ([EventID], Set<EventID>) = ([], [])
+    guard let listed else { return [] }
+    for element in listed.elements.prefix(Limits.removedEvents) {
+      if let event = EventID(element), seen.insert(event).inserted { events.append(event) }
+    }
+    return events
   }
 
   /// In `m.marked_unread`. Documentation/Extensions.md
@@ -68,7 +78,7 @@ struct RoomMarks: Sendable, Equatable {
     isMarkedUnread = record.bool("marked_unread") ?? false
     unreadAfter = EventID(record["unread_after"])
     isHidden = record.bool("hidden") ?? false
-    removed = record["removed"]?.elements.compactMap { EventID($0) } ?? []
+    removed = RoomMarks.removed(record["removed"])
     snoozedUntil = record.integer("snoozed_until") ?? 0
   }
 }

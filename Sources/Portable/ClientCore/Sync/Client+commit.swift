@@ -51,7 +51,7 @@ extension Client {
     if pinned != prepared.state.pinned { pinsChanged(id) }
     if commitReading(prepared, ownUserID: ownUserID) { aspects.insert(.unread) }
     settleUnreadMark(id, sync)
-    if !isNew, removed != prepared.state.marks.removed.last { hideRemoved(in: id) }
+    if !isNew, removed != prepared.state.marks.removed.last { removalsTold(in: id) }
     commitUnread(prepared)
     if commitTyping(prepared) { aspects.insert(.typing) }
     if prepared.state.membership != .join { leaveBehind(id) } else { hasArrived(id) }

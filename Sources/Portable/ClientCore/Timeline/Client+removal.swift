@@ -28,7 +28,12 @@ extension Client {
     finish(command, .done)
   }
 
-  /// A sync has told of others, or one was removed here.
+  /// A sync has told of them: those of this device among them wait no more.
+  mutating func removalsTold(in id: RoomID) {
+    if let room = rooms[id], !room.removing.isEmpty { rooms[id]?.removing.removeAll { room.state.marks.removed.contains($0) } }
+    hideRemoved(in: id)
+  }
+
   mutating func hideRemoved(in id: RoomID) {
     guard let room = rooms[id], let user = session?.userID else { return }
     let removed = Set(room.removedEvents)

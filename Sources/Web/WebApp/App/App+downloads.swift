@@ -36,9 +36,14 @@ extension App {
     fetches.append(Fetch(url, task))
   }
 
-  /// - Parameter note: shows how far it is.
-  func download(_ url: String, named name: String, shares: Bool = false, telling note: Node) {
+  /// - Parameters:
+  ///   - note: shows how far it is.
+  ///   - isThere: whether the note still is.
+  func download(
+    _ url: String, named name: String, shares: Bool = false, telling note: Node, while isThere: @escaping () -> Bool
+  ) {
     download(url, named: name, shares: shares) { [self] in
+      guard isThere() else { return }
       dom.setText(note, fetching(url) ?? "")
       dom.flush()
     }

@@ -33,7 +33,7 @@ extension App {
 
   /// It counts nowhere, so it is told of without a sound and only where the message is one's own.
   private func reacted(_ event: Event, to target: EventID, in room: Room) {
-    guard let sender = event.sender, let key = event.content["m.relates_to"]?.text("key"), key.count <= 100 else { return }
+    guard canTell, !client.isQuiet, let sender = event.sender, let key = event.content["m.relates_to"]?.text("key"), key.count <= 100 else { return }
     ask(.loadEvent(room.id, target)) { [self] result in
       guard case .event(let source) = result, let message = source.json.flatMap({ Event($0) }), message.sender == userID,
         case .message(let content)? = message.item?.content
@@ -42,10 +42,13 @@ extension App {
     }
   }
 
+  /// Whether the person wants to be shown something.
+  private var canTell: Bool { Host.setting(Settings.notifications) != nil && Host.notificationPermission == .granted }
+
   /// False where the person wants to be shown nothing.
   @discardableResult
   private func tell(_ text: String, of sender: UserID?, in room: Room) -> Bool {
-    guard Host.setting(Settings.notifications) != nil, Host.notificationPermission == .granted else { return false }
+    guard canTell else { return false }
     let picture = sender.flatMap { avatarSource(room.avatar(of: $0)) } ?? ""
     Host.notify(title: Strings.words(for: room.name), text: text, tag: room.id.string, picture: picture) { [self] in
       goTo(.room(room.id))

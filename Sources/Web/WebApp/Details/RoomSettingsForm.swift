@@ -47,7 +47,11 @@ final class RoomSettingsForm<D: DOM> {
     shown = new
     room = id
     dom.releaseChildren(of: node)
-    if new.isSpace { addRooms(new) } else { NotificationChoice(app, id, in: node) }
+    if new.isSpace {
+      addRooms(new)
+    } else {
+      NotificationChoice(app, id, in: node) { [self] in shown == new }
+    }
     let lines = SettingLines(app, in: node)
     addJoinRule(new, to: lines)
     addHistory(new, to: lines)

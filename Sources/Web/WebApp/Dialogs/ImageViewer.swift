@@ -22,6 +22,8 @@ final class ImageViewer<D: DOM> {
   private let frame: DialogFrame<D>
   private let pictures: [Picture]
   private var shown: Int
+  /// How many times a picture was shown: what belongs to an earlier one is gone.
+  private var version = 0
   private let content: Node
 
   init(_ app: App<D>, _ pictures: [Picture], at index: Int, in frame: DialogFrame<D>) {
@@ -62,6 +64,8 @@ final class ImageViewer<D: DOM> {
     let isVideo = picture.isVideo
     frame.setTitle(picture.name, classes: "ma-dialog ma-viewer")
     dom.releaseChildren(of: content)
+    version += 1
+    let version = version
     let box = dom.element("div", "ma-viewer-box", in: content)
     dom.element("span", "mg-spinner", in: box)
     let image = dom.element(isVideo ? "video" : "img", "ma-viewer-image", in: box)
@@ -84,8 +88,10 @@ final class ImageViewer<D: DOM> {
     let note = dom.element("span", "ma-note", in: content)
     for (shares, words) in [(false, Strings.Key.download), (true, .share)] where !shares || Host.pageState.contains(.canShare) {
       let button = dom.button("ma-button", words, icon: shares ? .exit : .download, in: buttons)
-      dom.on(button, .click) { [app] _ in
-        app.download(download, named: picture.name, shares: shares, telling: note)
+      dom.on(button, .click) { [self] _ in
+        app.download(download, named: picture.name, shares: shares, telling: note) { [self] in
+          frame.isOpen && version == self.version
+        }
       }
     }
   }

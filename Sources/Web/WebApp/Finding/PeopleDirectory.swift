@@ -29,7 +29,7 @@ final class PeopleDirectory<D: DOM> {
     more = SubmitButton(dom, .showMore, busy: .loadingPeople, kind: "ma-wide", in: node)
     dom.setAttribute(more.node, "type", "button")
     dom.setFlag(more.node, "hidden", true)
-    dom.on(more.node, .click) { [self] _ in loadMore() }
+    dom.on(more.node, .click) { [self] _ in loadMore(movesFocus: true) }
     dom.on(frame.body, .scroll) { [self] event in
       guard next != nil else { return }
       let height = dom.measure([list]).first ?? 0
@@ -38,27 +38,34 @@ final class PeopleDirectory<D: DOM> {
     if app.client.offeredExtensions?.contains(.paging) ?? false { load() }
   }
 
-  private func loadMore() { if next != nil, !more.isBusy { load() } }
+  private func loadMore(movesFocus: Bool = false) { if next != nil, !more.isBusy { load(movesFocus: movesFocus) } }
 
-  private func load() {
+  /// - Parameter movesFocus: to the first of the page, for the button may be gone then.
+  private func load(movesFocus: Bool = false) {
     more.setBusy(true)
     app.ask(.users(limit: Self.pageUsers, from: next)) { [self] result in
       guard frame.isOpen else { return }
       more.setBusy(false)
       guard case .success(let page) = result else { return }
-      for user in page.members where user.userID != app.userID { add(user) }
+      var first: Node?
+      for user in page.members where user.userID != app.userID {
+        let button = add(user)
+        first = first ?? button
+      }
+      if movesFocus, let first { dom.focus(first) }
       next = page.nextBatch
       dom.setFlag(more.node, "hidden", next == nil)
     }
     dom.flush()
   }
 
-  private func add(_ user: JoinedMember) {
+  private func add(_ user: JoinedMember) -> Node {
     let item = dom.element("div", in: list)
     dom.setAttribute(item, "role", "listitem")
     let button = dom.button("ma-member", in: item)
     let id = user.userID.string
     dom.fill(button, id: id, user.displayName?.string ?? id, id, source: app.avatarSource(user.avatar))
     dom.on(button, .click) { [self] _ in chosen(user.userID) }
+    return button
   }
 }

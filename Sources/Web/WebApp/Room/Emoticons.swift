@@ -41,7 +41,8 @@ extension App {
   private func loadEmoticons(of rooms: [RoomID], for room: RoomID, _ then: @escaping () -> Void) {
     ask(.imagePacks(in: rooms)) { [self] result in
       guard emoticons.room == room else { return }
-      guard case .success(let found) = result else { return emoticons.forget() }
+      // Asked again in the next room.
+      guard case .success(let found) = result else { return }
       let isFirst = rooms.first == room
       emoticons.add(found.packs, ofRoomsAlone: !isFirst)
       then()

@@ -23,8 +23,8 @@ final class MessageFinder<D: DOM> {
   private let add: (Event, RoomID, [MessageContent]) -> Void
   private var sought = SoughtMessages()
   private var next: ByteString?
-  /// Counts searches: an answer to an older one is none.
-  private var version = 0
+  /// Counts searches: an answer to an older one is none, and what it has drawn is gone.
+  private(set) var version = 0
   private var shownCount = 0
   private var wantedCount = 0
   private var pagesLeft = 0

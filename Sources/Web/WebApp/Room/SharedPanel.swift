@@ -55,7 +55,8 @@ final class SharedPanel<D: DOM> {
   }
 
   private func show(_ part: MessageContent, _ event: Event) {
-    guard let list = finder?.list, let id = event.eventID else { return }
+    guard let finder, let id = event.eventID else { return }
+    let list = finder.list
     guard let file = part.attachment, let uri = file.source else {
       guard let url = part.link else { return }
       let link = line("a", url, "", event, in: list)
@@ -68,7 +69,10 @@ final class SharedPanel<D: DOM> {
       let size = file.sizeBytes.map { " · " + Host.byteCountLabel($0) } ?? ""
       let entry = line("button", name, size, event, in: list)
       let note = dom.element("span", "ma-note", in: entry)
-      return dom.on(entry, .click) { [app] _ in app.download(url, named: name, telling: note) }
+      let version = finder.version
+      return dom.on(entry, .click) { [app] _ in
+        app.download(url, named: name, telling: note) { finder.version == version }
+      }
     }
     let label = Host.monthLabel(event.originServerTimestamp ?? 0)
     if grid == .none || !label.hasSameBytes(as: month) {

@@ -25,16 +25,27 @@ final class LeavingDialog<D: DOM> {
     dom.setAttribute(status, "role", "status")
     bar = dom.element("progress", "ma-progress", in: frame.body)
     dom.setLabel(bar, .leaving)
-    app.ask(.leave(rooms)) { [self] in took($0) }
+    app.ask(.leave(rooms)) { [self] in took($0, of: nil) }
   }
 
-  private func took(_ result: Result<BulkLeave, ClientError>) {
+  /// - Parameter known: the job that was asked for; nil where it is to begin.
+  private func took(_ result: Result<BulkLeave, ClientError>, of known: ByteString?) {
     switch result {
-    case .failure(let error): tell(Strings.words(for: error))
+    case .failure(let error):
+      // The server goes on with it, whatever becomes of the question.
+      if case .refused = error {} else if let known { return askAgain(known) }
+      tell(Strings.words(for: error))
     case .success(let job):
       if job.isFinished { return end(job) }
       if frame.isOpen { show(job) }
-      Host.after(milliseconds: Self.pauseMilliseconds) { [self] in app.ask(.bulkLeave(job.job)) { [self] in took($0) } }
+      askAgain(job.job)
+    }
+  }
+
+  private func askAgain(_ job: ByteString) {
+    Host.after(milliseconds: Self.pauseMilliseconds) { [self] in
+      guard app.userID != nil else { return }
+      app.ask(.bulkLeave(job)) { [self] in took($0, of: job) }
     }
   }
 
@@ -47,15 +58,15 @@ final class LeavingDialog<D: DOM> {
 
   /// Names each room that one is still in, with the reason.
   private func end(_ job: BulkLeave) {
-    if job.errors.isEmpty {
-      frame.close()
-      return app.notices.show(Strings[.roomsLeft, count: rooms.count])
-    }
+    var trouble: [String] = []
     for id in rooms {
       guard let code = job.errors[id] else { continue }
       let name = app.client.room(id).map { Strings.words(for: $0.name) } ?? id.string
-      tell(Strings[.notLeft, name, Strings.words(for: .refused(status: 403, code: code, message: ""))])
+      trouble.append(Strings[.notLeft, name, Strings.words(for: .refused(status: 403, code: code, message: ""))])
     }
+    if !trouble.isEmpty { return tell(trouble.joined(separator: "\n")) }
+    frame.close()
+    app.notices.show(Strings[.roomsLeft, count: rooms.count])
   }
 
   private func tell(_ trouble: String) {

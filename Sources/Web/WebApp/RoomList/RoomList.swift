@@ -13,6 +13,8 @@ final class RoomList<D: DOM> {
   private static var pageRooms: Int { 60 }
   /// As near to its end a section shows its next page.
   private static var nearPixels: Double { 600 }
+  /// So far down a room that is gone to is looked for.
+  private static var soughtRooms: Int { 600 }
 
   private let app: App<D>
   private let dom: D
@@ -73,6 +75,7 @@ final class RoomList<D: DOM> {
     if let selected { entries[selected]?.setSelected(false) }
     selected = room
     guard let room else { return }
+    if entries[room] == nil { showPage(of: room) }
     entries[room]?.setSelected(true)
     if entries[room] != nil { setCurrent(room) }
   }
@@ -185,13 +188,34 @@ final class RoomList<D: DOM> {
   /// All of them, from the top.
   var rooms: [RoomID] { sections.flatMap { all(in: $0) } }
 
+  /// Pages of its section until it is there.
+  private func showPage(of room: RoomID) {
+    guard let section = sections.first(where: { all(in: $0).contains(room) }) else { return }
+    while entries[room] == nil, section.rooms.count < Self.soughtRooms, grow(section) {}
+  }
+
+  /// Whether there was another page.
+  private func grow(_ section: RoomSection<D>) -> Bool {
+    let count = section.rooms.count
+    app.ask(.growRoomList(RoomList.list, section.kind))
+    return section.rooms.count > count
+  }
+
+  /// The next page by the button, which may be gone then: its first room has the focus.
+  private func turnPage(of section: RoomSection<D>) {
+    let count = section.rooms.count
+    guard grow(section), let entry = entries[section.rooms[count]] else { return }
+    setCurrent(entry.id)
+    dom.focus(entry.button)
+  }
+
   /// Where the end of a section is about to be seen its next page comes.
   private func scrolled(to top: Double, height: Double) {
     guard sections.contains(where: { $0.hasMore }) else { return }
     var end = 0.0
     for section in sections {
       end += Double(dom.measure([section.node]).first ?? 0)
-      if section.hasMore, !section.isFolded, end > top, end < top + height + Self.nearPixels { section.onMore() }
+      if section.hasMore, !section.isFolded, end > top, end < top + height + Self.nearPixels { _ = grow(section) }
     }
   }
 
@@ -200,7 +224,7 @@ final class RoomList<D: DOM> {
     for section in sections { section.release() }
     sections = kinds.map { RoomSection(dom, $0, in: scroller) }
     for section in sections {
-      section.onMore = { [app] in app.ask(.growRoomList(RoomList.list, section.kind)) }
+      section.onMore = { [self] in turnPage(of: section) }
       section.onFold = { [self] in
         section.showCount(0)
         needsCounts = true

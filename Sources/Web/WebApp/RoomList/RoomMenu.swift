@@ -54,7 +54,7 @@ struct RoomMenu<D: DOM> {
         }
       }
     }
-    NotificationChoice(app, id, in: app.dom.element("div", "ma-menu-part", in: frame.body))
+    NotificationChoice(app, id, in: app.dom.element("div", "ma-menu-part", in: frame.body)) { [frame] in frame.isOpen }
     add(Strings[.details]) { [self] in app.goTo(.details(id)) }
     add(Strings[.chooseSeveral]) { [app, id] in app.dialogs.open { ManyRoomsDialog(app, chosen: id, in: $0) } }
     add(Strings[.leave], isDangerous: true) { [self] in
@@ -107,8 +107,12 @@ struct RoomMenu<D: DOM> {
 
 /// What of a room one is told of.
 struct NotificationChoice<D: DOM> {
+  private let isThere: () -> Bool
+
+  /// - Parameter isThere: whether it still is when an answer comes.
   @discardableResult
-  init(_ app: App<D>, _ room: RoomID, in parent: Node) {
+  init(_ app: App<D>, _ room: RoomID, in parent: Node, while isThere: @escaping () -> Bool) {
+    self.isThere = isThere
     let modes: [(mode: NotificationMode?, words: Strings.Key)] = [
       (nil, .notifyDefault), (.allMessages, .notifyAll), (.mentionsAndKeywords, .notifyMentions), (.mute, .notifyNothing)
     ]
@@ -121,7 +125,7 @@ struct NotificationChoice<D: DOM> {
       let mode = modes.first { value($0.mode).hasSameBytes(as: text) }?.mode
       app.ask(.changeNotifications(.mode(room, mode))) { result in
         guard case .failed(let error) = result else { return }
-        choice?.set(known)
+        if isThere() { choice?.set(known) }
         app.notices.show(Strings.words(for: error), isTrouble: true)
       }
     }
@@ -154,7 +158,7 @@ struct NotificationChoice<D: DOM> {
       }
       // It is as it was until the server has it.
       choice.set("")
-      app.askOrSay(.snooze(room, untilMilliseconds: until, of: user)) { show(until) }
+      app.askOrSay(.snooze(room, untilMilliseconds: until, of: user)) { if isThere() { show(until) } }
     }
     show(app.client.room(room)?.snoozedUntilMilliseconds ?? 0)
   }

@@ -44,8 +44,8 @@ final class NotificationsPage<D: DOM> {
         // Here they hold at once.
         Host.setSetting(key, field.text.utf8.isEmpty ? nil : field.text)
         Host.applyLook()
-        app.setQuietHours(minutes(from.text), minutes(until.text))
       }
+      field.onChange = { app.setQuietHours(minutes(from.text), minutes(until.text)) }
     }
   }
 

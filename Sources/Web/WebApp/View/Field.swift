@@ -11,6 +11,8 @@ final class Field<D: DOM> {
   private(set) var text = ""
   /// The text changed by typing.
   var onInput: (() -> Void)?
+  /// Called when the person is done with it.
+  var onChange: (() -> Void)?
   private let dom: D
   private let hint: Node
   private let hintText: String
@@ -33,7 +35,10 @@ final class Field<D: DOM> {
     dom.setAttribute(input, "spellcheck", "false")
     dom.setAttribute(input, "autocomplete", autocomplete.utf8.isEmpty ? "off" : autocomplete)
     dom.on(input, .input) { [self] in typed($0.text) }
-    dom.on(input, .change) { [self] in typed($0.text) }
+    dom.on(input, .change) { [self] in
+      typed($0.text)
+      onChange?()
+    }
     if Field.isPassword(kind) { addReveal(in: box) }
   }
 
