@@ -70,7 +70,8 @@ import Testing
   @Test func `of a list without end the first thousand are taken`() {
     var host = Host.inRoom(Self.conversation)
     let endless = (0..<3_000).map { #""$e\#($0)""# }.joined(separator: ",")
-    host.sync(Wire.join(extra: #","account_data":{"events":[{"type":"martlet.removed","content":{"events":[\#(endless),7]}}]}"#))
+    let content = #"{"events":[\#(endless),7]}"#
+    host.sync(Wire.join(extra: #","account_data":{"events":[{"type":"martlet.removed","content":\#(content)}]}"#))
     #expect(host.client.room(.test)?.removedEvents.count == 1_000)
     host.command(.removeForMe(.test, Self.second))
     #expect(host.body("/account_data/martlet.removed")?["events"].map { Array($0.elements).count } == 1_000)

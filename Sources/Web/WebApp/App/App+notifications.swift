@@ -33,7 +33,9 @@ extension App {
 
   /// It counts nowhere, so it is told of without a sound and only where the message is one's own.
   private func reacted(_ event: Event, to target: EventID, in room: Room) {
-    guard canTell, !client.isQuiet, let sender = event.sender, let key = event.content["m.relates_to"]?.text("key"), key.count <= 100 else { return }
+    guard canTell, !client.isQuiet, let sender = event.sender, let key = event.content["m.relates_to"]?.text("key"),
+      key.count <= 100
+    else { return }
     ask(.loadEvent(room.id, target)) { [self] result in
       guard case .event(let source) = result, let message = source.json.flatMap({ Event($0) }), message.sender == userID,
         case .message(let content)? = message.item?.content

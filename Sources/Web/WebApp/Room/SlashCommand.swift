@@ -108,7 +108,9 @@ enum MentionWriting {
   private static func named(
     _ names: [(name: [UInt8], user: UserID)], _ text: [UInt8], _ at: Int
   ) -> (name: [UInt8], user: UserID)? {
-    guard text[at] == UInt8(ascii: "@"), at == 0 || text[at - 1] <= 0x20 || text[at - 1] == UInt8(ascii: "(") else { return nil }
+    guard text[at] == UInt8(ascii: "@"), at == 0 || text[at - 1] <= 0x20 || text[at - 1] == UInt8(ascii: "(") else {
+      return nil
+    }
     return longest(names, text, at + 1)
   }
 
