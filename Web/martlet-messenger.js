@@ -237,7 +237,7 @@ class MartletMessenger extends HTMLElement {
 
   // ---- With a homeserver
 
-  signIn({ userID, deviceID, accessToken }) { return this.#ask('signIn', { userID, deviceID, accessToken }); }
+  signIn({ userID, deviceID, accessToken, jwt }) { return this.#ask('signIn', { userID, deviceID, accessToken, jwt }); }
   signOut() { return this.#ask('signOut'); }
   join() { return this.#ask('join'); }
   send(text, { data } = {}) {

@@ -6,12 +6,15 @@ import os
 import re
 import tempfile
 import threading
+import time
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
+
+import jwt
 
 from browser import PASSWORD, expect, people
 from client import User, bodies, fresh, room_path
 from harness import NotRun, test
-from server import ROOT
+from server import ROOT, Server
 from test_live import Synapse
 
 FOLDERS = [os.path.join(ROOT, ".build", "web"), os.path.join(ROOT, "Examples", "Element")]
@@ -168,6 +171,32 @@ async def _(test):
         await box.press("Enter")
         user.sync_until(lambda answer: "well rolled" in str(answer))
         assert bodies(user.get(room_path(room, "messages"), dir="b").ok()["chunk"]) == ["well rolled"]
+
+
+@test("a page whose server vouches for the person by a JSON Web Token signs them in with it, by name; one that lies does not")
+async def _(test):
+    secret = "a secret of at least thirty-two bytes"
+    server = Server(jwt_algorithm="HS256", jwt_secret=secret).start()
+    try:
+        host = User(server.base, "host")
+        room = host.create_room(preset="public_chat", name="Shop")
+        host.send(room, "how can I help?")
+        async with visitor(test) as (person, frame, address):
+            page = person.page
+            await page.goto(address("room.html", homeserver=server.base, room=room, keep=""))
+            said = "token => document.querySelector('martlet-messenger').signIn({ jwt: token }).then(() => '', error => error.message)"
+            claims = {"sub": "customer", "name": "Carla Customer", "exp": int(time.time()) + 60}
+            assert await page.evaluate(said, jwt.encode(claims, secret[::-1], algorithm="HS256")) != ""
+            assert await page.evaluate(said, jwt.encode(claims, secret, algorithm="HS256")) == ""
+            await frame.get_by_role("button", name="Join").click()
+            await message(frame, "how can I help?").wait_for()
+            await frame.get_by_role("textbox").fill("where is my parcel?")
+            await frame.get_by_role("textbox").press("Enter")
+            host.sync_until(lambda answer: "where is my parcel?" in str(answer))
+            sender = next(event["sender"] for event in host.get(room_path(room, "messages"), dir="b").ok()["chunk"] if event["type"] == "m.room.message")
+            assert sender == "@customer:test.example", sender
+    finally:
+        server.close()
 
 
 @test("where a page wants one reaction of each, another takes the place of the first")

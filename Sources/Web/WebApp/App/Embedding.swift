@@ -238,6 +238,7 @@ final class Embedding<D: DOM> {
   private func signIn(_ request: JSON) {
     // From a sign-on in a window of its own; the person who waits here hears of it.
     if let token = request.text("loginToken") { return app.askOrSay(.logIn(.token(token))) }
+    if let token = request.text("jwt") { return ask(.logIn(.jwt(token)), request) }
     guard let user = UserID(request["userID"]), let device = DeviceID(request["deviceID"]),
       let token = request.text("accessToken")
     else { return refuse(request, .invalidContent) }
