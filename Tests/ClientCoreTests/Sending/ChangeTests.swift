@@ -340,6 +340,22 @@ import Testing
     #expect(host.texts() == ["one", "a sending"])
   }
 
+  @Test func `what waited when the page was closed may have been sent meanwhile: an edit of it is an event of its own`() {
+    var host = Host.inRoom()
+    host.handle(.networkChanged(isOnline: false))
+    for text in ["a", "b"] { host.command(.send(.test, .text(ByteString(text)))) }
+    var next = host.restarted()
+    next.command(.openRoom(.test))
+    let second = next.items().last?.id ?? 0
+    next.command(.edit(.test, .item(second), FormattedText("c")))
+    for (body, event) in [("a", "$a"), ("b", "$b")] {
+      #expect(next.body("/send/")?["body"]?.string == body)
+      next.answer("/send/", #"{"event_id":"\#(event)"}"#)
+    }
+    #expect(next.body("/send/")?["m.relates_to"]?["event_id"]?.string == "$b")
+    #expect(next.body("/send/")?["m.new_content"]?["body"]?.string == "c")
+  }
+
   @Test func `where the server wants longer than is waited at a time, it is asked in between, and until when stays right`() {
     var host = Host.inRoom()
     host.command(.send(.test, .text("a")))

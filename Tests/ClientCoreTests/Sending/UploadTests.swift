@@ -161,6 +161,20 @@ import Testing
     #expect(sent?["itemtypes"]?.elements.compactMap { $0["url"]?.string } == ["mxc://test/a", "mxc://test/b"])
   }
 
+  @Test func `an upload that fails does not cut short how long the server wants the room to wait`() {
+    var host = Host.inRoom()
+    host.command(.send(.test, .text("early")))
+    host.command(.send(.test, .media(file("a"))))
+    host.answer("/media/config", "{}")
+    #expect(uploads(host) == ["a"])
+    host.answer("/send/", status: 429, #"{"errcode":"M_LIMIT_EXCEEDED","error":"","retry_after_ms":60000}"#)
+    host.respond("/upload", .networkError)
+    host.wait(59_000)
+    #expect(host.request("/send/") == nil)
+    host.wait(2_000)
+    #expect(host.body("/send/")?["body"]?.string == "early" && uploads(host) == ["a"])
+  }
+
   @Test func `a message that fails takes its other uploads along, and what is behind it goes on`() {
     var host = Host.inRoom()
     host.command(.send(.test, .gallery([file("a"), file("b"), file("c")])))
