@@ -78,7 +78,11 @@ final class NewDialog<D: DOM> {
   }
 
   private func listen(to buttons: [SubmitButton<D>]) {
-    tabs.onChange = { [self] _ in showForm() }
+    // What one had scrolled to is not there any more.
+    tabs.onChange = { [self] _ in
+      showForm()
+      dom.setLength(frame.body, .scrollTop, 0)
+    }
     kind.onChange = { [self] in isSpace = !$0.utf8.isEmpty }
     dom.on(forms[0], .submit) { [self] _ in run(.openDirectChat(with: ByteString(user.text.trimmed)), buttons[0], user) }
     dom.on(forms[1], .submit) { [self] _ in createRoom(buttons[1]) }
