@@ -271,11 +271,10 @@ export class MartletMessenger extends HTMLElement {
 
   /** Who is signed in. */
   readonly userID: string | null;
-  /**
-   * Goes on with a login made elsewhere, or logs in by a JSON Web Token with which the page's server vouches for the person, where the homeserver
-   * trusts it (`org.matrix.login.jwt`). Keep tokens out of attributes and addresses; the element does not keep them.
-   */
-  signIn(session: Session | { jwt: string }): Promise<void>;
+  /** Goes on with a login made elsewhere. Keep the token out of attributes and addresses; the element does not keep it. */
+  signIn(session: Session): Promise<void>;
+  /** Signs in by a JSON Web Token with which the page's server vouches for the person, where the homeserver trusts that (`org.matrix.login.jwt`). */
+  signInWithJWT(jwt: string): Promise<void>;
   /** Ends the session, on the server as well. */
   signOut(): Promise<void>;
   join(): Promise<void>;

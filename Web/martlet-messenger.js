@@ -237,7 +237,8 @@ class MartletMessenger extends HTMLElement {
 
   // ---- With a homeserver
 
-  signIn({ userID, deviceID, accessToken, jwt }) { return this.#ask('signIn', { userID, deviceID, accessToken, jwt }); }
+  signIn({ userID, deviceID, accessToken }) { return this.#ask('signIn', { userID, deviceID, accessToken }); }
+  signInWithJWT(jwt) { return this.#ask('signIn', { jwt }); }
   signOut() { return this.#ask('signOut'); }
   join() { return this.#ask('join'); }
   send(text, { data } = {}) {

@@ -325,7 +325,7 @@ async def _(test):
         asked.append(route.request.url)
         await route.fulfill(json={"og:title": "How to grow beans", "og:site_name": "Garden"})
 
-    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+    async with in_room(test, room, {"alice": users["alice"]}, service_workers="block") as alice:
         await alice.page.route("**/preview_url?*", preview)
         shown = alice.page.get_by_role("status").get_by_text("Garden · How to grow beans")
         await alice.composer.press_sequentially("read https://example.org/beans")

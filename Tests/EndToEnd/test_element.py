@@ -184,7 +184,7 @@ async def _(test):
         async with visitor(test) as (person, frame, address):
             page = person.page
             await page.goto(address("room.html", homeserver=server.base, room=room, keep=""))
-            said = "token => document.querySelector('martlet-messenger').signIn({ jwt: token }).then(() => '', error => error.message)"
+            said = "token => document.querySelector('martlet-messenger').signInWithJWT(token).then(() => '', error => error.message)"
             claims = {"sub": "customer", "name": "Carla Customer", "exp": int(time.time()) + 60}
             assert await page.evaluate(said, jwt.encode(claims, secret[::-1], algorithm="HS256")) != ""
             assert await page.evaluate(said, jwt.encode(claims, secret, algorithm="HS256")) == ""

@@ -163,7 +163,7 @@ async def _(test):
             "membership": "join", "displayname": f"Fan {number:03}"}} for number in range(450)]
         await route.fulfill(response=answer, json=known)
 
-    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+    async with in_room(test, room, {"alice": users["alice"]}, service_workers="block") as alice:
         await alice.context.route("**/members*", many)
         await alice.page.get_by_role("button", name="Members and settings").click()
         more = alice.details.get_by_role("button", name="Show more")
