@@ -256,6 +256,8 @@ async def _(test):
         await hands.keyboard.press("Enter")
         await boris.message("the dunes").wait_for()
         await boris.message("plan.txt").wait_for()
+        # Its row is what it stays.
+        await alice.message("the dunes").get_by_role("button", name="Read by 1").wait_for()
         await hands.message("the dunes")
         await hands.press("button", "Open image dunes.png")
         viewer = alice.page.get_by_role("dialog", name="dunes.png")

@@ -16,6 +16,8 @@ final class PeopleDirectory<D: DOM> {
   private let list: Node
   private let more: SubmitButton<D>
   private var next: ByteString?
+  /// The Tab key comes to one of them, arrows lead to the others.
+  private var buttons: [Node] = []
 
   @discardableResult
   init(_ app: App<D>, in frame: DialogFrame<D>, at node: Node, _ chosen: @escaping (UserID) -> Void) {
@@ -29,6 +31,7 @@ final class PeopleDirectory<D: DOM> {
     more = SubmitButton(dom, .showMore, busy: .loadingPeople, kind: "ma-wide", in: node)
     dom.setAttribute(more.node, "type", "button")
     dom.setFlag(more.node, "hidden", true)
+    dom.listen(list, .keyDown) { [self] in pressed($0) }
     dom.on(more.node, .click) { [self] _ in loadMore(movesFocus: true) }
     dom.on(frame.body, .scroll) { [self] event in
       guard next != nil else { return }
@@ -66,6 +69,26 @@ final class PeopleDirectory<D: DOM> {
     let id = user.userID.string
     dom.fill(button, id: id, user.displayName?.string ?? id, id, source: app.avatarSource(user.avatar))
     dom.on(button, .click) { [self] _ in chosen(user.userID) }
+    if !buttons.isEmpty { dom.setAttribute(button, "tabindex", "-1") }
+    buttons.append(button)
     return button
+  }
+
+  private func pressed(_ event: PageEvent) -> EventReply {
+    guard let at = buttons.firstIndex(of: event.node) else { return .pass }
+    let to: Int
+    switch event.key {
+    case .arrowDown: to = at + 1
+    case .arrowUp: to = at - 1
+    case .home: to = 0
+    case .end: to = buttons.count - 1
+    default: return .pass
+    }
+    guard buttons.indices.contains(to) else { return .pass }
+    dom.setAttribute(buttons[at], "tabindex", "-1")
+    dom.setAttribute(buttons[to], "tabindex", "0")
+    dom.focus(buttons[to])
+    dom.flush()
+    return .preventDefault
   }
 }
