@@ -73,7 +73,7 @@ async function upload({ blob, type, name }) {
   return content_uri;
 }
 
-// With the places of uploaded files (OutboxFile.placeholder).
+// `upload:N` stands where the program could not know yet which address the file N would have (OutboxFile.placeholder).
 function filled(value, places) {
   if (Array.isArray(value)) return value.map(one => filled(one, places));
   if (value === null || typeof value !== 'object') return value;

@@ -75,16 +75,7 @@ final class PeopleDirectory<D: DOM> {
   }
 
   private func pressed(_ event: PageEvent) -> EventReply {
-    guard let at = buttons.firstIndex(of: event.node) else { return .pass }
-    let to: Int
-    switch event.key {
-    case .arrowDown: to = at + 1
-    case .arrowUp: to = at - 1
-    case .home: to = 0
-    case .end: to = buttons.count - 1
-    default: return .pass
-    }
-    guard buttons.indices.contains(to) else { return .pass }
+    guard let at = buttons.firstIndex(of: event.node), let to = event.place(from: at, of: buttons.count) else { return .pass }
     dom.setAttribute(buttons[at], "tabindex", "-1")
     dom.setAttribute(buttons[to], "tabindex", "0")
     dom.focus(buttons[to])

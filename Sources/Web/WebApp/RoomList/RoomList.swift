@@ -262,16 +262,9 @@ final class RoomList<D: DOM> {
 
   private func pressed(_ event: PageEvent) -> EventReply {
     let visible = visible
-    guard let at = index(of: event.node, in: visible) else { return .pass }
-    let next: Int
-    switch event.key {
-    case .arrowDown: next = at + 1
-    case .arrowUp: next = at - 1
-    case .home: next = 0
-    case .end: next = visible.count - 1
-    default: return .pass
-    }
-    guard visible.indices.contains(next), let entry = entries[visible[next]] else { return .pass }
+    guard let at = index(of: event.node, in: visible), let next = event.place(from: at, of: visible.count),
+      let entry = entries[visible[next]]
+    else { return .pass }
     setCurrent(visible[next])
     dom.focus(entry.button)
     dom.flush()

@@ -78,3 +78,18 @@ extension String {
     return false
   }
 }
+
+extension PageEvent {
+  /// Where arrows, Home and End lead from that place of a list; nil for other keys, and at its ends.
+  func place(from at: Int, of count: Int) -> Int? {
+    let place: Int
+    switch key {
+    case .arrowDown: place = at + 1
+    case .arrowUp: place = at - 1
+    case .home: place = 0
+    case .end: place = count - 1
+    default: return nil
+    }
+    return (0..<count).contains(place) ? place : nil
+  }
+}
