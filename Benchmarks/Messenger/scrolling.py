@@ -263,6 +263,28 @@ def scroll(table, page, arguments, throttle, limit):
     table.add(f"{name}: memory of the program", "", f"{r['memory']:.0f} MB", True)
 
 
+# A page that is scrolled alike and has nothing to do: what it drops, the machine dropped.
+EMPTY = """
+<div class="mg-scroller" style="height: 880px; overflow: auto"><div class="mg-window" style="height: 500000px;
+background: repeating-linear-gradient(#fff, #ccc 60px)">&nbsp;</div></div>
+"""
+
+
+def machine(table, page, frames, throttle):
+    """How many frames the machine itself drops meanwhile: the measure for what the messenger drops."""
+    tools = page.context.new_cdp_session(page)
+    tools.send("Emulation.setCPUThrottlingRate", {"rate": 1})
+    page.goto("about:blank")
+    page.set_content(EMPTY)
+    tools.send("Emulation.setCPUThrottlingRate", {"rate": throttle})
+    fling = page.evaluate("""async ({ step, frames }) => {
+      const scroller = document.querySelector('.mg-scroller');
+      scroller.scrollTop = scroller.scrollHeight;
+      return await (FLING)(scroller, step, frames, () => false);
+    }""".replace("FLING", FLING), {"step": TOUCH_STEP, "frames": frames})
+    table.add(f"an empty page, processor {throttle} times slower, a finger's fling: dropped frames of {fling['frames']:,}", "", fling["dropped"], True)
+
+
 def pace(table, name, fling, limit):
     table.add(f"{name}: dropped frames of {fling['frames']:,}", "0", fling["dropped"], fling["dropped"] == 0, is_time=True)
     table.add(f"{name}: main thread per frame, 99th percentile", f"{limit} ms", f"{fling['p99']:.1f} ms", fling["p99"] <= limit, is_time=True)
@@ -301,6 +323,7 @@ def figures(open_page, arguments):
         page.context.close()
     page = open_page()
     scroll(table, page, arguments, 4, 16)
+    machine(table, page, arguments.touch, 4)
     page.context.close()
     page = open_page()
     many = page.evaluate(MANY, arguments.many)
