@@ -118,6 +118,36 @@ import Testing
     #expect(Set(host.items().map { $0.id }).count == 10_001)
   }
 
+  @Test func `who has read far back and is at the end again has the end in memory only; all of it comes back`() throws {
+    var host = Host.inRoom()
+    host.comparesMirrors = false
+    var next = 4_000
+    while host.client.room(.test)?.timeline.backState != .atStart {
+      host.command(.paginateBack(.test))
+      let events = (max(0, next - 100)..<next).reversed().map { Wire.message("m\($0)", "$h\($0)") }
+      next = max(0, next - 100)
+      host.answer("/messages", Self.page(events, end: next == 0 ? nil : "t\(next)"))
+    }
+    host.command(.send(.test, .text("mine")))
+    let all = host.texts()
+    #expect(all.count == 4_002)
+    // In the middle nothing goes.
+    let middle = host.items()[2_000].id
+    host.command(.viewed(.test, upTo: middle))
+    #expect(host.texts() == all)
+    let last = try #require(host.items().last).id
+    host.command(.viewed(.test, upTo: last))
+    let left = host.texts()
+    #expect(left.count >= Limits.storedPageItems && left.count < Limits.openItems)
+    #expect(left == Array(all.suffix(left.count)))
+    // News come as ever, and what is older comes from the store.
+    host.sync(Wire.join([Wire.message("news", "$news")]))
+    #expect(host.texts().suffix(2) == ["news", "mine sending"] || host.texts().suffix(2) == ["mine sending", "news"])
+    while host.client.room(.test)?.timeline.backState == .idle { host.command(.paginateBack(.test)) }
+    #expect(host.texts().filter { $0 != "news" } == all)
+    #expect(Set(host.items().map { $0.id }).count == 4_003)
+  }
+
   @Test func `W24: closed rooms leave the memory but for the last few`() {
     var host = Host.signedIn()
     let ids = (0..<10).map { "!r\($0):test" }

@@ -34,6 +34,7 @@ extension Client {
     guard rooms[id] != nil else { return }
     rooms[id]?.reading.viewed = item
     if hasAttention { read(id, upTo: item) }
+    shorten(id, at: item)
   }
 
   mutating func readWhatIsViewed() {

@@ -48,6 +48,8 @@ enum Limits {
   static let keptTimelines = 4
   /// Items of a timeline that is kept without being open.
   static let keptItems = 2_000
+  /// Items of a room on the screen beyond which the older ones leave the memory once the reader is at its end.
+  static let openItems = 3_000
   /// More of them at once are sorted with all others.
   static let roomsPlacedOneByOne = 32
   /// Rooms whose members stay in memory besides those whose timeline does.

@@ -48,6 +48,15 @@ extension Client {
     }
   }
 
+  /// Who is at the end of a long timeline has no need of its beginning: the end is read from the store anew, and older pages come
+  /// from there as they are asked for.
+  mutating func shorten(_ id: RoomID, at item: ItemID) {
+    guard !isStoreBroken, let timeline = rooms[id]?.timeline, timeline.items.count > Limits.openItems,
+      timeline.items.last?.id == item, timeline.isAtRest
+    else { return }
+    loadTimeline(id)
+  }
+
   mutating func timelineLoaded(_ id: RoomID, _ records: [StoreRecord]) {
     guard let user = session?.userID, let room = rooms[id], room.timeline.loadState == .loading else { return }
     // Rows want names.

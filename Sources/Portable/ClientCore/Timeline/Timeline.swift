@@ -230,6 +230,15 @@ public struct Timeline: Sendable {
 
   // MARK: Ends
 
+  /// Whether it reaches the newest event, and nothing is being read or asked for.
+  var isAtRest: Bool {
+    guard loadState == .loaded, forwardState == .live, backState != .loading else { return false }
+    for gap in gaps.keys {
+      if case .gap(.loading) = item(gap)?.content { return false }
+    }
+    return true
+  }
+
   mutating func stopLoading() {
     if backState == .loading { backState = .idle }
     if forwardState == .loading { forwardState = .idle }
