@@ -122,6 +122,7 @@ extension LiveCase {
       let second = try await alice.memberPage(limit: 1, from: try unwrap(first.nextBatch, "next page"))
       try expect(Set((first.members + second.members).map(\.userID)).count, is: 2)
       try expect(try await alice.onlineCount().joined, is: 2)
+      try expect(try await alice.messagesSinceJoined(), is: 0)
     }
   ]
 }
