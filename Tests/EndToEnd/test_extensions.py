@@ -3,12 +3,14 @@ import asyncio
 import re
 from types import SimpleNamespace
 
-from browser import PHONE, expect, people
-from client import User, room_path
+from browser import PHONE, expect, in_room, people
+from client import User, fresh, room_path
 from harness import test
 from server import Server
+from test_browser import picture
 from test_chatting import account_data
-from test_settings import details, more_settings, no_dialog
+from test_composer import Recorder, last, two_in
+from test_settings import details, more_settings, no_dialog, settings
 
 
 @test("many conversations are left with one request; how far it is is told, and what could not be left is named")
@@ -176,3 +178,107 @@ async def _(test):
             assert users[7].user_id in str(users[0].get(account_data(users[0], "m.direct")).ok())
     finally:
         server.close()
+
+
+@test("a member is muted by their role, sees that they may not write, and speaks again when that is over")
+async def _(test):
+    room, users = two_in(test, "Library")
+    async with in_room(test, room, users) as (alice, boris):
+        await boris.write("loud words")
+        await alice.sees("loud words")
+        await details(alice, room)
+        await alice.members.filter(has_text=users["boris"].user_id).click()
+        role = alice.dialog.get_by_label("Role")
+        await role.select_option("Muted")
+        await boris.page.get_by_text("You may not write in this room.").wait_for()
+        await expect(boris.composer).to_be_hidden()
+        assert users["alice"].get(room_path(room, "state", "m.room.power_levels", "")).ok()["users"][users["boris"].user_id] == -1
+        users["boris"].put(room_path(room, "send", "m.room.message", fresh("t")), {"msgtype": "m.text", "body": "x"}).fails(403, "M_FORBIDDEN")
+        await no_dialog(alice)
+        await expect(alice.members.filter(has_text=users["boris"].user_id)).to_contain_text("Muted")
+        await alice.members.filter(has_text=users["boris"].user_id).click()
+        await alice.picture("muted-member-light")
+        await role.select_option("Member")
+        await boris.write("thank you")
+        await no_dialog(alice)
+        await expect(alice.members.filter(has_text=users["boris"].user_id)).not_to_contain_text("Muted")
+        await alice.open_room(room)
+        await alice.sees("thank you")
+
+
+@test("files and voice messages go out without a notification where that is chosen; a message's information says so")
+async def _(test):
+    room, users = two_in(test, "Reading room")
+    async with in_room(test, room, users, service_workers="block") as (alice, boris):
+        dialog = alice.dialog
+        for words, is_silent in (("a quiet owl", True), ("a loud owl", False)):
+            async with alice.page.expect_file_chooser() as chooser:
+                await alice.page.get_by_role("button", name="Attach a file").click()
+            await (await chooser.value).set_files({"name": "owl.png", "mimeType": "image/png", "buffer": picture(60, 40)})
+            await dialog.get_by_label("Caption").fill(words)
+            if is_silent:
+                await dialog.get_by_label("Send without a notification").check()
+                await alice.picture("silent-files-light")
+            await dialog.get_by_role("button", name="Send").click()
+            await boris.sees(words)
+            assert last(users["boris"], room).get("martlet.silent", False) == is_silent
+            await boris.message_menu(words, "Message info")
+            await boris.dialog.get_by_text("Event ID").wait_for()
+            await expect(boris.dialog.get_by_text("Sent without a notification")).to_have_count(int(is_silent))
+            await no_dialog(boris)
+        await alice.context.grant_permissions(["microphone"])
+        await alice.page.get_by_role("button", name="Voice message").click()
+        recorder = Recorder(alice)
+        await recorder.hears(5)
+        await recorder.group.get_by_role("button", name="Stop").click()
+        await recorder.group.get_by_role("button", name="Send").click(button="right")
+        await alice.choose("Send without a notification")
+        await boris.page.get_by_role("button", name="Play").wait_for()
+        content = last(users["boris"], room)
+        assert content["martlet.silent"] is True and "org.matrix.msc3245.voice" in content, content
+
+
+@test("of what is deleted for everyone a line stays, or none where one wants none, at once and after a restart")
+async def _(test):
+    room, users = two_in(test, "Archive")
+    async with people(test, "alice") as alice:
+        await alice.sign_in(users["alice"])
+        sent = [users["boris"].send(room, f"page {number}") for number in range(4)]
+        await alice.open_room(room)
+        await alice.sees("page 3")
+        users["boris"].put(room_path(room, "redact", sent[1], fresh("t")), {}).ok()
+        line = alice.message("Message deleted")
+        await expect(line).to_have_count(1)
+        await settings(alice, "Appearance")
+        box = alice.dialog.get_by_label("Show deleted messages")
+        await expect(box).to_be_checked()
+        await box.uncheck()
+        await expect(line).to_have_count(0)
+        await alice.picture("settings-appearance-light")
+        await no_dialog(alice)
+        users["boris"].put(room_path(room, "redact", sent[3], fresh("t")), {}).ok()
+        await expect(alice.message("page 3")).to_have_count(0)
+        await alice.page.reload()
+        await alice.sees("page 2")
+        assert await line.count() == 0
+        await settings(alice, "Appearance")
+        await box.check()
+        await expect(line).to_have_count(2)
+
+
+@test("the details of a room say how much was said since one joined it")
+async def _(test):
+    room, users = two_in(test, "Tavern")
+    for number in range(3):
+        users["alice"].send(room, f"tale {number}")
+    carla = User(test.base, "carla")
+    users["alice"].post(room_path(room, "invite"), {"user_id": carla.user_id}).ok()
+    carla.join(room)
+    users["alice"].send(room, "one more")
+    async with people(test, "alice", "carla") as everybody:
+        for person, user, words in zip(everybody, (users["alice"], carla), ("4 messages since you joined", "1 message since you joined")):
+            await person.sign_in(user)
+            await person.entry("Tavern").wait_for()
+            await details(person, room)
+            await person.details.get_by_text(words, exact=True).wait_for()
+        await everybody[0].picture("since-joined-light")

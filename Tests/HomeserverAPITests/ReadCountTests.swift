@@ -44,6 +44,46 @@ import Testing
     }
   }
 
+  @Test func `what was said since one joined is counted anew after each joining, without edits, deleted messages and state`()
+    async throws
+  {
+    try await APIFixture.run { fixture in
+      let scene = try await RelationRouteTests.Scene(fixture)
+      func count(_ user: APIFixture.User) async throws -> Int64? {
+        try await scene.get("/_matrix/client/unstable/martlet.since_joined/rooms/\(scene.room)", as: user)
+          .json["messages"]?.integer
+      }
+      let cat = try await fixture.register("cat")
+      let refused = try await scene.get("/_matrix/client/unstable/martlet.since_joined/rooms/\(scene.room)", as: cat)
+      #expect(refused.errorCode == "M_FORBIDDEN")
+      #expect(try await count(scene.ann) == 0)
+      let first = try await scene.say("one", as: scene.ann)
+      let second = try await scene.say("two", as: scene.bob)
+      _ = try await scene.say("aside", as: scene.bob, RelationRouteTests.Scene.relation("m.thread", first))
+      _ = try await scene.edit(first, to: "uno", as: scene.ann)
+      _ = try await scene.react(first, "👍", as: scene.bob)
+      for type in ["m.room.encrypted", "m.sticker", "org.matrix.msc3381.poll.start", "m.poll.start", "a.b"] {
+        #expect(try await scene.put(type, as: scene.ann, #"{"body":"x"}"#).status == 200)
+      }
+      #expect(try await count(scene.ann) == 7)
+      #expect(try await count(scene.bob) == 7)
+      try await scene.redact(second, as: scene.bob)
+      #expect(try await count(scene.ann) == 6)
+      _ = try await fixture.call(.post, "rooms/\(scene.room)/join", as: cat, "{}")
+      _ = try await scene.say("hello", as: cat)
+      // Another name is no other joining.
+      let profile = "profile/\(cat.userID)/displayname"
+      #expect(try await fixture.call(.put, profile, as: cat, #"{"displayname":"Cat"}"#).status == 200)
+      #expect(try await count(cat) == 1)
+      _ = try await fixture.call(.post, "rooms/\(scene.room)/leave", as: cat, "{}")
+      _ = try await fixture.call(.post, "rooms/\(scene.room)/join", as: cat, "{}")
+      #expect(try await count(cat) == 0)
+      #expect(try await count(scene.ann) == 7)
+      let capabilities = try await fixture.call(.get, "capabilities", as: scene.ann)
+      #expect(capabilities.json["capabilities"]?["martlet.since_joined"]?["enabled"]?.bool ?? false)
+    }
+  }
+
   @Test func `only members may ask, for a hundred events at once, and it is announced`() async throws {
     try await APIFixture.run { fixture in
       let scene = try await RelationRouteTests.Scene(fixture)

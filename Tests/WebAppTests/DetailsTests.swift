@@ -10,9 +10,10 @@ import Testing
 @Suite("The details of a room")
 struct DetailsTests {
   /// A room where Alice has that level; Boris is in it, Mallory banned, Nora knocks.
-  private static func page(level: Int, others: [String] = []) -> Page {
+  private static func page(level: Int, others: [String] = [], capabilities: String = "{}") -> Page {
     let page = Page()
     page.signIn()
+    page.answer("/capabilities", #"{"capabilities":\#(capabilities)}"#)
     let member = { (user: String, membership: String) in
       """
       {"type":"m.room.member","state_key":"@\(user):chat.example","event_id":"$\(user)","sender":"@\(user):chat.example",\
@@ -87,6 +88,29 @@ struct DetailsTests {
     page.type("Spam", into: Strings[.reasonOptional])
     page.submitForm()
     #expect(page.body(of: "/ban").contains("Spam"))
+  }
+
+  @Test("a member is muted by their role, which says so, and speaks again")
+  func muting() throws {
+    let page = Self.page(level: 50)
+    func choice() throws -> FakeElement {
+      try #require(page.all("ma-choice").first { $0.attributes["aria-label"] == Strings[.role] })
+    }
+    page.dom.fire(.click, on: try #require(page.all("ma-member").first { $0.allText.contains("Boris") }).node)
+    #expect(try choice().children.map(\.text) == [Strings[.roleMuted], Strings[.roleMember], Strings[.roleModerator]])
+    page.dom.fire(.change, on: try choice().node, text: "-1")
+    let levels = #"{"users":{"@alice:chat.example":50,"@owner:chat.example":100}}"#
+    page.answer("/state/m.room.power_levels", levels)
+    #expect(page.body(of: "/state/m.room.power_levels").contains(#""@boris:chat.example":-1"#))
+  }
+
+  @Test("how much was said since one joined stands there where the server counts it")
+  func sinceJoined() throws {
+    for (offered, says) in [(#"{"enabled":true}"#, true), (#"{"enabled":false}"#, false)] {
+      let page = Self.page(level: 0, capabilities: #"{"martlet.since_joined":\#(offered)}"#)
+      #expect(page.answer("martlet.since_joined/rooms/", #"{"messages":12}"#) == says)
+      #expect(page.all("ma-note").contains { $0.text == Strings[.sinceJoined, count: 12] } == says)
+    }
   }
 
   @Test("nobody is offered power over those who stand above them")

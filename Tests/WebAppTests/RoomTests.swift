@@ -274,6 +274,54 @@ struct RoomTests {
     #expect(page.all("mg-gallery").count == 1 && page.all("mg-picture").count == 3 && page.text.contains("One"))
   }
 
+  @Test("files are sent without a notification where that is ticked, and a message's information says that it was")
+  func silentFiles() throws {
+    try open([
+      event("$1", text("beans")), event("$2", #"{"msgtype":"m.text","body":"hush","martlet.silent":true}"#, at: 11)
+    ])
+    let file = PickedFile(
+      handle: 1, name: "p.png", mediaType: "image/png", byteCount: 9, width: 2, height: 2, onRelease: { _ in })
+    for isSilent in [true, false] {
+      page.dom.fire(.files, on: try #require(page.all("mg-composer").first).node, files: [file])
+      let check = try #require(page.all("ma-check").last { $0.allText == Strings[.sendSilently] }?.children.first)
+      if isSilent { page.dom.fire(.change, on: check.node, x: 1) }
+      page.submitForm()
+      page.settleStore()
+      page.answer("/media/config", "{}")
+      page.answer("/upload", #"{"content_uri":"mxc://chat.example/p"}"#)
+      #expect(page.body(of: "/send/").contains(#""martlet.silent":true"#) == isSilent)
+      #expect(page.answer("/send/", #"{"event_id":"$sent\#(isSilent)"}"#))
+    }
+    for (words, isSilent) in [("beans", false), ("hush", true)] {
+      try choose(Strings[.messageInfo], of: words)
+      #expect(page.all("ma-note").contains { $0.text == Strings[.sentSilently] } == isSilent)
+      page.app.dialogs.closeAll()
+    }
+  }
+
+  @Test("what was deleted leaves a line, or none where one wants none, at once; a thread stays where its root is gone")
+  func deletedLines() throws {
+    try open([
+      event("$1", text("beans"), at: 10), event("$2", text("peas"), at: 11), event("$3", text("root"), at: 12),
+      event("$4", #"{"msgtype":"m.text","body":"aside","m.relates_to":{"rel_type":"m.thread","event_id":"$3"}}"#, at: 13),
+      event("$5", text("last"), at: 14)
+    ])
+    func deleted() -> Int { page.all("mg-row").count { $0.allText.contains(Strings[.removedMessage]) } }
+    for (number, gone) in ["$2", "$3"].enumerated() {
+      sync([event("$r\(number)", #"{"redacts":"\#(gone)"}"#, type: "m.room.redaction", at: 20 + number)])
+    }
+    #expect(deleted() == 2)
+    page.app.hidesDeleted = true
+    page.app.main?.room.deletedChanged()
+    #expect(deleted() == 1 && page.all("mg-thread-count").count == 1)
+    // A row that comes or goes behind a line that is not there knows its place.
+    sync([event("$r5", #"{"redacts":"$5"}"#, type: "m.room.redaction", at: 22), event("$6", text("after"), at: 23)])
+    #expect(deleted() == 1 && page.all("mg-row").last?.allText.contains("after") == true)
+    page.app.hidesDeleted = false
+    page.app.main?.room.deletedChanged()
+    #expect(deleted() == 3)
+  }
+
   @Test("pictures, sounds and files go out as one message: the pictures together, the others beneath")
   func mixedFiles() throws {
     try open([event("$1", text("beans"))])
@@ -291,7 +339,7 @@ struct RoomTests {
     page.dom.fire(
       .files, on: try #require(page.all("mg-composer").first).node,
       files: Array(repeating: files[0], count: OutgoingMessage.galleryLimit + 1))
-    #expect(page.all("ma-dialog").last?.tags("input").contains { $0.attributes["type"] == "checkbox" } == false)
+    #expect(page.all("ma-dialog").last?.allText.contains(Strings[.asOneMessage]) == false)
   }
 
   @Test("ArrowUp in the empty field edits the last own message; Escape gives it up")
@@ -352,8 +400,11 @@ struct RoomTests {
     #expect(page.all("mg-readers", in: try row("two")).count == 1)
   }
 
-  @Test("rows that changed step by step are those of a fresh look at the room", arguments: [1, 2, 3] as [UInt64])
-  func stepByStep(_ seed: UInt64) throws {
+  @Test(
+    "rows that changed step by step are those of a fresh look at the room, also where nothing deleted is shown",
+    arguments: [1, 2, 3] as [UInt64], [false, true])
+  func stepByStep(_ seed: UInt64, hidesDeleted: Bool) throws {
+    page.app.hidesDeleted = hidesDeleted
     var random = seed
     func pick(_ count: Int) -> Int {
       random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -380,6 +431,7 @@ struct RoomTests {
       }
     }
     let shown = page.all("mg-row").map(\.allText)
+    #expect(!hidesDeleted || !page.text.contains(Strings[.removedMessage]))
     page.app.goTo(.list)
     page.app.goTo(.room(try #require(RoomID("!a"))))
     page.settleStore()

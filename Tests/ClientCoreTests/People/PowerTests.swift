@@ -50,6 +50,9 @@ import Testing
     (#"{"notifications":{"room":0}}"#, .notifyRoom, true),
     (#"{"users":{"@me:test":50}}"#, .setPowerLevel(of: bob, to: 50), true),
     (#"{"users":{"@me:test":50}}"#, .setPowerLevel(of: bob, to: 51), false),
+    (#"{"users":{"@me:test":50}}"#, .setPowerLevel(of: bob, to: -1), true),
+    (#"{"users":{"@me:test":49}}"#, .setPowerLevel(of: bob, to: -1), false),
+    (#"{"users":{"@me:test":-1}}"#, .send(.message), false),
     (#"{"users":{"@me:test":50,"@bob:test":50}}"#, .setPowerLevel(of: bob, to: 0), false),
     (#"{"users":{"@me:test":50}}"#, .setPowerLevel(of: me, to: 0), true)
   ]
@@ -83,7 +86,7 @@ import Testing
   }
 
   static let roles: [(Int64, RoomRole)] = [
-    (-1, .user), (0, .user), (49, .user), (50, .moderator), (99, .moderator), (100, .administrator)
+    (.min, .muted), (-1, .muted), (0, .user), (49, .user), (50, .moderator), (99, .moderator), (100, .administrator)
   ]
 
   @Test(arguments: roles) func `a level has the name of the role below it`(level: Int64, role: RoomRole) {

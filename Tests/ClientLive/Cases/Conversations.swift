@@ -122,6 +122,19 @@ extension LiveCase {
       let second = try await alice.memberPage(limit: 1, from: try unwrap(first.nextBatch, "next page"))
       try expect(Set((first.members + second.members).map(\.userID)).count, is: 2)
       try expect(try await alice.onlineCount().joined, is: 2)
+    },
+    LiveCase("J41 what was said since one joined is counted", needs: .extensions(.sinceJoined)) { stage in
+      let (alice, bob) = try await stage.pair()
+      try await alice.send("One").sent()
+      try await bob.send("Two").sent()
+      try expect(try await alice.messagesSinceJoined(), is: 2)
+      try await bob.leave()
+      try await alice.send("Three").sent()
+      try await alice.invite(try await bob.client.ownID)
+      try await bob.until("the invitation") { $0.membership == .invite }
+      try await bob.join()
+      try expect(try await bob.messagesSinceJoined(), is: 0)
+      try expect(try await alice.messagesSinceJoined(), is: 3)
     }
   ]
 }

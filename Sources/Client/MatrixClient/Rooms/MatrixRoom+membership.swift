@@ -128,6 +128,11 @@ extension MatrixRoom {
 
   /// How many members are there; servers without `martlet.online` refuse it.
   public func onlineCount() async throws(ClientError) -> OnlineCount { try await client.perform(.onlineCount(of: id)) }
+
+  /// How many messages it has had since one joined; servers without `martlet.since_joined` refuse it.
+  public func messagesSinceJoined() async throws(ClientError) -> Int {
+    try await client.perform(.messagesSinceJoined(id))
+  }
 }
 
 extension MatrixClient {

@@ -54,6 +54,11 @@ extension Call {
     }
   }
 
+  /// How many messages the room has had since one joined it (`martlet.since_joined`).
+  public static func messagesSinceJoined(_ room: RoomID) -> Call<Int> {
+    Call<Int>(.getSinceJoined, Endpoint.getSinceJoined.path(room.text)) { $0["messages"]?.count32 }
+  }
+
   /// What is unread in all rooms together (`martlet.unread`).
   public static func unreadTotal() -> Call<UnreadTotal> {
     Call<UnreadTotal>(.getUnread, Endpoint.getUnread.path()) { json in

@@ -24,6 +24,8 @@ public struct ServerExtensions: OptionSet, Sendable, Hashable {
   public static let slowMode = ServerExtensions(rawValue: 1024)
   /// Rules of rooms that keep invitations away.
   public static let policyLists = ServerExtensions(rawValue: 2048)
+  /// How many messages a room has had since one joined it.
+  public static let sinceJoined = ServerExtensions(rawValue: 4096)
 
   init(_ capabilities: JSON) {
     self = []
@@ -42,6 +44,7 @@ public struct ServerExtensions: OptionSet, Sendable, Hashable {
     add("martlet.paging", .paging)
     add("martlet.slow_mode", .slowMode)
     add("martlet.policy_lists", .policyLists)
+    add("martlet.since_joined", .sinceJoined)
   }
 }
 

@@ -52,6 +52,8 @@ extension PowerLevels {
 
 /// What people call a power level. A level between two is called by the lower one.
 public enum RoomRole: UInt8, Sendable, Comparable {
+  /// Below everybody else: too low to speak, as long as a room lets its members speak at all.
+  case muted
   case user, moderator, administrator
   /// From room version 12 on: above every level.
   case creator
@@ -60,13 +62,14 @@ public enum RoomRole: UInt8, Sendable, Comparable {
     if level.isCreator {
       self = .creator
     } else {
-      self = level.value >= 100 ? .administrator : level.value >= 50 ? .moderator : .user
+      self = level.value >= 100 ? .administrator : level.value >= 50 ? .moderator : level.value >= 0 ? .user : .muted
     }
   }
 
   /// The level to give somebody for that role; nil for what cannot be given.
   public var suggestedLevel: Int64? {
     switch self {
+    case .muted: -1
     case .user: 0
     case .moderator: 50
     case .administrator: 100

@@ -22,6 +22,7 @@ extension MessageContent {
     case .pollStart, .unstablePollStart: try self.init(poll: content)
     default: try self.init(message: content)
     }
+    isSilent = content.isSentSilently
   }
 
   private init(message content: JSON) throws(UnreadableReason) {

@@ -31,6 +31,8 @@ public struct MessageContent: Sendable {
   }
   private var file: Boxed<Attachment>?
   public var details = Details.none
+  /// Its sender wanted nobody to be notified of it (`martlet.silent`); an edit does not say it again.
+  public internal(set) var isSilent = false
 
   /// What only some kinds have.
   public indirect enum Details: Sendable {

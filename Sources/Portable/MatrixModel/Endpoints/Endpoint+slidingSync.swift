@@ -9,6 +9,8 @@ extension Endpoint {
   public static let getOnlineCounts = Endpoint(.get, "/_matrix/client/unstable/martlet.online/rooms/{roomId}")
   /// `martlet.unread`: the counts of all rooms taken together.
   public static let getUnread = Endpoint(.get, "/_matrix/client/unstable/martlet.unread")
+  /// `martlet.since_joined`: how many messages a room has had since one joined it.
+  public static let getSinceJoined = Endpoint(.get, "/_matrix/client/unstable/martlet.since_joined/rooms/{roomId}")
   /// `martlet.read_all`: marks everything, or a list of rooms, as read.
   public static let markAllRead = Endpoint(.post, "/_matrix/client/unstable/martlet.read_all", rateLimited: true)
   /// `martlet.hide`: hides rooms until somebody writes there.

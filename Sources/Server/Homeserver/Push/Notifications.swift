@@ -104,24 +104,9 @@ package final class Notifications: Sendable {
         "SELECT position FROM event WHERE room = $1 AND position < $2 ORDER BY position DESC LIMIT 1", number, before
       ) { $0.integer(0) }
       guard let head else { continue }
-      trails.append(Trail(room: room, start: try Self.join(member.event, in: room, user, tx), head: head))
+      trails.append(Trail(room: room, start: try room.join(of: member.event, tx), head: head))
     }
     return trails
-  }
-
-  /// Where the user came into the room; `member` is their newest member event, which may only have changed their name.
-  private static func join(
-    _ member: StoredEvent, in room: RoomSnapshot, _ user: UserID, _ tx: ReadTransaction
-  ) throws -> Int64 {
-    if member.isJoining { return member.position }
-    var start: Int64 = 0
-    var wasIn = false
-    for entry in try RoomLoader(transaction: tx).history(of: room.number, .member, user.text) {
-      let isIn = Membership(entry.event.content["membership"]) == .join
-      if isIn, !wasIn { start = entry.position }
-      wasIn = isIn
-    }
-    return start
   }
 
   /// Takes the newest event off the trails; ends those that go back too far.

@@ -18,6 +18,7 @@ enum Capabilities {
     "martlet.read_counts",
     "martlet.rejoin",
     "martlet.silent",
+    "martlet.since_joined",
     "martlet.slow_mode",
     "martlet.snooze",
     "martlet.unread"

@@ -3,7 +3,7 @@ import Homeserver
 import JSON
 import MatrixModel
 
-/// Ours: what is unread in all, marking rooms as read, hiding rooms until the next message.
+/// Ours: what is unread in all, what was said since one joined, marking rooms as read, hiding rooms until the next message.
 extension Routes {
   mutating func addUnreadRoutes() {
     let (sync, receipts, hidden) = (homeserver.sync, homeserver.receipts, homeserver.hiddenRooms)
@@ -11,6 +11,11 @@ extension Routes {
     on(.getUnread) { _, session in
       let total = try await sync.unreadTotal(of: session.userID)
       return .json(capacity: 256 + total.rooms.count * 128) { Self.write(total, to: &$0) }
+    }
+
+    on(.getSinceJoined) { [homeserver] request, session in
+      let count = try await homeserver.messagesSinceJoined(try request.path("roomId"), by: session.userID)
+      return .json { writer in writer.object { $0.member("messages", count) } }
     }
 
     on(.markAllRead) { request, session in

@@ -35,6 +35,8 @@ final class App<D: DOM> {
   var shownCount = 0
   /// Rooms of which a notification of the browser tells.
   var told: [RoomID] = []
+  /// Whether nothing is left to be seen of messages that were deleted for everyone.
+  var hidesDeleted = Host.setting(Settings.hideDeleted) != nil
   /// Where the person wants to be.
   var place = Place.list
   /// Where to go as soon as somebody is signed in.
@@ -242,6 +244,7 @@ enum Settings {
   static let theme = "theme"
   static let density = "density"
   static let figures = "figures"
+  static let hideDeleted = "hide-deleted"
   static let notifications = "notifications"
   static let sound = "sound"
   /// Times of the day as `HH:MM`, of the account; the host reads them.

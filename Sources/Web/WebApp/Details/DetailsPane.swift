@@ -11,6 +11,7 @@ final class DetailsPane<D: DOM> {
   private let close: Node
   private let title: RoomTitle<D>
   private let settings: RoomSettingsForm<D>
+  private var since: TextView<D>
   private let members: MemberList<D>
   private var room: RoomID?
   private var needsMembers = false
@@ -28,6 +29,7 @@ final class DetailsPane<D: DOM> {
     title = RoomTitle(app, in: scroller)
     let shared = dom.button("ma-button ma-wide", .sharedInRoom, icon: .picture, in: scroller)
     settings = RoomSettingsForm(app, in: scroller)
+    since = TextView(dom, "p", "ma-note", in: scroller)
     members = MemberList(app, in: scroller)
     let leave = dom.button("ma-button ma-danger ma-wide", .leave, icon: .exit, in: scroller)
     let report = dom.button("ma-button ma-wide", .reportRoom, in: scroller)
@@ -60,6 +62,7 @@ final class DetailsPane<D: DOM> {
     update()
     guard room == id else { return }
     members.showLoading()
+    showSince(id)
     app.ask(.loadMembers(id)) { [self] result in
       guard room == id else { return }
       if case .failed(let error) = result { app.notices.show(Strings.words(for: error), isTrouble: true) }
@@ -95,6 +98,15 @@ final class DetailsPane<D: DOM> {
   }
 
   private func showMembers() { if let id = room, let state = app.client.room(id) { members.show(state) } }
+
+  /// How much was said since one joined, where the server counts it.
+  private func showSince(_ id: RoomID) {
+    since.set("")
+    guard app.client.offeredExtensions?.contains(.sinceJoined) ?? false else { return }
+    app.ask(.messagesSinceJoined(id)) { [self] result in
+      if room == id, case .success(let count) = result { since.set(Strings[.sinceJoined, count: count]) }
+    }
+  }
 
   private func askLeave() {
     guard let id = room else { return }

@@ -53,7 +53,7 @@ struct MemberDialog<D: DOM> {
     let level = levels.level(of: user)
     let role = RoomRole(level)
     var options: [(value: String, words: String)] = []
-    for role in [RoomRole.user, .moderator, .administrator] {
+    for role in [RoomRole.muted, .user, .moderator, .administrator] {
       guard let new = role.suggestedLevel, new == level.value || app.may(.setPowerLevel(of: user, to: new), in: room) else {
         continue
       }

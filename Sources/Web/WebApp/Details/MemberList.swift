@@ -197,6 +197,7 @@ extension Strings {
 
   static func words(for role: RoomRole) -> String {
     switch role {
+    case .muted: self[.roleMuted]
     case .user: self[.roleMember]
     case .moderator: self[.roleModerator]
     case .administrator: self[.roleAdministrator]

@@ -57,7 +57,7 @@ extension Feed {
     let made = new[head..<new.count - tail]
     guard let first = made.first else { return }
     let next =
-      tail > 0 ? new[new.count - tail].row : newRegion.upperBound < folding.count ? folding.row(of: newRegion.upperBound) : nil
+      tail > 0 ? new[new.count - tail].row : folding.firstRow(from: newRegion.upperBound)
     steps.append(.insert(made.map { $0.row }, before: next, at: first.range.lowerBound))
   }
 
@@ -178,7 +178,7 @@ extension Feed {
     for id in source.itemsWithReaders {
       guard var index = source.index(of: id) else { continue }
       // A line has no place for them: they stand at the message before it.
-      while index > 0, !source.items[index].hasMessageRow { index -= 1 }
+      while index > 0, folding[index].isHidden || !source.items[index].hasMessageRow { index -= 1 }
       if let known = places.firstIndex(where: { $0.index == index }) {
         places[known].users += source.readers(at: id)
       } else {

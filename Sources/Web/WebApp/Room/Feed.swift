@@ -172,7 +172,7 @@ final class Feed<D: DOM> {
     needsRows = false
     openedAt = openedAt ?? room.unreadAfter ?? room.fullyRead
     steps = []
-    folding = Folding(source.items)
+    folding = Folding(source.items, hidesDeleted: app.hidesDeleted)
     standing = []
     delivered = -1
     unreadThreads = Array(room.unreadCounts.threads.keys)

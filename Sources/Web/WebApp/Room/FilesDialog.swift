@@ -7,11 +7,13 @@ import Messenger
 final class FilesDialog<D: DOM> {
   private let files: [OutgoingMedia]
   private var isGallery: Bool
+  private var isSilent = false
 
-  /// - Parameter send: gets the files, what was written, and whether they go out as one message.
+  /// - Parameter send: gets the files, what was written, whether they go out as one message, and whether nobody is notified of them.
   @discardableResult
   init(
-    _ app: App<D>, _ files: [OutgoingMedia], in frame: DialogFrame<D>, _ send: @escaping ([OutgoingMedia], String, Bool) -> Void
+    _ app: App<D>, _ files: [OutgoingMedia], in frame: DialogFrame<D>,
+    _ send: @escaping ([OutgoingMedia], String, Bool, Bool) -> Void
   ) {
     let dom = app.dom
     self.files = files
@@ -34,6 +36,7 @@ final class FilesDialog<D: DOM> {
     let caption = Field(dom, .caption, in: form)
     frame.setFirst(caption.input)
     if canBeGallery { dom.check(Strings[.asOneMessage], isOn: true, in: form) { [self] in isGallery = $0 } }
+    dom.check(Strings[.sendSilently], isOn: false, in: form) { [self] in isSilent = $0 }
     let buttons = dom.element("div", "ma-buttons", in: form)
     let cancel = dom.button("ma-button", .cancel, in: buttons)
     dom.button("ma-button ma-primary", .send, submits: true, in: buttons)
@@ -41,7 +44,7 @@ final class FilesDialog<D: DOM> {
     dom.on(form, .submit) { [self] _ in
       isSent = true
       frame.close()
-      send(files, caption.text.trimmed, isGallery)
+      send(files, caption.text.trimmed, isGallery, isSilent)
     }
     frame.onEnd = {
       if isSent { return }

@@ -12,6 +12,8 @@ struct Folding {
   struct Entry {
     let id: ItemID
     let isState: Bool
+    /// It has no row.
+    var isHidden = false
     /// Members that have not read it.
     var unread = -1
     /// Who has read up to it and no further.
@@ -31,30 +33,36 @@ struct Folding {
   private(set) var entries: [Entry] = []
   /// The first items of those that are open.
   private var opened: [ItemID] = []
+  /// What was deleted for everyone has no row.
+  private let hidesDeleted: Bool
 
-  init() {}
-
-  init(_ items: [TimelineItem]) { entries = items.map { Folding.entry($0) } }
+  init(_ items: [TimelineItem] = [], hidesDeleted: Bool = false) {
+    self.hidesDeleted = hidesDeleted
+    insert(items, at: 0)
+  }
 
   var count: Int { entries.count }
   subscript(index: Int) -> Entry { entries[index] }
 
   static func item(of row: RowID) -> ItemID { row.rawValue & ~firstMark }
 
-  /// That a call has ended is not folded away: it is what one looks for.
-  private static func entry(_ item: TimelineItem) -> Entry {
-    if case .state(.callLeft(_, _?)) = item.content { return Entry(id: item.id, isState: false) }
-    return Entry(id: item.id, isState: item.isState)
+  /// That a call has ended is not folded away: it is what one looks for. A thread stays where its root is gone.
+  private func entry(_ item: TimelineItem) -> Entry {
+    switch item.content {
+    case .state(.callLeft(_, _?)): Entry(id: item.id, isState: false)
+    case .redacted: Entry(id: item.id, isState: false, isHidden: hidesDeleted && item.thread == nil)
+    default: Entry(id: item.id, isState: item.isState)
+    }
   }
 
   // MARK: Changing
 
   mutating func insert(_ items: [TimelineItem], at index: Int) {
-    entries.insert(contentsOf: items.map { Folding.entry($0) }, at: index)
+    entries.insert(contentsOf: items.map { entry($0) }, at: index)
   }
 
   mutating func update(_ item: TimelineItem, at index: Int) {
-    var entry = Folding.entry(item)
+    var entry = self.entry(item)
     entry.unread = entries[index].unread
     entry.readers = entries[index].readers
     entries[index] = entry
@@ -85,6 +93,10 @@ struct Folding {
     var pieces: [Piece] = []
     var index = region.lowerBound
     while index < region.upperBound {
+      if entries[index].isHidden {
+        index += 1
+        continue
+      }
       let end = runEnd(index, region.upperBound)
       if end - index < 2 {
         pieces.append(Piece(row: RowID(entries[index].id), range: index..<index + 1))
@@ -115,20 +127,25 @@ struct Folding {
     return end
   }
 
-  /// The row in which an item is shown.
+  /// The first row from there on; nil where there is none.
+  func firstRow(from index: Int) -> RowID? {
+    entries[index...].firstIndex { !$0.isHidden }.flatMap { pieces(around: $0).first?.row }
+  }
+
+  /// The row in which an item is shown; of one without, the next row, or the last.
   func row(of index: Int) -> RowID {
+    let index = entries[index...].firstIndex { !$0.isHidden } ?? entries[..<index].lastIndex { !$0.isHidden } ?? index
     guard entries[index].isState else { return RowID(entries[index].id) }
     for piece in pieces(around: index).reversed() where piece.range.contains(index) { return piece.row }
     return RowID(entries[index].id)
   }
 
-  /// The last item that one sees with a row.
+  /// The last item that one sees with a row, and of those without one that follow it.
   func lastItem(of row: RowID) -> ItemID {
     let id = Folding.item(of: row)
-    guard let index = entries.lastIndex(where: { $0.id == id }), entries[index].isState else { return id }
-    for piece in pieces(around: index) where piece.row == row && piece.isOpen != true {
-      return entries[piece.range.upperBound - 1].id
-    }
-    return id
+    guard var index = entries.lastIndex(where: { $0.id == id }) else { return id }
+    for piece in pieces(around: index) where piece.row == row && piece.isOpen != true { index = piece.range.upperBound - 1 }
+    while index + 1 < entries.count, entries[index + 1].isHidden { index += 1 }
+    return entries[index].id
   }
 }

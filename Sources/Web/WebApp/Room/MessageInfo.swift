@@ -14,6 +14,7 @@ struct MessageInfo<D: DOM> {
     frame.setTitle(.messageInfo)
     fact(dom, Strings[.sent], Host.dateTimeLabel(item.timestampMilliseconds), in: frame.body)
     let versions = feed.source?.history(of: item.id) ?? []
+    if versions.first?.content.isSilent ?? false { dom.element("p", "ma-note", text: .sentSilently, in: frame.body) }
     if item.isEdited, versions.count > 1, let last = versions.last {
       let words = Strings[.editedTimes, count: versions.count - 1]
       fact(dom, words, Host.dateTimeLabel(last.timestampMilliseconds), in: frame.body)

@@ -161,6 +161,15 @@ final class RoomScreen<D: DOM> {
     }
   }
 
+  /// What was deleted is shown from now on, or no more.
+  func deletedChanged() {
+    for feed in feeds {
+      feed.savePlace()
+      feed.loadRows(isOpening: false)
+    }
+    app.dom.flush()
+  }
+
   private var feeds: [Feed<D>] { [conversation.feed] + (panel.conversation.map { [$0.feed] } ?? []) }
 
   func changed(_ key: TimelineKey, _ changes: [TimelineChange]) {

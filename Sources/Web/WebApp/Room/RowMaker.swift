@@ -29,7 +29,7 @@ final class RowMaker<D: DOM> {
     let role = room.isDirect ? nil : room.powerLevels?.role(of: user)
     let sender = Sender(
       id: user.string, name: room.displayName(of: user).string, avatar: app.avatarSource(room.avatar(of: user)),
-      role: role.flatMap { $0 == .user || user == app.userID ? nil : Strings.words(for: $0) } ?? "", isOwn: user == app.userID)
+      role: role.flatMap { $0 <= .user || user == app.userID ? nil : Strings.words(for: $0) } ?? "", isOwn: user == app.userID)
     senders[user] = sender
     return sender
   }

@@ -20,7 +20,7 @@ final class VoiceRecorder<D: DOM> {
   private let time: Node
   private let button: Node
   private var hint = Node.none
-  private let then: (Attachment?) -> Void
+  private let then: (Attachment?, Bool) -> Void
   private var recorder: Recorder?
   private var levels: [Double] = []
   private var recorded: Attachment?
@@ -31,8 +31,8 @@ final class VoiceRecorder<D: DOM> {
 
   private enum Hold { case none, held, ended }
 
-  /// - Parameter then: the recording, or nil where it was given up; the recorder is gone then.
-  init(_ app: App<D>, isHeld: Bool, in parent: Node, _ then: @escaping (Attachment?) -> Void) {
+  /// - Parameter then: the recording, or nil where it was given up, and whether nobody is notified of it; the recorder is gone then.
+  init(_ app: App<D>, isHeld: Bool, in parent: Node, _ then: @escaping (Attachment?, Bool) -> Void) {
     self.app = app
     dom = app.dom
     self.then = then
@@ -51,6 +51,11 @@ final class VoiceRecorder<D: DOM> {
     }
     dom.on(cancel, .click) { [self] _ in end(nil) }
     dom.on(button, .click) { [self] _ in if recorded == nil { recorder?.finish() } else { end(recorded) } }
+    dom.listen(button, .contextMenu) { [self] _ in
+      guard let recorded else { return .pass }
+      app.offerSilence { [self] in end(recorded, isSilent: true) }
+      return .preventDefault
+    }
     dom.listen(root, .keyDown) { [self] event in
       guard case .escape = event.key else { return .pass }
       end(nil)
@@ -149,12 +154,12 @@ final class VoiceRecorder<D: DOM> {
     }
   }
 
-  private func end(_ result: Attachment?) {
+  private func end(_ result: Attachment?, isSilent: Bool = false) {
     recorder = nil
     player = nil
     if result == nil, let blob = recorded?.blob { app.effects.blobs.release(blob) }
     dom.release(root)
-    then(result)
+    then(result, isSilent)
     dom.flush()
   }
 }

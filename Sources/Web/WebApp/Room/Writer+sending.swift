@@ -30,15 +30,7 @@ extension Writer {
   /// How else than usual what is written can be sent.
   func openSendMenu() {
     guard !composer.text.trimmed.utf8.isEmpty else { return }
-    app.dialogs.open { frame in
-      frame.setTitle(.send, classes: "ma-dialog ma-menu")
-      let button = dom.button("ma-menu-item", .sendSilently, in: frame.body)
-      frame.setFirst(button)
-      dom.on(button, .click) { [self] _ in
-        frame.close()
-        composer.submit(with: "/silent ")
-      }
-    }
+    app.offerSilence { [self] in composer.submit(with: "/silent ") }
   }
 
   func pickEmoji() {
@@ -67,9 +59,11 @@ extension Writer {
     }
   }
 
-  private func send(_ message: OutgoingMessage) {
+  private func send(_ message: OutgoingMessage, isSilent: Bool = false) {
     guard let key else { return }
-    app.askOrSay(.send(key.room, addressed(message)))
+    var message = addressed(message)
+    message.isSilent = isSilent
+    app.askOrSay(.send(key.room, message))
     if case .reply = kind { reset(clearing: false) }
     onSent?()
   }
@@ -89,11 +83,11 @@ extension Writer {
   func recordVoice(isHeld: Bool = false) {
     guard key != nil, recorder == nil else { return }
     dom.setFlag(composer.root, "hidden", true)
-    recorder = VoiceRecorder(app, isHeld: isHeld, in: box) { [self] recorded in
+    recorder = VoiceRecorder(app, isHeld: isHeld, in: box) { [self] recorded, isSilent in
       recorder = nil
       dom.setFlag(composer.root, "hidden", false)
       composer.focus()
-      if let recorded { send(.attachment(kind: .voice, recorded)) }
+      if let recorded { send(.attachment(kind: .voice, recorded), isSilent: isSilent) }
     }
     dom.flush()
   }
@@ -103,7 +97,7 @@ extension Writer {
   func took(_ files: [PickedFile]) {
     guard key != nil, !files.isEmpty else { return }
     let media = files.map { OutgoingMedia(Writer.kind(of: $0), attachment($0), thumbnail: $0.poster.map { attachment($0) }) }
-    app.dialogs.open { FilesDialog(app, media, in: $0) { [self] in send($0, $1, isGallery: $2) } }
+    app.dialogs.open { FilesDialog(app, media, in: $0) { [self] in send($0, $1, isGallery: $2, isSilent: $3) } }
   }
 
   private func attachment(_ file: PickedFile) -> Attachment {
@@ -115,15 +109,15 @@ extension Writer {
     return attachment
   }
 
-  private func send(_ media: [OutgoingMedia], _ words: String, isGallery: Bool) {
+  private func send(_ media: [OutgoingMedia], _ words: String, isGallery: Bool, isSilent: Bool) {
     guard let room else { return }
     let caption = markdown(words, room)
     if isGallery {
-      send(.gallery(media, caption: caption))
+      send(.gallery(media, caption: caption), isSilent: isSilent)
     } else {
       for (index, var media) in media.enumerated() {
         if index == 0, !words.utf8.isEmpty { media.caption = caption }
-        send(.media(media))
+        send(.media(media), isSilent: isSilent)
       }
     }
     composer.focus()
@@ -135,5 +129,20 @@ extension Writer {
     if type.hasPrefix("video/") { return .video }
     if type.hasPrefix("audio/") { return .audio }
     return .file
+  }
+}
+
+extension App {
+  /// The menu of a button that sends.
+  func offerSilence(_ then: @escaping () -> Void) {
+    dialogs.open { [dom] frame in
+      frame.setTitle(.send, classes: "ma-dialog ma-menu")
+      let button = dom.button("ma-menu-item", .sendSilently, in: frame.body)
+      frame.setFirst(button)
+      dom.on(button, .click) { _ in
+        frame.close()
+        then()
+      }
+    }
   }
 }

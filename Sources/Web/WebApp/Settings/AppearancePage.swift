@@ -11,6 +11,11 @@ struct AppearancePage<D: DOM> {
       [("", .themeSystem), ("light", .themeLight), ("dark", .themeDark), ("contrast", .themeContrast)], in: page)
     add(dom, .density, Settings.density, [("", .densityComfortable), ("compact", .densityCompact)], in: page)
     LanguageChoice(dom, in: page)
+    CheckBox(dom, Strings[.showDeleted], isOn: !app.hidesDeleted, in: page) {
+      app.hidesDeleted = !$0
+      Host.setSetting(Settings.hideDeleted, $0 ? nil : "1")
+      app.main?.room.deletedChanged()
+    }
     CheckBox(dom, Strings[.showFigures], isOn: Host.setting(Settings.figures) != nil, in: page) {
       Host.setSetting(Settings.figures, $0 ? "1" : nil)
       Host.applyLook()

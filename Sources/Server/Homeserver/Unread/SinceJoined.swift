@@ -1,0 +1,43 @@
+import Database
+import JSON
+import MatrixModel
+
+extension Homeserver {
+  /// Messages that are counted at most.
+  private static let countedMessagesLimit = 100_000
+
+  /// How many messages a room has had since the user came into it the last time, those that are there still; an edit is none.
+  /// `martlet.since_joined`. Throws `M_FORBIDDEN` where the user is not in the room. O(events since then), up to a bound.
+  package func messagesSinceJoined(_ roomID: RoomID, by user: UserID) async throws -> Int64 {
+    try await database.read { [rooms] transaction in
+      guard let room = try rooms.cache.snapshot(of: roomID, in: transaction), room.isJoined(user),
+        let member = room.members[user]
+      else { throw MatrixError.forbidden("You are not in this room.") }
+      return try transaction.first(
+        """
+        SELECT COUNT(*) FROM (
+          SELECT e.position FROM event e WHERE e.room = $1 AND e.position > $2 AND e.state_key IS NULL AND e.redacted_by IS NULL
+            AND e.type IN (
+              'm.room.message', 'm.room.encrypted', 'm.sticker', 'm.poll.start', 'org.matrix.msc3381.poll.start')
+            AND NOT EXISTS (SELECT 1 FROM event_relation r WHERE r.position = e.position AND r.kind = 'm.replace')
+          LIMIT $3) AS said
+        """, room.number, try room.join(of: member.event, transaction), Self.countedMessagesLimit
+      ) { $0.integer(0) } ?? 0
+    }
+  }
+}
+
+extension RoomSnapshot {
+  /// Where somebody came into the room; `member` is their newest member event, which may only have changed their name.
+  func join(of member: StoredEvent, _ transaction: ReadTransaction) throws -> Int64 {
+    if member.isJoining { return member.position }
+    var start: Int64 = 0
+    var wasIn = false
+    for entry in try RoomLoader(transaction: transaction).history(of: number, .member, member.stateKey ?? "") {
+      let isIn = Membership(entry.event.content["membership"]) == .join
+      if isIn, !wasIn { start = entry.position }
+      wasIn = isIn
+    }
+    return start
+  }
+}
