@@ -12,7 +12,8 @@ from harness import test
 from lossy_link import LossyLink
 from server import Server
 from test_browser import picture, post, upload
-from test_composer import last, two_in
+from test_composer import two_in
+from test_web_push_page import Worker, eventually
 
 FILE_BYTES = 24_000_000
 # What is on its way when a connection is lost: in the browser, in the sockets, in the link.
@@ -74,8 +75,14 @@ async def comes(is_there):
         await asyncio.sleep(0.05)
 
 
-def events(user, room):
-    return user.get(room_path(room, "messages"), dir="b", limit=5).ok()["chunk"]
+async def arrives(user, room, name, body):
+    """The message with the file, which is what was sent."""
+    def content():
+        chunk = user.get(room_path(room, "messages"), dir="b", limit=5).ok()["chunk"]
+        return next((event["content"] for event in chunk if event["content"].get("body") == name), None)
+    await comes(content)
+    got = user.request("GET", "/_matrix/client/v1/media/download/" + content()["url"][len("mxc://"):])
+    assert got.status == 200 and got.body == body, (got.status, len(got.body))
 
 
 def partials(server):
@@ -104,15 +111,33 @@ async def _(test):
             assert parts == sorted(parts), parts
             await alice.page.add_init_script(f"({PARTS})()")
             await alice.page.reload()
-            await comes(lambda: any(event["content"].get("body") == "freight.bin" for event in events(users["boris"], room)))
+            await arrives(users["boris"], room, "freight.bin", body)
             again = [part for part in await alice.page.evaluate("parts") if part > 0]
             assert again == sorted(again) and again[0] > 30, again
-        uri = last(users["boris"], room)["url"]
-        got = users["boris"].request("GET", "/_matrix/client/v1/media/download/" + uri[len("mxc://"):])
-        assert got.status == 200 and got.body == body, (got.status, len(got.body))
         sent = link.sent - before
         assert FILE_BYTES <= sent <= FILE_BYTES + 3 * LOST_BYTES, sent
         assert partials(server) == []
+
+
+@test("the rest of a large file goes up after the page was closed")
+async def _(test):
+    async with sent_to(test, "Ferry", permissions=["background-sync"]) as (server, link, users, room, alice):
+        worker = await Worker(alice.context, link.base).open()
+        await alice.page.bring_to_front()
+        body = os.urandom(FILE_BYTES)
+        await limit(alice, uploadThroughput=4_000_000)
+        await alice.page.evaluate(f"({PARTS})()")
+        before = link.sent
+        async with attach(alice, body, "ferry.bin"):
+            await reaches(alice, 50)
+            await alice.go_offline()
+            await eventually(alice.page, "async () => (await (await caches.open('martlet-errands')).match('page')) !== undefined")
+            await alice.page.close()
+            await worker.alone()
+            await alice.context.set_offline(False)
+            await worker.sync()
+            await arrives(users["boris"], room, "ferry.bin", body)
+        assert link.sent - before <= FILE_BYTES + 2 * LOST_BYTES, link.sent - before
 
 
 @test("of an upload that is given up the server keeps nothing")
