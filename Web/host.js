@@ -353,7 +353,7 @@ async function play(id, source) {
   const tell = () => { if (objects.has(id)) dispatch(id, audio.error ? 2 : audio.paused ? 0 : 1, audio.currentTime * 1000, (Number.isFinite(audio.duration) ? audio.duration : 0) * 1000); };
   for (const type of ['timeupdate', 'play', 'pause', 'ended', 'loadedmetadata', 'error']) audio.addEventListener(type, tell);
   try {
-    url = await mediaURL(source);
+    url = await mediaURL(source, part => { if (objects.has(id)) dispatch(id, 3, part); });
     if (!objects.has(id)) { stop(); return; }
     audio.src = url;
     await audio.play();

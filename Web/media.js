@@ -77,8 +77,8 @@ async function readParts(answer, total, progress, goOn) {
 }
 
 // A URL that an element may load: what is the account's lies in memory, to be revoked when it is not wanted any more.
-export async function mediaURL(source) {
-  return isOfAccount(source) ? URL.createObjectURL(await fetchMedia(source)) : source;
+export async function mediaURL(source, progress) {
+  return isOfAccount(source) ? URL.createObjectURL(await fetchMedia(source, undefined, progress)) : source;
 }
 
 export function showImage(node, source) {

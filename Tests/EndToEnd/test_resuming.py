@@ -11,7 +11,7 @@ from client import room_path
 from harness import test
 from lossy_link import LossyLink
 from server import Server
-from test_browser import picture, post, upload
+from test_browser import picture, post, tone, upload
 from test_composer import two_in
 from test_web_push_page import Worker, eventually
 
@@ -172,7 +172,7 @@ async def _(test):
         assert FILE_BYTES <= received <= FILE_BYTES + 2 * LOST_BYTES, received
 
 
-@test("a large picture that is opened shows how far it is")
+@test("a large picture that is opened shows how far it is, and a sound that is played")
 async def _(test):
     async with sent_to(test, "Beacon") as (server, link, users, room, alice):
         # What stands behind a picture's end is nothing to it.
@@ -187,3 +187,15 @@ async def _(test):
         await alice.picture("picture-under-way")
         await limit(alice)
         await alice.loaded(alice.dialog.get_by_role("img", name="Image sea.png")).wait_for()
+        await alice.page.keyboard.press("Escape")
+        body = tone(200)
+        file = upload(users["boris"], body, "surf.wav", "audio/wav")
+        post(users["boris"], room, {"msgtype": "m.audio", "body": "surf.wav", "url": file, "info": {"duration": 200_000, "size": len(body)}})
+        sound = alice.message("surf.wav")
+        await sound.wait_for()
+        await limit(alice, downloadThroughput=600_000)
+        await sound.get_by_role("button", name="Play").click()
+        await sound.get_by_text(re.compile("^[1-9][0-9]? %$")).wait_for()
+        await alice.picture("sound-under-way")
+        await limit(alice)
+        await sound.get_by_text(re.compile("^0:0[1-9] / 3:20$")).wait_for()
