@@ -140,6 +140,20 @@ async def _(test):
         assert link.sent - before <= FILE_BYTES + 2 * LOST_BYTES, link.sent - before
 
 
+@test("a large file goes up as a whole where the server takes no parts")
+async def _(test):
+    async with sent_to(test, "Ford", service_workers="block") as (server, link, users, room, alice):
+        async def other(route):
+            await route.fulfill(json={"capabilities": {}})
+        await alice.page.route("**/client/v3/capabilities", other)
+        uploads = []
+        alice.page.on("request", lambda request: uploads.append(request.method) if "/media/" in request.url and request.method != "GET" else None)
+        body = os.urandom(9_000_000)
+        async with attach(alice, body, "log.bin"):
+            await arrives(users["boris"], room, "log.bin", body)
+        assert uploads == ["POST"], uploads
+
+
 @test("of an upload that is given up the server keeps nothing")
 async def _(test):
     async with sent_to(test, "Pier") as (server, link, users, room, alice):
