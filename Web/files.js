@@ -104,12 +104,31 @@ async function change(run) {
   try { run((await waiting)?.transaction('files', 'readwrite').objectStore('files')); } catch { /* Then it lasts as long as the page. */ }
 }
 
-export const keepFile = (handle, name) => { if (files.has(handle)) change(kept => kept.put(files.get(handle), name)); };
-export const dropFile = name => change(kept => kept.delete(name));
+const names = new WeakMap();              // File -> its name
+const places = new WeakMap();             // File -> where a server has begun to take it in parts (uploads.js)
+const placeName = name => name + ' place';
+
+export const nameOf = file => names.get(file);
+
+export function keepFile(handle, name) {
+  const file = files.get(handle);
+  if (!file) return;
+  names.set(file, name);
+  change(kept => kept.put(file, name));
+}
+
+// With its place.
+export const dropFile = name => change(kept => kept.delete(IDBKeyRange.bound(name, placeName(name))));
 export const dropFiles = () => change(kept => kept.clear());
 
 // The file of that name from before the page was loaded; nothing where there is none.
 export async function findFile(name) {
+  const file = await find(name);
+  if (file) names.set(file, name);
+  return file;
+}
+
+async function find(name) {
   const database = await waiting;
   if (database === null) return undefined;
   return new Promise(found => {
@@ -117,4 +136,18 @@ export async function findFile(name) {
     request.onsuccess = () => found(request.result);
     request.onerror = () => found(undefined);
   });
+}
+
+// ---- Where they go
+
+export const placeOf = async file => places.get(file) ?? (names.has(file) ? find(placeName(names.get(file))) : undefined);
+
+export function keepPlace(file, place) {
+  places.set(file, place);
+  if (names.has(file)) change(kept => kept.put({ ...place }, placeName(names.get(file))));
+}
+
+export function dropPlace(file) {
+  places.delete(file);
+  if (names.has(file)) change(kept => kept.delete(placeName(names.get(file))));
 }

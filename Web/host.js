@@ -13,11 +13,12 @@ import { canShare, download, mediaURL, setMediaAccess, share, showImage } from '
 import { mark } from './marks.js';
 import { listenForHold, listenForSwipes } from './gestures.js';
 import { tellOnceSettled } from './keys.js';
-import { readHead, request, upload } from './network.js';
+import { readHead, request } from './network.js';
 import { browserName, isCalm, isDark, listenToPage } from './page.js';
 import { changed, remove, removeAttribute, setAttribute } from './spoken.js';
 import { applyLook, isOurPage, labels, languageList, loadTexts, locale, moment, pluralForm, settings, texts, word } from './reader.js';
 import { openStore, readStore, writeStore } from './store.js';
+import { giveUp, uploadFile } from './uploads.js';
 import './viewer.js';
 
 // A further program in a page has this file anew, under an address of its own: the element that waits for it is its root.
@@ -352,7 +353,7 @@ async function play(id, source) {
   const tell = () => { if (objects.has(id)) dispatch(id, audio.error ? 2 : audio.paused ? 0 : 1, audio.currentTime * 1000, (Number.isFinite(audio.duration) ? audio.duration : 0) * 1000); };
   for (const type of ['timeupdate', 'play', 'pause', 'ended', 'loadedmetadata', 'error']) audio.addEventListener(type, tell);
   try {
-    url = await mediaURL(source);
+    url = await mediaURL(source, part => { if (objects.has(id)) dispatch(id, 3, part); });
     if (!objects.has(id)) { stop(); return; }
     audio.src = url;
     await audio.play();
@@ -370,8 +371,8 @@ function fetchBytes(id, head, body) {
   }));
 }
 
-function uploadFile(id, file, head) {
-  objects.set(id, upload(head, file, part => dispatch(id, -1, part), (status, headCount, bytes) => {
+function sendFile(id, file, head) {
+  objects.set(id, uploadFile(head, file, part => dispatch(id, -1, part), (status, headCount, bytes) => {
     if (objects.delete(id)) dispatch(id, status, headCount, 0, bytes);
   }));
 }
@@ -399,7 +400,7 @@ const pageActions = [
   (_, s) => { if (/^https?:/i.test(s)) (root.frame?.leave ?? (url => location.assign(url)))(s); },
   (_, s) => withdrawNotification(s),
   (handle, s) => { keepFile(handle, s); },
-  (_, s) => { dropFile(s); },
+  (_, s) => { giveUp(s); dropFile(s); },
   () => { dropFiles(); },
   async (id, s) => { const file = await findFile(s); tellFiles(id, 0, file ? [file] : []); },
   (id, s) => { subscribe(s, (code, lines) => dispatch(id, code, 0, 0, encoder.encode(lines))); },
@@ -489,7 +490,7 @@ const host = {
     objects.set(id, { stop });
   },
   fetch: (id, p, n, body, count) => { fetchBytes(id, readHead(text(p, n)), count > 0 ? copy(body, count) : undefined); },
-  upload: (id, file, p, n) => uploadFile(id, files.get(file), readHead(text(p, n))),
+  upload: (id, file, p, n) => sendFile(id, files.get(file), readHead(text(p, n))),
   play: (id, p, n) => { play(id, text(p, n)); },
   player_do: (id, action, value) => {
     const audio = objects.get(id)?.audio;

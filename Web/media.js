@@ -1,5 +1,7 @@
 // Images and files: what lies under the account's media address is fetched with its token and shown from memory.
 
+import { locale } from './reader.js';
+
 const imageBytesLimit = 96 << 20;
 const images = new Map();          // source -> { url, bytes, users, ready }, least recently used first
 let imageBytes = 0;
@@ -16,27 +18,57 @@ export function setMediaAccess(newPrefix, newToken = '') {
 export async function fetchMedia(source, signal, progress) {
   // Of what is small and quick nobody needs to hear.
   const slow = progress && setTimeout(progress, slowMilliseconds, 0);
+  const ask = headers => fetch(source, { signal, headers: { ...isOfAccount(source) && { Authorization: 'Bearer ' + token }, ...headers }, credentials: 'omit' });
   let answer;
   try {
-    answer = await fetch(source, { signal, headers: isOfAccount(source) ? { Authorization: 'Bearer ' + token } : {}, credentials: 'omit' });
+    answer = await ask();
   } finally {
     clearTimeout(slow);
   }
   if (!answer.ok) throw new Error('status ' + answer.status);
   const total = Number(answer.headers.get('Content-Length'));
-  return progress && total > 0 ? readParts(answer, total, progress) : answer.blob();
+  return total > 0 ? readParts(answer, total, progress, from => goOn(ask, answer, from, total, signal)) : answer.blob();
+}
+
+// Seconds between attempts to go on where a connection was lost.
+const pauses = [0.5, 1, 2, 4, 8];
+
+// The rest of it, from a byte on; undefined where it cannot be had.
+async function goOn(ask, answer, from, total, signal) {
+  const tag = answer.headers.get('ETag');
+  for (const pause of pauses) {
+    await new Promise(passed => setTimeout(passed, pause * 1000));
+    if (signal?.aborted) return undefined;
+    try {
+      const rest = await ask({ Range: `bytes=${from}-`, ...tag && { 'If-Range': tag } });
+      if (rest.status === 206 && Number(rest.headers.get('Content-Length')) === total - from) return rest;
+      if (rest.status < 500) return undefined;
+    } catch {
+      // Still no connection.
+    }
+  }
+  return undefined;
 }
 
 const slowMilliseconds = 500, largeBytes = 1 << 20, progressMilliseconds = 100;
 
-async function readParts(answer, total, progress) {
-  const reader = answer.body.getReader(), parts = [], start = performance.now();
-  let [bytes, told] = [0, 0];
+async function readParts(answer, total, progress, goOn) {
+  const parts = [], start = performance.now();
+  let [reader, bytes, told] = [answer.body.getReader(), 0, 0];
   for (;;) {
-    const { done, value } = await reader.read();
+    let piece;
+    try {
+      piece = await reader.read();
+    } catch (error) {
+      reader = (await goOn(bytes))?.body.getReader();
+      if (!reader) throw error;
+      continue;
+    }
+    const { done, value } = piece;
     if (done) return new Blob(parts, { type: answer.headers.get('Content-Type') ?? '' });
     parts.push(value);
     bytes += value.length;
+    if (!progress) continue;
     const now = performance.now();
     if (now - told < progressMilliseconds || total < largeBytes && now - start < slowMilliseconds) continue;
     told = now;
@@ -45,8 +77,8 @@ async function readParts(answer, total, progress) {
 }
 
 // A URL that an element may load: what is the account's lies in memory, to be revoked when it is not wanted any more.
-export async function mediaURL(source) {
-  return isOfAccount(source) ? URL.createObjectURL(await fetchMedia(source)) : source;
+export async function mediaURL(source, progress) {
+  return isOfAccount(source) ? URL.createObjectURL(await fetchMedia(source, undefined, progress)) : source;
 }
 
 export function showImage(node, source) {
@@ -66,6 +98,7 @@ export function showImage(node, source) {
     node.addEventListener('error', () => { if (node.__source) node.dataset.state = 'failed'; });
   }
   node.dataset.state = 'loading';
+  delete node.parentElement?.dataset.part;
   if (!isOfAccount(source)) {
     node.src = source;
     if (node.complete && node.naturalWidth > 0) node.dataset.state = 'loaded';
@@ -88,7 +121,11 @@ export function showImage(node, source) {
 
 async function loadImage(source, entry) {
   try {
-    const blob = await fetchMedia(source);
+    // What shows it large has room for how far it is.
+    const tell = part => {
+      for (const node of entry.users) if (node.parentElement) node.parentElement.dataset.part = part.toLocaleString(locale, { style: 'percent' });
+    };
+    const blob = await fetchMedia(source, undefined, tell);
     if (images.get(source) !== entry) return;
     entry.url = URL.createObjectURL(blob);
     entry.bytes = blob.size;

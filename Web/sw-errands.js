@@ -20,12 +20,12 @@ async function pages() {
 // ---- The homeserver
 
 // undefined where nobody is signed in. `path` is behind `/_matrix/`; `body` a file, or what is sent as JSON, with GET nothing.
-async function ask(method, path, body) {
+async function ask(method, path, body, headers) {
   const { server } = await recall('page');
   const [session] = await readStore('a/session');
   if (!server || !session) return undefined;
   return fetch(server + '/_matrix/' + path, {
-    method, headers: { Authorization: 'Bearer ' + session.access_token }, credentials: 'omit', cache: 'no-store',
+    method, headers: { Authorization: 'Bearer ' + session.access_token, ...headers }, credentials: 'omit', cache: 'no-store',
     ...body && { body: body instanceof Blob ? body : JSON.stringify(body) },
   });
 }

@@ -66,11 +66,29 @@ async function upload({ blob, type, name }) {
   if (place !== undefined) return place;
   const file = await readFile(blob);
   if (!file) return undefined;
+  const sent = await sendRest(blob, file, type, name) ?? await sendWhole(file, type, name);
+  if (sent !== undefined) await remember('file/' + blob, { place: sent });
+  return sent;
+}
+
+async function sendWhole(file, type, name) {
   const answer = await ask('POST', 'media/v3/upload?filename=' + encodeURIComponent(name), file.slice(0, file.size, type));
-  if (!answer?.ok) return undefined;
-  const { content_uri } = await answer.json();
-  await remember('file/' + blob, { place: content_uri });
-  return content_uri;
+  return answer?.ok ? (await answer.json()).content_uri : undefined;
+}
+
+// Of a large file that the page has begun to send in parts (uploads.js); undefined where it has not, or the server has forgotten it.
+async function sendRest(blob, file, type, name) {
+  const place = await readFile(blob + ' place');
+  if (!place) return undefined;
+  const path = place.uri.slice('mxc://'.length);
+  const asked = await ask('GET', 'client/unstable/martlet.resumable/' + path);
+  if (!asked?.ok) return undefined;
+  const { offset, complete } = await asked.json();
+  if (complete) return place.uri;
+  const range = offset < file.size ? `${offset}-${file.size - 1}` : '*';
+  const answer = await ask('PUT', `media/v3/upload/${path}?filename=${encodeURIComponent(name)}`, file.slice(offset, file.size, type),
+    { 'Content-Range': `bytes ${range}/${file.size}` });
+  return answer?.ok ? place.uri : undefined;
 }
 
 // `upload:N` stands where the program could not know yet which address the file N would have (OutboxFile.placeholder).

@@ -230,6 +230,18 @@ import Testing
     #expect(host.restarted().request("/upload") == nil)
   }
 
+  @Test func `an upload that is tried again is shown where it stopped`() {
+    var host = Host.inRoom()
+    let file = Attachment(fileName: "a.bin", blob: BlobHandle("x"), sizeBytes: 1000)
+    host.command(.send(.test, .attachment(kind: .file, file)))
+    host.answer("/media/config", "{}")
+    if let id = host.request("/upload")?.id { host.handle(.uploadProgress(id, sentBytes: 400, totalBytes: 1000)) }
+    host.respond("/upload", .networkError)
+    host.wait(2000)
+    #expect(host.request("/upload") != nil)
+    #expect(host.texts() == ["one", "a.bin uploading 400/1000"])
+  }
+
   @Test func `a cancelled upload is stopped`() {
     var host = Host.inRoom()
     host.command(.send(.test, .attachment(kind: .file, Attachment(fileName: "a.txt", blob: BlobHandle("x")))))

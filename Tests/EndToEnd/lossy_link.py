@@ -6,7 +6,8 @@ PIECE_BYTES = 16 << 10
 
 
 class LossyLink:
-    """`base` is where the client connects. `losses` counts by kind what befell it."""
+    """`base` is where the client connects. `losses` counts by kind what befell it; `sent` and `received` the bytes that passed, and at each of
+    `cut_received` all connections are cut."""
 
     KINDS = ("cut", "midway", "refuse", "stall", "late", "slow")
 
@@ -17,6 +18,7 @@ class LossyLink:
         self.open, self.tasks, self.moving = set(), set(), asyncio.Event()
         self.moving.set()
         self.bytes_left, self.pause_seconds = None, 0
+        self.sent, self.received, self.cut_received = 0, 0, []
 
     async def start(self):
         self.server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
@@ -94,6 +96,13 @@ class LossyLink:
                         break
                 writer.write(data)
                 await writer.drain()
+                if is_answer:
+                    self.received += len(data)
+                else:
+                    self.sent += len(data)
+                if self.cut_received and self.received >= self.cut_received[0]:
+                    self.cut_received.pop(0)
+                    self._abort()
         except OSError:
             pass
         # Half a connection is none.

@@ -105,6 +105,10 @@ struct PartTests {
     screen.click(try #require(element.first("mg-play")))
     #expect(screen.actions.last == "play(Messenger.RowID(rawValue: 1), part: 1)")
     let measured = screen.dom.measureCount
+    var fetched = Playback(isPlaying: true, positionMilliseconds: 0, durationMilliseconds: 0)
+    fetched.fetched = 0.428
+    screen.timeline.setPlayback(RowID(1), part: 1, fetched)
+    #expect(element.first("mg-audio-time")?.text == "42 %")
     screen.timeline.setPlayback(
       RowID(1), part: 1, Playback(isPlaying: true, positionMilliseconds: 13_000, durationMilliseconds: 65_000))
     #expect(element.first("mg-track")?.variables["--mg-played"] == 0.2)

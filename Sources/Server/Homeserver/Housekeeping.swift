@@ -41,7 +41,10 @@ extension Homeserver {
       Chore(orElse: "expired messages stay") { [rooms] in _ = try await rooms.purgeExpiredMessages() },
       Chore(orElse: "old delayed events stay") { [delayedEvents] in try await delayedEvents.forgetFinalised() },
       Chore(orElse: "finished bulk jobs stay") { [bulkLeaves] in try await bulkLeaves.forgetFinished() },
-      Chore(orElse: "media IDs that nobody filled stay") { [media] in try await media.pending.sweep() },
+      Chore(orElse: "media IDs that nobody filled stay") { [media] in
+        try await media.pending.sweep()
+        try await media.sweepParts()
+      },
       Chore(orElse: "files that no content names stay") { [media] in try await media.sweepOrphans() },
       Chore(orElse: "old pictures of previews stay") { [urlPreviews] in try await urlPreviews.sweep() },
       Chore(orElse: "keys of deleted backups stay") { [keyBackups] in try await keyBackups.finishDeletions() }

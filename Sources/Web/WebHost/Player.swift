@@ -3,6 +3,8 @@ import Messenger
 /// A sound that is played; it ends when the last reference to it is gone.
 public final class Player {
   public enum Event {
+    /// How much of it is here, of 1, where that takes long.
+    case fetching(Double)
     /// Where it stands, in milliseconds; a length of 0 is not known yet.
     case moved(isPlaying: Bool, positionMilliseconds: Int64, durationMilliseconds: Int64)
     /// It cannot be fetched or played.
@@ -14,6 +16,7 @@ public final class Player {
   /// Fetches (with the images' token where it applies) and begins to play.
   public init(url: String, _ onEvent: @escaping (Event) -> Void) {
     let id = register { event in
+      if event.code == 3 { return onEvent(.fetching(event.x)) }
       guard event.code != 2 else { return onEvent(.failed) }
       onEvent(
         .moved(isPlaying: event.code == 1, positionMilliseconds: Int64(event.x), durationMilliseconds: Int64(event.y)))

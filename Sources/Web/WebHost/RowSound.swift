@@ -33,7 +33,11 @@ public final class RowSound<D: DOM> {
       playing = nil
       timeline.setPlayback(row, part: part, nil)
       onFailed()
+    case .fetching(let fetched):
+      playing?.state.fetched = fetched
+      timeline.setPlayback(row, part: part, playing?.state)
     case .moved(let isPlaying, let position, let duration):
+      playing?.state.fetched = nil
       playing?.state.isPlaying = isPlaying
       playing?.state.positionMilliseconds = position
       playing?.state.durationMilliseconds = duration

@@ -70,7 +70,6 @@ extension Client {
       let file = entry.payload.files.firstIndex(where: { $0.request.map { pending.requests[$0] == nil } ?? false })
     else { return }
     entry.payload.files[file].request = nil
-    entry.payload.files[file].sentBytes = 0
     guard case .success(let json) = answer else {
       outbox[id] = entry
       return uploadFailed(entry, answer)

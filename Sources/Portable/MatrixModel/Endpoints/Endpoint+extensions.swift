@@ -6,6 +6,11 @@ extension Endpoint {
   public static let leaveRooms = Endpoint(.post, "/_matrix/client/unstable/martlet.bulk/leave", rateLimited: true)
   public static let getBulkJob = Endpoint(.get, "/_matrix/client/unstable/martlet.bulk/{job}")
 
+  public static let getUploadProgress = Endpoint(
+    .get, "/_matrix/client/unstable/martlet.resumable/{serverName}/{mediaId}", rateLimited: true)
+  public static let giveUpUpload = Endpoint(
+    .delete, "/_matrix/client/unstable/martlet.resumable/{serverName}/{mediaId}", rateLimited: true)
+
   public static let createCallToken = Endpoint(
     .post, "/_matrix/client/unstable/martlet.call/rooms/{roomId}/token", rateLimited: true)
   public static let getRTCTransports = Endpoint(

@@ -166,6 +166,8 @@ public struct Playback: Equatable, Sendable {
   public var durationMilliseconds: Int64
   /// 1 is the natural speed.
   public var rate: Double
+  /// 0...1 of the sound while it is still on its way, once that is worth telling; nil else.
+  public var fetched: Double?
 
   public init(isPlaying: Bool, positionMilliseconds: Int64, durationMilliseconds: Int64, rate: Double = 1) {
     self.isPlaying = isPlaying

@@ -45,7 +45,11 @@ extension PartBuilder {
     let length = ClockText.minutes(max(duration, playback?.durationMilliseconds ?? 0))
     let whole = length.utf8.isEmpty ? "–:––" : length
     let played = ClockText.minutes(position)
-    dom.setText(view.nodes[3], playback == nil ? whole : (played.utf8.isEmpty ? "0:00" : played) + " / " + whole)
+    if let part = playback?.fetched {
+      dom.setText(view.nodes[3], "\(Int(part * 100)) %")
+    } else {
+      dom.setText(view.nodes[3], playback == nil ? whole : (played.utf8.isEmpty ? "0:00" : played) + " / " + whole)
+    }
     let rate = playback?.rate ?? 1
     let speed = rate == 1 ? "1×" : rate == 1.5 ? "1.5×" : "2×"
     dom.setText(view.nodes[4], speed)

@@ -13,6 +13,10 @@ final class IncomingFile: @unchecked Sendable {
   private var held: [UInt8] = []
   private var file: OpenFile?
   private let digest: OpaquePointer
+  /// Whether the file outlives this object, to be continued.
+  private var isPartial = false
+  /// Bytes of a partial file that are hashed: none before all have come.
+  private var hashedBytes: Int64 = 0
 
   private struct OpenFile {
     let path: String
@@ -29,10 +33,26 @@ final class IncomingFile: @unchecked Sendable {
     EVP_DigestInit_ex(context, EVP_sha256(), nil)
   }
 
+  /// What has come of an upload in parts, for more to be written behind it. It stays when this object goes, unless
+  /// `hashPiece` has come to its end. Blocks.
+  init(partOf mediaID: String, in folder: MediaFolder) throws {
+    self.folder = folder
+    let path = folder.partialPath(of: mediaID)
+    guard let context = EVP_MD_CTX_new() else { throw MediaFileError(path) }
+    digest = context
+    EVP_DigestInit_ex(context, EVP_sha256(), nil)
+    let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    var status = stat()
+    guard descriptor >= 0, fstat(descriptor, &status) == 0 else { throw MediaFileError(path) }
+    file = OpenFile(path: path, descriptor: descriptor)
+    bytesCount = Int64(status.st_size)
+    isPartial = true
+  }
+
   deinit {
     if let file {
       close(file.descriptor)
-      unlink(file.path)
+      if !isPartial { unlink(file.path) }
     }
     EVP_MD_CTX_free(digest)
   }
@@ -48,13 +68,28 @@ final class IncomingFile: @unchecked Sendable {
   func write(_ bytes: [UInt8]) throws {
     let file = try openFile()
     try Self.write(bytes, to: file)
-    hash(bytes)
+    if isPartial { bytesCount += Int64(bytes.count) } else { hash(bytes) }
   }
 
   private func hash(_ bytes: [UInt8]) {
     _ = bytes.withUnsafeBytes { EVP_DigestUpdate(digest, $0.baseAddress, $0.count) }
     bytesCount += Int64(bytes.count)
   }
+
+  /// Hashes the next piece of a partial file that is whole now, the first one to begin with. Answers false when there is no more.
+  func hashPiece() throws -> Bool {
+    let file = try openFile()
+    var piece = [UInt8](repeating: 0, count: Int(min(Self.hashedPieceBytes, bytesCount - hashedBytes)))
+    let count = piece.withUnsafeMutableBytes { pread(file.descriptor, $0.baseAddress, $0.count, off_t(hashedBytes)) }
+    guard count >= 0, count > 0 || piece.isEmpty else { throw MediaFileError(file.path) }
+    _ = piece.withUnsafeBytes { EVP_DigestUpdate(digest, $0.baseAddress, count) }
+    hashedBytes += Int64(count)
+    isPartial = hashedBytes < bytesCount
+    return isPartial
+  }
+
+  /// Milliseconds of work: what others wait for on the pool's threads meanwhile.
+  private static let hashedPieceBytes: Int64 = 4 << 20
 
   /// The file with everything so far.
   private func openFile() throws -> OpenFile {

@@ -13,14 +13,15 @@ struct MediaFileError: Error, CustomStringConvertible {
   var description: String { "\(path): \(String(cString: strerror(code)))" }
 }
 
-/// Where content lies: `media/ab/abcdef…`, thumbnails beside it, unfinished uploads in `media/incoming`.
+/// Where content lies: `media/ab/abcdef…`, thumbnails beside it, unfinished uploads in `media/incoming`, those that may go on
+/// later in `media/partial`.
 struct MediaFolder: Sendable {
   let path: String
 
   /// Makes the folders and clears what an earlier process left unfinished.
   init(_ path: String) throws {
     self.path = path
-    for folder in [path, path + "/incoming"] {
+    for folder in [path, path + "/incoming", path + "/partial"] {
       guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw MediaFileError(folder) }
     }
     guard let unfinished = Self.names(in: path + "/incoming") else { throw MediaFileError(path + "/incoming") }
@@ -65,6 +66,21 @@ struct MediaFolder: Sendable {
     }
     for path in paths { unlink(path) }
   }
+
+  /// What has come of an upload in parts; named by its media ID.
+  func partialPath(of mediaID: String) -> String { "\(path)/partial/\(mediaID)" }
+
+  /// The media IDs of which something has come. Blocks.
+  func partials() -> [String] { Self.names(in: path + "/partial") ?? [] }
+
+  /// How much has come. Blocks.
+  func partialBytes(of mediaID: String) -> Int64 {
+    var status = stat()
+    return stat(partialPath(of: mediaID), &status) == 0 ? Int64(status.st_size) : 0
+  }
+
+  /// Removes what has come. Blocks.
+  func removePartial(of mediaID: String) { unlink(partialPath(of: mediaID)) }
 
   /// Removes content and all its thumbnails; what is not there is no error. Blocks.
   func remove(_ hash: String) {

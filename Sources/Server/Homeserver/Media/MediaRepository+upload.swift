@@ -28,7 +28,7 @@ extension MediaRepository {
     guard server == serverName.text else {
       throw MatrixError.notFound("This media ID is not one of this server.")
     }
-    try await pending.upload(to: mediaID, by: user) {
+    try await pending.upload(to: mediaID, by: user) { _ in
       let file = try await receive(upload, by: user, pieces)
       try await store(file, MediaRow(mediaID: mediaID, upload: upload, owner: user.string)) { [quota, pending] tx in
         try pending.complete(tx, mediaID, by: user)
@@ -76,14 +76,14 @@ extension MediaRepository {
     return file
   }
 
-  private struct MediaRow: Sendable {
+  struct MediaRow: Sendable {
     let mediaID: ByteString
     let upload: MediaUpload
     let owner: String
   }
 
   /// Moves the file to its place and writes its row, with what `alongside` writes; neither without the other.
-  private func store(
+  func store(
     _ file: IncomingFile, _ row: MediaRow, _ alongside: @escaping @Sendable (WriteTransaction) throws -> Void
   ) async throws {
     let (now, isOpen) = (clock.now(), isOpen)
@@ -115,7 +115,7 @@ extension MediaRepository {
 
 extension MediaQuota {
   /// Whether so much may be added. Throws `M_FORBIDDEN`.
-  fileprivate func check(_ tx: ReadTransaction, _ user: UserID, adding bytes: Int64) throws {
+  func check(_ tx: ReadTransaction, _ user: UserID, adding bytes: Int64) throws {
     guard try bytes <= left(after: MediaUsage.of(user, tx)) else { throw Self.reached }
   }
 }

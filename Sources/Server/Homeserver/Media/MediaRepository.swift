@@ -52,6 +52,8 @@ package final class MediaRepository: Sendable {
   let isOpen: Bool
   /// By hash: nobody removes a file that somebody is about to name.
   let hashLocks = KeyedLock()
+  /// By media ID: parts of an upload are written, and asked for, one at a time.
+  let partLocks = KeyedLock()
   /// The first byte of the hashes that are looked through next for files that no row names.
   let nextSwept = Atomic<UInt8>(.random(in: 0...255))
   private let thumbnailer: Thumbnailer?

@@ -22,7 +22,15 @@ package final class PendingUploads: Sendable {
   private let clock: WallClock
   private let waiting = Mutex<[ByteString: [ParkedSync]]>([:])
   /// IDs whose content is coming just now: a second upload to one of them is refused.
-  private let arriving = Mutex<Set<ByteString>>([])
+  private let arriving = Mutex<[ByteString: Arrival]>([:])
+
+  /// One upload that is under way.
+  final class Arrival: Sendable {
+    /// Bytes of the whole, where this is a part of it.
+    let partOfBytes: Int64?
+
+    init(partOfBytes: Int64?) { self.partOfBytes = partOfBytes }
+  }
 
   init(database: Database, serverName: ServerName, clock: WallClock) {
     self.database = database
@@ -69,12 +77,59 @@ package final class PendingUploads: Sendable {
   ///
   /// Throws `M_NOT_FOUND` for an ID that was not given out or has expired, `M_FORBIDDEN` for that of another user,
   /// `M_CANNOT_OVERWRITE_MEDIA` where there is content or where it is coming.
-  func upload<Value>(to mediaID: ByteString, by user: UserID, _ body: () async throws -> Value) async throws -> Value {
+  func upload<Value>(
+    to mediaID: ByteString, by user: UserID, partOfBytes: Int64? = nil, _ body: (Arrival) async throws -> Value
+  ) async throws -> Value {
+    try await check(mediaID, by: user)
+    let arrival = Arrival(partOfBytes: partOfBytes)
+    let isFirst = arriving.withLock { arriving in
+      guard arriving[mediaID] == nil else { return false }
+      arriving[mediaID] = arrival
+      return true
+    }
+    guard isFirst else { throw Self.overwriting }
+    defer { arriving.withLock { if $0[mediaID] === arrival { $0[mediaID] = nil } } }
+    return try await body(arrival)
+  }
+
+  /// Throws as `upload` does where the ID is not one that this user may fill.
+  func check(_ mediaID: ByteString, by user: UserID) async throws {
     let now = clock.now()
     try await database.read { tx in try Self.check(tx, mediaID, user, now) }
-    guard arriving.withLock({ $0.insert(mediaID).inserted }) else { throw Self.overwriting }
-    defer { arriving.withLock { _ = $0.remove(mediaID) } }
-    return try await body()
+  }
+
+  /// Throws `M_CANNOT_OVERWRITE_MEDIA` for a part that came to its end by `stopPart`.
+  func check(_ arrival: Arrival, isUnderWayTo mediaID: ByteString) throws(MatrixError) {
+    guard arriving.withLock({ $0[mediaID] === arrival }) else { throw Self.overwriting }
+  }
+
+  /// Lets another part follow the one that is coming, of which nothing more is taken: its connection may be dead.
+  func stopPart(to mediaID: ByteString) {
+    arriving.withLock { if $0[mediaID]?.partOfBytes != nil { $0[mediaID] = nil } }
+  }
+
+  /// Takes the ID back.
+  func remove(_ mediaID: ByteString) async throws {
+    try await database.write { tx in _ = try tx.execute("DELETE FROM media_pending WHERE media_id = $1", mediaID) }
+  }
+
+  /// The user's IDs beside one, each with the bytes of the whole where a part of it is coming just now.
+  func others(of user: UserID, than mediaID: ByteString) async throws -> [(mediaID: ByteString, arrivingBytes: Int64?)] {
+    let others = try await database.read { tx in
+      try tx.all("SELECT media_id FROM media_pending WHERE user_id = $1 AND media_id <> $2", user, mediaID) { row in
+        ByteString(row.text(0))
+      }
+    }
+    return arriving.withLock { arriving in others.map { ($0, arriving[$0]?.partOfBytes) } }
+  }
+
+  /// Those of the IDs that nobody was given, or that are filled or swept.
+  func unknown(among mediaIDs: [String]) async throws -> [String] {
+    try await database.read { tx in
+      try mediaIDs.filter { mediaID in
+        try tx.first("SELECT 1 FROM media_pending WHERE media_id = $1", mediaID) { _ in true } == nil
+      }
+    }
   }
 
   /// Takes the ID as used, in the transaction that stores the content. An upload that began in time may end later.

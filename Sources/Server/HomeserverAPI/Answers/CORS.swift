@@ -4,7 +4,7 @@ import HTTPServer
 enum CORS {
   private static let headers: ResponseHeaders = [
     "Access-Control-Allow-Origin": "*", "Access-Control-Allow-Methods": "GET, POST, PUT, DELETE, OPTIONS",
-    "Access-Control-Allow-Headers": "X-Requested-With, Content-Type, Authorization"
+    "Access-Control-Allow-Headers": "X-Requested-With, Content-Type, Authorization, Content-Range, Range, If-Range"
   ]
 
   /// Adds the headers to every answer, errors included.

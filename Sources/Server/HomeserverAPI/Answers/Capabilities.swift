@@ -17,6 +17,7 @@ enum Capabilities {
     "martlet.read_all",
     "martlet.read_counts",
     "martlet.rejoin",
+    "martlet.resumable",
     "martlet.silent",
     "martlet.since_joined",
     "martlet.slow_mode",

@@ -40,9 +40,28 @@ extension Routes {
 
     on(.uploadContentToMXC, bodyLimit: bodyLimit) { request, session in
       var pieces = request.http.body.makeAsyncIterator()
+      if let part = try request.part() {
+        return try await .progress {
+          try await media.upload(
+            part.range, of: part.size, request.upload(), to: request.path("serverName"), request.path("mediaId"),
+            by: session.userID
+          ) { try await pieces.next() }
+        }
+      }
       try await media.upload(
         request.upload(), to: request.path("serverName"), request.path("mediaId"), by: session.userID
       ) { try await pieces.next() }
+      return .emptyObject
+    }
+
+    on(.getUploadProgress) { request, session in
+      try await .progress {
+        try await media.progress(of: request.path("serverName"), request.path("mediaId"), by: session.userID)
+      }
+    }
+
+    on(.giveUpUpload) { request, session in
+      try await media.giveUp(request.path("serverName"), request.path("mediaId"), by: session.userID)
       return .emptyObject
     }
   }
@@ -80,6 +99,29 @@ extension Routes {
   }
 }
 
+extension Response {
+  /// Where the next part begins, be the one that was sent taken or not.
+  fileprivate static func progress(_ take: () async throws -> MediaRepository.Progress) async throws -> Response {
+    do {
+      let progress = try await take()
+      return .json { writer in
+        writer.object { writer in
+          writer.member("offset", progress.bytes)
+          writer.member("complete", progress.isComplete)
+        }
+      }
+    } catch let error as MediaRepository.WrongOffset {
+      return .json(status: .conflict) { writer in
+        writer.object { writer in
+          writer.member("errcode", "MARTLET_WRONG_OFFSET")
+          writer.member("error", "The next part begins at \(error.bytes).")
+          writer.member("offset", error.bytes)
+        }
+      }
+    }
+  }
+}
+
 extension APIRequest {
   fileprivate var anyone: MediaRepository.Reader { .anyone(address: http.peer.address) }
 
@@ -88,6 +130,15 @@ extension APIRequest {
     return try MediaUpload(
       contentType: contentType ?? "application/octet-stream", fileName: query().text("filename"),
       announcedBytes: http.body.announcedLength)
+  }
+
+  /// What of the whole the body has; nil where it is the whole.
+  fileprivate func part() throws -> ContentRange? {
+    guard let value = http.headers.first("Content-Range") else { return nil }
+    guard let part = ContentRange(value) else {
+      throw MatrixError.invalidParameter("'Content-Range' is not of the form 'bytes 0-99/200'.")
+    }
+    return part
   }
 
   fileprivate func content(

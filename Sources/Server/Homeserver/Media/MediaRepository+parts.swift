@@ -1,0 +1,130 @@
+import Database
+import JSON
+import MatrixModel
+
+// Ours: content that comes in parts, and goes on where a connection was lost. Capability `martlet.resumable`.
+extension MediaRepository {
+  /// How much of an upload in parts there is.
+  package struct Progress: Sendable {
+    package let bytes: Int64
+    /// Whether it is content that is served.
+    package let isComplete: Bool
+  }
+
+  /// A part that does not begin where the last one ended.
+  package struct WrongOffset: Error {
+    /// Where the next one begins.
+    package let bytes: Int64
+  }
+
+  /// Takes the next part of the content of an ID that was created before. What has come of it stays when the connection is lost; with
+  /// the last byte it is what is served.
+  ///
+  /// - Parameters:
+  ///   - range: what of the whole comes; empty at the end, where all of it has come already.
+  ///   - upload: of the last part it is what counts.
+  /// Throws `WrongOffset`, and as `upload` and `PendingUploads.upload` do.
+  package func upload(
+    _ range: Range<Int64>, of totalBytes: Int64, _ upload: MediaUpload, to server: ByteString, _ mediaID: ByteString,
+    by user: UserID, _ pieces: () async throws -> [UInt8]?
+  ) async throws -> Progress {
+    try checkServer(server)
+    guard totalBytes <= uploadBytesLimit else {
+      throw MatrixError.tooLarge("At most \(uploadBytesLimit) bytes can be uploaded at once.")
+    }
+    guard upload.announcedBytes ?? Int64(range.count) == range.count else { throw Self.badPart }
+    return try await pending.upload(to: mediaID, by: user, partOfBytes: totalBytes) { arrival in
+      try await checkRoom(for: totalBytes, of: mediaID, by: user)
+      let file = try await partLocks.withLock(mediaID.string) {
+        try await files.run { [folder] in try IncomingFile(partOf: mediaID.string, in: folder) }
+      }
+      guard file.bytesCount == range.lowerBound else { throw WrongOffset(bytes: file.bytesCount) }
+      try await append(range.count, to: file, arrival, mediaID, pieces)
+      guard file.bytesCount == totalBytes else { return Progress(bytes: file.bytesCount, isComplete: false) }
+      try await partLocks.withLock(mediaID.string) {
+        try pending.check(arrival, isUnderWayTo: mediaID)
+        while try await files.run({ try file.hashPiece() }) {}
+        try await store(file, MediaRow(mediaID: mediaID, upload: upload, owner: user.string)) { [quota, pending] tx in
+          try pending.complete(tx, mediaID, by: user)
+          try quota.check(tx, user, adding: totalBytes)
+        }
+      }
+      return Progress(bytes: totalBytes, isComplete: true)
+    }
+  }
+
+  private func append(
+    _ limit: Int, to file: IncomingFile, _ arrival: PendingUploads.Arrival, _ mediaID: ByteString,
+    _ pieces: () async throws -> [UInt8]?
+  ) async throws {
+    let deadline = UploadDeadline(started: clock.now())
+    var count = 0
+    while let piece = try await pieces() {
+      count += piece.count
+      guard count <= limit else { throw Self.badPart }
+      try deadline.check(now: clock.now(), bytes: Int64(count))
+      try await partLocks.withLock(mediaID.string) {
+        try pending.check(arrival, isUnderWayTo: mediaID)
+        try await files.run { try file.write(piece) }
+      }
+    }
+  }
+
+  /// Where the next part begins. A part that is still coming is stopped: who asks has lost its connection.
+  ///
+  /// Throws as `PendingUploads.upload` does.
+  package func progress(of server: ByteString, _ mediaID: ByteString, by user: UserID) async throws -> Progress {
+    try checkServer(server)
+    return try await partLocks.withLock(mediaID.string) {
+      let whole = try await database.read { tx in
+        try tx.first("SELECT bytes FROM media WHERE media_id = $1 AND user_id = $2", mediaID, user) { $0.integer(0) }
+      }
+      if let whole { return Progress(bytes: whole, isComplete: true) }
+      try await pending.check(mediaID, by: user)
+      pending.stopPart(to: mediaID)
+      return Progress(bytes: try await files.run { [folder] in folder.partialBytes(of: mediaID.string) }, isComplete: false)
+    }
+  }
+
+  /// Takes an ID back, with what has come of its content. Throws as `PendingUploads.upload` does.
+  package func giveUp(_ server: ByteString, _ mediaID: ByteString, by user: UserID) async throws {
+    try checkServer(server)
+    try await partLocks.withLock(mediaID.string) {
+      try await pending.check(mediaID, by: user)
+      pending.stopPart(to: mediaID)
+      try await pending.remove(mediaID)
+      try await files.run { [folder] in folder.removePartial(of: mediaID.string) }
+    }
+  }
+
+  /// Removes what has come of uploads whose ID has expired.
+  package func sweepParts() async throws {
+    var mediaIDs = try await files.run { [folder] in folder.partials() }[...]
+    while !mediaIDs.isEmpty {
+      try Task.checkCancellation()
+      let expired = try await pending.unknown(among: Array(mediaIDs.prefix(Self.sweptPartials)))
+      mediaIDs = mediaIDs.dropFirst(Self.sweptPartials)
+      try await files.run { [folder] in for mediaID in expired { folder.removePartial(of: mediaID) } }
+    }
+  }
+
+  /// Files looked up in one transaction.
+  private static let sweptPartials = 500
+
+  /// Throws `M_FORBIDDEN` where the whole does not fit into the user's quota beside what has come, and is announced, of their others.
+  private func checkRoom(for totalBytes: Int64, of mediaID: ByteString, by user: UserID) async throws {
+    let left = try quota.left(after: try await database.read { tx in try MediaUsage.of(user, tx) })
+    guard left < .max else { return }
+    let others = try await pending.others(of: user, than: mediaID)
+    let held = try await files.run { [folder] in
+      others.reduce(0) { $0 + ($1.arrivingBytes ?? folder.partialBytes(of: $1.mediaID.string)) }
+    }
+    guard totalBytes <= left - held else { throw MediaQuota.reached }
+  }
+
+  private func checkServer(_ server: ByteString) throws(MatrixError) {
+    guard server == serverName.text else { throw .notFound("This media ID is not one of this server.") }
+  }
+
+  private static let badPart = MatrixError.invalidParameter("'Content-Range' does not say what the body has.")
+}
