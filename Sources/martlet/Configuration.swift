@@ -60,6 +60,7 @@ struct Configuration: Sendable {
   var passwordHash = PasswordHash()
   var uploadBytesLimit = 100 << 20
   var media = Media()
+  var gifs = Gifs()
   var logLevel = Log.Level.info
   var logFormat = LogSink.Format.text
   var metricsBind: [BindAddress] = []
@@ -117,6 +118,7 @@ struct Configuration: Sendable {
     if let both = metricsBind.first(where: { $0.port != 0 && bind.contains($0) }) {
       return "metrics_bind and bind both have \(both)"
     }
+    if let mediaContradiction { return mediaContradiction }
     if let outboundContradiction { return outboundContradiction }
     if let callContradiction { return callContradiction }
     return directoryContradiction

@@ -135,6 +135,7 @@ extension Configuration {
     homeserver.media.allowsUnauthenticatedDownloads = media.allowsUnauthenticatedDownloads
     homeserver.media.previewsPages = media.previewsPages
     homeserver.media.deniedPreviewURLs = media.deniedPreviewURLs
+    homeserver.gifs = gifs.configuration
     homeserver.outbound = outbound
     homeserver.identity = identity
     homeserver.publishing = self.directory.publishing

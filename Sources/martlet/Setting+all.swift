@@ -180,7 +180,7 @@ private func isRegistrationToken(_ text: String) -> Bool {
 }
 
 /// The URL without the slash at its end.
-private func baseURL(_ text: String) -> String?? {
+func baseURL(_ text: String) -> String?? {
   let rest = text.hasPrefix("https://") ? text.dropFirst(8) : text.hasPrefix("http://") ? text.dropFirst(7) : ""
   guard !rest.isEmpty, !rest.hasPrefix("/"), rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
   guard !rest.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else { return nil }

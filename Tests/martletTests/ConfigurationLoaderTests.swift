@@ -42,6 +42,7 @@ struct ConfigurationLoaderTests {
       "trusted_proxies": "10.0.0.0/8,::1", "web_dir": "/x", "registration": "closed",
       "presence.enabled": "false", "media.user_quota_bytes": "1000", "media.unauthenticated_downloads": "true",
       "previews.enabled": "false", "previews.denied_urls": "https://*.a.example/*",
+      "gifs.url": "https://gifs.example/v1", "gifs.key": "k", "gifs.rating": "g", "gifs.provider": "Some",
       "registration_open_to_everyone": "true",
       "registration_tokens": "one,two", "registration_shared_secret": "a long secret", "password_hash.memory_mib": "8",
       "password_hash.iterations": "3", "data_dir": "/y", "max_upload_bytes": "1", "rate_limits": "false",
@@ -88,7 +89,7 @@ struct ConfigurationLoaderTests {
     let companions = [
       "turn.tls_bind": [secure[0], secure[2], secure[3]], "turn.tls_certificate": [secure[0], secure[1], secure[3]],
       "turn.tls_key": Array(secure.dropLast()), "turn.tls_host": secure,
-      "turn.uris": ["--turn-secret=a long secret"], "mail.smtp_url": Array(mail.dropFirst()),
+      "turn.uris": ["--turn-secret=a long secret"], "gifs.url": ["--gifs-key=k"], "mail.smtp_url": Array(mail.dropFirst()),
       "registration_needs_email": mail
     ]
     let companion = companions[name] ?? []
@@ -202,12 +203,13 @@ struct ConfigurationLoaderTests {
     }
   }
 
-  @Test("A TURN server needs its secret, and no room keeps messages for less than the longest time allows")
+  @Test("A TURN server and GIFs need a secret, and no room keeps messages for less than the longest time allows")
   func directoryContradictions() {
     #expect(refusal("turn:\n  uris: [\"turn:a.example\"]").contains("turn.secret"))
     #expect(refusal("retention:\n  longest_hours: 23").contains("retention.longest_hours"))
     #expect(refusal("retention:\n  longest_hours: 24") == "accepted")
     #expect(refusal("support:\n  contacts: [\"m.role.admin=nobody\"]").contains("support.contacts"))
     #expect(refusal("delegated_server: \"a b\"").contains("delegated_server"))
+    #expect(refusal("gifs:\n  url: https://gifs.example/v1").contains("gifs.key"))
   }
 }

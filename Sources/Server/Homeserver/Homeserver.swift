@@ -50,6 +50,8 @@ package final class Homeserver: Sendable {
   package let media: MediaRepository
   package let mediaModeration: MediaModeration
   package let urlPreviews: URLPreviews
+  /// nil where the operator has named no provider.
+  package let gifs: Gifs?
   package let receipts: Receipts
   package let syncFilters: SyncFilters
   package let presence: Presence
@@ -120,6 +122,9 @@ package final class Homeserver: Sendable {
     mediaModeration = MediaModeration(media: media)
     urlPreviews = try URLPreviews(
       configuration.media, database: database, http: http, media: media, moderation: mediaModeration, clock: clock)
+    gifs = configuration.gifs.map { [http, urlPreviews, media] in
+      Gifs($0, http: http, previews: urlPreviews, media: media, clock: clock)
+    }
     singleSignOn = SingleSignOn(
       configuration, database: database, accounts: accounts, profiles: profiles, media: media, http: http)
     rooms = Rooms(

@@ -38,6 +38,8 @@ package struct HomeserverConfiguration: Sendable {
   package var passwordHashIterations = 2
   package var uploadBytesLimit: Int64 = 100 << 20
   package var media = MediaConfiguration()
+  /// nil where there are no GIFs to look for.
+  package var gifs: GifConfiguration?
   package var outbound = OutboundConfiguration()
   /// The thumbnail program; nil where there is none.
   package var thumbnailProgram: String?

@@ -43,6 +43,7 @@ package enum HomeserverAPI {
     routes.addAppServiceRoutes()
     routes.addThirdPartyRoutes()
     routes.addPreviewRoutes()
+    routes.addGifRoutes()
     routes.addReportRoutes()
     routes.addAdministrationRoutes()
   }

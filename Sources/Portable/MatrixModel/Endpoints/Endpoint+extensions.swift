@@ -11,6 +11,9 @@ extension Endpoint {
   public static let giveUpUpload = Endpoint(
     .delete, "/_matrix/client/unstable/martlet.resumable/{serverName}/{mediaId}", rateLimited: true)
 
+  public static let searchGifs = Endpoint(.get, "/_matrix/client/unstable/martlet.gifs/search", rateLimited: true)
+  public static let takeGif = Endpoint(.post, "/_matrix/client/unstable/martlet.gifs/take", rateLimited: true)
+
   public static let createCallToken = Endpoint(
     .post, "/_matrix/client/unstable/martlet.call/rooms/{roomId}/token", rateLimited: true)
   public static let getRTCTransports = Endpoint(

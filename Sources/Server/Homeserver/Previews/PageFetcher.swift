@@ -42,9 +42,11 @@ struct PageFetcher: Sendable {
   }
 
   /// A picture that a page names; nil for what is none, or not to be had.
-  func picture(at reference: String, on page: String) async -> (bytes: [UInt8], contentType: ByteString)? {
+  func picture(
+    at reference: String, on page: String, bytesLimit: Int = Self.pictureBytesLimit
+  ) async -> (bytes: [UInt8], contentType: ByteString)? {
     guard let resolved = HTMLPage.resolve(reference, at: page), let url = try? PreviewURL(ByteString(resolved)),
-      let response = try? await fetch(url.text, accepting: "image/*", Self.pictureBytesLimit), !response.isTruncated,
+      let response = try? await fetch(url.text, accepting: "image/*", bytesLimit), !response.isTruncated,
       let contentType = PreviewPicture.contentType(of: response.body)
     else { return nil }
     return (response.body, contentType)

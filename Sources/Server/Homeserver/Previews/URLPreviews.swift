@@ -20,7 +20,7 @@ package final class URLPreviews: Sendable {
   private static let sweepLimit = 20
 
   private let isEnabled: Bool
-  private let fetcher: PageFetcher
+  let fetcher: PageFetcher
   private let database: Database
   private let media: MediaRepository
   private let moderation: MediaModeration

@@ -73,6 +73,13 @@ enum Capabilities {
           writer.member("max_delay_ms", configuration.delayedEvents.delayMilliseconds)
           writer.member("max_scheduled", configuration.delayedEvents.scheduledCount)
         }
+        if let gifs = configuration.gifs {
+          writer.key("martlet.gifs")
+          writer.object { writer in
+            writer.member("enabled", true)
+            writer.member("provider", gifs.name)
+          }
+        }
         if let webPushKey { writeWebPush(webPushKey, &writer) }
         if isAdmin {
           write("martlet.administration", true, &writer)
