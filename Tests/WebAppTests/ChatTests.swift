@@ -242,6 +242,8 @@ struct ChatTests {
   func stickers() throws {
     try open([event("$1", text("beans"))])
     try press("emoji")
+    // Those among the emoji.
+    #expect(page.answer("im.ponies", #"{"next_batch":"x"}"#))
     page.click("stickers")
     let packs = """
       "account_data":{"events":[{"type":"im.ponies.user_emotes","content":{"images":{"cat":{"url":"mxc://b.example/cat"}}}}]},\
@@ -261,6 +263,7 @@ struct ChatTests {
   func removal() throws {
     try open([event("$1", text("beans"))])
     try press("emoji")
+    #expect(page.answer("im.ponies", #"{"next_batch":"x"}"#))
     page.click("stickers")
     let own = #"{"images":{"cat":{"url":"mxc://b.example/cat"},"dog":{"url":"mxc://b.example/dog"}},"extra":1}"#
     page.answer(
@@ -291,6 +294,67 @@ struct ChatTests {
         && put.contains("image/png"))
     page.answer("account_data/im.ponies", "{}")
     #expect(page.text.contains("stickerMade"))
+  }
+
+  @Test("pictures of packs stand above the emoji in the dialog by packs, are found, and go into the text by their names")
+  func picturesAmongEmoji() throws {
+    try open([event("$1", text("beans"))])
+    page.app.emoji.all = Emoji.read(Array("🦉 owl\n🐈 cat\n".utf8))
+    try write("look ")
+    try press("emoji")
+    #expect(page.all("ma-emoji").map { $0.attributes["aria-label"] } == ["owl", "cat"] && !page.text.contains("Birds"))
+    let packs = """
+      "account_data":{"events":[{"type":"im.ponies.user_emotes","content":{"images":{"tom":{"url":"mxc://b.example/tom"},\
+      "big":{"url":"mxc://b.example/big","usage":["sticker"]}}}}]},\
+      "rooms":{"join":{"!a":{"state":{"events":[{"type":"im.ponies.room_emotes","state_key":"","sender":"@b:b.example",\
+      "event_id":"$p","content":\(Self.pack)}]},"timeline":{"events":[]}}}}
+      """
+    #expect(page.answer("im.ponies", #"{"next_batch":"x",\#(packs)}"#))
+    let grid = try #require(page.all("ma-emoji-grid").first)
+    #expect(grid.tags("h3").map(\.text) == ["ownStickers", "Birds", "emoji"])
+    #expect(page.all("ma-emoji").map { $0.attributes["aria-label"] } == [":tom:", ":owl:", "owl", "cat"])
+    page.type("OW", into: "emojiSearch")
+    #expect(page.all("ma-emoji").map { $0.attributes["aria-label"] } == [":owl:", "owl"])
+    page.dom.fire(.click, on: try #require(page.all("ma-emoji").first).node)
+    #expect(page.all("ma-dialog").isEmpty)
+    #expect(try field.value == "look :owl:")
+    // They are known now; a reaction has none.
+    try press("emoji")
+    #expect(page.all("ma-emoji").count == 4 && count("im.ponies") == 0)
+  }
+
+  @Test("GIFs are offered where the server has some, come by pages, again after a failure, and are sent as a picture")
+  func gifs() throws {
+    try open([event("$1", text("beans"))])
+    // What the client itself wanted to know.
+    page.answer("/capabilities", #"{"capabilities":{}}"#)
+    try press("emoji")
+    #expect(page.answer("/capabilities", #"{"capabilities":{}}"#))
+    #expect(!page.text.contains("gifs"))
+    page.click("close")
+    try press("emoji")
+    #expect(page.answer("/capabilities", #"{"capabilities":{"martlet.gifs":{"enabled":true,"provider":"Some"}}}"#))
+    page.click("gifs")
+    #expect(page.text.contains("gifsFrom Some") && page.text.contains("loadingGifs"))
+    #expect(page.answer("martlet.gifs/search?q=&", status: 502, #"{"errcode":"M_UNKNOWN","error":"No."}"#))
+    page.click("retry")
+    let gif = { (name: String) in #"{"id":"\#(name)","title":"A \#(name)","preview":"mxc://chat.example/\#(name)"}"# }
+    #expect(page.answer("martlet.gifs/search?q=&", #"{"gifs":[\#(gif("cat")),{"id":"x"}],"next":24}"#))
+    page.click("showMore")
+    #expect(page.answer("from=24", #"{"gifs":[\#(gif("owl"))]}"#))
+    #expect(page.all("ma-gif").map { $0.attributes["aria-label"] } == ["A cat", "A owl"] && !page.text.contains("showMore"))
+    page.dom.fire(.click, on: try #require(page.all("ma-gif").last).node)
+    #expect(page.body(of: "martlet.gifs/take") == #"{"id":"owl"}"#)
+    #expect(
+      page.answer(
+        "martlet.gifs/take",
+        #"{"content_uri":"mxc://chat.example/full","info":{"mimetype":"image/gif","w":48,"h":32,"size":900}}"#))
+    page.settleStore()
+    let sent = page.body(of: "/send/m.room.message/")
+    #expect(
+      sent.contains(#""msgtype":"m.image""#) && sent.contains(#""body":"A owl""#) && sent.contains("mxc://chat.example/full")
+        && sent.contains(#""w":48"#), "\(sent)")
+    #expect(page.all("ma-dialog").isEmpty)
   }
 
   @Test("a skin tone goes to the emoji that take one, and to no other")

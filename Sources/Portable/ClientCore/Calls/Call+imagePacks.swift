@@ -21,6 +21,11 @@ public struct ImagePack: Sendable {
       shortcode = name.isEmpty ? "sticker" : ByteString(decoding: name)
     }
 
+    init(_ file: Attachment, shortcode: ByteString) {
+      self.file = file
+      self.shortcode = shortcode
+    }
+
     init(_ json: JSON, shortcode: ByteString) {
       self.shortcode = shortcode
       file = Attachment(json, body: json.text("body") ?? shortcode)
@@ -31,6 +36,8 @@ public struct ImagePack: Sendable {
   public struct Emoticon: Sendable {
     public let shortcode: ByteString
     public let source: MediaURI
+    /// What its pack is called; for who shows several.
+    public var pack: ByteString = ""
   }
 
   /// nil for that of the account.

@@ -18,17 +18,29 @@ struct Emoticons {
     return nil
   }
 
+  /// Those with the text in their names; all for an empty one.
+  func matching(_ text: String, limit: Int) -> [ImagePack.Emoticon] {
+    let wanted = text.asciiLowercased
+    return Array(all.filter { Match.rank($0.shortcode.string.asciiLowercased, wanted) != nil }.prefix(limit))
+  }
+
   /// Of several of one name the first stays: that of the account, of the room, of others.
-  fileprivate mutating func add(_ packs: [ImagePack], ofRoomsAlone: Bool) {
-    for pack in packs where !ofRoomsAlone || pack.room != nil {
-      for emoticon in pack.emoticons where all.count < Emoticons.limit && self[emoticon.shortcode] == nil {
-        all.append(emoticon)
-      }
+  /// - Parameter title: of the pack.
+  fileprivate mutating func add(_ pack: ImagePack, _ title: String) {
+    for var emoticon in pack.emoticons where all.count < Emoticons.limit && self[emoticon.shortcode] == nil {
+      emoticon.pack = ByteString(title)
+      all.append(emoticon)
     }
   }
 }
 
 extension App {
+  /// Of one without a name that of its room.
+  func title(of pack: ImagePack) -> String {
+    if !pack.name.isEmpty { return pack.name.string }
+    return pack.room.flatMap { client.room($0) }.map { Strings.words(for: $0.name) } ?? Strings[.ownStickers]
+  }
+
   /// Calls `then` when there are more; not where they are here, or on their way.
   func loadEmoticons(of room: RoomID, _ then: @escaping () -> Void) {
     guard emoticons.room != room else { return }
@@ -44,7 +56,7 @@ extension App {
       // Asked again in the next room.
       guard case .success(let found) = result else { return }
       let isFirst = rooms.first == room
-      emoticons.add(found.packs, ofRoomsAlone: !isFirst)
+      for pack in found.packs where isFirst || pack.room != nil { emoticons.add(pack, title(of: pack)) }
       then()
       let others = found.rooms.filter { $0 != room }
       if isFirst, !others.isEmpty { loadEmoticons(of: others, for: room, then) }

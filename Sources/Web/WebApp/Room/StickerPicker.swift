@@ -66,11 +66,7 @@ final class StickerPicker<D: DOM> {
       dom.setText(note, packs.allSatisfy { $0.images.isEmpty } ? Strings[.noStickers] : "")
     }
     for pack in packs where !pack.images.isEmpty && (isFirst || pack.room != nil) {
-      var name = pack.name.string
-      if name.utf8.isEmpty {
-        name = pack.room.flatMap { app.client.room($0) }.map { Strings.words(for: $0.name) } ?? Strings[.ownStickers]
-      }
-      dom.element("h3", "ma-field-label", text: name, in: list)
+      dom.element("h3", "ma-field-label", text: app.title(of: pack), in: list)
       let grid = dom.element("div", "ma-sticker-grid", in: list)
       for image in pack.images { add(image, isOwn: pack.room == nil, in: grid) }
     }

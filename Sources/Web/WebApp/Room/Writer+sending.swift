@@ -37,24 +37,43 @@ extension Writer {
     guard key != nil else { return }
     app.dialogs.open { frame in
       let tabs = Tabbed(dom, [.emoji, .stickers], in: frame.body)
-      let parts = [
-        dom.element("div", "ma-form ma-picker", in: frame.body), dom.element("div", "ma-form ma-picker", in: frame.body)
-      ]
-      dom.setFlag(parts[1], "hidden", true)
-      EmojiDialog(app, .emoji, in: frame, at: parts[0]) { [self] emoji in
+      var parts: [Node] = []
+      func addPart() {
+        parts.append(dom.element("div", "ma-form ma-picker", in: frame.body))
+        dom.setFlag(parts[parts.count - 1], "hidden", parts.count > 1)
+      }
+      addPart()
+      addPart()
+      EmojiDialog(app, .emoji, in: frame, at: parts[0], picturesOf: key?.room) { [self] emoji in
         frame.close()
         composer.replace(composer.caret..<composer.caret, with: emoji)
         composer.focus()
         dom.flush()
       }
       var stickers: StickerPicker<D>?
+      var gifs: GifPicker<D>?
+      var provider: ByteString?
       tabs.onChange = { [self] index in
         for (number, part) in parts.enumerated() { dom.setFlag(part, "hidden", number != index) }
-        guard index == 1, stickers == nil, let key else { return }
-        stickers = StickerPicker(app, key.room, in: frame, at: parts[1]) { [self] sticker in
-          frame.close()
-          send(.sticker(sticker.file, body: sticker.file.fileName))
+        if index == 1, stickers == nil, let key {
+          stickers = StickerPicker(app, key.room, in: frame, at: parts[1]) { [self] sticker in
+            frame.close()
+            send(.sticker(sticker.file, body: sticker.file.fileName))
+          }
         }
+        if index == 2, gifs == nil, let provider {
+          gifs = GifPicker(app, provider, in: frame, at: parts[2]) { [self] gif in
+            frame.close()
+            send(.attachment(kind: .image, gif))
+          }
+        }
+      }
+      app.ask(.capabilities()) { [dom] result in
+        guard frame.isOpen, case .success(let found) = result, let named = found.gifProvider else { return }
+        provider = named
+        addPart()
+        tabs.add(.gifs)
+        dom.flush()
       }
     }
   }

@@ -13,14 +13,17 @@ final class Tabbed<D: DOM> {
     self.dom = dom
     node = dom.element("div", "ma-tabs", in: parent)
     dom.setAttribute(node, "role", "tablist")
-    for title in titles {
-      let button = dom.button("ma-tab", title, in: node)
-      dom.setAttribute(button, "role", "tab")
-      let index = buttons.count
-      buttons.append(button)
-      dom.on(button, .click) { [self] _ in select(index) }
-    }
+    for title in titles { add(title) }
     dom.listen(node, .keyDown) { [self] in pressed($0) }
+  }
+
+  /// One more, behind the others.
+  func add(_ title: Strings.Key) {
+    let button = dom.button("ma-tab", title, in: node)
+    dom.setAttribute(button, "role", "tab")
+    let index = buttons.count
+    buttons.append(button)
+    dom.on(button, .click) { [self] _ in select(index) }
     mark()
   }
 

@@ -1,0 +1,55 @@
+import JSON
+import MatrixModel
+
+/// Moving pictures to look for and to send: the server's extension `martlet.gifs`, see `Capabilities.gifProvider`.
+extension Call {
+  /// A page of them, for `GifPage`.
+  /// - Parameters:
+  ///   - words: empty for those that are much sent now; at most 100 bytes.
+  ///   - from: `GifPage.next` of the page before.
+  ///   - language: as `en` or `en-GB`.
+  public static func gifs(matching words: ByteString, from: Int64? = nil, language: ByteString? = nil) -> Call<JSON> {
+    let query = Query().adding("q", words).adding("from", from).adding("lang", language)
+    return Call<JSON>(.searchGifs, Endpoint.searchGifs.path(), query: query) { $0 }
+  }
+
+  /// Makes one an upload of the account, for `Attachment.init(gif:of:)`.
+  public static func takeGif(_ id: ByteString) -> Call<JSON> {
+    Call<JSON>(.takeGif, Endpoint.takeGif.path(), body: JSONWriter.object { $0.member("id", id) }) { $0 }
+  }
+}
+
+/// What was found, in the provider's order.
+public struct GifPage: Sendable {
+  /// The shortcode is what `Call.takeGif(_:)` wants; the file is a small picture, named as the whole.
+  public private(set) var gifs: [ImagePack.Image] = []
+  /// nil at the end.
+  public let next: Int64?
+
+  public init(_ json: JSON) {
+    next = json["next"]?.natural
+    guard let listed = json["gifs"] else { return }
+    for gif in listed.elements {
+      guard let id = gif.text("id"), let title = gif.text("title"), let preview = MediaURI(gif["preview"]) else { continue }
+      var file = Attachment(fileName: title)
+      file.source = preview
+      gifs.append(ImagePack.Image(file, shortcode: id))
+    }
+  }
+}
+
+extension Attachment {
+  /// The picture that was taken; without a source where the answer is not what it should be.
+  public init(gif json: JSON, of image: ImagePack.Image) {
+    self.init(json, body: image.file.fileName)
+    source = MediaURI(json["content_uri"])
+  }
+}
+
+extension Capabilities {
+  /// Whom the server asks for moving pictures; nil where it has none.
+  public var gifProvider: ByteString? {
+    guard let gifs = all["martlet.gifs"], gifs.bool("enabled") ?? false else { return nil }
+    return gifs.text("provider")
+  }
+}
