@@ -16,7 +16,7 @@ import { tellOnceSettled } from './keys.js';
 import { readHead, request, upload } from './network.js';
 import { browserName, isCalm, isDark, listenToPage } from './page.js';
 import { changed, remove, removeAttribute, setAttribute } from './spoken.js';
-import { applyLook, isOurPage, labels, languageList, loadTexts, locale, moment, pluralForm, settings, texts, word } from './reader.js';
+import { applyLook, followRich, isOurPage, labels, languageList, loadTexts, locale, moment, pluralForm, settings, texts, word } from './reader.js';
 import { openStore, readStore, writeStore } from './store.js';
 import './viewer.js';
 
@@ -201,6 +201,7 @@ function fit(node, limit) {
   const wanted = node.scrollHeight + border;
   node.style.height = Math.min(wanted, limit) + 'px';
   node.style.overflowY = wanted > limit ? 'auto' : 'hidden';
+  if (!node.rich) followRich(node);
 }
 
 // One decode for all texts of a batch; each text in the words is its length in UTF-16 units, in the order of the area.

@@ -242,6 +242,7 @@ enum Settings {
   static let theme = "theme"
   static let density = "density"
   static let figures = "figures"
+  static let rich = "rich"
   static let notifications = "notifications"
   static let sound = "sound"
   /// Times of the day as `HH:MM`, of the account; the host reads them.

@@ -11,8 +11,13 @@ struct AppearancePage<D: DOM> {
       [("", .themeSystem), ("light", .themeLight), ("dark", .themeDark), ("contrast", .themeContrast)], in: page)
     add(dom, .density, Settings.density, [("", .densityComfortable), ("compact", .densityCompact)], in: page)
     LanguageChoice(dom, in: page)
-    CheckBox(dom, Strings[.showFigures], isOn: Host.setting(Settings.figures) != nil, in: page) {
-      Host.setSetting(Settings.figures, $0 ? "1" : nil)
+    add(dom, .writeRich, Settings.rich, in: page)
+    add(dom, .showFigures, Settings.figures, in: page)
+  }
+
+  private func add(_ dom: D, _ label: Strings.Key, _ setting: String, in page: Node) {
+    CheckBox(dom, Strings[label], isOn: Host.setting(setting) != nil, in: page) {
+      Host.setSetting(setting, $0 ? "1" : nil)
       Host.applyLook()
     }
   }
