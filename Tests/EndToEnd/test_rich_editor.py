@@ -180,6 +180,85 @@ async def _(test):
         await expect(editor).to_have_text("one👍! two")
 
 
+@test("lines of what is written part, join and leave what they are in, as keys say; an input method composes undisturbed; threads have it too")
+async def _(test):
+    room, users = two_in(test, "Loft")
+    users["boris"].send(room, "shall we")
+    async with writing(test, room, users["alice"], scheme="dark") as alice:
+        page, editor, keys = alice.page, alice.composer, alice.page.keyboard
+
+        async def stands(html):
+            """So, without the elements that only hold a place."""
+            await alice.until("""([editor, html]) => {
+              const copy = editor.cloneNode(true);
+              for (const one of copy.querySelectorAll('*')) one.removeAttribute('dir');
+              return copy.innerHTML.replaceAll('<br>', '').replaceAll('\u200b', '').replaceAll('</div><div>', '|').replaceAll(/<.?div>/g, '') === html || (window.stood = copy.innerHTML, false);
+            }""", [await editor.element_handle(), html])
+
+        async def press(*names):
+            for name in names:
+                await keys.press(name)
+
+        await editor.click()
+        await keys.type("# head")
+        await stands("<h1>head</h1>")
+        await press("Home", "Backspace")
+        await stands("head")
+        await press("End", "Shift+Enter")
+        await keys.type("* one")
+        await press("Shift+Enter")
+        await keys.type("two")
+        await stands("head<ul><li>one</li><li>two</li></ul>")
+        await press("Home", "Backspace")
+        await stands("head<ul><li>one</li></ul>two")
+        await press("Backspace")
+        await stands("head<ul><li>onetwo</li></ul>")
+        await press("Control+z", "Control+z")
+        await stands("head<ul><li>one</li><li>two</li></ul>")
+        await press("ArrowUp", "End", "Delete")
+        await stands("head<ul><li>onetwo</li></ul>")
+        await press("Shift+ArrowUp", "Delete")
+        await stands("headtwo")
+        await press("Control+a")
+        await keys.type("> said")
+        await stands("<blockquote>said</blockquote>")
+        await press("End", "ArrowDown")
+        await keys.type("```")
+        await keys.type("x")
+        await press("Shift+Enter", "Shift+Enter", "Shift+Enter")
+        await keys.type("after ")
+        await stands("<blockquote>said</blockquote><pre>x</pre>after ")
+        await press("Control+Shift+l")
+        await expect(page.get_by_role("textbox", name="Link")).to_be_focused()
+        await press("Escape")
+        await expect(editor).to_be_focused()
+        session = await alice.context.new_cdp_session(page)
+        for text in ("に", "にほ", "日本"):
+            await session.send("Input.imeSetComposition", {"text": text, "selectionStart": len(text), "selectionEnd": len(text)})
+        await session.send("Input.insertText", {"text": "日本"})
+        await stands("<blockquote>said</blockquote><pre>x</pre>after 日本")
+        await alice.picture("rich-dark")
+        await sent(alice, users, room, "after 日本", "> said\n```\nx\n```\nafter 日本", "<blockquote><p>said</p></blockquote><pre><code>x\n</code></pre>after 日本")
+        await alice.message_menu("shall we", "Reply in thread")
+        answer = page.get_by_role("complementary", name="Thread").get_by_role("textbox", name="Write a message")
+        await expect(answer).to_be_focused()
+        await press("Control+b")
+        await keys.type("we shall")
+        await expect(answer.get_by_role("strong")).to_have_text("we shall")
+        await press("Enter")
+        await page.get_by_role("complementary", name="Thread").get_by_role("article", name=re.compile("(Sent|Delivered|Read): .*we shall")).wait_for()
+        found = last(users["boris"], room)
+        assert found["formatted_body"] == "<strong>we shall</strong>" and found["m.relates_to"]["rel_type"] == "m.thread", found
+
+        # Not wanted any more, it leaves the Markdown where it was.
+        await keys.type("- still")
+        await page.get_by_role("button", name="Your profile").click()
+        await page.get_by_role("tab", name="Appearance").click()
+        await page.get_by_label("Write as it will look (rich text)").uncheck()
+        await press("Escape")
+        await expect(answer).to_have_value("- still")
+
+
 @test("what others put into the clipboard comes as the texts that it has; nothing of it runs, its pictures are not fetched, files are sent")
 async def _(test):
     room, users = two_in(test, "Dock")
@@ -213,6 +292,7 @@ async def _(test):
         await page.evaluate("localStorage.setItem('language', 'ar'); localStorage.setItem('rich', '1')")
         await page.reload()
         editor = page.get_by_role("textbox", name="اكتب رسالة", exact=True)
+        await expect(editor).to_have_attribute("contenteditable", "true")
         await editor.click()
         await page.keyboard.press("Control+b")
         await page.keyboard.type("ماء")
