@@ -196,12 +196,14 @@ function setLength(node, which, value) {
 }
 
 function fit(node, limit) {
+  // What stands in for it grows by itself.
+  if (node.rich) return;
+  followRich(node);
   node.style.height = 'auto';
   const border = node.offsetHeight - node.clientHeight;
   const wanted = node.scrollHeight + border;
   node.style.height = Math.min(wanted, limit) + 'px';
   node.style.overflowY = wanted > limit ? 'auto' : 'hidden';
-  if (!node.rich) followRich(node);
 }
 
 // One decode for all texts of a batch; each text in the words is its length in UTF-16 units, in the order of the area.

@@ -29,7 +29,10 @@ const editors = new Set();
 
 // Of a field that is given, or of all there are.
 export function showRich(isWanted, field) {
-  for (const editor of editors) if (!isWanted || !editor.field.isConnected && editor.wasThere) editor.close();
+  for (const editor of editors) {
+    editor.wasThere ||= editor.field.isConnected;
+    if (!isWanted || !editor.field.isConnected && editor.wasThere) editor.close();
+  }
   if (!isWanted) return;
   for (const one of field ? [field] : document.querySelectorAll('.mg-field > .mg-input')) if (!one.rich && one.parentNode) editors.add(new RichEditor(one));
 }
@@ -42,8 +45,9 @@ class RichEditor {
   constructor(field) {
     this.field = field;
     this.root = make('div');
-    Object.assign(this.root, { className: 'ma-rich', tabIndex: 0, role: 'textbox', ariaMultiLine: 'true' });
-    this.root.spellcheck = true;
+    Object.assign(this.root, { className: 'ma-rich', tabIndex: 0, spellcheck: true });
+    this.root.setAttribute('role', 'textbox');
+    this.root.setAttribute('aria-multiline', 'true');
     this.past = [];
     this.future = [];
     this.place = null;
@@ -67,16 +71,19 @@ class RichEditor {
     this.observer.disconnect();
     this.root.remove();
     editors.delete(this);
+    if (!this.field.isConnected) return;
     if (hadFocus) this.field.focus();
+    // It grows to what stands in it.
+    this.field.dispatchEvent(new Event('input', { bubbles: true }));
   }
 
   mirror() {
     const { field, root } = this;
-    this.wasThere ||= field.isConnected;
     for (const name of mirrored) if (field.hasAttribute(name)) root.setAttribute(name, field.getAttribute(name)); else root.removeAttribute(name);
-    root.dataset.placeholder = root.ariaPlaceholder = field.placeholder;
+    root.dataset.placeholder = field.placeholder;
+    root.setAttribute('aria-placeholder', field.placeholder);
     root.contentEditable = String(!field.disabled);
-    root.ariaDisabled = String(field.disabled);
+    root.setAttribute('aria-disabled', field.disabled);
   }
 
   listen() {
@@ -116,13 +123,19 @@ class RichEditor {
   taken(text) {
     if (text === this.field.value) return;
     valueOf.set.call(this.field, text);
-    if (text === '') this.past.length = this.future.length = 0;
+    // It may be of another room: there is no way back from it, unless the caret is set, too.
+    this.earlier = this.past;
+    this.past = [];
+    this.future = [];
+    queueMicrotask(() => { this.earlier = null; });
     this.show(text, text.length);
     this.remember();
   }
 
   // The caret comes behind a person whose name was chosen: from here on it is theirs, whatever else it may be the name of.
   placed(offset) {
+    if (this.earlier) this.past.unshift(...this.earlier);
+    this.earlier = null;
     const { field } = this, before = field.value.slice(0, offset), after = field.value.slice(offset);
     for (const option of field.closest('.ma-writer')?.querySelectorAll('[role="option"]') ?? []) {
       const [name, id] = [...option.querySelectorAll('span')].map(part => part.textContent);

@@ -127,6 +127,7 @@ async def _(test):
         await editor.click()
         await keys.type("dear @bo")
         await page.get_by_role("option", name=name).wait_for()
+        await expect(editor).to_have_attribute("aria-activedescendant", re.compile("^ma-completion-0-"))
         await keys.press("Enter")
         pill = editor.get_by_role("link", name="@" + name)
         await pill.wait_for()
