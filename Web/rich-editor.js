@@ -62,6 +62,7 @@ class RichEditor {
     this.listen();
     this.mirror();
     this.show(field.value, field.selectionStart);
+    this.remember();
     if (hadFocus) this.focus();
   }
 
@@ -101,24 +102,28 @@ class RichEditor {
     on('drop', e => {
       if (e.dataTransfer.files.length > 0) return;
       const at = document.caretPositionFromPoint?.(e.clientX, e.clientY), range = at ? null : document.caretRangeFromPoint?.(e.clientX, e.clientY);
+      this.root.focus();
       if (at || range) getSelection().collapse(at?.offsetNode ?? range.startContainer, at?.offset ?? range.startOffset);
       this.given(e, e.dataTransfer);
     });
     // What is here is for writing, not for going to.
     on('click', e => { if (e.target.closest('a')) e.preventDefault(); });
+    // Who comes by a key goes on where they were; a finger says where.
+    on('pointerdown', () => { this.isPointed = document.activeElement !== this.root; });
+    on('focusin', () => {
+      const { from, to } = this.place?.from.line.isConnected ? this.place : { from: this.end };
+      if (!this.isPointed) this.select(from, to?.line.isConnected ? to : from);
+      this.isPointed = false;
+    });
     on('focusout', () => {
-      selectIn.call(this.field, ...Array(2).fill(write(this.root, this.place?.from).caret));
+      selectIn.call(this.field, ...Array(2).fill(write(this.root, this.chosen.from).caret));
       this.field.dispatchEvent(new FocusEvent('focusout'));
     });
   }
 
   // ---- What the program does with its field
 
-  focus() {
-    this.root.focus();
-    const { from, to } = this.place ?? {};
-    if (from && this.root.contains(from.line)) this.select(from, to); else this.select(this.end);
-  }
+  focus() { this.root.focus(); }
 
   taken(text) {
     if (text === this.field.value) return;
@@ -520,20 +525,20 @@ class RichEditor {
   askForLink() {
     const { from, to } = this.chosen, old = cellsOf(from.line)[from.index]?.href ?? '';
     const input = Object.assign(make('input'), { type: 'url', className: 'ma-rich-link', ariaLabel: word('link'), placeholder: 'https://', value: old });
-    const end = isMeant => {
+    const close = () => {
       input.onblur = null;
       input.remove();
-      this.place = { from, to };
-      this.focus();
-      if (isMeant) this.link(input.value.trim(), old);
     };
     input.onkeydown = e => {
       e.stopPropagation();
       if (e.isComposing || e.key !== 'Enter' && e.key !== 'Escape') return;
       e.preventDefault();
-      end(e.key === 'Enter');
+      close();
+      this.place = { from, to };
+      this.focus();
+      if (e.key === 'Enter') this.link(input.value.trim(), old);
     };
-    input.onblur = () => end(false);
+    input.onblur = close;
     for (const type of ['input', 'change']) input.addEventListener(type, e => e.stopPropagation());
     this.root.after(input);
     input.focus();
