@@ -16,7 +16,12 @@ const valueOf = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, '
 const selectIn = HTMLTextAreaElement.prototype.setSelectionRange;
 const mirrored = ['aria-label', 'aria-controls', 'aria-autocomplete', 'aria-activedescendant', 'enterkeyhint'];
 const typingMilliseconds = 800, historyLimit = 200;
-const marksOf = { bold: MARK.strong, italic: MARK.em, strike: MARK.del, code: MARK.code, formatBold: MARK.strong, formatItalic: MARK.em, formatStrikeThrough: MARK.del };
+const marksOf = {
+  bold: MARK.strong, italic: MARK.em, strike: MARK.del, code: MARK.code,
+  formatBold: MARK.strong, formatItalic: MARK.em, formatStrikeThrough: MARK.del,
+};
+
+const kinds = LINE + ', ul, ol, li, blockquote, pre, strong, em, del, code, span[data-spoiler], a[href], br';
 
 const isShown = cell => cell.text !== hollow;
 const isEmpty = line => !cellsOf(line).some(isShown);
@@ -309,7 +314,7 @@ class RichEditor {
     const boxes = [this.root, ...this.root.querySelectorAll('ul, ol, li, blockquote, pre')];
     const fits = (box, node) => node.nodeType === 1 && node.matches(/^[UO]L$/.test(box.tagName) ? 'li' : LINE + ', ul, ol, blockquote, pre');
     const isTidy = this.root.firstChild && boxes.every(box => box.firstChild && [...box.childNodes].every(node => fits(box, node)))
-      && !this.root.querySelector(`:not(${LINE}, ul, ol, li, blockquote, pre, strong, em, del, code, span[data-spoiler], a[href], br), [style], :scope :is(${LINE}) :is(${LINE})`);
+      && !this.root.querySelector(`:not(${kinds}), [style], :scope :is(${LINE}) :is(${LINE})`);
     if (isTidy) return;
     const selection = getSelection(), caret = document.createTextNode('\ue000');
     if (selection.rangeCount > 0 && this.root.contains(selection.anchorNode)) selection.getRangeAt(0).insertNode(caret);
@@ -500,8 +505,8 @@ class RichEditor {
     // Files are for the program.
     if (text === '' && transfer.files.length > 0) return;
     e.preventDefault();
-    const isCode = this.chosen.from.line.closest('pre'), lines = text.replaceAll('\r', '').replace(/\n$/, '').split('\n').map(line => drawLine(make('div'), asCells(line)));
-    const tree = html === '' || isCode ? make('div', ...lines) : adoptHTML(html);
+    const isCode = this.chosen.from.line.closest('pre'), lines = text.replaceAll('\r', '').replace(/\n$/, '').split('\n');
+    const tree = html === '' || isCode ? make('div', ...lines.map(line => drawLine(make('div'), asCells(line)))) : adoptHTML(html);
     const { from, to } = this.chosen, hasChosen = from.line !== to.line || from.index !== to.index;
     if (hasChosen && /^https?:\S+$/.test(text.trim())) this.eachChosen(cells => { for (const cell of cells) cell.href = text.trim(); });
     else this.insertLines([...tree.children]);
@@ -555,8 +560,11 @@ class RichEditor {
 
 // Where in the document a place of a line is. Where two texts meet it is in the first: what is typed there is as what stands before it.
 function pointAt({ line, index }) {
-  const walker = document.createTreeWalker(line, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, node =>
-    node.parentNode.dataset?.mention === '' ? NodeFilter.FILTER_REJECT : node.nodeType === 3 || node.dataset.mention === '' ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP);
+  const { FILTER_ACCEPT, FILTER_REJECT, FILTER_SKIP, SHOW_ELEMENT, SHOW_TEXT } = NodeFilter;
+  const walker = document.createTreeWalker(line, SHOW_ELEMENT | SHOW_TEXT, node => {
+    if (node.parentNode.dataset.mention === '') return FILTER_REJECT;
+    return node.nodeType === 3 || node.dataset.mention === '' ? FILTER_ACCEPT : FILTER_SKIP;
+  });
   for (let node; (node = walker.nextNode());) {
     const length = node.nodeType === 3 ? node.data.length : 1;
     if (node.nodeType === 3 && index <= length) return [node, index];

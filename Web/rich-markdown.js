@@ -242,14 +242,16 @@ function shapes(root) {
   return linesOf(root).map(line => {
     const around = containersOf(line, root).map(box => box.tagName + (box.tagName === 'LI' ? [...box.parentNode.children].indexOf(box) : ''));
     const isCode = around.includes('PRE'), cells = cellsOf(line);
-    const words = isCode ? cells.map(cell => cell.text).join('').replaceAll(hollow, '') : settled(cells).map(cell => cell.text + cell.marks + (cell.href ?? '')).join('').replace(/^( 0)+|( 0)+$/g, '');
+    const words = isCode ? cells.map(cell => cell.text).join('').replaceAll(hollow, '')
+      : settled(cells).map(cell => cell.text + cell.marks + (cell.href ?? '')).join('').replace(/^( 0)+|( 0)+$/g, '');
     return around.join() + line.tagName + words;
   });
 }
 
 // Where even an escaped line is read as another, marks touch each other: another sign may tell them apart, else some of them go.
 const otherWays = [
-  { isEscaped: true }, { em: '_' }, { isEscaped: true, em: '_' }, { isEscaped: true, kept: MARK.strong | MARK.code }, { isEscaped: true, kept: MARK.code }, { isEscaped: true, kept: 0 },
+  { isEscaped: true }, { em: '_' }, { isEscaped: true, em: '_' },
+  { isEscaped: true, kept: MARK.strong | MARK.code }, { isEscaped: true, kept: MARK.code }, { isEscaped: true, kept: 0 },
 ];
 
 // First without a backslash: most signs mean themselves where they stand, and the other side of the conversation may see what is written here.
@@ -351,8 +353,9 @@ function readList(box, lines, from, depth, reading) {
   for (; i < lines.length; i++) {
     const line = lines[i], marker = markerIn(line);
     if (isBlank(line)) blanks.push(line);
-    else if (content > 0 && /^ */.exec(line.text)[0].length >= content) items.at(-1).push(...blanks.splice(0).map(blank => cut(blank, blank.text.length)), cut(line, content));
-    else if (marker && kindOf(marker) === kindOf(first) && !isRule(line)) {
+    else if (content > 0 && /^ */.exec(line.text)[0].length >= content) {
+      items.at(-1).push(...blanks.splice(0).map(blank => cut(blank, blank.text.length)), cut(line, content));
+    } else if (marker && kindOf(marker) === kindOf(first) && !isRule(line)) {
       blanks = [];
       content = marker[0].length;
       items.push([cut(line, content)]);
@@ -387,6 +390,8 @@ function place(line, cells, end, reading) {
   reading.place = { line, index: index < 0 ? cells.length : index };
 }
 
+const targetBehind = /^\]\((?:<([^<>\n]*)>|((?:[^\s()<]|\([^\s()<]*\))*))(?: [^)\n]*)?\)/;
+
 // The text of one block: its cells, `at` being where each stands in the source.
 function readCells(lines) {
   const cells = [], runs = [], source = lines.map(line => line.text).join('\n');
@@ -409,7 +414,7 @@ function readCells(lines) {
       add(sign);
       i++;
     } else if (sign === ']') {
-      const bracket = brackets.pop(), target = bracket && /^\]\((?:<([^<>\n]*)>|((?:[^\s()<]|\([^\s()<]*\))*))(?: [^)\n]*)?\)/.exec(rest), href = target && (target[1] ?? target[2]);
+      const bracket = brackets.pop(), target = bracket && targetBehind.exec(rest), href = target && (target[1] ?? target[2]);
       if (!target || !isAllowed(href)) {
         add(sign);
         i++;

@@ -24,8 +24,10 @@ export function adopt(source, isExact = false) {
     for (const node of from.childNodes) {
       const tag = node.nodeName;
       if (node.nodeType === 3 || node.nodeType === 1 && node.matches(inline) && !node.querySelector('p, div, ul, ol, pre, blockquote')) {
-        const cells = cellsIn(node).filter((cell, index, all) => isExact || !/\s/.test(cell.text) || (index > 0 ? !/\s/.test(all[index - 1].text) : open?.parentNode === box));
-        if (cells.length > 0) add(box, cells.map(cell => isExact || !/\s/.test(cell.text) ? cell : { ...cell, text: ' ' }));
+        // Spaces say nothing but that there are some, and at the beginning of a line not even that.
+        const isKept = (cell, index, all) => isExact || !/\s/.test(cell.text) || (index > 0 ? !/\s/.test(all[index - 1].text) : open?.parentNode === box);
+        const cells = cellsIn(node).filter(isKept).map(cell => isExact || !/\s/.test(cell.text) ? cell : { ...cell, text: ' ' });
+        if (cells.length > 0) add(box, cells);
       } else if (node.nodeType !== 1 || node.matches(skipped)) continue;
       else if (tag === 'BR') {
         if (open?.parentNode !== box) add(box, []);
@@ -58,7 +60,8 @@ function adoptBox(box, node, tag, fill) {
   }
   if (tag === 'PRE') {
     const own = [...node.querySelectorAll('div')];
-    for (const line of own.length > 0 ? own.map(one => one.textContent) : node.textContent.replace(/\n$/, '').split('\n')) made.append(drawLine(make('div'), asCells(line)));
+    const lines = own.length > 0 ? own.map(one => one.textContent) : node.textContent.replace(/\n$/, '').split('\n');
+    for (const line of lines) made.append(drawLine(make('div'), asCells(line)));
   } else if (tag === 'LI' && !/^[UO]L$/.test(box.tagName)) {
     fill(box, node);
     return;
