@@ -107,6 +107,12 @@ function settled(cells, kept = -1) {
 // Addresses and names of people and rooms mean what they are, with all their signs.
 const opaque = /https?:\/\/[^\s<>"`]+|[@#][\w.=/+-]+:[\w.:-]+/gi;
 
+// What ends a sentence does not belong to the address in it, nor does a bracket that begins outside.
+function addressIn(text) {
+  const shorter = text.replace(/[.,;:!?'*_~|\]]+$/, '').replace(/\)$/, end => text.split('(').length < text.split(')').length ? '' : end);
+  return shorter === text ? text : addressIn(shorter);
+}
+
 function escaped(text, isLineStart) {
   let out = '', at = 0;
   const escape = part => part.replace(/[\\`*_~|[\]<]/g, (sign, index) => {
@@ -114,7 +120,8 @@ function escaped(text, isLineStart) {
     if (sign === '*' && isSpace(before) && isSpace(after) && part.slice(0, index).trim() !== '') return sign;
     return sign === '_' && /[\w\x80-\uffff]/.test(before ?? '') && /[\w\x80-\uffff]/.test(after ?? '') ? sign : '\\' + sign;
   });
-  for (const { index, 0: address } of text.matchAll(opaque)) {
+  for (const { index, 0: found } of text.matchAll(opaque)) {
+    const address = addressIn(found);
     out += escape(text.slice(at, index)) + address;
     at = index + address.length;
   }
@@ -406,7 +413,7 @@ function readCells(lines) {
       i++;
       add(source[i]);
       i++;
-    } else if (sign === '\\' && source[i + 1] === '\n') i++;
+    } else if (/^\\[ \t]*\n/.test(rest)) i++;
     else if (sign === '`') i = readCodeSpan(source, i, addAll, add);
     else if (/[*_~|]/.test(sign)) i = readRun(source, i, cells, runs, add);
     else if (sign === '[') {
@@ -433,7 +440,7 @@ function readCells(lines) {
       addAll(i + 1, i + found[0].length - 1, 0, isAllowed(found[1]) ? found[1] : 'mailto:' + found[1]);
       i += found[0].length;
     } else if (/[@#hH]/.test(sign) && !isInWord && (found = new RegExp('^(?:' + opaque.source + ')', 'i').exec(rest))) {
-      const within = brackets.length > 0 ? found[0].split(']')[0] : found[0], { length } = within.replace(/[.,;:!?'*_~|\]]+$/, '');
+      const { length } = addressIn(brackets.length > 0 ? found[0].split(']')[0] : found[0]);
       addAll(i, i + length, 0);
       i += length;
     } else {
