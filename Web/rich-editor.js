@@ -6,6 +6,9 @@
 //
 // The browser writes within a line, so that input methods and spelling work; all that changes lines is done here, the same in every browser.
 // A browser knows no way back from that, so it is kept here, too: as Markdown.
+//
+// Buttons and keys for marks act on what is chosen here and not on the field's Markdown, where the same place may lie within a sign. A name that is
+// chosen from a list becomes a link to that person at once, so that a draft has it still. Enter sends, in lists as well; Shift-Enter goes on.
 
 import { markOf } from './keys.js';
 import { word } from './reader.js';

@@ -193,7 +193,7 @@ async def _(test):
             await alice.until("""([editor, html]) => {
               const copy = editor.cloneNode(true);
               for (const one of copy.querySelectorAll('*')) one.removeAttribute('dir');
-              return copy.innerHTML.replaceAll('<br>', '').replaceAll('\u200b', '').replaceAll('</div><div>', '|').replaceAll(/<.?div>/g, '') === html || (window.stood = copy.innerHTML, false);
+              return copy.innerHTML.replaceAll('<br>', '').replaceAll('\u200b', '').replaceAll('</div><div>', '|').replaceAll(/<.?div>/g, '') === html;
             }""", [await editor.element_handle(), html])
 
         async def press(*names):
@@ -237,6 +237,7 @@ async def _(test):
         await stands("<blockquote>said</blockquote><pre>x</pre>after ")
         await press("Control+Shift+l")
         await expect(page.get_by_role("textbox", name="Link")).to_be_focused()
+        await alice.picture("rich-link-dark")
         await press("Escape")
         await expect(editor).to_be_focused()
         session = await alice.context.new_cdp_session(page)
@@ -311,6 +312,10 @@ async def _(test):
         await page.keyboard.type("عربي")
         await fits(alice)
         await alice.picture("rich-phone-arabic")
+        await page.evaluate("document.documentElement.style.fontSize = '200%'")
+        await fits(alice)
+        await alice.picture("rich-phone-arabic-large")
+        await page.evaluate("document.documentElement.style.fontSize = ''")
         for _ in range(12):
             await page.keyboard.press("Shift+Enter")
             await page.keyboard.type("x")
