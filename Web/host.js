@@ -16,7 +16,7 @@ import { tellOnceSettled } from './keys.js';
 import { readHead, request } from './network.js';
 import { browserName, isCalm, isDark, listenToPage } from './page.js';
 import { changed, remove, removeAttribute, setAttribute } from './spoken.js';
-import { applyLook, isOurPage, labels, languageList, loadTexts, locale, moment, pluralForm, settings, texts, word } from './reader.js';
+import { applyLook, followRich, isOurPage, labels, languageList, loadTexts, locale, moment, pluralForm, settings, texts, word } from './reader.js';
 import { openStore, readStore, writeStore } from './store.js';
 import { giveUp, uploadFile } from './uploads.js';
 import './viewer.js';
@@ -197,6 +197,9 @@ function setLength(node, which, value) {
 }
 
 function fit(node, limit) {
+  // What stands in for it grows by itself.
+  if (node.rich) return;
+  followRich(node);
   node.style.height = 'auto';
   const border = node.offsetHeight - node.clientHeight;
   const wanted = node.scrollHeight + border;

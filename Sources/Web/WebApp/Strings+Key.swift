@@ -88,13 +88,14 @@ extension Strings {
     // Account
     case isItYou, passwordToGoOn, goOnElsewhere, openPage, goOn, checking, passwordWrong, notDoneYet, settings, profileTab,
       appearance, devices, account, presence, presenceOnline, presenceAway, presenceHidden, isHere, isAway, statusText, theme,
-      themeSystem, themeLight, themeDark, themeContrast, density, densityComfortable, densityCompact, showDeleted, showFigures,
-      figures, figureFrames, figureLate, figureTask, figureShift, figureSync, figureRequests, figureUnsent, figureRows,
-      copyFigures, notCopied, browserNotifications, notificationsDenied, noNotificationsHere, notificationSound, quietFrom,
-      quietUntil, quietNote, pushes, noPushesHere, noWebPush, pushFailed, tellAnything, tellMentions, tellRoomMentions,
-      tellInvitations, tellReactions, inDirectChats, inRooms, keywords, newKeyword, keywordHint, addKeyword, removeKeyword,
-      signOutOthers, loadingDevices, lastSeen, thisDevice, rename, deviceName, changePassword, newPassword, passwordChanged,
-      emails, noEmails, addEmail, emailAdded, closeAccount, closeAccountNote, eraseMessages, ignoredUsers, stopIgnoring, ignore
+      themeSystem, themeLight, themeDark, themeContrast, density, densityComfortable, densityCompact, showDeleted, writeRich,
+      showFigures, figures, figureFrames, figureLate, figureTask, figureShift, figureSync, figureRequests, figureUnsent,
+      figureRows, copyFigures, notCopied, browserNotifications, notificationsDenied, noNotificationsHere, notificationSound,
+      quietFrom, quietUntil, quietNote, pushes, noPushesHere, noWebPush, pushFailed, tellAnything, tellMentions,
+      tellRoomMentions, tellInvitations, tellReactions, inDirectChats, inRooms, keywords, newKeyword, keywordHint, addKeyword,
+      removeKeyword, signOutOthers, loadingDevices, lastSeen, thisDevice, rename, deviceName, changePassword, newPassword,
+      passwordChanged, emails, noEmails, addEmail, emailAdded, closeAccount, closeAccountNote, eraseMessages, ignoredUsers,
+      stopIgnoring, ignore
     // Calls
     case callThem, callThemWithCamera, callMade, callMadeDeclined, callMadeUnanswered, callOf, callsYou, callsYouWithCamera,
       callRings, callConnects, callInterrupted, callAnswer, callAnswerWithCamera, callDecline, callEnd, microphoneOff,
