@@ -226,6 +226,19 @@ async def _(test):
             await boris.dialog.get_by_text("Event ID").wait_for()
             await expect(boris.dialog.get_by_text("Sent without a notification")).to_have_count(int(is_silent))
             await no_dialog(boris)
+        # One of several can be left out.
+        async with alice.page.expect_file_chooser() as chooser:
+            await alice.page.get_by_role("button", name="Attach a file").click()
+        files = [{"name": f"{name}.txt", "mimeType": "text/plain", "buffer": name.encode()} for name in ("list", "secret")]
+        await (await chooser.value).set_files([*files, {"name": "cat.png", "mimeType": "image/png", "buffer": picture(60, 40)}])
+        await alice.picture("files-to-send-light")
+        await dialog.get_by_role("button", name="Remove cat.png").click()
+        await dialog.get_by_role("button", name="Remove secret.txt").click()
+        await expect(dialog.get_by_role("button", name="Remove")).to_have_count(0)
+        await expect(dialog.get_by_label("Caption")).to_be_focused()
+        await dialog.get_by_role("button", name="Send").click()
+        await boris.page.get_by_role("article").filter(has_text="list.txt").wait_for()
+        assert last(users["boris"], room)["msgtype"] == "m.file"
         await alice.context.grant_permissions(["microphone"])
         await alice.page.get_by_role("button", name="Voice message").click()
         recorder = Recorder(alice)
