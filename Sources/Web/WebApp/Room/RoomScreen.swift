@@ -163,10 +163,7 @@ final class RoomScreen<D: DOM> {
 
   /// What was deleted is shown from now on, or no more.
   func deletedChanged() {
-    for feed in feeds {
-      feed.savePlace()
-      feed.loadRows(isOpening: false)
-    }
+    for feed in feeds { feed.loadRows(isOpening: false, isAgain: true) }
     app.dom.flush()
   }
 
