@@ -167,6 +167,28 @@ struct PartTests {
     #expect(linked.tags("button").count == 1)
   }
 
+  @Test("Custom content stays as it was drawn while other things of its row change; other content is drawn anew")
+  func customKept() {
+    let screen = Screen()
+    var drawn: [String] = []
+    var letGo = 0
+    screen.timeline.register(
+      content: "card",
+      ContentRenderer { content, _, _, _ in
+        drawn.append(content.payload)
+        return { letGo += 1 }
+      })
+    func show(_ payload: String, _ footer: String) {
+      let content = CustomContent(kind: "card", payload: payload, spoken: "a card")
+      screen.show(.parts([.custom(content)]), Surroundings(footer: footer))
+    }
+    show("1", "")
+    show("1", "read")
+    #expect(drawn == ["1"] && letGo == 0)
+    show("2", "read")
+    #expect(drawn == ["1", "2"] && letGo == 1)
+  }
+
   @Test("Custom content is drawn by the host and let go; without a renderer its words are shown")
   func custom() {
     let screen = Screen()

@@ -95,6 +95,11 @@ public struct CustomContent: Sendable {
     self.spoken = spoken
     self.height = height
   }
+
+  /// Whether a renderer would draw the same.
+  public func isSame(as other: CustomContent) -> Bool {
+    kind.hasSameBytes(as: other.kind) && payload.hasSameBytes(as: other.payload)
+  }
 }
 
 /// Draws content of one kind. A value of functions: Embedded Swift has no existentials.

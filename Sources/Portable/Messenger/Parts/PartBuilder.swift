@@ -43,6 +43,10 @@ final class PartBuilder<D: DOM> {
     case (.audio(let audio), .audio) where actions.contains(.play):
       fill(view, audio, context.playback)
       return true
+    // What a page made of it stays for as long as nothing else is to be drawn.
+    case (.custom(let content), .custom):
+      guard let drawn = view.drawn else { return false }
+      return drawn.content.isSame(as: content) && drawn.content.height == content.height && drawn.width == context.width
     default: return false
     }
   }
@@ -105,6 +109,7 @@ final class PartBuilder<D: DOM> {
     for (kind, renderer) in renderers where kind.hasSameBytes(as: content.kind) {
       let view = PartView(dom.element("div", "mg-custom"), .custom)
       if content.height > 0 { dom.setLength(view.node, .height, content.height) }
+      view.drawn = (content, context.width)
       view.letGo = renderer.build(content, context.row, view.node, context.width)
       return view
     }

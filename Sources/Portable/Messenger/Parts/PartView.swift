@@ -6,6 +6,8 @@ final class PartView {
   var nodes: [Node] = []
   var targets: [(node: Node, target: Target)] = []
   var letGo: (() -> Void)?
+  /// What a renderer drew, for that width.
+  var drawn: (content: CustomContent, width: Double)?
 
   enum Kind: UInt8 {
     case header, quote, text, rich, image, video, gallery, file, audio, location, poll, sticker, preview, custom

@@ -29,7 +29,10 @@ final class Conversation<D: DOM> {
     if app.embedding?.isReadOnly != true { options.actions.formUnion([.retry, .react, .addReaction, .vote, .reply, .menu]) }
     feed = Feed(app, options, in: parent)
     sound = RowSound(feed.timeline) { app.notices.show(.playFailed, isTrouble: true) }
-    if let embedding = app.embedding { feed.timeline.setBubbles(embedding.bubbles) }
+    if let embedding = app.embedding {
+      feed.timeline.setBubbles(embedding.bubbles)
+      for kind in embedding.drawings.kinds { feed.timeline.register(content: kind, embedding.drawings.renderer(of: kind)) }
+    }
     writer = Writer(feed.rows, options.phrases, in: parent)
     feed.timeline.onAction = { [self] in act($0) }
     writer.onSent = { [self] in sent() }

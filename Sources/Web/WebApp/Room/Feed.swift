@@ -166,6 +166,11 @@ final class Feed<D: DOM> {
 
   // MARK: Loading
 
+  /// What is there is shown in another way from now on. Rows that are still to come do so anyway.
+  func renewRows() {
+    if isLoaded, seeking == nil { loadRows(isOpening: false, isAgain: true) }
+  }
+
   /// - Parameter isAgain: what is shown comes anew, and the reader stays where they are.
   func loadRows(isOpening: Bool, isAgain: Bool = false) {
     guard let key, let room, let source, source.loadState == .loaded else { return }

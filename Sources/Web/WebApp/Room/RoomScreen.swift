@@ -161,13 +161,19 @@ final class RoomScreen<D: DOM> {
     }
   }
 
-  /// What was deleted is shown from now on, or no more.
-  func deletedChanged() {
-    for feed in feeds { feed.loadRows(isOpening: false, isAgain: true) }
+  /// All rows are made anew: something is shown in another way from now on.
+  func renewRows() {
+    for feed in feeds { feed.renewRows() }
     app.dom.flush()
   }
 
-  private var feeds: [Feed<D>] { [conversation.feed] + (panel.conversation.map { [$0.feed] } ?? []) }
+  /// The page around draws messages of one more kind.
+  func register(_ kind: String, _ renderer: ContentRenderer) {
+    for feed in feeds { feed.timeline.register(content: kind, renderer) }
+    renewRows()
+  }
+
+  var feeds: [Feed<D>] { [conversation.feed] + (panel.conversation.map { [$0.feed] } ?? []) }
 
   func changed(_ key: TimelineKey, _ changes: [TimelineChange]) {
     for feed in feeds where feed.key == key { feed.changed(changes) }

@@ -12,6 +12,7 @@ extension RowMaker {
   func body(_ message: MessageContent, _ item: TimelineItem, _ room: Room) -> MessageRow.Body {
     switch message.kind {
     case .text, .unknown:
+      if let content = app.embedding?.drawn(message) { return .parts([.custom(content)]) }
       return rich(message, room).map { .parts([.rich($0)]) } ?? .text(message.body.string)
     case .emote:
       return rich(message, room).map { .parts([.rich($0)], tone: .emote) } ?? .emote(message.body.string)
