@@ -41,10 +41,10 @@ extension Strings {
       noThreads, everywhere, previous, nextOne, pinnedMessages, nothingPinned, searchRoom, searchFor, searching, nothingFound,
       moreResults, narrowSearch, saidBy, saidByHint, onlyKind, anyMessage, picturesAndVideos, files, links, sinceDay, untilDay,
       wordsWanted, shownCount, notAllLookedAt, sharedInRoom, showMessage, noPictures, noFiles, noLinks, jumpToDate, date, jump,
-      firstUnread, nothingUnread, linkPreviews, noPreviewOf, hideLinkPreviews, shortcuts, nextPart, nextEntry, editLast,
-      newLine, bold, italic, strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers, ownStickers,
-      noStickers, addSticker, makeSticker, stickerMade, removeStickers, wholeRoom, groupModerators, groupHere, alsoInRoom,
-      voters, pinnedCount, skinTone
+      messagesOfDay, calendarEntry, firstUnread, nothingUnread, linkPreviews, noPreviewOf, hideLinkPreviews, shortcuts,
+      nextPart, nextEntry, editLast, newLine, bold, italic, strikeThrough, code, quote, bulletList, formatting, link,
+      slideToCancel, stickers, ownStickers, noStickers, addSticker, makeSticker, stickerMade, removeStickers, wholeRoom,
+      groupModerators, groupHere, alsoInRoom, voters, pinnedCount, skinTone
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
       notInvited, isInvited, isYou, loadingMembers, moreMembers, hereNow, sinceJoined, leave, leaveQuestion, leaveNote, leaving,

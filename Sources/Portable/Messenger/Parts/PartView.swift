@@ -8,7 +8,7 @@ final class PartView {
   var letGo: (() -> Void)?
 
   enum Kind: UInt8 {
-    case header, quote, text, rich, image, video, gallery, file, audio, location, poll, sticker, preview, custom
+    case header, quote, text, rich, image, video, gallery, file, audio, location, poll, sticker, preview, contact, custom
     /// Below the bubble.
     case reactions, thread, readers, footer
   }

@@ -83,6 +83,11 @@ final class SearchPanel<D: DOM> {
     finder?.close()
   }
 
+  func begin(_ words: String) {
+    field.set(words)
+    begin()
+  }
+
   private func begin() {
     sought.words = field.text.trimmed
     showChips()
