@@ -51,10 +51,11 @@ extension Strings {
       address, copy, message, remove, removeQuestion, removing, whoMayJoin, ruleAnyone, ruleKnock, ruleInvited, ruleRestricted,
       ruleSpace, whoMayRead, readAnyone, readMembers, readSinceInvited, readSinceJoined, moreSettings, addresses, noAddresses,
       mainAddress, makeMain, addAddress, removeNamed, isListed, yes, no, permissions, permissionsNote, sendMessages,
-      deleteOthers, notifyEverybody, advanced, guestsMayJoin, slowMode, noSlowMode, slowModeNote, seconds, minutes, hours,
-      followBans, roomID, roomVersion, roomMade, upgrade, upgradeNote, roomsOfSpace, addRoomToSpace, chooseRoom, addedToSpace,
-      takeOut, newRoomInSpace, moveUp, moveDown, searchMembers, letIn, bannedMembers, ban, banQuestion, unban, reasonOptional,
-      role, roleMuted, roleMember, roleModerator, roleAdministrator, roleCreator, roleOfLevel, ignoreUser
+      deleteOthers, notifyEverybody, groups, groupsNote, newGroup, groupName, groupNameHint, groupNameWrong, groupMember,
+      advanced, guestsMayJoin, slowMode, noSlowMode, slowModeNote, seconds, minutes, hours, followBans, roomID, roomVersion,
+      roomMade, upgrade, upgradeNote, roomsOfSpace, addRoomToSpace, chooseRoom, addedToSpace, takeOut, newRoomInSpace, moveUp,
+      moveDown, searchMembers, letIn, bannedMembers, ban, banQuestion, unban, reasonOptional, role, roleMuted, roleMember,
+      roleModerator, roleAdministrator, roleCreator, roleOfLevel, ignoreUser
     // New conversation
     case directChat, newRoom, joinRoom, userID, userIDHint, startChat, starting, createRoom, creating, roomNameMissing,
       topicOptional, inviteOptional, inviteManyHint, anyoneMayJoin, aliasHint, aliasName, aliasMissing, aliasWrong, joinAddress,
