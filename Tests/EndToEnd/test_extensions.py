@@ -7,9 +7,9 @@ from browser import PHONE, expect, in_room, people
 from client import User, fresh, room_path
 from harness import test
 from server import Server
-from test_browser import picture
+from test_browser import picture, upload
 from test_chatting import account_data
-from test_composer import Recorder, last, two_in
+from test_composer import Recorder, choose, last, two_in
 from test_settings import details, more_settings, no_dialog, settings
 
 
@@ -236,6 +236,43 @@ async def _(test):
         await boris.page.get_by_role("button", name="Play").wait_for()
         content = last(users["boris"], room)
         assert content["martlet.silent"] is True and "org.matrix.msc3245.voice" in content, content
+
+
+@test("polls, places and stickers go out without a notification where that is ticked")
+async def _(test):
+    room, users = two_in(test, "Nursery")
+    owl = upload(users["boris"], picture(120, 90), "owl.png", "image/png")
+    pack = {"pack": {"display_name": "Birds"}, "images": {"owl": {"url": owl, "body": "An owl", "usage": ["sticker"]}}}
+    users["alice"].state(room, "im.ponies.room_emotes", pack, "birds").ok()
+    silent = "Send without a notification"
+    async with in_room(test, room, users) as (alice, boris):
+        dialog = alice.dialog
+        await choose(alice, "Poll")
+        await dialog.get_by_label("Question").fill("What shall we sow?")
+        await dialog.get_by_label("Answer 1").fill("Beans")
+        await dialog.get_by_label("Answer 2").fill("Peas")
+        await dialog.get_by_label(silent).check()
+        await dialog.get_by_role("button", name="Send").click()
+        await boris.page.get_by_role("group", name="What shall we sow?").wait_for()
+        assert last(users["boris"], room, "org.matrix.msc3381.poll.start")["martlet.silent"] is True
+        await alice.context.grant_permissions(["geolocation"])
+        await alice.context.set_geolocation({"latitude": 52.5163, "longitude": 13.3777, "accuracy": 20})
+        await choose(alice, "Where I am")
+        await dialog.get_by_text("geo:52.51630").wait_for()
+        await dialog.get_by_label(silent).check()
+        await dialog.get_by_role("button", name="Send").click()
+        await boris.message("I am here").get_by_role("button", name="I am here").wait_for()
+        assert last(users["boris"], room)["martlet.silent"] is True
+        for is_silent in (True, False):
+            await alice.page.get_by_role("button", name="Emoji").click()
+            await dialog.get_by_role("tab", name="Stickers").click()
+            await dialog.get_by_role("heading", name="Birds").wait_for()
+            if is_silent:
+                await dialog.get_by_label(silent).check()
+                await alice.picture("silent-stickers-light")
+            await dialog.get_by_role("button", name="An owl").click()
+            await expect(boris.page.get_by_role("img", name="An owl")).to_have_count(1 if is_silent else 2)
+            assert last(users["boris"], room, "m.sticker").get("martlet.silent", False) == is_silent
 
 
 @test("of what is deleted for everyone a line stays, or none where one wants none, at once and after a restart")
