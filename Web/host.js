@@ -9,6 +9,7 @@ import { openMedia, openSocket } from './calls.js';
 import { locate, record, watch } from './capture.js';
 import { canBePushedTo, renewPage, subscribe, unsubscribe } from './errands.js';
 import { describe, dropFile, dropFiles, files, findFile, keepFile, openFiles } from './files.js';
+import { saveEvent } from './calendar.js';
 import { canShare, download, mediaURL, setMediaAccess, share, showImage } from './media.js';
 import { mark } from './marks.js';
 import { listenForHold, listenForSwipes } from './gestures.js';
@@ -408,6 +409,7 @@ const pageActions = [
   async (id, s) => { const file = await findFile(s); tellFiles(id, 0, file ? [file] : []); },
   (id, s) => { subscribe(s, (code, lines) => dispatch(id, code, 0, 0, encoder.encode(lines))); },
   () => { unsubscribe(); },
+  (_, s) => { saveEvent(s); },
 ];
 
 function pickFiles(id, accept, isMultiple) {

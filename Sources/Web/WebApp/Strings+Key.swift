@@ -41,20 +41,21 @@ extension Strings {
       noThreads, everywhere, previous, nextOne, pinnedMessages, nothingPinned, searchRoom, searchFor, searching, nothingFound,
       moreResults, narrowSearch, saidBy, saidByHint, onlyKind, anyMessage, picturesAndVideos, files, links, sinceDay, untilDay,
       wordsWanted, shownCount, notAllLookedAt, sharedInRoom, showMessage, noPictures, noFiles, noLinks, jumpToDate, date, jump,
-      firstUnread, nothingUnread, linkPreviews, noPreviewOf, hideLinkPreviews, shortcuts, nextPart, nextEntry, editLast,
-      newLine, bold, italic, strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers, ownStickers,
-      noStickers, addSticker, makeSticker, stickerMade, removeStickers, wholeRoom, groupModerators, groupHere, alsoInRoom,
-      voters, pinnedCount, skinTone
+      messagesOfDay, calendarEntry, firstUnread, nothingUnread, linkPreviews, noPreviewOf, hideLinkPreviews, shortcuts,
+      nextPart, nextEntry, editLast, newLine, bold, italic, strikeThrough, code, quote, bulletList, formatting, link,
+      slideToCancel, stickers, ownStickers, noStickers, addSticker, makeSticker, stickerMade, removeStickers, wholeRoom,
+      groupModerators, groupHere, alsoInRoom, voters, pinnedCount, skinTone
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
       notInvited, isInvited, isYou, loadingMembers, moreMembers, hereNow, sinceJoined, leave, leaveQuestion, leaveNote, leaving,
       address, copy, message, remove, removeQuestion, removing, whoMayJoin, ruleAnyone, ruleKnock, ruleInvited, ruleRestricted,
       ruleSpace, whoMayRead, readAnyone, readMembers, readSinceInvited, readSinceJoined, moreSettings, addresses, noAddresses,
       mainAddress, makeMain, addAddress, removeNamed, isListed, yes, no, permissions, permissionsNote, sendMessages,
-      deleteOthers, notifyEverybody, advanced, guestsMayJoin, slowMode, noSlowMode, slowModeNote, seconds, minutes, hours,
-      followBans, roomID, roomVersion, roomMade, upgrade, upgradeNote, roomsOfSpace, addRoomToSpace, chooseRoom, addedToSpace,
-      takeOut, newRoomInSpace, moveUp, moveDown, searchMembers, letIn, bannedMembers, ban, banQuestion, unban, reasonOptional,
-      role, roleMuted, roleMember, roleModerator, roleAdministrator, roleCreator, roleOfLevel, ignoreUser
+      deleteOthers, notifyEverybody, groups, groupsNote, newGroup, groupName, groupNameHint, groupNameWrong, groupMember,
+      advanced, guestsMayJoin, slowMode, noSlowMode, slowModeNote, seconds, minutes, hours, followBans, roomID, roomVersion,
+      roomMade, upgrade, upgradeNote, roomsOfSpace, addRoomToSpace, chooseRoom, addedToSpace, takeOut, newRoomInSpace, moveUp,
+      moveDown, searchMembers, letIn, bannedMembers, ban, banQuestion, unban, reasonOptional, role, roleMuted, roleMember,
+      roleModerator, roleAdministrator, roleCreator, roleOfLevel, ignoreUser
     // New conversation
     case directChat, newRoom, joinRoom, userID, userIDHint, startChat, starting, createRoom, creating, roomNameMissing,
       topicOptional, inviteOptional, inviteManyHint, anyoneMayJoin, aliasHint, aliasName, aliasMissing, aliasWrong, joinAddress,

@@ -10,7 +10,7 @@ final class PartView {
   var drawn: (content: CustomContent, width: Double)?
 
   enum Kind: UInt8 {
-    case header, quote, text, rich, image, video, gallery, file, audio, location, poll, sticker, preview, custom
+    case header, quote, text, rich, image, video, gallery, file, audio, location, poll, sticker, preview, contact, custom
     /// Below the bubble.
     case reactions, thread, readers, footer
   }

@@ -42,6 +42,10 @@ final class RoomScreen<D: DOM> {
     header.onMenu = { [self] in ConversationMenu(self).open() }
     conversation.onGoTo = { [self] in go(to: $0) }
     conversation.onThread = { [self] in panel.show(.thread($0)) }
+    conversation.onSearch = { [self] in panel.search(for: $0) }
+    conversation.onDay = { [self] in
+      jump(to: $0) { error in if let error { app.notices.show(Strings.words(for: error), isTrouble: true) } }
+    }
     conversation.onLatest = { [self] in showLatest() }
     conversation.feed.onFirstUnread = { [self] in _ = goToFirstUnread() }
     conversation.feed.onFailed = { [self] in if conversation.feed.key?.focus != .live { showLatest() } }
@@ -183,7 +187,7 @@ final class RoomScreen<D: DOM> {
     guard id == room else { return }
     for feed in feeds { feed.membersChanged(users) }
     conversation.writer.membersChanged(users)
-    panel.search?.crowd.changed(users)
+    panel.search?.crowd?.changed(users)
     showRoom()
   }
 

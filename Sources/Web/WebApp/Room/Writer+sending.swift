@@ -18,8 +18,8 @@ extension Writer {
           app.dialogs.open { next in
             switch index {
             case 0: CameraDialog(dom, in: next) { [self] in took([$0]) }
-            case 1: PollDialog(dom, in: next) { [self] in send(.poll($0)) }
-            default: PlaceDialog(dom, in: next) { [self] in send(.location($0)) }
+            case 1: PollDialog(dom, in: next) { [self] in send(.poll($0), isSilent: $1) }
+            default: PlaceDialog(dom, in: next) { [self] in send(.location($0), isSilent: $1) }
             }
           }
         }
@@ -53,7 +53,7 @@ extension Writer {
         guard index == 1, stickers == nil, let key else { return }
         stickers = StickerPicker(app, key.room, in: frame, at: parts[1]) { [self] sticker in
           frame.close()
-          send(.sticker(sticker.file, body: sticker.file.fileName))
+          send(.sticker(sticker.file, body: sticker.file.fileName), isSilent: stickers?.isSilent ?? false)
         }
       }
     }
