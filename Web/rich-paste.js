@@ -1,7 +1,7 @@
 // What others have made, pasted or let fall into the editor (rich-editor.js): a tree of the kinds that there are there (rich-markdown.js). It is
 // read in a document that runs and fetches nothing; all elements are made anew, and only texts and addresses are taken.
 
-import { asCells, cellsIn, cellsOf, drawLine, make, nameIn, skipped } from './rich-markdown.js';
+import { asCells, cellsIn, cellsOf, drawLine, hollow, make, nameIn, skipped } from './rich-markdown.js';
 
 const inline = 'a, abbr, b, strong, i, em, del, s, strike, code, tt, kbd, samp, span, u, font, small, big, sub, sup, mark, cite, q, label, time, img, ins, var';
 
@@ -37,7 +37,10 @@ export function adopt(source, isExact = false) {
     if (cells.at(-1)?.text === ' ') drawLine(open, cells.slice(0, -1));
     open = null;
   };
-  const add = (box, cells) => { open = open?.parentNode === box ? drawLine(open, [...cellsOf(open), ...cells]) : box.appendChild(drawLine(make('div'), cells)); };
+  const add = (box, cells) => {
+    const own = open?.parentNode === box ? cellsOf(open).filter(cell => isExact || cell.text !== hollow) : null;
+    open = own ? drawLine(open, [...own, ...cells]) : box.appendChild(drawLine(make('div'), cells));
+  };
   const fill = (box, from) => {
     for (const node of from.childNodes) {
       const tag = node.nodeName;
