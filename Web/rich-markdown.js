@@ -127,8 +127,12 @@ const opaque = /https?:\/\/[^\s<>"`]+|[@#][\w.=/+-]+:[\w.:-]+/gi;
 
 // What ends a sentence does not belong to the address in it, nor does a bracket that begins outside.
 function addressIn(text) {
-  const shorter = text.replace(/[.,;:!?'*_~|\]]+$/, '').replace(/\)$/, end => text.split('(').length < text.split(')').length ? '' : end);
-  return shorter === text ? text : addressIn(shorter);
+  let depth = text.split('(').length - text.split(')').length, end = text.length;
+  for (; end > 0; end--) {
+    if (text[end - 1] === ')' && depth < 0) depth++;
+    else if (!/[.,;:!?'*_~|\]]/.test(text[end - 1])) break;
+  }
+  return text.slice(0, end);
 }
 
 function escaped(text, isLineStart) {
