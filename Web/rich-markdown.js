@@ -220,10 +220,13 @@ function isOther(list) {
   return before?.tagName === list.tagName && !isOther(before);
 }
 
-function markerOf(item) {
+// The items of all lists, each with its number: long lists are gone through once.
+const numbersIn = root => new Map([...root.querySelectorAll('ul, ol')].flatMap(list => [...list.children].map((item, number) => [item, number])));
+
+function markerOf(item, numbers) {
   const list = item.parentNode;
   if (list.tagName === 'UL') return isOther(list) ? '* ' : '- ';
-  return (list.start + [...list.children].indexOf(item)) + (isOther(list) ? ') ' : '. ');
+  return (list.start + numbers.get(item)) + (isOther(list) ? ') ' : '. ');
 }
 
 function containersOf(line, root) {
@@ -233,13 +236,13 @@ function containersOf(line, root) {
 }
 
 function writeLines(root, ways, caret) {
-  const begun = new Set(), out = [], { line: caretLine, index: caretIndex } = caret ?? {};
+  const begun = new Set(), numbers = numbersIn(root), out = [], { line: caretLine, index: caretIndex } = caret ?? {};
   let caretOffset = 0, length = 0;
   const add = (around, text) => {
     const prefix = around.map(box => {
       if (box.tagName === 'BLOCKQUOTE') return '> ';
       if (box.tagName !== 'LI') return '';
-      const marker = markerOf(box), isFirst = !begun.has(box);
+      const marker = markerOf(box, numbers), isFirst = !begun.has(box);
       begun.add(box);
       return isFirst ? marker : ' '.repeat(marker.length);
     }).join('');
@@ -268,8 +271,9 @@ function writeLines(root, ways, caret) {
 
 // Of each line what a reader would see: where it stands, and its words with their marks.
 function shapes(root) {
+  const numbers = numbersIn(root);
   return linesOf(root).map(line => {
-    const around = containersOf(line, root).map(box => box.tagName + (box.tagName === 'LI' ? [...box.parentNode.children].indexOf(box) : ''));
+    const around = containersOf(line, root).map(box => box.tagName + (numbers.get(box) ?? ''));
     const isCode = around.includes('PRE'), cells = cellsOf(line);
     const words = isCode ? cells.map(cell => cell.text).join('').replaceAll(hollow, '')
       : settled(cells).map(cell => cell.text + cell.marks + (cell.href ?? '')).join('').replace(/^( 0)+|( 0)+$/g, '');
