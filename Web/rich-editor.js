@@ -262,7 +262,7 @@ class RichEditor {
     if (e.isComposing || e.keyCode === 229) return;
     const { key, code, ctrlKey, shiftKey, altKey, metaKey } = e, isControl = ctrlKey || metaKey, mark = !altKey && markOf(e);
     // Where letters are others, it is the place of the key that counts.
-    const letter = key.charCodeAt(0) < 128 ? key.toLowerCase() : { KeyZ: 'z', KeyY: 'y' }[code];
+    const letter = key > '\x7f' ? { KeyZ: 'z', KeyY: 'y' }[code] : key?.toLowerCase();
     const isTaken = () => {
       if (!this.field.dispatchEvent(new KeyboardEvent('keydown', { key, code, ctrlKey, shiftKey, altKey, metaKey, cancelable: true }))) return true;
       if (mark) { this.give(mark); return true; }
