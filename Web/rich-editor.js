@@ -12,7 +12,7 @@
 
 import { markOf } from './keys.js';
 import { word } from './reader.js';
-import { MARK, LINE, asCells, cellsOf, drawLine, hollow, isAllowed, linesOf, make, read, write } from './rich-markdown.js';
+import { MARK, LINE, asCells, cellsOf, drawLine, hollow, isAllowed, labelOf, linesOf, make, read, write } from './rich-markdown.js';
 import { adopt, adoptHTML } from './rich-paste.js';
 
 const valueOf = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value');
@@ -53,7 +53,7 @@ class RichEditor {
   constructor(field) {
     this.field = field;
     this.root = make('div');
-    Object.assign(this.root, { className: 'ma-rich', tabIndex: 0, spellcheck: true });
+    Object.assign(this.root, { className: 'ma-rich', spellcheck: true });
     this.root.setAttribute('role', 'textbox');
     this.root.setAttribute('aria-multiline', 'true');
     this.past = [];
@@ -92,28 +92,29 @@ class RichEditor {
     root.dataset.placeholder = field.placeholder;
     root.setAttribute('aria-placeholder', field.placeholder);
     root.contentEditable = String(!field.disabled);
+    root.tabIndex = field.disabled ? -1 : 0;
     root.setAttribute('aria-disabled', field.disabled);
   }
 
   listen() {
     const on = (type, run) => this.root.addEventListener(type, run);
-    on('keydown', e => this.pressed(e));
-    on('beforeinput', e => this.isAboutTo(e));
+    const change = (type, run) => on(type, e => { if (!this.field.disabled) run(e); });
+    change('keydown', e => this.pressed(e));
+    change('beforeinput', e => this.isAboutTo(e));
     on('input', e => {
       e.stopPropagation();
-      if (!e.isComposing) this.typed(e);
-      this.tell(e.inputType === 'insertText');
+      try {
+        if (!e.isComposing) this.typed(e);
+      } finally {
+        this.tell(e.inputType === 'insertText');
+      }
     });
-    on('compositionstart', () => { if (this.isAcross) this.removeChosen(); });
+    change('compositionstart', () => { if (this.isAcross || this.chosen.from.line.matches('hr')) this.removeChosen(); });
     on('compositionend', () => { this.tidy(); this.tell(); });
-    on('paste', e => this.given(e, e.clipboardData));
-    on('drop', e => {
-      if (e.dataTransfer.files.length > 0) return;
-      const at = document.caretPositionFromPoint?.(e.clientX, e.clientY), range = at ? null : document.caretRangeFromPoint?.(e.clientX, e.clientY);
-      this.root.focus();
-      if (at || range) getSelection().collapse(at?.offsetNode ?? range.startContainer, at?.offset ?? range.startOffset);
-      this.given(e, e.dataTransfer);
-    });
+    change('paste', e => this.given(e, e.clipboardData));
+    on('dragstart', e => this.taking(e));
+    on('dragend', () => { this.dragged = null; });
+    change('drop', e => this.dropped(e));
     // What is here is for writing, not for going to.
     on('click', e => { if (e.target.closest('a')) e.preventDefault(); });
     // Who comes by a key goes on where they were; a finger says where.
@@ -154,7 +155,7 @@ class RichEditor {
       const [name, id] = [...option.querySelectorAll('span')].map(part => part.textContent);
       const written = id?.startsWith('@') && [`@${name} `, `@${name} (${id}) `].find(words => before.endsWith(words));
       if (!written) continue;
-      const link = `[${written.trim().replace(/[[\]\\]/g, '\\$&')}](https://matrix.to/#/${encodeURIComponent(id)}) `, all = before.slice(0, -written.length) + link;
+      const link = `[${labelOf(written.trim())}](https://matrix.to/#/${encodeURIComponent(id)}) `, all = before.slice(0, -written.length) + link;
       valueOf.set.call(field, all + after);
       this.show(all + after, all.length);
       this.tell();
@@ -260,17 +261,19 @@ class RichEditor {
   pressed(e) {
     if (e.isComposing || e.keyCode === 229) return;
     const { key, code, ctrlKey, shiftKey, altKey, metaKey } = e, isControl = ctrlKey || metaKey, mark = !altKey && markOf(e);
+    // Where letters are others, it is the place of the key that counts.
+    const letter = key > '\x7f' ? { KeyZ: 'z', KeyY: 'y' }[code] : key?.toLowerCase();
     const isTaken = () => {
       if (!this.field.dispatchEvent(new KeyboardEvent('keydown', { key, code, ctrlKey, shiftKey, altKey, metaKey, cancelable: true }))) return true;
       if (mark) { this.give(mark); return true; }
-      if (isControl && !altKey && /^[zy]$/i.test(key)) { this.step(key.toLowerCase() === 'z' && !shiftKey); return true; }
+      if (isControl && !altKey && /^[zy]$/.test(letter)) { this.step(letter === 'z' && !shiftKey); return true; }
       return key === 'Tab' && !isControl ? this.indent(shiftKey) : !isControl && !shiftKey && this.leave(key);
     };
     if (isTaken()) e.preventDefault();
   }
 
   isAboutTo(e) {
-    const { inputType: type } = e, { from, to } = this.chosen, isAcross = from.line !== to.line;
+    const { inputType: type = '' } = e, { from, to } = this.chosen, isAcross = from.line !== to.line;
     const isCollapsed = !isAcross && from.index === to.index, cells = cellsOf(from.line);
     const run = () => {
       if (type === 'insertParagraph' || type === 'insertLineBreak') this.newLine();
@@ -282,19 +285,19 @@ class RichEditor {
         else if (type.endsWith('Forward') && !cells.slice(from.index).some(isShown)) this.join(linesOf(this.root)[linesOf(this.root).indexOf(from.line) + 1], true);
         else return false;
       } else if (type === 'insertText' || type === 'insertReplacementText') {
-        if (!isAcross) return false;
+        if (!isAcross && !from.line.matches('hr')) return false;
         this.insert(asCells(e.data ?? '', cells[from.index - 1]?.marks));
       } else return type === 'insertCompositionText';
       return true;
     };
     if (e.isComposing || type === 'insertCompositionText') return;
-    const isDone = run(), isOwn = isDone || !/^(insertText|insertReplacementText|delete.*)$/.test(type);
+    const isDone = run(), isOwn = isDone || !/^(insertText|insertReplacementText|delete.*)?$/.test(type);
     if (isOwn) e.preventDefault();
     if (isDone) this.tell();
   }
 
   // What stands at the beginning of a line may mean what becomes of it.
-  typed({ inputType, data }) {
+  typed({ inputType = '', data = null }) {
     this.tidy();
     const { from: { line, index } } = this.chosen, cells = cellsOf(line), before = cells.slice(0, index).map(cell => cell.text).join('').replaceAll(hollow, '');
     // What is written next would have the marks of what is gone.
@@ -352,9 +355,10 @@ class RichEditor {
 
   removeChosen() {
     const { from, to } = this.chosen, lines = linesOf(this.root), rest = cellsOf(to.line).slice(to.index);
-    drawLine(from.line, [...cellsOf(from.line).slice(0, from.index), ...rest]);
     for (const line of lines.slice(lines.indexOf(from.line) + 1, lines.indexOf(to.line) + 1)) this.remove(line);
-    this.select(from);
+    // Within a rule nothing would be seen.
+    const line = from.line.matches('hr') ? this.rename(from.line, 'div') : from.line;
+    this.select({ line: drawLine(line, [...cellsOf(line).slice(0, from.index), ...rest]), index: from.index });
   }
 
   remove(line) {
@@ -379,6 +383,7 @@ class RichEditor {
   toggle(mark) {
     const { from, to } = this.chosen;
     if (from.line.closest('pre') || mark === 0) return;
+    if (from.line.matches('hr') && from.line === to.line) return;
     if (from.line === to.line && from.index === to.index) {
       const cells = cellsOf(from.line), marks = (cells[from.index - 1]?.marks ?? 0) ^ mark;
       drawLine(from.line, cells.toSpliced(from.index, 0, { text: hollow, marks }));
@@ -393,14 +398,15 @@ class RichEditor {
 
   // By the name that keys.js has for it.
   give(name) {
+    if (this.field.disabled) return;
     const { from, to } = this.chosen, all = linesOf(this.root), lines = all.slice(all.indexOf(from.line), all.indexOf(to.line) + 1);
     if (document.activeElement !== this.root) this.focus();
     if (name === 'link') { this.askForLink(); return; }
     const code = from.line.closest('pre');
     if (name === 'code' && code) code.replaceWith(...code.children);
     else if (name === 'code' && lines.length > 1) {
-      for (const line of lines) drawLine(line, cellsOf(line).map(({ text }) => ({ text, marks: 0 })));
-      this.wrap(lines, make('pre'));
+      const plain = line => cellsOf(line).map(({ text }) => ({ text, marks: 0 }));
+      this.wrap(lines.map(line => drawLine(line.matches('hr') ? this.rename(line, 'div') : line, plain(line))), make('pre'));
     } else if (marksOf[name]) { this.toggle(marksOf[name]); return; }
     else if (code) return;
     else if (name === 'list') {
@@ -468,6 +474,13 @@ class RichEditor {
   }
 
   newLine() {
+    const { from: start, to } = this.chosen;
+    if (start.line.matches('hr') && start.line === to.line) {
+      const next = drawLine(make('div'), []);
+      start.line.after(next);
+      this.select({ line: next, index: 0 });
+      return;
+    }
     this.removeChosen();
     const { from: { line, index } } = this.chosen, box = line.parentNode, before = line.previousElementSibling, cells = cellsOf(line);
     const isOver = isEmpty(line) && (box.tagName === 'BLOCKQUOTE' || box.tagName === 'LI' && isFirstIn(line)
@@ -488,12 +501,14 @@ class RichEditor {
   join(line, isForward = false) {
     const lines = linesOf(this.root), before = lines[lines.indexOf(line) - 1];
     if (!line) return;
-    if (!isForward && /^H\d/.test(line.tagName)) this.select({ line: this.rename(line, 'div'), index: 0 });
+    if (!isForward && /^H/.test(line.tagName)) this.select({ line: this.rename(line, 'div'), index: 0 });
     else if (!isForward && line.parentNode !== this.root && isFirstIn(line)) {
       this.lift(line);
       this.select({ line, index: 0 });
-    } else if (before?.matches('hr')) before.remove();
-    else if (before) {
+    } else if (before?.matches('hr')) {
+      before.remove();
+      this.select({ line, index: 0 });
+    } else if (before) {
       const cells = cellsOf(before).filter(isShown);
       drawLine(before, [...cells, ...cellsOf(line)]);
       this.remove(line);
@@ -503,12 +518,50 @@ class RichEditor {
 
   // ---- What is pasted, or let fall here
 
-  given(e, transfer) {
+  // What is dragged from here is moved and not doubled. A link is dragged by itself.
+  taking({ target }) {
+    const link = target.closest?.('a'), at = link && [...link.parentNode.childNodes].indexOf(link);
+    const { from, to } = link && getSelection().isCollapsed
+      ? { from: this.placeOf(link.parentNode, at), to: this.placeOf(link.parentNode, at + 1) } : this.chosen;
+    this.dragged = { from, to };
+  }
+
+  dropped(e) {
+    if (e.dataTransfer.files.length > 0) return;
+    const at = document.caretPositionFromPoint?.(e.clientX, e.clientY), range = at ? null : document.caretRangeFromPoint?.(e.clientX, e.clientY);
+    const { dragged } = this, isMoved = dragged?.from.line.isConnected && dragged.to.line.isConnected && !e.ctrlKey && !e.altKey;
+    this.root.focus();
+    const goal = at || range ? this.placeOf(at?.offsetNode ?? range.startContainer, at?.offset ?? range.startOffset) : this.end;
+    let cells;
+    if (isMoved) {
+      const lines = linesOf(this.root), { from, to } = dragged, numberOf = place => lines.indexOf(place.line);
+      const isBefore = (one, other) => numberOf(one) < numberOf(other) || one.line === other.line && one.index < other.index;
+      this.select(from, to);
+      if (!isBefore(goal, from) && !isBefore(to, goal)) {
+        e.preventDefault();
+        return;
+      }
+      // Of one line it is what it was, names with it.
+      if (from.line === to.line) cells = cellsOf(from.line).slice(from.index, to.index);
+      this.removeChosen();
+      const { from: gap } = this.chosen;
+      if (goal.line === to.line && goal.index >= to.index) Object.assign(goal, { line: gap.line, index: gap.index + goal.index - to.index });
+    }
+    this.select(goal);
+    this.given(e, e.dataTransfer, cells);
+  }
+
+  given(e, transfer, cells) {
     const [html, text] = ['text/html', 'text/plain'].map(type => transfer.getData(type));
     // Files are for the program.
     if (text === '' && transfer.files.length > 0) return;
     e.preventDefault();
     const isCode = this.chosen.from.line.closest('pre'), lines = text.replaceAll('\r', '').replace(/\n$/, '').split('\n');
+    if (cells) {
+      this.insert(cells);
+      this.tell();
+      return;
+    }
     const tree = html === '' || isCode ? make('div', ...lines.map(line => drawLine(make('div'), asCells(line)))) : adoptHTML(html);
     const { from, to } = this.chosen, hasChosen = from.line !== to.line || from.index !== to.index;
     if (hasChosen && /^https?:\S+$/.test(text.trim())) this.eachChosen(cells => { for (const cell of cells) cell.href = text.trim(); });

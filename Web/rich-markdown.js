@@ -17,6 +17,23 @@ export const isAllowed = href => /^(https?|ftp|mailto|magnet|matrix):/i.test(hre
 const plainTarget = /^(?:[^\s()<>]|\([^\s()<>]*\))+$/;
 const isMention = href => /^https:\/\/matrix\.to\/#\/(@|%40)[^/?]+$/i.test(href);
 
+// What such a link shows: words that are to be seen, else the person's own name, as there is nothing else that tells of it.
+export function nameIn(href, words = '') {
+  const shown = words.replaceAll(hollow, '').replace(/\s+/g, ' ').trim();
+  if (shown !== '') return shown;
+  try {
+    return decodeURIComponent(href.slice(href.indexOf('#') + 2)).split(':')[0].replace(/\s+/g, ' ');
+  } catch {
+    return '';
+  }
+}
+
+// A name as the words of a link: a sign in it would end the link, or be taken for a mark.
+export function labelOf(name) {
+  const label = name.replace(/[[\]\\`<]/g, '\\$&');
+  return readCells([{ text: label, at: 0 }]).map(cell => cell.text).join('') === name ? label : name.replace(/[[\]\\`<*_~|]/g, '\\$&');
+}
+
 // ---- Elements
 
 export function make(tag, ...children) {
@@ -69,7 +86,8 @@ export function cellsIn(node, marks = 0, href = undefined) {
   const isPlain = /font-weight: *(normal|400)/.test(node.dataset.style ?? '');
   const own = isPlain ? 0 : markOfTag[node.tagName] ?? (node.dataset.spoiler === '' ? MARK.spoiler : 0);
   const target = node.tagName === 'A' ? node.getAttribute('href') ?? '' : '';
-  if (isMention(target)) return [{ text: node.textContent, marks: 0, href: target }];
+  const name = isMention(target) && nameIn(target, node.textContent);
+  if (name) return [{ text: name, marks: 0, href: target }];
   return cellsOf(node, marks | own, isAllowed(target) ? target : href);
 }
 
@@ -109,8 +127,12 @@ const opaque = /https?:\/\/[^\s<>"`]+|[@#][\w.=/+-]+:[\w.:-]+/gi;
 
 // What ends a sentence does not belong to the address in it, nor does a bracket that begins outside.
 function addressIn(text) {
-  const shorter = text.replace(/[.,;:!?'*_~|\]]+$/, '').replace(/\)$/, end => text.split('(').length < text.split(')').length ? '' : end);
-  return shorter === text ? text : addressIn(shorter);
+  let depth = text.split('(').length - text.split(')').length, end = text.length;
+  for (; end > 0; end--) {
+    if (text[end - 1] === ')' && depth < 0) depth++;
+    else if (!/[.,;:!?'*_~|\]]/.test(text[end - 1])) break;
+  }
+  return text.slice(0, end);
 }
 
 function escaped(text, isLineStart) {
@@ -158,7 +180,7 @@ function writeCells(cells, { isEscaped, em = '*' }, isLineStart) {
       open(from, common);
       out += '[';
       if (isMention(href)) {
-        out += cells[from].text.replace(/[[\]\\]/g, '\\$&');
+        out += labelOf(cells[from].text);
         ends.push(out.length);
       } else {
         const words = writeCells(inside.map(cell => ({ ...cell, href: undefined, marks: cell.marks & ~common })), { isEscaped: true, em }, false);
@@ -198,10 +220,13 @@ function isOther(list) {
   return before?.tagName === list.tagName && !isOther(before);
 }
 
-function markerOf(item) {
+// The items of all lists, each with its number: long lists are gone through once.
+const numbersIn = root => new Map([...root.querySelectorAll('ul, ol')].flatMap(list => [...list.children].map((item, number) => [item, number])));
+
+function markerOf(item, numbers) {
   const list = item.parentNode;
   if (list.tagName === 'UL') return isOther(list) ? '* ' : '- ';
-  return (list.start + [...list.children].indexOf(item)) + (isOther(list) ? ') ' : '. ');
+  return (list.start + numbers.get(item)) + (isOther(list) ? ') ' : '. ');
 }
 
 function containersOf(line, root) {
@@ -211,13 +236,13 @@ function containersOf(line, root) {
 }
 
 function writeLines(root, ways, caret) {
-  const begun = new Set(), out = [], { line: caretLine, index: caretIndex } = caret ?? {};
+  const begun = new Set(), numbers = numbersIn(root), out = [], { line: caretLine, index: caretIndex } = caret ?? {};
   let caretOffset = 0, length = 0;
   const add = (around, text) => {
     const prefix = around.map(box => {
       if (box.tagName === 'BLOCKQUOTE') return '> ';
       if (box.tagName !== 'LI') return '';
-      const marker = markerOf(box), isFirst = !begun.has(box);
+      const marker = markerOf(box, numbers), isFirst = !begun.has(box);
       begun.add(box);
       return isFirst ? marker : ' '.repeat(marker.length);
     }).join('');
@@ -246,8 +271,9 @@ function writeLines(root, ways, caret) {
 
 // Of each line what a reader would see: where it stands, and its words with their marks.
 function shapes(root) {
+  const numbers = numbersIn(root);
   return linesOf(root).map(line => {
-    const around = containersOf(line, root).map(box => box.tagName + (box.tagName === 'LI' ? [...box.parentNode.children].indexOf(box) : ''));
+    const around = containersOf(line, root).map(box => box.tagName + (numbers.get(box) ?? ''));
     const isCode = around.includes('PRE'), cells = cellsOf(line);
     const words = isCode ? cells.map(cell => cell.text).join('').replaceAll(hollow, '')
       : settled(cells).map(cell => cell.text + cell.marks + (cell.href ?? '')).join('').replace(/^( 0)+|( 0)+$/g, '');
@@ -381,12 +407,13 @@ function addLine(box, tag, lines, reading) {
   const cells = readCells(lines);
   let from = 0;
   lines.forEach((line, number) => {
-    const broken = cells.findIndex((cell, index) => index >= from && cell.text === '\n');
+    let broken = from;
+    while (broken < cells.length && cells[broken].text !== '\n') broken++;
     // A line break in code is a space: the rest of these lines is in one.
     if (number > 0 && from > cells.length) return;
-    const own = cells.slice(from, broken < 0 ? cells.length : broken);
-    from = broken < 0 ? cells.length + 1 : broken + 1;
-    place(box.appendChild(drawLine(make(tag), own)), own, broken >= 0 ? cells[broken].at : lines.at(-1).at + lines.at(-1).text.length, reading);
+    const own = cells.slice(from, broken);
+    from = broken + 1;
+    place(box.appendChild(drawLine(make(tag), own)), own, broken < cells.length ? cells[broken].at : lines.at(-1).at + lines.at(-1).text.length, reading);
   });
 }
 
@@ -432,7 +459,7 @@ function readCells(lines) {
       const inside = cells.slice(bracket.cell + 1).filter(cell => !cell.isGone);
       if (isMention(href)) {
         cells.length = bracket.cell;
-        cells.push({ text: inside.map(cell => cell.text).join(''), marks: 0, href, at: places[i] });
+        cells.push({ text: nameIn(href, inside.map(cell => cell.text).join('')) || href, marks: 0, href, at: places[i] });
       } else for (const cell of inside) cell.href = href;
       brackets = [];
       i += target[0].length;
@@ -454,7 +481,12 @@ function readCells(lines) {
 
 function readCodeSpan(source, from, addAll, add) {
   const [run] = /^`+/.exec(source.slice(from)), start = from + run.length;
-  const end = [...source.slice(start).matchAll(/`+/g)].find(([other]) => other.length === run.length);
+  let end;
+  for (const other of source.slice(start).matchAll(/`+/g)) {
+    if (other[0].length !== run.length) continue;
+    end = other;
+    break;
+  }
   if (!end) {
     for (let k = from; k < start; k++) add('`', k);
     return start;
@@ -482,25 +514,44 @@ function readRun(source, from, cells, runs, add) {
 }
 
 function fits(opener, closer) {
-  if (!opener.canOpen || opener.count === 0 || opener.byte !== closer.byte) return false;
+  if (opener.byte !== closer.byte) return false;
   return !((opener.canClose || closer.canOpen) && (opener.length + closer.length) % 3 === 0 && (opener.length % 3 !== 0 || closer.length % 3 !== 0));
 }
 
 // `first` and `last` of a run are the cells that are left of it.
 function pair(runs, cells) {
-  for (let c = 0; c < runs.length; c++) {
-    const closer = runs[c];
+  // Those that can open yet; and for each kind of closing run the number of the run up to which one was looked for in vain.
+  const openers = [], floors = {}, changes = new Map();
+  const change = (at, mark, by) => {
+    const levels = changes.get(at) ?? {};
+    levels[mark] = (levels[mark] ?? 0) + by;
+    changes.set(at, levels);
+  };
+  runs.forEach((closer, number) => {
+    const kind = closer.byte + closer.canOpen + closer.length % 3;
     while (closer.canClose && closer.count > 0) {
-      const o = runs.findLastIndex((run, index) => index < c && fits(run, closer));
-      if (o < 0) break;
-      const opener = runs[o], width = /[~|]/.test(closer.byte) || opener.count >= 2 && closer.count >= 2 ? 2 : 1;
+      let o = openers.length - 1;
+      while (o >= 0 && openers[o].number > (floors[kind] ?? -1) && !fits(openers[o].run, closer)) o--;
+      if (o < 0 || openers[o].number <= (floors[kind] ?? -1)) {
+        floors[kind] = number - 1;
+        break;
+      }
+      const opener = openers[o].run, width = /[~|]/.test(closer.byte) || opener.count >= 2 && closer.count >= 2 ? 2 : 1;
       const mark = { '~': MARK.del, '|': MARK.spoiler }[closer.byte] ?? (width === 2 ? MARK.strong : MARK.em);
       for (let k = 0; k < width; k++) cells[--opener.last].isGone = cells[closer.first++].isGone = true;
-      for (let k = opener.last; k < closer.first; k++) cells[k].marks |= mark;
+      change(opener.last, mark, 1);
+      change(closer.first, mark, -1);
       opener.count -= width;
       closer.count -= width;
       // What stands between them has no partner outside.
-      for (const run of runs.slice(o + 1, c)) run.canOpen = false;
+      openers.length = opener.count > 0 ? o + 1 : o;
     }
+    if (closer.canOpen && closer.count > 0) openers.push({ run: closer, number });
+  });
+  if (changes.size === 0) return;
+  const levels = {};
+  for (let k = runs[0].first; k < cells.length; k++) {
+    for (const [mark, by] of Object.entries(changes.get(k) ?? {})) levels[mark] = (levels[mark] ?? 0) + by;
+    for (const mark in levels) if (levels[mark] > 0) cells[k].marks |= mark;
   }
 }

@@ -27,6 +27,18 @@ PASTED_HTML = ('<h2>Head</h2>some <strong>bold</strong> words<ul><li>item no lin
                "<blockquote><p>said</p></blockquote>*end*")
 
 
+# What stands there, without the elements that only hold a place.
+STANDING = """editor => {
+  const copy = editor.cloneNode(true);
+  for (const one of copy.querySelectorAll('*')) one.removeAttribute('dir');
+  return copy.innerHTML.replaceAll('<br>', '').replaceAll('\u200b', '').replaceAll('</div><div>', '|').replaceAll(/<.?div>/g, '');
+}"""
+
+
+async def stands_in(alice, html):
+    await alice.until(f"([editor, html]) => ({STANDING})(editor) === html", [await alice.composer.element_handle(), html])
+
+
 @contextlib.asynccontextmanager
 async def writing(test, room, user, **options):
     """A person in that room who writes what they see."""
@@ -189,26 +201,27 @@ async def _(test):
         page, editor, keys = alice.page, alice.composer, alice.page.keyboard
 
         async def stands(html):
-            """So, without the elements that only hold a place."""
-            await alice.until("""([editor, html]) => {
-              const copy = editor.cloneNode(true);
-              for (const one of copy.querySelectorAll('*')) one.removeAttribute('dir');
-              return copy.innerHTML.replaceAll('<br>', '').replaceAll('\u200b', '').replaceAll('</div><div>', '|').replaceAll(/<.?div>/g, '') === html;
-            }""", [await editor.element_handle(), html])
+            await stands_in(alice, html)
 
         async def press(*names):
             for name in names:
                 await keys.press(name)
+
+        async def step(key, html):
+            """How much of what is typed is one step depends on how fast it was."""
+            for _ in range(8):
+                await press(key)
+                if await editor.evaluate(STANDING) == html:
+                    return
+            await stands(html)
 
         await editor.click()
         await keys.type("# head")
         await stands("<h1>head</h1>")
         await press("Home", "Backspace")
         await stands("head")
-        await press("Control+z", "Control+z")
-        await stands("# ")
-        await press("Control+y", "Control+y")
-        await stands("head")
+        await step("Control+z", "# ")
+        await step("Control+y", "head")
         await press("End", "F6", "Shift+F6")
         await expect(editor).to_be_focused()
         await press("Shift+Enter")
@@ -289,6 +302,96 @@ async def _(test):
         await editor.evaluate(GIVE, ["paste", base64.b64encode(picture(64, 48)).decode(), "pasted.png"])
         await send_files(alice)
         await alice.page.get_by_role("img", name="pasted.png").first.wait_for()
+
+
+@test("a pasted name is that of its address, code has all its lines; a rule is written over, what is dragged is moved; other layouts take back, too")
+async def _(test):
+    room, users = two_in(test, "Mill")
+    async with writing(test, room, users["alice"]) as alice:
+        page, editor, keys = alice.page, alice.composer, alice.page.keyboard
+
+        async def draft(text, html):
+            """As the program sets it, with a draft or an edit."""
+            await editor.evaluate("(node, text) => { node.nextElementSibling.value = text; }", text)
+            await stands_in(alice, html)
+
+        async def clear():
+            await draft("", "")
+
+        await editor.click()
+        for html, text in (
+            ('dear <a href="https://matrix.to/#/@bo.ris:hs">@Alice\nSmith</a> and<a href="https://matrix.to/#/@boss:hs"> </a> others', "dear @bo.ris and others"),
+            ('<a href="matrix:u/boss:hs"></a>hi <a href="https://matrix.to/#/%40boss%3Ahs?via=hs" data-mention="">@alice</a>', "hi @boss"),
+            ("<pre>a <b>b</b><div>c<div>d</div></div>e<br>f</pre>", "<pre>a b|c|d|e|f</pre>"),
+            ("<pre><div>a</div><div><br></div><div>b</div></pre>", "<pre>a||b</pre>"),
+        ):
+            await editor.evaluate(PASTE, [html, "x"])
+            if "<pre>" in text:
+                await stands_in(alice, text)
+            else:
+                await alice.until("([node, text]) => node.textContent.replaceAll('\u200b', '') === text", [await editor.element_handle(), text])
+            await clear()
+
+        # A name is all there whatever signs it has, and is kept through what the browser makes.
+        link = "https://matrix.to/#/%40boris%3Ahs"
+        await draft(f"see [@A \\` \\<b> \\*c\\* Smith]({link}) `x`", f'see <a href="{link}" data-mention="" contenteditable="false">@A ` &lt;b&gt; *c* Smith</a> <code>x</code>')
+        await editor.evaluate("""node => {
+          node.append(Object.assign(document.createElement('p'), { textContent: 'more' }));
+          node.dispatchEvent(new Event('input', { bubbles: true }));
+        }""")
+        await expect(editor).to_have_text("see @A ` <b> *c* Smith xmore")
+        await expect(editor.get_by_role("link")).to_have_count(1)
+        assert await editor.evaluate("node => node.nextElementSibling.value") == f"see [@A \\` \\<b> \\*c\\* Smith]({link}) `x`\n\nmore"
+
+        # A rule.
+        for key, length, html in (("x", 0, "a|x|bc"), ("Backspace", 0, "a||bc"), ("Delete", 1, "a|c"), ("y", 1, "a|yc")):
+            await clear()
+            await draft("a\n***\nbc", "a<hr>bc")
+            await editor.evaluate("""(node, length) => {
+              const [rule, text] = [node.querySelector('hr'), node.lastElementChild.firstChild];
+              getSelection().setBaseAndExtent(rule, 0, length > 0 ? text : rule, length);
+            }""", length)
+            await keys.press(key)
+            await stands_in(alice, html)
+
+        # Dragged within the editor.
+        await clear()
+        await draft("one **two** three", "one <strong>two</strong> three")
+        await editor.evaluate("node => getSelection().selectAllChildren(node.querySelector('strong'))")
+        word, line = [await part.bounding_box() for part in (editor.locator("strong"), editor)]
+        await page.mouse.move(word["x"] + word["width"] / 2, word["y"] + word["height"] / 2)
+        await page.mouse.down()
+        await page.mouse.move(line["x"] + line["width"] - 20, word["y"] + word["height"] / 2, steps=5)
+        await page.mouse.up()
+        await stands_in(alice, "one  three<strong>two</strong>")
+
+        # By the place of the key, and by what extensions write.
+        await keys.press("End")
+        await editor.dispatch_event("keydown", {"key": "я", "code": "KeyZ", "ctrlKey": True})
+        await stands_in(alice, "one <strong>two</strong> three")
+        await editor.evaluate("""node => {
+          node.firstElementChild.append(' four');
+          node.dispatchEvent(new Event('input', { bubbles: true }));
+        }""")
+        assert await editor.evaluate("node => node.nextElementSibling.value") == "one **two** three four"
+
+        # Many signs that pair with none, or each with each, are not compared each with all.
+        for text in ("a* " * 20_000, "*a " * 10_000 + "a* " * 10_000):
+            took = await editor.evaluate("""(node, text) => {
+              const begun = performance.now();
+              node.nextElementSibling.value = text;
+              return performance.now() - begun;
+            }""", text)
+            assert took < 5_000, took
+
+        # Where one may not write nothing is changed.
+        await clear()
+        await draft("kept", "kept")
+        await editor.evaluate("node => { node.nextElementSibling.disabled = true; }")
+        await expect(editor).to_have_attribute("tabindex", "-1")
+        await editor.evaluate(PASTE, ["", "no"])
+        await editor.dispatch_event("keydown", {"key": "z", "ctrlKey": True})
+        await stands_in(alice, "kept")
 
 
 @test("on a phone, in the dark, from right to left, one writes as it will look: it grows, then scrolls, and nothing is shifted")
