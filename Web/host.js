@@ -404,7 +404,7 @@ const pageActions = [
   (_, s) => { if (/^https?:/i.test(s)) (root.frame?.leave ?? (url => location.assign(url)))(s); },
   (_, s) => withdrawNotification(s),
   (handle, s) => { keepFile(handle, s); },
-  (_, s) => { giveUp(s); dropFile(s); },
+  (_, s) => { giveUp(s, dropFile(s)); },
   () => { dropFiles(); },
   async (id, s) => { const file = await findFile(s); tellFiles(id, 0, file ? [file] : []); },
   (id, s) => { subscribe(s, (code, lines) => dispatch(id, code, 0, 0, encoder.encode(lines))); },
