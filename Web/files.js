@@ -117,8 +117,13 @@ export function keepFile(handle, name) {
   change(kept => kept.put(file, name));
 }
 
-// With its place.
-export const dropFile = name => change(kept => kept.delete(IDBKeyRange.bound(name, placeName(name))));
+// With its place, which comes back: it is read before both go.
+export function dropFile(name) {
+  const place = find(placeName(name));
+  change(kept => kept.delete(IDBKeyRange.bound(name, placeName(name))));
+  return place;
+}
+
 export const dropFiles = () => change(kept => kept.clear());
 
 // The file of that name from before the page was loaded; nothing where there is none.
@@ -132,9 +137,14 @@ async function find(name) {
   const database = await waiting;
   if (database === null) return undefined;
   return new Promise(found => {
-    const request = database.transaction('files').objectStore('files').get(name);
-    request.onsuccess = () => found(request.result);
-    request.onerror = () => found(undefined);
+    try {
+      const request = database.transaction('files').objectStore('files').get(name);
+      request.onsuccess = () => found(request.result);
+      request.onerror = () => found(undefined);
+    } catch {
+      // The connection was closed since: somebody clears what the page keeps.
+      found(undefined);
+    }
   });
 }
 

@@ -9,6 +9,7 @@ import { openMedia, openSocket } from './calls.js';
 import { locate, record, watch } from './capture.js';
 import { canBePushedTo, renewPage, subscribe, unsubscribe } from './errands.js';
 import { describe, dropFile, dropFiles, files, findFile, keepFile, openFiles } from './files.js';
+import { saveEvent } from './calendar.js';
 import { canShare, download, mediaURL, setMediaAccess, share, showImage } from './media.js';
 import { mark } from './marks.js';
 import { listenForHold, listenForSwipes } from './gestures.js';
@@ -16,7 +17,7 @@ import { tellOnceSettled } from './keys.js';
 import { readHead, request } from './network.js';
 import { browserName, isCalm, isDark, listenToPage } from './page.js';
 import { changed, remove, removeAttribute, setAttribute } from './spoken.js';
-import { applyLook, isOurPage, labels, languageList, loadTexts, locale, moment, pluralForm, settings, texts, word } from './reader.js';
+import { applyLook, followRich, isOurPage, labels, languageList, loadTexts, locale, moment, pluralForm, settings, texts, word } from './reader.js';
 import { openStore, readStore, writeStore } from './store.js';
 import { giveUp, uploadFile } from './uploads.js';
 import './viewer.js';
@@ -197,6 +198,9 @@ function setLength(node, which, value) {
 }
 
 function fit(node, limit) {
+  // What stands in for it grows by itself.
+  if (node.rich) return;
+  followRich(node);
   node.style.height = 'auto';
   const border = node.offsetHeight - node.clientHeight;
   const wanted = node.scrollHeight + border;
@@ -400,11 +404,12 @@ const pageActions = [
   (_, s) => { if (/^https?:/i.test(s)) (root.frame?.leave ?? (url => location.assign(url)))(s); },
   (_, s) => withdrawNotification(s),
   (handle, s) => { keepFile(handle, s); },
-  (_, s) => { giveUp(s); dropFile(s); },
+  (_, s) => { giveUp(s, dropFile(s)); },
   () => { dropFiles(); },
   async (id, s) => { const file = await findFile(s); tellFiles(id, 0, file ? [file] : []); },
   (id, s) => { subscribe(s, (code, lines) => dispatch(id, code, 0, 0, encoder.encode(lines))); },
   () => { unsubscribe(); },
+  (_, s) => { saveEvent(s); },
 ];
 
 function pickFiles(id, accept, isMultiple) {

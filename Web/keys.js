@@ -107,6 +107,9 @@ const marks = {
   link: { key: 'l', shift: true, around: ['[', '](https://)'] },
 };
 
+export const markOf = e => e.ctrlKey || e.metaKey
+  ? Object.keys(marks).find(name => [e.key.toLowerCase(), e.code].includes(marks[name].key) && e.shiftKey === !!marks[name].shift) : undefined;
+
 // As if it was typed, so that it can be taken back.
 const type = text => document.execCommand(text === '' ? 'delete' : 'insertText', false, text);
 
@@ -131,8 +134,10 @@ function beginLines(field, mark) {
   if (start !== end) field.setSelectionRange(from, from + text.length);
 }
 
-function give(field, { around, lines, before }) {
-  if (before) beginLines(field, before);
+function give(field, name) {
+  const { around, lines, before } = marks[name];
+  if (field.rich) field.rich.give(name);
+  else if (before) beginLines(field, before);
   else surround(field, lines && field.value.slice(field.selectionStart, field.selectionEnd).includes('\n') ? lines : around);
 }
 
@@ -147,7 +152,7 @@ addEventListener('click', e => {
   const mark = button(e)?.dataset.mark, field = mark && box(e.target)?.querySelector('.mg-input');
   if (!field) return;
   field.focus();
-  give(field, marks[mark]);
+  give(field, mark);
 });
 
 // While some of the text is chosen they come by themselves.
@@ -170,8 +175,7 @@ addEventListener('keydown', e => {
     if (goToPart(e.shiftKey ? -1 : 1)) e.preventDefault();
     return;
   }
-  if (!isControl || !e.target.matches?.('.mg-input')) return;
-  const mark = Object.values(marks).find(({ key, shift }) => [e.key.toLowerCase(), e.code].includes(key) && e.shiftKey === !!shift);
+  const mark = e.target.matches?.('.mg-input') && markOf(e);
   if (!mark) return;
   e.preventDefault();
   give(e.target, mark);

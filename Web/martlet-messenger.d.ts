@@ -69,9 +69,19 @@ export interface Row {
 /**
  * Draws content of a kind into `element`, which is of the page's document and never shown in it: what stands in it is shown in the row, now and
  * whenever it changes. Of elements those that show texts, tables, pictures, links and buttons are; inline styles are kept, classes and IDs are
- * not; a button pressed there is clicked here. What is returned is called when the row leaves the view.
+ * not; a button pressed there is clicked here. What is returned is called when the row leaves the view. `id` is that of the event, in a room; it is
+ * missing where the message was on its way still.
  */
-export type Renderer = (data: any, element: HTMLElement, about: { row: RowID; width: number; sender?: Sender }) => void | (() => void);
+export type Renderer = (data: any, element: HTMLElement, about: { row: RowID; width: number; sender?: Sender; id?: string }) => void | (() => void);
+
+/**
+ * Markdown of the page's own. What stands between `begin` and `end` (the same if missing) on one line becomes an element; words that match become a
+ * link, in which `$1` to `$9` are the groups and `$&` all of it, each as one piece of the address. Code stays as it is, and words in links do.
+ * Only a `span` has attributes: `data-mx-color` and `data-mx-bg-color` (`#` and six digits), `data-mx-spoiler` (why it is hidden).
+ */
+export type MarkdownRule =
+  | { begin: string; end?: string; tag: 'b' | 'strong' | 'i' | 'em' | 'u' | 's' | 'del' | 'sub' | 'sup' | 'code' | 'span'; attributes?: Record<string, string> }
+  | { pattern: RegExp; link: string };
 
 /** A text that came in from somebody in a text chat. */
 export interface ChatMessage {
@@ -262,6 +272,12 @@ export class MartletMessenger extends HTMLElement {
   room: string | null;
   theme: string | null;
 
+  /**
+   * Draws content of a kind: of rows (`custom.kind`; those already shown keep what they have), and in a room messages with that `msgtype`, of
+   * whomever, in the room and in threads. Those without a renderer are shown as their `body`. There the data is all of the event's content, as
+   * somebody wrote it: put it into texts, not into markup. It is drawn anew when the message is edited.
+   */
+  register(kind: string, renderer: Renderer): Promise<void>;
   setText(text: string): Promise<void>;
   scrollToEnd(): Promise<void>;
   setBubbles(name: 'house' | 'standard' | 'simple'): Promise<void>;
@@ -278,10 +294,17 @@ export class MartletMessenger extends HTMLElement {
   /** Ends the session, on the server as well. */
   signOut(): Promise<void>;
   join(): Promise<void>;
+  /**
+   * Rules beside the client's Markdown, in their order, for texts that people write from now on; at most 50. What is none throws a TypeError. The text
+   * as it was written stays the message's `body`. Texts behind `/plain`, words below files and what the page sends are not looked at.
+   */
+  markdown: readonly MarkdownRule[];
   /** Fulfilled with the event's ID when the server has it. `data` are further keys of the content, with names of one's own (`com.example.order`). */
   send(text: string, options?: { data?: Record<string, unknown> }): Promise<string | RowID>;
   /** Any event, of a type of one's own too. */
   sendEvent(type: string, content: Record<string, unknown>): Promise<string>;
+  /** A message of a kind of one's own (`com.example.order`; names that begin with `m.` are refused), up to 60,000 bytes. `body` is for all who do not draw it. */
+  sendMessage(content: { msgtype: string; body: string; [key: string]: unknown }): Promise<string>;
   scrollToEvent(event: string): Promise<void>;
 
   // Without one
@@ -310,8 +333,6 @@ export class MartletMessenger extends HTMLElement {
    * the row before the eyes, `keep-stable` keeps it at the end too, `none` keeps the number of the scroll position.
    */
   transaction(change: (messenger: MartletMessenger) => void, mode?: 'none' | 'natural' | 'keep-stable'): Promise<void>;
-  /** Rows that are already shown keep what they have. */
-  register(kind: string, renderer: Renderer): Promise<void>;
 
   // A text chat (attribute `sender-id`), besides all of these. There `send` needs no event: the message is there at once, or the Error says `empty`,
   // `too long` or `not connected`.

@@ -3,6 +3,7 @@
 
 import { Drawings } from './messenger-drawing.js';
 import { RoomEvents } from './messenger-events.js';
+import { applied, checkedRules } from './messenger-markdown.js';
 
 const actionBits = {
   openmedia: 0, openfile: 1, opensender: 2, retry: 3, openlocation: 5, openreply: 6, react: 7, addreaction: 8, showreactors: 9, openthread: 10, showreaders: 11, vote: 12,
@@ -18,6 +19,14 @@ const firstRow = 2 ** 32;
 // A frame that is there says so at once.
 const patienceMilliseconds = 5000;
 
+// Why the page does not send that as a message of its own kind.
+function refusedMessage(content, homeserver) {
+  if (!homeserver) return 'There is no room.';
+  const { msgtype, body } = content;
+  if (typeof msgtype !== 'string' || msgtype === '' || msgtype.startsWith('m.')) return 'A kind of one\'s own has a name of one\'s own (msgtype).';
+  return typeof body !== 'string' || body.trim() === '' ? 'Whoever does not draw it needs words (body).' : null;
+}
+
 class MartletMessenger extends HTMLElement {
   static observedAttributes = ['theme', 'bubbles', 'disabled', 'homeserver', 'room'];
   #port = null;
@@ -31,6 +40,7 @@ class MartletMessenger extends HTMLElement {
   #events = new RoomEvents();
   #patience = 0;
   #userID = null;
+  #rules = [];
 
   get homeserver() { return this.getAttribute('homeserver'); }
   set homeserver(address) { this.#reflect('homeserver', address); }
@@ -39,6 +49,8 @@ class MartletMessenger extends HTMLElement {
   get theme() { return this.getAttribute('theme'); }
   set theme(name) { this.#reflect('theme', name); }
   get userID() { return this.#userID; }
+  get markdown() { return this.#rules; }
+  set markdown(rules) { this.#rules = Object.freeze(checkedRules(rules)); }
 
   #reflect(name, value) { if (value === null || value === undefined) this.removeAttribute(name); else this.setAttribute(name, value); }
 
@@ -182,6 +194,7 @@ class MartletMessenger extends HTMLElement {
       case 'undraw': this.#drawings.undraw(detail); return;
       case 'drawnclick': this.#drawings.press(detail); return;
       case 'send': this.#decide(detail); return;
+      case 'format': this.#format(detail); return;
       case 'signedin': this.#userID = detail.userID; break;
       case 'signedout': this.#userID = null; break;
       case 'needolder': case 'neednewer': this.#measure(event, 'attempt');
@@ -200,12 +213,14 @@ class MartletMessenger extends HTMLElement {
     try {
       const isTaken = this.dispatchEvent(said), answer = await (wait ?? isTaken);
       if (answer === false) throw new Error('The page refused the text.');
-      await this.#ask('taken', { token, text: typeof answer === 'string' ? answer : detail.text });
+      await this.#ask('taken', { token, text: typeof answer === 'string' ? answer : detail.text, hasRules: this.#rules.length > 0 });
       this.#measure('send', 'success');
     } catch {
       this.#measure('send', 'failure');
     }
   }
+
+  #format({ token, text, html }) { this.#ask('taken', { token, html: applied(this.#rules, text, html) }).catch(() => {}); }
 
   #enable() {
     return this.#ask('enable', { on: !this.hasAttribute('disabled'), note: this.getAttribute('disabled') || undefined });
@@ -245,6 +260,10 @@ class MartletMessenger extends HTMLElement {
     return data === undefined ? this.#ask('send', { text }) : this.sendEvent('m.room.message', { msgtype: 'm.text', body: text, ...data });
   }
   sendEvent(type, content) { return this.#ask('send', { type, content }); }
+  sendMessage(content) {
+    const refusal = refusedMessage(content, this.homeserver);
+    return refusal === null ? this.sendEvent('m.room.message', content) : Promise.reject(new TypeError(refusal));
+  }
   scrollToEvent(event) { return this.#ask('scrollTo', { event }); }
 
   // ---- Without one

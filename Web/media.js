@@ -9,6 +9,9 @@ let prefix = '', token = '';
 
 export const isOfAccount = source => token !== '' && prefix !== '' && source.startsWith(prefix);
 
+// The account's token as it is now, for nobody but its server: empty for others.
+export const tokenFor = server => prefix.startsWith(server + '/_matrix/') ? token : '';
+
 export function setMediaAccess(newPrefix, newToken = '') {
   [prefix, token] = [newPrefix, newToken];
   if (token === '') for (const [source, entry] of [...images]) dropImage(source, entry);

@@ -28,11 +28,11 @@ export class Drawings {
   set(kind, renderer) { this.#renderers.set(kind, renderer); }
 
   // A row came into view: the page draws, now and whenever it changes what it drew.
-  draw({ drawing, kind, data, row, width, sender }) {
+  draw({ drawing, kind, data, row, width, sender, id }) {
     const renderer = this.#renderers.get(kind);
     if (renderer === undefined) return;
     const element = document.createElement('div');
-    const live = { element, elements: [], end: renderer(data, element, { row, width, sender }) };
+    const live = { element, elements: [], end: renderer(data, element, { row, width, sender, id }) };
     const send = () => {
       live.elements = [];
       this.#post({ do: 'drawn', drawing, tree: describe(element, live.elements) });

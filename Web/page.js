@@ -28,7 +28,7 @@ export function listenToPage(hear) {
   // What nothing on the page wanted.
   addEventListener('keydown', e => {
     if (e.defaultPrevented || e.isComposing || e.altKey) return;
-    const isControl = e.ctrlKey || e.metaKey, isWriting = e.target.matches?.('input, textarea, select');
+    const isControl = e.ctrlKey || e.metaKey, isWriting = e.target.matches?.('input, textarea, select, .ma-rich');
     if (isControl ? e.key === '/' : e.key === '?' && !isWriting) {
       e.preventDefault();
       hear(6);

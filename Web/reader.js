@@ -126,11 +126,23 @@ function followFigures() {
   figures?.then(module => module.showFigures(isWanted));
 }
 
+// ---- What is written as it will look, where that is chosen.
+
+let rich;
+
+// `field` is one for messages that has just been made or has grown.
+export function followRich(field) {
+  const isWanted = isOurPage && setting('rich') !== '';
+  if (isWanted) rich ??= import('./rich-editor.js');
+  rich?.then(module => module.showRich(isWanted, field));
+}
+
 // ---- The look: the rules of the style sheets for dark screens hold or do not, whatever the system says.
 
 export function applyLook() {
   if (!isOurPage) return;
   if (texts !== '') followFigures();
+  followRich();
   const theme = setting('theme');
   const isDark = theme === 'dark' || theme === 'contrast';
   Object.assign(document.documentElement.dataset, { theme, density: setting('density') });

@@ -30,7 +30,7 @@ export function setAttribute(node, name, value) {
       break;
     case 'aria-activedescendant':
       value = names.get(value) ?? value;
-      if (node !== document.activeElement) {
+      if ((node.rich?.root ?? node) !== document.activeElement) {
         // It is to be named first, when it gets the focus.
         setTimeout(() => { if (node === document.activeElement && !node.hasAttribute(name)) node.setAttribute(name, value); }, namedMilliseconds);
         return;
@@ -121,7 +121,7 @@ const described = [['.ma-field', '.ma-field-hint'], ['.ma-writer', '.ma-writer-t
 
 function describe(field) {
   for (const [box, words] of described) {
-    const hint = field.matches('input, textarea') && field.closest(box)?.querySelector(words);
+    const hint = field.matches('input, textarea, .ma-rich') && field.closest(box)?.querySelector(words);
     if (!hint) continue;
     hint.id ||= `ma-hint-${++nameCount}`;
     field.setAttribute('aria-describedby', hint.id);
@@ -160,7 +160,7 @@ function heirOf(gone) {
 // Where it was before. On a telephone a field would bring the keyboard.
 function placeBefore() {
   const isTouched = matchMedia('(pointer: coarse)').matches;
-  return places.findLast(one => isSeen(one) && !(isTouched && one.matches('input, textarea')));
+  return places.findLast(one => isSeen(one) && !(isTouched && one.matches('input, textarea, .ma-rich')));
 }
 
 // What had the focus went away: it goes to what took its place, else back to what had it before, else to the page's heading. Who was writing goes
@@ -169,7 +169,7 @@ export function keepFocus() {
   const had = places.at(-1), { activeElement } = document;
   if (!had || isGivenUp || !document.hasFocus() || isSeen(had) || ![had, document.body].includes(activeElement) || openDialogs().length > 0) return;
   places.splice(0, places.length, ...places.filter(one => one.isConnected && one !== had), had);
-  const next = heirOf(had) ?? (isWriting && had.matches('input, textarea, select') ? undefined : placeBefore()) ?? [...document.querySelectorAll('h1')].find(isSeen);
+  const next = heirOf(had) ?? (isWriting && had.matches('input, textarea, select, .ma-rich') ? undefined : placeBefore()) ?? [...document.querySelectorAll('h1')].find(isSeen);
   if (next?.tagName === 'H1') next.tabIndex = -1;
   next?.focus({ preventScroll: true });
 }

@@ -66,7 +66,9 @@ async function upload({ blob, type, name }) {
   if (place !== undefined) return place;
   const file = await readFile(blob);
   if (!file) return undefined;
-  const sent = await sendRest(blob, file, type, name) ?? await sendWhole(file, type, name);
+  const rest = await begunPart(blob);
+  if (rest === undefined) return undefined;
+  const sent = rest === null ? await sendWhole(file, type, name) : await sendRest(rest, file, type, name);
   if (sent !== undefined) await remember('file/' + blob, { place: sent });
   return sent;
 }
@@ -76,19 +78,23 @@ async function sendWhole(file, type, name) {
   return answer?.ok ? (await answer.json()).content_uri : undefined;
 }
 
-// Of a large file that the page has begun to send in parts (uploads.js); undefined where it has not, or the server has forgotten it.
-async function sendRest(blob, file, type, name) {
+// How far the page has sent a large file in parts (uploads.js); null where it has not, or the server has forgotten it, undefined where
+// the server does not say now: then it is for the next time.
+async function begunPart(blob) {
   const place = await readFile(blob + ' place');
-  if (!place) return undefined;
+  if (!place) return null;
   const path = place.uri.slice('mxc://'.length);
   const asked = await ask('GET', 'client/unstable/martlet.resumable/' + path);
-  if (!asked?.ok) return undefined;
-  const { offset, complete } = await asked.json();
-  if (complete) return place.uri;
+  if (asked?.status === 404) return null;
+  return asked?.ok ? { ...await asked.json(), uri: place.uri, path } : undefined;
+}
+
+async function sendRest({ offset, complete, uri, path }, file, type, name) {
+  if (complete) return uri;
   const range = offset < file.size ? `${offset}-${file.size - 1}` : '*';
   const answer = await ask('PUT', `media/v3/upload/${path}?filename=${encodeURIComponent(name)}`, file.slice(offset, file.size, type),
     { 'Content-Range': `bytes ${range}/${file.size}` });
-  return answer?.ok ? place.uri : undefined;
+  return answer?.ok && (await answer.json()).complete ? uri : undefined;
 }
 
 // `upload:N` stands where the program could not know yet which address the file N would have (OutboxFile.placeholder).

@@ -2,16 +2,18 @@
 // loaded anew. The server knows how much of a file it has (Documentation/Extensions.md, `martlet.resumable`).
 
 import { dropPlace, keepPlace, nameOf, placeOf } from './files.js';
+import { tokenFor } from './media.js';
 import { request, upload } from './network.js';
 
 // A proxy that holds a part back until it is whole loses no more than this.
 const partBytes = 8 << 20;
 // Waits between attempts that moved nothing on; then the program is told, which waits for the network.
 const pauses = [500, 1000, 2000, 4000];
+const giveUpMilliseconds = 30_000;
 
 const api = '/_matrix/';
 const offers = new Map();     // server -> whether it takes parts
-const unfinished = new Map(); // name of a file -> takes its place back
+const unfinished = new Map(); // name of a file -> its place, also where nothing can be kept
 const encoder = new TextEncoder(), decoder = new TextDecoder();
 
 // As `upload` of network.js.
@@ -33,9 +35,12 @@ export function uploadFile(head, file, progress, done) {
     file, server, query, type, progress, headTo,
     send: (method, path, { body = null, headers, moved = () => {} } = {}) => ask(headTo(method, path, headers), body, moved),
     sendWhole: () => ask(head, file, progress),
-  }).then(({ status, headCount, bytes }) => done(status, headCount, bytes));
+  }).catch(() => failed).then(({ status, headCount, bytes }) => done(status, headCount, bytes));
   return { stop: () => { isStopped = true; current?.stop(); } };
 }
+
+// Whatever has come between: the program tries again.
+const failed = { status: 0, headCount: 0, bytes: new Uint8Array(0) };
 
 function read(bytes) {
   try { return JSON.parse(decoder.decode(bytes)) ?? {}; } catch { return {}; }
@@ -50,13 +55,12 @@ async function sendAll(sending) {
       const { answer, uri } = await findPlace(sending);
       if (answer) return answer;
       if (uri === undefined) return sending.sendWhole();
-      place = { uri, sent: 0 };
+      place = { server: sending.server, uri, sent: 0 };
       keepPlace(file, place);
     }
-    const { uri } = place;
-    unfinished.set(nameOf(file), () => request(sending.headTo('DELETE', progressPath(uri)), undefined, () => {}));
+    unfinished.set(nameOf(file), place);
     const answer = await sendParts(sending, place, isOld);
-    if (answer.status === 200) unfinished.delete(nameOf(file));
+    if (answer.status === 200 || answer.status === 404) unfinished.delete(nameOf(file));
     if (answer.status !== 404 || !isOld) return answer;
     // The server has forgotten it: once more, from the beginning.
     dropPlace(file);
@@ -88,7 +92,7 @@ async function sendParts({ send, file, query, type, progress }, place, isOld) {
   const take = said => {
     if (said.offset > offset) failures = 0;
     [offset, isComplete] = [said.offset, said.complete === true];
-    place.sent = offset;
+    [place.sent, place.isComplete] = [offset, isComplete];
     keepPlace(file, place);
     tell(offset);
   };
@@ -115,8 +119,14 @@ async function sendParts({ send, file, query, type, progress }, place, isOld) {
   return { status: 200, headCount: 0, bytes: encoder.encode(JSON.stringify({ content_uri: place.uri })) };
 }
 
-// Of a file that nobody wants to send any more the server keeps nothing.
-export function giveUp(name) {
-  unfinished.get(name)?.();
+// Of a file that nobody wants to send any more the server keeps nothing. `kept` is a promise of the place from before the page was loaded.
+export async function giveUp(name, kept) {
+  const begun = unfinished.get(name);
   unfinished.delete(name);
+  const place = begun ?? await kept;
+  if (!place || place.isComplete) return;
+  const token = tokenFor(place.server);
+  if (token === '') return;
+  const headers = [['Authorization', 'Bearer ' + token]];
+  request({ method: 'DELETE', url: place.server + api + progressPath(place.uri), timeout: giveUpMilliseconds, headers }, undefined, () => {});
 }

@@ -135,11 +135,13 @@ import Testing
     let middle = host.items()[2_000].id
     host.command(.viewed(.test, upTo: middle))
     #expect(host.texts() == all)
-    let last = try #require(host.items().last).id
+    let identities = host.items().map { $0.id }
+    let last = try #require(identities.last)
     host.command(.viewed(.test, upTo: last))
     let left = host.texts()
     #expect(left.count >= Limits.storedPageItems && left.count < Limits.openItems)
     #expect(left == Array(all.suffix(left.count)))
+    #expect(host.items().map { $0.id } == identities.suffix(left.count))
     // News come as ever, and what is older comes from the store.
     host.sync(Wire.join([Wire.message("news", "$news")]))
     #expect(host.texts().suffix(2) == ["news", "mine sending"] || host.texts().suffix(2) == ["mine sending", "news"])

@@ -640,6 +640,13 @@ async def _(test):
         await alice.dialog.get_by_role("button", name="Delete for me").click()
         await alice.message("the embarrassing one").wait_for(state="detached")
         await phone.message("the embarrassing one").wait_for(state="detached")
+        await expect(alice.entry("Kitchen")).not_to_contain_text("embarrassing")
+        await expect(alice.entry("Kitchen")).not_to_contain_text("No messages yet")
+        await alice.more("Search in this room")
+        await alice.page.get_by_label("Search for").fill("embarrassing")
+        await alice.page.get_by_label("Search for").press("Enter")
+        await alice.page.get_by_text("Nothing was found.").wait_for()
+        await alice.page.keyboard.press("Escape")
         users["boris"].send(room, "did you see it?")
         for person in (alice, phone, boris):
             await person.sees("did you see it?")

@@ -7,7 +7,7 @@ import struct
 import tempfile
 import wave
 
-from browser import ANCHOR, people
+from browser import ANCHOR, expect, people
 from client import User, bodies, room_path
 from declarations import Declarations, ElementScript, require_same_methods
 from harness import test
@@ -412,3 +412,145 @@ async def _(test):
         await check_details(page)
         said = bodies(host.get(room_path(room, "messages"), dir="b").ok()["chunk"])
         assert "Two, please" in said, said
+
+
+async def enter(page, user):
+    """Signs the element in; what it tells is kept."""
+    await hear(page)
+    await page.evaluate("session => chat.signIn(session)", {"userID": user.user_id, "deviceID": user.device_id, "accessToken": user.token})
+
+
+@test("in a room the page draws messages of its own kind: sent by it and by others, edited, pressed, let go out of view; others show their words")
+async def _(test):
+    host, guest = User(test.base, "seller"), User(test.base, "buyer")
+    room = host.create_room(name="Shop", preset="public_chat")
+    guest.join(room)
+    async with visitor(test) as (person, frame, address):
+        page = person.page
+        await page.goto(address("room.html", homeserver=test.base, room=room))
+        state = page.locator("#state")
+        await enter(page, guest)
+        await frame.get_by_role("textbox").wait_for()
+        host.send(room, "A parcel: 3", msgtype="com.example.parcel", count=3)
+        await frame.get_by_text("A parcel: 3", exact=True).wait_for()
+        # By the page of the one, drawn for both.
+        await page.get_by_role("button", name="Order beans").click()
+        await frame.get_by_text("2 pieces", exact=True).wait_for()
+        host.sync_until(lambda answer: "An order: Beans (2)" in str(answer))
+        newest = host.get(room_path(room, "messages"), dir="b").ok()["chunk"][0]
+        assert {key: newest["content"].get(key) for key in ("msgtype", "name", "count")} == {"msgtype": "com.example.order", "name": "Beans", "count": 2}
+        # By somebody else, who means no good.
+        evil = "<img src=x onerror=alert(1)>"
+        said = host.send(room, "An order: Peas", msgtype="com.example.order", name=evil, count=5)
+        order = message(frame, "An order: Peas")
+        await order.get_by_text("5 pieces", exact=True).wait_for()
+        assert await order.get_by_text(evil, exact=True).count() == 1 and await order.locator(".mg-custom img").count() == 0
+        await person.picture("element-room-orders")
+        # A press is the page's matter, and what it makes of it stays while other things of the row change.
+        await order.get_by_role("button", name="Thank").click()
+        await order.get_by_text("5 pieces, thanked for", exact=True).wait_for()
+        await state.filter(has_text="Thanks to").wait_for()
+        guest.put(room_path(room, "send", "m.reaction", "r1"), {"m.relates_to": {"rel_type": "m.annotation", "event_id": said, "key": "👍"}}).ok()
+        await order.get_by_role("button", name="👍").wait_for()
+        assert await order.get_by_text("5 pieces, thanked for", exact=True).count() == 1
+        new = {"msgtype": "com.example.order", "body": "An order: Peas", "name": "Peas", "count": 6}
+        host.send(room, "* An order", **{"msgtype": "com.example.order", "m.new_content": new, "m.relates_to": {"rel_type": "m.replace", "event_id": said}})
+        await order.get_by_text("6 pieces", exact=True).wait_for()
+        # A kind that is registered later is drawn where it stands already.
+        await page.evaluate("""() => chat.register('com.example.parcel', ({ count }, element, { id, sender }) => {
+          globalThis.parcel = { id, sender };
+          element.textContent = `Parcel of ${count}`;
+          return () => { globalThis.isGone = true; };
+        })""")
+        await frame.get_by_text("Parcel of 3", exact=True).wait_for()
+        parcel = await page.evaluate("() => parcel")
+        assert parcel["id"].startswith("$") and parcel["sender"]["id"] == host.user_id and parcel["sender"]["own"] is False, parcel
+        for number in range(60):
+            host.send(room, f"line {number}")
+        await message(frame, "line 59").wait_for()
+        await person.until("() => globalThis.isGone === true")
+        await page.evaluate("event => chat.scrollToEvent(event)", said)
+        await order.get_by_text("6 pieces", exact=True).wait_for()
+        # What is no message of a kind of one's own, and what is too long, is refused.
+        refused = await page.evaluate("""async () => {
+          const said = [];
+          for (const content of [{ msgtype: 'm.text', body: 'x' }, { msgtype: '', body: 'x' }, { msgtype: 'com.example.order', body: ' ' },
+            { msgtype: 'com.example.order', body: 'x', name: 'x'.repeat(70000) }]) said.push(await chat.sendMessage(content).then(() => '', error => error.message));
+          const rows = document.createElement('martlet-messenger');
+          said.push(await rows.sendMessage({ msgtype: 'com.example.order', body: 'x' }).then(() => '', error => error.message));
+          return said;
+        }""")
+        assert len(refused) == 5 and all(refused), refused
+        await check_details(page)
+
+
+async def write(frame, text):
+    box = frame.get_by_role("textbox")
+    await box.fill(text)
+    await box.press("Enter")
+
+
+@test("Markdown of the page's own: words become links, marks become elements, beside the client's; nothing that a rule makes can do harm")
+async def _(test):
+    user = User(test.base, "clerk")
+    room = user.create_room(name="Desk")
+    async with visitor(test) as (person, frame, address):
+        page = person.page
+        await page.goto(address("room.html", homeserver=test.base, room=room))
+        await enter(page, user)
+        await frame.get_by_role("textbox").wait_for()
+
+        async def sent(text):
+            """The content that the server has of it."""
+            await write(frame, text)
+            user.sync_until(lambda answer: json.dumps(text)[1:-1] in json.dumps(answer, ensure_ascii=True))
+            return next(event["content"] for event in user.get(room_path(room, "messages"), dir="b").ok()["chunk"] if event["type"] == "m.room.message")
+
+        link = '<a href="https://tickets.example.org/12">TICKET-12</a>'
+        found = await sent("see **TICKET-12**, not `TICKET-13` or [TICKET-14](https://example.org/)")
+        assert found["formatted_body"] == (
+            f'see <strong>{link}</strong>, not <code>TICKET-13</code> or <a href="https://example.org/">TICKET-14</a>'), found
+        assert found["body"] == "see **TICKET-12**, not `TICKET-13` or [TICKET-14](https://example.org/)"
+        shown = frame.get_by_role("link", name="TICKET-12")
+        assert await shown.get_attribute("href") == "https://tickets.example.org/12"
+        found = await sent("==very *much* so== and x^2^, 1 == 2 == 3")
+        assert found["formatted_body"] == (
+            '<span data-mx-bg-color="#ffee88">very <em>much</em> so</span> and x<sup>2</sup>, 1 == 2 == 3'), found
+        assert await frame.locator(".mg-row sup").inner_text() == "2"
+        found = await sent("<b>a & b</b> TICKET-7")
+        assert found["formatted_body"] == (
+            '&lt;b&gt;a &amp; b&lt;/b&gt; <a href="https://tickets.example.org/7">TICKET-7</a>'), found
+        assert "formatted_body" not in await sent("nothing of that kind")
+        assert "formatted_body" not in await sent("TICKET 15")
+        await write(frame, "/plain TICKET-16")
+        await message(frame, "TICKET-16").wait_for()
+        user.sync_until(lambda answer: "TICKET-16" in str(answer))
+        plain = user.get(room_path(room, "messages"), dir="b").ok()["chunk"][0]["content"]
+        assert plain["body"] == "TICKET-16" and "formatted_body" not in plain, plain
+        # An edit is written as the text was, and its rules are those of now.
+        await page.evaluate("() => { chat.markdown = [{ pattern: /T(\\S*)/, link: 'https://example.org/?q=$1' }]; }")
+        await frame.get_by_role("textbox").press("ArrowUp")
+        await expect(frame.get_by_role("textbox")).to_have_value("TICKET-16")
+        await write(frame, "T'\"><script>&")
+        await frame.get_by_role("link", name="T'\"><script>&").wait_for()
+        user.sync_until(lambda answer: "m.replace" in str(answer))
+        edit = user.get(room_path(room, "messages"), dir="b").ok()["chunk"][0]["content"]["m.new_content"]
+        assert edit["formatted_body"].startswith("<a href=\"https://example.org/?q='%22%3E%3Cscript%3E%26\">T'"), edit
+        # What is no rule is refused at once.
+        refused = await page.evaluate("""() => [{ begin: '==', tag: 'script' }, { begin: '', tag: 'b' }, { begin: 'a b', tag: 'b' }, { begin: '==', tag: 'b', attributes: { onclick: 'x' } },
+          { pattern: /x/, link: 'javascript:alert(1)' }, { pattern: 'x', link: 'https://example.org' }, null].map(rule => {
+          try { chat.markdown = [rule]; return ''; } catch (error) { return error.constructor.name; }
+        })""")
+        assert refused == ["TypeError"] * 7, refused
+        # A page that goes around the checks gets nothing into the frame or the room that messages may not have.
+        evil = "<img src=x onerror='top.hurt = 1'><script>top.hurt = 1</script><a href='javascript:top.hurt = 1' onclick='top.hurt = 1'>press</a>"
+        await page.evaluate("""evil => {
+          chat.markdown = [{ begin: '==', tag: 'b' }];
+          Object.defineProperty(Element.prototype, 'innerHTML', { get() { return evil; } });
+        }""", evil)
+        found = await sent("==hurt==")
+        assert found["formatted_body"] == "<a>press</a>", found
+        await message(frame, "press").wait_for()
+        made = await inside(page).evaluate("() => [...document.querySelectorAll('.mg-row a, .mg-row script, .mg-row img[src=x]')].filter(one => one.matches('script, img') || one.textContent === 'press').map(one => one.outerHTML)")
+        assert all("javascript" not in one and "onclick" not in one and "<script" not in one and "<img" not in one for one in made), made
+        await check_details(page)

@@ -1,6 +1,7 @@
 """Small things of every day in the web client, each as a person does it."""
 import asyncio
 import json
+import pathlib
 import re
 from datetime import date
 from urllib.parse import quote
@@ -8,7 +9,7 @@ from urllib.parse import quote
 from browser import expect, in_room, people, send_files
 from client import User, joined, room_path
 from harness import PATIENCE, test
-from test_browser import fill, fits, html, post
+from test_browser import fill, fits, html, post, upload
 from test_chatting import account_data
 from test_composer import choose, last, two_in
 
@@ -149,6 +150,79 @@ async def _(test):
         link = alice.message("order at").get_by_role("link")
         await expect(link).to_have_text(["seeds@farm.example"])
         await expect(link).to_have_attribute("href", "mailto:seeds@farm.example")
+
+
+@test("a hashtag in a message is looked for in the room; a date goes into a calendar, and leads to what was said then")
+async def _(test):
+    room, users = two_in(test, "Seeds")
+    today = date.today().isoformat()
+    users["boris"].send(room, "first #Bohnen2 of the year, `#code` is none", formatted_body="first #Bohnen2 of the year, <code>#code</code> is none",
+                        format="org.matrix.custom.html")
+    users["boris"].send(room, "nothing of them")
+    users["boris"].send(room, f"sowing, #bohnen2; {today} and 2199-11-27 14:30")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        page = alice.page
+        await alice.message("first").get_by_role("button", name="#Bohnen2").wait_for()
+        await expect(alice.message("first").get_by_role("button", name="#code")).to_have_count(0)
+        await alice.message("sowing").get_by_role("button", name="#bohnen2").click()
+        panel = page.get_by_role("complementary", name="Search in this room")
+        await expect(panel.get_by_label("Search for")).to_have_value("#bohnen2")
+        found = panel.get_by_role("button", name=re.compile("bohnen2", re.IGNORECASE))
+        await expect(found).to_have_count(2)
+        await alice.picture("hashtag-light")
+        await panel.get_by_role("button", name="Close").click()
+        await alice.message("sowing").get_by_role("button", name="2199-11-27 14:30").click()
+        dialog = page.get_by_role("dialog", name=re.compile("2199.* 14:30"))
+        await expect(dialog.get_by_role("button", name="Messages of that day")).to_have_count(0)
+        await alice.picture("date-light")
+        async with page.expect_download() as saving:
+            await dialog.get_by_role("button", name="Calendar entry").click()
+        saved = await saving.value
+        assert saved.suggested_filename == "2199-11-27.ics", saved.suggested_filename
+        lines = pathlib.Path(await saved.path()).read_bytes().decode()
+        assert all(len(line) <= 75 for line in lines.encode().split(b"\r\n")), lines
+        entry = lines.replace("\r\n ", "").split("\r\n")
+        assert entry[0] == "BEGIN:VCALENDAR" and entry[-2:] == ["END:VCALENDAR", ""], entry
+        assert f"SUMMARY:sowing\\, #bohnen2\\; {today} and 2199-11-27 14:30" in entry and "DURATION:PT1H" in entry, entry
+        begins = next(line for line in entry if line.startswith("DTSTART:"))
+        assert await page.evaluate("new Date('2199-11-27T14:30').toISOString().replace(/[-:]|\\.000/g, '')") == begins[8:], begins
+        await expect(dialog).to_be_hidden()
+        await alice.message("sowing").get_by_role("button", name=today).click()
+        async with page.expect_download() as saving:
+            await alice.dialog.get_by_role("button", name="Calendar entry").click()
+        assert "DTSTART;VALUE=DATE:" + today.replace("-", "") in pathlib.Path(await (await saving.value).path()).read_text()
+        await alice.message("sowing").get_by_role("button", name=today).click()
+        async with page.expect_response(re.compile("timestamp_to_event")):
+            await alice.dialog.get_by_role("button", name="Messages of that day").click()
+        await alice.sees("sowing")
+
+
+@test("a contact in a file is a card of whom it is, with links that call and write; the file is saved as before")
+async def _(test):
+    room, users = two_in(test, "Seeds")
+    card = ("BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada Lovelace\\, Countess\r\nORG:Analytical Engines\r\nTEL;TYPE=cell:+44 20 7946 0958\r\n"
+            "EMAIL:ada@engine\r\n .example\r\nEMAIL:eve@x?bcc=all@x\r\nEND:VCARD\r\n").encode()
+    async with in_room(test, room, users) as (alice, boris):
+        async with alice.page.expect_file_chooser() as chooser:
+            await alice.page.get_by_role("button", name="Attach a file").click()
+        await (await chooser.value).set_files({"name": "ada.vcf", "mimeType": "text/vcard", "buffer": card})
+        await alice.dialog.get_by_role("button", name="Send").click()
+        for person in (alice, boris):
+            shown = person.page.get_by_role("group", name="Ada Lovelace, Countess")
+            await shown.get_by_text("Analytical Engines").wait_for()
+            await expect(shown.get_by_role("link")).to_have_text(["+44 20 7946 0958", "ada@engine.example"])
+            await expect(shown.get_by_role("link").first).to_have_attribute("href", "tel:+442079460958")
+            await expect(shown.get_by_role("link").last).to_have_attribute("href", "mailto:ada@engine.example")
+            await shown.get_by_text("eve@x?bcc=all@x").wait_for()
+        await boris.picture("contact-light")
+        async with boris.page.expect_download() as saving:
+            await boris.page.get_by_role("button", name="ada.vcf").click()
+        assert pathlib.Path(await (await saving.value).path()).read_bytes() == card
+        # What says that it is one, and is not, is a file like others.
+        users["alice"].send(room, "bad.vcf", msgtype="m.file", info={"size": 4, "mimetype": "text/vcard"},
+                            url=upload(users["alice"], b"none", "bad.vcf", "text/vcard"))
+        await boris.page.get_by_role("button", name="bad.vcf").wait_for()
+        await expect(boris.page.get_by_role("group", name=re.compile("Ada"))).to_have_count(1)
 
 
 @test("of many members one page is listed, and more as one asks for them")

@@ -7,9 +7,9 @@ from browser import PHONE, expect, in_room, people
 from client import User, fresh, room_path
 from harness import test
 from server import Server
-from test_browser import picture
+from test_browser import picture, upload
 from test_chatting import account_data
-from test_composer import Recorder, last, two_in
+from test_composer import Recorder, choose, last, two_in
 from test_settings import details, more_settings, no_dialog, settings
 
 
@@ -226,6 +226,19 @@ async def _(test):
             await boris.dialog.get_by_text("Event ID").wait_for()
             await expect(boris.dialog.get_by_text("Sent without a notification")).to_have_count(int(is_silent))
             await no_dialog(boris)
+        # One of several can be left out.
+        async with alice.page.expect_file_chooser() as chooser:
+            await alice.page.get_by_role("button", name="Attach a file").click()
+        files = [{"name": f"{name}.txt", "mimeType": "text/plain", "buffer": name.encode()} for name in ("list", "secret")]
+        await (await chooser.value).set_files([*files, {"name": "cat.png", "mimeType": "image/png", "buffer": picture(60, 40)}])
+        await alice.picture("files-to-send-light")
+        await dialog.get_by_role("button", name="Remove cat.png").click()
+        await dialog.get_by_role("button", name="Remove secret.txt").click()
+        await expect(dialog.get_by_role("button", name="Remove")).to_have_count(0)
+        await expect(dialog.get_by_label("Caption")).to_be_focused()
+        await dialog.get_by_role("button", name="Send").click()
+        await boris.page.get_by_role("article").filter(has_text="list.txt").wait_for()
+        assert last(users["boris"], room)["msgtype"] == "m.file"
         await alice.context.grant_permissions(["microphone"])
         await alice.page.get_by_role("button", name="Voice message").click()
         recorder = Recorder(alice)
@@ -236,6 +249,43 @@ async def _(test):
         await boris.page.get_by_role("button", name="Play").wait_for()
         content = last(users["boris"], room)
         assert content["martlet.silent"] is True and "org.matrix.msc3245.voice" in content, content
+
+
+@test("polls, places and stickers go out without a notification where that is ticked")
+async def _(test):
+    room, users = two_in(test, "Nursery")
+    owl = upload(users["boris"], picture(120, 90), "owl.png", "image/png")
+    pack = {"pack": {"display_name": "Birds"}, "images": {"owl": {"url": owl, "body": "An owl", "usage": ["sticker"]}}}
+    users["alice"].state(room, "im.ponies.room_emotes", pack, "birds").ok()
+    silent = "Send without a notification"
+    async with in_room(test, room, users) as (alice, boris):
+        dialog = alice.dialog
+        await choose(alice, "Poll")
+        await dialog.get_by_label("Question").fill("What shall we sow?")
+        await dialog.get_by_label("Answer 1").fill("Beans")
+        await dialog.get_by_label("Answer 2").fill("Peas")
+        await dialog.get_by_label(silent).check()
+        await dialog.get_by_role("button", name="Send").click()
+        await boris.page.get_by_role("group", name="What shall we sow?").wait_for()
+        assert last(users["boris"], room, "org.matrix.msc3381.poll.start")["martlet.silent"] is True
+        await alice.context.grant_permissions(["geolocation"])
+        await alice.context.set_geolocation({"latitude": 52.5163, "longitude": 13.3777, "accuracy": 20})
+        await choose(alice, "Where I am")
+        await dialog.get_by_text("geo:52.51630").wait_for()
+        await dialog.get_by_label(silent).check()
+        await dialog.get_by_role("button", name="Send").click()
+        await boris.message("I am here").get_by_role("button", name="I am here").wait_for()
+        assert last(users["boris"], room)["martlet.silent"] is True
+        for is_silent in (True, False):
+            await alice.page.get_by_role("button", name="Emoji").click()
+            await dialog.get_by_role("tab", name="Stickers").click()
+            await dialog.get_by_role("heading", name="Birds").wait_for()
+            if is_silent:
+                await dialog.get_by_label(silent).check()
+                await alice.picture("silent-stickers-light")
+            await dialog.get_by_role("button", name="An owl").click()
+            await expect(boris.page.get_by_role("img", name="An owl")).to_have_count(1 if is_silent else 2)
+            assert last(users["boris"], room, "m.sticker").get("martlet.silent", False) == is_silent
 
 
 @test("of what is deleted for everyone a line stays, or none where one wants none, at once and after a restart")
@@ -282,3 +332,58 @@ async def _(test):
             await details(person, room)
             await person.details.get_by_text(words, exact=True).wait_for()
         await everybody[0].picture("since-joined-light")
+
+
+@test("a room names groups of its members; their name behind @ mentions those who are there; who may not change them sees who is in them")
+async def _(test):
+    room, users = two_in(test, "Workshop")
+    carol, gone = User(test.base, "carol"), User(test.base, "gone")
+    for user in (carol, gone):
+        users["alice"].post(room_path(room, "invite"), {"user_id": user.user_id}).ok()
+        user.join(room)
+    named = lambda: users["alice"].get(room_path(room, "state", "martlet.mention_groups")).ok()["groups"]
+    async with people(test, "alice", "boris") as (alice, boris):
+        for person in (alice, boris):
+            await person.sign_in(users[person.name])
+            await details(person, room)
+        page = alice.page
+        dialog = await more_settings(alice, "Groups")
+        await dialog.get_by_role("button", name="New group").click()
+        editor = page.get_by_role("dialog", name="New group")
+        await editor.get_by_label("Name of the group").fill("here")
+        chosen = editor.get_by_role("group", name="People").get_by_role("button")
+        for count, user in enumerate((users["boris"], gone), 1):
+            await editor.get_by_label("Add a member").fill(user.user_id)
+            await expect(chosen).to_have_count(count)
+        await editor.get_by_role("button", name="Save").click()
+        await editor.get_by_text("Use one short word").wait_for()
+        await editor.get_by_label("Name of the group").fill("design")
+        await alice.picture("group-editor-light")
+        await editor.get_by_role("button", name="Save").click()
+        group = dialog.get_by_role("listitem").filter(has_text="@design")
+        await group.wait_for()
+        assert named() == {"design": [users["boris"].user_id, gone.user_id]}, named()
+        await group.get_by_role("button", name="Edit: @design").click()
+        editor = page.get_by_role("dialog", name="Groups")
+        await editor.get_by_label("Add a member").fill(carol.user_id)
+        await expect(editor.get_by_role("group", name="People").get_by_role("button")).to_have_count(3)
+        await editor.get_by_role("button", name="Save").click()
+        await expect(group).to_contain_text("carol")
+        await alice.picture("groups-light")
+        seen = await more_settings(boris, "Groups")
+        await expect(seen.get_by_role("listitem")).to_contain_text("@design")
+        await expect(seen.get_by_role("button", name=re.compile("group|@design", re.IGNORECASE))).to_have_count(0)
+        gone.post(room_path(room, "leave"), {}).ok()
+        await no_dialog(alice)
+        await alice.open_room(room)
+        await alice.composer.press_sequentially("look, @des")
+        await page.get_by_role("option", name="@design").wait_for()
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+        users["boris"].sync_until(lambda answer: "look, @design" in str(answer))
+        assert sorted(last(users["boris"], room)["m.mentions"]["user_ids"]) == sorted([users["boris"].user_id, carol.user_id])
+        await details(alice, room)
+        dialog = await more_settings(alice, "Groups")
+        await dialog.get_by_role("button", name="Remove @design").click()
+        await expect(dialog.get_by_role("listitem")).to_have_count(0)
+        assert named() == {}, named()

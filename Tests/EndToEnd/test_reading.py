@@ -351,6 +351,35 @@ async def _(test):
             await veil.wait_for(state="hidden")
 
 
+@test("who has read far back and comes to the end again stays there, and finds all of it once more")
+async def _(test):
+    room, users = two_in(test, "Chronicle")
+    for number in range(3_100):
+        users["boris"].send(room, f"day {number}")
+    start = "This is the beginning of the conversation."
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        await alice.sees("day 3099")
+
+        async def read_back():
+            while not await alice.message("day 0").count():
+                await alice.feed.evaluate("feed => { feed.scrollTop = 0; }")
+                await alice.page.evaluate("new Promise(requestAnimationFrame)")
+
+        await read_back()
+        # A place is kept where one was; coming to the end is no way back there.
+        await alice.page.reload()
+        await alice.sees("day 0")
+        await alice.page.get_by_role("button", name=re.compile("latest", re.I)).click()
+        await alice.sees("day 3099")
+        users["boris"].send(room, "and today")
+        await alice.sees("and today")
+        # The rest has left the memory: the beginning is not there at once.
+        await alice.feed.evaluate("feed => { feed.scrollTop = 0; }")
+        await alice.until("start => !document.querySelector('.mg-scroller').textContent.includes(start)", start)
+        await read_back()
+        assert await alice.message("day 0").count() == 1
+
+
 @test("while the first sync of a new session runs one sees where conversations will stand, and hears that they come")
 async def _(test):
     _, users = two_in(test, "Larder")

@@ -32,6 +32,15 @@ PARTS = """() => {
 }"""
 
 
+# The files that wait in the page, with its connection to them; how many databases that were.
+THROW_AWAY = """async () => {
+  const names = (await indexedDB.databases()).map(({ name }) => name).filter(name => name.endsWith(' files'));
+  for (const name of names) {
+    await new Promise((gone, failed) => Object.assign(indexedDB.deleteDatabase(name), { onsuccess: () => gone(), onerror: failed }));
+  }
+  return names.length;
+}"""
+
 @contextlib.asynccontextmanager
 async def sent_to(test, name, **options):
     """(a server, a link to it, the accounts, their room, and Alice's browser behind the link)."""
@@ -100,6 +109,8 @@ async def _(test):
         await limit(alice, uploadThroughput=4_000_000)
         await alice.page.evaluate(f"({PARTS})()")
         before = link.sent
+        given_up = []
+        alice.page.on("request", lambda request: given_up.append(request.url) if request.method == "DELETE" else None)
         async with attach(alice, body, "freight.bin"):
             await reaches(alice, 20)
             link.lose("cut", None)
@@ -116,7 +127,7 @@ async def _(test):
             assert again == sorted(again) and again[0] > 30, again
         sent = link.sent - before
         assert FILE_BYTES <= sent <= FILE_BYTES + 3 * LOST_BYTES, sent
-        assert partials(server) == []
+        assert partials(server) == [] and given_up == [], given_up
 
 
 @test("the rest of a large file goes up after the page was closed")
@@ -164,6 +175,31 @@ async def _(test):
             assert len(partials(server)) == 1
             await alice.message_menu("ballast.bin", "Cancel sending")
             await comes(lambda: not partials(server))
+
+
+@test("of an upload that is given up before it went on in a page loaded anew the server keeps nothing")
+async def _(test):
+    async with sent_to(test, "Jetty", service_workers="block") as (server, link, users, room, alice):
+        await limit(alice, uploadThroughput=2_000_000)
+        await alice.page.evaluate(f"({PARTS})()")
+        async with attach(alice, os.urandom(FILE_BYTES), "anchor.bin"):
+            await reaches(alice, 10)
+            # Before that is answered no upload begins.
+            await alice.page.route("**/client/v1/media/config", lambda route: None)
+            await alice.page.reload()
+            await alice.message("anchor.bin").wait_for()
+            assert len(partials(server)) == 1
+            await alice.message_menu("anchor.bin", "Cancel sending")
+            await comes(lambda: not partials(server))
+
+
+@test("a large file goes up where the browser has thrown away what the page keeps")
+async def _(test):
+    async with sent_to(test, "Wreck", service_workers="block") as (server, link, users, room, alice):
+        assert await alice.page.evaluate(THROW_AWAY) == 1
+        body = os.urandom(9_000_000)
+        async with attach(alice, body, "flotsam.bin"):
+            await arrives(users["boris"], room, "flotsam.bin", body)
 
 
 @test("a file that is fetched goes on where its connection was lost")

@@ -26,7 +26,9 @@ import Testing
         #expect(answer.status == 200)
         #expect(answer.headers["Access-Control-Allow-Origin"] == "*")
         #expect(answer.headers["Access-Control-Allow-Methods"] == "GET, POST, PUT, DELETE, OPTIONS")
-        #expect(answer.headers["Access-Control-Allow-Headers"] == "X-Requested-With, Content-Type, Authorization, Content-Range, Range, If-Range")
+        #expect(
+          answer.headers["Access-Control-Allow-Headers"]
+            == "X-Requested-With, Content-Type, Authorization, Content-Range, Range, If-Range")
       }
     }
   }

@@ -79,6 +79,11 @@ import Testing
       _ = try await fixture.call(.post, "rooms/\(scene.room)/join", as: cat, "{}")
       #expect(try await count(cat) == 0)
       #expect(try await count(scene.ann) == 7)
+      // What is looked at is bounded, messages or not: the newest two are a leaving and a joining.
+      let room = try #require(RoomID(ByteString(scene.room)))
+      for (limit, said) in [(2, 0), (4, 1), (1_000, 7)] as [(Int, Int64)] {
+        #expect(try await fixture.homeserver.messagesSinceJoined(room, by: scene.ann.userID, among: limit) == said)
+      }
       let capabilities = try await fixture.call(.get, "capabilities", as: scene.ann)
       #expect(capabilities.json["capabilities"]?["martlet.since_joined"]?["enabled"]?.bool ?? false)
     }

@@ -223,6 +223,63 @@ import Testing
     }
   }
 
+  @Test func `what has come of uploads counts against the quota of content that comes as a whole, little or much`() async throws
+  {
+    try await APIFixture.run(configure: {
+      $0.registration = .open
+      $0.media.userQuotaBytes = 300_000
+    }) { fixture in
+      let ann = try await fixture.register("ann")
+      let (parts, whole) = (try await create(fixture, ann), try await create(fixture, ann))
+      _ = try await put(fixture, ann, parts, "bytes 0-199999/300000", [UInt8](repeating: 1, count: 200_000))
+      for count in [100_001, 200_000] {
+        let body = [UInt8](repeating: 2, count: count)
+        #expect(try await fixture.raw(.post, "/_matrix/media/v3/upload", token: ann.token, body: body).status == 403)
+        #expect(try await fixture.raw(.put, path(whole), token: ann.token, body: body).status == 403)
+      }
+      for isLeft in [true, true, false] {
+        let body = [UInt8](repeating: 3, count: 40_000)
+        let answer = try await fixture.raw(.post, "/_matrix/media/v3/upload", token: ann.token, body: body)
+        #expect(answer.status == (isLeft ? 200 : 403))
+      }
+      #expect(try await fixture.call(.delete, progressPath(parts), as: ann).status == 200)
+      let body = [UInt8](repeating: 4, count: 100_001)
+      #expect(try await fixture.raw(.put, path(whole), token: ann.token, body: body).status == 200)
+    }
+  }
+
+  @Test func `content that comes as a whole takes the place of its parts, of which nothing stays`() async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      let uri = try await create(fixture, ann)
+      _ = try await put(fixture, ann, uri, "bytes 0-998/1000", Self.content[..<999])
+      #expect(try await fixture.raw(.put, path(uri), token: ann.token, body: [1, 2, 3]).status == 200)
+      #expect(partials(fixture).isEmpty)
+      #expect(try await download(fixture, ann, uri) == [1, 2, 3])
+      #expect(try await progress(fixture, ann, uri) == Told(offset: 3, isComplete: true))
+      // Also of a part that has begun before, and comes only now.
+      let late = try await create(fixture, ann)
+      func meanwhile() async throws {
+        #expect(try await progress(fixture, ann, late).offset == 100)
+        #expect(try await fixture.raw(.put, path(late), token: ann.token, body: [1]).status == 200)
+      }
+      var pieces = 0
+      await #expect(throws: MatrixError.self) {
+        _ = try await fixture.homeserver.media.upload(
+          0..<1_000, of: 1_000, try MediaUpload(contentType: "a/b", fileName: nil, announcedBytes: nil), to: "example.org",
+          late.mediaID, by: ann.userID
+        ) {
+          pieces += 1
+          if pieces == 1 { return Array(Self.content[..<100]) }
+          try await meanwhile()
+          return Array(Self.content[100...])
+        }
+      }
+      #expect(partials(fixture).isEmpty)
+      #expect(try await download(fixture, ann, late) == [1])
+    }
+  }
+
   @Test func `of two parts at once one is refused; whoever asks for the offset ends the one that hangs`() async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")

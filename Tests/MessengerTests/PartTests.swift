@@ -147,6 +147,38 @@ struct PartTests {
     #expect(element.tags("a").isEmpty)
   }
 
+  @Test("Contacts are cards of links that call and write, and of text where there is nothing to call")
+  func contacts() throws {
+    let screen = Screen(options: .with(.all))
+    let card = try #require(
+      VCard(Array("BEGIN:VCARD\nFN:Ada\nORG:Engines\nTEL:+49 30 12\nTEL:ask\nEMAIL:a@b.de\nEND:VCARD".utf8)))
+    let element = screen.show(.parts([.contact(ContactBody(card)), .file(FileBody(name: "ada.vcf", detail: ""))]))
+    #expect(element.first("mg-preview")?.attributes["aria-label"] == "Ada")
+    #expect(element.first("mg-preview-site")?.text == "Engines")
+    #expect(element.tags("a").map { $0.attributes["href"] } == ["tel:+493012", "mailto:a@b.de"])
+    screen.click(try #require(element.first("mg-file-name")))
+    #expect(screen.actions.last?.contains("openFile") == true && screen.actions.last?.contains("part: 1") == true)
+  }
+
+  @Test("Hashtags and dates are buttons where the host can do something with them, but neither in links nor in code")
+  func terms() throws {
+    let screen = Screen(options: .with([.openTerms]))
+    var element = screen.show(.text("#seeds on 2026-11-27 14:30"))
+    #expect(element.tags("button").map(\.text) == ["#seeds", "2026-11-27 14:30"])
+    screen.click(try #require(element.tags("button").first))
+    #expect(screen.actions.last?.contains("#seeds") == true)
+    screen.click(try #require(element.tags("button").last))
+    #expect(screen.actions.last?.contains("date:2026-11-27T14:30") == true)
+    let spans: [RichSpan] = [
+      .text("#a"), .styled(.code, [.styled(.bold, [.text("#b")]), .text("https://a.example")]),
+      .link(url: "https://a.example", [.text("#c")]), .styled(.bold, [.text("#d")])
+    ]
+    element = screen.show(.parts([.rich(RichText([.paragraph(spans), .code("#e", language: "")]))]))
+    #expect(element.tags("button").map(\.text) == ["#a", "#d"])
+    #expect(element.tags("a").count == 2)
+    #expect(Screen(options: .with([])).show(.text("#seeds on 2026-11-27")).tags("button").isEmpty)
+  }
+
   @Test("What the host did not enable has no control")
   func noDeadButtons() {
     let screen = Screen(options: .with([]))
@@ -165,6 +197,28 @@ struct PartTests {
     // Only what needs no host is left: links, hidden text, going to a message that is here.
     let linked = screen.show(.text("x"), Surroundings(reply: ReplyQuote(sender: bob, text: "q", row: RowID(1))))
     #expect(linked.tags("button").count == 1)
+  }
+
+  @Test("Custom content stays as it was drawn while other things of its row change; other content is drawn anew")
+  func customKept() {
+    let screen = Screen()
+    var drawn: [String] = []
+    var letGo = 0
+    screen.timeline.register(
+      content: "card",
+      ContentRenderer { content, _, _, _ in
+        drawn.append(content.payload)
+        return { letGo += 1 }
+      })
+    func show(_ payload: String, _ footer: String) {
+      let content = CustomContent(kind: "card", payload: payload, spoken: "a card")
+      screen.show(.parts([.custom(content)]), Surroundings(footer: footer))
+    }
+    show("1", "")
+    show("1", "read")
+    #expect(drawn == ["1"] && letGo == 0)
+    show("2", "read")
+    #expect(drawn == ["1", "2"] && letGo == 1)
   }
 
   @Test("Custom content is drawn by the host and let go; without a renderer its words are shown")

@@ -69,6 +69,50 @@ struct TextTests {
   }
 
   @Test(
+    "Hashtags are found where they are, in any script, and nothing else behind #",
+    arguments: [
+      ("bring #seeds, please", ["#seeds"]), ("#Größe_2 (#b) \"#c\"", ["#Größe_2", "#b", "#c"]), ("#庭 です。#種まき、", ["#庭", "#種まき"]),
+      ("#حديقة؟", ["#حديقة"]), ("#a: first", ["#a"]), ("#a2026 #2026a", ["#a2026", "#2026a"]), ("#seeds🌱", ["#seeds"]),
+      // A room, a number, a colour of no letters, a part of something else, none at all.
+      ("#room:farm.example", []), ("#1", []), ("#_", []), ("#", []), ("##a", []), ("#a#b", []), ("a#b", []), ("ü#b", []),
+      ("&#x41;", []),
+      ("https://a.example/#b", []), ("a.example/#b", []), ("# a", []), ("#。", []), ("#x:[::1]", [])
+    ])
+  func tags(text: String, expected: [String]) {
+    let segments = LinkScanner.segments(of: text, findsTerms: true)
+    let found = (segments ?? []).filter(\.isTerm)
+    #expect(found.map(\.text) == expected)
+    #expect(found.map(\.url) == expected)
+    if let segments { #expect(segments.map(\.text).joined() == text) }
+    #expect(!(LinkScanner.segments(of: text) ?? []).contains { $0.isTerm })
+  }
+
+  @Test(
+    "Dates are found where they are, with the time of day behind them",
+    arguments: [
+      ("on 2026-11-27.", "2026-11-27", "2026-11-27"), ("2026-11-27 14:30, at home", "2026-11-27 14:30", "2026-11-27T14:30"),
+      ("(2026-11-27T14:30)", "2026-11-27T14:30", "2026-11-27T14:30"),
+      ("2026-11-27 14:30:59Z", "2026-11-27 14:30:59Z", "2026-11-27T14:30:59Z"),
+      ("2026-11-27T14:30+02:00", "2026-11-27T14:30+02:00", "2026-11-27T14:30+02:00"),
+      ("2024-02-29", "2024-02-29", "2024-02-29"),
+      ("2026-11-27 24:00", "2026-11-27", "2026-11-27"), ("2026-11-27: sow", "2026-11-27", "2026-11-27"),
+      ("です2026-11-27", "", ""), ("。2026-11-27", "2026-11-27", "2026-11-27"),
+      // No such day, other centuries, a part of something else.
+      ("2026-02-29", "", ""), ("2026-13-01", "", ""), ("2026-00-01", "", ""), ("2026-01-00", "", ""), ("1234-01-01", "", ""),
+      ("2026-1-1", "", ""), ("2026-11-27x", "", ""), ("2026-11-271", "", ""), ("12026-11-27", "", ""), ("2026-11-27-1", "", ""),
+      ("/2026-11-27", "", ""), ("2026-11-27/x", "", ""), ("2026-11-27.5", "", ""), ("2026-11-", "", ""), ("20", "", ""),
+      ("2026-11-27T", "", "")
+    ])
+  func dates(text: String, expected: String, moment: String) {
+    let segments = LinkScanner.segments(of: text, findsTerms: true)
+    let found = (segments ?? []).filter(\.isTerm)
+    #expect(found.map(\.text) == (expected.isEmpty ? [] : [expected]))
+    #expect(found.map(\.url) == (expected.isEmpty ? [] : ["date:" + moment]))
+    if let segments { #expect(segments.map(\.text).joined() == text) }
+    #expect(LinkScanner.segments(of: text) == nil)
+  }
+
+  @Test(
     "Only addresses that open something are safe, never those that run something",
     arguments: [
       ("https://a.example", true), ("HTTP://a.example", true), ("mailto:a@b.example", true), ("tel:+4930", true),

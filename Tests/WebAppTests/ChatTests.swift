@@ -444,6 +444,23 @@ struct ChatTests {
     #expect(page.body(of: "/send/m.room.message/").contains(#""m.mentions":{}"#))
   }
 
+  @Test("a group of the room calls those of it who are there, and is offered where there is one besides oneself")
+  func roomGroups() throws {
+    let groups =
+      #"{"groups":{"Design":["@boris:chat.example","@gone:chat.example","@alice:chat.example"],"deserted":["@gone:chat.example"]}}"#
+    try open([
+      boris, event("$c", #"{"room_version":"11"}"#, type: "m.room.create", at: 1, state: ""),
+      event("$g", #"{"membership":"leave"}"#, type: "m.room.member", at: 2, state: "@gone:chat.example"),
+      event("$m", groups, type: "martlet.mention_groups", at: 2, state: ""), event("$1", text("beans"))
+    ])
+    try write("help @des")
+    #expect(page.all("ma-completion-name").map(\.text) == ["@Design"])
+    try enter()
+    #expect(try field.value == "help @Design ")
+    try enter()
+    #expect(page.body(of: "/send/m.room.message/").contains(#""m.mentions":{"user_ids":["@boris:chat.example"]}"#))
+  }
+
   @Test("rooms with an address are offered behind #, and stand in the text by it")
   func rooms() throws {
     page.signIn()

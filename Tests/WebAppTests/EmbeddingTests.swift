@@ -99,6 +99,117 @@ struct EmbeddingTests {
     #expect(page.told.last == #"{"event":"connection","up":false}"#)
   }
 
+  // MARK: Messages of the page's own kinds
+
+  private static let order = #"{"msgtype":"com.example.order","body":"Two beans","count":2}"#
+
+  /// An event of Boris, as a sync of the room has it.
+  private static func said(_ id: String, _ content: String) -> String {
+    let event =
+      #"{"type":"m.room.message","event_id":"\#(id)","sender":"@boris:chat.example","origin_server_ts":70000,"content":\#(content)}"#
+    return #"{"timeline":{"events":[\#(event)]}}"#
+  }
+
+  private func opened(_ page: Page) throws {
+    page.sync([("!garden:chat.example", Self.garden)])
+    page.dom.fire(.resize, on: try #require(page.root.first("mg-scroller")).node, x: 600, y: 900)
+  }
+
+  private func told(_ page: Page, _ event: String) -> [String] { page.told.filter { $0.hasPrefix(#"{"event":"\#(event)""#) } }
+
+  @Test("a message of a kind that the page draws goes to it as it is, what it draws is shown, a button there is told")
+  func drawn() throws {
+    let page = try signedIn()
+    try ask(page, #"{"do":"register","number":2,"kind":"com.example.order"}"#)
+    #expect(page.told.contains(#"{"answer":2}"#))
+    try opened(page)
+    page.sync([("!garden:chat.example", Self.said("$order", Self.order))])
+    let draw = try #require(told(page, "draw").last)
+    #expect(draw.hasPrefix(#"{"event":"draw","drawing":1,"kind":"com.example.order","data":\#(Self.order),"row":"#))
+    #expect(draw.contains(#""id":"$order""#) && draw.contains(#""sender":{"id":"@boris:chat.example""#))
+    let more = #"{"tag":"button","element":3,"attributes":{"onclick":"x","title":"t"},"children":["More"]}"#
+    let evil = #"{"tag":"script","children":["evil"]},{"tag":"a","attributes":{"href":"javascript:x"},"children":["there"]}"#
+    let tree = #"{"tag":"div","children":["2 beans",\#(more),\#(evil)]}"#
+    try ask(page, #"{"do":"drawn","drawing":1,"tree":\#(tree)}"#)
+    let card = try #require(page.all("mg-custom").first)
+    #expect(card.allText == "2 beansMoreevilthere" && card.tags("script").isEmpty)
+    #expect(card.tags("a").first?.attributes.isEmpty == true)
+    let button = try #require(card.tags("button").first)
+    #expect(button.attributes == ["type": "button", "title": "t"])
+    page.dom.fire(.click, on: button.node)
+    #expect(page.told.last == #"{"event":"drawnclick","drawing":1,"element":3}"#)
+  }
+
+  @Test("an edit draws anew, one to another kind shows its words; what the page registers later is drawn then")
+  func redrawn() throws {
+    let page = try signedIn()
+    try opened(page)
+    page.sync([("!garden:chat.example", Self.said("$order", Self.order))])
+    #expect(page.text.contains("Two beans") && told(page, "draw").isEmpty)
+    try ask(page, #"{"do":"register","number":2,"kind":"com.example.order"}"#)
+    #expect(told(page, "draw").count == 1)
+    func edit(_ id: String, _ content: String) {
+      let relation = #""m.relates_to":{"rel_type":"m.replace","event_id":"$order"}"#
+      let edit = #"{"msgtype":"com.example.order","body":"* edited","m.new_content":\#(content),\#(relation)}"#
+      page.sync([("!garden:chat.example", Self.said(id, edit))])
+    }
+    let three = #"{"msgtype":"com.example.order","body":"Three beans","count":3}"#
+    edit("$three", three)
+    #expect(told(page, "undraw").count == 1)
+    #expect(told(page, "draw").last?.contains(#""data":\#(three)"#) == true)
+    edit("$zero", #"{"msgtype":"com.example.other","body":"No beans"}"#)
+    #expect(told(page, "undraw").count == 2 && told(page, "draw").count == 2 && page.text.contains("No beans"))
+  }
+
+  // MARK: Rules of the page's own
+
+  /// Writes, and the page lets it through.
+  private func write(_ page: Page, _ text: String, hasRules: Bool = true) throws {
+    let field = try #require(page.all("mg-input").first).node
+    page.dom.fire(.input, on: field, x: Double(text.utf8.count), text: text)
+    page.dom.fire(.keyDown, on: field, text: "Enter")
+    let token = try #require(told(page, "send").last?.split(separator: ":").last?.dropLast())
+    try ask(page, #"{"do":"taken","number":9,"token":\#(token),"text":"\#(text)","hasRules":\#(hasRules)}"#)
+  }
+
+  private func answerFormat(_ page: Page, _ html: String?) throws {
+    let token = try #require(told(page, "format").last?.split(separator: ":").last?.dropLast())
+    try ask(page, #"{"do":"taken","number":10,"token":\#(token)\#(html.map { #","html":"\#($0)""# } ?? "")}"#)
+  }
+
+  @Test(
+    "with rules of its own the page is asked what they make of the HTML; nothing harmful of that is sent, and the text stays the body"
+  )
+  func rules() throws {
+    let page = try signedIn()
+    page.sync([("!garden:chat.example", Self.garden)])
+    try write(page, "**see** T-1")
+    let asked = #"{"event":"format","text":"**see** T-1","html":"<strong>see</strong> T-1","token":"#
+    #expect(told(page, "format").last?.hasPrefix(asked) == true)
+    #expect(page.body(of: "/send/").isEmpty)
+    let evil = "<script>x</script><img src='https://x.example'><a href='javascript:x'>no</a>"
+    try answerFormat(page, "<strong>see</strong> <a href='https://example.org/1' onclick='x'>T-1</a>" + evil)
+    let content = try JSON.parse(Array(page.body(of: "/send/").utf8))
+    #expect(content["body"]?.string == "**see** T-1")
+    #expect(
+      content["formatted_body"]?.string == #"<strong>see</strong> <a href="https://example.org/1">T-1</a><a>no</a>"#)
+  }
+
+  @Test("where its rules change nothing, or it has none, a text is sent as it was; what is plain is not asked about")
+  func noRules() throws {
+    let page = try signedIn()
+    page.sync([("!garden:chat.example", Self.garden)])
+    try write(page, "one")
+    try answerFormat(page, nil)
+    #expect(page.body(of: "/send/") == #"{"msgtype":"m.text","body":"one","m.mentions":{}}"#)
+    page.answer("/send/", #"{"event_id":"$one"}"#)
+    try write(page, "two", hasRules: false)
+    #expect(told(page, "format").count == 1 && page.body(of: "/send/").contains("two"))
+    page.answer("/send/", #"{"event_id":"$two"}"#)
+    try write(page, "/plain T-1")
+    #expect(told(page, "format").count == 1)
+  }
+
   @Test("commands of the page's own are offered behind a slash and told to it; nothing is sent, and others stay unknown")
   func commands() throws {
     let page = try page(commands: "weather giphy me")

@@ -48,7 +48,10 @@ package enum HTTPFuzzing {
       method: head.method, headers: head.headers, route: route, peer: .loopback, id: RequestID.next(), body: .empty)
     _ = request.query.items.count
     _ = WebSocketHandshake.key(of: head)
-    for (_, value) in request.headers { _ = ByteRange.parse(Array(value.utf8)[...], size: 1000) }
+    for (_, value) in request.headers {
+      _ = ByteRange.parse(Array(value.utf8)[...], size: 1000)
+      _ = ContentRange(Array(value.utf8)[...])
+    }
   }
 
   private static func webSocket(_ bytes: UnsafeRawBufferPointer, pieceBytes: Int) {

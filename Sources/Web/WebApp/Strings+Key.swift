@@ -41,20 +41,21 @@ extension Strings {
       noThreads, everywhere, previous, nextOne, pinnedMessages, nothingPinned, searchRoom, searchFor, searching, nothingFound,
       moreResults, narrowSearch, saidBy, saidByHint, onlyKind, anyMessage, picturesAndVideos, files, links, sinceDay, untilDay,
       wordsWanted, shownCount, notAllLookedAt, sharedInRoom, showMessage, noPictures, noFiles, noLinks, jumpToDate, date, jump,
-      firstUnread, nothingUnread, linkPreviews, noPreviewOf, hideLinkPreviews, shortcuts, nextPart, nextEntry, editLast,
-      newLine, bold, italic, strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers, ownStickers,
-      noStickers, addSticker, makeSticker, stickerMade, removeStickers, gifs, gifSearch, loadingGifs, gifsFrom, wholeRoom,
-      groupModerators, groupHere, alsoInRoom, voters, pinnedCount, skinTone
+      messagesOfDay, calendarEntry, firstUnread, nothingUnread, linkPreviews, noPreviewOf, hideLinkPreviews, shortcuts,
+      nextPart, nextEntry, editLast, newLine, bold, italic, strikeThrough, code, quote, bulletList, formatting, link,
+      slideToCancel, stickers, ownStickers, noStickers, addSticker, makeSticker, stickerMade, removeStickers, gifs, gifSearch,
+      loadingGifs, gifsFrom, wholeRoom, groupModerators, groupHere, alsoInRoom, voters, pinnedCount, skinTone
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
       notInvited, isInvited, isYou, loadingMembers, moreMembers, hereNow, sinceJoined, leave, leaveQuestion, leaveNote, leaving,
       address, copy, message, remove, removeQuestion, removing, whoMayJoin, ruleAnyone, ruleKnock, ruleInvited, ruleRestricted,
       ruleSpace, whoMayRead, readAnyone, readMembers, readSinceInvited, readSinceJoined, moreSettings, addresses, noAddresses,
       mainAddress, makeMain, addAddress, removeNamed, isListed, yes, no, permissions, permissionsNote, sendMessages,
-      deleteOthers, notifyEverybody, advanced, guestsMayJoin, slowMode, noSlowMode, slowModeNote, seconds, minutes, hours,
-      followBans, roomID, roomVersion, roomMade, upgrade, upgradeNote, roomsOfSpace, addRoomToSpace, chooseRoom, addedToSpace,
-      takeOut, newRoomInSpace, moveUp, moveDown, searchMembers, letIn, bannedMembers, ban, banQuestion, unban, reasonOptional,
-      role, roleMuted, roleMember, roleModerator, roleAdministrator, roleCreator, roleOfLevel, ignoreUser
+      deleteOthers, notifyEverybody, groups, groupsNote, newGroup, groupName, groupNameHint, groupNameWrong, groupMember,
+      advanced, guestsMayJoin, slowMode, noSlowMode, slowModeNote, seconds, minutes, hours, followBans, roomID, roomVersion,
+      roomMade, upgrade, upgradeNote, roomsOfSpace, addRoomToSpace, chooseRoom, addedToSpace, takeOut, newRoomInSpace, moveUp,
+      moveDown, searchMembers, letIn, bannedMembers, ban, banQuestion, unban, reasonOptional, role, roleMuted, roleMember,
+      roleModerator, roleAdministrator, roleCreator, roleOfLevel, ignoreUser
     // New conversation
     case directChat, newRoom, joinRoom, userID, userIDHint, startChat, starting, createRoom, creating, roomNameMissing,
       topicOptional, inviteOptional, inviteManyHint, anyoneMayJoin, aliasHint, aliasName, aliasMissing, aliasWrong, joinAddress,
@@ -88,13 +89,14 @@ extension Strings {
     // Account
     case isItYou, passwordToGoOn, goOnElsewhere, openPage, goOn, checking, passwordWrong, notDoneYet, settings, profileTab,
       appearance, devices, account, presence, presenceOnline, presenceAway, presenceHidden, isHere, isAway, statusText, theme,
-      themeSystem, themeLight, themeDark, themeContrast, density, densityComfortable, densityCompact, showDeleted, showFigures,
-      figures, figureFrames, figureLate, figureTask, figureShift, figureSync, figureRequests, figureUnsent, figureRows,
-      copyFigures, notCopied, browserNotifications, notificationsDenied, noNotificationsHere, notificationSound, quietFrom,
-      quietUntil, quietNote, pushes, noPushesHere, noWebPush, pushFailed, tellAnything, tellMentions, tellRoomMentions,
-      tellInvitations, tellReactions, inDirectChats, inRooms, keywords, newKeyword, keywordHint, addKeyword, removeKeyword,
-      signOutOthers, loadingDevices, lastSeen, thisDevice, rename, deviceName, changePassword, newPassword, passwordChanged,
-      emails, noEmails, addEmail, emailAdded, closeAccount, closeAccountNote, eraseMessages, ignoredUsers, stopIgnoring, ignore
+      themeSystem, themeLight, themeDark, themeContrast, density, densityComfortable, densityCompact, showDeleted, writeRich,
+      showFigures, figures, figureFrames, figureLate, figureTask, figureShift, figureSync, figureRequests, figureUnsent,
+      figureRows, copyFigures, notCopied, browserNotifications, notificationsDenied, noNotificationsHere, notificationSound,
+      quietFrom, quietUntil, quietNote, pushes, noPushesHere, noWebPush, pushFailed, tellAnything, tellMentions,
+      tellRoomMentions, tellInvitations, tellReactions, inDirectChats, inRooms, keywords, newKeyword, keywordHint, addKeyword,
+      removeKeyword, signOutOthers, loadingDevices, lastSeen, thisDevice, rename, deviceName, changePassword, newPassword,
+      passwordChanged, emails, noEmails, addEmail, emailAdded, closeAccount, closeAccountNote, eraseMessages, ignoredUsers,
+      stopIgnoring, ignore
     // Calls
     case callThem, callThemWithCamera, callMade, callMadeDeclined, callMadeUnanswered, callOf, callsYou, callsYouWithCamera,
       callRings, callConnects, callInterrupted, callAnswer, callAnswerWithCamera, callDecline, callEnd, microphoneOff,

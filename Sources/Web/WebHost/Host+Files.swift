@@ -15,6 +15,12 @@ extension Host {
 
   public static func revokeObjectURL(_ url: String) { withBytes(url) { hostRevokeURL($0, $1) } }
 
+  /// Gives the person a calendar's file with one entry.
+  /// - Parameters:
+  ///   - moment: a day such as `2026-11-27`, or one with its time of day, as ISO 8601 has it.
+  ///   - name: cut where it is long.
+  public static func saveEvent(at moment: String, named name: String) { act(17, 0, moment + "\n" + name) }
+
   // MARK: Files that wait
 
   /// Keeps it under that name until it is dropped, over a reload as well; for a week at most where the browser lets it be kept at all.

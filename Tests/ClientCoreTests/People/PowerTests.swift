@@ -147,7 +147,8 @@ import Testing
       Wire.event("m.room.history_visibility", "$h", #"{"history_visibility":"world_readable"}"#, stateKey: ""),
       Wire.event("m.room.guest_access", "$g", #"{"guest_access":"can_join"}"#, stateKey: ""),
       Wire.event("m.room.canonical_alias", "$a", ##"{"alias":"#a:test","alt_aliases":["#b:test"]}"##, stateKey: ""),
-      Wire.event("martlet.slow_mode", "$s", #"{"interval_ms":30000}"#, stateKey: "")
+      Wire.event("martlet.slow_mode", "$s", #"{"interval_ms":30000}"#, stateKey: ""),
+      Wire.event("martlet.mention_groups", "$m", #"{"groups":{"design":["@a:test","@b:test"],"none":[]}}"#, stateKey: "")
     ]
     let host = Self.room("{}", state: state)
     for host in [host, host.restarted()] {
@@ -159,8 +160,26 @@ import Testing
       #expect(room?.alternativeAliases == [RoomAlias(trusted: "#b:test")])
       #expect(room?.version == "11")
       #expect(room?.slowModeMilliseconds == 30_000)
+      #expect(room?.groups.map { $0.name } == ["design", "none"])
+      #expect(room?.groups.first?.users == [UserID(trusted: "@a:test"), UserID(trusted: "@b:test")])
     }
     #expect(Self.room("{}").client.room(.test)?.historyVisibility == .shared)
+  }
+
+  @Test("groups that nobody could call, and what is beyond the limits, are passed over, whatever the room says")
+  func groups() {
+    let names = ["a b", "", "Room", "here", "MODERATORS", "x:y", "@x", "#x", String(repeating: "n", count: 33), "größe_2"]
+    let users = (0..<210).map { "\"@u\($0):test\"" }.joined(separator: ",")
+    let many = (0..<60).map { "\"g\($0)\":[]" }.joined(separator: ",")
+    let content = "{\"groups\":{" + names.map { "\"\($0)\":[\(users),7,\"x\"]" }.joined(separator: ",") + "," + many + "}}"
+    let groups = Self.room("{}", state: [Wire.event("martlet.mention_groups", "$m", content, stateKey: "")]).client.room(.test)?
+      .groups
+    #expect(groups?.count == RoomGroup.groupsLimit)
+    #expect(groups?.first?.name == "größe_2" && groups?.first?.users.count == RoomGroup.usersLimit)
+    for content in ["{}", #"{"groups":7}"#, #"{"groups":["x"]}"#, #"{"groups":{"x y":"z"}}"#] {
+      let state = [Wire.event("martlet.mention_groups", "$m", content, stateKey: "")]
+      #expect(Self.room("{}", state: state).client.room(.test)?.groups.isEmpty == true)
+    }
   }
 
   @Test(

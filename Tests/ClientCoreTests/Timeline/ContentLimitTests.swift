@@ -32,6 +32,15 @@ import Testing
     }
   }
 
+  @Test(arguments: [0, 1]) func `all of a message of a type that is not known`(beyond: Int) {
+    let head = #"{"msgtype":"org.example.order","body":"two","x":""#
+    let content = head + String(repeating: "x", count: Limits.contentBytes + beyond - head.utf8.count - 2) + "\"}"
+    let message = Self.message(content)
+    #expect(message?.kind == .unknown && message?.body == "two")
+    guard case .unknown("org.example.order", let bytes)? = message?.details else { return #expect(beyond > 0) }
+    #expect(beyond == 0 && String(decoding: bytes, as: UTF8.self) == content)
+  }
+
   @Test(arguments: [Limits.galleryEntries, Limits.galleryEntries + 1]) func `files of a gallery`(count: Int) {
     let files = Self.list(count) { #"{"itemtype":"m.file","body":"\#($0)","url":"mxc://test/\#($0)"}"# }
     let message = Self.message(#"{"msgtype":"dm.filament.gallery","body":"x","itemtypes":\#(files)}"#)

@@ -46,6 +46,11 @@ extension Call {
     setState(Room.slowModeType, JSONWriter.object { $0.member("interval_ms", milliseconds) }, of: room)
   }
 
+  /// Members that one word calls (`martlet.mention_groups`).
+  public static func setGroups(_ groups: [RoomGroup], of room: RoomID) -> Call<EventID> {
+    setState(Room.groupsType, JSONWriter.object { RoomGroup.write(groups, to: &$0) }, of: room)
+  }
+
   /// How many members are there (`martlet.online`).
   public static func onlineCount(of room: RoomID) -> Call<OnlineCount> {
     Call<OnlineCount>(.getOnlineCounts, Endpoint.getOnlineCounts.path(room.text)) { json in

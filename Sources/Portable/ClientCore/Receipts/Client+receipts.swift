@@ -33,7 +33,8 @@ extension Client {
     defer { finish(command, .done) }
     guard rooms[id] != nil else { return }
     rooms[id]?.reading.viewed = item
-    if hasAttention { read(id, upTo: item) }
+    guard hasAttention else { return }
+    read(id, upTo: item)
     shorten(id, at: item)
   }
 

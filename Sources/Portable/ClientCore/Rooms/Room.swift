@@ -41,7 +41,7 @@ public struct Room: Sendable {
   var unreadLoad: LoadID?
   var wantsRecount = false
   /// Whether the last message is by somebody who is ignored, or was removed for oneself.
-  var hidesPreview = false
+  public internal(set) var hidesPreview = false
   /// Segments before this one were dropped: nothing may be stored in front of them any more.
   var firstSegment: SegmentPosition?
 

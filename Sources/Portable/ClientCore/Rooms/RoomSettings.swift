@@ -14,6 +14,7 @@ struct RoomSettings: Sendable {
   var madeAt: Int64?
   /// Milliseconds, 0 for none.
   var slowMode: Int64 = 0
+  var groups: [RoomGroup] = []
 
   /// Whether the event was one of those read here.
   mutating func take(_ event: Event) -> Bool {
@@ -32,6 +33,7 @@ struct RoomSettings: Sendable {
       predecessor = RoomID(content["predecessor"]?["room_id"])
       madeAt = event.originServerTimestamp
     case Room.slowModeType: slowMode = min(max(content.integer("interval_ms") ?? 0, 0), Limits.slowModeMilliseconds)
+    case Room.groupsType: groups = RoomGroup.read(content["groups"])
     default: return false
     }
     return true
@@ -55,6 +57,7 @@ struct RoomSettings: Sendable {
     if let version { writer.member("version", version) }
     if let madeAt { writer.member("made_at", madeAt) }
     if slowMode > 0 { writer.member("slow_mode", slowMode) }
+    if !groups.isEmpty { RoomGroup.write(groups, to: &writer) }
   }
 
   init() {}
@@ -69,6 +72,7 @@ struct RoomSettings: Sendable {
     version = record.text("version")
     madeAt = record.integer("made_at")
     slowMode = record.integer("slow_mode") ?? 0
+    groups = RoomGroup.read(record["groups"])
   }
 }
 
@@ -121,4 +125,8 @@ extension Room {
   public var slowModeMilliseconds: Int64 { state.settings.slowMode }
   /// The state that says so. Documentation/Extensions.md describes it.
   public static var slowModeType: EventType { "martlet.slow_mode" }
+  /// Members that one word calls (`martlet.mention_groups`).
+  public var groups: [RoomGroup] { state.settings.groups }
+  /// The state that says so. Documentation/Extensions.md describes it.
+  public static var groupsType: EventType { "martlet.mention_groups" }
 }

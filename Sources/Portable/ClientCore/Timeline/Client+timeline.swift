@@ -67,12 +67,12 @@ extension Client {
     let outbox = outbox
     changeTimeline(.live(id)) { timeline, ids in
       // While the store was reading there were echoes, of which those written since stay; or what is shown anew.
-      timeline.items = []
-      timeline.remoteCount = 0
+      timeline.letGo()
       for item in outbox.items(in: id, sender: user) { _ = timeline.appendEcho(item) }
       timeline.load(records, lastBlock: room.state.history.lastBlock, ownUserID: user, &ids)
       timeline.showChanges(outbox, in: id, ownUserID: user)
       timeline.placeReaders(room.state)
+      timeline.formerItems = [:]
       return [.reset(timeline.items)]
     }
     forgetDeliveredEchoes(in: id)

@@ -42,6 +42,9 @@ extension MessageContent {
         if let address = element.text, address.count <= Limits.linkBytes { addresses.append(address) }
       }
       details = .text(unpreviewed: addresses)
+    case .unknown where content.bytes.count <= Limits.contentBytes:
+      // A copy: what it is cut out of is as long as an answer.
+      details = .unknown(type: name, content: Array(content.bytes))
     default: break
     }
   }

@@ -44,6 +44,8 @@ public struct MessageContent: Sendable {
     case liveLocation(LiveLocation)
     /// Text that has links which are to be shown without a preview.
     case text(unpreviewed: [ByteString])
+    /// All of a message whose type this client does not know: a JSON object.
+    case unknown(type: ByteString, content: [UInt8])
   }
 
   public init(

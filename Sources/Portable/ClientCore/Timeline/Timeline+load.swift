@@ -32,9 +32,9 @@ extension Timeline {
   mutating func load(_ records: [StoreRecord], lastBlock: Int64, ownUserID: UserID, _ ids: inout ItemIDs) {
     let echoes = Array(items[remoteCount...])
     let waiting = self.waiting
-    let (relations, showsThreads) = ($relations, showsThreads)
+    let (relations, showsThreads, former) = ($relations, showsThreads, formerItems)
     self = Timeline(focus)
-    ($relations, self.showsThreads) = (relations, showsThreads)
+    ($relations, self.showsThreads, formerItems) = (relations, showsThreads, former)
     loadState = .loaded
     items = echoes
     head.position = SegmentPosition(block: max(lastBlock, 0))

@@ -89,7 +89,8 @@ extension Timeline {
       run.unplaced.append(event.eventID)
       return
     }
-    let item = makeItem(takeEcho(of: event, &outcome.changes) ?? ids.next(), event, content, replyTo)
+    let item = makeItem(
+      takeEcho(of: event, &outcome.changes) ?? formerItems[event.eventID] ?? ids.next(), event, content, replyTo)
     itemOfEvent[event.eventID] = item.id
     run.append(item, &itemOfEvent)
   }

@@ -49,6 +49,8 @@ public struct Timeline: Sendable {
   /// Every event taken in; those without an item of their own stand at the item before them, 0 where there is none.
   var itemOfEvent: [EventID: ItemID] = [:]
   @Boxed var relations = Relations()
+  /// Which items events had before the timeline was read anew: they have them again.
+  var formerItems: [EventID: ItemID] = [:]
   /// Items by the event that they answer, and such events as are not among the items.
   var quoting: [EventID: [ItemID]] = [:]
   var quotedElsewhere: [EventID: QuoteSource] = [:]
@@ -229,6 +231,15 @@ public struct Timeline: Sendable {
   }
 
   // MARK: Ends
+
+  /// All that the server has given goes; what comes again keeps its identity.
+  mutating func letGo() {
+    for item in items[..<remoteCount] {
+      if let event = item.eventID { formerItems[event] = item.id }
+    }
+    items = []
+    remoteCount = 0
+  }
 
   /// Whether it reaches the newest event, and nothing is being read or asked for.
   var isAtRest: Bool {

@@ -79,6 +79,28 @@ public struct LinkPreview: Sendable {
   }
 }
 
+/// A person whom a file tells of.
+public struct ContactBody: Sendable {
+  public var name: String
+  /// May be empty.
+  public var organisation: String
+  /// Numbers and addresses, each with what calls or writes there, as far as it does.
+  public var lines: [LinkScanner.Segment]
+
+  public init(name: String, organisation: String = "", lines: [LinkScanner.Segment] = []) {
+    self.name = name
+    self.organisation = organisation
+    self.lines = lines
+  }
+
+  /// What a file says.
+  public init(_ card: VCard) {
+    self.init(name: card.name, organisation: card.organisation)
+    for number in card.numbers { lines.append(LinkScanner.Segment(text: number, url: VCard.url(ofNumber: number) ?? "")) }
+    for address in card.addresses { lines.append(LinkScanner.Segment(text: address, url: VCard.url(ofAddress: address) ?? "")) }
+  }
+}
+
 /// Content of the host's own kind, drawn by the renderer that was registered for it.
 public struct CustomContent: Sendable {
   public var kind: String
@@ -94,6 +116,11 @@ public struct CustomContent: Sendable {
     self.payload = payload
     self.spoken = spoken
     self.height = height
+  }
+
+  /// Whether a renderer would draw the same.
+  public func isSame(as other: CustomContent) -> Bool {
+    kind.hasSameBytes(as: other.kind) && payload.hasSameBytes(as: other.payload)
   }
 }
 

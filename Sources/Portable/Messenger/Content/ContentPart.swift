@@ -13,6 +13,7 @@ public indirect enum ContentPart: Sendable {
   /// A picture without a bubble.
   case sticker(ImageBody)
   case preview(LinkPreview)
+  case contact(ContactBody)
   /// What a renderer draws that the host registered.
   case custom(CustomContent)
 

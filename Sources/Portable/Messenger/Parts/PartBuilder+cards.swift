@@ -1,4 +1,4 @@
-/// Sound, places, polls, previews.
+/// Sound, places, polls, previews, contacts.
 extension PartBuilder {
   // MARK: Sound
 
@@ -129,6 +129,20 @@ extension PartBuilder {
     if let image = preview.picture {
       let picture = picture(image, .sticker, context)
       dom.append(picture.node, to: node)
+    }
+    return view
+  }
+
+  // MARK: Contacts
+
+  func contact(_ contact: ContactBody) -> PartView {
+    let view = PartView(dom.element("div", "mg-preview"), .contact)
+    dom.setAttribute(view.node, "role", "group")
+    label(view.node, contact.name)
+    text(contact.name, "mg-preview-title", in: view.node)
+    text(contact.organisation, "mg-preview-site", in: view.node)
+    for line in contact.lines {
+      addSegment(line, in: dom.element("div", in: view.node)) { view.targets.append(($0, .link(line.url))) }
     }
     return view
   }

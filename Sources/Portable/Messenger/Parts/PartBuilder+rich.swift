@@ -88,7 +88,7 @@ extension PartBuilder {
   // MARK: Spans
 
   private func add(_ spans: [RichSpan], in parent: Node, _ walk: inout RichWalk, _ depth: Int) {
-    if spans.count == 1, case .text(let text) = spans[0], LinkScanner.segments(of: text) == nil {
+    if spans.count == 1, case .text(let text) = spans[0], segments(of: text) == nil {
       dom.setText(parent, text)
       return
     }
@@ -105,13 +105,18 @@ extension PartBuilder {
   private func add(_ span: RichSpan, in parent: Node, _ walk: inout RichWalk, _ depth: Int) {
     switch span {
     case .text(let text):
-      guard let segments = walk.isInLink ? nil : LinkScanner.segments(of: text) else {
+      let found = walk.isInLink ? nil : walk.isInCode ? LinkScanner.segments(of: text) : segments(of: text)
+      guard let segments = found else {
         dom.element("span", text: text, in: parent)
         return
       }
       let view = walk.view
       for segment in segments { addSegment(segment, in: parent) { view.targets.append(($0, .link(segment.url))) } }
-    case .styled(let style, let inner): add(inner, in: dom.element(style.tag, in: parent), &walk, depth + 1)
+    case .styled(let style, let inner):
+      let isInCode = walk.isInCode
+      walk.isInCode = isInCode || style == .code
+      add(inner, in: dom.element(style.tag, in: parent), &walk, depth + 1)
+      walk.isInCode = isInCode
     case .link(let url, let inner):
       guard LinkScanner.isSafe(url), !walk.isInLink else {
         // In an element of its own: a text alone takes the place of everything in its element.
@@ -163,6 +168,8 @@ struct RichWalk {
   let isRevealed: Bool
   var elements = 0
   var isInLink = false
+  /// There words mean what a machine makes of them.
+  var isInCode = false
 
   /// Bytes of text that are shown of what is beyond the limits.
   static var restLimit: Int { 20_000 }

@@ -24,6 +24,7 @@ final class PartBuilder<D: DOM> {
     case .location(let location): self.location(location)
     case .poll(let poll): self.poll(poll)
     case .preview(let preview): self.preview(preview, context)
+    case .contact(let contact): self.contact(contact)
     case .custom(let content): custom(content, context)
     }
   }
@@ -43,6 +44,10 @@ final class PartBuilder<D: DOM> {
     case (.audio(let audio), .audio) where actions.contains(.play):
       fill(view, audio, context.playback)
       return true
+    // What a page made of it stays for as long as nothing else is to be drawn.
+    case (.custom(let content), .custom):
+      guard let drawn = view.drawn else { return false }
+      return drawn.content.isSame(as: content) && drawn.content.height == content.height && drawn.width == context.width
     default: return false
     }
   }
@@ -74,7 +79,7 @@ final class PartBuilder<D: DOM> {
 
   private func plain(_ text: String) -> PartView {
     let view = PartView(dom.element("div", "mg-text mg-part-text"), .text)
-    guard let segments = LinkScanner.segments(of: text) else {
+    guard let segments = segments(of: text) else {
       dom.setText(view.node, text)
       return view
     }
@@ -82,13 +87,18 @@ final class PartBuilder<D: DOM> {
     return view
   }
 
-  /// A piece of plain text: a link or a span.
+  func segments(of text: String) -> [LinkScanner.Segment]? {
+    LinkScanner.segments(of: text, findsTerms: actions.contains(.openTerms))
+  }
+
+  /// A piece of plain text: a link, a button where it leads to no address, or a span.
   func addSegment(_ segment: LinkScanner.Segment, in parent: Node, _ linked: (Node) -> Void) {
     guard segment.isLink else {
       dom.element("span", text: segment.text, in: parent)
       return
     }
-    let link = self.link(segment.url, "mg-link", in: parent)
+    let link = segment.isTerm ? dom.element("button", "mg-link", in: parent) : self.link(segment.url, "mg-link", in: parent)
+    if segment.isTerm { dom.setAttribute(link, "type", "button") }
     dom.setText(link, segment.text)
     linked(link)
   }
@@ -105,6 +115,7 @@ final class PartBuilder<D: DOM> {
     for (kind, renderer) in renderers where kind.hasSameBytes(as: content.kind) {
       let view = PartView(dom.element("div", "mg-custom"), .custom)
       if content.height > 0 { dom.setLength(view.node, .height, content.height) }
+      view.drawn = (content, context.width)
       view.letGo = renderer.build(content, context.row, view.node, context.width)
       return view
     }

@@ -6,9 +6,11 @@ final class PartView {
   var nodes: [Node] = []
   var targets: [(node: Node, target: Target)] = []
   var letGo: (() -> Void)?
+  /// What a renderer drew, for that width.
+  var drawn: (content: CustomContent, width: Double)?
 
   enum Kind: UInt8 {
-    case header, quote, text, rich, image, video, gallery, file, audio, location, poll, sticker, preview, custom
+    case header, quote, text, rich, image, video, gallery, file, audio, location, poll, sticker, preview, contact, custom
     /// Below the bubble.
     case reactions, thread, readers, footer
   }

@@ -52,6 +52,7 @@ extension ContentPart {
     case .file, .location, .audio: 60
     case .poll(let poll): 68 + 46 * Float(min(poll.answers.count, PollBody.answersLimit))
     case .preview(let preview): 72 + (preview.picture.map { PictureBox.height($0, width) } ?? 0)
+    case .contact(let contact): 68 + 20 * Float(contact.lines.count)
     case .custom(let content): content.height > 0 ? Float(content.height) : 40
     }
   }

@@ -236,7 +236,7 @@ final class RowFiller<D: DOM> {
       view.isClipped.toggle()
       dom.setClass(view.slot(.text), view.isClipped ? "mg-text mg-clipped" : "mg-text")
     }
-    guard let segments = LinkScanner.segments(of: text) else {
+    guard let segments = builder.segments(of: text) else {
       set(view, .text, text)
       return
     }

@@ -61,6 +61,7 @@ enum SpokenRow {
     case .location(let location): phrases.location + " " + location.name
     case .poll(let poll): phrases.poll(poll.question)
     case .preview(let preview): preview.title
+    case .contact(let contact): contact.name
     case .custom(let content): content.spoken
     }
   }

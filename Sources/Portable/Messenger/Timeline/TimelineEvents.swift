@@ -70,6 +70,8 @@ public struct ActionSet: OptionSet, Sendable {
   public static let reply = ActionSet(rawValue: 1 << 15)
   /// A button for the context menu, where a pointer or the keyboard is.
   public static let menu = ActionSet(rawValue: 1 << 16)
+  /// Hashtags and dates in texts, as links: `openLink` with `#word` or `date:2026-11-27T14:30`.
+  public static let openTerms = ActionSet(rawValue: 1 << 17)
 }
 
 /// The rows a reader really sees: at least half of the row, or half of the viewport for taller ones. The last one is the newest.

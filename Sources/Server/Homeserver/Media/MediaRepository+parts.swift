@@ -34,9 +34,12 @@ extension MediaRepository {
     }
     guard upload.announcedBytes ?? Int64(range.count) == range.count else { throw Self.badPart }
     return try await pending.upload(to: mediaID, by: user, partOfBytes: totalBytes) { arrival in
-      try await checkRoom(for: totalBytes, of: mediaID, by: user)
+      let left = try await database.read { [self] tx in try self.left(tx, for: user, besides: mediaID) }
+      guard totalBytes <= left else { throw MediaQuota.reached }
       let file = try await partLocks.withLock(mediaID.string) {
-        try await files.run { [folder] in try IncomingFile(partOf: mediaID.string, in: folder) }
+        // Of an ID that was taken back or filled meanwhile no file comes to be, which nothing would count.
+        try pending.check(arrival, isUnderWayTo: mediaID)
+        return try await files.run { [folder] in try IncomingFile(partOf: mediaID.string, in: folder) }
       }
       guard file.bytesCount == range.lowerBound else { throw WrongOffset(bytes: file.bytesCount) }
       try await append(range.count, to: file, arrival, mediaID, pieces)
@@ -44,9 +47,9 @@ extension MediaRepository {
       try await partLocks.withLock(mediaID.string) {
         try pending.check(arrival, isUnderWayTo: mediaID)
         while try await files.run({ try file.hashPiece() }) {}
-        try await store(file, MediaRow(mediaID: mediaID, upload: upload, owner: user.string)) { [quota, pending] tx in
+        try await store(file, MediaRow(mediaID: mediaID, upload: upload, owner: user.string)) { [self] tx in
           try pending.complete(tx, mediaID, by: user)
-          try quota.check(tx, user, adding: totalBytes)
+          try checkRoom(tx, for: totalBytes, by: user)
         }
       }
       return Progress(bytes: totalBytes, isComplete: true)
@@ -111,15 +114,30 @@ extension MediaRepository {
   /// Files looked up in one transaction.
   private static let sweptPartials = 500
 
-  /// Throws `M_FORBIDDEN` where the whole does not fit into the user's quota beside what has come, and is announced, of their others.
-  private func checkRoom(for totalBytes: Int64, of mediaID: ByteString, by user: UserID) async throws {
-    let left = try quota.left(after: try await database.read { tx in try MediaUsage.of(user, tx) })
-    guard left < .max else { return }
-    let others = try await pending.others(of: user, than: mediaID)
-    let held = try await files.run { [folder] in
-      others.reduce(0) { $0 + ($1.arrivingBytes ?? folder.partialBytes(of: $1.mediaID.string)) }
+  /// Bytes that may still come beside all that the user has here, and what has come, and is announced, of their uploads in parts.
+  /// O(IDs that wait for content), each with a look at its file. Throws `M_FORBIDDEN` where nothing may.
+  ///
+  /// - Parameter mediaID: an upload that is not counted.
+  func left(_ tx: ReadTransaction, for user: UserID, besides mediaID: ByteString? = nil) throws -> Int64 {
+    let left = try quota.left(after: MediaUsage.of(user, tx))
+    guard left < .max else { return left }
+    let held = try pending.others(tx, of: user, than: mediaID).reduce(0) { sum, other in
+      sum + (other.arrivingBytes ?? folder.partialBytes(of: other.mediaID.string))
     }
-    guard totalBytes <= left - held else { throw MediaQuota.reached }
+    return max(0, left - held)
+  }
+
+  /// Whether so much may be added. Throws `M_FORBIDDEN`.
+  func checkRoom(_ tx: ReadTransaction, for bytes: Int64, by user: UserID) throws {
+    guard try bytes <= left(tx, for: user) else { throw MediaQuota.reached }
+  }
+
+  /// Throws away what has come of the parts of an upload that now comes as a whole.
+  func startOver(_ arrival: PendingUploads.Arrival, of mediaID: ByteString) async throws {
+    try await partLocks.withLock(mediaID.string) {
+      try pending.check(arrival, isUnderWayTo: mediaID)
+      try await files.run { [folder] in folder.removePartial(of: mediaID.string) }
+    }
   }
 
   private func checkServer(_ server: ByteString) throws(MatrixError) {

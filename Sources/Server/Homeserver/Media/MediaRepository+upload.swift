@@ -14,13 +14,13 @@ extension MediaRepository {
   ) async throws -> MediaURI {
     let mediaID = Self.randomMediaID()
     let file = try await receive(upload, by: user, pieces)
-    try await store(file, MediaRow(mediaID: mediaID, upload: upload, owner: user.string)) { [quota] tx in
-      try quota.check(tx, user, adding: file.bytesCount)
+    try await store(file, MediaRow(mediaID: mediaID, upload: upload, owner: user.string)) { [self] tx in
+      try checkRoom(tx, for: file.bytesCount, by: user)
     }
     return MediaURI(server: serverName, mediaID: mediaID)
   }
 
-  /// Takes the content of an ID that was created before. Throws as `upload` and `PendingUploads.upload` do.
+  /// Takes the content of an ID that was created before, instead of parts that have come. Throws as `upload` and `PendingUploads.upload` do.
   package func upload(
     _ upload: MediaUpload, to server: ByteString, _ mediaID: ByteString, by user: UserID,
     _ pieces: () async throws -> [UInt8]?
@@ -28,11 +28,12 @@ extension MediaRepository {
     guard server == serverName.text else {
       throw MatrixError.notFound("This media ID is not one of this server.")
     }
-    try await pending.upload(to: mediaID, by: user) { _ in
+    try await pending.upload(to: mediaID, by: user) { arrival in
+      try await startOver(arrival, of: mediaID)
       let file = try await receive(upload, by: user, pieces)
-      try await store(file, MediaRow(mediaID: mediaID, upload: upload, owner: user.string)) { [quota, pending] tx in
+      try await store(file, MediaRow(mediaID: mediaID, upload: upload, owner: user.string)) { [self] tx in
         try pending.complete(tx, mediaID, by: user)
-        try quota.check(tx, user, adding: file.bytesCount)
+        try checkRoom(tx, for: file.bytesCount, by: user)
       }
     }
   }
@@ -56,7 +57,7 @@ extension MediaRepository {
     // Little content is held against the quota only when it is stored.
     var left = Int64.max
     if upload.announcedBytes ?? .max > IncomingFile.heldBytesLimit {
-      left = try quota.left(after: try await database.read { tx in try MediaUsage.of(user, tx) })
+      left = try await database.read { [self] tx in try self.left(tx, for: user) }
     }
     func check(_ bytes: Int64) throws {
       guard bytes <= uploadBytesLimit else {
@@ -110,12 +111,5 @@ extension MediaRepository {
         throw error
       }
     }
-  }
-}
-
-extension MediaQuota {
-  /// Whether so much may be added. Throws `M_FORBIDDEN`.
-  func check(_ tx: ReadTransaction, _ user: UserID, adding bytes: Int64) throws {
-    guard try bytes <= left(after: MediaUsage.of(user, tx)) else { throw Self.reached }
   }
 }

@@ -114,12 +114,11 @@ package final class PendingUploads: Sendable {
   }
 
   /// The user's IDs beside one, each with the bytes of the whole where a part of it is coming just now.
-  func others(of user: UserID, than mediaID: ByteString) async throws -> [(mediaID: ByteString, arrivingBytes: Int64?)] {
-    let others = try await database.read { tx in
-      try tx.all("SELECT media_id FROM media_pending WHERE user_id = $1 AND media_id <> $2", user, mediaID) { row in
-        ByteString(row.text(0))
-      }
-    }
+  func others(
+    _ tx: ReadTransaction, of user: UserID, than mediaID: ByteString?
+  ) throws -> [(mediaID: ByteString, arrivingBytes: Int64?)] {
+    let others = try tx.all("SELECT media_id FROM media_pending WHERE user_id = $1", user) { ByteString($0.text(0)) }
+      .filter { $0 != mediaID }
     return arriving.withLock { arriving in others.map { ($0, arriving[$0]?.partOfBytes) } }
   }
 

@@ -17,7 +17,8 @@ package final class RateLimiter: Sendable {
     case write
     /// Logging in, registering, passwords: each costs a hash of tens of milliseconds.
     case authentication
-    /// A sync from the beginning, with all state, or of much that was told before: milliseconds for each room.
+    /// A sync from the beginning, with all state, or of much that was told before: milliseconds for each room. Also what looks at
+    /// each event of a long history.
     case initialSync
     /// Reports, which people read.
     case report

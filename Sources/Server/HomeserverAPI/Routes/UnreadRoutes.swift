@@ -13,7 +13,7 @@ extension Routes {
       return .json(capacity: 256 + total.rooms.count * 128) { Self.write(total, to: &$0) }
     }
 
-    on(.getSinceJoined) { [homeserver] request, session in
+    on(.getSinceJoined, budget: .initialSync) { [homeserver] request, session in
       let count = try await homeserver.messagesSinceJoined(try request.path("roomId"), by: session.userID)
       return .json { writer in writer.object { $0.member("messages", count) } }
     }

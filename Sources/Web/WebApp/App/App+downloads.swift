@@ -1,3 +1,5 @@
+import ClientCore
+import MatrixModel
 import Messenger
 import WebHost
 
@@ -47,6 +49,11 @@ extension App {
       dom.setText(note, fetching(url) ?? "")
       dom.flush()
     }
+  }
+
+  /// A small file of a message, for the program itself. Nothing is heard of what cannot be had.
+  func fetchMedia(_ uri: MediaURI, _ then: @escaping ([UInt8]) -> Void) {
+    Host.fetch(effects.hostRequest(client.download(uri))) { if $0.status == 200 { then($0.body) } }
   }
 
   /// How much of it is here, and what a click does then; nil where it is not fetched, or about to be here.

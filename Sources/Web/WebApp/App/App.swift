@@ -245,6 +245,7 @@ enum Settings {
   static let density = "density"
   static let figures = "figures"
   static let hideDeleted = "hide-deleted"
+  static let rich = "rich"
   static let notifications = "notifications"
   static let sound = "sound"
   /// Times of the day as `HH:MM`, of the account; the host reads them.

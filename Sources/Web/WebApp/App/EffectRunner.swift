@@ -91,7 +91,7 @@ final class EffectRunner {
     answer(.response(id, response.status == 0 ? .networkError : .answer(status: response.status, body: response.body)))
   }
 
-  private func hostRequest(_ request: HTTPRequest) -> HostRequest {
+  func hostRequest(_ request: HTTPRequest) -> HostRequest {
     var headers: [(name: String, value: String)] = []
     if let type = request.contentType { headers.append(("Content-Type", type)) }
     if let token = request.accessToken { headers.append(("Authorization", "Bearer " + token.string)) }

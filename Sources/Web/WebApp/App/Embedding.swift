@@ -24,8 +24,17 @@ final class Embedding<D: DOM> {
   private var room: RoomID?
   private var state = SessionState.loading
   private var sends: [(send: SendID, request: JSON)] = []
-  /// The text about which the page was asked last, and what sends what it made of it.
-  private var asked: (token: Int64, send: (String) -> Void) = (0, { _ in })
+  /// What the page was asked last, and what takes its answer.
+  private var asked: (token: Int64, answered: (JSON) -> Void) = (0, { _ in })
+  /// Messages of the page's own kinds.
+  private(set) lazy var drawings = DrawingDesk(app.dom, port) { [self] row in
+    for feed in feeds { if let known = feed.timeline.row(row) { return known } }
+    return nil
+  } event: { [self] row in
+    for feed in feeds { if let event = feed.item(row)?.eventID { return event.text } }
+    return nil
+  }
+  private var feeds: [Feed<D>] { app.main?.room.feeds ?? [] }
 
   /// - Parameter wishes: `page`, `homeserver`, `room` (ID, alias or link), `guest`, `readonly`, `bubbles`, `oneReaction`, `commands` (separated by
   ///   spaces).
@@ -165,13 +174,35 @@ final class Embedding<D: DOM> {
     sends.firstIndex { $0.send == id }.map { sends.remove(at: $0).request }
   }
 
-  /// The page may refuse a text, or change it, before it is sent.
-  func ask(about text: String, then send: @escaping (String) -> Void) {
-    asked = (asked.token + 1, send)
-    port?.tell("send") {
+  /// The page may refuse a text, or change it, before it is sent. Where it has rules besides Markdown, it is asked what these make of
+  /// the HTML; what it says is looked through like anybody's.
+  func ask(
+    about text: String, hasRules: Bool, _ format: @escaping (String) -> FormattedText,
+    then send: @escaping (FormattedText) -> Void
+  ) {
+    ask("send", ByteString(text), nil) { [self] answer in
+      guard let text = answer["text"]?.string, !text.utf8.isEmpty else { return }
+      let formatted = format(text)
+      guard hasRules, answer.bool("hasRules") ?? false else { return send(formatted) }
+      ask("format", formatted.body, formatted.html) { answer in
+        send(answer.text("html").map { .html($0, body: formatted.body, mentions: formatted.mentions) } ?? formatted)
+      }
+    }
+  }
+
+  private func ask(_ question: StaticString, _ text: ByteString, _ html: ByteString?, then answered: @escaping (JSON) -> Void) {
+    asked = (asked.token + 1, answered)
+    port?.tell(question) {
       $0.member("text", text)
+      if let html { $0.member("html", html) }
       $0.member("token", asked.token)
     }
+  }
+
+  /// What the page draws of a message; nil where it does not.
+  func drawn(_ message: MessageContent) -> CustomContent? {
+    guard case .unknown(let type, let content) = message.details, drawings.draws(type.string) else { return nil }
+    return CustomContent(kind: type.string, payload: String(decoding: content, as: UTF8.self), spoken: message.body.string)
   }
 
   /// What is written behind a command of the page's own, which does what that asks for. Whether it has that command.
@@ -198,7 +229,9 @@ final class Embedding<D: DOM> {
     case "signOut": ask(.logOut, request)
     case "join": if let room { ask(app.joining(room), request) } else { refuse(request, .unknownRoom) }
     case "send": send(request)
-    case "taken": done(request) { if request.integer("token") == asked.token { taken(request["text"]?.string) } }
+    case "taken": done(request) { if request.integer("token") == asked.token { taken(request) } }
+    case "register": done(request) { if let kind = request["kind"]?.string { register(kind) } }
+    case "drawn": drawings.take(request)
     case "bubbles": done(request) { setBubbles(BubbleConfiguration(named: request["name"])) }
     case "setText": done(request) { screen?.conversation.writer.composer.setText(request["text"]?.string ?? "") }
     case "scrollToEnd": done(request) { screen?.showLatest() }
@@ -207,10 +240,15 @@ final class Embedding<D: DOM> {
     }
   }
 
-  private func taken(_ text: String?) {
-    let send = asked.send
+  private func taken(_ answer: JSON) {
+    let answered = asked.answered
     asked.token += 1
-    if let text, !text.utf8.isEmpty { send(text) }
+    answered(answer)
+  }
+
+  private func register(_ kind: String) {
+    drawings.register(kind)
+    app.main?.room.register(kind, drawings.renderer(of: kind))
   }
 
   private func setBubbles(_ bubbles: BubbleConfiguration) {

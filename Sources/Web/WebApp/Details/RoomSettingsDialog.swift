@@ -28,7 +28,7 @@ final class RoomSettingsDialog<D: DOM> {
     self.room = room
     dom = app.dom
     frame.setTitle(.moreSettings, classes: "ma-dialog ma-settings")
-    tabs = Tabbed(dom, [.addresses, .permissions, .advanced], in: frame.body)
+    tabs = Tabbed(dom, [.addresses, .permissions, .groups, .advanced], in: frame.body)
     page = dom.element("div", "ma-page", in: frame.body)
     tabs.onChange = { [self] _ in show() }
     show()
@@ -47,6 +47,7 @@ final class RoomSettingsDialog<D: DOM> {
     switch tabs.selected {
     case 0: showAddresses(state)
     case 1: showPermissions(state)
+    case 2: GroupList(app, state, in: page)
     default: showAdvanced(state)
     }
   }

@@ -119,6 +119,13 @@ final class Completions<D: DOM> {
       guard !group.users(of: room, writer.app).isEmpty else { continue }
       found.append(Choice(text: "@" + group.word + " ", label: "@" + group.word, note: Strings[group.note]))
     }
+    for group in room.groups {
+      let name = group.name.string
+      guard Match.rank(name.asciiLowercased, word.asciiLowercased) == 0 else { continue }
+      let count = group.called(in: room, writer.app).count
+      guard count > 0 else { continue }
+      found.append(Choice(text: "@" + name + " ", label: "@" + name, note: Strings[.members, count: count]))
+    }
     return found
   }
 

@@ -75,8 +75,16 @@ extension Conversation {
     if let target = Permalink.Target(ByteString(id)) { open(Permalink(target)) }
   }
 
-  /// Links to people, rooms and messages stay in the page.
-  func open(link url: String) -> Bool {
+  /// Links to people, rooms and messages stay in the page, and so does what leads nowhere else.
+  func open(link url: String, in row: RowID) -> Bool {
+    if url.utf8.first == UInt8(ascii: "#") {
+      onSearch?(url)
+      return true
+    }
+    if url.utf8.starts(with: "date:".utf8) {
+      openDate(Array(url.utf8.dropFirst(5)), row)
+      return true
+    }
     guard let link = Permalink(ByteString(url)) else { return false }
     open(link)
     return true
@@ -85,6 +93,31 @@ extension Conversation {
   /// Nobody is led into a room by a click alone: where one is not in it, it asks.
   private func open(_ link: Permalink) {
     if case .user(let user) = link.target { open(user) } else { app.follow(Destination(link)) }
+  }
+
+  /// A day, or a moment of it: for the calendar, and where it is past for a look at what was said then.
+  private func openDate(_ date: [UInt8], _ row: RowID) {
+    guard let room = feed.room, let item = feed.item(row),
+      let number = CalendarDay(String(decoding: date.prefix(10), as: UTF8.self))?.number
+    else { return }
+    let day = Host.startOfDay(number)
+    app.dialogs.open { frame in
+      frame.setTitle(Host.dayLabel(day) + " " + String(decoding: date.dropFirst(11), as: UTF8.self))
+      let buttons = dom.element("div", "ma-buttons", in: frame.body)
+      if let onDay, day < Host.wallClockMilliseconds(), Host.startOfDay(number + 1) > room.madeAtMilliseconds ?? 0 {
+        let go = dom.button("ma-button", .messagesOfDay, in: buttons)
+        dom.on(go, .click) { _ in
+          frame.close()
+          onDay(day)
+        }
+      }
+      let save = dom.button("ma-button ma-primary", .calendarEntry, in: buttons)
+      frame.setFirst(save)
+      dom.on(save, .click) { [self] _ in
+        Host.saveEvent(at: String(decoding: date, as: UTF8.self), named: feed.rows.short(item.content, room))
+        frame.close()
+      }
+    }
   }
 
   func openLocation(_ row: RowID) {

@@ -15,6 +15,10 @@ final class Conversation<D: DOM> {
   var onThread: ((EventID) -> Void)?
   /// From around a message to the end of the room.
   var onLatest: (() -> Void)?
+  /// Looks for a word in the room.
+  var onSearch: ((String) -> Void)?
+  /// To what was said from a moment on.
+  var onDay: ((Int64) -> Void)?
   let sound: RowSound<D>
 
   init(_ app: App<D>, in parent: Node) {
@@ -24,12 +28,15 @@ final class Conversation<D: DOM> {
     options.phrases = Strings.phrases
     options.actions = [
       .openMedia, .openFile, .openSender, .openMention, .openLocation, .openReply, .showReactors, .openThread, .showReaders,
-      .play, .copy
+      .play, .copy, .openTerms
     ]
     if app.embedding?.isReadOnly != true { options.actions.formUnion([.retry, .react, .addReaction, .vote, .reply, .menu]) }
     feed = Feed(app, options, in: parent)
     sound = RowSound(feed.timeline) { app.notices.show(.playFailed, isTrouble: true) }
-    if let embedding = app.embedding { feed.timeline.setBubbles(embedding.bubbles) }
+    if let embedding = app.embedding {
+      feed.timeline.setBubbles(embedding.bubbles)
+      for kind in embedding.drawings.kinds { feed.timeline.register(content: kind, embedding.drawings.renderer(of: kind)) }
+    }
     writer = Writer(feed.rows, options.phrases, in: parent)
     feed.timeline.onAction = { [self] in act($0) }
     writer.onSent = { [self] in sent() }
@@ -83,7 +90,7 @@ final class Conversation<D: DOM> {
     case .menu(let row, _, _): return openMenu(row)
     case .openMedia(let row, let part, let item): openMedia(row, part: part, item: item)
     case .openFile(let row, let part): if let file = file(row, part: part, item: 0) { download(file, in: row) }
-    case .openLink(_, let url): return open(link: url)
+    case .openLink(let row, let url): return open(link: url, in: row)
     case .openSender(let row): if let user = feed.item(row)?.sender { open(user) }
     case .openMention(_, let id): open(mention: id)
     case .openLocation(let row, _): openLocation(row)

@@ -4,17 +4,18 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// What the server knows of an address in a message; nil while it is asked, or where there is nothing.
+/// What an address in a message leads to, as a part of the row: what the server knows of it, or the contact in a file; nil while it is
+/// asked for, or where there is nothing.
 struct PreviewShelf {
-  private var known: [(url: String, preview: LinkPreview?)] = []
+  private var known: [(url: String, part: ContentPart?)] = []
   /// Addresses kept in mind.
   private static let limit = 300
 
   var isEmpty: Bool { known.isEmpty }
 
   /// nil where nobody has asked; `.some(nil)` where there is nothing to show.
-  subscript(url: String) -> LinkPreview?? {
-    get { known.first { $0.url.hasSameBytes(as: url) }.map { $0.preview } }
+  subscript(url: String) -> ContentPart?? {
+    get { known.first { $0.url.hasSameBytes(as: url) }.map { $0.part } }
     set {
       known.removeAll { $0.url.hasSameBytes(as: url) }
       if known.count >= PreviewShelf.limit { known.removeFirst() }
@@ -40,6 +41,7 @@ extension Feed {
 
   /// Asks for those that are in view.
   func loadPreviews(_ visible: ArraySlice<TimelineItem>) {
+    for item in visible { loadContact(item) }
     guard rows.canPreview, room?.isEncrypted == false else { return }
     for item in visible where item.eventID != nil {
       for url in RowMaker<D>.links(in: item) where rows.previews[url] == nil && app.showsPreviews {
@@ -52,9 +54,35 @@ extension Feed {
   private func loadPreview(of url: String, in item: ItemID) {
     rows.askForPreview(of: url) { [self] page in
       guard let preview = rows.preview(url, page) else { return }
-      rows.previews[url] = preview
+      rows.previews[url] = .preview(preview)
       renew(item: item)
     }
+  }
+
+  /// Reads who is in the file of a contact.
+  private func loadContact(_ item: TimelineItem) {
+    guard case .message(let message) = item.content, let uri = message.contact else { return }
+    let url = app.mediaSource(uri)
+    guard rows.previews[url] == nil else { return }
+    rows.previews[url] = .some(nil)
+    app.fetchMedia(uri) { [self] bytes in
+      guard let card = VCard(bytes) else { return }
+      rows.previews[url] = .contact(ContactBody(card))
+      renew(item: item.id)
+    }
+  }
+}
+
+extension MessageContent {
+  /// Its file, where that is one of a contact and small enough to be read.
+  var contact: MediaURI? {
+    guard kind == .file, let file = attachment, let size = file.sizeBytes, size <= VCard.bytesLimit else { return nil }
+    let type = file.mimeType?.string.asciiLowercased ?? ""
+    for known in ["text/vcard", "text/x-vcard", "text/directory"] where type.utf8.starts(with: known.utf8) {
+      return file.source
+    }
+    let end = Array(".vcf".utf8)
+    return Array(file.fileName.string.asciiLowercased.utf8.suffix(end.count)) == end ? file.source : nil
   }
 }
 

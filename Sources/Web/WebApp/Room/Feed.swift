@@ -150,7 +150,7 @@ final class Feed<D: DOM> {
     if needsRows {
       needsRows = false
       needsCounts = false
-      return loadRows(isOpening: true)
+      return isLoaded ? loadRows(isOpening: false, isAgain: true) : loadRows(isOpening: true)
     }
     guard let room, seeking == nil else { return }
     if needsCounts, isLive { updateCounts(room) }
@@ -166,8 +166,15 @@ final class Feed<D: DOM> {
 
   // MARK: Loading
 
-  func loadRows(isOpening: Bool) {
+  /// What is there is shown in another way from now on. Rows that are still to come do so anyway.
+  func renewRows() {
+    if isLoaded, seeking == nil { loadRows(isOpening: false, isAgain: true) }
+  }
+
+  /// - Parameter isAgain: what is shown comes anew, and the reader stays where they are.
+  func loadRows(isOpening: Bool, isAgain: Bool = false) {
     guard let key, let room, let source, source.loadState == .loaded else { return }
+    let reading = isAgain ? timeline.readingPosition : nil
     isLoaded = true
     needsRows = false
     openedAt = openedAt ?? room.unreadAfter ?? room.fullyRead
@@ -186,21 +193,22 @@ final class Feed<D: DOM> {
         standing.append(folding[index].id)
       }
     }
-    let saved = isLive && wanted == nil && room.unreadAfter == nil ? SavedPlace.of(key.room) : nil
+    let saved = !isAgain && isLive && wanted == nil && room.unreadAfter == nil ? SavedPlace.of(key.room) : nil
     if isOpening, let saved, source.index(of: saved.event) == nil, source.backState != .atStart {
       seeking = saved
       veil.show(.returning)
       return seek()
     }
-    let position = saved.flatMap { place in
-      source.index(of: place.event).map { ReadingPosition(row: folding.row(of: $0), offset: place.offset) }
+    let index = saved.map { source.index(of: $0.event) } ?? reading.flatMap { source.index(of: Folding.item(of: $0.row)) }
+    let position = index.map {
+      ReadingPosition(row: folding.row(of: $0), offset: saved?.offset ?? reading?.offset ?? 0)
     }
     timeline.load(makeAll(source.items, room), head: head(source, room), at: position, tail: tail(source))
     veil.hide()
     if let event = wanted {
       if event == openedAt, let first = firstUnread(room, source) { timeline.setDivider(above: first) }
       if goTo(event) { wanted = nil }
-    } else if position == nil, isLive {
+    } else if position == nil, isLive, !isAgain {
       showDivider(room, source)
     }
   }

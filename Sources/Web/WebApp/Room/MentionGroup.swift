@@ -3,8 +3,8 @@ import JSON
 import MatrixModel
 import Messenger
 
-/// Several people whom one word behind `@` calls, as `@room` calls all: those who look after the room, and those who are online. On the wire each of them is
-/// mentioned (`m.mentions`).
+/// Several people whom one word behind `@` calls, as `@room` calls all: those who look after the room, and those who are online; besides them a room
+/// may have groups of its own (`RoomGroup`). On the wire each of them is mentioned (`m.mentions`).
 enum MentionGroup: UInt8 {
   case moderators, here
 
@@ -34,6 +34,16 @@ enum MentionGroup: UInt8 {
     for group in all where MentionWriting.calls(group.word, in: text) {
       for user in group.users(of: room, app) { mentions.add(user) }
     }
+    for group in room.groups where MentionWriting.calls(group.name.string, in: text) {
+      for user in group.called(in: room, app) { mentions.add(user) }
+    }
     return mentions
+  }
+}
+
+extension RoomGroup {
+  /// Those who are in the room, without oneself. Of members who are not loaded yet it is taken on trust.
+  func called<D: DOM>(in room: Room, _ app: App<D>) -> [UserID] {
+    users.filter { $0 != app.userID && (room.membership(of: $0) ?? .join) == .join }
   }
 }

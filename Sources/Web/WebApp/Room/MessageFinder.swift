@@ -113,6 +113,12 @@ final class MessageFinder<D: DOM> {
     }
   }
 
+  /// Whether the account has removed it for itself.
+  private func isRemoved(_ event: EventID?, in room: RoomID) -> Bool {
+    guard let event, let removed = app.client.room(room)?.removedEvents else { return false }
+    return removed.contains(event)
+  }
+
   private func took(_ events: [Event], _ nextBatch: ByteString?) {
     // Clocks of senders differ: only a page of nothing but older messages is the end.
     var isPast = !events.isEmpty
@@ -120,7 +126,8 @@ final class MessageFinder<D: DOM> {
       let time = event.originServerTimestamp ?? 0
       if time >= sought.since { isPast = false }
       guard let sender = event.sender, !app.client.ignoredUsers.contains(sender),
-        let room = sought.room ?? event.roomID, case .message(let message)? = event.item?.content
+        let room = sought.room ?? event.roomID, case .message(let message)? = event.item?.content,
+        !isRemoved(event.eventID, in: room)
       else { continue }
       let parts = sought.parts(of: event.bundledEdit ?? message, at: time)
       if parts.isEmpty { continue }

@@ -6,10 +6,12 @@ import WebHost
 /// Where one is, looked at before it is sent.
 struct PlaceDialog<D: DOM> {
   @discardableResult
-  init(_ dom: D, in frame: DialogFrame<D>, _ send: @escaping (OutgoingLocation) -> Void) {
+  init(_ dom: D, in frame: DialogFrame<D>, _ send: @escaping (OutgoingLocation, Bool) -> Void) {
     frame.setTitle(.sendPlace)
     let note = dom.element("p", "ma-note", text: .placeSought, in: frame.body)
     dom.setAttribute(note, "role", "status")
+    var isSilent = false
+    dom.check(Strings[.sendSilently], isOn: false, in: frame.body) { isSilent = $0 }
     let buttons = dom.element("div", "ma-buttons", in: frame.body)
     let cancel = dom.button("ma-button", .cancel, in: buttons)
     let submit = dom.button("ma-button ma-primary", .send, in: buttons)
@@ -25,7 +27,7 @@ struct PlaceDialog<D: DOM> {
         dom.setFlag(submit, "disabled", false)
         dom.on(submit, .click) { _ in
           frame.close()
-          send(OutgoingLocation(geoURI: ByteString(uri), description: ByteString(Strings[.ownPlace])))
+          send(OutgoingLocation(geoURI: ByteString(uri), description: ByteString(Strings[.ownPlace])), isSilent)
         }
       }
       dom.flush()

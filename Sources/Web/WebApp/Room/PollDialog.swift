@@ -14,9 +14,10 @@ final class PollDialog<D: DOM> {
   private var answers: [Field<D>] = []
   private var isDisclosed = true
   private var isSeveral = false
+  private var isSilent = false
 
   @discardableResult
-  init(_ dom: D, in frame: DialogFrame<D>, _ send: @escaping (OutgoingPoll) -> Void) {
+  init(_ dom: D, in frame: DialogFrame<D>, _ send: @escaping (OutgoingPoll, Bool) -> Void) {
     self.dom = dom
     frame.setTitle(.newPoll)
     let form = dom.element("form", "ma-form", in: frame.body)
@@ -32,6 +33,7 @@ final class PollDialog<D: DOM> {
     }
     dom.check(Strings[.pollSeveral], isOn: false, in: form) { [self] in isSeveral = $0 }
     dom.check(Strings[.pollDisclosed], isOn: true, in: form) { [self] in isDisclosed = $0 }
+    dom.check(Strings[.sendSilently], isOn: false, in: form) { [self] in isSilent = $0 }
     let trouble = frame.trouble(in: form)
     let buttons = dom.element("div", "ma-buttons", in: form)
     let cancel = dom.button("ma-button", .cancel, in: buttons)
@@ -40,7 +42,7 @@ final class PollDialog<D: DOM> {
     dom.on(form, .submit) { [self] _ in
       if let poll {
         frame.close()
-        send(poll)
+        send(poll, isSilent)
       } else {
         dom.setText(trouble, .pollIncomplete)
         dom.flush()

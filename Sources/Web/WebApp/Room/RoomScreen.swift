@@ -42,6 +42,10 @@ final class RoomScreen<D: DOM> {
     header.onMenu = { [self] in ConversationMenu(self).open() }
     conversation.onGoTo = { [self] in go(to: $0) }
     conversation.onThread = { [self] in panel.show(.thread($0)) }
+    conversation.onSearch = { [self] in panel.search(for: $0) }
+    conversation.onDay = { [self] in
+      jump(to: $0) { error in if let error { app.notices.show(Strings.words(for: error), isTrouble: true) } }
+    }
     conversation.onLatest = { [self] in showLatest() }
     conversation.feed.onFirstUnread = { [self] in _ = goToFirstUnread() }
     conversation.feed.onFailed = { [self] in if conversation.feed.key?.focus != .live { showLatest() } }
@@ -161,16 +165,19 @@ final class RoomScreen<D: DOM> {
     }
   }
 
-  /// What was deleted is shown from now on, or no more.
-  func deletedChanged() {
-    for feed in feeds {
-      feed.savePlace()
-      feed.loadRows(isOpening: false)
-    }
+  /// All rows are made anew: something is shown in another way from now on.
+  func renewRows() {
+    for feed in feeds { feed.renewRows() }
     app.dom.flush()
   }
 
-  private var feeds: [Feed<D>] { [conversation.feed] + (panel.conversation.map { [$0.feed] } ?? []) }
+  /// The page around draws messages of one more kind.
+  func register(_ kind: String, _ renderer: ContentRenderer) {
+    for feed in feeds { feed.timeline.register(content: kind, renderer) }
+    renewRows()
+  }
+
+  var feeds: [Feed<D>] { [conversation.feed] + (panel.conversation.map { [$0.feed] } ?? []) }
 
   func changed(_ key: TimelineKey, _ changes: [TimelineChange]) {
     for feed in feeds where feed.key == key { feed.changed(changes) }
@@ -180,7 +187,7 @@ final class RoomScreen<D: DOM> {
     guard id == room else { return }
     for feed in feeds { feed.membersChanged(users) }
     conversation.writer.membersChanged(users)
-    panel.search?.crowd.changed(users)
+    panel.search?.crowd?.changed(users)
     showRoom()
   }
 

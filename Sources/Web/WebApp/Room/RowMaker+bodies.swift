@@ -12,6 +12,7 @@ extension RowMaker {
   func body(_ message: MessageContent, _ item: TimelineItem, _ room: Room) -> MessageRow.Body {
     switch message.kind {
     case .text, .unknown:
+      if let content = app.embedding?.drawn(message) { return .parts([.custom(content)]) }
       return rich(message, room).map { .parts([.rich($0)]) } ?? .text(message.body.string)
     case .emote:
       return rich(message, room).map { .parts([.rich($0)], tone: .emote) } ?? .emote(message.body.string)
@@ -19,7 +20,7 @@ extension RowMaker {
       return rich(message, room).map { .parts([.rich($0)], tone: .notice) } ?? .notice(message.body.string)
     case .sticker, .image, .video, .audio, .voice, .file:
       guard let part = part(message, item) else { return .unsupported(message.body.string) }
-      return .parts([part] + caption(message, room))
+      return .parts(contact(message) + [part] + caption(message, room))
     case .gallery: return gallery(message, item, room)
     case .poll: return message.poll.map { .parts([.poll(poll($0))]) } ?? .unsupported(message.body.string)
     case .location:
@@ -36,7 +37,7 @@ extension RowMaker {
     guard !previews.isEmpty else { return body }
     var shown: [ContentPart] = []
     for url in RowMaker.links(in: item) {
-      if case .some(.some(let preview)) = previews[url] { shown.append(.preview(preview)) }
+      if case .some(.some(let preview)) = previews[url] { shown.append(preview) }
     }
     // The setting is asked last: it costs a call of the browser.
     guard !shown.isEmpty, app.showsPreviews else { return body }
@@ -81,6 +82,12 @@ extension RowMaker {
   }
 
   // MARK: Files
+
+  /// Who is in the file, above it.
+  private func contact(_ message: MessageContent) -> [ContentPart] {
+    guard let uri = message.contact, case .some(.some(let contact)) = previews[app.mediaSource(uri)] else { return [] }
+    return [contact]
+  }
 
   /// nil where there is no file to show.
   private func part(_ message: MessageContent, _ item: TimelineItem) -> ContentPart? {

@@ -10,13 +10,13 @@ final class SearchPanel<D: DOM> {
   private let dom: D
   private let room: RoomID
   private let field: Field<D>
-  private let sender: Field<D>
+  private var sender: MemberField<D>?
   private let kind: Choice<D>
   private let since: Field<D>
   private let until: Field<D>
-  private let people: Node
   private let chips: Node
-  let crowd: Crowd<D>
+  /// Of those who may have said it.
+  var crowd: Crowd<D>? { sender?.crowd }
   private let found: (RoomID, EventID) -> Void
   private var finder: MessageFinder<D>?
   private var sought = SoughtMessages()
@@ -26,17 +26,13 @@ final class SearchPanel<D: DOM> {
     self.room = room
     self.found = found
     dom = app.dom
-    crowd = Crowd(app)
     sought.room = room
     let form = dom.element("form", "ma-search", in: parent)
     dom.setAttribute(form, "role", "search")
     field = Field(dom, .searchFor, kind: "search", in: form)
     let narrowing = dom.element("details", "ma-narrowing", in: form)
     dom.element("summary", "ma-link", text: .narrowSearch, in: narrowing)
-    sender = Field(dom, .saidBy, hint: .saidByHint, in: narrowing)
-    people = dom.element("datalist", in: narrowing)
-    dom.setAttribute(people, "id", "ma-speakers")
-    dom.setAttribute(sender.input, "list", "ma-speakers")
+    let speakers = dom.element("div", in: narrowing)
     kind = Choice(
       dom, Strings[.onlyKind], SoughtMessages.Kind.allCases.map { ("\($0.rawValue)", Strings[$0.words]) }, selected: "0",
       in: narrowing)
@@ -55,10 +51,12 @@ final class SearchPanel<D: DOM> {
       }
     }
     dom.on(form, .submit) { [self] _ in
-      if let user = UserID(sender.text.trimmed) { chose(user) } else { begin() }
+      if sender?.take() != true { begin() }
     }
-    sender.onInput = { [self] in suggest() }
-    crowd.onChange = { [self] in suggest() }
+    sender = MemberField(app, room, .saidBy, id: "ma-speakers", in: speakers) { [self] user in
+      sought.sender = user
+      begin()
+    }
     kind.onChange = { [self] in
       sought.kind = SoughtMessages.Kind(rawValue: Int($0) ?? 0) ?? .all
       begin()
@@ -79,8 +77,13 @@ final class SearchPanel<D: DOM> {
   }
 
   func close() {
-    crowd.forget()
+    crowd?.forget()
     finder?.close()
+  }
+
+  func begin(_ words: String) {
+    field.set(words)
+    begin()
   }
 
   private func begin() {
@@ -92,34 +95,6 @@ final class SearchPanel<D: DOM> {
   /// When the chosen day begins. nil while the year is not written to its end.
   private func day(_ field: Field<D>, after days: Int = 0) -> Int64? {
     CalendarDay(field.text).flatMap { $0.number < 0 ? nil : Host.startOfDay($0.number + days) }
-  }
-
-  // MARK: Who
-
-  private func suggest() {
-    let text = sender.text.trimmed
-    guard let state = app.client.room(room), !text.utf8.isEmpty else { return }
-    crowd.gather(state)
-    if let user = UserID(text), user == app.userID || crowd.people.contains(where: { $0.user == user }) { return chose(user) }
-    let wanted = Array(text.asciiLowercased.utf8)
-    dom.releaseChildren(of: people)
-    if let user = app.userID { offer(user, state.displayName(of: user).string) }
-    var count = 0
-    for person in crowd.people where count < 8 {
-      guard Match.rank(person.lower, wanted) ?? Match.rank(person.user.text.utf8, wanted) != nil else { continue }
-      count += 1
-      offer(person.user, person.name.string)
-    }
-  }
-
-  private func offer(_ user: UserID, _ name: String) {
-    dom.setAttribute(dom.element("option", text: name, in: people), "value", user.string)
-  }
-
-  private func chose(_ user: UserID) {
-    sought.sender = user
-    sender.set("")
-    begin()
   }
 
   // MARK: What narrows, each to be taken away
@@ -151,9 +126,7 @@ final class SearchPanel<D: DOM> {
   }
 
   private func chip(_ words: String, _ remove: @escaping () -> Void) {
-    let chip = dom.button("ma-chip", words, label: Strings[.removeNamed, words], in: chips)
-    Drawing.close.draw(dom, in: chip)
-    dom.on(chip, .click) { [self] _ in
+    dom.chip(words, in: chips) { [self] in
       remove()
       begin()
       dom.focus(field.input)

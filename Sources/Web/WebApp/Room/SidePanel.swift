@@ -89,6 +89,11 @@ final class SidePanel<D: DOM> {
     dom.flush()
   }
 
+  func search(for words: String) {
+    show(.search)
+    search?.begin(words)
+  }
+
   private func name(of content: Content) -> String {
     switch content {
     case .thread: Strings[.thread]
@@ -105,6 +110,7 @@ final class SidePanel<D: DOM> {
     new.onGoTo = { [self] event in
       if !new.feed.goTo(event) { went(to: event) }
     }
+    new.onSearch = { [self] in search(for: $0) }
     new.feed.onFailed = { [self] in show(nil) }
     if case .thread(let root) = key.focus { new.feed.onThreadSeen = { [self] in onThreadSeen?(root) } }
     new.show(key)

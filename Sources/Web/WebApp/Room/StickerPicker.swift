@@ -14,6 +14,8 @@ final class StickerPicker<D: DOM> {
   private let note: Node
   private let picked: (ImagePack.Image) -> Void
   private var isRemoving = false
+  /// Whether nobody is notified of what is picked.
+  private(set) var isSilent = false
 
   init(
     _ app: App<D>, _ room: RoomID, in frame: DialogFrame<D>, at parent: Node, _ picked: @escaping (ImagePack.Image) -> Void
@@ -29,6 +31,7 @@ final class StickerPicker<D: DOM> {
     dom.setAttribute(note, "role", "status")
     list = dom.element("div", "ma-sticker-packs", in: parent)
     dom.check(Strings[.removeStickers], isOn: false, in: bar) { [self] in isRemoving = $0 }
+    dom.check(Strings[.sendSilently], isOn: false, in: bar) { [self] in isSilent = $0 }
     dom.on(add, .click) { [self] _ in Host.pickFiles(accept: "image/*") { self.take($0) } }
     load()
   }

@@ -18,8 +18,8 @@ extension Writer {
           app.dialogs.open { next in
             switch index {
             case 0: CameraDialog(dom, in: next) { [self] in took([$0]) }
-            case 1: PollDialog(dom, in: next) { [self] in send(.poll($0)) }
-            default: PlaceDialog(dom, in: next) { [self] in send(.location($0)) }
+            case 1: PollDialog(dom, in: next) { [self] in send(.poll($0), isSilent: $1) }
+            default: PlaceDialog(dom, in: next) { [self] in send(.location($0), isSilent: $1) }
             }
           }
         }
@@ -58,7 +58,7 @@ extension Writer {
         if index == 1, stickers == nil, let key {
           stickers = StickerPicker(app, key.room, in: frame, at: parts[1]) { [self] sticker in
             frame.close()
-            send(.sticker(sticker.file, body: sticker.file.fileName))
+            send(.sticker(sticker.file, body: sticker.file.fileName), isSilent: stickers?.isSilent ?? false)
           }
         }
         if index == 2, gifs == nil, let provider {

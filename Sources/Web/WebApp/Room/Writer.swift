@@ -240,26 +240,27 @@ final class Writer<D: DOM> {
       return settled()
     }
     guard let embedding = app.embedding else {
-      send(written, key, room)
+      send(formatted(written.text, room, isPlain: written.isPlain), written, key)
       return true
     }
     let draft = composer.text
-    embedding.ask(about: written.text) { [self] text in
-      guard key == self.key, let room = self.room else { return }
-      var written = written
-      written.text = text
-      send(written, key, room)
+    embedding.ask(about: written.text, hasRules: !written.isPlain) { [self] in
+      formatted($0, room, isPlain: written.isPlain)
+    } then: { [self] text in
+      guard key == self.key else { return }
+      send(text, written, key)
       // What was written meanwhile stays.
       if composer.text.hasSameBytes(as: draft) { reset(clearing: true) }
     }
     return false
   }
 
-  private func send(_ written: Written, _ key: TimelineKey, _ room: Room) {
-    var formatted =
-      written.isPlain
-      ? FormattedText(ByteString(written.text))
-      : markdown(written.text, room)
+  private func formatted(_ text: String, _ room: Room, isPlain: Bool) -> FormattedText {
+    isPlain ? FormattedText(ByteString(text)) : markdown(text, room)
+  }
+
+  private func send(_ text: FormattedText, _ written: Written, _ key: TimelineKey) {
+    var formatted = text
     formatted.unpreviewed = preview.vetoed
     if case .edit(let event) = kind {
       app.askOrSay(.edit(key.room, .event(event), formatted))

@@ -132,7 +132,8 @@ final class RoomListEntry<D: DOM> {
       return room.isDirect ? Strings[.typingShort] : room.displayName(of: writer).string + " " + Strings[.typingShort]
     }
     if !isSelected, !room.draft.isEmpty { return Strings[.draft, room.draft.string] }
-    guard let preview = room.preview else { return Strings[.noMessages] }
+    // What is not shown is no sign that nothing was said.
+    guard let preview = room.preview else { return room.hidesPreview ? "" : Strings[.noMessages] }
     guard let content = preview.content else { return Strings[.removedMessage] }
     let text = Strings.short(content)
     if preview.sender == app.userID { return Strings[.you, text] }

@@ -14,10 +14,15 @@ struct AppearancePage<D: DOM> {
     CheckBox(dom, Strings[.showDeleted], isOn: !app.hidesDeleted, in: page) {
       app.hidesDeleted = !$0
       Host.setSetting(Settings.hideDeleted, $0 ? nil : "1")
-      app.main?.room.deletedChanged()
+      app.main?.room.renewRows()
     }
-    CheckBox(dom, Strings[.showFigures], isOn: Host.setting(Settings.figures) != nil, in: page) {
-      Host.setSetting(Settings.figures, $0 ? "1" : nil)
+    add(dom, .writeRich, Settings.rich, in: page)
+    add(dom, .showFigures, Settings.figures, in: page)
+  }
+
+  private func add(_ dom: D, _ label: Strings.Key, _ setting: String, in page: Node) {
+    CheckBox(dom, Strings[label], isOn: Host.setting(setting) != nil, in: page) {
+      Host.setSetting(setting, $0 ? "1" : nil)
       Host.applyLook()
     }
   }
