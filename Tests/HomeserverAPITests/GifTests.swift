@@ -90,14 +90,8 @@ import Testing
     _ body: (APIFixture, APIFixture.User, Provider) async throws -> Void
   ) async throws {
     let provider = Provider()
-    let loops = try EventLoopGroup(count: 1)
-    let pool = try BlockingPool(threads: 1)
-    let server = HTTPServer(
-      configuration: HTTPServerConfiguration(bind: [.loopback]), router: router(provider), loops: loops, pool: pool)
-    try await server.start()
-    provider.port.store(Int(server.boundAddresses[0].port), ordering: .relaxed)
-    let result: Result<Void, any Error>
-    do {
+    try await withLoopbackServer(router(provider)) { port in
+      provider.port.store(Int(port), ordering: .relaxed)
       try await APIFixture.run(configure: { configuration in
         configuration.registration = .open
         configuration.gifs = GifConfiguration(url: provider.base + "/v1", key: Redacted("k&y"), rating: "pg", name: "Some")
@@ -106,14 +100,7 @@ import Testing
       }) { fixture in
         try await body(fixture, try await fixture.register("ann"), provider)
       }
-      result = .success(())
-    } catch {
-      result = .failure(error)
     }
-    await server.shutdown(grace: .zero)
-    await loops.shutdown()
-    await pool.shutdown()
-    try result.get()
   }
 
   @Test func `GIFs are found by the server, their pictures are media of nobody, page by page`() async throws {

@@ -3,6 +3,21 @@ import HTTPServer
 import JSON
 import Synchronization
 
+/// Runs a server on a free port of the loopback for the time of `body`, which gets the port.
+func withLoopbackServer(_ router: Router, _ body: (UInt16) async throws -> Void) async throws {
+  let loops = try EventLoopGroup(count: 1)
+  let pool = try BlockingPool(threads: 1)
+  let server = HTTPServer(
+    configuration: HTTPServerConfiguration(bind: [.loopback]), router: router, loops: loops, pool: pool)
+  try await server.start()
+  let result: Result<Void, any Error>
+  do { result = .success(try await body(server.boundAddresses[0].port)) } catch { result = .failure(error) }
+  await server.shutdown(grace: .zero)
+  await loops.shutdown()
+  await pool.shutdown()
+  try result.get()
+}
+
 /// Another server on the loopback: a push gateway, a push service or an application service. It keeps what it is sent and answers as the test says.
 final class PeerServer: Sendable {
   struct Call: Sendable {
@@ -23,9 +38,6 @@ final class PeerServer: Sendable {
   private let answerer = Mutex<Answerer>({ _ in (200, "{}") })
   /// Seconds that every answer asks to wait.
   let retryAfter = Mutex<Int?>(nil)
-  private let server: HTTPServer
-  private let loops: EventLoopGroup
-  private let pool: BlockingPool
 
   var url: String { "http://127.0.0.1:\(port)" }
 
@@ -42,33 +54,23 @@ final class PeerServer: Sendable {
     let peer = Mutex<PeerServer?>(nil)
   }
 
-  private init() async throws {
+  private init(port: UInt16) { self.port = port }
+
+  /// Runs a test beside such a server.
+  static func run(_ body: (PeerServer) async throws -> Void) async throws {
     let handler = Handler()
     var router = Router()
-    for (method, path) in Self.routes {
+    for (method, path) in routes {
       router.on(method, path, bodyLimit: 1 << 20) { request in
         guard let peer = handler.peer.withLock({ $0 }) else { return Response(status: Status(503)) }
         return try await peer.answer(request)
       }
     }
-    loops = try EventLoopGroup(count: 1)
-    pool = try BlockingPool(threads: 1)
-    server = HTTPServer(
-      configuration: HTTPServerConfiguration(bind: [.loopback]), router: router, loops: loops, pool: pool)
-    try await server.start()
-    port = server.boundAddresses[0].port
-    handler.peer.withLock { $0 = self }
-  }
-
-  /// Runs a test beside such a server.
-  static func run(_ body: (PeerServer) async throws -> Void) async throws {
-    let peer = try await PeerServer()
-    let result: Result<Void, any Error>
-    do { result = .success(try await body(peer)) } catch { result = .failure(error) }
-    await peer.server.shutdown(grace: .zero)
-    await peer.loops.shutdown()
-    await peer.pool.shutdown()
-    try result.get()
+    try await withLoopbackServer(router) { port in
+      let peer = PeerServer(port: port)
+      handler.peer.withLock { $0 = peer }
+      try await body(peer)
+    }
   }
 
   /// What it answers from now on.

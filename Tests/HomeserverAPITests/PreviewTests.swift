@@ -73,30 +73,15 @@ import Testing
     _ body: (APIFixture, APIFixture.User, Pages, _ base: String) async throws -> Void
   ) async throws {
     let pages = Pages()
-    let loops = try EventLoopGroup(count: 1)
-    let pool = try BlockingPool(threads: 1)
-    let server = HTTPServer(
-      configuration: HTTPServerConfiguration(bind: [.loopback]), router: router(pages), loops: loops, pool: pool)
-    try await server.start()
-    let base = "http%3A%2F%2F127.0.0.1:\(server.boundAddresses[0].port)"
-    let result: Result<Void, any Error>
-    do {
+    try await withLoopbackServer(router(pages)) { port in
       try await APIFixture.run(configure: { configuration in
         configuration.registration = .open
         if isPublic, let loopback = IPNetwork("127.0.0.0/8") { configuration.outbound.allowedNetworks = [loopback] }
         configure(&configuration)
       }) { fixture in
-        let ann = try await fixture.register("ann")
-        try await body(fixture, ann, pages, base)
+        try await body(fixture, try await fixture.register("ann"), pages, "http%3A%2F%2F127.0.0.1:\(port)")
       }
-      result = .success(())
-    } catch {
-      result = .failure(error)
     }
-    await server.shutdown(grace: .zero)
-    await loops.shutdown()
-    await pool.shutdown()
-    try result.get()
   }
 
   @Test func `a page is what its OpenGraph properties say, its picture is media`() async throws {
