@@ -13,6 +13,7 @@
 import { markOf } from './keys.js';
 import { word } from './reader.js';
 import { MARK, LINE, asCells, cellsOf, drawLine, hollow, isAllowed, labelOf, linesOf, make, read, write } from './rich-markdown.js';
+import { endOf, isEmpty, isFirstIn, isShown, liftLine, makeList, placeOf, pointAt, removeLine, renameLine, tailAfter, wrapLines } from './rich-lines.js';
 import { adopt, adoptHTML } from './rich-paste.js';
 
 const valueOf = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value');
@@ -25,11 +26,6 @@ const marksOf = {
 };
 
 const kinds = LINE + ', ul, ol, li, blockquote, pre, strong, em, del, code, span[data-spoiler], a[href], br';
-
-const isShown = cell => cell.text !== hollow;
-const isEmpty = line => !cellsOf(line).some(isShown);
-const isFirstIn = line => line.parentNode.firstElementChild === line;
-const tailAfter = node => { const tail = []; for (let at = node.nextElementSibling; at; at = at.nextElementSibling) tail.push(at); return tail; };
 
 // ---- Fields
 
@@ -209,16 +205,13 @@ class RichEditor {
 
   // ---- What is chosen: { line, index } twice
 
-  get end() {
-    const line = linesOf(this.root).at(-1);
-    return { line, index: cellsOf(line).length };
-  }
+  get end() { return endOf(this.root); }
 
   get chosen() {
     const selection = getSelection();
     if (document.activeElement === this.root && selection.rangeCount > 0 && this.root.contains(selection.anchorNode)) {
       const { startContainer, startOffset, endContainer, endOffset } = selection.getRangeAt(0);
-      this.place = { from: this.placeOf(startContainer, startOffset), to: this.placeOf(endContainer, endOffset) };
+      this.place = { from: placeOf(this.root, startContainer, startOffset), to: placeOf(this.root, endContainer, endOffset) };
     }
     const { from, to } = this.place ?? {};
     return from?.line.isConnected && to.line.isConnected ? this.place : { from: this.end, to: this.end };
@@ -227,20 +220,6 @@ class RichEditor {
   get isAcross() {
     const { from, to } = this.chosen;
     return from.line !== to.line;
-  }
-
-  placeOf(node, offset) {
-    const around = (node.nodeType === 1 ? node : node.parentElement).closest(LINE);
-    if (around && around !== this.root && this.root.contains(around)) {
-      const range = document.createRange();
-      range.setStart(around, 0);
-      range.setEnd(node, offset);
-      return { line: around, index: cellsOf(range.cloneContents()).length };
-    }
-    // Between lines.
-    const after = node.childNodes[offset];
-    const line = after && linesOf(this.root).find(one => after.contains(one) || after.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING);
-    return line ? { line, index: 0 } : this.end;
   }
 
   select(from, to = from) {
@@ -308,10 +287,10 @@ class RichEditor {
     // It can be taken back to what was typed.
     this.tell();
     let next = drawLine(line, cells.slice(index));
-    if (isCode) this.wrap([line], make('pre'));
-    else if (sign === '>') this.wrap([line], make('blockquote'));
-    else if (sign[0] === '#') next = this.rename(line, 'h' + sign.length);
-    else this.list([line], /\d/.test(sign) ? 'ol' : 'ul');
+    if (isCode) wrapLines(this.root, [line], make('pre'));
+    else if (sign === '>') wrapLines(this.root, [line], make('blockquote'));
+    else if (sign[0] === '#') next = renameLine(line, 'h' + sign.length);
+    else makeList([line], /\d/.test(sign) ? 'ol' : 'ul');
     this.select({ line: next, index: 0 });
   }
 
@@ -355,17 +334,10 @@ class RichEditor {
 
   removeChosen() {
     const { from, to } = this.chosen, lines = linesOf(this.root), rest = cellsOf(to.line).slice(to.index);
-    for (const line of lines.slice(lines.indexOf(from.line) + 1, lines.indexOf(to.line) + 1)) this.remove(line);
+    for (const line of lines.slice(lines.indexOf(from.line) + 1, lines.indexOf(to.line) + 1)) removeLine(this.root, line);
     // Within a rule nothing would be seen.
-    const line = from.line.matches('hr') ? this.rename(from.line, 'div') : from.line;
+    const line = from.line.matches('hr') ? renameLine(from.line, 'div') : from.line;
     this.select({ line: drawLine(line, [...cellsOf(line).slice(0, from.index), ...rest]), index: from.index });
-  }
-
-  remove(line) {
-    for (let box = line, around; box !== this.root && (box === line || !box.firstElementChild); box = around) {
-      around = box.parentNode;
-      box.remove();
-    }
   }
 
   // Each part of the lines that is chosen: (cells, from, to) of what is no code.
@@ -406,66 +378,24 @@ class RichEditor {
     if (name === 'code' && code) code.replaceWith(...code.children);
     else if (name === 'code' && lines.length > 1) {
       const plain = line => cellsOf(line).map(({ text }) => ({ text, marks: 0 }));
-      this.wrap(lines.map(line => drawLine(line.matches('hr') ? this.rename(line, 'div') : line, plain(line))), make('pre'));
+      wrapLines(this.root, lines.map(line => drawLine(line.matches('hr') ? renameLine(line, 'div') : line, plain(line))), make('pre'));
     } else if (marksOf[name]) { this.toggle(marksOf[name]); return; }
     else if (code) return;
     else if (name === 'list') {
-      if (lines.every(line => line.closest('li'))) lines.forEach(line => { while (line.closest('li')) this.lift(line); }); else this.list(lines, 'ul');
-    } else if (lines.every(line => line.closest('blockquote'))) lines.forEach(line => { while (line.closest('blockquote')) this.lift(line); });
-    else this.wrap(lines.map(line => { while (line.parentNode !== this.root) line = line.parentNode; return line; }), make('blockquote'));
+      if (lines.every(line => line.closest('li'))) lines.forEach(line => { while (line.closest('li')) liftLine(this.root, line); }); else makeList(lines, 'ul');
+    } else if (lines.every(line => line.closest('blockquote'))) lines.forEach(line => { while (line.closest('blockquote')) liftLine(this.root, line); });
+    else wrapLines(this.root, lines.map(line => { while (line.parentNode !== this.root) line = line.parentNode; return line; }), make('blockquote'));
     this.select(from, to);
     this.tell();
   }
 
   // ---- Lines
 
-  rename(line, tag) {
-    const next = drawLine(make(tag), cellsOf(line));
-    line.replaceWith(next);
-    return next;
-  }
-
-  wrap(nodes, box) {
-    nodes[0].before(box);
-    const boxes = nodes.map(node => node.parentNode);
-    box.append(...nodes);
-    for (let around of boxes) while (around !== this.root && !around.firstElementChild) [around, around = around.parentNode][0].remove();
-  }
-
-  list(lines, tag) {
-    for (const line of lines.filter(one => !one.closest('li'))) {
-      const item = make('li'), before = line.previousElementSibling;
-      if (before?.matches(tag)) before.append(item); else line.before(make(tag, item));
-      item.append(line.matches('div') ? line : this.rename(line, 'div'));
-    }
-  }
-
-  // Out of what it is the first line of, or the last.
-  lift(line) {
-    const box = line.parentNode, list = box.parentNode, rest = (box.tagName === 'LI' ? list : box).cloneNode(false);
-    if (box === this.root) return;
-    if (box.tagName !== 'LI') {
-      rest.append(...tailAfter(line));
-      box.after(line, ...rest.firstChild ? [rest] : []);
-      if (!box.firstElementChild) box.remove();
-      return;
-    }
-    rest.append(...tailAfter(box));
-    if (list.parentNode.tagName === 'LI') {
-      if (rest.firstChild) box.append(rest);
-      list.parentNode.after(box);
-    } else {
-      list.after(...box.childNodes, ...rest.firstChild ? [rest] : []);
-      box.remove();
-    }
-    if (!list.firstElementChild) list.remove();
-  }
-
   // A key that belongs to lists; it goes on through the page where there is nothing to do.
   indent(isBack) {
     const { from, to } = this.chosen, item = from.line.closest('li'), before = item?.previousElementSibling, tag = item?.parentNode.tagName;
     if (!item || (isBack ? !item.parentNode.closest('li') : !before)) return false;
-    if (isBack) this.lift(item.firstElementChild);
+    if (isBack) liftLine(this.root, item.firstElementChild);
     else if (before.lastElementChild.tagName === tag) before.lastElementChild.append(item);
     else before.append(make(tag, item));
     this.select(from, to);
@@ -487,7 +417,7 @@ class RichEditor {
       || box.tagName === 'PRE' && !line.nextSibling && before && isEmpty(before));
     if (isOver) {
       if (box.tagName === 'PRE' && box.childElementCount > 2) before.remove();
-      this.lift(line);
+      liftLine(this.root, line);
       this.select({ line, index: 0 });
       return;
     }
@@ -501,9 +431,9 @@ class RichEditor {
   join(line, isForward = false) {
     const lines = linesOf(this.root), before = lines[lines.indexOf(line) - 1];
     if (!line) return;
-    if (!isForward && /^H/.test(line.tagName)) this.select({ line: this.rename(line, 'div'), index: 0 });
+    if (!isForward && /^H/.test(line.tagName)) this.select({ line: renameLine(line, 'div'), index: 0 });
     else if (!isForward && line.parentNode !== this.root && isFirstIn(line)) {
-      this.lift(line);
+      liftLine(this.root, line);
       this.select({ line, index: 0 });
     } else if (before?.matches('hr')) {
       before.remove();
@@ -511,7 +441,7 @@ class RichEditor {
     } else if (before) {
       const cells = cellsOf(before).filter(isShown);
       drawLine(before, [...cells, ...cellsOf(line)]);
-      this.remove(line);
+      removeLine(this.root, line);
       this.select({ line: before, index: cells.length });
     }
   }
@@ -522,7 +452,7 @@ class RichEditor {
   taking({ target }) {
     const link = target.closest?.('a'), at = link && [...link.parentNode.childNodes].indexOf(link);
     const { from, to } = link && getSelection().isCollapsed
-      ? { from: this.placeOf(link.parentNode, at), to: this.placeOf(link.parentNode, at + 1) } : this.chosen;
+      ? { from: placeOf(this.root, link.parentNode, at), to: placeOf(this.root, link.parentNode, at + 1) } : this.chosen;
     this.dragged = { from, to };
   }
 
@@ -531,7 +461,7 @@ class RichEditor {
     const at = document.caretPositionFromPoint?.(e.clientX, e.clientY), range = at ? null : document.caretRangeFromPoint?.(e.clientX, e.clientY);
     const { dragged } = this, isMoved = dragged?.from.line.isConnected && dragged.to.line.isConnected && !e.ctrlKey && !e.altKey;
     this.root.focus();
-    const goal = at || range ? this.placeOf(at?.offsetNode ?? range.startContainer, at?.offset ?? range.startOffset) : this.end;
+    const goal = at || range ? placeOf(this.root, at?.offsetNode ?? range.startContainer, at?.offset ?? range.startOffset) : this.end;
     let cells;
     if (isMoved) {
       const lines = linesOf(this.root), { from, to } = dragged, numberOf = place => lines.indexOf(place.line);
@@ -612,20 +542,4 @@ class RichEditor {
     else drawLine(from.line, cellsOf(from.line).map(cell => cell.href === old ? { ...cell, href: href || undefined } : cell));
     this.tell();
   }
-}
-
-// Where in the document a place of a line is. Where two texts meet it is in the first: what is typed there is as what stands before it.
-function pointAt({ line, index }) {
-  const { FILTER_ACCEPT, FILTER_REJECT, FILTER_SKIP, SHOW_ELEMENT, SHOW_TEXT } = NodeFilter;
-  const walker = document.createTreeWalker(line, SHOW_ELEMENT | SHOW_TEXT, node => {
-    if (node.parentNode.dataset.mention === '') return FILTER_REJECT;
-    return node.nodeType === 3 || node.dataset.mention === '' ? FILTER_ACCEPT : FILTER_SKIP;
-  });
-  for (let node; (node = walker.nextNode());) {
-    const length = node.nodeType === 3 ? node.data.length : 1;
-    if (node.nodeType === 3 && index <= length) return [node, index];
-    if (index === 0) return [node.parentNode, [...node.parentNode.childNodes].indexOf(node)];
-    index -= length;
-  }
-  return [line, line.firstChild?.nodeName === 'BR' ? 0 : line.childNodes.length];
 }
