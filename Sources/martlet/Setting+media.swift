@@ -17,7 +17,7 @@ extension Setting {
       "Whether the server fetches pages that messages name, from public addresses only, to show what they are about."),
     .list(
       "previews.denied_urls", \.media.deniedPreviewURLs,
-      "Addresses of which no preview is made; * stands for anything, as in https://*.example.org/*.",
+      "Addresses of which no preview is made, and from which no picture of a GIF is fetched; * stands for anything, as in https://*.example.org/*.",
       allowed: "1 to 1024 bytes, in lower case up to the end of the host's name",
       parse: { (1...1_024).contains($0.utf8.count) ? $0 : nil }, show: { $0 }),
     .one(
@@ -30,7 +30,8 @@ extension Setting {
       "gifs.key", \.gifs.key, "The API key that whoever has the GIFs gave to this server.", allowed: "1 to 255 bytes",
       isSecret: true, parse: { (1...255).contains($0.utf8.count) ? .some(Redacted($0)) : nil }, show: { $0?.reveal() }),
     .choice(
-      "gifs.rating", \.gifs.rating, "The least harmless GIFs that are found, by the ratings of films in the United States.",
+      "gifs.rating", \.gifs.rating,
+      "The least harmless GIFs that are found and taken, by the ratings of films in the United States.",
       words: ["g", "pg", "pg-13", "r"].map { ($0, $0) }, show: { $0 }),
     .one(
       "gifs.provider", \.gifs.provider, "What people are told of where the GIFs come from.", allowed: "1 to 60 bytes",

@@ -75,6 +75,9 @@ import Testing
     }
     answer("/v1/trending") { _ in (.ok, Array(#"{"data":[\#(provider.gif("hot"))],"pagination":{"total_count":1}}"#.utf8)) }
     answer("/v1/cat0") { _ in (.ok, Array(#"{"data":\#(provider.gif("cat0"))}"#.utf8)) }
+    answer("/v1/late") { _ in
+      (.ok, Array(#"{"data":\#(provider.gif("late").replacing(#""rating":"g""#, with: #""rating":"r""#))}"#.utf8))
+    }
     answer("/v1/page") { _ in (.ok, Array(#"{"data":\#(provider.gif("page", full: provider.base + "/page"))}"#.utf8)) }
     answer("/v1/none") { _ in (.ok, Array(#"{"data":[]}"#.utf8)) }
     answer("/page") { _ in (.ok, Array("<script>no picture</script>".utf8)) }
@@ -165,6 +168,14 @@ import Testing
       let taken = try await fixture.call(.post, Self.path + "take", as: ann, #"{"id":"cat0"}"#)
       #expect(found.status == 502 && taken.status == 502)
       #expect(provider.count(".gif") == 0)
+    }
+  }
+
+  @Test func `of an ID that somebody has heard of nothing is taken that a search would not find`() async throws {
+    try await run { fixture, ann, provider in
+      let taken = try await fixture.call(.post, Self.path + "take", as: ann, #"{"id":"late"}"#)
+      #expect(taken.status == 404 && taken.errorCode == "M_NOT_FOUND")
+      #expect(provider.count("late-full") == 0)
     }
   }
 

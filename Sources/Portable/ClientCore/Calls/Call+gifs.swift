@@ -5,11 +5,14 @@ import MatrixModel
 extension Call {
   /// A page of them, for `GifPage`.
   /// - Parameters:
-  ///   - words: empty for those that are much sent now; at most 100 bytes.
+  ///   - words: empty for those that are much sent now; of more than 100 bytes those at the beginning count.
   ///   - from: `GifPage.next` of the page before.
   ///   - language: as `en` or `en-GB`.
   public static func gifs(matching words: ByteString, from: Int64? = nil, language: ByteString? = nil) -> Call<JSON> {
-    let query = Query().adding("q", words).adding("from", from).adding("lang", language)
+    let all = Array(words.utf8)
+    var end = min(all.count, 100)
+    while end < all.count, end > 0, all[end] & 0xC0 == 0x80 { end -= 1 }
+    let query = Query().adding("q", ByteString(decoding: all[..<end])).adding("from", from).adding("lang", language)
     return Call<JSON>(.searchGifs, Endpoint.searchGifs.path(), query: query) { $0 }
   }
 

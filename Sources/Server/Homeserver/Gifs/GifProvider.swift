@@ -53,10 +53,19 @@ struct GifProvider: Sendable {
     return (data.elements.prefix(Self.pageLimit).compactMap { Gif($0) }, hasMore ? next : nil)
   }
 
+  /// The most harmless first.
+  private static let ratings = ["g", "pg", "pg-13", "r"]
+
   /// nil where there is none of that ID.
   func gif(_ id: ByteString) async throws -> Gif? {
     // Where there is none it has a status of its own, or no object.
     guard let data = try await get("/" + id.string, [])?["data"], let gif = Gif(data), gif.id == id else { return nil }
+    // A search finds only what is harmless enough; of an ID anybody may have heard.
+    if let own = Self.ratings.firstIndex(of: data["rating"]?.string ?? ""),
+      own > Self.ratings.firstIndex(of: configuration.rating) ?? .max
+    {
+      return nil
+    }
     return gif
   }
 

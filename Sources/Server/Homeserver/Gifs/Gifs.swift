@@ -178,7 +178,8 @@ package final class Gifs: Sendable {
     var (width, height) = (rendition.width, rendition.height)
     // GIF89a §18: the logical screen, which beats what somebody says of it.
     if isGif, bytes.count >= 10 {
-      (width, height) = (Int64(bytes[6]) | Int64(bytes[7]) << 8, Int64(bytes[8]) | Int64(bytes[9]) << 8)
+      let screen = (Int64(bytes[6]) | Int64(bytes[7]) << 8, Int64(bytes[8]) | Int64(bytes[9]) << 8)
+      if screen.0 > 0, screen.1 > 0 { (width, height) = screen }
     }
     return Taken(uri: uri, contentType: contentType, bytes: bytes.count, width: width, height: height)
   }

@@ -18,6 +18,7 @@ final class GifPicker<D: DOM> {
   private var next: Int64?
   /// What is answered after another question was asked is not shown.
   private var round = 0
+  private var isTaking = false
 
   /// - Parameter provider: who has them.
   init(
@@ -86,16 +87,23 @@ final class GifPicker<D: DOM> {
     let button = dom.button("ma-sticker ma-gif", label: gif.file.fileName.string, in: grid)
     let picture = dom.element("img", in: button)
     dom.setAttribute(picture, "alt", "")
-    if let source = gif.file.source { dom.setImage(picture, app.mediaSource(source)) }
-    dom.on(button, .click) { [self] _ in if !more.isBusy { take(gif) } }
+    if let source = gif.file.source {
+      // Who wants no motion sees them still.
+      dom.setImage(picture, Host.pageState.contains(.reducedMotion) ? app.thumbnailSource(source) : app.mediaSource(source))
+    }
+    dom.on(button, .click) { [self] _ in if !isTaking { take(gif) } }
     return button
   }
 
   private func take(_ gif: ImagePack.Image) {
+    isTaking = true
+    // A page that is on its way comes no more.
+    round += 1
     more.setBusy(true)
     dom.setText(note, .loadingGifs)
     app.ask(.takeGif(gif.shortcode)) { [self] result in
       guard frame.isOpen else { return }
+      isTaking = false
       more.setBusy(false)
       switch result {
       case .success(let json): picked(Attachment(gif: json, of: gif))
