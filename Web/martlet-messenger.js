@@ -220,7 +220,12 @@ class MartletMessenger extends HTMLElement {
     }
   }
 
-  #format({ token, text, html }) { this.#ask('taken', { token, html: applied(this.#rules, text, html) }).catch(() => {}); }
+  // A rule that cannot be applied keeps nothing from being sent.
+  #format({ token, text, html }) {
+    let made;
+    try { made = applied(this.#rules, text, html); } catch (error) { reportError(error); }
+    this.#ask('taken', { token, html: made }).catch(() => {});
+  }
 
   #enable() {
     return this.#ask('enable', { on: !this.hasAttribute('disabled'), note: this.getAttribute('disabled') || undefined });

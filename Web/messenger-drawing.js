@@ -32,7 +32,14 @@ export class Drawings {
     const renderer = this.#renderers.get(kind);
     if (renderer === undefined) return;
     const element = document.createElement('div');
-    const live = { element, elements: [], end: renderer(data, element, { row, width, sender, id }) };
+    const live = { element, elements: [] };
+    // Others may have left out what the renderer reads.
+    try {
+      live.end = renderer(data, element, { row, width, sender, id });
+    } catch (error) {
+      element.textContent = typeof data?.body === 'string' ? data.body : '';
+      reportError(error);
+    }
     const send = () => {
       live.elements = [];
       this.#post({ do: 'drawn', drawing, tree: describe(element, live.elements) });

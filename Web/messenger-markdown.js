@@ -26,7 +26,12 @@ function checkedPair({ begin, end = begin, tag, attributes = {} }) {
 function checkedLink({ pattern, link }) {
   if (!(pattern instanceof RegExp)) refuse('"pattern" is a regular expression.');
   if (typeof link !== 'string' || !isAddress.test(link)) refuse('"link" is an address that begins with https, http, ftp, mailto, magnet or matrix.');
-  return { pattern: new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '') + 'g'), link };
+  const flags = pattern.flags.replace(/[gy]/g, '') + 'g';
+  // By whole characters where the pattern may be read so: half of an emoji is no piece of an address.
+  for (const whole of /[uv]/.test(flags) ? [''] : ['u', '']) {
+    try { return { pattern: new RegExp(pattern.source, flags + whole), link }; } catch { /* It may not. */ }
+  }
+  return refuse('"pattern" is a regular expression.');
 }
 
 /** The rules as they are kept; throws where one of them is none. */
@@ -106,7 +111,7 @@ function linked(node, { pattern, link }, counter) {
     if (match[0] === '' || counter.left === 0) continue;
     const made = node.ownerDocument.createElement('a');
     // What a person wrote stays one piece of the address.
-    made.setAttribute('href', link.replace(/\$([$&\d])/g, (_, name) => name === '$' ? '$' : encodeURIComponent(match[name === '&' ? 0 : name] ?? '')));
+    made.setAttribute('href', link.replace(/\$([$&\d])/g, (_, name) => name === '$' ? '$' : encodeURIComponent((match[name === '&' ? 0 : name] ?? '').toWellFormed())));
     made.textContent = match[0];
     pieces.push(node.data.slice(end, match.index), made);
     end = match.index + match[0].length;

@@ -536,6 +536,9 @@ async def _(test):
         user.sync_until(lambda answer: "m.replace" in str(answer))
         edit = user.get(room_path(room, "messages"), dir="b").ok()["chunk"][0]["content"]["m.new_content"]
         assert edit["formatted_body"].startswith("<a href=\"https://example.org/?q='%22%3E%3Cscript%3E%26\">T'"), edit
+        # Half of an emoji is no piece of an address.
+        await page.evaluate("() => { chat.markdown = [{ pattern: /#(.)/, link: 'https://example.org/?q=$1' }]; }")
+        assert "?q=%F0%9F%8C%B1" in (await sent("see #🌱"))["formatted_body"]
         # What is no rule is refused at once.
         refused = await page.evaluate("""() => [{ begin: '==', tag: 'script' }, { begin: '', tag: 'b' }, { begin: 'a b', tag: 'b' }, { begin: '==', tag: 'b', attributes: { onclick: 'x' } },
           { pattern: /x/, link: 'javascript:alert(1)' }, { pattern: 'x', link: 'https://example.org' }, null].map(rule => {
