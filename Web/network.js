@@ -6,11 +6,11 @@ export const traffic = { underWay: 0, isWatched: false, answeredSyncs: [] };
 const encoder = new TextEncoder();
 const nothing = new Uint8Array(0);
 
-// METHOD, URL, timeout, then name:value lines.
+// METHOD, URL, timeout, the limit of the answer, then name:value lines.
 export function readHead(text) {
-  const [method, url, timeout, ...lines] = text.split('\n');
+  const [method, url, timeout, limit, ...lines] = text.split('\n');
   const headers = lines.map(line => { const k = line.indexOf(':'); return [line.slice(0, k), line.slice(k + 1)]; });
-  return { method, url, timeout: Number(timeout), headers };
+  return { method, url, timeout: Number(timeout), limit: Number(limit), headers };
 }
 
 function answerBytes(headerOf, body) {
@@ -26,8 +26,24 @@ function answerBytes(headerOf, body) {
   return { headCount: head.length, bytes };
 }
 
+// null where it is longer: whoever says that it is short need not be right.
+async function bodyOf(answer, limit) {
+  if (!(limit > 0) || answer.body === null) return answer.arrayBuffer();
+  const reader = answer.body.getReader(), parts = [];
+  let count = 0;
+  for (let part; !(part = await reader.read()).done;) {
+    count += part.value.length;
+    if (count > limit) {
+      reader.cancel().catch(() => {});
+      return null;
+    }
+    parts.push(part.value);
+  }
+  return new Blob(parts).arrayBuffer();
+}
+
 // `done(status, headCount, bytes)` is called once, with status 0 where no answer came; also after `stop`.
-export function request({ method, url, timeout, headers }, body, done) {
+export function request({ method, url, timeout, limit, headers }, body, done) {
   const abort = new AbortController();
   const timer = timeout > 0 ? setTimeout(() => abort.abort(), timeout) : 0;
   traffic.underWay++;
@@ -35,8 +51,9 @@ export function request({ method, url, timeout, headers }, body, done) {
     let status = 0, headCount = 0, bytes = nothing;
     try {
       const answer = await fetch(url, { method, headers, body, signal: abort.signal, credentials: 'omit', cache: 'no-store' });
-      ({ headCount, bytes } = answerBytes(name => answer.headers.get(name), await answer.arrayBuffer()));
-      status = answer.status;
+      const content = await bodyOf(answer, limit);
+      ({ headCount, bytes } = answerBytes(name => answer.headers.get(name), content ?? nothing));
+      status = content === null ? 413 : answer.status;
     } catch {
       // No answer: status 0 says so.
     }

@@ -222,6 +222,14 @@ async def _(test):
         users["alice"].send(room, "bad.vcf", msgtype="m.file", info={"size": 4, "mimetype": "text/vcard"},
                             url=upload(users["alice"], b"none", "bad.vcf", "text/vcard"))
         await boris.page.get_by_role("button", name="bad.vcf").wait_for()
+        # Of one that is longer than it says the page takes no more than that.
+        long = upload(users["alice"], card.replace(b"Ada", b"Long").replace(b"END", b"NOTE:" + b"x" * 200_000 + b"\r\nEND"), "long.vcf", "text/vcard")
+        async with boris.page.expect_response(lambda answer: long.rsplit("/", 1)[1] in answer.url) as asked:
+            users["alice"].send(room, "long.vcf", msgtype="m.file", info={"size": 100, "mimetype": "text/vcard"}, url=long)
+        assert (await asked.value).status == 200
+        users["alice"].send(room, "that was all")
+        await boris.sees("that was all")
+        await expect(boris.page.get_by_role("group", name=re.compile("Long"))).to_have_count(0)
         await expect(boris.page.get_by_role("group", name=re.compile("Ada"))).to_have_count(1)
 
 

@@ -477,6 +477,7 @@ async def _(test):
             await dialog.get_by_label("Search GIFs").fill("cat")
             await dialog.get_by_role("button", name="Cat 7 dances").click()
             await alice.loaded(alice.page.get_by_role("article").get_by_role("img", name="Cat 7 dances")).wait_for()
+            boris.sync_until(lambda answer: "m.image" in str(answer))
             content = last(boris, room)
             assert content["msgtype"] == "m.image" and content["info"]["mimetype"] == "image/gif", content
             assert not any(provider.base in url for url in asked), asked
@@ -506,4 +507,10 @@ async def _(test):
         await expect(alice.composer).to_have_value("what an :barn_owl:!")
         await alice.page.keyboard.press("Enter")
         await alice.loaded(alice.page.get_by_role("article").get_by_role("img", name=re.compile("barn_owl"))).wait_for()
+        users["boris"].sync_until(lambda answer: "data-mx-emoticon" in str(answer))
         assert "data-mx-emoticon" in last(users["boris"], room)["formatted_body"]
+        # Right behind a word it would be none.
+        await alice.composer.fill("hello")
+        await alice.page.get_by_role("button", name="Emoji").click()
+        await owl_button.click()
+        await expect(alice.composer).to_have_value("hello :barn_owl:")

@@ -57,6 +57,14 @@ struct WritingTests {
     #expect(message.previewed.count == 3)
   }
 
+  @Test("of the words behind @ the longest counts, and no part of another one")
+  func called() {
+    let words = ["design", "design-team", "here"].map { Array($0.utf8) }
+    #expect(MentionWriting.called(words, in: "@design-team, @here") == [1, 2])
+    #expect(MentionWriting.called(words, in: "@design2 @design_x @design-x @designers x@here") == [])
+    #expect(MentionWriting.called(words, in: "(@design) @design - @design.") == [0])
+  }
+
   @Test("a name becomes a link, the longest that fits, and the one that was chosen before others of that name")
   func mentions() {
     let bo = UserID(trusted: "@bo:b.example")

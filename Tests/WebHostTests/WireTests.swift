@@ -20,7 +20,7 @@ struct WireTests {
       method: "PUT", url: "https://a.b/\nx: y", headers: [("Authorization", "Bearer a\r\nevil: 1")],
       timeoutMilliseconds: 5)
     #expect(
-      String(decoding: request.head(), as: UTF8.self) == "PUT\nhttps://a.b/x: y\n5\nAuthorization:Bearer aevil: 1")
+      String(decoding: request.head(), as: UTF8.self) == "PUT\nhttps://a.b/x: y\n5\n0\nAuthorization:Bearer aevil: 1")
   }
 
   @Test("Texts of strangers do not shift the fields behind them")

@@ -9,6 +9,8 @@ public struct HostRequest {
   public var body: [UInt8]
   /// 0 waits for ever.
   public var timeoutMilliseconds: Int
+  /// Answers that are longer are status 413 without a body, and nothing of them is kept; 0 takes any.
+  public var answerBytesLimit = 0
 
   public init(
     method: String, url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
@@ -21,7 +23,7 @@ public struct HostRequest {
     self.timeoutMilliseconds = timeoutMilliseconds
   }
 
-  /// `METHOD\nURL\ntimeout\nname: value\n...`. Line breaks cannot occur in any part: they are dropped.
+  /// `METHOD\nURL\ntimeout\nlimit\nname: value\n...`. Line breaks cannot occur in any part: they are dropped.
   func head() -> [UInt8] {
     var head: [UInt8] = []
     func line(_ text: String) {
@@ -32,6 +34,8 @@ public struct HostRequest {
     line(url)
     head.append(0x0A)
     line("\(timeoutMilliseconds)")
+    head.append(0x0A)
+    line("\(answerBytesLimit)")
     for header in headers {
       head.append(0x0A)
       line(header.name)

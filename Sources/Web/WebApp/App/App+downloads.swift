@@ -51,9 +51,11 @@ extension App {
     }
   }
 
-  /// A small file of a message, for the program itself. Nothing is heard of what cannot be had.
-  func fetchMedia(_ uri: MediaURI, _ then: @escaping ([UInt8]) -> Void) {
-    Host.fetch(effects.hostRequest(client.download(uri))) { if $0.status == 200 { then($0.body) } }
+  /// A small file of a message, for the program itself.
+  func fetchMedia(_ uri: MediaURI, limit: Int, _ then: @escaping (HostResponse) -> Void) {
+    var request = effects.hostRequest(client.download(uri))
+    request.answerBytesLimit = limit
+    Host.fetch(request, then)
   }
 
   /// How much of it is here, and what a click does then; nil where it is not fetched, or about to be here.

@@ -23,10 +23,10 @@ struct EmojiDialog<D: DOM> {
     let grid = dom.element("div", "ma-emoji-grid", in: parent)
     let shelf = app.emoji
     var tone = Host.setting(Settings.skinTone) ?? ""
-    // What Enter takes.
+    // What Enter takes: a picture only where it was looked for.
     var first: String?
     func add(_ text: String, _ name: String, _ shown: String) -> Node {
-      first = first ?? text
+      if first == nil, !field.text.trimmed.utf8.isEmpty || text.utf8.first != UInt8(ascii: ":") { first = text }
       let button = dom.element("button", "ma-emoji", text: shown, in: grid)
       dom.setAttribute(button, "type", "button")
       dom.setLabel(button, name)
@@ -49,8 +49,8 @@ struct EmojiDialog<D: DOM> {
         dom.setImage(image, app.emojiSource(picture.source))
       }
       let found = Emoji.matching(words, in: shelf.all)
-      if !found.isEmpty, first != nil { dom.element("h3", "ma-field-label", text: .emoji, in: grid) }
-      if found.isEmpty, first == nil {
+      if !found.isEmpty, pack != nil { dom.element("h3", "ma-field-label", text: .emoji, in: grid) }
+      if found.isEmpty, pack == nil {
         dom.element("p", "ma-note", text: Strings[shelf.all.isEmpty ? .serverSilent : .noEmoji], in: grid)
       }
       for emoji in found {

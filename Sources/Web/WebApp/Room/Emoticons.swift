@@ -10,8 +10,16 @@ struct Emoticons {
 
   private(set) var all: [ImagePack.Emoticon] = []
   fileprivate var room: RoomID?
+  /// Called when there are more.
+  fileprivate var waiting: [() -> Void] = []
+  fileprivate var isLoading = false
 
   mutating func forget() { self = Emoticons() }
+
+  fileprivate mutating func end() {
+    isLoading = false
+    waiting = []
+  }
 
   subscript(name: ByteString) -> MediaURI? {
     for emoticon in all where emoticon.shortcode == name { return emoticon.source }
@@ -41,25 +49,28 @@ extension App {
     return pack.room.flatMap { client.room($0) }.map { Strings.words(for: $0.name) } ?? Strings[.ownStickers]
   }
 
-  /// Calls `then` when there are more; not where they are here, or on their way.
+  /// Calls `then` when there are more; not where they are here.
   func loadEmoticons(of room: RoomID, _ then: @escaping () -> Void) {
-    guard emoticons.room != room else { return }
-    emoticons.forget()
-    emoticons.room = room
-    loadEmoticons(of: [room], for: room, then)
+    if emoticons.room != room {
+      emoticons.forget()
+      emoticons.room = room
+      emoticons.isLoading = true
+      loadEmoticons(of: [room], for: room)
+    }
+    if emoticons.isLoading { emoticons.waiting.append(then) }
   }
 
   /// - Parameter rooms: itself first; those whose packs the account wants everywhere come behind.
-  private func loadEmoticons(of rooms: [RoomID], for room: RoomID, _ then: @escaping () -> Void) {
+  private func loadEmoticons(of rooms: [RoomID], for room: RoomID) {
     ask(.imagePacks(in: rooms)) { [self] result in
       guard emoticons.room == room else { return }
       // Asked again in the next room.
-      guard case .success(let found) = result else { return }
+      guard case .success(let found) = result else { return emoticons.end() }
       let isFirst = rooms.first == room
       for pack in found.packs where isFirst || pack.room != nil { emoticons.add(pack, title(of: pack)) }
-      then()
+      for then in emoticons.waiting { then() }
       let others = found.rooms.filter { $0 != room }
-      if isFirst, !others.isEmpty { loadEmoticons(of: others, for: room, then) }
+      if isFirst, !others.isEmpty { loadEmoticons(of: others, for: room) } else { emoticons.end() }
     }
   }
 }

@@ -65,8 +65,10 @@ extension Feed {
     let url = app.mediaSource(uri)
     guard rows.previews[url] == nil else { return }
     rows.previews[url] = .some(nil)
-    app.fetchMedia(uri) { [self] bytes in
-      guard let card = VCard(bytes) else { return }
+    app.fetchMedia(uri, limit: VCard.bytesLimit) { [self] answer in
+      // Without a network it is asked for once more when the row comes into view again.
+      if answer.status == 0 { rows.previews[url] = nil }
+      guard answer.status == 200, let card = VCard(answer.body) else { return }
       rows.previews[url] = .contact(ContactBody(card))
       renew(item: item.id)
     }

@@ -31,11 +31,10 @@ enum MentionGroup: UInt8 {
   /// Those whom a text calls so.
   static func mentions<D: DOM>(in text: String, of room: Room, _ app: App<D>) -> Mentions {
     var mentions = Mentions()
-    for group in all where MentionWriting.calls(group.word, in: text) {
-      for user in group.users(of: room, app) { mentions.add(user) }
-    }
-    for group in room.groups where MentionWriting.calls(group.name.string, in: text) {
-      for user in group.called(in: room, app) { mentions.add(user) }
+    let groups = room.groups
+    for index in MentionWriting.called(all.map { Array($0.word.utf8) } + groups.map { Array($0.name.utf8) }, in: text) {
+      let users = index < all.count ? all[index].users(of: room, app) : groups[index - all.count].called(in: room, app)
+      for user in users { mentions.add(user) }
     }
     return mentions
   }

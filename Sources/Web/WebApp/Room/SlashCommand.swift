@@ -97,11 +97,16 @@ enum MentionWriting {
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// Whether the text has that word behind `@`.
-  static func calls(_ word: String, in text: String) -> Bool {
+  /// Which of the words the text has behind `@`: the longest one at each place.
+  static func called(_ words: [[UInt8]], in text: String) -> [Int] {
     let bytes = Array(text.utf8)
-    let names = [(name: Array(word.utf8), user: UserID(trusted: ""))]
-    return bytes.indices.contains { named(names, bytes, $0) != nil }
+    let names = words.map { (name: $0, user: UserID(trusted: "")) }
+    var called: [Int] = []
+    for index in bytes.indices {
+      guard let found = named(names, bytes, index), let word = words.firstIndex(of: found.name) else { continue }
+      if !called.contains(word) { called.append(word) }
+    }
+    return called
   }
 
   /// The name that an `@` there begins.
@@ -124,9 +129,14 @@ enum MentionWriting {
         continue
       }
       // In the middle of a word it is another one.
-      if end < text.count, text[end] >= 0x80 || (text[end] | 0x20 >= 0x61 && text[end] | 0x20 <= 0x7A) { continue }
+      let next = text[end...].prefix { $0 == UInt8(ascii: "-") }.endIndex
+      if next < text.count, isWord(text[next]) { continue }
       best = entry
     }
     return best
+  }
+
+  private static func isWord(_ byte: UInt8) -> Bool {
+    byte >= 0x80 || byte >= 0x30 && byte <= 0x39 || byte == UInt8(ascii: "_") || byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A
   }
 }

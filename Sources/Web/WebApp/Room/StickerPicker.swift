@@ -12,13 +12,14 @@ final class StickerPicker<D: DOM> {
   private let frame: DialogFrame<D>
   private let list: Node
   private let note: Node
-  private let picked: (ImagePack.Image) -> Void
+  /// Gets a sticker, and whether nobody is notified of it.
+  private let picked: (ImagePack.Image, Bool) -> Void
   private var isRemoving = false
-  /// Whether nobody is notified of what is picked.
-  private(set) var isSilent = false
+  private var isSilent = false
 
   init(
-    _ app: App<D>, _ room: RoomID, in frame: DialogFrame<D>, at parent: Node, _ picked: @escaping (ImagePack.Image) -> Void
+    _ app: App<D>, _ room: RoomID, in frame: DialogFrame<D>, at parent: Node,
+    _ picked: @escaping (ImagePack.Image, Bool) -> Void
   ) {
     self.app = app
     self.room = room
@@ -82,7 +83,7 @@ final class StickerPicker<D: DOM> {
     dom.setAttribute(picture, "alt", "")
     if let source = image.file.source { dom.setImage(picture, app.thumbnailSource(source)) }
     dom.on(button, .click) { [self] _ in
-      guard isRemoving else { return picked(image) }
+      guard isRemoving else { return picked(image, isSilent) }
       if isOwn { app.changeStickers(removing: image.shortcode) { [self] in changed($0) } }
     }
   }

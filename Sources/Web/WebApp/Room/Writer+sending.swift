@@ -46,7 +46,10 @@ extension Writer {
       addPart()
       EmojiDialog(app, .emoji, in: frame, at: parts[0], picturesOf: key?.room) { [self] emoji in
         frame.close()
-        composer.replace(composer.caret..<composer.caret, with: emoji)
+        // Behind a word a colon is a colon.
+        let before = Array(composer.text.utf8.prefix(composer.caret)).last ?? 0x20
+        let isJoined = emoji.utf8.first == UInt8(ascii: ":") && before > 0x20
+        composer.replace(composer.caret..<composer.caret, with: isJoined ? " " + emoji : emoji)
         composer.focus()
         dom.flush()
       }
@@ -56,9 +59,9 @@ extension Writer {
       tabs.onChange = { [self] index in
         for (number, part) in parts.enumerated() { dom.setFlag(part, "hidden", number != index) }
         if index == 1, stickers == nil, let key {
-          stickers = StickerPicker(app, key.room, in: frame, at: parts[1]) { [self] sticker in
+          stickers = StickerPicker(app, key.room, in: frame, at: parts[1]) { [self] in
             frame.close()
-            send(.sticker(sticker.file, body: sticker.file.fileName), isSilent: stickers?.isSilent ?? false)
+            send(.sticker($0.file, body: $0.file.fileName), isSilent: $1)
           }
         }
         if index == 2, gifs == nil, let provider {
