@@ -52,6 +52,24 @@ struct TextTests {
   }
 
   @Test(
+    "Telephone numbers of a country are found where they can be nothing else",
+    arguments: [
+      ("call (030) 123 45 67, please", "(030) 123 45 67", "tel:0301234567"),
+      ("030/1234-567.", "030/1234-567", "tel:0301234567"),
+      ("01 23 45 67 89", "01 23 45 67 89", "tel:0123456789"), ("(03-1234-5678)", "03-1234-5678", "tel:0312345678"),
+      ("0049 30 123456", "0049 30 123456", "tel:004930123456"), ("555-210-9999", "555-210-9999", "tel:5552109999"),
+      ("or (555) 210-9999", "(555) 210-9999", "tel:5552109999"), ("555.210.9999!", "555.210.9999", "tel:5552109999"),
+      // Hours, a day, an amount, a version, an order, a part of something else, too short, too long.
+      ("0900-1700", "", ""), ("01-02-2026 14:30", "", ""), ("0301234567", "", ""), ("3.141.5926", "", ""),
+      ("123-456-7890", "", ""),
+      ("x0301 234567", "", ""), ("030 1234567x", "", ""), ("A-030 1234567", "", ""), ("02 03 04", "", ""),
+      ("0301 23456789012345", "", ""), ("555-210.9999", "", ""), ("555-210-99999", "", ""),
+      ("(555-210-9999)", "555-210-9999", "tel:5552109999"),
+      ("(", "", ""), ("0", "", ""), ("(0", "", ""), ("555-", "", ""), ("(555)", "", "")
+    ])
+  func localNumbers(text: String, expected: String, url: String) { numbers(text: text, expected: expected, url: url) }
+
+  @Test(
     "Addresses for mail are found where they are",
     arguments: [
       ("write to seeds@farm.example.", "seeds@farm.example"), ("(a.b+c-d_e@x-1.y.example)", "a.b+c-d_e@x-1.y.example"),
@@ -111,6 +129,32 @@ struct TextTests {
     if let segments { #expect(segments.map(\.text).joined() == text) }
     #expect(LinkScanner.segments(of: text) == nil)
   }
+
+  @Test(
+    "Dates are found as people write them, in all languages of the client",
+    arguments: [
+      ("on 27.11.2026.", "27.11.2026", "2026-11-27"), ("1.2.2026, or", "1.2.2026", "2026-02-01"),
+      ("27/11/2026", "27/11/2026", "2026-11-27"), ("11/27/2026", "11/27/2026", "2026-11-27"),
+      ("5/5/2026", "5/5/2026", "2026-05-05"),
+      ("2026/1/9", "2026/1/9", "2026-01-09"), ("は2026年1月9日に", "2026年1月9日", "2026-01-09"), ("x2026年1月9日", "", ""),
+      ("。2026年1月9日に", "2026年1月9日", "2026-01-09"),
+      ("27.11.2026 14:30", "27.11.2026 14:30", "2026-11-27T14:30"),
+      ("by 27 November 2026!", "27 November 2026", "2026-11-27"), ("3rd of May 2026", "3rd of May 2026", "2026-05-03"),
+      ("27. November 2026", "27. November 2026", "2026-11-27"), ("1. märz 2026", "1. märz 2026", "2026-03-01"),
+      ("Am 1. Okt. 2026", "1. Okt. 2026", "2026-10-01"), ("le 1er août 2026", "1er août 2026", "2026-08-01"),
+      ("el 2 de enero de 2026", "2 de enero de 2026", "2026-01-02"),
+      ("2 de septiembre del 2026", "2 de septiembre del 2026", "2026-09-02"),
+      ("في 5 نوفمبر 2026", "5 نوفمبر 2026", "2026-11-05"), ("November 27, 2026: sow", "November 27, 2026", "2026-11-27"),
+      ("(Nov. 7th 2026 09:00)", "Nov. 7th 2026 09:00", "2026-11-07T09:00"), ("dec 1 2026", "dec 1 2026", "2026-12-01"),
+      // Either of two days, no such day, without a year, no month, a part of something else.
+      ("3/4/2026", "", ""), ("31.4.2026", "", ""), ("30 February 2026", "", ""), ("27 November", "", ""),
+      ("27 Novembers 2026", "", ""),
+      ("27 men 2026", "", ""), ("nov 2026", "", ""), ("pronov 5, 2026", "", ""), ("27.11.20261", "", ""),
+      ("127.11.2026", "", ""),
+      ("1.27.11.2026", "", ""), ("27.11/2026", "", ""), ("27.11.2026x", "", ""), ("27 November 12026", "", ""), ("27.", "", ""),
+      ("27 ", "", ""), ("27 de ", "", ""), ("27. nov.", "", ""), ("2026年", "", ""), ("2026/", "", ""), ("/27.11.2026", "", "")
+    ])
+  func writtenDates(text: String, expected: String, moment: String) { dates(text: text, expected: expected, moment: moment) }
 
   @Test(
     "Only addresses that open something are safe, never those that run something",
