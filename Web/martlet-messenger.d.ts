@@ -273,9 +273,9 @@ export class MartletMessenger extends HTMLElement {
   theme: string | null;
 
   /**
-   * Draws content of a kind: of rows (`custom.kind`; those already shown keep what they have), and in a room messages with that `msgtype`, of
-   * whomever, in the room and in threads. Those without a renderer are shown as their `body`. There the data is all of the event's content, as
-   * somebody wrote it: put it into texts, not into markup. It is drawn anew when the message is edited.
+   * Draws content of a kind: of rows (`custom.kind`; those already shown keep what they have), and in a room messages with that `msgtype` and
+   * events of that type, of whomever, in the room and in threads. Those without a renderer are shown as their `body`. There the data is all of the
+   * event's content, as somebody wrote it: put it into texts, not into markup. It is drawn anew when the message is edited.
    */
   register(kind: string, renderer: Renderer): Promise<void>;
   setText(text: string): Promise<void>;

@@ -471,6 +471,14 @@ async def _(test):
         await person.until("() => globalThis.isGone === true")
         await page.evaluate("event => chat.scrollToEvent(event)", said)
         await order.get_by_text("6 pieces", exact=True).wait_for()
+        # An event of a type of one's own, with words or without.
+        await page.evaluate("() => chat.scrollToEnd()")
+        host.put(room_path(room, "send", "com.example.bell", "b1"), {"body": "The bell rang", "times": 3}).ok()
+        await frame.get_by_text("The bell rang", exact=True).wait_for()
+        await page.evaluate("() => chat.register('com.example.bell', ({ times }, element) => { element.textContent = `Rang ${times} times`; })")
+        await frame.get_by_text("Rang 3 times", exact=True).wait_for()
+        await page.evaluate("() => chat.sendEvent('com.example.bell', { times: 4 })")
+        await frame.get_by_text("Rang 4 times", exact=True).wait_for()
         # What is no message of a kind of one's own, and what is too long, is refused.
         refused = await page.evaluate("""async () => {
           const said = [];

@@ -68,7 +68,7 @@ struct TranscriptEntry: Sendable {
     case .redacted: return "\(sender)  [message removed]"
     case .undecryptable: return "\(sender)  [encrypted; this client has no key]"
     case .call(let call): return "\(sender)  [\(call.english)]"
-    case .custom(let type, let text): return "\(sender)  [\(type)]\(text.map { " \($0)" } ?? "")"
+    case .custom(let event): return "\(sender)  [\(event.type)]\(event.text.map { " \($0)" } ?? "")"
     case .unparsable(let type, _): return "\(sender)  [\(type)]"
     case .gap: return ""
     }
@@ -98,10 +98,10 @@ struct TranscriptEntry: Sendable {
     case .call(let call):
       writer.member("kind", "call")
       writer.member("text", call.english)
-    case .custom(let type, let text):
+    case .custom(let event):
       writer.member("kind", "unknown")
-      if let text { writer.member("text", text) }
-      writer.member("type", type)
+      if let text = event.text { writer.member("text", text) }
+      writer.member("type", event.type)
     case .unparsable(let type, _):
       writer.member("kind", "unknown")
       writer.member("type", type)

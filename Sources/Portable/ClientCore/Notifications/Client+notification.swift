@@ -153,7 +153,7 @@ extension Client {
       var message: MessageContent?
       if case .item(.message(let content), _) = target.kind { message = content }
       return outcome(read, .reaction(key: key, to: message), event, from: event.sender, in: id, state, telling: .notifying)
-    default: subject = .item(.custom(read.type, nil))
+    default: subject = .item(.custom(CustomEvent(type: read.type)))
     }
     return outcome(read, subject, event, from: event.sender, in: id, state, isEdited: isEdited)
   }

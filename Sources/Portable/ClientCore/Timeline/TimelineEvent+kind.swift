@@ -91,7 +91,7 @@ extension TimelineEvent {
     }
     if relation?.isRelation("m.replace") ?? false { return .hidden }
     if event.type.isOfCall { return Kind(call: event) }
-    return .item(.custom(event.type, event.content.plainText), replyTo: nil)
+    return .item(.custom(CustomEvent(event)), replyTo: nil)
   }
 }
 

@@ -14,8 +14,8 @@ public struct TimelineItem: Sendable {
     /// An encrypted event whose key this client does not have.
     case undecryptable
     indirect case call(CallSummary)
-    /// An event of a type this client does not know, with its plain text where it has one. `Command.loadEvent` brings all of it.
-    indirect case custom(EventType, ByteString?)
+    /// An event of a type this client does not know. `Command.loadEvent` brings all of it.
+    indirect case custom(CustomEvent)
     /// An event of a known type that lacks what it needs.
     indirect case unparsable(EventType, UnreadableReason)
     /// Events are missing here; `Command.fillGap` brings them.

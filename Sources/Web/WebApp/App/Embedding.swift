@@ -199,10 +199,10 @@ final class Embedding<D: DOM> {
     }
   }
 
-  /// What the page draws of a message; nil where it does not.
-  func drawn(_ message: MessageContent) -> CustomContent? {
-    guard case .unknown(let type, let content) = message.details, drawings.draws(type.string) else { return nil }
-    return CustomContent(kind: type.string, payload: String(decoding: content, as: UTF8.self), spoken: message.body.string)
+  /// What the page draws of a message of that `msgtype`, or of an event of that type; nil where it does not.
+  func drawn(_ kind: String, _ content: [UInt8], spoken: String) -> CustomContent? {
+    guard !content.isEmpty, drawings.draws(kind) else { return nil }
+    return CustomContent(kind: kind, payload: String(decoding: content, as: UTF8.self), spoken: spoken)
   }
 
   /// What is written behind a command of the page's own, which does what that asks for. Whether it has that command.

@@ -12,7 +12,11 @@ extension RowMaker {
   func body(_ message: MessageContent, _ item: TimelineItem, _ room: Room) -> MessageRow.Body {
     switch message.kind {
     case .text, .unknown:
-      if let content = app.embedding?.drawn(message) { return .parts([.custom(content)]) }
+      if case .unknown(let type, let content) = message.details,
+        let drawn = app.embedding?.drawn(type.string, content, spoken: message.body.string)
+      {
+        return .parts([.custom(drawn)])
+      }
       return rich(message, room).map { .parts([.rich($0)]) } ?? .text(message.body.string)
     case .emote:
       return rich(message, room).map { .parts([.rich($0)], tone: .emote) } ?? .emote(message.body.string)
@@ -30,6 +34,12 @@ extension RowMaker {
       guard let share = message.liveLocation else { return .unsupported(message.body.string) }
       return .parts([.location(live(share))])
     }
+  }
+
+  func body(_ event: CustomEvent) -> MessageRow.Body {
+    let words = event.text?.string ?? ""
+    guard let content = app.embedding?.drawn(event.type.string, event.content, spoken: words) else { return .unsupported(words) }
+    return .parts([.custom(content)])
   }
 
   /// And what its links lead to, as far as that is known.

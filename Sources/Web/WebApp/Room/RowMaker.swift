@@ -55,7 +55,7 @@ final class RowMaker<D: DOM> {
     case .redacted: return .message(row(item, room, .redacted, unread, readers))
     case .undecryptable: return .message(row(item, room, .undecryptable, unread, readers))
     case .call(let call): return .message(row(item, room, .unsupported(Strings.words(for: call)), unread, readers))
-    case .custom(_, let text): return .message(row(item, room, .unsupported(text?.string ?? ""), unread, readers))
+    case .custom(let event): return .message(row(item, room, body(event), unread, readers))
     case .unparsable: return .message(row(item, room, .unsupported(""), unread, readers))
     }
   }
@@ -174,7 +174,7 @@ final class RowMaker<D: DOM> {
     case .redacted: return Strings[.removedMessage]
     case .undecryptable: return Strings[.encryptedMessage]
     case .call(let call): return Strings.words(for: call)
-    case .custom(_, let text): return text?.string ?? ""
+    case .custom(let event): return event.text?.string ?? ""
     case .state, .unparsable, .gap: return ""
     }
   }

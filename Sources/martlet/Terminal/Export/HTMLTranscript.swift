@@ -153,8 +153,8 @@ struct HTMLTranscript {
       try output.append("<p class=\"gone\">message removed\(HTMLText.escaped(by ?? ""))</p>")
     case .undecryptable: try output.append("<p class=\"gone\">encrypted; no key to read it</p>")
     case .call(let call): try output.append("<p class=\"gone\">\(call.english)</p>")
-    case .custom(let type, let text):
-      try output.append("<p class=\"gone\">\(HTMLText.escaped(type.string + (text.map { ": \($0)" } ?? "")))</p>")
+    case .custom(let event):
+      try output.append("<p class=\"gone\">\(HTMLText.escaped(event.type.string + (event.text.map { ": \($0)" } ?? "")))</p>")
     case .unparsable(let type, _): try output.append("<p class=\"gone\">\(HTMLText.escaped(type.string))</p>")
     case .state, .gap: break
     }
