@@ -33,7 +33,8 @@ enum Snapshot {
     case .redacted: ["redacted"]
     case .undecryptable: ["undecryptable"]
     case .call(let call): [call.english]
-    case .custom(let event): ["custom \(event.type): \(event.text?.string ?? "-") \(String(decoding: event.content, as: UTF8.self))"]
+    case .custom(let event):
+      ["custom \(event.type): \(event.text?.string ?? "-") \(String(decoding: event.content, as: UTF8.self))"]
     case .unparsable(let type, let reason): ["unparsable \(type): \(reason)"]
     case .gap(let state): ["gap \(state)"]
     }

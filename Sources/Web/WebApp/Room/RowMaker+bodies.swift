@@ -38,7 +38,9 @@ extension RowMaker {
 
   func body(_ event: CustomEvent) -> MessageRow.Body {
     let words = event.text?.string ?? ""
-    guard let content = app.embedding?.drawn(event.type.string, event.content, spoken: words) else { return .unsupported(words) }
+    guard let content = app.embedding?.drawn(event.type.string, event.content, spoken: words) else {
+      return .unsupported(words)
+    }
     return .parts([.custom(content)])
   }
 
