@@ -305,6 +305,7 @@ export class MartletMessenger extends HTMLElement {
   sendEvent(type: string, content: Record<string, unknown>): Promise<string>;
   /** A message of a kind of one's own (`com.example.order`; names that begin with `m.` are refused), up to 60,000 bytes. `body` is for all who do not draw it. */
   sendMessage(content: { msgtype: string; body: string; [key: string]: unknown }): Promise<string>;
+  /** Fulfilled when the way there has begun: what is not at hand is fetched first. What is no event's ID is refused. */
   scrollToEvent(event: string): Promise<void>;
 
   // Without one
@@ -329,8 +330,9 @@ export class MartletMessenger extends HTMLElement {
   /** The messages of its group, from the oldest to the newest. */
   group(id: RowID): Promise<RowID[]>;
   /**
-   * All rows that `change` adds, updates, replaces and removes before it returns are one step with one layout: `natural` follows the end or keeps
-   * the row before the eyes, `keep-stable` keeps it at the end too, `none` keeps the number of the scroll position.
+   * All rows that `change` adds, updates, replaces and removes before it returns are one step with one layout, in the order of the calls (`clear` may
+   * be among them; whatever else it asks for is done before): `natural` follows the end or keeps the row before the eyes, `keep-stable` keeps it at
+   * the end too, `none` keeps the number of the scroll position.
    */
   transaction(change: (messenger: MartletMessenger) => void, mode?: 'none' | 'natural' | 'keep-stable'): Promise<void>;
 

@@ -11,7 +11,7 @@ const actionBits = {
 const states = { sent: 0, sending: 1, queued: 2, failed: 3 };
 const receipts = { hidden: 0, sent: 1, delivered: 2, read: 3 };
 // Steps of a transaction.
-const changes = new Set(['add', 'update', 'replace', 'remove', 'addToGroup', 'removeFromGroup']);
+const changes = new Set(['add', 'update', 'replace', 'remove', 'addToGroup', 'removeFromGroup', 'clear']);
 // Asked for by the element itself.
 const unmeasured = new Set(['start', 'taken', 'enable', 'register']);
 // What the frame numbers itself stays below.
@@ -264,7 +264,9 @@ class MartletMessenger extends HTMLElement {
   send(text, { data } = {}) {
     return data === undefined ? this.#ask('send', { text }) : this.sendEvent('m.room.message', { msgtype: 'm.text', body: text, ...data });
   }
-  sendEvent(type, content) { return this.#ask('send', { type, content }); }
+  sendEvent(type, content) {
+    return this.homeserver ? this.#ask('send', { type, content }) : Promise.reject(new TypeError('There is no room.'));
+  }
   sendMessage(content) {
     const refusal = refusedMessage(content, this.homeserver);
     return refusal === null ? this.sendEvent('m.room.message', content) : Promise.reject(new TypeError(refusal));

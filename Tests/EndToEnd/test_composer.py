@@ -239,6 +239,32 @@ async def _(test):
         await dialog.wait_for(state="detached")
 
 
+@test("W25: a picture that was sent leaves the memory when one goes to another room, and is there again in its own")
+async def _(test):
+    room, users = two_in(test, "Dunes")
+    other = users["alice"].create_room(name="Sea")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        async with alice.page.expect_file_chooser() as chooser:
+            await alice.page.get_by_role("button", name="Attach a file").click()
+        await (await chooser.value).set_files({"name": "dune.png", "mimeType": "image/png", "buffer": picture(300, 200)})
+        await alice.dialog.get_by_role("button", name="Send").click()
+        sent = alice.loaded(alice.message(re.compile("(Sent|Delivered|Read)")).get_by_role("img", name="dune.png"))
+        source = await sent.get_attribute("src")
+        shows = """source => new Promise(done => {
+          const image = new Image();
+          image.onload = () => done(true);
+          image.onerror = () => done(false);
+          image.src = source;
+        })"""
+        assert source.startswith("blob:") and await alice.page.evaluate(shows, source)
+        await alice.open_room(other)
+        await alice.page.get_by_role("heading", name="Sea").wait_for()
+        assert not await alice.page.evaluate(shows, source)
+        alice.troubles = [trouble for trouble in alice.troubles if "blob:" not in trouble]
+        await alice.open_room(room)
+        await alice.loaded(alice.page.get_by_role("article").get_by_role("img", name="dune.png")).wait_for()
+
+
 @test("a room that says nothing has a mark in its header, as long as it does")
 async def _(test):
     alice_user = User(test.base, "alice")

@@ -249,6 +249,22 @@ async def _(test):
         top = await part.evaluate("() => document.querySelector('.mg-scroller').scrollTop")
         await page.evaluate(add, ["none", 40])
         assert await part.evaluate("() => document.querySelector('.mg-scroller').scrollTop") == top
+        # What comes before it goes with what was there; what is no row is refused, and nothing of it comes.
+        await page.evaluate("""() => chat.transaction(chat => {
+          chat.add({ line: 'before' });
+          chat.clear();
+          chat.add({ line: 'after' });
+        })""")
+        assert await part.evaluate(texts) == ["after"]
+        refused = await page.evaluate("""async () => {
+          const said = [], row = await chat.add({ line: 'a row' });
+          for (const ask of [() => chat.addAll([{ line: 'never' }, { text: 'of nobody' }]), () => chat.update(row, {}), () => chat.replace(row, { sender: {} }),
+            () => chat.addToGroup(row, {}), () => chat.send('x', { data: { 'com.example.x': 1 } }), () => chat.sendEvent('com.example.x', {})])
+            said.push(await ask().then(() => '', error => error.message));
+          return said;
+        }""")
+        assert len(refused) == 6 and all(refused), refused
+        assert await part.evaluate(texts) == ["after", "a row"]
         thrown = await page.evaluate("""() => chat.transaction(chat => {
           chat.add({ line: 'never' }).catch(() => {});
           throw new Error('changed my mind');

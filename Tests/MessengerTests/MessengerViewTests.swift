@@ -115,6 +115,21 @@ struct MessengerViewTests {
     #expect(room.dom.measureCount <= flushes + 2)
   }
 
+  @Test("What is cleared in a transaction is what was there and came before, in the order of the calls")
+  func clearing() {
+    let room = Room()
+    room.view.add(.text("first", from: alice))
+    var done: [String] = []
+    room.view.transaction { view in
+      view.add(.text("before", from: bob)) { done.append("before") }
+      view.clear { done.append("clear") }
+      view.add(.text("after", from: bob)) { done.append("after") }
+    } then: {
+      done.append("all")
+    }
+    #expect(room.texts == ["after"] && done == ["before", "clear", "after", "all"])
+  }
+
   @Test("What a transaction does with the position: the number, the end, the row before the eyes")
   func modes() throws {
     func filled() -> Room {

@@ -7,10 +7,14 @@ extension ElementFrame {
   func id(_ value: JSON?) -> RowID { RowID(UInt64(clamping: value?.integer ?? 0)) }
   func handle(_ request: JSON) -> RowHandle { RowHandle(id(request["id"])) }
 
-  func rows(_ request: JSON) -> [NewRow] {
+  /// nil where one of them is none.
+  func rows(_ request: JSON) -> [NewRow]? {
     var rows: [NewRow] = []
     if let list = request["rows"] {
-      for value in list.elements { if let row = row(value) { rows.append(row) } }
+      for value in list.elements {
+        guard let row = row(value) else { return nil }
+        rows.append(row)
+      }
     }
     return rows
   }

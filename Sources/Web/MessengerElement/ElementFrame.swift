@@ -48,14 +48,15 @@ final class ElementFrame {
     switch name {
     case "transaction": transaction(request, view)
     case "group": tellGroup(request, view)
-    case "clear": view.clear(then: done)
     case "scrollToEnd": view.scrollToEnd(then: done)
     case "scrollTo":
       view.scroll(to: handle(request), place: rowPlace(request), highlight: request.bool("highlight") ?? false, then: done)
     case "typing": typing(request, done)
     case "bubbles": view.setBubbles(BubbleConfiguration(named: request["name"]), then: done)
-    case "endOlder": view.endOlder(rows(request), head(request), then: done)
-    case "endNewer": view.endNewer(rows(request), tail(request), then: done)
+    case "endOlder":
+      if let rows = rows(request) { view.endOlder(rows, head(request), then: done) } else { _ = refuseRow(request) }
+    case "endNewer":
+      if let rows = rows(request) { view.endNewer(rows, tail(request), then: done) } else { _ = refuseRow(request) }
     case "setTail": view.setTail(tail(request), then: done)
     case "setText":
       view.composer.setText(request["text"]?.string ?? "")
@@ -73,17 +74,27 @@ final class ElementFrame {
     let done = { [self] in answer(request) }
     switch name {
     case "add":
-      view.add(rows(request), at: place(request), motion: request.bool("still") == true ? RowMotion.none : nil, then: done)
+      guard let rows = rows(request) else { return refuseRow(request) }
+      view.add(rows, at: place(request), motion: request.bool("still") == true ? RowMotion.none : nil, then: done)
     case "update":
-      if let row = row(request["row"]) { view.update(handle(request), row.content, then: done) } else { done() }
+      guard let row = row(request["row"]) else { return refuseRow(request) }
+      view.update(handle(request), row.content, then: done)
     case "replace":
-      if let row = row(request["row"]) { view.replace(handle(request), with: row, then: done) } else { done() }
+      guard let row = row(request["row"]) else { return refuseRow(request) }
+      view.replace(handle(request), with: row, then: done)
+    case "clear": view.clear(then: done)
     case "remove": view.remove(request["ids"]?.elements.map { RowHandle(id($0)) } ?? [], then: done)
     case "addToGroup":
-      if let row = row(request["row"]) { view.add(row, toGroupOf: handle(request), then: done) } else { done() }
+      guard let row = row(request["row"]) else { return refuseRow(request) }
+      view.add(row, toGroupOf: handle(request), then: done)
     case "removeFromGroup": view.removeFromGroup(handle(request), then: done)
     default: return false
     }
+    return true
+  }
+
+  private func refuseRow(_ request: JSON) -> Bool {
+    refuse(request, "A row has a sender with an id and a name, or it is a line.")
     return true
   }
 

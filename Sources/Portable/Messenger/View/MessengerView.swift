@@ -51,7 +51,7 @@ public final class MessengerView<D: DOM> {
   /// The newest rows were let go.
   var isBehind = false
   /// What the present transaction collects; nil outside of one.
-  private var collected: (changes: [RowChange], completions: [() -> Void])?
+  private var collected: (empties: Bool, changes: [RowChange], completions: [() -> Void])?
 
   /// - Parameters:
   ///   - now: milliseconds since 1970, for rows without a time.
@@ -135,33 +135,38 @@ public final class MessengerView<D: DOM> {
     remove([handle], motion: motion, then: then)
   }
 
-  /// Everything that `body` changes is one step, with one layout.
+  /// All rows that `body` adds, updates, replaces and removes are one step, with one layout, in the order of the calls; `clear` may be among them.
+  /// Whatever else it asks for is done before.
   public func transaction(_ mode: TransactionMode = .natural, _ body: (MessengerView) -> Void, then: (() -> Void)? = nil) {
     guard collected == nil else {
       body(self)
       then?()
       return
     }
-    collected = ([], [])
+    collected = (false, [], [])
     body(self)
-    guard let (changes, completions) = collected else { return }
+    guard let (empties, changes, completions) = collected else { return }
     collected = nil
     enqueue({
       for completion in completions { completion() }
       then?()
     }) { view in
+      if empties { view.empty() }
       view.timeline.apply(view.placed(changes), mode: mode, motion: .rise)
       view.trim()
     }
   }
 
+  /// Takes all rows away, those of people who type too.
   public func clear(then: (() -> Void)? = nil) {
-    enqueue(then) { view in
-      view.typing.removeAll()
-      view.timeline.setTyping([])
-      view.timeline.load([], head: view.timeline.head, tail: view.isBehind ? .live : view.timeline.tail)
-      view.isBehind = false
+    guard collected == nil else {
+      // What was to come before is gone as well.
+      collected?.empties = true
+      collected?.changes = []
+      if let then { collected?.completions.append(then) }
+      return
     }
+    enqueue(then) { $0.empty() }
   }
 
   // MARK: Asking
@@ -208,6 +213,13 @@ public final class MessengerView<D: DOM> {
   func makeTyping() -> TypingHandle {
     nextTyping += 1
     return TypingHandle(number: nextTyping)
+  }
+
+  private func empty() {
+    typing.removeAll()
+    timeline.setTyping([])
+    timeline.load([], head: timeline.head, tail: isBehind ? .live : timeline.tail)
+    isBehind = false
   }
 
   private func apply(_ changes: [RowChange], _ motion: RowMotion, _ scroll: AddScroll) {

@@ -7,6 +7,8 @@ import WebHost
 final class BlobShelf {
   private var files: [ByteString: PickedFile] = [:]
   private var urls: [ByteString: String] = [:]
+  /// Of files that were let go of, and may still be on the screen.
+  private var shown: [ByteString] = []
   private var last = 0
 
   func add(_ file: PickedFile) -> BlobHandle {
@@ -27,10 +29,21 @@ final class BlobShelf {
     return url
   }
 
-  /// The picture stays where a row shows it: only what nobody looked at is let go of.
+  /// Its address stays: a row may show the picture until the next `forgetShown`.
   func release(_ blob: BlobHandle) {
     files[blob.name] = nil
+    if urls[blob.name] != nil { shown.append(blob.name) }
     Host.dropFile(named: blob.name.string)
+  }
+
+  /// Lets go of what was released: no row shows it anymore.
+  func forgetShown() {
+    for name in shown {
+      guard let url = urls[name] else { continue }
+      Host.revokeObjectURL(url)
+      urls[name] = nil
+    }
+    shown = []
   }
 
   /// The file at hand, or from before the page was loaded; nil where there is none.

@@ -235,7 +235,9 @@ final class Embedding<D: DOM> {
     case "bubbles": done(request) { setBubbles(BubbleConfiguration(named: request["name"])) }
     case "setText": done(request) { screen?.conversation.writer.composer.setText(request["text"]?.string ?? "") }
     case "scrollToEnd": done(request) { screen?.showLatest() }
-    case "scrollTo": done(request) { if let event = EventID(request["event"]) { screen?.go(to: event) } }
+    case "scrollTo":
+      guard let event = EventID(request["event"]), let screen else { return refuse(request, .unknownEvent) }
+      done(request) { screen.go(to: event) }
     default: refuse(request, .notAllowed)
     }
   }

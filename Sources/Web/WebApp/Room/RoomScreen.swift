@@ -71,6 +71,7 @@ final class RoomScreen<D: DOM> {
     dom.setFlag(welcome, "hidden", id != nil)
     dom.setFlag(stage, "hidden", id == nil)
     conversation.show(id.map { .live($0) })
+    app.effects.blobs.forgetShown()
     guard id != nil else { return }
     showRoom()
     // On a phone the field would bring up the keyboard before anything was read.
