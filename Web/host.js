@@ -186,6 +186,12 @@ function setText(node, string) {
   else node.textContent = string;
 }
 
+// What is only seen under the pointer may be hidden again: then what it belongs to has it.
+function giveFocus(node) {
+  node?.focus();
+  if (node?.isConnected && document.activeElement !== node) node.parentElement?.closest('[tabindex]')?.focus();
+}
+
 function setLength(node, which, value) {
   switch (which) {
     case 0: node.style.height = value < 0 ? '' : value + 'px'; break;
@@ -247,7 +253,7 @@ function apply(p, wordCount, textAt, byteCount) {
       case 14: setLength(node, i32[i + 2], i32[i + 3] / 64); i += 4; break;
       case 15: node.value = next(i32[i + 2]); i += 3; break;
       case 16: showImage(node, next(i32[i + 2])); i += 3; break;
-      case 17: node?.focus(); i += 2; break;
+      case 17: giveFocus(node); i += 2; break;
       case 19: node.style.setProperty(atoms[i32[i + 2]], next(i32[i + 3])); i += 4; break;
       case 20: mark(node, next(i32[i + 2])); i += 3; break;
       case 18: listen(node, i32[i + 2], i32[i + 3]); i += 4; break;

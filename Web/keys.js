@@ -168,7 +168,17 @@ addEventListener('focusin', e => {
   if (part && !e.target.matches('h1, h2')) places.set(part, e.target);
 });
 
+// Who begins to write while nothing that can be written in has the focus writes in the box of the room.
+const takesLetters = 'input, textarea, select, [contenteditable]:not([contenteditable="false"]), [role="listbox"], [role="menu"], [role="dialog"], [role="application"]';
+
+function writeInBox(e) {
+  if (e.key.length !== 1 || e.key === ' ' || e.ctrlKey || e.metaKey || e.altKey || e.isComposing || e.target.closest?.(takesLetters) || openDialogs().length > 0) return;
+  const part = e.target.closest?.('.ma-side') ?? document.querySelector('.ma-column');
+  [...part?.querySelectorAll('.ma-rich, .mg-input:enabled') ?? []].find(isSeen)?.focus();
+}
+
 addEventListener('keydown', e => {
+  if (!e.defaultPrevented) writeInBox(e);
   if (e.defaultPrevented || e.isComposing || e.altKey) return;
   const isControl = e.ctrlKey || e.metaKey;
   if (e.key === 'F6' && !isControl) {

@@ -107,7 +107,7 @@ function byteLabel(count) {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'];
   let unit = 0;
   while (count >= 1000 && unit < 3) { count /= 1000; unit++; }
-  return new Intl.NumberFormat(locale, { style: 'unit', unit: units[unit], maximumFractionDigits: count < 10 && unit > 0 ? 1 : 0 }).format(count);
+  return new Intl.NumberFormat(locale, { style: 'unit', unit: units[unit], unitDisplay: unit === 0 ? 'long' : 'short', maximumFractionDigits: count < 10 && unit > 0 ? 1 : 0 }).format(count);
 }
 
 export const labels = [

@@ -17,7 +17,7 @@ extension Strings {
     case offline, noAnswer, nextTry, tryingAgain, connecting, storeFailed
     // Rooms
     case conversations, newConversation, filter, noMatch, noRooms, noRoomsNote, loadingRooms, pickRoom, pickRoomNote, profile,
-      invitation, draft, noMessages, typingShort, severalTyping, you, unread, image, video, audio, file, location,
+      invitation, draft, noMessages, typingShort, severalTyping, you, unread, image, sticker, video, audio, file, location,
       removedMessage, encryptedMessage, invitations, askedToJoin, favourites, rooms, lowPriority, spaces, markedUnread,
       fromServer, mentions, mentionedYou, reactedTo, optionsOf, waitingForAnswer, shownConversations, allConversations,
       unreadOnly, mentionsOnly, leftRooms, hiddenRooms, hideRoom, showAgain, hidden, chooseSeveral, nothingChosen, leaveRooms,

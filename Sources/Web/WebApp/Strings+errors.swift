@@ -55,7 +55,8 @@ extension Strings {
     case .tooLarge: self[.tooLarge]
     case .roomInUse: self[.roomAddressTaken]
     case .notFound: self[.notKnown]
-    case .forbidden: said(message, or: .notAllowed)
+    // The server's words are of its rules, and in one language.
+    case .forbidden: self[.notAllowed]
     default: said(message, or: status >= 500 ? .serverInTrouble : .refused)
     }
   }

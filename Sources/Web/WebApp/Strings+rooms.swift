@@ -33,9 +33,11 @@ extension Strings {
   static func short(_ content: MessageContent) -> String {
     switch content.kind {
     case .text, .emote, .notice, .gallery, .poll, .unknown: content.body.string
-    case .image, .sticker: self[.image]
+    case .image: self[.image]
+    case .sticker: self[.sticker]
     case .video: self[.video]
-    case .audio, .voice: self[.audio]
+    case .audio: self[.audio]
+    case .voice: self[.voiceMessage]
     case .file: self[.file] + ": " + content.body.string
     case .location, .liveLocation: self[.location]
     }

@@ -19,6 +19,7 @@ enum RowEstimate {
   /// Of letters that are 7.4 pixels wide, those of China, Japan and Korea and pictures twice that. A line that is full hands on
   /// half a word. Measured by `Benchmarks/Messenger`: exact for 9 of 10 rows where there is room, for 7 of 10 on a telephone.
   static func lines(_ text: String, _ width: Double) -> Float {
+    if text.isFewEmoji { return 40 }
     let room = Float(max(120, min(534, width - 136)))
     var text = text
     return text.withUTF8 { bytes in

@@ -232,9 +232,10 @@ final class RowFiller<D: DOM> {
 
   private func setLinked(_ view: RowView, _ text: String) {
     dropLinks(view)
-    if text.mayStackMarks != view.isClipped {
-      view.isClipped.toggle()
-      dom.setClass(view.slot(.text), view.isClipped ? "mg-text mg-clipped" : "mg-text")
+    let look = TextLook(text)
+    if look != view.textLook {
+      view.textLook = look
+      dom.setClass(view.slot(.text), look == .plain ? "mg-text" : look == .large ? "mg-text mg-large" : "mg-text mg-clipped")
     }
     guard let segments = builder.segments(of: text) else {
       set(view, .text, text)

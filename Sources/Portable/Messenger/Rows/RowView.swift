@@ -24,8 +24,7 @@ final class RowView {
   var setSize = 0
   /// A line that can be opened.
   var folds = false
-  /// Its text is clipped.
-  var isClipped = false
+  var textLook = TextLook.plain
   /// In the bubble, from top to bottom. The first of them stand before the body's own.
   var parts: [PartView] = []
   var partsBeforeBody = 0

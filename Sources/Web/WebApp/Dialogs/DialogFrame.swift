@@ -16,6 +16,8 @@ final class DialogFrame<D: DOM> {
   private let title: Node
   private let closeButton: Node
   private var first = Node.none
+  /// What had the focus last.
+  private var focused = Node.none
 
   init(_ dom: D) {
     self.dom = dom
@@ -31,6 +33,7 @@ final class DialogFrame<D: DOM> {
     body = dom.element("div", "ma-dialog-body", in: box)
     dom.on(closeButton, .click) { [self] _ in close() }
     dom.on(overlay, .click) { [self] event in if event.node == overlay { close() } }
+    dom.on(overlay, .focus) { [self] in focused = $0.node }
     dom.listen(overlay, .keyDown) { [self] event in
       guard case .escape = event.key, !event.modifiers.contains(.composing) else { return .pass }
       close()
@@ -50,6 +53,9 @@ final class DialogFrame<D: DOM> {
   func setFirst(_ node: Node) { first = node }
 
   func focusFirst() { dom.focus(first == .none ? title : first) }
+
+  /// To where it was before another dialog stood above; where that is gone, the host finds a place.
+  func focusAgain() { if focused == .none { focusFirst() } else { dom.focus(focused) } }
 
   func close() {
     guard isOpen else { return }

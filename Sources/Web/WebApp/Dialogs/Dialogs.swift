@@ -33,7 +33,7 @@ final class Dialogs<D: DOM> {
   private func closed(_ frame: DialogFrame<D>) {
     frames.removeAll { $0 === frame }
     shut()
-    frames.last?.focusFirst()
+    frames.last?.focusAgain()
     if frames.isEmpty, let main = app.main {
       // What had it may be gone by now, a message that was deleted for one: then the host finds a place (`Web/spoken.js`).
       if opener == .none { main.takeFocus() } else { dom.focus(opener) }

@@ -81,18 +81,31 @@ final class RoomNotice<D: DOM> {
   }
 
   private func showOutside(_ id: RoomID, _ kind: Kind, _ room: Room?) {
-    say(kind == .banned ? Strings[.banned] : kind == .left ? Strings[.left] : Strings[.unknownRoom])
+    let removal = kind == .left ? removal(id, room) : nil
+    say(removal ?? (kind == .banned ? Strings[.banned] : kind == .left ? Strings[.left] : Strings[.unknownRoom]))
     let buttons = dom.element("div", "ma-buttons", in: node)
     if kind != .unknown {
       let forget = SubmitButton(dom, .forget, busy: .leaving, kind: "", in: buttons)
       run(forget, .forget(id)) { [app] in app.goTo(.list, replacing: true) }
     }
-    guard kind != .banned else { return }
+    // Whom others removed comes back only where there is a way.
+    guard kind != .banned, removal == nil || room?.joinRule.map({ $0 != .invite && $0 != .private }) ?? true else { return }
     let asks = room?.joinRule?.allowsKnocking == true && room?.joinRule?.allowsRestrictedJoins == false
     let button = SubmitButton(dom, asks ? .askToJoin : .join, busy: .joining, in: buttons)
     run(button) { [app] ended in
       if asks { app.save(.knock(id.text)) { ended($0.map { Strings.words(for: $0) }) } } else { app.comeBack(to: id, ended) }
     }
+  }
+
+  /// Who removed one, and why; nil where nobody did.
+  private func removal(_ id: RoomID, _ room: Room?) -> String? {
+    guard let room, let items = app.client.timeline(.live(id))?.items else { return nil }
+    for item in items.suffix(20).reversed() {
+      if case .state(let change) = item.content, case .kicked(app.userID, _) = change {
+        return Strings.words(for: change, by: room.displayName(of: item.sender).string) { room.displayName(of: $0).string }
+      }
+    }
+    return nil
   }
 
   private func showMoved(_ room: Room?) {

@@ -167,9 +167,7 @@ extension RowMaker {
   }
 
   private func detail(_ file: Attachment) -> String {
-    let size = file.sizeBytes.map { Host.byteCountLabel($0) } ?? ""
-    let type = file.mimeType?.string ?? ""
-    return size.utf8.isEmpty || type.utf8.isEmpty ? size + type : size + " · " + type
+    file.sizeBytes.map { Host.byteCountLabel($0) } ?? ""
   }
 
   // MARK: Polls and places

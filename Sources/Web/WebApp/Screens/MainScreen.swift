@@ -60,6 +60,8 @@ final class MainScreen<D: DOM> {
       dom.setClass(body, classes)
     }
     room.show(place.room)
+    // What was asked for last is seen.
+    if place.showsDetails { room.panel.show(nil) }
     calls.show(place.room)
     details.show(place.showsDetails ? place.room : nil)
     list.select(place.room)

@@ -92,7 +92,15 @@ final class AccountPage<D: DOM> {
     CheckBox(dom, Strings[.eraseMessages], isOn: false, in: end) { erases = $0 }
     let close = dom.button("ma-button ma-danger ma-wide", .closeAccount, in: end)
     dom.on(close, .click) { [self] _ in
-      app.askSurely(.deactivateAccount(erases: erases)) { [self] in failed($0) }
+      app.dialogs.open { frame in
+        ConfirmDialog(
+          app, .closeAccount, note: Strings[.closeAccountNote], action: .closeAccount, busy: .checking, in: frame,
+          run: { [app] ended in
+            app.askSurely(.deactivateAccount(erases: erases)) { result in
+              if case .failure(let error) = result { ended(error) } else { ended(nil) }
+            }
+          }, {})
+      }
     }
   }
 
