@@ -88,6 +88,18 @@ import Testing
     #expect(host.client.room(.test)?.name.english == "Tea evil")
   }
 
+  @Test func `the name of a file shows where it ends`() throws {
+    let named = #""body":"report\u202efdp\n.exe""#
+    let bare = try MessageContent(JSON.parse(Array(#"{"msgtype":"m.file",\#(named)}"#.utf8)), type: .message)
+    #expect(bare.attachment?.fileName == "reportfdp .exe" && bare.body == "reportfdp .exe" && bare.caption == nil)
+    let both = #"{"msgtype":"m.image","filename":"a\u2066.png","body":"a\nb"}"#
+    let captioned = try MessageContent(JSON.parse(Array(both.utf8)), type: .message)
+    #expect(captioned.attachment?.fileName == "a.png" && captioned.caption == "a\nb")
+    let gallery = #"{"msgtype":"dm.filament.gallery","body":"","itemtypes":[{"itemtype":"m.file",\#(named)}]}"#
+    let entry = try #require(MessageContent(JSON.parse(Array(gallery.utf8)), type: .message).gallery.first)
+    #expect(entry.attachment?.fileName == "reportfdp .exe" && entry.caption == nil)
+  }
+
   @Test(arguments: [Limits.nameBytes, Limits.nameBytes + 1, 60_000]) func `names have a bound`(bytes: Int) {
     let name = String(repeating: "n", count: bytes)
     var host = Host.signedIn()
