@@ -390,7 +390,8 @@ function sendFile(id, file, head) {
 // ---- Page
 
 const pageTexts = [() => location.hash.slice(1), () => location.origin, () => locale, () => location.search.slice(1), browserName, () => texts, languageList,
-  () => root.frame?.address ?? location.origin + location.pathname, () => root.frame?.wishes];
+  () => root.frame?.address ?? location.origin + location.pathname, () => root.frame?.wishes,
+  () => sessionItem('getItem')];
 
 const pageActions = [
   // The history around a frame is its page's.
@@ -416,7 +417,13 @@ const pageActions = [
   (id, s) => { subscribe(s, (code, lines) => dispatch(id, code, 0, 0, encoder.encode(lines))); },
   () => { unsubscribe(); },
   (_, s) => { saveEvent(s); },
+  (_, s) => { sessionItem('setItem', s); },
 ];
+
+// Browsers throw where they let the page keep nothing.
+function sessionItem(act, ...word) {
+  try { return sessionStorage[act]('martlet-word', ...word); } catch { return null; }
+}
 
 function pickFiles(id, accept, isMultiple) {
   const input = document.createElement('input');

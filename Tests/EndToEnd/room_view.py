@@ -130,7 +130,7 @@ def line(event, name):
         return f"{sender} named the room “{content['name']}”"
     user, old, new, is_own = name(event["state_key"]), before.get("membership", "leave"), content["membership"], event["state_key"] == event["sender"]
     if old == new == "join":
-        called = before.get("displayname") or event["state_key"]
+        called = f"{before['displayname']} ({event['state_key']})" if before.get("displayname") else event["state_key"]
         return f"{called} is now called {content['displayname']}" if content.get("displayname") else f"{called} took their display name away"
     if new == "join":
         return f"{user} joined"

@@ -5,7 +5,7 @@ import os
 import re
 import struct
 import zlib
-from urllib.parse import quote, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 from browser import ANCHOR, DESKTOP, GIVE, PASSWORD, PHONE, WATCH, Watch, expect, people, send_files
 from client import User, fresh, room_path
@@ -400,7 +400,7 @@ async def _(test):
         assert await alice.page.evaluate("document.documentElement.lang") == "en"
 
 
-@test("the server's other ways to sign in are offered, and the token they bring back signs in and leaves the address")
+@test("the server's other ways to sign in are offered, and the token they bring back signs in and leaves the address; one that the page did not leave for does not")
 async def _(test):
     user = User(test.base, "alice")
     async with people(test, "alice", service_workers="block") as alice:
@@ -420,7 +420,20 @@ async def _(test):
         body = {"auth": {"type": "m.login.password", "identifier": {"type": "m.id.user", "user": user.user_id}, "password": PASSWORD,
                          "session": asked.json["session"]}}
         token = user.request("POST", "/_matrix/client/v1/login/get_token", body).ok()["login_token"]
-        await page.goto(alice.base + "/?loginToken=" + quote(token))
+        back = parse_qs(urlsplit(page.url).query)["redirectUrl"][0]
+        assert back.startswith(alice.base + "/?signOn="), back
+        for forged in ("/?loginToken=", "/?signOn=guessed&loginToken="):
+            await page.goto(alice.base + forged + quote(token))
+            await page.get_by_text("This sign-in did not begin in this tab").wait_for()
+            assert "loginToken" not in page.url, "the token stands in the address"
+        await page.get_by_role("button", name="Sign in", exact=True).wait_for()
+        # What was forged has used the word up.
+        await page.route("**/_matrix/client/v3/login", lambda route: route.fulfill(json=flows) if route.request.method == "GET" else route.fallback())
+        await page.reload()
+        await page.get_by_role("button", name="Go on with Our company").click()
+        await page.get_by_text("the company").wait_for()
+        back = parse_qs(urlsplit(page.url).query)["redirectUrl"][0]
+        await page.goto(back + "&loginToken=" + quote(token))
         await alice.signed_in()
         assert "loginToken" not in page.url, "the token stands in the address"
         assert await alice.own_id() == user.user_id

@@ -4,7 +4,7 @@ import re
 import struct
 import zlib
 
-from browser import PHONE, in_room, send_files
+from browser import PHONE, expect, in_room, send_files
 from client import User, fresh, room_path
 from harness import PATIENCE, test
 from test_browser import fits, html, post, upload
@@ -93,6 +93,27 @@ async def _(test):
             assert await page.evaluate("window.hacked") is None
             await fits(alice)
             await alice.picture("hostile-details" + ("-phone" if viewport else ""))
+
+
+@test("nobody looks like somebody else by name or former name, a link says where it leads, and a file how it ends")
+async def _(test):
+    room, users = two_in(test, "Garden")
+    alice_user, boris = users["alice"], users["boris"]
+    profile = f"profile/{boris.user_id}/displayname"
+    pretended = f"Alice ({alice_user.user_id})"
+    for name in ("Mallory", pretended):
+        boris.put(profile, {"displayname": name}).ok()
+    boris.send(room, "it is me")
+    post(boris, room, html("a link", "<a href='https://evil.example/x'>https://bank.example/login</a>"))
+    file = upload(boris, b"nothing", "a.txt", "text/plain")
+    post(boris, room, {"msgtype": "m.file", "body": RIGHT_TO_LEFT, "url": file})
+    async with in_room(test, room, {"alice": alice_user}) as alice:
+        row = alice.message("it is me")
+        await expect(row).to_contain_text(f"{pretended} ({boris.user_id})")
+        await expect(alice.message().get_by_role("link", name="https://evil.example/x", exact=True)).to_be_visible()
+        await expect(alice.message("gnp.exe")).not_to_contain_text(re.compile("[\u202a-\u202e\u2066-\u2069]"))
+        boris.put(profile, {"displayname": "Mallory"}).ok()
+        await alice.told(f"{pretended} ({boris.user_id}) is now called Mallory")
 
 
 @test("sixty kilobytes of text and thousands of reactions under one message: the page stays quick and in shape")

@@ -90,6 +90,26 @@ struct RichTextTests {
     #expect(screen.actions.count == 1 && screen.actions[0].contains("https://a.b"))
   }
 
+  @Test(
+    "A link whose words are the address of another host says where it leads",
+    arguments: [
+      ("https://evil.example/x", "https://bank.example/login", true), ("https://evil.example", " → https://bank.example", true),
+      ("https://bank.example@evil.example", "https://bank.example", true), ("https:evil.example", "http://bank.example", true),
+      ("https:evil.example//bank.example/", "https://bank.example/", true),
+      ("https:///evil.example", "https://bank.example", true),
+      ("https://evil.example\\@bank.example", "https://bank.example", true),
+      ("mailto:a@evil.example", "https://bank.example", true),
+      ("https://bank.example/login?from=chat", "https://bank.example/login", false),
+      ("HTTPS://Bank.example/login", "https://bank.EXAMPLE", false),
+      ("https://a.example", "How https://b.example works", false),
+      ("https://a.example", "b@c.example", false), ("https://a.example", "press here", false)
+    ])
+  func deceptiveLink(url: String, words: String, isDeceptive: Bool) {
+    let text = show([.paragraph([.link(url: url, [.styled(.bold, [.text(words)])]), .text("!")])]).text
+    #expect(text.tags("a").map(\.allText) == [isDeceptive ? url : words])
+    #expect(text.tags("a").map { $0.attributes["href"] } == [url])
+  }
+
   @Test("A mention is a pill that can be opened where the host opens it", arguments: [true, false])
   func mention(isOpened: Bool) {
     let (screen, text) = show(

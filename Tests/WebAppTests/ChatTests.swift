@@ -582,7 +582,7 @@ struct ChatTests {
 }
 
 extension String {
-  fileprivate func replacingFirst(_ part: String, with other: String) -> String {
+  func replacingFirst(_ part: String, with other: String) -> String {
     guard let range = range(of: part) else { return self }
     return replacingCharacters(in: range, with: other)
   }

@@ -340,6 +340,35 @@ struct LinkTests {
     #expect(page.requests.contains { $0.request.target.contains("/context/%24elsewhere") })
   }
 
+  @Test(
+    "where an address leads the directory says; where it is silent it is the room with that address that one is in",
+    arguments: [nil, 502, 404])
+  func aliasOfRooms(status: Int?) throws {
+    let page = Page()
+    page.signIn()
+    let alias =
+      ##"{"type":"m.room.canonical_alias","state_key":"","event_id":"$c","sender":"@eve:evil.example","##
+      + ##""content":{"alias":"#garden:chat.example"}}"##
+    let invited = #"{"invite_state":{"events":[\#(alias)]}}"#
+    let joined = Self.garden.replacingFirst("\"state\":{\"events\":[", with: "\"state\":{\"events\":[" + alias + ",")
+    page.answer(
+      "/sync",
+      #"{"next_batch":"s1","rooms":{"invite":{"!evil:evil.example":\#(invited)},"join":{"!garden:chat.example":\#(joined)}}}"#)
+    page.app.follow(Destination(fragment: "room/#garden:chat.example"))
+    #expect(page.app.place == .list)
+    page.answer("/directory/room/", #"{"room_id":"!true:chat.example","servers":[]}"#)
+    #expect(page.app.place == .room(try #require(RoomID("!true:chat.example"))))
+    page.app.goTo(.list)
+    page.app.follow(Destination(fragment: "room/#garden:chat.example"))
+    if let status {
+      page.answer("/directory/room/", status: status, #"{"errcode":"M_NOT_FOUND","error":"no"}"#)
+    } else {
+      let asked = try #require(page.requests.last { $0.request.target.contains("/directory/room/") })
+      page.app.take(.response(asked.id, .networkError))
+    }
+    #expect(page.app.place == (status == 404 ? .list : .room(try #require(RoomID("!garden:chat.example")))))
+  }
+
   @Test("an alias that nobody knows is said in words")
   func unknownAlias() {
     let page = Page()

@@ -99,6 +99,23 @@ struct ScreenTests {
     #expect(page.app.loginToken == nil)
   }
 
+  @Test("a token that came without this tab's own word signs nobody in, and it says so")
+  func strangeLoginToken() {
+    typealias Buttons = SingleSignOnButtons<FakeDOM>
+    #expect(Buttons.loginToken(in: "signOn=abc&loginToken=t%2B1", word: "abc") == "t+1")
+    #expect(Buttons.loginToken(in: "loginToken=t&signOn=abc", word: "abc") == "t")
+    for (query, word) in [
+      ("loginToken=t", ""), ("loginToken=t", "abc"), ("signOn=&loginToken=t", ""), ("signOn=abcd&loginToken=t", "abc"),
+      ("signOn=ab&loginToken=t", "abc"), ("xsignOn=abc&loginToken=t", "abc"), ("loginToken=t&a=signOn=abc", "abc")
+    ] {
+      #expect(Buttons.loginToken(in: query, word: word) == "", "\(query) \(word)")
+    }
+    #expect(Buttons.loginToken(in: "signOn=abc", word: "abc") == nil)
+    let page = Page(loginToken: "")
+    #expect(page.text.contains(Strings[.strangeSignOn]))
+    #expect(!page.requests.contains { $0.request.target.contains("/login") && $0.request.body != nil })
+  }
+
   private static func register(_ flows: String) throws -> Page {
     let page = Page()
     page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)

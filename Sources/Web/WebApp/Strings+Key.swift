@@ -11,8 +11,8 @@ extension Strings {
       userNameHint, newUserNameHint, password, newPasswordHint, showPassword, hidePassword, token, tokenHint, serverIs, change,
       serverAddress, serverAddressHint, use, checkingServer, serverUnreachable, serverAddressWrong, registrationClosed,
       registrationUnsupported, passwordLoginUnsupported, userNameMissing, userNameWrong, passwordMissing, passwordShort,
-      forgotPassword, forgotNote, tokenMissing, tokenWrong, signInWrong, goOnWith, goOnAsGuest, oneMoreStep, email, emailWanted,
-      mailSent, mailNotFollowed, emailUnknown, emailTaken, noMailHere, termsToAgree, agree, agreeFirst
+      forgotPassword, forgotNote, tokenMissing, tokenWrong, signInWrong, strangeSignOn, goOnWith, goOnAsGuest, oneMoreStep,
+      email, emailWanted, mailSent, mailNotFollowed, emailUnknown, emailTaken, noMailHere, termsToAgree, agree, agreeFirst
     // Connection
     case offline, noAnswer, nextTry, tryingAgain, connecting, storeFailed
     // Rooms

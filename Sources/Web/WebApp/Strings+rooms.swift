@@ -61,7 +61,7 @@ extension Strings {
     case .knockAccepted(let user): self[.knockAccepted, sender, name(user)]
     case .knockDenied(let user, let reason): because(reason, self[.knockDenied, sender, name(user)])
     case .knockWithdrawn(let user): self[.knockWithdrawn, name(user)]
-    case .displayNameChanged(let user, let old, let new): renamed(old?.string ?? user.string, new)
+    case .displayNameChanged(let user, let old, let new): renamed(StateChange.formerName(old, of: user), new)
     case .avatarChanged(let user): self[.avatarChanged, name(user)]
     case .thirdPartyInvited(nil): self[.thirdPartyInviteWithdrawn, sender]
     case .thirdPartyInvited(let who?): who.isEmpty ? self[.someoneInvited, sender] : self[.invitedMember, sender, who.string]

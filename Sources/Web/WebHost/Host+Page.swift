@@ -72,6 +72,11 @@ extension Host {
   /// What the page that embeds this one asked for at the start, as JSON; empty where there is none.
   public static var embedding: String { text(8) }
 
+  /// What `keep(word:)` kept; empty where there is nothing.
+  public static var keptWord: String { text(9) }
+  /// This tab alone keeps it, also while it is at another site.
+  public static func keep(word: String) { act(18, 0, word) }
+
   /// Percent-encoded by the caller. `replacing` puts no entry in the history. Setting it raises no `PageChange`.
   public static func setFragment(_ fragment: String, replacing: Bool) { act(0, replacing ? 1 : 0, fragment) }
   public static func setTitle(_ title: String) { act(1, 0, title) }

@@ -22,7 +22,7 @@ import Testing
   @Test(arguments: [
     "Alice", " Alice", "Alice ", "Al\u{200B}ice", "Alice\u{FEFF}", "A\u{00AD}lice", "Alice\u{E0041}", "\u{2060}Alice",
     "Alice\u{FE0F}",
-    "Alice\u{0}", "Alice\n"
+    "Alice\u{0}", "Alice\n", "\u{A0}Alice", "Alice\u{3000}", "\u{2800}Alice"
   ]) func `names that look the same are told apart`(name: String) {
     let members = Self.named(name)
     #expect(members.displayName(of: Self.eve).string.hasSuffix(" (@eve:test)"))
@@ -33,6 +33,32 @@ import Testing
     let members = Self.named(name)
     #expect(members.displayName(of: Self.eve) == ByteString(name))
     #expect(members.displayName(of: UserID(trusted: "@0:test")) == "Alice")
+  }
+
+  @Test(arguments: [
+    "Anna Maria", "Anna  Maria", "Anna\u{A0}Maria", "Anna\u{2003}Maria", "Anna\u{3000}Maria", "Anna\u{200B} \u{200B}Maria",
+    " Anna \u{202F} Maria ", "Anna\nMaria"
+  ]) func `no space makes another name`(name: String) {
+    let members = Self.named(name, others: ["Anna Maria"])
+    #expect(members.displayName(of: Self.eve).string.hasSuffix(" (@eve:test)"))
+    #expect(members.displayName(of: UserID(trusted: "@0:test")) == "Anna Maria (@0:test)")
+  }
+
+  @Test(arguments: [
+    " @alice:test", "\u{A0}@alice:test", "Alice (@alice:test)", "Alice\u{2003}(@alice:test)", "Alice @al\u{200B}ice:test!",
+    "Alice (@alice:[::1])", "x@@alice:test", "Eve (@eve:test) Alice (@alice:test)", "@eve:test.example", "@eve:test:8448",
+    "Jose\u{301}", "A\u{30A}ke"
+  ]) func `who has another's user ID in the name, or letters with marks, is told apart`(name: String) {
+    let members = Self.named(name, others: ["Alice", "Alice"])
+    #expect(members.displayName(of: Self.eve).string.hasSuffix(" (@eve:test)"))
+    #expect(members.displayName(of: UserID(trusted: "@0:test")) == "Alice (@0:test)")
+    #expect(Member.shownName(ByteString(name), of: Self.eve) == "@eve:test")
+  }
+
+  @Test(arguments: [
+    "Eve (@eve:test)", "@eve", "Eve @ work: late", "eve@test.example", "Eve @home", "José", "Eve: @", "@:x", "@eve:"
+  ]) func `what is no user ID, or one's own, makes nobody suspicious`(name: String) {
+    #expect(Self.named(name).displayName(of: Self.eve) == ByteString(name))
   }
 
   @Test(arguments: [
@@ -55,11 +81,23 @@ import Testing
   }
 
   @Test func `no name breaks the line`() {
-    #expect(Self.named("Eve\n\n\u{0}Admin\u{2028}x\u{7F}", others: []).displayName(of: Self.eve) == "EveAdminx")
+    #expect(Self.named("Eve\n\n\u{0}Admin\u{2028}x\u{7F}", others: []).displayName(of: Self.eve) == "Eve  Admin x")
     let name = #""Tea\n\u0000\u202eevil""#
     var host = Host.signedIn()
     host.sync(Wire.join(state: [Wire.event("m.room.name", "$n", #"{"name":\#(name)}"#, stateKey: "")]))
-    #expect(host.client.room(.test)?.name.english == "Teaevil")
+    #expect(host.client.room(.test)?.name.english == "Tea evil")
+  }
+
+  @Test func `the name of a file shows where it ends`() throws {
+    let named = #""body":"report\u202efdp\n.exe""#
+    let bare = try MessageContent(JSON.parse(Array(#"{"msgtype":"m.file",\#(named)}"#.utf8)), type: .message)
+    #expect(bare.attachment?.fileName == "reportfdp .exe" && bare.body == "reportfdp .exe" && bare.caption == nil)
+    let both = #"{"msgtype":"m.image","filename":"a\u2066.png","body":"a\nb"}"#
+    let captioned = try MessageContent(JSON.parse(Array(both.utf8)), type: .message)
+    #expect(captioned.attachment?.fileName == "a.png" && captioned.caption == "a\nb")
+    let gallery = #"{"msgtype":"dm.filament.gallery","body":"","itemtypes":[{"itemtype":"m.file",\#(named)}]}"#
+    let entry = try #require(MessageContent(JSON.parse(Array(gallery.utf8)), type: .message).gallery.first)
+    #expect(entry.attachment?.fileName == "reportfdp .exe" && entry.caption == nil)
   }
 
   @Test(arguments: [Limits.nameBytes, Limits.nameBytes + 1, 60_000]) func `names have a bound`(bytes: Int) {

@@ -99,6 +99,29 @@ import Testing
     #expect(changes.count == Limits.powerChanges)
   }
 
+  @Test func `who is called otherwise now cannot have been somebody else, and no words break or turn the line`() {
+    let name = #"\u202eAl\u2067\nice"#
+    let join = #""membership":"join","displayname":"#
+    let texts = Host.inRoom([
+      Self.state(
+        "m.room.member", #"{\#(join)"Mal\u202elory"}"#, before: #"{\#(join)"\#(name)"}"#, key: "@bob:test", by: "@bob:test"),
+      // Nothing that can be seen is another.
+      Self.state("m.room.member", #"{\#(join)"Bob"}"#, before: #"{\#(join)"Bob\u202e"}"#, key: "@bob:test", by: "@bob:test"),
+      Self.member("leave", "join", by: "@bob:test", #","reason":"\#(name)""#),
+      Self.member("ban", "join", by: "@alice:test", #","reason":"\#(name)""#),
+      Self.state("m.room.name", #"{"name":"\#(name)"}"#), Self.state("m.room.topic", #"{"topic":"\#(name)"}"#),
+      Self.state("m.room.third_party_invite", #"{"display_name":"\#(name)"}"#, key: "token")
+    ]).items().compactMap { item -> String? in
+      guard case .state(let change) = item.content else { return nil }
+      return change.english(sender: "Alice") { $0.string }
+    }
+    #expect(
+      texts == [
+        "Al ice (@bob:test) is now called Mallory", "@bob:test left: Al ice", "Alice banned @bob:test: Al ice",
+        "Alice named the room “Al ice”", "Alice set the topic: Al ice", "Alice invited Al ice"
+      ])
+  }
+
   @Test func `a redacted state event keeps who came and went, and nothing that was said`() {
     var host = Host.inRoom([
       Self.member("leave", "join", by: "@alice:test", #","reason":"spam""#), Self.state("m.room.name", #"{"name":"Rude"}"#)

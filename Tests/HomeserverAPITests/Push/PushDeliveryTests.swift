@@ -31,6 +31,20 @@ import Testing
     }
   }
 
+  @Test func `no name turns around or breaks what a gateway shows`() async throws {
+    try await PushFixture.run { push in
+      let name = #""b\u202eo\u2067b\nby\u0000law""#
+      let (fixture, ann, bob) = (push.fixture, push.ann, push.bob)
+      let profile = "profile/@bob:example.org/displayname"
+      #expect(try await fixture.call(.put, profile, as: bob, #"{"displayname":\#(name)}"#).status == 200)
+      #expect(
+        try await fixture.call(.put, "rooms/\(push.room)/state/m.room.name", as: ann, #"{"name":\#(name)}"#).status == 200)
+      try await push.say("Hello")
+      let notification = try #require(try await push.pushed().last)
+      #expect(notification["sender_display_name"]?.string == "bob bylaw" && notification["room_name"]?.string == "bob bylaw")
+    }
+  }
+
   @Test func `who wants IDs only gets no more`() async throws {
     try await PushFixture.run(data: #","format":"event_id_only""#) { push in
       let eventID = try await push.say("secret")

@@ -44,7 +44,8 @@ public struct GifPage: Sendable {
 extension Attachment {
   /// The picture that was taken; without a source where the answer is not what it should be.
   public init(gif json: JSON, of image: ImagePack.Image) {
-    self.init(json, body: image.file.fileName)
+    var body = image.file.fileName
+    self.init(json, body: &body)
     source = MediaURI(json["content_uri"])
   }
 }

@@ -28,7 +28,8 @@ public struct ImagePack: Sendable {
 
     init(_ json: JSON, shortcode: ByteString) {
       self.shortcode = shortcode
-      file = Attachment(json, body: json.text("body") ?? shortcode)
+      var body = json.text("body") ?? shortcode
+      file = Attachment(json, body: &body)
     }
   }
 

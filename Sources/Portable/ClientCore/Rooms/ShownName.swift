@@ -14,21 +14,70 @@ enum ShownName {
     return ByteString(decoding: text.utf8[..<end])
   }
 
-  /// Without what breaks the line, or turns around what stands behind the name.
-  static func harmless(_ name: ByteString) -> ByteString { isPlain(name) ? name : filtered(name) { !isControl($0) } }
+  /// Without what turns around what stands behind the name; a space for what breaks the line.
+  static func harmless(_ name: ByteString) -> ByteString {
+    if isPlain(name) { return name }
+    var kept = String.UnicodeScalarView()
+    for scalar in name.string.unicodeScalars {
+      if isBreak(scalar.value) { kept.append(" ") } else if !isControl(scalar.value) { kept.append(scalar) }
+    }
+    return ByteString(String(kept))
+  }
 
   /// What the eye sees of it: names with the same are hard to tell apart. Empty where it sees nothing.
   static func visible(_ name: ByteString) -> ByteString {
-    trimmed(isPlain(name) ? name : filtered(name) { !isControl($0) && !isInvisible($0) })
+    if isPlain(name), isTidy(name) { return name }
+    var seen = String.UnicodeScalarView()
+    var isApart = false
+    for scalar in name.string.unicodeScalars {
+      if isSpace(scalar.value) {
+        isApart = !seen.isEmpty
+      } else if !isControl(scalar.value), !isInvisible(scalar.value) {
+        if isApart { seen.append(" ") }
+        isApart = false
+        seen.append(scalar)
+      }
+    }
+    return ByteString(String(seen))
   }
 
-  /// Whether it can be taken for another's user ID, or says in which direction to read.
+  /// Whether another's user ID stands in it, or it says in which direction to read, or a mark makes one letter of two: which
+  /// letters are the same only tables know.
   static func isMisleading(_ name: ByteString, of user: UserID) -> Bool {
-    if name.utf8.first == UInt8(ascii: "@") || !isPlain(name) {
-      if let id = UserID(visible(name)), id != user { return true }
-      return name.string.unicodeScalars.contains { isDirection($0.value) }
+    if !isPlain(name), name.string.unicodeScalars.contains(where: { isDirection($0.value) || isMark($0.value) }) { return true }
+    return name.utf8.contains(UInt8(ascii: "@")) && hasID(visible(name).utf8, otherThan: user.text.utf8)
+  }
+
+  // MARK: User IDs
+
+  /// Where an ID ends nobody sees in a text: one is there as soon as its server's name begins.
+  private static func hasID(_ name: [UInt8], otherThan own: [UInt8]) -> Bool {
+    var start: Int?
+    for (index, byte) in name.enumerated() {
+      switch byte {
+      case UInt8(ascii: "@"): start = start ?? index
+      case UInt8(ascii: " "): start = nil
+      case UInt8(ascii: ":"):
+        if let first = start, index > first + 1, index + 1 < name.count, isInServerName(name[index + 1]) {
+          let rest = name[first...]
+          if !rest.starts(with: own) { return true }
+          // The own one and more is another.
+          if let next = rest.dropFirst(own.count).first, isInServerName(next) { return true }
+        }
+        start = nil
+      default: break
+      }
     }
     return false
+  }
+
+  private static func isInServerName(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "-")...UInt8(ascii: "."), UInt8(ascii: "0")...UInt8(ascii: ":"), UInt8(ascii: "A")...UInt8(ascii: "["),
+      UInt8(ascii: "a")...UInt8(ascii: "z"):
+      true
+    default: false
+    }
   }
 
   // MARK: Characters
@@ -36,21 +85,30 @@ enum ShownName {
   /// Printable ASCII alone.
   private static func isPlain(_ name: ByteString) -> Bool { name.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } }
 
-  private static func trimmed(_ name: ByteString) -> ByteString {
-    guard name.utf8.first == 0x20 || name.utf8.last == 0x20 else { return name }
-    var bytes = name.utf8[...]
-    while bytes.first == 0x20 { bytes.removeFirst() }
-    while bytes.last == 0x20 { bytes.removeLast() }
-    return ByteString(decoding: bytes)
+  /// No two spaces together, and none outside.
+  private static func isTidy(_ name: ByteString) -> Bool {
+    var last: UInt8 = 0x20
+    for byte in name.utf8 {
+      if byte == 0x20, last == 0x20 { return false }
+      last = byte
+    }
+    return last != 0x20
   }
 
-  private static func filtered(_ name: ByteString, _ isKept: (UInt32) -> Bool) -> ByteString {
-    let scalars = name.string.unicodeScalars
-    if scalars.allSatisfy({ isKept($0.value) }) { return name }
-    var kept = String.UnicodeScalarView()
-    for scalar in scalars where isKept(scalar.value) { kept.append(scalar) }
-    return ByteString(String(kept))
+  private static func isBreak(_ scalar: UInt32) -> Bool {
+    (0x9...0xD).contains(scalar) || scalar == 0x85 || scalar == 0x2028 || scalar == 0x2029
   }
+
+  /// Of whatever width.
+  private static func isSpace(_ scalar: UInt32) -> Bool {
+    switch scalar {
+    case 0x20, 0xA0, 0x1680, 0x2000...0x200A, 0x202F, 0x205F, 0x2800, 0x3000: true
+    default: isBreak(scalar)
+    }
+  }
+
+  /// Accents and the like that go onto the letter before them.
+  private static func isMark(_ scalar: UInt32) -> Bool { (0x300...0x36F).contains(scalar) }
 
   private static func isControl(_ scalar: UInt32) -> Bool {
     scalar < 0x20 || (0x7F...0x9F).contains(scalar) || scalar == 0x2028 || scalar == 0x2029 || isEmbedding(scalar)

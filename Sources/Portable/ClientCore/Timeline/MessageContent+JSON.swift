@@ -17,8 +17,9 @@ extension MessageContent {
   init(_ content: JSON, type: EventType) throws(UnreadableReason) {
     switch type {
     case .sticker:
-      guard let body = content.text("body") else { throw .noBody }
-      self.init(kind: .sticker, body: body, attachment: Attachment(content, body: body))
+      guard var body = content.text("body") else { throw .noBody }
+      let file = Attachment(content, body: &body)
+      self.init(kind: .sticker, body: body, attachment: file)
     case .pollStart, .unstablePollStart: try self.init(poll: content)
     default: try self.init(message: content)
     }
@@ -28,10 +29,11 @@ extension MessageContent {
   private init(message content: JSON) throws(UnreadableReason) {
     guard let name = content.text("msgtype") else { throw .noMessageType }
     let kind = Kind(name, in: content)
-    guard let body = content.text("body") ?? (kind.hasFile ? content.text("filename") : nil) else { throw .noBody }
+    guard var body = content.text("body") ?? (kind.hasFile ? content.text("filename") : nil) else { throw .noBody }
+    let file = kind.hasFile ? Attachment(content, body: &body) : nil
     self.init(
       kind: kind, body: body, formattedBody: MessageContent.html(content), mentions: Mentions(content["m.mentions"]),
-      attachment: kind.hasFile ? Attachment(content, body: body) : nil)
+      attachment: file)
     switch kind {
     case .location: details = MessageContent.details(location: content)
     case .gallery: details = MessageContent.details(gallery: content)
@@ -135,11 +137,14 @@ extension MessageContent.Kind {
 }
 
 extension Attachment {
-  init(_ content: JSON, body: ByteString) {
+  /// Its name does not hide where it ends, and nor does a body that is but the name.
+  init(_ content: JSON, body: inout ByteString) {
     let info = content["info"]
+    let name = content.text("filename") ?? body
     self.init(
-      fileName: content.text("filename") ?? body, mimeType: info?.text("mimetype"), sizeBytes: info?["size"]?.natural,
+      fileName: ShownName.harmless(name), mimeType: info?.text("mimetype"), sizeBytes: info?["size"]?.natural,
       width: info?["w"]?.natural, height: info?["h"]?.natural)
+    if name == body { body = fileName }
     source = MediaURI(content["url"])
     durationMilliseconds = info?["duration"]?.natural
     thumbnail = MediaURI(info?["thumbnail_url"])

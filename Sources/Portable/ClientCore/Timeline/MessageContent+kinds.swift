@@ -25,8 +25,9 @@ extension MessageContent {
       guard entries.count < Limits.galleryEntries else { break }
       guard let name = entry.text("itemtype") else { continue }
       let kind = Kind(name, in: entry)
-      guard kind.hasFile, let body = entry.text("body") ?? entry.text("filename") else { continue }
-      var content = MessageContent(kind: kind, body: body, attachment: Attachment(entry, body: body))
+      guard kind.hasFile, var body = entry.text("body") ?? entry.text("filename") else { continue }
+      let file = Attachment(entry, body: &body)
+      var content = MessageContent(kind: kind, body: body, attachment: file)
       content.formattedBody = html(entry)
       entries.append(content)
     }

@@ -91,7 +91,7 @@ extension StateChange {
   }
 
   private static func renamed(_ user: UserID, _ old: ByteString?, _ new: ByteString?) -> String {
-    let before = old?.string ?? user.string
+    let before = formerName(old, of: user)
     guard let new else { return before + " took their display name away" }
     return before + " is now called " + new.string
   }

@@ -134,7 +134,16 @@ extension StateChange {
     }
   }
 
-  static func text(_ json: JSON?) -> ByteString? { json?.text.flatMap { $0.isEmpty ? nil : $0 } }
+  /// As it can stand in a line.
+  static func text(_ json: JSON?) -> ByteString? {
+    guard let text = json?.text.map({ ShownName.harmless($0) }), !text.isEmpty else { return nil }
+    return text
+  }
+
+  /// What somebody was called who may have had the name of somebody else: with the user ID.
+  public static func formerName(_ name: ByteString?, of user: UserID) -> String {
+    name.map { $0.string + " (" + user.string + ")" } ?? user.string
+  }
 
   /// What is left when the event is redacted: who came and went, without their words; nil where nothing is.
   var redacted: StateChange? {

@@ -124,6 +124,9 @@ extension PartBuilder {
       }
       let link = self.link(url, "mg-link", in: parent)
       walk.view.targets.append((link, .link(url)))
+      var words = ""
+      RichText.write(inner, to: &words, RichWalk.restLimit, depth: 0)
+      if LinkScanner.isDeceptive(words, for: url) { return dom.setText(link, url) }
       walk.isInLink = true
       add(inner, in: link, &walk, depth + 1)
       walk.isInLink = false

@@ -25,6 +25,29 @@ public enum LinkScanner {
     return false
   }
 
+  /// Whether a text is, or begins with, the address of a page on another host than the one it leads to.
+  static func isDeceptive(_ text: String, for url: String) -> Bool {
+    guard let pieces = segments(of: text), let shown = pieces.first(where: { $0.isLink }) else { return false }
+    if !pieces[0].isLink, pieces[0].text.utf8.contains(where: isWord) { return false }
+    guard let host = host(shown.url) else { return false }
+    return !host.elementsEqual(self.host(url) ?? [])
+  }
+
+  /// Of an address with slashes behind its scheme, with user and port where it has them; in lower case.
+  private static func host(_ url: String) -> [UInt8]? {
+    let bytes = Array(url.utf8)
+    guard let colon = bytes.firstIndex(of: 0x3A) else { return nil }
+    let rest = bytes[(colon + 1)...]
+    guard rest.starts(with: [0x2F, 0x2F]) else { return nil }
+    var host: [UInt8] = []
+    for byte in rest.dropFirst(2) {
+      // / ? # \
+      if byte == 0x2F || byte == 0x3F || byte == 0x23 || byte == 0x5C { break }
+      host.append(byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte)
+    }
+    return host
+  }
+
   private static let safeSchemes = ["https", "http", "mailto", "tel", "matrix", "geo", "ftp", "magnet", "sms", "xmpp", "irc"]
 
   /// The text in pieces; nil when it has no link, which is the common case.

@@ -16,16 +16,23 @@ extension App {
     case .user: break
     case .room(let room): arrive(in: room, destination, link.via, isAddressSet)
     case .alias(let alias):
-      if let known = room(called: alias.text) { return arrive(in: known, destination, link.via, isAddressSet) }
+      // The directory first: what an invitation says of a room's address, nobody has checked.
       ask(.resolve(alias)) { [self] result in
         switch result {
         case .success(let found): arrive(in: found.roomID, destination, link.via + found.servers, isAddressSet)
         case .failure(let error):
+          if !error.isAnswer, let known = joinedRoom(at: alias) {
+            return arrive(in: known, destination, link.via, isAddressSet)
+          }
           let words = Strings.words(for: error)
           if let embedding { embedding.fail(words) } else { notices.show(words, isTrouble: true) }
         }
       }
     }
+  }
+
+  private func joinedRoom(at alias: RoomAlias) -> RoomID? {
+    client.roomIDs.first { client.room($0).map { $0.membership == .join && $0.canonicalAlias == alias } ?? false }
   }
 
   private func arrive(in room: RoomID, _ destination: Destination, _ servers: [ServerName], _ isAddressSet: Bool) {
@@ -38,4 +45,15 @@ extension App {
 
   /// With the servers that an address named, where one is not in the room.
   func joining(_ room: RoomID) -> Command { .join(room.text, via: via.flatMap { $0.room == room ? $0.servers : nil } ?? []) }
+}
+
+extension ClientError {
+  /// Whether whoever was asked has said so.
+  fileprivate var isAnswer: Bool {
+    switch self {
+    case .network: false
+    case .refused(let status, _, _, _): status < 500
+    default: true
+    }
+  }
 }

@@ -27,7 +27,7 @@ final class App<D: DOM> {
   private var lastCommand: CommandID = 0
   private var waiting: IDTable<(CommandResult) -> Void> = [:]
   var waitingCalls: IDTable<(CallResult) -> Void> = [:]
-  /// From a single sign-on that came back to this page.
+  /// From a single sign-on that came back to this page; empty where this tab had not left for one.
   var loginToken: ByteString?
   /// Called once, when the list of those whom one ignores is another.
   var onIgnoredUsers: (() -> Void)?
@@ -66,8 +66,11 @@ final class App<D: DOM> {
   func start() {
     if let embedding { return embedding.start() }
     next = Destination(fragment: Host.fragment)
-    loginToken = SingleSignOn.loginToken(in: ByteString("?" + Host.query))
-    if loginToken != nil { Host.clearQuery() }
+    loginToken = SingleSignOnButtons<D>.loginToken(in: Host.query, word: Host.keptWord)
+    if loginToken != nil {
+      Host.clearQuery()
+      Host.keep(word: "")
+    }
     effects.open { [self] in begin() }
   }
 

@@ -67,7 +67,8 @@ final class PeopleDirectory<D: DOM> {
     dom.setAttribute(item, "role", "listitem")
     let button = dom.button("ma-member", in: item)
     let id = user.userID.string
-    dom.fill(button, id: id, user.displayName?.string ?? id, id, source: app.avatarSource(user.avatar))
+    dom.fill(
+      button, id: id, Member.shownName(user.displayName, of: user.userID).string, id, source: app.avatarSource(user.avatar))
     dom.on(button, .click) { [self] _ in chosen(user.userID) }
     if !buttons.isEmpty { dom.setAttribute(button, "tabindex", "-1") }
     buttons.append(button)

@@ -85,7 +85,7 @@ final class QuickSwitcher<D: DOM> {
       guard asked == version, frame.isOpen, case .success(let found) = result else { return }
       let known = targets.map { $0.target }
       for user in found.users where user.id != app.userID && !known.contains(where: { isAbout($0, user.id) }) {
-        add(user.id, name: user.displayName?.string ?? user.id.string, avatar: user.avatar)
+        add(user.id, name: Member.shownName(user.displayName, of: user.id).string, avatar: user.avatar)
       }
       mark()
     }

@@ -190,10 +190,3 @@ extension Conversation {
 extension MessageContent {
   var isPicture: Bool { kind == .image || kind == .video }
 }
-
-extension App {
-  /// A room one is in, by its ID or address.
-  func room(called id: ByteString) -> RoomID? {
-    client.roomIDs.first { $0.text == id || client.room($0)?.canonicalAlias?.text == id }
-  }
-}

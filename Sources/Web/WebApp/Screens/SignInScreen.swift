@@ -91,6 +91,8 @@ final class SignInScreen<D: DOM> {
   private func useLoginToken() {
     guard let token = app.loginToken else { return }
     app.loginToken = nil
+    // The form, and what it says, is hidden where there are only other ways.
+    if token.isEmpty { return app.notices.show(.strangeSignOn, isTrouble: true) }
     app.ask(.logIn(.token(token))) { [self] in ended($0, userName) }
   }
 

@@ -38,8 +38,24 @@ final class SingleSignOnButtons<D: DOM> {
     guard let server = ServerURL(app.effects.server.base) else { return }
     // The page that comes back asks the same server.
     app.effects.server.save()
+    var address = Host.address
+    // In the frame of another page its address has a word already.
+    if app.embedding == nil {
+      let word = String(decoding: Host.randomBytes(16).map { 0x61 + $0 & 15 }, as: UTF8.self)
+      Host.keep(word: word)
+      address += "?signOn=" + word
+    }
     Host.leave(
       for: SingleSignOn.url(
-        server, redirect: ByteString(Host.address), provider: provider, action: isNew ? .register : .login))
+        server, redirect: ByteString(address), provider: provider, action: isNew ? .register : .login))
+  }
+
+  /// What a single sign-on brought back; nil where the page's address has none. It is empty without the word that this tab left with:
+  /// anybody can write an address that signs others in as themselves.
+  static func loginToken(in query: String, word: String) -> ByteString? {
+    guard let token = SingleSignOn.loginToken(in: ByteString("?" + query)) else { return nil }
+    let wanted = Array(("signOn=" + word).utf8)
+    let isOwn = !word.utf8.isEmpty && query.utf8.split(separator: UInt8(ascii: "&")).contains { $0.elementsEqual(wanted) }
+    return isOwn ? token : ""
   }
 }
