@@ -84,7 +84,6 @@ extension Host {
   public static func clearQuery() { act(8, 0, "") }
   /// Goes to another page, `http` or `https`.
   public static func leave(for url: String) { act(9, 0, url) }
-  public static func goBack() { act(5, 0, "") }
 
   public static func copyToClipboard(_ text: String, _ then: @escaping (Bool) -> Void) {
     let id = registerOnce { then($0.code == 1) }
