@@ -135,7 +135,8 @@ let package = Package(
     program(
       "fuzz", path: "Tests/Fuzz",
       uses: [
-        "JSON", "MatrixModel", "HTTPServer", "RoomRules", "Homeserver", "MediaRouter", "Recording", "ClientCore", "CCrypto"
+        "JSON", "MatrixModel", "HTTPServer", "RoomRules", "Homeserver", "MediaRouter", "Recording", "ClientCore", "Messenger",
+        "CCrypto"
       ],
       without: ["Corpus"]),
     program(

@@ -404,7 +404,7 @@ const pageActions = [
   count => root.frame || showBadge(count),
   (_, s) => { if (/^https?:/i.test(s)) open(s, '_blank', 'noopener,noreferrer'); },
   () => location.reload(),
-  () => history.back(),
+  (_, s) => { saveEvent(s); },
   () => { applyLook(); renewPage(); },
   () => playSound(),
   () => history.replaceState(null, '', location.pathname + location.hash),
@@ -416,7 +416,6 @@ const pageActions = [
   async (id, s) => { const file = await findFile(s); tellFiles(id, 0, file ? [file] : []); },
   (id, s) => { subscribe(s, (code, lines) => dispatch(id, code, 0, 0, encoder.encode(lines))); },
   () => { unsubscribe(); },
-  (_, s) => { saveEvent(s); },
   (_, s) => { sessionItem('setItem', s); },
 ];
 

@@ -165,7 +165,7 @@ function placeBefore() {
 
 // What had the focus went away: it goes to what took its place, else back to what had it before, else to the page's heading. Who was writing goes
 // on writing, which would press a button.
-export function keepFocus() {
+function keepFocus() {
   const had = places.at(-1), { activeElement } = document;
   if (!had || isGivenUp || !document.hasFocus() || isSeen(had) || ![had, document.body].includes(activeElement) || openDialogs().length > 0) return;
   places.splice(0, places.length, ...places.filter(one => one.isConnected && one !== had), had);

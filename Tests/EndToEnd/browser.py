@@ -6,7 +6,7 @@ import time
 from urllib.parse import quote
 
 import looks
-from harness import PATIENCE, NotRun
+from harness import PATIENCE, NotRun, needs_browser
 
 CHROMIUM = os.environ.get("MARTLET_CHROMIUM", "/usr/bin/chromium")
 PASSWORD = "correct horse battery"
@@ -256,6 +256,7 @@ class Person:
 @contextlib.asynccontextmanager
 async def people(test, *names, viewport=None, scheme="light", locale="en-GB", flags=(), **options):
     """Browsers for these people, each with the page open. At the end nothing may have gone wrong unseen."""
+    needs_browser()
     try:
         from playwright.async_api import async_playwright
     except ImportError as error:

@@ -12,7 +12,7 @@ import tempfile
 
 import aiohttp
 
-from harness import PATIENCE, NotRun
+from harness import PATIENCE, NotRun, needs_browser
 
 PROGRAM = os.environ.get("MARTLET_FIREFOX") or shutil.which("firefox-esr") or shutil.which("firefox")
 # Whether a person can click it.
@@ -124,6 +124,7 @@ async def drain(stream):
 
 @contextlib.asynccontextmanager
 async def firefox(artifacts):
+    needs_browser()
     if not PROGRAM:
         raise NotRun("Firefox is not installed (apt-get install firefox-esr)")
     profile = tempfile.mkdtemp(prefix="martlet-firefox-")

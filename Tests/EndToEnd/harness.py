@@ -27,6 +27,16 @@ class NotRun(Exception):
     """Raised by a test that lacks something; its text says what."""
 
 
+# What the tests have to do without, by `run --without`.
+WITHOUT = set()
+
+
+def needs_browser():
+    """Stands before everything that starts a browser. Modules of nothing else say NEEDS_BROWSER = True, and are not begun at all."""
+    if "browser" in WITHOUT:
+        raise NotRun("browsers are left out")
+
+
 class Context:
     """What the tests are given.
 

@@ -8,6 +8,8 @@ from client import User
 from harness import test
 from test_browser import furnish, html, picture, post, POLL, upload
 
+NEEDS_BROWSER = True
+
 
 async def screens(person):
     """Goes from screen to screen; gives the name of each while it is shown."""

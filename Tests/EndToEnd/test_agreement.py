@@ -22,6 +22,8 @@ from room_view import difference
 from server import Server, newest_build
 from shared_room import SharedRoom
 
+NEEDS_BROWSER = True
+
 ACTIONS = int(os.environ.get("MARTLET_ACTIONS", 0)) or (10_000 if os.environ.get("MARTLET_LONG") == "1" else 400)
 CHECKED_EVERY = 250 if ACTIONS > 1000 else 100
 # A busy machine needs most of it.

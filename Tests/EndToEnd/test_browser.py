@@ -12,6 +12,8 @@ from client import User, fresh, room_path
 from harness import test
 from server import Server
 
+NEEDS_BROWSER = True
+
 
 @test("two people make accounts, chat directly, see each other write, and see who has not read")
 async def _(test):

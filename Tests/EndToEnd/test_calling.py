@@ -6,6 +6,8 @@ from browser import ARE_CLOSED, CAPTURES, MEDIA_FLAGS, expect, in_room, people
 from client import User, room_path
 from harness import test
 
+NEEDS_BROWSER = True
+
 # Three cameras, and microphones.
 SEVERAL_DEVICES = [*MEDIA_FLAGS, "--use-fake-device-for-media-stream=device-count=3"]
 # The picture with that label is seen and moves.

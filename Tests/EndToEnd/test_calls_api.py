@@ -8,6 +8,8 @@ from test_calls_page import PEERS, ask, button, sees, stage
 from test_element import Files
 from test_recording import decoded, fetch, until_available
 
+NEEDS_BROWSER = True
+
 
 @test("the declarations of the class are those of its script: methods with their arguments, properties, events and what they tell")
 def _(_):

@@ -16,6 +16,8 @@ from server import ROOT, Server
 from test_calls import App, MODERATOR, PUBLISHER, SUBSCRIBER
 from test_element import Files
 
+NEEDS_BROWSER = True
+
 WEB = os.path.join(ROOT, ".build", "web")
 FOLDERS = [WEB, os.path.join(ROOT, "Examples", "Call")]
 # Three cameras to swap: of the second, Chromium can show the pictures (16 bits of grey), but not encode them.

@@ -9,6 +9,9 @@ from harness import test
 from test_browser import fits, picture, upload
 from test_composer import Recorder, last, sign_in_in_arabic, two_in
 
+NEEDS_BROWSER = True
+
+
 def replying_to(text):
     """What stands above the composer then."""
     return re.compile(f"Replying to .*{text}")

@@ -11,6 +11,8 @@ from harness import Context, test
 from server import Server
 from test_browser import fits, picture, post, tone, upload
 
+NEEDS_BROWSER = True
+
 
 def last(user, room, kind="m.room.message"):
     """Content of the newest event of that kind."""

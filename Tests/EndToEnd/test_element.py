@@ -17,6 +17,8 @@ from harness import NotRun, test
 from server import ROOT, Server
 from test_live import Synapse
 
+NEEDS_BROWSER = True
+
 FOLDERS = [os.path.join(ROOT, ".build", "web"), os.path.join(ROOT, "Examples", "Element")]
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".svg": "image/svg+xml"}
 POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self' blob: data:; connect-src *"

@@ -13,6 +13,7 @@ from declarations import Declarations, ElementScript, require_same_methods
 from harness import test
 from test_element import FOLDERS, TYPES, Files, message, visitor
 
+NEEDS_BROWSER = True
 
 DECLARED = Declarations("martlet-messenger.d.ts")
 EVENTS = DECLARED.events("MessengerEventMap")

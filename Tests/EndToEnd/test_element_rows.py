@@ -5,6 +5,8 @@ from browser import expect
 from harness import test
 from test_element import CORNERS, bubble_style, visitor
 
+NEEDS_BROWSER = True
+
 # A page with nothing but the element, which it fills from outside.
 BARE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>bare</title><link rel="stylesheet" href="style.css">
 <martlet-messenger label="Bare" {}></martlet-messenger><script type="module" src="martlet-messenger.js"></script>"""

@@ -13,6 +13,8 @@ from test_browser import fill, fits, html, post, upload
 from test_chatting import account_data
 from test_composer import choose, last, two_in
 
+NEEDS_BROWSER = True
+
 WIDE = {"width": 3840, "height": 2160}
 
 

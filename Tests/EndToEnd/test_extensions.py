@@ -16,6 +16,8 @@ from test_chatting import account_data
 from test_composer import Recorder, choose, last, two_in
 from test_settings import details, more_settings, no_dialog, settings
 
+NEEDS_BROWSER = True
+
 
 @test("many conversations are left with one request; how far it is is told, and what could not be left is named")
 async def _(test):

@@ -9,6 +9,8 @@ from harness import test
 from test_browser import SHIFTS, fill, fits, picture, post, upload
 from test_composer import two_in
 
+NEEDS_BROWSER = True
+
 
 def encoded(text):
     return quote(text, safe="")

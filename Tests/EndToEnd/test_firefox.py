@@ -6,6 +6,8 @@ from client import User, fresh
 from firefox import firefox
 from harness import test
 
+NEEDS_BROWSER = True
+
 TAB = "\ue004"
 
 

@@ -15,6 +15,8 @@ from server import ROOT
 from test_calling import HEARS, SEVERAL_DEVICES, choose_others
 from test_calls_page import ARRIVED, PEERS
 
+NEEDS_BROWSER = True
+
 MEMBER = "org.matrix.msc3401.call.member"
 # Everybody may be in the call; the first one moderates.
 POWER = {"events": {MEMBER: 0}}

@@ -10,6 +10,8 @@ from harness import PATIENCE, test
 from test_browser import fits, html, post, upload
 from test_composer import two_in
 
+NEEDS_BROWSER = True
+
 RUN = "window.hacked = (window.hacked ?? 0) + 1"
 MARKUP = f'<img src=x onerror="{RUN}"><script>{RUN}</script>'
 RIGHT_TO_LEFT = "\u202egnp.exe\u2066"

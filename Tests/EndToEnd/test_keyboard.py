@@ -14,6 +14,8 @@ from test_calling import PLAYS, direct_chat
 from test_composer import two_in
 from test_group_calls import garden, sees
 
+NEEDS_BROWSER = True
+
 SPOKEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "spoken.json")
 # Steps of the Tab key from one end of the page to the other, and more.
 TABS = 80

@@ -12,6 +12,8 @@ from test_browser import fill, picture, post, upload
 from test_chatting import Finger, centre
 from test_composer import two_in
 
+NEEDS_BROWSER = True
+
 
 @test("a message is sent, has reached the other's device, is read: each step shows")
 async def _(test):

@@ -21,7 +21,7 @@ from browser import CHROMIUM
 from call_client import CallSocket
 from call_peers import Page
 from client import User, room_path
-from harness import PATIENCE, test
+from harness import PATIENCE, test, needs_browser
 from router_peers import FLAGS
 from server import Server
 from test_router import chromium, is_seen
@@ -277,6 +277,7 @@ async def aioice_by_tls(_):
 
 @test("two pages of Chromium see each other through our TURN server by TLS alone")
 async def chromium_by_tls(_):
+    needs_browser()
     with serving_by_tls() as (certificate, server):
         servers = credentials(User(server.base), "tls")
         # Chromium takes no root from its command line, but a key whose certificates are good.

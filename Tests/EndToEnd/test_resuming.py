@@ -15,6 +15,8 @@ from test_browser import picture, post, tone, upload
 from test_composer import two_in
 from test_web_push_page import Worker, eventually
 
+NEEDS_BROWSER = True
+
 FILE_BYTES = 24_000_000
 # What is on its way when a connection is lost: in the browser, in the sockets, in the link.
 LOST_BYTES = 2_000_000

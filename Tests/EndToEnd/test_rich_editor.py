@@ -9,6 +9,8 @@ from harness import test
 from test_browser import fits, picture
 from test_composer import last, two_in
 
+NEEDS_BROWSER = True
+
 # What another page would put into the clipboard.
 PASTE = """(node, [html, text]) => {
   const given = new DataTransfer();

@@ -8,7 +8,7 @@ import tempfile
 from playwright.async_api import async_playwright
 
 from browser import CHROMIUM
-from harness import NotRun, test
+from harness import NotRun, test, needs_browser
 from load_peers import Peers, build
 from load_peers import sections as media_sections
 from router_peers import FLAGS, LAYERS, Page, Peer, Router
@@ -26,6 +26,7 @@ PROTOCOL = """async () => {
 
 @contextlib.asynccontextmanager
 async def chromium(*flags):
+    needs_browser()
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, *flags])
         try:

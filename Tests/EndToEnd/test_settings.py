@@ -16,6 +16,8 @@ except ImportError as error:
     Mailbox = None
     MISSING = str(error)
 
+NEEDS_BROWSER = True
+
 ROSE = {"name": "rose.png", "mimeType": "image/png", "buffer": png(48, 48, (200, 60, 90))}
 
 

@@ -7,6 +7,8 @@ from playwright.async_api import async_playwright
 from browser import CHROMIUM
 from harness import NotRun, test
 
+NEEDS_BROWSER = True
+
 CASES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "StoreCases.json")
 
 # Packs and unpacks as Sources/Web/WebHost/Host+Storage.swift does, around the functions the page itself uses.

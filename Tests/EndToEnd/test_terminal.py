@@ -11,7 +11,7 @@ import time
 
 from browser import CHROMIUM
 from client import PASSWORD, User, fresh, room_path
-from harness import PATIENCE, NotRun, test
+from harness import PATIENCE, NotRun, test, needs_browser
 from server import free_port, program
 
 HOSTILE = "<script>document.title = 'hacked'</script><img src=x onerror=\"document.title = 'hacked'\"> \u001b[2J\u202e"
@@ -355,6 +355,7 @@ async def export(context):
 
 async def look_at(context, page_path):
     """Opens the page in Chromium, in light and dark."""
+    needs_browser()
     try:
         from playwright.async_api import async_playwright
     except ImportError as error:

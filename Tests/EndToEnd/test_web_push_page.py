@@ -21,6 +21,8 @@ from server import Server
 from test_browser import GIVE, picture
 from test_web_push import counted, payloads, tokens, vapid_key
 
+NEEDS_BROWSER = True
+
 PUSH_MANAGER = """
   const [endpoint, p256dh, auth] = SUBSCRIPTION;
   const subscription = () => localStorage.subscribed === undefined ? null : {

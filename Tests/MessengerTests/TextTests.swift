@@ -93,7 +93,7 @@ struct TextTests {
       ("#حديقة؟", ["#حديقة"]), ("#a: first", ["#a"]), ("#a2026 #2026a", ["#a2026", "#2026a"]), ("#seeds🌱", ["#seeds"]),
       // A room, a number, a colour of no letters, a part of something else, none at all.
       ("#room:farm.example", []), ("#1", []), ("#_", []), ("#", []), ("##a", []), ("#a#b", []), ("a#b", []), ("ü#b", []),
-      ("&#x41;", []),
+      ("&#x41;", []), ("#\u{200C}", []), ("#می\u{200C}کارم", ["#می\u{200C}کارم"]),
       ("https://a.example/#b", []), ("a.example/#b", []), ("# a", []), ("#。", []), ("#x:[::1]", [])
     ])
   func tags(text: String, expected: [String]) {

@@ -142,6 +142,30 @@ struct RoomTests {
     #expect(page.body(of: "poll.response").contains("\"n\""))
   }
 
+  @Test("W14: the divider stands above the first message of somebody else that was not read, not above one's own")
+  func divider() throws {
+    page.signIn()
+    let events = [
+      event("$1", text("read")), event("$2", text("my own"), by: "@alice:chat.example"), event("$3", text("first")),
+      event("$4", text("second"))
+    ]
+    page.sync([
+      (
+        "!a",
+        """
+        {"summary":{"m.joined_member_count":3},"unread_notifications":{"notification_count":2,"highlight_count":0},\
+        "account_data":{"events":[{"type":"m.fully_read","content":{"event_id":"$1"}}]},\
+        "timeline":{"limited":false,"prev_batch":"t1","events":[\(events.joined(separator: ","))]}}
+        """
+      )
+    ])
+    page.dom.fire(.click, on: try #require(page.all("ma-entry").first).node)
+    page.settleStore()
+    page.dom.fire(.resize, on: try #require(page.root.first("mg-scroller")).node, x: 600, y: 900)
+    let divided = page.all("mg-row").filter { !page.all("mg-divider", in: $0).allSatisfy(\.text.isEmpty) }
+    #expect(divided.count == 1 && divided.first?.allText.contains("first") == true)
+  }
+
   @Test("one replies from the menu, writes Markdown with a mention, and both go out")
   func reply() throws {
     try open([
@@ -191,6 +215,46 @@ struct RoomTests {
     try enter()
     #expect(page.body(of: "/send/m.room.message/").contains(#""user_ids":["@bo2:chat.example"]"#))
     #expect(!page.answer("/members?not_membership", "{}"))
+  }
+
+  @Test("W31: of 10,000 members a key reads 250 and draws eight; those after it read nobody again, a change one")
+  func crowdIsReadInSlices() throws {
+    page.signIn()
+    let members = (1..<10_000).map { member("@m\($0):chat.example") }
+    page.sync([
+      (
+        "!a",
+        """
+        {"summary":{"m.joined_member_count":10000},"state":{"events":[\(members.joined(separator: ","))]},\
+        "timeline":{"limited":false,"prev_batch":"t1","events":[\(event("$1", text("beans"), by: "@m7:chat.example"))]}}
+        """
+      )
+    ])
+    page.dom.fire(.click, on: try #require(page.all("ma-entry").first).node)
+    page.settleStore()
+    for typed in ["@", "@m", "@m7"] { try write(typed) }
+    #expect(page.all("ma-completion-note").count == 8 && page.all("ma-completion-note").first?.text == "@m7:chat.example")
+    #expect(page.requests.filter { $0.request.target.contains("/members") }.count == 1)
+
+    // The same by itself: what its timer would do is called here.
+    let crowd = Crowd(page.app)
+    let room = try #require(page.app.client.roomIDs.first.flatMap { page.app.client.room($0) })
+    for _ in 0..<5 { crowd.gather(room) }
+    // Who spoke is read twice, and known once.
+    #expect((249...250).contains(crowd.people.count))
+    var slices = 1
+    while crowd.people.count < 9_999, slices < 100 {
+      let before = crowd.people.count
+      crowd.readSlice()
+      #expect(crowd.people.count - before <= 250)
+      slices += 1
+    }
+    #expect(slices == 40)
+    let users = crowd.people.map(\.user)
+    for _ in 0..<5 { crowd.gather(room) }
+    #expect(crowd.people.map(\.user) == users)
+    crowd.changed([users[5]])
+    #expect(crowd.people.map(\.user) == users[..<5] + users[6...] + [users[5]])
   }
 
   @Test("where a server has no pages of members the whole list is asked for")

@@ -35,7 +35,7 @@ enum Strings {
   static var phrases: Phrases {
     let phrases = Phrases()
     phrases.newMessagesDivider = self[.newMessagesDivider]
-    phrases.newMessagesBadge = { self[.newMessages, count: $0] }
+    phrases.newMessages = { self[.newMessages, count: $0] }
     phrases.jumpToEnd = self[.toLatest]
     phrases.timeline = self[.timeline]
     phrases.startOfHistory = self[.startOfHistory]
@@ -83,7 +83,6 @@ enum Strings {
     phrases.sent = self[.sent]
     phrases.delivered = self[.delivered]
     phrases.read = self[.read]
-    phrases.newMessages = { self[.newMessages, count: $0] }
     phrases.endOfHistory = self[.endOfHistory]
     phrases.closeChat = self[.close]
     phrases.composerPlaceholder = self[.composerPlaceholder]

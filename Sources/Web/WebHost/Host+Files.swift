@@ -19,7 +19,7 @@ extension Host {
   /// - Parameters:
   ///   - moment: a day such as `2026-11-27`, or one with its time of day, as ISO 8601 has it.
   ///   - name: cut where it is long.
-  public static func saveEvent(at moment: String, named name: String) { act(17, 0, moment + "\n" + name) }
+  public static func saveEvent(at moment: String, named name: String) { act(5, 0, moment + "\n" + name) }
 
   // MARK: Files that wait
 

@@ -75,7 +75,7 @@ extension Host {
   /// What `keep(word:)` kept; empty where there is nothing.
   public static var keptWord: String { text(9) }
   /// This tab alone keeps it, also while it is at another site.
-  public static func keep(word: String) { act(18, 0, word) }
+  public static func keep(word: String) { act(17, 0, word) }
 
   /// Percent-encoded by the caller. `replacing` puts no entry in the history. Setting it raises no `PageChange`.
   public static func setFragment(_ fragment: String, replacing: Bool) { act(0, replacing ? 1 : 0, fragment) }
@@ -89,7 +89,6 @@ extension Host {
   public static func clearQuery() { act(8, 0, "") }
   /// Goes to another page, `http` or `https`.
   public static func leave(for url: String) { act(9, 0, url) }
-  public static func goBack() { act(5, 0, "") }
 
   public static func copyToClipboard(_ text: String, _ then: @escaping (Bool) -> Void) {
     let id = registerOnce { then($0.code == 1) }

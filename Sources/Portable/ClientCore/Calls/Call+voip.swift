@@ -7,18 +7,6 @@ extension Call {
   public static func turnServer() -> Call<TURNServer> {
     Call<TURNServer>(.getTurnServer, Endpoint.getTurnServer.path()) { TURNServer($0) }
   }
-
-  /// An event that is worth nothing later: it is sent now or not at all, past the queue of messages.
-  /// - Parameters:
-  ///   - content: a JSON object.
-  ///   - transaction: nobody has used it.
-  public static func sendNow(
-    _ type: EventType, _ content: [UInt8], to room: RoomID, transaction: ByteString
-  ) -> Call<EventID> {
-    Call<EventID>(.sendMessage, Endpoint.sendMessage.path(room.text, type.text, transaction), body: content) {
-      EventID($0["event_id"])
-    }
-  }
 }
 
 /// Spec: `GET /voip/turnServer`. Without its secrets in a log.

@@ -14,13 +14,6 @@ struct Pending: Sendable {
     lastID &+= 1
     return lastID
   }
-
-  mutating func forgetAll() {
-    requests = [:]
-    timers = [:]
-    writes = [:]
-    loads = [:]
-  }
 }
 
 /// A request that has no answer yet, with all that it takes to send it once more.

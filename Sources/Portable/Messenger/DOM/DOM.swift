@@ -43,8 +43,8 @@ public enum Length: Int32, Sendable {
 
 /// The page, as the messenger and the screens see it: commands that are buffered and applied together by `flush`.
 ///
-/// A class-bound generic parameter (never an existential), so calls are direct. Two implementations ship: `BatchDOM` of
-/// `WebHost` and `FakeDOM` of the tests. Text reaches the page only as text, never as markup.
+/// A class-bound generic parameter (never an existential), so calls are direct. `BatchDOM` of `WebHost` is a
+/// browser's page, `FakeDOM` of the tests one without a browser. Text reaches the page only as text, never as markup.
 public protocol DOM: AnyObject {
   /// Interns a name; the same name gives the same atom.
   func atom(_ name: String) -> Atom
@@ -76,8 +76,7 @@ public protocol DOM: AnyObject {
   func setLength(_ node: Node, _ length: Length, _ pixels: Double)
   /// Sets the value of a form field.
   func setValue(_ node: Node, _ value: String)
-  /// Shows an image; nil shows none. A source under the prefix given to `Host.authorizeImages` is fetched with the
-  /// account's token. The element's `data-state` is `loading`, `loaded` or `failed`.
+  /// Shows an image; nil shows none. How it is fetched, and with what right, the page knows. The element's `data-state` is `loading`, `loaded` or `failed`.
   func setImage(_ node: Node, _ source: String?)
   /// Marks the words in the node's text, each where a word begins with it, whatever its case and diacritics; a long text begins shortly before
   /// the first of them.

@@ -2,12 +2,12 @@
 ///
 /// 83 letters are digits. The first digit holds the number of cosines in both directions, the second the largest factor, the next four
 /// the average colour, and every further pair the factors of one cosine for red, green and blue. Source: woltapp/blurhash, "Algorithm".
-enum BlurHash {
+package enum BlurHash {
   private static let side = 16
   private static let letters = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".utf8)
 
   /// A `data:` address of the bitmap; nil for what is no blurhash.
-  static func image(_ text: String) -> String? {
+  package static func image(_ text: String) -> String? {
     guard let pixels = pixels(text) else { return nil }
     // A bitmap: 14 bytes of file header, 40 of picture header, then rows from the bottom up, blue first.
     var bytes: [UInt8] = [0x42, 0x4D]

@@ -8,7 +8,8 @@ extension LinkScanner {
       let (value, next) = scalar(bytes, end)
       let isDigit = value >= 0x30 && value <= 0x39
       guard isDigit || value == 0x5F || isLetter(value) else { break }
-      hasLetter = hasLetter || !isDigit && value != 0x5F
+      // Of joiners alone nobody sees anything.
+      hasLetter = hasLetter || !isDigit && value != 0x5F && value | 1 != 0x200D
       end = next
     }
     if end + 1 < bytes.count, bytes[end] == 0x3A, isWord(bytes[end + 1]) || bytes[end + 1] == 0x5B { return nil }

@@ -1,7 +1,8 @@
 /// Every text the messenger itself says. The defaults are English. One object: as a value its copies would be much code.
 public final class Phrases {
   public var newMessagesDivider = "New messages"
-  public var newMessagesBadge: (Int) -> String = { $0 == 1 ? "1 new message" : "\($0) new messages" }
+  /// At the button that leads to the end, and said once for several messages that came together.
+  public var newMessages: (Int) -> String = { $0 == 1 ? "1 new message" : "\($0) new messages" }
   public var jumpToEnd = "Jump to the latest message"
   public var timeline = "Messages"
   public var startOfHistory = "This is the beginning of the conversation."
@@ -53,8 +54,6 @@ public final class Phrases {
   public var sent = "Sent"
   public var delivered = "Delivered"
   public var read = "Read"
-  /// Said once for several messages that came together.
-  public var newMessages: (Int) -> String = { "\($0) new messages" }
   public var endOfHistory = "These are the latest messages."
   public var closeChat = "Close"
   public var composerPlaceholder = "Write a message"

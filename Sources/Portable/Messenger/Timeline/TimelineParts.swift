@@ -171,7 +171,7 @@ final class TimelineParts<D: DOM> {
     }
     if count != badgeCount {
       badgeCount = count
-      dom.setText(badge, count > 0 ? phrases.newMessagesBadge(count) : "")
+      dom.setText(badge, count > 0 ? phrases.newMessages(count) : "")
       dom.setClass(jump, count > 0 ? "mg-jump mg-jump-new" : "mg-jump")
     }
   }

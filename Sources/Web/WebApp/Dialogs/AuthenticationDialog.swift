@@ -131,7 +131,7 @@ final class AuthenticationDialog<D: DOM> {
         self.address = address
         dom.setText(note, Strings[.mailSent, mail])
         field.setHidden(true)
-      case .failure(let error): dom.setText(trouble, Strings.words(for: error))
+      case .failure(let error): dom.setText(trouble, Strings.wordsOfMail(for: error))
       }
     }
     dom.flush()

@@ -122,20 +122,3 @@ extension App {
     }
   }
 }
-
-extension Strings {
-  /// Where it is about a mail some codes mean something nearer. Spec: Client-Server API, `…/email/requestToken`; "Email-based
-  /// (identity / homeserver)".
-  static func wordsOfMail(for error: ClientError) -> String {
-    switch error {
-    case .authenticationNeeded: return self[.mailNotFollowed]
-    case .refused(_, let code, _, _):
-      if code == "M_THREEPID_AUTH_FAILED" { return self[.mailNotFollowed] }
-      if code == "M_THREEPID_NOT_FOUND" { return self[.emailUnknown] }
-      if code == "M_THREEPID_IN_USE" { return self[.emailTaken] }
-      if code == "M_THREEPID_MEDIUM_NOT_SUPPORTED" || code == .unrecognized { return self[.noMailHere] }
-    default: break
-    }
-    return words(for: error)
-  }
-}
