@@ -386,6 +386,15 @@ function sendFile(id, file, head) {
 const pageTexts = [() => location.hash.slice(1), () => location.origin, () => locale, () => location.search.slice(1), browserName, () => texts, languageList,
   () => root.frame?.address ?? location.origin + location.pathname, () => root.frame?.wishes];
 
+function goTo(go, url) {
+  if (!/^https?:/i.test(url)) return;
+  try {
+    go(url);
+  } catch {
+    // What a homeserver calls an address need not be one.
+  }
+}
+
 const pageActions = [
   // The history around a frame is its page's.
   (replacing, s) => {
@@ -395,13 +404,13 @@ const pageActions = [
   },
   (_, s) => showTitle(s),
   count => root.frame || showBadge(count),
-  (_, s) => { if (/^https?:/i.test(s)) open(s, '_blank', 'noopener,noreferrer'); },
+  (_, s) => goTo(url => open(url, '_blank', 'noopener,noreferrer'), s),
   () => location.reload(),
   () => history.back(),
   () => { applyLook(); renewPage(); },
   () => playSound(),
   () => history.replaceState(null, '', location.pathname + location.hash),
-  (_, s) => { if (/^https?:/i.test(s)) (root.frame?.leave ?? (url => location.assign(url)))(s); },
+  (_, s) => goTo(root.frame?.leave ?? (url => location.assign(url)), s),
   (_, s) => withdrawNotification(s),
   (handle, s) => { keepFile(handle, s); },
   (_, s) => { giveUp(s, dropFile(s)); },

@@ -4,7 +4,7 @@ import re
 import struct
 import zlib
 
-from browser import PHONE, in_room, send_files
+from browser import PASSWORD, PHONE, expect, in_room, people, send_files
 from client import User, fresh, room_path
 from harness import PATIENCE, test
 from test_browser import fits, html, post, upload
@@ -93,6 +93,26 @@ async def _(test):
             assert await page.evaluate("window.hacked") is None
             await fits(alice)
             await alice.picture("hostile-details" + ("-phone" if viewport else ""))
+
+
+TERMS = {"session": "s", "flows": [{"stages": ["m.login.terms"]}],
+         "params": {"m.login.terms": {"policies": {"rules": {"version": "1", "en": {"name": "Our rules", "url": "https://["}}}}}}
+
+
+@test("what a homeserver calls an address and is none opens nothing, and the page goes on")
+async def _(test):
+    async with people(test, "alice", service_workers="block") as alice:
+        page = alice.page
+        await page.route("**/_matrix/client/v3/register*", lambda route: route.fulfill(status=401, json=TERMS))
+        await page.get_by_role("tab", name="Create account").click()
+        await page.get_by_label("User name", exact=True).locator("visible=true").fill("alice")
+        await page.get_by_label("Password", exact=True).locator("visible=true").fill(PASSWORD)
+        await page.get_by_role("button", name="Create account").click()
+        await page.get_by_role("link", name="Our rules").click()
+        agrees = alice.dialog.get_by_role("checkbox")
+        await agrees.check()
+        await expect(agrees).to_be_checked()
+        await expect(page.get_by_role("alert")).to_have_count(0)
 
 
 @test("sixty kilobytes of text and thousands of reactions under one message: the page stays quick and in shape")
