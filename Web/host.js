@@ -10,7 +10,7 @@ import { locate, record, watch } from './capture.js';
 import { canBePushedTo, renewPage, subscribe, unsubscribe } from './errands.js';
 import { describe, dropFile, dropFiles, files, findFile, keepFile, openFiles } from './files.js';
 import { saveEvent } from './calendar.js';
-import { canShare, download, mediaURL, setMediaAccess, share, showImage } from './media.js';
+import { asShown, canShare, download, mediaURL, setMediaAccess, share, showImage } from './media.js';
 import { mark } from './marks.js';
 import { listenForHold, listenForSwipes } from './gestures.js';
 import { tellOnceSettled } from './keys.js';
@@ -537,7 +537,7 @@ const host = {
     });
   },
   image_access: (p, n) => setMediaAccess(...text(p, n).split('\0')),
-  object_url: (file, out, capacity) => give(files.has(file) ? URL.createObjectURL(files.get(file)) : null, out, capacity),
+  object_url: (file, out, capacity) => give(files.has(file) ? URL.createObjectURL(asShown(files.get(file))) : null, out, capacity),
   revoke_url: (p, n) => URL.revokeObjectURL(text(p, n)),
   pick_files: (id, p, n, isMultiple) => pickFiles(id, text(p, n), isMultiple !== 0),
   store_open: (id, p, n) => {
