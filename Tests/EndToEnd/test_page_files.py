@@ -74,3 +74,17 @@ async def _(test):
         assert await page.evaluate("globalThis.hacked") is None and await other.evaluate("globalThis.hacked") is None
         # The browser says that it has refused them.
         alice.troubles.clear()
+
+
+@test("of the caches of its origin the service worker throws away its own old ones, and nobody else's")
+async def _(test):
+    async with people(test, "alice") as alice:
+        await alice.page.evaluate("""async () => {
+          const registration = await navigator.serviceWorker.ready;
+          for (const name of ['martlet-old', 'of another program']) await caches.open(name);
+          await registration.unregister();
+        }""")
+        await alice.page.reload()
+        await alice.until("async () => !(await caches.keys()).includes('martlet-old')")
+        kept = await alice.page.evaluate("caches.keys()")
+        assert {"of another program", "martlet-shell"} <= set(kept), kept
