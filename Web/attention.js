@@ -1,6 +1,6 @@
 // What calls people back to the page: notifications with a sound, and the number of unread messages on the page's icon.
 
-import { fetchMedia, isOfAccount } from './media.js';
+import { asShown, fetchMedia, isOfAccount } from './media.js';
 import { setting, settings } from './reader.js';
 
 const permissions = { default: 1, granted: 2, denied: 3 };
@@ -38,8 +38,7 @@ const plainPicture = 'icon-192.png', pictureMilliseconds = 1000, pictureBytesLim
 async function pictureAt(source, milliseconds) {
   const abort = new AbortController(), timer = setTimeout(() => abort.abort(), milliseconds);
   try {
-    const reader = new FileReader(), picture = await fetchMedia(source, abort.signal);
-    if (picture.size > pictureBytesLimit) return plainPicture;
+    const reader = new FileReader(), picture = asShown(await fetchMedia(source, abort.signal, undefined, () => pictureBytesLimit));
     const read = new Promise((done, failed) => { reader.onload = done; reader.onerror = failed; });
     reader.readAsDataURL(picture);
     await read;

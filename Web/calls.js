@@ -83,7 +83,7 @@ export function openMedia(hear) {
     hearBy({ device }) { loudspeaker = device; aim(); actions.listDevices(); },
     swap({ source, kind, device }) { swap(source, kind, device).catch(error => console.warn('Another device:', error.name)).finally(actions.listDevices); },
     open({ peer, servers }) {
-      const connection = new RTCPeerConnection({ iceServers: servers, bundlePolicy: 'max-bundle' });
+      const connection = connectionBy(servers);
       peers.set(peer, { connection, sections: new Map(), ended: new Set(), directions: new Map(), isDescribed: false, last: Promise.resolve() });
       connection.addEventListener('icecandidate', ({ candidate }) => {
         if (peers.get(peer)?.isDescribed) tell({ event: 'candidate', peer, candidate: candidate?.toJSON() ?? null });
@@ -255,16 +255,17 @@ export async function listDevices() {
 // A socket of texts: tells 1 when it is open, 2 and the bytes of each, 0 when it is gone.
 export function openSocket(url, tell) {
   let socket = null;
-  try {
-    socket = new WebSocket(url);
-  } catch {
-    setTimeout(() => tell(0));
-    return { say() {}, stop() {} };
-  }
+  try { socket = new WebSocket(url); } catch { setTimeout(() => tell(0)); return { say() {}, stop() {} }; }
   socket.addEventListener('open', () => tell(1));
   socket.addEventListener('message', ({ data }) => { if (typeof data === 'string') tell(2, data); else socket.close(); });
   socket.addEventListener('close', () => tell(0));
   return { say(text) { if (socket.readyState === 1) socket.send(text); }, stop() { socket.close(); } };
+}
+
+// Servers that a browser refuses, as it does one without an address or without a password, are left out: the others may do.
+function connectionBy(servers) {
+  const open = iceServers => new RTCPeerConnection({ iceServers, bundlePolicy: 'max-bundle' });
+  try { return open(servers); } catch { return open(servers.filter(server => { try { open([server]).close(); return true; } catch { return false; } })); }
 }
 
 // Until all candidates are there, but no longer than that.

@@ -1,6 +1,8 @@
 // Files that people pick, paste, drop or record: by number for the program, and by name in IndexedDB while they wait to be sent, so that
 // a page that goes away takes none of them with it.
 
+import { asShown } from './media.js';
+
 export const files = new Map();           // handle -> File, handles given here
 let lastFile = 1 << 30;
 
@@ -26,7 +28,7 @@ const nothing = { width: 0, height: 0, seconds: 0 };
 async function look(file) {
   const kind = file.type.split('/')[0];
   if (kind !== 'image' && kind !== 'video') return nothing;
-  const url = URL.createObjectURL(file);
+  const url = URL.createObjectURL(asShown(file));
   try {
     if (kind === 'video') return await lookAtVideo(url);
     const image = new Image();

@@ -10,7 +10,7 @@ import { locate, record, watch } from './capture.js';
 import { canBePushedTo, renewPage, subscribe, unsubscribe } from './errands.js';
 import { describe, dropFile, dropFiles, files, findFile, keepFile, openFiles } from './files.js';
 import { saveEvent } from './calendar.js';
-import { canShare, download, mediaURL, setMediaAccess, share, showImage } from './media.js';
+import { asShown, canShare, download, mediaURL, setMediaAccess, share, showImage } from './media.js';
 import { mark } from './marks.js';
 import { listenForHold, listenForSwipes } from './gestures.js';
 import { tellOnceSettled } from './keys.js';
@@ -393,6 +393,15 @@ const pageTexts = [() => location.hash.slice(1), () => location.origin, () => lo
   () => root.frame?.address ?? location.origin + location.pathname, () => root.frame?.wishes,
   () => sessionItem('getItem')];
 
+function goTo(go, url) {
+  if (!/^https?:/i.test(url)) return;
+  try {
+    go(url);
+  } catch {
+    // What a homeserver calls an address need not be one.
+  }
+}
+
 const pageActions = [
   // The history around a frame is its page's.
   (replacing, s) => {
@@ -402,13 +411,13 @@ const pageActions = [
   },
   (_, s) => showTitle(s),
   count => root.frame || showBadge(count),
-  (_, s) => { if (/^https?:/i.test(s)) open(s, '_blank', 'noopener,noreferrer'); },
+  (_, s) => goTo(url => open(url, '_blank', 'noopener,noreferrer'), s),
   () => location.reload(),
   (_, s) => { saveEvent(s); },
   () => { applyLook(); renewPage(); },
   () => playSound(),
   () => history.replaceState(null, '', location.pathname + location.hash),
-  (_, s) => { if (/^https?:/i.test(s)) (root.frame?.leave ?? (url => location.assign(url)))(s); },
+  (_, s) => goTo(root.frame?.leave ?? (url => location.assign(url)), s),
   (_, s) => withdrawNotification(s),
   (handle, s) => { keepFile(handle, s); },
   (_, s) => { giveUp(s, dropFile(s)); },
@@ -540,7 +549,7 @@ const host = {
     });
   },
   image_access: (p, n) => setMediaAccess(...text(p, n).split('\0')),
-  object_url: (file, out, capacity) => give(files.has(file) ? URL.createObjectURL(files.get(file)) : null, out, capacity),
+  object_url: (file, out, capacity) => give(files.has(file) ? URL.createObjectURL(asShown(files.get(file))) : null, out, capacity),
   revoke_url: (p, n) => URL.revokeObjectURL(text(p, n)),
   pick_files: (id, p, n, isMultiple) => pickFiles(id, text(p, n), isMultiple !== 0),
   store_open: (id, p, n) => {

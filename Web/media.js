@@ -7,6 +7,24 @@ const images = new Map();          // source -> { url, bytes, users, ready }, le
 let imageBytes = 0;
 let prefix = '', token = '';
 
+// Nobody has asked for what rows show: of more than that nothing is seen. Pictures that are shown as they are say that they are small
+// (RowMaker.wholePictureBytes), which need not be true.
+const unaskedBytesLimit = 20 << 20, wholeBytesLimit = 1_200_000;
+
+// What a browser shows without running anything of it.
+const harmless = new Set([
+  ...['apng', 'avif', 'bmp', 'gif', 'jpeg', 'png', 'vnd.microsoft.icon', 'webp', 'x-icon'].map(kind => 'image/' + kind),
+  ...['3gpp', 'mp4', 'mpeg', 'ogg', 'quicktime', 'webm', 'x-m4v', 'x-matroska'].map(kind => 'video/' + kind),
+  ...['3gpp', 'aac', 'flac', 'mp4', 'mpeg', 'ogg', 'opus', 'wav', 'webm', 'x-flac', 'x-m4a', 'x-wav'].map(kind => 'audio/' + kind),
+]);
+
+// The same bytes to be shown: a drawing of a few of them (SVG) can keep a browser busy for ever, and a document that somebody opens by its
+// address runs as a part of this page. What has no type that is known the browser shows where its first bytes are those of a picture or of a film.
+export function asShown(blob) {
+  const type = blob.type.split(';')[0].trim().toLowerCase();
+  return blob.slice(0, blob.size, harmless.has(type) ? type : 'application/octet-stream');
+}
+
 export const isOfAccount = source => token !== '' && prefix !== '' && source.startsWith(prefix);
 
 // The account's token as it is now, for nobody but its server: empty for others.
@@ -17,8 +35,9 @@ export function setMediaAccess(newPrefix, newToken = '') {
   if (token === '') for (const [source, entry] of [...images]) dropImage(source, entry);
 }
 
-// What is there, with the account's token where it is the account's. Throws where there is nothing. `progress` hears how much of it has come, of 1.
-export async function fetchMedia(source, signal, progress) {
+// What is there, with the account's token where it is the account's. Throws where there is nothing, or more than `limit()` bytes. `progress` hears
+// how much of it has come, of 1.
+export async function fetchMedia(source, signal, progress, limit = () => Infinity) {
   // Of what is small and quick nobody needs to hear.
   const slow = progress && setTimeout(progress, slowMilliseconds, 0);
   const ask = headers => fetch(source, { signal, headers: { ...isOfAccount(source) && { Authorization: 'Bearer ' + token }, ...headers }, credentials: 'omit' });
@@ -30,7 +49,7 @@ export async function fetchMedia(source, signal, progress) {
   }
   if (!answer.ok) throw new Error('status ' + answer.status);
   const total = Number(answer.headers.get('Content-Length'));
-  return total > 0 ? readParts(answer, total, progress, from => goOn(ask, answer, from, total, signal)) : answer.blob();
+  return answer.body ? readParts(answer, total, progress, limit, from => goOn(ask, answer, from, total, signal)) : answer.blob();
 }
 
 // Seconds between attempts to go on where a connection was lost.
@@ -38,6 +57,7 @@ const pauses = [0.5, 1, 2, 4, 8];
 
 // The rest of it, from a byte on; undefined where it cannot be had.
 async function goOn(ask, answer, from, total, signal) {
+  if (!(total > 0)) return undefined;
   const tag = answer.headers.get('ETag');
   for (const pause of pauses) {
     await new Promise(passed => setTimeout(passed, pause * 1000));
@@ -55,7 +75,7 @@ async function goOn(ask, answer, from, total, signal) {
 
 const slowMilliseconds = 500, largeBytes = 1 << 20, progressMilliseconds = 100;
 
-async function readParts(answer, total, progress, goOn) {
+async function readParts(answer, total, progress, limit, goOn) {
   const parts = [], start = performance.now();
   let [reader, bytes, told] = [answer.body.getReader(), 0, 0];
   for (;;) {
@@ -71,7 +91,11 @@ async function readParts(answer, total, progress, goOn) {
     if (done) return new Blob(parts, { type: answer.headers.get('Content-Type') ?? '' });
     parts.push(value);
     bytes += value.length;
-    if (!progress) continue;
+    if (Math.max(bytes, total) > limit()) {
+      reader.cancel().catch(() => {});
+      throw new Error('too large');
+    }
+    if (!progress || !(total > 0)) continue;
     const now = performance.now();
     if (now - told < progressMilliseconds || total < largeBytes && now - start < slowMilliseconds) continue;
     told = now;
@@ -81,7 +105,7 @@ async function readParts(answer, total, progress, goOn) {
 
 // A URL that an element may load: what is the account's lies in memory, to be revoked when it is not wanted any more.
 export async function mediaURL(source, progress) {
-  return isOfAccount(source) ? URL.createObjectURL(await fetchMedia(source, undefined, progress)) : source;
+  return isOfAccount(source) ? URL.createObjectURL(asShown(await fetchMedia(source, undefined, progress))) : source;
 }
 
 export function showImage(node, source) {
@@ -128,9 +152,12 @@ async function loadImage(source, entry) {
     const tell = part => {
       for (const node of entry.users) if (node.parentElement) node.parentElement.dataset.part = part.toLocaleString(locale, { style: 'percent' });
     };
-    const blob = await fetchMedia(source, undefined, tell);
+    // Who has opened it wants all of it.
+    const isWanted = () => [...entry.users].some(node => node.closest('.ma-viewer-box'));
+    const isWhole = source.includes('/media/download/') && [...entry.users].every(node => node.matches('.mg-picture-image'));
+    const blob = await fetchMedia(source, undefined, tell, () => isWanted() ? Infinity : isWhole ? wholeBytesLimit : unaskedBytesLimit);
     if (images.get(source) !== entry) return;
-    entry.url = URL.createObjectURL(blob);
+    entry.url = URL.createObjectURL(asShown(blob));
     entry.bytes = blob.size;
     imageBytes += blob.size;
     trimImages();

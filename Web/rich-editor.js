@@ -14,7 +14,7 @@ import { markOf } from './keys.js';
 import { word } from './reader.js';
 import { MARK, LINE, asCells, cellsOf, drawLine, hollow, isAllowed, labelOf, linesOf, make, read, write } from './rich-markdown.js';
 import { endOf, isEmpty, isFirstIn, isShown, liftLine, makeList, placeOf, pointAt, removeLine, renameLine, tailAfter, wrapLines } from './rich-lines.js';
-import { adopt, adoptHTML } from './rich-paste.js';
+import { adopt, adoptHTML, isReadable } from './rich-paste.js';
 
 const valueOf = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value');
 const selectIn = HTMLTextAreaElement.prototype.setSelectionRange;
@@ -492,7 +492,7 @@ class RichEditor {
       this.tell();
       return;
     }
-    const tree = html === '' || isCode ? make('div', ...lines.map(line => drawLine(make('div'), asCells(line)))) : adoptHTML(html);
+    const tree = isCode || !isReadable(html) ? make('div', ...lines.map(line => drawLine(make('div'), asCells(line)))) : adoptHTML(html);
     const { from, to } = this.chosen, hasChosen = from.line !== to.line || from.index !== to.index;
     if (hasChosen && /^https?:\S+$/.test(text.trim())) this.eachChosen(cells => { for (const cell of cells) cell.href = text.trim(); });
     else this.insertLines([...tree.children]);

@@ -8,7 +8,10 @@ const inline = 'a, abbr, b, strong, i, em, del, s, strike, code, tt, kbd, samp, 
 const blocks = 'address, article, blockquote, div, dl, dt, dd, h1, h2, h3, h4, h5, h6, hr, li, ol, p, pre, section, table, tr, ul';
 
 // Of each style and handler, which are never used, the browser would complain as soon as it read them.
-const quiet = html => html.replace(/<(\/?)style\b/gi, '<$1template').replace(/<[a-z][^>]*>/gi, tag => tag.replace(/\s(on\w+|style)(?=\s*=)/gi, ' data-$1'));
+const quiet = html => html.replace(/<(\/?)style\b/gi, '<$1template').replace(/<[a-z][^<>]*>/gi, tag => tag.replace(/\s(on\w+|style)(?=\s*=)/gi, ' data-$1'));
+
+// What is longer is no message, and would take long to read.
+export const isReadable = html => html !== '' && html.length <= 1 << 20;
 
 export function adoptHTML(html) {
   const { body } = new DOMParser().parseFromString(quiet(html), 'text/html');

@@ -51,10 +51,12 @@ function isQuiet([from, until] = []) {
 
 const short = (text, limit) => [...text].slice(0, limit).join('');
 const textOf = value => typeof value === 'string' ? value : '';
+// A name is one line, in which nothing is turned around: else it would say more than who, or which room.
+const nameOf = value => short(textOf(value).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').replace(/[\u202a-\u202e\u2066-\u2069]/g, '').trim(), 100);
 
 async function described(news, words) {
-  const sender = short(textOf(news.sender_display_name) || textOf(news.sender).replace(/^@([^:]*):.*$/s, '$1'), 100);
-  const room = short(textOf(news.room_name), 100);
+  const sender = nameOf(news.sender_display_name) || nameOf(textOf(news.sender).replace(/^@([^:]*):.*$/s, '$1'));
+  const room = nameOf(news.room_name);
   // A server that was asked for identifiers alone says no more than that there is something.
   if (sender === '') return { title: room || words.product, body: words.counted('newMessages', 1) };
   if (news.type === 'm.room.member') return { title: room || sender, body: words.invitation };

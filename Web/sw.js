@@ -5,7 +5,8 @@
 
 importScripts('sw-errands.js', 'sw-push.js', 'sw-outbox.js');
 
-const cacheName = 'martlet-shell';
+// The origin may have other programs' caches, too.
+const cachePrefix = 'martlet-', cacheName = cachePrefix + 'shell';
 const files = ['./', 'host.js', 'attention.js', 'media.js', 'calendar.js', 'calls.js', 'capture.js', 'errands.js', 'figures.js', 'files.js', 'gestures.js', 'keys.js', 'marks.js', 'network.js', 'page.js', 'reader.js', 'rich-editor.js', 'rich-lines.js', 'rich-markdown.js', 'rich-paste.js', 'store.js', 'shell.js', 'spoken.js', 'uploads.js', 'viewer.js', 'app.wasm', 'texts.en.txt', 'texts.ar.txt', 'texts.de.txt', 'texts.es.txt', 'texts.fr.txt', 'texts.ja.txt', 'emoji.txt', 'messenger.css', 'app.css', 'icon.svg', 'icon-192.png', 'manifest.webmanifest'];
 // A server that does not answer at all must not keep a page from opening that is here already.
 const patienceMilliseconds = 4000;
@@ -17,7 +18,7 @@ self.addEventListener('install', event => {
 
 self.addEventListener('activate', event => {
   event.waitUntil(caches.keys()
-    .then(names => Promise.all(names.filter(name => name !== cacheName && name !== errandCache).map(name => caches.delete(name))))
+    .then(names => Promise.all(names.filter(name => name.startsWith(cachePrefix) && name !== cacheName && name !== errandCache).map(name => caches.delete(name))))
     .then(() => self.clients.claim()));
 });
 

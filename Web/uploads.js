@@ -88,9 +88,12 @@ async function sendParts({ send, file, query, type, progress }, place, isOld) {
     place.shown = Math.max(place.shown ?? 0, bytes / file.size);
     progress(place.shown);
   };
-  let offset = 0, isComplete = false, failures = 0;
+  let offset = 0, furthest = 0, isComplete = false, failures = 0;
+  // A place in the file; behind the one before where `moves`. Else the same would be sent for ever.
+  const isPlace = (said, moves) => Number.isInteger(said.offset) && said.offset >= 0 && said.offset <= file.size
+    && (!moves || said.offset > offset || said.complete === true);
   const take = said => {
-    if (said.offset > offset) failures = 0;
+    if (said.offset > furthest) [failures, furthest] = [0, said.offset];
     [offset, isComplete] = [said.offset, said.complete === true];
     [place.sent, place.isComplete] = [offset, isComplete];
     keepPlace(file, place);
@@ -100,6 +103,7 @@ async function sendParts({ send, file, query, type, progress }, place, isOld) {
   if (isOld) {
     const answer = await send('GET', progressPath(place.uri));
     if (answer.status !== 200) return answer;
+    if (!isPlace(answer.said)) return failed;
     take(answer.said);
   }
   while (!isComplete) {
@@ -108,12 +112,12 @@ async function sendParts({ send, file, query, type, progress }, place, isOld) {
       body: file.slice(offset, end), headers: [...type, ['Content-Range', `bytes ${range}/${file.size}`]],
       moved: part => tell(offset + part * (end - offset)),
     });
-    if (answer.status === 200) take(answer.said);
-    else if (![0, 408, 409, 502, 503, 504].includes(answer.status) || failures === pauses.length) return answer;
+    if (answer.status === 200 && isPlace(answer.said, true)) take(answer.said);
+    else if (![0, 200, 408, 409, 502, 503, 504].includes(answer.status) || failures === pauses.length) return answer.status === 200 ? failed : answer;
     else {
       await new Promise(passed => setTimeout(passed, pauses[failures++]));
       const asked = await send('GET', progressPath(place.uri));
-      if (asked.status === 200) take(asked.said);
+      if (asked.status === 200 && isPlace(asked.said)) take(asked.said);
     }
   }
   return { status: 200, headCount: 0, bytes: encoder.encode(JSON.stringify({ content_uri: place.uri })) };

@@ -113,6 +113,24 @@ async def _(test):
             await person.page.get_by_text("A call (0:", exact=False).wait_for()
 
 
+def answering(content):
+    return lambda route: route.fulfill(json=content)
+
+
+@test("a homeserver that names servers for calls which the browser refuses ends no page, and the call comes about by others")
+async def _(test):
+    async with direct_chat(test, service_workers="block") as (alice, boris, room, alice_user):
+        odd = {"uris": ["bad", "turn:x.example", "turn:127.0.0.1:9?transport=udp"], "ttl": 86400}
+        for person, answer in ((alice, {**odd, "username": "u", "password": "p"}), (boris, odd)):
+            await person.page.route("**/voip/turnServer*", answering(answer))
+        await button(alice, "Call").click()
+        await button(boris, "Answer").click()
+        await call(alice).get_by_role("status").get_by_text(":").wait_for()
+        assert await alice.page.evaluate(HEARS) and await boris.page.evaluate(HEARS)
+        await button(alice, "Hang up").click()
+        await call(boris).wait_for(state="detached")
+
+
 @test("a call without camera is declined, and whoever called is told; one that is taken back rings no more")
 async def _(test):
     async with direct_chat(test) as (alice, boris, room, alice_user):

@@ -4,10 +4,10 @@ import re
 import struct
 import zlib
 
-from browser import PHONE, expect, in_room, send_files
+from browser import PASSWORD, PHONE, expect, in_room, people, send_files
 from client import User, fresh, room_path
 from harness import PATIENCE, test
-from test_browser import fits, html, post, upload
+from test_browser import fits, html, picture, post, upload
 from test_composer import two_in
 
 NEEDS_BROWSER = True
@@ -17,6 +17,10 @@ MARKUP = f'<img src=x onerror="{RUN}"><script>{RUN}</script>'
 RIGHT_TO_LEFT = "\u202egnp.exe\u2066"
 ZALGO = "Z" + "\u0335\u0322\u031b\u0348\u0353" * 60 + "algo"
 LONG = "W" * 200
+# Ten times ten times ten ...: a browser that draws it does nothing else any more.
+ENDLESS = ('<svg xmlns="http://www.w3.org/2000/svg" width="80" height="60"><defs><rect id="a" width="9" height="9" opacity=".5"/>'
+           + "".join(f'<g id="{name}">' + f'<use href="#{before}"/>' * 10 + "</g>" for before, name in zip("abcd", "bcde"))
+           + '</defs><use href="#e"/></svg>')
 SVG = f'<svg xmlns="http://www.w3.org/2000/svg" width="80" height="60" onload="{RUN}"><script>{RUN}</script><rect width="80" height="60"/></svg>'
 STYLED = ("<style>* { display: none }</style><div style='position:fixed;inset:0;z-index:999;background:red'>over all</div>"
           f"<a href='javascript:{RUN}'>press me</a><a href='JaVaScRiPt:{RUN}'>or me</a><a href='data:text/html,<script>{RUN}</script>'>or this</a>"
@@ -116,6 +120,88 @@ async def _(test):
         await expect(alice.message("gnp.exe")).not_to_contain_text(re.compile("[\u202a-\u202e\u2066-\u2069]"))
         boris.put(profile, {"displayname": "Mallory"}).ok()
         await alice.told(f"{pretended} ({boris.user_id}) is now called Mallory")
+
+
+def failed(person, name):
+    """Pictures that did not come. They have no role of their own for that."""
+    return person.page.get_by_role("img", name=name).and_(person.page.locator("[data-state=failed]"))
+
+
+@test("a drawing of a kilobyte that takes a browser for ever is not drawn, whatever its sender says that it is; one's own goes as a file")
+async def _(test):
+    room, users = two_in(test, "Gallery")
+    boris, endless = users["boris"], ENDLESS.encode()
+    for name, kind, said in (("drawing.svg", "image/svg+xml", "image/svg+xml"), ("photo.png", "image/svg+xml", "image/png"), ("odd.png", "Image/SVG+xml;a=b", "image/png")):
+        post(boris, room, {"msgtype": "m.image", "body": name, "url": upload(boris, endless, name, kind), "info": {"w": 80, "h": 60, "mimetype": said, "size": len(endless)}})
+    good = upload(boris, dot(), "dot.png", "image/png")
+    post(boris, room, {"msgtype": "m.image", "body": "dot.png", "url": good, "info": {"w": 80, "h": 60, "mimetype": "image/png", "size": len(dot())}})
+    async with in_room(test, room, {"alice": users["alice"]}, service_workers="block") as alice:
+        page = alice.page
+        fetched = []
+        page.on("request", lambda request: fetched.append(request.url) if "/media/" in request.url else None)
+        await page.reload()
+        await alice.open_room(room)
+        await alice.loaded(page.get_by_role("img", name="dot.png")).first.wait_for()
+        for name in ("drawing.svg", "photo.png", "odd.png"):
+            await failed(alice, name).wait_for()
+        # What says itself that it is a drawing is not even fetched as it is.
+        drawings = [event["content"]["url"].rpartition("/")[2] for event in boris.get(room_path(room, "messages"), dir="b", limit=9).ok()["chunk"]
+                    if event["content"].get("body") == "drawing.svg"]
+        assert not any("/download/" in url and drawings[0] in url for url in fetched), fetched
+        for name in ("drawing.svg", "photo.png"):
+            await page.get_by_role("button", name=f"Open image {name}").click()
+            await failed(alice, f"Image {name}").wait_for()
+            await page.keyboard.press("Escape")
+        async with page.expect_file_chooser() as chooser:
+            await page.get_by_role("button", name="Attach a file").click()
+        await (await chooser.value).set_files({"name": "own.svg", "mimeType": "image/svg+xml", "buffer": endless})
+        # It goes as a file.
+        await alice.dialog.get_by_text("own.svg").wait_for()
+        await send_files(alice)
+        await alice.feed.get_by_role("button", name=re.compile("own.svg")).wait_for()
+        await harmless(alice)
+        types = await page.evaluate("""async () => {
+          const { asShown } = await import('./media.js');
+          return ['image/png', 'IMAGE/JPEG', 'audio/ogg; codecs=opus', 'video/quicktime', 'image/svg+xml', 'text/html', 'video/x+xml', 'application/pdf', '']
+            .map(type => asShown(new Blob(['a'], { type })).type);
+        }""")
+        assert types == ["image/png", "image/jpeg", "audio/ogg", "video/quicktime"] + ["application/octet-stream"] * 5, types
+
+
+@test("a picture that is larger than it says is not fetched to its end unasked; who opens it sees it")
+async def _(test):
+    room, users = two_in(test, "Quarry")
+    boris, rock = users["boris"], picture(900, 600)
+    # What stands behind a picture's end is nothing to it.
+    rock += bytes(3_000_000)
+    for name, size in (("rock.png", 1000), ("pebble.png", len(dot()))):
+        file = upload(boris, rock if size == 1000 else dot(), name, "image/png")
+        post(boris, room, {"msgtype": "m.image", "body": name, "url": file, "info": {"w": 900, "h": 600, "mimetype": "image/png", "size": size}})
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        await alice.loaded(alice.page.get_by_role("img", name="pebble.png")).wait_for()
+        await failed(alice, "rock.png").wait_for()
+        await alice.page.get_by_role("button", name="Open image rock.png").click()
+        await alice.loaded(alice.dialog.get_by_role("img", name="Image rock.png")).wait_for()
+
+
+TERMS = {"session": "s", "flows": [{"stages": ["m.login.terms"]}],
+         "params": {"m.login.terms": {"policies": {"rules": {"version": "1", "en": {"name": "Our rules", "url": "https://["}}}}}}
+
+
+@test("what a homeserver calls an address and is none opens nothing, and the page goes on")
+async def _(test):
+    async with people(test, "alice", service_workers="block") as alice:
+        page = alice.page
+        await page.route("**/_matrix/client/v3/register*", lambda route: route.fulfill(status=401, json=TERMS))
+        await page.get_by_role("tab", name="Create account").click()
+        await page.get_by_label("User name", exact=True).locator("visible=true").fill("alice")
+        await page.get_by_label("Password", exact=True).locator("visible=true").fill(PASSWORD)
+        await page.get_by_role("button", name="Create account").click()
+        await page.get_by_role("link", name="Our rules").click()
+        agrees = alice.dialog.get_by_role("checkbox")
+        await agrees.check()
+        await expect(agrees).to_be_checked()
+        await expect(page.get_by_role("alert")).to_have_count(0)
 
 
 @test("sixty kilobytes of text and thousands of reactions under one message: the page stays quick and in shape")

@@ -167,6 +167,24 @@ async def _(test):
         assert uploads == ["POST"], uploads
 
 
+@test("a server that takes a part and has no more of the file than before is asked, after a pause, how much it has, and not sent the same for ever")
+async def _(test):
+    async with sent_to(test, "Sandbank", service_workers="block") as (server, link, users, room, alice):
+        asked, odd = [], [{"offset": 0, "complete": False}, {"offset": 9_000_001}, {"offset": "5"}, {}]
+
+        async def answer(route):
+            asked.append(route.request.method)
+            if route.request.method == "PUT" and odd:
+                await route.fulfill(json=odd.pop(0))
+            else:
+                await route.continue_()
+        await alice.page.route(re.compile("/_matrix/media/v3/upload/|/martlet.resumable/"), answer)
+        body = os.urandom(9_000_000)
+        async with attach(alice, body, "barge.bin"):
+            await arrives(users["boris"], room, "barge.bin", body)
+        assert odd == [] and asked == ["PUT", "GET"] * 4 + ["PUT"] * 2, asked
+
+
 @test("of an upload that is given up the server keeps nothing")
 async def _(test):
     async with sent_to(test, "Pier") as (server, link, users, room, alice):

@@ -282,6 +282,11 @@ async def _(test):
         await worker.run("said => pushed({ json: () => said })", {"notification": odd})
         shown = await worker.shown()
         assert shown[0]["title"] == "x" * 100 and shown[0]["body"] == "1 neue Nachricht", shown
+        # A name is one line, and no more than a name.
+        forged = {**odd, "event_id": "$f", "sender_display_name": "\u202eAlice: I approve it.\nBo\u2028ris\x85\u2069 ", "room_name": "\u2066Tea\r\n\x00room",
+                  "content": {"msgtype": "m.text", "body": "no"}}
+        await worker.run("said => pushed({ json: () => said })", {"notification": forged})
+        await worker.shows("shown[0]?.title === 'Tea room' && shown[0].body === 'Alice: I approve it. Bo ris: no'")
 
 
 @test("who looks at the page is not told by the browser as well, and a click on what is told leads to the room there")

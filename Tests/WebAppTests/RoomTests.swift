@@ -166,6 +166,17 @@ struct RoomTests {
     #expect(divided.count == 1 && divided.first?.allText.contains("first") == true)
   }
 
+  @Test("a small picture is fetched as it is where its type is one of pictures that any browser draws, else a smaller version")
+  func wholePictures() throws {
+    for (index, (type, size)) in [("image/png", 900), ("image/svg+xml", 900), ("", 900), ("image/avif", 300_001)].enumerated() {
+      let info = #""info":{"w":40,"h":30,"size":\#(size),"mimetype":"\#(type)"}"#
+      let picture = #"{"msgtype":"m.image","body":"a.png","url":"mxc://b.example/x",\#(info)}"#
+      if index == 0 { try open([event("$0", picture)]) } else { sync([event("$\(index)", picture)]) }
+    }
+    let sources = page.all("mg-picture-image").map { $0.image ?? "" }
+    #expect(sources.map { $0.contains("/media/download/") } == [true, false, false, false], "\(sources)")
+  }
+
   @Test("one replies from the menu, writes Markdown with a mention, and both go out")
   func reply() throws {
     try open([

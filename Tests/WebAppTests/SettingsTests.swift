@@ -140,6 +140,8 @@ struct SettingsTests {
     let erases = try #require(page.all("ma-check").first { $0.allText == Strings[.eraseMessages] }?.children.first)
     page.dom.fire(.change, on: erases.node, x: 1)
     page.click(Strings[.closeAccount])
+    #expect(page.body(of: "/account/deactivate").isEmpty)
+    page.dom.fire(.click, on: try #require(page.all("ma-danger").last).node)
     page.answer("/account/deactivate", status: 401, #"{"session":"s","flows":[{"stages":["m.login.password"]}]}"#)
     page.type("correct horse", into: Strings[.password])
     page.submitForm()

@@ -71,7 +71,7 @@ extension Strings {
     case .roomInUse: self[.roomAddressTaken]
     case .notFound: self[.notKnown]
     // The server's words are of its rules, and in one language.
-    case .forbidden: self[.notAllowed]
+    case .forbidden: message.isEmpty ? self[.notAllowed] : self[.notAllowed] + " (" + message.string + ")"
     default: said(message, or: status >= 500 ? .serverInTrouble : .refused)
     }
   }

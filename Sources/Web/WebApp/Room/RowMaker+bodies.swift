@@ -154,8 +154,18 @@ extension RowMaker {
   private func source(_ file: Attachment) -> String? {
     if let blob = file.blob, let url = app.effects.blobs.url(blob) { return url }
     guard let uri = file.source else { return nil }
-    if let size = file.sizeBytes, size <= RowMaker.wholePictureBytes { return app.mediaSource(uri) }
+    if let size = file.sizeBytes, size <= RowMaker.wholePictureBytes, let type = file.mimeType, RowMaker.isRaster(type) {
+      return app.mediaSource(uri)
+    }
     return app.thumbnailSource(file.thumbnail ?? uri)
+  }
+
+  /// A small file of another kind, such as SVG, may be a picture that takes a browser for ever.
+  private static func isRaster(_ type: ByteString) -> Bool {
+    switch type {
+    case "image/png", "image/jpeg", "image/gif", "image/webp", "image/avif": true
+    default: false
+    }
   }
 
   private func progress(_ file: Attachment, _ delivery: Delivery) -> Double? {
