@@ -208,7 +208,9 @@ struct RoomSettingsTests {
       #expect(page.body(of: "/invite").contains(name))
       page.answer("/invite", status: status, status == 200 ? "{}" : Self.refusal)
     }
-    #expect(page.text.contains(Strings[.invited, count: 2]) || page.text.contains(Strings[.notInvited, "@carla:x", Strings[.notAllowed] + " (No.)"]))
+    #expect(
+      page.text.contains(Strings[.invited, count: 2])
+        || page.text.contains(Strings[.notInvited, "@carla:x", Strings[.notAllowed] + " (No.)"]))
     #expect(!page.app.dialogs.isOpen)
   }
 }
