@@ -1021,8 +1021,8 @@ async def _(test):
         await alice.members.filter(has_text="Boris Brandt").click()
         await alice.page.get_by_role("button", name="Remove from the room").click()
         await alice.dialog.get_by_role("button", name="Remove from the room").click()
-        # In the conversation, and where the box to write in was; nobody joins what takes only who is invited.
-        await expect(boris.page.get_by_text(re.compile("removed Boris Brandt$"))).to_have_count(2)
+        # Where the box to write in was; nobody joins what takes only who is invited.
+        await boris.page.get_by_text(re.compile("removed Boris Brandt$")).wait_for()
         await expect(boris.page.get_by_role("button", name="Join", exact=True)).to_have_count(0)
         await boris.details.wait_for(state="hidden")
         await boris.page.get_by_role("button", name="Remove from this device").click()

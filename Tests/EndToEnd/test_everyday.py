@@ -614,3 +614,78 @@ async def _(test):
         await reader.context.route(re.compile("/rooms/[^/]+/(messages|context|event|state|members)"), lambda route: None)
         await reader.page.evaluate("id => { location.hash = 'room/' + encodeURIComponent(id); }", attic)
         await reader.sees("an old lantern")
+
+
+@test("beside a panel and in one there is room to write; of details and a panel the one asked for last is seen; in 4K lines stay together")
+async def _(test):
+    room, users = two_in(test, "Desk")
+    users["boris"].send(room, "shall we?")
+    async with in_room(test, room, {"alice": users["alice"]}, viewport={"width": 1280, "height": 800}) as alice:
+        page = alice.page
+        about = alice.details
+        thread, search = page.get_by_role("complementary", name="Thread"), page.get_by_role("complementary", name="Search in this room")
+
+        async def wide(box):
+            assert (await box.bounding_box())["width"] >= 170, await box.bounding_box()
+
+        await page.get_by_role("button", name="Members and settings").click()
+        await about.wait_for()
+        await wide(alice.composer)
+        await alice.message_menu("shall we?", "Reply in thread")
+        await about.wait_for(state="hidden")
+        await wide(alice.composer)
+        await wide(thread.get_by_role("textbox"))
+        await alice.picture("thread-beside-light")
+        # What was asked for last is seen: the details come, the thread goes, a search comes, and then they are there again.
+        await thread.get_by_role("button", name="Close").click()
+        await about.wait_for()
+        await page.get_by_role("button", name="Search in this room").click()
+        await about.wait_for(state="hidden")
+        await search.get_by_role("button", name="Close").click()
+        await about.wait_for()
+        await about.get_by_role("button", name="Close").click()
+        await page.set_viewport_size({"width": 1000, "height": 700})
+        await alice.message_menu("shall we?", "Reply in thread")
+        await wide(thread.get_by_role("textbox"))
+        await thread.get_by_role("button", name="Close").click()
+        await page.set_viewport_size(WIDE)
+        await alice.write("we shall")
+        left, right = await alice.message("shall we?").locator(".mg-bubble").bounding_box(), await alice.message("we shall").locator(".mg-bubble").bounding_box()
+        assert right["x"] + right["width"] - left["x"] < 1200, (left, right)
+
+
+@test("letters go into the box wherever one was, the focus comes back to where it was, and a few emoji are large")
+async def _(test):
+    room, users = two_in(test, "Desk")
+    users["boris"].send(room, "shall we?")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        page = alice.page
+        await expect(page.get_by_role("heading", name="Desk")).to_be_focused()
+        await page.keyboard.type("hello")
+        await expect(alice.composer).to_have_value("hello")
+        await alice.composer.fill("")
+        await alice.message("shall we?").focus()
+        await page.keyboard.type("again")
+        await expect(alice.composer).to_have_value("again")
+        # Keys that mean something where they are pressed do.
+        await alice.composer.fill("")
+        await page.get_by_role("button", name="Search in this room").focus()
+        await page.keyboard.press("Space")
+        await page.get_by_role("complementary", name="Search in this room").get_by_role("searchbox").fill("we")
+        await expect(alice.composer).to_have_value("")
+        await page.keyboard.press("Escape")
+        # A sign chosen from the message's own buttons: they go, the message has the focus.
+        await alice.message("shall we?").hover()
+        await page.get_by_role("toolbar").get_by_role("button", name="Add a reaction").click()
+        await page.get_by_label("Search emoji").fill("owl")
+        await page.keyboard.press("Enter")
+        await alice.message("shall we?").get_by_role("button", name="🦉").wait_for()
+        await alice.until("() => document.activeElement.closest('article') !== null")
+        # From an inner dialog back to what opened it.
+        await page.keyboard.press("Control+k")
+        await page.keyboard.press("Escape")
+        users["boris"].send(room, "👍🏽 🎉")
+        users["boris"].send(room, "👍🏽 yes")
+        await alice.message("yes").wait_for()
+        height = "element => element.querySelector('.mg-text').getBoundingClientRect().height"
+        assert await alice.message("🎉").evaluate(height) > 1.5 * await alice.message("yes").evaluate(height)
