@@ -95,7 +95,7 @@ async def _(test):
         await alice.context.set_geolocation({"latitude": 52.5163, "longitude": 13.3777, "accuracy": 20})
         await choose(alice, "Where I am")
         dialog = alice.page.get_by_role("dialog")
-        await dialog.get_by_text("geo:52.51630,13.37770;u=20").wait_for()
+        await dialog.get_by_text("52.51630,13.37770 (± 20 m)").wait_for()
         await dialog.get_by_role("button", name="Send").click()
         await boris.message("I am here").get_by_role("button", name="I am here").wait_for()
         assert last(users["boris"], room)["geo_uri"] == "geo:52.51630,13.37770;u=20"

@@ -73,7 +73,7 @@ final class MemberList<D: DOM> {
 
   private func showTitle(_ state: Room) {
     title.set(Strings[.members, count: state.joinedMemberCount])
-    let count = state.memberIDs.count { app.client.presence(of: $0)?.isHere ?? false }
+    let count = state.memberIDs.count { isHere($0) }
     here.set(count == 0 ? "" : Strings[.hereNow, count: count])
   }
 
@@ -137,11 +137,14 @@ final class MemberList<D: DOM> {
     dom.on(button, .click) { _ in app.dialogs.open { MemberDialog(app, user, in: room, at: $0) } }
   }
 
+  /// Servers do not tell that one is there oneself.
+  private func isHere(_ user: UserID) -> Bool { app.client.presence(of: user)?.isHere ?? (user == app.userID) }
+
   private func line(_ member: Member, _ state: Room, detail: String, _ tag: String, in parent: Node) -> Node {
     let name = state.displayName(of: member.userID).string
     let line = dom.element(tag, tag.hasSameBytes(as: "button") ? "ma-member" : "ma-listed ma-outsider", in: parent)
     let title = dom.fill(line, id: member.userID.string, name, detail, source: app.avatarSource(member.avatar))
-    if app.client.presence(of: member.userID)?.isHere ?? false { dom.setClass(title, "ma-entry-name ma-is-here") }
+    if isHere(member.userID) { dom.setClass(title, "ma-entry-name ma-is-here") }
     return line
   }
 

@@ -5,6 +5,13 @@ import WebHost
 
 /// Where one is, looked at before it is sent.
 struct PlaceDialog<D: DOM> {
+  /// Degrees, and how many metres around them it may be.
+  private static func words(_ uri: String) -> String {
+    let degrees = String(decoding: uri.utf8.dropFirst(4).prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
+    guard let metres = GeoURI(ByteString(uri))?.uncertainty else { return degrees }
+    return degrees + " (± \(Int32(min(metres, 1e9))) m)"
+  }
+
   @discardableResult
   init(_ dom: D, in frame: DialogFrame<D>, _ send: @escaping (OutgoingLocation, Bool) -> Void) {
     frame.setTitle(.sendPlace)
@@ -23,7 +30,7 @@ struct PlaceDialog<D: DOM> {
       case .refused: dom.setText(note, .placeRefused)
       case .unknown: dom.setText(note, .placeUnknown)
       case .found(let uri):
-        dom.setText(note, uri)
+        dom.setText(note, Self.words(uri))
         dom.setFlag(submit, "disabled", false)
         dom.on(submit, .click) { _ in
           frame.close()

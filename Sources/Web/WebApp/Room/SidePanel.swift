@@ -12,6 +12,7 @@ final class SidePanel<D: DOM> {
   }
 
   var room: RoomID?
+  var onShown: ((Bool) -> Void)?
   var onGoTo: ((EventID) -> Void)?
   var onThreadSeen: ((EventID) -> Void)?
   /// Of a thread or the pins.
@@ -68,6 +69,7 @@ final class SidePanel<D: DOM> {
     empty()
     content = new
     dom.setFlag(node, "hidden", new == nil)
+    onShown?(new != nil)
     guard let new, let room else { return }
     let name = name(of: new)
     dom.setText(title, name)

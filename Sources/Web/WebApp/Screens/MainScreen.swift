@@ -16,6 +16,7 @@ final class MainScreen<D: DOM> {
   private let details: DetailsPane<D>
   let calls: CallProgram<D>
   private var shownClass = ""
+  private var showsPanel = false
 
   init(_ app: App<D>) {
     self.app = app
@@ -31,6 +32,10 @@ final class MainScreen<D: DOM> {
     room.header.onCall = { [self] in if let room = app.place.room { calls.call(in: room, withCamera: $0) } }
     room.header.offersGroupCalls = { [self] in calls.offersGroupCalls }
     calls.onOffered = { [self] in room.roomsChanged() }
+    room.panel.onShown = { [self] in
+      showsPanel = $0
+      showPanes(app.place)
+    }
     banner.update()
     list.showProfile()
   }
@@ -51,14 +56,19 @@ final class MainScreen<D: DOM> {
 
   func takeFocus() { dom.focus(room.header.title) }
 
-  func show(_ place: Place) {
+  /// By classes: with `:has` each message that comes would have the page looked through.
+  private func showPanes(_ place: Place) {
     var classes = "ma-body"
     if place.room != nil { classes += " ma-shows-room" }
     if place.showsDetails { classes += " ma-shows-details" }
-    if !classes.hasSameBytes(as: shownClass) {
-      shownClass = classes
-      dom.setClass(body, classes)
-    }
+    if showsPanel { classes += " ma-shows-panel" }
+    guard !classes.hasSameBytes(as: shownClass) else { return }
+    shownClass = classes
+    dom.setClass(body, classes)
+  }
+
+  func show(_ place: Place) {
+    showPanes(place)
     room.show(place.room)
     // What was asked for last is seen.
     if place.showsDetails { room.panel.show(nil) }
