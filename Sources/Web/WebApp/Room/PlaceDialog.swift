@@ -9,7 +9,7 @@ struct PlaceDialog<D: DOM> {
   private static func words(_ uri: String) -> String {
     let degrees = String(decoding: uri.utf8.dropFirst(4).prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
     guard let metres = GeoURI(ByteString(uri))?.uncertainty else { return degrees }
-    return degrees + " (± \(Int32(min(metres, 1e9))) m)"
+    return degrees + " (± \(Int(min(metres, 1e9))) m)"
   }
 
   @discardableResult
