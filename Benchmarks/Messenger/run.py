@@ -60,7 +60,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             time.sleep(1)
             self.answer(200, b"late")
         elif self.path == "/media/good" and self.headers.get("Authorization") == "Bearer secret":
-            self.answer(200, (here / "picture.svg").read_bytes(), "image/svg+xml")
+            self.answer(200, PIXEL, "image/png")
         else:
             self.answer(403, b"")
 
