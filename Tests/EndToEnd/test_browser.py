@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 from browser import ANCHOR, DESKTOP, GIVE, PASSWORD, PHONE, WATCH, Watch, expect, people, send_files
 from client import User, fresh, room_path
 from harness import test
+from looks import zone
 from server import Server
 
 NEEDS_BROWSER = True
@@ -369,7 +370,7 @@ async def _(test):
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
     rooms = furnish(alice_user, boris_user)
-    async with people(test, "alice", locale="ar-EG") as alice:
+    async with people(test, "alice", locale="ar-EG", timezone_id=zone()) as alice:
         page = alice.page
         await page.get_by_label("اسم المستخدم", exact=True).locator("visible=true").fill(alice_user.user_id)
         await page.get_by_label("كلمة المرور", exact=True).locator("visible=true").fill(PASSWORD)
@@ -703,7 +704,7 @@ async def _(test):
     boris_user.put(f"profile/{boris_user.user_id}/displayname", {"displayname": "Boris Brandt"}).ok()
     rooms = furnish(alice_user, boris_user)
     for scheme in ("light", "dark"):
-        async with people(test, "alice", viewport=DESKTOP, scheme=scheme) as alice:
+        async with people(test, "alice", viewport=DESKTOP, scheme=scheme, timezone_id=zone()) as alice:
             await alice.page.get_by_role("heading", name="Welcome to Martlet").wait_for()
             await alice.picture(f"sign-in-{scheme}")
             await alice.sign_in(alice_user)
