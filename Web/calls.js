@@ -228,9 +228,8 @@ export function openMedia(hear) {
       node.play?.().catch(() => {});
     },
     wish(source, wish) { wishes.set(source, wish); },
-    swap,
+    swap, stream,
     device(source, kind) { return sources.get(source)?.getTracks().find(track => track.kind === kind)?.getSettings().deviceId ?? ''; },
-    stream,
     stop() {
       for (const taken of sources.values()) for (const track of taken?.getTracks() ?? []) track.stop();
       for (const { connection } of peers.values()) connection.close();
@@ -265,7 +264,8 @@ export function openSocket(url, tell) {
 // Servers that a browser refuses, as it does one without an address or without a password, are left out: the others may do.
 function connectionBy(servers) {
   const open = iceServers => new RTCPeerConnection({ iceServers, bundlePolicy: 'max-bundle' });
-  try { return open(servers); } catch { return open(servers.filter(server => { try { open([server]).close(); return true; } catch { return false; } })); }
+  const isTaken = server => { try { open([server]).close(); return true; } catch { return false; } };
+  try { return open(servers); } catch { return open(servers.filter(isTaken)); }
 }
 
 // Until all candidates are there, but no longer than that.

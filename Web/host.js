@@ -15,14 +15,17 @@ import { mark } from './marks.js';
 import { listenForHold, listenForSwipes } from './gestures.js';
 import { tellOnceSettled } from './keys.js';
 import { readHead, request } from './network.js';
-import { browserName, isCalm, isDark, listenToPage } from './page.js';
+import { caret, element, modifiers, numbered, pathTo, giveFocus, setLength, setText } from './nodes.js';
+import { browserName, isCalm, isDark, isInStrangersPage, listenToPage, notice } from './page.js';
+import { openProgram } from './programs.js';
 import { changed, remove, removeAttribute, setAttribute } from './spoken.js';
-import { applyLook, followRich, isOurPage, labels, languageList, loadTexts, locale, moment, pluralForm, settings, texts, word } from './reader.js';
+import { applyLook, isOurPage, labels, languageList, loadTexts, locale, moment, pluralForm, settings, texts, word } from './reader.js';
 import { openStore, readStore, writeStore } from './store.js';
 import { giveUp, uploadFile } from './uploads.js';
 import './viewer.js';
 
-// A further program in a page has this file anew, under an address of its own: the element that waits for it is its root.
+// A further program in a page has this file anew, under an address of its own: the element that waits for it is its root. So what has
+// a state is here (memory, nodes, objects), and what has none is elsewhere.
 const root = document.querySelector('.mg-program:not([data-host])') ?? document.getElementById('app') ?? document.body;
 root.dataset.host = '';
 const decoder = new TextDecoder();
@@ -104,23 +107,6 @@ function die(error) {
   notice(word('crashed') ?? 'Something went wrong in this page.', word('reload') ?? 'Reload');
 }
 
-export function notice(message, action, run = () => location.reload()) {
-  const box = document.createElement('div');
-  box.className = 'mg-notice';
-  box.setAttribute('role', 'alert');
-  const sentence = document.createElement('p');
-  sentence.textContent = message;
-  box.append(sentence);
-  if (action) {
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = action;
-    button.addEventListener('click', run);
-    box.append(button);
-  }
-  document.body.prepend(box);
-}
-
 // ---- Objects
 
 const objects = new Map();         // id -> { stop() }, ids given by the program
@@ -145,17 +131,6 @@ const sizes = new ResizeObserver(entries => {
   }
 });
 
-function element(tag) {
-  return tag.startsWith('svg:')
-    ? document.createElementNS('http://www.w3.org/2000/svg', tag.slice(4)) : document.createElement(tag);
-}
-
-function pathTo(node, top) {
-  const path = [];
-  for (let at = node; at !== top; at = at.parentNode) path.unshift([...at.parentNode.childNodes].indexOf(at));
-  return path;
-}
-
 function clone({ model, paths }, first) {
   const copied = model.cloneNode(true);
   nodes[first] = copied;
@@ -178,40 +153,6 @@ function forget(first, count) {
     if (node.__resize) sizes.unobserve(node);
     if (node.__source) showImage(node, '');
   }
-}
-
-function setText(node, string) {
-  const first = node.firstChild;
-  if (first !== null && first.nodeType === 3 && first.nextSibling === null) first.nodeValue = string;
-  else node.textContent = string;
-}
-
-// What is only seen under the pointer may be hidden again: then what it belongs to has it.
-function giveFocus(node) {
-  node?.focus();
-  if (node?.isConnected && document.activeElement !== node) node.parentElement?.closest('[tabindex]')?.focus();
-}
-
-function setLength(node, which, value) {
-  switch (which) {
-    case 0: node.style.height = value < 0 ? '' : value + 'px'; break;
-    case 1: node.style.transform = 'translateY(' + value + 'px)'; break;
-    case 2: node.scrollTop = value; break;
-    case 3: node.style.width = value < 0 ? '' : value + 'px'; break;
-    case 4: fit(node, value); break;
-    case 5: setCaret(node, value); break;
-  }
-}
-
-function fit(node, limit) {
-  // What stands in for it grows by itself.
-  if (node.rich) return;
-  followRich(node);
-  node.style.height = 'auto';
-  const border = node.offsetHeight - node.clientHeight;
-  const wanted = node.scrollHeight + border;
-  node.style.height = Math.min(wanted, limit) + 'px';
-  node.style.overflowY = wanted > limit ? 'auto' : 'hidden';
 }
 
 // One decode for all texts of a batch; each text in the words is its length in UTF-16 units, in the order of the area.
@@ -270,29 +211,6 @@ function measure(p, count, out) {
 }
 
 // ---- Events
-
-function numbered(target) {
-  let node = target;
-  while (node && node.__n === undefined) node = node.parentNode;
-  return node?.__n ?? 0;
-}
-
-function modifiers(event) {
-  return (event.shiftKey ? 1 : 0) | (event.ctrlKey ? 2 : 0) | (event.altKey ? 4 : 0) | (event.metaKey ? 8 : 0)
-    | (event.isComposing || event.keyCode === 229 ? 16 : 0);
-}
-
-// Bytes of a field's text before its caret.
-function caret(field) {
-  let at = null;
-  try { at = field.selectionStart; } catch { /* Not a field of text. */ }
-  return at === null || at === undefined ? 0 : encoder.encode(field.value.slice(0, at)).length;
-}
-
-function setCaret(field, bytes) {
-  const at = decoder.decode(encoder.encode(field.value).subarray(0, bytes)).length;
-  field.setSelectionRange(at, at);
-}
 
 // By number of the kind: event type and what it says.
 const kinds = [
@@ -449,38 +367,6 @@ async function copyText(id, string) {
 
 // ---- Tabs
 
-// Programs beside this one, by name. Each draws into an element of its own, which moves to where it is wanted.
-const programs = new Map();
-
-function openProgram(name) {
-  const program = programs.get(name) ?? startProgram(name);
-  document.getElementById(name)?.append(program.place);
-  return program.channel;
-}
-
-function startProgram(name) {
-  const place = document.createElement('div'), sheet = document.createElement('link'), early = [];
-  let isLoaded = false;
-  place.className = 'mg-program';
-  place.dataset.program = name + '.wasm';
-  const channel = { onmessage: null, postMessage(bytes) { if (isLoaded) place.frame.onmessage({ data: bytes }); else early.push(bytes); } };
-  place.frame = {
-    onmessage: null,
-    // Its first word is that it is there.
-    postMessage(bytes) {
-      if (isLoaded) { channel.onmessage({ data: bytes }); return; }
-      isLoaded = true;
-      queueMicrotask(() => { for (const said of early.splice(0)) place.frame.onmessage({ data: said }); });
-    },
-  };
-  Object.assign(sheet, { rel: 'stylesheet', href: new URL(name + '.css', import.meta.url).href });
-  document.head.append(sheet);
-  queueMicrotask(() => import('./host.js?' + name));
-  const program = { place, channel };
-  programs.set(name, program);
-  return program;
-}
-
 function openChannel(id, name) {
   const channel = name === '' ? root.frame : name.startsWith('#') ? openProgram(name.slice(1)) : new BroadcastChannel(name);
   channel.onmessage = e => dispatch(id, 0, 0, 0, e.data);
@@ -596,16 +482,6 @@ async function load(url) {
   if (!answer.ok) throw new Error('status ' + answer.status);
   if (answer.headers.get('content-type')?.startsWith('application/wasm')) return WebAssembly.instantiateStreaming(answer, imports);
   return WebAssembly.instantiate(await answer.arrayBuffer(), imports);
-}
-
-// A page of another origin around this one could have people click here without seeing what on: the client as a page is for itself.
-function isInStrangersPage() {
-  try {
-    for (let page = window; page !== top; page = page.parent) if (page.parent.location.origin !== location.origin) return true;
-    return false;
-  } catch {
-    return true;
-  }
 }
 
 async function start() {

@@ -32,7 +32,7 @@ async function fromProgram(message) {
   }
   port.postMessage(message);
   if (message.event === 'error' && message.isFinal) {
-    const [{ notice }, { word }] = await Promise.all([import('./host.js'), import('./reader.js')]);
+    const [{ notice }, { word }] = await Promise.all([import('./page.js'), import('./reader.js')]);
     notice(message.message, word('reload'));
   }
 }

@@ -45,3 +45,30 @@ export function browserName() {
   const system = find([['Android', 'Android'], ['iPhone', 'iOS'], ['iPad', 'iOS'], ['Windows', 'Windows'], ['Mac OS', 'macOS'], ['CrOS', 'ChromeOS'], ['Linux', 'Linux']]);
   return (browser ?? 'Browser') + (system ? ' on ' + system : '');
 }
+
+export function notice(message, action, run = () => location.reload()) {
+  const box = document.createElement('div');
+  box.className = 'mg-notice';
+  box.setAttribute('role', 'alert');
+  const sentence = document.createElement('p');
+  sentence.textContent = message;
+  box.append(sentence);
+  if (action) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = action;
+    button.addEventListener('click', run);
+    box.append(button);
+  }
+  document.body.prepend(box);
+}
+
+// A page of another origin around this one could have people click here without seeing what on: the client as a page is for itself.
+export function isInStrangersPage() {
+  try {
+    for (let page = window; page !== top; page = page.parent) if (page.parent.location.origin !== location.origin) return true;
+    return false;
+  } catch {
+    return true;
+  }
+}
