@@ -54,9 +54,9 @@ final class ElementFrame {
     case "typing": typing(request, done)
     case "bubbles": view.setBubbles(BubbleConfiguration(named: request["name"]), then: done)
     case "endOlder":
-      if let rows = rows(request) { view.endOlder(rows, head(request), then: done) } else { _ = refuseRow(request) }
+      if let rows = rows(request) { view.endOlder(rows, head(request), then: done) } else { refuseRow(request) }
     case "endNewer":
-      if let rows = rows(request) { view.endNewer(rows, tail(request), then: done) } else { _ = refuseRow(request) }
+      if let rows = rows(request) { view.endNewer(rows, tail(request), then: done) } else { refuseRow(request) }
     case "setTail": view.setTail(tail(request), then: done)
     case "setText":
       view.composer.setText(request["text"]?.string ?? "")
@@ -74,29 +74,23 @@ final class ElementFrame {
     let done = { [self] in answer(request) }
     switch name {
     case "add":
-      guard let rows = rows(request) else { return refuseRow(request) }
-      view.add(rows, at: place(request), motion: request.bool("still") == true ? RowMotion.none : nil, then: done)
+      let motion = request.bool("still") == true ? RowMotion.none : nil
+      if let rows = rows(request) { view.add(rows, at: place(request), motion: motion, then: done) } else { refuseRow(request) }
     case "update":
-      guard let row = row(request["row"]) else { return refuseRow(request) }
-      view.update(handle(request), row.content, then: done)
+      if let row = row(request["row"]) { view.update(handle(request), row.content, then: done) } else { refuseRow(request) }
     case "replace":
-      guard let row = row(request["row"]) else { return refuseRow(request) }
-      view.replace(handle(request), with: row, then: done)
+      if let row = row(request["row"]) { view.replace(handle(request), with: row, then: done) } else { refuseRow(request) }
     case "clear": view.clear(then: done)
     case "remove": view.remove(request["ids"]?.elements.map { RowHandle(id($0)) } ?? [], then: done)
     case "addToGroup":
-      guard let row = row(request["row"]) else { return refuseRow(request) }
-      view.add(row, toGroupOf: handle(request), then: done)
+      if let row = row(request["row"]) { view.add(row, toGroupOf: handle(request), then: done) } else { refuseRow(request) }
     case "removeFromGroup": view.removeFromGroup(handle(request), then: done)
     default: return false
     }
     return true
   }
 
-  private func refuseRow(_ request: JSON) -> Bool {
-    refuse(request, "A row has a sender with an id and a name, or it is a line.")
-    return true
-  }
+  private func refuseRow(_ request: JSON) { refuse(request, "A row has a sender with an id and a name, or it is a line.") }
 
   private func transaction(_ request: JSON, _ view: MessengerView<BatchDOM>) {
     let steps: (MessengerView<BatchDOM>) -> Void = { [self] view in

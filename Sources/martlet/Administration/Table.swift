@@ -1,5 +1,6 @@
 import Glibc
 import JSON
+import MatrixModel
 
 /// Rows for people: columns as wide as their longest text.
 struct Table {
@@ -30,12 +31,7 @@ struct Table {
   /// What users wrote must not command the terminal: control characters become U+FFFD.
   static func harmless(_ text: String) -> String {
     var result = ""
-    for scalar in text.unicodeScalars {
-      let isControl =
-        scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) || (0x202A...0x202E).contains(scalar.value)
-        || (0x2066...0x2069).contains(scalar.value)
-      result.unicodeScalars.append(isControl ? "\u{FFFD}" : scalar)
-    }
+    for scalar in text.unicodeScalars { result.unicodeScalars.append(scalar.isControl ? "\u{FFFD}" : scalar) }
     return result
   }
 

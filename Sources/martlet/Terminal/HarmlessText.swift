@@ -1,3 +1,5 @@
+import MatrixModel
+
 /// What strangers wrote, made harmless for a terminal or a page: control characters (escape sequences begin with one), marks that turn
 /// the direction of writing and invisible tags become U+FFFD.
 enum HarmlessText {
@@ -18,13 +20,9 @@ enum HarmlessText {
 
   private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
-    // C0, DEL and C1.
-    case 0..<0x20, 0x7F..<0xA0: true
-    // Directional marks, line and paragraph separators, embeddings, overrides, isolates.
-    case 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-    // Tags.
-    case 0xE0000...0xE007F: true
-    default: false
+    // Directional marks, tags.
+    case 0x061C, 0x200E, 0x200F, 0xE0000...0xE007F: true
+    default: scalar.isControl
     }
   }
 }

@@ -57,7 +57,7 @@ struct Members: Sendable {
   /// Spec: "Calculating the display name for a user".
   func displayName(of user: UserID) -> ByteString {
     guard let member = byID[user], let name = member.displayName, !name.isEmpty else { return user.text }
-    let shown = ShownName.harmless(name)
+    let shown = name.inOneLine
     if ShownName.visible(name).isEmpty { return user.text }
     guard isAmbiguous(member, name) else { return shown }
     return ByteString(shown.string + " (" + user.string + ")")
@@ -155,7 +155,7 @@ extension Member {
   /// A name as a server lists it, without what could mislead; the user ID where there is none.
   public static func shownName(_ name: ByteString?, of user: UserID) -> ByteString {
     guard let name, !ShownName.visible(name).isEmpty, !ShownName.isMisleading(name, of: user) else { return user.text }
-    return ShownName.harmless(name)
+    return name.inOneLine
   }
 
   var isPresent: Bool { membership == .join || membership == .invite }

@@ -17,7 +17,7 @@ extension RoomState {
   }
 
   private func roomName(_ others: [UserID]) -> RoomName {
-    if let name { return .text(ShownName.harmless(name)) }
+    if let name { return .text(name.inOneLine) }
     if let canonicalAlias { return .text(canonicalAlias.text) }
     if membership == .invite, others.isEmpty, let inviter {
       return .members([members.displayName(of: inviter)], others: 0)

@@ -14,25 +14,15 @@ enum ShownName {
     return ByteString(decoding: text.utf8[..<end])
   }
 
-  /// Without what turns around what stands behind the name; a space for what breaks the line.
-  static func harmless(_ name: ByteString) -> ByteString {
-    if isPlain(name) { return name }
-    var kept = String.UnicodeScalarView()
-    for scalar in name.string.unicodeScalars {
-      if isBreak(scalar.value) { kept.append(" ") } else if !isControl(scalar.value) { kept.append(scalar) }
-    }
-    return ByteString(String(kept))
-  }
-
   /// What the eye sees of it: names with the same are hard to tell apart. Empty where it sees nothing.
   static func visible(_ name: ByteString) -> ByteString {
     if isPlain(name), isTidy(name) { return name }
     var seen = String.UnicodeScalarView()
     var isApart = false
     for scalar in name.string.unicodeScalars {
-      if isSpace(scalar.value) {
+      if isSpace(scalar) {
         isApart = !seen.isEmpty
-      } else if !isControl(scalar.value), !isInvisible(scalar.value) {
+      } else if !scalar.isControl, !isInvisible(scalar.value) {
         if isApart { seen.append(" ") }
         isApart = false
         seen.append(scalar)
@@ -44,7 +34,7 @@ enum ShownName {
   /// Whether another's user ID stands in it, or it says in which direction to read, or a mark makes one letter of two: which
   /// letters are the same only tables know.
   static func isMisleading(_ name: ByteString, of user: UserID) -> Bool {
-    if !isPlain(name), name.string.unicodeScalars.contains(where: { isDirection($0.value) || isMark($0.value) }) { return true }
+    if !isPlain(name), name.string.unicodeScalars.contains(where: { isDirection($0) || isMark($0.value) }) { return true }
     return name.utf8.contains(UInt8(ascii: "@")) && hasID(visible(name).utf8, otherThan: user.text.utf8)
   }
 
@@ -95,32 +85,19 @@ enum ShownName {
     return last != 0x20
   }
 
-  private static func isBreak(_ scalar: UInt32) -> Bool {
-    (0x9...0xD).contains(scalar) || scalar == 0x85 || scalar == 0x2028 || scalar == 0x2029
-  }
-
   /// Of whatever width.
-  private static func isSpace(_ scalar: UInt32) -> Bool {
-    switch scalar {
+  private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
     case 0x20, 0xA0, 0x1680, 0x2000...0x200A, 0x202F, 0x205F, 0x2800, 0x3000: true
-    default: isBreak(scalar)
+    default: scalar.breaksLine
     }
   }
 
   /// Accents and the like that go onto the letter before them.
   private static func isMark(_ scalar: UInt32) -> Bool { (0x300...0x36F).contains(scalar) }
 
-  private static func isControl(_ scalar: UInt32) -> Bool {
-    scalar < 0x20 || (0x7F...0x9F).contains(scalar) || scalar == 0x2028 || scalar == 0x2029 || isEmbedding(scalar)
-  }
-
-  /// Embeddings, overrides and isolates.
-  private static func isEmbedding(_ scalar: UInt32) -> Bool {
-    (0x202A...0x202E).contains(scalar) || (0x2066...0x2069).contains(scalar)
-  }
-
-  private static func isDirection(_ scalar: UInt32) -> Bool {
-    isEmbedding(scalar) || scalar == 0x200E || scalar == 0x200F || scalar == 0x061C
+  private static func isDirection(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.isEmbedding || scalar == "\u{200E}" || scalar == "\u{200F}" || scalar == "\u{061C}"
   }
 
   /// Fillers, joiners, marks of direction, variation selectors, tags.

@@ -142,7 +142,7 @@ extension Attachment {
     let info = content["info"]
     let name = content.text("filename") ?? body
     self.init(
-      fileName: ShownName.harmless(name), mimeType: info?.text("mimetype"), sizeBytes: info?["size"]?.natural,
+      fileName: name.inOneLine, mimeType: info?.text("mimetype"), sizeBytes: info?["size"]?.natural,
       width: info?["w"]?.natural, height: info?["h"]?.natural)
     if name == body { body = fileName }
     source = MediaURI(content["url"])

@@ -136,7 +136,7 @@ extension StateChange {
 
   /// As it can stand in a line.
   static func text(_ json: JSON?) -> ByteString? {
-    guard let text = json?.text.map({ ShownName.harmless($0) }), !text.isEmpty else { return nil }
+    guard let text = json?.text.map({ $0.inOneLine }), !text.isEmpty else { return nil }
     return text
   }
 

@@ -67,9 +67,9 @@ struct PushNotification: Sendable {
     writer.member("type", event.type)
     writer.member("sender", event.sender)
     if let name = room.members[event.sender]?.event.content["displayname"]?.text {
-      writer.member("sender_display_name", name.string.inOneLine)
+      writer.member("sender_display_name", name.inOneLine)
     }
-    if let name = room[.name]?.content["name"]?.text, !name.isEmpty { writer.member("room_name", name.string.inOneLine) }
+    if let name = room[.name]?.content["name"]?.text, !name.isEmpty { writer.member("room_name", name.inOneLine) }
     if let alias = room[.canonicalAlias]?.content["alias"]?.text, !alias.isEmpty { writer.member("room_alias", alias) }
     if event.type == .member, let stateKey = event.stateKey {
       writer.member("user_is_target", stateKey == pusher.id.userID.text)
@@ -135,19 +135,6 @@ struct PushNotification: Sendable {
 }
 
 extension String {
-  /// What gateways and phones show as it is: without controls, and without what turns around the text behind it. Source: UTR #36.
-  fileprivate var inOneLine: String {
-    var kept = String.UnicodeScalarView()
-    for scalar in unicodeScalars {
-      switch scalar.value {
-      case 0x9...0xD, 0x85, 0x2028, 0x2029: kept.append(" ")
-      case 0...0x1F, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069: continue
-      default: kept.append(scalar)
-      }
-    }
-    return String(kept)
-  }
-
   /// As much of the beginning as takes no more bytes in JSON, with an ellipsis where something is missing.
   fileprivate func beginning(upTo bytesLimit: Int) -> String {
     let ellipsis: Unicode.Scalar = "…"
