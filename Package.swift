@@ -38,6 +38,7 @@ let package = Package(
   name: "martlet",
   products: [
     .executable(name: "martlet", targets: ["martlet"]),
+    .executable(name: "martlet-terminal", targets: ["martlet-terminal"]),
     .executable(name: "martlet-thumbnail", targets: ["martlet-thumbnail"]),
     .executable(name: "WebApp", targets: ["WebApp"]),
     .executable(name: "MessengerElement", targets: ["MessengerElement"]),
@@ -114,8 +115,10 @@ let package = Package(
       "martlet", path: "Sources/martlet",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "EventLoop", "HTTPServer", "Database", "Outbound", "Homeserver",
-        "HomeserverAPI", "MediaRouter", "CallServer", "MatrixClient", "CYAML", "CLinux"
+        "HomeserverAPI", "MediaRouter", "CallServer", "Shell", "CYAML", "CLinux"
       ]),
+    program(
+      "martlet-terminal", path: "Sources/martlet-terminal", uses: ["JSON", "MatrixModel", "Telemetry", "MatrixClient", "Shell"]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
     program(
       "martlet-benchmark", path: "Benchmarks/Micro",
@@ -164,6 +167,8 @@ let package = Package(
     .target(name: "CLinux", path: "Sources/System/CLinux"),
     // One wrapper of a library for the server and for clients.
     module("WebSockets", in: "System", uses: ["CWslay"]),
+    // What the programs share that people start from a shell.
+    module("Shell", in: "System", uses: ["JSON", "MatrixModel", "Telemetry"]),
 
     // Tests
     tests(of: "JSON"),
@@ -204,7 +209,12 @@ let package = Package(
     tests(of: "CallClient", uses: ["CallCore", "JSON"]),
     tests(of: "WebSockets"),
     tests(of: "GStreamerMedia", uses: ["CallClient"]),
-    tests(of: "martlet", uses: ["JSON", "MatrixModel", "MatrixClient", "EventLoop", "MediaRouter", "TLSTesting"]),
+    .target(name: "FilesTesting", path: "Tests/FilesTesting", swiftSettings: common),
+    tests(of: "martlet", uses: ["JSON", "MatrixModel", "EventLoop", "MediaRouter", "Shell", "TLSTesting", "FilesTesting"]),
+    .testTarget(
+      name: "TerminalTests",
+      dependencies: ["martlet-terminal", "Shell", "JSON", "MatrixModel", "MatrixClient", "FilesTesting"],
+      path: "Tests/TerminalTests", swiftSettings: common),
     // Both ends of a session's socket; no file of it imports both.
     .testTarget(
       name: "CallSessionTests", dependencies: ["Addresses", "JSON", "MatrixModel", "MediaRouter", "CallCore", "CallServer"],

@@ -2,6 +2,7 @@ import Glibc
 import JSON
 import MatrixClient
 import MatrixModel
+import Shell
 
 /// The folder of one account: the session, what syncs brought, the lock. Readable by its owner only.
 struct AccountFolder: Sendable {
@@ -50,7 +51,7 @@ struct AccountFolder: Sendable {
 
   /// Whole or not at all.
   func save(_ session: Session) throws(TerminalError) {
-    do throws(StartError) { try FolderOnDisk.make(path) } catch { throw .failed(error.description) }
+    do throws(FolderOnDisk.Failure) { try FolderOnDisk.make(path) } catch { throw .failed(error.description) }
     guard FolderOnDisk.replace(path + "/session.json", with: SavedSession.bytes(of: session)) else {
       throw .failed("the session cannot be written to \(path): \(String(cString: strerror(errno)))")
     }
@@ -58,7 +59,7 @@ struct AccountFolder: Sendable {
 
   /// nil while another process has it. Held until the process ends or the lock goes.
   func lock() throws(TerminalError) -> FolderLock? {
-    do throws(StartError) { try FolderOnDisk.make(path) } catch { throw .failed(error.description) }
+    do throws(FolderOnDisk.Failure) { try FolderOnDisk.make(path) } catch { throw .failed(error.description) }
     return FolderLock(path + "/lock")
   }
 
@@ -67,39 +68,5 @@ struct AccountFolder: Sendable {
   func remove() {
     for name in ["session.json", "store", "store.new", "lock"] { unlink(path + "/" + name) }
     rmdir(path)
-  }
-}
-
-/// A file that one process at a time has locked.
-final class FolderLock: Sendable {
-  private let file: Int32
-
-  init?(_ path: String) {
-    file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard file >= 0, flock(file, LOCK_EX | LOCK_NB) == 0 else { return nil }
-  }
-
-  deinit { if file >= 0 { close(file) } }
-}
-
-enum FolderOnDisk {
-  /// Like `mkdir -p`, for its owner only. Throws `failed`.
-  static func make(_ path: String) throws(StartError) {
-    var made = path.hasPrefix("/") ? "/" : ""
-    for part in path.split(separator: "/") {
-      made += part + "/"
-      guard mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
-      throw .failed("\(made) cannot be made: \(String(cString: strerror(errno)))")
-    }
-  }
-
-  /// False where the file stays as it was.
-  static func replace(_ path: String, with bytes: [UInt8]) -> Bool {
-    let temporary = path + ".new"
-    let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard file >= 0 else { return false }
-    let isWritten = write(file, bytes, bytes.count) == bytes.count && fsync(file) == 0
-    close(file)
-    return isWritten && rename(temporary, path) == 0
   }
 }

@@ -2,6 +2,7 @@ import Glibc
 import JSON
 import MatrixClient
 import MatrixModel
+import Shell
 
 /// Puts a message into the outbox and stays with it until the server has it.
 enum Sending {

@@ -1,6 +1,7 @@
 import JSON
 import MatrixClient
 import MatrixModel
+import Shell
 
 /// A subcommand under way: what it was given, which account, how it shows the answer.
 struct TerminalCall: Sendable {
@@ -48,13 +49,13 @@ struct TerminalCall: Sendable {
 
   /// One line for people, a JSON object for machines.
   func show(_ line: String, _ members: (inout JSONWriter) -> Void) {
-    arguments.isJSON ? showJSON(members) : Program.output(HarmlessText.lines(line) + "\n")
+    arguments.isJSON ? showJSON(members) : StandardOutput.write(HarmlessText.lines(line) + "\n")
   }
 
   func showJSON(_ members: (inout JSONWriter) -> Void) {
     var writer = JSONWriter()
     writer.object { members(&$0) }
-    Program.output(String(decoding: writer.bytes, as: UTF8.self) + "\n")
+    StandardOutput.write(String(decoding: writer.bytes, as: UTF8.self) + "\n")
   }
 }
 

@@ -2,6 +2,7 @@ import Glibc
 import JSON
 import MatrixClient
 import MatrixModel
+import Shell
 
 /// Rooms: which there are, writing, reading.
 extension TerminalCommand {
@@ -18,7 +19,7 @@ extension TerminalCommand {
           "\(room.joinedMemberCount)", Clock.text(room.lastActivityMilliseconds), room.id.string
         ]
       }
-      Program.output(Table(["NAME", "UNREAD", "MEMBERS", "LAST", "ROOM"], rows).text)
+      StandardOutput.write(Table(["NAME", "UNREAD", "MEMBERS", "LAST", "ROOM"], rows).text)
     }
   }
 
@@ -54,7 +55,7 @@ extension TerminalCommand {
         if call.arguments.isJSON {
           call.showJSON { line.write(to: &$0, in: room.id) }
         } else {
-          Program.output(line.text)
+          StandardOutput.write(line.text)
         }
       }
       try await call.arguments.has("--follow") ? reading.follow(after: Int(limit)) : reading.showLast(Int(limit))

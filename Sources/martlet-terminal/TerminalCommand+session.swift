@@ -2,6 +2,7 @@ import Glibc
 import JSON
 import MatrixClient
 import MatrixModel
+import Shell
 import Telemetry
 
 /// Logging in and out.

@@ -1,5 +1,6 @@
 import Glibc
 import MatrixClient
+import Shell
 import Telemetry
 
 /// A subcommand of the terminal client. `TerminalCommand.all` is the only list: the help text and the parser come from it.
@@ -34,9 +35,9 @@ struct TerminalCommand: Sendable {
     return nil
   }
 
-  func perform(_ words: [String]) async -> Program.Status {
+  func perform(_ words: [String]) async -> ExitStatus {
     if words == ["--help"] {
-      Program.output("martlet \(syntax.usage)\n    \(summary)\n")
+      StandardOutput.write("martlet \(syntax.usage)\n    \(summary)\n")
       return .success
     }
     do {

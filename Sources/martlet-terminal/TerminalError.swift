@@ -1,6 +1,7 @@
 import JSON
 import MatrixClient
 import MatrixModel
+import Shell
 
 /// Why a subcommand of the terminal client did not do what it was asked. The description is one sentence that says what to do.
 enum TerminalError: Error, CustomStringConvertible {
@@ -13,7 +14,7 @@ enum TerminalError: Error, CustomStringConvertible {
   case failed(String)
   case interrupted
 
-  var status: Program.Status {
+  var status: ExitStatus {
     switch self {
     case .usage: .usage
     case .notLoggedIn: .notLoggedIn
@@ -63,7 +64,8 @@ enum TerminalError: Error, CustomStringConvertible {
     case let error as TerminalError: self = error
     case let error as ClientError: self = TerminalError(error)
     case is CancellationError: self = .interrupted
-    case let error as ConfigurationError: self = .usage(error.description)
+    case let error as UsageError: self = .usage(error.description)
+    case let error as PasswordPrompt.Failure: self = .failed(error.description)
     default: self = .failed("\(error)")
     }
   }

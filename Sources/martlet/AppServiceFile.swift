@@ -1,5 +1,6 @@
 import Homeserver
 import JSON
+import Shell
 
 /// The file that registers an application service. Members that this server does not know are passed over.
 ///

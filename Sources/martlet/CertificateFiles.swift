@@ -1,5 +1,6 @@
 import EventLoop
 import MediaRouter
+import Shell
 import Telemetry
 
 /// Why the files of a certificate are of no use, in the operator's words.

@@ -1,5 +1,6 @@
 import Homeserver
 import JSON
+import Shell
 
 extension Configuration.JWT {
   /// What the domain needs of these settings; nil where there is no such login. Throws `failed` for a key that is of no use.

@@ -1,3 +1,5 @@
+import Shell
+
 /// The settings of a YAML file: names with dots for nesting, their values, and the line of each.
 ///
 /// A setting is a word or a list of words; mappings nest.

@@ -1,4 +1,5 @@
 import Glibc
+import Shell
 
 /// The folder of the database, the media and the keys, held by one process at a time.
 final class DataDirectory: Sendable {
@@ -30,7 +31,7 @@ final class DataDirectory: Sendable {
 
   /// Like `mkdir -p`.
   private static func make(_ path: String) throws(StartError) {
-    do throws(StartError) { try FolderOnDisk.make(path) } catch {
+    do throws(FolderOnDisk.Failure) { try FolderOnDisk.make(path) } catch {
       throw .directory(path: path, reason: error.description)
     }
     var status = stat()

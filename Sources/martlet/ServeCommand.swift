@@ -1,11 +1,12 @@
 import Glibc
+import Shell
 import Telemetry
 
 /// `martlet serve`.
 enum ServeCommand {
   private static let log = Log("serve")
 
-  static func run(_ flags: [String]) async -> Program.Status {
+  static func run(_ flags: [String]) async -> ExitStatus {
     do {
       let loaded = try ConfigurationLoader.load(flags: flags, environment: processEnvironment())
       try await serve(loaded)
@@ -33,7 +34,7 @@ enum ServeCommand {
     let pages = OperationsPages()
     let server = try await Server.start(configuration, in: directory, pages: pages)
     pages.set(.ok)
-    for address in server.addresses { Program.output("Martlet is at \(address)\n") }
+    for address in server.addresses { StandardOutput.write("Martlet is at \(address)\n") }
     let signal = await StopSignal.wait()
     log.info("stopping", ["signal": .integer(signal)])
     pages.set(.stopping)

@@ -1,10 +1,12 @@
+import FilesTesting
 import Glibc
 import JSON
 import MatrixClient
 import MatrixModel
+import Shell
 import Testing
 
-@testable import martlet
+@testable import martlet_terminal
 
 @Suite("Terminal: what it is given")
 struct TerminalParsingTests {
@@ -16,9 +18,9 @@ struct TerminalParsingTests {
   func operands() throws {
     #expect(try arguments(.send, "Tea").operands == ["Tea"])
     #expect(try arguments(.send, "Tea", "Hello").operands == ["Tea", "Hello"])
-    #expect(throws: ConfigurationError.self) { try arguments(.send) }
-    #expect(throws: ConfigurationError.self) { try arguments(.send, "Tea", "Hello", "you") }
-    #expect(throws: ConfigurationError.self) { try arguments(.rooms, "Tea") }
+    #expect(throws: UsageError.self) { try arguments(.send) }
+    #expect(throws: UsageError.self) { try arguments(.send, "Tea", "Hello", "you") }
+    #expect(throws: UsageError.self) { try arguments(.rooms, "Tea") }
   }
 
   @Test("Behind -- everything is an operand")
@@ -30,20 +32,20 @@ struct TerminalParsingTests {
 
   @Test("What a subcommand does not know is refused, a server's setting too", arguments: ["--password", "--bind", "--yes"])
   func unknownOption(option: String) {
-    #expect(throws: ConfigurationError.self) { try arguments(.read, "Tea", option, "x") }
+    #expect(throws: UsageError.self) { try arguments(.read, "Tea", option, "x") }
   }
 
   @Test("The statuses that need no server")
   func statuses() async {
-    #expect(await Program.run(["martlet", "send"]) == 64)
-    #expect(await Program.run(["martlet", "login", "alice"]) == 64)
-    #expect(await Program.run(["martlet", "read", "Tea", "--limit", "-1"]) == 64)
-    #expect(await Program.run(["martlet", "rooms", "--help"]) == 0)
+    #expect(await TerminalProgram.run(["martlet-terminal", "send"]) == 64)
+    #expect(await TerminalProgram.run(["martlet-terminal", "login", "alice"]) == 64)
+    #expect(await TerminalProgram.run(["martlet-terminal", "read", "Tea", "--limit", "-1"]) == 64)
+    #expect(await TerminalProgram.run(["martlet-terminal", "rooms", "--help"]) == 0)
   }
 
   @Test("The help text lists every subcommand")
   func help() {
-    for command in TerminalCommand.all { #expect(Program.help().contains("martlet \(command.syntax.usage)\n")) }
+    for command in TerminalCommand.all { #expect(TerminalProgram.help().contains("martlet \(command.syntax.usage)\n")) }
   }
 
   @Test("A message is a text with a style, or a file, and not both")

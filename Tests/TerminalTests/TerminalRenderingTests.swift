@@ -1,9 +1,11 @@
+import FilesTesting
 import JSON
 import MatrixClient
 import MatrixModel
+import Shell
 import Testing
 
-@testable import martlet
+@testable import martlet_terminal
 
 private func event(_ json: String) throws -> Event { try #require(Event(try JSON.parse(Array(json.utf8)))) }
 

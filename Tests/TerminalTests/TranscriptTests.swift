@@ -1,9 +1,10 @@
 import JSON
 import MatrixClient
 import MatrixModel
+import Shell
 import Testing
 
-@testable import martlet
+@testable import martlet_terminal
 
 @Suite("Terminal: what becomes of what was shown")
 struct TranscriptTests {

@@ -1,5 +1,7 @@
 import EventLoop
+import FilesTesting
 import Glibc
+import Shell
 import HTTPServer
 import Homeserver
 import Testing

@@ -1,3 +1,4 @@
+import FilesTesting
 import Homeserver
 import Testing
 

@@ -1,4 +1,5 @@
 import EventLoop
+import FilesTesting
 import Glibc
 import MediaRouter
 import Synchronization

@@ -1,3 +1,4 @@
+import FilesTesting
 import Testing
 
 @testable import martlet

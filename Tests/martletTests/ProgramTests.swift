@@ -1,3 +1,4 @@
+import FilesTesting
 import Glibc
 import Telemetry
 import Testing

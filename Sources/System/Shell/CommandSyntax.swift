@@ -1,23 +1,35 @@
 /// What a subcommand is called and what it takes.
-struct CommandSyntax: Sendable {
-  struct Option: Sendable {
-    let name: String
+package struct CommandSyntax: Sendable {
+  package struct Option: Sendable {
+    package let name: String
     /// What its value is called; nil for an option without.
-    var value: String?
+    package var value: String?
+
+    package init(name: String, value: String? = nil) {
+      self.name = name
+      self.value = value
+    }
   }
 
   /// `user`, `lock`
-  let words: [String]
+  package let words: [String]
   /// Those that may be left out stand in brackets, behind the others.
-  let operands: [String]
-  let options: [Option]
+  package let operands: [String]
+  package let options: [Option]
   /// Whether options that it does not know are settings of the server.
-  let takesSettings: Bool
+  package let takesSettings: Bool
+
+  package init(words: [String], operands: [String], options: [Option], takesSettings: Bool) {
+    self.words = words
+    self.operands = operands
+    self.options = options
+    self.takesSettings = takesSettings
+  }
 
   var operandCount: ClosedRange<Int> { operands.count { !$0.hasPrefix("[") }...operands.count }
 
   /// `user lock USER`
-  var usage: String {
+  package var usage: String {
     (words + operands + options.map { "[\($0.name)\($0.value.map { " " + $0 } ?? "")]" }).joined(separator: " ")
   }
 }

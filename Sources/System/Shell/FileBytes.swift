@@ -1,13 +1,13 @@
 import Glibc
 
 /// Whole files that an operator names, small ones.
-enum FileBytes {
-  struct Unreadable: Error {
-    let reason: String
+package enum FileBytes {
+  package struct Unreadable: Error {
+    package let reason: String
   }
 
   /// Throws for one that cannot be read or has more than `limit` bytes.
-  static func read(_ path: String, limit: Int) throws(Unreadable) -> [UInt8] {
+  package static func read(_ path: String, limit: Int) throws(Unreadable) -> [UInt8] {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw Unreadable(reason: String(cString: strerror(errno))) }
     defer { close(file) }

@@ -2,45 +2,50 @@ import Glibc
 import Telemetry
 
 /// Asks for a password on the terminal without showing it, or takes the first line of standard input.
-enum PasswordPrompt {
+package enum PasswordPrompt {
+  /// Why there is no password. The description is one sentence for the person at the terminal.
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+  }
+
   /// In bytes. Hashing takes the same time for any length; this only bounds memory.
-  static let byteLimit = 512
+  package static let byteLimit = 512
 
   /// Ctrl-C as a character.
   private static let endOfText: UInt8 = 3
 
-  /// Throws `failed` for an empty or too long password, or if two entries differ.
-  static func read() throws(StartError) -> Redacted<[UInt8]> {
+  /// Throws for an empty or too long password, or if two entries differ.
+  package static func read() throws(Failure) -> Redacted<[UInt8]> {
     guard isatty(STDIN_FILENO) == 1 else { return try line() }
     let first = try hidden("Password: ")
     let second = try hidden("\nOnce more: ")
     LogSink.standardError(Array("\n".utf8))
-    guard first == second else { throw .failed("the two passwords differ") }
+    guard first == second else { throw Failure(description: "the two passwords differ") }
     return first
   }
 
   /// Of an account that there is: asked for once, and only on a terminal.
-  static func readKnown() throws(StartError) -> Redacted<[UInt8]> {
+  package static func readKnown() throws(Failure) -> Redacted<[UInt8]> {
     defer { LogSink.standardError(Array("\n".utf8)) }
     return try hidden("Password: ")
   }
 
   /// The first line of standard input.
-  static func line() throws(StartError) -> Redacted<[UInt8]> {
+  package static func line() throws(Failure) -> Redacted<[UInt8]> {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0
     while Glibc.read(STDIN_FILENO, &byte, 1) == 1, byte != UInt8(ascii: "\n") {
-      if byte == endOfText { throw .failed("cancelled") }
+      if byte == endOfText { throw Failure(description: "cancelled") }
       bytes.append(byte)
-      guard bytes.count <= byteLimit else { throw .failed("the password is longer than \(byteLimit) bytes") }
+      guard bytes.count <= byteLimit else { throw Failure(description: "the password is longer than \(byteLimit) bytes") }
     }
     if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-    guard !bytes.isEmpty else { throw .failed("the password is empty") }
+    guard !bytes.isEmpty else { throw Failure(description: "the password is empty") }
     return Redacted(bytes)
   }
 
   /// Who is asked may answer at once: the terminal is silent before.
-  private static func hidden(_ question: String) throws(StartError) -> Redacted<[UInt8]> {
+  private static func hidden(_ question: String) throws(Failure) -> Redacted<[UInt8]> {
     var before = termios()
     tcgetattr(STDIN_FILENO, &before)
     var silent = before

@@ -1,7 +1,7 @@
 import Glibc
 
 /// SIGINT and SIGTERM as a value to wait for.
-enum StopSignal {
+package enum StopSignal {
   /// The signals' numbers, one byte each, from the handler to the waiting thread. Not sigwait(3): the main thread ends up in
   /// libdispatch, which waits there with every signal unblocked, so that a blocked signal would still end the process.
   private static let pipe: (reader: Int32, writer: Int32) = {
@@ -12,7 +12,7 @@ enum StopSignal {
   }()
 
   /// Catches the two signals from now on, and ignores SIGPIPE. Child processes start with the default actions again.
-  static func install() {
+  package static func install() {
     signal(SIGPIPE, SIG_IGN)
     // Made here, because a handler must not allocate.
     _ = pipe
@@ -28,7 +28,7 @@ enum StopSignal {
 
   /// Suspends until the first of the two signals and returns its number. The next one then ends the process at once, for an operator who
   /// does not want to wait for open requests. May be called once.
-  static func wait() async -> Int32 {
+  package static func wait() async -> Int32 {
     await withCheckedContinuation { continuation in
       spawnThread {
         continuation.resume(returning: next())

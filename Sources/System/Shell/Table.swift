@@ -3,14 +3,14 @@ import JSON
 import MatrixModel
 
 /// Rows for people: columns as wide as their longest text.
-struct Table {
+package struct Table {
   private let rows: [[String]]
 
-  init(_ header: [String]?, _ rows: [[String]]) {
+  package init(_ header: [String]?, _ rows: [[String]]) {
     self.rows = ((header.map { [$0] } ?? []) + rows).map { $0.map(Self.harmless) }
   }
 
-  var text: String {
+  package var text: String {
     var widths: [Int] = []
     for row in rows {
       for (column, text) in row.enumerated() {
@@ -29,14 +29,14 @@ struct Table {
   }
 
   /// What users wrote must not command the terminal: control characters become U+FFFD.
-  static func harmless(_ text: String) -> String {
+  package static func harmless(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars { result.unicodeScalars.append(scalar.isControl ? "\u{FFFD}" : scalar) }
     return result
   }
 
   /// A value as a cell.
-  static func text(_ value: JSON?) -> String {
+  package static func text(_ value: JSON?) -> String {
     guard let value, !value.isNull else { return "-" }
     if let text = value.string { return text }
     if let bool = value.bool { return bool ? "yes" : "no" }
@@ -44,7 +44,7 @@ struct Table {
   }
 
   /// Milliseconds since 1970 as `2026-11-20 22:48` in UTC.
-  static func time(_ value: JSON?) -> String {
+  package static func time(_ value: JSON?) -> String {
     guard let milliseconds = value?.integer else { return "-" }
     var seconds = time_t(milliseconds / 1_000)
     var parts = tm()
@@ -55,7 +55,7 @@ struct Table {
   }
 
   /// Bytes as `1.5 MiB`.
-  static func bytes(_ value: JSON?) -> String {
+  package static func bytes(_ value: JSON?) -> String {
     guard let bytes = value?.integer else { return "-" }
     let units = ["KiB", "MiB", "GiB", "TiB"]
     guard bytes >= 1_024 else { return "\(bytes) B" }

@@ -1,4 +1,5 @@
 import Glibc
+import Shell
 
 enum ExportFormat: String, Sendable {
   case html, jsonl
@@ -42,7 +43,7 @@ struct ExportPlan: Sendable {
     let isFolder = target.hasSuffix("/") || Self.isFolder(target)
     self.format = format ?? (isFolder ? .html : ExportFormat(ending: target) ?? .html)
     if target.hasSuffix("/") {
-      do throws(StartError) { try FolderOnDisk.make(target) } catch { throw .failed(error.description) }
+      do throws(FolderOnDisk.Failure) { try FolderOnDisk.make(target) } catch { throw .failed(error.description) }
     }
     let folder = target.hasSuffix("/") ? String(target.dropLast()) : target
     path = isFolder ? "\(folder)/\(Self.fileName(for: roomName)).\(self.format.rawValue)" : target

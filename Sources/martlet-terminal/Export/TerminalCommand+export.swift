@@ -1,6 +1,7 @@
 import JSON
 import MatrixClient
 import MatrixModel
+import Shell
 
 extension TerminalCommand {
   static let export = TerminalCommand(

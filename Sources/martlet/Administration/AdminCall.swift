@@ -2,6 +2,7 @@ import Glibc
 import HTTPServer
 import JSON
 import MatrixModel
+import Shell
 import Telemetry
 
 /// A subcommand under way: what it was given, whom it asks, how it shows the answer.
@@ -44,23 +45,25 @@ struct AdminCall: Sendable {
   // MARK: Showing
 
   /// One line for people, the whole answer for machines.
-  func show(_ answer: JSON, _ line: String) { arguments.isJSON ? show(answer) : Program.output(Table.harmless(line) + "\n") }
+  func show(_ answer: JSON, _ line: String) {
+    arguments.isJSON ? show(answer) : StandardOutput.write(Table.harmless(line) + "\n")
+  }
 
-  func show(_ answer: JSON) { Program.output(String(decoding: answer.bytes, as: UTF8.self) + "\n") }
+  func show(_ answer: JSON) { StandardOutput.write(String(decoding: answer.bytes, as: UTF8.self) + "\n") }
 
   /// A row for each element of an array in the answer, with a line below where there are more.
   func show(
     _ answer: JSON, each elements: JSON?, _ columns: [String], more: String? = nil, _ row: (JSON) -> [String]
   ) {
     if arguments.isJSON { return show(answer) }
-    Program.output(Table(columns, (elements?.elements.map { $0 } ?? []).map(row)).text)
-    if let more { Program.output(more + "\n") }
+    StandardOutput.write(Table(columns, (elements?.elements.map { $0 } ?? []).map(row)).text)
+    if let more { StandardOutput.write(more + "\n") }
   }
 
   /// Every member of an object, one a line.
   func showMembers(of answer: JSON) {
     if arguments.isJSON { return show(answer) }
-    Program.output(Table(nil, answer.members.map { [$0.key.string, Table.text($0.value)] }).text)
+    StandardOutput.write(Table(nil, answer.members.map { [$0.key.string, Table.text($0.value)] }).text)
   }
 
   /// Asks until a task has ended, showing how far it is to whoever looks on. Throws `failed` with its error.

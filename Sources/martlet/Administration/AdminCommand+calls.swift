@@ -2,6 +2,7 @@ import CallServer
 import HomeserverAPI
 import JSON
 import MatrixModel
+import Shell
 
 extension AdminCommand {
   static let callKeys: [AdminCommand] = [

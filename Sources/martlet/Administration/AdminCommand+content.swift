@@ -2,6 +2,7 @@ import HTTPServer
 import Homeserver
 import JSON
 import MatrixModel
+import Shell
 
 extension AdminCommand {
   static let media: [AdminCommand] = [

@@ -1,6 +1,7 @@
 import HTTPServer
 import JSON
 import MatrixModel
+import Shell
 
 extension AdminCommand {
   static let rooms: [AdminCommand] = [
@@ -61,7 +62,7 @@ extension AdminCommand {
       let event = call.arguments.text("--before-event")
       let days = try call.arguments.integer("--older-than-days", in: 0...36_500)
       guard (event == nil) != (days == nil) else {
-        throw ConfigurationError.usage("room purge-history takes either --before-event or --older-than-days")
+        throw UsageError("room purge-history takes either --before-event or --older-than-days")
       }
       let started = try await call.send(.post, call.path(AdminCall.administration + "/v1/purge_history", call.operand(0))) {
         writer in

@@ -1,6 +1,7 @@
 import HTTPServer
 import JSON
 import MatrixModel
+import Shell
 
 extension AdminCommand {
   static let notices: [AdminCommand] = [

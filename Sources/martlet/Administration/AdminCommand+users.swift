@@ -1,6 +1,7 @@
 import HTTPServer
 import JSON
 import MatrixModel
+import Shell
 import Telemetry
 
 extension AdminCommand {

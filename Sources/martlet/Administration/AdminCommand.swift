@@ -1,6 +1,7 @@
 import Glibc
 import JSON
 import MatrixModel
+import Shell
 
 /// One of the operator's subcommands. `AdminCommand.all` is the only list: the help text and the parser come from it.
 struct AdminCommand: Sendable {
@@ -39,7 +40,7 @@ struct AdminCommand: Sendable {
     return nil
   }
 
-  func perform(_ words: [String]) async -> Program.Status {
+  func perform(_ words: [String]) async -> ExitStatus {
     do {
       let arguments = try CommandArguments(words, for: syntax)
       let configuration = try ConfigurationLoader.load(flags: arguments.settings, environment: processEnvironment())
@@ -54,6 +55,9 @@ struct AdminCommand: Sendable {
       }
       await connection.close()
       return .success
+    } catch let error as UsageError {
+      Program.complain(error.description)
+      return .usage
     } catch let error as ConfigurationError {
       return Program.complain(error)
     } catch let error as MatrixError {
@@ -65,12 +69,12 @@ struct AdminCommand: Sendable {
     }
   }
 
-  /// Throws `usage` where nobody can be asked, `failed` where they do not want it.
+  /// Throws `UsageError` without a terminal, `failed` if the answer is no.
   private static func confirm(_ question: String) throws {
     guard isatty(STDIN_FILENO) == 1 else {
-      throw ConfigurationError.usage("this cannot be undone; add --yes if it is meant: \(question)")
+      throw UsageError("this cannot be undone; add --yes if it is meant: \(question)")
     }
-    Program.output("\(question) [y/N] ")
+    StandardOutput.write("\(question) [y/N] ")
     guard let answer = readLine(), answer == "y" || answer == "yes" else { throw StartError.failed("nothing was done") }
   }
 }

@@ -1,10 +1,10 @@
 import Glibc
 
 /// Why a test's own file could not be made.
-struct TemporaryFileFailed: Error {}
+package struct TemporaryFileFailed: Error {}
 
 /// Calls `body` with the path of a file that holds `text` until then.
-func withTemporaryFile<T>(_ text: String, _ body: (String) throws -> T) throws -> T {
+package func withTemporaryFile<T>(_ text: String, _ body: (String) throws -> T) throws -> T {
   var name = Array("/tmp/martlet-test-XXXXXX".utf8CString)
   let file = mkstemp(&name)
   guard file >= 0 else { throw TemporaryFileFailed() }
@@ -17,10 +17,10 @@ func withTemporaryFile<T>(_ text: String, _ body: (String) throws -> T) throws -
 }
 
 /// A folder that lives, with all in it, as long as the value.
-final class TemporaryFolder {
-  let path: String
+package final class TemporaryFolder {
+  package let path: String
 
-  init() throws {
+  package init() throws {
     var name = Array("/tmp/martlet-test-XXXXXX".utf8CString)
     guard mkdtemp(&name) != nil else { throw TemporaryFileFailed() }
     path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -43,7 +43,7 @@ final class TemporaryFolder {
 }
 
 /// The content of a file of at most 1 MiB; nil if it cannot be read.
-func fileBytes(_ path: String) -> [UInt8]? {
+package func fileBytes(_ path: String) -> [UInt8]? {
   let file = open(path, O_RDONLY)
   guard file >= 0 else { return nil }
   defer { close(file) }
