@@ -6,12 +6,14 @@ import Testing
 @testable import HomeserverAPI
 
 @Suite struct StaticSiteTests {
-  /// A router with the site alone, over a folder with a page and a program elsewhere.
-  private static func withSite(_ body: (Router) async throws -> Void) async throws {
+  /// A router with the site alone, over a folder with a page, further empty files and a program elsewhere.
+  private static func withSite(and names: [String] = [], _ body: (Router) async throws -> Void) async throws {
     var template = Array("/tmp/martlet-site-XXXXXX".utf8CString)
     let directory = String(cString: mkdtemp(&template))
     let program = directory + "-program.wasm"
-    let files = [(directory + "/index.html", "<p>page"), (directory + "/.secret", "secret"), (program, "wasm")]
+    let files =
+      [(directory + "/index.html", "<p>page"), (directory + "/.secret", "secret"), (program, "wasm")]
+      + names.map { (directory + "/" + $0, "") }
     for (path, text) in files {
       let file = fopen(path, "w")
       fputs(text, file)
@@ -53,6 +55,19 @@ import Testing
       let response = await router.respond(to: Request(.get, "/app.wasm"))
       #expect(response.status == .ok)
       #expect(response.headers["Content-Type"] == "application/wasm")
+    }
+  }
+
+  @Test func `a missing program is still being built while the marker of ./run is there`() async throws {
+    try await Self.withSite(and: [StaticSite.buildMarker]) { router in
+      let response = await router.respond(to: Request(.get, "/RoomCalls.wasm"))
+      #expect(response.status == .serviceUnavailable)
+      #expect(response.headers["Retry-After"] == "30")
+      #expect(await router.respond(to: Request(.get, "/none.js")).status == .notFound)
+      #expect(await router.respond(to: Request(.get, "/" + StaticSite.buildMarker)).status == .notFound)
+    }
+    try await Self.withSite { router in
+      #expect(await router.respond(to: Request(.get, "/RoomCalls.wasm")).status == .notFound)
     }
   }
 

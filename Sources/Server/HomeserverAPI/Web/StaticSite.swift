@@ -13,6 +13,12 @@ struct StaticSite: Sendable {
     "manifest-src 'self'", "object-src 'none'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'self'"
   ].joined(separator: "; ")
 
+  /// A file that `./run` leaves in the folder while it builds programs behind the running server. Its name begins with a dot, so it is
+  /// never served.
+  static let buildMarker = ".still-building"
+
+  private let directory: String
+  private let pool: BlockingPool
   private let files: StaticFiles
   /// Where the program lies when it is not in the directory.
   private let program: (files: StaticFiles, name: String)?
@@ -20,6 +26,8 @@ struct StaticSite: Sendable {
   /// nil where no directory is configured.
   init?(_ configuration: APIConfiguration, pool: BlockingPool?) {
     guard let directory = configuration.webDirectory, let pool else { return nil }
+    self.directory = directory
+    self.pool = pool
     files = StaticFiles(directory: directory, pool: pool)
     program = configuration.webProgram.map { file in
       let parts = file.split(separator: "/", omittingEmptySubsequences: false)
@@ -58,6 +66,18 @@ struct StaticSite: Sendable {
       return response
     }
     if let response = try await files.response(to: request, path: path) { return response }
+    if path.hasSuffix(".wasm"), try await isStillBuilding() {
+      var response = Response.text(
+        "This part of Martlet is still being built. Try again in a few minutes; ./run says when it is done.\n",
+        status: .serviceUnavailable)
+      response.headers.add("Retry-After", "30")
+      return response
+    }
     return .text("There is no such page.\n", status: .notFound)
+  }
+
+  private func isStillBuilding() async throws -> Bool {
+    let marker = "\(directory)/\(Self.buildMarker)"
+    return try await pool.run { OpenFile(path: marker) != nil }
   }
 }
