@@ -5,7 +5,6 @@
 enum JSONParser {
   static func tape(of source: [UInt8], limits: JSONLimits) throws(JSONError) -> [JSONNode] {
     guard source.count <= limits.bytes else { throw JSONError(.tooLarge, at: limits.bytes) }
-    // In the page's program `append` is put into its caller for this kind of array only (Scripts/build-web).
     var tape: ContiguousArray<JSONNode> = []
     tape.reserveCapacity(source.count / 10 + 8)
     try source.span.withUnsafeBufferPointer { (bytes) throws(JSONError) in
