@@ -1,4 +1,4 @@
-# Shared by run, test and the scripts beside it; sourced, not run.
+# Shared by run, dev, test and the scripts beside it; sourced, not run.
 
 # Says what happens, with the seconds since the start.
 say() { printf '[%3d s] %s\n' "$SECONDS" "$*"; }
@@ -9,10 +9,114 @@ fail() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 # Puts the Swift toolchain into PATH, or says what is missing.
 find_swift() {
   local folder
-  if ! command -v swift >/dev/null; then
-    for folder in "$HOME/.local/share/swiftly/bin" /usr/libexec/swift/bin; do
-      if [ -x "$folder/swift" ]; then PATH=$folder:$PATH; export PATH; return; fi
-    done
-    fail 'the Swift toolchain (6.3 or newer) is not in PATH. https://www.swift.org/install says how to get it.'
+  command -v swift >/dev/null && return
+  for folder in "$HOME/.local/share/swiftly/bin" /usr/libexec/swift/bin; do
+    if [ -x "$folder/swift" ]; then export PATH=$folder:$PATH; return; fi
+  done
+  fail 'the Swift toolchain (6.3 or newer) is not in PATH. https://www.swift.org/install says how to get it.'
+}
+
+# ---- What is built
+
+# One hash of the name, size and time of every file that the build reads, of the toolchain and of the libraries' versions.
+inputs_hash() {
+  {
+    find Sources Web Package.swift Scripts/{build-web,common.bash} -type f -printf '%p %s %T@\n' | LC_ALL=C sort
+    stat -c '%s %Y' "$(dirname "$(readlink -f "$(command -v swift)")")/swift-frontend" 2>/dev/null || true
+    pkg-config --modversion libuv sqlite3 libsodium libcrypto vips yaml-0.1 libcurl libllhttp
+  } | sha256sum | cut -c1-64
+}
+
+build_server() { swift build -c release --product martlet && swift build -c release --product martlet-thumbnail; }
+
+has_first_parts() { [ -x .build/release/martlet ] && [ -x .build/release/martlet-thumbnail ] && [ -f .build/web/app.wasm ]; }
+
+has_other_parts() {
+  local name
+  [ -x .build/release/martlet-terminal ] || return 1
+  for name in RoomCalls MessengerElement MartletCall; do [ -f ".build/web/$name.wasm" ] || return 1; done
+}
+
+# build_other_parts INPUTS: what the first minute does not need. While .still-building lies in the page's folder, the server says of
+# programs that are missing that they are still being built.
+build_other_parts() {
+  {
+    Scripts/build-web RoomCalls MessengerElement MartletCall && swift build -c release --product martlet-terminal
+  } >"$logs/other-parts.log" 2>&1 || return 1
+  rm -f .build/web/.still-building
+  printf '%s\n' "$1" >.build/run.inputs
+  say 'Everything is built.'
+}
+
+# ---- Steps
+#
+# The output of a step goes to $logs/NAME.log, its seconds to $logs/NAME.seconds, by which the next run knows how long it takes.
+
+logs=.build/logs
+job=
+
+# step NAME "text" SECONDS COMMAND…: runs it, and says every ten seconds what it is at and about how long it still takes. SECONDS is what it
+# takes on two quiet cores; ten times that ends it. Sets `status`, `seconds` and `log`.
+step() {
+  local name=$1 text=$2 expected=$3 limit=$((120 + 10 * $3)) began=$SECONDS said=$SECONDS
+  shift 3
+  mkdir -p "$logs"
+  log=$logs/$name.log
+  [ ! -s "$logs/$name.seconds" ] || expected=$(<"$logs/$name.seconds")
+  say "$text …"
+  set -m
+  timeout --kill-after=10 $limit "$@" >"$log" 2>&1 </dev/null &
+  job=$!
+  set +m
+  while kill -0 "$job" 2>/dev/null; do
+    sleep 0.2
+    [ $((SECONDS - said)) -ge 10 ] || continue
+    said=$SECONDS
+    say "  $text: $(progress_of "$log")$(time_left $((expected - SECONDS + began)))"
+  done
+  status=0
+  wait "$job" || status=$?
+  job= seconds=$((SECONDS - began))
+  [ $status != 124 ] || echo "stopped after $limit seconds" >>"$log"
+  [ $status != 0 ] || printf '%s\n' $seconds >"$logs/$name.seconds"
+}
+
+# The last line of a log; of SwiftPM's only the count.
+progress_of() {
+  local line
+  line=$(tail -c 400 "$1" | tr '\r' '\n' | grep -av '^[[:space:]]*$' | tail -n 1) || true
+  if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then line="${BASH_REMATCH[1]} of ${BASH_REMATCH[2]}"; fi
+  printf '%s' "${line:0:80}"
+}
+
+time_left() {
+  if [ "$1" -ge 90 ]; then printf ', about %s min left' $((($1 + 30) / 60))
+  elif [ "$1" -ge 5 ]; then printf ', about %s s left' "$1"
   fi
+}
+
+# reason_in LOG: what to do about failures that are not the source's; nothing for others.
+reason_in() {
+  if grep -qa 'No space left on device' "$1"; then echo 'The disk is full: make room and start again.'
+  elif grep -qaE 'Temporary failure resolving|Could not resolve|Network is unreachable|Failed to fetch|Connection (refused|timed out)' "$1"; then
+    echo 'There is no network: connect and start again.'
+  elif grep -qaE 'Cannot allocate memory|signal 9|Killed' "$1"; then echo 'The memory did not suffice: a build needs about 4 GB.'
+  fi
+}
+
+end_job() { [ -z "$job" ] || kill -- "-$job" 2>/dev/null || true; }
+
+# side_by_side FUNCTION…: each in a shell of its own. Fails as soon as one fails, and then ends the others.
+side_by_side() {
+  local lane lanes=() status=0
+  for lane in "$@"; do
+    (trap 'end_job; exit 130' INT TERM; "$lane") &
+    lanes+=($!)
+  done
+  trap 'kill "${lanes[@]}" 2>/dev/null; wait; exit 130' INT TERM
+  for lane in "$@"; do
+    wait -n || { status=$?; kill "${lanes[@]}" 2>/dev/null; wait; break; }
+  done
+  trap - INT TERM
+  return $status
 }

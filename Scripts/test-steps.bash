@@ -1,0 +1,187 @@
+# The steps of ./test; sourced by it after common.bash.
+
+results=.build/test/results
+answers=$PWD/.build/test/answers
+
+begin_results() {
+  mkdir -p "$answers" "$logs"
+  rm -f "$answers"/* "$results"
+  : >"$results"
+}
+
+# result NAME PASSED FAILED SKIPPED SECONDS "text": a line of the summary. Lanes write at the same time: a short line is written whole.
+result() { printf '%s\t' "$@" >>"$results"; printf '\n' >>"$results"; }
+
+is_passed() { grep -qP "^$1\t\d+\t0\t" "$results"; }
+
+trouble() {
+  say "  FAILED: $1"
+  tail -n 15 "$log" | sed 's/^/    /'
+  reason_in "$log"
+}
+
+# check NAME "text" SECONDS COMMAND…: passes or fails as a whole.
+check() {
+  local name=$1 text=$2
+  step "$@"
+  if [ $status = 0 ]; then result "$name" 1 0 0 "$seconds" "$text"
+  else
+    result "$name" 0 1 0 "$seconds" "$text"
+    trouble "$text"
+  fi
+}
+
+# suite NAME "text" SECONDS COMMAND…: its last line "N passed, N failed", perhaps with ", N skipped" or ", N not run", has its counts.
+suite() {
+  local name=$1 text=$2 line numbers
+  shift 2
+  step "$name" "$text" "$1" bash -c '. Scripts/common.bash; . Scripts/test-steps.bash; "$@"' _ "${@:2}"
+  line=$(grep -aE '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ (skipped|not run))?$' "$log" | tail -n 1)
+  read -r -a numbers <<<"$(tr -c '0-9\n' ' ' <<<"$line")"
+  if [ -z "$line" ]; then
+    numbers=(0 1)
+    echo 'it ended without its counts' >>"$log"
+  elif [ $status != 0 ] && [ "${numbers[1]}" = 0 ]; then
+    numbers[1]=1
+    echo "it says that nothing failed, but ended with status $status" >>"$log"
+  fi
+  result "$name" "${numbers[0]}" "${numbers[1]}" "${numbers[2]:-0}" "$seconds" "$text"
+  if [ "${numbers[1]}" != 0 ]; then trouble "$text"; else say "  $text: $line"; fi
+}
+
+skip() {
+  result skipped 0 0 1 0 "$1"
+  say "NOT RUN: $1"
+}
+
+build_step() {
+  check build 'Build of everything with its tests; warnings are errors' 420 swift build --build-tests
+  [ $status = 0 ]
+}
+
+# swift test, then its counts as a closing line. A test process that crashes leaves no summary, which counts as a failure.
+# Arguments are swift test's. Four tests at a time: the log shows what each costs.
+unit_tests() {
+  local output=$logs/unit-tests-output.txt status=0 all bad none
+  SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 MARTLET_ANSWERS=$answers swift test --skip-build "$@" 2>&1 | tee "$output" || status=1
+  bad=$(grep -aE '^✘ Test .* failed after' "$output" | grep -avcE '^✘ Test run with ')
+  none=$(grep -acE '^➜ Test .* skipped' "$output")
+  # The last one: tests that start themselves once more as another process say it of that as well.
+  all=$(grep -aoE '^[✔✘] Test run with [0-9]+ tests?' "$output" | tail -n 1 | grep -oE '[0-9]+')
+  if [ -z "$all" ]; then
+    echo 'the test process ended before its summary'
+    all=$(($(grep -acE '^✔ Test .* passed after' "$output") + bad + none + 1))
+    bad=$((bad + 1))
+  fi
+  # What failed, once more, where a reader of the log's end sees it.
+  grep -aE '^✘ Test .* recorded an issue|Fatal error' "$output" | head -n 10
+  echo "$((all - bad - none)) passed, $bad failed, $none skipped"
+  return $status
+}
+
+replay_corpora() {
+  local target good=0 bad=0
+  for target in $(.build/debug/fuzz --list); do
+    if .build/debug/fuzz "$target" --replay "Tests/Fuzz/Corpus/$target"; then good=$((good + 1)); else bad=$((bad + 1)); fi
+  done
+  echo "$good passed, $bad failed"
+  [ $bad = 0 ]
+}
+
+# end_to_end [OPTION…]: the tests of Tests/EndToEnd on the debug server, then every answer beside the specification.
+end_to_end() {
+  suite end-to-end 'End to end: a server, other people'\''s clients, the browser' 600 \
+    env MARTLET_PROGRAM="${program:-$PWD/.build/debug/martlet}" Tests/EndToEnd/run "$@"
+  if grep -aqE '^schema check: not run' "$log"; then
+    skip "$(grep -aE '^schema check: not run' "$log" | tail -n 1)"
+  elif [ $# = 0 ]; then
+    suite answers 'Every operation has its test, every answer the shape of the specification' 10 \
+      Scripts/check-answers "$answers" .build/end-to-end
+  fi
+}
+
+# run_named NAME…: each is a test target, an end-to-end module, or words of a test: of a unit test's suite or function, or of an
+# end-to-end test's sentence.
+run_named() {
+  local name units=() modules=() words=()
+  for name in "$@"; do
+    if [ -f "Tests/EndToEnd/test_${name#test_}.py" ]; then modules+=("${name#test_}")
+    elif grep -rqF --include='test_*.py' "$name" Tests/EndToEnd; then words+=("$name")
+    else units+=(--filter "$name")
+    fi
+  done
+  if [ ${#units[@]} -gt 0 ]; then
+    build_step || return
+    suite unit-tests 'Unit tests' 200 unit_tests "${units[@]}"
+  fi
+  if [ ${#modules[@]} -gt 0 ] || [ ${#words[@]} -gt 0 ]; then
+    check server 'Debug build of the server' 120 swift build --product martlet
+    check page "The page's program" 180 Scripts/build-web
+    [ ${#modules[@]} = 0 ] || end_to_end --only "$(IFS=,; printf '%s' "${modules[*]}")"
+    for name in "${words[@]}"; do end_to_end --named "$name"; done
+  fi
+}
+
+# What is worth a night. Each part takes at most an hour; CONTRIBUTING.md lists them.
+long_parts=(release fuzz kills agreement storm fuzzed)
+
+run_long() {
+  local part
+  if [ "${1:-}" = list ]; then printf '%s\n' "${long_parts[@]}"; exit 0; fi
+  for part in "$@"; do [[ " ${long_parts[*]} " == *" $part "* ]] || fail "there is no part $part among: ${long_parts[*]}"; done
+  Scripts/install-dependencies --test || exit 1
+  [ $# -gt 0 ] || set -- "${long_parts[@]}"
+  for part in "$@"; do "long_$part"; done
+}
+
+long_release() {
+  check release 'Release build of the server' 300 build_release
+  check page "The page's programs, as small as they get" 600 \
+    Scripts/build-web --release WebApp RoomCalls MessengerElement MartletCall MessengerBenchmark
+  program=$PWD/.build/release/martlet end_to_end
+}
+build_release() { swift build -c release --product martlet && swift build -c release --product martlet-thumbnail && swift build -c release --product martlet-terminal && swift build -c release --product router-peer; }
+
+long_fuzz() { suite fuzz 'Search for inputs that break a parser' 1500 fuzz_all; }
+fuzz_all() {
+  local output=$logs/fuzz-output.txt status=0
+  Scripts/fuzz --seconds 60 2>&1 | tee "$output" || status=1
+  echo "$(grep -c ': passed, ' "$output") passed, $(grep -c ': FAILED' "$output") failed"
+  return $status
+}
+
+# The long variant of an end-to-end module, on the debug build.
+long_module() {
+  build_step || return
+  suite "long-$1" "$2" 2400 env MARTLET_LONG=1 MARTLET_PROGRAM="$PWD/.build/debug/martlet" Tests/EndToEnd/run --only "$1"
+}
+long_kills() { long_module kills '1,000 kills of a client that syncs into a file'; }
+long_agreement() { long_module agreement '10,000 random actions, after which all clients agree'; }
+long_storm() { long_module storm 'A minute of 200 clients, half of them hostile'; }
+long_fuzzed() { long_module fuzzed 'Ten minutes of requests made of the specification'; }
+
+# Seconds of each step, the 20 slowest tests, what failed, the counts.
+summary() {
+  local name passed failed skipped seconds text all_passed=0 all_failed=0 all_skipped=0
+  say 'Done.'
+  echo; echo 'Seconds of each step:'
+  while IFS=$'\t' read -r name passed failed skipped seconds text _; do
+    all_passed=$((all_passed + passed)) all_failed=$((all_failed + failed)) all_skipped=$((all_skipped + skipped))
+    [ "$name" = skipped ] || printf '%6s  %s\n' "$seconds" "$text"
+  done <"$results"
+  echo; echo 'The 20 slowest tests, in seconds:'
+  {
+    grep -aoE '✔ Test .* passed after [0-9.]+ seconds' "$logs/unit-tests.log" 2>/dev/null | sed -E 's/✔ Test (.*) passed after ([0-9.]+) seconds/\2\t\1/'
+    grep -aoE '^ *ok +.* \([0-9.]+ s\)$' "$logs/end-to-end.log" 2>/dev/null | sed -E 's/^ *ok +(.*) \(([0-9.]+) s\)$/\2\t\1/'
+  } | sort -rn | head -n 20 | awk -F'\t' '{ printf "%6.1f  %s\n", $1, $2 }'
+  echo
+  # The end of a long log is what people see: what failed stands there once more, with the words that say why.
+  while IFS=$'\t' read -r name passed failed skipped seconds text _; do
+    [ "$failed" != 0 ] || continue
+    printf 'FAILED  %s: %s\n' "$text" "$logs/$name.log"
+    grep -avE '^ *ok ' "$logs/$name.log" | grep -aE 'recorded an issue|Fatal error|^ *FAILED|error:' | head -n 20 | cut -c1-500 | sed 's/^ */    /'
+  done <"$results"
+  [ $all_skipped = 0 ] && skipped= || skipped=", $all_skipped skipped"
+  printf '%s\n' "$all_passed passed, $all_failed failed$skipped"
+  [ $all_failed = 0 ] && [ $all_passed -gt 0 ]
+}
