@@ -17,7 +17,7 @@ extension Accounts {
         WHERE user_id = $1
         """, userID)
       try devices.remove(tx, of: userID, sessions) { _ in true }
-      try devices.pushers.removeAll(tx, of: userID)
+      for observer in observers { try observer.deactivated(userID, in: tx) }
       try loginTokens.revoke(tx, userID)
       try openIDTokens.revoke(tx, userID)
       try ThirdPartyIdentifiers.deleteAll(tx, of: userID)
@@ -37,8 +37,7 @@ extension Accounts {
   }
 
   private func leaveRooms(_ userID: UserID) async throws {
-    let leave = hooks.withLock { $0.accountDeactivated }
-    try await leave(userID)
+    for observer in observers { try await observer.finishDeactivation(of: userID) }
     try await database.write { tx in
       _ = try tx.execute("UPDATE account SET leaves = 0 WHERE user_id = $1", userID)
     }
@@ -47,10 +46,9 @@ extension Accounts {
   private func erase(_ tx: WriteTransaction, _ userID: UserID) throws {
     let position = tx.position
     try tx.execute("UPDATE account SET erased_at = $1 WHERE user_id = $2", position, userID)
-    hooks.withLock { $0.accountErased }(userID, position, tx)
+    for observer in observers { try observer.erased(userID, at: position, in: tx) }
     try tx.execute("DELETE FROM profile_field WHERE user_id = $1", userID)
     try tx.execute("DELETE FROM account_data WHERE user_id = $1", userID)
     pushRules.forget(userID, in: tx)
-    try tx.execute("DELETE FROM hidden_room WHERE user_id = $1", userID)
   }
 }

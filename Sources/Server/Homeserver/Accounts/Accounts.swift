@@ -2,7 +2,6 @@ import Database
 import JSON
 import MatrixModel
 import Outbound
-import Synchronization
 import Telemetry
 
 /// Accounts and how people get into them.
@@ -13,18 +12,17 @@ package final class Accounts: Sendable {
   package let openIDTokens: ExpiringTokens
   package let registrationTokens: RegistrationTokens
   package let emailValidations: EmailValidations
-  /// What other chapters do when an account changes. Set once, when the homeserver is put together.
-  package let hooks = Mutex(AccountHooks())
 
   let configuration: HomeserverConfiguration
   let database: Database
   let sessions: Sessions
   let devices: Devices
   let pushRules: PushRules
+  let observers: [any AccountObserver]
 
   init(
     configuration: HomeserverConfiguration, database: Database, sessions: Sessions, devices: Devices,
-    pushRules: PushRules, emailValidations: EmailValidations
+    pushRules: PushRules, emailValidations: EmailValidations, observers: [any AccountObserver]
   ) throws {
     self.configuration = configuration
     self.database = database
@@ -32,6 +30,7 @@ package final class Accounts: Sendable {
     self.devices = devices
     self.pushRules = pushRules
     self.emailValidations = emailValidations
+    self.observers = observers
     passwords = try Passwords(
       memoryBytes: configuration.passwordHashMemoryBytes, iterations: configuration.passwordHashIterations)
     let interactive = InteractiveAuthentication(clock: configuration.clock)
@@ -92,21 +91,6 @@ package final class Accounts: Sendable {
       return try await self.passwords.verify(Redacted(password), against: self.account(userID)?.passwordHash)
     }
   }
-}
-
-/// What other chapters do and say when an account changes; nothing until set.
-package struct AccountHooks: Sendable {
-  /// A display name or avatar changed: update the user's member events in all joined rooms.
-  package var profileChanged: @Sendable (UserID, Profile) async throws -> Void = { _, _ in }
-  /// The account was deactivated: leave all rooms, reject all invites.
-  package var accountDeactivated: @Sendable (UserID) async throws -> Void = { _ in }
-  /// The account is erased at a position: what it wrote is hidden from who joins later.
-  package var accountErased: @Sendable (UserID, _ position: Int64, WriteTransaction) -> Void = { _, _, _ in }
-
-  /// Throws `M_EXCLUSIVE` for a name that only an application service may have, however the account comes about.
-  package var requireMayRegister: @Sendable (UserID) throws -> Void = { _ in }
-
-  package init() {}
 }
 
 /// How a client names the user who logs in. Spec: Client-Server API, "Identifier types".

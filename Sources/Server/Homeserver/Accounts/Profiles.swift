@@ -88,7 +88,7 @@ package final class Profiles: Sendable {
   package func set(_ name: ByteString, to value: JSON?, of userID: UserID) async throws {
     try Self.check(name, value)
     let bytes = value.map { [UInt8]($0.bytes) }
-    let profile = try await database.write { tx -> Profile in
+    try await database.write { tx in
       if let bytes {
         try Self.store(tx, name, bytes, of: userID)
       } else {
@@ -101,11 +101,9 @@ package final class Profiles: Sendable {
       try tx.execute(
         "UPDATE account SET search_text = $1 WHERE user_id = $2 AND deactivated = 0",
         Self.searchText(userID, displayName: profile.displayName), userID)
-      return profile
     }
     guard name == "displayname" || name == "avatar_url" else { return }
-    let follow = accounts.hooks.withLock { $0.profileChanged }
-    try await follow(userID, profile)
+    for observer in accounts.observers { try await observer.profileChanged(of: userID) }
   }
 
   static func store(_ tx: WriteTransaction, _ name: ByteString, _ value: [UInt8], of userID: UserID) throws {

@@ -9,9 +9,9 @@ extension AppServiceDelivery {
   func newcomers(by event: StoredEvent, in room: RoomSnapshot, _ interest: AppServiceInterest) -> [UserID] {
     guard event.isJoining, let user = event.stateKey.map({ UserID(trusted: $0) }) else { return [] }
     if service.covers(user), !interest.isIn(room.number) {
-      return presence.present().compactMap { room.isJoined($0.user) ? $0.user : nil }
+      return rooms.presence.present().compactMap { room.isJoined($0.user) ? $0.user : nil }
     }
-    return presence.shown(of: user).map { $0.state != .offline } ?? false ? [user] : []
+    return rooms.presence.shown(of: user).map { $0.state != .offline } ?? false ? [user] : []
   }
 
   /// The array `ephemeral`; empty where there is nothing for the service.
@@ -27,7 +27,9 @@ extension AppServiceDelivery {
         try interest.includes(room, rooms, tx) ? try rooms.cache.snapshot(of: room, in: tx)?.roomID : nil
       },
       status: { user in
-        guard let status = presence.shown(of: user), try interest.includes(presenceOf: user, rooms, tx) else { return nil }
+        guard let status = rooms.presence.shown(of: user), try interest.includes(presenceOf: user, rooms, tx) else {
+          return nil
+        }
         return status
       }, now: clock.now())
     writer.endArray()

@@ -43,24 +43,24 @@ final class AppServiceDelivery: Sendable {
   }
 
   let service: AppService
-  let ephemeral = AppServiceEphemeral()
-  let signal = WorkSignal()
+  private let ephemeral: AppServiceEphemeral
+  private let signal: WorkSignal
   private let client: AppServiceClient
   private let database: Database
   let rooms: Rooms
-  let presence: Presence
   let clock: WallClock
   private let log: Log
   private let progress = Mutex<Progress?>(nil)
 
   init(
-    _ service: AppService, database: Database, rooms: Rooms, presence: Presence, http: HTTPClient, clock: WallClock, log: Log
+    _ inbox: AppServiceInbox, database: Database, rooms: Rooms, http: HTTPClient, clock: WallClock, log: Log
   ) {
-    self.service = service
-    client = AppServiceClient(service: service, http: http)
+    service = inbox.service
+    ephemeral = inbox.ephemeral
+    signal = inbox.signal
+    client = AppServiceClient(service: inbox.service, http: http)
     self.database = database
     self.rooms = rooms
-    self.presence = presence
     self.clock = clock
     self.log = log
   }

@@ -6,6 +6,8 @@ import MatrixModel
 /// Spec: Application Service API.
 package final class AppServices: Sendable {
   package let all: [AppService]
+  /// Of the services that have a URL.
+  let inboxes: [AppServiceInbox]
   private let byToken: [AccessTokenHash: AppService]
 
   /// Throws `AppServiceError` for a registration that is wrong or like another.
@@ -30,6 +32,7 @@ package final class AppServices: Sendable {
       services.append(service)
     }
     all = services
+    inboxes = services.filter { $0.registration.url != nil }.map { AppServiceInbox($0) }
     self.byToken = byToken
   }
 
@@ -63,5 +66,34 @@ package final class AppServices: Sendable {
 
   private static func outside(_ name: String) -> MatrixError {
     MatrixError(status: 400, .exclusive, "\(name) is outside of the application service's namespaces.")
+  }
+}
+
+extension AppServices: AccountObserver {
+  package func willRegister(_ userID: UserID) throws { try requireMay(make: userID, nil) }
+}
+
+extension AppServices: RoomObserver {
+  package func published(_ count: Int, upTo position: Int64) {
+    for inbox in inboxes { inbox.signal.notify() }
+  }
+
+  package func typingChanged(in room: RoomNumber) {
+    for inbox in inboxes where inbox.service.registration.receivesEphemeral {
+      inbox.ephemeral.noteTyping(in: room)
+      inbox.signal.notify()
+    }
+  }
+
+  package func presenceChanged(of users: Set<UserID>) {
+    for inbox in inboxes where inbox.service.registration.receivesEphemeral {
+      inbox.ephemeral.notePresence(of: users)
+      inbox.signal.notify()
+    }
+  }
+
+  /// Waits for the next event: the receipt of a message is no reason for a transaction.
+  package func received(_ receipt: Receipt, in room: RoomNumber) {
+    for inbox in inboxes where inbox.service.registration.receivesEphemeral { inbox.ephemeral.note(receipt, in: room) }
   }
 }

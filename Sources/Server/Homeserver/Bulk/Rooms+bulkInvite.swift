@@ -19,8 +19,7 @@ extension Rooms {
     guard users.count <= Self.bulkInviteLimit else {
       throw MatrixError.tooLarge("One request invites at most \(Self.bulkInviteLimit) users.")
     }
-    let provide = hooks.withLock { $0.provideUser }
-    for user in users { try await provide(user) }
+    for user in users { try await directory.provideUser(user) }
     return try await edit(roomID, by: actor) { editor in
       guard editor.room.isJoined(actor.userID), editor.room.powerLevels.canInvite(by: actor.userID) else {
         throw MatrixError.forbidden("You may not invite to this room.")

@@ -109,7 +109,7 @@ extension DelayedEvents {
     guard let roomID = delayed.roomID, let room = try rooms.cache.newest(roomID, in: transaction) else {
       throw MatrixError.notFound("The room is gone.")
     }
-    var actor = try actor(delayed.user, delayed.type, transaction)
+    var actor = try Accounts.sender(delayed.user, of: delayed.type, at: clock.now(), in: transaction)
     actor.timestamp = delayed.timestamp
     if actor.isShadowBanned {
       return try finalise(

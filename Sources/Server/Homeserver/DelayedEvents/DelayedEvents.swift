@@ -25,33 +25,24 @@ package final class DelayedEvents: Sendable {
   package static let finalisedLifetimeMilliseconds: Int64 = 7 * 24 * 60 * 60 * 1_000
   package static let finalisedCountLimit: Int64 = 1_000
 
-  /// Who sends, as of the moment; throws `MatrixError` where they may not send at all any more.
-  typealias ActorLookup = @Sendable (UserID, EventType, ReadTransaction) throws -> Rooms.Actor
-
   package let limits: DelayedEventLimits
   let database: Database
   let rooms: Rooms
   let clock: WallClock
   let log: Log
-  let actor: ActorLookup
   let signal = WorkSignal()
-  /// At least the rooms where state waits; nil until they have been read.
-  private let roomsWithState = Mutex<Set<RoomNumber>?>(nil)
+  private let state: DelayedState
   private let task = Mutex<Task<Void, Never>?>(nil)
 
   init(
-    _ limits: DelayedEventLimits, database: Database, rooms: Rooms, clock: WallClock, log: Log,
-    actor: @escaping ActorLookup
+    _ limits: DelayedEventLimits, database: Database, rooms: Rooms, state: DelayedState, clock: WallClock, log: Log
   ) {
     self.limits = limits
     self.database = database
     self.rooms = rooms
     self.clock = clock
     self.log = log
-    self.actor = actor
-    rooms.hooks.withLock { hooks in
-      hooks.appended.append { [weak self] event, _, transaction in try self?.cancelReplaced(by: event, transaction) }
-    }
+    self.state = state
   }
 
   /// Begins to send what is due, also what became due while the server did not run.
@@ -98,7 +89,7 @@ package final class DelayedEvents: Sendable {
         """, id, actor.userID, actor.deviceID?.text ?? "", draft.transactionID?.text ?? "", room.number, draft.type,
         draft.stateKey, [UInt8](draft.content.bytes), actor.timestamp, draft.delayMilliseconds, now,
         now + draft.delayMilliseconds)
-      if draft.stateKey != nil { roomsWithState.withLock { _ = $0?.insert(room.number) } }
+      if draft.stateKey != nil { state.scheduled(in: room.number) }
       transaction.afterPublish { self.signal.notify() }
       return id
     }
@@ -125,29 +116,6 @@ package final class DelayedEvents: Sendable {
     ) { (count: $0.integer(0), next: $0.integer(1)) }
     guard let waiting, waiting.count >= Int64(limits.scheduledCount) else { return }
     throw MatrixError.limitExceeded(retryAfterMilliseconds: max(1_000, waiting.next - clock.now()))
-  }
-
-  // MARK: State that others replace
-
-  /// A state event cancels those of other users that wait to set the same.
-  private func cancelReplaced(by event: StoredEvent, _ transaction: WriteTransaction) throws {
-    guard let stateKey = event.stateKey, try hasState(event.room, transaction) else { return }
-    let error = MatrixError.unknown(status: 409, "Another user has set the same state meanwhile.")
-    try transaction.execute(
-      """
-      UPDATE delayed_event SET finalised = $1, error = $2
-      WHERE room = $3 AND type = $4 AND state_key = $5 AND user_id <> $6 AND finalised IS NULL
-      """, clock.now(), error.bytes, event.room, event.type, stateKey, event.sender)
-  }
-
-  private func hasState(_ room: RoomNumber, _ transaction: WriteTransaction) throws -> Bool {
-    if let known = roomsWithState.withLock({ $0?.contains(room) }) { return known }
-    var rooms: Set<RoomNumber> = []
-    try transaction.query("SELECT DISTINCT room FROM delayed_event WHERE finalised IS NULL AND state_key IS NOT NULL") {
-      rooms.insert(RoomNumber($0.integer(0)))
-    }
-    roomsWithState.withLock { [rooms] in $0 = rooms }
-    return rooms.contains(room)
   }
 }
 

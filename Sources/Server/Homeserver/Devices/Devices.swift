@@ -19,13 +19,13 @@ package final class Devices: Sendable {
 
   private let database: Database
   private let lists: DeviceLists
-  let pushers: Pushers
+  private let observers: [any AccountObserver]
   private let clock: WallClock
 
-  init(database: Database, lists: DeviceLists, pushers: Pushers, clock: WallClock) {
+  init(database: Database, lists: DeviceLists, observers: [any AccountObserver], clock: WallClock) {
     self.database = database
     self.lists = lists
-    self.pushers = pushers
+    self.observers = observers
     self.clock = clock
   }
 
@@ -161,7 +161,7 @@ package final class Devices: Sendable {
       try tx.execute("DELETE FROM sent_transaction WHERE user_id = $1 AND device_id = $2", userID, deviceID)
     }
     try sessions.revoke(tx, userID, where: isRemoved)
-    try pushers.remove(tx, of: userID, whereDevice: isRemoved)
+    for observer in observers { try observer.removed(devicesOf: userID, where: isRemoved, in: tx) }
     if hadKeys { try lists.changed(tx, userID) }
   }
 

@@ -53,13 +53,8 @@ enum PublicRoomRows {
 
   /// Takes a room out of every list.
   static func remove(_ room: RoomNumber, _ transaction: WriteTransaction) throws {
-    for statement in ofRoom { try transaction.execute(statement, room) }
+    for statement in RoomRows.listing { try transaction.execute(statement, room) }
   }
-
-  /// Each deletes what is said of the room with the number `$1`.
-  static let ofRoom: [StaticString] = [
-    "DELETE FROM public_room_list WHERE room = $1", "DELETE FROM public_room WHERE room = $1"
-  ]
 
   private static func insert(_ room: RoomSnapshot, in list: String, _ transaction: WriteTransaction) throws {
     try transaction.execute(

@@ -7,7 +7,7 @@ extension Rooms {
   /// The room an alias of this server points to. Spec: `GET /directory/room/{roomAlias}`. Throws `M_NOT_FOUND`.
   package func room(of alias: RoomAlias) async throws -> RoomID {
     if let roomID = try await knownRoom(of: alias) { return roomID }
-    if try await hooks.withLock({ $0.provideRoom })(alias), let roomID = try await knownRoom(of: alias) { return roomID }
+    if try await directory.provideRoom(alias), let roomID = try await knownRoom(of: alias) { return roomID }
     throw MatrixError.notFound("There is no room with the alias \(alias).")
   }
 
@@ -43,7 +43,7 @@ extension Rooms {
   ///
   /// Spec: `DELETE /directory/room/{roomAlias}`. Throws `M_FORBIDDEN`, `M_NOT_FOUND`.
   package func removeAlias(_ alias: RoomAlias, by actor: Actor) async throws {
-    try hooks.withLock { $0.requireMayChange }(alias, actor)
+    try directory.requireMayChange(alias, by: actor)
     try await database.write { transaction in
       let row = try transaction.first("SELECT room, creator FROM room_alias WHERE alias = $1", alias) {
         (RoomNumber($0.integer(0)), $0.identifier(1, as: UserID.self))
@@ -91,7 +91,7 @@ extension Rooms {
       throw MatrixError.invalidParameter("Aliases made here end in ':\(configuration.serverName)'.")
     }
     guard !alias.localpart.isEmpty else { throw MatrixError.invalidParameter("There is nothing between '#' and ':'.") }
-    try hooks.withLock { $0.requireMayChange }(alias, actor)
+    try directory.requireMayChange(alias, by: actor)
     if actor.appService == nil {
       let count = try transaction.first("SELECT count(*) FROM room_alias WHERE creator = $1", actor.userID) { $0.integer(0) }
       guard count ?? 0 < Self.userAliasesLimit else {

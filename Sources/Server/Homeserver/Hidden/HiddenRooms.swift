@@ -1,19 +1,6 @@
 import Database
 import JSON
 import MatrixModel
-import Synchronization
-
-/// Which rooms users have hidden until somebody writes there again.
-enum HiddenRoomTables {
-  static let statements = [
-    // `before` is when it was hidden, in milliseconds since 1970. The same is in the room's account data, for clients; here it
-    // is found by the room.
-    """
-    CREATE TABLE hidden_room(
-      room INTEGER NOT NULL, user_id TEXT NOT NULL, before INTEGER NOT NULL, PRIMARY KEY(room, user_id)) STRICT, WITHOUT ROWID
-    """
-  ]
-}
 
 /// Rooms that a user does not want to see until the next message there: the room's account data `martlet.hidden` is
 /// `{"before":<milliseconds>}` as long, and `{}` after.
@@ -26,15 +13,13 @@ package final class HiddenRooms: Sendable {
 
   private let database: Database
   private let rooms: Rooms
-  private let accountData: AccountData
+  private let rows: HiddenRoomRows
   private let clock: WallClock
-  /// At least the rooms with rows; nil until they have been read.
-  private let inUse = Mutex<Set<RoomNumber>?>(nil)
 
-  init(database: Database, rooms: Rooms, accountData: AccountData, clock: WallClock) {
+  init(database: Database, rooms: Rooms, rows: HiddenRoomRows, clock: WallClock) {
     self.database = database
     self.rooms = rooms
-    self.accountData = accountData
+    self.rows = rows
     self.clock = clock
   }
 
@@ -47,14 +32,7 @@ package final class HiddenRooms: Sendable {
     return try await database.write { [self] transaction in
       var hidden = 0
       for (number, roomID) in try joined(roomIDs, user, transaction) {
-        let isNew = try transaction.execute(
-          "INSERT INTO hidden_room(room, user_id, before) VALUES ($1, $2, $3) ON CONFLICT(room, user_id) DO NOTHING", number,
-          user, now)
-        guard isNew == 1 else { continue }
-        hidden += 1
-        inUse.withLock { _ = $0?.insert(number) }
-        let content = try JSON.object { $0.member("before", now) }
-        try accountData.store(transaction, .hidden, Array(content.bytes), of: user, in: roomID)
+        if try rows.hide(number, roomID, from: user, at: now, transaction) { hidden += 1 }
       }
       return hidden
     }
@@ -66,33 +44,10 @@ package final class HiddenRooms: Sendable {
     try await database.write { [self] transaction in
       var shown = 0
       for (number, roomID) in try joined(roomIDs, user, transaction) {
-        let wasHidden = try transaction.execute("DELETE FROM hidden_room WHERE room = $1 AND user_id = $2", number, user)
-        guard wasHidden == 1 else { continue }
-        shown += 1
-        try accountData.store(transaction, .hidden, Array("{}".utf8), of: user, in: roomID)
+        if try rows.show(number, roomID, to: user, transaction) { shown += 1 }
       }
       return shown
     }
-  }
-
-  /// Shows the room to those who have hidden it, its author apart. Called inside the commit of every event.
-  func noticed(_ event: StoredEvent, in roomID: RoomID, _ transaction: WriteTransaction) throws {
-    guard event.isActivity, event.stateKey == nil, try isInUse(event.room, transaction) else { return }
-    let users = try transaction.all(
-      "SELECT user_id FROM hidden_room WHERE room = $1 AND user_id <> $2", event.room, event.sender
-    ) { $0.identifier(0, as: UserID.self) }
-    for user in users {
-      try transaction.execute("DELETE FROM hidden_room WHERE room = $1 AND user_id = $2", event.room, user)
-      try accountData.store(transaction, .hidden, Array("{}".utf8), of: user, in: roomID)
-    }
-  }
-
-  private func isInUse(_ room: RoomNumber, _ transaction: WriteTransaction) throws -> Bool {
-    if let known = inUse.withLock({ $0?.contains(room) }) { return known }
-    var rooms: Set<RoomNumber> = []
-    try transaction.query("SELECT DISTINCT room FROM hidden_room") { rooms.insert(RoomNumber($0.integer(0))) }
-    inUse.withLock { [rooms] in $0 = rooms }
-    return rooms.contains(room)
   }
 
   private func joined(
@@ -127,14 +82,4 @@ extension Rooms {
       try transaction.first("SELECT room_id FROM room WHERE room = $1", number) { (number, $0.identifier(0)) }
     }
   }
-}
-
-extension StoredEvent {
-  /// What counts as somebody saying something, as clients sort rooms by it: MSC4186, `bump_stamp`.
-  static let activityTypes: Set<EventType> = [
-    .create, .message, .encrypted, .sticker, "m.call.invite", "m.poll.start", "org.matrix.msc3381.poll.start",
-    "m.beacon_info", "org.matrix.msc3672.beacon_info"
-  ]
-
-  var isActivity: Bool { Self.activityTypes.contains(type) }
 }

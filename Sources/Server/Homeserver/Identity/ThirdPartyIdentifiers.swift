@@ -18,11 +18,11 @@ package final class ThirdPartyIdentifiers: Sendable {
   package static let countLimit = 20
 
   private let database: Database
-  private let pushers: Pushers
+  private let observers: [any AccountObserver]
 
-  init(database: Database, pushers: Pushers) {
+  init(database: Database, observers: [any AccountObserver]) {
     self.database = database
-    self.pushers = pushers
+    self.observers = observers
   }
 
   /// The user's identifiers, the first added first.
@@ -39,14 +39,15 @@ package final class ThirdPartyIdentifiers: Sendable {
     }
   }
 
-  /// Takes an identifier from the user, with the e-mail pusher to it; one that the user does not have is no error.
+  /// Takes an identifier from the user; one that the user does not have is no error.
   package func delete(_ medium: String, _ address: String, of userID: UserID) async throws {
     let mailAddress = MailAddress(address)
     let address = mailAddress?.description ?? address
-    try await database.write { [pushers] tx in
+    try await database.write { [observers] tx in
       try tx.execute(
         "DELETE FROM third_party_identifier WHERE medium = $1 AND address = $2 AND user_id = $3", medium, address, userID)
-      if medium == "email", let mailAddress { try pushers.remove(tx, Pusher.ID(mailAddress, of: userID)) }
+      guard medium == "email", let mailAddress else { return }
+      for observer in observers { try observer.removed(mailAddress, of: userID, in: tx) }
     }
   }
 

@@ -42,15 +42,23 @@ package final class Presence: Sendable {
   package let isEnabled: Bool
   private let state = Mutex(State())
   private let database: Database
-  private let rooms: Rooms
+  private let memberships: Memberships
+  private let counter: EphemeralCounter
   private let notifier: Notifier
+  private let observers: [any RoomObserver]
   private let clock: WallClock
 
-  init(isEnabled: Bool, database: Database, rooms: Rooms, notifier: Notifier, clock: WallClock) {
+  /// - Parameter counter: that of typing.
+  init(
+    isEnabled: Bool, database: Database, memberships: Memberships, counter: EphemeralCounter, notifier: Notifier,
+    observers: [any RoomObserver], clock: WallClock
+  ) {
     self.isEnabled = isEnabled
     self.database = database
-    self.rooms = rooms
+    self.memberships = memberships
+    self.counter = counter
     self.notifier = notifier
+    self.observers = observers
     self.clock = clock
   }
 
@@ -108,9 +116,9 @@ package final class Presence: Sendable {
   /// Throws `M_FORBIDDEN` where the two share no room.
   package func status(of user: UserID, for reader: UserID) async throws -> PresenceStatus {
     guard isEnabled else { return PresenceStatus() }
-    let isVisible = try await database.read { [rooms] transaction in
+    let isVisible = try await database.read { [memberships] transaction in
       let ignored = try IgnoredUsers.of(reader, in: transaction)
-      return try user == reader || !ignored.contains(user) && rooms.share(user, reader, in: transaction)
+      return try user == reader || !ignored.contains(user) && memberships.share(user, reader, in: transaction)
     }
     guard isVisible else { throw MatrixError.forbidden("You share no room with this user.") }
     try await load(user)
@@ -227,7 +235,7 @@ package final class Presence: Sendable {
       state.waiting = []
       var version: Int64 = 0
       for user in users {
-        version = rooms.typing.counter.next()
+        version = counter.next()
         state.changes.append(Change(version: version, user: user))
         state.newest[user] = version
         if state.records[user]?.ownVersion == .max { state.records[user]?.ownVersion = version }
@@ -241,10 +249,11 @@ package final class Presence: Sendable {
     guard !users.isEmpty else { return }
     var concerned: Set<RoomNumber> = []
     for user in users {
-      for (room, entry) in rooms.memberships.cachedRooms(of: user) ?? [:] where entry.membership == .join {
+      for (room, entry) in memberships.cachedRooms(of: user) ?? [:] where entry.membership == .join {
         concerned.insert(room)
       }
     }
+    for observer in observers { observer.presenceChanged(of: users) }
     notifier.note(presence: version, in: concerned, of: users)
   }
 
@@ -253,8 +262,8 @@ package final class Presence: Sendable {
   /// Reads what is kept of a user, once; and their rooms, so that it is known whom to tell.
   private nonisolated(nonsending) func load(_ user: UserID) async throws {
     if state.withLock({ $0.records[user] != nil }) { return }
-    let stored = try await database.read { [rooms] transaction in
-      _ = try rooms.memberships.rooms(of: user, in: transaction)
+    let stored = try await database.read { [memberships] transaction in
+      _ = try memberships.rooms(of: user, in: transaction)
       return try transaction.first("SELECT status_msg, last_active FROM presence WHERE user_id = $1", user) { row in
         (row.optionalText(0).map { ByteString($0) }, row.integer(1))
       }
@@ -273,25 +282,24 @@ package final class Presence: Sendable {
   }
 }
 
-extension Rooms {
+extension Memberships {
   /// Whether two users are in a room together. O(rooms of either).
   func share(_ user: UserID, _ other: UserID, in transaction: ReadTransaction) throws -> Bool {
-    Self.share(try memberships.rooms(of: user, in: transaction), try memberships.rooms(of: other, in: transaction))
+    Self.share(try rooms(of: user, in: transaction), try rooms(of: other, in: transaction))
   }
 
-  static func share(_ rooms: Memberships.Rooms, _ others: Memberships.Rooms) -> Bool {
+  static func share(_ rooms: Rooms, _ others: Rooms) -> Bool {
     let (fewer, more) = rooms.count < others.count ? (rooms, others) : (others, rooms)
     return fewer.contains { $0.value.membership == .join && more[$0.key]?.membership == .join }
   }
 }
 
-extension Homeserver {
+extension Rooms {
   /// How many members of a room are there. `martlet.online`. Throws `M_FORBIDDEN` where the user is not in the room.
   package func onlineCounts(
     in roomID: RoomID, for user: UserID
   ) async throws -> (online: Int, unavailable: Int, joined: Int) {
-    let room = try await database.read { [rooms] in try rooms.cache.snapshot(of: roomID, in: $0) }
-    guard let room, room.isJoined(user) else { throw MatrixError.forbidden("You are not in this room.") }
+    let room = try await joinedRoom(roomID, of: user)
     let counts = presence.counts(in: room)
     return (counts.online, counts.unavailable, room.joinedCount)
   }

@@ -8,25 +8,20 @@ import Telemetry
 ///
 /// Spec: Client-Server API, "Push Notifications"; Push Gateway API.
 package final class Push: Sendable {
-  private let signal = WorkSignal()
   private let pushers: Pushers
   private let evaluation: PushEvaluation
   private let delivery: PushDelivery
   /// nil where no mail is sent.
   private let mails: MailDelivery?
-  private let badgeDelay: Duration
   private let log: Log
   private let worker = Mutex<Task<Void, Never>?>(nil)
-  /// Whose receipts have moved and who shall be told the new number soon.
-  private let readers = Mutex<Set<UserID>>([])
 
   init(
     _ configuration: HomeserverConfiguration, database: Database, pushers: Pushers, sources: SyncSources, http: HTTPClient,
-    mail: MailSender?, notifier: Notifier, log: Log
+    mail: MailSender?, log: Log
   ) {
     self.pushers = pushers
     self.log = log
-    badgeDelay = configuration.pushBadgeDelay
     let clock = configuration.clock
     evaluation = PushEvaluation(
       database: database, rooms: sources.rooms, pushRules: sources.pushRules, audience: pushers.audience,
@@ -36,13 +31,6 @@ package final class Push: Sendable {
       badges: UnreadBadges(rooms: sources.rooms, unread: sources.unread, receipts: sources.receipts),
       webPush: pushers.vapidKey.map { WebPush(key: $0) }, http: http, clock: clock, log: log)
     mails = mail.flatMap { MailDelivery(configuration, database: database, sources: sources, mail: $0, log: log) }
-    // Waking a task on another thread is not for every commit of a server without pushers.
-    notifier.observers.withLock { [pushers] in
-      $0.published.append { [weak self] in if !pushers.audience.isEmpty { self?.signal.notify() } }
-    }
-    // Nothing happened that would wake it.
-    pushers.activationObserver.withLock { $0 = { [weak self] id in self?.noteActivation(of: id) } }
-    sources.receipts.observers.withLock { $0.append { [weak self] receipt, _ in self?.noteRead(receipt.user) } }
   }
 
   /// Begins to work; what waits since the last time goes first.
@@ -50,7 +38,7 @@ package final class Push: Sendable {
     let task = Task { [self] in
       await round(startingAll: true)
       while !Task.isCancelled {
-        await signal.wait()
+        await pushers.work.signal.wait()
         await round(startingAll: false)
       }
     }
@@ -66,6 +54,9 @@ package final class Push: Sendable {
   }
 
   private func round(startingAll isFirst: Bool) async {
+    let due = pushers.work.take()
+    start(due.readers)
+    for pusher in due.activations { delivery.start(pusher) }
     do {
       let users = try await evaluation.run()
       if isFirst { start(pushers.audience.users) } else { start(users) }
@@ -93,19 +84,5 @@ package final class Push: Sendable {
     start(pushers.audience.users)
     await delivery.settle()
     await mails?.settle()
-  }
-
-  private func noteActivation(of pusher: Pusher.ID) {
-    if worker.withLock({ $0 != nil }) { delivery.start(pusher) }
-  }
-
-  /// Reading several rooms in a row makes one push.
-  private func noteRead(_ user: UserID) {
-    guard pushers.audience.contains(user), readers.withLock({ $0.insert(user).inserted }) else { return }
-    Notifier.loop?.schedule(after: badgeDelay) { [weak self] in
-      guard let self else { return }
-      readers.withLock { _ = $0.remove(user) }
-      start(CollectionOfOne(user))
-    }
   }
 }

@@ -1,7 +1,6 @@
 import Database
 import JSON
 import MatrixModel
-import Synchronization
 
 /// The pushers of users: set, listed, and gone with their devices.
 ///
@@ -10,13 +9,13 @@ package final class Pushers: Sendable {
   /// Pushers of one user.
   package static let countLimit = 100
 
-  let audience = PushAudience()
+  let audience: PushAudience
+  /// Tells the worker of what is to be pushed.
+  package let work: PushWork
   let gateways: PushGatewayAddresses
   let database: Database
   /// nil where there are no pushers of kind `webpush`.
   package let vapidKey: VAPIDKey?
-  /// Told of each pusher that waits to be activated, when it is committed.
-  let activationObserver = Mutex<(@Sendable (Pusher.ID) -> Void)?>(nil)
   /// Whether pushers of kind `email` can be set.
   private let sendsMail: Bool
   let clock: WallClock
@@ -24,7 +23,13 @@ package final class Pushers: Sendable {
   /// - Parameters:
   ///   - vapidKey: nil where there are to be no pushers of kind `webpush`.
   ///   - sendsMail: whether there can be pushers of kind `email`.
-  init(database: Database, gateways: PushGatewayAddresses, vapidKey: VAPIDKey?, sendsMail: Bool, clock: WallClock) {
+  ///   - badgeDelay: how long reading on may go before pushers are told the new number of unread messages.
+  init(
+    database: Database, gateways: PushGatewayAddresses, vapidKey: VAPIDKey?, sendsMail: Bool, badgeDelay: Duration,
+    clock: WallClock
+  ) {
+    audience = PushAudience()
+    work = PushWork(audience: audience, badgeDelay: badgeDelay)
     self.database = database
     self.gateways = gateways
     self.vapidKey = vapidKey
@@ -110,7 +115,7 @@ package final class Pushers: Sendable {
     let rooms = try PushAudience.rooms(of: id.userID, tx)
     tx.afterCommit { [position = tx.position] in
       self.audience.add(id, pusher.kind, in: rooms, at: position)
-      if activation != nil { self.activationObserver.withLock { $0 }?(id) }
+      if activation != nil { self.work.activates(id) }
     }
   }
 
@@ -129,27 +134,6 @@ package final class Pushers: Sendable {
     try MailQueue.deleteAll(of: id, tx)
     try forgetDelivered(tx, id.userID)
     tx.afterCommit { self.audience.remove(id) }
-  }
-
-  /// Removes what devices have set that are going.
-  func remove(_ tx: WriteTransaction, of userID: UserID, whereDevice isGone: (DeviceID) -> Bool) throws {
-    let pushers = try tx.all(
-      "SELECT app_id, pushkey, device_id FROM pusher WHERE user_id = $1 AND device_id IS NOT NULL", userID
-    ) { row in
-      (
-        Pusher.ID(userID: userID, appID: ByteString(row.text(0)), pushkey: ByteString(row.text(1))),
-        row.identifier(2, as: DeviceID.self)
-      )
-    }
-    for (id, deviceID) in pushers where isGone(deviceID) { try remove(tx, id) }
-  }
-
-  /// Removes all that the user has.
-  func removeAll(_ tx: WriteTransaction, of userID: UserID) throws {
-    let pushers = try tx.all("SELECT app_id, pushkey FROM pusher WHERE user_id = $1", userID) { row in
-      Pusher.ID(userID: userID, appID: ByteString(row.text(0)), pushkey: ByteString(row.text(1)))
-    }
-    for id in pushers { try remove(tx, id) }
   }
 
   /// Deletes what no pusher of the user has still to push.

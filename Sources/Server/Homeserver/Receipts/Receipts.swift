@@ -31,9 +31,6 @@ package final class Receipts: Sendable {
     var newest: Int64 = 0
   }
 
-  /// Told of each receipt with its commit. Set while the homeserver is put together; must not block.
-  let observers = Mutex<[@Sendable (Receipt, RoomNumber) -> Void]>([])
-
   private let state = Mutex(State())
   let database: Database
   let rooms: Rooms
@@ -58,7 +55,7 @@ package final class Receipts: Sendable {
   package func move(_ markers: Markers, of user: UserID, in roomID: RoomID) async throws {
     let now = clock.now()
     try await database.write { [self] transaction in
-      transaction.afterPublish { self.rooms.noticed(user, nil) }
+      transaction.afterPublish { self.rooms.presence.active(user, nil) }
       guard let room = try rooms.cache.newest(roomID, in: transaction), room.isJoined(user) else {
         throw MatrixError.forbidden("You are not in this room.")
       }
@@ -218,6 +215,6 @@ package final class Receipts: Sendable {
       state.newest = max(state.newest, receipt.position)
       state.rooms[room]?.insert(receipt)
     }
-    for notify in observers.withLock({ $0 }) { notify(receipt, room) }
+    for observer in rooms.observers { observer.received(receipt, in: room) }
   }
 }

@@ -53,17 +53,14 @@ package final class DirectRooms: Sendable {
 
   private let database: Database
   private let rooms: Rooms
-  private let accountData: AccountData
+  private let lists: DirectRoomLists
   package let defaultVersion: ByteString
 
-  init(database: Database, rooms: Rooms, accountData: AccountData, defaultVersion: ByteString) {
+  init(database: Database, rooms: Rooms, lists: DirectRoomLists, defaultVersion: ByteString) {
     self.database = database
     self.rooms = rooms
-    self.accountData = accountData
+    self.lists = lists
     self.defaultVersion = defaultVersion
-    rooms.hooks.withLock { hooks in
-      hooks.appended.append { [weak self] event, roomID, transaction in try self?.joined(event, roomID, transaction) }
-    }
   }
 
   /// The direct room of the user with another: the one there is, with both let back in who have left, else a new one.
@@ -73,23 +70,23 @@ package final class DirectRooms: Sendable {
   package func open(_ request: Request, by actor: Rooms.Actor) async throws -> (roomID: RoomID, isNew: Bool) {
     let (user, other) = (actor.userID, request.user)
     guard user != other else { throw MatrixError.invalidParameter("A direct room is with another user.") }
-    try await rooms.hooks.withLock { $0.provideUser }(other)
+    try await rooms.directory.provideUser(other)
     return try await database.write { [self] transaction in
       try rooms.requireAccount(other, in: transaction)
       if try IgnoredUsers.of(user, in: transaction).contains(other) {
         throw MatrixError.forbidden("You ignore \(other); take them off the list of ignored users first.")
       }
       if actor.isShadowBanned { return try openUnseen(request, by: actor, transaction) }
-      let pair = Pair(user, other)
+      let pair = DirectRoomLists.Pair(user, other)
       if let room = try room(of: pair, transaction) ?? listedRoom(of: user, and: other, transaction) {
         try bringBack(user, other, into: room, transaction)
         try store(room, of: pair, transaction)
-        try list(room.roomID, with: other, for: user, transaction)
+        try lists.add(room.roomID, with: other, for: user, transaction)
         return (room.roomID, false)
       }
       let room = try rooms.create(request.creation, by: actor, in: transaction)
       try store(room, of: pair, transaction)
-      try list(room.roomID, with: other, for: user, transaction)
+      try lists.add(room.roomID, with: other, for: user, transaction)
       return (room.roomID, true)
     }
   }
@@ -98,24 +95,17 @@ package final class DirectRooms: Sendable {
   private func openUnseen(
     _ request: Request, by actor: Rooms.Actor, _ transaction: WriteTransaction
   ) throws -> (roomID: RoomID, isNew: Bool) {
-    if let room = try room(of: Pair(actor.userID, request.user), transaction) { return (room.roomID, false) }
+    if let room = try room(of: DirectRoomLists.Pair(actor.userID, request.user), transaction) { return (room.roomID, false) }
     let room = try rooms.create(request.creation.unseen, by: actor, in: transaction)
-    try list(room.roomID, with: request.user, for: actor.userID, transaction)
+    try lists.add(room.roomID, with: request.user, for: actor.userID, transaction)
     return (room.roomID, true)
   }
 
   // MARK: Rows
 
-  /// Two users in byte order.
-  private struct Pair {
-    let lower, higher: UserID
-
-    init(_ one: UserID, _ other: UserID) { (lower, higher) = one < other ? (one, other) : (other, one) }
-  }
-
   /// The pair's room, or what has replaced it; nil where nobody can come into it any more: it is deleted, closed by an
   /// administrator, empty, or replaced by one that is not here.
-  private func room(of pair: Pair, _ transaction: WriteTransaction) throws -> RoomSnapshot? {
+  private func room(of pair: DirectRoomLists.Pair, _ transaction: WriteTransaction) throws -> RoomSnapshot? {
     var roomID = try transaction.first(
       """
       SELECT r.room_id FROM direct_room d JOIN room r ON r.room = d.room WHERE d.lower_user = $1 AND d.higher_user = $2
@@ -157,7 +147,7 @@ package final class DirectRooms: Sendable {
     return nil
   }
 
-  private func store(_ room: RoomSnapshot, of pair: Pair, _ transaction: WriteTransaction) throws {
+  private func store(_ room: RoomSnapshot, of pair: DirectRoomLists.Pair, _ transaction: WriteTransaction) throws {
     try transaction.execute(
       """
       INSERT INTO direct_room(lower_user, higher_user, room) VALUES ($1, $2, $3)
@@ -183,42 +173,5 @@ package final class DirectRooms: Sendable {
     }
     try rooms.followReplacement(user, in: editor)
     editor.stage()
-  }
-
-  /// Somebody has come into a room to which they were invited as to a direct one.
-  private func joined(_ event: StoredEvent, _ roomID: RoomID, _ transaction: WriteTransaction) throws {
-    guard event.type == .member, let key = event.stateKey, Membership(event.content["membership"]) == .join,
-      let invitation = event.replaced, let content = try? JSON.parse(invitation.content),
-      Membership(content["membership"]) == .invite, content["is_direct"]?.bool ?? false
-    else { return }
-    let user = UserID(trusted: key)
-    let pair = try transaction.first("SELECT lower_user, higher_user FROM direct_room WHERE room = $1", event.room) {
-      Pair($0.identifier(0), $0.identifier(1))
-    }
-    guard let pair, pair.lower == user || pair.higher == user else { return }
-    do {
-      try list(roomID, with: pair.lower == user ? pair.higher : pair.lower, for: user, transaction)
-    } catch is MatrixError {
-      // Their account data is full: that keeps nobody out of a room.
-    }
-  }
-
-  /// Puts the room into `m.direct` of `user`. Spec: Client-Server API, "Direct Messaging".
-  private func list(
-    _ roomID: RoomID, with other: UserID, for user: UserID, _ transaction: WriteTransaction
-  ) throws {
-    let content = try AccountData.content(transaction, of: .direct, user, in: nil)
-    let direct = try content.map { try JSON.parse($0) }
-    let known = direct?[other.text]?.elements.compactMap(\.text) ?? []
-    guard !known.contains(roomID.text) else { return }
-    let changed = try JSON.object { writer in
-      for member in direct?.members.map({ $0 }) ?? [] where member.key != other.text {
-        writer.key(member.key)
-        writer.write(member.value)
-      }
-      writer.key(other)
-      writer.array { writer in for room in known + [roomID.text] { writer.write(room) } }
-    }
-    try accountData.store(transaction, .direct, Array(changed.bytes), of: user, in: nil)
   }
 }

@@ -68,8 +68,7 @@ struct RoomEditor {
       room.noteRelation()
     }
     appended.append(stored)
-    try rooms.noticed(stored, in: room.roomID, transaction)
-    if stored.stateKey != nil { try PublicRoomRows.follow(stored.type, in: room, transaction) }
+    for observer in rooms.observers { try observer.appended(stored, to: room, in: transaction) }
     return stored
   }
 
@@ -86,7 +85,6 @@ struct RoomEditor {
   /// Replaces an event by its redacted form, everywhere.
   mutating func redact(_ event: StoredEvent, because redaction: StoredEvent) throws {
     try forgetRelation(of: event)
-    try SearchIndexer(transaction: transaction).forget(event, relation: event.relation)
     guard
       let federation = try transaction.first(
         "SELECT federation FROM event WHERE position = $1", event.position, row: { $0.blob(0) })
@@ -104,7 +102,7 @@ struct RoomEditor {
         sender: event.sender, timestamp: event.timestamp, depth: event.depth, shared: reduced.client,
         content: redacted.content, origin: event.origin, replaced: event.replaced, redactedBecause: redaction.clientForm,
         thread: event.thread))
-    if event.stateKey != nil { try PublicRoomRows.follow(event.type, in: room, transaction) }
+    for observer in rooms.observers { try observer.redacted(event, in: room, transaction) }
   }
 
   /// Makes the appended events visible with the commit and wakes who is concerned.

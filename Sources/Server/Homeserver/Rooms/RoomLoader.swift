@@ -79,21 +79,6 @@ package struct RoomLoader {
     }
   }
 
-  /// Events of all rooms that have text to be found, with positions above `position`, oldest first.
-  func searchableEvents(after position: Int64, limit: Int) throws -> [SearchableEvent] {
-    try transaction.all(
-      """
-      SELECT position, room, type, state_key, sender, shared FROM event
-      WHERE position > $1 AND type IN ('m.room.message', 'm.room.name', 'm.room.topic') ORDER BY position LIMIT $2
-      """, position, limit
-    ) { row in
-      SearchableEvent(
-        position: row.integer(0), room: RoomNumber(row.integer(1)), type: row.identifier(2),
-        stateKey: row.optionalText(3).map { ByteString($0) }, sender: row.identifier(4),
-        content: content(ofFragment: row.blob(5)))
-    }
-  }
-
   // MARK: State in the past
 
   /// The state of a room as of `position`, one event per type and key.
@@ -184,7 +169,7 @@ package struct RoomLoader {
   /// Reads a row of `client_event`; nil for a fragment that is damaged.
   private func event(from row: Row) throws -> StoredEvent? {
     let shared = row.blob(12)
-    guard let content = content(ofFragment: shared) else { return nil }
+    guard let content = Self.content(ofFragment: shared) else { return nil }
     var origin: StoredEvent.Origin?
     if let device = row.optionalText(10), let transactionID = row.optionalText(11) {
       origin = StoredEvent.Origin(
@@ -199,7 +184,8 @@ package struct RoomLoader {
       thread: row.optionalText(13).map { EventID(trusted: ByteString($0)) })
   }
 
-  private func content(ofFragment fragment: [UInt8]) -> JSON? {
+  /// The content of an event whose row has `fragment`; nil if the row is damaged.
+  package static func content(ofFragment fragment: [UInt8]) -> JSON? {
     var object: [UInt8] = []
     object.reserveCapacity(fragment.count + 2)
     object.append(UInt8(ascii: "{"))
@@ -210,7 +196,7 @@ package struct RoomLoader {
 
   private func replaced(at position: Int64) throws -> StoredEvent.Replaced? {
     let replaced = try transaction.first("SELECT event_id, sender, shared FROM event WHERE position = $1", position) { row in
-      content(ofFragment: row.blob(2)).map {
+      Self.content(ofFragment: row.blob(2)).map {
         StoredEvent.Replaced(eventID: row.identifier(0), sender: row.identifier(1), content: Array($0.bytes))
       }
     }

@@ -6,7 +6,12 @@ enum RoomRows {
   static let atOnce: [StaticString] =
     [
       "DELETE FROM room WHERE room = $1", "DELETE FROM room_alias WHERE room = $1", "DELETE FROM open_room WHERE room = $1"
-    ] + PublicRoomRows.ofRoom
+    ] + listing
+
+  /// What lists of public rooms have of the room `$1`.
+  static let listing: [StaticString] = [
+    "DELETE FROM public_room_list WHERE room = $1", "DELETE FROM public_room WHERE room = $1"
+  ]
 
   /// Each deletes at most about `$2` rows of the room with the number `$1`; it is run until it deletes none.
   static let ofRoom: [StaticString] = [

@@ -31,7 +31,7 @@ extension Rooms {
     case .knock: break
     }
     // A request that was let in before its account ended may be carried out after that account has left its rooms.
-    if membership != .invite, try profile(user, transaction) == nil {
+    if membership != .invite, try directory.profile(of: user, in: transaction) == nil {
       throw MatrixError(status: 403, .userDeactivated, "This account has been deactivated.")
     }
     if try blocker(of: room.roomID, in: transaction) != nil {
@@ -93,7 +93,7 @@ extension Rooms {
   }
 
   func isGuest(_ user: UserID, in transaction: ReadTransaction) throws -> Bool {
-    try hooks.withLock { $0.isGuest }(user, transaction)
+    try directory.isGuest(user, in: transaction)
   }
 
   /// Takes guests out of a room that has none any more. Spec: "Guest Access", "Server behaviour".

@@ -10,7 +10,7 @@ extension Rooms {
   package func create(_ creation: RoomCreation, by actor: Actor) async throws -> RoomID {
     if creation.isPublished { try requireMayPublish(actor) }
     let creation = actor.isShadowBanned ? creation.unseen : creation
-    for user in creation.invited { try await hooks.withLock { $0.provideUser }(user) }
+    for user in creation.invited { try await directory.provideUser(user) }
     return try await database.write { try self.create(creation, by: actor, in: $0).roomID }
   }
 
@@ -30,7 +30,7 @@ extension Rooms {
     try transaction.execute(
       "INSERT INTO room(room, room_id, version, created) VALUES ($1, $2, $3, $4)", room.number, room.roomID,
       room.version.name, configuration.clock.now())
-    if creation.isPublished { try PublicRoomRows.set(true, room, in: PublicRoomRows.main, transaction) }
+    for observer in observers { try observer.created(room, isPublished: creation.isPublished, in: transaction) }
     if let alias { try insert(alias, of: room.number, by: actor, in: transaction) }
     editor.stage()
     return room

@@ -30,7 +30,7 @@ extension Rooms {
   package func invite(
     _ user: UserID, to roomID: RoomID, by actor: Actor, reason: String? = nil
   ) async throws {
-    try await hooks.withLock { $0.provideUser }(user)
+    try await directory.provideUser(user)
     try await edit(roomID, by: actor) { editor in
       try self.requireAccount(user, in: editor.transaction)
       try self.appendMember(.invite, of: user, by: actor.userID, reason: reason, to: &editor)
@@ -141,7 +141,7 @@ extension Rooms {
     _ more: (inout JSONWriter) -> Void = { _ in }
   ) throws {
     try admit(membership, of: user, by: sender, to: editor.room, in: editor.transaction)
-    let profile = membership == .join || membership == .invite ? try self.profile(user, editor.transaction) : nil
+    let profile = membership == .join || membership == .invite ? try directory.profile(of: user, in: editor.transaction) : nil
     let content = try JSON.object { writer in
       writer.member("membership", String(describing: membership.name))
       if let name = profile?.displayName { writer.member("displayname", name) }
@@ -173,7 +173,7 @@ extension Rooms {
     guard user.serverName == configuration.serverName else {
       throw MatrixError.forbidden("\(user) is on another server; this server does not federate yet.")
     }
-    guard try profile(user, transaction) != nil else {
+    guard try directory.profile(of: user, in: transaction) != nil else {
       throw MatrixError.notFound("There is no user \(user) on this server.")
     }
   }

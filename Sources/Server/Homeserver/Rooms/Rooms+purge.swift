@@ -113,6 +113,7 @@ extension Rooms {
         told.append((user, .leave))
       }
       self.notifier.publish(position: position, room: number, memberships: told, in: transaction)
+      transaction.afterPublish { for observer in self.observers { observer.published(0, upTo: position) } }
       return true
     }
   }

@@ -24,7 +24,7 @@ extension Rooms {
       guard let room = try self.cache.newest(roomID, in: transaction) else {
         throw MatrixError.notFound("There is no such room on this server.")
       }
-      try PublicRoomRows.remove(room.number, transaction)
+      for observer in self.observers { try observer.shutDown(room, in: transaction) }
       let aliases = try transaction.all("SELECT alias FROM room_alias WHERE room = $1 ORDER BY alias", room.number) {
         $0.identifier(0, as: RoomAlias.self)
       }

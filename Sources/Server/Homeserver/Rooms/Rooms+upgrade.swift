@@ -39,7 +39,7 @@ extension Rooms {
       try self.moveListing(from: before, to: new)
       try self.close(&old, by: actor.userID)
       new.stage()
-      try self.carrySettings(of: actor.userID, from: before.roomID, to: new.room.roomID, in: old.transaction)
+      try self.settings.carry(of: actor.userID, from: before.roomID, to: new.room.roomID, in: old.transaction)
       return new.room.roomID
     }
   }
@@ -85,7 +85,7 @@ extension Rooms {
     try transaction.execute(
       "INSERT INTO room(room, room_id, version, created) VALUES ($1, $2, $3, $4)", new.room.number, new.room.roomID,
       new.room.version.name, configuration.clock.now())
-    try PublicRoomRows.move(from: old, to: new.room, transaction)
+    for observer in observers { try observer.upgraded(old, to: new.room, in: transaction) }
     try transaction.execute("UPDATE room_alias SET room = $1 WHERE room = $2", new.room.number, old.number)
   }
 
@@ -126,10 +126,6 @@ extension Rooms {
       let tombstone = try cache.newest(old, in: editor.transaction)?[.tombstone],
       tombstone.content["replacement_room"]?.text == editor.room.roomID.text
     else { return }
-    try carrySettings(of: user, from: old, to: editor.room.roomID, in: editor.transaction)
-  }
-
-  private func carrySettings(of user: UserID, from old: RoomID, to new: RoomID, in transaction: WriteTransaction) throws {
-    try hooks.withLock { $0.joinedReplacement }(user, old, new, transaction)
+    try settings.carry(of: user, from: old, to: editor.room.roomID, in: editor.transaction)
   }
 }

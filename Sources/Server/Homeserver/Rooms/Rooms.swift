@@ -2,7 +2,6 @@ import Database
 import JSON
 import MatrixModel
 import RoomRules
-import Synchronization
 
 /// The rooms of this server: commands that add events, and what is read of them.
 package final class Rooms: Sendable {
@@ -35,60 +34,37 @@ package final class Rooms: Sendable {
     }
   }
 
-  /// What rooms ask of accounts: the profile of a user of this server, nil where there is no such (active) account.
-  package typealias ProfileLookup = @Sendable (UserID, ReadTransaction) throws -> Profile?
-
   package let cache = RoomCache()
-  package let memberships = Memberships()
+  package let memberships: Memberships
   package let typing: Typing
-  package let searchProgress: SearchProgress
+  package let presence: Presence
   let erasures = Erasures()
-  /// Set once, when the server is put together.
-  package let hooks = Mutex(RoomHooks())
   let configuration: HomeserverConfiguration
   let database: Database
-  let profile: ProfileLookup
-  private let observers = Mutex(Observers())
   let notifier: Notifier
+  let directory: any RoomDirectory
+  let observers: [any RoomObserver]
+  /// What users have set for rooms.
+  let settings: RoomSettings
   private let builder: EventBuilder
 
   package init(
     _ configuration: HomeserverConfiguration, database: Database, notifier: Notifier, signingKey: SigningKey,
-    profile: @escaping ProfileLookup
+    settings: RoomSettings, directory: any RoomDirectory, observers: [any RoomObserver]
   ) {
     self.configuration = configuration
     self.database = database
     self.notifier = notifier
-    typing = Typing(notifier: notifier)
-    searchProgress = SearchProgress(database: database)
-    self.profile = profile
+    self.settings = settings
+    self.directory = directory
+    self.observers = observers
+    memberships = Memberships()
+    typing = Typing(notifier: notifier, observers: observers)
+    presence = Presence(
+      isEnabled: configuration.isPresenceEnabled, database: database, memberships: memberships, counter: typing.counter,
+      notifier: notifier, observers: observers, clock: configuration.clock)
     builder = EventBuilder(server: configuration.serverName, key: signingKey)
   }
-
-  // MARK: Who looks on
-
-  /// Chapters that are made after this one and have to do with its events.
-  private struct Observers: Sendable {
-    weak var presence: Presence?
-    weak var hidden: HiddenRooms?
-  }
-
-  func observe(presence: Presence, hidden: HiddenRooms) {
-    observers.withLock { observers in
-      observers.presence = presence
-      observers.hidden = hidden
-    }
-  }
-
-  /// Called inside the commit of each event.
-  func noticed(_ event: StoredEvent, in roomID: RoomID, _ transaction: WriteTransaction) throws {
-    for notice in hooks.withLock({ $0.appended }) { try notice(event, roomID, transaction) }
-    guard event.stateKey == nil, let hidden = observers.withLock({ $0.hidden }) else { return }
-    try hidden.noticed(event, in: roomID, transaction)
-  }
-
-  /// The user did something in a room.
-  func noticed(_ user: UserID, _ device: DeviceID?) { observers.withLock { $0.presence }?.active(user, device) }
 
   // MARK: For commands
 
@@ -144,8 +120,8 @@ package final class Rooms: Sendable {
     let count = editor.appended.count
     editor.transaction.afterPublish {
       for user in silent { self.typing.stop(user, in: room.number) }
-      for event in active { self.noticed(event.sender, event.origin?.deviceID) }
-      self.searchProgress.note(count, upTo: room.position)
+      for event in active { self.presence.active(event.sender, event.origin?.deviceID) }
+      for observer in self.observers { observer.published(count, upTo: room.position) }
     }
   }
 

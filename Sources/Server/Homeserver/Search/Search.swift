@@ -6,15 +6,17 @@ import MatrixModel
 package final class Search: Sendable {
   private let database: Database
   private let rooms: Rooms
+  private let progress: SearchProgress
 
-  init(database: Database, rooms: Rooms) {
+  init(database: Database, rooms: Rooms, progress: SearchProgress) {
     self.database = database
     self.rooms = rooms
+    self.progress = progress
   }
 
   /// Searches the rooms where the user is or was, encrypted ones left out. Everything sent before the call is found.
   package func search(_ request: SearchRequest, for user: UserID) async throws -> SearchResults {
-    try await rooms.searchProgress.catchUp()
+    try await progress.catchUp()
     return try await database.read { transaction in
       let scope = try self.scope(of: request, for: user, transaction)
       var finder = MatchFinder(

@@ -16,7 +16,7 @@ struct SearchIndexer {
   /// Indexes the next events. Answers whether more wait.
   func advance() throws -> Bool {
     let position = try self.position()
-    let events = try RoomLoader(transaction: transaction).searchableEvents(after: position, limit: Self.stepLimit)
+    let events = try searchableEvents(after: position)
     for event in events { try index(event) }
     let isFull = events.count == Self.stepLimit
     let reached = isFull ? events.last?.position ?? position : transaction.position
@@ -24,6 +24,21 @@ struct SearchIndexer {
       try transaction.execute("UPDATE search_progress SET position = $1 WHERE id = 1", reached)
     }
     return isFull
+  }
+
+  /// The next events of all rooms that have text to be found, oldest first.
+  private func searchableEvents(after position: Int64) throws -> [SearchableEvent] {
+    try transaction.all(
+      """
+      SELECT position, room, type, state_key, sender, shared FROM event
+      WHERE position > $1 AND type IN ('m.room.message', 'm.room.name', 'm.room.topic') ORDER BY position LIMIT $2
+      """, position, Self.stepLimit
+    ) { row in
+      SearchableEvent(
+        position: row.integer(0), room: RoomNumber(row.integer(1)), type: row.identifier(2),
+        stateKey: row.optionalText(3).map { ByteString($0) }, sender: row.identifier(4),
+        content: RoomLoader.content(ofFragment: row.blob(5)))
+    }
   }
 
   /// Every event up to it is in the index.

@@ -1,4 +1,5 @@
 import Database
+import MatrixModel
 import Synchronization
 
 /// Decides when events are indexed: many at once behind the sends, and the rest before a search.
@@ -16,10 +17,10 @@ package final class SearchProgress: Sendable {
   /// Everything up to it is in the index; -1 while that is not known.
   private let reached = Atomic<Int64>(-1)
 
-  init(database: Database) { self.database = database }
+  package init(database: Database) { self.database = database }
 
-  /// Called in `afterPublish` with events that are durable.
-  func note(_ count: Int, upTo position: Int64) {
+  /// Takes note of events that are durable.
+  private func note(_ count: Int, upTo position: Int64) {
     newest.raise(to: position)
     guard waiting.wrappingAdd(count, ordering: .relaxed).newValue >= Self.waitingLimit,
       !isRunning.exchange(true, ordering: .acquiringAndReleasing)
@@ -38,5 +39,15 @@ package final class SearchProgress: Sendable {
     waiting.store(0, ordering: .relaxed)
     while try await database.write({ try SearchIndexer(transaction: $0).advance() }) {}
     reached.raise(to: goal)
+  }
+}
+
+extension SearchProgress: RoomObserver {
+  package func published(_ count: Int, upTo position: Int64) {
+    if count > 0 { note(count, upTo: position) }
+  }
+
+  package func redacted(_ event: StoredEvent, in room: RoomSnapshot, _ transaction: WriteTransaction) throws {
+    try SearchIndexer(transaction: transaction).forget(event, relation: event.relation)
   }
 }

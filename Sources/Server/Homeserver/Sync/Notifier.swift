@@ -25,9 +25,6 @@ package final class Notifier: Sendable {
   /// Timers of those who are on no event loop.
   private static let sharedLoop: EventLoop? = try? EventLoop(name: "timers")
 
-  /// Workers that follow in the background what is published. Set while the homeserver is put together.
-  let observers = Mutex(NotifierObservers())
-
   private let shards = (0..<shardCount).map { _ in Shard() }
 
   package init() {}
@@ -63,7 +60,6 @@ package final class Notifier: Sendable {
       watch?.position.raise(to: position)
     }
     transaction.afterPublish {
-      for notify in self.observers.withLock({ $0.published }) { notify() }
       self.existingWatch(of: room)?.wake()
       for (user, _) in memberships { self.watch(of: user)?.wake() }
     }
@@ -92,14 +88,10 @@ package final class Notifier: Sendable {
       for watch in existingWatch(of: room)?.users ?? [] { watches[ObjectIdentifier(watch)] = watch }
     }
     for watch in watches.values { watch.presence.raise(to: version) }
-    for notify in observers.withLock({ $0.presence }) { notify(users) }
     for watch in watches.values { watch.wake() }
   }
 
-  func wake(_ room: RoomNumber) {
-    for notify in observers.withLock({ $0.typed }) { notify(room) }
-    existingWatch(of: room)?.wake()
-  }
+  func wake(_ room: RoomNumber) { existingWatch(of: room)?.wake() }
 
   // MARK: Watching
 
@@ -180,16 +172,6 @@ package final class Notifier: Sendable {
 
   /// The loop for timers of the calling thread.
   static var loop: EventLoop? { EventLoop.current ?? sharedLoop }
-}
-
-/// Who is told of news besides those who sync. Their closures must not block.
-struct NotifierObservers: Sendable {
-  /// A room has news, and the committed position has moved.
-  var published: [@Sendable () -> Void] = []
-  /// Who types in a room has changed.
-  var typed: [@Sendable (RoomNumber) -> Void] = []
-  /// The presence of users has changed.
-  var presence: [@Sendable (Set<UserID>) -> Void] = []
 }
 
 extension Atomic<Int64> {

@@ -34,9 +34,11 @@ package final class Typing: Sendable {
   let counter: EphemeralCounter
   private let requests = Atomic<Int64>(0)
   private let notifier: Notifier
+  private let observers: [any RoomObserver]
 
-  init(notifier: Notifier, counter: EphemeralCounter = EphemeralCounter()) {
+  init(notifier: Notifier, observers: [any RoomObserver], counter: EphemeralCounter = EphemeralCounter()) {
     self.notifier = notifier
+    self.observers = observers
     self.counter = counter
   }
 
@@ -58,7 +60,7 @@ package final class Typing: Sendable {
       return known?.timer
     }
     old?.cancel()
-    notifier.wake(room)
+    tell(room)
   }
 
   /// The user has stopped typing, or has sent what they typed. Nothing where they did not type.
@@ -83,6 +85,11 @@ package final class Typing: Sendable {
     }
     guard let stopped else { return }
     stopped.timer?.cancel()
+    tell(room)
+  }
+
+  private func tell(_ room: RoomNumber) {
+    for observer in observers { observer.typingChanged(in: room) }
     notifier.wake(room)
   }
 

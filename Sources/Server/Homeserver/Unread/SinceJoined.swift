@@ -2,7 +2,7 @@ import Database
 import JSON
 import MatrixModel
 
-extension Homeserver {
+extension Rooms {
   /// Messages that are counted at most.
   private static let countedMessagesLimit = 100_000
   /// Events that are looked at for it, the newest: each costs a row, messages or not.
@@ -11,10 +11,10 @@ extension Homeserver {
   /// How many messages a room has had since the user came into it the last time, those that are there still; an edit is none.
   /// `martlet.since_joined`. Throws `M_FORBIDDEN` where the user is not in the room. O(events since then), up to `eventsLimit`.
   package func messagesSinceJoined(
-    _ roomID: RoomID, by user: UserID, among eventsLimit: Int = Homeserver.sinceJoinedEventsLimit
+    _ roomID: RoomID, by user: UserID, among eventsLimit: Int = Rooms.sinceJoinedEventsLimit
   ) async throws -> Int64 {
-    try await database.read { [rooms] transaction in
-      guard let room = try rooms.cache.snapshot(of: roomID, in: transaction), room.isJoined(user),
+    try await database.read { [cache] transaction in
+      guard let room = try cache.snapshot(of: roomID, in: transaction), room.isJoined(user),
         let member = room.members[user]
       else { throw MatrixError.forbidden("You are not in this room.") }
       return try transaction.first(

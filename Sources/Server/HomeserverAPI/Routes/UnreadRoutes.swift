@@ -14,7 +14,7 @@ extension Routes {
     }
 
     on(.getSinceJoined, budget: .initialSync) { [homeserver] request, session in
-      let count = try await homeserver.messagesSinceJoined(try request.path("roomId"), by: session.userID)
+      let count = try await homeserver.rooms.messagesSinceJoined(try request.path("roomId"), by: session.userID)
       return .json { writer in writer.object { $0.member("messages", count) } }
     }
 

@@ -124,7 +124,7 @@ extension Accounts {
 
   /// The rows of an account. Throws `M_USER_IN_USE`, and `M_EXCLUSIVE` where only an application service may make it.
   func create(_ tx: WriteTransaction, _ new: NewAccount, _ userID: UserID, passwordHash: String?) throws {
-    if new.appService == nil { try hooks.withLock { $0.requireMayRegister }(userID) }
+    if new.appService == nil { try requireMayRegister(userID) }
     // Until they choose another: their name, not their address, is what others see.
     let displayName = new.displayName ?? new.localpart
     let standing = new.standing
@@ -145,12 +145,17 @@ extension Accounts {
   /// The user ID an unused name would get. Throws `M_INVALID_USERNAME`, `M_USER_IN_USE` and `M_EXCLUSIVE`.
   package func available(_ username: ByteString) async throws -> UserID {
     let userID = try newUserID(username)
-    try hooks.withLock { $0.requireMayRegister }(userID)
+    try requireMayRegister(userID)
     guard try await account(userID) == nil else { throw Self.inUse }
     guard userID != configuration.noticesUser else {
       throw MatrixError(status: 400, .exclusive, "This user name is reserved for the server's notices.")
     }
     return userID
+  }
+
+  /// Throws `M_EXCLUSIVE` for a name that only an application service may have, however the account comes about.
+  func requireMayRegister(_ userID: UserID) throws {
+    for observer in observers { try observer.willRegister(userID) }
   }
 
   /// Whether a registration token is valid now. Throws `M_FORBIDDEN` where nobody can register.

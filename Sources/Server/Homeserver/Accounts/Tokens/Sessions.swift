@@ -16,14 +16,15 @@ package final class Sessions: Sendable {
   private static let lastSeenMilliseconds: Int64 = 5 * 60_000
 
   private let cache = Mutex(Cache())
-  private let watchers = Mutex<[@Sendable (UserID) -> Void]>([])
+  private let observers: [any AccountObserver]
   let database: Database
   let clock: WallClock
   /// Milliseconds until the tokens of clients that can refresh them expire; nil never.
   private let lifetimeMilliseconds: Int64?
 
-  init(database: Database, clock: WallClock, lifetimeMilliseconds: Int64? = nil) {
+  init(database: Database, observers: [any AccountObserver] = [], clock: WallClock, lifetimeMilliseconds: Int64? = nil) {
     self.database = database
+    self.observers = observers
     self.clock = clock
     self.lifetimeMilliseconds = lifetimeMilliseconds
   }
@@ -95,11 +96,6 @@ package final class Sessions: Sendable {
     }
   }
 
-  /// Calls somebody after each commit that took tokens of a user or changed what the account is or may.
-  package func watch(_ body: @escaping @Sendable (UserID) -> Void) { watchers.withLock { $0.append(body) } }
-
-  private func tellWatchers(_ userID: UserID) { for body in watchers.withLock({ $0 }) { body(userID) } }
-
   // MARK: Inside a transaction
 
   /// Makes the device's only token; those it had before are worth nothing once this commits.
@@ -135,7 +131,7 @@ package final class Sessions: Sendable {
         cache.revocations += 1
         cache.sessions = cache.sessions.filter { $0.value.userID != userID }
       }
-      tellWatchers(userID)
+      for observer in observers { observer.sessionsChanged(of: userID) }
     }
   }
 
@@ -155,7 +151,7 @@ package final class Sessions: Sendable {
         cache.revocations += 1
         cache.sessions = cache.sessions.filter { $0.value.userID != userID || !revoked.contains($0.value.deviceID) }
       }
-      tellWatchers(userID)
+      for observer in observers { observer.sessionsChanged(of: userID) }
     }
   }
 }

@@ -74,7 +74,7 @@ final class SingleSignOnPeople: Sendable {
   }
 
   /// Throws for a name that is an application service's.
-  private func requireMayRegister(_ userID: UserID) throws { try accounts.hooks.withLock { $0.requireMayRegister }(userID) }
+  private func requireMayRegister(_ userID: UserID) throws { try accounts.requireMayRegister(userID) }
 
   private func freeName(_ tx: ReadTransaction, _ wanted: ByteString?) throws -> (ByteString, UserID) {
     let server = accounts.configuration.serverName

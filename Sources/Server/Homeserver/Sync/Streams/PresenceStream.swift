@@ -60,7 +60,7 @@ extension SyncContext {
   fileprivate func sharesRoom(with other: UserID) throws -> Bool {
     if other == user { return true }
     let mine = try memberships()
-    if let theirs = sources.rooms.memberships.cachedRooms(of: other) { return Rooms.share(mine, theirs) }
-    return Rooms.share(mine, try sources.rooms.memberships.rooms(of: other, in: try rows.transaction()))
+    if let theirs = sources.rooms.memberships.cachedRooms(of: other) { return Memberships.share(mine, theirs) }
+    return Memberships.share(mine, try sources.rooms.memberships.rooms(of: other, in: try rows.transaction()))
   }
 }
