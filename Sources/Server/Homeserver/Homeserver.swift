@@ -101,7 +101,9 @@ package final class Homeserver: Sendable {
     thirdPartyNetworks = ThirdPartyNetworks(appServices, http: http, log: log)
     appServiceSessions = AppServiceSessions(database: database)
     pushers = Pushers(
-      database: database, gateways: PushGatewayAddresses(configuration), vapidKey: try VAPIDKey(configuration),
+      database: database, gateways: configuration.pushGatewayAddresses,
+      vapidKey: configuration.sendsWebPush
+        ? try VAPIDKey(in: configuration.dataDirectory, subject: configuration.pushSubject) : nil,
       sendsMail: configuration.identity.confirmsEmail, badgeDelay: configuration.pushBadgeDelay, clock: clock)
     accountData = AccountData(database: database, notifier: notifier)
     tags = Tags(accountData: accountData)
@@ -117,7 +119,7 @@ package final class Homeserver: Sendable {
       directLists, delayedState, hiddenRows, PublicRoomList(), searchProgress, pushers.work, appServices
     ]
     rooms = Rooms(
-      configuration, database: database, notifier: notifier,
+      configuration.rooms, database: database, notifier: notifier,
       signingKey: try SigningKeyFile(in: configuration.dataDirectory).key,
       settings: RoomSettings(accountData: accountData, pushRules: pushRules),
       directory: LocalDirectory(database: database, appServices: appServices, queries: appServiceQueries),
@@ -152,15 +154,16 @@ package final class Homeserver: Sendable {
     dehydratedDevices = DehydratedDevices(
       database: database, devices: devices, lists: deviceLists, sessions: sessions, clock: clock)
     keyBackups = KeyBackups(database: database)
-    emailValidations = EmailValidations(configuration, database: database, mail: mail)
+    emailValidations = EmailValidations(
+      configuration.identity, of: configuration.serverName, database: database, mail: mail, clock: clock)
     accounts = try Accounts(
-      configuration: configuration, database: database, sessions: sessions, devices: devices, pushRules: pushRules,
+      configuration: configuration.accounts, database: database, sessions: sessions, devices: devices, pushRules: pushRules,
       emailValidations: emailValidations, observers: accountObservers)
     thirdPartyIdentifiers = ThirdPartyIdentifiers(database: database, observers: accountObservers)
     profiles = Profiles(database: database, accounts: accounts)
     userDirectory = UserDirectory(database: database, scope: configuration.userDirectoryScope, clock: clock)
 
-    media = try MediaRepository(configuration, database: database)
+    media = try MediaRepository(configuration.mediaStore, configuration.media, database: database, clock: clock)
     mediaModeration = MediaModeration(media: media)
     urlPreviews = try URLPreviews(
       configuration.media, database: database, http: http, media: media, moderation: mediaModeration, clock: clock)
@@ -168,7 +171,7 @@ package final class Homeserver: Sendable {
       Gifs($0, http: http, previews: urlPreviews, media: media, clock: clock)
     }
     singleSignOn = SingleSignOn(
-      configuration, database: database, accounts: accounts, profiles: profiles, media: media, http: http)
+      database: database, accounts: accounts, profiles: profiles, media: media, http: http)
 
     syncFilters = SyncFilters(stored: storedFilters)
     let unread = Unread(database: database, receipts: receipts, pushRules: pushRules)
@@ -179,7 +182,9 @@ package final class Homeserver: Sendable {
     notifications = Notifications(
       database: database, sources: sources, clock: clock,
       ageMillisecondsLimit: Int64(configuration.notificationDays) * 24 * 60 * 60 * 1_000)
-    push = Push(configuration, database: database, pushers: pushers, sources: sources, http: http, mail: mail, log: log)
+    push = Push(
+      configuration.notificationMails, database: database, pushers: pushers, sources: sources, http: http,
+      mail: mail.flatMap { sender in configuration.identity.publicBaseURL.map { (sender, $0) } }, log: log)
     appServiceWorkers = AppServiceWorkers(
       appServices, database: database, rooms: rooms, http: http, clock: clock, log: log)
 

@@ -56,7 +56,7 @@ final class RoomsFixture: Sendable {
     pushRules = PushRules(database: database, accountData: accountData)
     hiddenRows = HiddenRoomRows(accountData: accountData)
     rooms = Rooms(
-      configuration, database: database, notifier: notifier, signingKey: key,
+      configuration.rooms, database: database, notifier: notifier, signingKey: key,
       settings: RoomSettings(accountData: accountData, pushRules: pushRules), directory: Directory(),
       observers: [hiddenRows, PublicRoomList(), SearchProgress(database: database)] + observers)
   }

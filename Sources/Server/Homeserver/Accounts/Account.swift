@@ -19,6 +19,9 @@ package struct Account: Sendable {
 
   package var hasPassword: Bool { passwordHash != nil }
 
+  /// The user type of the account in whose name the server speaks: no administrator can give an account this type.
+  package static let noticesType: ByteString = "server_notices"
+
   /// From `user_id, created, app_service, user_type, deactivated, erased_at, password, is_guest, is_admin, is_locked,
   /// is_suspended, valid_until, is_shadow_banned`.
   init(_ row: Row) {

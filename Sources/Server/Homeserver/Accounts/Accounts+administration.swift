@@ -74,7 +74,7 @@ extension Accounts {
 
   /// Gives an account another password. Throws `M_WEAK_PASSWORD`, and `M_FORBIDDEN` for a deactivated one.
   package func resetPassword(_ userID: UserID, to password: Redacted<String>, loggingOut: Bool) async throws {
-    guard try await existing(userID).userType != ServerNotices.userType else {
+    guard try await existing(userID).userType != Account.noticesType else {
       throw MatrixError.forbidden("This is the user in whose name the server speaks; nobody logs in as it.")
     }
     try await setPassword(password, of: userID, loggingOutAllBut: nil)

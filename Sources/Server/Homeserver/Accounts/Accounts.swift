@@ -13,7 +13,7 @@ package final class Accounts: Sendable {
   package let registrationTokens: RegistrationTokens
   package let emailValidations: EmailValidations
 
-  let configuration: HomeserverConfiguration
+  package let configuration: AccountConfiguration
   let database: Database
   let sessions: Sessions
   let devices: Devices
@@ -21,7 +21,7 @@ package final class Accounts: Sendable {
   let observers: [any AccountObserver]
 
   init(
-    configuration: HomeserverConfiguration, database: Database, sessions: Sessions, devices: Devices,
+    configuration: AccountConfiguration, database: Database, sessions: Sessions, devices: Devices,
     pushRules: PushRules, emailValidations: EmailValidations, observers: [any AccountObserver]
   ) throws {
     self.configuration = configuration

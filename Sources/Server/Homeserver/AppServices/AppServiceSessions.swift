@@ -42,16 +42,3 @@ package final class AppServiceSessions: Sendable {
     }
   }
 }
-
-extension Session {
-  /// Stands for no device in the session of an application service that names none. No device has it.
-  static let noDevice = DeviceID(trusted: "")
-
-  /// Whether requests come from a device: always but for application services that name none.
-  package var hasDevice: Bool { !deviceID.text.isEmpty }
-
-  /// Throws `M_MISSING_PARAM` where there is none, for what a device alone can do.
-  package func requireDevice() throws(MatrixError) {
-    guard hasDevice else { throw .missingParameter("device_id") }
-  }
-}

@@ -66,8 +66,8 @@ package final class PublicRooms: Sendable {
   package static let typesLimit = 50
   private static let batchLimit = 500
 
-  private let database: Database
-  private let rooms: Rooms
+  let database: Database
+  let rooms: Rooms
 
   init(database: Database, rooms: Rooms) {
     self.database = database
@@ -176,43 +176,7 @@ package final class PublicRooms: Sendable {
     }
   }
 
-  /// Lists a room under a network of an application service, or takes it back. A listed room's name is anyone's to read: the
-  /// service has a user in it, or the room or one of its aliases in its namespaces. Taking back asks nothing.
-  ///
-  /// Spec: Application Service API, `PUT /directory/list/appservice/{networkId}/{roomId}`. Throws `M_NOT_FOUND`, `M_FORBIDDEN`,
-  /// `M_INVALID_PARAM`.
-  package func setListed(
-    _ isListed: Bool, _ roomID: RoomID, network: ByteString, by service: AppService
-  ) async throws {
-    guard !network.isEmpty, network.count <= 255 else {
-      throw MatrixError.invalidParameter("The ID of a network has 1 to 255 bytes.")
-    }
-    try await database.write { transaction in
-      guard let room = try self.rooms.cache.newest(roomID, in: transaction) else { throw Self.notFound }
-      guard try !isListed || service.covers(room, transaction) else {
-        throw MatrixError.forbidden("Neither the room nor one of its members is the application service's.")
-      }
-      try PublicRoomRows.set(isListed, room, in: PublicRoomRows.network(network), transaction)
-    }
-  }
-
-  private static let notFound = MatrixError.notFound("There is no such room on this server.")
-}
-
-extension Rooms {
-  /// Throws `M_FORBIDDEN` where the operator leaves publishing to administrators.
-  func requireMayPublish(_ actor: Actor) throws(MatrixError) {
-    guard configuration.publishing == .members || actor.isAdministrator else {
-      throw .forbidden("Rooms of this server are published by its administrators; ask one of them.")
-    }
-  }
-}
-
-extension RoomSnapshot {
-  /// Whether the user is in the room and may change `m.room.canonical_alias`.
-  func canSetAddress(_ user: UserID) -> Bool {
-    isJoined(user) && powerLevels.canSend(.canonicalAlias, isState: true, by: user)
-  }
+  package static let notFound = MatrixError.notFound("There is no such room on this server.")
 }
 
 extension PublicRooms.Query.List {

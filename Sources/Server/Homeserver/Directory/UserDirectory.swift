@@ -8,6 +8,10 @@ import MatrixModel
 ///
 /// Spec: `POST /_matrix/client/v3/user_directory/search`.
 package final class UserDirectory: Sendable {
+  /// The users that a search finds: everyone with an account here, or the users who share a room with the asking user or could
+  /// be met in a room that is open to anyone.
+  package enum Scope: Sendable { case everyone, visible }
+
   package struct Entry: Sendable {
     package let userID: UserID
     package let profile: Profile
@@ -29,10 +33,10 @@ package final class UserDirectory: Sendable {
   private static let termBytesLimit = 512
 
   private let database: Database
-  private let scope: HomeserverConfiguration.UserDirectoryScope
+  private let scope: Scope
   private let clock: WallClock
 
-  init(database: Database, scope: HomeserverConfiguration.UserDirectoryScope, clock: WallClock) {
+  init(database: Database, scope: Scope, clock: WallClock) {
     self.database = database
     self.scope = scope
     self.clock = clock

@@ -49,8 +49,8 @@ package struct EventFilter: Sendable {
 
   package func matches(type: EventType, sender: UserID?, content: @autoclosure () -> JSON?) -> Bool {
     if isOpen { return true }
-    if excludedTypes.contains(where: { Self.matches(type.text, pattern: $0) }) { return false }
-    if let types, !types.contains(where: { Self.matches(type.text, pattern: $0) }) { return false }
+    if excludedTypes.contains(where: { StarPattern.matches(type.text, $0) }) { return false }
+    if let types, !types.contains(where: { StarPattern.matches(type.text, $0) }) { return false }
     if let sender {
       if excludedSenders.contains(sender.text) { return false }
       if let senders, !senders.contains(sender.text) { return false }
@@ -72,36 +72,6 @@ package struct EventFilter: Sendable {
 
   package func matches(room: RoomID) -> Bool {
     !excludedRooms.contains(room.text) && (rooms?.contains(room.text) ?? true)
-  }
-
-  /// `*` in a pattern stands for any bytes, also none.
-  static func matches(_ text: ByteString, pattern: ByteString) -> Bool {
-    text.withBytes { text in
-      pattern.withBytes { pattern in
-        // Greedy with one point of return: linear for each star.
-        var t = 0
-        var p = 0
-        var starAt = -1
-        var starText = 0
-        while t < text.count {
-          if p < pattern.count, pattern[p] == UInt8(ascii: "*") {
-            starAt = p
-            starText = t
-            p += 1
-          } else if p < pattern.count, pattern[p] == text[t] {
-            t += 1
-            p += 1
-          } else if starAt >= 0 {
-            starText += 1
-            t = starText
-            p = starAt + 1
-          } else {
-            return false
-          }
-        }
-        return pattern[p...].allSatisfy { $0 == UInt8(ascii: "*") }
-      }
-    }
   }
 
   private static func texts(_ json: JSON, _ key: StaticString) throws(MatrixError) -> [ByteString]? {

@@ -57,12 +57,14 @@ package final class EmailValidations: Sendable {
   private let clock: WallClock
   private let budget = Mutex(MailBudget())
 
-  init(_ configuration: HomeserverConfiguration, database: Database, mail: MailSender?) {
-    self.configuration = configuration.identity
-    serverName = configuration.serverName
+  package init(
+    _ configuration: IdentityConfiguration, of serverName: ServerName, database: Database, mail: MailSender?, clock: WallClock
+  ) {
+    self.configuration = configuration
+    self.serverName = serverName
     self.database = database
     self.mail = mail
-    clock = configuration.clock
+    self.clock = clock
   }
 
   /// Whether e-mail addresses can be confirmed at all.

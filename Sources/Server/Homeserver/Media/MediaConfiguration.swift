@@ -1,3 +1,5 @@
+import MatrixModel
+
 /// What an operator decides about media beside the size of one upload.
 package struct MediaConfiguration: Sendable {
   /// Bytes of all content of one user; 0 for no limit.
@@ -11,4 +13,21 @@ package struct MediaConfiguration: Sendable {
   package var deniedPreviewURLs: [String] = []
 
   package init() {}
+}
+
+/// Where content lies, and how it comes in.
+package struct MediaStore: Sendable {
+  let serverName: ServerName
+  /// The path of the folder; made if it is not there.
+  let folder: String
+  let uploadBytesLimit: Int64
+  /// nil if there are no thumbnails.
+  let thumbnailProgram: String?
+
+  package init(serverName: ServerName, folder: String, uploadBytesLimit: Int64, thumbnailProgram: String?) {
+    self.serverName = serverName
+    self.folder = folder
+    self.uploadBytesLimit = uploadBytesLimit
+    self.thumbnailProgram = thumbnailProgram
+  }
 }

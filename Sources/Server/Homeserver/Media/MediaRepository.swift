@@ -60,17 +60,17 @@ package final class MediaRepository: Sendable {
   private let thumbnailLocks = KeyedLock()
   private let unneeded = UnneededThumbnails()
 
-  init(_ configuration: HomeserverConfiguration, database: Database) throws {
-    uploadBytesLimit = configuration.uploadBytesLimit
-    serverName = configuration.serverName
-    clock = configuration.clock
-    quota = MediaQuota(bytes: configuration.media.userQuotaBytes)
-    isOpen = configuration.media.allowsUnauthenticatedDownloads
+  package init(_ store: MediaStore, _ configuration: MediaConfiguration, database: Database, clock: WallClock) throws {
+    uploadBytesLimit = store.uploadBytesLimit
+    serverName = store.serverName
+    self.clock = clock
+    quota = MediaQuota(bytes: configuration.userQuotaBytes)
+    isOpen = configuration.allowsUnauthenticatedDownloads
     self.database = database
-    pending = PendingUploads(database: database, serverName: configuration.serverName, clock: configuration.clock)
-    folder = try MediaFolder(configuration.dataDirectory + "/media")
+    pending = PendingUploads(database: database, serverName: store.serverName, clock: clock)
+    folder = try MediaFolder(store.folder)
     files = try BlockingPool(threads: 2, queueLimit: 4_096, name: "media")
-    thumbnailer = try configuration.thumbnailProgram.map { try Thumbnailer(program: $0) }
+    thumbnailer = try store.thumbnailProgram.map { try Thumbnailer(program: $0) }
   }
 
   /// Lets files and thumbnails in work finish.

@@ -46,6 +46,6 @@ struct PreviewURL: Sendable {
 
   /// Whether one of the operator's patterns (`*` for any bytes) takes in the address.
   func isDenied(by patterns: [String]) -> Bool {
-    patterns.contains { EventFilter.matches(ByteString(text), pattern: ByteString($0)) }
+    patterns.contains { StarPattern.matches(ByteString(text), ByteString($0)) }
   }
 }

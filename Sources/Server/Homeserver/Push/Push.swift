@@ -16,21 +16,25 @@ package final class Push: Sendable {
   private let log: Log
   private let worker = Mutex<Task<Void, Never>?>(nil)
 
+  /// - Parameter mail: sends mails whose links begin with `base`; nil if none are sent.
   init(
-    _ configuration: HomeserverConfiguration, database: Database, pushers: Pushers, sources: SyncSources, http: HTTPClient,
-    mail: MailSender?, log: Log
+    _ mails: NotificationMails, database: Database, pushers: Pushers, sources: SyncSources, http: HTTPClient,
+    mail: (sender: MailSender, base: String)?, log: Log
   ) {
     self.pushers = pushers
     self.log = log
-    let clock = configuration.clock
+    let clock = pushers.clock
     evaluation = PushEvaluation(
       database: database, rooms: sources.rooms, pushRules: sources.pushRules, audience: pushers.audience,
-      sendsMail: configuration.identity.confirmsEmail, clock: clock)
+      sendsMail: pushers.sendsMail, clock: clock)
     delivery = PushDelivery(
       database: database, pushers: pushers, rooms: sources.rooms,
       badges: UnreadBadges(rooms: sources.rooms, unread: sources.unread, receipts: sources.receipts),
       webPush: pushers.vapidKey.map { WebPush(key: $0) }, http: http, clock: clock, log: log)
-    mails = mail.flatMap { MailDelivery(configuration, database: database, sources: sources, mail: $0, log: log) }
+    self.mails = mail.map {
+      MailDelivery(
+        mails, base: $0.base, database: database, sources: sources, mail: $0.sender, clock: clock, log: log)
+    }
   }
 
   /// Begins to work; what waits since the last time goes first.

@@ -21,13 +21,6 @@ package struct PushGatewayAddresses: Sendable {
     self.policy = policy
   }
 
-  init(_ configuration: HomeserverConfiguration) {
-    let outbound = configuration.outbound
-    self.init(
-      own: configuration.pushGateways,
-      policy: AddressPolicy(allowed: outbound.allowedNetworks, denied: outbound.deniedNetworks))
-  }
-
   /// Where a request to a gateway may go; nil for what may not be a gateway's URL.
   func destination(of url: ByteString) -> DestinationPolicy? {
     let bytes = Array(url.utf8)

@@ -17,7 +17,7 @@ package final class Pushers: Sendable {
   /// nil where there are no pushers of kind `webpush`.
   package let vapidKey: VAPIDKey?
   /// Whether pushers of kind `email` can be set.
-  private let sendsMail: Bool
+  let sendsMail: Bool
   let clock: WallClock
 
   /// - Parameters:

@@ -39,7 +39,7 @@ package final class Rooms: Sendable {
   package let typing: Typing
   package let presence: Presence
   let erasures = Erasures()
-  let configuration: HomeserverConfiguration
+  package let configuration: RoomConfiguration
   let database: Database
   let notifier: Notifier
   let directory: any RoomDirectory
@@ -49,7 +49,7 @@ package final class Rooms: Sendable {
   private let builder: EventBuilder
 
   package init(
-    _ configuration: HomeserverConfiguration, database: Database, notifier: Notifier, signingKey: SigningKey,
+    _ configuration: RoomConfiguration, database: Database, notifier: Notifier, signingKey: SigningKey,
     settings: RoomSettings, directory: any RoomDirectory, observers: [any RoomObserver]
   ) {
     self.configuration = configuration

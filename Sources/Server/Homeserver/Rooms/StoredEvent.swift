@@ -1,13 +1,6 @@
 import JSON
 import MatrixModel
 
-/// The short name of a room in our own tables and caches.
-package struct RoomNumber: Hashable, Sendable {
-  package let value: Int64
-
-  package init(_ value: Int64) { self.value = value }
-}
-
 /// An accepted event: immutable, shared by snapshots, timelines and answers in flight.
 ///
 /// The bytes are kept in two fragments without braces (`RoomRules` splits and joins them): what clients see is spliced

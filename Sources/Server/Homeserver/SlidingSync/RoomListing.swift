@@ -77,12 +77,12 @@ struct RoomListing: Sendable {
 
   /// The list as of now. O(rooms) only when it is made.
   static func current(_ context: SyncContext, _ watch: UserWatch) throws -> RoomListing {
-    if var known = watch.listing {
-      if try known.update(context, watch) { watch.remember(known) }
+    if var known = watch.syncMemory.listing {
+      if try known.update(context, watch) { watch.syncMemory.remember(known) }
       return known
     }
     let listing = try RoomListing(context)
-    watch.remember(listing)
+    watch.syncMemory.remember(listing)
     return listing
   }
 
@@ -181,10 +181,10 @@ struct RoomMarkers: Sendable {
   private(set) var hidden: Set<RoomID> = []
 
   static func current(_ context: SyncContext, _ watch: UserWatch) throws -> RoomMarkers {
-    var markers = watch.markers ?? RoomMarkers()
+    var markers = watch.syncMemory.markers ?? RoomMarkers()
     guard markers.readAt < max(0, watch.position.load(ordering: .sequentiallyConsistent)) else { return markers }
     try markers.read(of: context.user, context.rows)
-    watch.remember(markers)
+    watch.syncMemory.remember(markers)
     return markers
   }
 

@@ -24,7 +24,7 @@ struct SlidingContext {
     self.content = content
     self.watch = watch
     account = try watch.account ?? AccountSummary.read(of: request.userID, sync.rows)
-    watch.remember(account)
+    watch.syncMemory.remember(account)
     markers = try RoomMarkers.current(sync, watch)
     listing = try RoomListing.current(sync, watch)
   }

@@ -103,14 +103,3 @@ final class DeviceDelivery: Sendable {
     }
   }
 }
-
-/// What sync needs of a user's account data for every answer.
-struct AccountSummary: Sendable {
-  let readAt: Int64
-  let ignored: Set<UserID>
-  /// Whether invitations are kept from them. Spec: "Invite permission".
-  let blocksInvitations: Bool
-  /// Of the newest change of the push rules or of the list of ignored users; 0 where there was none: what was counted before
-  /// it is counted anew.
-  let rulesPosition: Int64
-}

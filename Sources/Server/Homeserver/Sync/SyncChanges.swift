@@ -30,7 +30,7 @@ struct SyncChanges {
   ) throws -> SyncChanges {
     // Rows first: an answer that needs them is not begun without.
     let account = try watch.account ?? AccountSummary.read(of: context.user, context.rows)
-    watch.remember(account)
+    watch.syncMemory.remember(account)
     var changes = SyncChanges(
       toDevice: try ToDeviceStream.changes(context), keyCounts: try KeyCountStream.read(context, watch))
     let accountData = try AccountDataStream.changes(context)

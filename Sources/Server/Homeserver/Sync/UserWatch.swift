@@ -6,13 +6,13 @@ import Synchronization
 ///
 /// It is forgotten when the user has not synced for a while; the next sync makes it again.
 final class UserWatch: Sendable {
+  /// What the module that answers syncs keeps of the user.
+  typealias Memory = AnyObject & Sendable
+
   private struct State {
     var rooms: [RoomNumber: RoomWatch] = [:]
     var parked: [ParkedSync] = []
-    var devices: [DeviceID: DeviceDelivery] = [:]
-    var account: AccountSummary?
-    var listing: RoomListing?
-    var markers: RoomMarkers?
+    var memory: Memory?
   }
 
   let userID: UserID
@@ -99,37 +99,15 @@ final class UserWatch: Sendable {
     for request in state.withLock({ $0.parked }) { request.finish() }
   }
 
-  // MARK: What is remembered of devices
+  // MARK: Memory
 
-  func delivery(to device: DeviceID) -> DeviceDelivery {
+  /// What is kept of the user as long as they are watched, made when it is asked for first.
+  func memory(_ make: () -> any Memory) -> any Memory {
     state.withLock { state in
-      if let known = state.devices[device] { return known }
-      let new = DeviceDelivery()
-      state.devices[device] = new
+      if let known = state.memory { return known }
+      let new = make()
+      state.memory = new
       return new
     }
-  }
-
-  /// What was read of the user's account, where nothing has changed since.
-  var account: AccountSummary? {
-    let account = state.withLock { $0.account }
-    guard let account, account.readAt >= position.load(ordering: .sequentiallyConsistent) else { return nil }
-    return account
-  }
-
-  func remember(_ account: AccountSummary) {
-    state.withLock { if ($0.account?.readAt ?? -1) < account.readAt { $0.account = account } }
-  }
-
-  /// The user's rooms in order, as of the last time somebody asked.
-  var listing: RoomListing? { state.withLock { $0.listing } }
-
-  func remember(_ listing: RoomListing) { state.withLock { $0.listing = listing } }
-
-  /// What the user's account data says of rooms, as of when it was read last.
-  var markers: RoomMarkers? { state.withLock { $0.markers } }
-
-  func remember(_ markers: RoomMarkers) {
-    state.withLock { if ($0.markers?.readAt ?? -1) < markers.readAt { $0.markers = markers } }
   }
 }

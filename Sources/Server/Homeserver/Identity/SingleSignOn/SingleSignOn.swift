@@ -61,17 +61,17 @@ package final class SingleSignOn: Sendable {
   }
 
   init(
-    _ configuration: HomeserverConfiguration, database: Database, accounts: Accounts, profiles: Profiles,
-    media: MediaRepository, http: HTTPClient
+    database: Database, accounts: Accounts, profiles: Profiles, media: MediaRepository, http: HTTPClient
   ) {
-    self.configuration = configuration.identity
+    let clock = accounts.configuration.clock
+    configuration = accounts.configuration.identity
     people = SingleSignOnPeople(database: database, accounts: accounts)
     self.accounts = accounts
     let log = Log("sso")
     pictures = ProviderPictures(http: http, media: media, profiles: profiles, log: log)
-    clients = configuration.identity.providers.map { OpenIDClient($0, http: http, clock: configuration.clock, log: log) }
-    departures = ExpiringStore(clock: configuration.clock)
-    agreements = ExpiringStore(clock: configuration.clock)
+    clients = configuration.providers.map { OpenIDClient($0, http: http, clock: clock, log: log) }
+    departures = ExpiringStore(clock: clock)
+    agreements = ExpiringStore(clock: clock)
   }
 
   /// In the order of the configuration; none without a public address to come back to.

@@ -24,17 +24,19 @@ final class MailDelivery: Sendable {
   private let clock: WallClock
   private let log: Log
 
-  /// nil where the links in mails would lead nowhere.
-  init?(_ configuration: HomeserverConfiguration, database: Database, sources: SyncSources, mail: MailSender, log: Log) {
-    guard let base = configuration.identity.publicBaseURL else { return nil }
+  /// - Parameter base: the URL that links in mails begin with.
+  init(
+    _ settings: NotificationMails, base: String, database: Database, sources: SyncSources, mail: MailSender,
+    clock: WallClock, log: Log
+  ) {
+    self.settings = settings
     self.base = base
     self.database = database
     self.mail = mail
+    self.clock = clock
     self.log = log
-    settings = configuration.notificationMails
     reader = UnreadMailReader(sources, showsMessages: settings.showsMessages)
-    server = configuration.serverName
-    clock = configuration.clock
+    server = sources.rooms.configuration.serverName
   }
 
   /// Has a pusher look for what it has to send. Returns at once.

@@ -40,15 +40,6 @@ package final class VAPIDKey: Sendable {
     self.init(key, subject: subject)
   }
 
-  /// The key of a server; nil where it has no Web Push.
-  convenience init?(_ configuration: HomeserverConfiguration) throws(SecretFileError) {
-    guard configuration.sendsWebPush else { return nil }
-    let own = configuration.identity.publicBaseURL.flatMap { WebOrigin(of: $0)?.description }
-    try self.init(
-      in: configuration.dataDirectory,
-      subject: configuration.pushContact ?? own ?? "https://\(configuration.serverName.text.string)")
-  }
-
   init(_ key: P256KeyPair, subject: String) {
     self.key = key
     self.subject = subject
