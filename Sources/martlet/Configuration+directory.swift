@@ -1,7 +1,8 @@
 import Addresses
 import CallServer
-import Homeserver
 import HomeserverAPI
+import ServerDirectory
+import ServerRooms
 import Telemetry
 
 extension Configuration {
