@@ -3,7 +3,7 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import ServerDirectory
+@testable import Homeserver
 @testable import ServerRooms
 
 @Suite struct TimestampTests {
