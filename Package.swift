@@ -60,7 +60,7 @@ let package = Package(
     // Web
     module("WebHost", in: "Web", uses: ["JSON", "CallCore", "Messenger"], settings: web),
     program(
-      "WebApp", path: "Sources/Web/WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "CallCore", "Messenger", "WebHost"],
+      "WebApp", path: "Sources/Web/WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "WebHost"],
       settings: web),
     program(
       "MessengerElement", path: "Sources/Web/MessengerElement", uses: ["JSON", "Messenger", "WebHost"], settings: web),
@@ -74,31 +74,67 @@ let package = Package(
 
     // Server
     module("Addresses", in: "Server"),
-    module("Telemetry", in: "Server", uses: ["CLinux"]),
+    module("Telemetry", in: "Server"),
     module("EventLoop", in: "Server", uses: ["CUV", "CLinux"]),
     module(
       "HTTPServer", in: "Server",
-      uses: ["Addresses", "Telemetry", "EventLoop", "WebSockets", "CUV", "CLLHTTP", "CCrypto", "CLinux"]),
-    module("Database", in: "Server", uses: ["Telemetry", "CSQLite", "CLinux"]),
+      uses: ["Addresses", "Telemetry", "EventLoop", "WebSockets", "CUV", "CLLHTTP", "CCrypto"]),
+    module("Database", in: "Server", uses: ["CSQLite"]),
     module("Outbound", in: "Server", uses: ["Addresses", "Telemetry", "CCurl", "CLinux"]),
     module("RoomRules", in: "Server", uses: ["JSON", "MatrixModel", "CSodium", "CCrypto"]),
     module(
+      "ServerCore", in: "Server",
+      uses: ["JSON", "MatrixModel", "Database", "RoomRules", "EventLoop", "CSodium", "CCrypto"]),
+    module(
+      "ServerMedia", in: "Server",
+      uses: [
+        "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "Outbound", "ServerCore", "CCrypto", "CLinux", "CXML2"
+      ]),
+    module(
+      "ServerAccounts", in: "Server",
+      uses: [
+        "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore", "ServerMedia",
+        "CCrypto", "CSodium"
+      ]),
+    module(
+      "ServerRooms", in: "Server",
+      uses: ["JSON", "MatrixModel", "Database", "RoomRules", "EventLoop", "ServerCore", "ServerAccounts"]),
+    module(
+      "ServerDirectory", in: "Server",
+      uses: [
+        "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "ServerCore", "ServerAccounts", "ServerRooms",
+        "CCrypto"
+      ]),
+    module(
+      "ServerSync", in: "Server",
+      uses: ["JSON", "MatrixModel", "Database", "RoomRules", "EventLoop", "ServerCore", "ServerAccounts", "ServerRooms"]),
+    module(
+      "ServerPush", in: "Server",
+      uses: [
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore",
+        "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "CCrypto", "CPCRE2"
+      ]),
+    module(
       "Homeserver", in: "Server",
       uses: [
-        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "CSodium",
-        "CCrypto", "CPCRE2", "CXML2", "CLinux"
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "Outbound", "ServerCore", "ServerMedia",
+        "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "ServerPush"
       ]),
     module(
       "HomeserverAPI", in: "Server",
-      uses: ["JSON", "MatrixModel", "Telemetry", "HTTPServer", "EventLoop", "Outbound", "Homeserver"]),
+      uses: [
+        "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "HTTPServer", "ServerCore", "ServerMedia",
+        "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "ServerPush", "Homeserver"
+      ]),
 
     module("MediaRouter", in: "Server", uses: ["Addresses", "EventLoop", "CSSL", "CLinux"]),
     module("Recording", in: "Server", uses: ["MediaRouter"]),
     module(
       "CallServer", in: "Server",
       uses: [
-        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "HTTPServer", "Homeserver",
-        "HomeserverAPI", "MediaRouter", "Recording", "CLinux"
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "HTTPServer",
+        "ServerCore", "ServerAccounts", "ServerRooms", "ServerDirectory", "Homeserver", "HomeserverAPI", "MediaRouter",
+        "Recording", "CLinux"
       ]),
 
     // Client
@@ -108,21 +144,25 @@ let package = Package(
         "JSON", "MatrixModel", "ClientCore", .target(name: "CCurl", condition: .when(platforms: [.linux])), "CSQLite"
       ]),
     module("CallClient", in: "Client", uses: ["JSON", "CallCore", "WebSockets", "CCurl", "CCrypto"]),
-    module("GStreamerMedia", in: "Client", uses: ["JSON", "CallCore", "CallClient", "CPeerConnection"]),
+    module("GStreamerMedia", in: "Client", uses: ["CallClient", "CPeerConnection"]),
 
     // Programs
     program(
       "martlet", path: "Sources/martlet",
       uses: [
-        "JSON", "MatrixModel", "Addresses", "Telemetry", "EventLoop", "HTTPServer", "Database", "Outbound", "Homeserver",
-        "HomeserverAPI", "MediaRouter", "CallServer", "Shell", "CYAML", "CLinux"
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "EventLoop", "Outbound", "HTTPServer", "ServerCore",
+        "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerPush", "Homeserver", "HomeserverAPI",
+        "MediaRouter", "CallServer", "Shell", "CYAML"
       ]),
     program(
       "martlet-terminal", path: "Sources/martlet-terminal", uses: ["JSON", "MatrixModel", "Telemetry", "MatrixClient", "Shell"]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
     program(
       "martlet-benchmark", path: "Benchmarks/Micro",
-      uses: ["JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "Homeserver"]),
+      uses: [
+        "JSON", "MatrixModel", "Telemetry", "Database", "ServerCore", "ServerRooms", "ServerDirectory", "ServerSync",
+        "Homeserver"
+      ]),
     program(
       "client-benchmark", path: "Benchmarks/Client", uses: ["MatrixClient", "ClientCore", "JSON", "MatrixModel"]),
     program("Hello", path: "Examples/Hello", uses: ["MatrixClient"]),
@@ -138,13 +178,12 @@ let package = Package(
     program(
       "fuzz", path: "Tests/Fuzz",
       uses: [
-        "JSON", "MatrixModel", "HTTPServer", "RoomRules", "Homeserver", "MediaRouter", "Recording", "ClientCore", "Messenger",
-        "CCrypto"
+        "JSON", "MatrixModel", "ClientCore", "Messenger", "RoomRules", "HTTPServer", "ServerMedia", "ServerAccounts",
+        "MediaRouter", "Recording", "CCrypto"
       ],
       without: ["Corpus"]),
     program(
-      "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "ClientCore", "CallCore", "Messenger"],
-      settings: web),
+      "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "CallCore"], settings: web),
 
     // C libraries of the system (installed by Scripts/install-dependencies)
     system("CUV", pkgConfig: "libuv", apt: "libuv1-dev"),
@@ -178,39 +217,57 @@ let package = Package(
     .target(
       name: "MessengerTesting", dependencies: ["Messenger"], path: "Tests/MessengerTesting", swiftSettings: common),
     tests(of: "Messenger", uses: ["MessengerTesting"]),
-    tests(of: "WebHost", uses: ["Messenger", "CallCore", "JSON"]),
+    tests(of: "WebHost", uses: ["Messenger"]),
     tests(of: "MartletCall", uses: ["JSON", "CallCore", "WebHost"]),
-    tests(of: "RoomCalls", uses: ["JSON", "MatrixModel", "CallCore", "Messenger", "MessengerTesting", "WebHost"]),
-    tests(of: "WebApp", uses: ["WebHost", "Messenger", "MessengerTesting", "ClientCore"]),
+    tests(of: "RoomCalls", uses: ["JSON", "MatrixModel", "CallCore", "MessengerTesting", "WebHost"]),
+    tests(of: "WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "MessengerTesting", "WebHost"]),
     tests(of: "Addresses"),
     tests(of: "Telemetry"),
     tests(of: "EventLoop"),
-    tests(of: "HTTPServer", uses: ["Addresses", "EventLoop", "CLinux"]),
+    tests(of: "HTTPServer", uses: ["Addresses", "EventLoop"]),
     tests(of: "Database", uses: ["CSQLite", "database-crash"]),
     .target(name: "OutboundTesting", path: "Tests/OutboundTesting", swiftSettings: common),
     tests(of: "Outbound", uses: ["Addresses", "Telemetry", "OutboundTesting"]),
     tests(of: "RoomRules", uses: ["JSON", "MatrixModel"]),
-    tests(of: "Homeserver", uses: ["JSON", "MatrixModel", "Database", "RoomRules"]),
+    tests(of: "ServerCore", uses: ["MatrixModel"]),
+    tests(of: "ServerMedia"),
+    tests(of: "ServerAccounts", uses: ["JSON", "MatrixModel", "Telemetry", "Outbound", "ServerCore", "CSodium"]),
+    tests(of: "ServerRooms", uses: ["JSON", "MatrixModel", "ServerCore"]),
+    tests(
+      of: "ServerPush", uses: ["JSON", "MatrixModel", "RoomRules", "EventLoop", "ServerCore", "ServerAccounts", "ServerRooms"]),
+    tests(
+      of: "Homeserver",
+      uses: [
+        "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "ServerCore", "ServerAccounts", "ServerRooms",
+        "ServerDirectory", "ServerSync"
+      ]),
     tests(
       of: "HomeserverAPI",
       uses: [
-        "JSON", "MatrixModel", "Addresses", "HTTPServer", "Homeserver", "Database", "Outbound", "OutboundTesting"
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "HTTPServer",
+        "ServerCore", "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "ServerPush",
+        "Homeserver", "OutboundTesting", "CCrypto"
       ]),
     .target(name: "TLSTesting", dependencies: ["CSSL"], path: "Tests/TLSTesting", swiftSettings: common),
-    tests(of: "MediaRouter", uses: ["Addresses", "CSSL", "CSRTP", "TLSTesting"]),
+    tests(of: "MediaRouter", uses: ["Addresses", "CSSL", "CSRTP", "CLinux", "TLSTesting"]),
     tests(of: "Recording", uses: ["MediaRouter"]),
     tests(
       of: "CallServer",
       uses: [
-        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "EventLoop", "HTTPServer", "Homeserver", "HomeserverAPI",
-        "MediaRouter", "Outbound", "OutboundTesting"
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore",
+        "ServerAccounts", "Homeserver", "MediaRouter", "Recording", "OutboundTesting"
       ]),
-    tests(of: "MatrixClient"),
+    tests(of: "MatrixClient", uses: ["JSON", "MatrixModel", "ClientCore"]),
     tests(of: "CallClient", uses: ["CallCore", "JSON"]),
     tests(of: "WebSockets"),
     tests(of: "GStreamerMedia", uses: ["CallClient"]),
     .target(name: "FilesTesting", path: "Tests/FilesTesting", swiftSettings: common),
-    tests(of: "martlet", uses: ["JSON", "MatrixModel", "EventLoop", "MediaRouter", "Shell", "TLSTesting", "FilesTesting"]),
+    tests(
+      of: "martlet",
+      uses: [
+        "JSON", "MatrixModel", "Telemetry", "EventLoop", "Outbound", "HTTPServer", "ServerAccounts", "ServerPush", "Homeserver",
+        "MediaRouter", "Shell", "TLSTesting", "FilesTesting"
+      ]),
     .testTarget(
       name: "TerminalTests",
       dependencies: ["martlet-terminal", "Shell", "JSON", "MatrixModel", "MatrixClient", "FilesTesting"],

@@ -4,6 +4,7 @@ import EventLoop
 import HTTPServer
 import Homeserver
 import MediaRouter
+import ServerDirectory
 
 extension Configuration {
   /// Threads that media goes through: one processor is left for all else.
@@ -24,13 +25,18 @@ extension Configuration {
     return "calls.workers is \(callWorkers), but there are not so many ports from \(callBind.port) on (calls.bind)"
   }
 
-  /// The call server with its ports bound; nil where calls are off. Throws `address`.
+  /// The call server with its ports bound. Throws `address`.
   ///
-  /// - Parameter turn: where its clients find a relay.
-  func callServer(_ projects: CallProjects, for homeserver: Homeserver, turn: TURNServer?) throws -> CallServer? {
-    guard calls.isEnabled else { return nil }
+  /// - Parameters:
+  ///   - changes: the follower of `homeserver`.
+  ///   - turn: where its clients find a relay.
+  func callServer(
+    _ projects: CallProjects, for homeserver: Homeserver, following changes: CallChanges, turn: TURNServer?
+  ) throws -> CallServer {
     do {
-      guard let address = try SocketAddress.resolve(callBind.description).first else { return nil }
+      guard let address = try SocketAddress.resolve(callBind.description).first else {
+        throw StartError.failed("it has no address")
+      }
       var configuration = CallConfiguration(address: TransportAddress(address.ip, port: address.port))
       (configuration.workers, configuration.homeTransports) = (callWorkers, calls.homeTransports)
       configuration.announced = calls.publicAddresses
@@ -39,7 +45,7 @@ extension Configuration {
       configuration.rateLimits = rateLimits
       configuration.recordingsQuotaBytes = calls.recordingsQuotaBytes == 0 ? nil : Int64(calls.recordingsQuotaBytes)
       configuration.publicBaseURL = publicBaseURL
-      return try CallServer(configuration, projects: projects, for: homeserver)
+      return try CallServer(configuration, projects: projects, for: homeserver, following: changes)
     } catch {
       throw StartError.address(setting: "calls.bind", callBind, reason: "\(error)")
     }

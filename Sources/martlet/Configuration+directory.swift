@@ -1,14 +1,15 @@
 import Addresses
 import CallServer
-import Homeserver
 import HomeserverAPI
+import ServerDirectory
+import ServerRooms
 import Telemetry
 
 extension Configuration {
   /// How rooms and people are found.
   struct Directory: Sendable {
-    var publishing = HomeserverConfiguration.Publishing.members
-    var users = HomeserverConfiguration.UserDirectoryScope.everyone
+    var publishing = RoomConfiguration.Publishing.members
+    var users = UserDirectory.Scope.everyone
   }
 
   /// For how long messages are kept, in hours; 0 is for ever.

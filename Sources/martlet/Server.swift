@@ -7,6 +7,8 @@ import HomeserverAPI
 import JSON
 import MatrixModel
 import MediaRouter
+import ServerAccounts
+import ServerDirectory
 import Shell
 import Synchronization
 import Telemetry
@@ -42,10 +44,14 @@ struct Server: Sendable {
     do {
       let relay = try configuration.ownRelay(in: directory)
       let turn = configuration.turn.server ?? relay?.server
+      let callChanges = configuration.calls.isEnabled ? CallChanges() : nil
       let homeserver = try Homeserver(
-        try configuration.homeserver(in: directory, turn: turn), tables: CallTables.statements, log: Log("homeserver"))
+        try configuration.homeserver(in: directory, turn: turn), tables: CallTables.statements, follower: callChanges,
+        log: Log("homeserver"))
       let projects = try CallProjects(homeserver)
-      let calls = try configuration.callServer(projects, for: homeserver, turn: turn)
+      let calls = try callChanges.map {
+        try configuration.callServer(projects, for: homeserver, following: $0, turn: turn)
+      }
       let loops = try EventLoopGroup()
       let pool = try BlockingPool(threads: 4)
       var api = configuration.api

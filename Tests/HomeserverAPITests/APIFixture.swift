@@ -10,6 +10,9 @@ import Testing
 
 @testable import Homeserver
 @testable import HomeserverAPI
+@testable import ServerAccounts
+@testable import ServerCore
+@testable import ServerRooms
 
 /// A whole homeserver on a database in a folder of its own, asked through its router without a socket. Its clock stands
 /// still until a test moves it; hashing a password is as cheap as libsodium lets it be.
@@ -45,7 +48,8 @@ final class APIFixture: Sendable {
   }
 
   init(
-    _ api: APIConfiguration? = nil, configure: (inout HomeserverConfiguration) -> Void = { $0.registration = .open }
+    _ api: APIConfiguration? = nil, follower: (any RoomObserver & AccountObserver)? = nil,
+    configure: (inout HomeserverConfiguration) -> Void = { $0.registration = .open }
   ) throws {
     var template = Array("/tmp/martlet-api-XXXXXX".utf8CString)
     let directory = String(cString: mkdtemp(&template))
@@ -57,7 +61,7 @@ final class APIFixture: Sendable {
     configuration.clock = WallClock { time.milliseconds.load(ordering: .relaxed) }
     configure(&configuration)
     self.time = time
-    homeserver = try Homeserver(configuration, log: Log("test"))
+    homeserver = try Homeserver(configuration, follower: follower, log: Log("test"))
     var unlimited = APIConfiguration()
     unlimited.rateLimits = false
     pool = try BlockingPool(threads: 1)
@@ -66,10 +70,11 @@ final class APIFixture: Sendable {
 
   /// Runs a test and lets go of everything afterwards.
   static func run(
-    _ api: APIConfiguration? = nil, configure: (inout HomeserverConfiguration) -> Void = { $0.registration = .open },
+    _ api: APIConfiguration? = nil, follower: (any RoomObserver & AccountObserver)? = nil,
+    configure: (inout HomeserverConfiguration) -> Void = { $0.registration = .open },
     _ body: (APIFixture) async throws -> Void
   ) async throws {
-    let fixture = try APIFixture(api, configure: configure)
+    let fixture = try APIFixture(api, follower: follower, configure: configure)
     do {
       try await body(fixture)
       await fixture.close()

@@ -1,13 +1,27 @@
-import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
+import ServerRooms
+import Synchronization
 import Testing
 
 @Suite struct AccountAdministrationTests {
-  private static func run(_ body: (APIFixture, _ admin: APIFixture.User, _ ann: APIFixture.User) async throws -> Void)
-    async throws
-  {
-    try await APIFixture.run { fixture in
+  /// Keeps deactivated users in their rooms while it is on.
+  private final class Outage: RoomObserver, AccountObserver {
+    struct PowerCut: Error {}
+
+    let isOn = Atomic(false)
+
+    func finishDeactivation(of userID: UserID) async throws {
+      if isOn.load(ordering: .relaxed) { throw PowerCut() }
+    }
+  }
+
+  private static func run(
+    follower: (any RoomObserver & AccountObserver)? = nil,
+    _ body: (APIFixture, _ admin: APIFixture.User, _ ann: APIFixture.User) async throws -> Void
+  ) async throws {
+    try await APIFixture.run(follower: follower) { fixture in
       let admin = try await fixture.register("admin")
       try await fixture.homeserver.accounts.setAdmin(admin.userID, true)
       try await body(fixture, admin, try await fixture.register("ann"))
@@ -111,18 +125,14 @@ import Testing
   }
 
   @Test func `a deactivation that was interrupted is finished at the next start`() async throws {
-    try await Self.run { fixture, admin, ann in
-      struct PowerCut: Error {}
+    let outage = Outage()
+    try await Self.run(follower: outage) { fixture, admin, ann in
       let room = try #require(
         try await fixture.call(.post, "createRoom", as: admin, #"{"preset":"public_chat"}"#).json["room_id"]?.string)
       #expect(try await fixture.call(.post, "join/\(room)", as: ann, "{}").status == 200)
       let accounts = fixture.homeserver.accounts
-      let leave = accounts.hooks.withLock { hooks in
-        let leave = hooks.accountDeactivated
-        hooks.accountDeactivated = { _ in throw PowerCut() }
-        return leave
-      }
-      await #expect(throws: PowerCut.self) { try await accounts.deactivate(ann.userID, erase: false) }
+      outage.isOn.store(true, ordering: .relaxed)
+      await #expect(throws: Outage.PowerCut.self) { try await accounts.deactivate(ann.userID, erase: false) }
       func members() async throws -> Int? {
         let answer = try await fixture.call(.get, "rooms/\(room)/joined_members", as: admin)
         return answer.json["joined"]?.count
@@ -131,7 +141,7 @@ import Testing
       var failures = 0
       try await accounts.finishDeactivations { _, _ in failures += 1 }
       #expect(failures == 1)
-      accounts.hooks.withLock { $0.accountDeactivated = leave }
+      outage.isOn.store(false, ordering: .relaxed)
       try await accounts.finishDeactivations { _, _ in failures += 1 }
       #expect(failures == 1)
       #expect(try await members() == 1)

@@ -2,8 +2,8 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
 @testable import HomeserverAPI
+@testable import ServerRooms
 
 /// How many members have read an event.
 @Suite struct ReadCountTests {
@@ -82,7 +82,7 @@ import Testing
       // What is looked at is bounded, messages or not: the newest two are a leaving and a joining.
       let room = try #require(RoomID(ByteString(scene.room)))
       for (limit, said) in [(2, 0), (4, 1), (1_000, 7)] as [(Int, Int64)] {
-        #expect(try await fixture.homeserver.messagesSinceJoined(room, by: scene.ann.userID, among: limit) == said)
+        #expect(try await fixture.homeserver.rooms.messagesSinceJoined(room, by: scene.ann.userID, among: limit) == said)
       }
       let capabilities = try await fixture.call(.get, "capabilities", as: scene.ann)
       #expect(capabilities.json["capabilities"]?["martlet.since_joined"]?["enabled"]?.bool ?? false)

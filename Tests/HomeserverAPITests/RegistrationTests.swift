@@ -2,6 +2,8 @@ import CCrypto
 import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
+import ServerRooms
 import Testing
 
 @Suite struct RegistrationTests {
@@ -201,13 +203,14 @@ import Testing
     }
   }
 
+  private struct Bridge: RoomObserver, AccountObserver {
+    func willRegister(_ userID: UserID) throws {
+      guard !userID.string.hasPrefix("@_bridge_") else { throw MatrixError(status: 400, .exclusive, "It is a bridge's.") }
+    }
+  }
+
   @Test func `a name that an application service claims is exclusive`() async throws {
-    try await APIFixture.run { fixture in
-      fixture.homeserver.accounts.hooks.withLock { hooks in
-        hooks.requireMayRegister = { user in
-          guard !user.string.hasPrefix("@_bridge_") else { throw MatrixError(status: 400, .exclusive, "It is a bridge's.") }
-        }
-      }
+    try await APIFixture.run(follower: Bridge()) { fixture in
       #expect(try await fixture.call(.get, "register/available?username=_bridge_a").errorCode == "M_EXCLUSIVE")
       let registered = try await fixture.call(
         .post, "register", #"{"username":"_bridge_a","password":"correct horse","auth":{"type":"m.login.dummy"}}"#)

@@ -2,8 +2,8 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
 @testable import HomeserverAPI
+@testable import ServerDirectory
 
 /// Full text as clients search it.
 @Suite struct SearchRouteTests {
@@ -247,7 +247,9 @@ import Testing
       for number in 0..<300 { _ = try await scene.say("step \(number)", as: scene.ann) }
       let answer = try await search(scene, "step", as: scene.bob, #","filter":{"limit":100}"#)
       #expect(ids(answer).count == 100 && category(answer)?["count"]?.integer == 300)
-      let again = Search(database: scene.fixture.homeserver.database, rooms: scene.fixture.homeserver.rooms)
+      let homeserver = scene.fixture.homeserver
+      let again = Search(
+        database: homeserver.database, rooms: homeserver.rooms, progress: SearchProgress(database: homeserver.database))
       let request = try SearchRequest(try JSON.parse(Array(#"{"search_term":"step"}"#.utf8)), nextBatch: nil)
       #expect(try await again.search(request, for: scene.bob.userID).count == 300)
     }

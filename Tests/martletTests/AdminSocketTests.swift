@@ -3,7 +3,7 @@ import FilesTesting
 import Glibc
 import Shell
 import HTTPServer
-import Homeserver
+import ServerAccounts
 import Testing
 
 @testable import martlet

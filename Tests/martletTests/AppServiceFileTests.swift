@@ -1,5 +1,5 @@
 import FilesTesting
-import Homeserver
+import ServerPush
 import Testing
 
 @testable import martlet

@@ -1,9 +1,12 @@
 import EventLoop
-import Homeserver
 import HTTPServer
+import Homeserver
 import JSON
 import MatrixModel
 import MediaRouter
+import ServerAccounts
+import ServerCore
+import ServerRooms
 import Telemetry
 
 /// The live sessions, the sockets of those who are in them, and the workers that their media goes through.
@@ -29,6 +32,7 @@ package actor CallServer {
   nonisolated let callbacks: Callbacks
   private nonisolated let late = LateWorkers()
   private nonisolated let log = Log("calls")
+  private nonisolated let changes: CallChanges
   private nonisolated let events: AsyncStream<[RouterEvent]>
   private nonisolated let eventInput: AsyncStream<[RouterEvent]>.Continuation
 
@@ -47,6 +51,7 @@ package actor CallServer {
   private var loads: WorkerLoads
   private var lastSocket: UInt64 = 0
   private var eventTask: Task<Void, Never>?
+  private var changeTask: Task<Void, Never>?
   private var archiveTask: Task<Void, Never>?
   /// Composed files that are being made, or wait for it.
   var compositions: [ArchiveID: Task<Void, Never>] = [:]
@@ -55,12 +60,17 @@ package actor CallServer {
   private var isStopping = false
 
   /// Binds the UDP ports. Throws `MediaWorkerError`.
-  package init(_ configuration: CallConfiguration, projects: CallProjects, for homeserver: Homeserver) throws {
+  ///
+  /// - Parameter changes: the follower of `homeserver`.
+  package init(
+    _ configuration: CallConfiguration, projects: CallProjects, for homeserver: Homeserver, following changes: CallChanges
+  ) throws {
     self.configuration = configuration
     self.projects = projects
     clock = homeserver.configuration.clock
     sessions = CallSessions(database: homeserver.database, clock: clock)
     self.homeserver = homeserver
+    self.changes = changes
     reader = try MessageReader()
     callbacks = Callbacks(homeserver.http, clock: clock) { projects.callback(of: $0) }
     (events, eventInput) = AsyncStream.makeStream(of: [RouterEvent].self)
@@ -84,7 +94,9 @@ package actor CallServer {
       for await summary in recordings.summaries { await self?.finish(summary) }
     }
     try workers.start()
-    watchRooms()
+    changeTask = Task { [weak self, changes] in
+      for await change in changes.stream { await self?.follow(change) }
+    }
     eventTask = Task { [weak self, events] in
       for await batch in events { await self?.handle(batch) }
     }
@@ -105,6 +117,8 @@ package actor CallServer {
     alarm?.task.cancel()
     housekeeping?.cancel()
     eventInput.finish()
+    changes.finish()
+    await changeTask?.value
     await workers.stop()
     await eventTask?.value
     await recordings.shutdown()

@@ -3,6 +3,13 @@ import JSON
 import MatrixModel
 import Outbound
 import RoomRules
+import ServerAccounts
+import ServerCore
+import ServerDirectory
+import ServerMedia
+import ServerPush
+import ServerRooms
+import ServerSync
 import Telemetry
 
 /// The domain of one homeserver: accounts, rooms, sync and what belongs to them. No HTTP.
@@ -82,8 +89,13 @@ package final class Homeserver: Sendable {
 
   /// Opens the database in `configuration.dataDirectory` and brings its schema up to date.
   ///
-  /// - Parameter tables: statements that make the tables of others in the same database.
-  package init(_ configuration: HomeserverConfiguration, tables: [String] = [], log: Log) throws {
+  /// - Parameters:
+  ///   - tables: statements that make the tables of others in the same database.
+  ///   - follower: follows rooms and accounts, before the chapters of this module.
+  package init(
+    _ configuration: HomeserverConfiguration, tables: [String] = [], follower: (any RoomObserver & AccountObserver)? = nil,
+    log: Log
+  ) throws {
     self.configuration = configuration
     self.log = log
     database = try Database(configuration.database, migrations: Schema.migrations(with: tables))
@@ -91,14 +103,56 @@ package final class Homeserver: Sendable {
     http = HTTPClient(configuration.outbound, log: Log("outbound"))
     mail = configuration.identity.mail.map { MailSender($0, log: Log("mail")) }
     let clock = configuration.clock
-    sessions = Sessions(
-      database: database, clock: clock, lifetimeMilliseconds: configuration.accessTokenLifetimeMilliseconds)
-    deviceLists = DeviceLists(database: database, notifier: notifier)
     appServices = try AppServices(configuration.appServices, server: configuration.serverName)
+    appServiceQueries = AppServiceQueries(appServices, http: http, log: log)
+    thirdPartyNetworks = ThirdPartyNetworks(appServices, http: http, log: log)
+    appServiceSessions = AppServiceSessions(database: database)
     pushers = Pushers(
-      database: database, gateways: PushGatewayAddresses(configuration), vapidKey: try VAPIDKey(configuration),
-      sendsMail: configuration.identity.confirmsEmail, clock: clock)
-    devices = Devices(database: database, lists: deviceLists, pushers: pushers, clock: clock)
+      database: database, gateways: configuration.pushGatewayAddresses,
+      vapidKey: configuration.sendsWebPush
+        ? try VAPIDKey(in: configuration.dataDirectory, subject: configuration.pushSubject) : nil,
+      sendsMail: configuration.identity.confirmsEmail, badgeDelay: configuration.pushBadgeDelay, clock: clock)
+    accountData = AccountData(database: database, notifier: notifier)
+    tags = Tags(accountData: accountData)
+    storedFilters = StoredFilters(database: database)
+    pushRules = PushRules(database: database, accountData: accountData)
+
+    // Rooms, and the chapters that follow them.
+    let searchProgress = SearchProgress(database: database)
+    let hiddenRows = HiddenRoomRows(accountData: accountData)
+    let delayedState = DelayedState(clock: clock)
+    let directLists = DirectRoomLists(accountData: accountData)
+    let roomObservers: [any RoomObserver] = [
+      directLists, delayedState, hiddenRows, PublicRoomList(), searchProgress, pushers.work, appServices
+    ]
+    rooms = Rooms(
+      configuration.rooms, database: database, notifier: notifier,
+      signingKey: try SigningKeyFile(in: configuration.dataDirectory).key,
+      settings: RoomSettings(accountData: accountData, pushRules: pushRules),
+      directory: LocalDirectory(database: database, appServices: appServices, queries: appServiceQueries),
+      observers: (follower.map { [$0] } ?? []) + roomObservers)
+    presence = rooms.presence
+    relations = Relations(database: database, rooms: rooms)
+    receipts = Receipts(database: database, rooms: rooms, accountData: accountData, notifier: notifier, clock: clock)
+    directRooms = DirectRooms(
+      database: database, rooms: rooms, lists: directLists, defaultVersion: configuration.defaultRoomVersion)
+    search = Search(database: database, rooms: rooms, progress: searchProgress)
+    publicRooms = PublicRooms(database: database, rooms: rooms)
+    spaceHierarchy = SpaceHierarchy(database: database, rooms: rooms, clock: clock)
+    reports = Reports(database: database, rooms: rooms, clock: clock)
+    hiddenRooms = HiddenRooms(database: database, rooms: rooms, rows: hiddenRows, clock: clock)
+    bulkLeaves = BulkLeaves(database: database, rooms: rooms, clock: clock, log: log)
+    delayedEvents = DelayedEvents(
+      configuration.delayedEvents, database: database, rooms: rooms, state: delayedState, clock: clock, log: log)
+
+    // Accounts, which rooms, pushers and others follow.
+    let accountObservers: [any AccountObserver] =
+      (follower.map { [$0] } ?? []) + [appServices, rooms, hiddenRows, pushers]
+    sessions = Sessions(
+      database: database, observers: accountObservers, clock: clock,
+      lifetimeMilliseconds: configuration.accessTokenLifetimeMilliseconds)
+    deviceLists = DeviceLists(database: database, notifier: notifier)
+    devices = Devices(database: database, lists: deviceLists, observers: accountObservers, clock: clock)
     deviceKeys = DeviceKeys(database: database, lists: deviceLists, notifier: notifier)
     oneTimeKeys = OneTimeKeys(database: database, notifier: notifier)
     crossSigningKeys = CrossSigningKeys(database: database, lists: deviceLists)
@@ -107,18 +161,16 @@ package final class Homeserver: Sendable {
     dehydratedDevices = DehydratedDevices(
       database: database, devices: devices, lists: deviceLists, sessions: sessions, clock: clock)
     keyBackups = KeyBackups(database: database)
-    accountData = AccountData(database: database, notifier: notifier)
-    tags = Tags(accountData: accountData)
-    storedFilters = StoredFilters(database: database)
-    pushRules = PushRules(database: database, accountData: accountData)
-    emailValidations = EmailValidations(configuration, database: database, mail: mail)
+    emailValidations = EmailValidations(
+      configuration.identity, of: configuration.serverName, database: database, mail: mail, clock: clock)
     accounts = try Accounts(
-      configuration: configuration, database: database, sessions: sessions, devices: devices, pushRules: pushRules,
-      emailValidations: emailValidations)
-    thirdPartyIdentifiers = ThirdPartyIdentifiers(database: database, pushers: pushers)
+      configuration: configuration.accounts, database: database, sessions: sessions, devices: devices, pushRules: pushRules,
+      emailValidations: emailValidations, observers: accountObservers)
+    thirdPartyIdentifiers = ThirdPartyIdentifiers(database: database, observers: accountObservers)
     profiles = Profiles(database: database, accounts: accounts)
     userDirectory = UserDirectory(database: database, scope: configuration.userDirectoryScope, clock: clock)
-    media = try MediaRepository(configuration, database: database)
+
+    media = try MediaRepository(configuration.mediaStore, configuration.media, database: database, clock: clock)
     mediaModeration = MediaModeration(media: media)
     urlPreviews = try URLPreviews(
       configuration.media, database: database, http: http, media: media, moderation: mediaModeration, clock: clock)
@@ -126,30 +178,23 @@ package final class Homeserver: Sendable {
       Gifs($0, http: http, previews: urlPreviews, media: media, clock: clock)
     }
     singleSignOn = SingleSignOn(
-      configuration, database: database, accounts: accounts, profiles: profiles, media: media, http: http)
-    rooms = Rooms(
-      configuration, database: database, notifier: notifier,
-      signingKey: try SigningKeyFile(in: configuration.dataDirectory).key
-    ) { user, transaction in
-      guard let account = try Accounts.account(transaction, user), !account.isDeactivated else { return nil }
-      return try Profiles.profile(transaction, of: user)
-    }
-    relations = Relations(database: database, rooms: rooms)
-    search = Search(database: database, rooms: rooms)
-    publicRooms = PublicRooms(database: database, rooms: rooms)
-    spaceHierarchy = SpaceHierarchy(database: database, rooms: rooms, clock: clock)
-    reports = Reports(database: database, rooms: rooms, clock: clock)
-    receipts = Receipts(
-      database: database, rooms: rooms, accountData: accountData, notifier: notifier, clock: clock)
+      database: database, accounts: accounts, profiles: profiles, media: media, http: http)
+
     syncFilters = SyncFilters(stored: storedFilters)
     let unread = Unread(database: database, receipts: receipts, pushRules: pushRules)
-    presence = Presence(
-      isEnabled: configuration.isPresenceEnabled, database: database, rooms: rooms, notifier: notifier, clock: clock)
     let sources = SyncSources(rooms: rooms, receipts: receipts, unread: unread, pushRules: pushRules, presence: presence)
     sync = SyncEngine(
       database: database, notifier: notifier, sources: sources, toDeviceMessages: toDeviceMessages, clock: clock)
     slidingSync = SlidingSync(sync)
-    hiddenRooms = HiddenRooms(database: database, rooms: rooms, accountData: accountData, clock: clock)
+    notifications = Notifications(
+      database: database, sources: sources, clock: clock,
+      ageMillisecondsLimit: Int64(configuration.notificationDays) * 24 * 60 * 60 * 1_000)
+    push = Push(
+      configuration.notificationMails, database: database, pushers: pushers, sources: sources, http: http,
+      mail: mail.flatMap { sender in configuration.identity.publicBaseURL.map { (sender, $0) } }, log: log)
+    appServiceWorkers = AppServiceWorkers(
+      appServices, database: database, rooms: rooms, http: http, clock: clock, log: log)
+
     audit = AuditLog(database: database, clock: clock, lifetimeMilliseconds: configuration.auditLifetimeMilliseconds)
     administrationTasks = AdministrationTasks(database: database, clock: clock, log: log)
     roomAdministration = RoomAdministration(rooms: rooms, tasks: administrationTasks, database: database)
@@ -157,62 +202,8 @@ package final class Homeserver: Sendable {
       configuration, database: database, accounts: accounts, rooms: rooms, accountData: accountData,
       tasks: administrationTasks)
     statistics = Statistics(database: database, clock: clock)
-    rooms.observe(presence: presence, hidden: hiddenRooms)
-    directRooms = DirectRooms(
-      database: database, rooms: rooms, accountData: accountData, defaultVersion: configuration.defaultRoomVersion)
-    bulkLeaves = BulkLeaves(database: database, rooms: rooms, clock: clock, log: log)
-    delayedEvents = DelayedEvents(
-      configuration.delayedEvents, database: database, rooms: rooms, clock: clock, log: log
-    ) { user, type, transaction in
-      try Accounts.sender(user, of: type, at: clock.now(), in: transaction)
-    }
-    notifications = Notifications(
-      database: database, sources: sources, clock: clock,
-      ageMillisecondsLimit: Int64(configuration.notificationDays) * 24 * 60 * 60 * 1_000)
-    push = Push(
-      configuration, database: database, pushers: pushers, sources: sources, http: http, mail: mail,
-      notifier: notifier, log: log)
-    appServiceSessions = AppServiceSessions(database: database)
-    appServiceQueries = AppServiceQueries(appServices, http: http, log: log)
-    thirdPartyNetworks = ThirdPartyNetworks(appServices, http: http, log: log)
-    appServiceWorkers = AppServiceWorkers(
-      appServices, database: database, rooms: rooms, receipts: receipts, presence: presence, http: http, notifier: notifier,
-      clock: clock, log: log)
     try accounts.makeSenders(of: appServices)
-    connectToAppServices()
-    connectRoomsToAccounts()
     try database.readBlocking { [rooms] in try rooms.erasures.load($0) }
-  }
-
-  private func connectToAppServices() {
-    accounts.hooks.withLock { [appServices] hooks in hooks.requireMayRegister = { try appServices.requireMay(make: $0, nil) } }
-    rooms.hooks.withLock { [appServices, appServiceQueries, accounts] hooks in
-      hooks.provideUser = { user in
-        guard appServices.all.contains(where: { $0.covers(user) }), try await !accounts.exists(user) else { return }
-        _ = try await appServiceQueries.provide(user)
-      }
-      hooks.provideRoom = { try await appServiceQueries.provide($0) }
-      hooks.requireMayChange = { alias, actor in
-        try appServices.requireMay(change: alias, actor.userID, actor.appService.flatMap { appServices[$0] })
-      }
-    }
-  }
-
-  /// What an account is to rooms, and what becomes of rooms with an account.
-  private func connectRoomsToAccounts() {
-    rooms.hooks.withLock { [settings = RoomSettings(accountData: accountData, pushRules: pushRules)] hooks in
-      hooks.isGuest = { user, transaction in try Accounts.account(transaction, user)?.standing.isGuest ?? false }
-      hooks.joinedReplacement = { user, old, new, transaction in
-        try settings.carry(of: user, from: old, to: new, in: transaction)
-      }
-    }
-    accounts.hooks.withLock { [rooms, accounts] hooks in
-      hooks.profileChanged = { user, _ in
-        if try await accounts.account(user)?.standing.isShadowBanned != true { try await rooms.updateProfile(of: user) }
-      }
-      hooks.accountDeactivated = { user in try await rooms.leaveAll(user) }
-      hooks.accountErased = { user, position, transaction in rooms.erasures.note(user, at: position, in: transaction) }
-    }
   }
 
   /// Begins what goes on in the background: pushing, and telling application services.

@@ -1,23 +1,21 @@
+import Addresses
 import Database
 import JSON
 import MatrixModel
 import Outbound
+import ServerAccounts
+import ServerCore
+import ServerDirectory
+import ServerMedia
+import ServerPush
+import ServerRooms
 
 /// What an operator decides. The program fills it from file, environment and flags; the defaults here are the documented ones.
 package struct HomeserverConfiguration: Sendable {
-  package enum Registration: Sendable { case open, token, closed }
-
-  /// Who may put rooms into the list of public rooms.
-  package enum Publishing: Sendable { case members, administrators }
-
-  /// Whom a search for users finds: everyone with an account here, or whom the asking user shares a room with or could meet
-  /// in a room that is open to anyone.
-  package enum UserDirectoryScope: Sendable { case everyone, visible }
-
   package var serverName: ServerName
   /// Holds the database, the signing key and the media. Exists and is writable.
   package var dataDirectory: String
-  package var registration = Registration.closed
+  package var registration = AccountConfiguration.Registration.closed
   package var registrationTokens: [String] = []
   package var registrationSharedSecret: String?
   package var allowsGuests = false
@@ -57,8 +55,8 @@ package struct HomeserverConfiguration: Sendable {
   /// How far back `GET /notifications` goes, in days.
   package var notificationDays = 30
   package var appServices: [AppServiceRegistration] = []
-  package var publishing = Publishing.members
-  package var userDirectoryScope = UserDirectoryScope.everyone
+  package var publishing = RoomConfiguration.Publishing.members
+  package var userDirectoryScope = UserDirectory.Scope.everyone
   package var retention = RetentionRules()
   package var notices = ServerNoticeConfiguration()
   /// How long the audit log keeps what administrators did; nil for ever.
@@ -76,5 +74,56 @@ package struct HomeserverConfiguration: Sendable {
     self.serverName = serverName
     self.dataDirectory = dataDirectory
     database = DatabaseConfiguration(path: dataDirectory + "/martlet.db")
+  }
+}
+
+// What each chapter needs of it.
+extension HomeserverConfiguration {
+  /// The user in whose name the server speaks.
+  package var noticesUser: UserID {
+    UserID(localpart: notices.localpart, server: serverName) ?? UserID(trusted: ByteString("@server-notices:\(serverName)"))
+  }
+
+  var accounts: AccountConfiguration {
+    var accounts = AccountConfiguration(serverName: serverName, noticesUser: noticesUser)
+    accounts.registration = registration
+    accounts.registrationTokens = registrationTokens
+    accounts.registrationSharedSecret = registrationSharedSecret
+    accounts.allowsGuests = allowsGuests
+    accounts.jsonWebTokens = jsonWebTokens
+    accounts.profileFields = profileFields
+    accounts.passwordHashMemoryBytes = passwordHashMemoryBytes
+    accounts.passwordHashIterations = passwordHashIterations
+    accounts.identity = identity
+    accounts.clock = clock
+    return accounts
+  }
+
+  package var rooms: RoomConfiguration {
+    var rooms = RoomConfiguration(serverName: serverName, noticesUser: noticesUser)
+    rooms.isPresenceEnabled = isPresenceEnabled
+    rooms.forgetsRoomsOnLeave = forgetsRoomsOnLeave
+    rooms.policyRooms = policyRooms
+    rooms.publishing = publishing
+    rooms.retention = retention
+    rooms.clock = clock
+    return rooms
+  }
+
+  var mediaStore: MediaStore {
+    MediaStore(
+      serverName: serverName, folder: dataDirectory + "/media", uploadBytesLimit: uploadBytesLimit,
+      thumbnailProgram: thumbnailProgram)
+  }
+
+  var pushGatewayAddresses: PushGatewayAddresses {
+    PushGatewayAddresses(
+      own: pushGateways, policy: AddressPolicy(allowed: outbound.allowedNetworks, denied: outbound.deniedNetworks))
+  }
+
+  /// The URL by which push services know the server's operator.
+  var pushSubject: String {
+    let own = identity.publicBaseURL.flatMap { WebOrigin(of: $0)?.description }
+    return pushContact ?? own ?? "https://\(serverName.text.string)"
   }
 }

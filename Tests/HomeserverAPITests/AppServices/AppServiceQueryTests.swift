@@ -1,9 +1,8 @@
-import Homeserver
 import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
+@testable import ServerPush
 
 @Suite struct AppServiceQueryTests {
   @Test func `a ping goes there and back, with its errors`() async throws {

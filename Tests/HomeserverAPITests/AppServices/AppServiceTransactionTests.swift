@@ -1,10 +1,11 @@
-import Homeserver
 import JSON
 import MatrixModel
 import Telemetry
 import Testing
 
 @testable import Homeserver
+@testable import ServerPush
+@testable import ServerRooms
 
 @Suite struct AppServiceTransactionTests {
   @Test func `a service hears of the rooms that its users are in, from the join to the leave`() async throws {

@@ -2,6 +2,8 @@ import HTTPServer
 import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
+import ServerDirectory
 import Testing
 
 @testable import HomeserverAPI

@@ -1,10 +1,11 @@
-import Homeserver
 import JSON
 import MatrixModel
 import Telemetry
 import Testing
 
 @testable import Homeserver
+@testable import ServerPush
+@testable import ServerRooms
 
 @Suite struct MailDeliveryTests {
   private typealias Fixture = MailPushFixture

@@ -3,7 +3,8 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
+@testable import ServerDirectory
+@testable import ServerRooms
 
 @Suite struct TimestampTests {
   private static let start: Int64 = 1_700_000_000_000

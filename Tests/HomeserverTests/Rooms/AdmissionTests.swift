@@ -3,7 +3,7 @@ import MatrixModel
 import RoomRules
 import Testing
 
-@testable import Homeserver
+@testable import ServerRooms
 
 /// What decides about coming into a room besides the room's own rules.
 @Suite struct AdmissionTests {
@@ -13,15 +13,9 @@ import Testing
 
   // MARK: Guests
 
-  private func guestFixture() throws -> SyncFixture {
-    let fixture = try SyncFixture()
-    fixture.rooms.hooks.withLock { $0.isGuest = { user, _ in user.localpart.hasPrefix("guest") } }
-    return fixture
-  }
-
   @Test(arguments: [("can_join", true), ("forbidden", false), ("strange", false)])
   func `guests come into rooms that have guests`(access: String, isAllowed: Bool) async throws {
-    let fixture = try guestFixture()
+    let fixture = try SyncFixture()
     let room = try await fixture.base.createRoom(
       by: "ann",
       #"{"preset":"public_chat","initial_state":[{"type":"m.room.guest_access","content":{"guest_access":"\#(access)"}}]}"#)
@@ -39,7 +33,7 @@ import Testing
 
   @Test(arguments: [true, false])
   func `guests go when the room has none any more, others stay`(byRedaction: Bool) async throws {
-    let fixture = try guestFixture()
+    let fixture = try SyncFixture()
     let room = try await fixture.base.createRoom(
       by: "ann",
       #"{"preset":"public_chat","initial_state":[{"type":"m.room.guest_access","content":{"guest_access":"can_join"}}]}"#)

@@ -3,17 +3,25 @@ import MatrixModel
 import Telemetry
 import Testing
 
-@testable import Homeserver
+@testable import ServerDirectory
 
 /// Delayed events are sent by themselves: a timer looks at the clock, which stands still until a test moves it.
 @Suite(.timeLimit(.minutes(1))) struct DelayedEventTimerTests {
   private static let start: Int64 = 1_700_000_000_000
 
   private static func delayed(_ fixture: SyncFixture) -> DelayedEvents {
-    DelayedEvents(
-      DelayedEventLimits(), database: fixture.database, rooms: fixture.rooms, clock: fixture.base.configuration.clock,
-      log: Log("test")
-    ) { user, _, _ in Rooms.Actor(userID: user, deviceID: nil) }
+    let clock = fixture.base.configuration.clock
+    return DelayedEvents(
+      DelayedEventLimits(), database: fixture.database, rooms: fixture.rooms, state: DelayedState(clock: clock), clock: clock,
+      log: Log("test"))
+  }
+
+  /// The account of the sender, which is looked at when an event is sent.
+  private static func addAccount(_ fixture: SyncFixture) async throws {
+    _ = try await fixture.database.write { transaction in
+      try transaction.execute(
+        "INSERT INTO account(user_id, created, search_text) VALUES($1, 0, '')", RoomsFixture.user("ann"))
+    }
   }
 
   private static func schedule(_ text: String, after delay: Int64, in room: RoomID, _ delayed: DelayedEvents) async throws {
@@ -33,6 +41,7 @@ import Testing
 
   @Test func `each event is sent when the clock says so, without anyone asking`() async throws {
     let fixture = try SyncFixture()
+    try await Self.addAccount(fixture)
     let room = try await fixture.room(of: "ann", "bob")
     let bob = try fixture.client("bob")
     try await bob.sync()
@@ -52,6 +61,7 @@ import Testing
 
   @Test func `what became due while nothing ran is sent at the start`() async throws {
     let fixture = try SyncFixture()
+    try await Self.addAccount(fixture)
     let room = try await fixture.room(of: "ann", "bob")
     let bob = try fixture.client("bob")
     try await bob.sync()

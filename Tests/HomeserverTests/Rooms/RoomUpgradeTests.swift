@@ -3,7 +3,7 @@ import MatrixModel
 import RoomRules
 import Testing
 
-@testable import Homeserver
+@testable import ServerRooms
 
 @Suite struct RoomUpgradeTests {
   private let ann = RoomsFixture.actor("ann")
@@ -141,10 +141,6 @@ import Testing
 
   @Test func `what a user has set for the room follows them into its replacement`() async throws {
     let fixture = try SyncFixture()
-    let settings = RoomSettings(accountData: fixture.accountData, pushRules: fixture.pushRules)
-    fixture.rooms.hooks.withLock { hooks in
-      hooks.joinedReplacement = { try settings.carry(of: $0, from: $1, to: $2, in: $3) }
-    }
     let old = try await fixture.room(of: "ann", "bob")
     for actor in [ann, bob] {
       try await fixture.accountData.set(.tag, json(#"{"tags":{"m.favourite":{}}}"#), of: actor.userID, in: old)

@@ -6,6 +6,10 @@ import RoomRules
 import Synchronization
 
 @testable import Homeserver
+@testable import ServerAccounts
+@testable import ServerCore
+@testable import ServerDirectory
+@testable import ServerRooms
 
 /// A rooms chapter on a real database in a folder of its own, with users that exist by decree and a clock that is set.
 final class RoomsFixture: Sendable {
@@ -15,6 +19,9 @@ final class RoomsFixture: Sendable {
   let configuration: HomeserverConfiguration
   let database: Database
   let notifier: Notifier
+  let accountData: AccountData
+  let pushRules: PushRules
+  let hiddenRows: HiddenRoomRows
   let rooms: Rooms
   private let nextTransaction = Atomic<Int>(0)
   private let time = Time()
@@ -23,9 +30,23 @@ final class RoomsFixture: Sendable {
     let milliseconds = Atomic<Int64>(1_700_000_000_000)
   }
 
+  /// Everyone has an account but names that begin with `nobody`; names that begin with `guest` are guests'.
+  private struct Directory: RoomDirectory {
+    func profile(of user: UserID, in transaction: ReadTransaction) throws -> Profile? {
+      user.localpart.hasPrefix("nobody") ? nil : Profile(fields: [("displayname", Array("\"\(user.localpart)\"".utf8))])
+    }
+    func isGuest(_ user: UserID, in transaction: ReadTransaction) throws -> Bool { user.localpart.hasPrefix("guest") }
+    func provideUser(_ user: UserID) async throws {}
+    func provideRoom(_ alias: RoomAlias) async throws -> Bool { false }
+    func requireMayChange(_ alias: RoomAlias, by actor: Rooms.Actor) throws {}
+  }
+
   func setTime(_ milliseconds: Int64) { time.milliseconds.store(milliseconds, ordering: .relaxed) }
 
-  init(in folder: TemporaryFolder = TemporaryFolder(), _ configure: (inout HomeserverConfiguration) -> Void = { _ in }) throws {
+  init(
+    in folder: TemporaryFolder = TemporaryFolder(), observers: [any RoomObserver] = [],
+    _ configure: (inout HomeserverConfiguration) -> Void = { _ in }
+  ) throws {
     self.folder = folder
     var configuration = HomeserverConfiguration(serverName: Self.server, dataDirectory: folder.path)
     let time = time
@@ -35,9 +56,13 @@ final class RoomsFixture: Sendable {
     database = try Database(configuration.database, migrations: Schema.migrations())
     notifier = Notifier()
     guard let key = SigningKey(seed: Array(0..<32), version: "test") else { preconditionFailure("32 bytes are a seed") }
-    rooms = Rooms(configuration, database: database, notifier: notifier, signingKey: key) { user, _ in
-      user.localpart.hasPrefix("nobody") ? nil : Profile(fields: [("displayname", Array("\"\(user.localpart)\"".utf8))])
-    }
+    accountData = AccountData(database: database, notifier: notifier)
+    pushRules = PushRules(database: database, accountData: accountData)
+    hiddenRows = HiddenRoomRows(accountData: accountData)
+    rooms = Rooms(
+      configuration.rooms, database: database, notifier: notifier, signingKey: key,
+      settings: RoomSettings(accountData: accountData, pushRules: pushRules), directory: Directory(),
+      observers: [hiddenRows, PublicRoomList(), SearchProgress(database: database)] + observers)
   }
 
   /// The same database as after a restart.

@@ -3,7 +3,11 @@ import JSON
 import MatrixModel
 import Synchronization
 
-@testable import Homeserver
+@testable import ServerAccounts
+@testable import ServerCore
+@testable import ServerDirectory
+@testable import ServerRooms
+@testable import ServerSync
 
 /// Rooms and everything a sync reads, on a real database. Users exist by decree; devices are rows that `device(_:_:)` makes.
 final class SyncFixture: Sendable {
@@ -30,8 +34,8 @@ final class SyncFixture: Sendable {
     let base = try base ?? RoomsFixture()
     self.base = base
     let (database, notifier, clock) = (base.database, base.notifier, base.configuration.clock)
-    accountData = AccountData(database: database, notifier: notifier)
-    pushRules = PushRules(database: database, accountData: accountData)
+    accountData = base.accountData
+    pushRules = base.pushRules
     receipts = Receipts(
       database: database, rooms: base.rooms, accountData: accountData, notifier: notifier, clock: clock)
     unread = Unread(database: database, receipts: receipts, pushRules: pushRules)
@@ -40,9 +44,8 @@ final class SyncFixture: Sendable {
     deviceKeys = DeviceKeys(database: database, lists: deviceLists, notifier: notifier)
     storedFilters = StoredFilters(database: database)
     filters = SyncFilters(stored: storedFilters)
-    presence = Presence(isEnabled: true, database: database, rooms: base.rooms, notifier: notifier, clock: clock)
-    hidden = HiddenRooms(database: database, rooms: base.rooms, accountData: accountData, clock: clock)
-    base.rooms.observe(presence: presence, hidden: hidden)
+    presence = base.rooms.presence
+    hidden = HiddenRooms(database: database, rooms: base.rooms, rows: base.hiddenRows, clock: clock)
     engine = SyncEngine(
       database: database, notifier: notifier,
       sources: SyncSources(

@@ -1,5 +1,5 @@
-import Homeserver
 import MatrixModel
+import ServerAccounts
 
 /// Who is in a room's call is in the room, signed in and not suspended, and moderates while they may remove others; also when a token is older than that.
 extension CallServer {
@@ -36,27 +36,12 @@ extension CallServer {
     await follow(user, in: roomID)
   }
 
-  /// Has changes of rooms and accounts reach those who are in calls.
-  nonisolated func watchRooms() {
-    let followMember: @Sendable (UserID, RoomID) -> Void = { [weak self] user, roomID in
-      guard let self else { return }
-      Task { await self.follow(user, in: roomID) }
-    }
-    let followRoom: @Sendable (RoomID) -> Void = { [weak self] roomID in
-      guard let self else { return }
-      Task { await self.follow(roomID) }
-    }
-    rooms.hooks.withLock { hooks in
-      hooks.appended.append { event, roomID, transaction in
-        if event.type == .powerLevels { return transaction.afterPublish { followRoom(roomID) } }
-        guard event.type == .member, Membership(event.content["membership"]) != .join, let key = event.stateKey else { return }
-        let user = UserID(trusted: key)
-        transaction.afterPublish { followMember(user, roomID) }
-      }
-    }
-    homeserver.sessions.watch { [weak self] user in
-      guard let self else { return }
-      Task { await self.follow(user) }
+  /// Follows a change of a room or an account for those who are in calls.
+  func follow(_ change: CallChanges.Change) async {
+    switch change {
+    case .member(let user, let roomID): await follow(user, in: roomID)
+    case .powerLevels(let roomID): await follow(roomID)
+    case .account(let user): await follow(user)
     }
   }
 

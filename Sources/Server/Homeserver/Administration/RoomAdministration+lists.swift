@@ -1,6 +1,8 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
+import ServerRooms
 
 extension RoomAdministration {
   package struct Page: Sendable {

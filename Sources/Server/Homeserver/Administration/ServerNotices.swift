@@ -2,6 +2,8 @@ import Database
 import JSON
 import MatrixModel
 import RoomRules
+import ServerAccounts
+import ServerRooms
 
 /// The user in whose name the server speaks. Its account is made with the first notice.
 package struct ServerNoticeConfiguration: Sendable {
@@ -11,18 +13,12 @@ package struct ServerNoticeConfiguration: Sendable {
   package init() {}
 }
 
-extension HomeserverConfiguration {
-  package var noticesUser: UserID {
-    UserID(localpart: notices.localpart, server: serverName) ?? UserID(trusted: ByteString("@server-notices:\(serverName)"))
-  }
-}
-
 /// Messages of the server's administrators to its users, each in one room of their own.
 ///
 /// Spec: Client-Server API, "Server Notices".
 package final class ServerNotices: Sendable {
-  /// What the account of the notices user is known by: no administrator can give an account this type.
-  package static let userType: ByteString = "server_notices"
+  /// What the account of the notices user is known by.
+  package static let userType = Account.noticesType
   /// Bytes of a notice's content.
   package static let contentBytesLimit = 32 << 10
 
@@ -243,23 +239,5 @@ package final class ServerNotices: Sendable {
       }
     }
     return try RoomCreation(body, defaultVersion: configuration.defaultRoomVersion)
-  }
-}
-
-extension Rooms {
-  /// Whether the server speaks to somebody in this room.
-  func isNoticeRoom(_ room: RoomSnapshot) -> Bool { room.create?.sender == configuration.noticesUser }
-
-  /// Whether an invitation is kept from a user by what they have set; those of the server's notices never are.
-  func hidesInvitation(by sender: UserID, from account: AccountSummary) -> Bool {
-    sender != configuration.noticesUser && (account.blocksInvitations || account.ignored.contains(sender))
-  }
-
-  /// Throws `M_CANNOT_LEAVE_SERVER_NOTICE_ROOM` where a user declines the invitation to their notice room; once in, they may
-  /// leave. Spec: Client-Server API, "Server Notices".
-  func checkMayLeave(_ room: RoomSnapshot, _ user: UserID) throws(MatrixError) {
-    guard room.membership(of: user) == .invite, isNoticeRoom(room) else { return }
-    throw MatrixError(
-      status: 403, .cannotLeaveServerNoticeRoom, "The invitation to the server's notices cannot be declined.")
   }
 }

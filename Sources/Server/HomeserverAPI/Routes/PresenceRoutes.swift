@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// How users are, and how many of a room are there.
 extension Routes {
@@ -26,7 +26,7 @@ extension Routes {
     }
 
     on(.getOnlineCounts) { request, session in
-      let counts = try await homeserver.onlineCounts(in: try request.path("roomId"), for: session.userID)
+      let counts = try await homeserver.rooms.onlineCounts(in: try request.path("roomId"), for: session.userID)
       return .json { writer in
         writer.object { writer in
           writer.member("online", counts.online)

@@ -1,7 +1,9 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerDirectory
+import ServerRooms
+import ServerSync
 
 /// Ours: what is unread in all, what was said since one joined, marking rooms as read, hiding rooms until the next message.
 extension Routes {
@@ -14,7 +16,7 @@ extension Routes {
     }
 
     on(.getSinceJoined, budget: .initialSync) { [homeserver] request, session in
-      let count = try await homeserver.messagesSinceJoined(try request.path("roomId"), by: session.userID)
+      let count = try await homeserver.rooms.messagesSinceJoined(try request.path("roomId"), by: session.userID)
       return .json { writer in writer.object { $0.member("messages", count) } }
     }
 

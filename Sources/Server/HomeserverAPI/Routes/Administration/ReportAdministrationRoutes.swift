@@ -1,7 +1,8 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerDirectory
+import ServerRooms
 
 /// What users reported.
 extension Routes {

@@ -1,0 +1,34 @@
+import Database
+import JSON
+import MatrixModel
+
+// Identifiers are TEXT columns, compared by their bytes.
+
+extension ByteString: SQLParameter {
+  @usableFromInline package func bind(to binder: inout SQLBinder) {
+    withBytes { binder.text(UnsafeRawBufferPointer($0)) }
+  }
+}
+
+extension SQLParameter where Self: Identifier {
+  @usableFromInline package func bind(to binder: inout SQLBinder) { text.bind(to: &binder) }
+}
+
+extension UserID: SQLParameter {}
+extension RoomID: SQLParameter {}
+extension RoomAlias: SQLParameter {}
+extension EventID: SQLParameter {}
+extension DeviceID: SQLParameter {}
+extension TransactionID: SQLParameter {}
+extension EventType: SQLParameter {}
+
+extension RoomNumber: SQLParameter {
+  @usableFromInline package func bind(to binder: inout SQLBinder) { binder.integer(value) }
+}
+
+extension Row {
+  /// A column that holds an identifier which was checked when it was written.
+  @inlinable package func identifier<ID: Identifier>(_ column: Int, as type: ID.Type = ID.self) -> ID {
+    ID(trusted: ByteString(decoding: blob(column)))
+  }
+}

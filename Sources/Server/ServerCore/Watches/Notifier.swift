@@ -1,0 +1,180 @@
+import Database
+import EventLoop
+import MatrixModel
+import Synchronization
+
+/// Knows for each user who syncs whether there may be news, and wakes the syncs that wait for some.
+///
+/// News is *noted* before the committed position moves (`afterCommit`) and waiters are *woken* after (`afterPublish`): who reads
+/// the committed position and then looks for news up to it misses nothing.
+package final class Notifier: Sendable {
+  private final class Shard: Sendable {
+    struct State {
+      var users: [UserID: UserWatch] = [:]
+      var rooms: [RoomNumber: RoomWatch] = [:]
+      var sweptAt: UInt64 = 0
+    }
+
+    let state = Mutex(State())
+  }
+
+  private static let shardCount = 16
+  /// How long after its last sync a user is watched on.
+  private static let idleNanoseconds: UInt64 = 10 * 60 * 1_000_000_000
+
+  /// Timers of those who are on no event loop.
+  private static let sharedLoop: EventLoop? = try? EventLoop(name: "timers")
+
+  private let shards = (0..<shardCount).map { _ in Shard() }
+
+  package init() {}
+
+  deinit {
+    // Users and rooms hold each other.
+    for shard in shards { for room in shard.state.withLock({ $0.rooms.values.map { $0 } }) { room.removeAll() } }
+  }
+
+  // MARK: Publishing
+
+  /// Tells, with the commit of `transaction`, that `position` holds something for each of `users`.
+  package func publish(position: Int64, users: some Sequence<UserID>, in transaction: WriteTransaction) {
+    let users = Array(users)
+    transaction.afterCommit { for user in users { self.watch(of: user)?.position.raise(to: position) } }
+    transaction.afterPublish { for user in users { self.watch(of: user)?.wake() } }
+  }
+
+  /// Tells, with the commit of `transaction`, that a room has events up to `position`, and whose membership changed by them.
+  package func publish(
+    position: Int64, room: RoomNumber, memberships: [(user: UserID, membership: Membership)],
+    in transaction: WriteTransaction
+  ) {
+    transaction.afterCommit {
+      for (user, membership) in memberships {
+        guard let watch = self.watch(of: user) else { continue }
+        // First: a sync that does not find the room among those of the user any more must find why.
+        watch.position.raise(to: position)
+        if membership == .join { watch.add(self.roomWatch(room, position: position)) } else { watch.remove(room) }
+      }
+      let watch = self.existingWatch(of: room)
+      watch?.newestEvent.raise(to: position)
+      watch?.position.raise(to: position)
+    }
+    transaction.afterPublish {
+      self.existingWatch(of: room)?.wake()
+      for (user, _) in memberships { self.watch(of: user)?.wake() }
+    }
+  }
+
+  /// Tells, with the commit of `transaction`, that a room has receipts up to `position`.
+  package func publish(position: Int64, room: RoomNumber, in transaction: WriteTransaction) {
+    transaction.afterCommit { self.existingWatch(of: room)?.position.raise(to: position) }
+    transaction.afterPublish { self.existingWatch(of: room)?.wake() }
+  }
+
+  /// Tells that a room has something for one of its members alone.
+  package func publish(position: Int64, room: RoomNumber, onlyFor user: UserID, in transaction: WriteTransaction) {
+    transaction.afterCommit { self.existingWatch(of: room)?.position.raise(to: position) }
+    publish(position: position, users: CollectionOfOne(user), in: transaction)
+  }
+
+  /// Notes that who is typing in a room has changed; `wake(_:)` follows when the change can be read.
+  package func note(typing: Int64, in room: RoomNumber) { existingWatch(of: room)?.typing.raise(to: typing) }
+
+  /// Tells that the presence of `users` has changed to whoever syncs in `rooms`, and to themselves; each is woken once.
+  package func note(presence version: Int64, in rooms: Set<RoomNumber>, of users: Set<UserID>) {
+    var watches: [ObjectIdentifier: UserWatch] = [:]
+    for user in users { if let watch = watch(of: user) { watches[ObjectIdentifier(watch)] = watch } }
+    for room in rooms {
+      for watch in existingWatch(of: room)?.users ?? [] { watches[ObjectIdentifier(watch)] = watch }
+    }
+    for watch in watches.values { watch.presence.raise(to: version) }
+    for watch in watches.values { watch.wake() }
+  }
+
+  package func wake(_ room: RoomNumber) { existingWatch(of: room)?.wake() }
+
+  // MARK: Watching
+
+  func watch(of user: UserID) -> UserWatch? {
+    shard(of: user).state.withLock { $0.users[user] }
+  }
+
+  /// The user's watch, or a new one that counts everything up to `position` as news.
+  ///
+  /// Whoever finds it incomplete reads the user's rooms after this call and adds them: what is published from now on
+  /// reaches the watch.
+  package func watch(of user: UserID, position: @autoclosure () -> Int64) -> UserWatch {
+    let now = EventLoop.nowNanoseconds
+    let (watch, idle) = shard(of: user).state.withLock { state -> (UserWatch, [UserWatch]) in
+      if let watch = state.users[user] { return (watch, []) }
+      let watch = UserWatch(userID: user, position: position())
+      let idle = Self.sweep(&state, now)
+      state.users[user] = watch
+      return (watch, idle)
+    }
+    watch.usedAt.store(now, ordering: .relaxed)
+    for watch in idle { watch.detach() }
+    return watch
+  }
+
+  /// The room's watch; a new one starts at `position`, and a reader raises it to what the rows say.
+  package func roomWatch(_ room: RoomNumber, position: Int64) -> RoomWatch {
+    shard(of: room).state.withLock { state in
+      if let watch = state.rooms[room] { return watch }
+      let watch = RoomWatch(room: room, position: position)
+      state.rooms[room] = watch
+      return watch
+    }
+  }
+
+  private func existingWatch(of room: RoomNumber) -> RoomWatch? {
+    shard(of: room).state.withLock { $0.rooms[room] }
+  }
+
+  private static func sweep(_ state: inout Shard.State, _ now: UInt64) -> [UserWatch] {
+    guard now &- state.sweptAt > idleNanoseconds / 10 else { return [] }
+    state.sweptAt = now
+    let idle = state.users.values.filter { watch in
+      !watch.isParked && now &- watch.usedAt.load(ordering: .relaxed) > idleNanoseconds
+    }
+    for watch in idle { state.users[watch.userID] = nil }
+    return idle
+  }
+
+  private func shard(of user: UserID) -> Shard { shards[Int(UInt(bitPattern: user.hashValue) % UInt(Self.shardCount))] }
+
+  private func shard(of room: RoomNumber) -> Shard {
+    shards[Int(UInt64(bitPattern: room.value) % UInt64(Self.shardCount))]
+  }
+
+  // MARK: Waiting
+
+  /// Parks the caller until there may be something after `seen`, or until `deadline` (monotonic nanoseconds).
+  ///
+  /// A parked request costs its task, one small object and one timer, and all of it goes with the task's cancellation.
+  /// Throws `CancellationError`.
+  @inline(never)
+  package nonisolated(nonsending) func wait(_ watch: UserWatch, after seen: SyncPosition, until deadline: UInt64) async throws {
+    let request = ParkedSync()
+    watch.park(request)
+    let timer = (EventLoop.current ?? Self.sharedLoop)?.schedule(atNanoseconds: deadline) { request.finish() }
+    if watch.hasNews(after: seen) { request.finish() }
+    await withTaskCancellationHandler {
+      await withUnsafeContinuation { request.park($0) }
+    } onCancel: {
+      request.finish()
+    }
+    timer?.cancel()
+    watch.unpark(request)
+    watch.usedAt.store(EventLoop.nowNanoseconds, ordering: .relaxed)
+    try Task.checkCancellation()
+  }
+
+  /// The loop for timers of the calling thread.
+  package static var loop: EventLoop? { EventLoop.current ?? sharedLoop }
+}
+
+extension Atomic<Int64> {
+  /// Never lowers the value.
+  package func raise(to value: Int64) { _ = max(value, ordering: .sequentiallyConsistent) }
+}

@@ -1,0 +1,98 @@
+import Database
+import JSON
+import MatrixModel
+import ServerAccounts
+import ServerRooms
+
+/// Whose devices the client has to look up again, and whose it may forget.
+///
+/// Spec: Client-Server API, "Tracking the device list for a user", `device_lists` of `GET /sync`.
+struct DeviceListStream {
+  private(set) var changed: Set<UserID> = []
+  private(set) var left: Set<UserID> = []
+
+  var isEmpty: Bool { changed.isEmpty && left.isEmpty }
+
+  /// - Parameters:
+  ///   - rooms: joined rooms with news.
+  ///   - leftRooms: rooms left since the last answer, each with the position where the user went out.
+  static func changes(
+    rooms: [RoomSnapshot], leftRooms: [(room: RoomSnapshot, leftAt: Int64)], _ context: SyncContext
+  ) throws -> DeviceListStream {
+    var stream = DeviceListStream()
+    guard let from = context.from else { return stream }
+    if context.hasOwnNews { try stream.addChangedKeys(context) }
+    for room in rooms where room[.encryption] != nil { try stream.addMembers(of: room, since: from.position, context) }
+    for (room, leftAt) in leftRooms where room[.encryption] != nil {
+      stream.left.formUnion(try context.users(joinedTo: room, at: leftAt))
+    }
+    if !stream.left.isEmpty {
+      stream.left.remove(context.user)
+      let shared = try context.joinedRooms().filter { $0[.encryption] != nil }
+      stream.left = stream.left.filter { user in !shared.contains { $0.isJoined(user) } }
+    }
+    stream.changed.subtract(stream.left)
+    return stream
+  }
+
+  /// Writes `device_lists`.
+  func write(to writer: inout JSONWriter) {
+    writer.key("device_lists")
+    writer.object { writer in
+      writer.array("changed", changed.sorted()) { $1.write($0) }
+      writer.array("left", left.sorted()) { $1.write($0) }
+    }
+  }
+
+  private mutating func addChangedKeys(_ context: SyncContext) throws {
+    let users = try DeviceLists.changed(
+      context.rows.transaction(), for: context.user, after: context.since, upTo: context.to.position)
+    guard !users.isEmpty else { return }
+    let rooms = try context.joinedRooms()
+    for user in users where user == context.user || rooms.contains(where: { $0.isJoined(user) }) {
+      changed.insert(user)
+    }
+  }
+
+  private mutating func addMembers(of room: RoomSnapshot, since: Int64, _ context: SyncContext) throws {
+    guard room.position > since else { return }
+    let changes = try RoomStateStream(room: room, context: context).changes(after: since, upTo: context.to.position)
+    let isNew = try context.membership(in: room, at: since) != .join
+    if isNew || changes.contains(where: { $0.type == .encryption }) {
+      changed.formUnion(room.joinedUsers.filter { $0 != context.user })
+      return
+    }
+    for event in changes where event.type == .member {
+      guard let key = event.stateKey, key != context.user.text else { continue }
+      let user = UserID(trusted: key)
+      if room.isJoined(user) { changed.insert(user) } else { left.insert(user) }
+    }
+  }
+}
+
+extension SyncContext {
+  /// Who was in a room at a position: who came later is nobody the user knew.
+  fileprivate func users(joinedTo room: RoomSnapshot, at position: Int64) throws -> [UserID] {
+    var users: [UserID] = []
+    for (user, member) in room.members {
+      if member.event.position <= position {
+        if member.membership == .join { users.append(user) }
+      } else if member.event.replaced != nil,
+        let past = try rows.loader().state(of: room.number, .member, user.text, at: position),
+        Membership(past.content["membership"]) == .join
+      {
+        users.append(user)
+      }
+    }
+    return users
+  }
+
+  /// Every room the user is in.
+  func joinedRooms() throws -> [RoomSnapshot] {
+    var rooms: [RoomSnapshot] = []
+    for (number, entry) in try memberships() where entry.membership == .join {
+      if let room = try room(number) { rooms.append(room) }
+    }
+    return rooms
+  }
+}
