@@ -5,8 +5,8 @@ import MatrixModel
 extension Call {
   /// Whether nobody has the user name yet; refused with `M_USER_IN_USE`, `M_INVALID_USERNAME` or `M_EXCLUSIVE`.
   public static func isUsernameAvailable(_ name: ByteString) -> Call<Bool> {
-    let query = Query().adding("username", name)
-    return Call<Bool>(.checkUsernameAvailability, Endpoint.checkUsernameAvailability.path(), query: query) {
+    let parameters = URLQuery().adding("username", name)
+    return Call<Bool>(.checkUsernameAvailability, Endpoint.checkUsernameAvailability.path(), parameters: parameters) {
       $0.bool("available")
     }
   }
@@ -14,7 +14,7 @@ extension Call {
   /// Whether the server takes this token at a registration.
   public static func isRegistrationTokenValid(_ token: ByteString) -> Call<Bool> {
     Call<Bool>(
-      .registrationTokenValidity, Endpoint.registrationTokenValidity.path(), query: Query().adding("token", token)
+      .registrationTokenValidity, Endpoint.registrationTokenValidity.path(), parameters: URLQuery().adding("token", token)
     ) { $0.bool("valid") }
   }
 

@@ -13,11 +13,11 @@ extension Call {
     matching term: ByteString? = nil, types: [ByteString?] = [], on server: ServerName? = nil, limit: Int? = nil,
     since: ByteString? = nil
   ) -> Call<RoomPage> {
-    let query = Query().adding("server", server)
+    let parameters = URLQuery().adding("server", server)
     guard term != nil || !types.isEmpty else {
       return Call<RoomPage>(
         .getPublicRooms, Endpoint.getPublicRooms.path(),
-        query: query.adding("limit", limit).adding("since", since)
+        parameters: parameters.adding("limit", limit).adding("since", since)
       ) { RoomPage($0) }
     }
     let body = JSONWriter.object { writer in
@@ -33,7 +33,7 @@ extension Call {
         }
       }
     }
-    return Call<RoomPage>(.queryPublicRooms, Endpoint.queryPublicRooms.path(), query: query, body: body) {
+    return Call<RoomPage>(.queryPublicRooms, Endpoint.queryPublicRooms.path(), parameters: parameters, body: body) {
       RoomPage($0)
     }
   }
@@ -43,9 +43,9 @@ extension Call {
   ///   - room: its ID or alias.
   ///   - servers: that may know it.
   public static func roomSummary(_ room: ByteString, via servers: [ServerName] = []) -> Call<RoomSummary> {
-    var query = Query()
-    for server in servers { query = query.adding("via", server) }
-    return Call<RoomSummary>(.getRoomSummary, Endpoint.getRoomSummary.path(room), query: query) { RoomSummary($0) }
+    var parameters = URLQuery()
+    for server in servers { parameters = parameters.adding("via", server) }
+    return Call<RoomSummary>(.getRoomSummary, Endpoint.getRoomSummary.path(room), parameters: parameters) { RoomSummary($0) }
   }
 
   /// A page of the rooms of a space, itself first, depth first. Spec: "Spaces".
@@ -53,9 +53,9 @@ extension Call {
   public static func hierarchy(
     of space: RoomID, suggestedOnly: Bool = false, maxDepth: Int? = nil, limit: Int? = nil, from: ByteString? = nil
   ) -> Call<HierarchyPage> {
-    let query = Query().adding("suggested_only", suggestedOnly ? true : nil as Bool?).adding("max_depth", maxDepth)
+    let parameters = URLQuery().adding("suggested_only", suggestedOnly ? true : nil as Bool?).adding("max_depth", maxDepth)
       .adding("limit", limit).adding("from", from)
-    return Call<HierarchyPage>(.getSpaceHierarchy, Endpoint.getSpaceHierarchy.path(space.text), query: query) {
+    return Call<HierarchyPage>(.getSpaceHierarchy, Endpoint.getSpaceHierarchy.path(space.text), parameters: parameters) {
       HierarchyPage($0)
     }
   }

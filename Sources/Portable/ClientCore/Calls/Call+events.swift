@@ -11,7 +11,7 @@ extension Call {
   /// - Parameter limit: of the events before and after it, together.
   public static func context(of id: EventID, in room: RoomID, limit: Int? = nil) -> Call<EventContext> {
     Call<EventContext>(
-      .getEventContext, Endpoint.getEventContext.path(room.text, id.text), query: Query().adding("limit", limit)
+      .getEventContext, Endpoint.getEventContext.path(room.text, id.text), parameters: URLQuery().adding("limit", limit)
     ) { EventContext($0) }
   }
 
@@ -23,9 +23,9 @@ extension Call {
     in room: RoomID, direction: Direction = .backwards, from: ByteString? = nil, limit: Int? = nil,
     filter: HistoryFilter? = nil
   ) -> Call<EventPage> {
-    let query = Query().adding("dir", direction.name).adding("from", from).adding("limit", limit)
+    let parameters = URLQuery().adding("dir", direction.name).adding("from", from).adding("limit", limit)
       .adding("filter", filter.map { filter in ByteString(decoding: JSONWriter.object { filter.write(to: &$0) }) })
-    return Call<EventPage>(.getRoomEvents, Endpoint.getRoomEvents.path(room.text), query: query) {
+    return Call<EventPage>(.getRoomEvents, Endpoint.getRoomEvents.path(room.text), parameters: parameters) {
       EventPage($0, next: "end")
     }
   }
@@ -40,7 +40,7 @@ extension Call {
     of id: EventID, in room: RoomID, relation: ByteString? = nil, type: EventType? = nil, recurses: Bool = false,
     direction: Direction = .backwards, limit: Int? = nil, from: ByteString? = nil
   ) -> Call<EventPage> {
-    let query = Query().adding("dir", direction.name).adding("limit", limit).adding("from", from)
+    let parameters = URLQuery().adding("dir", direction.name).adding("limit", limit).adding("from", from)
       .adding("recurse", recurses ? true : nil as Bool?)
     let endpoint: Endpoint
     let path: String
@@ -54,7 +54,7 @@ extension Call {
       endpoint = .getRelatingEvents
       path = endpoint.path(room.text, id.text)
     }
-    return Call<EventPage>(endpoint, path, query: query) { EventPage($0, next: "next_batch") }
+    return Call<EventPage>(endpoint, path, parameters: parameters) { EventPage($0, next: "next_batch") }
   }
 
   /// A page of the roots of a room's threads, the one with the latest reply first.
@@ -62,9 +62,9 @@ extension Call {
   public static func threads(
     in room: RoomID, participatedOnly: Bool = false, limit: Int? = nil, from: ByteString? = nil
   ) -> Call<EventPage> {
-    let query = Query().adding("include", participatedOnly ? "participated" : "all" as ByteString)
+    let parameters = URLQuery().adding("include", participatedOnly ? "participated" : "all" as ByteString)
       .adding("limit", limit).adding("from", from)
-    return Call<EventPage>(.getThreadRoots, Endpoint.getThreadRoots.path(room.text), query: query) {
+    return Call<EventPage>(.getThreadRoots, Endpoint.getThreadRoots.path(room.text), parameters: parameters) {
       EventPage($0, next: "next_batch")
     }
   }
@@ -74,8 +74,9 @@ extension Call {
   public static func event(
     at timestampMilliseconds: Int64, in room: RoomID, direction: Direction
   ) -> Call<EventAtTime> {
-    let query = Query().adding("ts", timestampMilliseconds).adding("dir", direction.name)
-    return Call<EventAtTime>(.getEventByTimestamp, Endpoint.getEventByTimestamp.path(room.text), query: query) { json in
+    let parameters = URLQuery().adding("ts", timestampMilliseconds).adding("dir", direction.name)
+    return Call<EventAtTime>(.getEventByTimestamp, Endpoint.getEventByTimestamp.path(room.text), parameters: parameters) {
+      json in
       guard let id = EventID(json["event_id"]) else { return nil }
       return EventAtTime(id: id, timestampMilliseconds: json.integer("origin_server_ts") ?? 0)
     }

@@ -81,17 +81,17 @@ extension Call {
   public static func members(
     of room: RoomID, membership: Membership = .join, limit: Int? = nil, from: ByteString? = nil
   ) -> Call<MemberPage> {
-    let query = Query().adding("membership", ByteString(membership.name.description)).adding("limit", limit)
+    let parameters = URLQuery().adding("membership", ByteString(membership.name.description)).adding("limit", limit)
       .adding("from", from)
-    return Call<MemberPage>(.getMemberPage, Endpoint.getMemberPage.path(room.text), query: query) {
+    return Call<MemberPage>(.getMemberPage, Endpoint.getMemberPage.path(room.text), parameters: parameters) {
       MemberPage($0, "members")
     }
   }
 
   /// A page of the server's users, likewise.
   public static func users(matching term: ByteString? = nil, limit: Int? = nil, from: ByteString? = nil) -> Call<MemberPage> {
-    let query = Query().adding("search", term).adding("limit", limit).adding("from", from)
-    return Call<MemberPage>(.getUserPage, Endpoint.getUserPage.path(), query: query) { MemberPage($0, "users") }
+    let parameters = URLQuery().adding("search", term).adding("limit", limit).adding("from", from)
+    return Call<MemberPage>(.getUserPage, Endpoint.getUserPage.path(), parameters: parameters) { MemberPage($0, "users") }
   }
 }
 

@@ -12,8 +12,8 @@ extension Call {
     let all = Array(words.utf8)
     var end = min(all.count, 100)
     while end < all.count, end > 0, all[end] & 0xC0 == 0x80 { end -= 1 }
-    let query = Query().adding("q", ByteString(decoding: all[..<end])).adding("from", from).adding("lang", language)
-    return Call<JSON>(.searchGifs, Endpoint.searchGifs.path(), query: query) { $0 }
+    let parameters = URLQuery().adding("q", ByteString(decoding: all[..<end])).adding("from", from).adding("lang", language)
+    return Call<JSON>(.searchGifs, Endpoint.searchGifs.path(), parameters: parameters) { $0 }
   }
 
   /// Makes one an upload of the account, for `Attachment.init(gif:of:)`.

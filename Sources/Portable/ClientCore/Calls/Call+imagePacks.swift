@@ -169,7 +169,7 @@ extension Call {
       #"{"presence":\#(none),"account_data":{"types":["im.ponies.user_emotes","im.ponies.emote_rooms"]},"#
       + #""room":{"ephemeral":\#(none),"account_data":\#(none),"state":\#(packs),"timeline":{"limit":1,\#(types)},"rooms":"#
       + String(decoding: list.bytes, as: UTF8.self) + "}}"
-    let query = Query().adding("filter", ByteString(filter)).adding("set_presence", "offline" as ByteString)
-    return Call<ImagePacks>(.sync, Endpoint.sync.path(), query: query) { ImagePacks($0) }
+    let parameters = URLQuery().adding("filter", ByteString(filter)).adding("set_presence", "offline" as ByteString)
+    return Call<ImagePacks>(.sync, Endpoint.sync.path(), parameters: parameters) { ImagePacks($0) }
   }
 }

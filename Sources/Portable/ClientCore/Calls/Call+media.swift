@@ -22,21 +22,23 @@ extension Call {
   public static func upload(
     _ blob: BlobHandle, mimeType: ByteString, fileName: ByteString? = nil, into reserved: MediaURI? = nil
   ) -> Call<MediaURI> {
-    let query = Query().adding("filename", fileName)
+    let parameters = URLQuery().adding("filename", fileName)
     guard let reserved else {
       return Call<MediaURI>(
-        .uploadContent, Endpoint.uploadContent.path(), query: query, blob: blob, mimeType: mimeType
+        .uploadContent, Endpoint.uploadContent.path(), parameters: parameters, blob: blob, mimeType: mimeType
       ) { MediaURI($0["content_uri"]) }
     }
     let path = Endpoint.uploadContentToMXC.path(reserved.serverName.text, reserved.mediaID)
-    return Call<MediaURI>(.uploadContentToMXC, path, query: query, blob: blob, mimeType: mimeType) { _ in reserved }
+    return Call<MediaURI>(.uploadContentToMXC, path, parameters: parameters, blob: blob, mimeType: mimeType) { _ in reserved }
   }
 
   /// What a page on the web says of itself. The server fetches it: it learns which links are looked at.
   /// - Parameter timestampMilliseconds: as it was then, since 1970; nil for now.
   public static func preview(of url: ByteString, at timestampMilliseconds: Int64? = nil) -> Call<URLPreview> {
-    let query = Query().adding("url", url).adding("ts", timestampMilliseconds)
-    return Call<URLPreview>(.getUrlPreviewAuthed, Endpoint.getUrlPreviewAuthed.path(), query: query) { URLPreview($0) }
+    let parameters = URLQuery().adding("url", url).adding("ts", timestampMilliseconds)
+    return Call<URLPreview>(.getUrlPreviewAuthed, Endpoint.getUrlPreviewAuthed.path(), parameters: parameters) {
+      URLPreview($0)
+    }
   }
 }
 

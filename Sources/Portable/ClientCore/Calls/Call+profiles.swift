@@ -40,8 +40,8 @@ extension Call {
 
   /// Rooms that one shares with somebody.
   public static func mutualRooms(with user: UserID, from: ByteString? = nil) -> Call<MutualRooms> {
-    let query = Query().adding("user_id", user).adding("from", from)
-    return Call<MutualRooms>(.getMutualRooms, Endpoint.getMutualRooms.path(), query: query) { json in
+    let parameters = URLQuery().adding("user_id", user).adding("from", from)
+    return Call<MutualRooms>(.getMutualRooms, Endpoint.getMutualRooms.path(), parameters: parameters) { json in
       guard let rooms = json["joined"], rooms.isArray else { return nil }
       return MutualRooms(
         rooms: rooms.elements.compactMap { RoomID($0) }, nextBatch: json.text("next_batch"))

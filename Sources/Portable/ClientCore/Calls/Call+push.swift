@@ -58,9 +58,9 @@ extension Call {
   public static func notifications(
     highlightsOnly: Bool = false, limit: Int? = nil, from: ByteString? = nil
   ) -> Call<NotificationPage> {
-    let query = Query().adding("only", highlightsOnly ? "highlight" : nil as ByteString?).adding("limit", limit)
+    let parameters = URLQuery().adding("only", highlightsOnly ? "highlight" : nil as ByteString?).adding("limit", limit)
       .adding("from", from)
-    return Call<NotificationPage>(.getNotifications, Endpoint.getNotifications.path(), query: query) {
+    return Call<NotificationPage>(.getNotifications, Endpoint.getNotifications.path(), parameters: parameters) {
       NotificationPage($0)
     }
   }

@@ -80,10 +80,10 @@ extension Call {
   public static func knock(
     _ room: ByteString, via servers: [ServerName] = [], reason: ByteString? = nil
   ) -> Call<RoomID> {
-    var query = Query()
-    for server in servers { query = query.adding("via", server) }
+    var parameters = URLQuery()
+    for server in servers { parameters = parameters.adding("via", server) }
     let body = JSONWriter.object { if let reason { $0.member("reason", reason) } }
-    return Call<RoomID>(.knockRoom, Endpoint.knockRoom.path(room), query: query, body: body) { RoomID($0["room_id"]) }
+    return Call<RoomID>(.knockRoom, Endpoint.knockRoom.path(room), parameters: parameters, body: body) { RoomID($0["room_id"]) }
   }
 
   public static func invite(_ user: UserID, to room: RoomID, reason: ByteString? = nil) -> Call<Void> {

@@ -6,7 +6,7 @@ extension Call {
   /// - Parameter from: `SearchPage.nextBatch` of the page before, or a group's for more of that group.
   public static func search(_ search: MessageSearch, from: ByteString? = nil) -> Call<SearchPage> {
     Call<SearchPage>(
-      .search, Endpoint.search.path(), query: Query().adding("next_batch", from), body: search.body
+      .search, Endpoint.search.path(), parameters: URLQuery().adding("next_batch", from), body: search.body
     ) { SearchPage($0) }
   }
 }

@@ -21,13 +21,13 @@ extension Call {
     _ protocolID: ByteString, fields: [(name: ByteString, value: ByteString)] = []
   ) -> Call<[ThirdPartyUser]> {
     Call<[ThirdPartyUser]>(
-      .queryUserByProtocol, Endpoint.queryUserByProtocol.path(protocolID), query: Query().adding(fields: fields)
+      .queryUserByProtocol, Endpoint.queryUserByProtocol.path(protocolID), parameters: URLQuery().adding(fields: fields)
     ) { $0.isArray ? $0.elements.compactMap { ThirdPartyUser($0) } : nil }
   }
 
   /// Whom a Matrix user stands for.
   public static func thirdPartyUsers(of user: UserID) -> Call<[ThirdPartyUser]> {
-    Call<[ThirdPartyUser]>(.queryUserByID, Endpoint.queryUserByID.path(), query: Query().adding("userid", user)) {
+    Call<[ThirdPartyUser]>(.queryUserByID, Endpoint.queryUserByID.path(), parameters: URLQuery().adding("userid", user)) {
       $0.isArray ? $0.elements.compactMap { ThirdPartyUser($0) } : nil
     }
   }
@@ -38,14 +38,14 @@ extension Call {
   ) -> Call<[ThirdPartyLocation]> {
     Call<[ThirdPartyLocation]>(
       .queryLocationByProtocol, Endpoint.queryLocationByProtocol.path(protocolID),
-      query: Query().adding(fields: fields)
+      parameters: URLQuery().adding(fields: fields)
     ) { $0.isArray ? $0.elements.compactMap { ThirdPartyLocation($0) } : nil }
   }
 
   /// What a room stands for.
   public static func thirdPartyLocations(of alias: RoomAlias) -> Call<[ThirdPartyLocation]> {
     Call<[ThirdPartyLocation]>(
-      .queryLocationByAlias, Endpoint.queryLocationByAlias.path(), query: Query().adding("alias", alias)
+      .queryLocationByAlias, Endpoint.queryLocationByAlias.path(), parameters: URLQuery().adding("alias", alias)
     ) { $0.isArray ? $0.elements.compactMap { ThirdPartyLocation($0) } : nil }
   }
 }

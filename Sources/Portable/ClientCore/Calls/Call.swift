@@ -16,10 +16,10 @@ public struct Call<Answer: Sendable>: Sendable {
   ///   - body: a JSON object; nil for an empty one where the method wants a body.
   ///   - read: nil where the answer is not what the spec says.
   package init(
-    _ endpoint: Endpoint, _ path: String, query: Query = Query(), body: [UInt8]? = nil,
+    _ endpoint: Endpoint, _ path: String, parameters: URLQuery = URLQuery(), body: [UInt8]? = nil,
     read: @escaping @Sendable (JSON) -> Answer?
   ) {
-    request = CallRequest(endpoint: endpoint, target: path + query.text, body: body)
+    request = CallRequest(endpoint: endpoint, target: path + parameters.text, body: body)
     self.read = read
   }
 
@@ -46,10 +46,10 @@ public struct Call<Answer: Sendable>: Sendable {
 extension Call {
   /// A call whose body is a file of the host's.
   package init(
-    _ endpoint: Endpoint, _ path: String, query: Query, blob: BlobHandle, mimeType: ByteString,
+    _ endpoint: Endpoint, _ path: String, parameters: URLQuery, blob: BlobHandle, mimeType: ByteString,
     read: @escaping @Sendable (JSON) -> Answer?
   ) {
-    self.init(endpoint, path, query: query, read: read)
+    self.init(endpoint, path, parameters: parameters, read: read)
     request.blob = blob
     request.contentType = mimeType
   }
@@ -58,9 +58,9 @@ extension Call {
 extension Call where Answer == Void {
   /// A call whose answer says nothing but that it is done.
   package init(
-    _ endpoint: Endpoint, _ path: String, query: Query = Query(), body: [UInt8]? = nil, endsSession: Bool = false
+    _ endpoint: Endpoint, _ path: String, parameters: URLQuery = URLQuery(), body: [UInt8]? = nil, endsSession: Bool = false
   ) {
-    self.init(endpoint, path, query: query, body: body) { _ in }
+    self.init(endpoint, path, parameters: parameters, body: body) { _ in }
     request.endsSession = endsSession
   }
 }

@@ -48,7 +48,7 @@ public struct InteractiveAuthentication: Sendable {
   /// comes `AuthenticationStage.completedElsewhere`. Spec: "Fallback".
   public func fallback(for stage: ByteString) -> String {
     "/_matrix/client/v3/auth/" + PercentEncoding.encode(stage) + "/fallback/web"
-      + Query().adding("session", session).text
+      + URLQuery().adding("session", session).text
   }
 
   /// The documents to agree to at `m.login.terms`, each in the language asked for, else in English, else in any.

@@ -64,7 +64,7 @@ extension Call {
   /// The event and the state around it.
   package static func notificationSource(_ event: EventID, in room: RoomID) -> Call<NotificationSource> {
     Call<NotificationSource>(
-      .getEventContext, Endpoint.getEventContext.path(room.text, event.text), query: Query().adding("limit", 0)
+      .getEventContext, Endpoint.getEventContext.path(room.text, event.text), parameters: URLQuery().adding("limit", 0)
     ) { NotificationSource(context: $0) }
   }
 
@@ -86,8 +86,8 @@ extension Call {
         writer.object { $0.member("limit", 1) }
       }
     }
-    let query = Query().adding("filter", ByteString(decoding: filter)).adding("timeout", 0 as Int)
-    return Call<JSON>(.sync, Endpoint.sync.path(), query: query) { $0 }
+    let parameters = URLQuery().adding("filter", ByteString(decoding: filter)).adding("timeout", 0 as Int)
+    return Call<JSON>(.sync, Endpoint.sync.path(), parameters: parameters) { $0 }
   }
 }
 

@@ -36,7 +36,7 @@ extension Client {
     } else if RoomAlias(address) == nil {
       return finish(id, .failed(.invalidRoomAddress))
     }
-    var query = Query()
+    var query = URLQuery()
     for server in servers { query = query.adding("via", server) }
     // Its name before v1.12 of the specification.
     for server in servers { query = query.adding("server_name", server) }

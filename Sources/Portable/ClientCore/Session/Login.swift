@@ -55,7 +55,7 @@ public enum SingleSignOn {
     _ homeserver: ServerURL, redirect: ByteString, provider: ByteString? = nil, action: Action = .login
   ) -> String {
     let path = provider.map { Endpoint.redirectToIdP.path($0) } ?? Endpoint.redirectToSSO.path()
-    let query = Query().adding("redirectUrl", redirect).adding("action", action == .login ? "login" : "register")
+    let query = URLQuery().adding("redirectUrl", redirect).adding("action", action == .login ? "login" : "register")
     return homeserver.string + path + query.text
   }
 

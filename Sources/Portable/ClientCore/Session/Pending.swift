@@ -153,7 +153,7 @@ extension Client {
   mutating func upload(_ blob: BlobHandle, mimeType: ByteString?, fileName: ByteString, for purpose: RequestPurpose)
     -> RequestID
   {
-    let query = Query().adding("filename", fileName.isEmpty ? nil : fileName)
+    let query = URLQuery().adding("filename", fileName.isEmpty ? nil : fileName)
     return upload(
       blob, .uploadContent, Endpoint.uploadContent.path() + query.text, mimeType: mimeType, for: purpose)
   }
