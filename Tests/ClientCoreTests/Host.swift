@@ -23,8 +23,8 @@ struct Host {
   var changes: [Change] = []
   var releasedBlobs: [BlobHandle] = []
   var finished: [CommandID: CommandResult] = [:]
-  /// The ends of calls.
-  var ended: [CommandID: CallResult] = [:]
+  /// The ends of queries.
+  var ended: [CommandID: QueryResult] = [:]
   /// Writes that are not durable yet, where `writesAtOnce` is false.
   var unwritten: [(WriteID, [StoreOperation])] = []
   var writesAtOnce = true
@@ -82,9 +82,9 @@ struct Host {
     handle(.command(command, id: id))
   }
 
-  mutating func call<Answer>(_ call: Call<Answer>, id: CommandID = 7) {
+  mutating func ask<Answer>(_ query: Query<Answer>, id: CommandID = 7) {
     ended[id] = nil
-    handle(.call(call.request, id: id))
+    handle(.query(query.request, id: id))
   }
 
   /// Lets the time pass and the timers that run out in it fire, in order.
@@ -146,10 +146,10 @@ struct Host {
       if writesAtOnce { inputs += acknowledge(unwritten.count) }
     case .releaseBlob(let blob): releasedBlobs.append(blob)
     case .change(let change): note(change)
-    case .callEnded(let id, let result):
-      if ended[id] != nil { Issue.record("call \(id) ended twice") }
+    case .queryEnded(let id, let result):
+      if ended[id] != nil { Issue.record("query \(id) ended twice") }
       ended[id] = result
-    case .callProgress: break
+    case .queryProgress: break
     }
   }
 

@@ -29,7 +29,7 @@ import Testing
   @Test func `many refusals cause one refresh, and everything goes out again in order`() {
     var host = Self.host()
     host.answer("/profile", "{}")
-    for id in 20..<30 { host.call(.device(DeviceID(trusted: ByteString("X\(id)"))), id: CommandID(id)) }
+    for id in 20..<30 { host.ask(.device(DeviceID(trusted: ByteString("X\(id)"))), id: CommandID(id)) }
     let order = host.waiting.map { $0.request.target }
     for id in 20..<30 { host.answer("/devices/X\(id)", status: 401, Self.unknown) }
     host.answer("/sync?", status: 401, Self.unknown)
@@ -50,7 +50,7 @@ import Testing
 
   @Test func `a refusal that comes after the refresh costs no other`() {
     var host = Self.host()
-    host.call(.devices())
+    host.ask(.devices())
     host.answer("/sync?", status: 401, Self.unknown)
     host.answer("/refresh", Self.refreshed)
     host.answer("/devices", status: 401, Self.unknown)
@@ -88,13 +88,13 @@ import Testing
     var host = Self.host()
     host.sync(Wire.join([Wire.message("one", "$1")], state: Wire.members, extra: Wire.counts))
     host.command(.openRoom(.test))
-    host.call(.devices())
+    host.ask(.devices())
     host.command(.leave(.test), id: 30)
     host.answer("/devices", status: 401, Self.unknown)
     host.answer("/refresh", status: status, body)
     #expect(host.client.sessionState == .softLoggedOut)
     #expect(host.texts() == ["one"])
-    guard case .notSignedIn? = CallTests.error(host) else { return #expect(Bool(false), "\(host.ended)") }
+    guard case .notSignedIn? = QueryTests.error(host) else { return #expect(Bool(false), "\(host.ended)") }
     #expect(host.result(30) == "notSignedIn")
     #expect(host.waiting.isEmpty)
     host.command(.logIn(user: "me", password: "secret"))
@@ -106,11 +106,11 @@ import Testing
 
   @Test func `where the refresh gets no answer, what waited for it got none either`() {
     var host = Self.host()
-    host.call(.devices())
+    host.ask(.devices())
     host.answer("/devices", status: 401, Self.unknown)
     host.answer("/sync?", status: 401, Self.unknown)
     host.respond("/refresh", .networkError)
-    guard case .network? = CallTests.error(host) else { return #expect(Bool(false), "\(host.ended)") }
+    guard case .network? = QueryTests.error(host) else { return #expect(Bool(false), "\(host.ended)") }
     #expect(host.client.sessionState == .signedIn)
     // The sync tries again, and with it the refresh.
     host.wait(2_000)
@@ -162,17 +162,17 @@ import Testing
     host.now += 550_000
     host.sync()
     host.respond("/refresh", .networkError)
-    host.call(.devices())
+    host.ask(.devices())
     #expect(host.request("/refresh") == nil)
     #expect(host.request("/devices")?.request.accessToken == "T1")
     host.now += 2_000
-    host.call(.whoAmI(), id: 8)
+    host.ask(.whoAmI(), id: 8)
     #expect(host.request("/refresh") != nil)
   }
 
   @Test func `a server that never takes a token ends in a soft logout`() {
     var host = Self.host()
-    host.call(.devices())
+    host.ask(.devices())
     for round in 0..<Limits.tokenRefusals {
       host.answer("/devices", status: 401, Self.unknown)
       host.answer("/refresh", #"{"access_token":"N\#(round)"}"#)
@@ -217,9 +217,9 @@ import Testing
     #expect(host.client.session?.expiresAtMilliseconds == nil)
   }
 
-  @Test func `a call that is cancelled while it waits for the token does not go out`() {
+  @Test func `a query that is cancelled while it waits for the token does not go out`() {
     var host = Self.host()
-    host.call(.devices())
+    host.ask(.devices())
     host.answer("/devices", status: 401, Self.unknown)
     host.handle(.cancel(7))
     host.answer("/refresh", Self.refreshed)
@@ -241,10 +241,10 @@ import Testing
 
   @Test(arguments: [true, false]) func `without a refresh token a refusal ends the session at once`(isSoft: Bool) {
     var host = Host.inRoom()
-    host.call(.devices())
+    host.ask(.devices())
     host.answer("/devices", status: 401, #"{"errcode":"M_UNKNOWN_TOKEN","soft_logout":\#(isSoft)}"#)
     #expect(host.client.sessionState == (isSoft ? .softLoggedOut : .signedOut))
     #expect(host.store.isEmpty == !isSoft)
-    guard case .notSignedIn? = CallTests.error(host) else { return #expect(Bool(false), "\(host.ended)") }
+    guard case .notSignedIn? = QueryTests.error(host) else { return #expect(Bool(false), "\(host.ended)") }
   }
 }

@@ -31,8 +31,8 @@ public actor MatrixClient {
   private var storeTask: Task<Void, Never>?
   private var startError: StoreError?
   private var commands: [CommandID: CheckedContinuation<CommandResult, Never>] = [:]
-  private var calls: [CommandID: CheckedContinuation<CallResult, Never>] = [:]
-  private var callProgress: [CommandID: @Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void] = [:]
+  private var queries: [CommandID: CheckedContinuation<QueryResult, Never>] = [:]
+  private var queryProgress: [CommandID: @Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void] = [:]
   private var lastCommand: CommandID = 0
   private(set) var listeners: [Int: Listener] = [:]
   private var lastListener = 0
@@ -166,24 +166,24 @@ public actor MatrixClient {
     try await perform(.toggleReaction(timeline.room, .item(item.id), key: last))
   }
 
-  /// Asks the server and waits for the answer. Where the task is cancelled the request ends, and so does the call, with `cancelled`.
+  /// Asks the server and waits for the answer. Where the task is cancelled the request ends, and so does the query, with `cancelled`.
   /// - Parameter progress: of the file that is sent with it, in order.
   public func perform<Answer>(
-    _ call: Call<Answer>, progress: (@Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void)? = nil
+    _ query: Query<Answer>, progress: (@Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void)? = nil
   ) async throws(ClientError) -> Answer {
     try await findHomeserver()
     let id = try nextID()
-    callProgress[id] = progress
-    defer { callProgress[id] = nil }
+    queryProgress[id] = progress
+    defer { queryProgress[id] = nil }
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        calls[id] = continuation
-        handle(.call(call.request, id: id))
+        queries[id] = continuation
+        handle(.query(query.request, id: id))
       }
     } onCancel: {
       Task { await self.handle(.cancel(id)) }
     }
-    return try call.answer(result)
+    return try query.answer(result)
   }
 
   private func nextID() throws(ClientError) -> CommandID {
@@ -228,8 +228,8 @@ public actor MatrixClient {
     mails = [:]
     for command in commands.values { command.resume(returning: .failed(.cancelled)) }
     commands = [:]
-    for call in calls.values { call.resume(returning: .failed(.cancelled)) }
-    calls = [:]
+    for query in queries.values { query.resume(returning: .failed(.cancelled)) }
+    queries = [:]
     isStopped = true
     await storeTask?.value
     await store.close()
@@ -269,8 +269,8 @@ public actor MatrixClient {
     case .write(let id, let operations): jobs.yield(.write(id, operations))
     case .releaseBlob: break
     case .change(let change): publish(change)
-    case .callEnded(let id, let result): calls.removeValue(forKey: id)?.resume(returning: result)
-    case .callProgress(let id, let sent, let total): callProgress[id]?(sent, total)
+    case .queryEnded(let id, let result): queries.removeValue(forKey: id)?.resume(returning: result)
+    case .queryProgress(let id, let sent, let total): queryProgress[id]?(sent, total)
     }
   }
 

@@ -99,7 +99,7 @@ public struct Client: Sendable {
   var random: RandomSource
   var itemIDs = ItemIDs()
   var pending = Pending()
-  var calls: IDTable<OngoingCall> = [:]
+  var queries: IDTable<OngoingQuery> = [:]
   var refresh = TokenRefresh()
   /// Where the homeserver is, as the host found it; kept with a login.
   package var homeserver: ServerURL?
@@ -139,8 +139,8 @@ public struct Client: Sendable {
     case .inboxChanged: loadInbox()
     case .response(let id, let response): answered(id, response)
     case .uploadProgress(let id, let sent, let total):
-      if case .call(let call)? = pending.requests[id]?.purpose {
-        emit(.callProgress(call, sentBytes: sent, totalBytes: total))
+      if case .query(let query)? = pending.requests[id]?.purpose {
+        emit(.queryProgress(query, sentBytes: sent, totalBytes: total))
       } else {
         uploadMoved(id, sentBytes: sent, totalBytes: total)
       }
@@ -153,7 +153,7 @@ public struct Client: Sendable {
       if hasAttention { readWhatIsViewed() }
     case .presenceWanted(let isWanted): observePresence(isWanted)
     case .command(let command, let id): handle(command, id)
-    case .call(let request, let id): call(request, id)
+    case .query(let request, let id): ask(request, id)
     case .cancel(let id): cancel(id)
     }
     settleEchoes()

@@ -12,17 +12,17 @@ import Testing
     #","account_data":{"events":[{"type":"\#(type)","content":\#(content)}]}"#
   }
 
-  // MARK: Calls
+  // MARK: Queries
 
-  @Test(arguments: [Int64.max, 1_000_000_000_000_000_000]) func `a wait without end ends the call, also behind a short one`(
+  @Test(arguments: [Int64.max, 1_000_000_000_000_000_000]) func `a wait without end ends the query, also behind a short one`(
     milliseconds: Int64
   ) {
     var host = Host.signedIn()
-    host.call(.devices())
+    host.ask(.devices())
     host.answer("/devices", status: 429, #"{"errcode":"M_LIMIT_EXCEEDED","retry_after_ms":100}"#)
     host.wait(200)
     host.answer("/devices", status: 429, #"{"errcode":"M_LIMIT_EXCEEDED","retry_after_ms":\#(milliseconds)}"#)
-    guard case .refused(429, .limitExceeded, _, milliseconds)? = CallTests.error(host) else {
+    guard case .refused(429, .limitExceeded, _, milliseconds)? = QueryTests.error(host) else {
       return #expect(Bool(false), "\(host.ended)")
     }
   }

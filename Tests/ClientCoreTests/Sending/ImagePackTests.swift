@@ -85,7 +85,7 @@ import Testing
 
   @Test func `packs are asked for by a sync of their own that tells nobody that one is there`() {
     var host = Host.signedIn()
-    host.call(.imagePacks(in: [.test]))
+    host.ask(.imagePacks(in: [.test]))
     let target = host.request("im.ponies")?.request.target ?? ""
     #expect(target.contains("/sync?filter=") && target.contains("set_presence=offline") && !target.contains("since"))
   }

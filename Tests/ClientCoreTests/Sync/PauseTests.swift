@@ -9,14 +9,14 @@ import Testing
     var host = mode == .v3 ? Host.inRoom() : Host.slidingInRoom()
     host.command(.send(.test, .text("mine")))
     host.command(.setDraft(.test, "half a"))
-    host.call(.whoAmI())
+    host.ask(.whoAmI())
     host.command(.loadMembers(.test), id: 5)
     host.command(.pause)
     #expect(host.waiting.isEmpty)
     #expect(host.timers.isEmpty)
     #expect(host.result() == "done")
     #expect(host.result(5) == "cancelled")
-    guard case .failed(.cancelled)? = host.ended[7] else { return #expect(Bool(false), "the call goes on") }
+    guard case .failed(.cancelled)? = host.ended[7] else { return #expect(Bool(false), "the query goes on") }
     guard case .idle = host.client.connection else { return #expect(Bool(false), "not idle") }
     #expect(host.restarted().client.room(.test)?.draft == "half a")
     host.wait(100_000)

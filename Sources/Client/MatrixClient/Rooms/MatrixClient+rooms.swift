@@ -4,7 +4,7 @@ public import MatrixModel
 
 /// Making rooms and coming into them. Each ends when a sync has brought the room, so that it can be read and written at once.
 ///
-/// Where the server has made or joined the room and the connection is lost before a sync brings it, or none does within a minute, the call
+/// Where the server has made or joined the room and the connection is lost before a sync brings it, or none does within a minute, the function
 /// throws `network`: the room comes with a later sync, and asking for the same direct chat again finds it.
 extension MatrixClient {
   /// How long a sync may take to bring what the server has just done.
@@ -49,8 +49,8 @@ extension MatrixClient {
   public func knock(
     on address: String, via servers: [ServerName] = [], reason: String? = nil
   ) async throws(ClientError) -> MatrixRoom {
-    let call = Call<RoomID>.knock(ByteString(address), via: servers, reason: reason.map { ByteString($0) })
-    return room(try await perform(call))
+    let query = Query<RoomID>.knock(ByteString(address), via: servers, reason: reason.map { ByteString($0) })
+    return room(try await perform(query))
   }
 
   func arrival(of id: RoomID?) async throws(ClientError) -> MatrixRoom {

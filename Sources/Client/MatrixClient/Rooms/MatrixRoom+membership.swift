@@ -64,7 +64,7 @@ extension MatrixRoom {
 
   private static let bulkLimit = 100
 
-  /// By an address of another network, see `Call.invite(address:medium:to:identityServer:accessToken:)`.
+  /// By an address of another network, see `Query.invite(address:medium:to:identityServer:accessToken:)`.
   public func invite(
     email: String, identityServer: String, accessToken: String
   ) async throws(ClientError) {
@@ -119,7 +119,7 @@ extension MatrixRoom {
     }
   }
 
-  /// A page of them, see `Call.members`; servers without `martlet.paging` refuse it.
+  /// A page of them, see `Query.members`; servers without `martlet.paging` refuse it.
   public func memberPage(
     membership: Membership = .join, limit: Int? = nil, from: ByteString? = nil
   ) async throws(ClientError) -> MemberPage {

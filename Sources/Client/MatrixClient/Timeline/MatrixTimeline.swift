@@ -126,7 +126,7 @@ extension MatrixRoom {
 /// A room as somebody sees it who is not in it.
 public struct RoomPeek: Sendable {
   public let state: [Event]
-  /// The newest first; `nextBatch` goes on with `Call.messages`.
+  /// The newest first; `nextBatch` goes on with `Query.messages`.
   public let messages: EventPage
 
   public var name: ByteString? { state.first { $0.type == .name }?.content["name"]?.text }

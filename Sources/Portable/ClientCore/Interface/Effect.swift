@@ -21,11 +21,11 @@ public enum Effect: Sendable {
   /// Something a view shows is now different.
   case change(Change)
 
-  // Calls
-  /// The end of `Input.call`, for whoever asked and nobody else.
-  case callEnded(CommandID, CallResult)
-  /// How far the file of a call is on its way.
-  indirect case callProgress(CommandID, sentBytes: Int64, totalBytes: Int64)
+  // Queries
+  /// The end of `Input.query`, for its caller only.
+  case queryEnded(CommandID, QueryResult)
+  /// How far the upload of a query has come.
+  indirect case queryProgress(CommandID, sentBytes: Int64, totalBytes: Int64)
 }
 
 /// One request to the homeserver. The body, where there is one, is JSON, but for uploads.

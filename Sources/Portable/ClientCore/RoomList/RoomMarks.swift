@@ -99,9 +99,9 @@ extension Room {
   }
   /// Whether there are messages that call for notice, or it is marked as unread.
   public var isUnread: Bool { notificationCount > 0 || isMarkedUnread }
-  /// Out of the lists until somebody else says something, on servers that do so (`Call.hide`).
+  /// Out of the lists until somebody else says something, on servers that do so (`Query.hide`).
   public var isHidden: Bool { state.marks.isHidden }
-  /// Until when one is told of nothing here, in milliseconds since 1970; what is past has ended (`Call.snooze`).
+  /// Until when one is told of nothing here, in milliseconds since 1970; what is past has ended (`Query.snooze`).
   public var snoozedUntilMilliseconds: Int64 { state.marks.snoozedUntil }
 
   /// `isMarkedUnread` as it is on its way to the server.

@@ -79,7 +79,7 @@ extension Client {
   @inline(never)
   mutating func take(_ answer: Answer, _ purpose: RequestPurpose) {
     switch purpose {
-    case .call(let id): callAnswered(answer, id)
+    case .query(let id): queryAnswered(answer, id)
     case .refreshToken: refreshAnswered(answer)
     case .loginFlows(let command): loginFlowsAnswered(answer, command)
     case .registrationProbe: registrationProbeAnswered(answer)

@@ -152,10 +152,10 @@ enum Limits {
   /// Users whose presence is kept.
   static let presences = 10_000
 
-  // Calls and tokens
-  /// What a call waits in all where the server says `M_LIMIT_EXCEEDED`, and the least that it waits at a time.
-  static let callWaitMilliseconds: Int64 = 60_000
-  static let callPauseMilliseconds: Int64 = 100
+  // Queries and tokens
+  /// How long a query waits in all where the server says `M_LIMIT_EXCEEDED`, and the least that it waits at a time.
+  static let queryWaitMilliseconds: Int64 = 60_000
+  static let queryPauseMilliseconds: Int64 = 100
   /// An access token is refreshed so long before it expires, but never in the first three quarters of its life.
   static let refreshMarginMilliseconds: Int64 = 60_000
   /// How often a request goes out once more because the server does not know its token.

@@ -4,7 +4,7 @@ import MatrixModel
 /// What one logs in with. Spec: Client-Server API, "Login".
 public enum Login: Sendable {
   case password(ByteString, user: UserIdentifier)
-  /// From a single sign-on (`SingleSignOn`) or from another device (`Call.loginToken()`); good for one login.
+  /// From a single sign-on (`SingleSignOn`) or from another device (`Query.loginToken()`); good for one login.
   case token(ByteString)
   /// A JSON Web Token that the server's operator trusts (`org.matrix.login.jwt`).
   case jwt(ByteString)

@@ -28,7 +28,7 @@ struct PendingRequest: Sendable {
 }
 
 indirect enum RequestPurpose: Sendable {
-  case call(CommandID)
+  case query(CommandID)
   case refreshToken
   case loginFlows(CommandID)
   case registrationProbe
@@ -97,7 +97,7 @@ extension RequestPurpose {
 }
 
 enum TimerPurpose: Sendable {
-  case call(CommandID)
+  case query(CommandID)
   case sync
   case outbox(RoomID)
   case typingFuse(RoomID)
@@ -213,7 +213,7 @@ extension Client {
   mutating func timerFired(_ id: TimerID) {
     guard let purpose = pending.timers.removeValue(forKey: id) else { return }
     switch purpose {
-    case .call(let id): sendCall(id)
+    case .query(let id): sendQuery(id)
     case .sync:
       syncLoop.timer = nil
       startSync()

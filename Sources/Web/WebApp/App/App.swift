@@ -26,7 +26,7 @@ final class App<D: DOM> {
   private var isHandling = false
   private var lastCommand: CommandID = 0
   private var waiting: IDTable<(CommandResult) -> Void> = [:]
-  var waitingCalls: IDTable<(CallResult) -> Void> = [:]
+  var waitingQueries: IDTable<(QueryResult) -> Void> = [:]
   /// From a single sign-on that came back to this page; empty where this tab had not left for one.
   var loginToken: ByteString?
   /// Called once, when the list of those whom one ignores is another.
@@ -107,16 +107,16 @@ final class App<D: DOM> {
     while !inputs.isEmpty {
       let done = client.handle(inputs.removeFirst(), now: Host.wallClockMilliseconds())
       var changes: [Change] = []
-      var calls: [(CommandID, CallResult)] = []
+      var queries: [(CommandID, QueryResult)] = []
       for effect in done {
         switch effect {
         case .change(let change): changes.append(change)
-        case .callEnded(let id, let result): calls.append((id, result))
+        case .queryEnded(let id, let result): queries.append((id, result))
         default: perform(effect)
         }
       }
       if !changes.isEmpty, !effects.isStopped { show(changes) }
-      for (id, result) in calls { callEnded(id, result) }
+      for (id, result) in queries { queryEnded(id, result) }
     }
     isHandling = false
     dom.flush()

@@ -157,9 +157,9 @@ public struct ImagePacks: Sendable {
   }
 }
 
-extension Call {
+extension Query {
   /// Packs of the account and of these rooms, at most 64: one sync of its own that tells of nothing else.
-  public static func imagePacks(in rooms: [RoomID]) -> Call<ImagePacks> {
+  public static func imagePacks(in rooms: [RoomID]) -> Query<ImagePacks> {
     let none = #"{"not_types":["*"]}"#
     let types = #""types":["im.ponies.room_emotes"]"#
     let packs = "{" + types + "}"
@@ -170,6 +170,6 @@ extension Call {
       + #""room":{"ephemeral":\#(none),"account_data":\#(none),"state":\#(packs),"timeline":{"limit":1,\#(types)},"rooms":"#
       + String(decoding: list.bytes, as: UTF8.self) + "}}"
     let parameters = URLQuery().adding("filter", ByteString(filter)).adding("set_presence", "offline" as ByteString)
-    return Call<ImagePacks>(.sync, Endpoint.sync.path(), parameters: parameters) { ImagePacks($0) }
+    return Query<ImagePacks>(.sync, Endpoint.sync.path(), parameters: parameters) { ImagePacks($0) }
   }
 }

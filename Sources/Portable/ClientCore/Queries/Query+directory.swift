@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 
 /// Finding rooms. Spec: Client-Server API, "Listing rooms", "Room summaries", "Room aliases".
-extension Call {
+extension Query {
   /// A page of a server's published rooms, those with the most members first.
   /// - Parameters:
   ///   - term: words in name, topic or alias; nil for all rooms. Servers want an account for a search.
@@ -12,10 +12,10 @@ extension Call {
   public static func publicRooms(
     matching term: ByteString? = nil, types: [ByteString?] = [], on server: ServerName? = nil, limit: Int? = nil,
     since: ByteString? = nil
-  ) -> Call<RoomPage> {
+  ) -> Query<RoomPage> {
     let parameters = URLQuery().adding("server", server)
     guard term != nil || !types.isEmpty else {
-      return Call<RoomPage>(
+      return Query<RoomPage>(
         .getPublicRooms, Endpoint.getPublicRooms.path(),
         parameters: parameters.adding("limit", limit).adding("since", since)
       ) { RoomPage($0) }
@@ -33,7 +33,7 @@ extension Call {
         }
       }
     }
-    return Call<RoomPage>(.queryPublicRooms, Endpoint.queryPublicRooms.path(), parameters: parameters, body: body) {
+    return Query<RoomPage>(.queryPublicRooms, Endpoint.queryPublicRooms.path(), parameters: parameters, body: body) {
       RoomPage($0)
     }
   }
@@ -42,61 +42,61 @@ extension Call {
   /// - Parameters:
   ///   - room: its ID or alias.
   ///   - servers: that may know it.
-  public static func roomSummary(_ room: ByteString, via servers: [ServerName] = []) -> Call<RoomSummary> {
+  public static func roomSummary(_ room: ByteString, via servers: [ServerName] = []) -> Query<RoomSummary> {
     var parameters = URLQuery()
     for server in servers { parameters = parameters.adding("via", server) }
-    return Call<RoomSummary>(.getRoomSummary, Endpoint.getRoomSummary.path(room), parameters: parameters) { RoomSummary($0) }
+    return Query<RoomSummary>(.getRoomSummary, Endpoint.getRoomSummary.path(room), parameters: parameters) { RoomSummary($0) }
   }
 
   /// A page of the rooms of a space, itself first, depth first. Spec: "Spaces".
   /// - Parameter from: `HierarchyPage.nextBatch` of the page before; everything else has to be the same then.
   public static func hierarchy(
     of space: RoomID, suggestedOnly: Bool = false, maxDepth: Int? = nil, limit: Int? = nil, from: ByteString? = nil
-  ) -> Call<HierarchyPage> {
+  ) -> Query<HierarchyPage> {
     let parameters = URLQuery().adding("suggested_only", suggestedOnly ? true : nil as Bool?).adding("max_depth", maxDepth)
       .adding("limit", limit).adding("from", from)
-    return Call<HierarchyPage>(.getSpaceHierarchy, Endpoint.getSpaceHierarchy.path(space.text), parameters: parameters) {
+    return Query<HierarchyPage>(.getSpaceHierarchy, Endpoint.getSpaceHierarchy.path(space.text), parameters: parameters) {
       HierarchyPage($0)
     }
   }
 
   // MARK: Aliases
 
-  public static func resolve(_ alias: RoomAlias) -> Call<ResolvedAlias> {
-    Call<ResolvedAlias>(.getRoomIDByAlias, Endpoint.getRoomIDByAlias.path(alias.text)) { json in
+  public static func resolve(_ alias: RoomAlias) -> Query<ResolvedAlias> {
+    Query<ResolvedAlias>(.getRoomIDByAlias, Endpoint.getRoomIDByAlias.path(alias.text)) { json in
       guard let room = RoomID(json["room_id"]) else { return nil }
       return ResolvedAlias(roomID: room, servers: json["servers"]?.elements.compactMap { ServerName($0) } ?? [])
     }
   }
 
   /// The aliases that the homeserver itself has for a room.
-  public static func localAliases(of room: RoomID) -> Call<[RoomAlias]> {
-    Call<[RoomAlias]>(.getLocalAliases, Endpoint.getLocalAliases.path(room.text)) { json in
+  public static func localAliases(of room: RoomID) -> Query<[RoomAlias]> {
+    Query<[RoomAlias]>(.getLocalAliases, Endpoint.getLocalAliases.path(room.text)) { json in
       json["aliases"]?.elements.compactMap { RoomAlias($0) }
     }
   }
 
   /// Refused with 409 where the alias is taken.
-  public static func createAlias(_ alias: RoomAlias, of room: RoomID) -> Call<Void> {
-    Call<Void>(
+  public static func createAlias(_ alias: RoomAlias, of room: RoomID) -> Query<Void> {
+    Query<Void>(
       .setRoomAlias, Endpoint.setRoomAlias.path(alias.text), body: JSONWriter.object { $0.member("room_id", room) })
   }
 
-  public static func deleteAlias(_ alias: RoomAlias) -> Call<Void> {
-    Call<Void>(.deleteRoomAlias, Endpoint.deleteRoomAlias.path(alias.text))
+  public static func deleteAlias(_ alias: RoomAlias) -> Query<Void> {
+    Query<Void>(.deleteRoomAlias, Endpoint.deleteRoomAlias.path(alias.text))
   }
 
   // MARK: Publishing
 
   /// Whether the homeserver lists the room.
-  public static func isPublished(_ room: RoomID) -> Call<Bool> {
-    Call<Bool>(.getRoomVisibilityOnDirectory, Endpoint.getRoomVisibilityOnDirectory.path(room.text)) { json in
+  public static func isPublished(_ room: RoomID) -> Query<Bool> {
+    Query<Bool>(.getRoomVisibilityOnDirectory, Endpoint.getRoomVisibilityOnDirectory.path(room.text)) { json in
       json["visibility"]?.isString("public")
     }
   }
 
-  public static func setPublished(_ room: RoomID, _ isPublished: Bool) -> Call<Void> {
-    Call<Void>(
+  public static func setPublished(_ room: RoomID, _ isPublished: Bool) -> Query<Void> {
+    Query<Void>(
       .setRoomVisibilityOnDirectory, Endpoint.setRoomVisibilityOnDirectory.path(room.text),
       body: JSONWriter.object { $0.member("visibility", isPublished ? "public" : "private") })
   }

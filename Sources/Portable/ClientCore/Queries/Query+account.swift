@@ -2,64 +2,64 @@ import JSON
 import MatrixModel
 
 /// The account itself. Spec: Client-Server API, "Account management".
-extension Call {
+extension Query {
   /// Whether nobody has the user name yet; refused with `M_USER_IN_USE`, `M_INVALID_USERNAME` or `M_EXCLUSIVE`.
-  public static func isUsernameAvailable(_ name: ByteString) -> Call<Bool> {
+  public static func isUsernameAvailable(_ name: ByteString) -> Query<Bool> {
     let parameters = URLQuery().adding("username", name)
-    return Call<Bool>(.checkUsernameAvailability, Endpoint.checkUsernameAvailability.path(), parameters: parameters) {
+    return Query<Bool>(.checkUsernameAvailability, Endpoint.checkUsernameAvailability.path(), parameters: parameters) {
       $0.bool("available")
     }
   }
 
   /// Whether the server takes this token at a registration.
-  public static func isRegistrationTokenValid(_ token: ByteString) -> Call<Bool> {
-    Call<Bool>(
+  public static func isRegistrationTokenValid(_ token: ByteString) -> Query<Bool> {
+    Query<Bool>(
       .registrationTokenValidity, Endpoint.registrationTokenValidity.path(), parameters: URLQuery().adding("token", token)
     ) { $0.bool("valid") }
   }
 
   /// The server asks for authentication.
   /// - Parameter logsOutOthers: whether the sessions of the account's other devices end.
-  public static func changePassword(_ password: ByteString, logsOutOthers: Bool = true) -> Call<Void> {
+  public static func changePassword(_ password: ByteString, logsOutOthers: Bool = true) -> Query<Void> {
     let body = JSONWriter.object { writer in
       writer.member("new_password", password)
       writer.member("logout_devices", logsOutOthers)
     }
-    return Call<Void>(.changePassword, Endpoint.changePassword.path(), body: body)
+    return Query<Void>(.changePassword, Endpoint.changePassword.path(), body: body)
   }
 
   /// Closes the account for good. The server asks for authentication; afterwards every token of the account is dead, and the session
   /// is over.
   /// - Parameter erases: whether the server shows what the account wrote to nobody who has not seen it yet.
-  public static func deactivateAccount(erases: Bool = false) -> Call<Void> {
-    Call<Void>(
+  public static func deactivateAccount(erases: Bool = false) -> Query<Void> {
+    Query<Void>(
       .deactivateAccount, Endpoint.deactivateAccount.path(), body: JSONWriter.object { $0.member("erase", erases) },
       endsSession: true)
   }
 
   /// The e-mail addresses and phone numbers of the account. Spec: "Adding Account Administrative Contact Information".
-  public static func thirdPartyIDs() -> Call<[ThirdPartyID]> {
-    Call<[ThirdPartyID]>(.getAccount3PIDs, Endpoint.getAccount3PIDs.path()) { json in
+  public static func thirdPartyIDs() -> Query<[ThirdPartyID]> {
+    Query<[ThirdPartyID]>(.getAccount3PIDs, Endpoint.getAccount3PIDs.path()) { json in
       json["threepids"]?.elements.compactMap { ThirdPartyID($0) }
     }
   }
 
   /// Gives the account an address whose owner has confirmed it (`requestNewAddress`). The server asks for authentication; refused with
   /// `M_THREEPID_AUTH_FAILED` where nobody has followed the link yet.
-  public static func addThirdPartyID(_ address: ValidatedAddress) -> Call<Void> {
+  public static func addThirdPartyID(_ address: ValidatedAddress) -> Query<Void> {
     let body = JSONWriter.object { writer in
       writer.member("sid", address.sessionID)
       writer.member("client_secret", address.clientSecret)
     }
-    return Call<Void>(.add3PID, Endpoint.add3PID.path(), body: body)
+    return Query<Void>(.add3PID, Endpoint.add3PID.path(), body: body)
   }
 
-  public static func removeThirdPartyID(_ id: ThirdPartyID) -> Call<Void> {
+  public static func removeThirdPartyID(_ id: ThirdPartyID) -> Query<Void> {
     let body = JSONWriter.object { writer in
       writer.member("medium", id.medium.name)
       writer.member("address", id.address)
     }
-    return Call<Void>(.delete3pidFromAccount, Endpoint.delete3pidFromAccount.path(), body: body)
+    return Query<Void>(.delete3pidFromAccount, Endpoint.delete3pidFromAccount.path(), body: body)
   }
 
   /// Has the server send a token to an address of the account, by which `changePassword` is then authenticated
@@ -69,7 +69,7 @@ extension Call {
   ///   - attempt: a number not used before sends the mail once more.
   public static func requestPasswordReset(
     email: ByteString, clientSecret: ByteString, attempt: Int = 1, nextLink: ByteString? = nil
-  ) -> Call<ByteString> {
+  ) -> Query<ByteString> {
     requestEmail(email, for: .passwordReset, clientSecret: clientSecret, attempt: attempt, nextLink: nextLink)
   }
 
@@ -77,7 +77,7 @@ extension Call {
   /// `requestPasswordReset`.
   public static func requestRegistrationEmail(
     _ email: ByteString, clientSecret: ByteString, attempt: Int = 1
-  ) -> Call<ByteString> {
+  ) -> Query<ByteString> {
     requestEmail(email, for: .registration, clientSecret: clientSecret, attempt: attempt)
   }
 
@@ -85,14 +85,14 @@ extension Call {
   /// `requestPasswordReset`.
   public static func requestNewAddress(
     _ email: ByteString, clientSecret: ByteString, attempt: Int = 1
-  ) -> Call<ByteString> {
+  ) -> Query<ByteString> {
     requestEmail(email, for: .newAddress, clientSecret: clientSecret, attempt: attempt)
   }
 
   /// The same for any purpose.
   public static func requestEmail(
     _ email: ByteString, for purpose: EmailPurpose, clientSecret: ByteString, attempt: Int = 1, nextLink: ByteString? = nil
-  ) -> Call<ByteString> {
+  ) -> Query<ByteString> {
     let endpoint: Endpoint =
       switch purpose {
       case .registration: .requestTokenToRegisterEmail
@@ -105,17 +105,17 @@ extension Call {
       writer.member("send_attempt", attempt)
       if let nextLink { writer.member("next_link", nextLink) }
     }
-    return Call<ByteString>(endpoint, endpoint.path(), body: body) { $0.text("sid") }
+    return Query<ByteString>(endpoint, endpoint.path(), body: body) { $0.text("sid") }
   }
 
   /// Proves to a third party who one is. Spec: "OpenID".
-  public static func openIDToken(of user: UserID) -> Call<OpenIDToken> {
-    Call<OpenIDToken>(.requestOpenIdToken, Endpoint.requestOpenIdToken.path(user.text)) { OpenIDToken($0) }
+  public static func openIDToken(of user: UserID) -> Query<OpenIDToken> {
+    Query<OpenIDToken>(.requestOpenIdToken, Endpoint.requestOpenIdToken.path(user.text)) { OpenIDToken($0) }
   }
 
   /// For signing in another device of the same account (`Login.token`). The server asks for authentication.
-  public static func loginToken() -> Call<LoginToken> {
-    Call<LoginToken>(.generateLoginToken, Endpoint.generateLoginToken.path()) { json in
+  public static func loginToken() -> Query<LoginToken> {
+    Query<LoginToken>(.generateLoginToken, Endpoint.generateLoginToken.path()) { json in
       guard let token = json.text("login_token") else { return nil }
       return LoginToken(token: token, lifetimeMilliseconds: json.integer("expires_in_ms") ?? 0)
     }

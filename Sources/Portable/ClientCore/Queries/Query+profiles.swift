@@ -2,65 +2,65 @@ import JSON
 import MatrixModel
 
 /// People. Spec: Client-Server API, "Profiles", "User Directory", "Presence".
-extension Call {
+extension Query {
   /// Anybody's profile.
-  public static func profile(of user: UserID) -> Call<Profile> {
-    Call<Profile>(.getUserProfile, Endpoint.getUserProfile.path(user.text)) { Profile($0) }
+  public static func profile(of user: UserID) -> Query<Profile> {
+    Query<Profile>(.getUserProfile, Endpoint.getUserProfile.path(user.text)) { Profile($0) }
   }
 
   /// One field of anybody's profile; refused with `M_NOT_FOUND` where it is not set.
-  public static func profileField(_ name: ByteString, of user: UserID) -> Call<JSON> {
-    Call<JSON>(.getProfileField, Endpoint.getProfileField.path(user.text, name)) { $0[name] }
+  public static func profileField(_ name: ByteString, of user: UserID) -> Query<JSON> {
+    Query<JSON>(.getProfileField, Endpoint.getProfileField.path(user.text, name)) { $0[name] }
   }
 
   /// - Parameters:
   ///   - name: of a field, `m.tz` or with a namespace of one's own.
   ///   - value: JSON.
   ///   - user: oneself.
-  public static func setProfileField(_ name: ByteString, _ value: [UInt8], of user: UserID) -> Call<Void> {
+  public static func setProfileField(_ name: ByteString, _ value: [UInt8], of user: UserID) -> Query<Void> {
     let body = JSONWriter.object { writer in
       writer.key(name)
       writer.raw(value)
     }
-    return Call<Void>(.setProfileField, Endpoint.setProfileField.path(user.text, name), body: body)
+    return Query<Void>(.setProfileField, Endpoint.setProfileField.path(user.text, name), body: body)
   }
 
-  public static func deleteProfileField(_ name: ByteString, of user: UserID) -> Call<Void> {
-    Call<Void>(.deleteProfileField, Endpoint.deleteProfileField.path(user.text, name))
+  public static func deleteProfileField(_ name: ByteString, of user: UserID) -> Query<Void> {
+    Query<Void>(.deleteProfileField, Endpoint.deleteProfileField.path(user.text, name))
   }
 
   /// People whose ID or name has the term in it.
-  public static func searchUsers(_ term: ByteString, limit: Int? = nil) -> Call<UserSearch> {
+  public static func searchUsers(_ term: ByteString, limit: Int? = nil) -> Query<UserSearch> {
     let body = JSONWriter.object { writer in
       writer.member("search_term", term)
       if let limit { writer.member("limit", limit) }
     }
-    return Call<UserSearch>(.searchUserDirectory, Endpoint.searchUserDirectory.path(), body: body) { UserSearch($0) }
+    return Query<UserSearch>(.searchUserDirectory, Endpoint.searchUserDirectory.path(), body: body) { UserSearch($0) }
   }
 
   /// Rooms that one shares with somebody.
-  public static func mutualRooms(with user: UserID, from: ByteString? = nil) -> Call<MutualRooms> {
+  public static func mutualRooms(with user: UserID, from: ByteString? = nil) -> Query<MutualRooms> {
     let parameters = URLQuery().adding("user_id", user).adding("from", from)
-    return Call<MutualRooms>(.getMutualRooms, Endpoint.getMutualRooms.path(), parameters: parameters) { json in
+    return Query<MutualRooms>(.getMutualRooms, Endpoint.getMutualRooms.path(), parameters: parameters) { json in
       guard let rooms = json["joined"], rooms.isArray else { return nil }
       return MutualRooms(
         rooms: rooms.elements.compactMap { RoomID($0) }, nextBatch: json.text("next_batch"))
     }
   }
 
-  public static func presence(of user: UserID) -> Call<PresenceStatus> {
-    Call<PresenceStatus>(.getPresence, Endpoint.getPresence.path(user.text)) { PresenceStatus($0) }
+  public static func presence(of user: UserID) -> Query<PresenceStatus> {
+    Query<PresenceStatus>(.getPresence, Endpoint.getPresence.path(user.text)) { PresenceStatus($0) }
   }
 
   /// - Parameters:
   ///   - message: of the status; nil for none.
   ///   - user: oneself.
-  public static func setPresence(_ presence: Presence, message: ByteString? = nil, of user: UserID) -> Call<Void> {
+  public static func setPresence(_ presence: Presence, message: ByteString? = nil, of user: UserID) -> Query<Void> {
     let body = JSONWriter.object { writer in
       writer.member("presence", presence.name)
       if let message { writer.member("status_msg", message) }
     }
-    return Call<Void>(.setPresence, Endpoint.setPresence.path(user.text), body: body)
+    return Query<Void>(.setPresence, Endpoint.setPresence.path(user.text), body: body)
   }
 }
 

@@ -2,25 +2,25 @@ import JSON
 import MatrixModel
 
 /// What the server is and can do.
-extension Call {
+extension Query {
   /// Spec: Client-Server API, `GET /versions`.
-  public static func versions() -> Call<ServerVersions> {
-    Call<ServerVersions>(.getVersions, Endpoint.getVersions.path()) { ServerVersions($0) }
+  public static func versions() -> Query<ServerVersions> {
+    Query<ServerVersions>(.getVersions, Endpoint.getVersions.path()) { ServerVersions($0) }
   }
 
   /// Spec: "Capabilities negotiation".
-  public static func capabilities() -> Call<Capabilities> {
-    Call<Capabilities>(.getCapabilities, Endpoint.getCapabilities.path()) { Capabilities($0) }
+  public static func capabilities() -> Query<Capabilities> {
+    Query<Capabilities>(.getCapabilities, Endpoint.getCapabilities.path()) { Capabilities($0) }
   }
 
   /// Spec: `GET /login`.
-  public static func loginFlows() -> Call<LoginFlows> {
-    Call<LoginFlows>(.getLoginFlows, Endpoint.getLoginFlows.path()) { LoginFlows($0) }
+  public static func loginFlows() -> Query<LoginFlows> {
+    Query<LoginFlows>(.getLoginFlows, Endpoint.getLoginFlows.path()) { LoginFlows($0) }
   }
 
   /// Whose token it is. Spec: `GET /account/whoami`.
-  public static func whoAmI() -> Call<TokenOwner> {
-    Call<TokenOwner>(.getTokenOwner, Endpoint.getTokenOwner.path()) { json in
+  public static func whoAmI() -> Query<TokenOwner> {
+    Query<TokenOwner>(.getTokenOwner, Endpoint.getTokenOwner.path()) { json in
       guard let user = UserID(json["user_id"]) else { return nil }
       return TokenOwner(userID: user, deviceID: DeviceID(json["device_id"]), isGuest: json.bool("is_guest") ?? false)
     }
@@ -87,7 +87,7 @@ public struct Capabilities: Sendable {
   public let canChangeDisplayName: Bool
   public let canChangeAvatar: Bool
   public let canChangeThirdPartyIDs: Bool
-  /// Whether `Call.loginToken()` works here.
+  /// Whether `Query.loginToken()` works here.
   public let canGetLoginToken: Bool
   /// Whether a room is forgotten as soon as one leaves it.
   public let forgetsRoomsUponLeave: Bool
@@ -136,7 +136,7 @@ public struct LoginFlows: Sendable {
   public let types: [ByteString]
   /// Where `m.login.sso` lets one choose.
   public let identityProviders: [IdentityProvider]
-  /// Whether another device may ask for a login token, see `Call.loginToken()`.
+  /// Whether another device may ask for a login token, see `Query.loginToken()`.
   public let allowsLoginTokens: Bool
   /// Whether anybody may be a guest (`Command.registerGuest`), as far as the server says. Documentation/Extensions.md
   public let allowsGuests: Bool

@@ -52,10 +52,10 @@ extension MatrixClient {
   ) async throws(ClientError) -> MediaURI {
     guard let size = FileSize.bytes(of: path) else { throw .attachmentIsGone }
     if let limit = try await uploadLimit(), size > limit { throw .tooLarge(limitBytes: limit) }
-    let call = Call<MediaURI>.upload(
+    let query = Query<MediaURI>.upload(
       BlobHandle(ByteString(path)), mimeType: ByteString(mimeType), fileName: fileName.map { ByteString($0) },
       into: reserved)
-    return try await perform(call, progress: progress)
+    return try await perform(query, progress: progress)
   }
 
   public func reserveMedia() async throws(ClientError) -> ReservedMedia { try await perform(.reserveMedia()) }

@@ -2,27 +2,27 @@ import JSON
 import MatrixModel
 
 /// What a server offers beyond the specification (`ServerExtensions`). Documentation/Extensions.md describes each.
-extension Call {
+extension Query {
   /// Back into a room that one has left oneself and that allows it (`martlet.rejoin`).
-  public static func rejoin(_ room: RoomID, reason: ByteString? = nil) -> Call<RoomID> {
+  public static func rejoin(_ room: RoomID, reason: ByteString? = nil) -> Query<RoomID> {
     let body = JSONWriter.object { if let reason { $0.member("reason", reason) } }
-    return Call<RoomID>(.rejoinRoom, Endpoint.rejoinRoom.path(room.text), body: body) { RoomID($0["room_id"]) }
+    return Query<RoomID>(.rejoinRoom, Endpoint.rejoinRoom.path(room.text), body: body) { RoomID($0["room_id"]) }
   }
 
   /// At most 100 users, each with a result of their own (`martlet.bulk`).
-  public static func invite(_ users: [UserID], to room: RoomID, reason: ByteString? = nil) -> Call<BulkInvitation> {
+  public static func invite(_ users: [UserID], to room: RoomID, reason: ByteString? = nil) -> Query<BulkInvitation> {
     let body = JSONWriter.object { writer in
       writer.member("room_id", room)
       writer.key("user_ids")
       writer.array { writer in for user in users { writer.write(user) } }
       if let reason { writer.member("reason", reason) }
     }
-    return Call<BulkInvitation>(.inviteUsers, Endpoint.inviteUsers.path(), body: body) { BulkInvitation($0) }
+    return Query<BulkInvitation>(.inviteUsers, Endpoint.inviteUsers.path(), body: body) { BulkInvitation($0) }
   }
 
   /// Leaves many rooms (`martlet.bulk`).
   /// - Parameter rooms: at most 5,000; nil for all that one is in, invited to or knocking at.
-  public static func leave(_ rooms: [RoomID]?, reason: ByteString? = nil) -> Call<BulkLeave> {
+  public static func leave(_ rooms: [RoomID]?, reason: ByteString? = nil) -> Query<BulkLeave> {
     let body = JSONWriter.object { writer in
       if let rooms {
         writer.key("room_ids")
@@ -32,41 +32,41 @@ extension Call {
       }
       if let reason { writer.member("reason", reason) }
     }
-    return Call<BulkLeave>(.leaveRooms, Endpoint.leaveRooms.path(), body: body) { BulkLeave($0) }
+    return Query<BulkLeave>(.leaveRooms, Endpoint.leaveRooms.path(), body: body) { BulkLeave($0) }
   }
 
   /// How far it is.
-  public static func bulkLeave(_ job: ByteString) -> Call<BulkLeave> {
-    Call<BulkLeave>(.getBulkJob, Endpoint.getBulkJob.path(job)) { BulkLeave($0) }
+  public static func bulkLeave(_ job: ByteString) -> Query<BulkLeave> {
+    Query<BulkLeave>(.getBulkJob, Endpoint.getBulkJob.path(job)) { BulkLeave($0) }
   }
 
   /// How long members let pass between two messages (`martlet.slow_mode`).
   /// - Parameter milliseconds: 0 for none; at most six hours.
-  public static func setSlowMode(_ milliseconds: Int64, of room: RoomID) -> Call<EventID> {
+  public static func setSlowMode(_ milliseconds: Int64, of room: RoomID) -> Query<EventID> {
     setState(Room.slowModeType, JSONWriter.object { $0.member("interval_ms", milliseconds) }, of: room)
   }
 
   /// Members that one word calls (`martlet.mention_groups`).
-  public static func setGroups(_ groups: [RoomGroup], of room: RoomID) -> Call<EventID> {
+  public static func setGroups(_ groups: [RoomGroup], of room: RoomID) -> Query<EventID> {
     setState(Room.groupsType, JSONWriter.object { RoomGroup.write(groups, to: &$0) }, of: room)
   }
 
   /// How many members are there (`martlet.online`).
-  public static func onlineCount(of room: RoomID) -> Call<OnlineCount> {
-    Call<OnlineCount>(.getOnlineCounts, Endpoint.getOnlineCounts.path(room.text)) { json in
+  public static func onlineCount(of room: RoomID) -> Query<OnlineCount> {
+    Query<OnlineCount>(.getOnlineCounts, Endpoint.getOnlineCounts.path(room.text)) { json in
       guard let online = json["online"]?.count32, let joined = json["joined"]?.count32 else { return nil }
       return OnlineCount(online: online, unavailable: json["unavailable"]?.count32 ?? 0, joined: joined)
     }
   }
 
   /// How many messages the room has had since one joined it (`martlet.since_joined`).
-  public static func messagesSinceJoined(_ room: RoomID) -> Call<Int> {
-    Call<Int>(.getSinceJoined, Endpoint.getSinceJoined.path(room.text)) { $0["messages"]?.count32 }
+  public static func messagesSinceJoined(_ room: RoomID) -> Query<Int> {
+    Query<Int>(.getSinceJoined, Endpoint.getSinceJoined.path(room.text)) { $0["messages"]?.count32 }
   }
 
   /// What is unread in all rooms together (`martlet.unread`).
-  public static func unreadTotal() -> Call<UnreadTotal> {
-    Call<UnreadTotal>(.getUnread, Endpoint.getUnread.path()) { json in
+  public static func unreadTotal() -> Query<UnreadTotal> {
+    Query<UnreadTotal>(.getUnread, Endpoint.getUnread.path()) { json in
       guard let notifications = json["notification_count"]?.count32 else { return nil }
       return UnreadTotal(
         notificationCount: notifications, highlightCount: json["highlight_count"]?.count32 ?? 0,
@@ -80,18 +80,18 @@ extension Call {
   ///   - from: `MemberPage.nextBatch` of the page before.
   public static func members(
     of room: RoomID, membership: Membership = .join, limit: Int? = nil, from: ByteString? = nil
-  ) -> Call<MemberPage> {
+  ) -> Query<MemberPage> {
     let parameters = URLQuery().adding("membership", ByteString(membership.name.description)).adding("limit", limit)
       .adding("from", from)
-    return Call<MemberPage>(.getMemberPage, Endpoint.getMemberPage.path(room.text), parameters: parameters) {
+    return Query<MemberPage>(.getMemberPage, Endpoint.getMemberPage.path(room.text), parameters: parameters) {
       MemberPage($0, "members")
     }
   }
 
   /// A page of the server's users, likewise.
-  public static func users(matching term: ByteString? = nil, limit: Int? = nil, from: ByteString? = nil) -> Call<MemberPage> {
+  public static func users(matching term: ByteString? = nil, limit: Int? = nil, from: ByteString? = nil) -> Query<MemberPage> {
     let parameters = URLQuery().adding("search", term).adding("limit", limit).adding("from", from)
-    return Call<MemberPage>(.getUserPage, Endpoint.getUserPage.path(), parameters: parameters) { MemberPage($0, "users") }
+    return Query<MemberPage>(.getUserPage, Endpoint.getUserPage.path(), parameters: parameters) { MemberPage($0, "users") }
   }
 }
 
@@ -115,7 +115,7 @@ public struct BulkInvitation: Sendable {
 
 /// Leaving many rooms.
 public struct BulkLeave: Sendable {
-  /// For asking again how far it is (`Call.bulkLeave`).
+  /// For asking again how far it is (`Query.bulkLeave`).
   public let job: ByteString
   public let isFinished: Bool
   public let total: Int

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ClientCore
 
-@Suite struct CallTests {
+@Suite struct QueryTests {
   static let limited = #"{"errcode":"M_LIMIT_EXCEEDED","error":"Slow","retry_after_ms":2000}"#
   static let wantsPassword =
     #"{"session":"S","flows":[{"stages":["m.login.password"]},{"stages":["m.login.sso"]}],"params":{}}"#
@@ -14,29 +14,29 @@ import Testing
     return error
   }
 
-  @Test func `a call goes out with the token and its answer goes to the caller only`() throws {
+  @Test func `a query goes out with the token and its answer goes to the caller only`() throws {
     var host = Host.signedIn()
     let before = host.changes.count
-    host.call(.devices())
+    host.ask(.devices())
     #expect(host.request("/devices")?.request.accessToken == "T")
     host.answer("/devices", #"{"devices":[{"device_id":"D","display_name":"Phone","last_seen_ts":5}]}"#)
-    let devices = try Call<[Device]>.devices().answer(try #require(host.ended[7]))
+    let devices = try Query<[Device]>.devices().answer(try #require(host.ended[7]))
     #expect(devices.map { $0.name } == ["Phone"])
     #expect(host.changes.count == before)
   }
 
   @Test func `what anyone may ask is asked without a session, the rest is not`() {
     var host = SignInTests.fresh()
-    host.call(.publicRooms())
+    host.ask(.publicRooms())
     #expect(host.request("/publicRooms") != nil)
-    host.call(.devices(), id: 8)
+    host.ask(.devices(), id: 8)
     guard case .notSignedIn? = Self.error(host, 8) else { return #expect(Bool(false), "\(host.ended)") }
     #expect(host.request("/devices") == nil)
   }
 
   @Test func `a refusal keeps what the server said`() {
     var host = Host.signedIn()
-    host.call(.devices())
+    host.ask(.devices())
     host.answer("/devices", status: 403, #"{"errcode":"ORG_EXAMPLE","error":"No.","retry_after_ms":9}"#)
     guard case .refused(403, let code, let message, let retry)? = Self.error(host) else {
       return #expect(Bool(false), "\(host.ended)")
@@ -49,21 +49,21 @@ import Testing
   @Test func `an answer that is not what the spec says is one`() {
     for body in [#"{"devices":7}"#, "{}"] {
       var host = Host.signedIn()
-      host.call(.publicRooms())
+      host.ask(.publicRooms())
       host.answer("/publicRooms", body)
-      #expect(throws: ClientError.self) { try Call<RoomPage>.publicRooms().answer(host.ended[7] ?? .failed(.network)) }
+      #expect(throws: ClientError.self) { try Query<RoomPage>.publicRooms().answer(host.ended[7] ?? .failed(.network)) }
     }
     var host = Host.signedIn()
-    host.call(.publicRooms())
+    host.ask(.publicRooms())
     host.answer("/publicRooms", "<html>")
     guard case .badAnswer? = Self.error(host) else { return #expect(Bool(false), "\(host.ended)") }
   }
 
   // MARK: Rate limits
 
-  @Test func `a call waits as long as the server says and goes out again`() {
+  @Test func `a query waits as long as the server says and goes out again`() {
     var host = Host.signedIn()
-    host.call(.devices())
+    host.ask(.devices())
     host.answer("/devices", status: 429, Self.limited)
     #expect(host.ended[7] == nil)
     host.wait(1_999)
@@ -73,16 +73,16 @@ import Testing
     guard case .answer? = host.ended[7] else { return #expect(Bool(false), "\(host.ended)") }
   }
 
-  @Test func `what a call waits in all is bounded`() {
+  @Test func `what a query waits in all is bounded`() {
     var host = Host.signedIn()
-    host.call(.devices())
+    host.ask(.devices())
     var tries = 0
     while host.ended[7] == nil, tries < 100 {
       host.answer("/devices", status: 429, Self.limited)
       tries += 1
       if host.ended[7] == nil { host.wait(2_000) }
     }
-    #expect(tries == Int(Limits.callWaitMilliseconds / 2_000) + 1)
+    #expect(tries == Int(Limits.queryWaitMilliseconds / 2_000) + 1)
     guard case .refused(429, .limitExceeded, _, 2_000)? = Self.error(host) else {
       return #expect(Bool(false), "\(host.ended)")
     }
@@ -92,16 +92,16 @@ import Testing
     milliseconds: Int, waits: Bool
   ) {
     var host = Host.signedIn()
-    host.call(.devices())
+    host.ask(.devices())
     host.answer("/devices", status: 429, #"{"errcode":"M_LIMIT_EXCEEDED","retry_after_ms":\#(milliseconds)}"#)
     #expect((host.ended[7] == nil) == waits)
   }
 
-  @Test func `without a time to wait, and with none at all, a call does not hurry`() {
+  @Test func `without a time to wait, and with none at all, a query does not hurry`() {
     var host = Host.signedIn()
-    host.call(.devices())
+    host.ask(.devices())
     host.answer("/devices", status: 429, #"{"errcode":"M_LIMIT_EXCEEDED","retry_after_ms":0}"#)
-    host.wait(Limits.callPauseMilliseconds - 1)
+    host.wait(Limits.queryPauseMilliseconds - 1)
     #expect(host.request("/devices") == nil)
     host.wait(1)
     host.answer("/devices", status: 429, "{}")
@@ -111,9 +111,9 @@ import Testing
 
   // MARK: Cancelling
 
-  @Test func `cancelling a call ends its request, and it ends once`() {
+  @Test func `cancelling a query ends its request, and it ends once`() {
     var host = Host.signedIn()
-    host.call(.devices())
+    host.ask(.devices())
     let id = host.request("/devices")?.id ?? 0
     host.handle(.cancel(7))
     guard case .cancelled? = Self.error(host) else { return #expect(Bool(false), "\(host.ended)") }
@@ -123,9 +123,9 @@ import Testing
     host.handle(.cancel(7))
   }
 
-  @Test func `a call that waits for the server can be cancelled`() {
+  @Test func `a query that waits for the server can be cancelled`() {
     var host = Host.signedIn()
-    host.call(.devices())
+    host.ask(.devices())
     host.answer("/devices", status: 429, Self.limited)
     host.handle(.cancel(7))
     guard case .cancelled? = Self.error(host) else { return #expect(Bool(false), "\(host.ended)") }
@@ -161,10 +161,10 @@ import Testing
     #expect(host.client.sessionState == .signedOut)
   }
 
-  @Test func `the end of the session ends calls and commands`() {
+  @Test func `the end of the session ends queries and commands`() {
     var host = Host.inRoom()
-    host.call(.devices())
-    host.call(.whoAmI(), id: 8)
+    host.ask(.devices())
+    host.ask(.whoAmI(), id: 8)
     host.answer("/whoami", status: 429, Self.limited)
     host.command(.leave(.test))
     host.command(.logOut, id: 10)
@@ -176,46 +176,46 @@ import Testing
 
   // MARK: Files
 
-  @Test func `a call sends a file, and says how far it is to whoever asked`() throws {
+  @Test func `a query sends a file, and says how far it is to whoever asked`() throws {
     var host = Host.signedIn()
-    let call = Call<MediaURI>.upload(BlobHandle("picture"), mimeType: "image/png", fileName: "a b.png")
-    host.call(call)
+    let query = Query<MediaURI>.upload(BlobHandle("picture"), mimeType: "image/png", fileName: "a b.png")
+    host.ask(query)
     let waiting = try #require(host.request("/upload"))
     #expect(waiting.blob?.name == "picture" as ByteString)
     #expect(waiting.request.target == "/_matrix/media/v3/upload?filename=a%20b.png")
     #expect(waiting.request.contentType == "image/png")
     #expect(waiting.request.accessToken == "T")
     let effects = host.client.handle(.uploadProgress(waiting.id, sentBytes: 5, totalBytes: 9), now: host.now)
-    guard effects.count == 1, case .callProgress(7, sentBytes: 5, totalBytes: 9) = effects[0] else {
+    guard effects.count == 1, case .queryProgress(7, sentBytes: 5, totalBytes: 9) = effects[0] else {
       return #expect(Bool(false), "\(effects)")
     }
     host.answer("/upload", #"{"content_uri":"mxc://test/a"}"#)
-    #expect(try call.answer(try #require(host.ended[7])).string == "mxc://test/a")
+    #expect(try query.answer(try #require(host.ended[7])).string == "mxc://test/a")
   }
 
   @Test func `a file goes into a place that was reserved`() throws {
     var host = Host.signedIn()
     let place = MediaURI(trusted: "mxc://test/a")
-    let call = Call<MediaURI>.upload(BlobHandle("picture"), mimeType: "image/png", into: place)
-    host.call(call)
+    let query = Query<MediaURI>.upload(BlobHandle("picture"), mimeType: "image/png", into: place)
+    host.ask(query)
     #expect(host.request("/upload/test/a")?.request.method == .put)
     host.answer("/upload/test/a", "{}")
-    #expect(try call.answer(try #require(host.ended[7])) == place)
+    #expect(try query.answer(try #require(host.ended[7])) == place)
   }
 
   @Test func `a file that is gone is said to be`() {
     var host = Host.signedIn()
-    host.call(.upload(BlobHandle("picture"), mimeType: "image/png"))
+    host.ask(.upload(BlobHandle("picture"), mimeType: "image/png"))
     host.respond("/upload", .blobIsGone)
     guard case .attachmentIsGone? = Self.error(host) else { return #expect(Bool(false), "\(host.ended)") }
   }
 
   // MARK: Interactive authentication
 
-  @Test func `the server asks who it is, and the same call with a stage goes through`() throws {
+  @Test func `the server asks who it is, and the same query with a stage goes through`() throws {
     var host = Host.signedIn()
-    let call = Call<Void>.deleteDevice(DeviceID(trusted: "X"))
-    host.call(call)
+    let query = Query<Void>.deleteDevice(DeviceID(trusted: "X"))
+    host.ask(query)
     host.answer("/devices/X", status: 401, Self.wantsPassword)
     guard case .authenticationNeeded(let needed)? = Self.error(host) else {
       return #expect(Bool(false), "\(host.ended)")
@@ -223,7 +223,7 @@ import Testing
     #expect(needed.session == "S" as ByteString)
     #expect(needed.nextStages == ["m.login.password", "m.login.sso"])
     #expect(needed.refusal == nil)
-    host.call(call.authenticated(by: .password("secret", user: .user("@me:test")), needed))
+    host.ask(query.authenticated(by: .password("secret", user: .user("@me:test")), needed))
     let auth = try #require(host.body("/devices/X")?["auth"])
     #expect(
       String(decoding: auth.bytes, as: UTF8.self)
@@ -234,9 +234,9 @@ import Testing
   }
 
   @Test func `the stage goes into the body beside what is there`() throws {
-    let call = Call<Void>.deleteDevices([DeviceID(trusted: "A"), DeviceID(trusted: "B")])
+    let query = Query<Void>.deleteDevices([DeviceID(trusted: "A"), DeviceID(trusted: "B")])
     let needed = try #require(InteractiveAuthentication(try JSON.parse(Array(Self.wantsPassword.utf8))))
-    let body = try JSON.parse(try #require(call.authenticated(by: .dummy, needed).request.wholeBody))
+    let body = try JSON.parse(try #require(query.authenticated(by: .dummy, needed).request.wholeBody))
     #expect(body["devices"]?.count == 2)
     #expect(body["auth"]?["type"]?.string == "m.login.dummy")
   }
@@ -275,7 +275,7 @@ import Testing
     syncIsFirst: Bool
   ) {
     var host = Host.inRoom()
-    host.call(.deactivateAccount())
+    host.ask(.deactivateAccount())
     let unknown = #"{"errcode":"M_UNKNOWN_TOKEN"}"#
     if syncIsFirst {
       host.answer("/sync?", status: 401, unknown)
@@ -289,11 +289,11 @@ import Testing
 
   @Test func `an account that is not closed goes on`() {
     var host = Host.inRoom()
-    host.call(.deactivateAccount())
+    host.ask(.deactivateAccount())
     host.answer("/sync?", status: 401, #"{"errcode":"M_UNKNOWN_TOKEN","soft_logout":true}"#)
     host.answer("/deactivate", status: 401, Self.wantsPassword)
     #expect(host.request("/sync?") != nil)
-    host.call(.deactivateAccount(), id: 8)
+    host.ask(.deactivateAccount(), id: 8)
     host.answer("/deactivate", status: 401, #"{"errcode":"M_UNKNOWN_TOKEN","soft_logout":true}"#)
     guard case .notSignedIn? = Self.error(host, 8) else { return #expect(Bool(false), "\(host.ended)") }
     #expect(host.client.sessionState == .softLoggedOut)
@@ -301,7 +301,7 @@ import Testing
 
   @Test func `a 401 without flows is a refusal`() {
     var host = Host.signedIn()
-    host.call(.whoAmI())
+    host.ask(.whoAmI())
     host.answer("/whoami", status: 401, #"{"errcode":"M_USER_LOCKED","soft_logout":true}"#)
     guard case .refused(401, .userLocked, _, _)? = Self.error(host) else { return #expect(Bool(false), "\(host.ended)") }
     #expect(host.client.sessionState == .signedIn)

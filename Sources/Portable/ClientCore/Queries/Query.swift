@@ -1,14 +1,14 @@
 import JSON
 import MatrixModel
 
-/// One question to the server that leaves the client's state as it is: a value that says what to ask and how to read the answer.
+/// One request to the server that leaves the client's state as it is: a value that says what to ask and how to read the answer.
 ///
 ///     let page = try await client.perform(.publicRooms(matching: "tea"))
 ///
 /// The core adds the access token, refreshes it where the server refuses it, and waits where the server says
-/// `M_LIMIT_EXCEEDED`. The calls of the API are static members of `Call<Answer>`, one file a chapter.
-public struct Call<Answer: Sendable>: Sendable {
-  public internal(set) var request: CallRequest
+/// `M_LIMIT_EXCEEDED`. The queries of the API are static members of `Query<Answer>`, one file a chapter.
+public struct Query<Answer: Sendable>: Sendable {
+  public internal(set) var request: QueryRequest
   private let read: @Sendable (JSON) -> Answer?
 
   /// - Parameters:
@@ -19,12 +19,12 @@ public struct Call<Answer: Sendable>: Sendable {
     _ endpoint: Endpoint, _ path: String, parameters: URLQuery = URLQuery(), body: [UInt8]? = nil,
     read: @escaping @Sendable (JSON) -> Answer?
   ) {
-    request = CallRequest(endpoint: endpoint, target: path + parameters.text, body: body)
+    request = QueryRequest(endpoint: endpoint, target: path + parameters.text, body: body)
     self.read = read
   }
 
   /// The answer as a value. Throws `ClientError.badAnswer` where it is not what the spec says.
-  public func answer(_ result: CallResult) throws(ClientError) -> Answer {
+  public func answer(_ result: QueryResult) throws(ClientError) -> Answer {
     switch result {
     case .failed(let error): throw error
     case .answer(let json):
@@ -33,18 +33,18 @@ public struct Call<Answer: Sendable>: Sendable {
     }
   }
 
-  /// The same call with the next stage of what the server wants (`ClientError.authenticationNeeded`).
+  /// The same query with the next stage of what the server wants (`ClientError.authenticationNeeded`).
   ///
   /// Spec: Client-Server API, "User-interactive API in the REST API".
-  public func authenticated(by stage: AuthenticationStage, _ needed: InteractiveAuthentication) -> Call {
-    var call = self
-    call.request.authentication = stage.body(session: needed.session)
-    return call
+  public func authenticated(by stage: AuthenticationStage, _ needed: InteractiveAuthentication) -> Query {
+    var query = self
+    query.request.authentication = stage.body(session: needed.session)
+    return query
   }
 }
 
-extension Call {
-  /// A call whose body is a file of the host's.
+extension Query {
+  /// A query whose body is a file of the host.
   package init(
     _ endpoint: Endpoint, _ path: String, parameters: URLQuery, blob: BlobHandle, mimeType: ByteString,
     read: @escaping @Sendable (JSON) -> Answer?
@@ -55,8 +55,8 @@ extension Call {
   }
 }
 
-extension Call where Answer == Void {
-  /// A call whose answer says nothing but that it is done.
+extension Query where Answer == Void {
+  /// A query whose answer says only that it is done.
   package init(
     _ endpoint: Endpoint, _ path: String, parameters: URLQuery = URLQuery(), body: [UInt8]? = nil, endsSession: Bool = false
   ) {
@@ -65,8 +65,8 @@ extension Call where Answer == Void {
   }
 }
 
-/// What a call asks, without how its answer is read.
-public struct CallRequest: Sendable {
+/// What a query asks, without how its answer is read.
+public struct QueryRequest: Sendable {
   package let endpoint: Endpoint
   /// Path and query, percent-encoded.
   package let target: String
@@ -78,7 +78,7 @@ public struct CallRequest: Sendable {
   package var authentication: [UInt8]?
   /// Whether the session is over once it is done.
   package var endsSession = false
-  /// Whether somebody else asks, by way of this client.
+  /// Whether it is asked for another program (`Query.passedOn`).
   package var isPassedOn = false
 
   /// The body with the stage of authentication in it.
@@ -91,9 +91,9 @@ public struct CallRequest: Sendable {
   }
 }
 
-/// How a call ended.
-public enum CallResult: Sendable {
-  /// The server's JSON, for `Call.answer(_:)`.
+/// How a query ended.
+public enum QueryResult: Sendable {
+  /// The server's JSON, for `Query.answer(_:)`.
   case answer(JSON)
   case failed(ClientError)
 }

@@ -2,7 +2,7 @@ public import ClientCore
 public import JSON
 public import MatrixModel
 
-/// Looking things up in a room on the server, see the calls of the same names.
+/// Looking things up in a room on the server, see the queries of the same names.
 extension MatrixRoom {
   public func event(_ event: EventID) async throws(ClientError) -> Event {
     try await client.perform(.event(event, in: id))

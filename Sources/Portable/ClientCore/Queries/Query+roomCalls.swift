@@ -2,10 +2,10 @@ import JSON
 import MatrixModel
 
 /// Calls of rooms.
-extension Call {
+extension Query {
   /// Whether the server has a call server of its own (`martlet.call`).
-  public static var offersRoomCalls: Call<Bool> {
-    Call<Bool>(.getCapabilities, Endpoint.getCapabilities.path()) { json in
+  public static var offersRoomCalls: Query<Bool> {
+    Query<Bool>(.getCapabilities, Endpoint.getCapabilities.path()) { json in
       json["capabilities"]?["martlet.call"]?.bool("enabled") ?? false
     }
   }
@@ -15,10 +15,10 @@ extension Call {
   ///   - method: `GET`, `PUT`, or else it is a POST.
   ///   - path: with its query, percent-encoded.
   ///   - body: a JSON object; nothing is made of it in a GET.
-  public static func passedOn(_ method: ByteString, _ path: String, _ body: ArraySlice<UInt8>) -> Call<JSON> {
+  public static func passedOn(_ method: ByteString, _ path: String, _ body: ArraySlice<UInt8>) -> Query<JSON> {
     let endpoint: Endpoint = method == "GET" ? .getTurnServer : method == "PUT" ? .sendMessage : .createCallToken
-    var call = Call<JSON>(endpoint, path, body: method == "GET" ? nil : Array(body)) { $0 }
-    call.request.isPassedOn = true
-    return call
+    var query = Query<JSON>(endpoint, path, body: method == "GET" ? nil : Array(body)) { $0 }
+    query.request.isPassedOn = true
+    return query
   }
 }

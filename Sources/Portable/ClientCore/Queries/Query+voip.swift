@@ -2,10 +2,10 @@ import JSON
 import MatrixModel
 
 /// What calls need of the server. Spec: Client-Server API, "Voice over IP".
-extension Call {
+extension Query {
   /// Servers that relay media where two cannot reach each other, with short-lived credentials; without URLs where the homeserver has none.
-  public static func turnServer() -> Call<TURNServer> {
-    Call<TURNServer>(.getTurnServer, Endpoint.getTurnServer.path()) { TURNServer($0) }
+  public static func turnServer() -> Query<TURNServer> {
+    Query<TURNServer>(.getTurnServer, Endpoint.getTurnServer.path()) { TURNServer($0) }
   }
 }
 

@@ -4,25 +4,25 @@ import Testing
 
 @testable import ClientCore
 
-/// What each call asks, and how it reads the answer.
-@Suite struct CallChapterTests {
+/// What each query asks, and how it reads the answer.
+@Suite struct QueryChapterTests {
   static let room = RoomID(trusted: "!r:test")
   static let user = UserID(trusted: "@me:test")
   static let event = EventID(trusted: "$e")
 
-  static func read<Answer>(_ call: Call<Answer>, _ json: String) throws -> Answer {
-    try call.answer(.answer(try JSON.parse(Array(json.utf8))))
+  static func read<Answer>(_ query: Query<Answer>, _ json: String) throws -> Answer {
+    try query.answer(.answer(try JSON.parse(Array(json.utf8))))
   }
 
   struct Request: Sendable, CustomTestStringConvertible {
-    let request: CallRequest
+    let request: QueryRequest
     let method: Endpoint.Method
     let target: String
     let body: String?
     var testDescription: String { target }
 
-    init<Answer>(_ call: Call<Answer>, _ method: Endpoint.Method, _ target: String, _ body: String? = nil) {
-      request = call.request
+    init<Answer>(_ query: Query<Answer>, _ method: Endpoint.Method, _ target: String, _ body: String? = nil) {
+      request = query.request
       self.method = method
       self.target = target
       self.body = body
@@ -119,7 +119,7 @@ import Testing
       #"{"room":{}}"#)
   ]
 
-  @Test(arguments: requests) func `each call asks what the spec says`(_ expected: Request) {
+  @Test(arguments: requests) func `each query asks what the spec says`(_ expected: Request) {
     #expect(expected.request.endpoint.method == expected.method)
     #expect(expected.request.target == expected.target)
     #expect(expected.request.wholeBody.map { String(decoding: $0, as: UTF8.self) } == expected.body)
@@ -285,7 +285,7 @@ import Testing
       kind: .http(url: "https://example.com/_matrix/push/v1/notify", sendsEventIDOnly: true),
       appDisplayName: "App", deviceDisplayName: "Phone", profileTag: "xyz", language: "de",
       extraData: Array(#"{"brand":"x","url":"ignored"}"#.utf8))
-    let body = String(decoding: try #require(Call<Void>.setPusher(pusher).request.body), as: UTF8.self)
+    let body = String(decoding: try #require(Query<Void>.setPusher(pusher).request.body), as: UTF8.self)
     #expect(
       try JSON.parse(Array(body.utf8)).canonical()
         == JSON.parse(
@@ -297,7 +297,7 @@ import Testing
     #expect(back.kind == pusher.kind)
     #expect(back.profileTag == pusher.profileTag)
     #expect(back.appID == pusher.appID)
-    let deletion = String(decoding: try #require(Call<Void>.deletePusher(key: "k", appID: "a").request.body), as: UTF8.self)
+    let deletion = String(decoding: try #require(Query<Void>.deletePusher(key: "k", appID: "a").request.body), as: UTF8.self)
     #expect(deletion == #"{"pushkey":"k","app_id":"a","kind":null}"#)
   }
 
@@ -306,16 +306,16 @@ import Testing
       key: "BKey", appID: "org.example.web",
       kind: .webPush(url: "https://push.example.org/1", secret: "BTBZMqHH6r4Tts7J_aSIgg", sendsEventIDOnly: false),
       appDisplayName: "App", deviceDisplayName: "Browser", extraData: Array(#"{"events_only":true,"auth":"another"}"#.utf8))
-    let body = try JSON.parse(try #require(Call<Void>.setPusher(pusher).request.body))
+    let body = try JSON.parse(try #require(Query<Void>.setPusher(pusher).request.body))
     #expect(body["kind"]?.string == "webpush" && body["pushkey"]?.string == "BKey")
     let data = #"{"url":"https://push.example.org/1","auth":"BTBZMqHH6r4Tts7J_aSIgg","events_only":true}"#
     #expect(try body["data"]?.canonical() == JSON.parse(Array(data.utf8)).canonical())
     let listed = #"{"pushers":[{"pushkey":"BKey","app_id":"a","kind":"webpush","activated":true,"data":\#(data)}]}"#
     let back = try #require(try Self.read(.pushers(), listed).first)
     #expect(back.kind == pusher.kind && back.isActivated == true)
-    let call = Call<Void>.activatePusher(appID: "a", token: "t")
-    #expect(call.request.target == "/_matrix/client/unstable/org.matrix.msc4174/pushers/ack")
-    #expect(String(decoding: try #require(call.request.body), as: UTF8.self) == #"{"app_id":"a","ack_token":"t"}"#)
+    let query = Query<Void>.activatePusher(appID: "a", token: "t")
+    #expect(query.request.target == "/_matrix/client/unstable/org.matrix.msc4174/pushers/ack")
+    #expect(String(decoding: try #require(query.request.body), as: UTF8.self) == #"{"app_id":"a","ack_token":"t"}"#)
   }
 
   @Test(
@@ -366,7 +366,7 @@ import Testing
     let history = try Self.read(.messages(in: Self.room), #"{"chunk":[],"start":"a","end":"b"}"#)
     #expect(history.nextBatch == "b" as ByteString)
     let filter = HistoryFilter(types: [.message], senders: [Self.user], containsURL: true)
-    let target = Call<EventPage>.messages(in: Self.room, from: "b", limit: 7, filter: filter).request.target
+    let target = Query<EventPage>.messages(in: Self.room, from: "b", limit: 7, filter: filter).request.target
     let json = #"{"types":["m.room.message"],"senders":["@me:test"],"contains_url":true}"#
     #expect(target.hasSuffix("/messages?dir=b&from=b&limit=7&filter=" + PercentEncoding.encode(ByteString(json))))
     let found = try Self.read(

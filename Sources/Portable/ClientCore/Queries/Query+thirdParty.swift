@@ -2,16 +2,16 @@ import JSON
 import MatrixModel
 
 /// Other networks that the server has bridges to. Spec: Client-Server API, "Third-party Networks".
-extension Call {
-  public static func thirdPartyProtocols() -> Call<[ThirdPartyProtocol]> {
-    Call<[ThirdPartyProtocol]>(.getProtocols, Endpoint.getProtocols.path()) { json in
+extension Query {
+  public static func thirdPartyProtocols() -> Query<[ThirdPartyProtocol]> {
+    Query<[ThirdPartyProtocol]>(.getProtocols, Endpoint.getProtocols.path()) { json in
       guard json.isObject else { return nil }
       return json.members.compactMap { ThirdPartyProtocol(id: $0.key, $0.value) }
     }
   }
 
-  public static func thirdPartyProtocol(_ id: ByteString) -> Call<ThirdPartyProtocol> {
-    Call<ThirdPartyProtocol>(.getProtocolMetadata, Endpoint.getProtocolMetadata.path(id)) {
+  public static func thirdPartyProtocol(_ id: ByteString) -> Query<ThirdPartyProtocol> {
+    Query<ThirdPartyProtocol>(.getProtocolMetadata, Endpoint.getProtocolMetadata.path(id)) {
       ThirdPartyProtocol(id: id, $0)
     }
   }
@@ -19,15 +19,15 @@ extension Call {
   /// - Parameter fields: by the names in `ThirdPartyProtocol.userFields`.
   public static func thirdPartyUsers(
     _ protocolID: ByteString, fields: [(name: ByteString, value: ByteString)] = []
-  ) -> Call<[ThirdPartyUser]> {
-    Call<[ThirdPartyUser]>(
+  ) -> Query<[ThirdPartyUser]> {
+    Query<[ThirdPartyUser]>(
       .queryUserByProtocol, Endpoint.queryUserByProtocol.path(protocolID), parameters: URLQuery().adding(fields: fields)
     ) { $0.isArray ? $0.elements.compactMap { ThirdPartyUser($0) } : nil }
   }
 
   /// Whom a Matrix user stands for.
-  public static func thirdPartyUsers(of user: UserID) -> Call<[ThirdPartyUser]> {
-    Call<[ThirdPartyUser]>(.queryUserByID, Endpoint.queryUserByID.path(), parameters: URLQuery().adding("userid", user)) {
+  public static func thirdPartyUsers(of user: UserID) -> Query<[ThirdPartyUser]> {
+    Query<[ThirdPartyUser]>(.queryUserByID, Endpoint.queryUserByID.path(), parameters: URLQuery().adding("userid", user)) {
       $0.isArray ? $0.elements.compactMap { ThirdPartyUser($0) } : nil
     }
   }
@@ -35,16 +35,16 @@ extension Call {
   /// - Parameter fields: by the names in `ThirdPartyProtocol.locationFields`.
   public static func thirdPartyLocations(
     _ protocolID: ByteString, fields: [(name: ByteString, value: ByteString)] = []
-  ) -> Call<[ThirdPartyLocation]> {
-    Call<[ThirdPartyLocation]>(
+  ) -> Query<[ThirdPartyLocation]> {
+    Query<[ThirdPartyLocation]>(
       .queryLocationByProtocol, Endpoint.queryLocationByProtocol.path(protocolID),
       parameters: URLQuery().adding(fields: fields)
     ) { $0.isArray ? $0.elements.compactMap { ThirdPartyLocation($0) } : nil }
   }
 
   /// What a room stands for.
-  public static func thirdPartyLocations(of alias: RoomAlias) -> Call<[ThirdPartyLocation]> {
-    Call<[ThirdPartyLocation]>(
+  public static func thirdPartyLocations(of alias: RoomAlias) -> Query<[ThirdPartyLocation]> {
+    Query<[ThirdPartyLocation]>(
       .queryLocationByAlias, Endpoint.queryLocationByAlias.path(), parameters: URLQuery().adding("alias", alias)
     ) { $0.isArray ? $0.elements.compactMap { ThirdPartyLocation($0) } : nil }
   }

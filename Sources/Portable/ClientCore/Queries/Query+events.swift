@@ -2,15 +2,15 @@ import JSON
 import MatrixModel
 
 /// Looking up events. Spec: Client-Server API, "Getting events for a room", "Relationships API", "Threading".
-extension Call {
-  public static func event(_ id: EventID, in room: RoomID) -> Call<Event> {
-    Call<Event>(.getOneRoomEvent, Endpoint.getOneRoomEvent.path(room.text, id.text)) { Event($0) }
+extension Query {
+  public static func event(_ id: EventID, in room: RoomID) -> Query<Event> {
+    Query<Event>(.getOneRoomEvent, Endpoint.getOneRoomEvent.path(room.text, id.text)) { Event($0) }
   }
 
   /// What stands around an event.
   /// - Parameter limit: of the events before and after it, together.
-  public static func context(of id: EventID, in room: RoomID, limit: Int? = nil) -> Call<EventContext> {
-    Call<EventContext>(
+  public static func context(of id: EventID, in room: RoomID, limit: Int? = nil) -> Query<EventContext> {
+    Query<EventContext>(
       .getEventContext, Endpoint.getEventContext.path(room.text, id.text), parameters: URLQuery().adding("limit", limit)
     ) { EventContext($0) }
   }
@@ -22,10 +22,10 @@ extension Call {
   public static func messages(
     in room: RoomID, direction: Direction = .backwards, from: ByteString? = nil, limit: Int? = nil,
     filter: HistoryFilter? = nil
-  ) -> Call<EventPage> {
+  ) -> Query<EventPage> {
     let parameters = URLQuery().adding("dir", direction.name).adding("from", from).adding("limit", limit)
       .adding("filter", filter.map { filter in ByteString(decoding: JSONWriter.object { filter.write(to: &$0) }) })
-    return Call<EventPage>(.getRoomEvents, Endpoint.getRoomEvents.path(room.text), parameters: parameters) {
+    return Query<EventPage>(.getRoomEvents, Endpoint.getRoomEvents.path(room.text), parameters: parameters) {
       EventPage($0, next: "end")
     }
   }
@@ -39,7 +39,7 @@ extension Call {
   public static func relations(
     of id: EventID, in room: RoomID, relation: ByteString? = nil, type: EventType? = nil, recurses: Bool = false,
     direction: Direction = .backwards, limit: Int? = nil, from: ByteString? = nil
-  ) -> Call<EventPage> {
+  ) -> Query<EventPage> {
     let parameters = URLQuery().adding("dir", direction.name).adding("limit", limit).adding("from", from)
       .adding("recurse", recurses ? true : nil as Bool?)
     let endpoint: Endpoint
@@ -54,17 +54,17 @@ extension Call {
       endpoint = .getRelatingEvents
       path = endpoint.path(room.text, id.text)
     }
-    return Call<EventPage>(endpoint, path, parameters: parameters) { EventPage($0, next: "next_batch") }
+    return Query<EventPage>(endpoint, path, parameters: parameters) { EventPage($0, next: "next_batch") }
   }
 
   /// A page of the roots of a room's threads, the one with the latest reply first.
   /// - Parameter participatedOnly: only threads one has written in.
   public static func threads(
     in room: RoomID, participatedOnly: Bool = false, limit: Int? = nil, from: ByteString? = nil
-  ) -> Call<EventPage> {
+  ) -> Query<EventPage> {
     let parameters = URLQuery().adding("include", participatedOnly ? "participated" : "all" as ByteString)
       .adding("limit", limit).adding("from", from)
-    return Call<EventPage>(.getThreadRoots, Endpoint.getThreadRoots.path(room.text), parameters: parameters) {
+    return Query<EventPage>(.getThreadRoots, Endpoint.getThreadRoots.path(room.text), parameters: parameters) {
       EventPage($0, next: "next_batch")
     }
   }
@@ -73,9 +73,9 @@ extension Call {
   /// - Parameter timestampMilliseconds: since 1970.
   public static func event(
     at timestampMilliseconds: Int64, in room: RoomID, direction: Direction
-  ) -> Call<EventAtTime> {
+  ) -> Query<EventAtTime> {
     let parameters = URLQuery().adding("ts", timestampMilliseconds).adding("dir", direction.name)
-    return Call<EventAtTime>(.getEventByTimestamp, Endpoint.getEventByTimestamp.path(room.text), parameters: parameters) {
+    return Query<EventAtTime>(.getEventByTimestamp, Endpoint.getEventByTimestamp.path(room.text), parameters: parameters) {
       json in
       guard let id = EventID(json["event_id"]) else { return nil }
       return EventAtTime(id: id, timestampMilliseconds: json.integer("origin_server_ts") ?? 0)
@@ -151,7 +151,7 @@ public struct EventContext: Sendable {
   public let after: [Event]
   /// The room's state at the last of these events.
   public let state: [Event]
-  /// For going on from either end (`Call.messages`).
+  /// For going on from either end (`Query.messages`).
   public let start: ByteString?
   public let end: ByteString?
 

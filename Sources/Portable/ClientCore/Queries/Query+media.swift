@@ -2,15 +2,15 @@ import JSON
 import MatrixModel
 
 /// What the content repository takes and knows. Spec: Client-Server API, "Content repository".
-extension Call {
+extension Query {
   /// Bytes of the largest file that one may upload; nil where the server does not say.
-  public static func uploadLimit() -> Call<Int64?> {
-    Call<Int64?>(.getConfigAuthed, Endpoint.getConfigAuthed.path()) { .some($0.integer("m.upload.size")) }
+  public static func uploadLimit() -> Query<Int64?> {
+    Query<Int64?>(.getConfigAuthed, Endpoint.getConfigAuthed.path()) { .some($0.integer("m.upload.size")) }
   }
 
   /// A URI for content that is uploaded later.
-  public static func reserveMedia() -> Call<ReservedMedia> {
-    Call<ReservedMedia>(.createContent, Endpoint.createContent.path()) { json in
+  public static func reserveMedia() -> Query<ReservedMedia> {
+    Query<ReservedMedia>(.createContent, Endpoint.createContent.path()) { json in
       guard let uri = MediaURI(json["content_uri"]) else { return nil }
       return ReservedMedia(uri: uri, expiresAtMilliseconds: json.integer("unused_expires_at"))
     }
@@ -21,22 +21,22 @@ extension Call {
   ///   - reserved: where it goes (`reserveMedia`); nil for a new place.
   public static func upload(
     _ blob: BlobHandle, mimeType: ByteString, fileName: ByteString? = nil, into reserved: MediaURI? = nil
-  ) -> Call<MediaURI> {
+  ) -> Query<MediaURI> {
     let parameters = URLQuery().adding("filename", fileName)
     guard let reserved else {
-      return Call<MediaURI>(
+      return Query<MediaURI>(
         .uploadContent, Endpoint.uploadContent.path(), parameters: parameters, blob: blob, mimeType: mimeType
       ) { MediaURI($0["content_uri"]) }
     }
     let path = Endpoint.uploadContentToMXC.path(reserved.serverName.text, reserved.mediaID)
-    return Call<MediaURI>(.uploadContentToMXC, path, parameters: parameters, blob: blob, mimeType: mimeType) { _ in reserved }
+    return Query<MediaURI>(.uploadContentToMXC, path, parameters: parameters, blob: blob, mimeType: mimeType) { _ in reserved }
   }
 
   /// What a page on the web says of itself. The server fetches it: it learns which links are looked at.
   /// - Parameter timestampMilliseconds: as it was then, since 1970; nil for now.
-  public static func preview(of url: ByteString, at timestampMilliseconds: Int64? = nil) -> Call<URLPreview> {
+  public static func preview(of url: ByteString, at timestampMilliseconds: Int64? = nil) -> Query<URLPreview> {
     let parameters = URLQuery().adding("url", url).adding("ts", timestampMilliseconds)
-    return Call<URLPreview>(.getUrlPreviewAuthed, Endpoint.getUrlPreviewAuthed.path(), parameters: parameters) {
+    return Query<URLPreview>(.getUrlPreviewAuthed, Endpoint.getUrlPreviewAuthed.path(), parameters: parameters) {
       URLPreview($0)
     }
   }

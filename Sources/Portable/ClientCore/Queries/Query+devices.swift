@@ -2,32 +2,32 @@ import JSON
 import MatrixModel
 
 /// The devices of the account. Spec: Client-Server API, "Device management".
-extension Call {
-  public static func devices() -> Call<[Device]> {
-    Call<[Device]>(.getDevices, Endpoint.getDevices.path()) { $0["devices"]?.elements.compactMap { Device($0) } }
+extension Query {
+  public static func devices() -> Query<[Device]> {
+    Query<[Device]>(.getDevices, Endpoint.getDevices.path()) { $0["devices"]?.elements.compactMap { Device($0) } }
   }
 
-  public static func device(_ id: DeviceID) -> Call<Device> {
-    Call<Device>(.getDevice, Endpoint.getDevice.path(id.text)) { Device($0) }
+  public static func device(_ id: DeviceID) -> Query<Device> {
+    Query<Device>(.getDevice, Endpoint.getDevice.path(id.text)) { Device($0) }
   }
 
-  public static func renameDevice(_ id: DeviceID, _ name: ByteString) -> Call<Void> {
-    Call<Void>(
+  public static func renameDevice(_ id: DeviceID, _ name: ByteString) -> Query<Void> {
+    Query<Void>(
       .updateDevice, Endpoint.updateDevice.path(id.text), body: JSONWriter.object { $0.member("display_name", name) })
   }
 
   /// Ends its session. The server asks for authentication.
-  public static func deleteDevice(_ id: DeviceID) -> Call<Void> {
-    Call<Void>(.deleteDevice, Endpoint.deleteDevice.path(id.text), body: Array("{}".utf8))
+  public static func deleteDevice(_ id: DeviceID) -> Query<Void> {
+    Query<Void>(.deleteDevice, Endpoint.deleteDevice.path(id.text), body: Array("{}".utf8))
   }
 
   /// Ends their sessions. The server asks for authentication.
-  public static func deleteDevices(_ ids: [DeviceID]) -> Call<Void> {
+  public static func deleteDevices(_ ids: [DeviceID]) -> Query<Void> {
     let body = JSONWriter.object { writer in
       writer.key("devices")
       writer.array { writer in for id in ids { writer.write(id) } }
     }
-    return Call<Void>(.deleteDevices, Endpoint.deleteDevices.path(), body: body)
+    return Query<Void>(.deleteDevices, Endpoint.deleteDevices.path(), body: body)
   }
 }
 

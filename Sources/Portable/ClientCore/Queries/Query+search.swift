@@ -2,10 +2,10 @@ import JSON
 import MatrixModel
 
 /// Full-text search on the server. Spec: Client-Server API, "Server Side Search".
-extension Call {
+extension Query {
   /// - Parameter from: `SearchPage.nextBatch` of the page before, or a group's for more of that group.
-  public static func search(_ search: MessageSearch, from: ByteString? = nil) -> Call<SearchPage> {
-    Call<SearchPage>(
+  public static func search(_ search: MessageSearch, from: ByteString? = nil) -> Query<SearchPage> {
+    Query<SearchPage>(
       .search, Endpoint.search.path(), parameters: URLQuery().adding("next_batch", from), body: search.body
     ) { SearchPage($0) }
   }

@@ -2,25 +2,25 @@ import JSON
 import MatrixModel
 
 /// Being told of events elsewhere. Spec: Client-Server API, "Push Notifications".
-extension Call {
-  public static func pushers() -> Call<[Pusher]> {
-    Call<[Pusher]>(.getPushers, Endpoint.getPushers.path()) { $0["pushers"]?.elements.compactMap { Pusher($0) } }
+extension Query {
+  public static func pushers() -> Query<[Pusher]> {
+    Query<[Pusher]>(.getPushers, Endpoint.getPushers.path()) { $0["pushers"]?.elements.compactMap { Pusher($0) } }
   }
 
   /// Makes the pusher, or changes the one of that key and application.
   /// - Parameter keepsOthers: whether pushers of other users with this key and application stay.
-  public static func setPusher(_ pusher: Pusher, keepsOthers: Bool = false) -> Call<Void> {
+  public static func setPusher(_ pusher: Pusher, keepsOthers: Bool = false) -> Query<Void> {
     let body = JSONWriter.object { writer in
       pusher.write(to: &writer)
       writer.member("append", keepsOthers)
     }
-    return Call<Void>(.postPusher, Endpoint.postPusher.path(), body: body)
+    return Query<Void>(.postPusher, Endpoint.postPusher.path(), body: body)
   }
 
   /// What a browser subscribes with to be pushed to by this server (`applicationServerKey`, in URL-safe Base64); nil where the server
   /// has no Web Push. Spec: MSC4174.
-  public static var webPushKey: Call<ByteString?> {
-    Call<ByteString?>(.getCapabilities, Endpoint.getCapabilities.path()) { json in
+  public static var webPushKey: Query<ByteString?> {
+    Query<ByteString?>(.getCapabilities, Endpoint.getCapabilities.path()) { json in
       let all = json["capabilities"]
       guard let offer = all?["m.webpush"] ?? all?["org.matrix.msc4174.webpush"], offer.bool("enabled") ?? false else {
         return .some(nil)
@@ -30,37 +30,37 @@ extension Call {
   }
 
   /// Sends back what a Web Push pusher was pushed first, `app_id` and `ack_token`: nothing else is pushed to it before. Spec: MSC4174.
-  public static func activatePusher(appID: ByteString, token: ByteString) -> Call<Void> {
+  public static func activatePusher(appID: ByteString, token: ByteString) -> Query<Void> {
     let body = JSONWriter.object { writer in
       writer.member("app_id", appID)
       writer.member("ack_token", token)
     }
-    return Call<Void>(.activatePusher, Endpoint.activatePusher.path(), body: body)
+    return Query<Void>(.activatePusher, Endpoint.activatePusher.path(), body: body)
   }
 
-  public static func deletePusher(key: ByteString, appID: ByteString) -> Call<Void> {
+  public static func deletePusher(key: ByteString, appID: ByteString) -> Query<Void> {
     let body = JSONWriter.object { writer in
       writer.member("pushkey", key)
       writer.member("app_id", appID)
       writer.key("kind")
       writer.null()
     }
-    return Call<Void>(.postPusher, Endpoint.postPusher.path(), body: body)
+    return Query<Void>(.postPusher, Endpoint.postPusher.path(), body: body)
   }
 
   /// The account's push rules as the server has them. The client keeps them up to date by itself; this asks once more.
-  public static func pushRules() -> Call<JSON> {
-    Call<JSON>(.getPushRules, Endpoint.getPushRules.path()) { $0["global"] }
+  public static func pushRules() -> Query<JSON> {
+    Query<JSON>(.getPushRules, Endpoint.getPushRules.path()) { $0["global"] }
   }
 
   /// Events that one was notified of, the newest first. Spec: "Listing Notifications".
   /// - Parameter from: `NotificationPage.nextBatch` of the page before.
   public static func notifications(
     highlightsOnly: Bool = false, limit: Int? = nil, from: ByteString? = nil
-  ) -> Call<NotificationPage> {
+  ) -> Query<NotificationPage> {
     let parameters = URLQuery().adding("only", highlightsOnly ? "highlight" : nil as ByteString?).adding("limit", limit)
       .adding("from", from)
-    return Call<NotificationPage>(.getNotifications, Endpoint.getNotifications.path(), parameters: parameters) {
+    return Query<NotificationPage>(.getNotifications, Endpoint.getNotifications.path(), parameters: parameters) {
       NotificationPage($0)
     }
   }
@@ -72,7 +72,7 @@ public struct Pusher: Sendable {
     /// A push gateway at this URL. `sendsEventIDOnly` keeps everything but identifiers from it (`event_id_only`).
     case http(url: ByteString, sendsEventIDOnly: Bool)
     /// A browser, or what else has a Web Push subscription. The pusher's key is the subscription's (`p256dh`), `url` its `endpoint`,
-    /// `secret` its `auth`. Nothing comes before `Call.activatePusher`. Spec: MSC4174.
+    /// `secret` its `auth`. Nothing comes before `Query.activatePusher`. Spec: MSC4174.
     case webPush(url: ByteString, secret: ByteString, sendsEventIDOnly: Bool)
     /// The pusher's key is the address.
     case email

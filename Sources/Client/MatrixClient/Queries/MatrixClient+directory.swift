@@ -4,7 +4,7 @@ public import MatrixModel
 
 /// Finding rooms and people.
 extension MatrixClient {
-  /// A page of published rooms, see `Call.publicRooms`.
+  /// A page of published rooms, see `Query.publicRooms`.
   public func publicRooms(
     matching term: String? = nil, types: [ByteString?] = [], on server: ServerName? = nil, limit: Int? = nil,
     since: ByteString? = nil
