@@ -23,8 +23,8 @@ struct Host {
   var changes: [Change] = []
   var releasedBlobs: [BlobHandle] = []
   var finished: [CommandID: CommandResult] = [:]
-  /// The ends of calls.
-  var ended: [CommandID: CallResult] = [:]
+  /// The ends of queries.
+  var ended: [CommandID: QueryResult] = [:]
   /// Writes that are not durable yet, where `writesAtOnce` is false.
   var unwritten: [(WriteID, [StoreOperation])] = []
   var writesAtOnce = true
@@ -45,7 +45,6 @@ struct Host {
     client.sync(by: mode)
     // Tests sync as often as they like.
     client.pacesSyncs = false
-    client.keepLists()
     self.store = store
   }
 
@@ -53,7 +52,7 @@ struct Host {
   static func signedIn(seed: UInt64 = 1, mode: SyncMode = .v3) -> Host {
     var host = Host(seed: seed, mode: mode)
     host.handle(.start)
-    host.handle(.command(.logIn(user: "me", password: "secret"), id: 1))
+    host.handle(.command(.session(.logIn(user: "me", password: "secret")), id: 1))
     host.answer("/login", #"{"user_id":"@me:test","device_id":"D","access_token":"T"}"#)
     return host
   }
@@ -82,9 +81,9 @@ struct Host {
     handle(.command(command, id: id))
   }
 
-  mutating func call<Answer>(_ call: Call<Answer>, id: CommandID = 7) {
+  mutating func ask<Answer>(_ query: Query<Answer>, id: CommandID = 7) {
     ended[id] = nil
-    handle(.call(call.request, id: id))
+    handle(.query(query.request, id: id))
   }
 
   /// Lets the time pass and the timers that run out in it fire, in order.
@@ -146,10 +145,10 @@ struct Host {
       if writesAtOnce { inputs += acknowledge(unwritten.count) }
     case .releaseBlob(let blob): releasedBlobs.append(blob)
     case .change(let change): note(change)
-    case .callEnded(let id, let result):
-      if ended[id] != nil { Issue.record("call \(id) ended twice") }
+    case .queryEnded(let id, let result):
+      if ended[id] != nil { Issue.record("query \(id) ended twice") }
       ended[id] = result
-    case .callProgress: break
+    case .queryProgress: break
     }
   }
 

@@ -12,7 +12,7 @@ import Testing
   static func host(lifetime: Int? = 600_000) -> Host {
     var host = Host()
     host.handle(.start)
-    host.command(.logIn(user: "me", password: "secret"), id: 1)
+    host.command(.session(.logIn(user: "me", password: "secret")), id: 1)
     let expiry = lifetime.map { #","expires_in_ms":\#($0)"# } ?? ""
     host.answer("/login", #"{"user_id":"@me:test","device_id":"D","access_token":"T1","refresh_token":"R1"\#(expiry)}"#)
     return host
@@ -22,14 +22,14 @@ import Testing
 
   @Test func `a login says that the client can refresh`() {
     var host = SignInTests.fresh()
-    host.command(.logIn(user: "me", password: "secret"))
+    host.command(.session(.logIn(user: "me", password: "secret")))
     #expect(host.body("/login")?["refresh_token"]?.bool == true)
   }
 
   @Test func `many refusals cause one refresh, and everything goes out again in order`() {
     var host = Self.host()
     host.answer("/profile", "{}")
-    for id in 20..<30 { host.call(.device(DeviceID(trusted: ByteString("X\(id)"))), id: CommandID(id)) }
+    for id in 20..<30 { host.ask(.device(DeviceID(trusted: ByteString("X\(id)"))), id: CommandID(id)) }
     let order = host.waiting.map { $0.request.target }
     for id in 20..<30 { host.answer("/devices/X\(id)", status: 401, Self.unknown) }
     host.answer("/sync?", status: 401, Self.unknown)
@@ -50,7 +50,7 @@ import Testing
 
   @Test func `a refusal that comes after the refresh costs no other`() {
     var host = Self.host()
-    host.call(.devices())
+    host.ask(.devices())
     host.answer("/sync?", status: 401, Self.unknown)
     host.answer("/refresh", Self.refreshed)
     host.answer("/devices", status: 401, Self.unknown)
@@ -87,17 +87,17 @@ import Testing
   ]) func `a refused refresh is a soft logout: everything stays`(status: Int, body: String) {
     var host = Self.host()
     host.sync(Wire.join([Wire.message("one", "$1")], state: Wire.members, extra: Wire.counts))
-    host.command(.openRoom(.test))
-    host.call(.devices())
-    host.command(.leave(.test), id: 30)
+    host.command(.timeline(.openRoom(.test)))
+    host.ask(.devices())
+    host.command(.rooms(.leave(.test)), id: 30)
     host.answer("/devices", status: 401, Self.unknown)
     host.answer("/refresh", status: status, body)
     #expect(host.client.sessionState == .softLoggedOut)
     #expect(host.texts() == ["one"])
-    guard case .notSignedIn? = CallTests.error(host) else { return #expect(Bool(false), "\(host.ended)") }
+    guard case .notSignedIn? = QueryTests.error(host) else { return #expect(Bool(false), "\(host.ended)") }
     #expect(host.result(30) == "notSignedIn")
     #expect(host.waiting.isEmpty)
-    host.command(.logIn(user: "me", password: "secret"))
+    host.command(.session(.logIn(user: "me", password: "secret")))
     #expect(host.body("/login")?["device_id"]?.string == "D")
     host.answer("/login", #"{"user_id":"@me:test","device_id":"D","access_token":"T9"}"#)
     #expect(host.texts() == ["one"])
@@ -106,11 +106,11 @@ import Testing
 
   @Test func `where the refresh gets no answer, what waited for it got none either`() {
     var host = Self.host()
-    host.call(.devices())
+    host.ask(.devices())
     host.answer("/devices", status: 401, Self.unknown)
     host.answer("/sync?", status: 401, Self.unknown)
     host.respond("/refresh", .networkError)
-    guard case .network? = CallTests.error(host) else { return #expect(Bool(false), "\(host.ended)") }
+    guard case .network? = QueryTests.error(host) else { return #expect(Bool(false), "\(host.ended)") }
     #expect(host.client.sessionState == .signedIn)
     // The sync tries again, and with it the refresh.
     host.wait(2_000)
@@ -162,17 +162,17 @@ import Testing
     host.now += 550_000
     host.sync()
     host.respond("/refresh", .networkError)
-    host.call(.devices())
+    host.ask(.devices())
     #expect(host.request("/refresh") == nil)
     #expect(host.request("/devices")?.request.accessToken == "T1")
     host.now += 2_000
-    host.call(.whoAmI(), id: 8)
+    host.ask(.whoAmI(), id: 8)
     #expect(host.request("/refresh") != nil)
   }
 
   @Test func `a server that never takes a token ends in a soft logout`() {
     var host = Self.host()
-    host.call(.devices())
+    host.ask(.devices())
     for round in 0..<Limits.tokenRefusals {
       host.answer("/devices", status: 401, Self.unknown)
       host.answer("/refresh", #"{"access_token":"N\#(round)"}"#)
@@ -186,7 +186,7 @@ import Testing
     var host = Self.host()
     host.sync()
     host.now += 600_000
-    host.command(.logOut)
+    host.command(.session(.logOut))
     #expect(host.request("/logout") == nil)
     if isRefreshed {
       host.answer("/refresh", Self.refreshed)
@@ -202,8 +202,8 @@ import Testing
 
   @Test func `two who log out both hear of the end`() {
     var host = Host.signedIn()
-    host.command(.logOut, id: 20)
-    host.command(.logOut, id: 21)
+    host.command(.session(.logOut), id: 20)
+    host.command(.session(.logOut), id: 21)
     host.answer("/logout", "{}")
     #expect(host.result(20) == "notSignedIn")
     #expect(host.result(21) == "done")
@@ -217,9 +217,9 @@ import Testing
     #expect(host.client.session?.expiresAtMilliseconds == nil)
   }
 
-  @Test func `a call that is cancelled while it waits for the token does not go out`() {
+  @Test func `a query that is cancelled while it waits for the token does not go out`() {
     var host = Self.host()
-    host.call(.devices())
+    host.ask(.devices())
     host.answer("/devices", status: 401, Self.unknown)
     host.handle(.cancel(7))
     host.answer("/refresh", Self.refreshed)
@@ -228,7 +228,7 @@ import Testing
 
   @Test func `an upload goes out again as the same file`() {
     var host = Self.host()
-    host.command(.setAvatar(BlobHandle("picture"), mimeType: "image/png"))
+    host.command(.account(.setAvatar(BlobHandle("picture"), mimeType: "image/png")))
     host.answer("/upload", status: 401, Self.unknown)
     host.answer("/refresh", Self.refreshed)
     #expect(host.request("/upload")?.blob?.name == "picture")
@@ -241,10 +241,10 @@ import Testing
 
   @Test(arguments: [true, false]) func `without a refresh token a refusal ends the session at once`(isSoft: Bool) {
     var host = Host.inRoom()
-    host.call(.devices())
+    host.ask(.devices())
     host.answer("/devices", status: 401, #"{"errcode":"M_UNKNOWN_TOKEN","soft_logout":\#(isSoft)}"#)
     #expect(host.client.sessionState == (isSoft ? .softLoggedOut : .signedOut))
     #expect(host.store.isEmpty == !isSoft)
-    guard case .notSignedIn? = CallTests.error(host) else { return #expect(Bool(false), "\(host.ended)") }
+    guard case .notSignedIn? = QueryTests.error(host) else { return #expect(Bool(false), "\(host.ended)") }
   }
 }

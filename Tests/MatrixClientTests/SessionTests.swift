@@ -123,7 +123,7 @@ final class Gate: Sendable {
     await client.stop()
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a cancelled task ends its call, and one that begins cancelled as well`() async throws {
+  @Test(.timeLimit(.minutes(1))) func `a cancelled task ends its query, and one that begins cancelled as well`() async throws {
     let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
     let homeserver = RefreshingServer()
     let mayAnswer = Mutex(false)
@@ -154,7 +154,7 @@ final class Gate: Sendable {
     }
     let command = Task {
       withUnsafeCurrentTask { $0?.cancel() }
-      try await client.perform(.join("#tea:test"))
+      try await client.perform(.rooms(.join("#tea:test")))
     }
     await #expect { try await command.value } throws: { error in
       if case .cancelled = error as? ClientError { true } else { false }

@@ -47,7 +47,7 @@ final class Page {
     case .write(let id, let operations):
       for case .put(let key, let value) in operations { stored[key] = value }
       writes.append(id)
-    case .startTimer, .cancelTimer, .releaseBlob, .change, .callEnded, .callProgress: break
+    case .startTimer, .cancelTimer, .releaseBlob, .change, .queryEnded, .queryProgress: break
     }
   }
 

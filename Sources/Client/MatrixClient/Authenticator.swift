@@ -12,7 +12,7 @@ public struct Authenticator: Sendable {
   /// Stages of one question that are gone through.
   static let stagesLimit = 16
 
-  /// - Parameter stage: the next stage with what proves it; nil gives up, and the call ends with `authenticationNeeded`.
+  /// - Parameter stage: the next stage with what proves it; nil gives up, and the query ends with `authenticationNeeded`.
   public init(_ stage: @escaping @Sendable (InteractiveAuthentication) async -> AuthenticationStage?) {
     self.stage = stage
   }
@@ -30,15 +30,15 @@ extension MatrixClient {
   /// Asks, and goes through the stages that the server wants.
   /// - Parameter authenticator: nil ends with `authenticationNeeded` where it wants any.
   public func perform<Answer>(
-    _ call: Call<Answer>, by authenticator: Authenticator?
+    _ query: Query<Answer>, by authenticator: Authenticator?
   ) async throws(ClientError) -> Answer {
-    var call = call
+    var query = query
     for _ in 0..<Authenticator.stagesLimit {
-      do throws(ClientError) { return try await perform(call) } catch {
+      do throws(ClientError) { return try await perform(query) } catch {
         guard case .authenticationNeeded(let needed) = error, let stage = await authenticator?.stage(needed) else {
           throw error
         }
-        call = call.authenticated(by: stage, needed)
+        query = query.authenticated(by: stage, needed)
       }
     }
     throw .unsupportedFlow

@@ -34,8 +34,8 @@ public actor Homeserver {
   }
 
   /// Asks what needs no account.
-  public func perform<Answer>(_ call: Call<Answer>) async throws(ClientError) -> Answer {
-    if let client { return try await client.perform(call) }
+  public func perform<Answer>(_ query: Query<Answer>) async throws(ClientError) -> Answer {
+    if let client { return try await client.perform(query) }
     let url: String
     if let given = ServerURL(address) { url = given.string } else { url = try await discover().url.string }
     if client == nil {
@@ -43,7 +43,7 @@ public actor Homeserver {
       client = try? await MatrixClient(homeserver: url, transport: transport)
     }
     guard let client else { throw .cancelled }
-    return try await client.perform(call)
+    return try await client.perform(query)
   }
 
   // MARK: Discovery

@@ -31,8 +31,8 @@ public actor MatrixClient {
   private var storeTask: Task<Void, Never>?
   private var startError: StoreError?
   private var commands: [CommandID: CheckedContinuation<CommandResult, Never>] = [:]
-  private var calls: [CommandID: CheckedContinuation<CallResult, Never>] = [:]
-  private var callProgress: [CommandID: @Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void] = [:]
+  private var queries: [CommandID: CheckedContinuation<QueryResult, Never>] = [:]
+  private var queryProgress: [CommandID: @Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void] = [:]
   private var lastCommand: CommandID = 0
   private(set) var listeners: [Int: Listener] = [:]
   private var lastListener = 0
@@ -73,7 +73,6 @@ public actor MatrixClient {
     core = Client(
       randomSeed: UInt64.random(in: 0 ... .max), deviceDisplayName: ByteString(deviceDisplayName), homeserver: url)
     core.sync(by: syncMode)
-    core.keepLists()
     let (stream, continuation) = AsyncStream.makeStream(of: StoreJob.self)
     jobs = continuation
     storeTask = Task { [weak self] in
@@ -162,28 +161,30 @@ public actor MatrixClient {
     var toggles = own.filter { $0 != key }
     if let key, !own.contains(key) { toggles.append(key) }
     guard let last = toggles.popLast() else { return }
-    for other in toggles { handle(.command(.toggleReaction(timeline.room, .item(item.id), key: other), id: try nextID())) }
-    try await perform(.toggleReaction(timeline.room, .item(item.id), key: last))
+    for other in toggles {
+      handle(.command(.sending(.toggleReaction(timeline.room, .item(item.id), key: other)), id: try nextID()))
+    }
+    try await perform(.sending(.toggleReaction(timeline.room, .item(item.id), key: last)))
   }
 
-  /// Asks the server and waits for the answer. Where the task is cancelled the request ends, and so does the call, with `cancelled`.
+  /// Asks the server and waits for the answer. Where the task is cancelled the request ends, and so does the query, with `cancelled`.
   /// - Parameter progress: of the file that is sent with it, in order.
   public func perform<Answer>(
-    _ call: Call<Answer>, progress: (@Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void)? = nil
+    _ query: Query<Answer>, progress: (@Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void)? = nil
   ) async throws(ClientError) -> Answer {
     try await findHomeserver()
     let id = try nextID()
-    callProgress[id] = progress
-    defer { callProgress[id] = nil }
+    queryProgress[id] = progress
+    defer { queryProgress[id] = nil }
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        calls[id] = continuation
-        handle(.call(call.request, id: id))
+        queries[id] = continuation
+        handle(.query(query.request, id: id))
       }
     } onCancel: {
       Task { await self.handle(.cancel(id)) }
     }
-    return try call.answer(result)
+    return try query.answer(result)
   }
 
   private func nextID() throws(ClientError) -> CommandID {
@@ -228,8 +229,8 @@ public actor MatrixClient {
     mails = [:]
     for command in commands.values { command.resume(returning: .failed(.cancelled)) }
     commands = [:]
-    for call in calls.values { call.resume(returning: .failed(.cancelled)) }
-    calls = [:]
+    for query in queries.values { query.resume(returning: .failed(.cancelled)) }
+    queries = [:]
     isStopped = true
     await storeTask?.value
     await store.close()
@@ -269,8 +270,8 @@ public actor MatrixClient {
     case .write(let id, let operations): jobs.yield(.write(id, operations))
     case .releaseBlob: break
     case .change(let change): publish(change)
-    case .callEnded(let id, let result): calls.removeValue(forKey: id)?.resume(returning: result)
-    case .callProgress(let id, let sent, let total): callProgress[id]?(sent, total)
+    case .queryEnded(let id, let result): queries.removeValue(forKey: id)?.resume(returning: result)
+    case .queryProgress(let id, let sent, let total): queryProgress[id]?(sent, total)
     }
   }
 

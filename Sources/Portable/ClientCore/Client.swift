@@ -1,3 +1,5 @@
+@_exported public import EventContent
+@_exported public import ServerQueries
 import JSON
 import MatrixModel
 
@@ -21,9 +23,9 @@ public struct Client: Sendable {
   public var ownDisplayName: ByteString? { ownProfile.displayName }
   public var ownAvatar: MediaURI? { ownProfile.avatar }
   var ownProfile = OwnProfile()
-  /// Whether others see how far one has read (`Command.setPublicReceipts`).
+  /// Whether others see how far one has read (`ReadingCommand.setPublicReceipts`).
   public internal(set) var sendsPublicReceipts = true
-  /// Whether others are told that one is writing (`Command.setTypingNotices`).
+  /// Whether others are told that one is writing (`SendingCommand.setTypingNotices`).
   public internal(set) var sendsTypingNotices = true
 
   /// Whether what is said in threads stands in live timelines too, beside the thread itself. Set before rooms are opened.
@@ -77,12 +79,11 @@ public struct Client: Sendable {
   var interruptedPages = InterruptedPages()
   var expiryTimer: (timer: TimerID, at: Int64)?
   // Room list
-  var listChapter: ListChapter?
   var roomLists = RoomLists()
   var directChanges = DirectChanges()
   /// Rooms visited last, the last one first. They follow the account.
   public internal(set) var breadcrumbs = Breadcrumbs()
-  /// The spaces one is in, and what is in them, once `keepLists` was called.
+  /// The spaces the user is in, and what is in them.
   public internal(set) var spaces = SpaceGraph()
   var isStoreBroken = false
   var hasNetwork = true
@@ -99,7 +100,7 @@ public struct Client: Sendable {
   var random: RandomSource
   var itemIDs = ItemIDs()
   var pending = Pending()
-  var calls: IDTable<OngoingCall> = [:]
+  var queries: IDTable<OngoingQuery> = [:]
   var refresh = TokenRefresh()
   /// Where the homeserver is, as the host found it; kept with a login.
   package var homeserver: ServerURL?
@@ -139,8 +140,8 @@ public struct Client: Sendable {
     case .inboxChanged: loadInbox()
     case .response(let id, let response): answered(id, response)
     case .uploadProgress(let id, let sent, let total):
-      if case .call(let call)? = pending.requests[id]?.purpose {
-        emit(.callProgress(call, sentBytes: sent, totalBytes: total))
+      if case .query(let query)? = pending.requests[id]?.purpose {
+        emit(.queryProgress(query, sentBytes: sent, totalBytes: total))
       } else {
         uploadMoved(id, sentBytes: sent, totalBytes: total)
       }
@@ -153,11 +154,11 @@ public struct Client: Sendable {
       if hasAttention { readWhatIsViewed() }
     case .presenceWanted(let isWanted): observePresence(isWanted)
     case .command(let command, let id): handle(command, id)
-    case .call(let request, let id): call(request, id)
+    case .query(let request, let id): ask(request, id)
     case .cancel(let id): cancel(id)
     }
     settleEchoes()
-    listChapter?.settle(&self)
+    settleLists()
     let done = effects
     effects = []
     return done

@@ -50,7 +50,7 @@ import Testing
   @Test func `a pack has an end`() throws {
     let images = (0..<5000).map { #""i\#($0)":{"url":"mxc://t/\#($0)"}"# }.joined(separator: ",")
     #expect(
-      try read(#""state":{"events":[\#(pack("{\"images\":{\(images)}}"))]}"#)?.packs.first?.images.count == Limits.packImages)
+      try read(#""state":{"events":[\#(pack("{\"images\":{\(images)}}"))]}"#)?.packs.first?.images.count == ImagePack.imagesLimit)
   }
 
   @Test func `one more gets a name that is free, and everything else of the pack stays as it is`() throws {
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test func `a name that cannot stand between colons is none`() throws {
-    let names = ["", "a b", "a:b", #"a\nb"#, String(repeating: "x", count: Limits.shortcodeBytes + 1), "猫-1"]
+    let names = ["", "a b", "a:b", #"a\nb"#, String(repeating: "x", count: ContentLimits.shortcodeBytes + 1), "猫-1"]
     let images = names.map { #""\#($0)":{"url":"mxc://t/a"}"# }.joined(separator: ",")
     let found = try read(#""state":{"events":[\#(pack("{\"images\":{\(images)}}"))]}"#)
     #expect(found?.packs.first?.emoticons.map { $0.shortcode } == ["猫-1"])
@@ -85,7 +85,7 @@ import Testing
 
   @Test func `packs are asked for by a sync of their own that tells nobody that one is there`() {
     var host = Host.signedIn()
-    host.call(.imagePacks(in: [.test]))
+    host.ask(.imagePacks(in: [.test]))
     let target = host.request("im.ponies")?.request.target ?? ""
     #expect(target.contains("/sync?filter=") && target.contains("set_presence=offline") && !target.contains("since"))
   }

@@ -3,7 +3,7 @@ import MatrixClient
 /// Tokens and what becomes of them.
 extension LiveCase {
   static let sessions = [
-    LiveCase("A6 a spent access token is refreshed once for many calls, and none of them fails") { stage in
+    LiveCase("A6 a spent access token is refreshed once for many queries, and none of them fails") { stage in
       let first = try await stage.user("alice")
       let session = try unwrap(await first.session, "session")
       guard let refreshToken = session.refreshToken else { throw NotAnnounced(what: "the login has no refresh_token") }
@@ -64,7 +64,7 @@ extension LiveCase {
       do { _ = try await client.openIDToken() } catch ClientError.notSignedIn { return }
       throw Failure("it was asked")
     },
-    LiveCase("S5 a call whose task is cancelled ends as cancelled") { stage in
+    LiveCase("S5 a query whose task is cancelled ends as cancelled") { stage in
       let client = try await stage.user("alice")
       let task = Task { try await client.whoAmI() }
       task.cancel()

@@ -7,8 +7,8 @@ struct NotificationReader: Sendable {
   /// What is known; nothing that is learned here gets back to where it came from.
   var core: Client
   let store: any Store
-  let askSource: @Sendable (Call<NotificationSource>) async throws(ClientError) -> NotificationSource
-  let askSync: @Sendable (Call<JSON>) async throws(ClientError) -> JSON
+  let askSource: @Sendable (Query<NotificationSource>) async throws(ClientError) -> NotificationSource
+  let askSync: @Sendable (Query<JSON>) async throws(ClientError) -> JSON
 
   /// From the store, else from the server.
   mutating func outcome(of event: EventID, in room: RoomID) async throws(ClientError) -> NotificationOutcome {
@@ -49,8 +49,8 @@ extension MatrixClient {
   public func notification(for event: EventID, in room: RoomID) async throws(ClientError) -> NotificationOutcome {
     var reader = NotificationReader(
       core: core, store: store,
-      askSource: { [self] (call) async throws(ClientError) in try await perform(call) },
-      askSync: { [self] (call) async throws(ClientError) in try await perform(call) })
+      askSource: { [self] (query) async throws(ClientError) in try await perform(query) },
+      askSync: { [self] (query) async throws(ClientError) in try await perform(query) })
     return try await reader.outcome(of: event, in: room)
   }
 }
@@ -66,8 +66,8 @@ extension StoreGuest {
     let guest = GuestTransport(transport: transport, session: session)
     var reader = NotificationReader(
       core: core, store: store,
-      askSource: { (call) async throws(ClientError) in try await guest.ask(call) },
-      askSync: { (call) async throws(ClientError) in try await guest.ask(call) })
+      askSource: { (query) async throws(ClientError) in try await guest.ask(query) },
+      askSync: { (query) async throws(ClientError) in try await guest.ask(query) })
     return try await reader.outcome(of: event, in: room)
   }
 }
@@ -77,14 +77,14 @@ private struct GuestTransport: Sendable {
   let transport: any Transport
   let session: Session
 
-  func ask<Answer>(_ call: Call<Answer>) async throws(ClientError) -> Answer {
+  func ask<Answer>(_ query: Query<Answer>) async throws(ClientError) -> Answer {
     let request = HTTPRequest(
-      method: call.request.endpoint.method, target: call.request.target, body: nil, contentType: nil,
+      method: query.request.endpoint.method, target: query.request.target, body: nil, contentType: nil,
       accessToken: session.accessToken, timeoutMilliseconds: 30_000)
     var exchange = Exchange(request, to: session.homeserver?.string ?? "")
     exchange.answerBytesLimit = 16 << 20
     let body = try MatrixClient.check(await transport.carry(exchange))
     guard let json = try? JSON.parse(body) else { throw .badAnswer }
-    return try call.answer(.answer(json))
+    return try query.answer(.answer(json))
   }
 }

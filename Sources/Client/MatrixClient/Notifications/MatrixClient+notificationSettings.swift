@@ -14,7 +14,7 @@ extension MatrixClient {
 
   /// Words, beside one's name, that one is told of.
   public var keywords: [ByteString] { core.pushRules.keywords }
-  /// What goes beyond the rules: reactions, quiet hours. Changed by `Call.setReactionNotifications` and `Call.setQuietHours`.
+  /// What goes beyond the rules: reactions, quiet hours. Changed by `Query.setReactionNotifications` and `Query.setQuietHours`.
   public var notificationWishes: NotificationWishes { core.notificationWishes }
   /// Whether these are quiet hours of the account: one is told of nothing.
   public var isQuiet: Bool { core.isQuiet }
@@ -29,7 +29,7 @@ extension MatrixClient {
 
   /// Ends when the server has it.
   public func changeNotifications(_ change: NotificationChange) async throws(ClientError) {
-    try await perform(.changeNotifications(change))
+    try await perform(.account(.changeNotifications(change)))
   }
 
   /// - Parameter mode: `mute` is as good as `mentionsAndKeywords`.

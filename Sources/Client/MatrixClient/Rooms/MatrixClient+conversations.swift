@@ -21,11 +21,11 @@ extension MatrixClient {
     progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
   ) async throws(ClientError) -> [RoomID: ClientError] {
     guard try await extensions().contains(.bulk) else { return try await endOneByOne(progress) }
-    var job = try await perform(Call<BulkLeave>.leave(nil))
+    var job = try await perform(Query<BulkLeave>.leave(nil))
     progress?(job.done, job.total)
     while !job.isFinished {
       do { try await Task.sleep(for: .milliseconds(Self.jobLookMilliseconds)) } catch { throw .cancelled }
-      job = try await perform(Call<BulkLeave>.bulkLeave(job.job))
+      job = try await perform(Query<BulkLeave>.bulkLeave(job.job))
       progress?(job.done, job.total)
     }
     return job.errors.mapValues { .refused(status: 403, code: $0, message: "") }
@@ -39,7 +39,7 @@ extension MatrixClient {
     let rooms = core.roomIDs
     var errors: [RoomID: ClientError] = [:]
     for (done, id) in rooms.enumerated() {
-      do throws(ClientError) { try await perform(.leave(id)) } catch {
+      do throws(ClientError) { try await perform(.rooms(.leave(id))) } catch {
         if case .cancelled = error { throw error }
         errors[id] = error
       }
@@ -51,7 +51,7 @@ extension MatrixClient {
   /// What is unread in all rooms together, as the server counts; servers without `martlet.unread` refuse it.
   public func unreadTotal() async throws(ClientError) -> UnreadTotal { try await perform(.unreadTotal()) }
 
-  /// A page of the server's users, see `Call.users`; servers without `martlet.paging` refuse it.
+  /// A page of the server's users, see `Query.users`; servers without `martlet.paging` refuse it.
   public func users(
     matching term: String? = nil, limit: Int? = nil, from: ByteString? = nil
   ) async throws(ClientError) -> MemberPage {

@@ -21,58 +21,11 @@ public enum Effect: Sendable {
   /// Something a view shows is now different.
   case change(Change)
 
-  // Calls
-  /// The end of `Input.call`, for whoever asked and nobody else.
-  case callEnded(CommandID, CallResult)
-  /// How far the file of a call is on its way.
-  indirect case callProgress(CommandID, sentBytes: Int64, totalBytes: Int64)
-}
-
-/// One request to the homeserver. The body, where there is one, is JSON, but for uploads.
-public struct HTTPRequest: Sendable {
-  public var method: Endpoint.Method
-  /// Path and query, percent-encoded; begins with `/`.
-  public var target: String
-  public var body: [UInt8]?
-  /// Of the body; nil without one.
-  public var contentType: String?
-  /// Goes into `Authorization: Bearer …`; nil where the endpoint wants none.
-  public var accessToken: ByteString?
-  /// After which the host gives up with `networkError`.
-  public var timeoutMilliseconds: Int64
-
-  package init(
-    method: Endpoint.Method, target: String, body: [UInt8]?, contentType: String?, accessToken: ByteString?,
-    timeoutMilliseconds: Int64
-  ) {
-    self.method = method
-    self.target = target
-    self.body = body
-    self.contentType = contentType
-    self.accessToken = accessToken
-    self.timeoutMilliseconds = timeoutMilliseconds
-  }
-}
-
-/// Without token, query and body, in which secrets may stand: it may stand in a log.
-extension HTTPRequest: CustomStringConvertible {
-  public var description: String {
-    let name =
-      switch method {
-      case .get: "GET "
-      case .put: "PUT "
-      case .post: "POST "
-      case .delete: "DELETE "
-      }
-    return name + String(decoding: target.utf8.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self)
-  }
-}
-
-/// Names bytes that the host holds (a picked file). Opaque; a host that keeps its blobs over a restart lets uploads survive it.
-public struct BlobHandle: Hashable, Sendable {
-  public var name: ByteString
-
-  public init(_ name: ByteString) { self.name = name }
+  // Queries
+  /// The end of `Input.query`, for its caller only.
+  case queryEnded(CommandID, QueryResult)
+  /// How far the upload of a query has come.
+  indirect case queryProgress(CommandID, sentBytes: Int64, totalBytes: Int64)
 }
 
 /// A change of the store. Keys are ASCII.

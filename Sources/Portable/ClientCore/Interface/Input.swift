@@ -25,10 +25,10 @@ public enum Input: Sendable {
   /// What the person wants. `id` comes back in `Change.commandFinished`.
   case command(Command, id: CommandID)
 
-  // Calls
-  /// A question to the server. It ends with `Effect.callEnded` under the same ID.
-  case call(CallRequest, id: CommandID)
-  /// Whoever asked does not wait any more: the requests of this command or call end, and so does it, with `cancelled`. What the
+  // Queries
+  /// Asks the server. The query ends with `Effect.queryEnded` under the same ID.
+  case query(QueryRequest, id: CommandID)
+  /// The caller does not wait any more: the requests of this command or query end, and so does it, with `cancelled`. What the
   /// server has begun to do may still happen.
   case cancel(CommandID)
 }
@@ -37,20 +37,8 @@ public typealias RequestID = UInt32
 public typealias TimerID = UInt32
 public typealias WriteID = UInt32
 public typealias LoadID = UInt32
-/// Chosen by the caller, different for every command and call that is under way; 0 where it does not want to know the end.
+/// Chosen by the caller, different for every command and query that is under way; 0 where it does not want to know the end.
 public typealias CommandID = UInt32
-
-/// How a request ended.
-public enum Response: Sendable {
-  /// Any answer of the server, its body whole.
-  case answer(status: Int, body: [UInt8])
-  /// No answer: no connection, a timeout, a broken transfer. Worth another try.
-  case networkError
-  /// The server's certificate is not one that the host trusts.
-  case untrustedServer
-  /// The blob of an upload is no longer there: no try will help.
-  case blobIsGone
-}
 
 /// One record of the store.
 public struct StoreRecord: Sendable {

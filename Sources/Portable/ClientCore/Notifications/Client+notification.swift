@@ -60,16 +60,16 @@ package struct NotificationSource: Sendable {
   }
 }
 
-extension Call {
+extension Query {
   /// The event and the state around it.
-  package static func notificationSource(_ event: EventID, in room: RoomID) -> Call<NotificationSource> {
-    Call<NotificationSource>(
-      .getEventContext, Endpoint.getEventContext.path(room.text, event.text), query: Query().adding("limit", 0)
+  package static func notificationSource(_ event: EventID, in room: RoomID) -> Query<NotificationSource> {
+    Query<NotificationSource>(
+      .getEventContext, Endpoint.getEventContext.path(room.text, event.text), parameters: URLQuery().adding("limit", 0)
     ) { NotificationSource(context: $0) }
   }
 
   /// A look at that room alone, as a sync from the beginning shows it.
-  package static func peek(_ room: RoomID) -> Call<JSON> {
+  package static func peek(_ room: RoomID) -> Query<JSON> {
     let filter = JSONWriter.object { writer in
       for part in ["presence", "account_data"] as [StaticString] {
         writer.key(part)
@@ -86,8 +86,8 @@ extension Call {
         writer.object { $0.member("limit", 1) }
       }
     }
-    let query = Query().adding("filter", ByteString(decoding: filter)).adding("timeout", 0 as Int)
-    return Call<JSON>(.sync, Endpoint.sync.path(), query: query) { $0 }
+    let parameters = URLQuery().adding("filter", ByteString(decoding: filter)).adding("timeout", 0 as Int)
+    return Query<JSON>(.sync, Endpoint.sync.path(), parameters: parameters) { $0 }
   }
 }
 

@@ -107,7 +107,7 @@ extension PushRuleChange {
   fileprivate var request: (endpoint: Endpoint, path: String, query: String, body: [UInt8]?) {
     switch self {
     case .put(let kind, let rule, let before, let after):
-      let query = Query().adding("before", before).adding("after", after)
+      let query = URLQuery().adding("before", before).adding("after", after)
       return (.setPushRule, Endpoint.setPushRule.path(ByteString(kind.name), rule.ruleID), query.text, rule.body(kind))
     case .setEnabled(let kind, let id, let isEnabled):
       let body = JSONWriter.object { $0.member("enabled", isEnabled) }

@@ -90,7 +90,7 @@ extension Room {
   public var isFavourite: Bool { tag(RoomTag.favourite) != nil }
   public var isLowPriority: Bool { tag(RoomTag.lowPriority) != nil }
   public var isServerNotice: Bool { tag(RoomTag.serverNotice) != nil }
-  /// Put aside to be read later (`Command.markUnread`), whatever its receipts say. Spec: "Unread markers".
+  /// Put aside to be read later (`ReadingCommand.markUnread`), whatever its receipts say. Spec: "Unread markers".
   public var isMarkedUnread: Bool { unreadMark?.isMarked ?? state.marks.isMarkedUnread }
   /// Where it was marked from a message on, the event before that. Read markers of servers never go back.
   public var unreadAfter: EventID? {
@@ -99,9 +99,9 @@ extension Room {
   }
   /// Whether there are messages that call for notice, or it is marked as unread.
   public var isUnread: Bool { notificationCount > 0 || isMarkedUnread }
-  /// Out of the lists until somebody else says something, on servers that do so (`Call.hide`).
+  /// Out of the lists until somebody else says something, on servers that do so (`Query.hide`).
   public var isHidden: Bool { state.marks.isHidden }
-  /// Until when one is told of nothing here, in milliseconds since 1970; what is past has ended (`Call.snooze`).
+  /// Until when one is told of nothing here, in milliseconds since 1970; what is past has ended (`Query.snooze`).
   public var snoozedUntilMilliseconds: Int64 { state.marks.snoozedUntil }
 
   /// `isMarkedUnread` as it is on its way to the server.

@@ -32,7 +32,7 @@ extension Client {
     finish(id, .done)
   }
 
-  /// Goes on with a login made elsewhere. The server is not asked: whoever wants to know asks `Call.whoAmI()`.
+  /// Goes on with a login made elsewhere. The server is not asked: whoever wants to know asks `Query.whoAmI()`.
   mutating func restore(_ session: Session, _ id: CommandID) {
     guard sessionState == .signedOut || sessionState == .softLoggedOut else { return finish(id, .failed(signInRefusal)) }
     var session = session
@@ -63,7 +63,7 @@ extension Client {
 
   /// No timer is left and no request but those that are kept. Who waits for one learns that it ended with that error.
   mutating func endRequests(with error: ClientError, except isKept: (RequestPurpose) -> Bool) {
-    endCalls(with: error)
+    endQueries(with: error)
     var requests = pending.requests
     requests.removeAll { isKept($0.purpose) }
     for id in requests.keys { cancelRequest(id) }

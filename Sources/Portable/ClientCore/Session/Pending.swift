@@ -28,7 +28,7 @@ struct PendingRequest: Sendable {
 }
 
 indirect enum RequestPurpose: Sendable {
-  case call(CommandID)
+  case query(CommandID)
   case refreshToken
   case loginFlows(CommandID)
   case registrationProbe
@@ -97,7 +97,7 @@ extension RequestPurpose {
 }
 
 enum TimerPurpose: Sendable {
-  case call(CommandID)
+  case query(CommandID)
   case sync
   case outbox(RoomID)
   case typingFuse(RoomID)
@@ -153,7 +153,7 @@ extension Client {
   mutating func upload(_ blob: BlobHandle, mimeType: ByteString?, fileName: ByteString, for purpose: RequestPurpose)
     -> RequestID
   {
-    let query = Query().adding("filename", fileName.isEmpty ? nil : fileName)
+    let query = URLQuery().adding("filename", fileName.isEmpty ? nil : fileName)
     return upload(
       blob, .uploadContent, Endpoint.uploadContent.path() + query.text, mimeType: mimeType, for: purpose)
   }
@@ -213,7 +213,7 @@ extension Client {
   mutating func timerFired(_ id: TimerID) {
     guard let purpose = pending.timers.removeValue(forKey: id) else { return }
     switch purpose {
-    case .call(let id): sendCall(id)
+    case .query(let id): sendQuery(id)
     case .sync:
       syncLoop.timer = nil
       startSync()

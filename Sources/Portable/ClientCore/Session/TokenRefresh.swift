@@ -12,7 +12,7 @@ struct TokenRefresh: Sendable {
   var isTokenSpent = false
   /// Requests that wait for the new token, in order.
   var held: [RequestID] = []
-  /// Requests whose token was refused while a call was under way that ends the session: its answer says what became of it.
+  /// Requests whose token was refused while a query was under way that ends the session: its answer says what became of it.
   var suspended: [RequestID] = []
   var backoff = Backoff()
   /// A refresh ahead of time that failed is not tried again before.

@@ -24,7 +24,7 @@ final class CallProgram<D: DOM> {
     app.dom.markPart(place)
     app.dom.setAttribute(place, "id", "RoomCalls")
     guard Host.canCall else { return }
-    app.ask(Call<Bool>.offersRoomCalls) { [self] answer in
+    app.ask(Query<Bool>.offersRoomCalls) { [self] answer in
       guard case .success(true) = answer else { return }
       offersGroupCalls = true
       onOffered()
@@ -143,8 +143,8 @@ final class CallProgram<D: DOM> {
       }
       return app.dom.flush()
     }
-    let call = Call<JSON>.passedOn(json.text("method") ?? "", json["path"]?.string ?? "", json["body"]?.bytes ?? [])
-    app.ask(call) { [self] answer in
+    let query = Query<JSON>.passedOn(json.text("method") ?? "", json["path"]?.string ?? "", json["body"]?.bytes ?? [])
+    app.ask(query) { [self] answer in
       port?.request("answered") { writer in
         writer.member("id", json.integer("id") ?? 0)
         switch answer {

@@ -48,8 +48,8 @@ struct SettingLines<D: DOM> {
 
 extension App {
   /// Tells how it ended, without the answer.
-  func save<Answer>(_ call: Call<Answer>, _ ended: @escaping (ClientError?) -> Void) {
-    ask(call) { result in
+  func save<Answer>(_ query: Query<Answer>, _ ended: @escaping (ClientError?) -> Void) {
+    ask(query) { result in
       if case .failure(let error) = result { ended(error) } else { ended(nil) }
     }
   }

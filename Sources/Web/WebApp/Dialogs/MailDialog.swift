@@ -89,10 +89,10 @@ final class MailDialog<D: DOM> {
       return password.focus()
     }
     submit.setBusy(true)
-    let call = Call<Void>.changePassword(ByteString(password.text))
-    app.ask(call) { [self] result in
+    let query = Query<Void>.changePassword(ByteString(password.text))
+    app.ask(query) { [self] result in
       guard case .failure(.authenticationNeeded(let needed)) = result else { return ended(result) }
-      app.ask(call.authenticated(by: .email(address), needed)) { [self] in ended($0) }
+      app.ask(query.authenticated(by: .email(address), needed)) { [self] in ended($0) }
     }
   }
 

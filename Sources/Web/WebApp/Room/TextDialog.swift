@@ -30,7 +30,7 @@ struct ReportDialog<D: DOM> {
 
   /// - Parameter report: of the reason.
   @discardableResult
-  init(_ app: App<D>, _ title: Strings.Key, in frame: DialogFrame<D>, _ report: @escaping (ByteString) -> Call<Void>) {
+  init(_ app: App<D>, _ title: Strings.Key, in frame: DialogFrame<D>, _ report: @escaping (ByteString) -> Query<Void>) {
     let dom = app.dom
     frame.setTitle(title)
     let form = dom.element("form", "ma-form", in: frame.body)

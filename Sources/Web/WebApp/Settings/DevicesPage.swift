@@ -86,9 +86,9 @@ final class DevicesPage<D: DOM> {
     }
   }
 
-  private func end(_ call: Call<Void>) {
+  private func end(_ query: Query<Void>) {
     dom.setText(note, "")
-    app.askSurely(call) { [self] result in
+    app.askSurely(query) { [self] result in
       guard frame.isOpen else { return }
       if case .success = result { load() } else { failed(result) }
     }
