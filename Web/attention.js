@@ -1,7 +1,7 @@
 // What calls people back to the page: notifications with a sound, and the number of unread messages on the page's icon.
 
 import { asShown, fetchMedia, isOfAccount } from './media.js';
-import { setting, settings } from './reader.js';
+import { setting, settings } from './language.js';
 
 const permissions = { default: 1, granted: 2, denied: 3 };
 export const permission = () => typeof Notification === 'undefined' ? 0 : permissions[Notification.permission] ?? 0;

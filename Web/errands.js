@@ -1,7 +1,7 @@
 // What the service worker does for the page while none is open (sw-errands.js): it shows what is pushed and sends what was not sent.
 // What it has to know for that the page leaves in a cache; the access token it finds in the program's store.
 
-import { locale, setting, settings } from './reader.js';
+import { locale, setting, settings } from './language.js';
 
 const cacheName = 'martlet-errands';
 

@@ -1,6 +1,6 @@
 // Images and files: what lies under the account's media address is fetched with its token and shown from memory.
 
-import { locale } from './reader.js';
+import { locale } from './language.js';
 
 const imageBytesLimit = 96 << 20;
 const images = new Map();          // source -> { url, bytes, users, ready }, least recently used first

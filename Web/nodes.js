@@ -1,6 +1,6 @@
 // What is done to single nodes, and what their events say. It has no state: the table of nodes is each program's own (host.js).
 
-import { followRich } from './reader.js';
+import { followRich } from './language.js';
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
