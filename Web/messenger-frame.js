@@ -115,7 +115,7 @@ async function restyle({ properties, theme }) {
     document.documentElement.style.colorScheme = theme || 'light dark';
   } else {
     given.theme = theme;
-    if (isLoaded) (await import('./language.js')).applyLook();
+    if (isLoaded) (await import('./look.js')).applyLook();
   }
 }
 

@@ -1,4 +1,4 @@
-// A composer that shows what is written as it will look. Loaded when the setting asks for it (language.js).
+// A composer that shows what is written as it will look. Loaded when the setting asks for it (host.js).
 //
 // The field of the program stays the model: its value is the Markdown of what stands here (rich-markdown.js), and all that the program does with it
 // (sending, drafts, completions, the counter, edits, commands) works as ever. After each input the Markdown is written into the field, which
