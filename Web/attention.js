@@ -1,20 +1,21 @@
 // What calls people back to the page: notifications with a sound, and the number of unread messages on the page's icon.
 
 import { asShown, fetchMedia, isOfAccount } from './media.js';
-import { setting, settings } from './reader.js';
+import { setting, settings } from './settings.js';
 
-const permissions = { default: 1, granted: 2, denied: 3 };
-export const permission = () => typeof Notification === 'undefined' ? 0 : permissions[Notification.permission] ?? 0;
-
-export async function askForNotifications() {
-  try { await globalThis.Notification?.requestPermission(); } catch { /* An old browser, with a callback: the state says all the same. */ }
-  return permission();
-}
+export const service = program => ({
+  page_set_title: text => showTitle(text),
+  // The icon is that of the page around.
+  page_set_badge(count) { if (!program.frame) showBadge(count); },
+  notification_show: (id, [picture, tag, title, text]) => showNotification(() => program.dispatch(id), picture, tag, title, text),
+  notification_withdraw: withdrawNotification,
+  notification_sound: playSound,
+});
 
 const shown = new Map(), onClick = new Map();
 
 // What has been read, here or elsewhere, is no news.
-export function withdrawNotification(tag) {
+function withdrawNotification(tag) {
   coming.delete(tag);
   shown.get(tag)?.close();
   shown.delete(tag);
@@ -102,7 +103,7 @@ navigator.serviceWorker?.addEventListener('message', ({ data, ports }) => {
 
 let sounds = null;
 
-export function playSound() {
+function playSound() {
   if (isQuiet()) return;
   try {
     sounds ??= new AudioContext();
@@ -131,8 +132,8 @@ function later(milliseconds, show) {
   };
 }
 
-export const showTitle = later(100, text => { document.title = text; });
-export const showBadge = later(300, drawBadge);
+const showTitle = later(100, text => { document.title = text; });
+const showBadge = later(300, drawBadge);
 
 function drawBadge(count) {
   if (count > 0) navigator.setAppBadge?.(count)?.catch?.(() => {}); else navigator.clearAppBadge?.()?.catch?.(() => {});

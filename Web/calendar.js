@@ -1,5 +1,9 @@
 // Dates in messages as files for calendars. Source: RFC 5545.
 
+export const service = () => ({
+  event_save: saveEvent,
+});
+
 // Characters of an entry's title.
 const titleLimit = 80;
 
@@ -21,7 +25,7 @@ export function entry(text, now = new Date()) {
     folded('SUMMARY:' + escaped([...title.join(' ')].slice(0, titleLimit).join(''))), 'END:VEVENT', 'END:VCALENDAR', ''].join('\r\n');
 }
 
-export function saveEvent(text) {
+function saveEvent(text) {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([entry(text)], { type: 'text/calendar' }));
   link.download = text.slice(0, 10) + '.ics';

@@ -1,7 +1,23 @@
 // What the page takes in from the device: where it is, what is said to it, and what it sees.
 
+import { tellFiles } from './file-service.js';
+
+export const service = program => {
+  const { objects } = program;
+  const tell = id => (code, x, y, file) => {
+    if (file) tellFiles(program, id, code, [file], x);
+    else if (objects.has(id)) program.dispatch(id, code, x, y);
+  };
+  return {
+    locate(id) { locate((code, place) => program.dispatch(id, code, 0, 0, place)); },
+    record(id) { objects.set(id, record(tell(id))); },
+    watch(id, view) { objects.set(id, watch(tell(id), () => program.node(view))); },
+    record_finish(id) { objects.get(id)?.finish(); },
+  };
+};
+
 // tell(code, text): 0 and a geo URI (RFC 5870), 1 refused, 2 not known.
-export function locate(tell) {
+function locate(tell) {
   if (!navigator.geolocation) { setTimeout(() => tell(2, '')); return; }
   navigator.geolocation.getCurrentPosition(
     ({ coords }) => tell(0, `geo:${coords.latitude.toFixed(5)},${coords.longitude.toFixed(5)};u=${Math.ceil(coords.accuracy)}`),
@@ -14,7 +30,7 @@ const levelMilliseconds = 100;
 const longestMilliseconds = 3_600_000;
 
 // tell(code, x, y, file): 0 how loud it is (0...1) and for how long already, 1 its length and the file, 2 refused, 3 there is no sound.
-export function record(tell) {
+function record(tell) {
   let stream, context, timer, recorder, isOver = false;
   const stop = () => {
     isOver = true;
@@ -62,7 +78,7 @@ const picturePixels = 1920;
 
 // Shows in a video what the camera sees, the one that looks away from the person where there are several. tell(code, x, y, file): 0 there is
 // something to see, 1 the picture that was taken, 2 refused, 3 no camera. finish() takes it, and goes on after that.
-export function watch(tell, findView) {
+function watch(tell, findView) {
   let stream, view, isOver = false;
   const stop = () => {
     isOver = true;

@@ -1,7 +1,13 @@
 // What the service worker does for the page while none is open (sw-errands.js): it shows what is pushed and sends what was not sent.
 // What it has to know for that the page leaves in a cache; the access token it finds in the program's store.
 
-import { locale, setting, settings } from './reader.js';
+import { locale } from './language.js';
+import { setting, settings } from './settings.js';
+
+export const service = program => ({
+  push_subscribe(id, key) { subscribe(key, (code, lines) => program.dispatch(id, code, 0, 0, lines)); },
+  push_unsubscribe() { unsubscribe(); },
+});
 
 const cacheName = 'martlet-errands';
 
@@ -18,8 +24,6 @@ export const renewPage = () => { if (setting('pushes') !== '') leavePage().catch
 
 // ---- Web Push
 
-export const canBePushedTo = () => 'serviceWorker' in navigator && 'PushManager' in globalThis;
-
 // Browsers that end a subscription after a few pushes that show nothing.
 const mustShow = () => /^(?!.*(Chrom|Android)).*AppleWebKit/.test(navigator.userAgent);
 
@@ -28,7 +32,7 @@ const same = (bytes, text) => bytes && btoa(String.fromCharCode(...new Uint8Arra
 
 // `key` is that of the server that is to push. `tell(code, lines)`: address, key and secret of the subscription; code 2 where every push
 // has to show something. Code 0 without lines where there is no subscription.
-export async function subscribe(key, tell) {
+async function subscribe(key, tell) {
   try {
     const worker = await navigator.serviceWorker.ready;
     let found = await worker.pushManager.getSubscription();
@@ -45,7 +49,7 @@ export async function subscribe(key, tell) {
   }
 }
 
-export async function unsubscribe() {
+async function unsubscribe() {
   try {
     await (await caches.open(cacheName)).delete('push');
     const worker = await navigator.serviceWorker.ready;

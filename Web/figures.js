@@ -1,12 +1,12 @@
 // Live figures of the page, for anyone who wants to know why it is slow, and a report of them that names nobody and quotes nothing.
-// Loaded when the setting asks for it (reader.js). What is measured:
+// Loaded when the setting asks for it (host.js). What is measured:
 // - frames a second, and those that came late: of 60 a second, or of what the screen makes;
 // - the longest time in which the page could not answer, and how far things moved by themselves (PerformanceObserver);
 // - the time from a sync's answer to the frame after it;
 // - what waits: requests under way, messages in the store's outbox, rows in the document.
 
 import { traffic } from './network.js';
-import { word } from './reader.js';
+import { word } from './language.js';
 import { countEntries } from './store.js';
 
 const keptSeconds = 120;

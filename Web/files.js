@@ -1,19 +1,16 @@
-// Files that people pick, paste, drop or record: by number for the program, and by name in IndexedDB while they wait to be sent, so that
-// a page that goes away takes none of them with it.
+// Files that people pick, paste, drop or record: what they are, and by name in IndexedDB while they wait to be sent, so that a page that goes
+// away takes none of them with it.
 
 import { asShown } from './media.js';
-
-export const files = new Map();           // handle -> File, handles given here
-let lastFile = 1 << 30;
+import { onStoreOpened } from './store.js';
 
 // ---- What they are
 
-// Numbers them; one a line as Host.pickedFiles reads it, of a video its picture in the line behind.
-export async function describe(list) {
+// One a line as Host.pickedFiles reads it, of a video its picture in the line behind. `numberOf` gives each its number.
+export async function describe(list, numberOf) {
   const lines = [];
   const add = (file, { width, height, seconds }, name) => {
-    files.set(++lastFile, file);
-    lines.push([lastFile, file.size, width, height, Math.round(seconds * 1000), file.type.replace(/\s/g, ''), name].join('\t'));
+    lines.push([numberOf(file), file.size, width, height, Math.round(seconds * 1000), file.type.replace(/\s/g, ''), name].join('\t'));
   };
   for (const file of list) {
     const sight = await look(file);
@@ -87,7 +84,9 @@ async function drawPoster(video, width, height) {
 const patienceMilliseconds = 7 * 24 * 60 * 60 * 1000;
 let waiting = Promise.resolve(null);      // of a database; null where nothing is kept
 
-export function openFiles(store) {
+onStoreOpened(openFiles);
+
+function openFiles(store) {
   if (store === '') return;
   waiting = new Promise(opened => {
     const request = indexedDB.open(store + ' files', 1);
@@ -112,9 +111,7 @@ const placeName = name => name + ' place';
 
 export const nameOf = file => names.get(file);
 
-export function keepFile(handle, name) {
-  const file = files.get(handle);
-  if (!file) return;
+export function keepFile(file, name) {
   names.set(file, name);
   change(kept => kept.put(file, name));
 }

@@ -1,5 +1,5 @@
-// The keyboard beyond what elements do by themselves: F6 goes from part to part of the page, arrows go through menus and signs, options are
-// gone through before one is meant, Control with a letter sets what is written.
+// The keyboard beyond what elements do by themselves: F6 goes from part to part of the page, arrows go through menus and signs,
+// Control with a letter sets what is written.
 
 import { isSeen, openDialogs } from './spoken.js';
 
@@ -71,29 +71,6 @@ addEventListener('keydown', e => {
   e.preventDefault();
   next.focus();
 });
-
-// A closed list of options tells of each that arrows or letters come by. What counts is where they end: a room would be open to all for a moment
-// on the way, and what is told may be made anew under the next letter.
-const settleMilliseconds = 500;
-let isByKeys = false, unsettled = null;
-
-function settle() {
-  clearTimeout(unsettled?.timer);
-  const told = unsettled?.tell;
-  unsettled = null;
-  told?.();
-}
-
-export function tellOnceSettled(field, tell) {
-  if (unsettled?.field === field) clearTimeout(unsettled.timer);
-  else settle();
-  unsettled = { field, tell, timer: setTimeout(settle, settleMilliseconds) };
-  if (!isByKeys || field.tagName !== 'SELECT') settle();
-}
-
-addEventListener('keydown', () => { isByKeys = true; }, true);
-addEventListener('pointerdown', () => { isByKeys = false; }, true);
-addEventListener('focusout', settle);
 
 // What a text can be given, by its letter with Control and, some, Shift: Markdown around what is chosen, or before each of its lines.
 // Digits by where they are: with Shift they are other characters. Source: CommonMark, and GitHub's for what is struck through.

@@ -96,7 +96,7 @@ class Program {
 
   #text(p, n) { return decoder.decode(new Uint8Array(this.#wasm.memory.buffer, p, n)); }
 
-  // As Sources/Web/WebHost/Imports.swift has them.
+  // As host-protocol.txt has them.
   #host() {
     const hold = (id, object) => { this.#objects.set(id, object); };
     const tell = id => (code, text) => { if (this.#objects.has(id)) this.#dispatch(id, code, text); };

@@ -1,6 +1,23 @@
 // Images and files: what lies under the account's media address is fetched with its token and shown from memory.
 
-import { locale } from './reader.js';
+import { locale } from './language.js';
+
+export const service = program => ({
+  image_access: ([prefix, token]) => setMediaAccess(prefix, token),
+  download: (id, [url, name]) => hand(program, id, download, url, name),
+  share: (id, [url, name]) => hand(program, id, share, url, name),
+});
+
+function hand(program, id, way, url, name) {
+  const abort = new AbortController();
+  program.objects.set(id, { stop: () => abort.abort() });
+  // Of what was stopped nothing more is told.
+  const tell = (code, part) => { if (program.objects.has(id)) program.dispatch(id, code, part); };
+  way(url, name, abort.signal, part => tell(-1, part)).then(isDone => {
+    tell(isDone ? 1 : 0);
+    program.objects.delete(id);
+  });
+}
 
 const imageBytesLimit = 96 << 20;
 const images = new Map();          // source -> { url, bytes, users, ready }, least recently used first
@@ -181,7 +198,7 @@ function dropImage(source, entry) {
 }
 
 // Whether it could be had.
-export async function download(url, name, signal, progress) {
+async function download(url, name, signal, progress) {
   try {
     const link = document.createElement('a');
     link.href = URL.createObjectURL(await fetchMedia(url, signal, progress));
@@ -194,10 +211,8 @@ export async function download(url, name, signal, progress) {
   }
 }
 
-export const canShare = () => { try { return navigator.canShare({ files: [new File([], 'a.png', { type: 'image/png' })] }); } catch { return false; } };
-
 // Gives it to another program. Whoever changes their mind meets no failure.
-export async function share(url, name, signal, progress) {
+async function share(url, name, signal, progress) {
   try {
     const blob = await fetchMedia(url, signal, progress);
     await navigator.share({ files: [new File([blob], name, { type: blob.type })] });

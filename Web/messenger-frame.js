@@ -32,7 +32,7 @@ async function fromProgram(message) {
   }
   port.postMessage(message);
   if (message.event === 'error' && message.isFinal) {
-    const [{ notice }, { word }] = await Promise.all([import('./page.js'), import('./reader.js')]);
+    const [{ notice }, { word }] = await Promise.all([import('./page.js'), import('./language.js')]);
     notice(message.message, word('reload'));
   }
 }
@@ -115,7 +115,7 @@ async function restyle({ properties, theme }) {
     document.documentElement.style.colorScheme = theme || 'light dark';
   } else {
     given.theme = theme;
-    if (isLoaded) (await import('./reader.js')).applyLook();
+    if (isLoaded) (await import('./look.js')).applyLook();
   }
 }
 

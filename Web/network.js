@@ -6,6 +6,15 @@ export const traffic = { underWay: 0, isWatched: false, answeredSyncs: [] };
 const encoder = new TextEncoder();
 const nothing = new Uint8Array(0);
 
+export const networkService = program => ({
+  fetch(id, head, body) {
+    program.objects.set(id, request(readHead(head), body.length > 0 ? body : undefined, (status, headCount, bytes) => {
+      program.objects.delete(id);
+      program.dispatch(id, status, headCount, 0, bytes);
+    }));
+  },
+});
+
 // METHOD, URL, timeout, the limit of the answer, then name:value lines.
 export function readHead(text) {
   const [method, url, timeout, limit, ...lines] = text.split('\n');

@@ -1,29 +1,91 @@
-// What happens to the page as a whole.
+// The page as a whole: what it is like, what happens to it, and what a program does to it.
+
+import { pageChanges, pageStates } from './host-protocol.js';
+import { later } from './program.js';
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
+const attention = later(() => import('./attention.js'));
 
-export const isDark = () => dark.matches;
-export const isCalm = () => calm.matches;
+export const pageService = program => {
+  const { frame } = program;
+  return {
+    page_state: () => sum(program),
+    page_listen: id => listen(change => program.dispatch(id, change)),
+    page_fragment: () => location.hash.slice(1),
+    page_origin: () => location.origin,
+    page_query: () => location.search.slice(1),
+    page_address: () => frame?.address ?? location.origin + location.pathname,
+    page_embedding: () => frame?.wishes,
+    page_browser_name: browserName,
+    page_kept_word: () => keptWord('getItem'),
+    page_keep_word: word => keptWord('setItem', word),
+    page_set_fragment(fragment, isReplacing) {
+      // The history around a frame is its page's.
+      if (frame) return;
+      history[isReplacing ? 'replaceState' : 'pushState'](null, '', fragment === '' ? location.pathname + location.search : '#' + fragment);
+      attention(({ withdrawOfRoom }) => withdrawOfRoom());
+    },
+    page_open: url => goTo(url => open(url, '_blank', 'noopener,noreferrer'), url),
+    page_reload: () => location.reload(),
+    page_clear_query: () => history.replaceState(null, '', location.pathname + location.hash),
+    page_leave: url => goTo(frame?.leave ?? (url => location.assign(url)), url),
+    async clipboard_write(id, text) {
+      try { await navigator.clipboard.writeText(text); program.dispatch(id, 1); } catch { setTimeout(() => program.dispatch(id, 0)); }
+    },
+    notification_permission: permission,
+    async notification_ask(id) {
+      try { await globalThis.Notification?.requestPermission(); } catch { /* An old browser, with a callback: the state says all the same. */ }
+      program.dispatch(id, permission());
+    },
+    object_url: file => program.objects.get(file)?.url?.(),
+    revoke_url: url => URL.revokeObjectURL(url),
+  };
+};
 
-// By number, as PageChange of Sources/Web/WebHost has them.
-export function listenToPage(hear) {
+// ---- What it is like
+
+const states = ({ frame }) => ({
+  online: navigator.onLine,
+  visible: document.visibilityState === 'visible',
+  focused: document.hasFocus(),
+  dark: dark.matches,
+  reducedMotion: calm.matches,
+  rightToLeft: document.documentElement.dir === 'rtl',
+  canCall: globalThis.RTCPeerConnection && navigator.mediaDevices,
+  canBePushedTo: !frame && 'serviceWorker' in navigator && 'PushManager' in globalThis,
+  canShare: canShare(),
+});
+
+const sum = program => Object.entries(states(program)).reduce((sum, [name, isSo]) => isSo ? sum | pageStates[name] : sum, 0);
+
+function canShare() {
+  try { return navigator.canShare({ files: [new File([], 'a.png', { type: 'image/png' })] }); } catch { return false; }
+}
+
+// As NotificationPermission of Sources/Web/WebHost has them.
+const permissions = { default: 1, granted: 2, denied: 3 };
+const permission = () => typeof Notification === 'undefined' ? 0 : permissions[Notification.permission] ?? 0;
+
+// ---- What happens to it
+
+function listen(hear) {
   const tell = change => () => hear(change);
-  addEventListener('online', tell(0));
-  addEventListener('offline', tell(0));
-  document.addEventListener('visibilitychange', tell(1));
-  addEventListener('focus', tell(1));
-  addEventListener('blur', tell(1));
+  addEventListener('online', tell(pageChanges.online));
+  addEventListener('offline', tell(pageChanges.online));
+  document.addEventListener('visibilitychange', tell(pageChanges.attention));
+  addEventListener('focus', tell(pageChanges.attention));
+  addEventListener('blur', tell(pageChanges.attention));
   // Not hashchange: history.pushState raises neither, going back and forth raises popstate in every case.
-  addEventListener('popstate', tell(2));
-  dark.addEventListener('change', tell(3));
-  calm.addEventListener('change', tell(3));
-  addEventListener('pagehide', tell(4));
-  document.addEventListener('freeze', tell(4));
+  addEventListener('popstate', tell(pageChanges.fragment));
+  dark.addEventListener('change', tell(pageChanges.colourScheme));
+  calm.addEventListener('change', tell(pageChanges.colourScheme));
+  addEventListener('pagehide', tell(pageChanges.leaving));
+  document.addEventListener('freeze', tell(pageChanges.leaving));
   addEventListener('keydown', e => {
     if (!(e.ctrlKey || e.metaKey) || e.altKey || e.shiftKey || e.key.toLowerCase() !== 'k') return;
     e.preventDefault();
-    hear(5);
+    hear(pageChanges.quickSwitch);
   });
   // What nothing on the page wanted.
   addEventListener('keydown', e => {
@@ -31,14 +93,30 @@ export function listenToPage(hear) {
     const isControl = e.ctrlKey || e.metaKey, isWriting = e.target.matches?.('input, textarea, select, .ma-rich');
     if (isControl ? e.key === '/' : e.key === '?' && !isWriting) {
       e.preventDefault();
-      hear(6);
+      hear(pageChanges.shortcuts);
     } else if (e.key === 'Escape' && !isControl && !e.shiftKey && !e.target.matches?.('input, select')) {
-      hear(7);
+      hear(pageChanges.escape);
     }
   });
 }
 
-export function browserName() {
+// ---- What is done to it
+
+function goTo(go, url) {
+  if (!/^https?:/i.test(url)) return;
+  try {
+    go(url);
+  } catch {
+    // What a homeserver calls an address need not be one.
+  }
+}
+
+// Browsers throw if they let the page keep nothing.
+function keptWord(act, ...word) {
+  try { return sessionStorage[act]('martlet-word', ...word); } catch { return null; }
+}
+
+function browserName() {
   const agent = navigator.userAgent;
   const find = pairs => pairs.find(([mark]) => agent.includes(mark))?.[1];
   const browser = find([['Edg/', 'Edge'], ['OPR/', 'Opera'], ['Firefox/', 'Firefox'], ['Chrome/', 'Chrome'], ['Safari/', 'Safari']]);

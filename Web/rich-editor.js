@@ -1,4 +1,4 @@
-// A composer that shows what is written as it will look. Loaded when the setting asks for it (reader.js).
+// A composer that shows what is written as it will look. Loaded when the setting asks for it (host.js).
 //
 // The field of the program stays the model: its value is the Markdown of what stands here (rich-markdown.js), and all that the program does with it
 // (sending, drafts, completions, the counter, edits, commands) works as ever. After each input the Markdown is written into the field, which
@@ -11,7 +11,7 @@
 // chosen from a list becomes a link to that person at once, so that a draft has it still. Enter sends, in lists as well; Shift-Enter goes on.
 
 import { markOf } from './keys.js';
-import { word } from './reader.js';
+import { word } from './language.js';
 import { MARK, LINE, asCells, cellsOf, drawLine, hollow, isAllowed, labelOf, linesOf, make, read, write } from './rich-markdown.js';
 import { endOf, isEmpty, isFirstIn, isShown, liftLine, makeList, placeOf, pointAt, removeLine, renameLine, tailAfter, wrapLines } from './rich-lines.js';
 import { adopt, adoptHTML, isReadable } from './rich-paste.js';

@@ -2,12 +2,36 @@
 // bytes. What is asked and answered is packed as Sources/Web/WebHost/Host+Storage.swift says; numbers are little-endian.
 // `then` is called once, later, with null or false where the store failed. A store without a name is a Map that goes away with the page.
 
-import { noteRecord } from './errands.js';
-
-let newest = null;
-
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
+
+let newest = null;
+let lastName = null, tellName = () => {};
+
+// Calls `then` with the name of each store that the program opens, also of the one that it has opened already.
+export function onStoreOpened(then) {
+  tellName = then;
+  if (lastName !== null) then(lastName);
+}
+
+// `onWrite(store, key, isThere)`: a record was written, or it, or all whose keys begin so, were deleted.
+export const storeService = ({ onWrite }) => program => ({
+  store_open(id, name) {
+    lastName = name;
+    tellName(name);
+    openStore(name, database => {
+      if (database) program.objects.set(id, { database, stop: () => database.close?.() });
+      program.dispatch(id, database ? 1 : 0);
+    });
+  },
+  store_read(store, id, range) {
+    readStore(program.objects.get(store)?.database, range, bytes => program.dispatch(id, bytes ? 1 : 0, 0, 0, bytes));
+  },
+  store_write(store, id, batch) {
+    const database = program.objects.get(store)?.database;
+    writeStore(database, batch, isStored => program.dispatch(id, isStored ? 1 : 0), (key, isThere) => onWrite(database.name, key, isThere));
+  },
+});
 
 export function openStore(name, then) {
   if (name === '') { setTimeout(() => then(new Map())); return; }
@@ -88,8 +112,8 @@ const mapEntries = map => ({
   delete: key => { for (const one of typeof key === 'string' ? [key] : [...map.keys()].filter(one => key.includes(one))) map.delete(one); },
 });
 
-// bytes, per change: 1 put, 2 delete or 3 delete by prefix, key count, value count, key, value.
-export function writeStore(database, bytes, then) {
+// bytes, per change: 1 put, 2 delete or 3 delete by prefix, key count, value count, key, value. `note` hears of each change that was stored.
+export function writeStore(database, bytes, then, note = () => {}) {
   try {
     const entries = database instanceof Map ? mapEntries(database) : database.transaction('entries', 'readwrite').objectStore('entries');
     const view = new DataView(bytes.buffer, bytes.byteOffset), notes = [];
@@ -104,7 +128,7 @@ export function writeStore(database, bytes, then) {
     if (database instanceof Map) { setTimeout(() => then(true)); return; }
     entries.transaction.oncomplete = () => {
       then(true);
-      for (const [key, isThere] of notes) noteRecord(database.name, key, isThere);
+      for (const [key, isThere] of notes) note(key, isThere);
     };
     entries.transaction.onabort = () => then(false);
     // Without this a page that goes away takes the batch with it.

@@ -7,7 +7,14 @@ importScripts('sw-errands.js', 'sw-push.js', 'sw-outbox.js');
 
 // The origin may have other programs' caches, too.
 const cachePrefix = 'martlet-', cacheName = cachePrefix + 'shell';
-const files = ['./', 'host.js', 'attention.js', 'media.js', 'calendar.js', 'calls.js', 'capture.js', 'errands.js', 'figures.js', 'files.js', 'gestures.js', 'keys.js', 'marks.js', 'network.js', 'nodes.js', 'page.js', 'programs.js', 'reader.js', 'rich-editor.js', 'rich-lines.js', 'rich-markdown.js', 'rich-paste.js', 'store.js', 'shell.js', 'spoken.js', 'uploads.js', 'viewer.js', 'app.wasm', 'texts.en.txt', 'texts.ar.txt', 'texts.de.txt', 'texts.es.txt', 'texts.fr.txt', 'texts.ja.txt', 'emoji.txt', 'messenger.css', 'app.css', 'icon.svg', 'icon-192.png', 'manifest.webmanifest'];
+const files = [
+  './', 'attention.js', 'calendar.js', 'call-media.js', 'calls.js', 'capture.js', 'channels.js', 'dates.js', 'dom-batch.js', 'errands.js',
+  'events.js', 'figures.js', 'file-service.js', 'files.js', 'gestures.js', 'host-protocol.js', 'host.js', 'keys.js', 'language.js',
+  'look.js', 'marks.js', 'media.js', 'network.js', 'page.js', 'program.js', 'rich-editor.js', 'rich-lines.js', 'rich-markdown.js',
+  'rich-paste.js', 'settings.js', 'shell.js', 'sound.js', 'spoken.js', 'store.js', 'uploads.js', 'viewer.js', 'app.wasm', 'texts.en.txt',
+  'texts.ar.txt', 'texts.de.txt', 'texts.es.txt', 'texts.fr.txt', 'texts.ja.txt', 'emoji.txt', 'messenger.css', 'app.css', 'icon.svg',
+  'icon-192.png', 'manifest.webmanifest',
+];
 // A server that does not answer at all must not keep a page from opening that is here already.
 const patienceMilliseconds = 4000;
 

@@ -1,4 +1,5 @@
-"""The files of the page: lists that are kept by hand say what the scripts import, and the page has a policy of its own, whoever serves it."""
+"""The files of the page as browsers get them: it has a policy of its own, whoever serves it, and the service worker keeps to its own caches."""
+import base64
 import os
 import re
 
@@ -8,42 +9,10 @@ from server import ROOT
 
 NEEDS_BROWSER = True
 
-AT_ONCE = r"^import (?:[^'\n]* from )?'\./([\w.-]+)';"
-LATER = r"\bimport\('\./([\w.-]+)'\)"
-BUILT = ["app.wasm", "./"]
-
 
 def text(*path):
     with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
         return file.read()
-
-
-def imported(scripts, *ways):
-    """These scripts and all that they import in these ways, one by another."""
-    found, waiting = set(), list(scripts)
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += [other for way in ways for other in re.findall(way, text("Web", name), re.MULTILINE)]
-    return found
-
-
-@test("the page loads beforehand what its scripts import, and the service worker keeps all of its files")
-def _(test):
-    page, worker = text("Web", "index.html"), text("Web", "sw.js")
-    scripts = re.findall(r'<script type="module" src="([^"]+)"', page)
-    preloaded = re.findall(r'<link rel="modulepreload" href="([^"]+)"', page)
-    at_once = imported(scripts, AT_ONCE) - set(scripts)
-    assert len(at_once) > 10 and sorted(preloaded) == sorted(at_once), set(preloaded) ^ at_once
-    kept = re.findall(r"'([^']+)'", re.search(r"^const files = \[(.*?)\];", worker, re.MULTILINE | re.DOTALL).group(1))
-    kept_scripts = [name for name in kept if name.endswith(".js")]
-    # What is imported later is wanted without a network, too.
-    wanted = imported(scripts, AT_ONCE, LATER)
-    assert sorted(kept_scripts) == sorted(wanted), set(kept_scripts) ^ wanted
-    linked = set(re.findall(r'<link rel="(?:icon|manifest|preload|stylesheet)" href="([^"]+)"', page))
-    assert linked <= set(kept), linked - set(kept)
-    assert all(name in BUILT or os.path.exists(os.path.join(ROOT, "Web", name)) for name in kept), kept
 
 
 @test("a page that comes without our server's headers lets no foreign script in: none inline, none of a document that somebody opens from memory")
@@ -90,3 +59,45 @@ async def _(test):
         await alice.until("async () => !(await caches.keys()).includes('martlet-old')")
         kept = await alice.page.evaluate("caches.keys()")
         assert {"of another program", "martlet-shell"} <= set(kept), kept
+
+
+# A program that calls back by number: 1 logs what it is given, 2 calls the first function of its table, 3 plays a sound and releases it at once.
+TINY = """AGFzbQEAAAABIgZgAABgAX8AYAJ/fwBgA39/fwBgAX8Bf2AGf398fH9/AX8CJwMEaG9zdANsb2cAAgRob3N0BHBsYXkAAwRob3N0B3JlbGVhc2UAAQMGBQAABAEFBAQBcAABBQMBAAEHSwcG
+bWVtb3J5AgAFdGFibGUBABFfX3dhc21fY2FsbF9jdG9ycwADBXN0YXJ0AAQFYWxsb2MABQdkZWFsbG9jAAYIZGlzcGF0Y2gABwwBAQpVBQMAAQsIAEEQQQcQAAsFAEGACAsDAAELPAAgAEEBRgRA
+IAQgBRAACyAAQQJGBEBBABEAAAsgAEEDRgRAQQcgBCAFEAFBBxACCyAAQQRGBEAAC0EFCwsNAQBBEAsHc3RhcnRlZA=="""
+# A part of it, as wasm-split makes them: its function, which logs "part", becomes the first of that table.
+PART = """AGFzbQEAAAABCQJgAn9/AGAAAAIwAwRob3N0A2xvZwAAB3ByaW1hcnkGbWVtb3J5AgABB3ByaW1hcnkFdGFibGUBcAABAwIBAQkHAQBBAAsBAQoLAQkAQYAQQQQQAAsLCwEAQYAQCwRwYXJ0"""
+
+
+@test("several programs run in one page; a part is added to one of them; one that stops or cannot be had is told of")
+async def _(test):
+    async with people(test, "alice", service_workers="block") as alice:
+        await alice.open()
+        programs = {"tiny.wasm": TINY, "part.wasm": PART}
+
+        async def give(route):
+            body = base64.b64decode(programs[route.request.url.rpartition("/")[2]])
+            await route.fulfill(body=body, content_type="application/wasm")
+        for name in programs:
+            await alice.page.route("**/" + name, give)
+        await alice.page.route("**/none.wasm", lambda route: route.fulfill(status=404))
+        told = await alice.page.evaluate("""async () => {
+          const { Program } = await import('./program.js');
+          const told = [], log = console.log;
+          globalThis.Audio = class { constructor() { told.push('audio'); } };
+          console.log = line => told.push(line);
+          console.error = () => {};
+          const one = new Program('tiny.wasm', document.createElement('div'), [], kind => told.push(kind));
+          const other = one.beside('tiny.wasm', document.createElement('div'));
+          told.push(await one.run(), await other.run());
+          told.push(one.dispatch(1, 0, 0, 0, 'grüße'), other.dispatch(1, 0, 0, 0, new Uint8Array([104, 105])));
+          await one.add('part.wasm');
+          told.push(one.dispatch(2), one.dispatch(3, 0, 0, 0, 'a.ogg'));
+          await import('./sound.js');
+          told.push(other.dispatch(2), other.dispatch(1, 0, 0, 0, 'late'), one.dispatch(1, 0, 0, 0, 'on'));
+          told.push(await one.beside('none.wasm', document.createElement('div')).run());
+          console.log = log;
+          return told;
+        }""")
+        assert told == ["started", "started", True, True, "grüße", "hi", 5, 5, "part", 5, 5, "crashed", "on", 0, 0, 5, "unreachable", False], told
+        alice.troubles.clear()

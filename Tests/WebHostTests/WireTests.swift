@@ -8,9 +8,8 @@ struct WireTests {
   @Test("A text in a batch is counted in UTF-16 units", arguments: ["", "a", "ä", "日", "😀", "a😀ä日👩‍👩‍👧"])
   func utf16(text: String) {
     var buffer = CommandBuffer()
-    buffer.add(.text, 7)
-    buffer.add(text: text)
-    #expect(buffer.words == [Command.text.rawValue, 7, Int32(text.utf16.count)])
+    buffer.text(node: Node(id: 7), text: text)
+    #expect(buffer.words == [10, 7, Int32(text.utf16.count)])
     #expect(buffer.text == Array(text.utf8))
   }
 

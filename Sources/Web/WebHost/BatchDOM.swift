@@ -17,51 +17,47 @@ public final class BatchDOM: DOM {
 
   public func atom(_ name: String) -> Atom {
     let (atom, isNew) = atoms.intern(name)
-    if isNew {
-      commands.add(.atom, atom.id)
-      commands.add(text: name)
-    }
+    if isNew { commands.atom(atom: atom.id, name: name) }
     return atom
   }
 
   public func create(_ tag: Atom) -> Node {
     let node = nodes.allocate()
-    commands.add(.create, node.id, tag.id)
+    commands.create(node: node, tag: tag)
     return node
   }
 
   public func template(root: Node, slots: [Node]) -> Template {
     templateCount += 1
     let template = Template(id: templateCount, span: Int32(slots.count) + 1)
-    commands.add(.template, template.id, root.id, Int32(slots.count))
-    for slot in slots { commands.add(word: slot.id) }
+    commands.template(template: template.id, root: root, slots: slots.map { $0.id })
     release(root)
     return template
   }
 
   public func clone(_ template: Template) -> Node {
     let node = nodes.allocate(span: template.span)
-    commands.add(.clone, template.id, node.id)
+    commands.clone(template: template.id, first: node)
     return node
   }
 
   public func append(_ child: Node, to parent: Node) {
     nodes.link(child, into: parent)
-    commands.add(.append, parent.id, child.id)
+    commands.append(parent: parent, child: child)
   }
 
   public func insert(_ child: Node, into parent: Node, before sibling: Node) {
     nodes.link(child, into: parent, before: sibling)
-    commands.add(.insert, parent.id, child.id, sibling.id)
+    commands.insert(parent: parent, child: child, sibling: sibling)
   }
 
   public func remove(_ node: Node) {
     nodes.unlink(node)
-    commands.add(.remove, node.id)
+    commands.remove(node: node)
   }
 
   public func release(_ node: Node) {
-    commands.add(.remove, node.id)
+    commands.remove(node: node)
     nodes.release(node) { freed, span in forget(freed, span) }
   }
 
@@ -70,74 +66,64 @@ public final class BatchDOM: DOM {
   }
 
   private func forget(_ node: Node, _ span: Int32) {
-    commands.add(.free, node.id, span)
+    commands.free(first: node, count: span)
     for id in node.id..<(node.id + span) {
       guard let ids = listeners.removeValue(forKey: id) else { continue }
       for callback in ids { callbacks.remove(callback) }
     }
   }
 
-  public func setClass(_ node: Node, _ classes: Atom) { commands.add(.classes, node.id, classes.id) }
+  public func setClass(_ node: Node, _ classes: Atom) { commands.classes(node: node, list: classes) }
 
-  public func setText(_ node: Node, _ text: String) {
-    commands.add(.text, node.id)
-    commands.add(text: text)
-  }
+  public func setText(_ node: Node, _ text: String) { commands.text(node: node, text: text) }
 
   public func setAttribute(_ node: Node, _ name: Atom, _ value: String) {
-    commands.add(.attribute, node.id, name.id)
-    commands.add(text: value)
+    commands.attribute(node: node, name: name, value: value)
   }
 
-  public func removeAttribute(_ node: Node, _ name: Atom) { commands.add(.noAttribute, node.id, name.id) }
+  public func removeAttribute(_ node: Node, _ name: Atom) { commands.noAttribute(node: node, name: name) }
 
   public func setVariable(_ node: Node, _ name: Atom, _ value: Double) {
-    commands.add(.variable, node.id, name.id, BatchDOM.word(value * 1_000_000))
+    commands.variable(node: node, name: name, millionths: BatchDOM.word(value * 1_000_000))
   }
 
   public func setStyle(_ node: Node, _ name: Atom, _ value: String) {
-    commands.add(.style, node.id, name.id)
-    commands.add(text: value)
+    commands.style(node: node, name: name, value: value)
   }
 
   /// 1/64 pixel is the layout unit of the engines: nothing is lost, and 32 bits reach as far as the engines do.
   public func setLength(_ node: Node, _ length: Length, _ pixels: Double) {
-    commands.add(.length, node.id, length.rawValue, BatchDOM.word(pixels * 64))
+    let sixtyFourths = BatchDOM.word(pixels * 64)
+    switch length {
+    case .height: commands.height(node: node, sixtyFourths: sixtyFourths)
+    case .width: commands.width(node: node, sixtyFourths: sixtyFourths)
+    case .translateY: commands.translateY(node: node, sixtyFourths: sixtyFourths)
+    case .scrollTop: commands.scrollTop(node: node, sixtyFourths: sixtyFourths)
+    case .fitContentUpTo: commands.fitContent(node: node, sixtyFourths: sixtyFourths)
+    case .caret: commands.caret(node: node, bytes: BatchDOM.word(pixels))
+    }
   }
 
-  public func setValue(_ node: Node, _ value: String) {
-    commands.add(.value, node.id)
-    commands.add(text: value)
-  }
+  public func setValue(_ node: Node, _ value: String) { commands.value(node: node, value: value) }
 
-  public func setImage(_ node: Node, _ source: String?) {
-    commands.add(.image, node.id)
-    commands.add(text: source ?? "")
-  }
+  public func setImage(_ node: Node, _ source: String?) { commands.image(node: node, source: source ?? "") }
 
-  public func mark(_ words: String, in node: Node) {
-    commands.add(.mark, node.id)
-    commands.add(text: words)
-  }
+  public func mark(_ words: String, in node: Node) { commands.mark(node: node, words: words) }
 
-  public func focus(_ node: Node) { commands.add(.focus, node.id) }
+  public func focus(_ node: Node) { commands.focus(node: node) }
 
   public func parent(of node: Node) -> Node { nodes.parent(of: node) }
 
   public func listen(_ node: Node, _ kind: EventKind, _ handler: @escaping (PageEvent) -> EventReply) {
     let id = callbacks.add { handler(BatchDOM.pageEvent(kind, $0)) }
     listeners[node.id, default: []].append(id)
-    commands.add(.listen, node.id, kind.rawValue, id)
+    commands.listen(node: node, event: kind.number, callback: id)
   }
 
   public func flush() {
     guard !commands.isEmpty else { return }
     // The host keeps events back while it applies a batch, so nothing is added here meanwhile.
-    commands.words.withUnsafeBufferPointer { words in
-      commands.text.withUnsafeBufferPointer { text in
-        hostApply(words.baseAddress, Int32(words.count), text.baseAddress, Int32(text.count))
-      }
-    }
+    hostApply(commands.words, commands.text)
     commands.removeAll()
   }
 
@@ -146,10 +132,7 @@ public final class BatchDOM: DOM {
     guard !measured.isEmpty else { return [] }
     return [Float](unsafeUninitializedCapacity: measured.count) { out, count in
       out.initialize(repeating: 0)
-      var ids: [Int32] = []
-      ids.reserveCapacity(measured.count)
-      for node in measured { ids.append(node.id) }
-      ids.withUnsafeBufferPointer { hostMeasure($0.baseAddress, Int32(ids.count), out.baseAddress) }
+      hostMeasure(measured.map { $0.id }, out)
       count = measured.count
     }
   }

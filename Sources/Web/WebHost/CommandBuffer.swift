@@ -1,51 +1,7 @@
 import Messenger
 
-/// The numbers of the commands; `Web/host.js` has the same table.
-enum Command: Int32 {
-  /// name, text
-  case atom = 1
-  /// node, tag
-  case create = 2
-  /// template, root, slot count, slots...
-  case template = 3
-  /// template, first number
-  case clone = 4
-  /// parent, child
-  case append = 5
-  /// parent, child, sibling
-  case insert = 6
-  /// node
-  case remove = 7
-  /// first number, count
-  case free = 8
-  /// node, class list
-  case classes = 9
-  /// node, text
-  case text = 10
-  /// node, name, text
-  case attribute = 11
-  /// node, name
-  case noAttribute = 12
-  /// node, name, millionths
-  case variable = 13
-  /// node, which, 64ths of a pixel
-  case length = 14
-  /// node, text
-  case value = 15
-  /// node, text (empty: none)
-  case image = 16
-  /// node
-  case focus = 17
-  /// node, kind, callback
-  case listen = 18
-  /// node, name, text (empty: none)
-  case style = 19
-  /// node, text
-  case mark = 20
-}
-
 /// Commands as 32-bit words beside one area of UTF-8 text. A text in the words is its length in UTF-16 units: the host
-/// decodes the whole area once and cuts it by these lengths.
+/// decodes the whole area once and cuts it by these lengths. HostProtocol.swift has a method for each command.
 struct CommandBuffer {
   private(set) var words: [Int32] = []
   private(set) var text: [UInt8] = []
@@ -56,21 +12,6 @@ struct CommandBuffer {
   }
 
   var isEmpty: Bool { words.isEmpty }
-
-  mutating func add(_ command: Command, _ a: Int32) {
-    words.append(command.rawValue)
-    words.append(a)
-  }
-
-  mutating func add(_ command: Command, _ a: Int32, _ b: Int32) {
-    add(command, a)
-    words.append(b)
-  }
-
-  mutating func add(_ command: Command, _ a: Int32, _ b: Int32, _ c: Int32) {
-    add(command, a, b)
-    words.append(c)
-  }
 
   mutating func add(word: Int32) { words.append(word) }
 

@@ -53,7 +53,7 @@ public final class Recorder {
       }
     }
     handle = JSHandle(id: id)
-    hostRecord(id, view.id)
+    if view == .none { hostRecord(id) } else { hostWatch(id, view.id) }
   }
 
   /// Ends it; `done` follows. The view of a camera stands still then, until this is called again.

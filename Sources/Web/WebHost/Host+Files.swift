@@ -5,36 +5,36 @@ extension Host {
   /// (`image/*`), empty for all. `then` gets nothing when nothing is picked; some browsers then never call it.
   public static func pickFiles(accept: String = "", isMultiple: Bool = true, _ then: @escaping ([PickedFile]) -> Void) {
     let id = registerOnce { then(pickedFiles($0.bytes)) }
-    withBytes(accept) { hostPickFiles(id, $0, $1, isMultiple ? 1 : 0) }
+    hostPickFiles(id, accept, isMultiple ? 1 : 0)
   }
 
   /// An address under which the page can show the file, until it is revoked.
   public static func objectURL(_ file: PickedFile) -> String {
-    readText { hostObjectURL(file.handle, $0, $1) } ?? ""
+    hostObjectURL(file.handle) ?? ""
   }
 
-  public static func revokeObjectURL(_ url: String) { withBytes(url) { hostRevokeURL($0, $1) } }
+  public static func revokeObjectURL(_ url: String) { hostRevokeURL(url) }
 
   /// Gives the person a calendar's file with one entry.
   /// - Parameters:
   ///   - moment: a day such as `2026-11-27`, or one with its time of day, as ISO 8601 has it.
   ///   - name: cut where it is long.
-  public static func saveEvent(at moment: String, named name: String) { act(5, 0, moment + "\n" + name) }
+  public static func saveEvent(at moment: String, named name: String) { hostEventSave(moment + "\n" + name) }
 
   // MARK: Files that wait
 
   /// Keeps it under that name until it is dropped, over a reload as well; for a week at most where the browser lets it be kept at all.
   /// - Parameter name: begins with the milliseconds since 1970.
-  public static func keep(_ file: PickedFile, named name: String) { act(11, file.handle, name) }
+  public static func keep(_ file: PickedFile, named name: String) { hostFileKeep(file.handle, name) }
 
-  public static func dropFile(named name: String) { act(12, 0, name) }
+  public static func dropFile(named name: String) { hostFileDrop(name) }
 
-  public static func dropAllFiles() { act(13, 0, "") }
+  public static func dropAllFiles() { hostFileDropAll() }
 
   /// `then` gets nil where no such file is kept.
   public static func findFile(named name: String, _ then: @escaping (PickedFile?) -> Void) -> HostTask {
     let id = registerOnce { then(pickedFiles($0.bytes).first) }
-    act(14, id, name)
+    hostFileFind(id, name)
     return HostTask(id: id)
   }
 

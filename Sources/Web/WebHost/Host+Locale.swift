@@ -39,17 +39,17 @@ public final class LocalClock {
 
 extension Host {
   /// Clock time, for example `14:05`.
-  public static func clockLabel(_ milliseconds: Int64) -> String { format(0, milliseconds) }
+  public static func clockLabel(_ milliseconds: Int64) -> String { hostFormatClock(Double(milliseconds)) ?? "" }
   /// `Today`, `Yesterday`, a weekday with date, with the year where it is not this one.
-  public static func dayLabel(_ milliseconds: Int64) -> String { format(1, milliseconds) }
+  public static func dayLabel(_ milliseconds: Int64) -> String { hostFormatDay(Double(milliseconds)) ?? "" }
   /// Full date and time, for a tooltip.
-  public static func dateTimeLabel(_ milliseconds: Int64) -> String { format(2, milliseconds) }
+  public static func dateTimeLabel(_ milliseconds: Int64) -> String { hostFormatDateTime(Double(milliseconds)) ?? "" }
   /// As short as a list of rooms needs: clock time today, weekday this week, else the date; what is to come with its clock time.
-  public static func shortLabel(_ milliseconds: Int64) -> String { format(3, milliseconds) }
+  public static func shortLabel(_ milliseconds: Int64) -> String { hostFormatShort(Double(milliseconds)) ?? "" }
   /// A size in the reader's way, for example `1.4 MB`.
-  public static func byteCountLabel(_ bytes: Int64) -> String { format(4, bytes) }
+  public static func byteCountLabel(_ bytes: Int64) -> String { hostFormatByteCount(Double(bytes)) ?? "" }
   /// Month and year.
-  public static func monthLabel(_ milliseconds: Int64) -> String { format(5, milliseconds) }
+  public static func monthLabel(_ milliseconds: Int64) -> String { hostFormatMonth(Double(milliseconds)) ?? "" }
 
   /// When a day of the local calendar begins, in milliseconds since 1970, UTC. Days since 1970-01-01.
   public static func startOfDay(_ day: Int) -> Int64 {
@@ -73,9 +73,5 @@ extension Host {
     options.clockLabel = { clock.label($0) }
     options.after = { after(milliseconds: Double($0), $1) }
     return options
-  }
-
-  private static func format(_ kind: Int32, _ value: Int64) -> String {
-    readText { hostFormat(kind, Double(value), $0, $1) } ?? ""
   }
 }

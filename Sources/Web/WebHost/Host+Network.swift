@@ -93,9 +93,7 @@ extension Host {
   @discardableResult
   public static func fetch(_ request: HostRequest, _ then: @escaping (HostResponse) -> Void) -> HostTask {
     let id = registerOnce { then(HostResponse(status: $0.code, headCount: Int($0.x), bytes: $0.bytes)) }
-    withBytes(request.head()) { head, headCount in
-      withBytes(request.body) { body, bodyCount in hostFetch(id, head, headCount, body, bodyCount) }
-    }
+    hostFetch(id, request.head(), request.body)
     return HostTask(id: id)
   }
 
@@ -114,7 +112,7 @@ extension Host {
         then(.done(HostResponse(status: event.code, headCount: Int(event.x), bytes: event.bytes)))
       }
     }
-    withBytes(request.head()) { hostUpload(id, file.handle, $0, $1) }
+    hostUpload(id, file.handle, request.head())
     return HostTask(id: id)
   }
 
@@ -129,13 +127,13 @@ extension Host {
       callbacks.remove(id)
       then(.done(event.code == 1))
     }
-    withBytes(fields(shares ? "1" : "", url, fileName)) { hostDownload(id, $0, $1) }
+    if shares { hostShare(id, fields(url, fileName)) } else { hostDownload(id, fields(url, fileName)) }
     return HostTask(id: id)
   }
 
   /// From now on `DOM.setImage` fetches sources that begin with `prefix` with `Authorization: Bearer token`. An empty
   /// token ends that and forgets every loaded image (at logout).
   public static func authorizeImages(prefix: String, token: String) {
-    withBytes(fields(prefix, token)) { hostImageAccess($0, $1) }
+    hostImageAccess(fields(prefix, token))
   }
 }

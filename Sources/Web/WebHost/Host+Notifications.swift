@@ -10,12 +10,12 @@ public enum NotificationPermission: Int32, Sendable {
 
 extension Host {
   public static var notificationPermission: NotificationPermission {
-    NotificationPermission(rawValue: hostNotificationAsk(0)) ?? .unsupported
+    NotificationPermission(rawValue: hostNotificationPermission()) ?? .unsupported
   }
 
   /// To be called while the person clicks: browsers do not ask at other times.
   public static func askForNotifications(_ then: @escaping (NotificationPermission) -> Void) {
-    _ = hostNotificationAsk(registerOnce { then(NotificationPermission(rawValue: $0.code) ?? .unsupported) })
+    hostNotificationAsk(registerOnce { then(NotificationPermission(rawValue: $0.code) ?? .unsupported) })
   }
 
   /// Without a sound of the system's.
@@ -25,16 +25,16 @@ extension Host {
   ///   - then: the person clicked it; the page has the focus.
   public static func notify(title: String, text: String, tag: String, picture: String = "", _ then: @escaping () -> Void) {
     let id = registerOnce { _ in then() }
-    withBytes(fields(picture, tag, title, text)) { hostNotificationShow(id, $0, $1) }
+    hostNotificationShow(id, fields(picture, tag, title, text))
   }
 
   /// Takes away the notification with that tag, if it is still there.
-  public static func withdrawNotification(tag: String) { act(10, 0, tag) }
+  public static func withdrawNotification(tag: String) { hostNotificationWithdraw(tag) }
 
   /// A short one, for a message.
-  public static func playSound() { act(7, 0, "") }
+  public static func playSound() { hostNotificationSound() }
 
   /// Looks at the settings `theme` (none for the system's, `light`, `dark`, `contrast`), `density` (none, `compact`), `quiet-from` and
   /// `quiet-until` again.
-  public static func applyLook() { act(6, 0, "") }
+  public static func applyLook() { hostLookApply() }
 }

@@ -21,9 +21,9 @@ extension Host {
       guard lines.count == 3 else { return then(nil) }
       then(PushSubscription(url: lines[0], key: lines[1], secret: lines[2], mustShow: event.code == 2))
     }
-    act(15, id, key)
+    hostPushSubscribe(id, key)
   }
 
   /// Nothing is pushed any more, and no notification is left.
-  public static func unsubscribe() { act(16, 0, "") }
+  public static func unsubscribe() { hostPushUnsubscribe() }
 }

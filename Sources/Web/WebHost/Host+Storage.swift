@@ -44,13 +44,13 @@ public final class KeyValueStore {
   /// The entries of the range in its order; nil when the store failed.
   public func read(_ range: Range, _ then: @escaping ([(key: String, value: [UInt8])]?) -> Void) {
     let id = registerOnce { then($0.code == 1 ? KeyValueStore.entries($0.bytes) : nil) }
-    withBytes(range.bytes) { hostStoreRead(handle.id, id, $0, $1) }
+    hostStoreRead(handle.id, id, range.bytes)
   }
 
   /// Applies all changes or none. False: nothing was written (no space, private mode, closed).
   public func write(_ changes: [Change], _ then: @escaping (Bool) -> Void) {
     let id = registerOnce { then($0.code == 1) }
-    withBytes(KeyValueStore.batch(changes)) { hostStoreWrite(handle.id, id, $0, $1) }
+    hostStoreWrite(handle.id, id, KeyValueStore.batch(changes))
   }
 
   /// Per change: kind (1 put, 2 delete, 3 delete by prefix), key count, value count as little-endian 32 bit, key, value.
@@ -104,18 +104,14 @@ extension Host {
       callbacks.remove(id)
       then(event.code == 1 ? KeyValueStore(handle: JSHandle(id: id)) : nil)
     }
-    withBytes(name) { hostStoreOpen(id, $0, $1) }
+    hostStoreOpen(id, name)
   }
 
   /// A small setting kept by the browser (local storage), read at once.
-  public static func setting(_ key: String) -> String? {
-    withBytes(key) { p, n in readText { hostSettingGet(p, n, $0, $1) } }
-  }
+  public static func setting(_ key: String) -> String? { hostSettingGet(key) }
 
   /// Nil takes the setting away.
   public static func setSetting(_ key: String, _ value: String?) {
-    withBytes(key) { p, n in
-      if let value { withBytes(value) { hostSettingSet(p, n, $0, $1) } } else { hostSettingSet(p, n, nil, -1) }
-    }
+    if let value { hostSettingSet(key, value) } else { hostSettingRemove(key) }
   }
 }

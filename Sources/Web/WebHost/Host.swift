@@ -3,7 +3,7 @@ import Messenger
 /// The services of the browser. Callbacks come later, never inside the call that asked.
 public enum Host {
   /// Writes a line to the console. Never tokens or message bodies.
-  public static func log(_ text: String) { withBytes(text) { hostLog($0, $1) } }
+  public static func log(_ text: String) { hostLog(text) }
 
   /// Milliseconds of a clock that never goes back, from an arbitrary zero.
   public static func monotonicMilliseconds() -> Double { hostMonotonic() }
@@ -14,7 +14,7 @@ public enum Host {
   /// Cryptographically random bytes.
   public static func randomBytes(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
-    bytes.withUnsafeMutableBufferPointer { hostRandom($0.baseAddress, Int32(count)) }
+    bytes.withUnsafeMutableBufferPointer { hostRandom($0) }
     return bytes
   }
 
@@ -35,7 +35,7 @@ public enum Host {
   /// Calls `then` once, at the beginning of the next frame; after 100 ms where the page is hidden and has none.
   public static func atNextFrame(_ then: @escaping () -> Void) -> HostTask {
     let id = registerOnce { _ in then() }
-    hostTimer(id, -1)
+    hostNextFrame(id)
     return HostTask(id: id)
   }
 

@@ -22,12 +22,12 @@ public final class Player {
         .moved(isPlaying: event.code == 1, positionMilliseconds: Int64(event.x), durationMilliseconds: Int64(event.y)))
     }
     handle = JSHandle(id: id)
-    withBytes(url) { hostPlay(id, $0, $1) }
+    hostPlay(id, url)
   }
 
-  public func play() { hostPlayerDo(handle.id, 0, 0) }
-  public func pause() { hostPlayerDo(handle.id, 1, 0) }
+  public func play() { hostPlayerPlay(handle.id) }
+  public func pause() { hostPlayerPause(handle.id) }
   /// - Parameter fraction: 0...1 of its length.
-  public func seek(to fraction: Double) { hostPlayerDo(handle.id, 2, fraction) }
-  public func setRate(_ rate: Double) { hostPlayerDo(handle.id, 3, rate) }
+  public func seek(to fraction: Double) { hostPlayerSeek(handle.id, fraction) }
+  public func setRate(_ rate: Double) { hostPlayerSetRate(handle.id, rate) }
 }

@@ -19,8 +19,8 @@ public final class SocketPort {
       }
     }
     handle = JSHandle(id: id)
-    withBytes(url) { hostSocketOpen(id, $0, $1) }
+    hostSocketOpen(id, url)
   }
 
-  public func send(_ text: [UInt8]) { withBytes(text) { hostSocketSend(handle.id, $0, $1) } }
+  public func send(_ text: [UInt8]) { hostSocketSend(handle.id, text) }
 }

@@ -28,17 +28,17 @@ public struct Template: Equatable, Sendable {
 }
 
 /// A length in CSS pixels that a program sets directly.
-public enum Length: Int32, Sendable {
+public enum Length: Sendable {
   /// A negative height takes the style away.
-  case height = 0
-  case translateY = 1
-  case scrollTop = 2
+  case height
+  case translateY
+  case scrollTop
   /// A negative width takes the style away.
-  case width = 3
+  case width
   /// Sets a text field's height to its content, at most the given value.
-  case fitContentUpTo = 4
+  case fitContentUpTo
   /// Puts the caret of a text field behind that many bytes of its text.
-  case caret = 5
+  case caret
 }
 
 /// The page, as the messenger and the screens see it: commands that are buffered and applied together by `flush`.

@@ -1,30 +1,30 @@
-/// What the program listens to. The raw value is the number the host knows it by.
-public enum EventKind: Int32, Sendable {
-  case click = 0
+/// What the program listens to.
+public enum EventKind: Sendable {
+  case click
   /// The text of a field changed; `text` is its value, `x` how many bytes of it stand before the caret.
-  case input = 1
-  case keyDown = 2
+  case input
+  case keyDown
   /// `x` is the scroll position, `y` the viewport's height.
-  case scroll = 3
+  case scroll
   /// The element's own size changed (also once at first); `x` is its width, `y` its height. Comes before the frame is painted.
-  case resize = 4
+  case resize
   /// Files were pasted or dropped on the element.
-  case files = 5
-  case focus = 6
-  case blur = 7
+  case files
+  case focus
+  case blur
   /// A field was left with a new value; `text` is its value.
-  case change = 8
+  case change
   /// A form was submitted; the browser's own doing is always prevented.
-  case submit = 9
-  case contextMenu = 10
+  case submit
+  case contextMenu
   /// A pointer came to the element, or to one below it.
-  case pointerOver = 11
+  case pointerOver
   /// A message was swiped to be answered. `Web/gestures.js`
-  case swipe = 12
+  case swipe
   /// A finger holds the element (`x` 0), lets go (1), has slid away (2), has slid up and need not hold any more (3).
-  case hold = 13
+  case hold
   /// A line of a list was drawn aside, to the side that does what is done most. `Web/gestures.js`
-  case aside = 14
+  case aside
 }
 
 /// What becomes of the browser's own reaction to an event.

@@ -1,0 +1,45 @@
+// Files for the program: those that a person picks, pastes, drops or records get a number, under which it keeps and sends them.
+
+import { describe, dropFile, dropFiles, findFile, keepFile } from './files.js';
+import { asShown } from './media.js';
+import { readHead } from './network.js';
+import { giveUp, uploadFile } from './uploads.js';
+
+let lastFile = 1 << 30;
+
+export const service = program => {
+  const { objects } = program;
+  const file = id => objects.get(id)?.file;
+  return {
+    pick_files(id, accept, isMultiple) {
+      const input = document.createElement('input');
+      input.type = 'file';
+      input.accept = accept;
+      input.multiple = isMultiple !== 0;
+      input.addEventListener('change', () => tellFiles(program, id, 0, [...input.files]));
+      input.addEventListener('cancel', () => program.dispatch(id));
+      input.click();
+    },
+    file_keep(id, name) { if (file(id)) keepFile(file(id), name); },
+    file_drop(name) { giveUp(name, dropFile(name)); },
+    file_drop_all() { dropFiles(); },
+    async file_find(id, name) {
+      const found = await findFile(name);
+      tellFiles(program, id, 0, found ? [found] : []);
+    },
+    upload(id, number, head) {
+      objects.set(id, uploadFile(readHead(head), file(number), part => program.dispatch(id, -1, part), (status, headCount, bytes) => {
+        if (objects.delete(id)) program.dispatch(id, status, headCount, 0, bytes);
+      }));
+    },
+  };
+};
+
+// Numbers them and tells of them, as Host.pickedFiles reads it.
+export async function tellFiles(program, id, code, list, x = 0) {
+  const lines = await describe(list, file => {
+    program.objects.set(++lastFile, { file, url: () => URL.createObjectURL(asShown(file)) });
+    return lastFile;
+  });
+  program.dispatch(id, code, x, 0, lines);
+}

@@ -1,0 +1,233 @@
+// A program of Sources/Web (WebAssembly): its memory, the objects that it holds by number, and the ways in and out. It knows nothing of pages:
+// what a program may ask for is done by the services that are given to it (host-protocol.txt says which file serves which call). A page can have
+// any number of programs. Documentation/Decisions/0017-the-page-host.md
+
+import { imports, laterFiles } from './host-protocol.js';
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+// A script that is fetched when it is first needed: returns a function that runs `ask` with it, in the order of the calls.
+export function later(load) {
+  let script = null, isLoading = false;
+  const waiting = [];
+  return ask => {
+    if (script !== null) { ask(script); return; }
+    waiting.push(ask);
+    if (isLoading) return;
+    isLoading = true;
+    load().then(loaded => {
+      script = loaded;
+      for (const asked of waiting.splice(0)) asked(script);
+    }, error => {
+      isLoading = false;
+      console.error(error);
+    });
+  };
+}
+
+async function instantiate(url, given) {
+  const answer = await fetch(url);
+  if (!answer.ok) throw new Error('status ' + answer.status);
+  if (answer.headers.get('content-type')?.startsWith('application/wasm')) return WebAssembly.instantiateStreaming(answer, given);
+  return WebAssembly.instantiate(await answer.arrayBuffer(), given);
+}
+
+// What the C library of a debug build asks for: it prints why the program stops.
+const printing = program => ({
+  fd_write(_, vectors, count, written) {
+    const places = program.words(vectors, 2 * count);
+    let bytes = 0;
+    for (let k = 0; k < places.length; k += 2) {
+      console.error(program.text(places[k], places[k + 1]));
+      bytes += places[k + 1];
+    }
+    program.words(written, 1)[0] = bytes;
+    return 0;
+  },
+  fd_close: () => 0,
+  fd_seek: () => 0,
+  fd_fdstat_get: () => 0,
+});
+
+// In the place of functions that lie in a part of the program that was not added.
+const missing = new Proxy({}, { get: () => () => { throw new Error('a part of the program is missing'); } });
+
+export class Program {
+  objects = new Map();         // id -> { stop() }, ids given by the program
+
+  #services;
+  #onTrouble;
+  #imports;
+  #later = {};
+  #exports = null;
+  #int32s = null;              // views of the memory; growing the memory detaches them
+  #bytes = null;
+  #floats = null;
+  #depth = 0;                  // calls into the program that are on the stack
+  #isDead = false;             // a trap happened: the program's state is broken
+  #waiting = [];               // events that came while the program was running
+
+  // `root`: the element that it draws into; with a `frame` it has a page around it, which is the other end of that channel.
+  // `services`: functions of the program that return the calls they serve, by name. `onTrouble(kind, error)`: 'unreachable' or 'crashed'.
+  constructor(url, root, services, onTrouble) {
+    this.url = url;
+    this.root = root;
+    this.frame = root.frame;
+    this.#services = services;
+    this.#onTrouble = onTrouble;
+    for (const [file, load] of Object.entries(laterFiles)) {
+      let calls = null;
+      const script = later(load);
+      this.#later[file] = ask => script(({ service }) => ask(calls ??= service(this)));
+    }
+    this.#imports = imports(this, Object.assign({}, ...[ownService, ...services].map(service => service(this))));
+  }
+
+  // Another program in the same page, with the same services.
+  beside(url, root) { return new Program(url, root, this.#services, this.#onTrouble); }
+
+  // Fetches and starts it; `ready` is a promise of what it asks for at once. False if that failed.
+  async run(ready) {
+    try {
+      const [{ instance }] = await Promise.all([instantiate(this.url, { host: this.#imports, placeholder: missing, wasi_snapshot_preview1: printing(this) }), ready]);
+      this.#exports = instance.exports;
+    } catch (error) {
+      console.error(error);
+      this.#onTrouble('unreachable', error);
+      return false;
+    }
+    this.#enter(() => {
+      this.#exports.__wasm_call_ctors();
+      this.#exports.start();
+      return 0;
+    });
+    return true;
+  }
+
+  // Adds a part of the program that lies in a file of its own, made by wasm-split: it imports memory, table and functions of the program from
+  // module `primary`, and puts its own functions into the table, in the place of those of module `placeholder`.
+  async add(url) { await instantiate(url, { host: this.#imports, primary: this.#exports }); }
+
+  // Fetches all services that are fetched later, so that they are there without a network.
+  fetchServices() { for (const ask of Object.values(this.#later)) ask(() => {}); }
+
+  // ---- In
+
+  // Calls the closure of that number: with a text or bytes, if there are any.
+  dispatch(id, code = 0, x = 0, y = 0, content = null) {
+    return this.#enter(() => {
+      const exports = this.#exports;
+      if (content === null) return exports.dispatch(id, code, x, y, 0, 0);
+      const bytes = typeof content === 'string' ? encoder.encode(content) : content;
+      const start = exports.alloc(bytes.length);
+      this.#look();
+      this.#bytes.set(bytes, start);
+      const reply = exports.dispatch(id, code, x, y, start, bytes.length);
+      exports.dealloc(start);
+      return reply;
+    });
+  }
+
+  // What the DOM fires while the program runs (blur on removal, focus) waits its turn: the program is never entered in the middle of a change.
+  #enter(run) {
+    if (this.#isDead) return 0;
+    if (this.#depth > 0) {
+      this.#waiting.push(run);
+      return 0;
+    }
+    let reply = 0;
+    this.#depth++;
+    try {
+      reply = run();
+    } catch (error) {
+      this.#isDead = true;
+      console.error('The program stopped:', error);
+      this.#onTrouble('crashed', error);
+    } finally {
+      this.#depth--;
+    }
+    while (this.#waiting.length > 0 && !this.#isDead) this.#enter(this.#waiting.shift());
+    return reply;
+  }
+
+  // ---- Out: what host-protocol.js reads arguments with
+
+  #look() {
+    const { buffer } = this.#exports.memory;
+    if (this.#bytes?.buffer === buffer) return;
+    this.#int32s = new Int32Array(buffer);
+    this.#bytes = new Uint8Array(buffer);
+    this.#floats = new Float32Array(buffer);
+  }
+
+  // Views, for the length of a call.
+  words(start, count) {
+    this.#look();
+    return this.#int32s.subarray(start >> 2, (start >> 2) + count);
+  }
+
+  floats(start, count) {
+    this.#look();
+    return this.#floats.subarray(start >> 2, (start >> 2) + count);
+  }
+
+  bytes(start, count) {
+    this.#look();
+    return this.#bytes.subarray(start, start + count);
+  }
+
+  copy(start, count) { return this.bytes(start, count).slice(); }
+
+  text(start, count) { return count > 0 ? decoder.decode(this.bytes(start, count)) : ''; }
+
+  texts(start, count) { return this.text(start, count).split('\0'); }
+
+  // Writes a text where the program asked for it; the length tells it whether the room was enough.
+  give(text, out, capacity) {
+    if (text === null || text === undefined) return -1;
+    const encoded = encoder.encode(text);
+    if (encoded.length <= capacity) this.bytes(out, encoded.length).set(encoded);
+    return encoded.length;
+  }
+
+  // Asks a service that is fetched later. Until it is there something stands in for the object `id`: what is released meanwhile is not done.
+  ask(file, name, id, values) {
+    let standIn = null;
+    if (id !== 0 && !this.objects.has(id)) this.objects.set(id, standIn = {});
+    this.#later[file](calls => {
+      if (id !== 0 && !this.objects.has(id)) return;
+      if (standIn !== null) this.objects.delete(id);
+      calls[name](...values);
+    });
+  }
+}
+
+// What a program needs wherever it is.
+function ownService(program) {
+  const { objects } = program;
+  const hold = (id, stop) => objects.set(id, { stop });
+  return {
+    release(id) {
+      const object = objects.get(id);
+      objects.delete(id);
+      object?.stop?.();
+    },
+    log: line => console.log(line),
+    monotonic: () => performance.now(),
+    wall: () => Date.now(),
+    // Browsers give so much at a time.
+    random(bytes) { for (let k = 0; k < bytes.length; k += 65536) crypto.getRandomValues(bytes.subarray(k, k + 65536)); },
+    timer(id, milliseconds) {
+      const timer = setTimeout(() => { objects.delete(id); program.dispatch(id); }, milliseconds);
+      hold(id, () => clearTimeout(timer));
+    },
+    // Soon, if the page shows no frames.
+    next_frame(id) {
+      const stop = () => { clearTimeout(timer); cancelAnimationFrame(frame); };
+      const done = () => { stop(); objects.delete(id); program.dispatch(id); };
+      const timer = setTimeout(done, 100), frame = requestAnimationFrame(done);
+      hold(id, stop);
+    },
+  };
+}
