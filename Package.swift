@@ -216,7 +216,7 @@ let package = Package(
     tests(of: "JSON"),
     tests(of: "MatrixModel", uses: ["JSON"]),
     tests(of: "EventContent", uses: ["JSON", "MatrixModel"]),
-    tests(of: "ServerQueries", uses: ["JSON", "MatrixModel", "EventContent"]),
+    tests(of: "ServerQueries", uses: ["JSON", "MatrixModel"]),
     tests(of: "ClientCore", uses: ["JSON", "MatrixModel"], without: ["Timeline/Snapshots"]),
     tests(of: "CallCore", uses: ["JSON", "MatrixModel"]),
     .target(
@@ -270,7 +270,7 @@ let package = Package(
     tests(
       of: "martlet",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "EventLoop", "Outbound", "HTTPServer", "ServerAccounts", "ServerPush", "Homeserver",
+        "Telemetry", "EventLoop", "Outbound", "HTTPServer", "ServerAccounts", "ServerPush", "Homeserver",
         "MediaRouter", "Shell", "TLSTesting", "FilesTesting"
       ]),
     .testTarget(
