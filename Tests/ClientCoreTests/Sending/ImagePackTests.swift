@@ -50,7 +50,8 @@ import Testing
   @Test func `a pack has an end`() throws {
     let images = (0..<5000).map { #""i\#($0)":{"url":"mxc://t/\#($0)"}"# }.joined(separator: ",")
     #expect(
-      try read(#""state":{"events":[\#(pack("{\"images\":{\(images)}}"))]}"#)?.packs.first?.images.count == ImagePack.imagesLimit)
+      try read(#""state":{"events":[\#(pack("{\"images\":{\(images)}}"))]}"#)?.packs.first?.images.count
+        == ImagePack.imagesLimit)
   }
 
   @Test func `one more gets a name that is free, and everything else of the pack stays as it is`() throws {
